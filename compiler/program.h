@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/formula.h"
+
+/// What the compiler hands to the runtime: stages in the order in which they can run, the CUDA text of their kernels, how to
+/// make the trials of a point, and the questions to ask of the records. No I/O, no device.
+namespace gexp::compiler {
+
+struct Parameter {
+  std::string name;
+  Value value;  ///< after --set
+  std::string doc;
+};
+
+struct Binding {  ///< `let`, `pattern`, `derive`
+  enum class Kind { Let, Pattern, Derive };
+  Kind kind;
+  std::string name;
+  FormulaPtr formula;
+};
+
+struct Require {
+  FormulaPtr condition;
+  std::string otherwise;
+};
+
+enum class Space { Global, Shared };
+
+struct Memory {
+  std::string name;
+  int element_bytes = 4;  ///< 4 or 8 hold a chase's links
+  FormulaPtr length;      ///< of dimension bytes (the whole array) or a plain count of elements
+  Space space = Space::Global;
+  FormulaPtr page, align;  ///< bytes; null when absent
+  Span span;
+};
+
+struct Sweep {
+  enum class Kind { Step, Times, Points, LogPoints, List };
+  std::vector<std::string> names;  ///< several: a zip, each item of the list a list
+  Kind kind = Kind::Step;
+  FormulaPtr from, to;   ///< both included
+  FormulaPtr by;         ///< step, factor or number of points; null: step 1
+  FormulaPtr list;       ///< Kind::List
+  FormulaPtr refine_to, refine_on;  ///< bisect gaps over which the condition changes, down to this width
+  FormulaPtr until;      ///< stop this sweep after the first value at which it holds
+  Span span;
+};
+
+struct Skip {
+  FormulaPtr condition;
+  std::string why;
+};
+
+struct Launch {
+  FormulaPtr grid, block;                   ///< null: 1
+  FormulaPtr carveout, bank;                ///< bytes; null when absent
+  Span span;
+};
+
+enum class Via { Default, Ca, Cg, Cv, Nc };
+const char* word(Via via);  ///< "ca"; "" for Default
+
+/// `chase MEMORY by PATTERN laps|steps N as WIDTH via PATH`
+struct Chase {
+  std::string memory;
+  std::string pattern;
+  FormulaPtr count;
+  bool laps = true;   ///< count is in laps of the pattern, else in steps
+  FormulaPtr width;   ///< bytes of one load; null: the memory's element
+  Via via = Via::Default;
+  Span span;
+};
+
+struct Repeat {
+  std::int64_t at_least = 5, at_most = 5;
+  FormulaPtr until;  ///< null: exactly at_least
+};
+
+enum class Timing { Each, Total };
+
+/// `find NAME: TYPE = ANALYSIS(…) need P`
+struct Question {
+  std::string id;        ///< "stage.name"
+  std::string type;      ///< as written: "B", "count", "cycles", "name", "list", "line", …
+  std::string analysis;
+  std::vector<Formula::Argument> arguments;
+  double need = 0;       ///< least confidence, 0..1; below it the finding is undetermined
+  Span span;
+};
+
+struct Expectation {
+  FormulaPtr condition;
+  std::vector<std::string> on;  ///< selectors; empty: every device
+  std::string from;             ///< the source
+  std::string xfail;            ///< why it is expected to fail; empty when it is not
+  std::string text;             ///< as written
+  Span span;
+};
+
+struct Plot {
+  FormulaPtr y, x;
+  std::string by;
+  std::vector<std::string> log;
+  Span span;
+};
+
+struct Stage {
+  std::string name, doc;
+  std::vector<Sweep> sweeps;
+  std::vector<Binding> bindings;  ///< lets and patterns in order, evaluated at every point
+  std::vector<Require> requires_;
+  std::vector<Skip> skips;
+  Launch launch;
+  std::vector<Chase> warm;
+  Chase timed;
+  std::string timed_name;
+  Timing timing = Timing::Each;
+  Repeat repeat;
+  std::string record = "raw";
+  std::vector<Binding> derives;
+  std::vector<Question> finds;
+  std::vector<Expectation> expects;
+  std::vector<Plot> plots;
+  std::vector<std::size_t> after;  ///< indices of the stages whose findings it reads
+  Span span;
+};
+
+struct Program {
+  std::string experiment, doc;
+  std::vector<std::pair<std::string, std::string>> meta;
+  std::vector<Parameter> parameters;
+  std::vector<Binding> lets;  ///< file-level lets and patterns, in order
+  std::vector<Require> requires_;
+  std::vector<Memory> memories;
+  FormulaPtr budget_time, budget_memory;  ///< null when absent
+  std::uint64_t seed = 1;
+  std::vector<Stage> stages;  ///< in an order in which they can run
+  std::vector<Expectation> expects;
+  std::string ir;  ///< the graph as text, for `emit --ir`
+};
+
+}  // namespace gexp::compiler

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "lang/base/source.h"
+#include "lang/base/units.h"
+
+/// The syntax tree of one `.gexp` file. Every node keeps its place. Names are as written; `check` has verified what they mean.
+namespace gexp::lang {
+
+struct Expr;
+using ExprPtr = std::unique_ptr<Expr>;
+
+struct Word {  ///< an identifier or a contextual word, with its place
+  std::string text;
+  Span span;
+};
+
+struct Quantity {
+  double number = 0;  ///< as written, before the unit
+  std::string unit;   ///< as written; empty for a plain number
+};
+struct Text { std::string value; };
+struct Name { std::string text; };
+struct Member { ExprPtr of; Word field; };
+struct CallArgument {
+  std::optional<Word> label;
+  ExprPtr value;
+  ExprPtr over;                ///< null when absent
+  std::optional<Word> by;
+  ExprPtr where;               ///< null when absent
+};
+struct Call { Word callee; std::vector<CallArgument> arguments; };
+struct ListOf { std::vector<ExprPtr> items; };  ///< `[a, b]`; a tuple `(a, b)` is one too
+struct For { Word name; ExprPtr from, to, step; };  ///< `for name in from..to step step`; `to` null: `for name in list`
+struct Comprehension { ExprPtr item; std::vector<For> loops; };
+enum class UnaryOp { Negate, Not };
+struct Unary { UnaryOp op; ExprPtr operand; };
+enum class BinaryOp { Add, Subtract, Multiply, Divide, Div, Mod, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, And, Or, Else };
+struct Binary { BinaryOp op; Span op_span; ExprPtr left, right; };
+struct Within { ExprPtr value, tolerance, target; };  ///< `value within tolerance of target`
+struct InRange { ExprPtr value, low, high; };         ///< `value in low..high`
+
+struct Expr {
+  Span span;
+  std::variant<Quantity, Text, Name, Member, Call, ListOf, Comprehension, Unary, Binary, Within, InRange> node;
+};
+
+struct Domain {
+  Span span;
+  ExprPtr list;       ///< `[…]` or a list-valued expression; null for an interval
+  ExprPtr from, to;
+  enum class By { One, Step, Times, Points, LogPoints } by = By::One;
+  ExprPtr amount;     ///< after step, times, points
+  ExprPtr refine_to, refine_on;  ///< `refine to R on COND`
+  ExprPtr until;                 ///< `until COND`
+};
+
+struct Meta { Word key; std::string value; };
+struct Param { Word name, type; ExprPtr value; std::optional<Domain> domain; std::string doc; };
+struct Let { Word name; ExprPtr value; };
+struct Require { ExprPtr condition; std::string otherwise; };
+struct Budget { ExprPtr time, memory; };
+struct Seed { std::uint64_t value = 0; };
+struct Memory { Word name, element; ExprPtr length; Word space; ExprPtr page, align; };
+struct PatternDef { Word name; ExprPtr value; };
+struct Sweep { std::vector<Word> names; Domain domain; };
+struct Skip { ExprPtr condition; std::string why; };
+struct Launch { ExprPtr grid, block, cluster, smem, persm, carveout, bank; std::optional<Word> place; };
+struct Flush { Word level; };
+struct Op {
+  enum class Kind { Chase, Load, Store, Alu, Barrier, Branch, Unroll, Loop };
+  Kind kind = Kind::Chase;
+  Span span;
+  Word memory;                ///< chase, load, store
+  Word pattern;               ///< chase
+  bool laps = true;           ///< chase: count in laps, else in steps
+  ExprPtr count;              ///< chase
+  ExprPtr at;                 ///< load, store
+  ExprPtr width;              ///< `as WIDTH`; null when absent
+  std::optional<Word> via;
+  Word instruction;           ///< alu
+  ExprPtr chain, ilp;         ///< alu
+  Word variable;              ///< unroll, loop
+  ExprPtr from, to;           ///< unroll, loop
+  std::vector<Op> body;       ///< unroll, loop
+};
+struct Warm { std::vector<Op> body; };
+struct Timed { Word name; Word how; std::vector<Op> body; };
+struct RepeatUntil { ExprPtr at_least, at_most, until; };
+struct Record { Word name; Word keep; };
+struct Derive { Word name, type; ExprPtr value; };
+struct Find { Word name, type; ExprPtr analysis; ExprPtr need; };  ///< analysis is a Call
+struct Selector { std::string text; Span span; };
+struct Expect { ExprPtr condition; ExprPtr where; std::vector<Selector> on; std::string from; std::string xfail; };
+struct Plot { ExprPtr y, x; std::optional<Word> by; std::vector<Word> log; };
+struct Use { std::string path; Word as; std::string sha256; };
+struct Statement;
+struct Stage { Word name; std::string doc; std::vector<Statement> items; };
+
+struct Statement {
+  Span span;
+  std::variant<Meta, Param, Let, Require, Budget, Seed, Memory, PatternDef, Stage, Sweep, Skip, Launch, Flush, Warm, Timed,
+               RepeatUntil, Record, Derive, Find, Expect, Plot, Use> node;
+};
+
+struct File {
+  int version = 0;
+  Word experiment;
+  std::string doc;
+  std::vector<Statement> statements;
+};
+
+}  // namespace gexp::lang

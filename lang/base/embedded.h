@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+/// Files that travel inside the binary, so that one `gexp` runs anywhere (cmake/embed.cmake).
+namespace gexp::embedded {
+
+struct File {
+  std::string name;  ///< "each.cu", "gtx780.toml"
+  std::string text;
+};
+
+const std::vector<File>& compiler_templates();
+const std::vector<File>& sim_models();
+
+}  // namespace gexp::embedded

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "lang/base/value.h"
+
+namespace gexp::infer {
+
+/// An answer: what the records show, how sure, and why; or that they do not show it, and what would decide.
+struct Finding {
+  enum class Status { Found, Undetermined, Assumed };
+  std::string id;    ///< "capacity.C"
+  Value value;       ///< unknown unless Found or Assumed
+  std::string unit;  ///< "B", "cycles", "count", "name", …
+  /// In the value's unit: the true value lies within, at `confidence`. Absent for names and structures.
+  std::optional<std::pair<double, double>> interval;
+  double confidence = 0;  ///< 0..1
+  Status status = Status::Undetermined;
+  std::string why;       ///< undetermined: the reason and what would decide it; found: one sentence of method and support
+  std::string evidence;  ///< which rows: "n = 12288 B (0 of 384 positions miss) and n = 12320 B (97 miss)"
+};
+
+const char* word(Finding::Status status);
+
+}  // namespace gexp::infer

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "compiler/formula.h"
+#include "compiler/program.h"
+#include "runtime/infer/finding.h"
+#include "runtime/infer/table.h"
+
+/// The inference engine's whole surface: pure functions of a stage's records.
+namespace gexp::infer {
+
+/// Answers one `find`. `outer` holds params, lets and earlier findings (unknown values for those not found).
+/// Analyses are listed in `analyses()`; the checker knows their names and parameters from there.
+Finding answer(const compiler::Question& question, const Table& table, const compiler::Stage& stage,
+               const compiler::Scope& outer);
+
+/// A formula over the records of one point (index into table.points): stopping rules, refine and until conditions, derived
+/// columns. Knows median mean min max stddev ci(…) elapsed misses missed stable, the stage's `derive`s and sweep names.
+Result<Value> at_point(const compiler::Formula& formula, const Table& table, std::size_t point,
+                       const compiler::Stage& stage, const compiler::Scope& outer);
+
+}  // namespace gexp::infer

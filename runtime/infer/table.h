@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lang/base/value.h"
+#include "runtime/outcome.h"
+
+/// Records as the inference engine sees them: what was accessed, in which order, and how long each access took.
+/// Nothing else is known here; above all, nothing of a simulated device.
+namespace gexp::infer {
+
+/// One repetition of a point.
+struct Run {
+  /// `timed each`: ticks of every access in order, `steps` of them (cycles, the empty region not yet subtracted).
+  /// `timed total`: one value a warp.
+  std::vector<std::uint32_t> ticks;
+  /// Indices into `ticks` where a new launch took over (a trace longer than the buffer is measured in windows over repeated
+  /// launches with the same warm-up). Always begins with 0. Only within a window is the history that of one run.
+  std::vector<std::uint32_t> windows{0};
+};
+
+/// One sweep point: its coordinates and everything measured there.
+struct Point {
+  std::map<std::string, Value> at;        ///< sweep coordinates, then the stage's lets
+  std::shared_ptr<const Pattern> walk;    ///< the pattern of the timed chase; null when nothing is chased
+  std::int64_t warm_steps = 0;            ///< accesses of the warm-up before the timed region, same launch
+  std::shared_ptr<const Pattern> warm_walk;  ///< the (last) warm chase's pattern; null when there is none
+  std::int64_t steps = 0;                 ///< timed accesses of a run; access i is at walk->at(0, i mod walk->steps)
+  double overhead = 0;                    ///< cycles of the empty timed region, same launch shape
+  std::vector<Run> runs;
+  bool converged = true;                  ///< false: the stopping rule's bound was reached first
+  runtime::Outcome outcome;               ///< of the launch that ended this point, when not Done
+};
+
+/// All points of one stage, in the order of its sweeps.
+struct Table {
+  enum class Timing { Each, Total, Wall };
+  std::string stage;
+  std::string timed;                 ///< the record's name: `lat`, `t`
+  Timing timing = Timing::Each;
+  std::vector<std::string> columns;  ///< sweep names, outermost first
+  std::vector<Point> points;
+};
+
+}  // namespace gexp::infer
