@@ -1,0 +1,42 @@
+// each.cu: one thread follows links through global memory and times every access (Mei17 section 4.2).
+// holes: name      the kernel's name
+//        element   type of a link: unsigned int or unsigned long long
+//        bytes     its size, 4 or 8: an immediate, so that the timed region holds no other instruction
+//        load      PTX of the timed load: "ld.global.ca.u32"
+//        letter    constraint letter of a link's register: r or l
+//        address   PTX that makes the next address of a link, the load's consumer: "mad.wide.u32" or "mad.lo.u64"
+// work:  lead_steps + skip + steps loads by one thread; a timed region holds one load and its consumer, nothing else.
+//
+// A link is the index of the next element. The walk begins with `lead_steps` accesses from `lead_first` (the warm-up, by the
+// same instructions, so that the instruction cache is warm too), goes on with `skip` unrecorded and `steps` recorded accesses
+// from `first`, and ends with empty regions, which give the timer's own cost. Ticks wait in shared memory, 16 bits each
+// (saturated), until the walk is over: a store to global memory would pass through the cache that is measured.
+extern "C" __global__ void ${name}(unsigned long long memory, unsigned long long lead_first, unsigned long long lead_steps,
+                                   unsigned long long first, unsigned long long skip, unsigned int steps,
+                                   unsigned int* ticks, unsigned int* empty, ${element}* last) {
+  extern __shared__ unsigned short trace[];
+  const unsigned long long timed = lead_steps + skip;
+  const unsigned long long total = timed + steps;
+  unsigned long long at = memory + lead_first * ${bytes};
+  ${element} link = 0;
+  unsigned int begin, end;
+  #pragma unroll 1
+  for (unsigned long long i = 0; i < total; ++i) {
+    if (i == lead_steps) at = memory + first * ${bytes};
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(begin) :: "memory");
+    asm volatile("${load} %0, [%1];" : "=${letter}"(link) : "l"(at) : "memory");
+    asm volatile("${address} %0, %1, ${bytes}, %2;" : "=l"(at) : "${letter}"(link), "l"(memory) : "memory");
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(end) :: "memory");
+    if (i >= timed) trace[i - timed] = end - begin < 65535u ? end - begin : 65535u;
+  }
+  #pragma unroll 1
+  for (unsigned int i = 0; i < 16; ++i) {
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(begin) :: "memory");
+    asm volatile("${address} %0, %1, ${bytes}, %2;" : "=l"(at) : "${letter}"(link), "l"(memory) : "memory");
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(end) :: "memory");
+    empty[i] = end - begin;
+  }
+  *last = link;
+  #pragma unroll 1
+  for (unsigned int i = 0; i < steps; ++i) ticks[i] = trace[i];
+}
