@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/lower.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/lower_stage.h"
+#include "lang/base/result.h"
+
+namespace gexp::compiler {
+namespace {
+
+int element_bytes(const std::string& element) { return element == "u64" || element == "f64" ? 8 : element == "u8" ? 1 : 4; }
+
+/// What `1elem` means: the one element size of all memories; the checker refuses `elem` where there is no such size.
+int common_element(const lang::File& file) {
+  int bytes = 0;
+  for (const auto& statement : file.statements) {
+    if (const auto* memory = std::get_if<lang::Memory>(&statement.node)) bytes = element_bytes(memory->element.text);
+  }
+  return bytes;
+}
+
+class Lowering {
+ public:
+  Lowering(const lang::File& file, const Source& source, const Settings& settings, Diagnostics& diagnostics)
+      : file_(file), source_(source), settings_(settings), diagnostics_(diagnostics), element_bytes_(common_element(file)) {}
+
+  Ir run() {
+    program_.experiment = file_.experiment.text;
+    program_.doc = file_.doc;
+    for (const auto& statement : file_.statements) {
+      std::visit([&](const auto& node) { lower(node, statement.span); }, statement.node);
+    }
+    for (const auto& [name, value] : settings_) {
+      const bool known = std::any_of(program_.parameters.begin(), program_.parameters.end(),
+                                     [&, &wanted = name](const Parameter& p) { return p.name == wanted; });
+      if (!known) unknown_setting(name);
+    }
+    return {std::move(program_), build_graph()};
+  }
+
+ private:
+  FormulaPtr formula(const lang::ExprPtr& expression) {
+    return expression ? lower_expression(*expression, element_bytes_) : nullptr;
+  }
+
+  void unknown_setting(const std::string& name) {
+    std::vector<std::string_view> names;
+    for (const auto& parameter : program_.parameters) names.push_back(parameter.name);
+    const auto near = nearest(name, names);
+    diagnostics_.error("E0409", {}, fmt::format("--set {}: the experiment has no parameter of this name", name),
+                       near ? fmt::format("did you mean `{}`?", *near) : "");
+  }
+
+  void lower(const lang::Meta& meta, Span) { program_.meta.emplace_back(meta.key.text, meta.value); }
+
+  void lower(const lang::Param& param, Span span) {
+    const auto set = settings_.find(param.name.text);
+    const auto& expression = set == settings_.end() ? *param.value : *set->second;
+    auto value = evaluate(*lower_expression(expression, element_bytes_), scope_);
+    if (!value) {
+      auto problem = value.error();
+      problem.span = span;
+      diagnostics_.add(problem);
+      return;
+    }
+    if (param.domain && !in_domain(*value, *param.domain)) {
+      diagnostics_.error("E0414", param.domain->span,
+                         fmt::format("`{}` is {}, which is outside its domain", param.name.text, show(*value)));
+    }
+    scope_.set(param.name.text, *value);
+    program_.parameters.push_back({param.name.text, std::move(*value), param.doc});
+  }
+
+  bool in_domain(const Value& value, const lang::Domain& domain) {
+    if (domain.list) {
+      auto list = evaluate(*formula(domain.list), scope_);
+      const auto* items = list ? list->get<List>() : nullptr;
+      return items && std::find(items->begin(), items->end(), value) != items->end();
+    }
+    auto low = evaluate(*formula(domain.from), scope_);
+    auto high = evaluate(*formula(domain.to), scope_);
+    const auto* n = value.get<Number>();
+    const auto* a = low ? low->get<Number>() : nullptr;
+    const auto* b = high ? high->get<Number>() : nullptr;
+    return n && a && b && n->number >= a->number && n->number <= b->number;
+  }
+
+  void lower(const lang::Let& let, Span) {
+    program_.lets.push_back({Binding::Kind::Let, let.name.text, formula(let.value)});
+  }
+  void lower(const lang::PatternDef& pattern, Span) {
+    program_.lets.push_back({Binding::Kind::Pattern, pattern.name.text, formula(pattern.value)});
+  }
+  void lower(const lang::Require& require, Span) {
+    program_.requires_.push_back({formula(require.condition), require.otherwise});
+  }
+  void lower(const lang::Budget& budget, Span) {
+    program_.budget_time = formula(budget.time);
+    program_.budget_memory = formula(budget.memory);
+  }
+  void lower(const lang::Seed& seed, Span) { program_.seed = seed.value; }
+
+  void lower(const lang::Memory& memory, Span span) {
+    Memory lowered;
+    lowered.name = memory.name.text;
+    lowered.element_bytes = element_bytes(memory.element.text);
+    lowered.length = formula(memory.length);
+    lowered.page = formula(memory.page);
+    lowered.align = formula(memory.align);
+    lowered.span = span;
+    if (memory.space.text == "shared") {
+      lowered.space = Space::Shared;
+    } else if (memory.space.text != "global") {
+      diagnostics_.error("E0502", memory.space.span, fmt::format("memory in `{}` cannot be run yet", memory.space.text),
+                         "`global` and `shared` can");
+    }
+    program_.memories.push_back(std::move(lowered));
+  }
+
+  void lower(const lang::Stage& stage, Span span) {
+    program_.stages.push_back(lower_stage(stage, span, source_, element_bytes_, diagnostics_));
+  }
+  void lower(const lang::Expect& expect, Span span) {
+    program_.expects.push_back(lower_expect(expect, span, source_, element_bytes_));
+  }
+  void lower(const lang::Use&, Span span) {
+    diagnostics_.error("E0502", span, "`use` cannot be run yet", "copy the params, lets and patterns into this file");
+  }
+  /// Statements of a stage at file level: the checker has refused them.
+  template <class T> void lower(const T&, Span) {}
+
+  /// Every named thing a node; an edge wherever a formula reads a name.
+  ir::Graph build_graph() {
+    using ir::NodeKind;
+    ir::Graph graph;
+    std::map<std::string, ir::NodeId> named;
+    const auto connect = [&](ir::NodeId node, const FormulaPtr& formula) {
+      if (!formula) return;
+      for (const auto& name : free_names(*formula)) {
+        if (const auto found = named.find(name); found != named.end() && found->second != node) graph.depends(node, found->second);
+      }
+    };
+    const auto add = [&](NodeKind kind, const std::string& name, std::size_t index, std::string detail) {
+      const auto id = graph.add({kind, name, index, std::move(detail)});
+      named[name] = id;
+      return id;
+    };
+    for (std::size_t i = 0; i < program_.parameters.size(); ++i) {
+      add(NodeKind::Parameter, program_.parameters[i].name, i, "= " + show(program_.parameters[i].value));
+    }
+    for (std::size_t i = 0; i < program_.lets.size(); ++i) {
+      connect(add(NodeKind::Let, program_.lets[i].name, i, "= " + show(*program_.lets[i].formula)), program_.lets[i].formula);
+    }
+    for (std::size_t i = 0; i < program_.memories.size(); ++i) {
+      const auto& memory = program_.memories[i];
+      const auto id = add(NodeKind::Memory, memory.name, i, memory.space == Space::Shared ? "shared" : "global");
+      for (const auto& formula : {memory.length, memory.page, memory.align}) connect(id, formula);
+    }
+    for (std::size_t i = 0; i < program_.stages.size(); ++i) {
+      const auto& stage = program_.stages[i];
+      const auto id = add(NodeKind::Stage, stage.name, i, stage_summary(stage));
+      for (const auto& formula : stage_formulas(stage)) connect(id, formula);
+      for (const auto* chase : stage_chases(stage)) {
+        if (const auto memory = named.find(chase->memory); memory != named.end()) graph.depends(id, memory->second);
+        if (const auto pattern = named.find(chase->pattern); pattern != named.end()) graph.depends(id, pattern->second);
+      }
+      for (std::size_t f = 0; f < stage.finds.size(); ++f) {
+        const auto finding = graph.add({NodeKind::Finding, stage.finds[f].id, f, stage.finds[f].analysis});
+        graph.depends(finding, id);
+      }
+      for (std::size_t e = 0; e < stage.expects.size(); ++e) {
+        graph.depends(graph.add({NodeKind::Expectation, stage.name, e, stage.expects[e].text}), id);
+      }
+    }
+    for (std::size_t i = 0; i < program_.expects.size(); ++i) {
+      connect(graph.add({NodeKind::Expectation, "expect", i, program_.expects[i].text}), program_.expects[i].condition);
+    }
+    return graph;
+  }
+
+  const lang::File& file_;
+  const Source& source_;
+  const Settings& settings_;
+  Diagnostics& diagnostics_;
+  int element_bytes_;
+  Program program_;
+  Names scope_;
+};
+
+}  // namespace
+
+Ir lower(const lang::File& file, const Source& source, const Settings& settings, Diagnostics& diagnostics) {
+  return Lowering(file, source, settings, diagnostics).run();
+}
+
+}  // namespace gexp::compiler

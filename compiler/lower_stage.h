@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/program.h"
+#include "lang/ast.h"
+#include "lang/base/diagnostic.h"
+
+namespace gexp::compiler {
+
+/// One checked stage. Operations that nothing can run yet are E0502 at their place.
+Stage lower_stage(const lang::Stage& stage, Span span, const Source& source, int element_bytes, Diagnostics& diagnostics);
+
+Expectation lower_expect(const lang::Expect& expect, Span span, const Source& source, int element_bytes);
+
+/// Every formula that a stage needs values for before it can run.
+std::vector<FormulaPtr> stage_formulas(const Stage& stage);
+std::vector<const Chase*> stage_chases(const Stage& stage);
+/// "sweep n; warm 1 chase; timed lat each" for a reader of the IR.
+std::string stage_summary(const Stage& stage);
+
+}  // namespace gexp::compiler

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <string_view>
+
+#include "compiler/lower.h"
+
+/// The passes over the IR, in the order of the table. Each is a free function; its comment says what it requires and leaves.
+namespace gexp::compiler::passes {
+
+/// Requires: lowered. Leaves: every stage's `after`: the stages whose findings it reads.
+void order_stages(Ir& ir, const Source& source, Diagnostics& diagnostics);
+
+/// Requires: ordered. Leaves: a kernel node for every shape whose widths are known before anything runs.
+void collect_kernels(Ir& ir, const Source& source, Diagnostics& diagnostics);
+
+/// Requires: ordered. Warns of stages that answer nothing and feed nothing (E0507, a warning); changes nothing.
+void report_idle_stages(Ir& ir, const Source& source, Diagnostics& diagnostics);
+
+struct Pass {
+  std::string_view name;
+  void (*run)(Ir&, const Source&, Diagnostics&);
+};
+
+inline constexpr std::array<Pass, 3> kPasses{{
+    {"order", order_stages},
+    {"kernels", collect_kernels},
+    {"idle", report_idle_stages},
+}};
+
+}  // namespace gexp::compiler::passes

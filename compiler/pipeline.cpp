@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/pipeline.h"
+
+#include <fmt/format.h>
+
+#include "compiler/lower.h"
+#include "compiler/passes/passes.h"
+#include "lang/check.h"
+#include "lang/parse.h"
+
+namespace gexp::compiler {
+namespace {
+
+/// `64KiB` as an expression: read by the one parser there is, as the value of a let.
+lang::ExprPtr parse_setting(const std::string& name, const std::string& value, Diagnostics& diagnostics) {
+  const Source source("--set " + name, "gexp 1 experiment setting let value = " + value + "\n");
+  Diagnostics problems;
+  auto file = lang::parse(source, problems);
+  if (!problems.has_errors()) lang::check(file, source, problems);
+  if (!problems.has_errors() && file.statements.size() == 1) {
+    if (auto* let = std::get_if<lang::Let>(&file.statements[0].node)) return std::move(let->value);
+  }
+  // A bare word is the value of a `name` parameter: --set share=warps.
+  if (!value.empty() && value.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == std::string::npos &&
+      (std::isalpha(static_cast<unsigned char>(value[0])) || value[0] == '_')) {
+    auto text = std::make_unique<lang::Expr>();
+    text->node = lang::Text{value};
+    return text;
+  }
+  diagnostics.error("E0409", {}, fmt::format("--set {}={}: this is no value", name, value), "write a value as in a .gexp file, such as 64KiB or 0.5");
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<Program> compile(const Source& source, const Options& options, Diagnostics& diagnostics) {
+  const auto file = lang::parse(source, diagnostics);
+  if (!diagnostics.has_errors()) lang::check(file, source, diagnostics);
+  Settings settings;
+  for (const auto& [name, value] : options.settings) {
+    if (auto expression = parse_setting(name, value, diagnostics)) settings[name] = std::move(expression);
+  }
+  if (diagnostics.has_errors()) return std::nullopt;
+  auto ir = lower(file, source, settings, diagnostics);
+  for (const auto& pass : passes::kPasses) {
+    if (diagnostics.has_errors()) return std::nullopt;
+    pass.run(ir, source, diagnostics);
+    if (pass.name == options.dump_after) break;
+  }
+  if (diagnostics.has_errors()) return std::nullopt;
+  ir.program.ir = ir.graph.text();
+  return std::move(ir.program);
+}
+
+}  // namespace gexp::compiler
