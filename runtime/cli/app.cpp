@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/cli/app.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "runtime/cuda/cuda.h"
+#include "runtime/sim/sim.h"
+
+namespace gexp::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kDefaultModel = "gtx780";
+constexpr std::uintmax_t kMaxSpecBytes = 4u << 20;
+
+std::atomic<bool> interrupt_seen{false};
+
+void on_interrupt(int) {
+  if (interrupt_seen.exchange(true)) _exit(kInterrupted);
+  sim::request_interrupt();
+  cuda::request_interrupt();
+}
+
+}  // namespace
+
+void catch_interrupts() {
+  struct sigaction action = {};
+  action.sa_handler = on_interrupt;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupted() { return interrupt_seen.load(); }
+
+bool colour_on(int descriptor) {
+  const char* no = std::getenv("NO_COLOR");
+  return isatty(descriptor) && (!no || !*no);
+}
+
+void print(const Diagnostic& diagnostic, const Source* source) {
+  fmt::print(stderr, "{}", render(diagnostic, source, colour_on(STDERR_FILENO)));
+}
+
+Result<std::string> read_file(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return failure("E0711", fmt::format("{} is a folder, not a file", path));
+  const auto size = fs::file_size(path, error);
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return failure("E0711", fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+  if (!error && size > (std::uintmax_t{4} << 30)) return failure("E0711", fmt::format("{} is too large", path));
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+Result<> check_writable(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return failure("E0710", fmt::format("cannot write {}: it is a folder", path));
+  const auto probe = fmt::format("{}.{}.tmp", path, getpid());
+  std::ofstream out(probe);
+  const int reason = errno;
+  out.close();
+  fs::remove(probe, error);
+  if (!out) return failure("E0710", fmt::format("cannot write {}: {}", path, std::strerror(reason)), "name another file with --out");
+  return Ok{};
+}
+
+Result<> write_file(const std::string& path, const std::string& text) {
+  const auto temporary = fmt::format("{}.{}.tmp", path, getpid());
+  std::ofstream out(temporary, std::ios::binary);
+  out << text;
+  out.close();
+  std::error_code error;
+  if (out) fs::rename(temporary, path, error);
+  if (!out || error) {
+    const int reason = out ? error.value() : errno;
+    fs::remove(temporary, error);
+    return failure("E0710", fmt::format("cannot write {}: {}", path, std::strerror(reason)));
+  }
+  return Ok{};
+}
+
+std::string experiments_folder() {
+  std::error_code error;
+  if (const char* set = std::getenv("GEXP_EXPERIMENTS"); set && *set) return set;
+  // Beside an installed or built binary (build/release/gexp, bin/gexp), else where the sources were.
+  const auto self = fs::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    for (const char* up : {"experiments", "../experiments", "../../experiments", "../share/gexp/experiments"}) {
+      const auto candidate = (self.parent_path() / up).lexically_normal();
+      if (fs::is_directory(candidate, error)) return candidate.string();
+    }
+  }
+  return fs::is_directory(GEXP_EXPERIMENTS_DIR, error) ? GEXP_EXPERIMENTS_DIR : "";
+}
+
+std::string find_experiment(const std::string& name) {
+  std::error_code error;
+  if (fs::exists(name, error)) return name;
+  const auto folder = experiments_folder();
+  if (folder.empty()) return name;
+  for (const auto& candidate : {folder + "/" + name, folder + "/" + name + ".gexp"}) {
+    if (fs::is_regular_file(candidate, error)) return candidate;
+  }
+  return name;
+}
+
+std::optional<std::vector<std::pair<std::string, std::string>>> split_settings(const std::vector<std::string>& texts) {
+  std::vector<std::pair<std::string, std::string>> settings;
+  for (const auto& text : texts) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      print(failure("E0409", fmt::format("--set {}: no NAME=VALUE", text), "write --set limit=64KiB"), nullptr);
+      return std::nullopt;
+    }
+    settings.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return settings;
+}
+
+std::optional<Loaded> compile_text(Source source, const std::vector<std::pair<std::string, std::string>>& settings, int& exit) {
+  Diagnostics diagnostics;
+  compiler::Options options;
+  options.settings = settings;
+  auto program = compiler::compile(source, options, diagnostics);
+  for (const auto& diagnostic : diagnostics.sorted()) print(diagnostic, &source);
+  if (!program) {
+    exit = kSpec;
+    return std::nullopt;
+  }
+  return Loaded{std::move(source), std::move(*program)};
+}
+
+std::optional<Loaded> load_spec(const Common& common, int& exit) {
+  const auto settings = split_settings(common.set);
+  if (!settings) {
+    exit = kSpec;
+    return std::nullopt;
+  }
+  if (!common.text.empty()) return compile_text(Source("-e", common.text), *settings, exit);
+  const auto path = find_experiment(common.file);
+  std::error_code error;
+  if (fs::file_size(path, error) > kMaxSpecBytes && !error) {
+    print(failure("E0101", fmt::format("{} is larger than {} bytes: no spec is", path, kMaxSpecBytes)), nullptr);
+    exit = kSpec;
+    return std::nullopt;
+  }
+  auto text = read_file(path);
+  if (!text) {
+    print(text.error(), nullptr);
+    exit = kSpec;
+    return std::nullopt;
+  }
+  return compile_text(Source(path, std::move(*text)), *settings, exit);
+}
+
+Result<std::unique_ptr<runtime::Backend>> open_device(const std::string& device, std::optional<std::uint64_t> seed) {
+  if (device == "auto") {
+    const auto gpus = cuda::devices();
+    return gpus && !gpus->empty() ? open_device("cuda:0", seed) : open_device(fmt::format("sim:{}", kDefaultModel), seed);
+  }
+  if (device.rfind("cuda:", 0) == 0) {
+    const auto number = device.substr(5);
+    if (number.empty() || number.size() > 4 || !std::all_of(number.begin(), number.end(), ::isdigit)) {
+      return failure("E0720", fmt::format("--device {}: a number follows cuda:", device), "write --device cuda:0");
+    }
+    return cuda::open(std::stoi(number));
+  }
+  if (device.rfind("sim:", 0) == 0) return sim::open(device.substr(4), seed);
+  std::vector<std::string> known{"auto", "cuda:0"};
+  for (const auto& name : sim::names()) known.push_back("sim:" + name);
+  std::vector<std::string_view> words(known.begin(), known.end());
+  const auto near = nearest(device, words);
+  return failure("E0720", fmt::format("there is no device `{}`", device),
+                 near ? fmt::format("did you mean `{}`?", *near) : "auto, cuda:N, sim:NAME and sim:FILE.toml are; `gexp devices` lists them");
+}
+
+}  // namespace gexp::cli

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/pipeline.h"
+#include "runtime/backend.h"
+#include "runtime/result.h"
+
+/// The command line. Only this folder prints or exits.
+namespace gexp::cli {
+
+/// Exit codes, as documented for users.
+enum Exit : int { kDone = 0, kNotHeld = 1, kSpec = 2, kEnvironment = 3, kFault = 4, kInterrupted = 130 };
+
+/// Options that several commands share.
+struct Common {
+  std::string file;
+  std::string text;  ///< -e
+  std::string device = "auto";
+  std::vector<std::string> set;
+  std::optional<std::uint64_t> seed;
+  std::string out;
+  std::string templates;
+  bool json = false, quiet = false;
+};
+
+int run_command(const Common& common);
+int check_command(const std::vector<std::string>& files, bool json);
+int emit_command(const Common& common, const std::string& form, const std::string& stage, const std::string& dump_after);
+int infer_command(const Common& common);
+int devices_command(const std::string& show, bool json);
+int doctor_command();
+int list_command();
+
+/// A spec read and compiled, with its diagnostics already printed to stderr; nothing when it cannot run (`exit` says why).
+struct Loaded {
+  Source source;
+  compiler::Program program;
+};
+std::optional<Loaded> load_spec(const Common& common, int& exit);
+std::optional<Loaded> compile_text(Source source, const std::vector<std::pair<std::string, std::string>>& settings, int& exit);
+/// NAME=VALUE texts; nothing, with a message printed, where one is not of that form.
+std::optional<std::vector<std::pair<std::string, std::string>>> split_settings(const std::vector<std::string>& texts);
+
+/// The experiment file as named, or as found among those that ship ("cache/structure.gexp").
+std::string find_experiment(const std::string& name);
+/// The folder of the experiments that ship; empty when it is not found.
+std::string experiments_folder();
+
+/// `auto`, `cuda:N`, `sim:NAME`, `sim:FILE.toml`.
+Result<std::unique_ptr<runtime::Backend>> open_device(const std::string& device, std::optional<std::uint64_t> seed);
+
+/// Prints a diagnostic to stderr, in colour on a terminal unless NO_COLOR is set.
+void print(const Diagnostic& diagnostic, const Source* source);
+bool colour_on(int descriptor);
+
+/// Ctrl-C: the first asks whatever runs to end soon and keep what was measured, the second ends the program.
+void catch_interrupts();
+bool interrupted();
+
+/// Whether a file can be written there; the diagnostic (E0710) says why not. Leaves nothing behind.
+Result<> check_writable(const std::string& path);
+/// Whole or not at all: a temporary file beside it, then a rename.
+Result<> write_file(const std::string& path, const std::string& text);
+Result<std::string> read_file(const std::string& path);
+
+}  // namespace gexp::cli

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "compiler/emit.h"
+#include "compiler/expand.h"
+#include "lang/parse.h"
+#include "runtime/cli/app.h"
+#include "runtime/cuda/cuda.h"
+#include "runtime/jit/compiler.h"
+#include "runtime/sim/sim.h"
+
+namespace gexp::cli {
+namespace {
+
+nlohmann::ordered_json diagnostic_json(const Diagnostic& diagnostic, const Source& source) {
+  const auto begin = source.position(diagnostic.span.begin);
+  const auto end = source.position(diagnostic.span.end);
+  nlohmann::ordered_json notes = nlohmann::ordered_json::array();
+  for (const auto& note : diagnostic.notes) {
+    const auto at = source.position(note.span.begin);
+    notes.push_back({{"message", note.message}, {"line", at.line}, {"column", at.column}});
+  }
+  return {{"file", source.path()}, {"code", diagnostic.code}, {"severity", diagnostic.severity == Severity::Error ? "error" : "warning"},
+          {"message", diagnostic.message}, {"line", begin.line}, {"column", begin.column}, {"end_line", end.line},
+          {"end_column", end.column}, {"hint", diagnostic.hint}, {"notes", notes}};
+}
+
+}  // namespace
+
+int check_command(const std::vector<std::string>& files, bool json) {
+  int exit = kDone;
+  auto list = nlohmann::ordered_json::array();
+  for (const auto& file : files) {
+    const auto path = find_experiment(file);
+    auto text = read_file(path);
+    if (!text) {
+      print(text.error(), nullptr);
+      exit = kSpec;
+      continue;
+    }
+    const Source source(path, std::move(*text));
+    Diagnostics diagnostics;
+    if (!compiler::compile(source, {}, diagnostics)) exit = kSpec;
+    for (const auto& diagnostic : diagnostics.sorted()) {
+      if (json) list.push_back(diagnostic_json(diagnostic, source));
+      else print(diagnostic, &source);
+    }
+    if (!json && !diagnostics.has_errors()) fmt::print("{}: fine\n", path);
+  }
+  if (json) fmt::print("{}\n", list.dump(1));
+  return exit;
+}
+
+int emit_command(const Common& common, const std::string& form, const std::string& stage, const std::string& dump_after) {
+  int exit = kDone;
+  (void)dump_after;
+  auto loaded = load_spec(common, exit);
+  if (!loaded) return exit;
+  if (form == "ir") {
+    fmt::print("{}", loaded->program.ir);
+    return kDone;
+  }
+  auto scope = compiler::file_scope(loaded->program);
+  if (!scope) {
+    print(scope.error(), &loaded->source);
+    return kSpec;
+  }
+  std::vector<compiler::Shape> shapes;
+  bool found = stage.empty();
+  for (const auto& each : loaded->program.stages) {
+    if (!stage.empty() && each.name != stage) continue;
+    found = true;
+    auto of_stage = compiler::stage_shapes(loaded->program, each, *scope);
+    if (!of_stage) {
+      print(of_stage.error(), &loaded->source);
+      return kSpec;
+    }
+    for (auto& shape : *of_stage) {
+      if (std::find(shapes.begin(), shapes.end(), shape) == shapes.end()) shapes.push_back(std::move(shape));
+    }
+  }
+  if (!found) {
+    std::vector<std::string_view> names;
+    for (const auto& each : loaded->program.stages) names.push_back(each.name);
+    const auto near = nearest(stage, names);
+    print(failure("E0508", fmt::format("there is no stage `{}`", stage), near ? fmt::format("did you mean `{}`?", *near) : ""), nullptr);
+    return kSpec;
+  }
+  std::optional<jit::Compiler> compiler;
+  for (const auto& shape : shapes) {
+    auto text = compiler::emit_cuda(shape, common.templates);
+    if (!text) {
+      print(text.error(), &loaded->source);
+      return kSpec;
+    }
+    if (form == "cuda") {
+      fmt::print("{}\n", *text);
+      continue;
+    }
+    if (!compiler) {
+      auto opened = jit::Compiler::open();
+      if (!opened) {
+        print(opened.error(), nullptr);
+        return kEnvironment;
+      }
+      compiler.emplace(std::move(*opened));
+    }
+    jit::Request request;
+    request.source = *text;
+    request.name = shape.file;
+    request.entry = compiler::kEntry;
+    auto compiled = compiler->compile(request);
+    if (!compiled) {
+      auto problem = compiled.error();
+      problem.span = shape.span;
+      print(problem, &loaded->source);
+      return kEnvironment;
+    }
+    fmt::print("{}\n", compiled->image.bytes);
+  }
+  return kDone;
+}
+
+int devices_command(const std::string& show, bool json) {
+  if (!show.empty()) {
+    auto backend = open_device(show, std::nullopt);
+    if (!backend) {
+      print(backend.error(), nullptr);
+      return kEnvironment;
+    }
+    fmt::print("{}: {}\n", (*backend)->device().id, (*backend)->device().name);
+    return kDone;
+  }
+  auto gpus = cuda::devices();
+  auto list = nlohmann::ordered_json::array();
+  if (gpus) {
+    for (const auto& gpu : *gpus) {
+      list.push_back({{"id", gpu.id}, {"name", gpu.name}, {"kind", gpu.kind}});
+      if (!json) {
+        fmt::print("{:<16} {} (compute {}.{}, {} SMs, driver {})\n", gpu.id, gpu.name, gpu.compute_major, gpu.compute_minor, gpu.sms, gpu.driver);
+      }
+    }
+  } else if (!json) {
+    fmt::print("no GPU: {}\n", gpus.error().message);
+  }
+  for (const auto& name : sim::names()) {
+    auto backend = sim::open(name, std::nullopt);
+    const auto title = backend ? (*backend)->device().name : std::string("(model does not load)");
+    list.push_back({{"id", "sim:" + name}, {"name", title}, {"kind", "simulated"}});
+    if (!json) fmt::print("{:<16} {}, SIMULATED\n", "sim:" + name, title);
+  }
+  if (json) fmt::print("{}\n", list.dump(1));
+  return kDone;
+}
+
+int doctor_command() {
+  int exit = kDone;
+  fmt::print("gexp {}\n\nNVRTC\n{}\n", GEXP_VERSION, jit::describe());
+  auto compiler = jit::Compiler::open();
+  if (!compiler) {
+    fmt::print("  missing: {}\n  {}\n", compiler.error().message, compiler.error().hint);
+    exit = kEnvironment;
+  }
+  fmt::print("GPUs\n");
+  auto gpus = cuda::devices();
+  if (!gpus) {
+    fmt::print("  none: {}\n  {}\n", gpus.error().message, gpus.error().hint);
+  } else {
+    for (const auto& gpu : *gpus) fmt::print("  {} {} (compute {}.{}, driver {})\n", gpu.id, gpu.name, gpu.compute_major, gpu.compute_minor, gpu.driver);
+  }
+  fmt::print("\nsimulated devices\n");
+  for (const auto& name : sim::names()) {
+    auto backend = sim::open(name, std::nullopt);
+    fmt::print("  sim:{}{}\n", name, backend ? "" : "  DOES NOT LOAD: " + backend.error().message);
+    if (!backend) exit = kEnvironment;
+  }
+  const auto folder = experiments_folder();
+  fmt::print("\nexperiments\n  {}\n", folder.empty() ? "the folder that ships was not found (GEXP_EXPERIMENTS names one)" : folder);
+  return exit;
+}
+
+int list_command() {
+  namespace fs = std::filesystem;
+  const auto folder = experiments_folder();
+  if (folder.empty()) {
+    print(failure("E0712", "the folder of experiments that ship was not found", "set GEXP_EXPERIMENTS to it"), nullptr);
+    return kEnvironment;
+  }
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".gexp") files.push_back(fs::relative(entry.path(), folder, error).string());
+  }
+  std::sort(files.begin(), files.end());
+  for (const auto& file : files) {
+    auto text = read_file(folder + "/" + file);
+    std::string doc;
+    if (text) {
+      Diagnostics ignored;
+      doc = lang::parse(Source(file, *text), ignored).doc;
+    }
+    fmt::print("{:<28} {}\n", file, doc);
+  }
+  return kDone;
+}
+
+}  // namespace gexp::cli

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+
+#include "runtime/cli/app.h"
+
+namespace {
+
+using gexp::cli::Common;
+
+void add_spec(CLI::App& command, Common& common) {
+  auto* file = command.add_option("file", common.file, "the experiment, a .gexp file or one of `gexp list`");
+  auto* text = command.add_option("-e", common.text, "the experiment's text itself");
+  file->excludes(text);
+  command.add_option("--set", common.set, "NAME=VALUE: a parameter's value")->take_all()->expected(1)->allow_extra_args(false);
+  command.add_option("--templates", common.templates, "folder of CUDA templates instead of the built-in ones");
+  command.callback([&common] {
+    if (common.file.empty() && common.text.empty()) throw CLI::ValidationError("file", "name an experiment, or give its text with -e");
+  });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"gexp: an experiment compiler for GPU memory hierarchies"};
+  app.set_version_flag("--version", std::string("gexp ") + GEXP_VERSION_TEXT);
+  app.require_subcommand(1);
+  Common common;
+  std::vector<std::string> files;
+  std::string stage, dump_after, device;
+  bool cuda = false, ptx = false, ir = false, json = false;
+
+  auto* run = app.add_subcommand("run", "run an experiment and say what it finds");
+  add_spec(*run, common);
+  run->add_option("--device", common.device, "auto, cuda:N, sim:NAME or sim:FILE.toml")->capture_default_str();
+  run->add_option("--seed", common.seed, "seed of a simulated device, instead of the spec's");
+  run->add_option("--out", common.out, "save the result, records included, as this JSON file");
+  run->add_flag("--json", common.json, "print the result as JSON, and nothing else, on stdout");
+  run->add_flag("--quiet", common.quiet, "no progress");
+
+  auto* check = app.add_subcommand("check", "check experiments without running them");
+  check->add_option("files", files, "the .gexp files")->required();
+  check->add_flag("--json", json, "diagnostics as JSON");
+
+  auto* emit = app.add_subcommand("emit", "show what an experiment compiles to");
+  add_spec(*emit, common);
+  auto* forms = emit->add_option_group("form");
+  forms->add_flag("--cuda", cuda, "CUDA text (the default)");
+  forms->add_flag("--ptx", ptx, "the PTX that NVRTC makes of it");
+  forms->add_flag("--ir", ir, "the graph of stages, kernels and findings");
+  forms->require_option(0, 1);
+  emit->add_option("--stage", stage, "this stage only");
+  emit->add_option("--dump-after", dump_after, "with --ir: the graph after this pass");
+
+  auto* infer = app.add_subcommand("infer", "the findings again, from a saved result's records alone");
+  infer->add_option("result", common.file, "a file that `run --out` wrote")->required();
+  infer->add_flag("--json", common.json, "print the result as JSON");
+  infer->add_option("--out", common.out, "save the result with the new findings");
+
+  auto* devices = app.add_subcommand("devices", "GPUs and simulated GPUs");
+  devices->add_flag("--json", json, "as JSON");
+  auto* doctor = app.add_subcommand("doctor", "what gexp found on this machine and what is missing");
+  auto* list = app.add_subcommand("list", "the experiments that ship");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    const int code = app.exit(problem);
+    return code == 0 ? 0 : gexp::cli::kSpec;
+  }
+  if (*run) return gexp::cli::run_command(common);
+  if (*check) return gexp::cli::check_command(files, json);
+  if (*emit) return gexp::cli::emit_command(common, ptx ? "ptx" : ir ? "ir" : "cuda", stage, dump_after);
+  if (*infer) return gexp::cli::infer_command(common);
+  if (*devices) return gexp::cli::devices_command(device, json);
+  if (*doctor) return gexp::cli::doctor_command();
+  if (*list) return gexp::cli::list_command();
+  return gexp::cli::kSpec;
+}

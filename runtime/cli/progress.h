@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <chrono>
+
+#include "runtime/session.h"
+
+namespace gexp::cli {
+
+/// One line on stderr that is rewritten on a terminal; one plain line a stage elsewhere.
+class StderrProgress final : public runtime::Progress {
+ public:
+  explicit StderrProgress(bool quiet);
+  void stage(const std::string& name, std::size_t number, std::size_t of) override;
+  void point(const std::string& where, std::size_t done) override;
+  void finished() override;
+
+ private:
+  bool quiet_;
+  bool terminal_;
+  std::string stage_;
+  std::chrono::steady_clock::time_point last_{};
+};
+
+}  // namespace gexp::cli

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <ctime>
+
+#include "runtime/cli/app.h"
+#include "runtime/cli/progress.h"
+#include "runtime/jit/compiler.h"
+#include "runtime/jit/sha256.h"
+#include "runtime/report/text.h"
+#include "runtime/session.h"
+
+namespace gexp::cli {
+namespace {
+
+std::string now() {
+  const auto time = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm utc{};
+  gmtime_r(&time, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+/// What was measured must not be lost to a bad --out: the fallback is a file in the temporary folder.
+int save(const runtime::RunResult& result, const std::string& path) {
+  const auto text = runtime::to_json(result);
+  auto written = write_file(path, text);
+  if (written) return kDone;
+  print(written.error(), nullptr);
+  const auto rescue = fmt::format("/tmp/gexp-{}-{}.json", result.experiment, getpid());
+  if (write_file(rescue, text)) fmt::print(stderr, "the result was saved as {} instead\n", rescue);
+  return kEnvironment;
+}
+
+int exit_of(const runtime::RunResult& result) {
+  using End = runtime::RunResult::End;
+  using Status = runtime::Judgement::Status;
+  if (result.end == End::Interrupted) return kInterrupted;
+  if (result.end == End::Faulted || result.end == End::OutOfTime) return kFault;
+  for (const auto& stage : result.stages) {
+    if (stage.status == runtime::StageResult::Status::Blocked) return kNotHeld;
+  }
+  for (const auto& judged : result.expectations) {
+    if (judged.status == Status::Fail || judged.status == Status::Unknown) return kNotHeld;
+  }
+  return kDone;
+}
+
+}  // namespace
+
+int run_command(const Common& common) {
+  int exit = kDone;
+  auto loaded = load_spec(common, exit);
+  if (!loaded) return exit;
+  if (!common.out.empty()) {
+    if (auto writable = check_writable(common.out); !writable) {
+      print(writable.error(), nullptr);
+      return kEnvironment;
+    }
+  }
+  auto backend = open_device(common.device, common.seed);
+  if (!backend) {
+    print(backend.error(), nullptr);
+    return kEnvironment;
+  }
+  Diagnostics needs;
+  runtime::check_requirements(loaded->program, **backend, needs);
+  if (needs.has_errors()) {
+    for (const auto& diagnostic : needs.sorted()) print(diagnostic, &loaded->source);
+    const bool device_lacks = needs.sorted().front().code == "E0501";
+    return device_lacks ? kEnvironment : kSpec;
+  }
+  auto compiler = jit::Compiler::open();
+  if (!compiler) {
+    print(compiler.error(), nullptr);
+    return kEnvironment;
+  }
+
+  runtime::RunResult result;
+  result.experiment = loaded->program.experiment;
+  result.spec_path = loaded->source.path();
+  result.spec_text = loaded->source.text();
+  result.spec_sha256 = jit::sha256(loaded->source.text());
+  result.settings = *split_settings(common.set);
+  for (const auto& parameter : loaded->program.parameters) result.parameters[parameter.name] = parameter.value;
+  result.seed = common.seed.value_or(loaded->program.seed);
+  result.device = (*backend)->device();
+  result.gexp_version = GEXP_VERSION;
+  result.nvrtc = compiler->version();
+  result.date = now();
+
+  runtime::SessionOptions options;
+  options.template_folder = common.templates;
+  options.interrupted = interrupted;
+  catch_interrupts();
+  StderrProgress progress(common.quiet);
+  const auto done = runtime::run_session(loaded->program, **backend, *compiler, options, progress, result);
+
+  if (!common.out.empty()) exit = save(result, common.out);
+  if (common.json) {
+    fmt::print("{}", runtime::to_json(result));
+  } else if (!common.quiet || done) {
+    fmt::print("{}", report::text(loaded->program, result, colour_on(STDOUT_FILENO)));
+    if (!common.out.empty() && exit == kDone) fmt::print("saved as {}\n", common.out);
+  }
+  if (!done) {
+    print(done.error(), &loaded->source);
+    const auto& code = done.error().code;
+    return code.rfind("E07", 0) == 0 ? kEnvironment : code.rfind("E08", 0) == 0 ? kFault : kSpec;
+  }
+  return exit != kDone ? exit : exit_of(result);
+}
+
+int infer_command(const Common& common) {
+  auto text = read_file(common.file);
+  if (!text) {
+    print(text.error(), nullptr);
+    return kEnvironment;
+  }
+  auto result = runtime::from_json(*text, common.file);
+  if (!result) {
+    print(result.error(), nullptr);
+    return kEnvironment;
+  }
+  int exit = kDone;
+  auto loaded = compile_text(Source(result->spec_path, result->spec_text), result->settings, exit);
+  if (!loaded) return exit;
+  if (auto done = runtime::infer_again(loaded->program, *result); !done) {
+    print(done.error(), &loaded->source);
+    return kSpec;
+  }
+  if (!common.out.empty()) exit = save(*result, common.out);
+  if (common.json) {
+    fmt::print("{}", runtime::to_json(*result));
+  } else {
+    fmt::print("{}", report::text(loaded->program, *result, colour_on(STDOUT_FILENO)));
+  }
+  return exit != kDone ? exit : exit_of(*result);
+}
+
+}  // namespace gexp::cli

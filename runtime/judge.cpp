@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace gexp::runtime {
+namespace {
+
+using compiler::Formula;
+
+/// The readable parts of a condition: `capacity.C = 12288 B`, for every finding that it names.
+void observe(const Formula& formula, const compiler::Scope& scope, std::set<std::string>& seen, std::string& text) {
+  if (formula.kind == Formula::Kind::Field || formula.kind == Formula::Kind::Name) {
+    const auto name = compiler::show(formula);
+    if (!seen.insert(name).second) return;
+    const auto value = compiler::evaluate(formula, scope);
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value && value->known() ? show(*value) : "undetermined");
+    return;
+  }
+  for (const auto& operand : formula.operands) observe(*operand, scope, seen, text);
+  for (const auto& argument : formula.arguments) observe(*argument.value, scope, seen, text);
+}
+
+}  // namespace
+
+bool selects(const std::string& selector, const DeviceInfo& device) {
+  if (selector == device.selector || selector == device.name) return true;
+  return selector == fmt::format("sm_{}{}", device.compute_major, device.compute_minor) && device.kind != "simulated";
+}
+
+Judgement judge(const compiler::Expectation& expectation, const compiler::Scope& scope, const DeviceInfo& device) {
+  Judgement judgement;
+  judgement.text = expectation.text;
+  judgement.from = expectation.from;
+  const auto& on = expectation.on;
+  if (!on.empty() && std::none_of(on.begin(), on.end(), [&](const std::string& s) { return selects(s, device); })) {
+    judgement.status = Judgement::Status::NotHere;
+    return judgement;
+  }
+  std::set<std::string> seen;
+  observe(*expectation.condition, scope, seen, judgement.observed);
+  const auto value = compiler::evaluate(*expectation.condition, scope);
+  const auto* holds = value ? value->get<bool>() : nullptr;
+  if (!holds) {
+    judgement.status = Judgement::Status::Unknown;
+    if (!value) judgement.observed = value.error().message;
+  } else if (expectation.xfail.empty()) {
+    judgement.status = *holds ? Judgement::Status::Pass : Judgement::Status::Fail;
+  } else {
+    judgement.status = *holds ? Judgement::Status::UnexpectedPass : Judgement::Status::ExpectedFail;
+  }
+  return judgement;
+}
+
+const char* word(Judgement::Status status) {
+  switch (status) {
+    case Judgement::Status::Pass: return "pass";
+    case Judgement::Status::Fail: return "fail";
+    case Judgement::Status::Unknown: return "unknown";
+    case Judgement::Status::ExpectedFail: return "xfail";
+    case Judgement::Status::UnexpectedPass: return "xpass";
+    case Judgement::Status::NotHere: return "not here";
+  }
+  return "";
+}
+
+}  // namespace gexp::runtime

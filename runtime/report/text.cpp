@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/report/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace gexp::report {
+namespace {
+
+using infer::Finding;
+using runtime::Judgement;
+using runtime::RunResult;
+
+constexpr std::size_t kMaxValue = 72;  // a longer list is cut; the result file has it whole
+
+struct Paint {
+  bool on;
+  std::string operator()(const char* code, const std::string& text) const {
+    return on ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
+  }
+};
+
+std::string shortened(const std::string& text) {
+  return text.size() <= kMaxValue ? text : text.substr(0, kMaxValue - 2) + " …";
+}
+
+std::string head(const RunResult& result, const Paint& paint) {
+  const auto& device = result.device;
+  if (device.kind == "simulated") {
+    return paint("1;35", fmt::format("SIMULATED: {} ({}), a model of the device, not a measurement", device.name, device.id)) + "\n";
+  }
+  return fmt::format("{} ({}, driver {}, SM {:.0f} MHz, ECC {}, MIG {})\n", device.name, device.id, device.driver,
+                     device.sm_clock_hz / 1e6, device.ecc ? "on" : "off", device.mig ? "on" : "off");
+}
+
+/// One finding: its value on one line, its fields below it where it has some, then why.
+std::string finding_text(const Finding& finding, std::size_t width, const Paint& paint) {
+  std::string text;
+  const auto name = fmt::format("  {:<{}}  ", finding.id, width);
+  if (finding.status == Finding::Status::Undetermined) {
+    text += name + paint("33", "undetermined") + "\n";
+  } else if (const auto* fields = finding.value.get<Fields>()) {
+    text += name + fmt::format("confidence {:.2f} %\n", finding.confidence * 100);
+    for (const auto& [key, value] : *fields) {
+      if (value.known()) text += fmt::format("  {:<{}}    {} = {}\n", "", width, key, paint("1", shortened(show(value))));
+    }
+  } else {
+    std::string interval;
+    if (finding.interval && finding.interval->first != finding.interval->second) {
+      interval = fmt::format(" [{:g}, {:g}]", finding.interval->first, finding.interval->second);
+    }
+    text += name + paint("1", shortened(show(finding.value))) +
+            fmt::format("{}  confidence {:.2f} %{}\n", interval, finding.confidence * 100,
+                        finding.status == Finding::Status::Assumed ? "  ASSUMED" : "");
+  }
+  if (!finding.why.empty()) text += fmt::format("  {:<{}}    {}\n", "", width, paint("2", finding.why));
+  if (!finding.evidence.empty()) text += fmt::format("  {:<{}}    {}\n", "", width, paint("2", finding.evidence));
+  return text;
+}
+
+std::string judgement_text(const Judgement& judged, const Paint& paint) {
+  const char* colour = judged.status == Judgement::Status::Pass   ? "32"
+                       : judged.status == Judgement::Status::Fail ? "31"
+                                                                  : "33";
+  auto text = fmt::format("  {}  {}", paint(colour, fmt::format("{:<7}", word(judged.status))), judged.text);
+  if (!judged.from.empty()) text += fmt::format("  ({})", judged.from);
+  text += "\n";
+  if (judged.status != Judgement::Status::Pass) text += fmt::format("           {}\n", judged.observed);
+  return text;
+}
+
+}  // namespace
+
+std::string text(const compiler::Program& program, const RunResult& result, bool colour) {
+  const Paint paint{colour};
+  std::string out = head(result, paint);
+  out += fmt::format("{}{}{}\n", result.experiment, program.doc.empty() ? "" : ": ", program.doc);
+  std::size_t width = 8;
+  for (const auto& finding : result.findings) width = std::max(width, finding.id.size());
+  std::size_t found = 0, points = 0, unconverged = 0;
+  out += "\nfindings\n";
+  for (const auto& finding : result.findings) {
+    out += finding_text(finding, width, paint);
+    found += finding.status == Finding::Status::Found ? 1 : 0;
+  }
+  std::string expectations;
+  std::size_t pass = 0, judged = 0;
+  for (const auto& judgement : result.expectations) {
+    if (judgement.status == Judgement::Status::NotHere) continue;
+    expectations += judgement_text(judgement, paint);
+    pass += judgement.status == Judgement::Status::Pass || judgement.status == Judgement::Status::ExpectedFail ? 1 : 0;
+    ++judged;
+  }
+  if (!expectations.empty()) out += "\nexpectations\n" + expectations;
+  for (const auto& stage : result.stages) {
+    points += stage.table.points.size();
+    for (const auto& point : stage.table.points) {
+      unconverged += point.converged ? 0 : 1;
+      if (!point.outcome.done()) out += fmt::format("\n{}: a point ended in a {}: {}\n", stage.name, word(point.outcome.status), point.outcome.what);
+    }
+    if (stage.status != runtime::StageResult::Status::Done) out += fmt::format("\n{}: {}\n", stage.name, stage.why);
+  }
+  out += fmt::format("\n{} of {} findings found, {} of {} expectations held, {} points", found, result.findings.size(), pass, judged, points);
+  if (unconverged) out += fmt::format(" ({} unconverged)", unconverged);
+  out += fmt::format(", {:.1f} s", result.seconds);
+  if (result.end != RunResult::End::Complete) out += fmt::format("; ENDED EARLY: {}", word(result.end));
+  return out + "\n";
+}
+
+}  // namespace gexp::report

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "lang/base/result.h"
+#include "runtime/backend.h"
+#include "runtime/infer/finding.h"
+#include "runtime/infer/table.h"
+#include "runtime/trial.h"
+
+namespace gexp::runtime {
+
+/// How an expectation came out on this device.
+struct Judgement {
+  enum class Status { Pass, Fail, Unknown, ExpectedFail, UnexpectedPass, NotHere };
+  std::string text;      ///< as written
+  std::string from;      ///< its source
+  Status status = Status::Unknown;
+  std::string observed;  ///< the values of what it compares: "capacity.C = 12288 B"
+};
+const char* word(Judgement::Status status);
+
+/// One stage's part of a result.
+struct StageResult {
+  enum class Status { Done, Blocked, Stopped };
+  std::string name;
+  Status status = Status::Done;
+  std::string why;                      ///< blocked: which findings are missing; stopped: by what
+  std::map<std::string, Value> inputs;  ///< findings of earlier stages, by stage name, as they were when it ran
+  infer::Table table;
+  std::int64_t skipped = 0;
+  double seconds = 0;                   ///< wall time
+};
+
+/// Everything that one run gave: enough to infer again on a machine without a GPU.
+struct RunResult {
+  enum class End { Complete, Interrupted, Faulted, OutOfTime };
+  std::string experiment;
+  std::string spec_path, spec_text, spec_sha256;
+  std::vector<std::pair<std::string, std::string>> settings;  ///< --set
+  std::map<std::string, Value> parameters;
+  std::uint64_t seed = 1;
+  DeviceInfo device;
+  std::string gexp_version, nvrtc;
+  std::vector<KernelRecord> kernels;
+  std::vector<StageResult> stages;
+  std::vector<infer::Finding> findings;
+  std::vector<Judgement> expectations;
+  End end = End::Complete;
+  std::string date;     ///< UTC, ISO 8601; part of `timing`
+  double seconds = 0;
+};
+const char* word(RunResult::End end);
+
+/// "schema": "gexp.result/1"; stable order, so that two runs of one seed on a simulator differ in `timing` only.
+std::string to_json(const RunResult& result);
+
+/// Reads what to_json wrote. E09xx: not JSON, another schema, a newer version, truncated, wrong types.
+Result<RunResult> from_json(const std::string& text, const std::string& path);
+
+}  // namespace gexp::runtime

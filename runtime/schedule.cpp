@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/schedule.h"
+
+#include <cmath>
+
+namespace gexp::runtime {
+namespace {
+
+using compiler::Coordinates;
+using compiler::Names;
+
+class Visit {
+ public:
+  Visit(const compiler::Stage& stage, const Measure& measure) : stage_(stage), measure_(measure) {}
+
+  /// All points below `at`, which fixes the sweeps above `depth`.
+  Result<bool> sweep(std::size_t depth, const Coordinates& at, const Names& names) {
+    if (depth == stage_.sweeps.size()) {
+      visited_.push_back(at);
+      return measure_.point(at);
+    }
+    const auto& sweep_of = stage_.sweeps[depth];
+    auto values = compiler::sweep_values(sweep_of, names);
+    if (!values) return values.error();
+    std::vector<double> numbers;
+    for (const auto& value : *values) {
+      const auto first = visited_.size();
+      auto more = one(depth, at, names, value);
+      if (!more || !*more) return more;
+      if (const auto* n = value.get<Number>()) numbers.push_back(n->number);
+      if (sweep_of.until) {
+        auto done = all_hold(*sweep_of.until, first);
+        if (!done) return done;
+        if (*done) break;
+      }
+    }
+    if (sweep_of.refine_to && numbers.size() == values->size()) return refine(depth, at, names, *values);
+    return true;
+  }
+
+ private:
+  Result<bool> one(std::size_t depth, const Coordinates& at, const Names& names, const Value& value) {
+    const auto& sweep_of = stage_.sweeps[depth];
+    Names inner = names;
+    compiler::bind_sweep(sweep_of, value, inner);
+    Coordinates next = at;
+    for (const auto& name : sweep_of.names) next.emplace_back(name, *inner.lookup(name));
+    return sweep(depth + 1, next, inner);
+  }
+
+  Result<bool> all_hold(const compiler::Formula& condition, std::size_t first) {
+    for (std::size_t i = first; i < visited_.size(); ++i) {
+      auto holds = measure_.holds(condition, visited_[i]);
+      if (!holds || !*holds) return holds;
+    }
+    return true;
+  }
+
+  /// Whether the condition holds at any of the points that were visited for this value.
+  Result<bool> any_holds(const compiler::Formula& condition, const Coordinates& at, const std::string& name, double value) {
+    for (const auto& visited : visited_) {
+      if (!std::equal(at.begin(), at.end(), visited.begin())) continue;
+      const auto& [coordinate, at_value] = visited[at.size()];
+      const auto* n = at_value.get<Number>();
+      if (coordinate != name || !n || n->number != value) continue;
+      auto holds = measure_.holds(condition, visited);
+      if (!holds || *holds) return holds;
+    }
+    return false;
+  }
+
+  Result<bool> refine(std::size_t depth, const Coordinates& at, const Names& names, const std::vector<Value>& values) {
+    const auto& sweep_of = stage_.sweeps[depth];
+    auto width = compiler::evaluate(*sweep_of.refine_to, names);
+    if (!width) return width.error();
+    const auto* to = width->get<Number>();
+    if (!to || to->number <= 0) {
+      auto problem = failure("E0407", "the width to refine to must be a number above zero");
+      problem.span = sweep_of.refine_to->span;
+      return problem;
+    }
+    const auto dimension = values[0].get<Number>()->dimension;
+    std::vector<std::pair<double, double>> gaps;
+    for (std::size_t i = 0; i + 1 < values.size(); ++i) {
+      gaps.emplace_back(values[i].get<Number>()->number, values[i + 1].get<Number>()->number);
+    }
+    while (!gaps.empty()) {
+      const auto [low, high] = gaps.front();
+      gaps.erase(gaps.begin());
+      if (high - low <= to->number) continue;
+      auto below = any_holds(*sweep_of.refine_on, at, sweep_of.names[0], low);
+      if (!below) return below;
+      auto above = any_holds(*sweep_of.refine_on, at, sweep_of.names[0], high);
+      if (!above) return above;
+      if (*below == *above) continue;
+      // Midpoints stay on the grid of the width, counted from the gap's lower end.
+      const double middle = low + std::max(1.0, std::round((high - low) / to->number / 2)) * to->number;
+      if (middle >= high) continue;
+      auto more = one(depth, at, names, Value(middle, dimension));
+      if (!more || !*more) return more;
+      gaps.emplace_back(low, middle);
+      gaps.emplace_back(middle, high);
+    }
+    return true;
+  }
+
+  const compiler::Stage& stage_;
+  const Measure& measure_;
+  std::vector<Coordinates> visited_;
+};
+
+}  // namespace
+
+Result<bool> visit_points(const compiler::Stage& stage, const compiler::Scope& scope, const Measure& measure) {
+  return Visit(stage, measure).sweep(0, {}, Names(&scope));
+}
+
+}  // namespace gexp::runtime

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <string>
+
+#include "compiler/program.h"
+#include "runtime/result.h"
+
+namespace gexp::runtime {
+
+/// Hears how a run goes. Default: silence.
+class Progress {
+ public:
+  virtual ~Progress() = default;
+  virtual void stage(const std::string& name, std::size_t number, std::size_t of) { (void)name, (void)number, (void)of; }
+  virtual void point(const std::string& where, std::size_t done) { (void)where, (void)done; }
+  virtual void finished() {}
+};
+
+struct SessionOptions {
+  std::string template_folder;
+  double launch_limit = 60;           ///< seconds for one launch
+  std::function<bool()> interrupted;  ///< asked between launches
+};
+
+/// Whether the device can run the program at all: every missing capability, at its statement (E0501), and the memory budget.
+void check_requirements(const compiler::Program& program, const Backend& backend, Diagnostics& diagnostics);
+
+/// Runs every stage, asks its questions, judges the expectations. Errors of the environment (no memory, no compiler, a template
+/// missing) and of the spec at run time are Result errors; then `so_far` still holds what was measured before.
+Result<> run_session(const compiler::Program& program, Backend& backend, jit::Compiler& compiler, const SessionOptions& options,
+                     Progress& progress, RunResult& so_far);
+
+/// The findings and judgements again, from the records alone.
+Result<> infer_again(const compiler::Program& program, RunResult& result);
+
+}  // namespace gexp::runtime

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/trial.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace gexp::runtime {
+namespace {
+
+constexpr std::uint64_t kDefaultAlign = std::uint64_t{2} << 20;  // offsets then keep their low 21 address bits
+constexpr std::size_t kEmptyRegions = 16;                        // as the templates write them
+constexpr std::uint64_t kWindow = compiler::kTraceBytes / 2;     // ticks of 16 bits
+
+/// The timer's own cost: the median of the empty regions, the first ones left out (cold instructions).
+double overhead_of(std::vector<std::uint32_t> empty) {
+  empty.erase(empty.begin(), empty.begin() + kEmptyRegions / 4);
+  std::nth_element(empty.begin(), empty.begin() + static_cast<std::ptrdiff_t>(empty.size() / 2), empty.end());
+  return empty[empty.size() / 2];
+}
+
+Argument pointer(std::uint64_t address) { return {address, 8}; }
+
+}  // namespace
+
+Bench::Bench(const compiler::Program& program, const compiler::Scope& scope, Backend& backend, jit::Compiler& compiler,
+             std::string template_folder)
+    : program_(program), scope_(scope), backend_(backend), compiler_(compiler), template_folder_(std::move(template_folder)) {}
+
+Bench::~Bench() {
+  for (const auto& [name, buffer] : buffers_) backend_.release(buffer.first);
+}
+
+Result<std::uint64_t> Bench::address_of(const std::string& name) {
+  if (const auto found = buffers_.find("memory " + name); found != buffers_.end()) return found->second.first;
+  for (const auto& memory : program_.memories) {
+    if (memory.name != name) continue;
+    auto bytes = compiler::memory_bytes(memory, scope_);
+    if (!bytes) return bytes.error();
+    std::uint64_t align = kDefaultAlign;
+    for (const auto& clause : {memory.page, memory.align}) {
+      if (!clause) continue;
+      auto value = compiler::evaluate(*clause, scope_);
+      if (!value) return value.error();
+      if (const auto* n = value->get<Number>()) align = std::max(align, static_cast<std::uint64_t>(n->number));
+    }
+    auto address = backend_.allocate(*bytes, align);
+    if (!address) {
+      auto problem = address.error();
+      problem.span = memory.span;
+      return problem;
+    }
+    buffers_["memory " + name] = {*address, *bytes};
+    return *address;
+  }
+  GEXP_CHECK(false);
+  return std::uint64_t{0};
+}
+
+Result<std::uint64_t> Bench::buffer(const std::string& name, std::uint64_t bytes) {
+  auto& slot = buffers_[name];
+  if (slot.second >= bytes && slot.first != 0) return slot.first;
+  if (slot.first != 0) backend_.release(slot.first);
+  slot = {0, 0};
+  auto address = backend_.allocate(bytes, 256);
+  if (!address) {
+    buffers_.erase(name);
+    return address.error();
+  }
+  slot = {*address, bytes};
+  return *address;
+}
+
+Result<KernelId> Bench::kernel_for(const compiler::Shape& shape) {
+  if (const auto found = loaded_.find(shape); found != loaded_.end()) return found->second;
+  auto text = compiler::emit_cuda(shape, template_folder_);
+  if (!text) return text.error();
+  jit::Request request;
+  request.source = *text;
+  request.name = shape.file;
+  request.entry = compiler::kEntry;
+  request.target = backend_.target();
+  auto compiled = compiler_.compile(request);
+  if (!compiled) {
+    auto problem = compiled.error();
+    problem.span = shape.span;
+    return problem;
+  }
+  auto id = backend_.load(compiled->image);
+  if (!id) {
+    auto problem = id.error();
+    problem.span = shape.span;
+    return problem;
+  }
+  kernels_.push_back({shape.file, compiled->key, compiled->from_cache, compiled->seconds});
+  loaded_[shape] = *id;
+  return *id;
+}
+
+Result<> Bench::link(const compiler::PointPlan& plan, std::uint64_t base) {
+  if (linked_memory_ == plan.memory && linked_offsets_ == plan.link_offsets && linked_targets_ == plan.link_targets) return Ok{};
+  std::vector<std::uint64_t> values;
+  values.reserve(plan.link_targets.size());
+  for (const auto target : plan.link_targets) values.push_back(static_cast<std::uint64_t>(target / plan.width));
+  if (auto done = backend_.scatter(base, plan.link_offsets, values, plan.width); !done) return done;
+  linked_memory_ = plan.memory;
+  linked_offsets_ = plan.link_offsets;
+  linked_targets_ = plan.link_targets;
+  return Ok{};
+}
+
+Result<std::vector<std::uint32_t>> Bench::read_words(std::uint64_t address, std::size_t count) {
+  std::vector<std::uint32_t> words(count);
+  if (auto done = backend_.read(address, std::as_writable_bytes(std::span(words))); !done) return done.error();
+  return words;
+}
+
+void Bench::forget_after_fault() {
+  if (backend_.survives_faults()) return;
+  buffers_.clear();
+  loaded_.clear();
+  linked_memory_.clear();
+}
+
+Result<> Bench::repeat(const compiler::PointPlan& plan, infer::Point& point, double time_limit) {
+  return plan.shape.file == "total.cu" ? run_total(plan, point, time_limit) : run_each(plan, point, time_limit);
+}
+
+Result<> Bench::run_each(const compiler::PointPlan& plan, infer::Point& point, double time_limit) {
+  auto base = address_of(plan.memory);
+  if (!base) return base.error();
+  auto kernel = kernel_for(plan.shape);
+  if (!kernel) return kernel.error();
+  auto ticks = buffer("ticks", kWindow * 4);
+  if (!ticks) return ticks.error();
+  auto empty = buffer("empty", kEmptyRegions * 4 + 16);
+  if (!empty) return empty.error();
+  if (auto done = link(plan, *base); !done) return done;
+
+  const auto element = [&](const std::shared_ptr<const Pattern>& ring) {
+    return ring ? static_cast<std::uint64_t>(ring->at(0, 0) / plan.width) : 0;
+  };
+  LaunchShape shape;
+  shape.shared_bytes = static_cast<std::uint32_t>(compiler::kTraceBytes);
+  shape.carveout_bytes = plan.carveout;
+  infer::Run run;
+  run.windows.clear();
+  const auto total = static_cast<std::uint64_t>(plan.steps);
+  for (std::uint64_t skip = 0; skip < total; skip += kWindow) {
+    const auto steps = std::min(kWindow, total - skip);
+    const std::vector<Argument> arguments = {pointer(*base),
+                                             {element(plan.warm), 8},
+                                             {static_cast<std::uint64_t>(plan.warm_steps), 8},
+                                             {element(plan.timed), 8},
+                                             {skip, 8},
+                                             {steps, 4},
+                                             pointer(*ticks),
+                                             pointer(*empty),
+                                             pointer(*empty + kEmptyRegions * 4)};
+    const auto outcome = backend_.launch(*kernel, shape, arguments, time_limit);
+    if (!outcome.done()) {
+      point.outcome = outcome;
+      forget_after_fault();
+      return Ok{};
+    }
+    auto window = read_words(*ticks, steps);
+    if (!window) return window.error();
+    run.windows.push_back(static_cast<std::uint32_t>(run.ticks.size()));
+    run.ticks.insert(run.ticks.end(), window->begin(), window->end());
+  }
+  auto regions = read_words(*empty, kEmptyRegions);
+  if (!regions) return regions.error();
+  point.overhead = overhead_of(*regions);
+  point.runs.push_back(std::move(run));
+  return Ok{};
+}
+
+Result<> Bench::run_total(const compiler::PointPlan& plan, infer::Point& point, double time_limit) {
+  auto kernel = kernel_for(plan.shape);
+  if (!kernel) return kernel.error();
+  const auto links = plan.link_offsets.size();
+  const auto warps = (plan.block + 31) / 32;
+  std::uint64_t bytes = 0;
+  for (const auto& memory : program_.memories) {
+    if (memory.name != plan.memory) continue;
+    auto size = compiler::memory_bytes(memory, scope_);
+    if (!size) return size.error();
+    bytes = *size;
+  }
+  auto tables = buffer("links", links * 8 + plan.block * 4);
+  if (!tables) return tables.error();
+  auto ticks = buffer("ticks", std::max<std::uint64_t>(kWindow, warps) * 4);
+  if (!ticks) return ticks.error();
+  auto empty = buffer("empty", kEmptyRegions * 4 + 16);
+  if (!empty) return empty.error();
+  auto last = buffer("last", plan.block * 4);
+  if (!last) return last.error();
+
+  std::vector<std::uint32_t> words;
+  for (const auto offset : plan.link_offsets) words.push_back(static_cast<std::uint32_t>(offset));
+  for (const auto target : plan.link_targets) words.push_back(static_cast<std::uint32_t>(target));
+  for (std::uint32_t thread = 0; thread < plan.block; ++thread) {
+    words.push_back(static_cast<std::uint32_t>(plan.timed->at(thread, 0)));
+  }
+  linked_memory_.clear();  // the links live in a buffer of their own here
+  if (auto done = backend_.write(*tables, std::as_bytes(std::span(words))); !done) return done;
+
+  LaunchShape shape;
+  shape.grid = plan.grid;
+  shape.block = plan.block;
+  shape.shared_bytes = static_cast<std::uint32_t>(bytes);
+  shape.carveout_bytes = plan.carveout;
+  shape.bank_bytes = plan.bank;
+  const std::vector<Argument> arguments = {pointer(*tables),
+                                           pointer(*tables + links * 4),
+                                           {links, 4},
+                                           pointer(*tables + links * 8),
+                                           {static_cast<std::uint64_t>(plan.warm_steps), 4},
+                                           pointer(*ticks),
+                                           pointer(*empty),
+                                           pointer(*last)};
+  const auto outcome = backend_.launch(*kernel, shape, arguments, time_limit);
+  if (!outcome.done()) {
+    point.outcome = outcome;
+    forget_after_fault();
+    return Ok{};
+  }
+  auto spent = read_words(*ticks, warps);
+  if (!spent) return spent.error();
+  auto regions = read_words(*empty, kEmptyRegions);
+  if (!regions) return regions.error();
+  point.overhead = overhead_of(*regions);
+  point.runs.push_back({std::move(*spent), {0}});
+  return Ok{};
+}
+
+}  // namespace gexp::runtime

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/expand.h"
+#include "runtime/backend.h"
+#include "runtime/infer/table.h"
+#include "runtime/jit/compiler.h"
+
+namespace gexp::runtime {
+
+/// What a kernel was made of, for the result's provenance.
+struct KernelRecord {
+  std::string file;       ///< template
+  std::string key;        ///< hash of source, options, NVRTC version and architecture
+  bool from_cache = false;
+  double seconds = 0;     ///< compile time, 0 from the cache
+};
+
+/// Runs planned points on one device: allocates memories once, compiles every shape once, links the rings, launches windows.
+class Bench {
+ public:
+  Bench(const compiler::Program& program, const compiler::Scope& scope, Backend& backend, jit::Compiler& compiler,
+        std::string template_folder);
+  ~Bench();
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+
+  /// One more repetition of a point, appended to `point`. A launch that does not end well is in point.outcome; a Result error
+  /// is about the environment (no memory, no compiler).
+  Result<> repeat(const compiler::PointPlan& plan, infer::Point& point, double time_limit);
+
+  [[nodiscard]] const std::vector<KernelRecord>& kernels() const { return kernels_; }
+
+ private:
+  struct Loaded {
+    KernelId id;
+  };
+  Result<std::uint64_t> address_of(const std::string& memory);
+  Result<KernelId> kernel_for(const compiler::Shape& shape);
+  Result<std::uint64_t> buffer(const std::string& name, std::uint64_t bytes);
+  Result<> link(const compiler::PointPlan& plan, std::uint64_t base);
+  Result<> run_each(const compiler::PointPlan& plan, infer::Point& point, double time_limit);
+  Result<> run_total(const compiler::PointPlan& plan, infer::Point& point, double time_limit);
+  Result<std::vector<std::uint32_t>> read_words(std::uint64_t address, std::size_t count);
+  void forget_after_fault();
+
+  const compiler::Program& program_;
+  const compiler::Scope& scope_;
+  Backend& backend_;
+  jit::Compiler& compiler_;
+  std::string template_folder_;
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> buffers_;  ///< name -> address, bytes
+  std::map<compiler::Shape, KernelId> loaded_;
+  std::vector<KernelRecord> kernels_;
+  std::vector<std::int64_t> linked_offsets_, linked_targets_;  ///< what memory `linked_memory_` holds now
+  std::string linked_memory_;
+};
+
+}  // namespace gexp::runtime
