@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include "compiler/expand.h"
+#include "tests/compiler/compile.h"
+
+using namespace gexp;
+using namespace gexp::compiler;
+
+namespace {
+
+const char* kRing = R"(gexp 1
+experiment t
+param span: B = 256B in 64B..4KiB
+memory A: u32[1KiB] in global
+stage s {
+  sweep n in 64B..256B times 2
+  pattern ring = uniform(stride: 32B, span: n)
+  launch grid 1 block 1
+  warm { chase A by ring laps 2 via ca }
+  timed lat each { chase A by ring laps 3 via ca }
+  repeat 2..4 until stable(misses(lat))
+  find C: B = last_flat(misses(lat) over n)
+}
+)";
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  text.replace(text.find(from), from.size(), to);
+  return text;
+}
+
+Result<PointPlan> plan(const std::string& text, double n) {
+  const auto compiled = test::compile(text);
+  REQUIRE_MESSAGE(compiled.program, compiled.text());
+  const auto scope = file_scope(*compiled.program);
+  REQUIRE(scope.ok());
+  bool skipped = false;
+  return plan_point(*compiled.program, compiled.program->stages[0], {{"n", Value(n, kBytes)}}, *scope, skipped);
+}
+
+}  // namespace
+
+TEST_CASE("a point is a ring of links, a warm-up and a trace") {
+  const auto point = plan(kRing, 128);
+  REQUIRE(point.ok());
+  CHECK(point->link_offsets == std::vector<std::int64_t>{0, 32, 64, 96});
+  CHECK(point->link_targets == std::vector<std::int64_t>{32, 64, 96, 0});
+  CHECK(point->warm_steps == 8);
+  CHECK(point->steps == 12);
+}
+
+TEST_CASE("what a chase cannot follow is refused at the statement") {
+  CHECK(plan(replaced(kRing, "u32[1KiB]", "u32[96B]"), 128).error().code == "E0420");
+  CHECK(plan(replaced(kRing, "stride: 32B", "stride: 6B"), 128).error().code == "E0421");
+  CHECK(plan(replaced(kRing, "uniform(stride: 32B, span: n)", "[0B, 4B, 0B]"), 128).error().code == "E0422");
+  CHECK(plan(replaced(kRing, "laps 3", "laps 0"), 128).error().code == "E0426");
+}
+
+TEST_CASE("all points of a sweep share one kernel") {
+  const auto compiled = test::compile(kRing);
+  REQUIRE(compiled.program);
+  const auto scope = file_scope(*compiled.program);
+  const auto shapes = stage_shapes(*compiled.program, compiled.program->stages[0], *scope);
+  REQUIRE(shapes.ok());
+  CHECK(shapes->size() == 1);
+  const auto cuda = emit_cuda(shapes->front());
+  REQUIRE(cuda.ok());
+  CHECK(cuda->find("ld.global.ca.u32") != std::string::npos);
+  CHECK(cuda->find("${") == std::string::npos);
+}
+
+TEST_CASE("a sweep of widths is one kernel a width") {
+  const auto compiled = test::compile(R"(gexp 1
+experiment t
+memory S: u32[16KiB] in shared
+stage s {
+  sweep word in [4B, 8B]
+  sweep s in 0..31
+  pattern own = bank(stride: s, word: word)
+  launch grid 1 block 32
+  timed t total { chase S by own steps 64 as word }
+  find f: cycles = value(median(t), s: 1)
+}
+)");
+  REQUIRE_MESSAGE(compiled.program, compiled.text());
+  const auto scope = file_scope(*compiled.program);
+  const auto shapes = stage_shapes(*compiled.program, compiled.program->stages[0], *scope);
+  REQUIRE(shapes.ok());
+  CHECK(shapes->size() == 2);
+}
+
+TEST_CASE("parameters are set within their domain") {
+  Options options;
+  options.settings = {{"span", "512B"}};
+  auto compiled = test::compile(kRing, options);
+  REQUIRE_MESSAGE(compiled.program, compiled.text());
+  CHECK(compiled.program->parameters[0].value.get<Number>()->number == 512);
+  options.settings = {{"span", "1MiB"}};
+  CHECK(test::compile(kRing, options).codes() == "E0414");
+  options.settings = {{"spam", "64B"}};
+  CHECK(test::compile(kRing, options).codes() == "E0409");
+  options.settings = {{"span", "64 KiB!"}};
+  CHECK(test::compile(kRing, options).codes() == "E0409");
+}
+
+TEST_CASE("sweeps step, multiply and list") {
+  const auto values = [](const std::string& domain) {
+    const auto compiled = test::compile(replaced(kRing, "64B..256B times 2", domain));
+    REQUIRE_MESSAGE(compiled.program, compiled.text());
+    const auto scope = file_scope(*compiled.program);
+    auto list = sweep_values(compiled.program->stages[0].sweeps[0], *scope);
+    std::vector<double> numbers;
+    if (list) for (const auto& value : *list) numbers.push_back(value.get<Number>()->number);
+    return numbers;
+  };
+  CHECK(values("64B..256B times 2") == std::vector<double>{64, 128, 256});
+  CHECK(values("64B..128B step 32B") == std::vector<double>{64, 96, 128});
+  CHECK(values("[64B, 128B]") == std::vector<double>{64, 128});
+  CHECK(values("64B..256B points 4") == std::vector<double>{64, 128, 192, 256});
+  CHECK(values("256B..64B step 32B").empty());
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+
+#include "compiler/expand.h"
+#include "compiler/pattern.h"
+#include "compiler/template_text.h"
+#include "tests/compiler/compile.h"
+
+using namespace gexp;
+using namespace gexp::compiler;
+
+namespace {
+
+/// The value of an expression, written as the value of a let.
+Result<Value> value_of(const std::string& expression, const std::string& before = "") {
+  const auto compiled = test::compile("gexp 1\nexperiment t\n" + before + "\nlet it = " + expression + "\n");
+  REQUIRE_MESSAGE(compiled.program, compiled.text());
+  auto scope = file_scope(*compiled.program);
+  if (!scope) return scope.error();
+  return *scope->lookup("it");
+}
+
+double number(const std::string& expression, const std::string& before = "") {
+  const auto value = value_of(expression, before);
+  REQUIRE(value.ok());
+  REQUIRE(value->get<Number>());
+  return value->get<Number>()->number;
+}
+
+std::vector<std::int64_t> offsets(const std::string& expression) {
+  const auto value = value_of(expression);
+  REQUIRE(value.ok());
+  const auto pattern = as_pattern(*value, {});
+  REQUIRE(pattern.ok());
+  return (*pattern)->offsets;
+}
+
+std::string error_code(const std::string& expression) {
+  const auto value = value_of(expression);
+  REQUIRE_FALSE(value.ok());
+  return value.error().code;
+}
+
+}  // namespace
+
+TEST_CASE("arithmetic binds as it is read") {
+  CHECK(number("1 + 2 * 3") == 7);
+  CHECK(number("(1 + 2) * 3") == 9);
+  CHECK(number("-7 mod 4") == 1);
+  CHECK(number("7 div 2") == 3);
+  CHECK(number("48KiB div 1KiB") == 48);
+  CHECK(number("gcd(24, 32)") == 8);
+  CHECK(number("min(3, 2, 5)") == 2);
+  CHECK(number("10% * 50") == 5);
+}
+
+TEST_CASE("values that cannot be are errors, not numbers") {
+  CHECK(error_code("1 div 0") == "E0402");
+  CHECK(error_code("gcd(1.5, 2)") == "E0404");
+  CHECK(error_code("uniform(stride: 0B, span: 64B)") == "E0412");
+  CHECK(error_code("[i * 1B for i in 0..1e12]") == "E0406");
+}
+
+TEST_CASE("the named patterns are sequences of the algebra") {
+  CHECK(offsets("uniform(stride: 32B, span: 100B)") == std::vector<std::int64_t>{0, 32, 64, 96});
+  CHECK(offsets("[i * 4B + j * 1KiB for i in 0..1 for j in 0..1]") == std::vector<std::int64_t>{0, 1024, 4, 1028});
+  CHECK(offsets("nonuniform(a: uniform(stride: 8B, span: 0B), b: [64B, 0B])") == std::vector<std::int64_t>{64, 0});
+  CHECK(offsets("repeat([0B, 4B], 2)") == std::vector<std::int64_t>{0, 4, 0, 4});
+  auto mixed = offsets("shuffle(uniform(stride: 4B, span: 400B), 3)");
+  CHECK(mixed != offsets("uniform(stride: 4B, span: 400B)"));
+  CHECK(mixed == offsets("shuffle(uniform(stride: 4B, span: 400B), 3)"));
+  CHECK(mixed != offsets("shuffle(uniform(stride: 4B, span: 400B), 4)"));
+  std::sort(mixed.begin(), mixed.end());
+  CHECK(mixed == offsets("uniform(stride: 4B, span: 400B)"));
+}
+
+TEST_CASE("bank is one offset a lane") {
+  const auto value = value_of("bank(stride: 3, word: 8B)");
+  REQUIRE(value.ok());
+  const auto pattern = *value->get<std::shared_ptr<const Pattern>>();
+  CHECK(pattern->threads == 32);
+  CHECK(pattern->at(31, 0) == 31 * 24);
+}
+
+TEST_CASE("templates refuse holes that do not match") {
+  CHECK(*fill_template("t", "a ${x} b ${y:>4}", {{"x", "1"}, {"y", "2"}}) == "a 1 b    2");
+  CHECK(fill_template("t", "${x}", {}).error().code == "E0505");
+  CHECK(fill_template("t", "none", {{"x", "1"}}).error().code == "E0505");
+  CHECK(fill_template("t", "${x", {{"x", "1"}}).error().code == "E0505");
+  CHECK(fill_template("t", "${x:q}", {{"x", "1"}}).error().code == "E0505");
+}
