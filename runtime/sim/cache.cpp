@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/sim/cache.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace gexp::sim {
+
+Cache::Cache(const CacheModel& model, std::uint64_t seed)
+    : index_(model, seed), policy_(model.policy), line_(model.line), sector_(model.sector), random_(seed ^ 0x5eed) {
+  first_.push_back(0);
+  for (const std::uint32_t ways : model.ways) first_.push_back(first_.back() + ways);
+  const std::size_t slots = first_.back(), sets = model.ways.size();
+  lines_.resize(slots);
+  sectors_.resize(slots);
+  used_.resize(sets);
+  if (policy_ == Policy::Lru || policy_ == Policy::Fifo) {
+    newer_.resize(slots), older_.resize(slots);
+    newest_.resize(sets), oldest_.resize(sets);
+  }
+  if (policy_ == Policy::Plru) marks_.resize(sets);
+  if (policy_ == Policy::Nru) marks_.resize(slots);
+  double sum = 0;
+  for (const double weight : model.weights) cumulative_.push_back(sum += weight);
+  table_.resize(std::bit_ceil(slots * 2 + 2));
+  table_mask_ = table_.size() - 1;
+  clear();
+}
+
+void Cache::clear() {
+  std::fill(used_.begin(), used_.end(), 0);
+  std::fill(marks_.begin(), marks_.end(), 0);
+  std::fill(newest_.begin(), newest_.end(), kNone);
+  std::fill(oldest_.begin(), oldest_.end(), kNone);
+  std::fill(newer_.begin(), newer_.end(), kNone);
+  std::fill(table_.begin(), table_.end(), kNone);
+}
+
+bool Cache::access(std::uint64_t address, const SetIndex& index) {
+  const std::uint64_t line = address / line_;
+  const std::uint64_t sector = 1ull << (address % line_ / sector_);
+  const std::uint32_t set = index(address);
+  std::uint32_t slot = find(line, set);
+  if (slot != kNone) {
+    touch(set, slot, false);
+    const bool hit = (sectors_[slot] & sector) != 0;
+    sectors_[slot] |= sector;
+    return hit;
+  }
+  // Invalid ways first.
+  if (used_[set] < first_[set + 1] - first_[set]) {
+    slot = first_[set] + used_[set]++;
+  } else {
+    slot = victim(set);
+    erase(lines_[slot], slot);
+  }
+  lines_[slot] = line;
+  sectors_[slot] = sector;
+  insert(line, slot);
+  touch(set, slot, true);
+  return false;
+}
+
+std::uint32_t Cache::find(std::uint64_t line, std::uint32_t set) const {
+  for (std::size_t at = home(line); table_[at] != kNone; at = (at + 1) & table_mask_) {
+    const std::uint32_t slot = table_[at];
+    if (lines_[slot] == line && slot >= first_[set] && slot < first_[set + 1]) return slot;
+  }
+  return kNone;
+}
+
+void Cache::insert(std::uint64_t line, std::uint32_t slot) {
+  std::size_t at = home(line);
+  while (table_[at] != kNone) at = (at + 1) & table_mask_;
+  table_[at] = slot;
+}
+
+void Cache::erase(std::uint64_t line, std::uint32_t slot) {
+  std::size_t hole = home(line);
+  while (table_[hole] != slot) hole = (hole + 1) & table_mask_;
+  // Entries after the hole move up unless that would put them before their home.
+  for (std::size_t at = (hole + 1) & table_mask_; table_[at] != kNone; at = (at + 1) & table_mask_) {
+    const std::size_t want = home(lines_[table_[at]]);
+    if (((at - want) & table_mask_) >= ((at - hole) & table_mask_)) {
+      table_[hole] = table_[at];
+      hole = at;
+    }
+  }
+  table_[hole] = kNone;
+}
+
+std::uint32_t Cache::victim(std::uint32_t set) {
+  const std::uint32_t first = first_[set], ways = first_[set + 1] - first;
+  switch (policy_) {
+    case Policy::Lru:
+    case Policy::Fifo: return oldest_[set];
+    case Policy::Random: return first + random_.below(ways);
+    case Policy::Weighted: {
+      const double at = random_.unit() * cumulative_.back();
+      const auto way = std::upper_bound(cumulative_.begin(), cumulative_.end(), at) - cumulative_.begin();
+      return first + std::min(static_cast<std::uint32_t>(way), ways - 1);
+    }
+    case Policy::Plru: {
+      // A binary tree over the ways; each bit points to the half that was used less recently.
+      std::uint32_t node = 1;
+      while (node < ways) node = 2 * node + (marks_[set] >> node & 1);
+      return first + node - ways;
+    }
+    case Policy::Nru: {
+      for (std::uint32_t slot = first; slot < first + ways; ++slot) {
+        if (!marks_[slot]) return slot;
+      }
+      return first;  // touch() never leaves a full set all marked
+    }
+  }
+  return first;
+}
+
+void Cache::touch(std::uint32_t set, std::uint32_t slot, bool filled) {
+  const std::uint32_t first = first_[set], ways = first_[set + 1] - first;
+  switch (policy_) {
+    case Policy::Lru: return move_to_front(set, slot);
+    case Policy::Fifo:
+      if (filled) move_to_front(set, slot);
+      return;
+    case Policy::Plru:
+      for (std::uint32_t node = slot - first + ways; node > 1; node /= 2) {
+        const std::uint64_t bit = 1ull << (node / 2);
+        if (node & 1) marks_[set] &= ~bit; else marks_[set] |= bit;
+      }
+      return;
+    case Policy::Nru:
+      marks_[slot] = 1;
+      if (std::all_of(marks_.begin() + first, marks_.begin() + first + ways, [](std::uint64_t m) { return m != 0; })) {
+        std::fill(marks_.begin() + first, marks_.begin() + first + ways, 0);
+        marks_[slot] = ways > 1;
+      }
+      return;
+    case Policy::Random:
+    case Policy::Weighted: return;
+  }
+}
+
+void Cache::move_to_front(std::uint32_t set, std::uint32_t slot) {
+  if (newest_[set] == slot) return;
+  if (newer_[slot] != kNone) {  // listed, and not the newest
+    const std::uint32_t newer = newer_[slot], older = older_[slot];
+    older_[newer] = older;
+    if (older != kNone) newer_[older] = newer; else oldest_[set] = newer;
+  }
+  older_[slot] = newest_[set];
+  newer_[slot] = kNone;
+  if (newest_[set] != kNone) newer_[newest_[set]] = slot; else oldest_[set] = slot;
+  newest_[set] = slot;
+}
+
+}  // namespace gexp::sim

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "runtime/sim/device_model.h"
+#include "runtime/sim/random.h"
+#include "runtime/sim/set_index.h"
+
+namespace gexp::sim {
+
+/// The lines of a cache or TLB: who is in, and who goes next. An access costs constant time, however many ways there are.
+class Cache {
+ public:
+  Cache(const CacheModel& model, std::uint64_t seed);
+
+  /// Looks the sector of `address` up, and brings it in where it was absent. True: it was there.
+  bool access(std::uint64_t address) { return access(address, index_); }
+  /// The same under another index: how one memory serves two load paths that map differently.
+  bool access(std::uint64_t address, const SetIndex& index);
+  void clear();
+
+ private:
+  static constexpr std::uint32_t kNone = ~0u;
+
+  [[nodiscard]] std::uint32_t find(std::uint64_t line, std::uint32_t set) const;
+  void insert(std::uint64_t line, std::uint32_t slot);
+  void erase(std::uint64_t line, std::uint32_t slot);
+  [[nodiscard]] std::size_t home(std::uint64_t line) const { return static_cast<std::size_t>(mix(line)) & table_mask_; }
+  std::uint32_t victim(std::uint32_t set);
+  void touch(std::uint32_t set, std::uint32_t slot, bool filled);
+  void move_to_front(std::uint32_t set, std::uint32_t slot);
+
+  SetIndex index_;
+  Policy policy_;
+  std::uint64_t line_, sector_;
+  std::vector<std::uint32_t> first_;     // slot of each set's way 0; one more at the end
+  std::vector<std::uint32_t> used_;      // ways in use, filled in order
+  std::vector<std::uint64_t> lines_;     // by slot: line number
+  std::vector<std::uint64_t> sectors_;   // by slot: which sectors are valid
+  std::vector<std::uint32_t> newer_, older_;  // Lru, Fifo: a list a set
+  std::vector<std::uint32_t> newest_, oldest_;
+  std::vector<std::uint64_t> marks_;     // Plru: tree bits a set; Nru: one mark a slot
+  std::vector<double> cumulative_;       // Weighted
+  std::vector<std::uint32_t> table_;     // hash table of slots
+  std::size_t table_mask_ = 0;
+  Random random_;
+};
+
+}  // namespace gexp::sim

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
+#include "lang/base/result.h"
+
+namespace gexp::sim {
+
+/// Device memory: allocations at device addresses, backed by host pages that exist once touched, so that 64 GiB cost what is used.
+class DeviceMemory {
+ public:
+  explicit DeviceMemory(std::uint64_t capacity) : capacity_(capacity) {}
+  ~DeviceMemory();
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  /// Zeroed. `align` 0: large arrays begin at a page. E0802 when the device or the host has no room.
+  Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t align);
+  void release(std::uint64_t address);
+  /// Host bytes of [address, address + bytes), or null when that is not inside one allocation.
+  [[nodiscard]] std::byte* find(std::uint64_t address, std::uint64_t bytes) {
+    if (address - last_begin_ < last_bytes_ && bytes <= last_bytes_ - (address - last_begin_)) return last_host_ + (address - last_begin_);
+    return search(address, bytes);
+  }
+
+ private:
+  struct Allocation {
+    std::uint64_t bytes = 0;
+    std::byte* host = nullptr;
+  };
+  std::byte* search(std::uint64_t address, std::uint64_t bytes);
+
+  std::map<std::uint64_t, Allocation> allocations_;
+  std::uint64_t capacity_, used_ = 0;
+  std::uint64_t large_ = kLargeBase, small_ = kSmallBase;
+  // The allocation of the last access: most accesses stay in one.
+  std::uint64_t last_begin_ = 0, last_bytes_ = 0;
+  std::byte* last_host_ = nullptr;
+
+  // Large arrays begin at 65 GiB: a multiple of every power-of-two size and of the 65 pages that an L2 TLB of the papers maps,
+  // so that the first array's page 0 is the first of its residues, as in their plots. Small ones live apart, at 16 GiB.
+  static constexpr std::uint64_t kLargeBase = 65ull << 30;
+  static constexpr std::uint64_t kSmallBase = 16ull << 30;
+};
+
+}  // namespace gexp::sim

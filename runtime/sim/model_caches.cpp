@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include "runtime/sim/model_parts.h"
+
+namespace gexp::sim {
+namespace {
+
+constexpr std::uint64_t kMostSets = 1u << 20, kMostWays = 1u << 20, kMostLines = 1u << 22;
+
+std::vector<std::uint32_t> read_sets(ModelTable& t) {
+  const TomlValue* sets = t.get("sets");
+  if (sets && sets->kind == TomlValue::Kind::Array) {  // unequal: the ways of each
+    std::vector<std::uint32_t> ways;
+    for (const std::uint64_t w : t.wholes("sets", 1, kMostWays)) ways.push_back(static_cast<std::uint32_t>(w));
+    if (t.has("ways")) t.error("E0606", t.place("ways"), fmt::format("{} lists the ways of each set: 'ways' says it twice", t.name()));
+    return ways;
+  }
+  const std::uint64_t count = t.whole("sets", 1, kMostSets);
+  const auto ways = static_cast<std::uint32_t>(t.whole("ways", 1, kMostWays));
+  if (count * ways > kMostLines) return t.error("E0605", t.place("ways"), fmt::format("{} has more than {} lines", t.name(), kMostLines)), std::vector<std::uint32_t>{};
+  return std::vector<std::uint32_t>(count, ways);
+}
+
+void check_bit(ModelTable& t, const char* key, std::uint64_t bit, std::uint64_t line) {
+  if (bit < static_cast<std::uint64_t>(std::bit_width(line) - 1))
+    t.error("E0606", t.place(key), fmt::format("address bit {} lies inside a line of {} B: it cannot choose a set", bit, line));
+}
+
+void read_index(ModelTable& t, CacheModel& cache, std::uint64_t line) {
+  const bool bits = t.has("bits"), xors = t.has("xor"), named = t.has("index");
+  const std::size_t sets = cache.ways.size();
+  if (bits + xors + named > 1) return t.error("E0606", t.place(), fmt::format("{} chooses its sets in more than one way", t.name()), "keep one of bits, xor, index");
+  if (bits + xors + named == 0) {
+    if (sets > 1) t.error("E0603", t.place(), fmt::format("{} does not say how an address chooses one of its {} sets", t.name(), sets), "bits = […], xor = […] or index = \"modulo\"");
+    return;
+  }
+  const char* const key = bits ? "bits" : xors ? "xor" : "index";
+  IndexModel& index = cache.index;
+  if (bits) {
+    index.kind = IndexModel::Kind::Bits;
+    for (const std::uint64_t bit : t.wholes("bits", 0, 63)) {
+      check_bit(t, key, bit, line);
+      index.bits.push_back({static_cast<int>(bit)});
+    }
+  } else if (xors) {
+    index.kind = IndexModel::Kind::Xor;
+    const TomlValue* groups = t.required("xor", TomlValue::Kind::Array);
+    for (const TomlValue& group : groups ? groups->items : std::vector<TomlValue>{}) {
+      std::vector<int> members;
+      for (const TomlValue& bit : group.items) {
+        if (bit.kind != TomlValue::Kind::Integer || bit.integer < 0 || bit.integer > 63) {
+          t.error("E0604", bit.span, fmt::format("'xor' of {} lists groups of address bits", t.name()), "xor = [[7, 11], [8, 12]]");
+          continue;
+        }
+        check_bit(t, key, static_cast<std::uint64_t>(bit.integer), line);
+        members.push_back(static_cast<int>(bit.integer));
+      }
+      if (members.empty()) t.error("E0604", group.span, fmt::format("'xor' of {} lists groups of address bits", t.name()), "xor = [[7, 11], [8, 12]]");
+      index.bits.push_back(std::move(members));
+    }
+  }
+  if (bits || xors) {
+    if (index.bits.size() >= 32 || 1ull << index.bits.size() != sets)
+      t.error("E0606", t.place(key), fmt::format("{} index bits choose among {:.15g} sets, but {} has {}", index.bits.size(), std::ldexp(1.0, static_cast<int>(index.bits.size())), t.name(), sets));
+    return;
+  }
+  const std::string kind = t.choice("index", {"modulo", "dealt", "scattered"});
+  index.kind = kind == "modulo" ? IndexModel::Kind::Modulo : kind == "dealt" ? IndexModel::Kind::Dealt : IndexModel::Kind::Scattered;
+  if (index.kind != IndexModel::Kind::Scattered) return;
+  index.block = t.size("block", 1ull << 30);
+  if (index.block % line != 0) t.error("E0606", t.place("block"), fmt::format("a block of {} B is no whole number of lines of {} B", index.block, line));
+}
+
+void read_replacement(ModelTable& t, CacheModel& cache) {
+  const std::string policy = t.choice("replacement", {"lru", "fifo", "plru", "random", "weighted", "nru"});
+  constexpr std::pair<std::string_view, Policy> kPolicies[] = {{"lru", Policy::Lru}, {"fifo", Policy::Fifo}, {"plru", Policy::Plru},
+                                                               {"random", Policy::Random}, {"weighted", Policy::Weighted}, {"nru", Policy::Nru}};
+  for (const auto& [word, value] : kPolicies) {
+    if (word == policy) cache.policy = value;
+  }
+  if (cache.policy == Policy::Plru) {
+    for (const std::uint32_t ways : cache.ways) {
+      if (std::has_single_bit(ways) && ways <= 64) continue;
+      return t.error("E0606", t.place("replacement"), fmt::format("{} has a set of {} ways: a tree needs a power of two, at most 64", t.name(), ways));
+    }
+  }
+  if (cache.policy != Policy::Weighted) return;
+  const bool weights = t.has("weights");
+  if (weights == t.has("probabilities"))
+    return t.error("E0603", t.place("replacement"), fmt::format("{} needs either 'weights' or 'probabilities'", t.name()));
+  const char* const key = weights ? "weights" : "probabilities";
+  cache.weights = t.numbers(key, 0, weights ? 1e9 : 1);
+  for (const std::uint32_t ways : cache.ways) {
+    if (ways == cache.weights.size()) continue;
+    return t.error("E0606", t.place(key), fmt::format("{} {} for a set of {} ways", cache.weights.size(), key, ways));
+  }
+  const double sum = std::accumulate(cache.weights.begin(), cache.weights.end(), 0.0);
+  if (weights ? sum <= 0 : std::abs(sum - 1) > 1e-9) return t.error("E0606", t.place(key), weights ? "all weights are zero" : fmt::format("the probabilities sum to {:.9g}, not 1", sum));
+  for (double& weight : cache.weights) weight /= sum;
+}
+
+void read_cache(ModelTable& t, CacheForm form, CacheModel& cache, const std::vector<CacheModel>& before) {
+  if (form == CacheForm::Data && t.has("storage_of")) {
+    // The same lines under another index: only the index is its own.
+    const std::string other = t.text("storage_of");
+    const auto found = std::find_if(before.begin(), before.end(), [&](const CacheModel& c) { return c.name == other && c.storage_of < 0; });
+    if (found == before.end()) return t.error("E0602", t.place("storage_of"), fmt::format("'{}' is no cache described before {}", other, t.name()));
+    std::string name = std::move(cache.name);
+    cache = *found;
+    cache.name = std::move(name);
+    cache.index = {};
+    cache.storage_of = static_cast<int>(found - before.begin());
+    return read_index(t, cache, cache.line);
+  }
+  const char* const line_key = form == CacheForm::Data ? "line" : "page";
+  const char* const total_key = form == CacheForm::Data ? "capacity" : "reach";
+  const std::size_t errors = t.errors();
+  cache.line = t.size(line_key, 1ull << 34);
+  const std::uint64_t capacity = t.size(total_key, 1ull << 42);
+  cache.ways = read_sets(t);
+  if (t.errors() != errors) return;
+  if (!std::has_single_bit(cache.line)) return t.error("E0606", t.place(line_key), fmt::format("'{}' of {} must be a power of two", line_key, t.name()));
+  cache.sector = cache.line;
+  if (form == CacheForm::Data && t.has("sector")) {
+    cache.sector = t.size("sector", cache.line);
+    if (cache.sector == 0) return;
+    if (cache.line % cache.sector != 0) return t.error("E0606", t.place("sector"), fmt::format("sectors of {} B do not divide a line of {} B", cache.sector, cache.line));
+  }
+  if (form == CacheForm::Data && (cache.sector < 16 || cache.line / cache.sector > 64))
+    return t.error("E0606", t.place(t.has("sector") ? "sector" : line_key), "a sector has at least 16 B, a line at most 64 sectors");
+  const std::uint64_t lines = std::accumulate(cache.ways.begin(), cache.ways.end(), std::uint64_t{0});
+  if (lines > kMostLines) return t.error("E0605", t.place("sets"), fmt::format("{} has more than {} lines", t.name(), kMostLines));
+  if (capacity != lines * cache.line)
+    t.error("E0606", t.place(total_key), fmt::format("{} lines of {} B are {} B, not {}", lines, cache.line, lines * cache.line, capacity));
+  read_index(t, cache, cache.line);
+  read_replacement(t, cache);
+  if (form == CacheForm::Data) cache.per_sm = t.choice("scope", {"sm", "device"}) == "sm";
+}
+
+}  // namespace
+
+void read_caches(ModelTable& table, CacheForm form, std::vector<CacheModel>& caches) {
+  for (const auto& entry : table.table().entries) {
+    if (entry.key == "source" || entry.key == "assumed") continue;
+    const TomlValue* value = table.required(entry.key, TomlValue::Kind::Table);
+    if (!value) continue;
+    ModelTable t(*value, entry.key_span, fmt::format("{} '{}'", form == CacheForm::Data ? "cache" : "TLB", entry.key), table.diagnostics());
+    CacheModel cache;
+    cache.name = entry.key;
+    read_cache(t, form, cache, caches);
+    // Keys that an early end did not ask for are not typos.
+    for (const char* key : {"line", "page", "capacity", "reach", "sets", "ways", "sector", "bits", "xor", "index", "block", "replacement", "weights", "probabilities", "scope"}) {
+      const bool other_form = form == CacheForm::Data ? std::string_view(key) == "page" || std::string_view(key) == "reach"
+                                                      : std::string_view(key) == "line" || std::string_view(key) == "capacity" || std::string_view(key) == "sector" || std::string_view(key) == "scope";
+      if (!other_form && cache.storage_of < 0) t.know(key);
+    }
+    t.finish();
+    caches.push_back(std::move(cache));
+  }
+}
+
+std::vector<int> references(ModelTable& table, const char* key, const std::vector<CacheModel>& caches) {
+  std::vector<int> indices;
+  const TomlValue* list = table.required(key, TomlValue::Kind::Array);
+  if (!list) return indices;
+  std::vector<std::string_view> words;
+  for (const CacheModel& cache : caches) words.push_back(cache.name);
+  for (const TomlValue& item : list->items) {
+    const auto found = std::find_if(caches.begin(), caches.end(), [&](const CacheModel& c) { return c.name == item.text; });
+    const int index = static_cast<int>(found - caches.begin());
+    if (item.kind != TomlValue::Kind::String) table.error("E0604", item.span, fmt::format("'{}' of {} lists names", key, table.name()));
+    else if (found == caches.end()) table.error("E0602", item.span, fmt::format("'{}' of {} names '{}', which the model does not describe", key, table.name(), item.text), did_you_mean(item.text, words));
+    else if (std::find(indices.begin(), indices.end(), index) != indices.end()) table.error("E0606", item.span, fmt::format("'{}' of {} names '{}' twice", key, table.name(), item.text));
+    else indices.push_back(index);
+  }
+  return indices;
+}
+
+}  // namespace gexp::sim

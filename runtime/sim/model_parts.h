@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "runtime/sim/device_model.h"
+#include "runtime/sim/model_table.h"
+
+/// The larger tables of a model file. E0606: a geometry that cannot be.
+namespace gexp::sim {
+
+enum class CacheForm : std::uint8_t { Data, Tlb };
+
+/// [caches] and [tlbs]: one table a cache. A TLB says `page` and `reach` where a cache says `line` and `capacity`.
+void read_caches(ModelTable& table, CacheForm form, std::vector<CacheModel>& caches);
+
+/// A list of cache names as indices into `caches`.
+std::vector<int> references(ModelTable& table, const char* key, const std::vector<CacheModel>& caches);
+
+/// [paths]: one table a load path, with a latency for every place where the data and their translation can be found.
+void read_paths(ModelTable& table, const std::string& default_path, DeviceModel& model);
+
+}  // namespace gexp::sim

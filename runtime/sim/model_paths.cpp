@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/sim/model_parts.h"
+
+namespace gexp::sim {
+namespace {
+
+constexpr double kMostCycles = 1'000'000;
+
+struct PathName {
+  std::string_view word;
+  LoadPath path;
+};
+constexpr PathName kPaths[] = {{"ca", LoadPath::Ca}, {"cg", LoadPath::Cg}, {"cv", LoadPath::Cv}, {"nc", LoadPath::Nc}};
+
+PathModel& slot(DeviceModel& model, LoadPath path) { return model.paths[static_cast<std::size_t>(path)]; }
+
+/// One row: the latency of data found in one place, by where the translation is found.
+std::vector<double> read_row(ModelTable& rows, const std::string& place, bool translated, const std::vector<std::string>& columns) {
+  if (!translated) return std::vector<double>(columns.size(), rows.number(place, 1, kMostCycles));
+  std::vector<double> row(columns.size(), 1);
+  const TomlValue* value = rows.required(place, TomlValue::Kind::Table);
+  if (!value) return row;
+  ModelTable t(*value, rows.table().find(place)->key_span, fmt::format("latency '{}' of {}", place, rows.name()), rows.diagnostics());
+  for (std::size_t i = 0; i < columns.size(); ++i) row[i] = t.number(columns[i], 1, kMostCycles);
+  t.finish();
+  return row;
+}
+
+void read_path(ModelTable& t, const DeviceModel& model, PathModel& path) {
+  path.present = true;
+  path.caches = references(t, "caches", model.caches);
+  path.tlbs = references(t, "tlbs", model.tlbs);
+  if (t.has("virtual")) {
+    const std::vector<int> untranslated = references(t, "virtual", model.caches);
+    if (untranslated.size() > path.caches.size() || !std::equal(untranslated.begin(), untranslated.end(), path.caches.begin()))
+      t.error("E0606", t.place("virtual"), fmt::format("only the first caches of {} can be looked up before translation", t.name()));
+    path.translate_at = untranslated.size();
+  }
+  path.has_window = model.window_bytes > 0 && !path.tlbs.empty();
+  std::vector<std::string> columns;
+  for (const int tlb : path.tlbs) columns.push_back(model.tlbs[static_cast<std::size_t>(tlb)].name);
+  // Without TLBs a path still has its one latency a place.
+  columns.push_back("walk");
+  if (path.has_window) columns.push_back("switch");
+  const bool translates = !path.tlbs.empty();
+
+  const TomlValue* latency = t.required("latency", TomlValue::Kind::Table);
+  if (!latency) return;
+  ModelTable rows(*latency, t.table().find("latency")->key_span, t.name(), t.diagnostics());
+  for (std::size_t i = 0; i < path.caches.size(); ++i)
+    path.latency.push_back(read_row(rows, model.caches[static_cast<std::size_t>(path.caches[i])].name, translates && i >= path.translate_at, columns));
+  path.latency.push_back(read_row(rows, "memory", translates, columns));
+  rows.finish();
+}
+
+}  // namespace
+
+void read_paths(ModelTable& table, const std::string& default_path, DeviceModel& model) {
+  for (const PathName& name : kPaths) {
+    const TomlValue* value = table.optional(name.word, TomlValue::Kind::Table);
+    if (!value) continue;
+    ModelTable t(*value, table.table().find(name.word)->key_span, fmt::format("path '{}'", name.word), table.diagnostics());
+    if (t.has("same_as")) {
+      const std::string other = t.choice("same_as", {"ca", "cg", "cv", "nc"});
+      const auto* target = table.table().find(other);
+      if (!target || target->value.find("same_as")) t.error("E0602", t.place("same_as"), fmt::format("{} is the same as '{}', which has no table of its own", t.name(), other));
+    } else {
+      read_path(t, model, slot(model, name.path));
+    }
+    t.finish();
+  }
+  for (const PathName& name : kPaths) {
+    const auto* entry = table.table().find(name.word);
+    const auto* alias = entry ? entry->value.find("same_as") : nullptr;
+    if (!alias) continue;
+    for (const PathName& other : kPaths) {
+      if (other.word == alias->value.text) slot(model, name.path) = slot(model, other.path);
+    }
+  }
+  for (const PathName& name : kPaths) {
+    if (name.word == default_path) slot(model, LoadPath::Default) = slot(model, name.path);
+  }
+  if (!slot(model, LoadPath::Default).present) table.error("E0606", table.place(), fmt::format("the default path '{}' is not described", default_path));
+}
+
+}  // namespace gexp::sim

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// A PTX kernel as the interpreter runs it: names resolved to slots, types to masks and shifts, labels to indices.
+namespace gexp::sim {
+
+enum class Type : std::uint8_t { None, Pred, B8, B16, B32, B64, U8, U16, U32, U64, S8, S16, S32, S64, F32, F64 };
+int bits(Type type);  ///< 1 for Pred, 0 for None
+[[nodiscard]] constexpr bool is_signed(Type t) { return t >= Type::S8 && t <= Type::S64; }
+[[nodiscard]] constexpr bool is_float(Type t) { return t == Type::F32 || t == Type::F64; }
+
+/// What an instruction computes. Operands are zero-extended 64-bit slots; `mask` cuts the result to its type and
+/// `shift` (64 - bits) sign-extends operands of the S forms.
+enum class Op : std::uint8_t {
+  Mov, Add, Sub, Mul, MulHiS, MulHiU, MulWideS, MulWideU, Mad, MadHiS, MadHiU, MadWideS, MadWideU,
+  DivS, DivU, RemS, RemU, MinS, MinU, MaxS, MaxU, AbsS, Neg, And, Or, Xor, Not, Lop3, Cnot,
+  Shl, ShrS, ShrU, FunnelL, FunnelR, FunnelLWrap, FunnelRWrap, BfeS, BfeU, Bfi, Popc, Clz, Brev, Prmt, Selp,
+  Eq, Ne, LtS, LtU, LeS, LeU, GtS, GtU, GeS, GeU,
+  FAdd, FSub, FMul, FFma, FDiv, FMin, FMax, FNeg, FAbs, FSqrt,
+  FEq, FNe, FLt, FLe, FGt, FGe, FEqu, FNeu, FLtu, FLeu, FGtu, FGeu, FNum, FNan,
+  CvtInt, CvtFloat,
+};
+
+enum class Kind : std::uint8_t { Compute, Branch, Exit, Load, Store, Atomic, Special, Nothing };
+enum class Space : std::uint8_t { Generic, Global, Shared, Local, Param, Const };
+enum class AtomicOp : std::uint8_t { Add, Exch, Cas, MinS, MinU, MaxS, MaxU, And, Or, Xor, Inc, Dec };
+enum class Special : std::uint8_t { Clock, ClockHi, Clock64, GlobalTimer, GlobalTimerLo, GlobalTimerHi };
+/// How a load asks to be cached. Default: the model's choice.
+enum class LoadPath : std::uint8_t { Default, Ca, Cg, Cv, Nc };
+inline constexpr int kLoadPaths = 5;
+/// Which latency of the model's pipeline a result has.
+enum class Cost : std::uint8_t { Alu, Multiply, Divide, Clock };
+
+/// Where shared and local memory appear among generic addresses; no allocation lies there.
+inline constexpr std::uint64_t kSharedWindow = 0x7f00'0000'0000;
+inline constexpr std::uint64_t kLocalWindow = 0x7e00'0000'0000;
+inline constexpr std::uint64_t kWindowBytes = 0x0000'0100'0000'0000;
+
+/// Slot 0 holds the constant 1: the guard of an unguarded instruction and the filler of unused operands.
+inline constexpr std::uint32_t kTrue = 0;
+
+struct Instruction {
+  Kind kind = Kind::Nothing;
+  Op op = Op::Mov;
+  Cost cost = Cost::Alu;
+  Type type = Type::None;    ///< of the result, or of one element in memory
+  Type from = Type::None;    ///< cvt: of the operand
+  std::uint8_t shift = 0;
+  std::uint8_t bytes = 0;    ///< memory: of one element
+  std::uint8_t count = 1;    ///< memory: elements (v2, v4)
+  Space space = Space::Generic;
+  LoadPath path = LoadPath::Default;
+  AtomicOp atomic = AtomicOp::Add;
+  Special special = Special::Clock;
+  std::uint8_t round = 0;    ///< cvt float to int: 'z' towards zero, 'n' nearest, 'm' down, 'p' up
+  bool guard_not = false;
+  std::uint32_t guard = kTrue;
+  std::uint32_t to = kTrue;  ///< result slot; kTrue: none
+  std::uint32_t a = kTrue, b = kTrue, c = kTrue;
+  std::array<std::uint32_t, 4> data{kTrue, kTrue, kTrue, kTrue};  ///< memory: the elements' slots
+  std::uint32_t target = 0;  ///< branch: index of the next instruction
+  std::uint32_t line = 0;    ///< of the PTX text
+  std::int64_t offset = 0;
+  std::uint64_t mask = ~0ull;
+  std::uint64_t extend = 0;  ///< loads and cvt of signed narrow types: bits above the type that copy its sign
+};
+
+/// A slot whose value is known when a launch starts.
+struct Preset {
+  enum class What : std::uint8_t { Value, Tid, Ntid, Ctaid, Nctaid, LaneId, WarpId, SmId, NSmId, LaneMask, SharedDynamic, SharedTotal, Global };
+  What what = What::Value;
+  std::uint32_t slot = 0;
+  std::uint64_t value = 0;  ///< Value; axis 0..2 of Tid…; which mask of LaneMask; index of Global
+};
+
+/// A module variable in .global or .const space.
+struct GlobalVariable {
+  std::string name;
+  std::uint64_t bytes = 0, align = 1;
+  std::vector<std::uint8_t> initial;
+};
+
+struct Parameter {
+  std::uint32_t offset = 0, bytes = 0;
+};
+
+struct Kernel {
+  std::string name;
+  std::vector<Instruction> code;  ///< ends in an Exit
+  std::vector<Preset> presets;
+  std::vector<Parameter> parameters;
+  std::vector<GlobalVariable> globals;
+  std::uint32_t slots = 1;
+  std::uint32_t parameter_bytes = 0;
+  std::uint32_t shared_bytes = 0;  ///< static; dynamic shared memory starts here
+  std::uint32_t local_bytes = 0;   ///< of one thread
+};
+
+}  // namespace gexp::sim

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/sim/ptx_names.h"
+
+#include <charconv>
+
+namespace gexp::sim {
+namespace {
+
+std::uint32_t align_up(std::uint32_t value, std::uint64_t align) {
+  const auto a = static_cast<std::uint32_t>(align == 0 ? 1 : align);
+  return (value + a - 1) / a * a;
+}
+
+struct Fixed {
+  std::string_view name;
+  Preset::What what;
+  std::uint64_t value;
+};
+
+using What = Preset::What;
+constexpr Fixed kFixed[] = {
+    {"%tid.x", What::Tid, 0}, {"%tid.y", What::Tid, 1}, {"%tid.z", What::Tid, 2},
+    {"%ntid.x", What::Ntid, 0}, {"%ntid.y", What::Ntid, 1}, {"%ntid.z", What::Ntid, 2},
+    {"%ctaid.x", What::Ctaid, 0}, {"%ctaid.y", What::Ctaid, 1}, {"%ctaid.z", What::Ctaid, 2},
+    {"%nctaid.x", What::Nctaid, 0}, {"%nctaid.y", What::Nctaid, 1}, {"%nctaid.z", What::Nctaid, 2},
+    {"%laneid", What::LaneId, 0}, {"%warpid", What::WarpId, 0}, {"%nwarpid", What::Value, 1},
+    {"%smid", What::SmId, 0}, {"%nsmid", What::NSmId, 0}, {"%gridid", What::Value, 1},
+    {"%lanemask_eq", What::LaneMask, 0}, {"%lanemask_lt", What::LaneMask, 1}, {"%lanemask_le", What::LaneMask, 2},
+    {"%lanemask_gt", What::LaneMask, 3}, {"%lanemask_ge", What::LaneMask, 4},
+    {"%dynamic_smem_size", What::SharedDynamic, 0}, {"%total_smem_size", What::SharedTotal, 0}, {"WARP_SZ", What::Value, 32},
+};
+
+}  // namespace
+
+Names::Names() : scopes_(1) {}
+
+void Names::declare_register(std::string name, Type type) { scopes_.back().registers[std::move(name)] = {slots_++, type}; }
+
+void Names::declare_registers(std::string prefix, std::uint32_t count, Type type) {
+  scopes_.back().families[std::move(prefix)] = {count, type};
+}
+
+void Names::declare_parameter(std::string name, std::uint64_t bytes, std::uint64_t align) {
+  parameter_bytes_ = align_up(parameter_bytes_, align);
+  declare_variable(std::move(name), {Space::Param, kTrue, parameter_bytes_});
+  parameters_.push_back({parameter_bytes_, static_cast<std::uint32_t>(bytes)});
+  parameter_bytes_ += static_cast<std::uint32_t>(bytes);
+}
+
+void Names::declare_shared(std::string name, std::uint64_t bytes, std::uint64_t align) {
+  shared_bytes_ = align_up(shared_bytes_, align);
+  declare_variable(std::move(name), {Space::Shared, constant(shared_bytes_), 0});
+  shared_bytes_ += static_cast<std::uint32_t>(bytes);
+}
+
+void Names::declare_dynamic_shared(std::string name) {
+  // Where the static variables end is known only at the end of the body: finish() fills the value in.
+  declare_variable(std::move(name), {Space::Shared, preset(What::SharedDynamic, 1), 0});
+}
+
+void Names::declare_local(std::string name, std::uint64_t bytes, std::uint64_t align) {
+  local_bytes_ = align_up(local_bytes_, align);
+  declare_variable(std::move(name), {Space::Local, constant(local_bytes_), 0});
+  local_bytes_ += static_cast<std::uint32_t>(bytes);
+}
+
+void Names::declare_global(std::string name, Space space, GlobalVariable variable) {
+  declare_variable(std::move(name), {space, preset(What::Global, globals_.size()), 0});
+  globals_.push_back(std::move(variable));
+}
+
+std::optional<Names::Register> Names::find_register(std::string_view name) {
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    if (const auto found = scope->registers.find(name); found != scope->registers.end()) return found->second;
+    // "%rd12": the longest digit tail is the number, the rest the family.
+    std::size_t digits = name.size();
+    while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') --digits;
+    if (digits == name.size()) continue;
+    const auto family = scope->families.find(name.substr(0, digits));
+    if (family == scope->families.end()) continue;
+    std::uint32_t number = 0;
+    const auto parsed = std::from_chars(name.data() + digits, name.data() + name.size(), number);
+    if (parsed.ec != std::errc() || number >= family->second.count) return std::nullopt;
+    return scope->registers[std::string(name)] = {slots_++, family->second.type};
+  }
+  return std::nullopt;
+}
+
+const Names::Variable* Names::find_variable(std::string_view name) const {
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    if (const auto found = scope->variables.find(name); found != scope->variables.end()) return &found->second;
+  }
+  return nullptr;
+}
+
+std::optional<std::uint32_t> Names::find_fixed(std::string_view name) {
+  if (const auto found = fixed_.find(name); found != fixed_.end()) return found->second;
+  for (const Fixed& fixed : kFixed) {
+    if (fixed.name != name) continue;
+    const std::uint32_t slot = preset(fixed.what, fixed.value);
+    fixed_.emplace(name, slot);
+    return slot;
+  }
+  return std::nullopt;
+}
+
+std::uint32_t Names::constant(std::uint64_t value) {
+  const auto [found, added] = constants_.try_emplace(value, 0);
+  if (added) found->second = preset(What::Value, value);
+  return found->second;
+}
+
+std::uint32_t Names::preset(Preset::What what, std::uint64_t value) {
+  presets_.push_back({what, slots_, value});
+  return slots_++;
+}
+
+void Names::finish(Kernel& kernel) {
+  kernel.shared_bytes = align_up(shared_bytes_, dynamic_align_);
+  for (Preset& p : presets_) {
+    if (p.what == What::SharedDynamic && p.value == 1) p = {What::Value, p.slot, kernel.shared_bytes};
+  }
+  kernel.presets = std::move(presets_);
+  kernel.parameters = std::move(parameters_);
+  kernel.globals = std::move(globals_);
+  kernel.slots = slots_;
+  kernel.parameter_bytes = parameter_bytes_;
+  kernel.local_bytes = local_bytes_;
+}
+
+}  // namespace gexp::sim

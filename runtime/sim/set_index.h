@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "runtime/sim/device_model.h"
+
+namespace gexp::sim {
+
+/// From an address to the set its line belongs to.
+class SetIndex {
+ public:
+  SetIndex(const CacheModel& cache, std::uint64_t seed);
+  [[nodiscard]] std::uint32_t operator()(std::uint64_t address) const;
+
+ private:
+  [[nodiscard]] std::uint32_t scattered(std::uint64_t block) const;
+
+  IndexModel::Kind kind_;
+  std::uint32_t sets_;
+  int unit_shift_ = 0;                  // line or block, when a power of two
+  std::uint64_t unit_ = 1;
+  std::vector<std::uint64_t> masks_;    // Bits, Xor: parity of address & mask is set bit i
+  std::vector<std::uint32_t> dealt_;    // Dealt: residue -> set
+  std::uint64_t seed_;
+  int half_bits_ = 0;                   // Scattered: of a half of the Feistel network
+};
+
+}  // namespace gexp::sim

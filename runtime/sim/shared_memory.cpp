@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/sim/shared_memory.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+// Banks as Mei17 section 6.2 and Mei14 Figure 6 draw them. Successive words of the mode's width lie in successive banks. A
+// bank row is as long as all banks together; where banks are 8 bytes wide, 4-byte mode places words w and w + 32 into the two
+// halves of one bank's row, so that stride 2 has no conflict and stride 6 has a two-way one, as measured on Kepler.
+namespace gexp::sim {
+
+SharedTiming::SharedTiming(const SharedModel& model, std::uint32_t mode) : model_(model), mode_(mode ? mode : model.default_mode) {}
+
+std::uint32_t SharedTiming::ways(const std::array<std::uint32_t, 32>& addresses, std::uint32_t mask, std::uint32_t bytes) const {
+  // An access wider than a bank goes in half or quarter warps, one after the other (assumed; the papers use 4-byte words).
+  const std::uint32_t parts = std::clamp<std::uint32_t>(bytes / model_.bank_bytes, 1, 32);
+  const std::uint32_t lanes = 32 / parts;
+  const std::uint32_t words = std::max<std::uint32_t>(bytes / 4, 1);
+  const std::uint32_t row_words = model_.banks * model_.bank_bytes / 4;
+  std::uint32_t total = 0;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> touched;  // bank, row
+  for (std::uint32_t part = 0; part < parts; ++part) {
+    touched.clear();
+    for (std::uint32_t lane = part * lanes; lane < (part + 1) * lanes; ++lane) {
+      if (!(mask >> lane & 1)) continue;
+      for (std::uint32_t k = 0; k < words; ++k) {
+        const std::uint32_t word = addresses[lane] / 4 + k;
+        touched.emplace_back(word / (mode_ / 4) % model_.banks, word / row_words);
+      }
+    }
+    // Lanes that want one row of one bank share it, be it one word or two.
+    std::sort(touched.begin(), touched.end());
+    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+    std::uint32_t worst = 0;
+    for (std::size_t i = 0, run = 0; i < touched.size(); ++i) {
+      run = i > 0 && touched[i].first == touched[i - 1].first ? run + 1 : 1;
+      worst = std::max(worst, static_cast<std::uint32_t>(run));
+    }
+    total += worst;
+  }
+  return std::max<std::uint32_t>(total, 1);
+}
+
+std::uint32_t SharedTiming::cycles(std::uint32_t ways) const {
+  const auto& x = model_.ways;
+  const auto& y = model_.cycles;
+  if (x.size() == 1) return static_cast<std::uint32_t>(y[0]);
+  // The last segment's line goes on beyond the table.
+  std::size_t k = 1;
+  while (k + 1 < x.size() && x[k] < ways) ++k;
+  const double slope = (y[k] - y[k - 1]) / (x[k] - x[k - 1]);
+  return static_cast<std::uint32_t>(std::lround(y[k - 1] + slope * (static_cast<double>(ways) - x[k - 1])));
+}
+
+}  // namespace gexp::sim

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lang/base/diagnostic.h"
+#include "lang/base/result.h"
+#include "runtime/backend.h"
+
+/// The simulated GPU: executes the PTX of a kernel against a device model read from a TOML file (docs/device-models.md).
+namespace gexp::sim {
+
+/// Names of the models that travel with gexp, sorted: "gtx560ti", …
+std::vector<std::string> names();
+
+/// The text of a model: of an embedded one, or of a file when the argument ends in ".toml". E0701.
+Result<Source> read_model(const std::string& name_or_path);
+
+/// Everything that is wrong with a model, with places in `model`. True: nothing is.
+bool check_model(const Source& model, Diagnostics& diagnostics);
+
+struct Options {
+  std::uint64_t seed = 0;  ///< mixed with the model's own; equal seeds give equal runs
+};
+
+/// Opens a model's device. An error's span is in `model`. `id` becomes the device's: "sim:gtx780".
+Result<std::unique_ptr<runtime::Backend>> open(const Source& model, const std::string& id, const Options& options = {});
+/// The same by name or path; an error has no span, its message begins with the place.
+Result<std::unique_ptr<runtime::Backend>> open(const std::string& name_or_path, const Options& options = {});
+
+/// Ends the launch that runs, and every later one until clear_interrupt(), as Interrupted. Async-signal-safe.
+void request_interrupt();
+void clear_interrupt();
+
+}  // namespace gexp::sim

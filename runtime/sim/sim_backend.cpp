@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "lang/base/embedded.h"
+#include "lang/base/units.h"
+#include "runtime/sim/device_memory.h"
+#include "runtime/sim/hierarchy.h"
+#include "runtime/sim/interpreter.h"
+#include "runtime/sim/model_reader.h"
+#include "runtime/sim/ptx_parse.h"
+#include "runtime/sim/sha256.h"
+#include "runtime/sim/sim.h"
+
+namespace gexp::sim {
+namespace {
+
+std::atomic<bool> interrupt{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
+
+using runtime::Requirement;
+
+class SimBackend final : public runtime::Backend {
+ public:
+  SimBackend(DeviceModel model, const std::string& id, const std::string& sha, std::uint64_t seed)
+      : model_(std::move(model)), memory_(model_.memory_bytes), hierarchy_(model_, mix(model_.seed) ^ seed) {
+    info_.kind = "simulated";
+    info_.id = id;
+    info_.selector = model_.name;
+    info_.name = model_.title;
+    info_.compute_major = model_.compute_major, info_.compute_minor = model_.compute_minor;
+    info_.sms = model_.sms;
+    info_.sm_clock_hz = model_.sm_clock_hz, info_.memory_clock_hz = model_.memory_clock_hz;
+    info_.memory_bytes = model_.memory_bytes;
+    info_.l2_bytes = model_.l2_bytes;
+    info_.shared_per_block = model_.shared.per_block, info_.shared_per_sm = model_.shared.per_sm;
+    info_.model_sha256 = sha;
+  }
+
+  const runtime::DeviceInfo& device() const override { return info_; }
+  runtime::Target target() const override { return {}; }
+  bool survives_faults() const override { return true; }
+
+  Result<> accepts(const Requirement& r) const override {
+    const auto refuse = [&](std::string message) {
+      Diagnostic d = failure("E0501", std::move(message));
+      d.span = r.span;
+      return d;
+    };
+    switch (r.kind) {
+      case Requirement::Kind::LoadPath: {
+        const auto path = load_path(r.path);
+        if (path && model_.paths[static_cast<std::size_t>(*path)].present) return Ok{};
+        return refuse(fmt::format("the simulated {} has no load path '{}'", model_.name, r.path));
+      }
+      case Requirement::Kind::BankWidth:
+        if (std::find(model_.shared.modes.begin(), model_.shared.modes.end(), r.amount) != model_.shared.modes.end()) return Ok{};
+        return refuse(fmt::format("the simulated {} has no mode with shared-memory banks of {} B", model_.name, r.amount));
+      case Requirement::Kind::SharedBytes:
+        if (r.amount <= model_.shared.per_block) return Ok{};
+        return refuse(fmt::format("a block of the simulated {} has at most {} B of shared memory, not {}", model_.name, model_.shared.per_block, r.amount));
+      case Requirement::Kind::MemoryBytes:
+        if (r.amount <= model_.memory_bytes) return Ok{};
+        return refuse(fmt::format("the simulated {} has {} B of memory, not {}", model_.name, model_.memory_bytes, r.amount));
+      case Requirement::Kind::Threads:
+        if (r.amount <= 32) return Ok{};
+        return refuse(fmt::format("this simulator runs one warp, not a block of {} threads", r.amount));
+      case Requirement::Kind::Blocks:
+        if (r.amount <= 1) return Ok{};
+        return refuse(fmt::format("this simulator runs one warp, not a grid of {} blocks", r.amount));
+    }
+    return Ok{};
+  }
+
+  Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t align) override { return memory_.allocate(bytes, align); }
+  void release(std::uint64_t address) override { memory_.release(address); }
+
+  Result<> write(std::uint64_t address, std::span<const std::byte> bytes) override {
+    if (bytes.empty()) return Ok{};
+    std::byte* const host = memory_.find(address, bytes.size());
+    if (!host) return outside("write", address, bytes.size());
+    std::memcpy(host, bytes.data(), bytes.size());
+    return Ok{};
+  }
+  Result<> read(std::uint64_t address, std::span<std::byte> bytes) override {
+    if (bytes.empty()) return Ok{};
+    const std::byte* const host = memory_.find(address, bytes.size());
+    if (!host) return outside("read", address, bytes.size());
+    std::memcpy(bytes.data(), host, bytes.size());
+    return Ok{};
+  }
+  Result<> scatter(std::uint64_t address, std::span<const std::int64_t> offsets, std::span<const std::uint64_t> values, int width) override {
+    GEXP_CHECK(offsets.size() == values.size() && (width == 4 || width == 8));
+    for (std::size_t i = 0; i < offsets.size(); ++i) {
+      const std::uint64_t at = address + static_cast<std::uint64_t>(offsets[i]);
+      std::byte* const host = memory_.find(at, static_cast<std::uint64_t>(width));
+      if (!host) return outside("write", at, static_cast<std::uint64_t>(width));
+      std::memcpy(host, &values[i], static_cast<std::size_t>(width));
+    }
+    return Ok{};
+  }
+
+  Result<runtime::KernelId> load(const runtime::KernelImage& image) override {
+    if (image.form != runtime::Target::Form::Ptx) return failure("E0801", "the simulator executes PTX, not machine code");
+    auto kernel = parse_ptx(image.bytes, image.entry);
+    if (!kernel) return kernel.error();
+    std::vector<std::uint64_t> globals;
+    for (const GlobalVariable& variable : kernel->globals) {
+      const auto address = memory_.allocate(std::max<std::uint64_t>(variable.bytes, 1), variable.align);
+      if (!address) return address.error();
+      if (std::byte* host = memory_.find(*address, 1); host && !variable.initial.empty())
+        std::memcpy(host, variable.initial.data(), std::min<std::size_t>(variable.initial.size(), variable.bytes));
+      globals.push_back(*address);
+    }
+    kernels_.push_back({std::move(*kernel), std::move(globals)});
+    return static_cast<runtime::KernelId>(kernels_.size() - 1);
+  }
+
+  runtime::Outcome launch(runtime::KernelId id, const runtime::LaunchShape& shape, std::span<const runtime::Argument> arguments,
+                          double time_limit) override {
+    GEXP_CHECK(id < kernels_.size());
+    const Loaded& loaded = kernels_[id];
+    if (auto why = refused(loaded.kernel, shape, arguments); !why.empty()) {
+      runtime::Outcome outcome;
+      outcome.status = runtime::Outcome::Status::Fault;
+      outcome.what = std::move(why);
+      return outcome;
+    }
+    std::vector<std::byte> parameters(loaded.kernel.parameter_bytes);
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const Parameter& p = loaded.kernel.parameters[i];
+      std::memcpy(parameters.data() + p.offset, &arguments[i].bits, p.bytes);
+    }
+    hierarchy_.begin_launch();
+    LaunchResult result = interpret({model_, loaded.kernel, memory_, hierarchy_, loaded.globals, shape, std::move(parameters), time_limit, &interrupt}, cycle_);
+    result.outcome.elapsed_seconds = static_cast<double>(result.cycles - cycle_) / model_.sm_clock_hz;
+    cycle_ = result.cycles;
+    return std::move(result.outcome);
+  }
+
+ private:
+  struct Loaded {
+    Kernel kernel;
+    std::vector<std::uint64_t> globals;
+  };
+
+  static Diagnostic outside(const char* what, std::uint64_t address, std::uint64_t bytes) {
+    return failure("E0803", fmt::format("{} of {} B at 0x{:x} is outside every allocation", what, bytes, address));
+  }
+  static std::optional<LoadPath> load_path(std::string_view name) {
+    if (name.empty()) return LoadPath::Default;
+    if (name == "ca") return LoadPath::Ca;
+    if (name == "cg") return LoadPath::Cg;
+    if (name == "cv") return LoadPath::Cv;
+    if (name == "nc") return LoadPath::Nc;
+    return std::nullopt;
+  }
+
+  /// Why a launch cannot start; empty when it can. `accepts` says the same before anything runs.
+  std::string refused(const Kernel& kernel, const runtime::LaunchShape& shape, std::span<const runtime::Argument> arguments) const {
+    if (shape.grid != 1 || shape.block == 0 || shape.block > 32) return "this simulator runs one warp";
+    if (arguments.size() != kernel.parameters.size())
+      return fmt::format("'{}' takes {} arguments, {} were given", kernel.name, kernel.parameters.size(), arguments.size());
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (arguments[i].size != kernel.parameters[i].bytes)
+        return fmt::format("argument {} of '{}' has {} B, {} were given", i, kernel.name, kernel.parameters[i].bytes, arguments[i].size);
+    }
+    const std::uint64_t shared = static_cast<std::uint64_t>(kernel.shared_bytes) + shape.shared_bytes;
+    if (shared > model_.shared.per_block)
+      return fmt::format("{} B of shared memory are more than the {} B of a block", shared, model_.shared.per_block);
+    if (shape.carveout_bytes >= 0) {
+      const auto carveout = static_cast<std::uint64_t>(shape.carveout_bytes);
+      if (carveout > model_.shared.per_sm) return fmt::format("{} B of shared memory are more than the {} B of an SM", carveout, model_.shared.per_sm);
+      if (carveout < shared) return fmt::format("{} B of shared memory do not fit into a carve-out of {} B", shared, carveout);
+    }
+    if (shape.bank_bytes != 0 && std::find(model_.shared.modes.begin(), model_.shared.modes.end(), shape.bank_bytes) == model_.shared.modes.end())
+      return fmt::format("no mode with shared-memory banks of {} B", shape.bank_bytes);
+    return {};
+  }
+
+  DeviceModel model_;
+  runtime::DeviceInfo info_;
+  DeviceMemory memory_;
+  Hierarchy hierarchy_;
+  std::vector<Loaded> kernels_;
+  std::uint64_t cycle_ = 1'000'000;  // clocks of a device that has run for a while
+};
+
+}  // namespace
+
+std::vector<std::string> names() {
+  std::vector<std::string> list;
+  for (const auto& file : embedded::sim_models()) list.push_back(file.name.substr(0, file.name.rfind('.')));
+  std::sort(list.begin(), list.end());
+  return list;
+}
+
+Result<Source> read_model(const std::string& name_or_path) {
+  if (name_or_path.ends_with(".toml")) {
+    std::ifstream file(name_or_path, std::ios::binary);
+    if (!file) return failure("E0701", fmt::format("cannot read the device model {}", name_or_path));
+    return Source(name_or_path, std::string(std::istreambuf_iterator<char>(file), {}));
+  }
+  for (const auto& file : embedded::sim_models()) {
+    if (file.name == name_or_path + ".toml") return Source(file.name, file.text);
+  }
+  const std::vector<std::string> known = names();
+  const auto near = nearest(name_or_path, {known.begin(), known.end()});
+  return failure("E0701", fmt::format("no simulated device '{}'", name_or_path),
+                 near ? fmt::format("did you mean '{}'?", *near) : "a name that 'gexp devices' lists, or a path ending in .toml");
+}
+
+bool check_model(const Source& model, Diagnostics& diagnostics) { return read_device_model(model, diagnostics).has_value(); }
+
+Result<std::unique_ptr<runtime::Backend>> open(const Source& model, const std::string& id, const Options& options) {
+  Diagnostics diagnostics;
+  auto device = read_device_model(model, diagnostics);
+  if (!device) {
+    for (const Diagnostic& d : diagnostics.sorted()) {
+      if (d.severity == Severity::Error) return d;
+    }
+  }
+  GEXP_CHECK(device);
+  return std::unique_ptr<runtime::Backend>(std::make_unique<SimBackend>(std::move(*device), id, sha256(model.text()), options.seed));
+}
+
+Result<std::unique_ptr<runtime::Backend>> open(const std::string& name_or_path, const Options& options) {
+  const auto model = read_model(name_or_path);
+  if (!model) return model.error();
+  auto opened = open(*model, "sim:" + name_or_path, options);
+  if (opened) return opened;
+  Diagnostic d = opened.error();
+  const Position at = model->position(d.span.begin);
+  d.message = fmt::format("{}:{}:{}: {}", model->path(), at.line, at.column, d.message);
+  d.span = {};
+  d.notes.clear();
+  return d;
+}
+
+void request_interrupt() { interrupt.store(true, std::memory_order_relaxed); }
+void clear_interrupt() { interrupt.store(false, std::memory_order_relaxed); }
+
+}  // namespace gexp::sim
