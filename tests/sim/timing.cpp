@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+
+#include "tests/sim/support.h"
+
+using namespace sim_test;
+
+namespace {
+
+struct Expected {
+  const char* model;
+  std::uint64_t clock, l2_hit, shared;
+};
+constexpr Expected kModels[] = {{"gtx560ti", 14, 351, 50}, {"gtx780", 16, 198, 47}, {"gtx980", 6, 214, 28}};
+
+/// t1 - t0 around `timed`; %rd9 is the output array, %rd5 points to a second word of it, %r5 to shared memory.
+std::uint64_t span(Device& device, const std::string& timed) {
+  const auto values = device.run(fmt::format(R"(
+    .reg .b32 %r<10>; .reg .b64 %rd<20>;
+    .shared .align 4 .b8 cell[64];
+    ld.param.u64 %rd9, [out];
+    add.s64 %rd5, %rd9, 8;
+    ld.global.cg.u64 %rd6, [%rd5];
+    add.s64 %rd6, %rd6, 1;
+    mov.u32 %r5, cell;
+    st.shared.u32 [%r5], %r5;
+    mov.u64 %rd1, %clock64;
+    {}
+    mov.u64 %rd2, %clock64;
+    sub.s64 %rd3, %rd2, %rd1;
+    st.global.u64 [%rd9], %rd3;
+    ret;)", timed), 2);
+  return values[0];
+}
+
+}  // namespace
+
+TEST_CASE("two clock reads differ by the model's clock cost") {
+  for (const Expected& e : kModels) {
+    Device device(e.model);
+    CHECK(span(device, "") == e.clock);
+  }
+}
+
+TEST_CASE("a timed load with a consumer costs exactly its latency more than the consumer alone") {
+  for (const Expected& e : kModels) {
+    CAPTURE(e.model);
+    Device device(e.model);
+    const std::uint64_t empty = span(device, "xor.b64 %rd6, %rd6, %rd5;");
+    CHECK(span(device, "ld.global.cg.u64 %rd6, [%rd5]; xor.b64 %rd6, %rd6, %rd5;") - empty == e.l2_hit);
+    CHECK(span(device, "ld.shared.u32 %r5, [%r5]; xor.b64 %rd6, %rd6, %rd5;") - empty == 1);
+    const std::uint64_t none = span(device, "xor.b32 %r5, %r5, %r5;");
+    CHECK(span(device, "ld.shared.u32 %r5, [%r5]; xor.b32 %r5, %r5, %r5;") - none == e.shared);
+  }
+}
+
+TEST_CASE("a clock does not wait for a load that nothing has consumed") {
+  Device device("gtx780");
+  CHECK(span(device, "ld.global.cg.u64 %rd6, [%rd5];") == 17);
+}
+
+TEST_CASE("a chain of N shared loads takes N latencies more than none") {
+  for (const Expected& e : kModels) {
+    Device device(e.model);
+    const std::uint64_t none = span(device, "add.u32 %r5, %r5, 0;");
+    std::string chain;
+    for (int n = 1; n <= 64; ++n) {
+      chain += "ld.shared.u32 %r5, [%r5];\n";
+      if (n == 1 || n == 7 || n == 64) CHECK(span(device, chain + "add.u32 %r5, %r5, 0;") - none == static_cast<std::uint64_t>(n) * e.shared);
+    }
+  }
+}
+
+TEST_CASE("%globaltimer counts the nanoseconds of the SM clock's cycles") {
+  Device device("gtx780");
+  const auto v = device.run(R"(
+    .reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %rd<10>;
+    ld.param.u64 %rd9, [out];
+    mov.u64 %rd1, %globaltimer;
+    mov.u64 %rd2, %clock64;
+    mov.u32 %r1, 0;
+  L: add.u32 %r1, %r1, 1;
+    setp.lt.u32 %p1, %r1, 100000;
+    @%p1 bra L;
+    mov.u64 %rd3, %globaltimer;
+    mov.u64 %rd4, %clock64;
+    sub.s64 %rd5, %rd3, %rd1;
+    sub.s64 %rd6, %rd4, %rd2;
+    st.global.v2.u64 [%rd9], {%rd5, %rd6};
+    ret;)" , 2);
+  CHECK(v[1] > 300000);
+  CHECK(static_cast<double>(v[0]) == doctest::Approx(static_cast<double>(v[1]) / 1.006).epsilon(1e-4));
+}
+
+TEST_CASE("clocks go on from launch to launch, elapsed time is simulated time") {
+  Device device("gtx980");
+  const std::uint64_t out = device.allocate(8);
+  const auto kernel = device.load(module_of(".param .u64 out", ".reg .b64 %rd<3>; ld.param.u64 %rd1, [out]; mov.u64 %rd2, %clock64; st.global.u64 [%rd1], %rd2; ret;"));
+  const Outcome outcome = device.launch(kernel, {{out, 8}});
+  const auto first = device.read<std::uint64_t>(out, 1)[0];
+  device.launch(kernel, {{out, 8}});
+  CHECK(device.read<std::uint64_t>(out, 1)[0] > first);
+  CHECK(outcome.elapsed_seconds > 0);
+  CHECK(outcome.elapsed_seconds < 1e-6);
+}
+
+TEST_CASE("rate: a single-thread pointer chase") {
+  Device device("gtx780");
+  Walker walker(device, 1 << 20, "ld.global.nc.u64");
+  const auto began = std::chrono::steady_clock::now();
+  const std::uint32_t steps = 2'000'000;
+  walker.latencies(ring(16384, 32), steps, 16, 17);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  const double rate = steps * 9.0 / seconds / 1e6;
+  MESSAGE("instructions: ", rate, " million/s; timed loads: ", steps / seconds / 1e6, " million/s");
+  CHECK(rate > 1);  // an unoptimised or sanitized build still passes
+}
