@@ -15,7 +15,7 @@ namespace gexp::sim {
 /// Names of the models that travel with gexp, sorted: "gtx560ti", …
 std::vector<std::string> names();
 
-/// The text of a model: of an embedded one, or of a file when the argument ends in ".toml". E0701.
+/// The text of a model: of an embedded one, or of a file when the argument ends in ".toml". E0600 when there is none.
 Result<Source> read_model(const std::string& name_or_path);
 
 /// Everything that is wrong with a model, with places in `model`. True: nothing is.

@@ -203,7 +203,7 @@ std::vector<std::string> names() {
 Result<Source> read_model(const std::string& name_or_path) {
   if (name_or_path.ends_with(".toml")) {
     std::ifstream file(name_or_path, std::ios::binary);
-    if (!file) return failure("E0701", fmt::format("cannot read the device model {}", name_or_path));
+    if (!file) return failure("E0600", fmt::format("cannot read the device model {}", name_or_path));
     return Source(name_or_path, std::string(std::istreambuf_iterator<char>(file), {}));
   }
   for (const auto& file : embedded::sim_models()) {
@@ -211,7 +211,7 @@ Result<Source> read_model(const std::string& name_or_path) {
   }
   const std::vector<std::string> known = names();
   const auto near = nearest(name_or_path, {known.begin(), known.end()});
-  return failure("E0701", fmt::format("no simulated device '{}'", name_or_path),
+  return failure("E0600", fmt::format("no simulated device '{}'", name_or_path),
                  near ? fmt::format("did you mean '{}'?", *near) : "a name that 'gexp devices' lists, or a path ending in .toml");
 }
 
