@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "lang/base/result.h"
+
+/// The CUDA driver API through our own declarations, opened at run time. tests/cuda compares them with <cuda.h> where there is one.
+/// Where the driver keeps several versions of a call, the member is bound to the one its declaration fits (driver.cpp).
+namespace gexp::cuda {
+
+struct ContextOpaque;
+struct ModuleOpaque;
+struct FunctionOpaque;
+struct EventOpaque;
+struct StreamOpaque;
+using ContextHandle = ContextOpaque*;
+using ModuleHandle = ModuleOpaque*;
+using FunctionHandle = FunctionOpaque*;
+using EventHandle = EventOpaque*;
+using StreamHandle = StreamOpaque*;
+using DeviceAddress = unsigned long long;
+struct Uuid {
+  char bytes[16];
+};
+
+/// CUresult: 0 is success.
+inline constexpr int kSuccess = 0;
+inline constexpr int kInvalidValue = 1;
+inline constexpr int kOutOfMemory = 2;
+inline constexpr int kStubLibrary = 34;
+inline constexpr int kDeviceUnavailable = 46;
+inline constexpr int kNoDevice = 100;
+inline constexpr int kInvalidDevice = 101;
+inline constexpr int kNoBinaryForGpu = 209;
+inline constexpr int kUnsupportedPtxVersion = 222;
+inline constexpr int kNotReady = 600;
+inline constexpr int kSystemDriverMismatch = 803;
+inline constexpr int kCompatNotSupported = 804;
+
+/// CUdevice_attribute.
+enum class Attribute : int {
+  MaxThreadsPerBlock = 1,
+  MaxGridX = 5,
+  SharedPerBlock = 8,
+  ClockKhz = 13,
+  Multiprocessors = 16,
+  Ecc = 32,
+  MemoryClockKhz = 36,
+  L2Bytes = 38,
+  ComputeMajor = 75,
+  ComputeMinor = 76,
+  SharedPerMultiprocessor = 81,
+  SharedPerBlockOptin = 97,
+  SharedReservedPerBlock = 111,
+};
+
+/// CUfunction_attribute.
+enum class FunctionAttribute : int { StaticShared = 1, MaxDynamicShared = 8, CarveoutPercent = 9 };
+
+struct Driver {
+  int (*init)(unsigned) = nullptr;
+  int (*driver_version)(int*) = nullptr;
+  int (*error_name)(int, const char**) = nullptr;
+  int (*error_string)(int, const char**) = nullptr;
+
+  int (*device_count)(int*) = nullptr;
+  int (*device_get)(int*, int) = nullptr;
+  int (*device_name)(char*, int, int) = nullptr;
+  int (*device_uuid)(Uuid*, int) = nullptr;
+  int (*device_total_memory)(std::size_t*, int) = nullptr;
+  int (*device_attribute)(int*, Attribute, int) = nullptr;
+
+  int (*context_create)(ContextHandle*, unsigned, int) = nullptr;
+  int (*context_destroy)(ContextHandle) = nullptr;
+  int (*context_set_current)(ContextHandle) = nullptr;
+
+  int (*memory_info)(std::size_t*, std::size_t*) = nullptr;
+  int (*memory_allocate)(DeviceAddress*, std::size_t) = nullptr;
+  int (*memory_free)(DeviceAddress) = nullptr;
+  int (*copy_to_device)(DeviceAddress, const void*, std::size_t) = nullptr;
+  int (*copy_to_host)(void*, DeviceAddress, std::size_t) = nullptr;
+
+  int (*module_load)(ModuleHandle*, const void*, unsigned, int*, void**) = nullptr;
+  int (*module_function)(FunctionHandle*, ModuleHandle, const char*) = nullptr;
+  int (*function_get)(int*, FunctionAttribute, FunctionHandle) = nullptr;
+  int (*function_set)(FunctionHandle, FunctionAttribute, int) = nullptr;
+  int (*launch)(FunctionHandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, StreamHandle, void**, void**) = nullptr;
+
+  int (*stream_create)(StreamHandle*, unsigned) = nullptr;
+  int (*stream_query)(StreamHandle) = nullptr;
+  int (*event_create)(EventHandle*, unsigned) = nullptr;
+  int (*event_record)(EventHandle, StreamHandle) = nullptr;
+  int (*event_query)(EventHandle) = nullptr;
+  int (*event_elapsed)(float*, EventHandle, EventHandle) = nullptr;
+
+  // Only some drivers have these; null otherwise.
+  int (*function_bank_width)(FunctionHandle, int) = nullptr;    ///< compute capability 3.x
+  int (*function_cache_config)(FunctionHandle, int) = nullptr;  ///< before 7.0
+
+  std::string path;
+  int version = 0;  ///< of CUDA that the driver speaks: 13000 for 13.0
+
+  /// "CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was encountered".
+  [[nodiscard]] std::string text(int status) const;
+};
+
+/// Opens libcuda (GEXP_LIBCUDA, else libcuda.so.1) and initialises it. E0703 there is none, E0704 too old or not matching the
+/// kernel module, E0705 no device, E0707 anything else.
+Result<std::shared_ptr<const Driver>> load_driver();
+
+}  // namespace gexp::cuda

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/cuda/gpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "runtime/cuda/cuda.h"
+#include "runtime/cuda/scatter.h"
+
+namespace gexp::cuda {
+namespace {
+
+using runtime::Outcome;
+using runtime::Requirement;
+using runtime::Target;
+
+constexpr unsigned kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
+constexpr double kScatterLimit = 60;  // seconds; it takes milliseconds
+constexpr int kJitErrorLog = 5, kJitErrorLogBytes = 6;
+
+Diagnostic not_met(const Requirement& requirement, std::string message, std::string hint = {}) {
+  auto problem = failure("E0501", std::move(message), std::move(hint));
+  problem.span = requirement.span;
+  return problem;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<runtime::Backend>> open(int ordinal) { return Gpu::open(ordinal); }
+
+Result<std::vector<runtime::DeviceInfo>> devices() {
+  auto driver = load_driver();
+  if (!driver) return driver.error();
+  std::vector<runtime::DeviceInfo> list;
+  int count = 1;
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    auto device = query_device(**driver, ordinal);  // says E0705 itself when there is none
+    if (!device) return device.error();
+    list.push_back(device->info);
+    if (ordinal == 0) (*driver)->device_count(&count);
+  }
+  return list;
+}
+
+Result<std::unique_ptr<runtime::Backend>> Gpu::open(int ordinal) {
+  auto driver = load_driver();
+  if (!driver) return driver.error();
+  auto device = query_device(**driver, ordinal);
+  if (!device) return device.error();
+  auto gpu = std::make_unique<Gpu>(*driver, *device);
+  if (auto made = gpu->create_context(); !made) return made.error();
+  return std::unique_ptr<runtime::Backend>(std::move(gpu));
+}
+
+Gpu::~Gpu() {
+  // A context whose kernel never ends cannot be destroyed; the process's end takes it.
+  if (context_ != nullptr && lost_.empty()) driver_->context_destroy(context_);
+}
+
+Result<> Gpu::create_context() {
+  int status = driver_->context_create(&context_, 0, device_.handle);
+  if (status != kSuccess) context_ = nullptr;
+  if (status == kDeviceUnavailable) {
+    return failure("E0705", fmt::format("{} is taken by another process or closed to compute: {}", device_.info.id, driver_->text(status)),
+                   "see the compute mode in nvidia-smi -q -d COMPUTE");
+  }
+  if (status == kSuccess) status = driver_->context_set_current(context_);
+  if (status == kSuccess) status = driver_->stream_create(&stream_, kNonBlocking);
+  if (status == kSuccess) status = driver_->event_create(&begin_, 0);
+  if (status == kSuccess) status = driver_->event_create(&end_, 0);
+  if (status != kSuccess) return failed("E0707", fmt::format("cannot open {}", device_.info.id), status);
+  return Ok{};
+}
+
+void Gpu::replace_context() {
+  driver_->context_destroy(context_);  // answers with the fault; what matters is that it is gone
+  context_ = nullptr;
+  allocations_.clear();
+  kernels_.clear();
+  scatter4_ = scatter8_ = {};
+  staged_offsets_ = staged_values_ = 0;
+  if (auto made = create_context(); !made) {
+    lost_ = fmt::format("after a fault the driver gives no new context ({}); only a new process can go on", made.error().message);
+    lost_status_ = Outcome::Status::Fault;
+  }
+}
+
+Diagnostic Gpu::failed(const char* code, const std::string& what, int status) const {
+  return failure(code, fmt::format("{}: {}", what, driver_->text(status)));
+}
+
+Result<> Gpu::ready() const {
+  if (!lost_.empty()) return failure("E0803", fmt::format("{} cannot be used any more: {}", device_.info.id, lost_));
+  if (const int status = driver_->context_set_current(context_); status != kSuccess) return failed("E0803", "the GPU's context is gone", status);
+  return Ok{};
+}
+
+Target Gpu::target() const { return {Target::Form::Cubin, device_.info.compute_major, device_.info.compute_minor}; }
+
+Result<> Gpu::accepts(const Requirement& requirement) const {
+  const auto& info = device_.info;
+  const auto amount = requirement.amount;
+  switch (requirement.kind) {
+    case Requirement::Kind::LoadPath:
+      return Ok{};
+    case Requirement::Kind::BankWidth:
+      if (amount == 4 || (amount == 8 && info.compute_major == 3 && driver_->function_bank_width != nullptr)) return Ok{};
+      return not_met(requirement, fmt::format("{} cannot have shared-memory banks {} B wide: this device has fixed 4-byte banks", info.name, amount),
+                     "only GPUs of compute capability 3.x can choose");
+    case Requirement::Kind::SharedBytes:
+      if (amount <= info.shared_per_block) return Ok{};
+      return not_met(requirement, fmt::format("a block can have at most {} B of shared memory on {}, {} B are asked for", info.shared_per_block, info.name, amount));
+    case Requirement::Kind::Threads:
+      if (amount <= device_.max_threads_per_block) return Ok{};
+      return not_met(requirement, fmt::format("a block can have at most {} threads on {}, {} are asked for", device_.max_threads_per_block, info.name, amount));
+    case Requirement::Kind::Blocks:
+      if (amount <= device_.max_blocks) return Ok{};
+      return not_met(requirement, fmt::format("a grid can have at most {} blocks on {}, {} are asked for", device_.max_blocks, info.name, amount));
+    case Requirement::Kind::MemoryBytes: {
+      if (auto usable = ready(); !usable) return usable;
+      std::size_t free = 0, total = 0;
+      if (const int status = driver_->memory_info(&free, &total); status != kSuccess) return failed("E0707", "the GPU's free memory is not known", status);
+      if (amount <= free) return Ok{};
+      return not_met(requirement, fmt::format("{} has {} B of memory free, {} B are asked for", info.name, free, amount), "see nvidia-smi for what else uses it");
+    }
+  }
+  GEXP_CHECK(false);
+  return Ok{};
+}
+
+Result<std::uint64_t> Gpu::allocate(std::uint64_t bytes, std::uint64_t align) {
+  if (auto usable = ready(); !usable) return usable.error();
+  GEXP_CHECK((align & (align - 1)) == 0);
+  // The driver's own alignment is at least 256 B; more is had by asking for more.
+  const auto extra = align > 256 ? align : 0;
+  DeviceAddress base = 0;
+  const auto wanted = std::max<std::uint64_t>(bytes, 1) + extra;
+  const int status = wanted < bytes ? kOutOfMemory : driver_->memory_allocate(&base, wanted);
+  if (status == kOutOfMemory) {
+    std::size_t free = 0, total = 0;
+    driver_->memory_info(&free, &total);
+    return failure("E0802", fmt::format("{} has {} B of memory free, {} B were asked for", device_.info.name, free, wanted), "see nvidia-smi for what else uses it");
+  }
+  if (status != kSuccess) return failed("E0802", fmt::format("cannot allocate {} B", wanted), status);
+  const auto address = extra > 0 ? (base + align - 1) & ~(align - 1) : base;
+  allocations_[address] = base;
+  return std::uint64_t{address};
+}
+
+void Gpu::release(std::uint64_t address) {
+  const auto found = allocations_.find(address);
+  if (found == allocations_.end()) return;  // from before a fault
+  if (ready()) driver_->memory_free(found->second);
+  allocations_.erase(found);
+}
+
+Result<> Gpu::write(std::uint64_t address, std::span<const std::byte> bytes) {
+  if (auto usable = ready(); !usable) return usable;
+  if (bytes.empty()) return Ok{};
+  const int status = driver_->copy_to_device(address, bytes.data(), bytes.size());
+  if (status != kSuccess) return failed("E0803", fmt::format("cannot copy {} B to the device at 0x{:x}", bytes.size(), address), status);
+  return Ok{};
+}
+
+Result<> Gpu::read(std::uint64_t address, std::span<std::byte> bytes) {
+  if (auto usable = ready(); !usable) return usable;
+  if (bytes.empty()) return Ok{};
+  const int status = driver_->copy_to_host(bytes.data(), address, bytes.size());
+  if (status != kSuccess) return failed("E0803", fmt::format("cannot copy {} B from the device at 0x{:x}", bytes.size(), address), status);
+  return Ok{};
+}
+
+Result<Gpu::Kernel> Gpu::load_function(const void* image, const char* entry) {
+  std::array<char, 4096> log{};
+  std::array<int, 2> options = {kJitErrorLog, kJitErrorLogBytes};
+  std::array<void*, 2> option_values = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
+  ModuleHandle module = nullptr;
+  int status = driver_->module_load(&module, image, 2, options.data(), option_values.data());
+  if (status != kSuccess) {
+    auto problem = failed("E0801", fmt::format("{} does not take the kernel {}", device_.info.name, entry), status);
+    if (log[0] != '\0') problem.notes.push_back({{}, log.data()});
+    if (status == kNoBinaryForGpu || status == kUnsupportedPtxVersion) {
+      problem.hint = "the driver may be older than NVRTC: update it, or set GEXP_NVRTC to an older one";
+    }
+    return problem;
+  }
+  Kernel kernel;
+  int shared = 0;
+  status = driver_->module_function(&kernel.function, module, entry);
+  if (status != kSuccess) return failed("E0801", fmt::format("the compiled text has no kernel {}", entry), status);
+  status = driver_->function_get(&shared, FunctionAttribute::StaticShared, kernel.function);
+  if (status != kSuccess) return failed("E0801", fmt::format("the driver does not describe the kernel {}", entry), status);
+  kernel.static_shared = static_cast<std::uint64_t>(shared);
+  return kernel;
+}
+
+Result<runtime::KernelId> Gpu::load(const runtime::KernelImage& image) {
+  if (auto usable = ready(); !usable) return usable.error();
+  auto kernel = load_function(image.bytes.c_str(), image.entry.c_str());
+  if (!kernel) return kernel.error();
+  kernels_[next_kernel_] = *kernel;
+  return next_kernel_++;
+}
+
+Result<> Gpu::prepare_scatter() {
+  if (staged_values_ != 0) return Ok{};
+  for (auto [kernel, entry] : {std::pair{&scatter4_, "scatter4"}, std::pair{&scatter8_, "scatter8"}}) {
+    auto loaded = load_function(kScatterPtx, entry);
+    if (!loaded) return loaded.error();
+    *kernel = *loaded;
+  }
+  for (auto* staged : {&staged_offsets_, &staged_values_}) {
+    if (*staged != 0) continue;
+    if (const int status = driver_->memory_allocate(staged, kScatterChunk * 8); status != kSuccess) {
+      return failed("E0802", fmt::format("cannot allocate {} B to stage links", kScatterChunk * 8), status);
+    }
+  }
+  return Ok{};
+}
+
+Result<> Gpu::scatter(std::uint64_t address, std::span<const std::int64_t> offsets, std::span<const std::uint64_t> values, int width) {
+  GEXP_CHECK(offsets.size() == values.size() && (width == 4 || width == 8));
+  if (auto usable = ready(); !usable) return usable;
+  if (offsets.empty()) return Ok{};
+  if (const auto packed = pack(offsets, values, width)) return write(address + static_cast<std::uint64_t>(packed->first), packed->bytes);
+  if (auto prepared = prepare_scatter(); !prepared) return prepared;
+  for (std::size_t first = 0; first < offsets.size(); first += kScatterChunk) {
+    const auto count = std::min(kScatterChunk, offsets.size() - first);
+    if (auto done = write(staged_offsets_, std::as_bytes(offsets.subspan(first, count))); !done) return done;
+    if (auto done = write(staged_values_, std::as_bytes(values.subspan(first, count))); !done) return done;
+    auto base = address;
+    auto threads = static_cast<std::uint32_t>(count);
+    std::array<void*, 4> arguments = {&base, &staged_offsets_, &staged_values_, &threads};
+    const auto outcome = start(width == 4 ? scatter4_ : scatter8_, (threads + kScatterBlock - 1) / kScatterBlock, kScatterBlock, 0, arguments.data(), kScatterLimit, false);
+    if (!outcome.done()) return failure("E0803", fmt::format("cannot store {} links at 0x{:x}: {}", offsets.size(), address, outcome.what));
+  }
+  return Ok{};
+}
+
+}  // namespace gexp::cuda

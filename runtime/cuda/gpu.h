@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/backend.h"
+#include "runtime/cuda/device.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/wait.h"
+
+namespace gexp::cuda {
+
+/// One GPU and one context on it. See cuda.h for what a fault and a kernel that never ends do to it.
+class Gpu final : public runtime::Backend {
+ public:
+  static Result<std::unique_ptr<runtime::Backend>> open(int ordinal);
+  Gpu(std::shared_ptr<const Driver> driver, Device device) : driver_(std::move(driver)), device_(std::move(device)) {}
+  Gpu(const Gpu&) = delete;
+  Gpu& operator=(const Gpu&) = delete;
+  ~Gpu() override;
+
+  [[nodiscard]] const runtime::DeviceInfo& device() const override { return device_.info; }
+  [[nodiscard]] runtime::Target target() const override;
+  Result<> accepts(const runtime::Requirement& requirement) const override;
+
+  Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t align) override;
+  void release(std::uint64_t address) override;
+  Result<> write(std::uint64_t address, std::span<const std::byte> bytes) override;
+  Result<> read(std::uint64_t address, std::span<std::byte> bytes) override;
+  Result<> scatter(std::uint64_t address, std::span<const std::int64_t> offsets, std::span<const std::uint64_t> values, int width) override;
+
+  Result<runtime::KernelId> load(const runtime::KernelImage& image) override;
+  runtime::Outcome launch(runtime::KernelId kernel, const runtime::LaunchShape& shape, std::span<const runtime::Argument> arguments,
+                          double time_limit) override;
+  [[nodiscard]] bool survives_faults() const override { return false; }
+
+ private:
+  struct Kernel {
+    FunctionHandle function = nullptr;
+    std::uint64_t static_shared = 0;
+    int dynamic_limit = -1, carveout = -1, bank_config = -1;  ///< as last set; -1: never
+  };
+
+  /// E0707; also E0705 when the device is taken (compute mode).
+  Result<> create_context();
+  /// A context that faulted answers every call with its fault; only a new one helps.
+  void replace_context();
+  /// The context is this thread's; E0803 when the device cannot be used any more.
+  Result<> ready() const;
+  [[nodiscard]] Diagnostic failed(const char* code, const std::string& what, int status) const;
+
+  Result<Kernel> load_function(const void* image, const char* entry);
+  int set_limits(Kernel& kernel, const runtime::LaunchShape& shape);
+  /// Starts and waits; does not judge the shape.
+  runtime::Outcome start(const Kernel& kernel, std::uint32_t grid, std::uint32_t block, std::uint32_t shared, void** arguments, double time_limit, bool interruptible);
+  runtime::Outcome ended(WaitEnd end, int status, double time_limit);
+  runtime::Outcome refused(const std::string& what, int status);
+  Result<> prepare_scatter();
+
+  std::shared_ptr<const Driver> driver_;
+  Device device_;
+  ContextHandle context_ = nullptr;
+  StreamHandle stream_ = nullptr;
+  EventHandle begin_ = nullptr, end_ = nullptr;
+
+  std::map<std::uint64_t, DeviceAddress> allocations_;  ///< the address given out, to the driver's own
+  std::map<runtime::KernelId, Kernel> kernels_;
+  runtime::KernelId next_kernel_ = 0;  ///< ids are never used again, so one from before a fault is known as such
+  Kernel scatter4_, scatter8_;
+  DeviceAddress staged_offsets_ = 0, staged_values_ = 0;
+
+  runtime::Outcome::Status lost_status_ = runtime::Outcome::Status::Fault;
+  std::string lost_;  ///< why the device cannot be used by this process any more; empty: it can
+};
+
+}  // namespace gexp::cuda
