@@ -52,10 +52,15 @@ const TomlValue* ModelTable::optional(std::string_view key, TomlValue::Kind kind
 
 const TomlValue* ModelTable::required(std::string_view key, TomlValue::Kind kind) {
   if (!get(key)) {
-    error("E0603", place_, fmt::format("{} has no '{}'", name_, key));
+    missing(key);
     return nullptr;
   }
   return optional(key, kind);
+}
+
+void ModelTable::missing(std::string_view key) {
+  ++errors_;
+  missing_.emplace_back(key);
 }
 
 bool ModelTable::inside(const TomlValue& value, std::string_view key, double number, double least, double most) {
@@ -82,7 +87,7 @@ double ModelTable::number(std::string_view key, double least, double most) {
 
 std::uint64_t ModelTable::size(std::string_view key, std::uint64_t most) {
   const TomlValue* value = get(key);
-  if (!value) return error("E0603", place_, fmt::format("{} has no '{}'", name_, key)), 0;
+  if (!value) return missing(key), 0;
   double bytes = value->number;
   if (value->kind == TomlValue::Kind::String) {
     const auto q = quantity(value->text);
@@ -167,9 +172,14 @@ void ModelTable::finish() {
   known_.insert("source");
   known_.insert("assumed");
   const std::vector<std::string_view> words(known_.begin(), known_.end());
+  std::vector<std::string_view> strangers;
   for (const auto& entry : table_.entries) {
     if (known_.contains(entry.key)) continue;
+    strangers.push_back(entry.key);
     error("E0602", entry.key_span, fmt::format("{} has no key '{}'", name_, entry.key), did_you_mean(entry.key, words));
+  }
+  for (const std::string& key : missing_) {
+    if (!nearest(key, strangers)) error("E0603", place_, fmt::format("{} has no '{}'", name_, key));
   }
 }
 

@@ -38,7 +38,7 @@ class ModelTable {
   std::vector<std::uint64_t> wholes(std::string_view key, std::uint64_t least, std::uint64_t most);
   std::vector<double> numbers(std::string_view key, double least, double most);
 
-  /// Complains about keys nobody asked for. Call last.
+  /// Complains about keys nobody asked for, and about missing ones unless such a key looks like them. Call last.
   void finish();
 
   [[nodiscard]] Span place() const { return place_; }
@@ -57,6 +57,7 @@ class ModelTable {
   Diagnostics& diagnostics() { return diagnostics_; }
 
  private:
+  void missing(std::string_view key);
   bool inside(const TomlValue& value, std::string_view key, double number, double least, double most);
 
   const TomlValue& table_;
@@ -64,6 +65,7 @@ class ModelTable {
   std::string name_;
   Diagnostics& diagnostics_;
   std::set<std::string, std::less<>> known_;
+  std::vector<std::string> missing_;
   std::size_t errors_ = 0;
 };
 

@@ -261,7 +261,10 @@ class Parser {
     while (!failed_ && !accept(";")) {
       if (at_end()) return fail("the text ends inside an instruction");
       auto o = operand();
-      if (!o) return;
+      if (!o) {  // "call" and "tex" bring forms of operands that nothing else has
+        failed_ = ptx_error(statement.opcode.line, fmt::format("'{}' with an operand of a form that is not supported", statement.opcode.text));
+        return;
+      }
       statement.operands.push_back(std::move(*o));
       if (!peek().is(";")) expect(",");
     }
