@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/formula.h"
+#include "compiler/program.h"
+#include "runtime/infer/classes.h"
+#include "runtime/infer/finding.h"
+#include "runtime/infer/table.h"
+
+/// What every analysis is given and gives. One analysis a file, a pure function; analyses.cpp lists them by name.
+namespace gexp::infer {
+
+struct Context {
+  const compiler::Question& question;
+  const Table& table;
+  const compiler::Stage& stage;
+  const compiler::Scope& outer;  ///< params, lets, earlier findings
+  const Classes& classes;        ///< of the whole table, made once
+};
+
+using Analysis = Finding (*)(const Context&);
+
+/// By name; null when there is none.
+Analysis find_analysis(const std::string& name);
+
+/// Analyses. Each .cpp head says why its method works and what makes it abstain.
+Finding last_flat(const Context& context);
+Finding first_flat(const Context& context);
+Finding first_miss(const Context& context);
+Finding miss_spacing(const Context& context);
+Finding fastest(const Context& context);
+Finding slowest(const Context& context);
+Finding latency_classes(const Context& context);
+Finding cache_sets(const Context& context);
+Finding replacement(const Context& context);
+Finding bank_conflicts(const Context& context);
+Finding linear(const Context& context);
+Finding period(const Context& context);
+Finding plateau(const Context& context);
+Finding knee(const Context& context);
+Finding value(const Context& context);
+Finding clusters(const Context& context);
+
+/// An undetermined finding of this question, with the reason and what would decide it.
+Finding undetermined(const Context& context, std::string why);
+/// A found one; below the question's `need` it becomes undetermined and says so.
+Finding found(const Context& context, Value value, double confidence, std::string why, std::string evidence = {});
+
+/// The argument labelled `label`, or the first unlabelled one when `label` is empty; null when absent.
+const compiler::Formula::Argument* argument(const Context& context, const std::string& label = {});
+/// The value of a labelled argument in the outer scope (a param, an earlier finding); unknown when absent or unknown.
+Value argument_value(const Context& context, const std::string& label);
+
+/// The first argument's formula at every point (that its `where` keeps), with its `over` coordinate: for `misses(lat) over n`.
+struct Curve {
+  struct Sample {
+    std::size_t point = 0;  ///< index into the table
+    double x = 0, y = 0;
+  };
+  std::vector<Sample> samples;  ///< in order of x
+  Dimension x_dimension, y_dimension;
+};
+Result<Curve> curve(const Context& context);
+
+/// Which accesses of a run missed (ticks above the threshold), in order.
+std::vector<bool> missed_accesses(const Run& run, double threshold);
+
+}  // namespace gexp::infer
