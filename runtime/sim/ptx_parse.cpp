@@ -172,6 +172,7 @@ class Parser {
     if (token.is(".pragma")) return skip_past(";");
     if (token.is(".reg")) return registers();
     if (token.is(".shared") || token.is(".local") || token.is(".const") || token.is(".global")) return variable();
+    if (token.is(".param")) return fail("'.param' in a body: function calls are not supported");
     if (token.kind == Token::Kind::Word && token.text.front() == '.') return fail(fmt::format("unknown directive '{}'", token.text));
     instruction();
   }
