@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stand-in for libcuda: one GPU whose memory is the host's. FAKE_CUDA names what goes wrong (see the tests). A kernel's first
+// parameter says how it ends: 0 well, otherwise with that CUresult; kNeverEnds never. The kernels scatter4 and scatter8 do their work.
+// Built once with FAKE_TOO_OLD: without cuFuncSetAttribute, as before CUDA 9.
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <string>
+
+#include "runtime/cuda/driver.h"
+#include "tests/cuda/fake/fake_cuda.h"
+
+using namespace gexp::cuda;
+
+namespace {
+
+bool scripted(const char* what) {
+  const char* script = std::getenv("FAKE_CUDA");
+  return script != nullptr && std::strcmp(script, what) == 0;
+}
+
+int fault = 0;          // of the living context: sticky
+bool never_ends = false;
+int contexts_made = 0;
+int set_values[16];
+std::set<DeviceAddress> allocated;
+std::string kernel_name;
+
+template <class T>
+T argument(void** arguments, int index) {
+  T value;
+  std::memcpy(&value, arguments[index], sizeof value);
+  return value;
+}
+
+void scatter(void** arguments, std::size_t width) {
+  const auto base = argument<std::uint64_t>(arguments, 0);
+  const auto* offsets = reinterpret_cast<const std::int64_t*>(argument<std::uint64_t>(arguments, 1));
+  const auto* values = reinterpret_cast<const std::uint64_t*>(argument<std::uint64_t>(arguments, 2));
+  const auto count = argument<std::uint32_t>(arguments, 3);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    std::memcpy(reinterpret_cast<char*>(base + static_cast<std::uint64_t>(offsets[i])), &values[i], width);
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+int fake_last_set(int attribute) { return set_values[attribute]; }
+int fake_contexts_made() { return contexts_made; }
+int fake_allocations() { return static_cast<int>(allocated.size()); }
+void fake_reset() {
+  fault = 0;
+  never_ends = false;
+}
+
+int cuInit(unsigned) { return scripted("no_device") ? 100 : scripted("mismatch") ? 803 : scripted("stub") ? 34 : scripted("broken") ? 999 : 0; }
+int cuDriverGetVersion(int* version) {
+  *version = scripted("old") ? 9020 : 13000;
+  return 0;
+}
+int cuGetErrorName(int status, const char** text) {
+  *text = status == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_FAKE";
+  return status == 998 ? 1 : 0;
+}
+int cuGetErrorString(int, const char** text) {
+  *text = "as scripted";
+  return 0;
+}
+int cuDeviceGetCount(int* count) {
+  *count = scripted("empty") ? 0 : 1;
+  return 0;
+}
+int cuDeviceGet(int* device, int ordinal) {
+  *device = ordinal;
+  return 0;
+}
+int cuDeviceGetName(char* name, int size, int) {
+  std::strncpy(name, "NVIDIA H200", static_cast<std::size_t>(size));
+  return scripted("nameless") ? 999 : 0;
+}
+int cuDeviceGetUuid(Uuid* uuid, int) {
+  for (int i = 0; i < 16; ++i) uuid->bytes[i] = static_cast<char>(i * 17);
+  return 0;
+}
+int cuDeviceTotalMem_v2(std::size_t* bytes, int) {
+  *bytes = std::size_t{1} << 30;
+  return 0;
+}
+int cuDeviceGetAttribute(int* value, Attribute which, int) {
+  const bool kepler = scripted("kepler");
+  switch (which) {
+    case Attribute::MaxThreadsPerBlock: *value = 1024; break;
+    case Attribute::MaxGridX: *value = 2147483647; break;
+    case Attribute::SharedPerBlock: *value = 49152; break;
+    case Attribute::ClockKhz: *value = 1980000; break;
+    case Attribute::Multiprocessors: *value = 132; break;
+    case Attribute::Ecc: *value = 1; break;
+    case Attribute::MemoryClockKhz: *value = 3201000; break;
+    case Attribute::L2Bytes: *value = 62914560; break;
+    case Attribute::ComputeMajor: *value = kepler ? 3 : 9; break;
+    case Attribute::ComputeMinor: *value = kepler ? 5 : 0; break;
+    case Attribute::SharedPerMultiprocessor: *value = kepler ? 49152 : 233472; break;
+    case Attribute::SharedPerBlockOptin: *value = kepler ? 49152 : 232448; break;
+    case Attribute::SharedReservedPerBlock: *value = kepler ? 0 : 1024; break;
+  }
+  return 0;
+}
+
+int cuCtxCreate_v2(ContextHandle* context, unsigned, int) {
+  if (scripted("taken")) return 46;
+  if (scripted("no_second_context") && contexts_made > 0) return fault;
+  ++contexts_made;
+  fault = 0;
+  *context = reinterpret_cast<ContextHandle>(&fault);
+  return 0;
+}
+int cuCtxDestroy_v2(ContextHandle) {
+  for (const auto address : allocated) std::free(reinterpret_cast<void*>(address));
+  allocated.clear();
+  return fault;
+}
+int cuCtxSetCurrent(ContextHandle) { return 0; }
+
+int cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
+  *free = std::size_t{1} << 29;
+  *total = std::size_t{1} << 30;
+  return fault;
+}
+int cuMemAlloc_v2(DeviceAddress* address, std::size_t bytes) {
+  if (bytes > (std::size_t{1} << 29)) return 2;
+  *address = reinterpret_cast<DeviceAddress>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+  allocated.insert(*address);
+  return fault;
+}
+int cuMemFree_v2(DeviceAddress address) {
+  if (allocated.erase(address) == 0) return 1;
+  std::free(reinterpret_cast<void*>(address));
+  return fault;
+}
+int cuMemcpyHtoD_v2(DeviceAddress to, const void* from, std::size_t bytes) {
+  if (to < 4096) return 1;
+  std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+  return fault;
+}
+int cuMemcpyDtoH_v2(void* to, DeviceAddress from, std::size_t bytes) {
+  if (from < 4096) return 1;
+  std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+  return fault;
+}
+
+int cuModuleLoadDataEx(ModuleHandle* module, const void* image, unsigned, int*, void** values) {
+  if (std::strncmp(static_cast<const char*>(image), "bad", 3) == 0) {
+    std::strcpy(static_cast<char*>(values[0]), "ptxas: it is bad");
+    return 209;
+  }
+  *module = reinterpret_cast<ModuleHandle>(&kernel_name);
+  return fault;
+}
+int cuModuleGetFunction(FunctionHandle* function, ModuleHandle, const char* name) {
+  static std::set<std::string> names;
+  if (std::strcmp(name, "missing") == 0) return 500;
+  *function = reinterpret_cast<FunctionHandle>(const_cast<char*>(names.insert(name).first->c_str()));
+  return fault;
+}
+int cuFuncGetAttribute(int* value, FunctionAttribute, FunctionHandle) {
+  *value = 0;
+  return fault;
+}
+#ifndef FAKE_TOO_OLD
+int cuFuncSetAttribute(FunctionHandle, FunctionAttribute which, int value) {
+  if (which == FunctionAttribute::MaxDynamicShared && value > 232448) return 1;
+  set_values[static_cast<int>(which)] = value;
+  return fault;
+}
+#endif
+int cuFuncSetSharedMemConfig(FunctionHandle, int value) {
+  set_values[kFakeBankConfig] = value;
+  return fault;
+}
+int cuFuncSetCacheConfig(FunctionHandle, int value) {
+  set_values[kFakeCacheConfig] = value;
+  return fault;
+}
+int cuLaunchKernel(FunctionHandle function, unsigned, unsigned, unsigned, unsigned block, unsigned, unsigned, unsigned, StreamHandle,
+                   void** arguments, void**) {
+  const std::string name = reinterpret_cast<const char*>(function);
+  if (block > 1024) return 1;
+  if (name == "scatter4") scatter(arguments, 4);
+  if (name == "scatter8") scatter(arguments, 8);
+  if (name.starts_with("scatter")) return fault;
+  const auto end = argument<std::uint32_t>(arguments, 0);
+  if (end == kFakeNeverEnds) {
+    never_ends = true;
+  } else if (end != 0) {
+    fault = static_cast<int>(end);
+  }
+  return 0;
+}
+
+int cuStreamCreate(StreamHandle* stream, unsigned) {
+  *stream = reinterpret_cast<StreamHandle>(&fault);
+  return fault;
+}
+int cuStreamQuery(StreamHandle) { return fault != 0 ? fault : never_ends ? 600 : 0; }
+int cuEventCreate(EventHandle* event, unsigned) {
+  *event = reinterpret_cast<EventHandle>(&fault);
+  return fault;
+}
+int cuEventRecord(EventHandle, StreamHandle) { return 0; }
+int cuEventQuery(EventHandle) { return fault != 0 ? fault : never_ends ? 600 : 0; }
+int cuEventElapsedTime(float* milliseconds, EventHandle, EventHandle) {
+  *milliseconds = 1.5F;
+  return fault;
+}
+}
