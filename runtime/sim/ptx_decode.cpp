@@ -163,6 +163,7 @@ class Decoder {
   Op by_sign(Op with_sign, Op without) const { return is_signed(type()) ? with_sign : without; }
 
   void dispatch();
+  bool modifiers_known() const;
   void multiply();
   void compare();
   void convert();
@@ -398,18 +399,30 @@ void Decoder::atomic() {
   out_.push_back(i);
 }
 
+/// Whether each word of the opcode is one that changes nothing here, or one that the instruction looks at itself. A saturating or
+/// carrying form must not pass for the plain one.
+bool Decoder::modifiers_known() const {
+  constexpr std::string_view kKnown[] = {
+      "lo", "hi", "wide", "rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi", "approx", "full", "ftz", "uni", "to", "l", "r", "wrap", "clamp",
+      "eq", "ne", "lt", "le", "gt", "ge", "ls", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan", "and", "or", "xor",
+      "global", "shared", "shared::cta", "local", "const", "param", "add", "exch", "cas", "min", "max", "inc", "dec", "relaxed", "acquire", "release",
+      "acq_rel", "sc", "cta", "gpu", "sys", "gl", "sync", "arrive", "warp", "aligned"};
+  return std::all_of(words_.begin() + 1, words_.end(), [&](std::string_view word) {
+    return type_named(word) != Type::None || std::find(std::begin(kKnown), std::end(kKnown), word) != std::end(kKnown);
+  });
+}
+
 void Decoder::dispatch() {
   const std::string_view name = words_[0];
   const Type t = type();
   const bool floats = is_float(t);
   const auto binary = [&](Op integers, Op of_floats, Cost cost = Cost::Alu) { plain(floats ? of_floats : integers, 2, cost); };
+  if (name == "ld" || name == "ldu" || name == "st") return memory();
+  if (!modifiers_known()) return unknown();
   if (name == "mov") return move();
-  if (name == "add" || name == "sub") {
-    if (has("cc") || has("sat")) return unknown();
-    return name == "add" ? binary(Op::Add, Op::FAdd) : binary(Op::Sub, Op::FSub);
-  }
+  if (name == "add") return binary(Op::Add, Op::FAdd);
+  if (name == "sub") return binary(Op::Sub, Op::FSub);
   if (name == "mul" || name == "mad") return multiply();
-  if (name == "mul24" || name == "mad24") return unknown();
   if (name == "fma") return void(plain(Op::FFma, 3, Cost::Multiply));
   if (name == "div") return binary(by_sign(Op::DivS, Op::DivU), Op::FDiv, Cost::Divide);
   if (name == "rem") return void(plain(by_sign(Op::RemS, Op::RemU), 2, Cost::Divide));
@@ -428,7 +441,6 @@ void Decoder::dispatch() {
   if (name == "brev") return void(plain(Op::Brev, 1));
   if (name == "setp") return compare();
   if (name == "cvt") return convert();
-  if (name == "ld" || name == "ldu" || name == "st") return memory();
   if (name == "atom" || name == "red") return atomic();
   if (name == "shl" || name == "shr") {
     Instruction* i = plain(name == "shl" ? Op::Shl : by_sign(Op::ShrS, Op::ShrU), 2);
@@ -475,10 +487,8 @@ void Decoder::dispatch() {
     return out_.push_back(i);
   }
   // One warp at a time: its lanes need not wait for each other, and every store is seen in order.
-  if (name == "bar" || name == "barrier" || name == "membar" || name == "fence" || name == "prefetch" || name == "prefetchu" ||
-      name == "discard" || name == "applypriority" || name == "nanosleep" || name == "pmevent") {
-    if (name == "bar" && !has("sync") && !has("warp") && !has("arrive")) return unknown();
-    if (name == "prefetch" || name == "prefetchu" || name == "discard") return unknown();
+  if (name == "bar" || name == "barrier" || name == "membar" || name == "fence" || name == "nanosleep") {
+    if (name.starts_with("bar") && !has("sync") && !has("arrive")) return unknown();
     Instruction i = base_;
     i.kind = Kind::Nothing;
     return out_.push_back(i);

@@ -6,9 +6,13 @@
 namespace gexp::sim {
 namespace {
 
-std::uint32_t align_up(std::uint32_t value, std::uint64_t align) {
-  const auto a = static_cast<std::uint32_t>(align == 0 ? 1 : align);
-  return (value + a - 1) / a * a;
+// What CUDA allows at most: 32764 B of parameters, 512 KB of local memory, far less shared memory than 16 MB.
+constexpr std::uint64_t kMostParameters = 32764, kMostLocal = 512 << 10, kMostShared = 16 << 20;
+constexpr std::uint64_t kDynamicAlign = 16;
+
+std::uint64_t align_up(std::uint64_t value, std::uint64_t align) {
+  if (align == 0) align = 1;
+  return (value + align - 1) / align * align;
 }
 
 struct Fixed {
@@ -42,15 +46,15 @@ void Names::declare_registers(std::string prefix, std::uint32_t count, Type type
 
 void Names::declare_parameter(std::string name, std::uint64_t bytes, std::uint64_t align) {
   parameter_bytes_ = align_up(parameter_bytes_, align);
-  declare_variable(std::move(name), {Space::Param, kTrue, parameter_bytes_});
-  parameters_.push_back({parameter_bytes_, static_cast<std::uint32_t>(bytes)});
-  parameter_bytes_ += static_cast<std::uint32_t>(bytes);
+  declare_variable(std::move(name), {Space::Param, kTrue, static_cast<std::int64_t>(parameter_bytes_)});
+  parameters_.push_back({static_cast<std::uint32_t>(parameter_bytes_), static_cast<std::uint32_t>(bytes)});
+  parameter_bytes_ += bytes;
 }
 
 void Names::declare_shared(std::string name, std::uint64_t bytes, std::uint64_t align) {
   shared_bytes_ = align_up(shared_bytes_, align);
   declare_variable(std::move(name), {Space::Shared, constant(shared_bytes_), 0});
-  shared_bytes_ += static_cast<std::uint32_t>(bytes);
+  shared_bytes_ += bytes;
 }
 
 void Names::declare_dynamic_shared(std::string name) {
@@ -61,7 +65,7 @@ void Names::declare_dynamic_shared(std::string name) {
 void Names::declare_local(std::string name, std::uint64_t bytes, std::uint64_t align) {
   local_bytes_ = align_up(local_bytes_, align);
   declare_variable(std::move(name), {Space::Local, constant(local_bytes_), 0});
-  local_bytes_ += static_cast<std::uint32_t>(bytes);
+  local_bytes_ += bytes;
 }
 
 void Names::declare_global(std::string name, Space space, GlobalVariable variable) {
@@ -115,8 +119,11 @@ std::uint32_t Names::preset(Preset::What what, std::uint64_t value) {
   return slots_++;
 }
 
-void Names::finish(Kernel& kernel) {
-  kernel.shared_bytes = align_up(shared_bytes_, dynamic_align_);
+const char* Names::finish(Kernel& kernel) {
+  if (parameter_bytes_ > kMostParameters) return "parameters";
+  if (local_bytes_ > kMostLocal) return "local memory";
+  if (shared_bytes_ > kMostShared) return "shared memory";
+  kernel.shared_bytes = static_cast<std::uint32_t>(align_up(shared_bytes_, kDynamicAlign));
   for (Preset& p : presets_) {
     if (p.what == What::SharedDynamic && p.value == 1) p = {What::Value, p.slot, kernel.shared_bytes};
   }
@@ -124,8 +131,9 @@ void Names::finish(Kernel& kernel) {
   kernel.parameters = std::move(parameters_);
   kernel.globals = std::move(globals_);
   kernel.slots = slots_;
-  kernel.parameter_bytes = parameter_bytes_;
-  kernel.local_bytes = local_bytes_;
+  kernel.parameter_bytes = static_cast<std::uint32_t>(parameter_bytes_);
+  kernel.local_bytes = static_cast<std::uint32_t>(local_bytes_);
+  return nullptr;
 }
 
 }  // namespace gexp::sim

@@ -44,8 +44,8 @@ class Names {
   [[nodiscard]] std::uint32_t constant(std::uint64_t value);
   [[nodiscard]] std::uint32_t temporary() { return slots_++; }
 
-  /// Moves what was collected into the kernel: slots, presets, parameters, memory sizes.
-  void finish(Kernel& kernel);
+  /// Moves what was collected into the kernel: slots, presets, parameters, memory sizes. Says what is too large, if anything is.
+  [[nodiscard]] const char* finish(Kernel& kernel);
 
  private:
   struct Family {
@@ -67,8 +67,7 @@ class Names {
   std::vector<Preset> presets_;
   std::vector<Parameter> parameters_;
   std::vector<GlobalVariable> globals_;
-  std::uint32_t parameter_bytes_ = 0, shared_bytes_ = 0, local_bytes_ = 0;
-  std::uint32_t dynamic_align_ = 16;
+  std::uint64_t parameter_bytes_ = 0, shared_bytes_ = 0, local_bytes_ = 0;
 };
 
 }  // namespace gexp::sim

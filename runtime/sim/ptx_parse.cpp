@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <map>
 
 #include "runtime/sim/ptx_decode.h"
@@ -132,7 +134,7 @@ class Parser {
     end.kind = Kind::Exit;
     end.line = peek().line;
     kernel_.code.push_back(end);
-    names_.finish(kernel_);
+    if (const char* large = names_.finish(kernel_)) fail(fmt::format("the kernel has more {} than a device", large));
   }
 
   void body() {
@@ -200,7 +202,10 @@ class Parser {
     Declaration d;
     while (peek().kind == Token::Kind::Word && peek().text.front() == '.') {
       const std::string_view word = take().text;
-      if (word == ".align") d.align = literal(take().text, false, Type::U64).value_or(0);
+      if (word == ".align") {
+        d.align = literal(take().text, false, Type::U64).value_or(0);
+        if (!std::has_single_bit(d.align) || d.align > 4096) return fail("an alignment is a power of two up to 4096"), std::nullopt;
+      }
       else if (word == ".ptr" || word == ".global" || word == ".managed") continue;
       else if (const Type type = type_named(word.substr(1)); type != Type::None) d.type = type;
       else return fail(fmt::format("unknown directive '{}'", word)), std::nullopt;
@@ -209,11 +214,12 @@ class Parser {
     d.name = take().text;
     while (accept("[")) {
       if (peek().is("]")) d.sized = false;
-      else d.elements *= literal(take().text, false, Type::U64).value_or(0);
+      else d.elements *= std::min<std::uint64_t>(literal(take().text, false, Type::U32).value_or(0), 1u << 28);
+      d.elements = std::min<std::uint64_t>(d.elements, 1u << 28);
       if (!expect("]")) return std::nullopt;
     }
     if (d.type == Type::None) return fail(fmt::format("'{}' has no type", d.name)), std::nullopt;
-    if (d.sized && (d.elements == 0 || d.bytes() > (1u << 30))) return fail(fmt::format("'{}' has a senseless size", d.name)), std::nullopt;
+    if (d.sized && (d.elements == 0 || d.elements > (1u << 27))) return fail(fmt::format("'{}' has a senseless size", d.name)), std::nullopt;
     if (!d.align) d.align = static_cast<std::uint64_t>(bits(d.type)) / 8;
     if (parameter || accept(";")) return d;
     if (accept("=")) {
