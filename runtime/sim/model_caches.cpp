@@ -150,6 +150,8 @@ void read_caches(ModelTable& table, CacheForm form, std::vector<CacheModel>& cac
     if (entry.key == "source" || entry.key == "assumed") continue;
     const TomlValue* value = table.required(entry.key, TomlValue::Kind::Table);
     if (!value) continue;
+    if (entry.key == "memory" || entry.key == "walk" || entry.key == "switch")
+      table.error("E0605", entry.key_span, fmt::format("'{}' has a meaning of its own in latency tables and cannot be a name", entry.key));
     ModelTable t(*value, entry.key_span, fmt::format("{} '{}'", form == CacheForm::Data ? "cache" : "TLB", entry.key), table.diagnostics());
     CacheModel cache;
     cache.name = entry.key;

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
+#include <iterator>
+#include <utility>
 
 // Banks as Mei17 section 6.2 and Mei14 Figure 6 draw them. Successive words of the mode's width lie in successive banks. A
 // bank row is as long as all banks together; where banks are 8 bytes wide, 4-byte mode places words w and w + 32 into the two
@@ -19,23 +20,23 @@ std::uint32_t SharedTiming::ways(const std::array<std::uint32_t, 32>& addresses,
   const std::uint32_t words = std::max<std::uint32_t>(bytes / 4, 1);
   const std::uint32_t row_words = model_.banks * model_.bank_bytes / 4;
   std::uint32_t total = 0;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> touched;  // bank, row
+  std::array<std::pair<std::uint32_t, std::uint32_t>, 32 * 4> touched;  // bank, row
   for (std::uint32_t part = 0; part < parts; ++part) {
-    touched.clear();
+    auto end = touched.begin();
     for (std::uint32_t lane = part * lanes; lane < (part + 1) * lanes; ++lane) {
       if (!(mask >> lane & 1)) continue;
       for (std::uint32_t k = 0; k < words; ++k) {
         const std::uint32_t word = addresses[lane] / 4 + k;
-        touched.emplace_back(word / (mode_ / 4) % model_.banks, word / row_words);
+        *end++ = {word / (mode_ / 4) % model_.banks, word / row_words};
       }
     }
     // Lanes that want one row of one bank share it, be it one word or two.
-    std::sort(touched.begin(), touched.end());
-    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
-    std::uint32_t worst = 0;
-    for (std::size_t i = 0, run = 0; i < touched.size(); ++i) {
-      run = i > 0 && touched[i].first == touched[i - 1].first ? run + 1 : 1;
-      worst = std::max(worst, static_cast<std::uint32_t>(run));
+    std::sort(touched.begin(), end);
+    end = std::unique(touched.begin(), end);
+    std::uint32_t worst = 0, run = 0;
+    for (auto at = touched.begin(); at != end; ++at) {
+      run = at != touched.begin() && at->first == std::prev(at)->first ? run + 1 : 1;
+      worst = std::max(worst, run);
     }
     total += worst;
   }

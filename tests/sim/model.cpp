@@ -70,6 +70,7 @@ TEST_CASE("wrong types and values out of bounds") {
 }
 
 TEST_CASE("geometry that cannot be") {
+  CHECK(first("gtx780", "[caches.readonly]", "[caches.memory]") == "E0605 memory");
   CHECK(first("gtx780", "capacity = \"12 KiB\"", "capacity = \"16 KiB\"") == "E0606 \"16 KiB\"");
   CHECK(first("gtx780", "bits = [7, 8]", "bits = [7, 8, 9]") == "E0606 [7, 8, 9]");
   CHECK(first("gtx780", "bits = [7, 8]", "bits = [4, 8]") == "E0606 [4, 8]");
