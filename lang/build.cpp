@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lang/build.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "lang/base/result.h"
+#include "lang/build_expression.h"
+
+namespace gexp::lang {
+namespace {
+
+/// Reads a statement's parts in order; optional clauses are told by their kind.
+class Parts {
+ public:
+  Parts(const Tree& tree, Diagnostics& diagnostics) : tree_(tree), diagnostics_(diagnostics) {}
+
+  Word word() { return word_of(take()); }
+  ExprPtr expression() { return build_expression(take(), diagnostics_); }
+  std::string text() { return inner_text(take()); }
+
+  /// The next part when it is of this kind; null otherwise.
+  const Tree* optional(Kind kind) { return next_ < tree_.children.size() && tree_.children[next_]->kind == kind ? &take() : nullptr; }
+  const Tree* optional_expression() {
+    return next_ < tree_.children.size() && is_expression(tree_.children[next_]->kind) ? &take() : nullptr;
+  }
+  const Tree& take() {
+    GEXP_CHECK(next_ < tree_.children.size());
+    return *tree_.children[next_++];
+  }
+  [[nodiscard]] bool more() const { return next_ < tree_.children.size(); }
+
+  ExprPtr build(const Tree* tree) { return tree ? build_expression(*tree, diagnostics_) : nullptr; }
+  /// The one expression of a clause.
+  ExprPtr clause(Kind kind) {
+    const auto* found = optional(kind);
+    return found ? build(found->children[0].get()) : nullptr;
+  }
+  std::string text_clause(Kind kind) {
+    const auto* found = optional(kind);
+    return found ? inner_text(*found) : "";
+  }
+
+ private:
+  /// A string is a leaf, or the leaf inside its clause.
+  static std::string inner_text(const Tree& tree) {
+    const Tree* at = &tree;
+    while (at->kind != Kind::String && !at->children.empty()) at = at->children[0].get();
+    return at->kind == Kind::String ? at->text : "";
+  }
+
+  const Tree& tree_;
+  Diagnostics& diagnostics_;
+  std::size_t next_ = 0;
+};
+
+class Builder {
+ public:
+  explicit Builder(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+
+  Statement statement(const Tree& tree) {
+    Statement made;
+    made.span = tree.span;
+    Parts parts(tree, diagnostics_);
+    switch (tree.kind) {
+      case Kind::Meta: { Meta s; s.key = parts.word(); s.value = parts.text(); made.node = std::move(s); break; }
+      case Kind::Use: { Use s; s.path = parts.text(); s.as = parts.word(); s.sha256 = parts.text_clause(Kind::Sha256); made.node = std::move(s); break; }
+      case Kind::Param: made.node = param(parts); break;
+      case Kind::Let: { Let s; s.name = parts.word(); s.value = parts.expression(); made.node = std::move(s); break; }
+      case Kind::Require: { Require s; s.condition = parts.expression(); s.otherwise = parts.text_clause(Kind::ElseText); made.node = std::move(s); break; }
+      case Kind::Budget: { Budget s; s.time = parts.clause(Kind::BudgetTime); s.memory = parts.clause(Kind::BudgetMemory); made.node = std::move(s); break; }
+      case Kind::Seed: made.node = seed(tree); break;
+      case Kind::Memory: made.node = memory(parts); break;
+      case Kind::Pattern: { PatternDef s; s.name = parts.word(); s.value = parts.expression(); made.node = std::move(s); break; }
+      case Kind::StageOpen: { Stage s; s.name = parts.word(); s.doc = parts.text_clause(Kind::Doc); made.node = std::move(s); break; }
+      case Kind::Sweep: made.node = sweep(parts); break;
+      case Kind::Skip: { Skip s; s.condition = parts.expression(); s.why = parts.text(); made.node = std::move(s); break; }
+      case Kind::Launch: made.node = launch(tree); break;
+      case Kind::Flush: { Flush s; s.level = parts.word(); made.node = std::move(s); break; }
+      case Kind::Warm: { Warm s; s.body = body(parts.take()); made.node = std::move(s); break; }
+      case Kind::Timed: { Timed s; s.name = parts.word(); s.how = parts.word(); s.body = body(parts.take()); made.node = std::move(s); break; }
+      case Kind::RepeatUntil: made.node = repeat(parts); break;
+      case Kind::Record: { Record s; s.name = parts.word(); s.keep = parts.word(); made.node = std::move(s); break; }
+      case Kind::Derive: { Derive s; s.name = parts.word(); s.type = parts.word(); s.value = parts.expression(); made.node = std::move(s); break; }
+      case Kind::Find: { Find s; s.name = parts.word(); s.type = parts.word(); s.analysis = parts.expression(); s.need = parts.clause(Kind::Need); made.node = std::move(s); break; }
+      case Kind::Expect: made.node = expect(parts); break;
+      case Kind::Plot: made.node = plot(parts); break;
+      default: GEXP_CHECK(false);
+    }
+    return made;
+  }
+
+ private:
+  Param param(Parts& parts) {
+    Param s;
+    s.name = parts.word();
+    s.type = parts.word();
+    s.value = parts.expression();
+    if (const auto* found = parts.optional(Kind::Domain)) s.domain = domain(*found);
+    s.doc = parts.text_clause(Kind::Doc);
+    return s;
+  }
+
+  Seed seed(const Tree& tree) {
+    Seed s;
+    const auto& digits = tree.children[0]->text;
+    const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), s.value);
+    if (parsed.ec != std::errc()) diagnostics_.error("E0109", tree.children[0]->span, "this seed is larger than 2^64 - 1");
+    return s;
+  }
+
+  Memory memory(Parts& parts) {
+    Memory s;
+    s.name = parts.word();
+    s.element = parts.word();
+    s.length = parts.expression();
+    s.space = parts.word();
+    while (parts.more()) {
+      if (auto page = parts.clause(Kind::PageClause)) s.page = std::move(page);
+      else s.align = parts.clause(Kind::AlignClause);
+    }
+    return s;
+  }
+
+  Domain domain(const Tree& tree) {
+    Domain made;
+    made.span = tree.span;
+    Parts parts(tree, diagnostics_);
+    auto first = parts.expression();
+    if (const auto* to = parts.optional_expression()) {
+      made.from = std::move(first);
+      made.to = parts.build(to);
+      if (auto step = parts.clause(Kind::StepBy)) made.by = Domain::By::Step, made.amount = std::move(step);
+      else if (auto times = parts.clause(Kind::TimesBy)) made.by = Domain::By::Times, made.amount = std::move(times);
+      else if (const auto* points = parts.optional(Kind::PointsBy)) {
+        made.by = points->children.size() > 1 ? Domain::By::LogPoints : Domain::By::Points;
+        made.amount = parts.build(points->children[0].get());
+      }
+    } else {
+      made.list = std::move(first);
+    }
+    if (const auto* refine = parts.optional(Kind::Refine)) {
+      made.refine_to = parts.build(refine->children[0].get());
+      made.refine_on = parts.build(refine->children[1].get());
+    }
+    made.until = parts.clause(Kind::Until);
+    return made;
+  }
+
+  Sweep sweep(Parts& parts) {
+    Sweep s;
+    while (const auto* name = parts.optional(Kind::Name)) s.names.push_back(word_of(*name));
+    s.domain = domain(parts.take());
+    return s;
+  }
+
+  Launch launch(const Tree& tree) {
+    Launch s;
+    for (const auto& clause : tree.children) {
+      const auto& inner = *clause->children[0];
+      if (clause->kind == Kind::Place) {
+        s.place = word_of(inner);
+        continue;
+      }
+      ExprPtr* slot = clause->kind == Kind::Grid      ? &s.grid
+                      : clause->kind == Kind::Block   ? &s.block
+                      : clause->kind == Kind::Cluster ? &s.cluster
+                      : clause->kind == Kind::Smem    ? &s.smem
+                      : clause->kind == Kind::Persm   ? &s.persm
+                      : clause->kind == Kind::Bank    ? &s.bank
+                                                      : &s.carveout;
+      if (*slot) diagnostics_.error("E0110", clause->span, "this clause stands twice in one launch");
+      *slot = build_expression(inner, diagnostics_);
+    }
+    return s;
+  }
+
+  RepeatUntil repeat(Parts& parts) {
+    RepeatUntil s;
+    s.at_least = parts.expression();
+    if (const auto* most = parts.optional_expression()) s.at_most = parts.build(most);
+    s.until = parts.clause(Kind::Until);
+    return s;
+  }
+
+  Expect expect(Parts& parts) {
+    Expect s;
+    s.condition = parts.expression();
+    s.where = parts.clause(Kind::Where);
+    if (const auto* on = parts.optional(Kind::OnClause)) {
+      for (const auto& selector : on->children) s.on.push_back({selector->text, selector->span});
+    }
+    s.from = parts.text_clause(Kind::FromClause);
+    s.xfail = parts.text_clause(Kind::XfailClause);
+    return s;
+  }
+
+  Plot plot(Parts& parts) {
+    Plot s;
+    s.y = parts.expression();
+    s.x = parts.expression();
+    if (const auto* by = parts.optional(Kind::By)) s.by = word_of(*by->children[0]);
+    if (const auto* log = parts.optional(Kind::LogClause)) {
+      for (const auto& axis : log->children) s.log.push_back(word_of(*axis));
+    }
+    return s;
+  }
+
+  std::vector<Op> body(const Tree& tree) {
+    std::vector<Op> ops;
+    for (const auto& part : tree.children) ops.push_back(op(*part));
+    return ops;
+  }
+
+  Op op(const Tree& tree) {
+    Op made;
+    made.span = tree.span;
+    Parts parts(tree, diagnostics_);
+    switch (tree.kind) {
+      case Kind::Chase: {
+        made.kind = Op::Kind::Chase;
+        made.memory = parts.word();
+        made.pattern = parts.word();
+        const auto& count = parts.take();
+        made.laps = count.kind == Kind::Laps;
+        made.count = parts.build(count.children[0].get());
+        break;
+      }
+      case Kind::Load:
+      case Kind::Store:
+        made.kind = tree.kind == Kind::Load ? Op::Kind::Load : Op::Kind::Store;
+        made.memory = parts.word();
+        made.at = parts.expression();
+        break;
+      case Kind::Alu:
+        made.kind = Op::Kind::Alu;
+        made.instruction = parts.word();
+        made.chain = parts.expression();
+        made.ilp = parts.expression();
+        break;
+      case Kind::Barrier: made.kind = Op::Kind::Barrier; break;
+      case Kind::Branch: made.kind = Op::Kind::Branch; break;
+      default:
+        made.kind = tree.kind == Kind::Unroll ? Op::Kind::Unroll : Op::Kind::Loop;
+        made.variable = parts.word();
+        made.from = parts.expression();
+        made.to = parts.expression();
+        made.body = body(parts.take());
+        break;
+    }
+    while (parts.more()) {
+      if (const auto* via = parts.optional(Kind::ViaClause)) made.via = word_of(*via->children[0]);
+      else made.width = parts.clause(Kind::AsClause);
+    }
+    return made;
+  }
+
+  Diagnostics& diagnostics_;
+};
+
+}  // namespace
+
+Statement build_statement(const Tree& tree, Diagnostics& diagnostics) { return Builder(diagnostics).statement(tree); }
+
+void build_header(const Tree& tree, File& file, Diagnostics& diagnostics) {
+  Parts parts(tree, diagnostics);
+  const auto version = parts.word();
+  if (version.text != "1") {
+    diagnostics.error("E0111", version.span, fmt::format("this gexp reads version 1 of the language, the file is version {}", version.text),
+                      version.text.size() > 1 || version.text > "1" ? "a newer gexp may read it" : "write `gexp 1`");
+  }
+  file.version = 1;
+  file.experiment = parts.word();
+  file.doc = parts.text_clause(Kind::Doc);
+}
+
+}  // namespace gexp::lang

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "lang/base/diagnostic.h"
+#include "lang/tree.h"
+
+/// What is said about text that does not parse: the mistakes that people make, named.
+namespace gexp::lang {
+
+inline bool is_word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+inline bool is_word(char c) { return is_word_start(c) || (c >= '0' && c <= '9'); }
+
+bool is_statement_word(std::string_view word);
+/// chase, load, …: statements that stand inside braces.
+bool is_operation_word(std::string_view word);
+bool is_operation(Kind kind);
+
+/// The grammar wanted something else at `at`, in the statement that begins at `begin`: E0102–E0109.
+void explain(std::string_view text, std::uint32_t begin, std::uint32_t at, const std::string& message, Diagnostics& diagnostics);
+
+/// No statement begins at `at`; `before` is the kind of the statement that ended there.
+void explain_unknown_statement(std::string_view text, std::uint32_t at, Kind before, bool in_stage, Diagnostics& diagnostics);
+
+}  // namespace gexp::lang
