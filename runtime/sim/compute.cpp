@@ -155,7 +155,7 @@ std::uint64_t compute_rare(const Instruction& i, std::uint64_t a, std::uint64_t 
       if (sign) field |= valid >= 64 ? 0 : ~0ull << valid;
       return field & i.mask;
     }
-    case Op::Bfi: {  // a into b at position c, length in the immediate slot `data[0]` folded into offset by the decoder
+    case Op::Bfi: {  // a into b at position c; the length is the instruction's offset
       const unsigned from = c & 0xff, length = static_cast<unsigned>(i.offset) & 0xff;
       if (length == 0 || from >= static_cast<unsigned>(width)) return b;
       const std::uint64_t field = (length >= 64 ? ~0ull : (1ull << length) - 1) << from;

@@ -64,7 +64,7 @@ struct Instruction {
   std::array<std::uint32_t, 4> data{kTrue, kTrue, kTrue, kTrue};  ///< memory: the elements' slots
   std::uint32_t target = 0;  ///< branch: index of the next instruction
   std::uint32_t line = 0;    ///< of the PTX text
-  std::int64_t offset = 0;
+  std::int64_t offset = 0;   ///< of an address; lop3: its table; bfi: its length
   std::uint64_t mask = ~0ull;
   std::uint64_t extend = 0;  ///< loads and cvt of signed narrow types: bits above the type that copy its sign
 };
