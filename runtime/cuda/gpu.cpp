@@ -82,7 +82,7 @@ void Gpu::replace_context() {
   scatter4_ = scatter8_ = {};
   staged_offsets_ = staged_values_ = 0;
   if (auto made = create_context(); !made) {
-    lost_ = fmt::format("after a fault the driver gives no new context ({}); only a new process can go on", made.error().message);
+    lost_ = fmt::format("after a fault the driver gives this process no new context ({}); only a new process can go on", made.error().message);
     lost_status_ = Outcome::Status::Fault;
   }
 }

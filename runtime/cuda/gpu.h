@@ -45,7 +45,7 @@ class Gpu final : public runtime::Backend {
 
   /// E0707; also E0705 when the device is taken (compute mode).
   Result<> create_context();
-  /// A context that faulted answers every call with its fault; only a new one helps.
+  /// A context that faulted answers every call with its fault; only a new one helps, where the driver gives one (cuda.h).
   void replace_context();
   /// The context is this thread's; E0803 when the device cannot be used any more.
   Result<> ready() const;

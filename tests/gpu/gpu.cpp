@@ -6,11 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <numeric>
+#include <string_view>
 #include <thread>
 
 #include "runtime/cuda/cuda.h"
@@ -25,21 +26,22 @@ using runtime::Outcome;
 namespace {
 
 constexpr const char* kSource = R"(
-// One thread follows a ring of links that each hold the next element's index; every access is timed by an ALU use of what it loads.
+// One thread follows a ring of links that each hold the next element's index. The second clock waits for an ALU use of what was loaded.
 extern "C" __global__ void chase(const unsigned* ring, unsigned warm, unsigned steps, unsigned* cycles, unsigned* last) {
-  unsigned at = 0;
+  unsigned at = 0, used = 0;
   for (unsigned i = 0; i < warm; ++i) at = __ldca(ring + at);
   unsigned begin, end, total = 0;
 #pragma unroll 1
   for (unsigned i = 0; i < steps; ++i) {
     asm volatile("mov.u32 %0, %%clock;" : "=r"(begin) :: "memory");
     at = __ldca(ring + at);
-    asm volatile("add.u32 %0, %0, 0;" : "+r"(at) :: "memory");
+    asm volatile("xor.b32 %0, %0, %1;" : "+r"(used) : "r"(at) : "memory");
     asm volatile("mov.u32 %0, %%clock;" : "=r"(end) :: "memory");
     total += end - begin;
   }
   *cycles = total;
   *last = at;
+  cycles[2] = used;
 }
 extern "C" __global__ void store(unsigned* p, unsigned value) { *p = value; }
 extern "C" __global__ void fill_shared(unsigned* out, unsigned words) {
@@ -58,15 +60,14 @@ extern "C" __global__ void trap() { asm volatile("trap;"); }
 
 jit::Compiler& compiler() {
   static auto opened = jit::Compiler::open();
-  REQUIRE(opened);
-  return *opened;
+  return *opened;  // none is a failed check of Result: this is also called outside doctest
 }
 
 runtime::KernelId kernel(Backend& backend, const char* entry) {
   auto compiled = compiler().compile({kSource, "gpu.cu", entry, backend.target(), {}});
-  if (!compiled) FAIL(compiled.error().message);
+  GEXP_CHECK(compiled.ok());
   auto id = backend.load(compiled->image);
-  if (!id) FAIL(id.error().message);
+  GEXP_CHECK(id.ok());
   return *id;
 }
 
@@ -89,11 +90,12 @@ std::uint32_t word_at(Backend& backend, std::uint64_t address) {
   return value;
 }
 
-/// Mean cycles of an access in a ring of 128-byte steps over `bytes`, after one round.
+/// Mean cycles of an access in a ring of 128-byte steps over `bytes`, after one round; over many, so that cold instructions do not show.
 double chase_latency(Backend& backend, std::uint64_t bytes, const LaunchShape& shape) {
   const auto steps = static_cast<std::uint32_t>(bytes / 128);
+  const auto timed = steps * std::max(1U, 16384 / steps);
   const auto ring = *backend.allocate(bytes, 4096);
-  const auto out = *backend.allocate(8);
+  const auto out = *backend.allocate(12);
   std::vector<std::int64_t> offsets;
   std::vector<std::uint64_t> values;
   for (std::uint32_t i = 0; i < steps; ++i) {
@@ -101,14 +103,14 @@ double chase_latency(Backend& backend, std::uint64_t bytes, const LaunchShape& s
     values.push_back(std::uint64_t{(i + 1) % steps} * 32);
   }
   REQUIRE(backend.scatter(ring, offsets, values, 4));
-  const auto outcome = launch(backend, kernel(backend, "chase"), {pointer(ring), word32(steps), word32(steps), pointer(out), pointer(out + 4)}, shape);
+  const auto outcome = launch(backend, kernel(backend, "chase"), {pointer(ring), word32(steps), word32(timed), pointer(out), pointer(out + 4)}, shape);
   CHECK_MESSAGE(outcome.done(), outcome.what);
   CHECK(outcome.elapsed_seconds > 0);
-  CHECK(word_at(backend, out + 4) == 0);  // two whole rounds
+  CHECK(word_at(backend, out + 4) == 0);  // whole rounds
   const auto cycles = word_at(backend, out);
   backend.release(ring);
   backend.release(out);
-  return static_cast<double>(cycles) / steps;
+  return static_cast<double>(cycles) / timed;
 }
 
 /// Starts this program again with one argument: a process that hangs its GPU must be another than the tests'.
@@ -141,6 +143,31 @@ int hang() {
   if (backend.launch(id, {}, {&forever, 1}, 0.5).status != Outcome::Status::Timeout) return 4;
   if (backend.allocate(64)) return 5;
   std::_Exit(0);
+}
+
+/// What run_self("--fault-…") runs. After a fault a driver may give a new context or, as 580 does, none to this process; then every
+/// call must say so. 0: one or the other.
+int fault(const std::string& mode) {
+  auto opened = cuda::open(0);
+  if (!opened) return 2;
+  auto& backend = **opened;
+  const auto store = kernel(backend, mode == "--fault-trap" ? "trap" : "store");
+  const auto before = *backend.allocate(64);
+  const auto address = mode == "--fault-null" ? 64 : before + 2;
+  const auto outcome = launch(backend, store, {pointer(address), word32(1)});
+  std::printf("%s: %s\n", mode.c_str(), outcome.what.c_str());
+  if (outcome.status != Outcome::Status::Fault) return 3;
+  if (launch(backend, store, {pointer(before), word32(1)}).status != Outcome::Status::Fault) return 4;  // from before the fault
+  backend.release(before);
+  auto address_after = backend.allocate(64);
+  if (!address_after) {
+    std::printf("  then: %s\n", address_after.error().message.c_str());
+    return address_after.error().code == "E0803" ? 0 : 5;
+  }
+  std::uint32_t value = 0;
+  if (!launch(backend, kernel(backend, "store"), {pointer(*address_after), word32(42)}).done()) return 6;
+  if (!backend.read(*address_after, std::as_writable_bytes(std::span(&value, 1))) || value != 42) return 7;
+  return 0;
 }
 
 }  // namespace
@@ -217,20 +244,13 @@ TEST_CASE("a block gets all the shared memory that the device says it can have")
   CHECK(launch(*backend, fill, {pointer(out), word32(1)}, {.shared_bytes = 1024}).done());  // nothing was harmed
 }
 
-TEST_CASE("after a fault the backend works again") {
+TEST_CASE("a fault is an outcome, and other processes do not notice") {
   const auto backend = device();
-  const struct { const char* entry; std::vector<Argument> arguments; } faults[] = {
-      {"store", {pointer(64), word32(1)}}, {"store", {pointer(~std::uint64_t{3}), word32(1)}}, {"trap", {}}};
-  for (const auto& fault : faults) {
-    const auto before = *backend->allocate(1 << 20);
-    const auto outcome = launch(*backend, kernel(*backend, fault.entry), fault.arguments);
-    CHECK(outcome.status == Outcome::Status::Fault);
-    std::printf("%s: %s\n", fault.entry, outcome.what.c_str());
-    backend->release(before);
-    const auto address = *backend->allocate(4);
-    const auto good = launch(*backend, kernel(*backend, "store"), {pointer(address), word32(42)});
-    CHECK_MESSAGE(good.done(), good.what);
-    CHECK(word_at(*backend, address) == 42);
+  const auto wait = kernel(*backend, "wait");
+  for (const char* mode : {"--fault-null", "--fault-misaligned", "--fault-trap"}) {
+    CAPTURE(mode);
+    CHECK(run_self(mode) == 0);
+    CHECK(launch(*backend, wait, {{1000, 8}}).done());
   }
 }
 
@@ -280,6 +300,7 @@ int main(int argc, char** argv) {
     return 77;
   }
   if (argc > 1 && std::strcmp(argv[1], "--hang") == 0) return hang();
+  if (argc > 1 && std::string_view(argv[1]).starts_with("--fault-")) return fault(argv[1]);
   doctest::Context context(argc, argv);
   return context.run();
 }
