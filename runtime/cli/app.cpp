@@ -179,7 +179,11 @@ Result<std::unique_ptr<runtime::Backend>> open_device(const std::string& device,
     }
     return cuda::open(std::stoi(number));
   }
-  if (device.rfind("sim:", 0) == 0) return sim::open(device.substr(4), seed);
+  if (device.rfind("sim:", 0) == 0) {
+    sim::Options options;
+    options.seed = seed.value_or(0);
+    return sim::open(device.substr(4), options);
+  }
   std::vector<std::string> known{"auto", "cuda:0"};
   for (const auto& name : sim::names()) known.push_back("sim:" + name);
   std::vector<std::string_view> words(known.begin(), known.end());

@@ -149,7 +149,7 @@ int devices_command(const std::string& show, bool json) {
     fmt::print("no GPU: {}\n", gpus.error().message);
   }
   for (const auto& name : sim::names()) {
-    auto backend = sim::open(name, std::nullopt);
+    auto backend = sim::open(name);
     const auto title = backend ? (*backend)->device().name : std::string("(model does not load)");
     list.push_back({{"id", "sim:" + name}, {"name", title}, {"kind", "simulated"}});
     if (!json) fmt::print("{:<16} {}, SIMULATED\n", "sim:" + name, title);
@@ -160,12 +160,18 @@ int devices_command(const std::string& show, bool json) {
 
 int doctor_command() {
   int exit = kDone;
-  fmt::print("gexp {}\n\nNVRTC\n{}\n", GEXP_VERSION, jit::describe());
-  auto compiler = jit::Compiler::open();
-  if (!compiler) {
-    fmt::print("  missing: {}\n  {}\n", compiler.error().message, compiler.error().hint);
+  const auto nvrtc = jit::describe();
+  fmt::print("gexp {}\n\nNVRTC\n", GEXP_VERSION);
+  if (nvrtc.problem) {
+    fmt::print("  missing: {}\n  {}\n", nvrtc.problem->message, nvrtc.problem->hint);
     exit = kEnvironment;
+  } else {
+    fmt::print("  {} {}, for sm_{} to sm_{}\n", nvrtc.library, nvrtc.version, nvrtc.architectures.front(), nvrtc.architectures.back());
   }
+  for (const auto& other : nvrtc.others) fmt::print("  also here: {} (GEXP_NVRTC chooses)\n", other);
+  fmt::print("  kernel cache: {}\n\n", nvrtc.cache_usable ? fmt::format("{} ({} kernels, {})", nvrtc.cache_folder, nvrtc.cached_kernels,
+                                                                        show(static_cast<double>(nvrtc.cached_bytes), kBytes))
+                                                      : "none that can be written; every kernel is compiled anew");
   fmt::print("GPUs\n");
   auto gpus = cuda::devices();
   if (!gpus) {
@@ -175,7 +181,7 @@ int doctor_command() {
   }
   fmt::print("\nsimulated devices\n");
   for (const auto& name : sim::names()) {
-    auto backend = sim::open(name, std::nullopt);
+    auto backend = sim::open(name);
     fmt::print("  sim:{}{}\n", name, backend ? "" : "  DOES NOT LOAD: " + backend.error().message);
     if (!backend) exit = kEnvironment;
   }

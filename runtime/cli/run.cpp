@@ -83,13 +83,13 @@ int run_command(const Common& common) {
   result.experiment = loaded->program.experiment;
   result.spec_path = loaded->source.path();
   result.spec_text = loaded->source.text();
-  result.spec_sha256 = jit::sha256(loaded->source.text());
+  result.spec_sha256 = jit::sha256_hex(loaded->source.text());
   result.settings = *split_settings(common.set);
   for (const auto& parameter : loaded->program.parameters) result.parameters[parameter.name] = parameter.value;
   result.seed = common.seed.value_or(loaded->program.seed);
   result.device = (*backend)->device();
   result.gexp_version = GEXP_VERSION;
-  result.nvrtc = compiler->version();
+  result.nvrtc = compiler->build();
   result.date = now();
 
   runtime::SessionOptions options;

@@ -38,7 +38,8 @@ std::span<const int> capacities_kib(int major, int minor) {
 }
 
 bool is_dropped(const std::string& word) {
-  static constexpr std::array kWords = {"nvidia", "geforce", "tesla", "quadro", "graphics", "gpu", "generation", "pcie", "hbm2", "hbm2e", "hbm3", "hbm3e"};
+  static constexpr std::array kWords = {"nvidia",     "geforce", "tesla", "quadro", "graphics", "gpu",
+                                        "generation", "pcie",    "hbm2",  "hbm2e",  "hbm3",     "hbm3e"};
   if (std::find(kWords.begin(), kWords.end(), word) != kWords.end()) return true;
   if (word.starts_with("sxm") && word.size() <= 4) return true;
   return word.size() > 2 && word.ends_with("gb") &&
@@ -67,8 +68,8 @@ std::string selector_of(std::string_view name) {
 int carveout_percent(int compute_major, int compute_minor, std::uint64_t per_sm, std::uint64_t bytes) {
   if (per_sm == 0) return 0;
   if (bytes >= per_sm) return 100;
-  // The driver rounds a percentage up to the next capacity, so the percentage of a capacity must be rounded down: 58 % of 228 KiB is
-  // a little more than 132 KiB and would give 164.
+  // The driver rounds a percentage up to the next capacity, so the percentage of a capacity must be rounded down: 58 % of 228
+  // KiB is a little more than 132 KiB and would give 164.
   for (const auto kib : capacities_kib(compute_major, compute_minor)) {
     const auto capacity = static_cast<std::uint64_t>(kib) * 1024;
     if (capacity >= bytes && capacity <= per_sm) return static_cast<int>(capacity * 100 / per_sm);
@@ -81,10 +82,13 @@ Result<Device> query_device(const Driver& driver, int ordinal) {
   if (const int status = driver.device_count(&count); status != kSuccess && status != kNoDevice) {
     return failure("E0707", fmt::format("the NVIDIA driver does not list its GPUs: {}", driver.text(status)));
   }
-  if (count == 0) return failure("E0705", "the NVIDIA driver sees no GPU", "check nvidia-smi and CUDA_VISIBLE_DEVICES; --device sim:NAME needs no GPU");
+  if (count == 0)
+    return failure("E0705", "the NVIDIA driver sees no GPU",
+                   "check nvidia-smi and CUDA_VISIBLE_DEVICES; --device sim:NAME needs no GPU");
   if (ordinal < 0 || ordinal >= count) {
-    return failure("E0705", fmt::format("there is no device cuda:{}", ordinal),
-                   count == 1 ? "this machine has one GPU, cuda:0" : fmt::format("this machine has cuda:0 to cuda:{}", count - 1));
+    return failure(
+        "E0705", fmt::format("there is no device cuda:{}", ordinal),
+        count == 1 ? "this machine has one GPU, cuda:0" : fmt::format("this machine has cuda:0 to cuda:{}", count - 1));
   }
   Device device;
   auto& info = device.info;
@@ -97,7 +101,8 @@ Result<Device> query_device(const Driver& driver, int ordinal) {
   // Attributes that older drivers do not know: absent is 0.
   const auto optional_attribute = [&](Attribute which) {
     int value = 0;
-    return driver.device_attribute(&value, which, device.handle) == kSuccess ? static_cast<std::uint64_t>(std::max(value, 0)) : 0;
+    return driver.device_attribute(&value, which, device.handle) == kSuccess ? static_cast<std::uint64_t>(std::max(value, 0))
+                                                                             : 0;
   };
   std::array<char, 256> name{};
   Uuid uuid{};
@@ -120,7 +125,8 @@ Result<Device> query_device(const Driver& driver, int ordinal) {
   device.max_threads_per_block = attribute(Attribute::MaxThreadsPerBlock);
   device.max_blocks = attribute(Attribute::MaxGridX);
   if (status != kSuccess) {
-    return failure("E0707", fmt::format("the NVIDIA driver does not describe cuda:{}: {}", ordinal, driver.text(status)), "check nvidia-smi and dmesg");
+    return failure("E0707", fmt::format("the NVIDIA driver does not describe cuda:{}: {}", ordinal, driver.text(status)),
+                   "check nvidia-smi and dmesg");
   }
   info.sm_clock_hz = 1e3 * static_cast<double>(optional_attribute(Attribute::ClockKhz));
   info.memory_clock_hz = 1e3 * static_cast<double>(optional_attribute(Attribute::MemoryClockKhz));
@@ -128,7 +134,8 @@ Result<Device> query_device(const Driver& driver, int ordinal) {
   info.shared_per_block = std::max(device.shared_without_optin, optional_attribute(Attribute::SharedPerBlockOptin));
   device.shared_reserved_per_block = optional_attribute(Attribute::SharedReservedPerBlock);
   const auto system = ask_system(info.uuid);
-  info.driver = !system.driver.empty() ? system.driver : fmt::format("CUDA {}.{}", driver.version / 1000, driver.version % 1000 / 10);
+  info.driver =
+      !system.driver.empty() ? system.driver : fmt::format("CUDA {}.{}", driver.version / 1000, driver.version % 1000 / 10);
   info.mig = system.mig || info.name.find(" MIG ") != std::string::npos;
   return device;
 }

@@ -14,20 +14,20 @@ struct Device {
   int handle = 0;
   runtime::DeviceInfo info;
   std::uint64_t max_threads_per_block = 0;
-  std::uint64_t max_blocks = 0;                ///< grid x
-  std::uint64_t shared_without_optin = 0;      ///< per block, bytes
-  std::uint64_t shared_reserved_per_block = 0; ///< by the driver, bytes
+  std::uint64_t max_blocks = 0;                 ///< grid x
+  std::uint64_t shared_without_optin = 0;       ///< per block, bytes
+  std::uint64_t shared_reserved_per_block = 0;  ///< by the driver, bytes
 };
 
 /// E0705 when there is no such ordinal.
 Result<Device> query_device(const Driver& driver, int ordinal);
 
-/// How `expect … on SEL` names a GPU: "h200" of "NVIDIA H200", "gtx780" of "GeForce GTX 780", "a100" of "NVIDIA A100-SXM4-40GB".
-/// Lower-case letters and digits; vendor, brand, package and memory words dropped.
+/// How `expect … on SEL` names a GPU: "h200" of "NVIDIA H200", "gtx780" of "GeForce GTX 780", "a100" of "NVIDIA
+/// A100-SXM4-40GB". Lower-case letters and digits; vendor, brand, package and memory words dropped.
 std::string selector_of(std::string_view name);
 
-/// The percentage for CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT that makes an SM set aside at least `bytes` and no more
-/// than it must. `per_sm`: the most that an SM can set aside.
+/// The percentage for CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT that makes an SM set aside at least `bytes` and no
+/// more than it must. `per_sm`: the most that an SM can set aside.
 int carveout_percent(int compute_major, int compute_minor, std::uint64_t per_sm, std::uint64_t bytes);
 
 }  // namespace gexp::cuda

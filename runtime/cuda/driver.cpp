@@ -71,13 +71,15 @@ Diagnostic not_initialised(const Driver& driver, int status) {
                      fmt::format("check nvidia-smi, CUDA_VISIBLE_DEVICES and the permissions of /dev/nvidia*; {}", kSimulate));
     case kSystemDriverMismatch:
     case kCompatNotSupported:
-      return failure("E0704", fmt::format("the NVIDIA driver library and the kernel module do not match: {}", driver.text(status)),
+      return failure("E0704",
+                     fmt::format("the NVIDIA driver library and the kernel module do not match: {}", driver.text(status)),
                      "restart the machine after a driver update, or give a container the host's driver");
     case kStubLibrary:
       return failure("E0703", fmt::format("{} is a stub for linking, not a driver", driver.path),
                      "take the stubs folder out of LD_LIBRARY_PATH");
     default:
-      return failure("E0707", fmt::format("the NVIDIA driver does not start: {}", driver.text(status)), "check nvidia-smi and dmesg");
+      return failure("E0707", fmt::format("the NVIDIA driver does not start: {}", driver.text(status)),
+                     "check nvidia-smi and dmesg");
   }
 }
 
@@ -110,8 +112,9 @@ Result<std::shared_ptr<const Driver>> load_driver() {
   if (const int status = driver->init(0); status != kSuccess) return not_initialised(*driver, status);
   if (const int status = driver->driver_version(&driver->version); status != kSuccess) return not_initialised(*driver, status);
   if (driver->version < kOldestVersion) {
-    return failure("E0704", fmt::format("the NVIDIA driver is too old: it speaks CUDA {}.{}, 11.0 is the oldest that gexp can use",
-                                        driver->version / 1000, driver->version % 1000 / 10),
+    return failure("E0704",
+                   fmt::format("the NVIDIA driver is too old: it speaks CUDA {}.{}, 11.0 is the oldest that gexp can use",
+                               driver->version / 1000, driver->version % 1000 / 10),
                    "update the NVIDIA driver to 450 or newer");
   }
   return std::shared_ptr<const Driver>(std::move(driver));

@@ -7,8 +7,8 @@
 
 #include "lang/base/result.h"
 
-/// The CUDA driver API through our own declarations, opened at run time. tests/cuda compares them with <cuda.h> where there is one.
-/// Where the driver keeps several versions of a call, the member is bound to the one its declaration fits (driver.cpp).
+/// The CUDA driver API through our own declarations, opened at run time. tests/cuda compares them with <cuda.h> where there is
+/// one. Where the driver keeps several versions of a call, the member is bound to the one its declaration fits (driver.cpp).
 namespace gexp::cuda {
 
 struct ContextOpaque;
@@ -87,7 +87,8 @@ struct Driver {
   int (*module_function)(FunctionHandle*, ModuleHandle, const char*) = nullptr;
   int (*function_get)(int*, FunctionAttribute, FunctionHandle) = nullptr;
   int (*function_set)(FunctionHandle, FunctionAttribute, int) = nullptr;
-  int (*launch)(FunctionHandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, StreamHandle, void**, void**) = nullptr;
+  int (*launch)(FunctionHandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, StreamHandle, void**,
+                void**) = nullptr;
 
   int (*stream_create)(StreamHandle*, unsigned) = nullptr;
   int (*stream_query)(StreamHandle) = nullptr;

@@ -63,8 +63,9 @@ Result<> Gpu::create_context() {
   int status = driver_->context_create(&context_, 0, device_.handle);
   if (status != kSuccess) context_ = nullptr;
   if (status == kDeviceUnavailable) {
-    return failure("E0705", fmt::format("{} is taken by another process or closed to compute: {}", device_.info.id, driver_->text(status)),
-                   "see the compute mode in nvidia-smi -q -d COMPUTE");
+    return failure(
+        "E0705", fmt::format("{} is taken by another process or closed to compute: {}", device_.info.id, driver_->text(status)),
+        "see the compute mode in nvidia-smi -q -d COMPUTE");
   }
   if (status == kSuccess) status = driver_->context_set_current(context_);
   if (status == kSuccess) status = driver_->stream_create(&stream_, kNonBlocking);
@@ -82,7 +83,8 @@ void Gpu::replace_context() {
   scatter4_ = scatter8_ = {};
   staged_offsets_ = staged_values_ = 0;
   if (auto made = create_context(); !made) {
-    lost_ = fmt::format("after a fault the driver gives this process no new context ({}); only a new process can go on", made.error().message);
+    lost_ = fmt::format("after a fault the driver gives this process no new context ({}); only a new process can go on",
+                        made.error().message);
     lost_status_ = Outcome::Status::Fault;
   }
 }
@@ -93,7 +95,8 @@ Diagnostic Gpu::failed(const char* code, const std::string& what, int status) co
 
 Result<> Gpu::ready() const {
   if (!lost_.empty()) return failure("E0803", fmt::format("{} cannot be used any more: {}", device_.info.id, lost_));
-  if (const int status = driver_->context_set_current(context_); status != kSuccess) return failed("E0803", "the GPU's context is gone", status);
+  if (const int status = driver_->context_set_current(context_); status != kSuccess)
+    return failed("E0803", "the GPU's context is gone", status);
   return Ok{};
 }
 
@@ -107,23 +110,30 @@ Result<> Gpu::accepts(const Requirement& requirement) const {
       return Ok{};
     case Requirement::Kind::BankWidth:
       if (amount == 4 || (amount == 8 && info.compute_major == 3 && driver_->function_bank_width != nullptr)) return Ok{};
-      return not_met(requirement, fmt::format("{} cannot have shared-memory banks {} B wide: this device has fixed 4-byte banks", info.name, amount),
-                     "only GPUs of compute capability 3.x can choose");
+      return not_met(
+          requirement,
+          fmt::format("{} cannot have shared-memory banks {} B wide: this device has fixed 4-byte banks", info.name, amount),
+          "only GPUs of compute capability 3.x can choose");
     case Requirement::Kind::SharedBytes:
       if (amount <= info.shared_per_block) return Ok{};
-      return not_met(requirement, fmt::format("a block can have at most {} B of shared memory on {}, {} B are asked for", info.shared_per_block, info.name, amount));
+      return not_met(requirement, fmt::format("a block can have at most {} B of shared memory on {}, {} B are asked for",
+                                              info.shared_per_block, info.name, amount));
     case Requirement::Kind::Threads:
       if (amount <= device_.max_threads_per_block) return Ok{};
-      return not_met(requirement, fmt::format("a block can have at most {} threads on {}, {} are asked for", device_.max_threads_per_block, info.name, amount));
+      return not_met(requirement, fmt::format("a block can have at most {} threads on {}, {} are asked for",
+                                              device_.max_threads_per_block, info.name, amount));
     case Requirement::Kind::Blocks:
       if (amount <= device_.max_blocks) return Ok{};
-      return not_met(requirement, fmt::format("a grid can have at most {} blocks on {}, {} are asked for", device_.max_blocks, info.name, amount));
+      return not_met(requirement, fmt::format("a grid can have at most {} blocks on {}, {} are asked for", device_.max_blocks,
+                                              info.name, amount));
     case Requirement::Kind::MemoryBytes: {
       if (auto usable = ready(); !usable) return usable;
       std::size_t free = 0, total = 0;
-      if (const int status = driver_->memory_info(&free, &total); status != kSuccess) return failed("E0707", "the GPU's free memory is not known", status);
+      if (const int status = driver_->memory_info(&free, &total); status != kSuccess)
+        return failed("E0707", "the GPU's free memory is not known", status);
       if (amount <= free) return Ok{};
-      return not_met(requirement, fmt::format("{} has {} B of memory free, {} B are asked for", info.name, free, amount), "see nvidia-smi for what else uses it");
+      return not_met(requirement, fmt::format("{} has {} B of memory free, {} B are asked for", info.name, free, amount),
+                     "see nvidia-smi for what else uses it");
     }
   }
   GEXP_CHECK(false);
@@ -141,7 +151,8 @@ Result<std::uint64_t> Gpu::allocate(std::uint64_t bytes, std::uint64_t align) {
   if (status == kOutOfMemory) {
     std::size_t free = 0, total = 0;
     driver_->memory_info(&free, &total);
-    return failure("E0802", fmt::format("{} has {} B of memory free, {} B were asked for", device_.info.name, free, wanted), "see nvidia-smi for what else uses it");
+    return failure("E0802", fmt::format("{} has {} B of memory free, {} B were asked for", device_.info.name, free, wanted),
+                   "see nvidia-smi for what else uses it");
   }
   if (status != kSuccess) return failed("E0802", fmt::format("cannot allocate {} B", wanted), status);
   const auto address = extra > 0 ? (base + align - 1) & ~(align - 1) : base;
@@ -160,7 +171,8 @@ Result<> Gpu::write(std::uint64_t address, std::span<const std::byte> bytes) {
   if (auto usable = ready(); !usable) return usable;
   if (bytes.empty()) return Ok{};
   const int status = driver_->copy_to_device(address, bytes.data(), bytes.size());
-  if (status != kSuccess) return failed("E0803", fmt::format("cannot copy {} B to the device at 0x{:x}", bytes.size(), address), status);
+  if (status != kSuccess)
+    return failed("E0803", fmt::format("cannot copy {} B to the device at 0x{:x}", bytes.size(), address), status);
   return Ok{};
 }
 
@@ -168,7 +180,8 @@ Result<> Gpu::read(std::uint64_t address, std::span<std::byte> bytes) {
   if (auto usable = ready(); !usable) return usable;
   if (bytes.empty()) return Ok{};
   const int status = driver_->copy_to_host(bytes.data(), address, bytes.size());
-  if (status != kSuccess) return failed("E0803", fmt::format("cannot copy {} B from the device at 0x{:x}", bytes.size(), address), status);
+  if (status != kSuccess)
+    return failed("E0803", fmt::format("cannot copy {} B from the device at 0x{:x}", bytes.size(), address), status);
   return Ok{};
 }
 
@@ -220,11 +233,13 @@ Result<> Gpu::prepare_scatter() {
   return Ok{};
 }
 
-Result<> Gpu::scatter(std::uint64_t address, std::span<const std::int64_t> offsets, std::span<const std::uint64_t> values, int width) {
+Result<> Gpu::scatter(std::uint64_t address, std::span<const std::int64_t> offsets, std::span<const std::uint64_t> values,
+                      int width) {
   GEXP_CHECK(offsets.size() == values.size() && (width == 4 || width == 8));
   if (auto usable = ready(); !usable) return usable;
   if (offsets.empty()) return Ok{};
-  if (const auto packed = pack(offsets, values, width)) return write(address + static_cast<std::uint64_t>(packed->first), packed->bytes);
+  if (const auto packed = pack(offsets, values, width))
+    return write(address + static_cast<std::uint64_t>(packed->first), packed->bytes);
   if (auto prepared = prepare_scatter(); !prepared) return prepared;
   for (std::size_t first = 0; first < offsets.size(); first += kScatterChunk) {
     const auto count = std::min(kScatterChunk, offsets.size() - first);
@@ -233,8 +248,10 @@ Result<> Gpu::scatter(std::uint64_t address, std::span<const std::int64_t> offse
     auto base = address;
     auto threads = static_cast<std::uint32_t>(count);
     std::array<void*, 4> arguments = {&base, &staged_offsets_, &staged_values_, &threads};
-    const auto outcome = start(width == 4 ? scatter4_ : scatter8_, (threads + kScatterBlock - 1) / kScatterBlock, kScatterBlock, 0, arguments.data(), kScatterLimit, false);
-    if (!outcome.done()) return failure("E0803", fmt::format("cannot store {} links at 0x{:x}: {}", offsets.size(), address, outcome.what));
+    const auto outcome = start(width == 4 ? scatter4_ : scatter8_, (threads + kScatterBlock - 1) / kScatterBlock, kScatterBlock,
+                               0, arguments.data(), kScatterLimit, false);
+    if (!outcome.done())
+      return failure("E0803", fmt::format("cannot store {} links at 0x{:x}: {}", offsets.size(), address, outcome.what));
   }
   return Ok{};
 }

@@ -29,11 +29,12 @@ class Gpu final : public runtime::Backend {
   void release(std::uint64_t address) override;
   Result<> write(std::uint64_t address, std::span<const std::byte> bytes) override;
   Result<> read(std::uint64_t address, std::span<std::byte> bytes) override;
-  Result<> scatter(std::uint64_t address, std::span<const std::int64_t> offsets, std::span<const std::uint64_t> values, int width) override;
+  Result<> scatter(std::uint64_t address, std::span<const std::int64_t> offsets, std::span<const std::uint64_t> values,
+                   int width) override;
 
   Result<runtime::KernelId> load(const runtime::KernelImage& image) override;
-  runtime::Outcome launch(runtime::KernelId kernel, const runtime::LaunchShape& shape, std::span<const runtime::Argument> arguments,
-                          double time_limit) override;
+  runtime::Outcome launch(runtime::KernelId kernel, const runtime::LaunchShape& shape,
+                          std::span<const runtime::Argument> arguments, double time_limit) override;
   [[nodiscard]] bool survives_faults() const override { return false; }
 
  private:
@@ -54,7 +55,8 @@ class Gpu final : public runtime::Backend {
   Result<Kernel> load_function(const void* image, const char* entry);
   int set_limits(Kernel& kernel, const runtime::LaunchShape& shape);
   /// Starts and waits; does not judge the shape.
-  runtime::Outcome start(const Kernel& kernel, std::uint32_t grid, std::uint32_t block, std::uint32_t shared, void** arguments, double time_limit, bool interruptible);
+  runtime::Outcome start(const Kernel& kernel, std::uint32_t grid, std::uint32_t block, std::uint32_t shared, void** arguments,
+                         double time_limit, bool interruptible);
   runtime::Outcome ended(WaitEnd end, int status, double time_limit);
   runtime::Outcome refused(const std::string& what, int status);
   Result<> prepare_scatter();

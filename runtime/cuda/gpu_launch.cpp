@@ -44,14 +44,16 @@ int Gpu::set_limits(Kernel& kernel, const runtime::LaunchShape& shape) {
   const auto set_aside = shape.carveout_bytes < 0 ? needed : std::max(needed, static_cast<std::uint64_t>(shape.carveout_bytes));
   const auto& info = device_.info;
   if (info.compute_major >= 7) {
-    set(FunctionAttribute::CarveoutPercent, carveout_percent(info.compute_major, info.compute_minor, info.shared_per_sm, set_aside), kernel.carveout);
+    set(FunctionAttribute::CarveoutPercent,
+        carveout_percent(info.compute_major, info.compute_minor, info.shared_per_sm, set_aside), kernel.carveout);
   } else if (driver_->function_cache_config != nullptr && status == kSuccess && kernel.carveout != cache_config(set_aside)) {
     status = driver_->function_cache_config(kernel.function, cache_config(set_aside));
     if (status == kSuccess) kernel.carveout = cache_config(set_aside);
   }
   // CUsharedconfig: 0 default, 1 four bytes, 2 eight bytes. Devices other than 3.x have nothing to choose (see accepts()).
   const int bank_config = shape.bank_bytes == 8 ? 2 : shape.bank_bytes == 4 ? 1 : 0;
-  if (info.compute_major == 3 && driver_->function_bank_width != nullptr && status == kSuccess && kernel.bank_config != bank_config) {
+  if (info.compute_major == 3 && driver_->function_bank_width != nullptr && status == kSuccess &&
+      kernel.bank_config != bank_config) {
     status = driver_->function_bank_width(kernel.function, bank_config);
     if (status == kSuccess) kernel.bank_config = bank_config;
   }
@@ -76,7 +78,9 @@ Outcome Gpu::ended(WaitEnd end, int status, double time_limit) {
     replace_context();
     return outcome;
   }
-  outcome.status = end == WaitEnd::TimedOut ? Outcome::Status::Timeout : end == WaitEnd::Interrupted ? Outcome::Status::Interrupted : Outcome::Status::Done;
+  outcome.status = end == WaitEnd::TimedOut      ? Outcome::Status::Timeout
+                   : end == WaitEnd::Interrupted ? Outcome::Status::Interrupted
+                                                 : Outcome::Status::Done;
   if (status == kNotReady) {
     outcome.what = end == WaitEnd::TimedOut ? fmt::format("the kernel did not end within {} s", time_limit)
                                             : fmt::format("interrupted; the kernel did not end within {} s", kInterruptGrace);
@@ -87,7 +91,8 @@ Outcome Gpu::ended(WaitEnd end, int status, double time_limit) {
   }
   if (end == WaitEnd::Interrupted) outcome.what = "interrupted";
   float milliseconds = 0;
-  if (const int timed = driver_->event_elapsed(&milliseconds, begin_, end_); timed != kSuccess) return refused("the launch was not timed", timed);
+  if (const int timed = driver_->event_elapsed(&milliseconds, begin_, end_); timed != kSuccess)
+    return refused("the launch was not timed", timed);
   outcome.elapsed_seconds = static_cast<double>(milliseconds) * 1e-3;
   return outcome;
 }
@@ -95,20 +100,24 @@ Outcome Gpu::ended(WaitEnd end, int status, double time_limit) {
 Outcome Gpu::start(const Kernel& kernel, std::uint32_t grid, std::uint32_t block, std::uint32_t shared, void** arguments,
                    double time_limit, bool interruptible) {
   int status = driver_->event_record(begin_, stream_);
-  if (status == kSuccess) status = driver_->launch(kernel.function, grid, 1, 1, block, 1, 1, shared, stream_, arguments, nullptr);
+  if (status == kSuccess)
+    status = driver_->launch(kernel.function, grid, 1, 1, block, 1, 1, shared, stream_, arguments, nullptr);
   if (status == kSuccess) status = driver_->event_record(end_, stream_);
   if (status != kSuccess) return refused("the driver did not start the kernel", status);
   const auto end = wait_for(*driver_, end_, time_limit, interruptible, status);
   return ended(end, status, time_limit);
 }
 
-Outcome Gpu::launch(runtime::KernelId id, const runtime::LaunchShape& shape, std::span<const runtime::Argument> arguments, double time_limit) {
+Outcome Gpu::launch(runtime::KernelId id, const runtime::LaunchShape& shape, std::span<const runtime::Argument> arguments,
+                    double time_limit) {
   if (!lost_.empty()) return {lost_status_, fmt::format("{} cannot be used any more: {}", device_.info.id, lost_), 0};
   if (interrupt_requested()) return {Outcome::Status::Interrupted, "interrupted before the launch", 0};
   const auto found = kernels_.find(id);
   GEXP_CHECK(id < next_kernel_);
-  if (found == kernels_.end()) return {Outcome::Status::Fault, "the kernel was loaded before a fault and must be loaded again", 0};
-  if (const int status = driver_->context_set_current(context_); status != kSuccess) return refused("the GPU's context is gone", status);
+  if (found == kernels_.end())
+    return {Outcome::Status::Fault, "the kernel was loaded before a fault and must be loaded again", 0};
+  if (const int status = driver_->context_set_current(context_); status != kSuccess)
+    return refused("the GPU's context is gone", status);
   if (const int status = set_limits(found->second, shape); status != kSuccess) {
     return refused(fmt::format("the device cannot give {} B of shared memory", shape.shared_bytes), status);
   }

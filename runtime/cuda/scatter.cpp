@@ -19,12 +19,14 @@ std::optional<Packed> pack(std::span<const std::int64_t> offsets, std::span<cons
     const auto at = offsets[i] - *low;
     if (at % width != 0 || seen[static_cast<std::size_t>(at / width)]) return std::nullopt;
     seen[static_cast<std::size_t>(at / width)] = true;
-    std::memcpy(packed.bytes.data() + at, &values[i], static_cast<std::size_t>(width));  // the low bytes: both ends are little-endian
+    std::memcpy(packed.bytes.data() + at, &values[i],
+                static_cast<std::size_t>(width));  // the low bytes: both ends are little-endian
   }
   return packed;
 }
 
-// Written by hand so that this backend needs no compiler of its own. Values are staged as 64 bits; scatter4 stores the low half.
+// Written by hand so that this backend needs no compiler of its own. Values are staged as 64 bits; scatter4 stores the low
+// half.
 const char* const kScatterPtx = R"(.version 6.0
 .target sm_30
 .address_size 64

@@ -15,11 +15,12 @@ struct Packed {
   std::vector<std::byte> bytes;
 };
 
-/// The values as one stretch, when every byte between the lowest and the highest is written, exactly once. None otherwise: the bytes
-/// in the gaps must keep what they hold.
+/// The values as one stretch, when every byte between the lowest and the highest is written, exactly once. None otherwise: the
+/// bytes in the gaps must keep what they hold.
 std::optional<Packed> pack(std::span<const std::int64_t> offsets, std::span<const std::uint64_t> values, int width);
 
-/// PTX that every driver compiles for its device: entries scatter4 and scatter8 (base, offsets, values, count), one thread a value.
+/// PTX that every driver compiles for its device: entries scatter4 and scatter8 (base, offsets, values, count), one thread a
+/// value.
 extern const char* const kScatterPtx;
 inline constexpr unsigned kScatterBlock = 256;
 inline constexpr std::size_t kScatterChunk = std::size_t{1} << 20;  ///< values staged at a time

@@ -5,7 +5,8 @@
 
 namespace gexp::cuda {
 
-/// What the driver API does not tell: through NVML where it is there, /proc otherwise. Never an error; empty and false are "not known".
+/// What the driver API does not tell: through NVML where it is there, /proc otherwise. Never an error; empty and false are "not
+/// known".
 struct SystemFacts {
   std::string driver;  ///< "580.159.04"
   bool mig = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chase takes from microseconds to seconds. Spinning for the first moments keeps thousands of short launches from paying a sleep
-// each; after that a sleep of a twentieth of the time gone, at most a millisecond, costs little of either machine.
+// A chase takes from microseconds to seconds. Spinning for the first moments keeps thousands of short launches from paying a
+// sleep each; after that a sleep of a twentieth of the time gone, at most a millisecond, costs little of either machine.
 #include "runtime/cuda/wait.h"
 
 #include <algorithm>
@@ -41,7 +41,8 @@ WaitEnd wait_for(const Driver& driver, EventHandle event, double seconds, bool i
       seconds = std::min(seconds, gone + kInterruptGrace);
     }
     if (gone >= seconds) return interrupted ? WaitEnd::Interrupted : WaitEnd::TimedOut;
-    if (gone > kSpin) std::this_thread::sleep_for(std::chrono::duration<double>(std::min({gone / 20, kLongestSleep, seconds - gone})));
+    if (gone > kSpin)
+      std::this_thread::sleep_for(std::chrono::duration<double>(std::min({gone / 20, kLongestSleep, seconds - gone})));
   }
 }
 

@@ -6,9 +6,9 @@ namespace gexp::cuda {
 
 enum class WaitEnd { Done, Failed, TimedOut, Interrupted };
 
-/// Polls until the event has happened, the driver reports an error (`status`), or `seconds` are over. Blocking calls are no choice: a
-/// kernel that never ends would never give the thread back. After an interrupt a kernel still has `kInterruptGrace` seconds: then
-/// Interrupted tells through `status` whether it ended (kSuccess) or still runs (kNotReady).
+/// Polls until the event has happened, the driver reports an error (`status`), or `seconds` are over. Blocking calls are no
+/// choice: a kernel that never ends would never give the thread back. After an interrupt a kernel still has `kInterruptGrace`
+/// seconds: then Interrupted tells through `status` whether it ended (kSuccess) or still runs (kNotReady).
 WaitEnd wait_for(const Driver& driver, EventHandle event, double seconds, bool interruptible, int& status);
 
 inline constexpr double kInterruptGrace = 2;

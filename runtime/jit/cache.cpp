@@ -83,7 +83,9 @@ Cache::Cache(std::string folder) : folder_(std::move(folder)) {
   usable_ = !folder_.empty() && make_folder(folder_ + "/kernels") && make_folder(folder_ + "/nvrtc");
 }
 
-std::string Cache::kernel_path(const std::string& key) const { return fmt::format("{}/kernels/{}/{}", folder_, key.substr(0, 2), key); }
+std::string Cache::kernel_path(const std::string& key) const {
+  return fmt::format("{}/kernels/{}/{}", folder_, key.substr(0, 2), key);
+}
 
 std::optional<Cache::Entry> Cache::find(const std::string& key) const {
   if (!usable_) return std::nullopt;

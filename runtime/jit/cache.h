@@ -8,8 +8,9 @@
 
 namespace gexp::jit {
 
-/// Compiled kernels on disk, and what is known of each NVRTC library. Every failure is a miss: a cache is never a reason to stop.
-/// Entries are written under another name and renamed, and checked when read, so that processes may share a folder and die at any time.
+/// Compiled kernels on disk, and what is known of each NVRTC library. Every failure is a miss: a cache is never a reason to
+/// stop. Entries are written under another name and renamed, and checked when read, so that processes may share a folder and
+/// die at any time.
 class Cache {
  public:
   struct Entry {

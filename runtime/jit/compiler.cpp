@@ -22,9 +22,10 @@ using Clock = std::chrono::steady_clock;
 constexpr std::string_view kKeyFormat = "gexp-kernel-key 1";
 
 Diagnostic not_found(const Location& location) {
-  auto problem = failure("E0701", "no CUDA runtime compiler (NVRTC) found",
-                         "Debian: install libnvrtc11.2 from non-free; or install a CUDA toolkit; or set CUDA_PATH to a toolkit's folder "
-                         "or GEXP_NVRTC to libnvrtc.so");
+  auto problem =
+      failure("E0701", "no CUDA runtime compiler (NVRTC) found",
+              "Debian: install libnvrtc11.2 from non-free; or install a CUDA toolkit; or set CUDA_PATH to a toolkit's folder "
+              "or GEXP_NVRTC to libnvrtc.so");
   for (const auto& place : location.searched) problem.notes.push_back({{}, "searched " + place});
   return problem;
 }
@@ -33,16 +34,19 @@ Diagnostic not_found(const Location& location) {
 Diagnostic cannot_target(int wanted, const NvrtcVersion& version, const Location& location) {
   const auto oldest = version.architectures.front(), newest = version.architectures.back();
   const char* why = wanted > newest ? "it is too old for this device" : wanted < oldest ? "it is too new for this device" : "";
-  const char* what = wanted > newest ? "install a newer CUDA toolkit" : "install an older NVRTC (11.8 reaches back to sm_35, 12.x to sm_50)";
-  auto problem = failure("E0706", fmt::format("NVRTC {} cannot target sm_{}{}{}", version.build, wanted, *why != '\0' ? ": " : "", why),
-                         fmt::format("{}, and set GEXP_NVRTC to its libnvrtc.so", what));
+  const char* what =
+      wanted > newest ? "install a newer CUDA toolkit" : "install an older NVRTC (11.8 reaches back to sm_35, 12.x to sm_50)";
+  auto problem =
+      failure("E0706", fmt::format("NVRTC {} cannot target sm_{}{}{}", version.build, wanted, *why != '\0' ? ": " : "", why),
+              fmt::format("{}, and set GEXP_NVRTC to its libnvrtc.so", what));
   problem.notes.push_back({{}, fmt::format("{} targets sm_{}", location.path, fmt::join(version.architectures, ", sm_"))});
   for (const auto& other : location.others) problem.notes.push_back({{}, "also on this machine: " + other});
   return problem;
 }
 
 Diagnostic does_not_compile(const Request& request, const std::string& log) {
-  auto problem = failure("E0702", fmt::format("the CUDA text {} does not compile:\n{}", request.name, log.empty() ? "(no log)" : log));
+  auto problem =
+      failure("E0702", fmt::format("the CUDA text {} does not compile:\n{}", request.name, log.empty() ? "(no log)" : log));
   for (const auto& [line, message] : parse_log(log)) problem.notes.push_back({{}, fmt::format("line {}: {}", line, message)});
   return problem;
 }
@@ -140,9 +144,10 @@ Result<Compiled> Compiler::compile(const Request& request) {
     const int status = run_nvrtc(*nvrtc, request.source, request.name, options, cubin, compiled.image.bytes, compiled.log);
     if (status == kNvrtcCompilationFailed) return does_not_compile(request, compiled.log);
     if (status != kNvrtcSuccess || compiled.image.bytes.empty()) {
-      return failure("E0702", fmt::format("NVRTC {} could not compile {}: {}{}{}", version.build, request.name,
-                                          status != kNvrtcSuccess ? nvrtc->error_string(status) : "it gave no code",
-                                          compiled.log.empty() ? "" : "\n", compiled.log),
+      return failure("E0702",
+                     fmt::format("NVRTC {} could not compile {}: {}{}{}", version.build, request.name,
+                                 status != kNvrtcSuccess ? nvrtc->error_string(status) : "it gave no code",
+                                 compiled.log.empty() ? "" : "\n", compiled.log),
                      status == kNvrtcInvalidOption ? fmt::format("the options were: {}", fmt::join(options, " ")) : "");
     }
     state_->cache.keep(compiled.key, {compiled.image.bytes, compiled.log});

@@ -15,10 +15,10 @@
 namespace gexp::jit {
 
 struct Request {
-  std::string source;  ///< CUDA C++; self-contained: the cache cannot see what an #include would bring
-  std::string name;    ///< of the text, for the log: "each.cu"
-  std::string entry;   ///< the extern "C" kernel
-  runtime::Target target;  ///< Ptx 0.0: the oldest architecture of this NVRTC
+  std::string source;                ///< CUDA C++; self-contained: the cache cannot see what an #include would bring
+  std::string name;                  ///< of the text, for the log: "each.cu"
+  std::string entry;                 ///< the extern "C" kernel
+  runtime::Target target;            ///< Ptx 0.0: the oldest architecture of this NVRTC
   std::vector<std::string> options;  ///< further NVRTC options; --gpu-architecture is set here, --std=c++17 unless given
 };
 
@@ -28,12 +28,12 @@ struct Compiled {
   std::string architecture;  ///< "sm_90", "compute_75"
   std::string log;           ///< NVRTC's warnings; mostly empty
   bool from_cache = false;
-  double seconds = 0;        ///< that compile() took, wall clock
+  double seconds = 0;  ///< that compile() took, wall clock
 };
 
 /// One message of NVRTC's log, at a line of the request's source.
 struct LogLine {
-  int line = 0;  ///< 1-based
+  int line = 0;         ///< 1-based
   std::string message;  ///< "error: identifier "x" is undefined"
 };
 
@@ -53,18 +53,18 @@ class Compiler {
   Compiler& operator=(Compiler&&) noexcept;
   ~Compiler();
 
-  /// E0702: `notes` hold one message each (log_lines() takes them apart) and the message ends in the whole log. E0706. E0701 when
-  /// NVRTC turns out not to load.
+  /// E0702: `notes` hold one message each (log_lines() takes them apart) and the message ends in the whole log. E0706. E0701
+  /// when NVRTC turns out not to load.
   Result<Compiled> compile(const Request& request);
 
   [[nodiscard]] int major() const;
   [[nodiscard]] int minor() const;
-  [[nodiscard]] const std::string& build() const;         ///< "13.0.88"
+  [[nodiscard]] const std::string& build() const;  ///< "13.0.88"
   [[nodiscard]] const std::string& library_path() const;
   [[nodiscard]] const std::vector<int>& architectures() const;  ///< 75 for sm_75; ascending, never empty
-  [[nodiscard]] const std::string& cache_folder() const;  ///< empty: there is none
+  [[nodiscard]] const std::string& cache_folder() const;        ///< empty: there is none
   [[nodiscard]] bool cache_usable() const;
-  [[nodiscard]] bool loaded() const;                      ///< whether NVRTC had to be loaded so far
+  [[nodiscard]] bool loaded() const;  ///< whether NVRTC had to be loaded so far
 
  private:
   struct State;
@@ -74,10 +74,10 @@ class Compiler {
 
 /// What `gexp doctor` says of the compiler.
 struct Description {
-  std::string library;             ///< empty: none found
-  std::string version;             ///< "13.0.88"
+  std::string library;  ///< empty: none found
+  std::string version;  ///< "13.0.88"
   std::vector<int> architectures;
-  std::vector<std::string> others; ///< further NVRTCs on this machine; GEXP_NVRTC chooses one
+  std::vector<std::string> others;  ///< further NVRTCs on this machine; GEXP_NVRTC chooses one
   std::string cache_folder;
   bool cache_usable = false;
   std::uint64_t cached_kernels = 0, cached_bytes = 0;

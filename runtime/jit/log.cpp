@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVRTC writes "NAME(LINE): error: TEXT", then the quoted source and a caret, then a summary. Notes (a diagnostic's second form)
-// keep that first line without the name, "line LINE: error: TEXT", which log_lines() reads back.
+// NVRTC writes "NAME(LINE): error: TEXT", then the quoted source and a caret, then a summary. Notes (a diagnostic's second
+// form) keep that first line without the name, "line LINE: error: TEXT", which log_lines() reads back.
 #include <cctype>
 #include <charconv>
 

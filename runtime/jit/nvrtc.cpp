@@ -27,7 +27,8 @@ std::string release_in(const std::string& ptx) {
   return ptx.substr(at + 3, line_end - at - 3);
 }
 
-std::string take_text(int (*size_of)(NvrtcProgram*, std::size_t*), int (*get)(NvrtcProgram*, char*), NvrtcProgram* program, int& status) {
+std::string take_text(int (*size_of)(NvrtcProgram*, std::size_t*), int (*get)(NvrtcProgram*, char*), NvrtcProgram* program,
+                      int& status) {
   std::size_t size = 0;
   status = size_of(program, &size);
   std::string text(size, '\0');
@@ -50,7 +51,8 @@ Result<Nvrtc> load_nvrtc(const std::string& path) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = dlerror();
-    return failure("E0701", fmt::format("cannot load the CUDA runtime compiler {}: {}", path, why != nullptr ? why : "unknown reason"),
+    return failure("E0701",
+                   fmt::format("cannot load the CUDA runtime compiler {}: {}", path, why != nullptr ? why : "unknown reason"),
                    "set GEXP_NVRTC to another libnvrtc.so, or install one again");
   }
   Nvrtc n;
@@ -68,14 +70,15 @@ Result<Nvrtc> load_nvrtc(const std::string& path) {
     return failure("E0701", fmt::format("{} is not a CUDA runtime compiler: it has no {}", path, missing),
                    "set GEXP_NVRTC to a libnvrtc.so of CUDA 11.2 or newer");
   }
-  bind(library, "nvrtcGetCUBINSize", n.cubin_size, missing);              // since 11.1
+  bind(library, "nvrtcGetCUBINSize", n.cubin_size, missing);  // since 11.1
   bind(library, "nvrtcGetCUBIN", n.cubin, missing);
   bind(library, "nvrtcGetNumSupportedArchs", n.num_supported_archs, missing);  // since 11.2
   bind(library, "nvrtcGetSupportedArchs", n.supported_archs, missing);
   if (!missing.empty()) {
     int major = 0, minor = 0;
     n.version(&major, &minor);
-    return failure("E0701", fmt::format("the CUDA runtime compiler {} is too old: version {}.{} has no {}", path, major, minor, missing),
+    return failure("E0701",
+                   fmt::format("the CUDA runtime compiler {} is too old: version {}.{} has no {}", path, major, minor, missing),
                    "install NVRTC of CUDA 11.2 or newer (Debian: libnvrtc11.2 from non-free), or set GEXP_NVRTC to one");
   }
   load_builtins(n, path);
@@ -92,16 +95,18 @@ Result<NvrtcVersion> ask_version(const Nvrtc& nvrtc) {
     status = nvrtc.supported_archs(version.architectures.data());
   }
   if (status != kNvrtcSuccess || count <= 0) {
-    return failure("E0701", fmt::format("the CUDA runtime compiler does not tell its version and architectures: {}",
-                                        nvrtc.error_string(status)),
-                   "install NVRTC again, or set GEXP_NVRTC to another one");
+    return failure(
+        "E0701",
+        fmt::format("the CUDA runtime compiler does not tell its version and architectures: {}", nvrtc.error_string(status)),
+        "install NVRTC again, or set GEXP_NVRTC to another one");
   }
   std::sort(version.architectures.begin(), version.architectures.end());
   std::string ptx, log;
   status = run_nvrtc(nvrtc, "extern \"C\" __global__ void empty() {}\n", "version.cu", {}, false, ptx, log);
   if (status != kNvrtcSuccess) {
-    return failure("E0701", fmt::format("the CUDA runtime compiler {}.{} does not work: {}{}{}", version.major, version.minor,
-                                        nvrtc.error_string(status), log.empty() ? "" : "\n", log),
+    return failure("E0701",
+                   fmt::format("the CUDA runtime compiler {}.{} does not work: {}{}{}", version.major, version.minor,
+                               nvrtc.error_string(status), log.empty() ? "" : "\n", log),
                    "install NVRTC again with its libnvrtc-builtins, or set GEXP_NVRTC to another one");
   }
   version.build = release_in(ptx);
@@ -121,7 +126,8 @@ int run_nvrtc(const Nvrtc& nvrtc, const std::string& source, const std::string& 
   log = take_text(nvrtc.log_size, nvrtc.log, program, log_status);
   while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
   if (status == kNvrtcSuccess) {
-    image = cubin ? take_text(nvrtc.cubin_size, nvrtc.cubin, program, status) : take_text(nvrtc.ptx_size, nvrtc.ptx, program, status);
+    image = cubin ? take_text(nvrtc.cubin_size, nvrtc.cubin, program, status)
+                  : take_text(nvrtc.ptx_size, nvrtc.ptx, program, status);
     if (!cubin) {
       while (!image.empty() && image.back() == '\0') image.pop_back();
     }

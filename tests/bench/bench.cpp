@@ -143,7 +143,7 @@ stage s {{
 )", laps));
     Diagnostics diagnostics;
     const auto program = compiler::compile(source, {}, diagnostics);
-    auto backend = sim::open("gtx780", std::nullopt);
+    auto backend = sim::open("gtx780");
     const auto instructions = sim::instructions_executed();
     runtime::RunResult result;
     runtime::Progress silent;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our declarations of the driver API against NVIDIA's own, where a toolkit's headers are found (nothing to run). The names with a
-// version are the ones that runtime/cuda/driver.cpp binds.
+// Our declarations of the driver API against NVIDIA's own, where a toolkit's headers are found (nothing to run). The names with
+// a version are the ones that runtime/cuda/driver.cpp binds.
 #if __has_include(<cudaTypedefs.h>)
 #include <cuda.h>
 #include <cudaTypedefs.h>
@@ -43,8 +43,10 @@ static_assert(same_shape<decltype(Driver::event_elapsed), PFN_cuEventElapsedTime
 static_assert(same_shape<decltype(Driver::function_bank_width), PFN_cuFuncSetSharedMemConfig_v4020>);
 static_assert(same_shape<decltype(Driver::function_cache_config), PFN_cuFuncSetCacheConfig_v3000>);
 
-static_assert(kInvalidValue == CUDA_ERROR_INVALID_VALUE && kOutOfMemory == CUDA_ERROR_OUT_OF_MEMORY && kStubLibrary == CUDA_ERROR_STUB_LIBRARY);
-static_assert(kDeviceUnavailable == CUDA_ERROR_DEVICE_UNAVAILABLE && kNoDevice == CUDA_ERROR_NO_DEVICE && kInvalidDevice == CUDA_ERROR_INVALID_DEVICE);
+static_assert(kInvalidValue == CUDA_ERROR_INVALID_VALUE && kOutOfMemory == CUDA_ERROR_OUT_OF_MEMORY &&
+              kStubLibrary == CUDA_ERROR_STUB_LIBRARY);
+static_assert(kDeviceUnavailable == CUDA_ERROR_DEVICE_UNAVAILABLE && kNoDevice == CUDA_ERROR_NO_DEVICE &&
+              kInvalidDevice == CUDA_ERROR_INVALID_DEVICE);
 static_assert(kNoBinaryForGpu == CUDA_ERROR_NO_BINARY_FOR_GPU && kUnsupportedPtxVersion == CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
 static_assert(kNotReady == CUDA_ERROR_NOT_READY && kSystemDriverMismatch == CUDA_ERROR_SYSTEM_DRIVER_MISMATCH);
 static_assert(kCompatNotSupported == CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE && sizeof(Uuid) == sizeof(CUuuid));
@@ -64,7 +66,9 @@ static_assert(is(Attribute::SharedPerMultiprocessor, CU_DEVICE_ATTRIBUTE_MAX_SHA
 static_assert(is(Attribute::SharedPerBlockOptin, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
 static_assert(is(Attribute::SharedReservedPerBlock, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK));
 
-constexpr bool is(FunctionAttribute ours, CUfunction_attribute theirs) { return static_cast<int>(ours) == static_cast<int>(theirs); }
+constexpr bool is(FunctionAttribute ours, CUfunction_attribute theirs) {
+  return static_cast<int>(ours) == static_cast<int>(theirs);
+}
 static_assert(is(FunctionAttribute::StaticShared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES));
 static_assert(is(FunctionAttribute::MaxDynamicShared, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES));
 static_assert(is(FunctionAttribute::CarveoutPercent, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT));

@@ -25,10 +25,10 @@ TEST_CASE("a carve-out is a percentage that the driver rounds up to the capacity
   constexpr std::uint64_t kKib = 1024;
   const auto h200 = [](std::uint64_t bytes) { return carveout_percent(9, 0, 228 * kKib, bytes); };
   CHECK(h200(0) == 0);
-  CHECK(h200(1) == 3);             // 8 KiB
+  CHECK(h200(1) == 3);  // 8 KiB
   CHECK(h200(8 * kKib) == 3);
-  CHECK(h200(17 * kKib) == 14);    // 32 KiB
-  CHECK(h200(132 * kKib) == 57);   // 58 would give 164 KiB
+  CHECK(h200(17 * kKib) == 14);   // 32 KiB
+  CHECK(h200(132 * kKib) == 57);  // 58 would give 164 KiB
   CHECK(h200(228 * kKib) == 100);
   CHECK(h200(1000 * kKib) == 100);
   CHECK(carveout_percent(7, 5, 64 * kKib, 0) == 50);  // Turing sets aside 32 or 64 KiB
@@ -43,8 +43,11 @@ TEST_CASE("a carve-out is a percentage that the driver rounds up to the capacity
 }
 
 TEST_CASE("the kernel driver's version is found in /proc's text") {
-  CHECK(driver_version_in("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build  (x)\nGCC version: 12.2.0\n") == "580.95.05");
-  CHECK(driver_version_in("NVRM version: NVIDIA UNIX x86_64 Kernel Module  470.256.02  Thu May  2 14:37:44 UTC 2024\n") == "470.256.02");
+  CHECK(driver_version_in(
+            "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build  (x)\nGCC version: 12.2.0\n") ==
+        "580.95.05");
+  CHECK(driver_version_in("NVRM version: NVIDIA UNIX x86_64 Kernel Module  470.256.02  Thu May  2 14:37:44 UTC 2024\n") ==
+        "470.256.02");
   CHECK(driver_version_in("").empty());
   CHECK(driver_version_in("no version here\n1.2.3\n").empty());
 }
@@ -54,9 +57,10 @@ TEST_CASE("links are packed only when they fill a stretch, each byte once") {
   const auto packed = pack(std::vector<std::int64_t>{16, 8, 12}, values, 4);
   REQUIRE(packed);
   CHECK(packed->first == 8);
-  CHECK(packed->bytes == std::vector<std::byte>{std::byte{20}, {}, {}, {}, std::byte{30}, {}, {}, {}, std::byte{10}, {}, {}, {}});
-  CHECK_FALSE(pack(std::vector<std::int64_t>{0, 4, 12}, values, 4));   // a gap
-  CHECK_FALSE(pack(std::vector<std::int64_t>{0, 8, 8}, values, 4));    // one twice
-  CHECK_FALSE(pack(std::vector<std::int64_t>{0, 3, 8}, values, 4));    // across
+  CHECK(packed->bytes ==
+        std::vector<std::byte>{std::byte{20}, {}, {}, {}, std::byte{30}, {}, {}, {}, std::byte{10}, {}, {}, {}});
+  CHECK_FALSE(pack(std::vector<std::int64_t>{0, 4, 12}, values, 4));  // a gap
+  CHECK_FALSE(pack(std::vector<std::int64_t>{0, 8, 8}, values, 4));   // one twice
+  CHECK_FALSE(pack(std::vector<std::int64_t>{0, 3, 8}, values, 4));   // across
   CHECK_FALSE(pack({}, {}, 4));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA backend on a stand-in for the driver: what it makes of every way in which a driver or a launch can fail.
-#include <doctest/doctest.h>
 #include <dlfcn.h>
+#include <doctest/doctest.h>
 
 #include <cstring>
 #include <numeric>
@@ -34,7 +34,10 @@ struct Scene {
   Scene(const Scene&) = delete;
   Scene& operator=(const Scene&) = delete;
 
-  template <class Call> Call call(const char* name) { return reinterpret_cast<Call>(dlsym(handle, name)); }
+  template <class Call>
+  Call call(const char* name) {
+    return reinterpret_cast<Call>(dlsym(handle, name));
+  }
   int last_set(int attribute) { return call<int (*)(int)>("fake_last_set")(attribute); }
   int contexts() { return call<int (*)()>("fake_contexts_made")(); }
   int allocations() { return call<int (*)()>("fake_allocations")(); }
@@ -46,7 +49,8 @@ std::unique_ptr<Backend> device() {
   return std::move(*opened);
 }
 
-Outcome launch(Backend& backend, runtime::KernelId kernel, std::uint32_t end, double limit = 5, runtime::LaunchShape shape = {}) {
+Outcome launch(Backend& backend, runtime::KernelId kernel, std::uint32_t end, double limit = 5,
+               runtime::LaunchShape shape = {}) {
   const runtime::Argument argument{end, 4};
   return backend.launch(kernel, shape, {&argument, 1}, limit);
 }
@@ -57,7 +61,9 @@ runtime::KernelId kernel_on(Backend& backend) {
   return *id;
 }
 
-Result<> asks(const Backend& backend, Requirement::Kind kind, std::uint64_t amount) { return backend.accepts({kind, "", amount, {3, 9}}); }
+Result<> asks(const Backend& backend, Requirement::Kind kind, std::uint64_t amount) {
+  return backend.accepts({kind, "", amount, {3, 9}});
+}
 
 }  // namespace
 
@@ -76,8 +82,9 @@ TEST_CASE_FIXTURE(Scene, "a missing, old, mismatched or deviceless driver each h
     CHECK(code(cuda::open(0).error()) == "E0704");
     CHECK(cuda::open(0).error().message.find("cuFuncSetAttribute") != std::string::npos);
   }
-  const std::pair<const char*, const char*> cases[] = {{"no_device", "E0705"}, {"empty", "E0705"}, {"old", "E0704"},      {"mismatch", "E0704"},
-                                                       {"stub", "E0703"},      {"broken", "E0707"}, {"nameless", "E0707"}, {"taken", "E0705"}};
+  const std::pair<const char*, const char*> cases[] = {{"no_device", "E0705"}, {"empty", "E0705"}, {"old", "E0704"},
+                                                       {"mismatch", "E0704"},  {"stub", "E0703"},  {"broken", "E0707"},
+                                                       {"nameless", "E0707"},  {"taken", "E0705"}};
   for (const auto& [what, expected] : cases) {
     CAPTURE(what);
     const Environment now("FAKE_CUDA", what);
@@ -120,9 +127,10 @@ TEST_CASE_FIXTURE(Scene, "what the device lacks is E0501 at the statement that n
   CHECK(asks(*backend, Kind::Threads, 1024));
   CHECK(asks(*backend, Kind::Blocks, 1000));
   CHECK(asks(*backend, Kind::MemoryBytes, 1 << 20));
-  for (const auto& [kind, amount] : {std::pair{Kind::BankWidth, std::uint64_t{8}}, std::pair{Kind::SharedBytes, std::uint64_t{232449}},
-                                    std::pair{Kind::Threads, std::uint64_t{1025}}, std::pair{Kind::Blocks, std::uint64_t{1} << 31},
-                                    std::pair{Kind::MemoryBytes, std::uint64_t{1} << 30}}) {
+  for (const auto& [kind, amount] :
+       {std::pair{Kind::BankWidth, std::uint64_t{8}}, std::pair{Kind::SharedBytes, std::uint64_t{232449}},
+        std::pair{Kind::Threads, std::uint64_t{1025}}, std::pair{Kind::Blocks, std::uint64_t{1} << 31},
+        std::pair{Kind::MemoryBytes, std::uint64_t{1} << 30}}) {
     auto refused = asks(*backend, kind, amount);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == "E0501");
@@ -167,7 +175,8 @@ TEST_CASE_FIXTURE(Scene, "memory: alignment, copies, links dense and sparse, and
       std::vector<std::byte> after(64 * 128);
       REQUIRE(backend->read(address, after));
       auto expected = before;
-      for (std::size_t i = 0; i < offsets.size(); ++i) std::memcpy(expected.data() + offsets[i], &values[i], static_cast<std::size_t>(width));
+      for (std::size_t i = 0; i < offsets.size(); ++i)
+        std::memcpy(expected.data() + offsets[i], &values[i], static_cast<std::size_t>(width));
       CHECK(after == expected);
     }
   }

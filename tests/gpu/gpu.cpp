@@ -80,7 +80,8 @@ std::unique_ptr<Backend> device() {
 Argument pointer(std::uint64_t address) { return {address, 8}; }
 Argument word32(std::uint32_t value) { return {value, 4}; }
 
-Outcome launch(Backend& backend, runtime::KernelId id, std::vector<Argument> arguments, LaunchShape shape = {}, double limit = 20) {
+Outcome launch(Backend& backend, runtime::KernelId id, std::vector<Argument> arguments, LaunchShape shape = {},
+               double limit = 20) {
   return backend.launch(id, shape, arguments, limit);
 }
 
@@ -90,7 +91,8 @@ std::uint32_t word_at(Backend& backend, std::uint64_t address) {
   return value;
 }
 
-/// Mean cycles of an access in a ring of 128-byte steps over `bytes`, after one round; over many, so that cold instructions do not show.
+/// Mean cycles of an access in a ring of 128-byte steps over `bytes`, after one round; over many, so that cold instructions do
+/// not show.
 double chase_latency(Backend& backend, std::uint64_t bytes, const LaunchShape& shape) {
   const auto steps = static_cast<std::uint32_t>(bytes / 128);
   const auto timed = steps * std::max(1U, 16384 / steps);
@@ -103,7 +105,8 @@ double chase_latency(Backend& backend, std::uint64_t bytes, const LaunchShape& s
     values.push_back(std::uint64_t{(i + 1) % steps} * 32);
   }
   REQUIRE(backend.scatter(ring, offsets, values, 4));
-  const auto outcome = launch(backend, kernel(backend, "chase"), {pointer(ring), word32(steps), word32(timed), pointer(out), pointer(out + 4)}, shape);
+  const auto outcome = launch(backend, kernel(backend, "chase"),
+                              {pointer(ring), word32(steps), word32(timed), pointer(out), pointer(out + 4)}, shape);
   CHECK_MESSAGE(outcome.done(), outcome.what);
   CHECK(outcome.elapsed_seconds > 0);
   CHECK(word_at(backend, out + 4) == 0);  // whole rounds
@@ -145,8 +148,8 @@ int hang() {
   std::_Exit(0);
 }
 
-/// What run_self("--fault-…") runs. After a fault a driver may give a new context or, as 580 does, none to this process; then every
-/// call must say so. 0: one or the other.
+/// What run_self("--fault-…") runs. After a fault a driver may give a new context or, as 580 does, none to this process; then
+/// every call must say so. 0: one or the other.
 int fault(const std::string& mode) {
   auto opened = cuda::open(0);
   if (!opened) return 2;
@@ -176,11 +179,12 @@ TEST_CASE("the device describes itself") {
   auto list = cuda::devices();
   REQUIRE(list);
   for (const auto& d : *list) {
-    std::printf("%s %s (%s) %d.%d, %d SMs, %.0f MHz, %.1f GiB, L2 %.1f MiB, shared %llu/%llu B, driver %s, ECC %d, MIG %d, %s\n", d.id.c_str(),
-                d.name.c_str(), d.selector.c_str(), d.compute_major, d.compute_minor, d.sms, d.sm_clock_hz / 1e6,
-                static_cast<double>(d.memory_bytes) / (1 << 30), static_cast<double>(d.l2_bytes) / (1 << 20),
-                static_cast<unsigned long long>(d.shared_per_block), static_cast<unsigned long long>(d.shared_per_sm), d.driver.c_str(), d.ecc, d.mig,
-                d.uuid.c_str());
+    std::printf(
+        "%s %s (%s) %d.%d, %d SMs, %.0f MHz, %.1f GiB, L2 %.1f MiB, shared %llu/%llu B, driver %s, ECC %d, MIG %d, %s\n",
+        d.id.c_str(), d.name.c_str(), d.selector.c_str(), d.compute_major, d.compute_minor, d.sms, d.sm_clock_hz / 1e6,
+        static_cast<double>(d.memory_bytes) / (1 << 30), static_cast<double>(d.l2_bytes) / (1 << 20),
+        static_cast<unsigned long long>(d.shared_per_block), static_cast<unsigned long long>(d.shared_per_sm), d.driver.c_str(),
+        d.ecc, d.mig, d.uuid.c_str());
     CHECK(d.sms > 0);
     CHECK(d.sm_clock_hz > 1e8);
     CHECK(d.driver.find('.') != std::string::npos);
@@ -223,7 +227,8 @@ TEST_CASE("a chase runs, and the carve-out decides what its L1 holds") {
     const auto bytes = info.shared_per_sm / 2;
     const double cached = chase_latency(*backend, bytes, {.carveout_bytes = -1});
     const double evicted = chase_latency(*backend, bytes, {.carveout_bytes = static_cast<std::int64_t>(info.shared_per_sm)});
-    std::printf("chase of %llu B: %.1f cycles with all of L1, %.1f with the least\n", static_cast<unsigned long long>(bytes), cached, evicted);
+    std::printf("chase of %llu B: %.1f cycles with all of L1, %.1f with the least\n", static_cast<unsigned long long>(bytes),
+                cached, evicted);
     CHECK(cached < small * 1.1);
     CHECK(evicted > small * 2);
   }
@@ -289,7 +294,8 @@ TEST_CASE("short launches cost little") {
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < kLaunches; ++i) device_seconds += launch(*backend, wait, {{0, 8}}).elapsed_seconds;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::printf("launch and wait: %.1f us, of these on the device %.1f us\n", seconds / kLaunches * 1e6, device_seconds / kLaunches * 1e6);
+  std::printf("launch and wait: %.1f us, of these on the device %.1f us\n", seconds / kLaunches * 1e6,
+              device_seconds / kLaunches * 1e6);
   CHECK(seconds / kLaunches < 1e-3);
 }
 

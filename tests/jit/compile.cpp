@@ -105,7 +105,9 @@ TEST_CASE_FIXTURE(FakeScene, "a damaged entry is compiled again and replaced") {
   auto flipped = good;
   flipped[good.size() - 3] ^= 1;
   auto longer = good + "x";
-  const std::string damaged[] = {good.substr(0, good.size() / 2), flipped, longer, "", "gexp-kernel 1 ", "gexp-kernel 1 99999999999999999999 0 x\n", std::string(100, '\0')};
+  const std::string damaged[] = {
+      good.substr(0, good.size() / 2), flipped, longer, "", "gexp-kernel 1 ", "gexp-kernel 1 99999999999999999999 0 x\n",
+      std::string(100, '\0')};
   for (const auto& text : damaged) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
     auto compiled = compiler->compile(request("text"));
@@ -219,8 +221,9 @@ TEST_CASE_FIXTURE(FakeScene, "describe says what was found") {
 }
 
 TEST_CASE("a log is taken apart by its lines") {
-  const auto lines = jit::parse_log("a(b).cu(12): error: identifier \"x\" is undefined\n  p[x] = 1;\n    ^\n\n"
-                                    "k.cu(2): warning #177-D: variable \"u\" was declared\nnot a (3): line\n2 errors detected\n");
+  const auto lines = jit::parse_log(
+      "a(b).cu(12): error: identifier \"x\" is undefined\n  p[x] = 1;\n    ^\n\n"
+      "k.cu(2): warning #177-D: variable \"u\" was declared\nnot a (3): line\n2 errors detected\n");
   REQUIRE(lines.size() == 2);
   CHECK(lines[0].line == 12);
   CHECK(lines[0].message == "error: identifier \"x\" is undefined");
@@ -244,7 +247,9 @@ TEST_CASE("the machine's own NVRTC compiles to PTX and to machine code") {
   const int newest = compiler->architectures().back();
   auto cubin = compiler->compile(request(source, {Target::Form::Cubin, newest / 10, newest % 10}));
   REQUIRE(cubin);
-  CHECK(cubin->image.bytes.starts_with("\x7f" "ELF"));
+  CHECK(
+      cubin->image.bytes.starts_with("\x7f"
+                                     "ELF"));
   auto wrong = compiler->compile(request("\n\nextern \"C\" __global__ void k() { x = 1; }\n"));
   REQUIRE_FALSE(wrong);
   REQUIRE(jit::log_lines(wrong.error()).size() == 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stand-in for libcuda: one GPU whose memory is the host's. FAKE_CUDA names what goes wrong (see the tests). A kernel's first
-// parameter says how it ends: 0 well, otherwise with that CUresult; kNeverEnds never. The kernels scatter4 and scatter8 do their work.
-// Built once with FAKE_TOO_OLD: without cuFuncSetAttribute, as before CUDA 9.
+// parameter says how it ends: 0 well, otherwise with that CUresult; kNeverEnds never. The kernels scatter4 and scatter8 do
+// their work. Built once with FAKE_TOO_OLD: without cuFuncSetAttribute, as before CUDA 9.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -20,7 +20,7 @@ bool scripted(const char* what) {
   return script != nullptr && std::strcmp(script, what) == 0;
 }
 
-int fault = 0;          // of the living context: sticky
+int fault = 0;  // of the living context: sticky
 bool never_ends = false;
 int contexts_made = 0;
 int set_values[16];
@@ -56,7 +56,9 @@ void fake_reset() {
   never_ends = false;
 }
 
-int cuInit(unsigned) { return scripted("no_device") ? 100 : scripted("mismatch") ? 803 : scripted("stub") ? 34 : scripted("broken") ? 999 : 0; }
+int cuInit(unsigned) {
+  return scripted("no_device") ? 100 : scripted("mismatch") ? 803 : scripted("stub") ? 34 : scripted("broken") ? 999 : 0;
+}
 int cuDriverGetVersion(int* version) {
   *version = scripted("old") ? 9020 : 13000;
   return 0;
@@ -92,19 +94,45 @@ int cuDeviceTotalMem_v2(std::size_t* bytes, int) {
 int cuDeviceGetAttribute(int* value, Attribute which, int) {
   const bool kepler = scripted("kepler");
   switch (which) {
-    case Attribute::MaxThreadsPerBlock: *value = 1024; break;
-    case Attribute::MaxGridX: *value = 2147483647; break;
-    case Attribute::SharedPerBlock: *value = 49152; break;
-    case Attribute::ClockKhz: *value = 1980000; break;
-    case Attribute::Multiprocessors: *value = 132; break;
-    case Attribute::Ecc: *value = 1; break;
-    case Attribute::MemoryClockKhz: *value = 3201000; break;
-    case Attribute::L2Bytes: *value = 62914560; break;
-    case Attribute::ComputeMajor: *value = kepler ? 3 : 9; break;
-    case Attribute::ComputeMinor: *value = kepler ? 5 : 0; break;
-    case Attribute::SharedPerMultiprocessor: *value = kepler ? 49152 : 233472; break;
-    case Attribute::SharedPerBlockOptin: *value = kepler ? 49152 : 232448; break;
-    case Attribute::SharedReservedPerBlock: *value = kepler ? 0 : 1024; break;
+    case Attribute::MaxThreadsPerBlock:
+      *value = 1024;
+      break;
+    case Attribute::MaxGridX:
+      *value = 2147483647;
+      break;
+    case Attribute::SharedPerBlock:
+      *value = 49152;
+      break;
+    case Attribute::ClockKhz:
+      *value = 1980000;
+      break;
+    case Attribute::Multiprocessors:
+      *value = 132;
+      break;
+    case Attribute::Ecc:
+      *value = 1;
+      break;
+    case Attribute::MemoryClockKhz:
+      *value = 3201000;
+      break;
+    case Attribute::L2Bytes:
+      *value = 62914560;
+      break;
+    case Attribute::ComputeMajor:
+      *value = kepler ? 3 : 9;
+      break;
+    case Attribute::ComputeMinor:
+      *value = kepler ? 5 : 0;
+      break;
+    case Attribute::SharedPerMultiprocessor:
+      *value = kepler ? 49152 : 233472;
+      break;
+    case Attribute::SharedPerBlockOptin:
+      *value = kepler ? 49152 : 232448;
+      break;
+    case Attribute::SharedReservedPerBlock:
+      *value = kepler ? 0 : 1024;
+      break;
   }
   return 0;
 }
@@ -184,8 +212,8 @@ int cuFuncSetCacheConfig(FunctionHandle, int value) {
   set_values[kFakeCacheConfig] = value;
   return fault;
 }
-int cuLaunchKernel(FunctionHandle function, unsigned, unsigned, unsigned, unsigned block, unsigned, unsigned, unsigned, StreamHandle,
-                   void** arguments, void**) {
+int cuLaunchKernel(FunctionHandle function, unsigned, unsigned, unsigned, unsigned block, unsigned, unsigned, unsigned,
+                   StreamHandle, void** arguments, void**) {
   const std::string name = reinterpret_cast<const char*>(function);
   if (block > 1024) return 1;
   if (name == "scatter4") scatter(arguments, 4);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in for libnvrtc: "compiles" a text to a line that quotes it, in no time, on any machine. A text that holds "error" does not
-// compile. FAKE_NVRTC_BUILD sets the patch release that its PTX tells. Built once with FAKE_TOO_OLD: as before CUDA 11.2.
+// A stand-in for libnvrtc: "compiles" a text to a line that quotes it, in no time, on any machine. A text that holds "error"
+// does not compile. FAKE_NVRTC_BUILD sets the patch release that its PTX tells. Built once with FAKE_TOO_OLD: as before
+// CUDA 11.2.
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -45,7 +46,8 @@ int nvrtcDestroyProgram(NvrtcProgram** program) {
 }
 int nvrtcCompileProgram(NvrtcProgram* program, int count, const char* const* options) {
   if (program->source.find("error") != std::string::npos) {
-    program->log = "t.cu(2): error: it says error\n  quoted (3): error text\n\n1 error detected in the compilation of \"t.cu\".\n";
+    program->log =
+        "t.cu(2): error: it says error\n  quoted (3): error text\n\n1 error detected in the compilation of \"t.cu\".\n";
     return 6;
   }
   const char* build = std::getenv("FAKE_NVRTC_BUILD");

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lang/ast.h"
+#include "lang/base/diagnostic.h"
+#include "lang/dimensions.h"
+
+/// What names mean, where, and when their values are known.
+namespace gexp::lang {
+
+/// When a value is known; each later than those above it.
+enum class Time {
+  File,     ///< params, lets, memories: before anything runs
+  Point,    ///< sweep variables: one value a point
+  Thread,   ///< lane, tid, warp, gtid: one value a thread
+  Row,      ///< the timed record and what is derived from it: after the runs of a point
+  Finding,  ///< after every point of the stage
+};
+/// "for the whole file", "a point", … as messages put it.
+const char* describe(Time time);
+
+struct Symbol {
+  enum class Kind { Param, Let, Memory, Pattern, Stage, Sweep, Thread, Record, Column, Derive, Find, Loop, Module };
+  Kind kind = Kind::Let;
+  std::string name;
+  Span span;            ///< of the declaration; empty for the built-in ones
+  Type type;
+  Time time = Time::File;
+  std::uint32_t usable_from = 0;  ///< byte offset where its statement ends: earlier uses are errors (0: anywhere in the scope)
+  std::size_t stage = 0;          ///< Stage: its index
+  std::string element;            ///< Memory
+};
+/// "a parameter", "a memory", …
+const char* describe(Symbol::Kind kind);
+
+/// Names over an outer scope; an inner name hides an outer one. Symbols keep their address.
+class SymbolScope {
+ public:
+  explicit SymbolScope(const SymbolScope* outer = nullptr) : outer_(outer) {}
+
+  /// Adds a name; E0201 with a note at the first when this very scope has it already (the first then stays).
+  Symbol& declare(Symbol symbol, Diagnostics& diagnostics);
+  [[nodiscard]] const Symbol* find(std::string_view name) const;
+  [[nodiscard]] Symbol* find_here(std::string_view name);
+  [[nodiscard]] const Symbol* find_here(std::string_view name) const;
+  /// Every name in sight, for hints.
+  [[nodiscard]] std::vector<std::string_view> names() const;
+  [[nodiscard]] const SymbolScope* outer() const { return outer_; }
+
+ private:
+  const SymbolScope* outer_;
+  std::deque<Symbol> symbols_;
+  std::map<std::string, Symbol*, std::less<>> by_name_;
+};
+
+/// lane, tid, warp, gtid; step and seg, the columns that every record has.
+const SymbolScope& builtin_names();
+
+/// "did you mean `X`?", or nothing.
+std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& words);
+
+}  // namespace gexp::lang
