@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/infer/analysis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "runtime/infer/column.h"
+#include "runtime/infer/infer.h"
+
+namespace gexp::infer {
+namespace {
+
+struct Entry {
+  const char* name;
+  Analysis analysis;
+};
+constexpr std::array<Entry, 16> kAnalyses{{{"last_flat", last_flat},
+                                           {"first_flat", first_flat},
+                                           {"first_miss", first_miss},
+                                           {"miss_spacing", miss_spacing},
+                                           {"fastest", fastest},
+                                           {"slowest", slowest},
+                                           {"latency_classes", latency_classes},
+                                           {"cache_sets", cache_sets},
+                                           {"replacement", replacement},
+                                           {"bank_conflicts", bank_conflicts},
+                                           {"linear", linear},
+                                           {"period", period},
+                                           {"plateau", plateau},
+                                           {"knee", knee},
+                                           {"value", value},
+                                           {"clusters", clusters}}};
+
+Finding blank(const compiler::Question& question, std::string why) {
+  Finding finding;
+  finding.id = question.id;
+  finding.unit = question.type;
+  finding.why = std::move(why);
+  return finding;
+}
+
+}  // namespace
+
+Analysis find_analysis(const std::string& name) {
+  const auto found = std::find_if(kAnalyses.begin(), kAnalyses.end(), [&](const Entry& entry) { return name == entry.name; });
+  return found == kAnalyses.end() ? nullptr : found->analysis;
+}
+
+Finding undetermined(const Context& context, std::string why) { return blank(context.question, std::move(why)); }
+
+Finding found(const Context& context, Value value, double confidence, std::string why, std::string evidence) {
+  auto finding = blank(context.question, std::move(why));
+  finding.evidence = std::move(evidence);
+  finding.confidence = confidence;
+  if (confidence < context.question.need) {
+    finding.why = fmt::format("{} looks likely, but its confidence of {:.1f} % is below the {:.1f} % that is needed; more repetitions would decide ({})",
+                              show(value), confidence * 100, context.question.need * 100, finding.why);
+    return finding;
+  }
+  finding.value = std::move(value);
+  finding.status = Finding::Status::Found;
+  return finding;
+}
+
+const compiler::Formula::Argument* argument(const Context& context, const std::string& label) {
+  for (const auto& each : context.question.arguments) {
+    if (each.label == label) return &each;
+  }
+  return nullptr;
+}
+
+Value argument_value(const Context& context, const std::string& label) {
+  const auto* given = argument(context, label);
+  if (!given) return {};
+  auto value = compiler::evaluate(*given->value, context.outer);
+  return value ? *value : Value();
+}
+
+Result<Curve> curve(const Context& context) {
+  Curve made;
+  const auto* first = argument(context);
+  if (!first) return failure("E0403", "the analysis has no data");
+  for (std::size_t i = 0; i < context.table.points.size(); ++i) {
+    if (context.table.points[i].runs.empty()) continue;
+    const PointScope scope(context.table, context.classes, i, context.stage, context.outer);
+    if (first->where) {
+      auto kept = compiler::evaluate(*first->where, scope);
+      if (!kept) return kept.error();
+      const auto* flag = kept->get<bool>();
+      if (!flag || !*flag) continue;
+    }
+    auto y = compiler::evaluate(*first->value, scope);
+    if (!y) return y.error();
+    Curve::Sample sample{i, static_cast<double>(i), 0};
+    if (const auto* n = y->get<Number>()) {
+      sample.y = n->number;
+      made.y_dimension = n->dimension;
+    } else if (const auto* flag = y->get<bool>()) {
+      sample.y = *flag ? 1 : 0;
+    } else {
+      continue;
+    }
+    if (first->over) {
+      auto x = compiler::evaluate(*first->over, scope);
+      if (!x) return x.error();
+      const auto* n = x->get<Number>();
+      if (!n) continue;
+      sample.x = n->number;
+      made.x_dimension = n->dimension;
+    }
+    made.samples.push_back(sample);
+  }
+  std::stable_sort(made.samples.begin(), made.samples.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
+  return made;
+}
+
+std::vector<bool> missed_accesses(const Run& run, double threshold) {
+  std::vector<bool> missed(run.ticks.size());
+  for (std::size_t i = 0; i < run.ticks.size(); ++i) missed[i] = run.ticks[i] > threshold;
+  return missed;
+}
+
+Finding answer(const compiler::Question& question, const Table& table, const compiler::Stage& stage, const compiler::Scope& outer) {
+  const auto analysis = find_analysis(question.analysis);
+  if (!analysis) return blank(question, fmt::format("the analysis `{}` is not built yet", question.analysis));
+  const bool any = std::any_of(table.points.begin(), table.points.end(), [](const Point& point) { return !point.runs.empty(); });
+  if (!any) {
+    for (const auto& point : table.points) {
+      if (!point.outcome.done()) return blank(question, "no point of the stage was measured: " + point.outcome.what);
+    }
+    return blank(question, "no point of the stage was measured");
+  }
+  const auto classes = classify(table);
+  return analysis(Context{question, table, stage, outer, classes});
+}
+
+const char* word(Finding::Status status) {
+  switch (status) {
+    case Finding::Status::Found: return "found";
+    case Finding::Status::Undetermined: return "undetermined";
+    case Finding::Status::Assumed: return "assumed";
+  }
+  return "";
+}
+
+}  // namespace gexp::infer

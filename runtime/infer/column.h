@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <string>
+
+#include "compiler/formula.h"
+#include "compiler/program.h"
+#include "runtime/infer/classes.h"
+#include "runtime/infer/table.h"
+
+namespace gexp::infer {
+
+/// The records of one point as a scope: sweep coordinates, lets, derives, and the functions of a record.
+class PointScope final : public compiler::Scope {
+ public:
+  /// `runs`: only the first so many; 0: all.
+  PointScope(const Table& table, const Classes& classes, std::size_t point, const compiler::Stage& stage,
+             const compiler::Scope& outer, std::size_t runs = 0);
+
+  [[nodiscard]] const Value* lookup(const std::string& name) const override;
+  [[nodiscard]] std::optional<Result<Value>> call(const compiler::Formula& call) const override;
+
+ private:
+  struct Record;  ///< the record's runs, as a function of the record sees them
+  [[nodiscard]] Result<Value> of_record(const compiler::Formula& call) const;
+  [[nodiscard]] Result<Value> spread(const compiler::Formula& inner) const;
+  [[nodiscard]] Result<Value> stable(const compiler::Formula& inner) const;
+  [[nodiscard]] std::optional<double> threshold(const compiler::Formula& call) const;
+  [[nodiscard]] std::size_t runs() const;
+  [[nodiscard]] const Point& point() const { return table_.points[point_]; }
+
+  const Table& table_;
+  const Classes& classes_;
+  std::size_t point_;
+  const compiler::Stage& stage_;
+  const compiler::Scope& outer_;
+  std::size_t runs_;
+  std::size_t first_run_ = 0;
+  mutable std::map<std::string, Value> derived_;
+};
+
+/// Accesses of a point that miss: the median over runs, one-off outliers left out.
+double count_misses(const Point& point, std::size_t first_run, std::size_t runs, double threshold);
+/// Share of a point's distinct positions that ever miss.
+double share_missed(const Point& point, std::size_t first_run, std::size_t runs, double threshold);
+
+}  // namespace gexp::infer

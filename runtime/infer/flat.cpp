@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "runtime/infer/analysis.h"
+
+// A footprint that fits is walked without a miss; one line more and there are misses in every lap (Mei17 section 4.2, step 1:
+// "the maximum where all accesses hit"). So the column lies on a floor up to the size and above it beyond. What would fool the
+// eye is refused: a sweep that never leaves the floor, or never was on it, and a column that comes back to the floor later.
+namespace gexp::infer {
+namespace {
+
+struct Step {
+  double y = 0;
+  std::size_t runs = 0;  ///< repetitions that support it
+};
+
+/// y by x; where several points share an x, the largest counts: one order of access that misses is enough.
+Result<std::map<double, Step>> steps_of(const Context& context, Dimension& dimension) {
+  auto samples = curve(context);
+  if (!samples) return samples.error();
+  dimension = samples->x_dimension;
+  std::map<double, Step> steps;
+  for (const auto& sample : samples->samples) {
+    auto [at, fresh] = steps.try_emplace(sample.x, Step{sample.y, 0});
+    at->second.y = std::max(at->second.y, sample.y);
+    at->second.runs += context.table.points[sample.point].runs.size();
+  }
+  return steps;
+}
+
+/// One chance in two, at worst, that a repetition hides the misses of a footprint that does not fit.
+double confidence(std::size_t runs) { return std::min(0.9999, 1 - std::pow(0.5, static_cast<double>(runs))); }
+
+std::string row(double x, Dimension dimension, const Step& step) {
+  return fmt::format("{} gives {:g} ({} runs)", show(x, dimension), step.y, step.runs);
+}
+
+}  // namespace
+
+Finding last_flat(const Context& context) {
+  Dimension dimension;
+  const auto steps = steps_of(context, dimension);
+  if (!steps) return undetermined(context, steps.error().message);
+  const auto first_up = std::find_if(steps->begin(), steps->end(), [](const auto& step) { return step.second.y > 0; });
+  if (steps->empty()) return undetermined(context, "nothing was measured");
+  if (first_up == steps->end()) {
+    return undetermined(context, fmt::format("the sweep never leaves its plateau: nothing misses up to {}; a larger one would decide",
+                                             show(steps->rbegin()->first, dimension)));
+  }
+  if (first_up == steps->begin()) {
+    return undetermined(context, fmt::format("the smallest one, {}, misses already; a sweep that begins lower would decide",
+                                             show(first_up->first, dimension)));
+  }
+  const auto back = std::find_if(first_up, steps->end(), [](const auto& step) { return step.second.y == 0; });
+  if (back != steps->end()) {
+    return undetermined(context, fmt::format("misses begin at {} but are gone again at {}: no single size explains both",
+                                             show(first_up->first, dimension), show(back->first, dimension)));
+  }
+  const auto last = std::prev(first_up);
+  auto finding = found(context, Value(last->first, dimension), confidence(last->second.runs + first_up->second.runs),
+                       fmt::format("the largest one without a steady-state miss; the next one tried, {}, misses", show(first_up->first, dimension)),
+                       row(last->first, dimension, last->second) + "; " + row(first_up->first, dimension, first_up->second));
+  finding.interval = {last->first, std::nextafter(first_up->first, 0)};
+  if (dimension == kBytes) finding.interval->second = first_up->first - 1;
+  return finding;
+}
+
+Finding first_flat(const Context& context) {
+  Dimension dimension;
+  const auto steps = steps_of(context, dimension);
+  if (!steps) return undetermined(context, steps.error().message);
+  const auto flat = std::find_if(steps->begin(), steps->end(), [](const auto& step) { return step.second.y == 0; });
+  if (flat == steps->end()) return undetermined(context, "the column never reaches its floor; a longer sweep would decide");
+  if (flat == steps->begin()) return undetermined(context, "the column lies on its floor from the first point on: nothing missed before");
+  const auto up = std::find_if(flat, steps->end(), [](const auto& step) { return step.second.y > 0; });
+  if (up != steps->end()) {
+    return undetermined(context, fmt::format("the column is on its floor at {} but not at {}: no single size explains both",
+                                             show(flat->first, dimension), show(up->first, dimension)));
+  }
+  const auto before = std::prev(flat);
+  auto finding = found(context, Value(flat->first, dimension), confidence(before->second.runs + flat->second.runs),
+                       fmt::format("from here on nothing misses; at {} something does", show(before->first, dimension)),
+                       row(before->first, dimension, before->second) + "; " + row(flat->first, dimension, flat->second));
+  finding.interval = {std::nextafter(before->first, 1e300), flat->first};
+  if (dimension == kBytes) finding.interval->first = before->first + 1;
+  return finding;
+}
+
+}  // namespace gexp::infer

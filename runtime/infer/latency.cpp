@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/infer/analysis.h"
+
+// Latencies are the classes' own: medians, less the cost of the empty timed region that each launch measured beside them.
+namespace gexp::infer {
+namespace {
+
+double overhead_of(const Table& table) {
+  std::vector<double> all;
+  for (const auto& point : table.points) {
+    if (!point.runs.empty()) all.push_back(point.overhead);
+  }
+  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
+  return all[all.size() / 2];
+}
+
+Finding of_class(const Context& context, const LatencyClass& mode, const char* which) {
+  const double overhead = overhead_of(context.table);
+  auto finding = found(context, Value(mode.centre - overhead, kCycles), mode.support >= 20 ? 0.99 : 0.9,
+                       fmt::format("median of the {} latency class, the empty region's {:g} cycles subtracted", which, overhead),
+                       fmt::format("{} accesses of {} to {} raw cycles; {} classes in all", mode.support, mode.low, mode.high,
+                                   context.classes.list.size()));
+  finding.interval = {mode.low - overhead, mode.high - overhead};
+  return finding;
+}
+
+}  // namespace
+
+Finding fastest(const Context& context) {
+  if (context.classes.list.empty()) return undetermined(context, "there are no latencies");
+  return of_class(context, context.classes.list.front(), "fastest");
+}
+
+Finding slowest(const Context& context) {
+  if (context.classes.list.empty()) return undetermined(context, "there are no latencies");
+  return of_class(context, context.classes.list.back(), "slowest");
+}
+
+Finding latency_classes(const Context& context) {
+  if (context.classes.list.empty()) return undetermined(context, "there are no latencies");
+  const double overhead = overhead_of(context.table);
+  List centres;
+  std::string evidence;
+  for (const auto& mode : context.classes.list) {
+    centres.emplace_back(mode.centre - overhead, kCycles);
+    evidence += fmt::format("{}{} accesses at {:g}", evidence.empty() ? "" : ", ", mode.support, mode.centre - overhead);
+  }
+  return found(context, Value(std::move(centres)), 0.95, "modes of the pooled latencies", evidence);
+}
+
+}  // namespace gexp::infer
