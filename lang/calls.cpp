@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lang/expressions.h"
+
+/// Calls: functions, pattern constructors and analyses against the vocabulary's table.
+namespace gexp::lang {
+namespace {
+
+using Kind = Type::Kind;
+using Subject = Callable::Subject;
+using Clause = Callable::Clause;
+
+Type item_of(const Type& type) {
+  if (type.kind == Kind::List) return type.item ? *type.item : any_type();
+  if (type.kind == Kind::Pattern) return number_of(kBytes);
+  if (type.kind == Kind::Record) return number_of(type.dimension);
+  auto item = type;
+  item.zero = false;
+  return item;
+}
+
+Type wanted_by(Takes takes) {
+  switch (takes) {
+    case Takes::Bytes: return number_of(kBytes);
+    case Takes::Plain: return number_of({});
+    case Takes::Cycles: return number_of(kCycles);
+    case Takes::BytesList: return list_of(number_of(kBytes));
+    case Takes::Neighbours: return text_type();
+    case Takes::Nothing: break;
+  }
+  return any_type();
+}
+
+bool is_analysis(const Callable& callable) {
+  return callable.kind == Callable::Kind::Analysis || callable.kind == Callable::Kind::NotBuilt;
+}
+
+std::string example(const Callable& callable) {
+  return callable.usage.empty() ? "" : fmt::format("write it like `{}`", callable.usage);
+}
+
+}  // namespace
+
+Typed ExpressionChecker::check_analysis(const ExprPtr& expression, const Place& place) {
+  if (!expression) return {};
+  analysis_allowed_ = true;
+  auto typed = check(*expression, place);
+  analysis_allowed_ = false;
+  return typed;
+}
+
+Typed ExpressionChecker::of(const Call& call, const Expr& expression, const Place& place) {
+  const bool analyses = std::exchange(analysis_allowed_, false);  // for the outermost call only
+  const auto* callable = find_callable(call.callee.text);
+  const auto& name = call.callee.text;
+  if (!callable) {
+    auto hint = did_you_mean(name, callable_names(analyses));
+    if (hint.empty()) hint = did_you_mean(name, callable_names(!analyses));
+    error("E0221", call.callee.span, fmt::format("there is no {} `{}`", analyses ? "analysis" : "function", name), hint);
+    return {};
+  }
+  if (is_analysis(*callable) != analyses) {
+    error("E0221", call.callee.span,
+          analyses ? fmt::format("`{}` is a function, and `find` needs an analysis", name) : fmt::format("`{}` is an analysis, which only `find` applies", name),
+          analyses ? "`derive` keeps a function of the records" : fmt::format("write `find NAME: TYPE = {}(…)` and use the finding", name));
+    return {};
+  }
+  if (callable->kind == Callable::Kind::NotBuilt) {
+    error("E0220", call.callee.span, fmt::format("the analysis `{}` is not built yet", name));
+    return {};
+  }
+  Seen seen;
+  Place inner = place;
+  if (name == "unique") inner.threads = true;
+  std::size_t position = 0;
+  for (const auto& argument : call.arguments) check_argument(*callable, argument, argument.label ? 0 : position++, inner, seen);
+  check_presence(*callable, call, expression.span, seen);
+  if (name == "unique") seen.time = seen.time == Time::Thread ? Time::Point : seen.time;
+  if (name == "merger") seen.time = std::max(seen.time, Time::Thread);
+  if (name == "merger" && !place.threads) {
+    error("E0301", call.callee.span, fmt::format("`merger` is known {}, and {} is settled {}", describe(Time::Thread), place.what, describe(place.limit)),
+          "count its slots with `unique(merger(…))`");
+    return {};
+  }
+  return seen.wrong ? Typed{any_type(), seen.time} : answer(*callable, seen);
+}
+
+void ExpressionChecker::check_argument(const Callable& callable, const CallArgument& argument, std::size_t position, const Place& place, Seen& seen) {
+  if (argument.label) {
+    check_label(callable, argument, place, seen);
+  } else if (static_cast<int>(position) < callable.most) {
+    check_subject(callable, argument, position, place, seen);
+  } else if (argument.value) {
+    const auto hint = example(callable);
+    if (static_cast<int>(position) == callable.most) {
+      error("E0222", argument.value->span, callable.most == 0 ? fmt::format("the arguments of `{}` have labels", callable.name)
+                                                              : fmt::format("`{}` takes {} argument{} without a label", callable.name, callable.most, callable.most == 1 ? "" : "s"), hint);
+    }
+    seen.wrong = true;
+  }
+  check_clauses(callable, argument, !argument.label && position == 0, place, seen);
+}
+
+void ExpressionChecker::check_subject(const Callable& callable, const CallArgument& argument, std::size_t position, const Place& place, Seen& seen) {
+  const auto typed = check(argument.value, place);
+  seen.time = std::max(seen.time, typed.time);
+  const auto& value = *argument.value;
+  const auto role = fmt::format("the argument of `{}`", callable.name);
+  auto type = typed.type;
+  const auto wrong = [&](const char* wanted) {
+    error("E0215", value.span, fmt::format("{} is {}, and `{}` is {}", role, wanted, text(value.span), describe(type)), example(callable));
+    type = any_type();
+  };
+  if (!type.any()) {
+    switch (callable.subject) {
+      case Subject::Record:
+        if (type.kind != Kind::Record) wrong("a record");
+        break;
+      case Subject::Value:
+        if (!type.number() && type.kind != Kind::Record && type.kind != Kind::Bool) wrong("a number or a record");
+        break;
+      case Subject::Number: type = number(value, type, role); break;
+      case Subject::Pattern:
+        if (position == 0 && !expect_type(value, type, pattern_type(), role)) type = any_type();
+        if (position == 1 && !expect_type(value, type, number_of({}), callable.name == "shuffle" ? "a seed" : "a count")) type = any_type();
+        break;
+      case Subject::List:
+        if (type.kind != Kind::List && type.kind != Kind::Pattern) wrong("a list or a pattern");
+        break;
+      case Subject::Anything:
+        if (!type.number() && type.kind != Kind::Record && type.kind != Kind::List) wrong("a number, a list or a record");
+        break;
+      case Subject::None: break;
+    }
+  }
+  if (type.any()) {
+    seen.subject = any_type();
+  } else if (position == 0) {
+    seen.subject = item_of(type);
+  } else if (callable.answer == Callable::Answer::Subject && !seen.subject.any()) {
+    const auto item = item_of(type);
+    if (seen.subject.number() && item.number() && (item.dimension != seen.subject.dimension) && !type.zero) {
+      expect_type(value, type, seen.subject, fmt::format("every argument of `{}`", callable.name));
+      seen.subject = any_type();
+    }
+  }
+}
+
+void ExpressionChecker::check_label(const Callable& callable, const CallArgument& argument, const Place& place, Seen& seen) {
+  const auto& label = *argument.label;
+  if (callable.free_labels) {
+    if (callable.kind == Callable::Kind::Pattern) {
+      seen.time = std::max(seen.time, want(argument.value, pattern_type(), place, fmt::format("part `{}`", label.text)).time);
+      return;
+    }
+    const auto* symbol = place.names->find(label.text);
+    if (!symbol || symbol->kind != Symbol::Kind::Sweep) {
+      error("E0222", label.span, fmt::format("`{}` is no sweep variable of this stage", label.text), did_you_mean(label.text, place.names->names()));
+      seen.wrong = true;
+      return;
+    }
+    want(argument.value, symbol->type, place, fmt::format("`{}`", label.text));
+    return;
+  }
+  const auto known = std::find_if(callable.labels.begin(), callable.labels.end(), [&](const Label& l) { return !l.name.empty() && l.name == label.text; });
+  if (known == callable.labels.end()) {
+    std::vector<std::string_view> names;
+    for (const auto& l : callable.labels) {
+      if (!l.name.empty()) names.push_back(l.name);
+    }
+    const auto near = did_you_mean(label.text, names);
+    error("E0222", label.span, fmt::format("`{}` has no parameter `{}`", callable.name, label.text), near.empty() ? example(callable) : near);
+    seen.wrong = true;
+    return;
+  }
+  if (known->takes == Takes::Neighbours) {
+    const auto* word = std::get_if<Name>(&argument.value->node);
+    if (word && neighbour_words().has(word->text)) return;
+    if (const auto* written = std::get_if<lang::Text>(&argument.value->node); written && !neighbour_words().has(written->value)) {
+      error("E0204", argument.value->span, fmt::format("`{}` is not {}", written->value, neighbour_words().what), "write threads or warps");
+      return;
+    }
+    if (word && !place.names->find(word->text)) {
+      error("E0204", argument.value->span, fmt::format("`{}` is not {}", word->text, neighbour_words().what), did_you_mean(word->text, neighbour_words().words));
+      return;
+    }
+  }
+  seen.time = std::max(seen.time, want(argument.value, wanted_by(known->takes), place, fmt::format("`{}` of `{}`", known->name, callable.name)).time);
+}
+
+void ExpressionChecker::check_clauses(const Callable& callable, const CallArgument& argument, bool first, const Place& place, Seen& seen) {
+  const auto clause = [&](Clause allowed, bool present, Span span, const char* word) {
+    if (!present) {
+      if (first && allowed == Clause::Must) {
+        error("E0222", argument.value->span, fmt::format("`{}` needs `{} X` after its first argument", callable.name, word), example(callable));
+        seen.wrong = true;
+      }
+      return;
+    }
+    if (!first || allowed == Clause::Never) {
+      error("E0222", span, fmt::format("`{}` takes no `{}`{}", callable.name, word, first || allowed == Clause::Never ? "" : " after this argument"), example(callable));
+      seen.wrong = true;
+    }
+  };
+  clause(callable.over, argument.over != nullptr, argument.over ? argument.over->span : Span{}, "over");
+  clause(callable.by, argument.by.has_value(), argument.by ? argument.by->span : Span{}, "by");
+  clause(callable.where, argument.where != nullptr, argument.where ? argument.where->span : Span{}, "where");
+  if (argument.over) {
+    const auto typed = check(argument.over, place);
+    seen.over = item_of(number(*argument.over, typed.type, "what follows `over`"));
+  }
+  if (argument.by && !place.names->find(argument.by->text)) {
+    error("E0202", argument.by->span, fmt::format("nothing is named `{}` here", argument.by->text), did_you_mean(argument.by->text, place.names->names()));
+  }
+  if (argument.where) want(argument.where, bool_type(), place, "what follows `where`");
+}
+
+void ExpressionChecker::check_presence(const Callable& callable, const Call& call, Span span, Seen& seen) {
+  int unlabelled = 0;
+  for (const auto& argument : call.arguments) {
+    if (!argument.label) {
+      ++unlabelled;
+      continue;
+    }
+    const auto same = [&](const CallArgument& other) { return other.label && other.label->text == argument.label->text; };
+    const auto& first = *std::find_if(call.arguments.begin(), call.arguments.end(), same);
+    if (&first == &argument) continue;
+    auto& problem = error("E0222", argument.label->span, fmt::format("`{}` is given twice", argument.label->text));
+    problem.notes.push_back({first.label->span, "the first one"});
+    seen.wrong = true;
+  }
+  if (unlabelled < callable.least) {
+    error("E0222", span, fmt::format("`{}` needs {} argument{}", callable.name, callable.least, callable.least == 1 ? "" : "s"), example(callable));
+    seen.wrong = true;
+    return;
+  }
+  if (unlabelled > callable.most) return;  // reported: a label that is missing then is no second mistake
+  for (const auto& label : callable.labels) {
+    const bool given = std::any_of(call.arguments.begin(), call.arguments.end(), [&](const CallArgument& a) { return a.label && a.label->text == label.name; });
+    if (label.name.empty() || label.optional || given || seen.wrong) continue;
+    error("E0222", span, fmt::format("`{}` needs `{}: …`", callable.name, label.name), example(callable));
+    seen.wrong = true;
+  }
+  if (callable.free_labels && callable.kind == Callable::Kind::Pattern && call.arguments.empty()) {
+    error("E0222", span, fmt::format("`{}` needs a part", callable.name), example(callable));
+    seen.wrong = true;
+  }
+}
+
+Typed ExpressionChecker::answer(const Callable& callable, const Seen& seen) {
+  const auto plain = number_of({});
+  const auto type = [&]() -> Type {
+    switch (callable.answer) {
+      case Callable::Answer::Over: return seen.over;
+      case Callable::Answer::Subject: return seen.subject;
+      case Callable::Answer::Plain: return plain;
+      case Callable::Answer::Bytes: return number_of(kBytes);
+      case Callable::Answer::Cycles: return number_of(kCycles);
+      case Callable::Answer::CyclesList: return list_of(number_of(kCycles));
+      case Callable::Answer::SubjectList: return list_of(seen.subject);
+      case Callable::Answer::Condition: return bool_type();
+      case Callable::Answer::Pattern: return pattern_type();
+      case Callable::Answer::Slope: {
+        const bool known = seen.subject.number() && seen.over.number();
+        return structure_of({{"slope", known ? number_of(seen.subject.dimension / seen.over.dimension) : any_type()},
+                             {"intercept", seen.subject}, {"r2", plain}}, true);
+      }
+      case Callable::Answer::CacheSets:  // ways is a list where the sets differ
+        return structure_of({{"sets", plain}, {"ways", any_type()}, {"lines", plain}, {"sizes", list_of(plain)}, {"bits", list_of(plain)},
+                             {"members", list_of(number_of(kBytes))}, {"mapping", text_type()}});
+      case Callable::Answer::Replacement:
+        return structure_of({{"name", text_type()}, {"probabilities", list_of(plain)}, {"ways", plain}});
+      case Callable::Answer::BankConflicts:
+        return structure_of({{"banks", plain}, {"width", number_of(kBytes)}, {"law", text_type()}, {"ways", list_of(plain)},
+                             {"cost", list_of(number_of(kCycles))}});
+    }
+    return any_type();
+  }();
+  const bool pattern = callable.answer == Callable::Answer::Pattern;
+  return {type, pattern ? (seen.time == Time::Thread ? Time::Point : seen.time) : seen.time};
+}
+
+}  // namespace gexp::lang

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lang/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "lang/check_stage.h"
+
+/// The file level: declarations in order, then the stages in order (each sees the findings of those above it), then what is
+/// expected of all of them.
+namespace gexp::lang {
+namespace {
+
+struct Elements {
+  int size = 0;  ///< 0: none, or not one
+  bool any = false;
+};
+
+Elements common_element(const File& file) {
+  Elements elements;
+  bool differ = false;
+  for (const auto& statement : file.statements) {
+    const auto* memory = std::get_if<Memory>(&statement.node);
+    if (!memory) continue;
+    const int size = element_size(memory->element.text);
+    if (size == 0) continue;
+    differ = differ || (elements.any && size != elements.size);
+    elements.size = size;
+    elements.any = true;
+  }
+  if (differ) elements.size = 0;
+  return elements;
+}
+
+class FileChecker {
+ public:
+  FileChecker(const File& file, const Source& source, Diagnostics& diagnostics, Elements elements)
+      : file_(file), diagnostics_(diagnostics), expressions_(source, diagnostics, elements.size, elements.any), names_(&builtin_names()) {}
+
+  void run() {
+    declare_all();
+    for (const auto& statement : file_.statements) {
+      std::visit([&](const auto& node) { check(node, statement.span); }, statement.node);
+    }
+    std::size_t index = 0;
+    for (const auto& statement : file_.statements) {
+      if (const auto* stage = std::get_if<Stage>(&statement.node)) {
+        StageChecker checker(expressions_, diagnostics_, names_, index++);
+        auto findings = checker.run(*stage);
+        if (auto* symbol = names_.find_here(stage->name.text); symbol && symbol->span == stage->name.span) symbol->type = std::move(findings);
+      }
+    }
+    for (const auto& statement : file_.statements) {
+      if (const auto* expect = std::get_if<Expect>(&statement.node)) {
+        auto place = at("an expect", Time::Finding);
+        place.after_all = true;
+        check_expect(expressions_, *expect, place);
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] Place at(const char* what, Time limit = Time::File) const {
+    Place place;
+    place.names = &names_;
+    place.what = what;
+    place.limit = limit;
+    return place;
+  }
+
+  void add(Symbol::Kind kind, const Word& name, std::uint32_t usable_from, Type type = any_type(), std::size_t stage = 0) {
+    Symbol symbol;
+    symbol.kind = kind;
+    symbol.name = name.text;
+    symbol.span = name.span;
+    symbol.type = std::move(type);
+    symbol.usable_from = usable_from;
+    symbol.stage = stage;
+    names_.declare(std::move(symbol), diagnostics_);
+  }
+
+  /// Names first, so that a use above a declaration can be told from a misspelt name.
+  void declare_all() {
+    std::size_t stages = 0;
+    for (const auto& statement : file_.statements) {
+      const auto end = statement.span.end;
+      if (const auto* param = std::get_if<Param>(&statement.node)) add(Symbol::Kind::Param, param->name, end);
+      if (const auto* let = std::get_if<Let>(&statement.node)) add(Symbol::Kind::Let, let->name, end);
+      if (const auto* memory = std::get_if<Memory>(&statement.node)) add(Symbol::Kind::Memory, memory->name, 0);
+      if (const auto* pattern = std::get_if<PatternDef>(&statement.node)) add(Symbol::Kind::Pattern, pattern->name, end);
+      if (const auto* use = std::get_if<Use>(&statement.node)) add(Symbol::Kind::Module, use->as, end);
+      if (const auto* stage = std::get_if<Stage>(&statement.node)) {
+        add(Symbol::Kind::Stage, stage->name, 0, declared_findings(*stage), stages++);
+      }
+    }
+  }
+
+  void settle(const Word& name, Type type) {
+    auto* symbol = names_.find_here(name.text);
+    if (symbol && symbol->span == name.span) symbol->type = std::move(type);
+  }
+
+  void check(const Param& param, Span) {
+    const auto place = at("a parameter");
+    const auto declared = declared_type(param.type.text);
+    static constexpr std::array kNoParam{"list", "structure", "line"};
+    if (!declared || std::find(kNoParam.begin(), kNoParam.end(), param.type.text) != kNoParam.end()) {
+      diagnostics_.error("E0213", param.type.span, fmt::format("`{}` is no type of a parameter", param.type.text), did_you_mean(param.type.text, type_words()));
+      expressions_.check(param.value, place);
+    } else {
+      expressions_.want(param.value, *declared, place, fmt::format("`{}`", param.name.text));
+    }
+    const auto type = declared.value_or(any_type());
+    if (param.domain) check_domain(expressions_, diagnostics_, *param.domain, type, place, place);
+    settle(param.name, type);
+  }
+  void check(const Let& let, Span) { settle(let.name, settled(expressions_.check(let.value, at("this value of the file")).type)); }
+  void check(const Require& require, Span) { expressions_.want(require.condition, bool_type(), at("a precondition of the file"), "what is required"); }
+  void check(const Budget& budget, Span) {
+    expressions_.want(budget.time, number_of(kSeconds), at("the budget"), "the time of a budget");
+    expressions_.want(budget.memory, number_of(kBytes), at("the budget"), "the memory of a budget");
+  }
+  void check(const Memory& memory, Span) {
+    const auto place = at("a memory");
+    check_word(diagnostics_, memory.element, element_words());
+    check_word(diagnostics_, memory.space, space_words());
+    const auto length = expressions_.check(memory.length, place);
+    if (memory.length && !length.type.plain()) expressions_.expect_type(*memory.length, length.type, number_of(kBytes), "the length of a memory");
+    expressions_.want(memory.page, number_of(kBytes), place, "a page");
+    expressions_.want(memory.align, number_of(kBytes), place, "an alignment");
+  }
+  void check(const PatternDef& pattern, Span) {
+    auto place = at("a pattern of the file");
+    place.threads = true;
+    expressions_.want(pattern.value, pattern_type(), place, fmt::format("`{}`", pattern.name.text));
+    settle(pattern.name, pattern_type());
+  }
+  void check(const Meta&, Span) {}
+  void check(const Seed&, Span) {}
+  void check(const Use&, Span) {}
+  void check(const Stage&, Span) {}   // after every declaration of the file
+  void check(const Expect&, Span) {}  // after the stages
+  template <class T> void check(const T&, Span span) {
+    diagnostics_.error("E0203", first_word(expressions_.source(), span), "this statement belongs inside a stage", "write `stage NAME { … }` around it");
+  }
+
+  const File& file_;
+  Diagnostics& diagnostics_;
+  ExpressionChecker expressions_;
+  SymbolScope names_;
+};
+
+}  // namespace
+
+void check(const File& file, const Source& source, Diagnostics& diagnostics) {
+  if (diagnostics.has_errors()) return;  // names in text that did not parse would be reported as unknown
+  FileChecker(file, source, diagnostics, common_element(file)).run();
+}
+
+}  // namespace gexp::lang

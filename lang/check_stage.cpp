@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lang/check_stage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace gexp::lang {
+namespace {
+
+Type plain() { return number_of({}); }
+Type bytes() { return number_of(kBytes); }
+
+/// The record's unit: `wall` is timed by events, the others by the SM's clock.
+Type record_type(const Timed& timed) { return record_of(timed.how.text == "wall" ? kSeconds : kCycles); }
+
+}  // namespace
+
+Span first_word(const Source& source, Span span) {
+  const auto text = source.slice(span);
+  const auto end = std::find_if(text.begin(), text.end(), [](char c) { return c < 'a' || c > 'z'; });
+  return {span.begin, span.begin + static_cast<std::uint32_t>(end - text.begin())};
+}
+
+Type settled(Type type) {
+  type.zero = false;
+  return type;
+}
+
+Type declared_findings(const Stage& stage) {
+  std::vector<Type::Field> fields;
+  for (const auto& item : stage.items) {
+    if (const auto* find = std::get_if<Find>(&item.node)) {
+      fields.emplace_back(find->name.text, declared_type(find->type.text).value_or(any_type()));
+    }
+  }
+  return structure_of(std::move(fields));
+}
+
+void check_word(Diagnostics& diagnostics, const Word& word, const Words& words) {
+  if (words.has(word.text)) return;
+  std::string all;
+  for (const auto each : words.words) all += (all.empty() ? "" : ", ") + std::string(each);
+  const auto near = did_you_mean(word.text, words.words);
+  diagnostics.error("E0204", word.span, fmt::format("`{}` is not {}", word.text, words.what), near.empty() ? "one of " + all : near);
+}
+
+Type check_domain(ExpressionChecker& expressions, Diagnostics& diagnostics, const Domain& domain, const Type& type, const Place& place,
+                  const Place& records) {
+  Type item = type;
+  if (domain.list) {
+    const auto list = expressions.check(domain.list, place).type;
+    if (list.kind == Type::Kind::List) {
+      if (expressions.expect_type(*domain.list, list, list_of(type), "the list of values")) item = *list.item;
+    } else if (list.kind == Type::Kind::Pattern) {
+      item = bytes();
+    } else {
+      item = any_type();
+      if (!list.any()) {
+        diagnostics.error("E0215", domain.list->span, fmt::format("an interval or a list is wanted here, and this is {}", describe(list)), "write `A..B` or `[a, b]`");
+      }
+    }
+  } else {
+    const auto from = expressions.check(domain.from, place).type;
+    const auto to = expressions.check(domain.to, place).type;
+    const auto end = [&](const ExprPtr& e, const Type& t, const Type& wanted, const char* role) {
+      if (t.any() || wanted.any()) return t.any() ? wanted : t;
+      if (!t.number()) {
+        expressions.expect_type(*e, t, plain(), role);
+        return any_type();
+      }
+      return expressions.expect_type(*e, t, wanted, role) ? wanted : any_type();
+    };
+    // A written 0 takes the other end's dimension, so the end that has one decides.
+    if (!type.any()) {
+      if (domain.from) end(domain.from, from, type, "the start of the interval");
+      if (domain.to) end(domain.to, to, type, "the end of the interval");
+    } else {
+      const bool start_decides = !from.zero;
+      item = start_decides ? from : to;
+      if (!item.any() && !item.number()) item = end(start_decides ? domain.from : domain.to, item, plain(), "an end of the interval");
+      const auto& other = start_decides ? domain.to : domain.from;
+      if (other && !end(other, start_decides ? to : from, item, start_decides ? "the end of the interval" : "the start of the interval").number()) item = any_type();
+    }
+    item = settled(item);
+    switch (domain.by) {
+      case Domain::By::One:
+        if (item.number() && !item.plain() && !domain.amount) {
+          diagnostics.error("E0217", domain.span, fmt::format("an interval in {} needs a step", describe(item)), "write `step 4KiB`, `times 2` or `points 9`");
+        }
+        break;
+      case Domain::By::Step: expressions.want(domain.amount, item, place, "the step"); break;
+      case Domain::By::Times: expressions.want(domain.amount, plain(), place, "the factor after `times`"); break;
+      case Domain::By::Points:
+      case Domain::By::LogPoints: expressions.want(domain.amount, plain(), place, "the number of points"); break;
+    }
+  }
+  expressions.want(domain.refine_to, item, place, "the width to refine to");
+  if (domain.refine_on) {
+    const auto on = expressions.check(domain.refine_on, records).type;
+    if (!on.any() && !on.number() && on.kind != Type::Kind::Record) {
+      expressions.expect_type(*domain.refine_on, on, bool_type(), "what is refined on");
+    }
+  }
+  expressions.want(domain.until, bool_type(), records, "what follows `until`");
+  return item;
+}
+
+void check_expect(ExpressionChecker& expressions, const Expect& expect, const Place& place) {
+  expressions.want(expect.condition, bool_type(), place, "what is expected");
+  expressions.want(expect.where, bool_type(), place, "what follows `where`");
+}
+
+Place StageChecker::at(const char* what, Time limit, bool threads) const {
+  Place place;
+  place.names = &names_;
+  place.what = what;
+  place.limit = limit;
+  place.threads = threads;
+  place.stage = index_;
+  return place;
+}
+
+void StageChecker::add(Symbol::Kind kind, const Word& name, std::uint32_t usable_from, Time time, Type type) {
+  Symbol symbol;
+  symbol.kind = kind;
+  symbol.name = name.text;
+  symbol.span = name.span;
+  symbol.type = std::move(type);
+  symbol.time = time;
+  symbol.usable_from = usable_from;
+  names_.declare(std::move(symbol), diagnostics_);
+}
+
+void StageChecker::settle(const Word& name, Type type, Time time) {
+  auto* symbol = names_.find_here(name.text);
+  if (!symbol || symbol->span != name.span) return;
+  symbol->type = std::move(type);
+  symbol->time = time;
+}
+
+/// Names first: a sweep may refine on a record that is timed below it.
+void StageChecker::declare_all(const Stage& stage) {
+  for (const auto& item : stage.items) {
+    const auto end = item.span.end;
+    if (const auto* sweep = std::get_if<Sweep>(&item.node)) {
+      for (const auto& name : sweep->names) add(Symbol::Kind::Sweep, name, sweep->domain.refine_on || sweep->domain.until ? sweep->domain.span.begin : end, Time::Point);
+    }
+    if (const auto* let = std::get_if<Let>(&item.node)) add(Symbol::Kind::Let, let->name, end, Time::Point);
+    if (const auto* pattern = std::get_if<PatternDef>(&item.node)) add(Symbol::Kind::Pattern, pattern->name, end, Time::Point);
+    if (const auto* timed = std::get_if<Timed>(&item.node)) add(Symbol::Kind::Record, timed->name, 0, Time::Row, record_type(*timed));
+    if (const auto* derive = std::get_if<Derive>(&item.node)) {
+      add(Symbol::Kind::Derive, derive->name, end, Time::Row, declared_type(derive->type.text).value_or(any_type()));
+    }
+    if (const auto* find = std::get_if<Find>(&item.node)) {
+      add(Symbol::Kind::Find, find->name, 0, Time::Finding, declared_type(find->type.text).value_or(any_type()));
+    }
+  }
+}
+
+Type StageChecker::run(const Stage& stage) {
+  declare_all(stage);
+  for (const auto& item : stage.items) {
+    std::visit([&](const auto& node) { check(node, item.span); }, item.node);
+  }
+  for (const auto& item : stage.items) {
+    if (const auto* expect = std::get_if<Expect>(&item.node)) check_expect(expressions_, *expect, at("an expect", Time::Finding));
+  }
+  std::vector<Type::Field> findings;
+  for (const auto& item : stage.items) {
+    const auto* find = std::get_if<Find>(&item.node);
+    const auto* symbol = find ? names_.find_here(find->name.text) : nullptr;
+    if (symbol && symbol->span == find->name.span) findings.emplace_back(symbol->name, symbol->type);
+  }
+  return structure_of(std::move(findings));
+}
+
+Type StageChecker::declared(const Word& word) {
+  if (auto type = declared_type(word.text)) return *type;
+  diagnostics_.error("E0213", word.span, fmt::format("`{}` is no type", word.text), did_you_mean(word.text, type_words()));
+  return any_type();
+}
+
+void StageChecker::misplaced(Span span) {
+  diagnostics_.error("E0203", first_word(expressions_.source(), span), "this statement belongs to the file, not into a stage", "move it above the stage");
+}
+
+void StageChecker::check(const Stage& stage, Span span) {
+  diagnostics_.error("E0203", first_word(expressions_.source(), span), fmt::format("stage `{}` stands inside another stage", stage.name.text),
+                     "close the outer stage with `}` before it");
+}
+
+void StageChecker::check(const Sweep& sweep, Span) {
+  const auto place = at("a sweep", Time::Point);
+  if (sweep.names.size() > 1) return tuples(sweep, place);
+  const auto item = check_domain(expressions_, diagnostics_, sweep.domain, any_type(), place, rows("a sweep's condition"));
+  if (!sweep.names.empty()) settle(sweep.names[0], item, Time::Point);
+}
+
+/// `sweep (a, b) in [(1, 4B), (2, 8B)]`: a column a name, each of one dimension.
+void StageChecker::tuples(const Sweep& sweep, const Place& place) {
+  const auto* list = sweep.domain.list ? std::get_if<ListOf>(&sweep.domain.list->node) : nullptr;
+  if (!list) {
+    diagnostics_.error("E0218", sweep.domain.span, "several names of one sweep need a list of tuples", "write `sweep (a, b) in [(1, 4B), (2, 8B)]`");
+    return;
+  }
+  std::vector<Type> columns(sweep.names.size());
+  for (const auto& item : list->items) {
+    const auto* tuple = std::get_if<ListOf>(&item->node);
+    if (!tuple || tuple->items.size() != sweep.names.size()) {
+      diagnostics_.error("E0218", item->span, fmt::format("a tuple of {} values is wanted here, one for each name of the sweep", sweep.names.size()));
+      continue;
+    }
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const auto typed = expressions_.want(tuple->items[i], columns[i], place, fmt::format("`{}`", sweep.names[i].text));
+      if (columns[i].any() || columns[i].zero) columns[i] = typed.type;
+    }
+  }
+  for (std::size_t i = 0; i < columns.size(); ++i) settle(sweep.names[i], settled(columns[i]), Time::Point);
+  expressions_.want(sweep.domain.until, bool_type(), rows("a sweep's condition"), "what follows `until`");
+}
+
+void StageChecker::check(const Let& let, Span) {
+  const auto typed = expressions_.check(let.value, at("a value of the stage", Time::Point, true));
+  settle(let.name, settled(typed.type), typed.time);
+}
+
+void StageChecker::check(const PatternDef& pattern, Span) {
+  expressions_.want(pattern.value, pattern_type(), at("a pattern", Time::Point, true), fmt::format("`{}`", pattern.name.text));
+  settle(pattern.name, pattern_type(), Time::Point);
+}
+
+void StageChecker::check(const Require& require, Span) {
+  expressions_.want(require.condition, bool_type(), at("a precondition", Time::Point), "what is required");
+}
+
+void StageChecker::check(const Skip& skip, Span) {
+  expressions_.want(skip.condition, bool_type(), at("a skip", Time::Point), "the condition of `skip`");
+}
+
+void StageChecker::check(const Launch& launch, Span) {
+  const auto place = at("a launch", Time::Point);
+  expressions_.want(launch.grid, plain(), place, "the grid");
+  expressions_.want(launch.block, plain(), place, "the block");
+  expressions_.want(launch.cluster, plain(), place, "the cluster");
+  expressions_.want(launch.persm, plain(), place, "the blocks a multiprocessor");
+  expressions_.want(launch.smem, bytes(), place, "the shared memory");
+  expressions_.want(launch.carveout, bytes(), place, "the carveout");
+  expressions_.want(launch.bank, bytes(), place, "the bank width");
+  if (launch.place) check_word(diagnostics_, *launch.place, place_words());
+}
+
+void StageChecker::check(const Flush& flush, Span) { check_word(diagnostics_, flush.level, flush_words()); }
+void StageChecker::check(const Warm& warm, Span) { ops(warm.body, names_); }
+void StageChecker::check(const Timed& timed, Span) {
+  check_word(diagnostics_, timed.how, timing_words());
+  ops(timed.body, names_);
+}
+
+void StageChecker::ops(const std::vector<Op>& body, const SymbolScope& names) {
+  auto place = at("an access", Time::Point, true);
+  place.names = &names;
+  for (const auto& each : body) op(each, place);
+}
+
+void StageChecker::op(const Op& each, const Place& place) {
+  const auto counted = [&] {
+    auto counts = place;
+    counts.threads = false;
+    counts.what = "a count";
+    return counts;
+  }();
+  switch (each.kind) {
+    case Op::Kind::Chase:
+      expressions_.refer(each.memory, place, "a memory");
+      if (const auto* pattern = expressions_.refer(each.pattern, place, "a pattern"); pattern && !fits(pattern->type, pattern_type())) {
+        auto& problem = diagnostics_.error("E0207", each.pattern.span, fmt::format("`{}` is {}, and a pattern is wanted here", each.pattern.text, describe(pattern->type)),
+                                           "write `pattern NAME = uniform(stride: 32B, span: 4KiB)` and name it here");
+        problem.notes.push_back({pattern->span, fmt::format("`{}` is declared here", each.pattern.text)});
+      }
+      expressions_.want(each.count, plain(), counted, each.laps ? "the number of laps" : "the number of steps");
+      break;
+    case Op::Kind::Load:
+    case Op::Kind::Store:
+      expressions_.refer(each.memory, place, "a memory");
+      expressions_.want(each.at, bytes(), place, "the offset after `at`");
+      break;
+    case Op::Kind::Alu:
+      expressions_.want(each.chain, plain(), counted, "the length of the chain");
+      expressions_.want(each.ilp, plain(), counted, "the number of chains");
+      break;
+    case Op::Kind::Unroll:
+    case Op::Kind::Loop: {
+      expressions_.want(each.from, plain(), counted, "the start of a loop");
+      expressions_.want(each.to, plain(), counted, "the end of a loop");
+      SymbolScope inner(place.names);
+      Symbol variable;
+      variable.kind = Symbol::Kind::Loop;
+      variable.name = each.variable.text;
+      variable.span = each.variable.span;
+      variable.type = plain();
+      variable.time = Time::Point;
+      inner.declare(std::move(variable), diagnostics_);
+      ops(each.body, inner);
+      break;
+    }
+    case Op::Kind::Barrier:
+    case Op::Kind::Branch: break;
+  }
+  expressions_.want(each.width, bytes(), counted, "the width after `as`");
+  if (each.via) check_word(diagnostics_, *each.via, via_words());
+}
+
+void StageChecker::check(const RepeatUntil& repeat, Span) {
+  expressions_.want(repeat.at_least, plain(), at("a number of repetitions", Time::Point), "the number of repetitions");
+  expressions_.want(repeat.at_most, plain(), at("a number of repetitions", Time::Point), "the number of repetitions");
+  expressions_.want(repeat.until, bool_type(), rows("a stopping rule"), "what follows `until`");
+}
+
+void StageChecker::check(const Record& record, Span) {
+  const auto* symbol = names_.find_here(record.name.text);
+  if (!symbol || symbol->kind != Symbol::Kind::Record) {
+    diagnostics_.error(symbol ? "E0207" : "E0202", record.name.span, fmt::format("no timed region of this stage is named `{}`", record.name.text),
+                       did_you_mean(record.name.text, names_.names()));
+  }
+  check_word(diagnostics_, record.keep, keep_words());
+}
+
+void StageChecker::check(const Derive& derive, Span) {
+  const auto wanted = declared(derive.type);
+  auto place = rows("a derived value");
+  place.ordered_derives = true;
+  const auto typed = expressions_.check(derive.value, place);
+  if (!derive.value) return;
+  if (typed.type.number() && wanted.number() && !fits(typed.type, wanted)) {
+    diagnostics_.error("E0214", derive.type.span,
+                       fmt::format("`{}` is declared as {}, and its value is {}", derive.name.text, describe(wanted), describe(typed.type)),
+                       fmt::format("write `: {}`", gexp::name(typed.type.dimension)));
+    return;
+  }
+  expressions_.expect_type(*derive.value, typed.type, wanted, fmt::format("`{}`", derive.name.text));
+}
+
+void StageChecker::check(const Find& find, Span) {
+  const auto wanted = declared(find.type);
+  const auto typed = expressions_.check_analysis(find.analysis, rows("an analysis"));
+  expressions_.want(find.need, plain(), at("the confidence of a finding", Time::File), "the confidence after `need`");
+  const bool line_differs = typed.type.kind == Type::Kind::Structure && wanted.kind == Type::Kind::Structure && typed.type.line != wanted.line;
+  if (!fits(typed.type, wanted) || line_differs) {
+    const auto* number = typed.type.number() ? &typed.type : nullptr;
+    const std::string word = number                                          ? gexp::name(number->dimension)
+                             : typed.type.kind == Type::Kind::List           ? "list"
+                             : typed.type.kind == Type::Kind::Text           ? "name"
+                             : typed.type.line                               ? "line"
+                                                                             : "structure";
+    diagnostics_.error("E0214", find.type.span, fmt::format("`{}` is declared as {}, and the analysis gives {}", find.name.text, describe(wanted), describe(typed.type)),
+                       fmt::format("write `: {}`", word));
+    return;
+  }
+  if (!typed.type.any()) settle(find.name, settled(typed.type), Time::Finding);
+}
+
+void StageChecker::check(const Plot& plot, Span) {
+  const auto place = rows("a plot");
+  for (const auto* axis : {&plot.y, &plot.x}) {
+    const auto type = expressions_.check(*axis, place).type;
+    if (type.any() || type.number() || type.kind == Type::Kind::Record) continue;
+    expressions_.expect_type(**axis, type, plain(), "what is plotted");
+  }
+  if (plot.by) expressions_.refer(*plot.by, place, "a name");
+  for (const auto& name : plot.log) expressions_.refer(name, place, "a name");
+}
+
+}  // namespace gexp::lang

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "lang/expressions.h"
+
+/// The statements of a stage, and what they share with those of the file.
+namespace gexp::lang {
+
+/// A stage's findings as the structure that later stages read, with their declared types.
+Type declared_findings(const Stage& stage);
+/// E0204 unless the word is one of those.
+void check_word(Diagnostics& diagnostics, const Word& word, const Words& words);
+/// A domain, whose items must fit `type`; the type of an item. `records` is where refine and until conditions stand.
+Type check_domain(ExpressionChecker& expressions, Diagnostics& diagnostics, const Domain& domain, const Type& type, const Place& place, const Place& records);
+void check_expect(ExpressionChecker& expressions, const Expect& expect, const Place& place);
+/// The statement word that a statement begins with.
+Span first_word(const Source& source, Span span);
+/// The type of a name with this value: a written 0 is a plain number from then on.
+Type settled(Type type);
+
+class StageChecker {
+ public:
+  StageChecker(ExpressionChecker& expressions, Diagnostics& diagnostics, const SymbolScope& file, std::size_t index)
+      : expressions_(expressions), diagnostics_(diagnostics), names_(&file), index_(index) {}
+
+  /// Checks every statement; the findings with their types.
+  Type run(const Stage& stage);
+
+ private:
+  [[nodiscard]] Place at(const char* what, Time limit, bool threads = false) const;
+  [[nodiscard]] Place rows(const char* what) const { return at(what, Time::Row); }
+  void declare_all(const Stage& stage);
+  void add(Symbol::Kind kind, const Word& name, std::uint32_t usable_from, Time time, Type type = any_type());
+  void settle(const Word& name, Type type, Time time);
+  void ops(const std::vector<Op>& body, const SymbolScope& names);
+  void op(const Op& each, const Place& place);
+
+  void check(const Sweep& sweep, Span span);
+  void check(const Let& let, Span span);
+  void check(const PatternDef& pattern, Span span);
+  void check(const Require& require, Span span);
+  void check(const Skip& skip, Span span);
+  void check(const Launch& launch, Span span);
+  void check(const Flush& flush, Span span);
+  void check(const Warm& warm, Span span);
+  void check(const Timed& timed, Span span);
+  void check(const RepeatUntil& repeat, Span span);
+  void check(const Record& record, Span span);
+  void check(const Derive& derive, Span span);
+  void check(const Find& find, Span span);
+  void check(const Plot& plot, Span span);
+  void check(const Expect&, Span) {}  // after the findings
+  void check(const Stage& stage, Span span);
+  template <class T> void check(const T&, Span span) { misplaced(span); }
+  void misplaced(Span span);
+  void tuples(const Sweep& sweep, const Place& place);
+  /// Declared types: the type, or Any after E0213.
+  Type declared(const Word& word);
+
+  ExpressionChecker& expressions_;
+  Diagnostics& diagnostics_;
+  SymbolScope names_;
+  std::size_t index_;
+};
+
+}  // namespace gexp::lang

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lang/expressions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace gexp::lang {
+namespace {
+
+using Kind = Type::Kind;
+
+Time later(Time a, Time b) { return std::max(a, b); }
+
+/// An expression written as a plain number: `64`, `-1`.
+const Quantity* literal(const Expr& expression) {
+  if (const auto* unary = std::get_if<Unary>(&expression.node)) return literal(*unary->operand);
+  return std::get_if<Quantity>(&expression.node);
+}
+
+const char* verb(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::Add: return "added";
+    case BinaryOp::Subtract: return "subtracted";
+    case BinaryOp::Mod: return "divided with a rest";
+    case BinaryOp::Else: return "alternatives";
+    default: return "compared";
+  }
+}
+
+const char* unit_of(Dimension dimension) {
+  if (dimension == kBytes) return "B";
+  if (dimension == kCycles) return "cycles";
+  if (dimension == kSeconds) return "s";
+  if (dimension == kOps) return "ops";
+  return "";
+}
+
+}  // namespace
+
+bool ExpressionChecker::expect_type(const Expr& expression, const Type& type, const Type& wanted, const std::string& role) {
+  if (fits(type, wanted)) return true;
+  if (type.kind == Kind::Record) {
+    error("E0216", expression.span, fmt::format("{} is {}, and `{}` is a whole record", role, describe(wanted), text(expression.span)),
+          fmt::format("write `median({})`", text(expression.span)));
+    return false;
+  }
+  if (type.plain() && wanted.number()) {
+    const auto* number = literal(expression);
+    const auto written = text(expression.span);
+    std::string hint;
+    if (number && wanted.dimension == kBytes) {
+      hint = fmt::format("write {0}B or {0}KiB", written);
+    } else if (const std::string unit = unit_of(wanted.dimension); !unit.empty()) {
+      hint = number ? fmt::format("write {}{}", written, unit) : fmt::format("multiply it by 1{}", unit);
+    }
+    error("E0211", expression.span, fmt::format("{} is in {}, and `{}` is a plain number", role,
+                                                wanted.dimension == kBytes ? "bytes" : describe(wanted.dimension), written), hint);
+    return false;
+  }
+  const bool numbers = type.number() && wanted.number();
+  error(numbers ? "E0210" : "E0215", expression.span,
+        fmt::format("{} is {}, and `{}` is {}", role, describe(wanted), text(expression.span), describe(type)));
+  return false;
+}
+
+Typed ExpressionChecker::check(const ExprPtr& expression, const Place& place) {
+  return expression ? check(*expression, place) : Typed{};
+}
+
+Typed ExpressionChecker::want(const ExprPtr& expression, const Type& wanted, const Place& place, const std::string& role) {
+  if (!expression) return {};
+  auto typed = check(*expression, place);
+  if (!expect_type(*expression, typed.type, wanted, role)) typed.type = any_type();
+  return typed;
+}
+
+Typed ExpressionChecker::check(const Expr& expression, const Place& place) {
+  return std::visit([&](const auto& node) { return of(node, expression, place); }, expression.node);
+}
+
+Typed ExpressionChecker::of(const Text&, const Expr&, const Place&) { return {text_type()}; }
+
+Typed ExpressionChecker::of(const Quantity& quantity, const Expr& expression, const Place& place) {
+  if (quantity.unit.empty()) {
+    auto type = number_of({});
+    type.zero = quantity.number == 0;
+    return {type};
+  }
+  const auto unit = find_unit(quantity.unit);
+  const auto* symbol = place.names->find(quantity.unit);
+  if (symbol && symbol->usable_from <= expression.span.begin) {
+    const auto written = text(expression.span);
+    const auto number = written.substr(0, written.size() - std::min(written.size(), quantity.unit.size()));
+    auto& problem = error("E0205", expression.span,
+                          unit ? fmt::format("`{}` means {} {}, and `{}` is a name here", written, number,
+                                             unit->dimension == kSeconds ? "seconds" : unit->text, quantity.unit)
+                               : fmt::format("`{}` has a name where a unit stands", written),
+                          fmt::format("write `{} * {}`", number, quantity.unit));
+    if (!symbol->span.empty()) problem.notes.push_back({symbol->span, fmt::format("the name `{}`", quantity.unit)});
+    return {};
+  }
+  if (!unit) {
+    error("E0209", expression.span, fmt::format("`{}` is no unit", quantity.unit), did_you_mean(quantity.unit, unit_words()));
+    return {};
+  }
+  if (quantity.unit == "elem" && element_ == 0) {
+    error("E0212", expression.span,
+          has_memory_ ? "`elem` has no size here: the memories have elements of different sizes" : "`elem` has no size here: the file has no memory",
+          "write the size in bytes, such as 4B");
+    return {};
+  }
+  return {number_of(unit->dimension)};
+}
+
+bool ExpressionChecker::known_in_time(const Symbol& symbol, Span span, const Place& place) {
+  const bool derive_below = place.ordered_derives && symbol.kind == Symbol::Kind::Derive;
+  if (symbol.usable_from > span.begin && (symbol.kind != Symbol::Kind::Derive || derive_below)) {
+    const bool itself = span.begin >= symbol.span.begin;
+    auto& problem = error("E0206", span, itself ? fmt::format("`{}` is read by its own declaration", symbol.name)
+                                                : fmt::format("`{}` is declared further down", symbol.name),
+                          itself ? "" : "move its declaration above this line");
+    problem.notes.push_back({symbol.span, fmt::format("`{}` is declared here", symbol.name)});
+    return false;
+  }
+  const bool early = symbol.time == Time::Thread ? !place.threads : symbol.time > place.limit;
+  if (!early) return true;
+  auto& problem = error("E0301", span,
+                        fmt::format("`{}` is known {}, and {} is settled {}", symbol.name, describe(symbol.time), place.what,
+                                    describe(place.limit)),
+                        symbol.kind == Symbol::Kind::Find     ? "a finding is a value in later stages, as STAGE.NAME, and in expects"
+                        : symbol.time == Time::Thread ? "lane, tid, warp and gtid have values inside patterns only"
+                                                              : "");
+  if (!symbol.span.empty()) {
+    problem.notes.push_back({symbol.span, fmt::format("`{}` is {}, declared here", symbol.name, describe(symbol.kind))});
+  }
+  return false;
+}
+
+Typed ExpressionChecker::of(const Name& name, const Expr& expression, const Place& place) {
+  const auto* symbol = place.names->find(name.text);
+  if (!symbol) {
+    if (name.text == "device") return {};
+    error("E0202", expression.span, fmt::format("nothing is named `{}` here", name.text), did_you_mean(name.text, place.names->names()));
+    return {};
+  }
+  if (symbol->kind == Symbol::Kind::Memory) {
+    error("E0207", expression.span, fmt::format("`{}` is a memory, not a value", name.text), "memories are named by chase, load and store");
+    return {};
+  }
+  if (symbol->kind == Symbol::Kind::Stage) {
+    error("E0207", expression.span, fmt::format("`{}` is a stage, not a value", name.text),
+          fmt::format("name one of its findings: `{}.FINDING`", name.text));
+    return {};
+  }
+  if (!known_in_time(*symbol, expression.span, place)) return {any_type(), place.limit};
+  return {symbol->type, symbol->time};
+}
+
+Typed ExpressionChecker::stage_finding(const Symbol& stage, const Member& member, const Expr& expression, const Place& place) {
+  const auto* type = stage.type.field(member.field.text);
+  if (!type) {
+    error("E0202", member.field.span, fmt::format("stage `{}` has no finding `{}`", stage.name, member.field.text),
+          did_you_mean(member.field.text, stage.type.field_names()));
+    return {};
+  }
+  if (place.after_all) return {*type, Time::Finding};
+  const auto note = [&](Diagnostic& problem) {
+    problem.notes.push_back({stage.span, fmt::format("stage `{}` is declared here", stage.name)});
+  };
+  const auto whole = text(expression.span);
+  if (place.stage == kNoStage) {
+    note(error("E0301", expression.span, fmt::format("`{}` is a finding, and {} is settled {}", whole, place.what, describe(place.limit)),
+               "use it in a later stage or in an expect"));
+    return {};
+  }
+  if (stage.stage > place.stage) {
+    note(error("E0302", expression.span, fmt::format("stage `{}` comes later in the file", stage.name),
+               fmt::format("move stage `{}` above this one", stage.name)));
+    return {};
+  }
+  if (stage.stage == place.stage && place.limit < Time::Finding) {
+    note(error("E0301", expression.span,
+               fmt::format("`{}` is known {}, and {} is settled {}", whole, describe(Time::Finding), place.what, describe(place.limit)),
+               "use it in a later stage or in an expect"));
+    return {};
+  }
+  return {*type, stage.stage == place.stage ? Time::Finding : Time::File};
+}
+
+Typed ExpressionChecker::of(const Member& member, const Expr& expression, const Place& place) {
+  if (const auto* root = std::get_if<Name>(&member.of->node)) {
+    const auto* symbol = place.names->find(root->text);
+    if (symbol && symbol->kind == Symbol::Kind::Stage) return stage_finding(*symbol, member, expression, place);
+    if (symbol && symbol->kind == Symbol::Kind::Module) return {};
+  }
+  const auto of = check(*member.of, place);
+  if (of.type.any()) return {any_type(), of.time};
+  const auto& field = member.field.text;
+  if (of.type.kind == Kind::List && field == "count") return {number_of({}), of.time};
+  if (of.type.kind == Kind::Structure) {
+    if (const auto* type = of.type.field(field)) return {*type, of.time};
+    if (of.type.fields->empty()) return {any_type(), of.time};
+    error("E0202", member.field.span, fmt::format("`{}` has no field `{}`", text(member.of->span), field),
+          did_you_mean(field, of.type.field_names()));
+    return {};
+  }
+  error("E0215", expression.span, fmt::format("`{}` is {}, which has no field `{}`", text(member.of->span), describe(of.type), field));
+  return {};
+}
+
+Typed ExpressionChecker::of(const ListOf& list, const Expr&, const Place& place) {
+  Typed all{list_of(any_type())};
+  const Expr* first = nullptr;
+  Type item;
+  for (const auto& each : list.items) {
+    const auto typed = check(*each, place);
+    all.time = later(all.time, typed.time);
+    if (first) {
+      item = alike(*first, item, *each, typed.type, each->span, "items of one list");
+    } else {
+      item = typed.type;
+      first = each.get();
+    }
+    if (item.any()) break;
+  }
+  if (first) all.type = list_of(item);
+  return all;
+}
+
+Typed ExpressionChecker::of(const Comprehension& comprehension, const Expr&, const Place& place) {
+  SymbolScope scope(place.names);
+  Place inner = place;
+  std::vector<std::unique_ptr<SymbolScope>> scopes;
+  Time time = Time::File;
+  for (const auto& loop : comprehension.loops) {
+    const auto from = check(loop.from, inner);
+    time = later(time, from.time);
+    Symbol symbol;
+    symbol.kind = Symbol::Kind::Loop;
+    symbol.name = loop.name.text;
+    symbol.span = loop.name.span;
+    if (loop.to) {
+      const auto to = check(loop.to, inner);
+      time = later(time, to.time);
+      symbol.type = alike(*loop.from, number(*loop.from, from.type, "the start of an interval"), *loop.to,
+                          number(*loop.to, to.type, "the end of an interval"), cover(loop.from->span, loop.to->span), "ends of one interval");
+      symbol.type.zero = false;
+      if (loop.step) time = later(time, want(loop.step, symbol.type, inner, "the step").time);
+    } else if (from.type.kind == Kind::List) {
+      symbol.type = *from.type.item;
+    } else if (from.type.kind == Kind::Pattern) {
+      symbol.type = number_of(kBytes);
+    } else if (!from.type.any()) {
+      error("E0215", loop.from->span, fmt::format("`for` goes over an interval or a list, and `{}` is {}", text(loop.from->span), describe(from.type)),
+            "write `for x in 0..8`");
+    }
+    scopes.push_back(std::make_unique<SymbolScope>(inner.names));
+    scopes.back()->declare(std::move(symbol), diagnostics_);
+    inner.names = scopes.back().get();
+  }
+  const auto item = check(comprehension.item, inner);
+  auto type = item.type;
+  type.zero = false;
+  return {list_of(type), later(time, item.time)};
+}
+
+Typed ExpressionChecker::of(const Unary& unary, const Expr&, const Place& place) {
+  const auto operand = check(*unary.operand, place);
+  if (unary.op == UnaryOp::Not) {
+    expect_type(*unary.operand, operand.type, bool_type(), "what follows `not`");
+    return {bool_type(), operand.time};
+  }
+  return {number(*unary.operand, operand.type, "what follows `-`"), operand.time};
+}
+
+Type ExpressionChecker::number(const Expr& expression, const Type& type, const std::string& role) {
+  if (type.any() || type.number()) return type;
+  if (type.kind == Kind::Record) {
+    error("E0216", expression.span, fmt::format("{} is a number, and `{}` is a whole record", role, text(expression.span)),
+          fmt::format("write `median({})`", text(expression.span)));
+  } else {
+    error("E0215", expression.span, fmt::format("{} is a number, and `{}` is {}", role, text(expression.span), describe(type)));
+  }
+  return any_type();
+}
+
+Type ExpressionChecker::alike(const Expr& left, const Type& a, const Expr& right, const Type& b, Span span, const char* how) {
+  if (a.any() || b.any()) return any_type();
+  if (fits(a, b) && fits(b, a)) return a.zero ? b : a;
+  const auto role_of = [&](const Expr& e) { return fmt::format("`{}`", text(e.span)); };
+  if (a.number() && b.number()) {
+    if (a.plain() != b.plain()) {
+      const bool left_plain = a.plain();
+      const auto& plain = left_plain ? left : right;
+      const auto& unit = left_plain ? b : a;
+      if (unit.dimension == kBytes || literal(plain)) {
+        expect_type(plain, left_plain ? a : b, unit, role_of(left_plain ? right : left));
+        return any_type();
+      }
+    }
+    error("E0210", span, fmt::format("{} is {} and {} is {}: they cannot be {}", role_of(left), describe(a), role_of(right), describe(b), how));
+    return any_type();
+  }
+  if (a.kind == Kind::Record || b.kind == Kind::Record) {
+    number(a.kind == Kind::Record ? left : right, a.kind == Kind::Record ? a : b, "an operand");
+    return any_type();
+  }
+  error("E0215", span, fmt::format("{} is {} and {} is {}: they cannot be {}", role_of(left), describe(a), role_of(right), describe(b), how));
+  return any_type();
+}
+
+Typed ExpressionChecker::of(const Binary& binary, const Expr& expression, const Place& place) {
+  const auto left = check(*binary.left, place);
+  const auto right = check(*binary.right, place);
+  const auto time = later(left.time, right.time);
+  const auto operand = [&](const ExprPtr& e, const Typed& typed) { return number(*e, typed.type, "an operand"); };
+  switch (binary.op) {
+    case BinaryOp::And:
+    case BinaryOp::Or: {
+      const auto role = fmt::format("an operand of `{}`", binary.op == BinaryOp::And ? "and" : "or");
+      expect_type(*binary.left, left.type, bool_type(), role);
+      expect_type(*binary.right, right.type, bool_type(), role);
+      return {bool_type(), time};
+    }
+    case BinaryOp::Multiply:
+    case BinaryOp::Divide:
+    case BinaryOp::Div: {
+      const auto a = operand(binary.left, left), b = operand(binary.right, right);
+      if (a.any() || b.any()) return {any_type(), time};
+      return {number_of(binary.op == BinaryOp::Multiply ? a.dimension * b.dimension : a.dimension / b.dimension), time};
+    }
+    case BinaryOp::Add:
+    case BinaryOp::Subtract:
+    case BinaryOp::Mod: {
+      const auto a = operand(binary.left, left), b = operand(binary.right, right);
+      auto type = alike(*binary.left, a, *binary.right, b, expression.span, verb(binary.op));
+      type.zero = false;
+      return {type, time};
+    }
+    case BinaryOp::Else: {
+      if (left.type.any()) return {right.type, time};
+      return {alike(*binary.left, left.type, *binary.right, right.type, expression.span, verb(binary.op)), time};
+    }
+    case BinaryOp::Equal:
+    case BinaryOp::NotEqual:
+      alike(*binary.left, left.type, *binary.right, right.type, expression.span, verb(binary.op));
+      return {bool_type(), time};
+    default:
+      alike(*binary.left, operand(binary.left, left), *binary.right, operand(binary.right, right), expression.span, verb(binary.op));
+      return {bool_type(), time};
+  }
+}
+
+Typed ExpressionChecker::of(const Within& within, const Expr& expression, const Place& place) {
+  const auto value = check(*within.value, place);
+  const auto tolerance = want(within.tolerance, number_of({}), place, "a tolerance");
+  const auto target = check(*within.target, place);
+  alike(*within.value, number(*within.value, value.type, "what is compared"), *within.target,
+        number(*within.target, target.type, "what it is compared with"), expression.span, "compared");
+  return {bool_type(), later(value.time, later(tolerance.time, target.time))};
+}
+
+Typed ExpressionChecker::of(const InRange& range, const Expr& expression, const Place& place) {
+  const auto value = check(*range.value, place);
+  const auto low = check(*range.low, place);
+  const auto high = check(*range.high, place);
+  const auto ends = alike(*range.low, number(*range.low, low.type, "the start of an interval"), *range.high,
+                          number(*range.high, high.type, "the end of an interval"), cover(range.low->span, range.high->span), "ends of one interval");
+  if (!ends.any()) alike(*range.value, number(*range.value, value.type, "what is compared"), *range.high, ends, expression.span, "compared");
+  return {bool_type(), later(value.time, later(low.time, high.time))};
+}
+
+const Symbol* ExpressionChecker::refer(const Word& word, const Place& place, const char* wanted) {
+  const auto* symbol = place.names->find(word.text);
+  if (!symbol) {
+    error("E0202", word.span, fmt::format("nothing is named `{}` here", word.text), did_you_mean(word.text, place.names->names()));
+    return nullptr;
+  }
+  const bool memory = symbol->kind == Symbol::Kind::Memory;
+  if (memory != (std::string_view(wanted) == "a memory") && symbol->kind != Symbol::Kind::Module) {
+    auto& problem = error("E0207", word.span, fmt::format("`{}` is {}, and {} is wanted here", word.text, describe(symbol->kind), wanted));
+    if (!symbol->span.empty()) problem.notes.push_back({symbol->span, fmt::format("`{}` is declared here", word.text)});
+    return nullptr;
+  }
+  return known_in_time(*symbol, word.span, place) ? symbol : nullptr;
+}
+
+}  // namespace gexp::lang

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lang/names.h"
+
+#include <fmt/format.h>
+
+namespace gexp::lang {
+
+const char* describe(Time time) {
+  switch (time) {
+    case Time::File: return "before anything runs";
+    case Time::Point: return "at each point of the sweep";
+    case Time::Thread: return "in each thread";
+    case Time::Row: return "after the runs of a point";
+    case Time::Finding: return "after every point of its stage";
+  }
+  return "";
+}
+
+const char* describe(Symbol::Kind kind) {
+  switch (kind) {
+    case Symbol::Kind::Param: return "a parameter";
+    case Symbol::Kind::Let: return "a value";
+    case Symbol::Kind::Memory: return "a memory";
+    case Symbol::Kind::Pattern: return "a pattern";
+    case Symbol::Kind::Stage: return "a stage";
+    case Symbol::Kind::Sweep: return "a sweep variable";
+    case Symbol::Kind::Thread: return "a thread's number";
+    case Symbol::Kind::Record: return "a record";
+    case Symbol::Kind::Column: return "a column of the record";
+    case Symbol::Kind::Derive: return "a derived value";
+    case Symbol::Kind::Find: return "a finding";
+    case Symbol::Kind::Loop: return "a loop variable";
+    case Symbol::Kind::Module: return "a used file";
+  }
+  return "";
+}
+
+Symbol& SymbolScope::declare(Symbol symbol, Diagnostics& diagnostics) {
+  if (auto* first = find_here(symbol.name)) {
+    auto& problem = diagnostics.error("E0201", symbol.span, fmt::format("`{}` is already {} here", symbol.name, describe(first->kind)),
+                                      "choose another name");
+    problem.notes.push_back({first->span, fmt::format("the first `{}`", symbol.name)});
+    return *first;
+  }
+  auto& kept = symbols_.emplace_back(std::move(symbol));
+  by_name_[kept.name] = &kept;
+  return kept;
+}
+
+Symbol* SymbolScope::find_here(std::string_view name) {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
+}
+
+const Symbol* SymbolScope::find_here(std::string_view name) const {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
+}
+
+const Symbol* SymbolScope::find(std::string_view name) const {
+  for (const auto* scope = this; scope; scope = scope->outer_) {
+    if (const auto* symbol = scope->find_here(name)) return symbol;
+  }
+  return nullptr;
+}
+
+std::vector<std::string_view> SymbolScope::names() const {
+  std::vector<std::string_view> all;
+  for (const auto* scope = this; scope; scope = scope->outer_) {
+    for (const auto& [name, symbol] : scope->by_name_) all.push_back(name);
+  }
+  return all;
+}
+
+const SymbolScope& builtin_names() {
+  static const SymbolScope scope = [] {
+    SymbolScope names;
+    Diagnostics none;
+    for (const char* name : {"lane", "tid", "warp", "gtid"}) {
+      Symbol symbol;
+      symbol.kind = Symbol::Kind::Thread;
+      symbol.name = name;
+      symbol.type = number_of({});
+      symbol.time = Time::Thread;
+      names.declare(std::move(symbol), none);
+    }
+    for (const char* name : {"step", "seg"}) {
+      Symbol symbol;
+      symbol.kind = Symbol::Kind::Column;
+      symbol.name = name;
+      symbol.type = std::string_view(name) == "seg" ? text_type() : number_of({});
+      symbol.time = Time::Row;
+      names.declare(std::move(symbol), none);
+    }
+    return names;
+  }();
+  return scope;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& words) {
+  const auto near = nearest(word, words);
+  return near ? fmt::format("did you mean `{}`?", *near) : "";
+}
+
+}  // namespace gexp::lang

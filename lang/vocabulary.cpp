@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lang/vocabulary.h"
+
+#include <algorithm>
+
+namespace gexp::lang {
+namespace {
+
+using Kind = Callable::Kind;
+using Subject = Callable::Subject;
+using Answer = Callable::Answer;
+using Clause = Callable::Clause;
+
+constexpr int kMany = 1000000;
+constexpr Label kAbove{"above", Takes::Cycles, true};
+constexpr Label kLine{"line", Takes::Bytes};
+
+constexpr Callable analysis(std::string_view name, Subject subject, Answer answer, Clause over, std::string_view usage,
+                            std::array<Label, 2> labels = {}, Clause by = Clause::Never, Clause where = Clause::May) {
+  Callable c;
+  c.name = name;
+  c.kind = Kind::Analysis;
+  c.subject = subject;
+  c.answer = answer;
+  c.labels = labels;
+  c.over = over;
+  c.by = by;
+  c.where = where;
+  c.usage = usage;
+  return c;
+}
+
+constexpr Callable plain_call(std::string_view name, Kind kind, Subject subject, int least, int most, Answer answer,
+                              std::string_view usage, std::array<Label, 2> labels = {}) {
+  Callable c;
+  c.name = name;
+  c.kind = kind;
+  c.subject = subject;
+  c.least = least;
+  c.most = most;
+  c.answer = answer;
+  c.labels = labels;
+  c.usage = usage;
+  return c;
+}
+
+constexpr Callable not_built(std::string_view name) { return plain_call(name, Kind::NotBuilt, Subject::Anything, 0, kMany, Answer::Plain, ""); }
+
+constexpr Callable free_labels(Callable c) {
+  c.free_labels = true;
+  return c;
+}
+
+constexpr auto kVocabulary = std::to_array<Callable>({
+    // Analyses, each of them one file of runtime/infer.
+    analysis("last_flat", Subject::Value, Answer::Over, Clause::Must, "last_flat(misses(lat) over n)"),
+    analysis("first_flat", Subject::Value, Answer::Over, Clause::Must, "first_flat(misses(lat) over hole)"),
+    analysis("first_miss", Subject::Record, Answer::Bytes, Clause::Must, "first_miss(lat over extra)"),
+    analysis("miss_spacing", Subject::Record, Answer::Bytes, Clause::Never, "miss_spacing(lat)"),
+    analysis("fastest", Subject::Record, Answer::Cycles, Clause::Never, "fastest(lat)"),
+    analysis("slowest", Subject::Record, Answer::Cycles, Clause::Never, "slowest(lat)"),
+    analysis("latency_classes", Subject::Record, Answer::CyclesList, Clause::Never, "latency_classes(lat)"),
+    analysis("cache_sets", Subject::Record, Answer::CacheSets, Clause::Must, "cache_sets(lat over extra, line: 32B)", {kLine, kAbove}),
+    analysis("replacement", Subject::Record, Answer::Replacement, Clause::Never, "replacement(lat, members: sets.S.members, line: 32B)",
+             {Label{"members", Takes::BytesList}, kLine}),
+    analysis("bank_conflicts", Subject::Value, Answer::BankConflicts, Clause::Must, "bank_conflicts(per over s, word: 4B)",
+             {Label{"word", Takes::Bytes}}),
+    analysis("linear", Subject::Value, Answer::Slope, Clause::Must, "linear(median(t) over n)"),
+    analysis("period", Subject::Value, Answer::Over, Clause::Must, "period(per over s)"),
+    analysis("knee", Subject::Value, Answer::Over, Clause::Must, "knee(rate over warps)", {}, Clause::May),
+    analysis("plateau", Subject::Value, Answer::Subject, Clause::Must, "plateau(rate over warps)", {}, Clause::May),
+    analysis("clusters", Subject::Value, Answer::SubjectList, Clause::May, "clusters(lat by seg)", {}, Clause::May),
+    free_labels(analysis("value", Subject::Value, Answer::Subject, Clause::Never, "value(per, s: 2)")),
+    not_built("spikes"), not_built("common_limit"), not_built("step_width"), not_built("cache_structure"),
+    not_built("set_index"), not_built("prefetch"), not_built("tlb_structure"), not_built("saturation"),
+
+    // Of a record, at one point.
+    plain_call("median", Kind::Column, Subject::Value, 1, 1, Answer::Subject, "median(lat)"),
+    plain_call("mean", Kind::Column, Subject::Value, 1, 1, Answer::Subject, "mean(lat)"),
+    plain_call("stddev", Kind::Column, Subject::Value, 1, 1, Answer::Subject, "stddev(lat)"),
+    plain_call("elapsed", Kind::Column, Subject::Value, 1, 1, Answer::Subject, "elapsed(t)"),
+    plain_call("ci", Kind::Column, Subject::Value, 1, 1, Answer::Plain, "ci(median(lat))"),
+    plain_call("stable", Kind::Column, Subject::Value, 1, 1, Answer::Condition, "stable(misses(lat))"),
+    plain_call("misses", Kind::Column, Subject::Record, 1, 1, Answer::Plain, "misses(lat)", {kAbove}),
+    plain_call("missed", Kind::Column, Subject::Record, 1, 1, Answer::Plain, "missed(lat)", {kAbove}),
+    plain_call("moved", Kind::Column, Subject::Record, 1, 1, Answer::Bytes, "moved(run)"),
+    plain_call("unique", Kind::Column, Subject::Number, 1, 1, Answer::Plain, "unique(slot)"),
+
+    // Of values. min and max also take a record.
+    plain_call("min", Kind::Function, Subject::Anything, 1, kMany, Answer::Subject, "min(a, b)"),
+    plain_call("max", Kind::Function, Subject::Anything, 1, kMany, Answer::Subject, "max(a, b)"),
+    plain_call("abs", Kind::Function, Subject::Number, 1, 1, Answer::Subject, "abs(x)"),
+    plain_call("floor", Kind::Function, Subject::Number, 1, 1, Answer::Subject, "floor(x)"),
+    plain_call("ceil", Kind::Function, Subject::Number, 1, 1, Answer::Subject, "ceil(x)"),
+    plain_call("round", Kind::Function, Subject::Number, 1, 1, Answer::Subject, "round(x)"),
+    plain_call("log2", Kind::Function, Subject::Number, 1, 1, Answer::Plain, "log2(x)"),
+    plain_call("gcd", Kind::Function, Subject::Number, 2, 2, Answer::Subject, "gcd(s, 32)"),
+    plain_call("lcm", Kind::Function, Subject::Number, 2, 2, Answer::Subject, "lcm(s, 32)"),
+    plain_call("count", Kind::Function, Subject::List, 1, 1, Answer::Plain, "count(list)"),
+
+    // Patterns.
+    plain_call("uniform", Kind::Pattern, Subject::None, 0, 0, Answer::Pattern, "uniform(stride: 32B, span: n)",
+               {Label{"stride", Takes::Bytes}, Label{"span", Takes::Bytes}}),
+    free_labels(plain_call("nonuniform", Kind::Pattern, Subject::None, 0, 0, Answer::Pattern, "nonuniform(low: P, high: Q)")),
+    plain_call("bank", Kind::Pattern, Subject::None, 0, 0, Answer::Pattern, "bank(stride: 2, word: 4B)",
+               {Label{"stride", Takes::Plain}, Label{"word", Takes::Bytes}}),
+    plain_call("shuffle", Kind::Pattern, Subject::Pattern, 2, 2, Answer::Pattern, "shuffle(P, 7)"),
+    plain_call("repeat", Kind::Pattern, Subject::Pattern, 2, 2, Answer::Pattern, "repeat(P, 4)"),
+    plain_call("merger", Kind::Pattern, Subject::Number, 1, 1, Answer::Plain, "merger(2, of: threads)", {Label{"of", Takes::Neighbours}}),
+});
+
+}  // namespace
+
+std::span<const Callable> vocabulary() { return kVocabulary; }
+
+const Callable* find_callable(std::string_view name) {
+  const auto found = std::find_if(kVocabulary.begin(), kVocabulary.end(), [&](const Callable& c) { return c.name == name; });
+  return found == kVocabulary.end() ? nullptr : &*found;
+}
+
+std::vector<std::string_view> callable_names(bool analyses) {
+  std::vector<std::string_view> names;
+  for (const auto& c : kVocabulary) {
+    if ((c.kind == Kind::Analysis || c.kind == Kind::NotBuilt) == analyses) names.push_back(c.name);
+  }
+  return names;
+}
+
+bool Words::has(std::string_view word) const { return std::find(words.begin(), words.end(), word) != words.end(); }
+
+const Words& element_words() {
+  static const Words words{"an element type", {"u8", "u32", "u64", "f32", "f64"}};
+  return words;
+}
+const Words& space_words() {
+  static const Words words{"a memory space", {"global", "shared", "constant", "texture", "readonly", "local"}};
+  return words;
+}
+const Words& via_words() {
+  static const Words words{"a path", {"ca", "cg", "cv", "nc", "tex"}};
+  return words;
+}
+const Words& flush_words() {
+  static const Words words{"a level to flush", {"l1", "l2", "tlb"}};
+  return words;
+}
+const Words& timing_words() {
+  static const Words words{"a way of timing", {"each", "total", "wall"}};
+  return words;
+}
+const Words& keep_words() {
+  static const Words words{"a way of keeping a record", {"raw", "summary", "histogram"}};
+  return words;
+}
+const Words& neighbour_words() {
+  static const Words words{"what shares an address", {"threads", "warps"}};
+  return words;
+}
+const Words& place_words() {
+  static const Words words{"a placement", {"any", "sm", "tpc", "gpc"}};
+  return words;
+}
+
+int element_size(std::string_view element) {
+  if (element == "u8") return 1;
+  if (element == "u32" || element == "f32") return 4;
+  if (element == "u64" || element == "f64") return 8;
+  return 0;
+}
+
+}  // namespace gexp::lang

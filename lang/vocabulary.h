@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+/// Every word that the checker knows besides names: functions, analyses, pattern constructors, contextual words.
+namespace gexp::lang {
+
+/// What a labelled parameter takes.
+enum class Takes { Nothing, Bytes, Plain, Cycles, BytesList, Neighbours };
+
+struct Label {
+  std::string_view name;
+  Takes takes = Takes::Nothing;
+  bool optional = false;
+};
+
+struct Callable {
+  enum class Kind {
+    Analysis,   ///< of a `find`: a pure function of the stage's table
+    NotBuilt,   ///< an analysis that the language has a name for, and no method yet
+    Column,     ///< of a record, at one point
+    Function,   ///< of values
+    Pattern,    ///< makes a sequence of byte offsets
+  };
+  enum class Subject { None, Record, Value, Number, Pattern, List, Anything };  ///< the unlabelled arguments
+  enum class Clause { Never, May, Must };
+  enum class Answer {
+    Over,          ///< the dimension of what follows `over`
+    Subject,       ///< the dimension of the argument; of a record its time, of a list its items'
+    Plain, Bytes, Cycles, CyclesList, SubjectList, Condition, Pattern,
+    Slope,         ///< the structure of linear: slope intercept r2
+    CacheSets, Replacement, BankConflicts,
+  };
+
+  std::string_view name;
+  Kind kind = Kind::Function;
+  Subject subject = Subject::Number;
+  int least = 1, most = 1;  ///< number of unlabelled arguments
+  Answer answer = Answer::Subject;
+  std::array<Label, 2> labels{};
+  Clause over = Clause::Never, by = Clause::Never, where = Clause::Never;
+  bool free_labels = false;   ///< labels are the user's: nonuniform's parts, value's coordinates
+  std::string_view usage{};   ///< an example, for hints
+};
+
+std::span<const Callable> vocabulary();
+/// Null when there is no such function.
+const Callable* find_callable(std::string_view name);
+/// Names of the callables of a kind (analyses include those not built).
+std::vector<std::string_view> callable_names(bool analyses);
+
+/// The contextual words of one place: where `memory … in`, `via`, `flush`, `timed` and `record` look.
+struct Words {
+  std::string_view what;  ///< "a memory space"
+  std::vector<std::string_view> words;
+  [[nodiscard]] bool has(std::string_view word) const;
+};
+const Words& element_words();
+const Words& space_words();
+const Words& via_words();
+const Words& flush_words();
+const Words& timing_words();
+const Words& keep_words();
+const Words& neighbour_words();
+const Words& place_words();
+
+/// The size of one element in bytes; 0 when there is no such element.
+int element_size(std::string_view element);
+
+}  // namespace gexp::lang
