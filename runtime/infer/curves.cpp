@@ -107,7 +107,7 @@ Finding value(const Context& context) {
   for (std::size_t i = 0; i < context.table.points.size(); ++i) {
     const auto& point = context.table.points[i];
     const PointScope scope(context.table, context.classes, i, context.stage, context.outer);
-    const bool here = !point.runs.empty() && std::all_of(context.question.arguments.begin(), context.question.arguments.end(), [&](const auto& each) {
+    const bool here = !point.runs.empty() && std::all_of(context.question.arguments.begin(), context.question.arguments.end(), [&](const compiler::Formula::Argument& each) {
       if (each.label.empty()) return true;
       const auto at = point.at.find(each.label);
       const auto wanted = compiler::evaluate(*each.value, context.outer);

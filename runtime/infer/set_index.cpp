@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/infer/set_index.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+
+// A set number made of XORs of address bits is linear over GF(2): the differences of lines in one set span a space V, and the
+// functions that choose the set are those that vanish on V. If they are k independent ones for 2^k sets, and lines outside one
+// another's coset have different labels, the mapping is found; if each function is one bit, it is "bits". A residue of the line
+// (or of a block of lines) explains the sets that are no power of two. Fitted on half of the lines, checked on all.
+namespace gexp::infer {
+namespace {
+
+using Mask = std::uint64_t;
+
+/// A basis in reduced row echelon form, highest bit first.
+class Basis {
+ public:
+  void add(Mask v) {
+    v = reduce(v);
+    if (v == 0) return;
+    const Mask top = std::bit_floor(v);
+    for (auto& [pivot, row] : rows_) {
+      if (row & top) row ^= v;
+    }
+    rows_[top] = v;
+  }
+  [[nodiscard]] Mask reduce(Mask v) const {
+    for (auto row = rows_.rbegin(); row != rows_.rend(); ++row) {
+      if (v & row->first) v ^= row->second;
+    }
+    return v;
+  }
+  [[nodiscard]] std::vector<Mask> rows() const {
+    std::vector<Mask> all;
+    for (const auto& [pivot, row] : rows_) all.push_back(row);
+    return all;
+  }
+  [[nodiscard]] bool has_pivot(Mask bit) const { return rows_.contains(bit); }
+
+ private:
+  std::map<Mask, Mask> rows_;  // pivot -> row
+};
+
+/// Masks m with even parity of (m & v) for every v of the space: one for each bit that is no pivot.
+std::vector<Mask> annihilators(const Basis& space, int low, int high) {
+  std::vector<Mask> found;
+  for (int free = low; free <= high; ++free) {
+    const Mask bit = Mask{1} << free;
+    if (space.has_pivot(bit)) continue;
+    Mask mask = bit;
+    for (const auto row : space.rows()) {
+      if (row & bit) mask |= std::bit_floor(row);
+    }
+    found.push_back(mask);
+  }
+  return found;
+}
+
+std::uint64_t number(const std::vector<Mask>& functions, Mask address) {
+  std::uint64_t set = 0;
+  for (std::size_t i = 0; i < functions.size(); ++i) set |= static_cast<std::uint64_t>(std::popcount(functions[i] & address) & 1) << i;
+  return set;
+}
+
+/// Whether key(line) and label determine each other.
+template <class Key> bool explains(const std::vector<Labelled>& lines, Key key) {
+  std::map<std::uint64_t, std::size_t> label_of;
+  std::map<std::size_t, std::uint64_t> key_of;
+  for (const auto& line : lines) {
+    const auto k = key(line.line);
+    if (label_of.try_emplace(k, line.set).first->second != line.set) return false;
+    if (key_of.try_emplace(line.set, k).first->second != k) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+SetIndex find_set_index(const std::vector<Labelled>& lines, std::size_t sets, std::int64_t line_bytes) {
+  SetIndex index;
+  if (sets <= 1) {
+    index.mapping = "one set";
+    return index;
+  }
+  std::int64_t most = 0;
+  for (const auto& line : lines) most = std::max(most, line.line);
+  const auto bytes = static_cast<Mask>(line_bytes);
+  if (std::has_single_bit(sets) && std::has_single_bit(bytes)) {
+    const int low = std::countr_zero(bytes);
+    const int high = low + std::bit_width(static_cast<Mask>(most)) - 1;
+    // Half of the lines, not every second one: those would never differ in the lowest bit.
+    Basis differences;
+    std::map<std::size_t, Mask> first;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (std::popcount(static_cast<Mask>(lines[i].line) * 0x9e37u) % 2 == 1 && i > 4) continue;
+      const Mask address = static_cast<Mask>(lines[i].line) * bytes;
+      differences.add(address ^ first.try_emplace(lines[i].set, address).first->second);
+    }
+    const auto functions = annihilators(differences, low, high);
+    if (functions.size() == static_cast<std::size_t>(std::countr_zero(sets)) &&
+        explains(lines, [&](std::int64_t line) { return number(functions, static_cast<Mask>(line) * bytes); })) {
+      index.mapping = "bits";
+      for (const auto function : functions) {
+        std::vector<int> bits;
+        for (int bit = low; bit <= high; ++bit) {
+          if (function >> bit & 1) bits.push_back(bit);
+        }
+        if (bits.size() > 1) index.mapping = "xor";
+        index.functions.push_back(std::move(bits));
+      }
+      return index;
+    }
+  }
+  for (std::int64_t block = 1; block <= 64 && block * static_cast<std::int64_t>(sets) <= most; block *= 2) {
+    if (explains(lines, [&](std::int64_t line) { return static_cast<std::uint64_t>(line / block % static_cast<std::int64_t>(sets)); })) {
+      index.mapping = "modulo";
+      index.block = block * line_bytes;
+      return index;
+    }
+  }
+  return index;
+}
+
+}  // namespace gexp::infer

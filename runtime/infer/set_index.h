@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gexp::infer {
+
+/// A line and the set that it was seen to share with others (a label: only equality means anything).
+struct Labelled {
+  std::int64_t line = 0;  ///< byte offset divided by the line's size
+  std::size_t set = 0;
+};
+
+/// How offsets choose their set.
+struct SetIndex {
+  std::string mapping = "not bit-defined";  ///< "one set", "bits", "xor", "modulo", "not bit-defined"
+  std::vector<std::vector<int>> functions;  ///< "bits", "xor": for each bit of the set number, the address bits that are XORed
+  std::int64_t block = 0;                   ///< "modulo": bytes that go to one set together
+};
+
+/// The simplest mapping that explains every label, fitted on half of the lines and checked on all; `line_bytes` of a line.
+SetIndex find_set_index(const std::vector<Labelled>& lines, std::size_t sets, std::int64_t line_bytes);
+
+}  // namespace gexp::infer
