@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <map>
+#include <utility>
 
 #include "lang/base/result.h"
 
@@ -20,11 +22,22 @@ BinaryOp operator_of(const std::string& sign) {
   return kOperators.at(sign);
 }
 
+/// Chains such as `1 + 1 + …` nest without brackets; everything that walks an expression recurses, so its depth has a limit.
+constexpr std::size_t kMaxDepth = 1000;
+
 class Builder {
  public:
   explicit Builder(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
 
   ExprPtr build(const Tree& tree) {
+    const auto beside = std::exchange(deepest_, 0);
+    auto made = build_node(tree);
+    deepest_ = std::max(beside, deepest_ + 1);
+    return made;
+  }
+
+ private:
+  ExprPtr build_node(const Tree& tree) {
     auto made = std::make_unique<Expr>();
     made->span = tree.span;
     switch (tree.kind) {
@@ -47,7 +60,17 @@ class Builder {
     return made;
   }
 
- private:
+  /// That many more levels around what was built last; false, and said, when they are too many.
+  bool deepen(std::size_t levels, Span span) {
+    if (deepest_ + levels <= kMaxDepth) {
+      deepest_ += levels;
+      return true;
+    }
+    if (!too_deep_) diagnostics_.error("E0101", span, fmt::format("this expression is more than {} operations deep", kMaxDepth), "name its parts with `let`");
+    too_deep_ = true;
+    return false;
+  }
+
   Quantity quantity(const Tree& tree) {
     Quantity made;
     const auto& digits = tree.children[0]->text;
@@ -75,6 +98,7 @@ class Builder {
     auto made = std::make_unique<Expr>();
     made->span = tree.children[0]->span;
     made->node = Name{tree.children[0]->text};
+    if (!deepen(tree.children.size() - 1, tree.span)) return made;
     for (std::size_t i = 1; i < tree.children.size(); ++i) {
       auto outer = std::make_unique<Expr>();
       outer->span = {tree.span.begin, tree.children[i]->span.end};
@@ -140,6 +164,7 @@ class Builder {
 
   ExprPtr signs(const Tree& tree, UnaryOp op) {
     auto made = build(*tree.children.back());
+    if (!deepen(tree.children.size() - 1, tree.span)) return made;
     for (std::size_t i = tree.children.size() - 1; i-- > 0;) {
       auto outer = std::make_unique<Expr>();
       outer->span = cover(tree.children[i]->span, made->span);
@@ -160,14 +185,20 @@ class Builder {
   ExprPtr chain(const Tree& tree) {
     auto made = build(*tree.children[0]);
     for (std::size_t i = 1; i + 1 < tree.children.size(); i += 2) {
-      made = binary(operator_of(tree.children[i]->text), tree.children[i]->span, std::move(made), build(*tree.children[i + 1]));
+      auto right = build(*tree.children[i + 1]);
+      if (!deepen(1, tree.span)) return made;
+      made = binary(operator_of(tree.children[i]->text), tree.children[i]->span, std::move(made), std::move(right));
     }
     return made;
   }
 
   ExprPtr words(const Tree& tree, BinaryOp op) {
     auto made = build(*tree.children[0]);
-    for (std::size_t i = 1; i < tree.children.size(); ++i) made = binary(op, {}, std::move(made), build(*tree.children[i]));
+    for (std::size_t i = 1; i < tree.children.size(); ++i) {
+      auto right = build(*tree.children[i]);
+      if (!deepen(1, tree.span)) return made;
+      made = binary(op, {}, std::move(made), std::move(right));
+    }
     return made;
   }
 
@@ -187,6 +218,8 @@ class Builder {
   }
 
   Diagnostics& diagnostics_;
+  std::size_t deepest_ = 0;  ///< levels of the deepest expression built beside or inside this one
+  bool too_deep_ = false;
 };
 
 }  // namespace

@@ -85,7 +85,9 @@ bool explain_number(std::string_view text, std::uint32_t at, Diagnostics& diagno
 std::string what_stands(std::string_view text, Span token) {
   if (token.begin >= text.size()) return "the end of the file";
   const auto here = slice(text, token);
-  return here == "\"" ? "a text" : fmt::format("`{}`", here);
+  if (here == "\"") return "a text";
+  if (here == "\n" || here == "\r") return "the end of the line";
+  return fmt::format("`{}`", here);
 }
 
 }  // namespace

@@ -12,6 +12,11 @@ namespace gexp::lang {
 inline bool is_word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 inline bool is_word(char c) { return is_word_start(c) || (c >= '0' && c <= '9'); }
 
+/// Bytes of a UTF-8 character that begins with this byte; 0 when none does.
+inline std::size_t utf8_length(unsigned char first) {
+  return first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+}
+
 bool is_statement_word(std::string_view word);
 /// chase, load, …: statements that stand inside braces.
 bool is_operation_word(std::string_view word);

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -84,6 +83,21 @@ constexpr std::size_t kMaxBytes = 4u << 20;
 constexpr int kMaxNesting = 200;
 constexpr int kMaxErrors = 50;  // more say nothing new
 
+/// Where a text stops being UTF-8 without control bytes; its length when it does not.
+std::size_t first_bad_byte(std::string_view text, std::size_t from) {
+  for (std::size_t i = from; i < text.size();) {
+    const auto first = static_cast<unsigned char>(text[i]);
+    const auto length = utf8_length(first);
+    const bool control = (first < 0x20 && first != '\t' && first != '\n' && first != '\r') || first == 0x7f;
+    if (control || length == 0 || i + length > text.size()) return i;
+    for (std::size_t k = 1; k < length; ++k) {
+      if ((static_cast<unsigned char>(text[i + k]) & 0xc0) != 0x80) return i;
+    }
+    i += length;
+  }
+  return text.size();
+}
+
 class Parser {
  public:
   Parser(const Source& source, Diagnostics& diagnostics) : source_(source), text_(source.text()), diagnostics_(diagnostics) {}
@@ -113,6 +127,12 @@ class Parser {
   bool acceptable() {
     if (text_.size() > kMaxBytes) {
       complain("E0101", {0, 1}, fmt::format("the file is larger than {} bytes", kMaxBytes), "");
+      return false;
+    }
+    if (text_.starts_with("\xef\xbb\xbf")) at_ = 3;  // a byte order mark
+    if (const auto bad = first_bad_byte(text_, at_); bad < text_.size()) {
+      const auto at = static_cast<std::uint32_t>(bad);
+      complain("E0101", {at, at + 1}, fmt::format("the byte 0x{:02x} belongs in no text", static_cast<unsigned char>(text_[bad])), "a spec is UTF-8");
       return false;
     }
     int depth = 0;

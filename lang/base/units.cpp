@@ -54,15 +54,15 @@ std::string name(Dimension dimension) {
   if (dimension.none()) return "count";
   std::string above, below;
   const auto part = [&](const char* unit, const char* one, int exponent) {
-    if (exponent > 0) above += (above.empty() ? "" : "*") + power(unit, exponent);
-    if (exponent < 0) below += (below.empty() ? "" : "*") + power(one, -exponent);
+    if (exponent > 0) above += fmt::format("{}{}", above.empty() ? "" : "*", power(unit, exponent));
+    if (exponent < 0) below += fmt::format("{}{}", below.empty() ? "" : "*", power(one, -exponent));
   };
   part("B", "B", dimension.bytes);
   part("ops", "op", dimension.ops);
   part("cycles", "cycle", dimension.cycles);
   part("s", "s", dimension.seconds);
-  if (above.empty()) above = "1";
-  return below.empty() ? above : above + "/" + below;
+  const char* head = above.empty() ? "1" : above.c_str();
+  return below.empty() ? head : fmt::format("{}/{}", head, below);
 }
 
 std::optional<Unit> find_unit(std::string_view text) {
@@ -108,7 +108,7 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
     }
     return d[a.size()][b.size()];
   };
-  if (word.size() > 64) return std::nullopt;
+  if (word.empty() || word.size() > 64) return std::nullopt;
   std::optional<std::string> best;
   std::size_t least = std::max<std::size_t>(1, (word.size() + 1) / 3) + 1;
   for (const auto candidate : words) {

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lang/check.h"
+#include "lang/parse.h"
+
+namespace gexp::test {
+
+inline std::string read(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// Every file of this extension under a folder of the repository, sorted.
+inline std::vector<std::filesystem::path> files_under(const std::string& folder, const std::string& extension) {
+  std::vector<std::filesystem::path> found;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(std::filesystem::path(GEXP_SOURCE_DIR) / folder)) {
+    if (entry.path().extension() == extension) found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+/// A text parsed and, when it parses, checked.
+struct Checked {
+  Source source;
+  Diagnostics diagnostics;
+  lang::File file;
+
+  explicit Checked(std::string text, std::string path = "test.gexp") : source(std::move(path), std::move(text)) {
+    file = lang::parse(source, diagnostics);
+    if (!diagnostics.has_errors()) lang::check(file, source, diagnostics);
+  }
+  /// As a user sees it.
+  [[nodiscard]] std::string text() const {
+    std::string all;
+    for (const auto& diagnostic : diagnostics.sorted()) all += render(diagnostic, &source);
+    return all;
+  }
+  /// "E0202 limt; E0301 n": code and the text pointed at, by place.
+  [[nodiscard]] std::string points() const {
+    std::string all;
+    for (const auto& d : diagnostics.sorted()) {
+      all += (all.empty() ? "" : "; ") + d.code + " " + std::string(source.slice(d.span));
+    }
+    return all;
+  }
+};
+
+/// The header, then `text`.
+inline Checked checked(const std::string& text) { return Checked("gexp 1\nexperiment x\n" + text + "\n"); }
+
+}  // namespace gexp::test
