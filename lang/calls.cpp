@@ -81,7 +81,7 @@ Typed ExpressionChecker::of(const Call& call, const Expr& expression, const Plac
   if (name == "unique") seen.time = seen.time == Time::Thread ? Time::Point : seen.time;
   if (name == "merger") seen.time = std::max(seen.time, Time::Thread);
   if (name == "merger" && !place.threads) {
-    error("E0301", call.callee.span, fmt::format("`merger` is known {}, and {} is settled {}", describe(Time::Thread), place.what, describe(place.limit)),
+    error("E0301", call.callee.span, fmt::format("`merger` is known {}, and {} is settled {}", known(Time::Thread), place.what, settled(place.limit)),
           "count its slots with `unique(merger(…))`");
     return {};
   }
@@ -165,8 +165,8 @@ void ExpressionChecker::check_label(const Callable& callable, const CallArgument
     want(argument.value, symbol->type, place, fmt::format("`{}`", label.text));
     return;
   }
-  const auto known = std::find_if(callable.labels.begin(), callable.labels.end(), [&](const Label& l) { return !l.name.empty() && l.name == label.text; });
-  if (known == callable.labels.end()) {
+  const auto parameter = std::find_if(callable.labels.begin(), callable.labels.end(), [&](const Label& l) { return !l.name.empty() && l.name == label.text; });
+  if (parameter == callable.labels.end()) {
     std::vector<std::string_view> names;
     for (const auto& l : callable.labels) {
       if (!l.name.empty()) names.push_back(l.name);
@@ -176,7 +176,7 @@ void ExpressionChecker::check_label(const Callable& callable, const CallArgument
     seen.wrong = true;
     return;
   }
-  if (known->takes == Takes::Neighbours) {
+  if (parameter->takes == Takes::Neighbours) {
     const auto* word = std::get_if<Name>(&argument.value->node);
     if (word && neighbour_words().has(word->text)) return;
     if (const auto* written = std::get_if<lang::Text>(&argument.value->node); written && !neighbour_words().has(written->value)) {
@@ -188,7 +188,7 @@ void ExpressionChecker::check_label(const Callable& callable, const CallArgument
       return;
     }
   }
-  seen.time = std::max(seen.time, want(argument.value, wanted_by(known->takes), place, fmt::format("`{}` of `{}`", known->name, callable.name)).time);
+  seen.time = std::max(seen.time, want(argument.value, wanted_by(parameter->takes), place, fmt::format("`{}` of `{}`", parameter->name, callable.name)).time);
 }
 
 void ExpressionChecker::check_clauses(const Callable& callable, const CallArgument& argument, bool first, const Place& place, Seen& seen) {

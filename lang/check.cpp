@@ -41,6 +41,8 @@ class FileChecker {
 
   void run() {
     declare_all();
+    only_once<Budget>(file_.statements, expressions_.source(), diagnostics_);
+    only_once<Seed>(file_.statements, expressions_.source(), diagnostics_);
     for (const auto& statement : file_.statements) {
       std::visit([&](const auto& node) { check(node, statement.span); }, statement.node);
     }
@@ -56,6 +58,7 @@ class FileChecker {
       if (const auto* expect = std::get_if<Expect>(&statement.node)) {
         auto place = at("an expect", Time::Finding);
         place.after_all = true;
+        place.once = true;
         check_expect(expressions_, *expect, place);
       }
     }
@@ -107,7 +110,7 @@ class FileChecker {
     const auto declared = declared_type(param.type.text);
     static constexpr std::array kNoParam{"list", "structure", "line"};
     if (!declared || std::find(kNoParam.begin(), kNoParam.end(), param.type.text) != kNoParam.end()) {
-      diagnostics_.error("E0213", param.type.span, fmt::format("`{}` is no type of a parameter", param.type.text), did_you_mean(param.type.text, type_words()));
+      diagnostics_.error("E0213", param.type.span, fmt::format("`{}` is no type of a parameter", param.type.text), meant_type(param.type.text));
       expressions_.check(param.value, place);
     } else {
       expressions_.want(param.value, *declared, place, fmt::format("`{}`", param.name.text));

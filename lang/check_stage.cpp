@@ -23,6 +23,17 @@ Span first_word(const Source& source, Span span) {
   return {span.begin, span.begin + static_cast<std::uint32_t>(end - text.begin())};
 }
 
+std::string meant_type(const std::string& word) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kOthers{{
+      {"bytes", "B"}, {"byte", "B"}, {"seconds", "s"}, {"int", "count"}, {"number", "count"}, {"float", "count"},
+      {"string", "name"}, {"text", "name"}, {"struct", "structure"}}};
+  for (const auto& [other, ours] : kOthers) {
+    if (word == other) return fmt::format("write `{}`", ours);
+  }
+  const auto near = did_you_mean(word, type_words());
+  return near.empty() ? "B, count, cycles, s, ops, B/s, ops/cycle, name, list, structure and line are types" : near;
+}
+
 Type settled(Type type) {
   type.zero = false;
   return type;
@@ -86,7 +97,7 @@ Type check_domain(ExpressionChecker& expressions, Diagnostics& diagnostics, cons
     item = settled(item);
     switch (domain.by) {
       case Domain::By::One:
-        if (item.number() && !item.plain() && !domain.amount) {
+        if (item.number() && !item.plain() && place.stage != kNoStage) {  // a param only says its limits
           diagnostics.error("E0217", domain.span, fmt::format("an interval in {} needs a step", describe(item)), "write `step 4KiB`, `times 2` or `points 9`");
         }
         break;
@@ -145,7 +156,9 @@ void StageChecker::declare_all(const Stage& stage) {
   for (const auto& item : stage.items) {
     const auto end = item.span.end;
     if (const auto* sweep = std::get_if<Sweep>(&item.node)) {
-      for (const auto& name : sweep->names) add(Symbol::Kind::Sweep, name, sweep->domain.refine_on || sweep->domain.until ? sweep->domain.span.begin : end, Time::Point);
+      const auto& domain = sweep->domain;
+      const auto usable = domain.refine_to ? domain.refine_to->span.begin : domain.until ? domain.until->span.begin : end;
+      for (const auto& name : sweep->names) add(Symbol::Kind::Sweep, name, usable, Time::Point);
     }
     if (const auto* let = std::get_if<Let>(&item.node)) add(Symbol::Kind::Let, let->name, end, Time::Point);
     if (const auto* pattern = std::get_if<PatternDef>(&item.node)) add(Symbol::Kind::Pattern, pattern->name, end, Time::Point);
@@ -161,11 +174,18 @@ void StageChecker::declare_all(const Stage& stage) {
 
 Type StageChecker::run(const Stage& stage) {
   declare_all(stage);
+  only_once<Launch>(stage.items, expressions_.source(), diagnostics_);
+  only_once<RepeatUntil>(stage.items, expressions_.source(), diagnostics_);
+  only_once<Timed>(stage.items, expressions_.source(), diagnostics_);
   for (const auto& item : stage.items) {
     std::visit([&](const auto& node) { check(node, item.span); }, item.node);
   }
   for (const auto& item : stage.items) {
-    if (const auto* expect = std::get_if<Expect>(&item.node)) check_expect(expressions_, *expect, at("an expect", Time::Finding));
+    if (const auto* expect = std::get_if<Expect>(&item.node)) {
+      auto place = at("an expect", Time::Finding);
+      place.once = true;
+      check_expect(expressions_, *expect, place);
+    }
   }
   std::vector<Type::Field> findings;
   for (const auto& item : stage.items) {
@@ -178,7 +198,7 @@ Type StageChecker::run(const Stage& stage) {
 
 Type StageChecker::declared(const Word& word) {
   if (auto type = declared_type(word.text)) return *type;
-  diagnostics_.error("E0213", word.span, fmt::format("`{}` is no type", word.text), did_you_mean(word.text, type_words()));
+  diagnostics_.error("E0213", word.span, fmt::format("`{}` is no type", word.text), meant_type(word.text));
   return any_type();
 }
 
@@ -223,7 +243,7 @@ void StageChecker::tuples(const Sweep& sweep, const Place& place) {
 
 void StageChecker::check(const Let& let, Span) {
   const auto typed = expressions_.check(let.value, at("a value of the stage", Time::Point, true));
-  settle(let.name, settled(typed.type), typed.time);
+  settle(let.name, settled(typed.type), std::max(typed.time, Time::Point));
 }
 
 void StageChecker::check(const PatternDef& pattern, Span) {

@@ -12,10 +12,27 @@ void check_word(Diagnostics& diagnostics, const Word& word, const Words& words);
 /// A domain, whose items must fit `type`; the type of an item. `records` is where refine and until conditions stand.
 Type check_domain(ExpressionChecker& expressions, Diagnostics& diagnostics, const Domain& domain, const Type& type, const Place& place, const Place& records);
 void check_expect(ExpressionChecker& expressions, const Expect& expect, const Place& place);
+/// What to write instead of a word that is no type.
+std::string meant_type(const std::string& word);
 /// The statement word that a statement begins with.
 Span first_word(const Source& source, Span span);
 /// The type of a name with this value: a written 0 is a plain number from then on.
 Type settled(Type type);
+
+/// E0219 for every statement of a kind that may stand once, after the first.
+template <class T> void only_once(const std::vector<Statement>& statements, const Source& source, Diagnostics& diagnostics) {
+  const Statement* first = nullptr;
+  for (const auto& each : statements) {
+    if (!std::holds_alternative<T>(each.node)) continue;
+    if (first) {
+      const auto word = first_word(source, each.span);
+      auto& problem = diagnostics.error("E0219", word, "a second `" + std::string(source.slice(word)) + "` here", "keep one of them");
+      problem.notes.push_back({first_word(source, first->span), "the first one"});
+    } else {
+      first = &each;
+    }
+  }
+}
 
 class StageChecker {
  public:

@@ -36,7 +36,33 @@ const char* unit_of(Dimension dimension) {
   return "";
 }
 
+/// A unit as it is said: `2s` means 2 seconds.
+std::string_view spoken(std::string_view unit) {
+  if (unit == "s") return "seconds";
+  if (unit == "ms") return "milliseconds";
+  if (unit == "us") return "microseconds";
+  if (unit == "ns") return "nanoseconds";
+  if (unit == "B") return "bytes";
+  if (unit == "elem") return "elements";
+  return unit;
+}
+
 }  // namespace
+
+std::string ExpressionChecker::text(Span span) const {
+  constexpr std::size_t kLongest = 48;
+  std::string line;
+  for (const char c : source_.slice(span)) {
+    const bool space = c == ' ' || c == '\n' || c == '\t' || c == '\r';
+    if (!space) line += c;
+    if (space && !line.empty() && line.back() != ' ') line += ' ';
+    if (line.size() > kLongest) {
+      while (!line.empty() && (static_cast<unsigned char>(line.back()) & 0xc0) == 0x80) line.pop_back();
+      return line + "…";
+    }
+  }
+  return line;
+}
 
 bool ExpressionChecker::expect_type(const Expr& expression, const Type& type, const Type& wanted, const std::string& role) {
   if (fits(type, wanted)) return true;
@@ -94,7 +120,7 @@ Typed ExpressionChecker::of(const Quantity& quantity, const Expr& expression, co
     const auto number = written.substr(0, written.size() - std::min(written.size(), quantity.unit.size()));
     auto& problem = error("E0205", expression.span,
                           unit ? fmt::format("`{}` means {} {}, and `{}` is a name here", written, number,
-                                             unit->dimension == kSeconds ? "seconds" : unit->text, quantity.unit)
+                                             spoken(unit->text), quantity.unit)
                                : fmt::format("`{}` has a name where a unit stands", written),
                           fmt::format("write `{} * {}`", number, quantity.unit));
     if (!symbol->span.empty()) problem.notes.push_back({symbol->span, fmt::format("the name `{}`", quantity.unit)});
@@ -123,11 +149,16 @@ bool ExpressionChecker::known_in_time(const Symbol& symbol, Span span, const Pla
     problem.notes.push_back({symbol.span, fmt::format("`{}` is declared here", symbol.name)});
     return false;
   }
+  if (place.once && symbol.time != Time::File && symbol.time != Time::Finding) {
+    auto& problem = error("E0301", span, fmt::format("`{}` is known {}, and {} is judged once, after all of them", symbol.name, known(symbol.time), place.what),
+                          "`find` makes one value of all points");
+    if (!symbol.span.empty()) problem.notes.push_back({symbol.span, fmt::format("`{}` is {}, declared here", symbol.name, describe(symbol.kind))});
+    return false;
+  }
   const bool early = symbol.time == Time::Thread ? !place.threads : symbol.time > place.limit;
   if (!early) return true;
   auto& problem = error("E0301", span,
-                        fmt::format("`{}` is known {}, and {} is settled {}", symbol.name, describe(symbol.time), place.what,
-                                    describe(place.limit)),
+                        fmt::format("`{}` is known {}, and {} is settled {}", symbol.name, known(symbol.time), place.what, settled(place.limit)),
                         symbol.kind == Symbol::Kind::Find     ? "a finding is a value in later stages, as STAGE.NAME, and in expects"
                         : symbol.time == Time::Thread ? "lane, tid, warp and gtid have values inside patterns only"
                                                               : "");
@@ -170,7 +201,7 @@ Typed ExpressionChecker::stage_finding(const Symbol& stage, const Member& member
   };
   const auto whole = text(expression.span);
   if (place.stage == kNoStage) {
-    note(error("E0301", expression.span, fmt::format("`{}` is a finding, and {} is settled {}", whole, place.what, describe(place.limit)),
+    note(error("E0301", expression.span, fmt::format("`{}` is a finding, and {} is settled {}", whole, place.what, settled(place.limit)),
                "use it in a later stage or in an expect"));
     return {};
   }
@@ -181,7 +212,7 @@ Typed ExpressionChecker::stage_finding(const Symbol& stage, const Member& member
   }
   if (stage.stage == place.stage && place.limit < Time::Finding) {
     note(error("E0301", expression.span,
-               fmt::format("`{}` is known {}, and {} is settled {}", whole, describe(Time::Finding), place.what, describe(place.limit)),
+               fmt::format("`{}` is known {}, and {} is settled {}", whole, known(Time::Finding), place.what, settled(place.limit)),
                "use it in a later stage or in an expect"));
     return {};
   }

@@ -22,6 +22,7 @@ struct Place {
   std::size_t stage = kNoStage;  ///< the stage it stands in; findings of earlier ones are values
   bool after_all = false;        ///< an expect of the file: findings of every stage
   bool ordered_derives = false;  ///< a derive reads only those above it
+  bool once = false;             ///< judged once for all points: nothing that differs from point to point
 };
 
 /// What is known of an expression; `time` is that of the latest value it reads.
@@ -85,7 +86,8 @@ class ExpressionChecker {
   Diagnostic& error(const char* code, Span span, std::string message, std::string hint = {}) {
     return diagnostics_.error(code, span, std::move(message), std::move(hint));
   }
-  [[nodiscard]] std::string text(Span span) const { return std::string(source_.slice(span)); }
+  /// The text of an expression on one line, shortened.
+  [[nodiscard]] std::string text(Span span) const;
 
   const Source& source_;
   Diagnostics& diagnostics_;

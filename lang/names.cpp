@@ -5,13 +5,24 @@
 
 namespace gexp::lang {
 
-const char* describe(Time time) {
+const char* known(Time time) {
   switch (time) {
     case Time::File: return "before anything runs";
-    case Time::Point: return "at each point of the sweep";
+    case Time::Point: return "at each point";
     case Time::Thread: return "in each thread";
     case Time::Row: return "after the runs of a point";
     case Time::Finding: return "after every point of its stage";
+  }
+  return "";
+}
+
+const char* settled(Time limit) {
+  switch (limit) {
+    case Time::File: return "before anything runs";
+    case Time::Point: return "before the runs of a point";
+    case Time::Thread: return "in each thread";
+    case Time::Row: return "after the runs of a point";
+    case Time::Finding: return "after every point";
   }
   return "";
 }

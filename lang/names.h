@@ -22,8 +22,10 @@ enum class Time {
   Row,      ///< the timed record and what is derived from it: after the runs of a point
   Finding,  ///< after every point of the stage
 };
-/// "for the whole file", "a point", … as messages put it.
-const char* describe(Time time);
+/// When a value of this time is known, as messages put it: "at each point".
+const char* known(Time time);
+/// When a place that may read values up to this time is settled: "before the runs of a point".
+const char* settled(Time limit);
 
 struct Symbol {
   enum class Kind { Param, Let, Memory, Pattern, Stage, Sweep, Thread, Record, Column, Derive, Find, Loop, Module };
