@@ -15,6 +15,7 @@ namespace gexp::infer {
 namespace {
 
 constexpr double kStray = 1e-3;   // share of accesses that interference may strike at a point that otherwise never misses
+constexpr std::uint32_t kSettledMisses = 5;
 constexpr double kSettled = 0.01; // relative change that still counts as stable
 
 double median(std::vector<double> values) {
@@ -55,6 +56,18 @@ bool only_strays(const std::vector<std::uint32_t>& counts, std::size_t runs, std
 
 std::size_t lap_of(const Point& point) {
   return point.walk && point.walk->steps > 0 ? static_cast<std::size_t>(point.walk->steps) : std::size_t{1} << 40;
+}
+
+/// Misses of the position that misses least among those that miss; many where nothing misses.
+std::uint32_t rarest_miss(const Point& point, std::size_t runs, double threshold) {
+  const auto counts = miss_counts(point, 0, runs, threshold);
+  const auto lap = std::min(lap_of(point), std::max<std::size_t>(1, counts.size()));
+  if (only_strays(counts, runs, lap)) return UINT32_MAX;
+  std::vector<std::uint32_t> positions(lap);
+  for (std::size_t i = 0; i < counts.size(); ++i) positions[i % lap] += counts[i];
+  std::uint32_t least = UINT32_MAX;
+  for (const auto count : positions) least = count > 0 ? std::min(least, count) : least;
+  return least;
 }
 
 }  // namespace
@@ -189,6 +202,11 @@ Result<Value> PointScope::stable(const compiler::Formula& inner) const {
   const auto* a = now->get<Number>();
   const auto* b = then->get<Number>();
   if (!a || !b) return Value(*now == *then);
+  if (inner.kind == compiler::Formula::Kind::Call && inner.text == "missed") {
+    // Which positions miss is settled when none is new and none was seen so rarely that others may still be unseen.
+    const auto border = threshold(inner);
+    return Value(a->number == b->number && (!border || rarest_miss(point(), runs(), *border) >= kSettledMisses));
+  }
   return Value(std::fabs(a->number - b->number) <= kSettled * std::fabs(a->number));
 }
 

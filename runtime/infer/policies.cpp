@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/infer/policies.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace gexp::infer {
+
+PolicySet::PolicySet(Policy policy, std::size_t ways, std::size_t lines, bool stale)
+    : policy_(policy), ways_(ways), way_of_(lines, ways), line_in_(ways, lines), stamp_(ways), tree_(ways), used_(ways, false),
+      filled_(stale ? ways : 0), clock_(ways) {
+  for (std::size_t way = 0; way < ways; ++way) stamp_[way] = way;
+}
+
+bool PolicySet::access(std::size_t line) {
+  if (const auto way = way_of_[line]; way < ways_) {
+    touch(way, false);
+    return true;
+  }
+  const auto way = filled_ < ways_ ? filled_++ : victim();
+  if (line_in_[way] < way_of_.size()) way_of_[line_in_[way]] = ways_;
+  line_in_[way] = line;
+  way_of_[line] = way;
+  touch(way, true);
+  return false;
+}
+
+std::size_t PolicySet::victim() {
+  if (policy_ == Policy::Plru) {
+    std::size_t node = 0;
+    while (node < ways_ - 1) node = 2 * node + (tree_[node] ? 2 : 1);
+    return node - (ways_ - 1);
+  }
+  if (policy_ == Policy::Nru) {
+    const auto free = std::find(used_.begin(), used_.end(), false);
+    return free == used_.end() ? 0 : static_cast<std::size_t>(free - used_.begin());
+  }
+  return static_cast<std::size_t>(std::min_element(stamp_.begin(), stamp_.end()) - stamp_.begin());
+}
+
+void PolicySet::touch(std::size_t way, bool fill) {
+  if (policy_ == Policy::Lru || (policy_ == Policy::Fifo && fill)) stamp_[way] = ++clock_;
+  if (policy_ == Policy::Plru) {  // every node on the way points to the other side
+    for (std::size_t node = way + ways_ - 1; node > 0; node = (node - 1) / 2) tree_[(node - 1) / 2] = node % 2 == 1;
+  }
+  if (policy_ == Policy::Nru) {
+    used_[way] = true;
+    if (std::find(used_.begin(), used_.end(), false) == used_.end()) {
+      std::fill(used_.begin(), used_.end(), false);
+      used_[way] = true;
+    }
+  }
+}
+
+const char* word(PolicySet::Policy policy) {
+  switch (policy) {
+    case PolicySet::Policy::Lru: return "lru";
+    case PolicySet::Policy::Fifo: return "fifo";
+    case PolicySet::Policy::Plru: return "plru";
+    case PolicySet::Policy::Nru: return "nru";
+  }
+  return "";
+}
+
+std::vector<PolicySet::Policy> candidate_policies(std::size_t ways) {
+  using Policy = PolicySet::Policy;
+  std::vector<Policy> all{Policy::Lru, Policy::Fifo};
+  if (ways > 2) {  // with two ways tree-PLRU and NRU are LRU
+    if (std::has_single_bit(ways)) all.push_back(Policy::Plru);
+    all.push_back(Policy::Nru);
+  }
+  return all;
+}
+
+}  // namespace gexp::infer

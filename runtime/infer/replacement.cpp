@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "runtime/infer/analysis.h"
+#include "runtime/infer/policies.h"
+#include "runtime/infer/way_tracking.h"
+
+// Which policy replaces lines: walk one line more than a set has ways, in an order with hits and misses mixed, and ask every
+// candidate to predict each access. A deterministic policy predicts them all or it is not the one (Abel and Reineke, RTAS 2013).
+// Where none does, the evictions themselves tell (Mei14 section 3.2): the victim is the line that misses next, so every way's
+// share of victims is counted; equal shares without a memory are random replacement, unequal ones weighted. Victims that
+// depend on age or on the victim before fit neither, and no name is given.
+namespace gexp::infer {
+namespace {
+
+using Policy = PolicySet::Policy;
+
+constexpr double kNoise = 0.002;      // share of accesses that interference may turn
+constexpr double kApart = 4;            // times the best candidate's errors (and the noise) that the second must make
+constexpr std::size_t kMaxHistories = 400;
+constexpr double kStrange = 5;        // standard deviations that chance does not explain
+
+struct Launch {
+  History history;
+  std::vector<std::size_t> before;  ///< accesses of the launch that were not recorded, oldest first
+};
+
+struct Walk {
+  std::vector<Launch> launches;
+  std::size_t lines = 0;
+};
+
+/// Windows as launches: each starts with the warm-up, goes through the unrecorded part of the walk, then is recorded.
+std::optional<Walk> read_walk(const Context& context, const std::vector<std::int64_t>& members, std::int64_t line_bytes, double border) {
+  std::map<std::int64_t, std::size_t> number;
+  for (const auto offset : members) number.try_emplace(offset / line_bytes, number.size());
+  Walk walk;
+  walk.lines = number.size();
+  const auto line_at = [&](const Pattern& pattern, std::int64_t step) -> std::optional<std::size_t> {
+    const auto found = number.find(pattern.at(0, step % pattern.steps) / line_bytes);
+    if (found == number.end()) return std::nullopt;
+    return found->second;
+  };
+  for (const auto& point : context.table.points) {
+    if (!point.walk || point.walk->steps == 0) continue;
+    for (const auto& run : point.runs) {
+      for (std::size_t w = 0; w < run.windows.size() && walk.launches.size() < kMaxHistories; ++w) {
+        const auto begin = static_cast<std::int64_t>(run.windows[w]);
+        const auto end = static_cast<std::int64_t>(w + 1 < run.windows.size() ? run.windows[w + 1] : run.ticks.size());
+        Launch launch;
+        for (std::int64_t i = 0; i < point.warm_steps && point.warm_walk; ++i) {
+          const auto line = line_at(*point.warm_walk, i);
+          if (!line) return std::nullopt;
+          launch.before.push_back(*line);
+        }
+        for (std::int64_t i = 0; i < end; ++i) {
+          const auto line = line_at(*point.walk, i);
+          if (!line) return std::nullopt;
+          if (i < begin) {
+            launch.before.push_back(*line);
+            continue;
+          }
+          launch.history.lines.push_back(*line);
+          launch.history.missed.push_back(run.ticks[static_cast<std::size_t>(i)] > border);
+        }
+        launch.history.cold = launch.before.empty();
+        walk.launches.push_back(std::move(launch));
+      }
+    }
+  }
+  return walk;
+}
+
+/// Share of the accesses that a candidate predicts wrongly. From a cold start every access is judged; from a stale one only
+/// those after a burn-in that lets any sensible policy forget what it held.
+double mismatch(const Walk& walk, Policy policy, bool stale) {
+  std::size_t wrong = 0, judged = 0;
+  const auto burn_in = stale ? 8 * walk.lines : 0;
+  for (const auto& launch : walk.launches) {
+    PolicySet set(policy, walk.lines - 1, walk.lines, stale);
+    for (const auto line : launch.before) set.access(line);
+    for (std::size_t i = 0; i < launch.history.lines.size(); ++i) {
+      const bool hit = set.access(launch.history.lines[i]);
+      if (launch.before.size() + i < burn_in) continue;
+      ++judged;
+      wrong += hit == launch.history.missed[i] ? 1 : 0;
+    }
+  }
+  return judged ? static_cast<double>(wrong) / static_cast<double>(judged) : 1;
+}
+
+/// Chance that chi-square with so many degrees of freedom is larger (Wilson and Hilferty's approximation).
+double chi2_tail(double chi2, double dof) {
+  if (dof <= 0) return 1;
+  const double z = (std::cbrt(chi2 / dof) - (1 - 2 / (9 * dof))) / std::sqrt(2 / (9 * dof));
+  return 0.5 * std::erfc(z / std::sqrt(2.0));
+}
+
+Finding named(const Context& context, const std::string& name, std::size_t ways, List probabilities, double confidence, std::string why, std::string evidence) {
+  Fields fields;
+  fields["name"] = Value(name);
+  fields["ways"] = Value(static_cast<double>(ways));
+  fields["probabilities"] = Value(std::move(probabilities));
+  return found(context, Value(std::move(fields)), confidence, std::move(why), std::move(evidence));
+}
+
+Finding from_evictions(const Context& context, const Walk& walk, const std::string& refuted) {
+  std::vector<History> histories;
+  for (const auto& launch : walk.launches) histories.push_back(launch.history);
+  const auto seen = follow_evictions(histories, walk.lines);
+  const auto ways = walk.lines - 1;
+  if (seen.misses < 50 * static_cast<double>(ways)) {
+    return undetermined(context, fmt::format("no deterministic candidate fits ({}), and {} evictions are too few to tell chances of {} ways: more repetitions would decide", refuted, seen.misses, ways));
+  }
+  if (std::fabs(seen.recency_z) > kStrange || std::fabs(seen.repeat_z) > kStrange) {
+    return undetermined(context, fmt::format("no deterministic candidate fits ({}), and victims are not drawn by chance alone: age counts ({:.1f} standard deviations), the victim before counts ({:.1f})", refuted, seen.recency_z, seen.repeat_z));
+  }
+  const auto evidence = fmt::format("{} evictions; {}", seen.misses, refuted);
+  const double p = chi2_tail(seen.uniform_chi2, seen.uniform_dof);
+  if (p > 0.001) {
+    List equal(ways, Value(1.0 / static_cast<double>(ways)));
+    return named(context, "random", ways, std::move(equal), 0.99, fmt::format("victims are drawn by chance, every way alike (chi-square {:.1f} on {} degrees of freedom)", seen.uniform_chi2, seen.uniform_dof), evidence);
+  }
+  List shares;
+  double widest = 0;
+  for (const auto count : seen.by_way) {
+    const double share = count / seen.misses;
+    shares.emplace_back(share);
+    widest = std::max(widest, 1.96 * std::sqrt(share * (1 - share) / seen.misses));
+  }
+  return named(context, "weighted", ways, std::move(shares), 0.99, fmt::format("victims are drawn by chance, some ways more often; each share within {:.3f}{}", widest,
+                           seen.labelled ? "; ways in the order in which they are first filled" : "; ways from the most to the least often replaced"), evidence);
+}
+
+}  // namespace
+
+Finding replacement(const Context& context) {
+  const auto members_value = argument_value(context, "members");
+  const auto line_value = argument_value(context, "line");
+  const auto* list = members_value.get<List>();
+  const auto* line = line_value.get<Number>();
+  if (!list || !line || line->number < 1) return undetermined(context, "the set's members or the line are not known");
+  std::vector<std::int64_t> members;
+  for (const auto& item : *list) {
+    if (const auto* n = item.get<Number>()) members.push_back(static_cast<std::int64_t>(n->number));
+  }
+  if (members.size() < 2) return undetermined(context, "a set of one line replaces nothing but that line");
+  const auto border = miss_threshold(context.table, context.classes);
+  if (!border) return undetermined(context, "all latencies are of one class: either nothing is replaced or nothing stays");
+  const auto walk = read_walk(context, members, static_cast<std::int64_t>(line->number), *border);
+  if (!walk) return undetermined(context, "the walk leaves the set's members");
+  const auto ways = walk->lines - 1;
+  if (ways == 1) return named(context, "direct", 1, {}, 0.99, "a set of one way has no choice", "");
+
+  std::vector<std::pair<double, Policy>> errors;
+  std::string refuted;
+  for (const auto policy : candidate_policies(ways)) {
+    errors.emplace_back(std::min(mismatch(*walk, policy, false), mismatch(*walk, policy, true)), policy);
+    refuted += fmt::format("{}{} fails on {:.1f} %", refuted.empty() ? "" : ", ", word(policy), errors.back().first * 100);
+  }
+  std::sort(errors.begin(), errors.end());
+  if (errors[0].first <= kNoise) {
+    if (errors.size() > 1 && errors[1].first < std::max(kNoise, kApart * errors[0].first)) {
+      return undetermined(context, fmt::format("{} and {} explain the trace alike; a walk with more hits between misses would tell them apart", word(errors[0].second), word(errors[1].second)));
+    }
+    return named(context, word(errors[0].second), ways, {}, 0.999, fmt::format("it predicts {:.2f} % of all hits and misses", 100 * (1 - errors[0].first)), refuted);
+  }
+  return from_evictions(context, *walk, refuted);
+}
+
+}  // namespace gexp::infer

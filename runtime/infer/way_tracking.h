@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <vector>
+
+namespace gexp::infer {
+
+/// One contiguous stretch of history: which line each access touched and whether it missed.
+struct History {
+  std::vector<std::size_t> lines;
+  std::vector<bool> missed;
+  bool cold = false;  ///< begins with an empty set, at its first access
+};
+
+/// What the evictions of one set show, when one line more than it has ways is walked.
+struct Evictions {
+  std::vector<double> by_way;        ///< victims by way; labels agree over histories only where `labelled`
+  bool labelled = false;             ///< every history began cold: way i is the one that was filled i-th
+  double misses = 0;                 ///< evictions seen
+  double uniform_chi2 = 0, uniform_dof = 0;  ///< against equal chances, summed over histories (needs no common labels)
+  double recency_z = 0;              ///< how far victims are older than their ways' chances say, in standard deviations
+  double repeat_z = 0;               ///< how far the same way is hit twice in a row more or less often than by chance
+};
+
+/// Follows which way each line is in: exactly one line is absent at any time, a miss brings it in, and the line that misses next
+/// is the one that was evicted (Mei14 section 3.2, step 4). `lines` = ways + 1.
+Evictions follow_evictions(const std::vector<History>& histories, std::size_t lines);
+
+}  // namespace gexp::infer
