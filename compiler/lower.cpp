@@ -38,7 +38,8 @@ class Lowering {
                                      [&, &wanted = name](const Parameter& p) { return p.name == wanted; });
       if (!known) unknown_setting(name);
     }
-    return {std::move(program_), build_graph()};
+    auto graph = build_graph();
+    return {std::move(program_), std::move(graph)};
   }
 
  private:

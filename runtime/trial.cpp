@@ -143,7 +143,7 @@ Result<> Bench::run_each(const compiler::PointPlan& plan, infer::Point& point, d
   };
   LaunchShape shape;
   shape.shared_bytes = static_cast<std::uint32_t>(compiler::kTraceBytes);
-  shape.carveout_bytes = plan.carveout;
+  shape.carveout_bytes = plan.carveout == 0 ? -1 : plan.carveout;  // 0 B: as little as the kernel fits in
   infer::Run run;
   run.windows.clear();
   const auto total = static_cast<std::uint64_t>(plan.steps);
@@ -210,7 +210,7 @@ Result<> Bench::run_total(const compiler::PointPlan& plan, infer::Point& point, 
   shape.grid = plan.grid;
   shape.block = plan.block;
   shape.shared_bytes = static_cast<std::uint32_t>(bytes);
-  shape.carveout_bytes = plan.carveout;
+  shape.carveout_bytes = plan.carveout == 0 ? -1 : plan.carveout;  // 0 B: as little as the kernel fits in
   shape.bank_bytes = plan.bank;
   const std::vector<Argument> arguments = {pointer(*tables),
                                            pointer(*tables + links * 4),
