@@ -149,8 +149,13 @@ void ExpressionChecker::check_subject(const Callable& callable, const CallArgume
   }
 }
 
-void ExpressionChecker::check_label(const Callable& callable, const CallArgument& argument, const Place& place, Seen& seen) {
+void ExpressionChecker::check_label(const Callable& callable, const CallArgument& argument, const Place& stands, Seen& seen) {
   const auto& label = *argument.label;
+  auto place = stands;
+  if (callable.kind == Callable::Kind::Analysis) {  // one value for the whole table
+    place.limit = Time::File;
+    place.what = "a labelled argument of an analysis";
+  }
   if (callable.free_labels) {
     if (callable.kind == Callable::Kind::Pattern) {
       seen.time = std::max(seen.time, want(argument.value, pattern_type(), place, fmt::format("part `{}`", label.text)).time);

@@ -90,7 +90,7 @@ TEST_CASE("names: twice, unknown, of another kind, too early") {
 
 TEST_CASE("a unit that is a name") {
   CHECK(points("let s = 2\nlet a = 2s") == "E0205 2s");
-  CHECK(points("let a = 2s\nlet s = 2") == "");  // no name there yet
+  CHECK(points("let a = 2s\nlet s = 2") == "E0205 2s");  // a name in sight, wherever it is declared
   CHECK(points("stage t { sweep s in 1..4 }\nbudget time 3s") == "");
   CHECK(points("stage t { sweep s in 1..4  skip s * 1s > 2 * 3s why \"x\" }") == "E0205 1s; E0205 3s");
 }
@@ -190,6 +190,7 @@ TEST_CASE("functions, analyses and their arguments") {
   CHECK(in_stage("  find k: cycles = value(median(lat), n: 4KiB)") == "");
   CHECK(in_stage("  find k: cycles = value(median(lat), n: 4)") == "E0211 4");
   CHECK(in_stage("  find k: cycles = value(median(lat), m: 4)") == "E0222 m");
+  CHECK(in_stage("  find k: structure = cache_sets(lat over n, line: n)") == "E0301 n");
   CHECK(in_stage("  find k: cycles = fastest(lat over n)") == "E0222 n");
   CHECK(points("pattern p = uniform(stride: 4B)") == "E0222 uniform(stride: 4B)");
   CHECK(points("pattern p = uniform(4B, 8B)") != "");
