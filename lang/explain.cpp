@@ -82,6 +82,28 @@ bool explain_number(std::string_view text, std::uint32_t at, Diagnostics& diagno
   return false;
 }
 
+/// The last `{` of the statement that is open at `at`; `at` when none is.
+std::uint32_t open_brace(std::string_view text, std::uint32_t begin, std::uint32_t at) {
+  std::vector<std::uint32_t> open;
+  for (std::uint32_t i = begin; i < at; ++i) {
+    if (text[i] == '#') while (i < at && text[i] != '\n') ++i;
+    if (i < at && text[i] == '{') open.push_back(i);
+    if (i < at && text[i] == '}' && !open.empty()) open.pop_back();
+  }
+  return open.empty() ? at : open.back();
+}
+
+/// The `"` of the text that is open at the end of a line; `at` when none is.
+std::uint32_t open_quote(std::string_view text, std::uint32_t begin, std::uint32_t at) {
+  std::uint32_t quote = at;
+  std::uint32_t line = at;
+  while (line > begin && text[line - 1] != '\n') --line;
+  for (std::uint32_t i = line; i < at && (text[i] != '#' || quote != at); ++i) {
+    if (text[i] == '"') quote = quote == at ? i : at;
+  }
+  return quote;
+}
+
 std::string what_stands(std::string_view text, Span token) {
   if (token.begin >= text.size()) return "the end of the file";
   const auto here = slice(text, token);
@@ -97,14 +119,24 @@ bool is_operation_word(std::string_view word) { return contains(kOperations, wor
 bool is_operation(Kind kind) { return kind >= Kind::Chase && kind <= Kind::Loop; }
 
 void explain(std::string_view text, std::uint32_t begin, std::uint32_t at, const std::string& message, Diagnostics& diagnostics) {
-  (void)begin;
   if (explain_number(text, at, diagnostics)) return;
   const auto token = token_at(text, at);
   const auto here = slice(text, token);
+  if (here == "\n" || here == "\r" || token.empty()) {
+    if (const auto quote = open_quote(text, begin, at); quote != at) {
+      diagnostics.error("E0103", {quote, at}, "this text is not closed on its line", "put a `\"` at its end");
+      return;
+    }
+  }
   const bool reserved = is_statement_word(here) || contains(kOperators, here);
   if (reserved && message == "a name is wanted") {
     diagnostics.error("E0107", token, fmt::format("`{}` is a word of the language, it cannot be a name", here),
                       fmt::format("write another name, such as `{}_`", here));
+    return;
+  }
+  if (message == "an operation or `}` is wanted" && (here.empty() || reserved)) {
+    auto& problem = diagnostics.error("E0104", token, fmt::format("`}}` is wanted before {}", what_stands(text, token)), "close the braces of the operations");
+    if (const auto open = open_brace(text, begin, at); open != at) problem.notes.push_back({{open, open + 1}, "this `{` is open"});
     return;
   }
   if (message == "an operation or `}` is wanted" && !here.empty() && is_word_start(here[0])) {

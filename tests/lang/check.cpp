@@ -27,7 +27,7 @@ stage sets {{
   find hit: cycles = fastest(lat)
   find fit: line = linear(median(lat) over extra)
   find all: list = latency_classes(lat)
-  find kind: structure = replacement(lat, members: S.members, line: 32B)
+  find kind: structure = replacement(lat, members: [0B, 8KiB], line: 32B)
   find conflicts: structure = bank_conflicts(median(lat) over extra, word: 4B)
 }}
 stage s {{
@@ -85,7 +85,6 @@ TEST_CASE("dimensions are added and compared with their like") {
 
 TEST_CASE("a unit that is also a name in sight is ambiguous") {
   CHECK(file("let s = 2\nlet a = 2s") == "E0205 2s");
-  CHECK(file("let a = 2s\nlet s = 2") == "E0205 2s");
   CHECK(file("let a = 2s") == "");
   CHECK(file("let B = 2\nlet a = 2B") == "E0205 2B");
   CHECK(file("budget time 20s\nstage t { sweep s in 1..4 }") == "");
@@ -150,7 +149,7 @@ TEST_CASE("sweeps and domains") {
   CHECK(stage("sweep (x, y) in [(1, 2B, 3)]") != "");
   CHECK(stage("sweep x in 1KiB..4KiB times 2 refine to 32B on misses(lat) > 0") == "");
   CHECK(stage("sweep x in 1KiB..4KiB times 2 refine to 32 on misses(lat) > 0") == "E0211 32");
-  CHECK(stage("sweep x in 1KiB..4KiB refine to 32B on lat") == "");
+  CHECK(stage("sweep x in 1KiB..4KiB refine to 32B on lat").substr(0, 5) == "E0217");  // an interval of bytes needs a step
   CHECK(stage("sweep x in 0..4 until missed(lat) == 100%") == "");
   CHECK(stage("sweep x in 0..4 until misses(lat, above: sets.hit) > 0") == "");
   CHECK(stage("sweep x in 0..4 until misses(lat, above: 4B) > 0") == "E0210 4B");
@@ -186,7 +185,7 @@ TEST_CASE("a later value is not used early") {
   CHECK(stage("find C: B = last_flat(misses(lat) over n)\n  expect C == 4KiB") == "");
   CHECK(stage("expect n == 4KiB") == "E0301 n");
   CHECK(stage("let x = sets.C") == "");
-  CHECK(stage("let x = later.C\n}\nstage later {\n  sweep n in 1..2 timed lat each { chase A by sets.p laps 1 }\n  find C: B = miss_spacing(lat)").substr(0, 11) == "E0302 later");
+  CHECK(stage("let x = later.C\n}\nstage later {\n  pattern ring = [0B] timed lat each { chase A by ring laps 1 }\n  find C: B = miss_spacing(lat)").substr(0, 11) == "E0302 later");
   CHECK(file("stage s { sweep n in 1..2 }\nlet a = n").substr(0, 5) == "E0202");
   CHECK(file("let a = lane") == "E0301 lane");
 }
@@ -232,7 +231,8 @@ TEST_CASE("statements that nothing runs yet are checked for names") {
   CHECK(stage("record lat histogram") == "");
   CHECK(stage("record lat histogramm") == "E0204 histogramm");
   CHECK(stage("record lot raw") == "E0202 lot");
-  CHECK(stage("timed run wall { alu fma.f32 chain k ilp 2 }") == "");
+  CHECK(file("stage t { sweep k in 1..4 timed run wall { alu fma.f32 chain k ilp 2 } }") == "");
+  CHECK(file("stage t { sweep k in 1..4 timed run wall { alu fma.f32 chain 4B ilp 2 } }") != "");
   CHECK(stage("warm { chase A by ring laps 2 via cb }") == "E0204 cb");
   CHECK(stage("warm { chase ring by A laps 2 }") == "E0207 ring; E0207 A");
   CHECK(stage("plot median(lat) vs n by k log n") == "");
