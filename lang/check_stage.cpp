@@ -220,6 +220,10 @@ void StageChecker::check(const Find& find, Span) {
   const auto wanted = declared(find.type);
   const auto typed = expressions_.check_analysis(find.analysis, rows("an analysis"));
   expressions_.want(find.need, plain(), at("the confidence of a finding", Time::File), "the confidence after `need`");
+  const auto* need = find.need ? std::get_if<Quantity>(&find.need->node) : nullptr;
+  if (need && need->unit.empty() && need->number > 1) {
+    diagnostics_.error("E0208", find.need->span, "a confidence is at most 100%", fmt::format("write {}%", expressions_.source().slice(find.need->span)));
+  }
   const bool line_differs = typed.type.kind == Type::Kind::Structure && wanted.kind == Type::Kind::Structure && typed.type.line != wanted.line;
   if (!fits(typed.type, wanted) || line_differs) {
     const auto* number = typed.type.number() ? &typed.type : nullptr;

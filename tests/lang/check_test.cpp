@@ -192,6 +192,7 @@ TEST_CASE("functions, analyses and their arguments") {
   CHECK(in_stage("  find k: cycles = value(median(lat), m: 4)") == "E0222 m");
   CHECK(in_stage("  find k: structure = cache_sets(lat over n, line: n)") == "E0301 n");
   CHECK(in_stage("  find k: cycles = fastest(lat over n)") == "E0222 n");
+  CHECK(in_stage("  find k: B = last_flat(misses(lat) over n) need 95") == "E0208 95");
   CHECK(points("pattern p = uniform(stride: 4B)") == "E0222 uniform(stride: 4B)");
   CHECK(points("pattern p = uniform(4B, 8B)") != "");
   CHECK(points("pattern p = bank(stride: 4B, word: 4B)") == "E0210 4B");

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lang/check_stage.h"
+
+#include <fmt/format.h>
+
+/// The operations inside `warm` and `timed`.
+namespace gexp::lang {
+namespace {
+
+Type plain() { return number_of({}); }
+Type bytes() { return number_of(kBytes); }
+
+}  // namespace
+
+void StageChecker::ops(const std::vector<Op>& body, const SymbolScope& names) {
+  auto place = at("an access", Time::Point, true);
+  place.names = &names;
+  for (const auto& each : body) op(each, place);
+}
+
+void StageChecker::op(const Op& each, const Place& place) {
+  const auto counted = [&] {
+    auto counts = place;
+    counts.threads = false;
+    counts.what = "a count";
+    return counts;
+  }();
+  switch (each.kind) {
+    case Op::Kind::Chase:
+      expressions_.refer(each.memory, place, "a memory");
+      if (const auto* pattern = expressions_.refer(each.pattern, place, "a pattern"); pattern && !fits(pattern->type, pattern_type())) {
+        auto& problem = diagnostics_.error("E0207", each.pattern.span, fmt::format("`{}` is {}, and a pattern is wanted here", each.pattern.text, describe(pattern->type)),
+                                           "write `pattern NAME = uniform(stride: 32B, span: 4KiB)` and name it here");
+        problem.notes.push_back({pattern->span, fmt::format("`{}` is declared here", each.pattern.text)});
+      }
+      expressions_.want(each.count, plain(), counted, each.laps ? "the number of laps" : "the number of steps");
+      break;
+    case Op::Kind::Load:
+    case Op::Kind::Store:
+      expressions_.refer(each.memory, place, "a memory");
+      expressions_.want(each.at, bytes(), place, "the offset after `at`");
+      break;
+    case Op::Kind::Alu:
+      expressions_.want(each.chain, plain(), counted, "the length of the chain");
+      expressions_.want(each.ilp, plain(), counted, "the number of chains");
+      break;
+    case Op::Kind::Unroll:
+    case Op::Kind::Loop: {
+      expressions_.want(each.from, plain(), counted, "the start of a loop");
+      expressions_.want(each.to, plain(), counted, "the end of a loop");
+      SymbolScope inner(place.names);
+      Symbol variable;
+      variable.kind = Symbol::Kind::Loop;
+      variable.name = each.variable.text;
+      variable.span = each.variable.span;
+      variable.type = plain();
+      variable.time = Time::Point;
+      inner.declare(std::move(variable), diagnostics_);
+      ops(each.body, inner);
+      break;
+    }
+    case Op::Kind::Barrier:
+    case Op::Kind::Branch: break;
+  }
+  expressions_.want(each.width, bytes(), counted, "the width after `as`");
+  if (each.via) check_word(diagnostics_, *each.via, via_words());
+}
+
+}  // namespace gexp::lang
