@@ -4,22 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "lang/base/units.h"
 
 namespace gexp::lang {
 namespace {
-
-constexpr std::array<std::string_view, 24> kStatements = {"use",   "meta",   "param",  "let",   "require", "budget", "seed",   "memory",
-                                                          "pattern", "stage", "sweep", "skip",  "launch",  "flush",  "warm",   "timed",
-                                                          "repeat", "record", "derive", "find", "expect",  "plot",   "gexp",   "experiment"};
-constexpr std::array<std::string_view, 8> kOperations = {"chase", "load", "store", "alu", "barrier", "branch", "unroll", "loop"};
-constexpr std::array<std::string_view, 5> kOperators = {"and", "or", "not", "div", "mod"};
-
-template <std::size_t N> bool contains(const std::array<std::string_view, N>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 /// The clause words that may follow a statement, for hints.
 std::vector<std::string_view> clauses_of(Kind kind) {
@@ -114,8 +103,6 @@ std::string what_stands(std::string_view text, Span token) {
 
 }  // namespace
 
-bool is_statement_word(std::string_view word) { return contains(kStatements, word) || contains(kOperations, word); }
-bool is_operation_word(std::string_view word) { return contains(kOperations, word); }
 bool is_operation(Kind kind) { return kind >= Kind::Chase && kind <= Kind::Loop; }
 
 void explain(std::string_view text, std::uint32_t begin, std::uint32_t at, const std::string& message, Diagnostics& diagnostics) {
@@ -128,7 +115,7 @@ void explain(std::string_view text, std::uint32_t begin, std::uint32_t at, const
       return;
     }
   }
-  const bool reserved = is_statement_word(here) || contains(kOperators, here);
+  const bool reserved = is_reserved(here);
   if (reserved && message == "a name is wanted") {
     diagnostics.error("E0107", token, fmt::format("`{}` is a word of the language, it cannot be a name", here),
                       fmt::format("write another name, such as `{}_`", here));
@@ -140,7 +127,7 @@ void explain(std::string_view text, std::uint32_t begin, std::uint32_t at, const
     return;
   }
   if (message == "an operation or `}` is wanted" && !here.empty() && is_word_start(here[0])) {
-    std::vector<std::string_view> words(kOperations.begin(), kOperations.end());
+    std::vector<std::string_view> words(kOperationWords.begin(), kOperationWords.end());
     words.insert(words.end(), {"as", "via"});
     const auto near = nearest(here, words);
     diagnostics.error("E0103", token, fmt::format("`{}` is no operation", here),
@@ -181,8 +168,8 @@ void explain_unknown_statement(std::string_view text, std::uint32_t at, Kind bef
     diagnostics.error("E0103", token, fmt::format("`{}` is no clause of this statement and begins no other", here), fmt::format("did you mean `{}`?", *near));
     return;
   }
-  std::vector<std::string_view> words(kStatements.begin(), kStatements.end());
-  if (in_stage) words.insert(words.end(), kOperations.begin(), kOperations.end());
+  std::vector<std::string_view> words(kStatementWords.begin(), kStatementWords.end());
+  if (in_stage) words.insert(words.end(), kOperationWords.begin(), kOperationWords.end());
   const auto near = nearest(here, words);
   diagnostics.error("E0102", token, fmt::format("`{}` begins no statement", here), near ? fmt::format("did you mean `{}`?", *near) : "");
 }

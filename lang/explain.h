@@ -5,21 +5,16 @@
 
 #include "lang/base/diagnostic.h"
 #include "lang/tree.h"
+#include "lang/words.h"
 
 /// What is said about text that does not parse: the mistakes that people make, named.
 namespace gexp::lang {
-
-inline bool is_word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-inline bool is_word(char c) { return is_word_start(c) || (c >= '0' && c <= '9'); }
 
 /// Bytes of a UTF-8 character that begins with this byte; 0 when none does.
 inline std::size_t utf8_length(unsigned char first) {
   return first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
 }
 
-bool is_statement_word(std::string_view word);
-/// chase, load, …: statements that stand inside braces.
-bool is_operation_word(std::string_view word);
 bool is_operation(Kind kind);
 
 /// The grammar wanted something else at `at`, in the statement that begins at `begin`: E0102–E0109.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <string_view>
 #include <tao/pegtl.hpp>
+
+#include "lang/words.h"
 
 /// The grammar of `.gexp` (docs/language.md shows it for people). Included by parse.cpp alone: instantiating it takes seconds.
 ///
@@ -16,18 +19,18 @@ struct ws : star<sor<space, comment>> {};
 
 #define GEXP_WORD(word) seq<TAO_PEGTL_KEYWORD(word), ws>
 
-struct reserved
-    : seq<sor<TAO_PEGTL_STRING("gexp"), TAO_PEGTL_STRING("experiment"), TAO_PEGTL_STRING("use"), TAO_PEGTL_STRING("meta"),
-              TAO_PEGTL_STRING("param"), TAO_PEGTL_STRING("let"), TAO_PEGTL_STRING("require"), TAO_PEGTL_STRING("budget"),
-              TAO_PEGTL_STRING("seed"), TAO_PEGTL_STRING("memory"), TAO_PEGTL_STRING("pattern"), TAO_PEGTL_STRING("stage"),
-              TAO_PEGTL_STRING("sweep"), TAO_PEGTL_STRING("skip"), TAO_PEGTL_STRING("launch"), TAO_PEGTL_STRING("flush"),
-              TAO_PEGTL_STRING("warm"), TAO_PEGTL_STRING("timed"), TAO_PEGTL_STRING("repeat"), TAO_PEGTL_STRING("record"),
-              TAO_PEGTL_STRING("derive"), TAO_PEGTL_STRING("find"), TAO_PEGTL_STRING("expect"), TAO_PEGTL_STRING("plot"),
-              TAO_PEGTL_STRING("chase"), TAO_PEGTL_STRING("load"), TAO_PEGTL_STRING("store"), TAO_PEGTL_STRING("alu"),
-              TAO_PEGTL_STRING("barrier"), TAO_PEGTL_STRING("branch"), TAO_PEGTL_STRING("unroll"), TAO_PEGTL_STRING("loop"),
-              TAO_PEGTL_STRING("and"), TAO_PEGTL_STRING("or"), TAO_PEGTL_STRING("not"), TAO_PEGTL_STRING("div"),
-              TAO_PEGTL_STRING("mod")>,
-          not_at<identifier_other>> {};
+/// A whole reserved word (words.h). By hand: a name is looked up once, where a choice of strings would try each of them.
+struct reserved {
+  using rule_t = reserved;
+  using subs_t = empty_list;
+  template <typename ParseInput> [[nodiscard]] static bool match(ParseInput& in) {
+    std::size_t length = 0;
+    while (in.current() + length != in.end() && is_word(in.current()[length])) ++length;
+    if (!is_reserved(std::string_view(in.current(), length))) return false;
+    in.bump_in_this_line(length);
+    return true;
+  }
+};
 
 struct name_text : seq<not_at<reserved>, identifier> {};  ///< a name that is declared or referred to by a statement
 struct word_text : identifier {};                         ///< a contextual word: `global`, `ca`, `each`

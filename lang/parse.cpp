@@ -4,14 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string_view>
-#include <tao/pegtl/contrib/parse_tree.hpp>
 
 #include "lang/build.h"
 #include "lang/explain.h"
-#include "lang/grammar_messages.h"
+#include "lang/grammar_tree.h"
 #include "lang/tree.h"
 
 // One statement at a time: the grammar parses it whole or raises an error at a place, with a message of its own; then the
@@ -20,62 +18,6 @@ namespace gexp::lang {
 namespace {
 
 namespace pegtl = tao::pegtl;
-
-/// PEGTL's node, with the kind that the selector gives it and spans as pointers into the text.
-struct Node : pegtl::parse_tree::basic_node<Node> {
-  Kind kind = Kind::None;
-};
-
-template <Kind K> struct keep : std::true_type {
-  template <typename... States> static void transform(std::unique_ptr<Node>& node, States&&...) { node->kind = K; }
-};
-/// A chain of one is the thing itself.
-template <Kind K> struct fold : std::true_type {
-  template <typename... States> static void transform(std::unique_ptr<Node>& node, States&&...) {
-    if (node->children.size() == 1) {
-      node = std::move(node->children.front());
-    } else {
-      node->kind = K;
-    }
-  }
-};
-
-template <typename Rule> struct selector : std::false_type {};
-#define GEXP_KEEP(rule, kind) template <> struct selector<grammar::rule> : keep<Kind::kind> {}
-#define GEXP_FOLD(rule, kind) template <> struct selector<grammar::rule> : fold<Kind::kind> {}
-GEXP_KEEP(name_text, Name); GEXP_KEEP(word_text, WordText); GEXP_KEEP(type_text, Type); GEXP_KEEP(instruction_text, Instruction);
-GEXP_KEEP(string_text, String); GEXP_KEEP(label_text, Label); GEXP_KEEP(callee, Callee); GEXP_KEEP(reference, Reference);
-GEXP_KEEP(field_text, Field); GEXP_KEEP(number_text, NumberText); GEXP_KEEP(unit_text, UnitText); GEXP_KEEP(negate, Negate);
-GEXP_KEEP(not_word, NotWord); GEXP_KEEP(times_sign, TimesSign); GEXP_KEEP(plus_sign, PlusSign); GEXP_KEEP(else_sign, ElseSign);
-GEXP_KEEP(compare_sign, CompareSign); GEXP_KEEP(log_word, LogWord); GEXP_KEEP(version_text, VersionText); GEXP_KEEP(seed_text, SeedText);
-GEXP_KEEP(quantity, Quantity); GEXP_KEEP(text_value, TextValue); GEXP_KEEP(call, Call); GEXP_KEEP(list, List); GEXP_KEEP(group, Group);
-GEXP_KEEP(path, Path);
-GEXP_FOLD(unary, Unary); GEXP_FOLD(product, Product); GEXP_FOLD(sum, Sum); GEXP_FOLD(value, ValueChain);
-GEXP_FOLD(comparison, Comparison); GEXP_FOLD(negation, Negation); GEXP_FOLD(conjunction, Conjunction); GEXP_FOLD(expression, Disjunction);
-GEXP_KEEP(argument, Argument); GEXP_KEEP(over, Over); GEXP_KEEP(by, By); GEXP_KEEP(where, Where); GEXP_KEEP(for_clause, For);
-GEXP_KEEP(within, Within); GEXP_KEEP(in_range, InRange);
-GEXP_KEEP(doc, Doc); GEXP_KEEP(domain, Domain); GEXP_KEEP(step_by, StepBy); GEXP_KEEP(times_by, TimesBy); GEXP_KEEP(points_by, PointsBy);
-GEXP_KEEP(refine, Refine); GEXP_KEEP(until_clause, Until); GEXP_KEEP(else_text, ElseText); GEXP_KEEP(budget_time, BudgetTime);
-GEXP_KEEP(budget_memory, BudgetMemory); GEXP_KEEP(page_clause, PageClause); GEXP_KEEP(align_clause, AlignClause); GEXP_KEEP(sha256, Sha256);
-GEXP_KEEP(grid, Grid); GEXP_KEEP(block, Block); GEXP_KEEP(cluster, Cluster); GEXP_KEEP(smem, Smem); GEXP_KEEP(persm, Persm);
-GEXP_KEEP(carveout, Carveout); GEXP_KEEP(bank, Bank); GEXP_KEEP(place, Place); GEXP_KEEP(laps, Laps); GEXP_KEEP(steps, Steps);
-GEXP_KEEP(as_clause, AsClause); GEXP_KEEP(via_clause, ViaClause); GEXP_KEEP(body, Body); GEXP_KEEP(need, Need);
-GEXP_KEEP(on_clause, OnClause); GEXP_KEEP(from_clause, FromClause); GEXP_KEEP(xfail_clause, XfailClause); GEXP_KEEP(log_clause, LogClause);
-GEXP_KEEP(header, Header); GEXP_KEEP(meta, Meta); GEXP_KEEP(use, Use); GEXP_KEEP(param, Param); GEXP_KEEP(let, Let);
-GEXP_KEEP(require, Require); GEXP_KEEP(budget, Budget); GEXP_KEEP(seed, Seed); GEXP_KEEP(memory, Memory); GEXP_KEEP(pattern, Pattern);
-GEXP_KEEP(stage_open, StageOpen); GEXP_KEEP(sweep, Sweep); GEXP_KEEP(skip, Skip); GEXP_KEEP(launch, Launch); GEXP_KEEP(flush, Flush);
-GEXP_KEEP(warm, Warm); GEXP_KEEP(timed, Timed); GEXP_KEEP(chase, Chase); GEXP_KEEP(load, Load); GEXP_KEEP(store, Store);
-GEXP_KEEP(alu, Alu); GEXP_KEEP(barrier, Barrier); GEXP_KEEP(branch, Branch); GEXP_KEEP(unroll, Unroll); GEXP_KEEP(loop, Loop);
-GEXP_KEEP(repeat_until, RepeatUntil); GEXP_KEEP(record, Record); GEXP_KEEP(derive, Derive); GEXP_KEEP(find, Find);
-GEXP_KEEP(expect, Expect); GEXP_KEEP(plot, Plot);
-#undef GEXP_KEEP
-#undef GEXP_FOLD
-
-struct messages {
-  template <typename Rule> static constexpr bool raise_on_failure = false;
-  template <typename Rule> static constexpr auto message = grammar::message<Rule>;
-};
-template <typename Rule> using control = pegtl::must_if<messages>::control<Rule>;
 
 using Input = pegtl::memory_input<pegtl::tracking_mode::lazy, pegtl::eol::lf_crlf, const char*>;
 
@@ -100,7 +42,7 @@ std::size_t first_bad_byte(std::string_view text, std::size_t from) {
 
 class Parser {
  public:
-  Parser(const Source& source, Diagnostics& diagnostics) : source_(source), text_(source.text()), diagnostics_(diagnostics) {}
+  Parser(const Source& source, Diagnostics& diagnostics) : text_(source.text()), diagnostics_(diagnostics) {}
 
   File run() {
     File file;
@@ -167,32 +109,16 @@ class Parser {
     at_ = static_cast<std::uint32_t>(in.current() - text_.data());
   }
 
-  std::unique_ptr<Tree> convert(const Node& node) const {
-    auto tree = std::make_unique<Tree>();
-    tree->kind = node.kind;
-    if (node.has_content()) {
-      const auto content = node.string_view();
-      tree->span.begin = static_cast<std::uint32_t>(content.data() - text_.data());
-      tree->span.end = tree->span.begin + static_cast<std::uint32_t>(content.size());
-      if (node.children.empty()) tree->text = std::string(content);
-    }
-    for (const auto& child : node.children) tree->children.push_back(convert(*child));
-    if (tree->kind > Kind::Path && !tree->children.empty()) {  // beyond its last part a node holds only space
-      std::uint32_t end = tree->span.begin;
-      for (const auto& child : tree->children) end = std::max(end, child->span.end);
-      if (tree->kind != Kind::Body) tree->span.end = end;
-    }
-    return tree;
-  }
-
   /// Parses one rule here and moves on; null when it does not match or an error was reported (then `failed_at_` is set).
   template <typename Rule> std::unique_ptr<Tree> match() {
     Input in(text_.data() + at_, text_.data() + text_.size(), "");
     failed_at_.reset();
     try {
-      const auto root = pegtl::parse_tree::parse<Rule, Node, selector, pegtl::nothing, control>(in);
-      if (!root || root->children.empty()) return nullptr;
-      auto tree = convert(*root->children.front());
+      growth_.nodes.clear();
+      growth_.marks.clear();
+      growth_.text = text_.data();
+      if (!pegtl::parse<Rule, pegtl::nothing, grammar::control>(in, growth_) || growth_.nodes.empty()) return nullptr;
+      auto tree = std::move(growth_.nodes.front());
       at_ = static_cast<std::uint32_t>(in.current() - text_.data());
       return tree;
     } catch (const pegtl::parse_error& problem) {
@@ -297,8 +223,8 @@ class Parser {
     return statement;
   }
 
-  const Source& source_;
   const std::string& text_;
+  grammar::Growth growth_;
   Diagnostics& diagnostics_;
   std::uint32_t at_ = 0;
   std::optional<std::uint32_t> failed_at_;

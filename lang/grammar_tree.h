@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lang/grammar_messages.h"
+#include "lang/tree.h"
+
+/// Which rules leave a node in the tree, and the PEGTL control that makes it while the grammar matches. PEGTL's own parse_tree
+/// allocates a node for every attempt of every rule; here a node is made once its rule has matched, three times as fast.
+namespace gexp::lang::grammar {
+
+template <Kind K, bool Fold = false> struct leaves {
+  static constexpr Kind kind = K;
+  static constexpr bool fold = Fold;  ///< a chain of one is the thing itself
+};
+
+template <typename Rule> struct left_by : leaves<Kind::None> {};
+#define GEXP_KEEP(rule, kind) template <> struct left_by<rule> : leaves<Kind::kind> {}
+#define GEXP_FOLD(rule, kind) template <> struct left_by<rule> : leaves<Kind::kind, true> {}
+GEXP_KEEP(name_text, Name); GEXP_KEEP(word_text, WordText); GEXP_KEEP(type_text, Type); GEXP_KEEP(instruction_text, Instruction);
+GEXP_KEEP(string_text, String); GEXP_KEEP(label_text, Label); GEXP_KEEP(callee, Callee); GEXP_KEEP(reference, Reference);
+GEXP_KEEP(field_text, Field); GEXP_KEEP(number_text, NumberText); GEXP_KEEP(unit_text, UnitText); GEXP_KEEP(negate, Negate);
+GEXP_KEEP(not_word, NotWord); GEXP_KEEP(times_sign, TimesSign); GEXP_KEEP(plus_sign, PlusSign); GEXP_KEEP(else_sign, ElseSign);
+GEXP_KEEP(compare_sign, CompareSign); GEXP_KEEP(log_word, LogWord); GEXP_KEEP(version_text, VersionText); GEXP_KEEP(seed_text, SeedText);
+GEXP_KEEP(quantity, Quantity); GEXP_KEEP(text_value, TextValue); GEXP_KEEP(call, Call); GEXP_KEEP(list, List); GEXP_KEEP(group, Group);
+GEXP_KEEP(path, Path);
+GEXP_FOLD(unary, Unary); GEXP_FOLD(product, Product); GEXP_FOLD(sum, Sum); GEXP_FOLD(value, ValueChain);
+GEXP_FOLD(comparison, Comparison); GEXP_FOLD(negation, Negation); GEXP_FOLD(conjunction, Conjunction); GEXP_FOLD(expression, Disjunction);
+GEXP_KEEP(argument, Argument); GEXP_KEEP(over, Over); GEXP_KEEP(by, By); GEXP_KEEP(where, Where); GEXP_KEEP(for_clause, For);
+GEXP_KEEP(within, Within); GEXP_KEEP(in_range, InRange);
+GEXP_KEEP(doc, Doc); GEXP_KEEP(domain, Domain); GEXP_KEEP(step_by, StepBy); GEXP_KEEP(times_by, TimesBy); GEXP_KEEP(points_by, PointsBy);
+GEXP_KEEP(refine, Refine); GEXP_KEEP(until_clause, Until); GEXP_KEEP(else_text, ElseText); GEXP_KEEP(budget_time, BudgetTime);
+GEXP_KEEP(budget_memory, BudgetMemory); GEXP_KEEP(page_clause, PageClause); GEXP_KEEP(align_clause, AlignClause); GEXP_KEEP(sha256, Sha256);
+GEXP_KEEP(grid, Grid); GEXP_KEEP(block, Block); GEXP_KEEP(cluster, Cluster); GEXP_KEEP(smem, Smem); GEXP_KEEP(persm, Persm);
+GEXP_KEEP(carveout, Carveout); GEXP_KEEP(bank, Bank); GEXP_KEEP(place, Place); GEXP_KEEP(laps, Laps); GEXP_KEEP(steps, Steps);
+GEXP_KEEP(as_clause, AsClause); GEXP_KEEP(via_clause, ViaClause); GEXP_KEEP(body, Body); GEXP_KEEP(need, Need);
+GEXP_KEEP(on_clause, OnClause); GEXP_KEEP(from_clause, FromClause); GEXP_KEEP(xfail_clause, XfailClause); GEXP_KEEP(log_clause, LogClause);
+GEXP_KEEP(header, Header); GEXP_KEEP(meta, Meta); GEXP_KEEP(use, Use); GEXP_KEEP(param, Param); GEXP_KEEP(let, Let);
+GEXP_KEEP(require, Require); GEXP_KEEP(budget, Budget); GEXP_KEEP(seed, Seed); GEXP_KEEP(memory, Memory); GEXP_KEEP(pattern, Pattern);
+GEXP_KEEP(stage_open, StageOpen); GEXP_KEEP(sweep, Sweep); GEXP_KEEP(skip, Skip); GEXP_KEEP(launch, Launch); GEXP_KEEP(flush, Flush);
+GEXP_KEEP(warm, Warm); GEXP_KEEP(timed, Timed); GEXP_KEEP(chase, Chase); GEXP_KEEP(load, Load); GEXP_KEEP(store, Store);
+GEXP_KEEP(alu, Alu); GEXP_KEEP(barrier, Barrier); GEXP_KEEP(branch, Branch); GEXP_KEEP(unroll, Unroll); GEXP_KEEP(loop, Loop);
+GEXP_KEEP(repeat_until, RepeatUntil); GEXP_KEEP(record, Record); GEXP_KEEP(derive, Derive); GEXP_KEEP(find, Find);
+GEXP_KEEP(expect, Expect); GEXP_KEEP(plot, Plot);
+#undef GEXP_KEEP
+#undef GEXP_FOLD
+
+/// What has matched so far: finished nodes, and how many of them there were where each rule under way began.
+struct Growth {
+  struct Mark {
+    std::size_t nodes;
+    const char* begin;
+  };
+  const char* text = nullptr;  ///< where the source begins
+  std::vector<std::unique_ptr<Tree>> nodes;
+  std::vector<Mark> marks;
+
+  void finish(Kind kind, bool fold, const Mark& mark, const char* current) {
+    if (fold && nodes.size() == mark.nodes + 1) return;
+    auto node = std::make_unique<Tree>();
+    node->kind = kind;
+    node->span = {static_cast<std::uint32_t>(mark.begin - text), static_cast<std::uint32_t>(current - text)};
+    const auto first = nodes.begin() + static_cast<std::ptrdiff_t>(mark.nodes);
+    if (first == nodes.end()) {
+      node->text.assign(mark.begin, current);
+    } else {
+      node->children.assign(std::make_move_iterator(first), std::make_move_iterator(nodes.end()));
+      nodes.erase(first, nodes.end());
+    }
+    if (kind == Kind::Body) {
+      while (text[node->span.end - 1] != '}') --node->span.end;  // a body ends with its brace, not with the space after it
+    } else if (kind > Kind::Path && !node->children.empty()) {   // so does whatever ends with one of its parts
+      node->span.end = node->span.begin;
+      for (const auto& child : node->children) node->span.end = std::max(node->span.end, child->span.end);
+    }
+    nodes.push_back(std::move(node));
+  }
+};
+
+struct messages {
+  template <typename Rule> static constexpr bool raise_on_failure = false;
+  template <typename Rule> static constexpr auto message = grammar::message<Rule>;
+};
+
+template <typename Rule> struct control : must_if<messages>::control<Rule> {
+  static constexpr Kind kind = left_by<Rule>::kind;
+  /// Rules that consist of others may leave nodes behind when they fail half-way.
+  static constexpr bool marked = kind != Kind::None || !std::is_same_v<typename Rule::subs_t, empty_list>;
+
+  template <typename Input> static void start(const Input& in, Growth& growth) {
+    if constexpr (marked) growth.marks.push_back({growth.nodes.size(), in.current()});
+  }
+  template <typename Input> static void success(const Input& in, Growth& growth) {
+    if constexpr (marked) {
+      const auto mark = growth.marks.back();
+      growth.marks.pop_back();
+      if constexpr (kind != Kind::None) growth.finish(kind, left_by<Rule>::fold, mark, in.current());
+    }
+  }
+  template <typename Input> static void failure(const Input&, Growth& growth) {
+    if constexpr (marked) {
+      growth.nodes.resize(growth.marks.back().nodes);
+      growth.marks.pop_back();
+    }
+  }
+};
+
+}  // namespace gexp::lang::grammar
