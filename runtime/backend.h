@@ -90,11 +90,13 @@ class Backend {
                            std::span<const std::uint64_t> values, int width) = 0;
 
   virtual Result<KernelId> load(const KernelImage& image) = 0;
-  /// Runs to the end, a fault, the time limit (seconds) or an interrupt. After a Fault or Timeout the backend has recovered:
-  /// allocations and kernels made before are valid again only if `survives_faults()`.
+  /// Runs to the end, a fault, the time limit (seconds) or an interrupt. After a Fault or Timeout the backend has recovered, or
+  /// is no longer `usable()`; allocations and kernels made before are valid again only if `survives_faults()`.
   virtual Outcome launch(KernelId kernel, const LaunchShape& shape, std::span<const Argument> arguments,
                          double time_limit) = 0;
   [[nodiscard]] virtual bool survives_faults() const = 0;
+  /// False when only a new process could go on (a driver that gives no new context after a fault).
+  [[nodiscard]] virtual bool usable() const { return true; }
 };
 
 }  // namespace gexp::runtime

@@ -156,12 +156,23 @@ class StageRun {
           stopped_by_ = RunResult::End::Interrupted;
           return false;
         }
-        if (++faults_ < kMaxFaults) return true;
+        if (++faults_ < kMaxFaults && bench_.usable()) return true;
         stopped_by_ = RunResult::End::Faulted;
         return false;
       }
     }
     return true;
+  }
+
+  /// The stage's latency classes, renewed when the records have grown by a tenth: new classes need new points to show.
+  const infer::Classes& classes() {
+    std::size_t runs = 0;
+    for (const auto& point : result_.table.points) runs += point.runs.size();
+    if (10 * runs > 11 * classified_runs_) {
+      classes_ = infer::classify(result_.table);
+      classified_runs_ = runs;
+    }
+    return classes_;
   }
 
   std::optional<std::size_t> find_point(const Coordinates& at) const {
@@ -174,7 +185,7 @@ class StageRun {
   Result<bool> holds(const compiler::Formula& condition, const Coordinates& at) {
     const auto index = find_point(at);
     if (!index || result_.table.points[*index].runs.empty()) return false;
-    auto value = infer::at_point(condition, result_.table, *index, stage_, scope_);
+    auto value = infer::at_point(condition, result_.table, classes(), *index, stage_, scope_);
     if (!value) return value.error();
     const auto* flag = value->get<bool>();
     return flag && *flag;
@@ -187,7 +198,7 @@ class StageRun {
       for (;;) {
         const auto& point = result_.table.points[i];
         if (!point.outcome.done() || point.runs.empty()) break;
-        auto value = infer::at_point(*stage_.repeat.until, result_.table, i, stage_, scope_);
+        auto value = infer::at_point(*stage_.repeat.until, result_.table, classes(), i, stage_, scope_);
         if (!value) return value.error();
         const auto* flag = value->get<bool>();
         if (flag && *flag) break;
@@ -224,6 +235,8 @@ class StageRun {
   StageResult& result_;
   std::function<bool()> out_of_time_;
   std::vector<compiler::PointPlan> plans_;
+  infer::Classes classes_;
+  std::size_t classified_runs_ = 0;
   RunResult::End stopped_by_ = RunResult::End::Complete;
   int faults_ = 0;
 };

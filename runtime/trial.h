@@ -34,12 +34,11 @@ class Bench {
   /// is about the environment (no memory, no compiler).
   Result<> repeat(const compiler::PointPlan& plan, infer::Point& point, double time_limit);
 
+  /// False after a fault that the device's driver does not let this process recover from.
+  [[nodiscard]] bool usable() const { return backend_.usable(); }
   [[nodiscard]] const std::vector<KernelRecord>& kernels() const { return kernels_; }
 
  private:
-  struct Loaded {
-    KernelId id;
-  };
   Result<std::uint64_t> address_of(const std::string& memory);
   Result<KernelId> kernel_for(const compiler::Shape& shape);
   Result<std::uint64_t> buffer(const std::string& name, std::uint64_t bytes);

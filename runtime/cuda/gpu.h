@@ -36,6 +36,7 @@ class Gpu final : public runtime::Backend {
   runtime::Outcome launch(runtime::KernelId kernel, const runtime::LaunchShape& shape,
                           std::span<const runtime::Argument> arguments, double time_limit) override;
   [[nodiscard]] bool survives_faults() const override { return false; }
+  [[nodiscard]] bool usable() const override { return lost_.empty(); }
 
  private:
   struct Kernel {

@@ -210,9 +210,8 @@ Result<Value> PointScope::stable(const compiler::Formula& inner) const {
   return Value(std::fabs(a->number - b->number) <= kSettled * std::fabs(a->number));
 }
 
-Result<Value> at_point(const compiler::Formula& formula, const Table& table, std::size_t point, const compiler::Stage& stage,
-                       const compiler::Scope& outer) {
-  const auto classes = classify(table);
+Result<Value> at_point(const compiler::Formula& formula, const Table& table, const Classes& classes, std::size_t point,
+                       const compiler::Stage& stage, const compiler::Scope& outer) {
   return compiler::evaluate(formula, PointScope(table, classes, point, stage, outer));
 }
 

@@ -4,6 +4,7 @@
 
 #include "compiler/formula.h"
 #include "compiler/program.h"
+#include "runtime/infer/classes.h"
 #include "runtime/infer/finding.h"
 #include "runtime/infer/table.h"
 
@@ -17,7 +18,8 @@ Finding answer(const compiler::Question& question, const Table& table, const com
 
 /// A formula over the records of one point (index into table.points): stopping rules, refine and until conditions, derived
 /// columns. Knows median mean min max stddev ci(…) elapsed misses missed stable, the stage's `derive`s and sweep names.
-Result<Value> at_point(const compiler::Formula& formula, const Table& table, std::size_t point,
+/// `classes` are the table's, as of now or of shortly before: a growing stage need not be classified anew for every question.
+Result<Value> at_point(const compiler::Formula& formula, const Table& table, const Classes& classes, std::size_t point,
                        const compiler::Stage& stage, const compiler::Scope& outer);
 
 }  // namespace gexp::infer

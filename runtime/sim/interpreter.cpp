@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <chrono>
 #include <cstring>
@@ -17,6 +18,10 @@ namespace gexp::sim {
 namespace {
 
 constexpr std::uint32_t kLanes = 32;
+std::atomic<std::uint64_t> all_instructions{0};
+
+void count_instructions(std::uint64_t n) { all_instructions.fetch_add(n, std::memory_order_relaxed); }
+
 constexpr std::uint64_t kCheckEvery = 1u << 20;  // instructions between looks at the wall clock and the interrupt flag
 
 /// One warp. Registers are per lane, the scoreboard is the warp's: an instruction issues for all its lanes at once.
@@ -55,6 +60,7 @@ class Machine {
 
   LaunchResult run() {
     while (warp_.live != 0 && !stopped_) step_group();
+    count_instructions(instructions_);
     return {std::move(outcome_), warp_.next, instructions_};
   }
 
@@ -390,6 +396,8 @@ std::uint64_t Machine::special(Special which, std::uint64_t cycle) const {
 }
 
 }  // namespace
+
+std::uint64_t instructions_executed() { return all_instructions.load(std::memory_order_relaxed); }
 
 LaunchResult interpret(const LaunchContext& context, std::uint64_t start) { return Machine(context, start).run(); }
 

@@ -30,6 +30,9 @@ Result<std::unique_ptr<runtime::Backend>> open(const Source& model, const std::s
 /// The same by name or path; an error has no span, its message begins with the place.
 Result<std::unique_ptr<runtime::Backend>> open(const std::string& name_or_path, const Options& options = {});
 
+/// PTX instructions that this process has simulated so far, for benchmarks.
+std::uint64_t instructions_executed();
+
 /// Ends the launch that runs, and every later one until clear_interrupt(), as Interrupted. Async-signal-safe.
 void request_interrupt();
 void clear_interrupt();

@@ -144,14 +144,14 @@ stage s {{
     Diagnostics diagnostics;
     const auto program = compiler::compile(source, {}, diagnostics);
     auto backend = sim::open("gtx780");
-    const auto instructions = sim::instructions_executed();
+    const auto before = sim::instructions_executed();
     runtime::RunResult result;
     runtime::Progress silent;
     const double time = median(3, [&] {
       result = {};
       (void)runtime::run_session(*program, **backend, *compiler, {}, silent, result);
     });
-    const auto executed = static_cast<double>(sim::instructions_executed() - instructions) / 3;
+    const auto executed = static_cast<double>(sim::instructions_executed() - before) / 3;
     per_access[i++] = time / (laps * 256.0);
     fmt::print("simulated chase of {:7} accesses            {:10.1f} million PTX instructions/s, {:.1f} ns an access\n", laps * 256,
                executed / time / 1e6, time / (laps * 256.0) * 1e9);
