@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "lang/expressions.h"
 
@@ -225,16 +226,16 @@ void ExpressionChecker::check_clauses(const Callable& callable, const CallArgume
 
 void ExpressionChecker::check_presence(const Callable& callable, const Call& call, Span span, Seen& seen) {
   int unlabelled = 0;
+  std::map<std::string_view, const Word*> labels;
   for (const auto& argument : call.arguments) {
     if (!argument.label) {
       ++unlabelled;
       continue;
     }
-    const auto same = [&](const CallArgument& other) { return other.label && other.label->text == argument.label->text; };
-    const auto& first = *std::find_if(call.arguments.begin(), call.arguments.end(), same);
-    if (&first == &argument) continue;
+    const auto [first, added] = labels.emplace(argument.label->text, &*argument.label);
+    if (added) continue;
     auto& problem = error("E0222", argument.label->span, fmt::format("`{}` is given twice", argument.label->text));
-    problem.notes.push_back({first.label->span, "the first one"});
+    problem.notes.push_back({first->second->span, "the first one"});
     seen.wrong = true;
   }
   if (unlabelled < callable.least) {

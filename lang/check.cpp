@@ -37,7 +37,7 @@ Elements common_element(const File& file) {
 class FileChecker {
  public:
   FileChecker(const File& file, const Source& source, Diagnostics& diagnostics, Elements elements)
-      : file_(file), diagnostics_(diagnostics), expressions_(source, diagnostics, elements.size, elements.any), names_(&builtin_names()) {}
+      : file_(file), diagnostics_(diagnostics), expressions_(file, source, diagnostics, elements.size, elements.any), names_(&builtin_names()) {}
 
   void run() {
     declare_all();

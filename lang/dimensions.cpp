@@ -7,6 +7,10 @@ namespace gexp::lang {
 
 const Type* Type::field(std::string_view name) const {
   if (!fields) return nullptr;
+  if (index) {
+    const auto indexed = index->find(name);
+    return indexed == index->end() ? nullptr : indexed->second;
+  }
   const auto found = std::find_if(fields->begin(), fields->end(), [&](const Field& f) { return f.first == name; });
   return found == fields->end() ? nullptr : &found->second;
 }
@@ -47,6 +51,12 @@ Type structure_of(std::vector<Type::Field> fields, bool line) {
   auto type = of_kind(Type::Kind::Structure);
   type.fields = std::make_shared<const std::vector<Type::Field>>(std::move(fields));
   type.line = line;
+  constexpr std::size_t kMany = 16;
+  if (type.fields->size() > kMany) {
+    std::map<std::string_view, const Type*> index;
+    for (const auto& [name, field] : *type.fields) index.emplace(name, &field);
+    type.index = std::make_shared<const std::map<std::string_view, const Type*>>(std::move(index));
+  }
   return type;
 }
 

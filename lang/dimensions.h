@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +32,7 @@ struct Type {
   bool line = false;     ///< the structure of `linear`, declared as `line`
   std::shared_ptr<const Type> item;
   std::shared_ptr<const std::vector<Field>> fields;
+  std::shared_ptr<const std::map<std::string_view, const Type*>> index;  ///< of many fields, by name
 
   [[nodiscard]] bool any() const { return kind == Kind::Any; }
   [[nodiscard]] bool number() const { return kind == Kind::Number; }

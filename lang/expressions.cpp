@@ -103,6 +103,7 @@ Typed ExpressionChecker::want(const ExprPtr& expression, const Type& wanted, con
 }
 
 Typed ExpressionChecker::check(const Expr& expression, const Place& place) {
+  if (diagnostics_.full()) return {};
   return std::visit([&](const auto& node) { return of(node, expression, place); }, expression.node);
 }
 

@@ -34,8 +34,8 @@ struct Typed {
 class ExpressionChecker {
  public:
   /// `element`: the one element size of the file's memories, 0 when they differ or there are none.
-  ExpressionChecker(const Source& source, Diagnostics& diagnostics, int element, bool has_memory)
-      : source_(source), diagnostics_(diagnostics), element_(element), has_memory_(has_memory) {}
+  ExpressionChecker(const File& file, const Source& source, Diagnostics& diagnostics, int element, bool has_memory)
+      : file_(file), source_(source), diagnostics_(diagnostics), element_(element), has_memory_(has_memory) {}
 
   /// Checks an expression; after a mistake its type is Any, so that one mistake is one diagnostic. Null gives Any.
   Typed check(const ExprPtr& expression, const Place& place);
@@ -65,6 +65,8 @@ class ExpressionChecker {
   Typed of(const Text& text, const Expr& expression, const Place& place);
 
   Typed stage_finding(const Symbol& stage, const Member& member, const Expr& expression, const Place& place);
+  /// E0202, or E0301 when a stage that this place is not in has the name.
+  void unknown(const std::string& name, Span span, const Place& place);
   bool known_in_time(const Symbol& symbol, Span span, const Place& place);
   /// Two operands that must be of one dimension; the common type, or Any after reporting.
   Type alike(const Expr& left, const Type& a, const Expr& right, const Type& b, Span span, const char* verb);
@@ -89,6 +91,7 @@ class ExpressionChecker {
   /// The text of an expression on one line, shortened.
   [[nodiscard]] std::string text(Span span) const;
 
+  const File& file_;
   const Source& source_;
   Diagnostics& diagnostics_;
   int element_;

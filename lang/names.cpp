@@ -2,6 +2,7 @@
 #include "lang/names.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gexp::lang {
 
@@ -111,6 +112,13 @@ const SymbolScope& builtin_names() {
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& words) {
   const auto near = nearest(word, words);
   return near ? fmt::format("did you mean `{}`?", *near) : "";
+}
+
+std::string did_you_mean_one_of(std::string_view word, const std::vector<std::string_view>& words) {
+  constexpr std::size_t kFew = 10;
+  const auto near = did_you_mean(word, words);
+  if (!near.empty() || words.empty() || words.size() > kFew) return near;
+  return fmt::format("it has {}", fmt::join(words, ", "));
 }
 
 }  // namespace gexp::lang

@@ -66,5 +66,7 @@ const SymbolScope& builtin_names();
 
 /// "did you mean `X`?", or nothing.
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& words);
+/// The same; when no word is near, all of them when they are few.
+std::string did_you_mean_one_of(std::string_view word, const std::vector<std::string_view>& words);
 
 }  // namespace gexp::lang

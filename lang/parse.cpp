@@ -23,7 +23,7 @@ using Input = pegtl::memory_input<pegtl::tracking_mode::lazy, pegtl::eol::lf_crl
 
 constexpr std::size_t kMaxBytes = 4u << 20;
 constexpr int kMaxNesting = 200;
-constexpr int kMaxErrors = 50;  // more say nothing new
+constexpr std::uint32_t kMaxWord = 200;
 
 /// Where a text stops being UTF-8 without control bytes; its length when it does not.
 std::size_t first_bad_byte(std::string_view text, std::size_t from) {
@@ -52,7 +52,7 @@ class Parser {
     } else {
       recover();
     }
-    while (errors_ < kMaxErrors) {
+    while (!diagnostics_.full()) {
       skip_space();
       if (at_ >= text_.size()) break;
       if (text_[at_] == '}') {
@@ -80,7 +80,14 @@ class Parser {
     int depth = 0;
     for (std::uint32_t i = 0; i < text_.size(); ++i) {
       const char c = text_[i];
-      if (c == '#') {
+      if (is_word(c)) {
+        const auto begin = i;
+        while (i + 1 < text_.size() && is_word(text_[i + 1])) ++i;
+        if (i - begin >= kMaxWord) {
+          complain("E0101", {begin, i + 1}, fmt::format("a word of more than {} characters", kMaxWord), "");
+          return false;
+        }
+      } else if (c == '#') {
         while (i < text_.size() && text_[i] != '\n') ++i;
       } else if (c == '"') {
         const auto begin = i++;
@@ -99,7 +106,6 @@ class Parser {
   }
 
   void complain(std::string code, Span span, std::string message, std::string hint) {
-    ++errors_;
     diagnostics_.error(std::move(code), span, std::move(message), std::move(hint));
   }
 
@@ -123,7 +129,6 @@ class Parser {
       return tree;
     } catch (const pegtl::parse_error& problem) {
       failed_at_ = at_ + static_cast<std::uint32_t>(problem.positions().front().byte);
-      ++errors_;
       explain(text_, at_, *failed_at_, std::string(problem.message()), diagnostics_);
       return nullptr;
     }
@@ -171,7 +176,6 @@ class Parser {
     auto tree = match<grammar::statement>();
     if (!tree) {
       if (!failed_at_) {
-        ++errors_;
         explain_unknown_statement(text_, at_, last_statement_, open != nullptr, diagnostics_);
       }
       recover();
@@ -184,7 +188,6 @@ class Parser {
         auto& problem = diagnostics_.error("E0104", tree->span, fmt::format("stage `{}` is not closed before this stage", open->name.text),
                                            "put a `}` before it");
         problem.notes.push_back({open->name.span, "it was opened here"});
-        ++errors_;
         at_ = begin;
         unclosed_ = true;
         return;
@@ -204,13 +207,12 @@ class Parser {
   Statement stage(const Tree& open) {
     Statement statement = build_statement(open, diagnostics_);
     auto& stage = std::get<Stage>(statement.node);
-    while (errors_ < kMaxErrors) {
+    while (!diagnostics_.full()) {
       skip_space();
       if (at_ >= text_.size()) {
         auto& problem = diagnostics_.error("E0104", {static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(text_.size())},
                                            fmt::format("stage `{}` is not closed", stage.name.text), "put a `}` at its end");
         problem.notes.push_back({stage.name.span, "it was opened here"});
-        ++errors_;
         break;
       }
       if (text_[at_] == '}') {
@@ -230,7 +232,6 @@ class Parser {
   std::optional<std::uint32_t> failed_at_;
   Kind last_statement_ = Kind::None;
   bool unclosed_ = false;
-  int errors_ = 0;
 };
 
 }  // namespace

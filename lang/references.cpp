@@ -6,6 +6,57 @@
 /// What a name or a stage's finding refers to, and whether its value exists by then.
 namespace gexp::lang {
 
+namespace {
+
+struct Declaration {
+  const Stage* stage;
+  Span span;
+  Symbol::Kind kind;
+  Time time;
+};
+
+/// Where a stage declares this name: what is unknown here may be known there.
+std::optional<Declaration> find_in_stages(const File& file, const std::string& name) {
+  for (const auto& statement : file.statements) {
+    const auto* stage = std::get_if<Stage>(&statement.node);
+    if (!stage) continue;
+    std::optional<Declaration> found;
+    const auto look = [&](const Word& word, Symbol::Kind kind, Time time) {
+      if (word.text == name) found = Declaration{stage, word.span, kind, time};
+    };
+    for (const auto& item : stage->items) {
+      if (const auto* sweep = std::get_if<Sweep>(&item.node)) {
+        for (const auto& word : sweep->names) look(word, Symbol::Kind::Sweep, Time::Point);
+      }
+      if (const auto* let = std::get_if<Let>(&item.node)) look(let->name, Symbol::Kind::Let, Time::Point);
+      if (const auto* pattern = std::get_if<PatternDef>(&item.node)) look(pattern->name, Symbol::Kind::Pattern, Time::Point);
+      if (const auto* timed = std::get_if<Timed>(&item.node)) look(timed->name, Symbol::Kind::Record, Time::Row);
+      if (const auto* derive = std::get_if<Derive>(&item.node)) look(derive->name, Symbol::Kind::Derive, Time::Row);
+      if (const auto* find = std::get_if<Find>(&item.node)) look(find->name, Symbol::Kind::Find, Time::Finding);
+      if (found) return found;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void ExpressionChecker::unknown(const std::string& name, Span span, const Place& place) {
+  const auto there = find_in_stages(file_, name);
+  if (!there) {
+    error("E0202", span, fmt::format("nothing is named `{}` here", name), did_you_mean(name, place.names->names()));
+    return;
+  }
+  const auto& stage = there->stage->name.text;
+  const bool finding = there->kind == Symbol::Kind::Find;
+  const bool early = place.stage == kNoStage && !place.after_all;
+  auto& problem = error(early ? "E0301" : "E0202", span,
+                        early ? fmt::format("`{}` is {} of stage `{}`, and {} is settled {}", name, describe(there->kind), stage, place.what, settled(place.limit))
+                              : fmt::format("`{}` is {} of stage `{}` and unknown here", name, describe(there->kind), stage),
+                        finding && !early ? fmt::format("write `{}.{}`", stage, name) : "");
+  problem.notes.push_back({there->span, fmt::format("`{}` is declared here", name)});
+}
+
 bool ExpressionChecker::known_in_time(const Symbol& symbol, Span span, const Place& place) {
   const bool derive_below = place.ordered_derives && symbol.kind == Symbol::Kind::Derive;
   if (symbol.usable_from > span.begin && (symbol.kind != Symbol::Kind::Derive || derive_below)) {
@@ -39,7 +90,7 @@ Typed ExpressionChecker::of(const Name& name, const Expr& expression, const Plac
   const auto* symbol = place.names->find(name.text);
   if (!symbol) {
     if (name.text == "device") return {};
-    error("E0202", expression.span, fmt::format("nothing is named `{}` here", name.text), did_you_mean(name.text, place.names->names()));
+    unknown(name.text, expression.span, place);
     return {};
   }
   if (symbol->kind == Symbol::Kind::Memory) {
@@ -59,7 +110,7 @@ Typed ExpressionChecker::stage_finding(const Symbol& stage, const Member& member
   const auto* type = stage.type.field(member.field.text);
   if (!type) {
     error("E0202", member.field.span, fmt::format("stage `{}` has no finding `{}`", stage.name, member.field.text),
-          did_you_mean(member.field.text, stage.type.field_names()));
+          did_you_mean_one_of(member.field.text, stage.type.field_names()));
     return {};
   }
   if (place.after_all) return {*type, Time::Finding};
@@ -100,7 +151,7 @@ Typed ExpressionChecker::of(const Member& member, const Expr& expression, const 
     if (const auto* type = of.type.field(field)) return {*type, of.time};
     if (of.type.fields->empty()) return {any_type(), of.time};
     error("E0202", member.field.span, fmt::format("`{}` has no field `{}`", text(member.of->span), field),
-          did_you_mean(field, of.type.field_names()));
+          did_you_mean_one_of(field, of.type.field_names()));
     return {};
   }
   error("E0215", expression.span, fmt::format("`{}` is {}, which has no field `{}`", text(member.of->span), describe(of.type), field));
@@ -108,9 +159,10 @@ Typed ExpressionChecker::of(const Member& member, const Expr& expression, const 
 }
 
 const Symbol* ExpressionChecker::refer(const Word& word, const Place& place, const char* wanted) {
+  if (diagnostics_.full()) return nullptr;
   const auto* symbol = place.names->find(word.text);
   if (!symbol) {
-    error("E0202", word.span, fmt::format("nothing is named `{}` here", word.text), did_you_mean(word.text, place.names->names()));
+    unknown(word.text, word.span, place);
     return nullptr;
   }
   const bool memory = symbol->kind == Symbol::Kind::Memory;

@@ -10,6 +10,7 @@ namespace gexp {
 namespace {
 
 constexpr std::size_t kTab = 4;
+constexpr std::size_t kLongestLine = 400, kBefore = 100;  // bytes
 
 /// A source line as shown: tabs widened, control bytes as '?', and where each byte column lands.
 struct ShownLine {
@@ -38,6 +39,12 @@ ShownLine show_line(std::string_view line) {
   return shown;
 }
 
+std::string excerpt_line(std::uint32_t number, const ShownLine& shown, std::size_t first, std::size_t last, const char* colour, const char* reset) {
+  const auto at = [&](std::size_t byte) { return shown.column[std::min(byte, shown.column.size() - 1)]; };
+  const auto width = std::max<std::size_t>(1, at(std::max(first, last)) - at(first));
+  return fmt::format("{:>5} | {}\n{:>5} | {}{}^{}{}\n", number, shown.text, "", std::string(at(first), ' '), colour, std::string(width - 1, '~'), reset);
+}
+
 std::string excerpt(const Source& source, Span span, const char* colour, const char* reset) {
   const auto begin = source.position(span.begin);
   const auto end = source.position(span.end);
@@ -45,11 +52,16 @@ std::string excerpt(const Source& source, Span span, const char* colour, const c
   const auto shown = show_line(line);
   const auto first = std::min<std::size_t>(begin.column - 1, line.size());
   const auto last = end.line == begin.line ? std::min<std::size_t>(end.column - 1, line.size()) : line.size();
-  const auto from = shown.column[first];
-  const auto width = std::max<std::size_t>(1, shown.column[std::max(first, last)] - from);
-  const auto gutter = fmt::format("{:>5}", begin.line);
-  return fmt::format("{} | {}\n{:>5} | {}{}{}{}{}\n", gutter, shown.text, "", std::string(from, ' '), colour, '^',
-                     std::string(width - 1, '~'), reset);
+  // Of a very long line only the part around the place is shown.
+  if (shown.text.size() > kLongestLine) {
+    const auto boundary = [&](std::size_t byte) {
+      while (byte > 0 && byte < line.size() && (static_cast<unsigned char>(line[byte]) & 0xc0) == 0x80) --byte;
+      return byte;
+    };
+    const auto cut = boundary(first > kBefore ? first - kBefore : 0);
+    return excerpt_line(begin.line, show_line(line.substr(cut, boundary(std::min(cut + kLongestLine, line.size())) - cut)), first - cut, std::min(last - cut, kLongestLine), colour, reset);
+  }
+  return excerpt_line(begin.line, shown, first, last, colour, reset);
 }
 
 std::string place(const Source* source, Span span) {
@@ -64,26 +76,29 @@ bool has_place(Span span) { return !span.empty() || span.begin != 0; }
 }  // namespace
 
 Diagnostic& Diagnostics::error(std::string code, Span span, std::string message, std::string hint) {
-  list_.push_back({std::move(code), span, std::move(message), {}, std::move(hint), Severity::Error});
-  return list_.back();
+  return keep({std::move(code), span, std::move(message), {}, std::move(hint), Severity::Error});
 }
 
 Diagnostic& Diagnostics::warning(std::string code, Span span, std::string message, std::string hint) {
-  list_.push_back({std::move(code), span, std::move(message), {}, std::move(hint), Severity::Warning});
-  return list_.back();
+  return keep({std::move(code), span, std::move(message), {}, std::move(hint), Severity::Warning});
 }
 
-void Diagnostics::add(Diagnostic diagnostic) { list_.push_back(std::move(diagnostic)); }
+void Diagnostics::add(Diagnostic diagnostic) { keep(std::move(diagnostic)); }
 
-bool Diagnostics::has_errors() const {
-  return std::any_of(list_.begin(), list_.end(), [](const Diagnostic& d) { return d.severity == Severity::Error; });
+Diagnostic& Diagnostics::keep(Diagnostic diagnostic) {
+  auto& number = diagnostic.severity == Severity::Error ? errors_ : warnings_;
+  if (++number > kMost) return counted_ = std::move(diagnostic);
+  return list_.emplace_back(std::move(diagnostic));
 }
+
+bool Diagnostics::has_errors() const { return errors_ > 0; }
 
 std::vector<Diagnostic> Diagnostics::sorted() const {
   auto list = list_;
   const auto key = [](const Diagnostic& d) { return std::tie(d.span.begin, d.span.end, d.code, d.message); };
   std::stable_sort(list.begin(), list.end(), [&](const Diagnostic& a, const Diagnostic& b) { return key(a) < key(b); });
   list.erase(std::unique(list.begin(), list.end(), [&](const Diagnostic& a, const Diagnostic& b) { return key(a) == key(b); }), list.end());
+  if (full()) list.push_back({"E0112", {}, fmt::format("after {} mistakes no more are looked for", kMost), {}, "", Severity::Error});
   return list;
 }
 

@@ -28,20 +28,29 @@ struct Diagnostic {
   Severity severity = Severity::Error;
 };
 
-/// Every diagnostic of one run over one source; sorted by place when taken out.
+/// Every diagnostic of one run over one source; sorted by place when taken out. After kMost errors (or warnings) more are only
+/// counted: they say nothing new, and a hostile file could have a million.
 class Diagnostics {
  public:
+  static constexpr std::size_t kMost = 50;
+
   Diagnostic& error(std::string code, Span span, std::string message, std::string hint = {});
   Diagnostic& warning(std::string code, Span span, std::string message, std::string hint = {});
   void add(Diagnostic diagnostic);
 
   [[nodiscard]] bool has_errors() const;
   [[nodiscard]] bool empty() const { return list_.empty(); }
-  /// By place, then code; exact repetitions at one place dropped. Deterministic.
+  /// No further error will be shown: whoever looks for them may stop.
+  [[nodiscard]] bool full() const { return errors_ >= kMost; }
+  /// By place, then code; exact repetitions at one place dropped; E0112 comes last when full. Deterministic.
   [[nodiscard]] std::vector<Diagnostic> sorted() const;
 
  private:
+  Diagnostic& keep(Diagnostic diagnostic);
+
   std::vector<Diagnostic> list_;
+  std::size_t errors_ = 0, warnings_ = 0;  ///< all, kept or not
+  Diagnostic counted_;                     ///< the last that was not kept
 };
 
 /// Renders as `path:line:col: error[E0201]: message`, the line, a caret, notes and the hint. No colour unless asked for.

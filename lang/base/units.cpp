@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 namespace gexp {
 namespace {
@@ -110,8 +111,9 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
   };
   if (word.empty() || word.size() > 64) return std::nullopt;
   std::optional<std::string> best;
-  std::size_t least = std::max<std::size_t>(1, (word.size() + 1) / 3) + 1;
-  for (const auto candidate : words) {
+  std::size_t least = word.size() == 1 ? 1 : std::max<std::size_t>(1, (word.size() + 1) / 3) + 1;  // of one letter only its other case is near
+  constexpr std::size_t kMostWords = 2000;  // a hint is not worth more
+  for (const auto candidate : std::span(words).first(std::min(words.size(), kMostWords))) {
     if (candidate == word || candidate.size() > 64) continue;
     const auto d = distance(word, candidate);
     if (d < least) {

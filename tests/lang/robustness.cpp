@@ -149,3 +149,25 @@ TEST_CASE("a long file takes time in proportion to its length") {
   const Checked checked(text);
   CHECK_FALSE(checked.diagnostics.has_errors());
 }
+
+TEST_CASE("many mistakes, names or labels take time in proportion to their number") {
+  const std::string head = "gexp 1\nexperiment x\n";
+  const auto many = [](const char* form, int times) {
+    std::string text;
+    for (int i = 0; i < times; ++i) text += fmt::format(fmt::runtime(form), i);
+    return text;
+  };
+  constexpr int kMany = 50000;
+  const std::string stage = head + "memory A: u32[4KiB] in global\nstage s { pattern r = [0B] timed t each { chase A by r laps 1 }\n";
+  for (const auto& text : {head + many("let a{0} = b{0}\n", kMany), head + "let z = min(" + many("b{}, ", kMany) + "1)",
+                           head + "pattern p = nonuniform(" + many("a{}: [0B], ", kMany) + ")",
+                           head + "pattern p = uniform(" + many("a{}: 0B, ", kMany) + ")",
+                           stage + many("find f{}: B = miss_spacing(t)\n", kMany) + "}\n" + many("expect s.f{} == 0B\n", kMany),
+                           stage + many("find f{}: B = miss_spacing(t)\n", kMany) + "}\n" + many("expect s.g{} == 0B\n", kMany),
+                           head + many("let a = {}\n", kMany), head + many("stage s{} {{ sweep n in 1..b }}\n", kMany),
+                           head + "stage s { launch " + many("grid {} ", kMany) + "}", head + "stage s { warm { " + many("load A at q{} ", kMany) + "} }"}) {
+    const Checked checked(text);
+    CHECK(checked.diagnostics.sorted().size() <= gexp::Diagnostics::kMost + 1);
+    CHECK(checked.text().size() < 100000);
+  }
+}
