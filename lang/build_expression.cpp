@@ -85,7 +85,8 @@ class Builder {
     } else {
       // Decimal kilobytes are meant as often as binary ones: say both.
       const auto near = nearest(made.unit, unit_words());
-      std::string hint = near ? fmt::format("did you mean `{}{}`?", digits, *near) : "units are B KiB MiB GiB GB elem cycles ops ns us ms s MHz GHz %";
+      std::string hint = near ? fmt::format("did you mean `{}{}`?", digits, *near)
+                              : fmt::format("a product is written `{} * {}`; units are B KiB MiB GiB GB elem cycles ops ns us ms s MHz GHz %", digits, made.unit);
       if (made.unit == "KB" || made.unit == "kB" || made.unit == "kb" || made.unit == "K" || made.unit == "k") hint = fmt::format("write `{}KiB` for 1024 bytes each", digits);
       if (made.unit == "MB" || made.unit == "M") hint = fmt::format("write `{}MiB`", digits);
       diagnostics_.error("E0109", tree.children[1]->span, fmt::format("`{}` is no unit", made.unit), hint);

@@ -129,7 +129,7 @@ Typed ExpressionChecker::of(const Quantity& quantity, const Expr& expression, co
     return {};
   }
   if (!unit) {
-    error("E0209", expression.span, fmt::format("`{}` is no unit", quantity.unit), did_you_mean(quantity.unit, unit_words()));
+    error("E0109", expression.span, fmt::format("`{}` is no unit", quantity.unit), did_you_mean(quantity.unit, unit_words()));
     return {};
   }
   if (quantity.unit == "elem" && element_ == 0) {
