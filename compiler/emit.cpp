@@ -37,6 +37,7 @@ Result<Shape> each_shape(const Memory& memory, const Chase& chase, int width) {
                {{"element", wide ? "unsigned long long" : "unsigned int"},
                 {"bytes", std::to_string(width)},
                 {"load", fmt::format("ld.global{}{}.u{}", via.empty() ? "" : ".", via, width * 8)},
+                {"chained", fmt::format("ld.global{}{}.u64 %0, [%0];", via.empty() ? "" : ".", via)},
                 {"letter", wide ? "l" : "r"},
                 {"address", wide ? "mad.lo.u64" : "mad.wide.u32"}},
                chase.span};
@@ -55,7 +56,7 @@ Result<Shape> total_shape(const Memory& memory, const Chase& chase, int width, s
   if (width == 8) load = "{ .reg .u32 b; ld.shared.v2.u32 {%0, b}, [%0]; }";
   if (width == 16) load = "{ .reg .u32 b, c, d; ld.shared.v4.u32 {%0, b, c, d}, [%0]; }";
   if (load.empty()) return error("E0417", chase.span, fmt::format("a load is 4, 8 or 16 bytes wide, not {}", width));
-  return Shape{"total.cu", {{"load", load}, {"steps", std::to_string(steps)}}, chase.span};
+  return Shape{"total.cu", {{"load", load}, {"steps", std::to_string(steps)}, {"half", std::to_string(steps / 2)}}, chase.span};
 }
 
 Result<std::string> template_file(const std::string& name, const std::string& folder) {
@@ -132,11 +133,11 @@ Result<std::string> emit_cuda(const Shape& shape, const std::string& template_fo
   auto holes = shape.holes;
   holes["name"] = kEntry;
   // The template's head describes holes to its readers; the emitted text needs only the code.
-  const auto code = text->find("extern \"C\"");
-  const std::string head = fmt::format("// gexp: {}\n", shape.file);
-  auto filled = fill_template(shape.file, code == std::string::npos ? *text : text->substr(code), holes);
+  std::size_t code = 0;
+  while (text->compare(code, 2, "//") == 0) code = text->find('\n', code) + 1;
+  auto filled = fill_template(shape.file, text->substr(code), holes);
   if (!filled) return filled;
-  return head + *filled;
+  return fmt::format("// gexp: {}\n{}", shape.file, *filled);
 }
 
 }  // namespace gexp::compiler

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <array>
 
 namespace gexp::runtime {
 namespace {
@@ -13,7 +13,7 @@ constexpr std::uint64_t kDefaultAlign = std::uint64_t{2} << 20;  // offsets then
 constexpr std::size_t kEmptyRegions = 16;                        // as the templates write them
 constexpr std::uint64_t kWindow = compiler::kTraceBytes / 2;     // ticks of 16 bits
 
-/// The timer's own cost: the median of the empty regions, the first ones left out (cold instructions).
+/// What a timed region costs besides its load: the median of the kernel's samples, the first ones left out (cold instructions).
 double overhead_of(std::vector<std::uint32_t> empty) {
   empty.erase(empty.begin(), empty.begin() + kEmptyRegions / 4);
   std::nth_element(empty.begin(), empty.begin() + static_cast<std::ptrdiff_t>(empty.size() / 2), empty.end());
@@ -70,6 +70,15 @@ Result<std::uint64_t> Bench::buffer(const std::string& name, std::uint64_t bytes
   }
   slot = {*address, bytes};
   return *address;
+}
+
+Result<std::uint64_t> Bench::calibration_cell() {
+  const bool fresh = !buffers_.contains("cell");
+  auto cell = buffer("cell", 64);
+  if (!cell || !fresh) return cell;
+  const std::array<std::uint64_t, 2> words = {*cell, 0};  // its own address, and the index 0
+  if (auto done = backend_.write(*cell, std::as_bytes(std::span(words))); !done) return done.error();
+  return cell;
 }
 
 Result<KernelId> Bench::kernel_for(const compiler::Shape& shape) {
@@ -136,6 +145,8 @@ Result<> Bench::run_each(const compiler::PointPlan& plan, infer::Point& point, d
   if (!ticks) return ticks.error();
   auto empty = buffer("empty", kEmptyRegions * 4 + 16);
   if (!empty) return empty.error();
+  auto cell = calibration_cell();
+  if (!cell) return cell.error();
   if (auto done = link(plan, *base); !done) return done;
 
   const auto element = [&](const std::shared_ptr<const Pattern>& ring) {
@@ -156,6 +167,7 @@ Result<> Bench::run_each(const compiler::PointPlan& plan, infer::Point& point, d
                                              {skip, 8},
                                              {steps, 4},
                                              pointer(*ticks),
+                                             pointer(*cell),
                                              pointer(*empty),
                                              pointer(*empty + kEmptyRegions * 4)};
     const auto outcome = backend_.launch(*kernel, shape, arguments, time_limit);

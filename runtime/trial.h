@@ -42,6 +42,7 @@ class Bench {
   Result<std::uint64_t> address_of(const std::string& memory);
   Result<KernelId> kernel_for(const compiler::Shape& shape);
   Result<std::uint64_t> buffer(const std::string& name, std::uint64_t bytes);
+  Result<std::uint64_t> calibration_cell();
   Result<> link(const compiler::PointPlan& plan, std::uint64_t base);
   Result<> run_each(const compiler::PointPlan& plan, infer::Point& point, double time_limit);
   Result<> run_total(const compiler::PointPlan& plan, infer::Point& point, double time_limit);

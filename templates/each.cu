@@ -1,19 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
 // each.cu: one thread follows links through global memory and times every access (Mei17 section 4.2).
 // holes: name      the kernel's name
 //        element   type of a link: unsigned int or unsigned long long
 //        bytes     its size, 4 or 8: an immediate, so that the timed region holds no other instruction
 //        load      PTX of the timed load: "ld.global.ca.u32"
+//        chained   the same path, 8 bytes wide, its destination its own address: "ld.global.ca.u64 %0, [%0];"
 //        letter    constraint letter of a link's register: r or l
 //        address   PTX that makes the next address of a link, the load's consumer: "mad.wide.u32" or "mad.lo.u64"
-// work:  lead_steps + skip + steps loads by one thread; a timed region holds one load and its consumer, nothing else.
+// work:  lead_steps + skip + steps loads by one thread, then 112 of the calibration cell; a timed region holds one load and its
+//        consumer, nothing else.
 //
 // A link is the index of the next element. The walk begins with `lead_steps` accesses from `lead_first` (the warm-up, by the
 // same instructions, so that the instruction cache is warm too), goes on with `skip` unrecorded and `steps` recorded accesses
-// from `first`, and ends with empty regions, which give the timer's own cost. Ticks wait in shared memory, 16 bits each
-// (saturated), until the walk is over: a store to global memory would pass through the cache that is measured.
+// from `first`. Ticks wait in shared memory, 16 bits each (saturated), until the walk is over: a store to global memory would
+// pass through the cache that is measured.
+//
+// What the region costs besides its load is not seen by taking the load away: a compiler schedules an empty region otherwise,
+// and a processor overlaps it otherwise. So the same region times a hit of known latency: a cell that holds its own address is
+// loaded in a chain of 16 and of 32, whose difference is 16 latencies and nothing else.
 extern "C" __global__ void ${name}(unsigned long long memory, unsigned long long lead_first, unsigned long long lead_steps,
-                                   unsigned long long first, unsigned long long skip, unsigned int steps,
-                                   unsigned int* ticks, unsigned int* empty, ${element}* last) {
+                                   unsigned long long first, unsigned long long skip, unsigned int steps, unsigned int* ticks,
+                                   unsigned long long cell, unsigned int* overhead, ${element}* last) {
   extern __shared__ unsigned short trace[];
   const unsigned long long timed = lead_steps + skip;
   const unsigned long long total = timed + steps;
@@ -29,14 +36,35 @@ extern "C" __global__ void ${name}(unsigned long long memory, unsigned long long
     asm volatile("mov.u32 %0, %%clock;" : "=r"(end) :: "memory");
     if (i >= timed) trace[i - timed] = end - begin < 65535u ? end - begin : 65535u;
   }
+  *last = link;
+
+  unsigned long long self = cell;
+  unsigned int chain[2] = {0, 0};
+  #pragma unroll 1
+  for (unsigned int pass = 0; pass < 2; ++pass) {
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(begin) :: "memory");
+    #pragma unroll
+    for (unsigned int i = 0; i < 16; ++i) asm volatile("${chained}" : "+l"(self) :: "memory");
+    asm volatile("add.u64 %0, %0, 0;" : "+l"(self) :: "memory");
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(end) :: "memory");
+    chain[0] = end - begin;
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(begin) :: "memory");
+    #pragma unroll
+    for (unsigned int i = 0; i < 32; ++i) asm volatile("${chained}" : "+l"(self) :: "memory");
+    asm volatile("add.u64 %0, %0, 0;" : "+l"(self) :: "memory");
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(end) :: "memory");
+    chain[1] = end - begin;
+  }
+  const unsigned int latency = (chain[1] - chain[0] + 8) / 16;
+  at = self + 8;  // holds the index 0: the region comes back to the cell's second word
   #pragma unroll 1
   for (unsigned int i = 0; i < 16; ++i) {
     asm volatile("mov.u32 %0, %%clock;" : "=r"(begin) :: "memory");
-    asm volatile("${address} %0, %1, ${bytes}, %2;" : "=l"(at) : "${letter}"(link), "l"(memory) : "memory");
+    asm volatile("${load} %0, [%1];" : "=${letter}"(link) : "l"(at) : "memory");
+    asm volatile("${address} %0, %1, ${bytes}, %2;" : "=l"(at) : "${letter}"(link), "l"(self + 8) : "memory");
     asm volatile("mov.u32 %0, %%clock;" : "=r"(end) :: "memory");
-    empty[i] = end - begin;
+    overhead[i] = end - begin > latency ? end - begin - latency : 0;
   }
-  *last = link;
   #pragma unroll 1
   for (unsigned int i = 0; i < steps; ++i) ticks[i] = trace[i];
 }

@@ -23,6 +23,7 @@ struct Layout {
   std::int64_t banks;
   std::int64_t width;      ///< bytes of a bank
   std::int64_t mode;       ///< bytes that successive banks take turns at: 4 or 8
+  bool split;              ///< accesses wider than a bank go a part of the warp at a time, else all lanes together
   [[nodiscard]] std::string law() const { return width == 4 ? "gcd" : mode == 4 ? "rows, 4-byte mode" : "rows, 8-byte mode"; }
 };
 
@@ -33,9 +34,9 @@ std::pair<std::int64_t, std::int64_t> place(const Layout& layout, std::int64_t w
   return {bank, word / (2 * layout.banks)};
 }
 
-/// Passes that the whole warp takes. Accesses wider than a bank go a part of the warp at a time.
+/// Passes that the whole warp takes.
 std::int64_t ways(const Layout& layout, std::int64_t stride, std::int64_t word_bytes) {
-  const auto parts = std::max<std::int64_t>(1, word_bytes / layout.width);
+  const auto parts = layout.split ? std::max<std::int64_t>(1, word_bytes / layout.width) : 1;
   std::int64_t passes = 0;
   for (std::int64_t part = 0; part < parts; ++part) {
     std::map<std::int64_t, std::set<std::int64_t>> rows;
@@ -94,17 +95,21 @@ Finding bank_conflicts(const Context& context) {
   std::vector<Fit> fitting;
   for (const std::int64_t banks : {8, 16, 32, 64, 128}) {
     for (const auto& [width, mode] : {std::pair<std::int64_t, std::int64_t>{4, 4}, {8, 4}, {8, 8}}) {
-      Fit fit{{banks, width, mode}, {}};
-      if (fits(fit, points, static_cast<std::int64_t>(word_bytes->number))) fitting.push_back(std::move(fit));
+      for (const bool split : {true, false}) {
+        if (!split && word_bytes->number <= static_cast<double>(width)) continue;  // nothing to split
+        Fit fit{{banks, width, mode, split}, {}};
+        if (fits(fit, points, static_cast<std::int64_t>(word_bytes->number))) fitting.push_back(std::move(fit));
+      }
     }
   }
   if (fitting.empty()) return undetermined(context, "no layout of 8 to 128 banks of 4 or 8 bytes makes latency a function of the conflict alone");
   const auto same = [&](auto field) { return std::all_of(fitting.begin(), fitting.end(), [&](const Fit& fit) { return field(fit.layout) == field(fitting[0].layout); }); };
-  if (!same([](const Layout& l) { return l.banks; })) {
-    std::string which;
-    for (const auto& fit : fitting) which += fmt::format("{}{} banks of {} B ({})", which.empty() ? "" : ", ", fit.layout.banks, fit.layout.width, fit.layout.law());
-    return undetermined(context, "several layouts explain every stride: " + which + "; more strides would decide");
+  const bool same_costs = std::all_of(fitting.begin(), fitting.end(), [&](const Fit& fit) { return fit.by_ways == fitting[0].by_ways; });
+  std::string which;
+  for (const auto& fit : fitting) {
+    which += fmt::format("{}{} banks of {} B ({}{})", which.empty() ? "" : ", ", fit.layout.banks, fit.layout.width, fit.layout.law(), fit.layout.split ? "" : ", all lanes together");
   }
+  if (!same_costs) return undetermined(context, "several layouts explain every stride: " + which + "; more strides would decide");
   const auto& best = fitting[0];
   List cost, number;
   std::string evidence;
@@ -114,13 +119,13 @@ Finding bank_conflicts(const Context& context) {
     evidence += fmt::format("{}{} ways at {} strides", evidence.empty() ? "" : ", ", n, costs.size());
   }
   Fields fields;
-  fields["banks"] = Value(static_cast<double>(best.layout.banks));
+  if (same([](const Layout& l) { return l.banks; })) fields["banks"] = Value(static_cast<double>(best.layout.banks));
   if (same([](const Layout& l) { return l.width; })) fields["width"] = Value(static_cast<double>(best.layout.width), kBytes);
   if (same([](const Layout& l) { return l.law(); })) fields["law"] = Value(best.layout.law());
   fields["ways"] = Value(std::move(number));
   fields["cost"] = Value(std::move(cost));
   return found(context, Value(std::move(fields)), fitting.size() == 1 ? 0.99 : 0.95,
-               fitting.size() == 1 ? "the only layout under which latency grows with the ways and with nothing else" : "every layout that explains the strides has these banks", evidence);
+               fitting.size() == 1 ? "the only layout under which latency grows with the ways and with nothing else" : "these layouts explain every stride, and these costs are common to them; what they disagree on is left out: " + which, evidence);
 }
 
 }  // namespace gexp::infer
