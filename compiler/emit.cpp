@@ -14,9 +14,6 @@
 namespace gexp::compiler {
 namespace {
 
-/// Chains this long unroll completely; longer ones would no longer fit an instruction cache.
-constexpr std::int64_t kMaxUnrolled = 2048;
-
 Diagnostic error(std::string code, Span span, std::string message, std::string hint = {}) {
   Diagnostic diagnostic = failure(std::move(code), std::move(message), std::move(hint));
   diagnostic.span = span;
@@ -43,20 +40,17 @@ Result<Shape> each_shape(const Memory& memory, const Chase& chase, int width) {
                chase.span};
 }
 
-Result<Shape> total_shape(const Memory& memory, const Chase& chase, int width, std::int64_t steps) {
+Result<Shape> total_shape(const Memory& memory, const Chase& chase, int width) {
   if (memory.space != Space::Shared) {
     return error("E0502", chase.span, "`timed … total` of global memory cannot be run yet", "`timed … each` can");
   }
   if (chase.via != Via::Default) return error("E0504", chase.span, "shared memory has no load path to choose", "leave `via` out");
-  if (steps < 1 || steps > kMaxUnrolled) {
-    return error("E0416", chase.span, fmt::format("{} timed steps: 1 to {} can be unrolled", steps, kMaxUnrolled));
-  }
   std::string load;
   if (width == 4) load = "ld.shared.u32 %0, [%0];";
   if (width == 8) load = "{ .reg .u32 b; ld.shared.v2.u32 {%0, b}, [%0]; }";
   if (width == 16) load = "{ .reg .u32 b, c, d; ld.shared.v4.u32 {%0, b, c, d}, [%0]; }";
   if (load.empty()) return error("E0417", chase.span, fmt::format("a load is 4, 8 or 16 bytes wide, not {}", width));
-  return Shape{"total.cu", {{"load", load}, {"steps", std::to_string(steps)}, {"half", std::to_string(steps / 2)}}, chase.span};
+  return Shape{"total.cu", {{"load", load}}, chase.span};
 }
 
 Result<std::string> template_file(const std::string& name, const std::string& folder) {
@@ -75,22 +69,18 @@ Result<std::string> template_file(const std::string& name, const std::string& fo
 
 }  // namespace
 
-Result<Shape> shape_of(const Program& program, const Stage& stage, int width, std::int64_t steps) {
+Result<Shape> shape_of(const Program& program, const Stage& stage, int width) {
   const auto memory = std::find_if(program.memories.begin(), program.memories.end(),
                                    [&](const Memory& m) { return m.name == stage.timed.memory; });
   GEXP_CHECK(memory != program.memories.end());
   return stage.timing == Timing::Each ? each_shape(*memory, stage.timed, width)
-                                      : total_shape(*memory, stage.timed, width, steps);
+                                      : total_shape(*memory, stage.timed, width);
 }
 
 Result<std::vector<Shape>> stage_shapes(const Program& program, const Stage& stage, const Scope& scope) {
-  // Only the sweeps that the width or the unrolled count read can make a difference.
+  // Only the sweeps that the width reads can make a difference.
   std::vector<std::string> wanted;
-  for (const auto& formula : {stage.timed.width, stage.timing == Timing::Total ? stage.timed.count : nullptr}) {
-    if (formula) {
-      for (const auto& name : free_names(*formula)) wanted.push_back(name);
-    }
-  }
+  if (stage.timed.width) wanted = free_names(*stage.timed.width);
   std::vector<Names> scopes{Names(&scope)};
   for (const auto& sweep : stage.sweeps) {
     const bool matters = std::any_of(sweep.names.begin(), sweep.names.end(), [&](const std::string& name) {
@@ -112,15 +102,7 @@ Result<std::vector<Shape>> stage_shapes(const Program& program, const Stage& sta
   for (const auto& names : scopes) {
     auto width = chase_width(program, stage.timed, names);
     if (!width) return width.error();
-    std::int64_t steps = 1;
-    if (stage.timing == Timing::Total) {
-      auto count = evaluate(*stage.timed.count, names);
-      if (!count) return count.error();
-      const auto* n = count->get<Number>();
-      if (!n) return error("E0503", stage.timed.count->span, "the number of timed steps must be known before anything runs");
-      steps = static_cast<std::int64_t>(n->number);
-    }
-    auto shape = shape_of(program, stage, *width, steps);
+    auto shape = shape_of(program, stage, *width);
     if (!shape) return shape.error();
     if (std::find(shapes.begin(), shapes.end(), *shape) == shapes.end()) shapes.push_back(std::move(*shape));
   }

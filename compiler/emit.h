@@ -24,8 +24,8 @@ inline constexpr const char* kEntry = "gexp_kernel";
 /// block it fits the smallest carve-out that a block can have there (8 KiB), so that the trace costs the L1 nothing.
 inline constexpr std::int64_t kTraceBytes = 7168;
 
-/// The shape of a stage's kernel for one load width (bytes) and, for `total`, one number of timed steps.
-Result<Shape> shape_of(const Program& program, const Stage& stage, int width, std::int64_t steps);
+/// The shape of a stage's kernel for one load width (bytes).
+Result<Shape> shape_of(const Program& program, const Stage& stage, int width);
 
 /// Every shape of a stage: one for each width that its sweeps reach. `scope` holds params, lets and earlier findings.
 Result<std::vector<Shape>> stage_shapes(const Program& program, const Stage& stage, const Scope& scope);

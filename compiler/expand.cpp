@@ -322,7 +322,7 @@ Result<PointPlan> plan_point(const Program& program, const Stage& stage, const C
   if (stage.timing == Timing::Each && (plan.block != 1 || plan.grid != 1)) {
     return error("E0502", stage.launch.span, "`timed … each` by more than one thread cannot be run yet", "launch grid 1 block 1");
   }
-  auto shape = shape_of(program, stage, plan.width, plan.steps);
+  auto shape = shape_of(program, stage, plan.width);
   if (!shape) return shape.error();
   plan.shape = std::move(*shape);
   return plan;

@@ -229,6 +229,8 @@ Result<> Bench::run_total(const compiler::PointPlan& plan, infer::Point& point, 
                                            {links, 4},
                                            pointer(*tables + links * 8),
                                            {static_cast<std::uint64_t>(plan.warm_steps), 4},
+                                           {static_cast<std::uint64_t>(plan.steps), 4},
+                                           {0, 4},
                                            pointer(*ticks),
                                            pointer(*empty),
                                            pointer(*last)};

@@ -68,11 +68,13 @@ std::string selector_of(std::string_view name) {
 int carveout_percent(int compute_major, int compute_minor, std::uint64_t per_sm, std::uint64_t bytes) {
   if (per_sm == 0) return 0;
   if (bytes >= per_sm) return 100;
-  // The driver rounds a percentage up to the next capacity, so the percentage of a capacity must be rounded down: 58 % of 228
-  // KiB is a little more than 132 KiB and would give 164.
+  // The driver rounds a percentage up to a capacity, but not where the percentages say: on an H200 (driver 580.159.04) 28 % of
+  // 228 KiB gives 100 KiB, not 64, and 40 % gives 132. A quarter of the way from the capacity below is inside every step seen.
+  std::uint64_t below = 0;
   for (const auto kib : capacities_kib(compute_major, compute_minor)) {
     const auto capacity = static_cast<std::uint64_t>(kib) * 1024;
-    if (capacity >= bytes && capacity <= per_sm) return static_cast<int>(capacity * 100 / per_sm);
+    if (capacity >= bytes && capacity <= per_sm) return static_cast<int>((3 * below + capacity) * 100 / (4 * per_sm));
+    below = capacity;
   }
   return static_cast<int>((bytes * 100 + per_sm - 1) / per_sm);
 }

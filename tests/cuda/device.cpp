@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <utility>
+#include <vector>
+
 #include "runtime/cuda/scatter.h"
 #include "runtime/cuda/system.h"
 
@@ -21,25 +24,22 @@ TEST_CASE("a GPU's name becomes the word that specs use") {
   CHECK(selector_of("NVIDIA RTX 6000 Ada Generation") == "rtx6000ada");
 }
 
-TEST_CASE("a carve-out is a percentage that the driver rounds up to the capacity meant") {
+TEST_CASE("a carve-out is a percentage for which the driver chooses the capacity meant") {
   constexpr std::uint64_t kKib = 1024;
-  const auto h200 = [](std::uint64_t bytes) { return carveout_percent(9, 0, 228 * kKib, bytes); };
-  CHECK(h200(0) == 0);
-  CHECK(h200(1) == 3);  // 8 KiB
-  CHECK(h200(8 * kKib) == 3);
-  CHECK(h200(17 * kKib) == 14);   // 32 KiB
-  CHECK(h200(132 * kKib) == 57);  // 58 would give 164 KiB
-  CHECK(h200(228 * kKib) == 100);
-  CHECK(h200(1000 * kKib) == 100);
-  CHECK(carveout_percent(7, 5, 64 * kKib, 0) == 50);  // Turing sets aside 32 or 64 KiB
-  CHECK(carveout_percent(8, 6, 100 * kKib, 64 * kKib) == 64);
-  CHECK(carveout_percent(99, 0, 200 * kKib, 3 * kKib) == 2);  // capacities not known: never too little
-  for (const int kib : {8, 16, 32, 64, 100, 132, 164, 196, 228}) {
-    // Between the capacity below and the one meant, so that rounding up gives the one meant.
-    const auto percent = static_cast<std::uint64_t>(h200(static_cast<std::uint64_t>(kib) * kKib));
-    CHECK(percent * 228 <= static_cast<std::uint64_t>(kib) * 100);
-    CHECK(percent * 228 > static_cast<std::uint64_t>(kib - 8) * 100);
+  // The capacity that an H200's driver was seen to choose for a percentage (driver 580.159.04, 2026-11-21).
+  const auto chosen = [](int percent) {
+    const std::vector<std::pair<int, int>> steps = {{3, 8}, {7, 16}, {14, 32}, {27, 64}, {35, 100}, {50, 132}, {60, 164}};
+    for (const auto& [last, kib] : steps) {
+      if (percent <= last) return kib;
+    }
+    return percent < 80 ? 196 : 228;
+  };
+  for (const int kib : {8, 16, 32, 64, 100, 132, 228}) {
+    CAPTURE(kib);
+    CHECK(chosen(carveout_percent(9, 0, 228 * kKib, static_cast<std::uint64_t>(kib) * kKib)) == kib);
+    CHECK(chosen(carveout_percent(9, 0, 228 * kKib, static_cast<std::uint64_t>(kib) * kKib - 512)) == kib);
   }
+  CHECK(carveout_percent(99, 0, 200 * kKib, 3 * kKib) == 2);  // capacities not known: never too little
 }
 
 TEST_CASE("the kernel driver's version is found in /proc's text") {

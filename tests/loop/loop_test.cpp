@@ -12,14 +12,12 @@ using Status = gexp::runtime::Judgement::Status;
 
 namespace {
 
-/// The read-only cache of gtx780.toml with another geometry. A reason goes with its key.
+/// The read-only cache of gtx780.toml with another geometry.
 std::vector<Edit> geometry(const std::string& capacity, int line, const std::string& sets, const std::string& ways,
                            const std::string& index, const std::string& replacement = "\"lru\"") {
-  std::vector<Edit> edits = {{"[caches.readonly]\ncapacity = \"12 KiB\"\nline = 32\nsets = 4\nways = 96\nbits = [7, 8]\nreplacement = \"lru\"",
+  return {{"[caches.readonly]\ncapacity = \"12 KiB\"\nline = 32\nsets = 4\nways = 96\nbits = [7, 8]\nreplacement = \"lru\"",
                               "[caches.readonly]\ncapacity = " + capacity + "\nline = " + std::to_string(line) + "\nsets = " + sets +
                                   "\nways = " + ways + "\n" + index + "\nreplacement = " + replacement}};
-  if (index.find("bits") == std::string::npos) edits.push_back({"assumed.bits = \"those of", "assumed.index = \"those of"});
-  return edits;
 }
 
 }  // namespace
