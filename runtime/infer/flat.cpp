@@ -47,6 +47,10 @@ Finding last_flat(const Context& context) {
   if (!steps) return undetermined(context, steps.error().message);
   const auto first_up = std::find_if(steps->begin(), steps->end(), [](const auto& step) { return step.second.y > 0; });
   if (steps->empty()) return undetermined(context, "nothing was measured");
+  if (first_up == steps->end() && context.table.timing == Table::Timing::Each && context.classes.list.size() < 2) {
+    return undetermined(context, fmt::format("all latencies up to {} are of one class: either everything fits, or a miss costs less than hits differ among themselves; a larger sweep or another load path would decide",
+                                             show(steps->rbegin()->first, dimension)));
+  }
   if (first_up == steps->end()) {
     return undetermined(context, fmt::format("the sweep never leaves its plateau: nothing misses up to {}; a larger one would decide",
                                              show(steps->rbegin()->first, dimension)));

@@ -2,7 +2,6 @@
 // What `./dev bench` prints: the figures that issue after issue promises to keep. Each is the median of several runs within
 // this one process; ratios compare things measured in the same run, since machines are noisy.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <sstream>
 
 #include "compiler/expand.h"
 #include "compiler/pipeline.h"
@@ -35,13 +33,6 @@ double median(int runs, const std::function<void()>& work) {
   for (int i = 0; i < runs; ++i) times.push_back(seconds(work));
   std::sort(times.begin(), times.end());
   return times[times.size() / 2];
-}
-
-std::string read(const std::string& path) {
-  std::ifstream in(path);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
 }
 
 /// A valid spec of about `lines` lines: stages like those of the cache experiment, one after the other.
@@ -69,7 +60,7 @@ void front_end() {
         std::exit(1);
       }
     });
-    fmt::print("parse + check + lower, {} lines            {:10.2f} ms\n", lines, time * 1e3);
+    fmt::print("{:<44} {:10.2f} ms\n", fmt::format("parse + check + lower, {} lines", lines), time * 1e3);
   }
 }
 

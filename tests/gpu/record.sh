@@ -3,8 +3,9 @@
 # Runs the experiments that ship on a GPU and keeps what they print and what they recorded: record.sh GEXP FOLDER [DEVICE].
 set -u
 gexp=$1 folder=$2 device=${3:-cuda:0}
-experiments=$(cd "$(dirname "$0")/../../experiments" && pwd)
 mkdir -p "$folder"
+gexp=$(readlink -f "$gexp") folder=$(readlink -f "$folder")
+cd "$(dirname "$0")/../.." || exit 3  # so that results name experiments as the repository does
 {
   date -u +%Y-%m-%d
   nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,clocks.mem,ecc.mode.current,mig.mode.current --format=csv 2>/dev/null
@@ -14,7 +15,7 @@ record() {  # NAME FILE OPTION…
   local name=$1 file=$2
   shift 2
   echo "\$ gexp run experiments/$file $*" >"$folder/$name.txt"
-  timeout -s INT "${LIMIT:-120}" "$gexp" run "$experiments/$file" --device "$device" --quiet --out "$folder/$name.json" "$@" 2>&1 |
+  timeout -s INT "${LIMIT:-120}" "$gexp" run "experiments/$file" --device "$device" --quiet --out "$folder/$name.json" "$@" 2>&1 |
     grep -v '^saved as' >>"$folder/$name.txt"
   echo "$name: exit ${PIPESTATUS[0]}"
 }
