@@ -121,7 +121,7 @@ void simulator() {
   int i = 0;
   for (const int laps : {2000, 4000}) {
     const Source source("chase.gexp", fmt::format(R"(gexp 1
-experiment chase
+experiment long_chase
 memory A: u32[64KiB] in global
 stage s {{
   pattern ring = uniform(stride: 32B, span: 8KiB)
@@ -135,6 +135,10 @@ stage s {{
     Diagnostics diagnostics;
     const auto program = compiler::compile(source, {}, diagnostics);
     auto backend = sim::open("gtx780");
+    if (!program || !backend || !compiler) {
+      for (const auto& diagnostic : diagnostics.sorted()) fmt::print(stderr, "{}", render(diagnostic, &source));
+      std::exit(1);
+    }
     const auto before = sim::instructions_executed();
     runtime::RunResult result;
     runtime::Progress silent;
