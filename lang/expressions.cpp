@@ -117,7 +117,8 @@ Typed ExpressionChecker::of(const Quantity& quantity, const Expr& expression, co
   }
   const auto unit = find_unit(quantity.unit);
   const auto* symbol = place.names->find(quantity.unit);
-  if (symbol) {
+  using Kind = Symbol::Kind;  // only what could be multiplied makes `2s` ambiguous
+  if (symbol && symbol->kind != Kind::Stage && symbol->kind != Kind::Memory && symbol->kind != Kind::Pattern && symbol->kind != Kind::Module) {
     const auto written = text(expression.span);
     const auto number = written.substr(0, written.size() - std::min(written.size(), quantity.unit.size()));
     auto& problem = error("E0205", expression.span,

@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What a user sees at the command line: exit codes, messages, files. run.sh GEXP
+set -u
+gexp=$(readlink -f "$1")
+root=$(cd "$(dirname "$0")/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 3
+export GEXP_EXPERIMENTS=$root/experiments
+unset NO_COLOR
+passed=0 failed=0
+
+# expect NAME CODE WORDS -- COMMAND…: its exit code, and words (a regular expression) that it prints on stdout or stderr.
+expect() {
+  local name=$1 code=$2 words=$3 got
+  shift 4
+  timeout 60 "$@" >out.txt 2>err.txt </dev/null
+  got=$?
+  if [ "$got" -eq "$code" ] && cat out.txt err.txt | grep -qE -- "$words" && ! grep -q 'internal error' err.txt; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAIL $name: exit $got (wanted $code), words '$words'"
+    head -c 600 out.txt err.txt
+  fi
+}
+that() {  # NAME CONDITION…
+  local name=$1
+  shift
+  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL $name"; fi
+}
+
+structure=cache/structure.gexp
+expect 'the main job' 0 'capacity.C +12 KiB' -- "$gexp" run $structure --device sim:gtx780 --out good.json
+that 'it says SIMULATED' grep -q '^SIMULATED: ' out.txt
+expect 'stdout is JSON and nothing else' 0 '"schema": "gexp.result/1"' -- "$gexp" run $structure --device sim:gtx780 --json --quiet
+that 'JSON begins at once' test "$(head -c 1 out.txt)" = '{'
+cp out.txt one.json
+"$gexp" run $structure --device sim:gtx780 --json --quiet >two.json 2>/dev/null
+that 'two runs of one seed differ in timing alone' cmp -s <(sed '/"timing": {/,$d' one.json) <(sed '/"timing": {/,$d' two.json)
+expect 'the findings again' 0 '7 of 7 findings found' -- "$gexp" infer good.json
+"$gexp" infer good.json --json >again.json
+that 'they are the same' cmp -s <(sed -n '/"findings"/,/"expectations"/p' good.json) <(sed -n '/"findings"/,/"expectations"/p' again.json)
+expect 'an expectation that fails' 1 '^  fail ' -- "$gexp" run -e 'gexp 1 experiment t memory A: u32[64KiB] in global stage s { pattern r = uniform(stride: 32B, span: 4KiB) launch grid 1 block 1 warm { chase A by r laps 2 via nc } timed lat each { chase A by r laps 2 via nc } repeat 3..3 find h: cycles = fastest(lat) } expect s.h == 1cycles' --device sim:gtx780
+
+expect 'an unknown model' 3 'did you mean|gtx780' -- "$gexp" run $structure --device sim:gtx78
+expect 'an unknown device' 3 'there is no device' -- "$gexp" run $structure --device foo
+expect 'no such GPU' 3 'error\[E07' -- env GEXP_LIBCUDA=/nonexistent/libcuda.so "$gexp" run $structure --device cuda:7
+expect 'NVRTC missing' 3 'E0701' -- env GEXP_NVRTC=/nonexistent GEXP_CACHE="$work/none" "$gexp" run $structure --device sim:gtx780
+expect 'a load path that a device lacks' 3 'E0501' -- "$gexp" run $structure --device sim:gtx560ti
+expect 'a missing file' 2 'cannot read' -- "$gexp" run nothing.gexp
+expect 'a folder' 2 'folder' -- "$gexp" run "$work"
+head -c 3000 /dev/urandom >binary.gexp
+expect 'a binary file' 2 'error\[E01' -- "$gexp" check binary.gexp
+: >empty.gexp
+expect 'an empty file' 2 'a file begins with `gexp 1`' -- "$gexp" check empty.gexp
+for file in "$root"/tests/cases/diagnostics/{hex_unit,kw_name,missing_brace,mul_s,op_at_stage,pct_mod,typo_clause,typo_stmt,unit_space,unknown_unit}/*.gexp; do
+  expect "refused: $(basename "$file")" 2 'error\[E' -- "$gexp" check "$file"
+done
+expect 'checks as JSON' 2 '"code": "E' -- "$gexp" check --json "$root/tests/cases/diagnostics/typo_stmt/typo_stmt.gexp"
+expect 'what ships is fine' 0 'fine' -- "$gexp" check cache/structure.gexp cache/l1.gexp shared/bank_stride.gexp shared/bank_mode.gexp tlb/structure.gexp
+expect 'a parameter outside its domain' 2 'E0414' -- "$gexp" run $structure --set limit=1GiB
+expect 'a misspelt parameter' 2 'did you mean `limit`' -- "$gexp" run $structure --set limt=64KiB
+expect 'a setting without a value' 2 'NAME=VALUE' -- "$gexp" run $structure --set limit
+
+model() { sed "$1" "$root/runtime/sim/models/gtx780.toml" >model.toml; }
+model 's/ways = 96/ways = 95/'
+expect 'impossible geometry' 3 'model.toml:[0-9]+' -- "$gexp" run $structure --device sim:model.toml
+model 's/^replacement = "lru"/replacment = "lru"/'
+expect 'a typo in a model' 3 'replacement' -- "$gexp" run $structure --device sim:model.toml
+model 's/ways = 96/ways = 48/; s/"12 KiB"/"6 KiB"/'
+expect 'an edited model gives the edited answer' 1 'capacity.C +6 KiB' -- "$gexp" run $structure --device sim:model.toml
+that 'its published value fails' grep -q '^  fail ' out.txt
+
+expect 'an output that is a folder' 3 'cannot write' -- "$gexp" run $structure --device sim:gtx780 --out "$work"
+expect 'an output in a folder that is not there' 3 'cannot write' -- "$gexp" run $structure --device sim:gtx780 --out none/x.json
+
+head -c 2000 good.json >cut.json
+expect 'a result cut short' 3 'E0901' -- "$gexp" infer cut.json
+echo '{"a": 1}' >foreign.json
+expect 'a foreign file' 3 'E0902' -- "$gexp" infer foreign.json
+sed 's#gexp.result/1#gexp.result/9#' good.json >newer.json
+expect 'a newer result' 3 'E0903' -- "$gexp" infer newer.json
+sed 's/"steps": [0-9]*/"steps": "many"/' good.json >edited.json
+expect 'a damaged result' 3 'E0904' -- "$gexp" infer edited.json
+
+expect 'CUDA text' 0 'ld.global.nc.u32' -- "$gexp" emit $structure
+expect 'PTX' 0 '\.visible \.entry' -- "$gexp" emit $structure --ptx
+expect 'the graph' 0 'stage capacity <-' -- "$gexp" emit $structure --ir
+expect 'a stage that is not there' 2 'did you mean `sets`' -- "$gexp" emit $structure --stage set
+mkdir templates
+sed 's/begin, end;/begin, end; this is wrong;/' "$root/templates/each.cu" >templates/each.cu
+expect 'a template that does not compile is shown at the statement' 3 'structure.gexp:[0-9]+:[0-9]+: error\[E0702\]' -- "$gexp" run $structure --device sim:gtx780 --templates templates
+expect 'a folder without templates' 2 'E0506' -- "$gexp" run $structure --device sim:gtx780 --templates /nonexistent
+
+long='gexp 1 experiment t memory A: u32[1MiB] in global stage s { sweep n in 1..100000 pattern r = uniform(stride: 32B, span: 64KiB) launch grid 1 block 1 warm { chase A by r laps 200 via nc } timed lat each { chase A by r laps 1 via nc } repeat 3..3 find h: cycles = fastest(lat) }'
+timeout -s INT 3 "$gexp" run -e "$long" --device sim:gtx780 --out interrupted.json --quiet >out.txt 2>err.txt </dev/null
+"$gexp" run -e "$long" --device sim:gtx780 --out interrupted.json --quiet >out.txt 2>err.txt </dev/null &
+pid=$!
+sleep 2
+kill -INT $pid
+wait $pid
+that 'Ctrl-C ends with 130' test $? -eq 130
+that 'what was measured is kept' grep -q '"end": "interrupted"' interrupted.json
+that 'with its records' grep -q '"ticks"' interrupted.json
+expect 'a time budget' 4 'time budget' -- "$gexp" run -e "${long/memory A/budget time 1s memory A}" --device sim:gtx780 --out late.json --quiet
+that 'it is kept too' grep -q '"ticks"' late.json
+expect 'a memory budget' 2 'E0427' -- "$gexp" run -e "${long/memory A/budget memory 64KiB memory A}" --device sim:gtx780
+expect 'a pattern beyond its memory' 2 'E0420' -- "$gexp" run -e "${long/u32\[1MiB\]/u32[4KiB]}" --device sim:gtx780
+expect 'a sweep without end' 2 'E0406' -- "$gexp" run -e "${long/1..100000/1..1000000000}" --device sim:gtx780
+expect 'a pattern without end' 2 'E04' -- "$gexp" run -e "${long/span: 64KiB/span: 4000000GiB}" --device sim:gtx780
+expect 'devices' 0 'sim:gtx980' -- "$gexp" devices
+expect 'the experiments that ship' 0 'cache/structure.gexp' -- "$gexp" list
+expect 'doctor' 0 'NVRTC' -- "$gexp" doctor
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

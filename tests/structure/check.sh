@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What holds of the sources as a whole: which folder may include which, licence lines, file sizes. check.sh [ROOT]
+set -u
+cd "${1:-$(dirname "$0")/../..}" || exit 3
+failures=0
+fail() { echo "FAIL $*"; failures=$((failures + 1)); }
+
+# FOLDER may include only files that match PATTERN (extended regular expression on the quoted path).
+allow() {
+  local folder=$1 pattern=$2 file include
+  while IFS=: read -r file include; do
+    [[ $include =~ ^($pattern)$ ]] || fail "$file includes $include"
+  done < <(grep -HoE '^#include "[^"]+"' "$folder"/*.h "$folder"/*.cpp 2>/dev/null | sed 's/#include "\(.*\)"/\1/')
+}
+own='lang/base/[a-z_]+\.h'
+allow lang/base "$own"
+allow lang "lang/.*"
+allow compiler "lang/.*|compiler/.*"
+allow compiler/ir "$own|compiler/ir/.*"
+allow compiler/passes "lang/base/.*|compiler/.*"
+allow runtime/jit "$own|runtime/backend\.h|runtime/outcome\.h|runtime/jit/.*"
+allow runtime/cuda "$own|runtime/backend\.h|runtime/outcome\.h|runtime/cuda/.*"
+allow runtime/sim "$own|runtime/backend\.h|runtime/outcome\.h|runtime/sim/.*"
+allow runtime/infer "$own|compiler/formula\.h|compiler/program\.h|runtime/outcome\.h|runtime/infer/.*"
+allow runtime/report "$own|compiler/program\.h|runtime/result\.h|runtime/report/.*|runtime/infer/finding\.h|runtime/infer/table\.h"
+allow runtime "lang/base/.*|compiler/.*|runtime/[a-z_]+\.h|runtime/infer/.*|runtime/jit/compiler\.h"
+
+# Big libraries stay behind one door each.
+only() {  # WHAT PATTERN FILES…
+  local what=$1 pattern=$2 file
+  shift 2
+  while read -r file; do
+    [[ " $* " == *" $file "* ]] || fail "$file includes $what"
+  done < <(grep -rlE "#include <$pattern" lang compiler runtime --include='*.h' --include='*.cpp')
+}
+only Boost.Graph 'boost/(graph|pending)' compiler/ir/graph.cpp
+only PEGTL 'tao/pegtl' lang/grammar.h lang/grammar_messages.h lang/grammar_tree.h lang/parse.cpp
+
+count=0
+while read -r file; do
+  count=$((count + 1))
+  head -n 3 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' || fail "$file has no SPDX line"
+  lines=$(wc -l <"$file")
+  [ "$lines" -le 600 ] || fail "$file has $lines lines"
+done < <(find lang compiler runtime templates tests \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' \))
+[ "$count" -gt 50 ] || fail "only $count sources found"
+
+# A planted violation must be seen: the test of the test.
+if [ -z "${1:-}" ]; then
+  planted=$(mktemp -d)
+  cp -r lang compiler runtime templates tests "$planted"
+  echo '#include "runtime/sim/sim.h"' >>"$planted/runtime/infer/flat.cpp"
+  bash "$0" "$planted" | grep -q 'FAIL runtime/infer/flat.cpp includes runtime/sim/sim.h' || fail "a planted include was not seen"
+  rm -rf "$planted"
+fi
+echo "$count sources, $failures violations"
+[ "$failures" -eq 0 ]
