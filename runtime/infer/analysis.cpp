@@ -116,9 +116,9 @@ Result<Curve> curve(const Context& context) {
   return made;
 }
 
-std::vector<bool> missed_accesses(const Run& run, double threshold) {
+std::vector<bool> missed_accesses(const Run& run, const MissRange& range) {
   std::vector<bool> missed(run.ticks.size());
-  for (std::size_t i = 0; i < run.ticks.size(); ++i) missed[i] = run.ticks[i] > threshold;
+  for (std::size_t i = 0; i < run.ticks.size(); ++i) missed[i] = range(run.ticks[i]);
   return missed;
 }
 

@@ -65,7 +65,7 @@ struct Curve {
 };
 Result<Curve> curve(const Context& context);
 
-/// Which accesses of a run missed (ticks above the threshold), in order.
-std::vector<bool> missed_accesses(const Run& run, double threshold);
+/// Which accesses of a run missed, in order.
+std::vector<bool> missed_accesses(const Run& run, const MissRange& range);
 
 }  // namespace gexp::infer

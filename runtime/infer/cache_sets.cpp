@@ -36,7 +36,7 @@ struct Growth {
   std::map<std::int64_t, std::int64_t> offset;  ///< of each line: the lowest one visited
 };
 
-Result<Growth> read_growth(const Context& context, std::int64_t line_bytes, double border) {
+Result<Growth> read_growth(const Context& context, std::int64_t line_bytes, const MissRange& border) {
   const auto* data = argument(context);
   Growth growth;
   for (std::size_t i = 0; i < context.table.points.size(); ++i) {
@@ -51,7 +51,7 @@ Result<Growth> read_growth(const Context& context, std::int64_t line_bytes, doub
     const auto lap = static_cast<std::size_t>(point.walk->steps);
     std::vector<std::size_t> counts(lap);
     for (const auto& run : point.runs) {
-      for (std::size_t a = 0; a < run.ticks.size(); ++a) counts[a % lap] += run.ticks[a] > border ? 1 : 0;
+      for (std::size_t a = 0; a < run.ticks.size(); ++a) counts[a % lap] += border(run.ticks[a]) ? 1 : 0;
       level.laps += run.ticks.size() / lap;
     }
     for (std::size_t step = 0; step < lap; ++step) {
@@ -99,7 +99,7 @@ Finding cache_sets(const Context& context) {
     if (!n) return undetermined(context, "the latency after `above:` is not known");
     slower_than = n->number;
   }
-  const auto border = miss_threshold(context.table, context.classes, slower_than);
+  const auto border = miss_range(context.table, context.classes, slower_than);
   if (!border) return undetermined(context, "all latencies are of one class: no set overflowed; add more lines");
   const auto growth = read_growth(context, line_bytes, *border);
   if (!growth) return undetermined(context, growth.error().message);

@@ -16,7 +16,8 @@ namespace {
 constexpr std::uint32_t kSharpWidth = 3;       // a mode this narrow is sharp
 constexpr std::uint32_t kSharpGap = 3;         // cycles between two sharp modes that still separate them
 constexpr double kSparseGap = 0.12;            // share of the value that separates nothing where values are sparse
-constexpr double kRare = 2e-4;                 // share of all accesses below which a class must recur to count
+constexpr double kRare = 0.01;                 // share of all accesses below which a class must recur to count
+constexpr double kFarOut = 2;                  // times the slowest class: beyond it is no access of this hierarchy
 
 struct Group {
   std::uint32_t low, high;
@@ -56,6 +57,8 @@ std::optional<double> Classes::above(std::size_t index) const {
   if (index + 1 >= list.size()) return std::nullopt;
   return (static_cast<double>(list[index].high) + static_cast<double>(list[index + 1].low)) / 2;
 }
+
+double Classes::outlier() const { return list.empty() ? INFINITY : kFarOut * static_cast<double>(list.back().high); }
 
 Classes classify(const Table& table) {
   std::map<std::uint32_t, std::uint64_t> large;  // above the array's range
@@ -97,7 +100,7 @@ Classes classify(const Table& table) {
     }
     groups = std::move(kept);
   }
-  const auto rare = std::max<std::uint64_t>(3, static_cast<std::uint64_t>(kRare * static_cast<double>(total)));
+  const auto rare = std::max<std::uint64_t>(2, static_cast<std::uint64_t>(kRare * static_cast<double>(total)));
   std::erase_if(groups, [&](const Group& group) { return group.support < rare && !recurs(table, group); });
 
   Classes classes;
@@ -116,9 +119,12 @@ Classes classify(const Table& table) {
   return classes;
 }
 
-std::optional<double> miss_threshold(const Table& table, const Classes& classes, std::optional<double> slower_than) {
+std::optional<MissRange> miss_range(const Table& table, const Classes& classes, std::optional<double> slower_than) {
+  const auto beyond = [&](std::optional<double> above) {
+    return above ? std::optional(MissRange{*above, classes.outlier()}) : std::nullopt;
+  };
   if (classes.list.empty()) return std::nullopt;
-  if (!slower_than) return classes.above(0);
+  if (!slower_than) return beyond(classes.above(0));
   double overhead = 0;
   for (const auto& point : table.points) {
     if (!point.runs.empty()) overhead = point.overhead;
@@ -132,9 +138,9 @@ std::optional<double> miss_threshold(const Table& table, const Classes& classes,
       if (!own || std::fabs(mode.centre - tick) < std::fabs(classes.list[*own].centre - tick)) own = i;
     }
   }
-  if (own) return classes.above(*own);
+  if (own) return beyond(classes.above(*own));
   if (tick > classes.list.back().high) return std::nullopt;
-  return tick * 1.03 + 2;
+  return beyond(tick * 1.03 + 2);
 }
 
 }  // namespace gexp::infer

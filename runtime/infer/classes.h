@@ -22,11 +22,20 @@ struct Classes {
   [[nodiscard]] std::size_t of(std::uint32_t tick) const;
   /// Ticks above this are slower than class `index`: halfway to the next class; nullopt for the slowest.
   [[nodiscard]] std::optional<double> above(std::size_t index) const;
+  /// Ticks above this belong to no class: an interrupt, a refresh, another program. Twice the slowest class.
+  [[nodiscard]] double outlier() const;
 };
 Classes classify(const Table& table);
 
-/// The tick above which an access counts as a miss: slower than the fastest class, or, with `slower_than` (cycles, the empty
-/// region subtracted), slower than the class that this latency belongs to. nullopt: there is no slower class in the table.
-std::optional<double> miss_threshold(const Table& table, const Classes& classes, std::optional<double> slower_than = std::nullopt);
+/// The ticks that count as a miss.
+struct MissRange {
+  double above = 0;    ///< slower than this
+  double outlier = 0;  ///< but not slower than this
+  bool operator()(std::uint32_t tick) const { return tick > above && tick <= outlier; }
+};
+
+/// Slower than the fastest class, or, with `slower_than` (cycles, the region's own cost subtracted), than the class that this
+/// latency belongs to. nullopt: there is no slower class in the table.
+std::optional<MissRange> miss_range(const Table& table, const Classes& classes, std::optional<double> slower_than = std::nullopt);
 
 }  // namespace gexp::infer

@@ -32,12 +32,12 @@ bool is_record_function(const std::string& name) {
 }
 
 /// How often each access of a run missed, over the runs.
-std::vector<std::uint32_t> miss_counts(const Point& point, std::size_t first_run, std::size_t runs, double threshold) {
+std::vector<std::uint32_t> miss_counts(const Point& point, std::size_t first_run, std::size_t runs, const MissRange& range) {
   std::vector<std::uint32_t> counts;
   for (std::size_t r = first_run; r < first_run + runs; ++r) {
     const auto& ticks = point.runs[r].ticks;
     counts.resize(std::max(counts.size(), ticks.size()));
-    for (std::size_t i = 0; i < ticks.size(); ++i) counts[i] += ticks[i] > threshold ? 1 : 0;
+    for (std::size_t i = 0; i < ticks.size(); ++i) counts[i] += range(ticks[i]) ? 1 : 0;
   }
   return counts;
 }
@@ -59,8 +59,8 @@ std::size_t lap_of(const Point& point) {
 }
 
 /// Misses of the position that misses least among those that miss; many where nothing misses.
-std::uint32_t rarest_miss(const Point& point, std::size_t runs, double threshold) {
-  const auto counts = miss_counts(point, 0, runs, threshold);
+std::uint32_t rarest_miss(const Point& point, std::size_t runs, const MissRange& range) {
+  const auto counts = miss_counts(point, 0, runs, range);
   const auto lap = std::min(lap_of(point), std::max<std::size_t>(1, counts.size()));
   if (only_strays(counts, runs, lap)) return UINT32_MAX;
   std::vector<std::uint32_t> positions(lap);
@@ -72,8 +72,8 @@ std::uint32_t rarest_miss(const Point& point, std::size_t runs, double threshold
 
 }  // namespace
 
-double count_misses(const Point& point, std::size_t first_run, std::size_t runs, double threshold) {
-  const auto counts = miss_counts(point, first_run, runs, threshold);
+double count_misses(const Point& point, std::size_t first_run, std::size_t runs, const MissRange& range) {
+  const auto counts = miss_counts(point, first_run, runs, range);
   if (runs >= 2 && only_strays(counts, runs, lap_of(point))) return 0;
   // A deterministic cache misses at the same accesses in every run; what few runs add to that is interference.
   std::size_t ever = 0, always = 0, often = 0;
@@ -86,13 +86,13 @@ double count_misses(const Point& point, std::size_t first_run, std::size_t runs,
   std::vector<double> per_run;
   for (std::size_t r = first_run; r < first_run + runs; ++r) {
     const auto& ticks = point.runs[r].ticks;
-    per_run.push_back(static_cast<double>(std::count_if(ticks.begin(), ticks.end(), [&](auto t) { return t > threshold; })));
+    per_run.push_back(static_cast<double>(std::count_if(ticks.begin(), ticks.end(), range)));
   }
   return median(per_run);
 }
 
-double share_missed(const Point& point, std::size_t first_run, std::size_t runs, double threshold) {
-  const auto counts = miss_counts(point, first_run, runs, threshold);
+double share_missed(const Point& point, std::size_t first_run, std::size_t runs, const MissRange& range) {
+  const auto counts = miss_counts(point, first_run, runs, range);
   const auto lap = std::min(lap_of(point), std::max<std::size_t>(1, counts.size()));
   if (runs >= 2 && only_strays(counts, runs, lap)) return 0;
   std::vector<bool> missed(lap);
@@ -119,7 +119,7 @@ const Value* PointScope::lookup(const std::string& name) const {
   return outer_.lookup(name);
 }
 
-std::optional<double> PointScope::threshold(const compiler::Formula& call) const {
+std::optional<MissRange> PointScope::misses(const compiler::Formula& call) const {
   std::optional<double> slower_than;
   for (const auto& argument : call.arguments) {
     if (argument.label != "above") continue;
@@ -128,7 +128,7 @@ std::optional<double> PointScope::threshold(const compiler::Formula& call) const
     if (!n) return std::nullopt;
     slower_than = n->number;
   }
-  return miss_threshold(table_, classes_, slower_than);
+  return miss_range(table_, classes_, slower_than);
 }
 
 std::optional<Result<Value>> PointScope::call(const compiler::Formula& call) const {
@@ -152,7 +152,7 @@ Result<Value> PointScope::of_record(const compiler::Formula& call) const {
       const auto value = compiler::evaluate(*argument.value, *this);
       if (!value || !value->known()) return Value();
     }
-    const auto border = threshold(call);
+    const auto border = misses(call);
     if (!border) return Value(0.0);  // one class only: nothing is slower
     return Value(name == "misses" ? count_misses(point(), first_run_, runs(), *border) : share_missed(point(), first_run_, runs(), *border));
   }
@@ -204,7 +204,7 @@ Result<Value> PointScope::stable(const compiler::Formula& inner) const {
   if (!a || !b) return Value(*now == *then);
   if (inner.kind == compiler::Formula::Kind::Call && inner.text == "missed") {
     // Which positions miss is settled when none is new and none was seen so rarely that others may still be unseen.
-    const auto border = threshold(inner);
+    const auto border = misses(inner);
     return Value(a->number == b->number && (!border || rarest_miss(point(), runs(), *border) >= kSettledMisses));
   }
   return Value(std::fabs(a->number - b->number) <= kSettled * std::fabs(a->number));

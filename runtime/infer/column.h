@@ -25,7 +25,7 @@ class PointScope final : public compiler::Scope {
   [[nodiscard]] Result<Value> of_record(const compiler::Formula& call) const;
   [[nodiscard]] Result<Value> spread(const compiler::Formula& inner) const;
   [[nodiscard]] Result<Value> stable(const compiler::Formula& inner) const;
-  [[nodiscard]] std::optional<double> threshold(const compiler::Formula& call) const;
+  [[nodiscard]] std::optional<MissRange> misses(const compiler::Formula& call) const;
   [[nodiscard]] std::size_t runs() const;
   [[nodiscard]] const Point& point() const { return table_.points[point_]; }
 
@@ -40,8 +40,8 @@ class PointScope final : public compiler::Scope {
 };
 
 /// Accesses of a point that miss: the median over runs, one-off outliers left out.
-double count_misses(const Point& point, std::size_t first_run, std::size_t runs, double threshold);
+double count_misses(const Point& point, std::size_t first_run, std::size_t runs, const MissRange& missed);
 /// Share of a point's distinct positions that ever miss.
-double share_missed(const Point& point, std::size_t first_run, std::size_t runs, double threshold);
+double share_missed(const Point& point, std::size_t first_run, std::size_t runs, const MissRange& missed);
 
 }  // namespace gexp::infer

@@ -5,7 +5,7 @@
 
 #include "runtime/infer/analysis.h"
 
-// Latencies are the classes' own: medians, less the cost of the empty timed region that each launch measured beside them.
+// Latencies are the classes' own: medians, less what the timed region costs besides its load, which each launch measured beside them.
 namespace gexp::infer {
 namespace {
 
@@ -21,7 +21,7 @@ double overhead_of(const Table& table) {
 Finding of_class(const Context& context, const LatencyClass& mode, const char* which) {
   const double overhead = overhead_of(context.table);
   auto finding = found(context, Value(mode.centre - overhead, kCycles), mode.support >= 20 ? 0.99 : 0.9,
-                       fmt::format("median of the {} latency class, the empty region's {:g} cycles subtracted", which, overhead),
+                       fmt::format("median of the {} latency class, the timed region's own {:g} cycles subtracted", which, overhead),
                        fmt::format("{} accesses of {} to {} raw cycles; {} classes in all", mode.support, mode.low, mode.high,
                                    context.classes.list.size()));
   finding.interval = {mode.low - overhead, mode.high - overhead};

@@ -21,7 +21,7 @@ std::size_t lap_of(const Point& point) {
 }  // namespace
 
 Finding miss_spacing(const Context& context) {
-  const auto border = miss_threshold(context.table, context.classes);
+  const auto border = miss_range(context.table, context.classes);
   if (!border) {
     return undetermined(context, "all latencies are of one class: either every access was served alike, or none was cached");
   }
@@ -64,7 +64,7 @@ Finding miss_spacing(const Context& context) {
 }
 
 Finding first_miss(const Context& context) {
-  const auto border = miss_threshold(context.table, context.classes);
+  const auto border = miss_range(context.table, context.classes);
   if (!border) return undetermined(context, "all latencies are of one class: nothing overflows");
   const auto* data = argument(context);
   double least = 0;
@@ -88,7 +88,7 @@ Finding first_miss(const Context& context) {
     const auto lap = lap_of(*point);
     for (const auto& run : point->runs) {
       for (std::size_t i = 0; i < run.ticks.size(); ++i) {
-        if (run.ticks[i] > *border) ++into[point->walk->at(0, static_cast<std::int64_t>(i % lap))];
+        if ((*border)(run.ticks[i])) ++into[point->walk->at(0, static_cast<std::int64_t>(i % lap))];
       }
       ++runs;
     }

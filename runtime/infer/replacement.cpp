@@ -36,7 +36,7 @@ struct Walk {
 };
 
 /// Windows as launches: each starts with the warm-up, goes through the unrecorded part of the walk, then is recorded.
-std::optional<Walk> read_walk(const Context& context, const std::vector<std::int64_t>& members, std::int64_t line_bytes, double border) {
+std::optional<Walk> read_walk(const Context& context, const std::vector<std::int64_t>& members, std::int64_t line_bytes, const MissRange& border) {
   std::map<std::int64_t, std::size_t> number;
   for (const auto offset : members) number.try_emplace(offset / line_bytes, number.size());
   Walk walk;
@@ -66,7 +66,7 @@ std::optional<Walk> read_walk(const Context& context, const std::vector<std::int
             continue;
           }
           launch.history.lines.push_back(*line);
-          launch.history.missed.push_back(run.ticks[static_cast<std::size_t>(i)] > border);
+          launch.history.missed.push_back(border(run.ticks[static_cast<std::size_t>(i)]));
         }
         launch.history.cold = launch.before.empty();
         walk.launches.push_back(std::move(launch));
@@ -150,7 +150,7 @@ Finding replacement(const Context& context) {
     if (const auto* n = item.get<Number>()) members.push_back(static_cast<std::int64_t>(n->number));
   }
   if (members.size() < 2) return undetermined(context, "a set of one line replaces nothing but that line");
-  const auto border = miss_threshold(context.table, context.classes);
+  const auto border = miss_range(context.table, context.classes);
   if (!border) return undetermined(context, "all latencies are of one class: either nothing is replaced or nothing stays");
   const auto walk = read_walk(context, members, static_cast<std::int64_t>(line->number), *border);
   if (!walk) return undetermined(context, "the walk leaves the set's members");

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <string>
+
+#include "compiler/pipeline.h"
+#include "runtime/infer/infer.h"
+
+namespace gexp::test {
+
+/// Records made by hand: points of one sweep `n`, a ring of `steps` lines of 32 B each, ticks by (run, access).
+using Ticks = std::function<std::uint32_t(std::size_t run, std::size_t access)>;
+
+inline infer::Point point(double n, std::int64_t steps, std::int64_t laps, std::size_t runs, const Ticks& ticks) {
+  infer::Point made;
+  made.at["n"] = Value(n, kBytes);
+  Pattern ring;
+  ring.steps = steps;
+  for (std::int64_t i = 0; i < steps; ++i) ring.offsets.push_back(32 * i);
+  made.walk = std::make_shared<const Pattern>(std::move(ring));
+  made.steps = steps * laps;
+  made.overhead = 10;
+  for (std::size_t r = 0; r < runs; ++r) {
+    infer::Run run;
+    for (std::size_t a = 0; a < static_cast<std::size_t>(made.steps); ++a) run.ticks.push_back(ticks(r, a));
+    made.runs.push_back(std::move(run));
+  }
+  return made;
+}
+
+inline infer::Table table(std::vector<infer::Point> points) {
+  infer::Table made;
+  made.stage = "s";
+  made.timed = "lat";
+  made.columns = {"n"};
+  made.points = std::move(points);
+  return made;
+}
+
+/// Asks one question of a table, written as a find statement writes it.
+inline infer::Finding ask(const infer::Table& table, const std::string& type, const std::string& analysis) {
+  const Source source("t.gexp", "gexp 1\nexperiment t\nmemory A: u32[1MiB] in global\nstage s {\n  sweep n in 32B..64KiB times 2\n"
+                                "  pattern ring = uniform(stride: 32B, span: n)\n  launch grid 1 block 1\n"
+                                "  timed lat each { chase A by ring laps 2 }\n  find f: " + type + " = " + analysis + "\n}\n");
+  Diagnostics diagnostics;
+  const auto program = compiler::compile(source, {}, diagnostics);
+  if (!program) {
+    infer::Finding wrong;
+    for (const auto& diagnostic : diagnostics.sorted()) wrong.why += render(diagnostic, &source);
+    return wrong;
+  }
+  const compiler::Names nothing;
+  return infer::answer(program->stages[0].finds[0], table, program->stages[0], nothing);
+}
+
+}  // namespace gexp::test

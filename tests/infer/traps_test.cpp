@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records that have misled people: each ends in the right answer or in an honest "undetermined".
+#include <doctest/doctest.h>
+
+#include "runtime/infer/policies.h"
+#include "runtime/infer/set_index.h"
+#include "runtime/infer/way_tracking.h"
+#include "tests/infer/table.h"
+
+using namespace gexp;
+using infer::Finding;
+using test::ask;
+using test::point;
+using test::table;
+
+namespace {
+
+const auto kHit = [](std::size_t, std::size_t) { return 40u; };
+const auto kMiss = [](std::size_t, std::size_t a) { return 250u + static_cast<std::uint32_t>(a * 7 % 40); };
+const std::string kCapacity = "last_flat(misses(lat) over n)";
+
+bool undetermined(const Finding& finding) { return finding.status == Finding::Status::Undetermined && !finding.value.known(); }
+double number(const Finding& finding) {
+  REQUIRE_MESSAGE(finding.status == Finding::Status::Found, finding.why);
+  return finding.value.get<Number>()->number;
+}
+
+}  // namespace
+
+TEST_CASE("a sweep with a plateau and an end gives the capacity") {
+  CHECK(number(ask(table({point(512, 16, 4, 3, kHit), point(1024, 32, 4, 3, kHit), point(2048, 64, 4, 3, kMiss)}), "B", kCapacity)) == 1024);
+}
+
+TEST_CASE("a sweep that never leaves its plateau decides nothing") {
+  CHECK(undetermined(ask(table({point(512, 16, 4, 3, kHit), point(1024, 32, 4, 3, kHit)}), "B", kCapacity)));
+  CHECK(undetermined(ask(table({point(512, 16, 4, 3, kMiss), point(1024, 32, 4, 3, kMiss)}), "B", kCapacity)));
+}
+
+TEST_CASE("one outlier in a hundred accesses is no miss") {
+  const auto struck = [](std::size_t r, std::size_t a) { return a == 37 * (r + 1) ? 4000u : 40u; };
+  CHECK(number(ask(table({point(512, 16, 8, 5, kHit), point(1024, 32, 8, 5, struck), point(2048, 64, 8, 5, kMiss)}), "B", kCapacity)) == 1024);
+}
+
+TEST_CASE("a column that returns to its floor has no single size") {
+  CHECK(undetermined(ask(table({point(512, 16, 4, 3, kHit), point(1024, 32, 4, 3, kMiss), point(2048, 64, 4, 3, kHit)}), "B", kCapacity)));
+}
+
+TEST_CASE("too few repetitions stay below the confidence that is needed") {
+  const auto finding = ask(table({point(512, 16, 4, 1, kHit), point(1024, 32, 4, 1, kMiss)}), "B", kCapacity + " need 95%");
+  CHECK(undetermined(finding));
+}
+
+TEST_CASE("the fetch unit is the spacing of cold misses, or nothing") {
+  const auto each_eighth = [](std::size_t, std::size_t a) { return a % 8 == 0 ? 260u : 40u; };
+  CHECK(number(ask(table({point(4096, 128, 1, 3, each_eighth)}), "B", "miss_spacing(lat)")) == 256);
+  CHECK(undetermined(ask(table({point(4096, 128, 1, 3, kMiss)}), "B", "miss_spacing(lat)")));
+  const auto uneven = [](std::size_t, std::size_t a) { return a * a % 11 == 1 ? 260u : 40u; };
+  CHECK(undetermined(ask(table({point(4096, 128, 1, 3, uneven)}), "B", "miss_spacing(lat)")));
+}
+
+TEST_CASE("classes six cycles apart are told apart when they are sharp, and latencies lose the region's cost") {
+  const auto two = [](std::size_t, std::size_t a) { return a % 5 == 0 ? 214u : 208u; };
+  const auto records = table({point(4096, 128, 4, 3, two)});
+  CHECK(infer::classify(records).list.size() == 2);
+  CHECK(number(ask(records, "cycles", "fastest(lat)")) == 198);
+  CHECK(number(ask(records, "cycles", "slowest(lat)")) == 204);
+}
+
+TEST_CASE("policies differ where they should, and two ways of LRU are tree-PLRU") {
+  using infer::PolicySet;
+  const auto hits = [](PolicySet::Policy policy, const std::vector<std::size_t>& walk) {
+    PolicySet set(policy, 4, 5, false);
+    std::string seen;
+    for (const auto line : walk) seen += set.access(line) ? 'h' : '.';
+    return seen;
+  };
+  const std::vector<std::size_t> walk = {0, 1, 2, 3, 0, 4, 0, 1, 2};
+  CHECK(hits(PolicySet::Policy::Lru, walk) == "....h.h..");
+  CHECK(hits(PolicySet::Policy::Fifo, walk) == "....h....");
+  CHECK(infer::candidate_policies(2).size() == 2);
+  CHECK(infer::candidate_policies(96).size() == 3);
+}
+
+TEST_CASE("victims are followed from a cold set on") {
+  // Four ways, five lines; the victim is always way 2.
+  infer::History history;
+  history.cold = true;
+  std::vector<std::size_t> way = {0, 1, 2, 3, 9};
+  const auto access = [&](std::size_t line) {
+    history.lines.push_back(line);
+    history.missed.push_back(way[line] == 9);
+    if (way[line] != 9) return;
+    for (auto& other : way) {
+      if (other == 2) other = 9;
+    }
+    way[line] = 2;
+  };
+  for (const std::size_t line : {0, 1, 2, 3}) {
+    history.lines.push_back(line);
+    history.missed.push_back(true);
+  }
+  for (int lap = 0; lap < 50; ++lap) {
+    for (const std::size_t line : {4, 2, 0, 1, 3}) access(line);
+  }
+  const auto seen = infer::follow_evictions({history}, 5);
+  CHECK(seen.labelled);
+  CHECK(seen.misses > 90);
+  CHECK(seen.by_way[2] == seen.misses);
+}
+
+TEST_CASE("a set index is solved: bits, XORs, residues, or none") {
+  const auto labelled = [](auto set_of) {
+    std::vector<infer::Labelled> lines;
+    for (std::int64_t line = 0; line < 256; ++line) lines.push_back({line, static_cast<std::size_t>(set_of(line))});
+    return lines;
+  };
+  const auto bits = infer::find_set_index(labelled([](auto line) { return line / 4 % 4; }), 4, 32);
+  CHECK(bits.mapping == "bits");
+  CHECK(bits.functions == std::vector<std::vector<int>>{{7}, {8}});
+  const auto mixed = infer::find_set_index(labelled([](auto line) { return (line ^ line / 16) % 2 + 2 * (line / 2 % 2); }), 4, 32);
+  CHECK(mixed.mapping == "xor");
+  const auto residue = infer::find_set_index(labelled([](auto line) { return line % 7; }), 7, 32);
+  CHECK(residue.mapping == "modulo");
+  CHECK(residue.block == 32);
+  const auto none = infer::find_set_index(labelled([](auto line) { return (line * 2654435761u >> 7) % 4; }), 4, 32);
+  CHECK(none.mapping == "not bit-defined");
+}
