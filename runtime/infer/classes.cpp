@@ -3,42 +3,161 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
-// Latencies of a memory hierarchy come in modes: a level answers in its own time. A hit of the nearest level is often one exact
-// number; misses spread. So values are grouped by the gaps between them, and a gap counts by what stands on its sides: between
-// two sharp modes with real support a few cycles are a border (198 and 204: L1 TLB hit and miss), among sparse values even a
-// tenth of the value is none (misses at 251, 263, 280). What is left over, too rare and not at the same access again, is an
-// outlier, no class: an interrupt or a refresh strikes anywhere.
+#include "runtime/infer/statistics.h"
+#include "runtime/infer/strays.h"
+
+// Latencies of a memory hierarchy come in modes: a level answers in its own time, spread by a few cycles or not at all. Two
+// modes are two classes when hardly anything lies between them: the histogram, smoothed by half a percent of the latency, must
+// fall between two peaks by far more than chance lets it (198 and 204 without noise; 272 and 304 with ten cycles of spread).
+// Far apart, a few accesses are a class too, if the same addresses are slow again. What is rare and strikes anywhere is
+// interference and forms no class; a tail that thins out beyond a mode has no peak and belongs to that mode.
 namespace gexp::infer {
 namespace {
 
-constexpr std::uint32_t kSharpWidth = 3;       // a mode this narrow is sharp
-constexpr std::uint32_t kSharpGap = 3;         // cycles between two sharp modes that still separate them
-constexpr double kSparseGap = 0.12;            // share of the value that separates nothing where values are sparse
-constexpr double kRare = 0.01;                 // share of all accesses below which a class must recur to count
-constexpr double kFarOut = 2;                  // times the slowest class: beyond it is no access of this hierarchy
+constexpr double kFar = 0.12;            // share of the value that, left empty, parts even single accesses
+constexpr double kNear = 0.025;          // share of the value within which two peaks are one mode's comb or slices
+constexpr double kNearest = 4;           // the same in cycles, where latencies are short
+constexpr double kSmooth = 0.005;        // half the smoothing window, share of the value
+constexpr double kDeep = 0.2;            // of the lower peak: a valley
+constexpr double kChance = 1e-6;         // of a valley that is none
+constexpr double kTrim = 0.002;          // of a mode's accesses, at each end, that do not make its range
+constexpr double kRare = 2e-4;           // share of all accesses below which a class must recur at its addresses to count
+constexpr double kFarOut = 2;            // times the slowest class: beyond it is no access of this hierarchy
+constexpr double kStrayPosition = 1e-3;  // chance that some position of a point is called missing by interference alone
+constexpr double kConcentrated = 0.25;   // a class's middle half is narrower than this share of its centre
 
-struct Group {
-  std::uint32_t low, high;
-  std::uint64_t support;
-  [[nodiscard]] bool sharp(std::uint64_t total) const {
-    return high - low <= kSharpWidth && support >= std::max<std::uint64_t>(3, static_cast<std::uint64_t>(5e-4 * static_cast<double>(total)));
-  }
-};
-
-/// Whether the accesses of a rare group recur: the same access of the same point in another run, or in another lap.
-bool recurs(const Table& table, const Group& group) {
-  for (const auto& point : table.points) {
-    const auto lap = point.walk && point.walk->steps > 0 ? static_cast<std::size_t>(point.walk->steps) : std::size_t{1} << 40;
-    std::map<std::size_t, int> seen;
-    for (const auto& run : point.runs) {
-      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
-        if (run.ticks[i] >= group.low && run.ticks[i] <= group.high && ++seen[i % lap] >= 2) return true;
+class Histogram {
+ public:
+  explicit Histogram(const Table& table) {
+    std::vector<std::uint64_t> small(65536);
+    std::vector<std::uint32_t> large;
+    for (const auto& point : table.points) {
+      for (const auto& run : point.runs) {
+        for (const auto tick : run.ticks) {
+          if (tick < small.size()) ++small[tick];
+          else large.push_back(tick);
+        }
       }
     }
+    for (std::uint32_t tick = 0; tick < small.size(); ++tick) {
+      if (small[tick]) add(tick, small[tick]);
+    }
+    std::sort(large.begin(), large.end());
+    for (std::size_t i = 0, end = 0; i < large.size(); i = end) {
+      while (end < large.size() && large[end] == large[i]) ++end;
+      add(large[i], end - i);
+    }
   }
-  return false;
+
+  [[nodiscard]] std::size_t size() const { return ticks_.size(); }
+  [[nodiscard]] std::uint32_t tick(std::size_t cell) const { return ticks_[cell]; }
+  /// Accesses in the cells before this one.
+  [[nodiscard]] std::uint64_t before(std::size_t cell) const { return sums_[cell]; }
+  [[nodiscard]] std::uint64_t total() const { return sums_.back(); }
+  /// Accesses within the smoothing window around a tick.
+  [[nodiscard]] double density(double at) const {
+    const double half = std::max(1.0, kSmooth * at);
+    const auto low = std::lower_bound(ticks_.begin(), ticks_.end(), at - half) - ticks_.begin();
+    const auto high = std::upper_bound(ticks_.begin(), ticks_.end(), at + half) - ticks_.begin();
+    return static_cast<double>(sums_[static_cast<std::size_t>(high)] - sums_[static_cast<std::size_t>(low)]);
+  }
+  /// The tick below which this share of the cells [begin, end) lies.
+  [[nodiscard]] std::uint32_t quantile(std::size_t begin, std::size_t end, double share) const {
+    const auto wanted = static_cast<double>(sums_[begin]) + share * static_cast<double>(sums_[end] - sums_[begin]);
+    auto cell = begin;
+    while (cell + 1 < end && static_cast<double>(sums_[cell + 1]) < wanted) ++cell;
+    return ticks_[cell];
+  }
+
+ private:
+  void add(std::uint32_t tick, std::uint64_t count) {
+    ticks_.push_back(tick);
+    sums_.push_back(sums_.back() + count);
+  }
+  std::vector<std::uint32_t> ticks_;
+  std::vector<std::uint64_t> sums_{0};
+};
+
+struct Mode {
+  std::size_t begin = 0, end = 0;  ///< cells
+  double peak = 0, at = 0;         ///< density, and where
+  double valley = INFINITY;        ///< the least density between this mode and the one before it
+};
+
+/// Every local peak of the density in the cells [begin, end), with the valleys between them.
+std::vector<Mode> peaks(const Histogram& histogram, std::size_t begin, std::size_t end) {
+  std::vector<Mode> modes{{begin, begin + 1, histogram.density(histogram.tick(begin)), static_cast<double>(histogram.tick(begin)), 0}};
+  double lowest = modes[0].peak;  // since the last peak, and the cell that it lies before
+  std::size_t lowest_before = begin + 1;
+  bool falling = false;
+  const auto see = [&](double at, std::size_t next) {
+    const double density = histogram.density(at);
+    auto& mode = modes.back();
+    if (!falling && density >= mode.peak) {
+      mode.peak = density, mode.at = at, lowest = density;
+    } else if (!falling || density <= lowest) {
+      falling = true;
+      if (density < lowest || density == 0) lowest = density, lowest_before = next;
+    } else {
+      mode.end = lowest_before;
+      modes.push_back({lowest_before, end, density, at, lowest});
+      falling = false, lowest = density;
+    }
+  };
+  for (auto cell = begin + 1; cell < end; ++cell) {
+    const double low = histogram.tick(cell - 1), high = histogram.tick(cell);
+    if (high - low > 1) see((low + high) / 2, cell);
+    see(high, cell);
+  }
+  modes.back().end = end;
+  return modes;
+}
+
+/// How far two neighbours are from being two modes: above 1 they are one.
+double sameness(const Mode& a, const Mode& b) {
+  const double lower = std::min(a.peak, b.peak);
+  if (b.at - a.at < std::max(kNearest, kNear * b.at)) return 2 + b.valley / lower;
+  const double chance = poisson_at_most(b.valley, lower);
+  return chance > kChance ? 1 + chance + b.valley / lower : b.valley / (kDeep * lower);
+}
+
+void join(std::vector<Mode>& modes) {
+  while (modes.size() > 1) {
+    std::size_t worst = 1;
+    double most = -1;
+    for (std::size_t i = 1; i < modes.size(); ++i) {
+      const double same = sameness(modes[i - 1], modes[i]);
+      if (same > most) most = same, worst = i;
+    }
+    if (most <= 1) return;
+    auto& into = modes[worst - 1];
+    const auto& from = modes[worst];
+    into.end = from.end;
+    if (from.peak > into.peak) into.peak = from.peak, into.at = from.at;
+    modes.erase(modes.begin() + static_cast<std::ptrdiff_t>(worst));
+  }
+}
+
+/// Whether the accesses of a rare class recur at their addresses more often than by chance.
+bool recurs(const Table& table, std::uint32_t low, std::uint32_t high) {
+  double seen = 0, expected = 0;
+  for (const auto& point : table.points) {
+    if (!point.walk || point.walk->steps == 0) continue;
+    const auto lap = static_cast<std::size_t>(point.walk->steps);
+    std::vector<double> struck;
+    double all = 0;
+    for (const auto& run : point.runs) {
+      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
+        if (run.ticks[i] < low || run.ticks[i] > high) continue;
+        struck.resize(lap);
+        ++struck[i % lap], ++all;
+      }
+    }
+    for (const auto times : struck) seen += times * (times - 1) / 2;
+    expected += all * (all - 1) / 2 / static_cast<double>(lap);
+  }
+  return seen >= 1 && poisson_at_least(seen, expected) < 0.05;
 }
 
 }  // namespace
@@ -61,70 +180,38 @@ std::optional<double> Classes::above(std::size_t index) const {
 double Classes::outlier() const { return list.empty() ? INFINITY : kFarOut * static_cast<double>(list.back().high); }
 
 Classes classify(const Table& table) {
-  std::map<std::uint32_t, std::uint64_t> large;  // above the array's range
-  std::vector<std::uint64_t> small(65536);
-  std::uint64_t total = 0;
-  for (const auto& point : table.points) {
-    for (const auto& run : point.runs) {
-      for (const auto tick : run.ticks) tick < small.size() ? ++small[tick] : ++large[tick];
-      total += run.ticks.size();
-    }
-  }
-  std::map<std::uint32_t, std::uint64_t> histogram = std::move(large);
-  for (std::uint32_t tick = 0; tick < small.size(); ++tick) {
-    if (small[tick]) histogram[tick] = small[tick];
-  }
-
-  // Neighbouring values are one group from the start; then sparse neighbours join until only real borders are left.
-  std::vector<Group> groups;
-  for (const auto& [tick, support] : histogram) {
-    if (!groups.empty() && tick - groups.back().high < kSharpGap) {
-      groups.back().high = tick;
-      groups.back().support += support;
-    } else {
-      groups.push_back({tick, tick, support});
-    }
-  }
-  for (bool joined = true; joined;) {
-    joined = false;
-    std::vector<Group> kept;
-    for (const auto& group : groups) {
-      const bool near = !kept.empty() && group.low - kept.back().high <= kSparseGap * group.low;
-      if (near && !(kept.back().sharp(total) && group.sharp(total))) {
-        kept.back().high = group.high;
-        kept.back().support += group.support;
-        joined = true;
-      } else {
-        kept.push_back(group);
-      }
-    }
-    groups = std::move(kept);
-  }
-  const auto rare = std::max<std::uint64_t>(2, static_cast<std::uint64_t>(kRare * static_cast<double>(total)));
-  std::erase_if(groups, [&](const Group& group) { return group.support < rare && !recurs(table, group); });
-
+  const Histogram histogram(table);
   Classes classes;
-  for (const auto& group : groups) {
-    LatencyClass mode{group.low, group.high, 0, group.support};
-    std::uint64_t below = 0;
-    for (auto at = histogram.lower_bound(group.low); at != histogram.end() && at->first <= group.high; ++at) {
-      below += at->second;
-      if (2 * below >= group.support) {
-        mode.centre = at->first;
-        break;
-      }
+  const auto rare = std::max<std::uint64_t>(3, static_cast<std::uint64_t>(kRare * static_cast<double>(histogram.total())));
+  for (std::size_t begin = 0, end = 0; begin < histogram.size(); begin = end) {
+    end = begin + 1;
+    while (end < histogram.size() && histogram.tick(end) - histogram.tick(end - 1) <= std::max(kNearest, kFar * histogram.tick(end))) ++end;
+    auto modes = peaks(histogram, begin, end);
+    join(modes);
+    for (const auto& mode : modes) {
+      const auto support = histogram.before(mode.end) - histogram.before(mode.begin);
+      const double centre = histogram.quantile(mode.begin, mode.end, 0.5);
+      const double middle = histogram.quantile(mode.begin, mode.end, 0.75) - histogram.quantile(mode.begin, mode.end, 0.25);
+      if ((support < rare || middle > kConcentrated * centre) && !recurs(table, histogram.tick(mode.begin), histogram.tick(mode.end - 1))) continue;
+      const double trim = support < 1000 ? 0 : kTrim;
+      classes.list.push_back({histogram.quantile(mode.begin, mode.end, trim), histogram.quantile(mode.begin, mode.end, 1 - trim), centre, support});
     }
-    classes.list.push_back(mode);
+  }
+  for (std::size_t i = 0; i < classes.list.size(); ++i) {
+    const auto border = classes.above(i);
+    const bool each = border && table.timing == Table::Timing::Each;
+    classes.strays.push_back(each ? interference(table, {*border, classes.outlier(), 0}) : 0);
   }
   return classes;
 }
 
 std::optional<MissRange> miss_range(const Table& table, const Classes& classes, std::optional<double> slower_than) {
-  const auto beyond = [&](std::optional<double> above) {
-    return above ? std::optional(MissRange{*above, classes.outlier()}) : std::nullopt;
+  const auto beyond = [&](std::size_t own) {
+    const auto above = classes.above(own);
+    return above ? std::optional(MissRange{*above, classes.outlier(), classes.strays[own]}) : std::nullopt;
   };
   if (classes.list.empty()) return std::nullopt;
-  if (!slower_than) return beyond(classes.above(0));
+  if (!slower_than) return beyond(0);
   double overhead = 0;
   for (const auto& point : table.points) {
     if (!point.runs.empty()) overhead = point.overhead;
@@ -138,9 +225,13 @@ std::optional<MissRange> miss_range(const Table& table, const Classes& classes, 
       if (!own || std::fabs(mode.centre - tick) < std::fabs(classes.list[*own].centre - tick)) own = i;
     }
   }
-  if (own) return beyond(classes.above(*own));
+  if (own) return beyond(*own);
   if (tick > classes.list.back().high) return std::nullopt;
-  return beyond(tick * 1.03 + 2);
+  return MissRange{tick * 1.03 + 2, classes.outlier(), 0};
+}
+
+double most_strays(const MissRange& range, double visits, std::size_t positions) {
+  return range.strays > 0 ? poisson_beyond(range.strays * visits, kStrayPosition / static_cast<double>(positions)) - 1 : 0;
 }
 
 }  // namespace gexp::infer

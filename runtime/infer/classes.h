@@ -18,6 +18,8 @@ struct LatencyClass {
 /// The latency classes of all ticks of a table pooled, fastest first. Stray outliers form no class.
 struct Classes {
   std::vector<LatencyClass> list;
+  /// By class: the share of all accesses that interference (DRAM refresh, an interrupt) makes look slower than it, at any point and address.
+  std::vector<double> strays;
   /// Index of the class that a tick belongs to: the one whose range is nearest.
   [[nodiscard]] std::size_t of(std::uint32_t tick) const;
   /// Ticks above this are slower than class `index`: halfway to the next class; nullopt for the slowest.
@@ -31,11 +33,15 @@ Classes classify(const Table& table);
 struct MissRange {
   double above = 0;    ///< slower than this
   double outlier = 0;  ///< but not slower than this
+  double strays = 0;   ///< share of all accesses that interference makes look like misses
   bool operator()(std::uint32_t tick) const { return tick > above && tick <= outlier; }
 };
 
 /// Slower than the fastest class, or, with `slower_than` (cycles, the region's own cost subtracted), than the class that this
 /// latency belongs to. nullopt: there is no slower class in the table.
 std::optional<MissRange> miss_range(const Table& table, const Classes& classes, std::optional<double> slower_than = std::nullopt);
+
+/// How often a position may look like a miss by interference alone, visited so often, among so many positions.
+double most_strays(const MissRange& range, double visits, std::size_t positions);
 
 }  // namespace gexp::infer

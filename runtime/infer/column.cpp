@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "runtime/infer/infer.h"
+#include "runtime/infer/statistics.h"
 
 // Functions of a record are evaluated where formulas meet records. Hit or miss is decided by the classes of the whole stage: a
 // point whose every access hits looks like one whose every access misses, until both are seen.
@@ -15,91 +16,96 @@ namespace gexp::infer {
 namespace {
 
 constexpr double kStray = 1e-3;   // share of accesses that interference may strike at a point that otherwise never misses
-constexpr std::uint32_t kSettledMisses = 5;
+constexpr double kSettledMisses = 4;
+constexpr double kStrayRate = 1e-3;  // chance below which a point has more than the table's interference
 constexpr double kSettled = 0.01; // relative change that still counts as stable
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
 
 bool is_record_function(const std::string& name) {
   static const std::vector<std::string> kNames = {"median", "mean", "min", "max", "stddev", "elapsed", "misses", "missed"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-/// How often each access of a run missed, over the runs.
-std::vector<std::uint32_t> miss_counts(const Point& point, std::size_t first_run, std::size_t runs, const MissRange& range) {
-  std::vector<std::uint32_t> counts;
-  for (std::size_t r = first_run; r < first_run + runs; ++r) {
-    const auto& ticks = point.runs[r].ticks;
-    counts.resize(std::max(counts.size(), ticks.size()));
-    for (std::size_t i = 0; i < ticks.size(); ++i) counts[i] += range(ticks[i]) ? 1 : 0;
-  }
-  return counts;
-}
-
-/// Whether what missed here is interference: a few accesses, none of them twice, at a point that otherwise hits.
-bool only_strays(const std::vector<std::uint32_t>& counts, std::size_t runs, std::size_t lap) {
-  std::uint64_t all = 0;
-  std::map<std::size_t, std::uint32_t> positions;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] == 0) continue;
-    all += counts[i];
-    if ((positions[i % lap] += counts[i]) >= 2) return false;
-  }
-  return static_cast<double>(all) <= std::max(1.0, kStray * static_cast<double>(counts.size() * runs));
-}
-
 std::size_t lap_of(const Point& point) {
   return point.walk && point.walk->steps > 0 ? static_cast<std::size_t>(point.walk->steps) : std::size_t{1} << 40;
 }
 
+/// How often a point's accesses were slow.
+struct Slow {
+  std::vector<std::uint32_t> accesses;   ///< by index in the run, over the runs
+  std::vector<std::uint32_t> positions;  ///< by step of the walk, over laps and runs
+  std::vector<double> per_run;
+  double all = 0;
+};
+
+Slow count_slow(const Point& point, std::size_t first_run, std::size_t runs, const MissRange& range) {
+  Slow slow;
+  for (std::size_t r = first_run; r < first_run + runs; ++r) {
+    const auto& run = point.runs[r].ticks;
+    slow.accesses.resize(std::max(slow.accesses.size(), run.size()));
+    double here = 0;
+    for (std::size_t i = 0; i < run.size(); ++i) {
+      if (range(run[i])) ++slow.accesses[i], ++here;
+    }
+    slow.per_run.push_back(here);
+    slow.all += here;
+  }
+  const auto lap = std::min(lap_of(point), std::max<std::size_t>(1, slow.accesses.size()));
+  slow.positions.resize(lap);
+  for (std::size_t i = 0; i < slow.accesses.size(); ++i) slow.positions[i % lap] += slow.accesses[i];
+  return slow;
+}
+
+double visits(const Slow& slow) {
+  return static_cast<double>(slow.accesses.size() * slow.per_run.size()) / static_cast<double>(slow.positions.size());
+}
+
+/// Whether what was slow here is interference: no more of it than elsewhere, and no position singled out; where none is known,
+/// a few accesses at positions that were slow once.
+bool only_strays(const Slow& slow, const MissRange& range) {
+  if (slow.all == 0) return true;
+  const double all = static_cast<double>(slow.accesses.size() * slow.per_run.size());
+  const auto most = *std::max_element(slow.positions.begin(), slow.positions.end());
+  if (range.strays > 0) {
+    return poisson_at_least(slow.all, range.strays * all) > kStrayRate && most <= most_strays(range, visits(slow), slow.positions.size());
+  }
+  return slow.per_run.size() >= 2 && most < 2 && slow.all <= std::max(1.0, kStray * all);
+}
+
 /// Misses of the position that misses least among those that miss; many where nothing misses.
-std::uint32_t rarest_miss(const Point& point, std::size_t runs, const MissRange& range) {
-  const auto counts = miss_counts(point, 0, runs, range);
-  const auto lap = std::min(lap_of(point), std::max<std::size_t>(1, counts.size()));
-  if (only_strays(counts, runs, lap)) return UINT32_MAX;
-  std::vector<std::uint32_t> positions(lap);
-  for (std::size_t i = 0; i < counts.size(); ++i) positions[i % lap] += counts[i];
-  std::uint32_t least = UINT32_MAX;
-  for (const auto count : positions) least = count > 0 ? std::min(least, count) : least;
+double rarest_miss(const Point& point, std::size_t runs, const MissRange& range) {
+  const auto slow = count_slow(point, 0, runs, range);
+  double least = INFINITY;
+  if (only_strays(slow, range)) return least;
+  const double strays = most_strays(range, visits(slow), slow.positions.size());
+  for (const auto count : slow.positions) {
+    if (count > strays) least = std::min(least, count - strays);
+  }
   return least;
 }
 
 }  // namespace
 
 double count_misses(const Point& point, std::size_t first_run, std::size_t runs, const MissRange& range) {
-  const auto counts = miss_counts(point, first_run, runs, range);
-  if (runs >= 2 && only_strays(counts, runs, lap_of(point))) return 0;
+  const auto slow = count_slow(point, first_run, runs, range);
+  if (only_strays(slow, range)) return 0;
   // A deterministic cache misses at the same accesses in every run; what few runs add to that is interference.
-  std::size_t ever = 0, always = 0, often = 0;
-  for (const auto count : counts) {
+  double ever = 0, always = 0, often = 0;
+  for (const auto count : slow.accesses) {
     ever += count > 0 ? 1 : 0;
     always += count == runs ? 1 : 0;
     often += 2 * count > runs ? 1 : 0;
   }
-  if (runs >= 3 && 2 * always >= ever) return static_cast<double>(often);
-  std::vector<double> per_run;
-  for (std::size_t r = first_run; r < first_run + runs; ++r) {
-    const auto& ticks = point.runs[r].ticks;
-    per_run.push_back(static_cast<double>(std::count_if(ticks.begin(), ticks.end(), range)));
-  }
-  return median(per_run);
+  const double chance = static_cast<double>(slow.accesses.size()) * std::min(1.0, static_cast<double>(runs) * range.strays);
+  if (runs >= 3 && 2 * always >= ever - chance) return often;
+  return std::max(0.0, median(slow.per_run) - range.strays * static_cast<double>(slow.accesses.size()));
 }
 
 double share_missed(const Point& point, std::size_t first_run, std::size_t runs, const MissRange& range) {
-  const auto counts = miss_counts(point, first_run, runs, range);
-  const auto lap = std::min(lap_of(point), std::max<std::size_t>(1, counts.size()));
-  if (runs >= 2 && only_strays(counts, runs, lap)) return 0;
-  std::vector<bool> missed(lap);
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] > 0) missed[i % lap] = true;
-  }
-  return static_cast<double>(std::count(missed.begin(), missed.end(), true)) / static_cast<double>(lap);
+  const auto slow = count_slow(point, first_run, runs, range);
+  if (only_strays(slow, range)) return 0;
+  const double strays = most_strays(range, visits(slow), slow.positions.size());
+  const auto missed = std::count_if(slow.positions.begin(), slow.positions.end(), [&](auto count) { return count > strays; });
+  return static_cast<double>(missed) / static_cast<double>(slow.positions.size());
 }
 
 PointScope::PointScope(const Table& table, const Classes& classes, std::size_t point, const compiler::Stage& stage,
@@ -187,7 +193,7 @@ Result<Value> PointScope::spread(const compiler::Formula& inner) const {
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
   double squares = 0;
   for (const auto value : values) squares += (value - mean) * (value - mean);
-  const double half = 1.96 * std::sqrt(squares / (count - 1) / count);
+  const double half = student_95(count - 1) * std::sqrt(squares / (count - 1) / count);
   if (half == 0) return Value(0.0);
   return mean == 0 ? Value() : Value(half / std::fabs(mean));
 }

@@ -39,7 +39,7 @@ class PointScope final : public compiler::Scope {
   mutable std::map<std::string, Value> derived_;
 };
 
-/// Accesses of a point that miss: the median over runs, one-off outliers left out.
+/// Accesses of a point that miss: the median over runs, interference left out.
 double count_misses(const Point& point, std::size_t first_run, std::size_t runs, const MissRange& missed);
 /// Share of a point's distinct positions that ever miss.
 double share_missed(const Point& point, std::size_t first_run, std::size_t runs, const MissRange& missed);

@@ -6,10 +6,13 @@
 #include <map>
 
 #include "runtime/infer/analysis.h"
+#include "runtime/infer/statistics.h"
 
 // A footprint that fits is walked without a miss; one line more and there are misses in every lap (Mei17 section 4.2, step 1:
 // "the maximum where all accesses hit"). So the column lies on a floor up to the size and above it beyond. What would fool the
 // eye is refused: a sweep that never leaves the floor, or never was on it, and a column that comes back to the floor later.
+// And slow places are no misses: an address in the far part of an L2 is slow whenever it is walked. What tells them apart is an
+// address walked on both sides of the border that hits on one and misses on the other.
 namespace gexp::infer {
 namespace {
 
@@ -31,6 +34,67 @@ Result<std::map<double, Step>> steps_of(const Context& context, Dimension& dimen
   }
   return steps;
 }
+
+/// The call of misses or missed that a column is made of; null when it is made of something else.
+const compiler::Formula* miss_call(const compiler::Formula& formula) {
+  if (formula.kind == compiler::Formula::Kind::Call && (formula.text == "misses" || formula.text == "missed")) return &formula;
+  for (const auto& operand : formula.operands) {
+    if (const auto* call = miss_call(*operand)) return call;
+  }
+  for (const auto& inner : formula.arguments) {
+    if (const auto* call = inner.value ? miss_call(*inner.value) : nullptr) return call;
+  }
+  return nullptr;
+}
+
+struct Address {
+  double visits[2] = {0, 0}, misses[2] = {0, 0};  ///< in the quiet points, in the missing ones
+};
+
+/// Whether only addresses that are not walked on both sides of the border make the difference.
+bool only_places(const Context& context, double quiet, double missing) {
+  const auto* data = argument(context);
+  const auto* call = data ? miss_call(*data->value) : nullptr;
+  if (!call || context.table.timing != Table::Timing::Each) return false;
+  std::optional<double> slower_than;
+  for (const auto& each : call->arguments) {
+    if (each.label != "above") continue;
+    const auto value = compiler::evaluate(*each.value, context.outer);
+    const auto* n = value ? value->get<Number>() : nullptr;
+    if (!n) return false;
+    slower_than = n->number;
+  }
+  const auto range = miss_range(context.table, context.classes, slower_than);
+  const auto samples = curve(context);
+  if (!range || !samples) return false;
+  std::map<std::int64_t, Address> addresses;
+  for (const auto& sample : samples->samples) {
+    if (sample.x != quiet && sample.x != missing) continue;
+    const auto& point = context.table.points[sample.point];
+    if (!point.walk || point.walk->steps == 0) return false;
+    const auto lap = static_cast<std::size_t>(point.walk->steps);
+    const int side = sample.x == missing ? 1 : 0;
+    for (const auto& run : point.runs) {
+      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
+        auto& address = addresses[point.walk->at(0, static_cast<std::int64_t>(i % lap))];
+        ++address.visits[side];
+        address.misses[side] += (*range)(run.ticks[i]) ? 1 : 0;
+      }
+    }
+  }
+  std::size_t common = 0;
+  double misses = 0, strays = 0;
+  for (const auto& [offset, address] : addresses) {
+    if (address.visits[0] == 0 || address.visits[1] == 0) continue;
+    ++common;
+    const double noise = range->strays * address.visits[1] + address.misses[0] / address.visits[0] * address.visits[1];
+    misses += address.misses[1], strays += noise;
+    if (address.misses[1] >= 2 && poisson_at_least(address.misses[1], noise) < 1e-4) return false;
+  }
+  return common > 0 && (misses < 2 || poisson_at_least(misses, strays) > 1e-3);
+}
+
+constexpr const char* kOnlyPlaces = "only addresses that are not walked at {} are slow at {}: they may be slow places (a far part, another slice), no misses; another order or base of the same footprint would decide";
 
 /// One chance in two, at worst, that a repetition hides the misses of a footprint that does not fit.
 double confidence(std::size_t runs) { return std::min(0.9999, 1 - std::pow(0.5, static_cast<double>(runs))); }
@@ -65,6 +129,9 @@ Finding last_flat(const Context& context) {
                                              show(first_up->first, dimension), show(back->first, dimension)));
   }
   const auto last = std::prev(first_up);
+  if (only_places(context, last->first, first_up->first)) {
+    return undetermined(context, fmt::format(kOnlyPlaces, show(last->first, dimension), show(first_up->first, dimension)));
+  }
   auto finding = found(context, Value(last->first, dimension), confidence(last->second.runs + first_up->second.runs),
                        fmt::format("the largest one without a steady-state miss; the next one tried, {}, misses", show(first_up->first, dimension)),
                        row(last->first, dimension, last->second) + "; " + row(first_up->first, dimension, first_up->second));
@@ -86,6 +153,9 @@ Finding first_flat(const Context& context) {
                                              show(flat->first, dimension), show(up->first, dimension)));
   }
   const auto before = std::prev(flat);
+  if (only_places(context, flat->first, before->first)) {
+    return undetermined(context, fmt::format(kOnlyPlaces, show(flat->first, dimension), show(before->first, dimension)));
+  }
   auto finding = found(context, Value(flat->first, dimension), confidence(before->second.runs + flat->second.runs),
                        fmt::format("from here on nothing misses; at {} something does", show(before->first, dimension)),
                        row(before->first, dimension, before->second) + "; " + row(flat->first, dimension, flat->second));

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/infer/statistics.h"
+
+#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <boost/math/special_functions/gamma.hpp>
+
+namespace gexp::infer {
+
+double poisson_at_least(double count, double mean) {
+  if (count <= 0) return 1;
+  return mean <= 0 ? 0 : boost::math::gamma_p(count, mean);
+}
+
+double poisson_at_most(double count, double mean) {
+  return mean <= 0 ? 1 : boost::math::gamma_q(count + 1, mean);
+}
+
+double poisson_beyond(double mean, double chance) {
+  double count = 1;
+  while (poisson_at_least(count, mean) >= chance) ++count;
+  return count;
+}
+
+double chi_square_above(double value, double freedom) {
+  return freedom <= 0 || value <= 0 ? 1 : boost::math::gamma_q(freedom / 2, value / 2);
+}
+
+double student_95(double freedom) {
+  return boost::math::quantile(boost::math::students_t(std::max(1.0, freedom)), 0.975);
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+}  // namespace gexp::infer

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/infer/strays.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "runtime/infer/statistics.h"
+
+// Interference makes an access slow wherever it strikes: at every point alike, at no address more than at another. Misses do
+// not: they are absent where the footprint fits, and where they are rare they keep to the addresses of the sets that overflow.
+// So the points with the lowest rate are pooled for as long as one rate explains them, and what they show is interference if it
+// is rare and scattered over the addresses as by chance. One point alone, or two, cannot tell that from random replacement.
+namespace gexp::infer {
+namespace {
+
+constexpr double kMost = 0.05;        // share of accesses: more than that is no interference
+constexpr double kSameRate = 1e-3;    // chance below which a point has a rate of its own
+constexpr double kScattered = 1e-4;   // chance below which addresses are struck too unevenly
+constexpr std::size_t kWitnesses = 3; // points, when no other point shows what a miss looks like
+
+struct Count {
+  const Point* point;
+  double accesses = 0, slow = 0;
+  [[nodiscard]] double rate() const { return slow / accesses; }
+};
+
+/// Pairs of slow accesses at one address of one point: seen, and expected when every address is struck alike.
+void count_pairs(const Count& count, const MissRange& range, double& seen, double& expected) {
+  const auto lap = static_cast<std::size_t>(count.point->walk->steps);
+  std::vector<double> struck(lap);
+  for (const auto& run : count.point->runs) {
+    for (std::size_t i = 0; i < run.ticks.size(); ++i) struck[i % lap] += range(run.ticks[i]) ? 1 : 0;
+  }
+  for (const auto times : struck) seen += times * (times - 1) / 2;
+  expected += count.slow * (count.slow - 1) / 2 / static_cast<double>(lap);
+}
+
+}  // namespace
+
+double interference(const Table& table, const MissRange& range) {
+  std::vector<Count> counts;
+  for (const auto& point : table.points) {
+    if (!point.walk || point.walk->steps == 0) continue;
+    Count count{&point};
+    for (const auto& run : point.runs) {
+      count.accesses += static_cast<double>(run.ticks.size());
+      count.slow += static_cast<double>(std::count_if(run.ticks.begin(), run.ticks.end(), range));
+    }
+    if (count.accesses > 0) counts.push_back(count);
+  }
+  std::sort(counts.begin(), counts.end(), [](const Count& a, const Count& b) { return a.rate() != b.rate() ? a.rate() < b.rate() : a.accesses > b.accesses; });
+  double accesses = 0, slow = 0, seen = 0, expected = 0;
+  std::size_t pooled = 0;
+  for (const auto& count : counts) {
+    const double rate = (slow + count.slow) / (accesses + count.accesses);
+    if (pooled > 0 && poisson_at_least(count.slow, rate * count.accesses) < kSameRate) break;
+    accesses += count.accesses, slow += count.slow;
+    count_pairs(count, range, seen, expected);
+    ++pooled;
+  }
+  if (slow == 0 || slow > kMost * accesses) return 0;
+  if (pooled == counts.size() && pooled < kWitnesses) return 0;
+  if (seen > expected && poisson_at_least(seen, expected) < kScattered) return 0;
+  return slow / accesses;
+}
+
+}  // namespace gexp::infer
