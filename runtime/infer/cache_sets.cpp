@@ -175,14 +175,23 @@ Finding cache_sets(const Context& context) {
   std::string evidence = fmt::format("onsets after {} added lines", groups[0].onset);
   for (std::size_t i = 1; i < std::min<std::size_t>(groups.size(), 8); ++i) evidence += fmt::format(", {}", groups[i].onset);
   if (groups.size() > 8) evidence += ", …";
-  std::size_t least = SIZE_MAX;  // the rarest miss that an assignment rests on
-  for (const auto& group : groups) {
-    for (const auto line : group.lines) least = std::min(least, levels.at(group.onset).misses.at(line));
+  // Every line has a set. Where misses are rare, one of set A could have been seen first when set B overflowed, and be counted
+  // there: the chance of that is the honest doubt. Until B's onset a line of A must have missed less than kEnough times at every
+  // level, at the rate of A's other lines there.
+  double doubt = 0, rarest = INFINITY;
+  for (std::size_t i = 0; i + 1 < groups.size(); ++i) {
+    double unseen = 1;
+    for (auto level = levels.find(groups[i].onset); level != levels.end() && level->first < groups[i + 1].onset; ++level) {
+      double rate = 0;
+      for (const auto line : groups[i].lines) rate += static_cast<double>(level->second.misses.at(line));
+      rate /= static_cast<double>(groups[i].lines.size());
+      rarest = std::min(rarest, rate);
+      unseen *= std::exp(-rate) * (1 + rate + rate * rate / 2);  // Poisson, fewer than three
+    }
+    doubt += unseen * static_cast<double>(groups[i].lines.size());
   }
-  // A line that misses `least` times on average is never seen with a chance of e^-least: the honest doubt under random replacement.
-  const double doubt = static_cast<double>(fitted) * std::exp(-static_cast<double>(least));
   if (doubt > 0.05) {
-    return undetermined(context, fmt::format("some lines miss so rarely ({} times) that others may have gone unseen: more repetitions would decide; {} sets seen", least, groups.size()));
+    return undetermined(context, fmt::format("lines miss so rarely ({:.0f} times) that some may be counted to the wrong set: more repetitions would decide; {} sets seen", rarest, groups.size()));
   }
   return found(context, Value(std::move(fields)), std::min(0.999, 1 - doubt), why, evidence);
 }

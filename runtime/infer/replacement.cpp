@@ -20,7 +20,8 @@ namespace {
 
 using Policy = PolicySet::Policy;
 
-constexpr double kNoise = 0.002;      // share of accesses that interference may turn
+constexpr double kNoise = 0.002;      // a candidate that errs less is not refuted
+constexpr double kMostNoise = 0.03;   // share of accesses that interference may turn
 constexpr double kApart = 4;            // times the best candidate's errors (and the noise) that the second must make
 constexpr std::size_t kMaxHistories = 400;
 constexpr double kStrange = 5;        // standard deviations that chance does not explain
@@ -114,7 +115,7 @@ Finding from_evictions(const Context& context, const Walk& walk, const std::stri
   for (const auto& launch : walk.launches) histories.push_back(launch.history);
   const auto seen = follow_evictions(histories, walk.lines);
   const auto ways = walk.lines - 1;
-  if (seen.misses < 50 * static_cast<double>(ways)) {
+  if (seen.misses < std::max(200.0, 10 * static_cast<double>(ways))) {
     return undetermined(context, fmt::format("no deterministic candidate fits ({}), and {} evictions are too few to tell chances of {} ways: more repetitions would decide", refuted, seen.misses, ways));
   }
   if (std::fabs(seen.recency_z) > kStrange || std::fabs(seen.repeat_z) > kStrange) {
@@ -164,8 +165,9 @@ Finding replacement(const Context& context) {
     refuted += fmt::format("{}{} fails on {:.1f} %", refuted.empty() ? "" : ", ", word(policy), errors.back().first * 100);
   }
   std::sort(errors.begin(), errors.end());
-  if (errors[0].first <= kNoise) {
-    if (errors.size() > 1 && errors[1].first < std::max(kNoise, kApart * errors[0].first)) {
+  const bool alone = errors.size() < 2 || errors[1].first >= std::max(kNoise, kApart * errors[0].first);
+  if (errors[0].first <= kNoise || (errors[0].first <= kMostNoise && alone)) {
+    if (!alone) {
       return undetermined(context, fmt::format("{} and {} explain the trace alike; a walk with more hits between misses would tell them apart", word(errors[0].second), word(errors[1].second)));
     }
     return named(context, word(errors[0].second), ways, {}, 0.999, fmt::format("it predicts {:.2f} % of all hits and misses", 100 * (1 - errors[0].first)), refuted);
