@@ -10,6 +10,7 @@
 #include "runtime/infer/analysis.h"
 #include "runtime/infer/column.h"
 #include "runtime/infer/set_index.h"
+#include "runtime/infer/statistics.h"
 
 // Mei17 section 4.2, step 3: from a footprint that fits exactly, grow line by line. Each added line goes into one set. A set that
 // holds no more lines than ways never misses; with one line more, all its lines miss in every lap (LRU, FIFO) or each does now
@@ -107,8 +108,9 @@ Finding cache_sets(const Context& context) {
   if (levels.size() < 2) return undetermined(context, "the sweep adds no line");
 
   const auto& base = levels.begin()->second;
+  const auto enough = [&](const Level& level) { return enough_misses(*border, level.laps, level.misses.size(), kEnough); };
   for (const auto& [line, misses] : base.misses) {
-    if (misses >= kEnough) return undetermined(context, fmt::format("the footprint before any line is added misses already, at offset {}", line * line_bytes));
+    if (misses >= enough(base)) return undetermined(context, fmt::format("the footprint before any line is added misses already, at offset {}", line * line_bytes));
   }
 
   std::set<std::int64_t> assigned;
@@ -119,9 +121,10 @@ Finding cache_sets(const Context& context) {
   std::size_t stragglers = 0;
   for (auto level = std::next(levels.begin()); level != levels.end(); ++level) {
     std::vector<std::int64_t> added, begin;
+    const auto enough_here = enough(level->second);
     for (const auto& [line, misses] : level->second.misses) {
       if (!present.contains(line)) added.push_back(line);
-      if (misses >= kEnough && !assigned.contains(line)) begin.push_back(line);
+      if (misses >= enough_here && !assigned.contains(line)) begin.push_back(line);
     }
     present.insert(added.begin(), added.end());
     if (begin.empty()) continue;
@@ -186,7 +189,7 @@ Finding cache_sets(const Context& context) {
       for (const auto line : groups[i].lines) rate += static_cast<double>(level->second.misses.at(line));
       rate /= static_cast<double>(groups[i].lines.size());
       rarest = std::min(rarest, rate);
-      unseen *= std::exp(-rate) * (1 + rate + rate * rate / 2);  // Poisson, fewer than three
+      unseen *= poisson_at_most(static_cast<double>(enough(level->second)) - 1, rate);
     }
     doubt += unseen * static_cast<double>(groups[i].lines.size());
   }

@@ -234,4 +234,8 @@ double most_strays(const MissRange& range, double visits, std::size_t positions)
   return range.strays > 0 ? poisson_beyond(range.strays * visits, kStrayPosition / static_cast<double>(positions)) - 1 : 0;
 }
 
+std::size_t enough_misses(const MissRange& range, std::size_t visits, std::size_t positions, std::size_t least) {
+  return std::max(least, static_cast<std::size_t>(most_strays(range, static_cast<double>(visits), positions)) + 1);
+}
+
 }  // namespace gexp::infer

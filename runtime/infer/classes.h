@@ -44,4 +44,7 @@ std::optional<MissRange> miss_range(const Table& table, const Classes& classes, 
 /// How often a position may look like a miss by interference alone, visited so often, among so many positions.
 double most_strays(const MissRange& range, double visits, std::size_t positions);
 
+/// Misses of one position, in so many visits, that interference does not explain at any of so many positions; at least `least`.
+std::size_t enough_misses(const MissRange& range, std::size_t visits, std::size_t positions, std::size_t least);
+
 }  // namespace gexp::infer

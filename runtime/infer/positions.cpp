@@ -82,21 +82,25 @@ Finding first_miss(const Context& context) {
   }
   // Misses by offset, on the plateau and beyond it.
   std::map<std::int64_t, std::size_t> before, beyond;
-  std::size_t runs = 0;
+  std::size_t runs = 0, laps_before = 0, laps_beyond = 0, addresses = 0;
   for (const auto& [x, point] : points) {
-    auto& into = x == least && points.size() > 1 ? before : beyond;
+    const bool plateau = x == least && points.size() > 1;
+    auto& into = plateau ? before : beyond;
     const auto lap = lap_of(*point);
+    addresses = std::max(addresses, lap);
     for (const auto& run : point->runs) {
+      (plateau ? laps_before : laps_beyond) += lap ? run.ticks.size() / lap : 0;
       for (std::size_t i = 0; i < run.ticks.size(); ++i) {
         if ((*border)(run.ticks[i])) ++into[point->walk->at(0, static_cast<std::int64_t>(i % lap))];
       }
       ++runs;
     }
   }
-  std::erase_if(beyond, [](const auto& miss) { return miss.second < 2; });
+  const auto enough = [&](std::size_t laps) { return enough_misses(*border, laps, addresses, 2); };
+  std::erase_if(beyond, [&](const auto& miss) { return miss.second < enough(laps_beyond); });
   if (beyond.empty()) return undetermined(context, "nothing misses again and again: the footprint does not overflow");
   for (const auto& [offset, times] : before) {
-    if (times >= 2) return undetermined(context, fmt::format("offset {} misses already where everything should fit", offset));
+    if (times >= enough(laps_before)) return undetermined(context, fmt::format("offset {} misses already where everything should fit", offset));
   }
   const auto first = beyond.begin();
   return found(context, Value(static_cast<double>(first->first), kBytes), 0.999, "the lowest address that misses once the footprint overflows",
