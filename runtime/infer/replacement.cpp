@@ -20,9 +20,8 @@ namespace {
 
 using Policy = PolicySet::Policy;
 
-constexpr double kNoise = 0.002;      // a candidate that errs less is not refuted
-constexpr double kMostNoise = 0.03;   // share of accesses that interference may turn
-constexpr double kApart = 4;            // times the best candidate's errors (and the noise) that the second must make
+constexpr double kFast = 0.001;       // share of accesses predicted to miss that may hit: nothing makes a miss fast
+constexpr double kSlow = 0.03;        // share of accesses predicted to hit that interference may slow down
 constexpr std::size_t kMaxHistories = 400;
 constexpr double kStrange = 5;        // standard deviations that chance does not explain
 
@@ -77,10 +76,19 @@ std::optional<Walk> read_walk(const Context& context, const std::vector<std::int
   return walk;
 }
 
-/// Share of the accesses that a candidate predicts wrongly. From a cold start every access is judged; from a stale one only
-/// those after a burn-in that lets any sensible policy forget what it held.
-double mismatch(const Walk& walk, Policy policy, bool stale) {
-  std::size_t wrong = 0, judged = 0;
+/// How a candidate's prediction fails, as shares of all judged accesses. Interference makes hits look slow, it never makes misses
+/// look fast: a wrong policy errs both ways.
+struct Errors {
+  double slow = 1;  ///< predicted to hit, seen to miss
+  double fast = 1;  ///< predicted to miss, seen to hit
+  [[nodiscard]] bool explain() const { return fast <= kFast && slow <= kSlow; }
+  [[nodiscard]] double all() const { return slow + fast; }
+};
+
+/// From a cold start every access is judged; from a stale one only those after a burn-in that lets any sensible policy forget
+/// what it held.
+Errors errors_of(const Walk& walk, Policy policy, bool stale) {
+  std::size_t slow = 0, fast = 0, judged = 0;
   const auto burn_in = stale ? 8 * walk.lines : 0;
   for (const auto& launch : walk.launches) {
     PolicySet set(policy, walk.lines - 1, walk.lines, stale);
@@ -89,10 +97,12 @@ double mismatch(const Walk& walk, Policy policy, bool stale) {
       const bool hit = set.access(launch.history.lines[i]);
       if (launch.before.size() + i < burn_in) continue;
       ++judged;
-      wrong += hit == launch.history.missed[i] ? 1 : 0;
+      slow += hit && launch.history.missed[i] ? 1 : 0;
+      fast += !hit && !launch.history.missed[i] ? 1 : 0;
     }
   }
-  return judged ? static_cast<double>(wrong) / static_cast<double>(judged) : 1;
+  if (judged == 0) return {};
+  return {static_cast<double>(slow) / static_cast<double>(judged), static_cast<double>(fast) / static_cast<double>(judged)};
 }
 
 /// Chance that chi-square with so many degrees of freedom is larger (Wilson and Hilferty's approximation).
@@ -158,19 +168,22 @@ Finding replacement(const Context& context) {
   const auto ways = walk->lines - 1;
   if (ways == 1) return named(context, "direct", 1, {}, 0.99, "a set of one way has no choice", "");
 
-  std::vector<std::pair<double, Policy>> errors;
+  std::vector<Policy> left;
+  double right = 0;
   std::string refuted;
   for (const auto policy : candidate_policies(ways)) {
-    errors.emplace_back(std::min(mismatch(*walk, policy, false), mismatch(*walk, policy, true)), policy);
-    refuted += fmt::format("{}{} fails on {:.1f} %", refuted.empty() ? "" : ", ", word(policy), errors.back().first * 100);
+    const auto cold = errors_of(*walk, policy, false), stale = errors_of(*walk, policy, true);
+    const auto& better = stale.all() < cold.all() ? stale : cold;
+    refuted += fmt::format("{}{} fails on {:.1f} %", refuted.empty() ? "" : ", ", word(policy), better.all() * 100);
+    if (!better.explain()) continue;
+    left.push_back(policy);
+    right = 1 - better.all();
   }
-  std::sort(errors.begin(), errors.end());
-  const bool alone = errors.size() < 2 || errors[1].first >= std::max(kNoise, kApart * errors[0].first);
-  if (errors[0].first <= kNoise || (errors[0].first <= kMostNoise && alone)) {
-    if (!alone) {
-      return undetermined(context, fmt::format("{} and {} explain the trace alike; a walk with more hits between misses would tell them apart", word(errors[0].second), word(errors[1].second)));
-    }
-    return named(context, word(errors[0].second), ways, {}, 0.999, fmt::format("it predicts {:.2f} % of all hits and misses", 100 * (1 - errors[0].first)), refuted);
+  if (left.size() > 1) {
+    return undetermined(context, fmt::format("{} and {} explain the trace alike; a walk with more hits between misses would tell them apart", word(left[0]), word(left[1])));
+  }
+  if (left.size() == 1) {
+    return named(context, word(left[0]), ways, {}, 0.999, fmt::format("it predicts {:.2f} % of all hits and misses, and every other candidate is refuted", 100 * right), refuted);
   }
   return from_evictions(context, *walk, refuted);
 }
