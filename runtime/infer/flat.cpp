@@ -49,22 +49,31 @@ const compiler::Formula* miss_call(const compiler::Formula& formula) {
 
 struct Address {
   double visits[2] = {0, 0}, misses[2] = {0, 0};  ///< in the quiet points, in the missing ones
+  /// Whether it misses more in the missing points than one rate on both sides explains.
+  [[nodiscard]] bool moved(double chance) const {
+    return share_at_least(misses[1], misses[0] + misses[1], visits[1] / (visits[0] + visits[1])) < chance;
+  }
 };
 
-/// Whether only addresses that are not walked on both sides of the border make the difference.
-bool only_places(const Context& context, double quiet, double missing) {
+/// What counts as a miss in the column; nullopt when it counts none.
+std::optional<MissRange> range_of(const Context& context) {
   const auto* data = argument(context);
   const auto* call = data ? miss_call(*data->value) : nullptr;
-  if (!call || context.table.timing != Table::Timing::Each) return false;
+  if (!call || context.table.timing != Table::Timing::Each) return std::nullopt;
   std::optional<double> slower_than;
   for (const auto& each : call->arguments) {
     if (each.label != "above") continue;
     const auto value = compiler::evaluate(*each.value, context.outer);
     const auto* n = value ? value->get<Number>() : nullptr;
-    if (!n) return false;
+    if (!n) return std::nullopt;
     slower_than = n->number;
   }
-  const auto range = miss_range(context.table, context.classes, slower_than);
+  return miss_range(context.table, context.classes, slower_than);
+}
+
+/// Whether only addresses that are not walked on both sides of the border make the difference.
+bool only_places(const Context& context, double quiet, double missing) {
+  const auto range = range_of(context);
   const auto samples = curve(context);
   if (!range || !samples) return false;
   std::map<std::int64_t, Address> addresses;
@@ -82,22 +91,37 @@ bool only_places(const Context& context, double quiet, double missing) {
       }
     }
   }
-  std::size_t common = 0;
-  double misses = 0, strays = 0;
+  Address both, fresh;  // walked on both sides; only in the missing points
   for (const auto& [offset, address] : addresses) {
-    if (address.visits[0] == 0 || address.visits[1] == 0) continue;
-    ++common;
-    const double noise = range->strays * address.visits[1] + address.misses[0] / address.visits[0] * address.visits[1];
-    misses += address.misses[1], strays += noise;
-    if (address.misses[1] >= 2 && poisson_at_least(address.misses[1], noise) < 1e-4) return false;
+    if (address.visits[1] == 0) continue;
+    auto& into = address.visits[0] == 0 ? fresh : both;
+    for (const int side : {0, 1}) into.visits[side] += address.visits[side], into.misses[side] += address.misses[side];
+    if (address.visits[0] > 0 && address.moved(1e-5)) return false;
   }
-  return common > 0 && (misses < 2 || poisson_at_least(misses, strays) > 1e-3);
+  if (both.visits[0] == 0) return false;  // nothing to compare
+  if (range->strays == 0 && both.misses[0] == 0 && both.misses[1] >= 2) return false;
+  return !both.moved(0.01) && poisson_at_least(fresh.misses[1], range->strays * fresh.visits[1]) < 1e-3;
 }
 
 constexpr const char* kOnlyPlaces = "only addresses that are not walked at {} are slow at {}: they may be slow places (a far part, another slice), no misses; another order or base of the same footprint would decide";
 
-/// One chance in two, at worst, that a repetition hides the misses of a footprint that does not fit.
-double confidence(std::size_t runs) { return std::min(0.9999, 1 - std::pow(0.5, static_cast<double>(runs))); }
+/// What hides behind a quiet point. An overflowing footprint misses at least once a lap, whatever replaces lines, so without
+/// interference a few laps show it; one chance in two, at worst, is left to each repetition. Interference hides misses that are no
+/// more than its own scatter; `missing` misses a run tell how many there are just beyond the border.
+double confidence(const Context& context, double x, double missing, std::size_t runs) {
+  double sure = 1 - std::pow(0.5, static_cast<double>(runs));
+  const auto range = range_of(context);
+  const auto samples = curve(context);
+  if (!range || range->strays == 0 || !samples) return std::min(0.9999, sure);
+  for (const auto& sample : samples->samples) {
+    if (sample.x != x) continue;
+    const auto& point = context.table.points[sample.point];
+    const double strays = range->strays * static_cast<double>(point.steps) * static_cast<double>(point.runs.size());
+    const double shown = poisson_at_most(poisson_beyond(strays, 1e-3), strays + missing / 2 * static_cast<double>(point.runs.size()));
+    sure = std::min(sure, 1 - shown);
+  }
+  return std::clamp(sure, 0.0, 0.9999);
+}
 
 std::string row(double x, Dimension dimension, const Step& step) {
   return fmt::format("{} gives {:g} ({} runs)", show(x, dimension), step.y, step.runs);
@@ -132,7 +156,7 @@ Finding last_flat(const Context& context) {
   if (only_places(context, last->first, first_up->first)) {
     return undetermined(context, fmt::format(kOnlyPlaces, show(last->first, dimension), show(first_up->first, dimension)));
   }
-  auto finding = found(context, Value(last->first, dimension), confidence(last->second.runs + first_up->second.runs),
+  auto finding = found(context, Value(last->first, dimension), confidence(context, last->first, first_up->second.y, last->second.runs + first_up->second.runs),
                        fmt::format("the largest one without a steady-state miss; the next one tried, {}, misses", show(first_up->first, dimension)),
                        row(last->first, dimension, last->second) + "; " + row(first_up->first, dimension, first_up->second));
   finding.interval = {last->first, std::nextafter(first_up->first, 0)};
@@ -156,7 +180,7 @@ Finding first_flat(const Context& context) {
   if (only_places(context, flat->first, before->first)) {
     return undetermined(context, fmt::format(kOnlyPlaces, show(flat->first, dimension), show(before->first, dimension)));
   }
-  auto finding = found(context, Value(flat->first, dimension), confidence(before->second.runs + flat->second.runs),
+  auto finding = found(context, Value(flat->first, dimension), confidence(context, flat->first, before->second.y, before->second.runs + flat->second.runs),
                        fmt::format("from here on nothing misses; at {} something does", show(before->first, dimension)),
                        row(before->first, dimension, before->second) + "; " + row(flat->first, dimension, flat->second));
   finding.interval = {std::nextafter(before->first, 1e300), flat->first};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
+#include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/gamma.hpp>
 
 namespace gexp::infer {
@@ -20,6 +21,10 @@ double poisson_beyond(double mean, double chance) {
   double count = 1;
   while (poisson_at_least(count, mean) >= chance) ++count;
   return count;
+}
+
+double share_at_least(double count, double all, double share) {
+  return count <= 0 ? 1 : boost::math::ibeta(count, all - count + 1, share);
 }
 
 double chi_square_above(double value, double freedom) {

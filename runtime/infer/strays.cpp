@@ -52,15 +52,15 @@ double interference(const Table& table, const MissRange& range) {
   double accesses = 0, slow = 0, seen = 0, expected = 0;
   std::size_t pooled = 0;
   for (const auto& count : counts) {
-    const double rate = (slow + count.slow) / (accesses + count.accesses);
-    if (pooled > 0 && poisson_at_least(count.slow, rate * count.accesses) < kSameRate) break;
-    accesses += count.accesses, slow += count.slow;
+    const double all = accesses + count.accesses;
+    if (pooled > 0 && share_at_least(count.slow, slow + count.slow, count.accesses / all) < kSameRate) break;
     count_pairs(count, range, seen, expected);
+    if (seen > expected && poisson_at_least(seen, expected) < kScattered) break;
+    accesses = all, slow += count.slow;
     ++pooled;
   }
   if (slow == 0 || slow > kMost * accesses) return 0;
   if (pooled == counts.size() && pooled < kWitnesses) return 0;
-  if (seen > expected && poisson_at_least(seen, expected) < kScattered) return 0;
   return slow / accesses;
 }
 
