@@ -8,7 +8,7 @@
 #include "runtime/cli/app.h"
 #include "runtime/cli/progress.h"
 #include "runtime/jit/compiler.h"
-#include "runtime/jit/sha256.h"
+#include "lang/base/sha256.h"
 #include "runtime/report/text.h"
 #include "runtime/session.h"
 
@@ -83,7 +83,7 @@ int run_command(const Common& common) {
   result.experiment = loaded->program.experiment;
   result.spec_path = loaded->source.path();
   result.spec_text = loaded->source.text();
-  result.spec_sha256 = jit::sha256_hex(loaded->source.text());
+  result.spec_sha256 = sha256_hex(loaded->source.text());
   result.settings = *split_settings(common.set);
   for (const auto& parameter : loaded->program.parameters) result.parameters[parameter.name] = parameter.value;
   result.seed = common.seed.value_or(loaded->program.seed);

@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "runtime/jit/sha256.h"
+#include "lang/base/sha256.h"
 
 namespace gexp::jit {
 namespace fs = std::filesystem;

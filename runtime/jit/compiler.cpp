@@ -10,7 +10,7 @@
 #include "runtime/jit/cache.h"
 #include "runtime/jit/locate.h"
 #include "runtime/jit/nvrtc.h"
-#include "runtime/jit/sha256.h"
+#include "lang/base/sha256.h"
 
 namespace gexp::jit {
 namespace {

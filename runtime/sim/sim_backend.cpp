@@ -14,7 +14,7 @@
 #include "runtime/sim/interpreter.h"
 #include "runtime/sim/model_reader.h"
 #include "runtime/sim/ptx_parse.h"
-#include "runtime/sim/sha256.h"
+#include "lang/base/sha256.h"
 #include "runtime/sim/sim.h"
 
 namespace gexp::sim {
@@ -226,7 +226,7 @@ Result<std::unique_ptr<runtime::Backend>> open(const Source& model, const std::s
     }
   }
   GEXP_CHECK(device);
-  return std::unique_ptr<runtime::Backend>(std::make_unique<SimBackend>(std::move(*device), id, sha256(model.text()), options.seed));
+  return std::unique_ptr<runtime::Backend>(std::make_unique<SimBackend>(std::move(*device), id, sha256_hex(model.text()), options.seed));
 }
 
 Result<std::unique_ptr<runtime::Backend>> open(const std::string& name_or_path, const Options& options) {

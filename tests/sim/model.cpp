@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/sim/model_reader.h"
 
-#include "runtime/sim/sha256.h"
+#include "lang/base/sha256.h"
 #include "tests/sim/support.h"
 
 using namespace sim_test;
@@ -109,6 +109,6 @@ TEST_CASE("open names the place of a model's error") {
 }
 
 TEST_CASE("sha256 of known texts") {
-  CHECK(gexp::sim::sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  CHECK(gexp::sim::sha256("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(gexp::sha256_hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(gexp::sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }

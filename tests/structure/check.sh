@@ -13,7 +13,7 @@ allow() {
     [[ $include =~ ^($pattern)$ ]] || fail "$file includes $include"
   done < <(grep -HoE '^#include "[^"]+"' "$folder"/*.h "$folder"/*.cpp 2>/dev/null | sed 's/#include "\(.*\)"/\1/')
 }
-own='lang/base/[a-z_]+\.h'
+own='lang/base/[a-z0-9_]+\.h'
 allow lang/base "$own"
 allow lang "lang/.*"
 allow compiler "lang/.*|compiler/.*"

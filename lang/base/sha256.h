@@ -7,7 +7,7 @@
 #include <string_view>
 
 /// SHA-256 (FIPS 180-4): names kernels in the cache, and specs and models in results.
-namespace gexp::jit {
+namespace gexp {
 
 class Sha256 {
  public:
@@ -29,4 +29,4 @@ class Sha256 {
 
 std::string sha256_hex(std::string_view bytes);
 
-}  // namespace gexp::jit
+}  // namespace gexp

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/jit/sha256.h"
+#include "lang/base/sha256.h"
 
 #include <doctest/doctest.h>
 
-using namespace gexp::jit;
+using namespace gexp;
 
 TEST_CASE("SHA-256 gives the digests of FIPS 180-4's examples") {
   CHECK(sha256_hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");

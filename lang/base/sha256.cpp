@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/jit/sha256.h"
+#include "lang/base/sha256.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-namespace gexp::jit {
+namespace gexp {
 namespace {
 
 constexpr std::uint32_t kRounds[64] = {
@@ -79,4 +79,4 @@ std::string Sha256::hex() {
 
 std::string sha256_hex(std::string_view bytes) { return Sha256().add(bytes).hex(); }
 
-}  // namespace gexp::jit
+}  // namespace gexp
