@@ -127,6 +127,13 @@ TEST_CASE("every file keeps its tokens and comments, and a second time changes n
   }
 }
 
+TEST_CASE("the experiments that ship are in house form") {
+  for (const auto& path : files_under("experiments", ".gexp")) {
+    CAPTURE(path.string());
+    CHECK(formatted(read(path)) == read(path));
+  }
+}
+
 TEST_CASE("what does not parse is not formatted") {
   const Source source("test.gexp", "gexp 1\nexperiment t\nlet a = \n");
   Diagnostics diagnostics;
