@@ -33,6 +33,7 @@ Result<double> number(const FormulaPtr& formula, const Scope& scope) {
 
 Result<Names> file_scope(const Program& program) {
   Names names;
+  names.set("device", program.device);
   for (const auto& parameter : program.parameters) names.set(parameter.name, parameter.value);
   ThreadLets threads;
   for (const auto& let : program.lets) {

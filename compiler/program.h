@@ -157,6 +157,7 @@ struct Stage {
 
 struct Program {
   std::string experiment, doc;
+  Value device;  ///< facts of the device that is to run it, read as `device.sms`; unknown until one is chosen
   std::vector<std::pair<std::string, std::string>> meta;
   std::vector<Parameter> parameters;
   std::vector<Binding> lets;  ///< file-level lets and patterns, in order

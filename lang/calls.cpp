@@ -28,6 +28,7 @@ Type wanted_by(Takes takes) {
     case Takes::Bytes: return number_of(kBytes);
     case Takes::Plain: return number_of({});
     case Takes::Cycles: return number_of(kCycles);
+    case Takes::TextList: return list_of(text_type());
     case Takes::BytesList: return list_of(number_of(kBytes));
     case Takes::Neighbours: return text_type();
     case Takes::Nothing: break;
@@ -214,7 +215,15 @@ void ExpressionChecker::check_clauses(const Callable& callable, const CallArgume
   clause(callable.over, argument.over != nullptr, argument.over ? argument.over->span : Span{}, "over");
   clause(callable.by, argument.by.has_value(), argument.by ? argument.by->span : Span{}, "by");
   clause(callable.where, argument.where != nullptr, argument.where ? argument.where->span : Span{}, "where");
-  if (argument.over) {
+  if (argument.over && callable.over_finding) {
+    auto after = place;
+    after.limit = Time::Finding;
+    const auto typed = check(argument.over, after);
+    if (!typed.type.any() && typed.type.kind != Kind::List) {
+      error("E0215", argument.over->span, fmt::format("what follows `over` is the finding of a `spikes`, and this is {}", describe(typed.type)), example(callable));
+      seen.wrong = true;
+    }
+  } else if (argument.over) {
     const auto typed = check(argument.over, place);
     seen.over = item_of(number(*argument.over, typed.type, "what follows `over`"));
   }
@@ -279,6 +288,7 @@ Typed ExpressionChecker::answer(const Callable& callable, const Seen& seen) {
                              {"members", list_of(number_of(kBytes))}, {"mapping", text_type()}});
       case Callable::Answer::Replacement:
         return structure_of({{"name", text_type()}, {"probabilities", list_of(plain)}, {"ways", plain}});
+      case Callable::Answer::Spikes: return list_of(structure_of({{"before", seen.over}, {"at", seen.over}}));
       case Callable::Answer::BankConflicts:
         return structure_of({{"banks", plain}, {"width", number_of(kBytes)}, {"law", text_type()}, {"ways", list_of(plain)},
                              {"cost", list_of(number_of(kCycles))}});

@@ -225,6 +225,10 @@ void StageChecker::check(const Find& find, Span) {
   if (need && need->unit.empty() && need->number > 1) {
     diagnostics_.error("E0208", find.need->span, "a confidence is at most 100%", fmt::format("write {}%", expressions_.source().slice(find.need->span)));
   }
+  // `name` of a structure that has one: replacement(…) declared as its policy's name alone.
+  if (const auto* named = wanted.kind == Type::Kind::Text ? typed.type.field("name") : nullptr; named && named->kind == Type::Kind::Text) {
+    return settle(find.name, *named, Time::Finding);
+  }
   const bool line_differs = typed.type.kind == Type::Kind::Structure && wanted.kind == Type::Kind::Structure && typed.type.line != wanted.line;
   if (!fits(typed.type, wanted) || line_differs) {
     const auto* number = typed.type.number() ? &typed.type : nullptr;

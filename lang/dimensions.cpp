@@ -98,6 +98,21 @@ bool fits(const Type& value, const Type& wanted) {
   }
 }
 
+const Type& device_type() {
+  static const Type type = [] {
+    const auto bytes = number_of(kBytes);
+    return structure_of({{"clock", number_of(find_unit("GHz")->dimension)},
+                         {"compute", number_of({})},
+                         {"dram", structure_of({{"peak", number_of(kBytes / kSeconds)}})},
+                         {"l2", structure_of({{"bytes", bytes}})},
+                         {"memory", structure_of({{"bytes", bytes}})},
+                         {"name", text_type()},
+                         {"shared", structure_of({{"per_block", bytes}, {"per_sm", bytes}})},
+                         {"sms", number_of({})}});
+  }();
+  return type;
+}
+
 std::optional<Type> declared_type(std::string_view word) {
   if (word == "B") return number_of(kBytes);
   if (word == "count") return number_of({});

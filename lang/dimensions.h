@@ -60,6 +60,9 @@ std::string describe(Dimension dimension);
 /// a list of bytes with a pattern.
 bool fits(const Type& value, const Type& wanted);
 
+/// What `device` is: facts that the device's interface tells, by name. runtime/device_facts.h gives the values.
+const Type& device_type();
+
 /// The type that a word such as `B`, `ops/cycle` or `list` declares; nullopt when there is none of that name.
 std::optional<Type> declared_type(std::string_view word);
 /// Every such word, for hints.

@@ -89,7 +89,7 @@ bool ExpressionChecker::known_in_time(const Symbol& symbol, Span span, const Pla
 Typed ExpressionChecker::of(const Name& name, const Expr& expression, const Place& place) {
   const auto* symbol = place.names->find(name.text);
   if (!symbol) {
-    if (name.text == "device") return {};
+    if (name.text == "device") return {device_type(), Time::File};
     unknown(name.text, expression.span, place);
     return {};
   }

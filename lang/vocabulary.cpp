@@ -16,7 +16,7 @@ constexpr Label kAbove{"above", Takes::Cycles, true};
 constexpr Label kLine{"line", Takes::Bytes};
 
 constexpr Callable analysis(std::string_view name, Subject subject, Answer answer, Clause over, std::string_view usage,
-                            std::array<Label, 2> labels = {}, Clause by = Clause::Never, Clause where = Clause::May) {
+                            std::array<Label, 5> labels = {}, Clause by = Clause::Never, Clause where = Clause::May) {
   Callable c;
   c.name = name;
   c.kind = Kind::Analysis;
@@ -31,7 +31,7 @@ constexpr Callable analysis(std::string_view name, Subject subject, Answer answe
 }
 
 constexpr Callable plain_call(std::string_view name, Kind kind, Subject subject, int least, int most, Answer answer,
-                              std::string_view usage, std::array<Label, 2> labels = {}) {
+                              std::string_view usage, std::array<Label, 5> labels = {}) {
   Callable c;
   c.name = name;
   c.kind = kind;
@@ -51,6 +51,11 @@ constexpr Callable free_labels(Callable c) {
   return c;
 }
 
+constexpr Callable over_finding(Callable c) {
+  c.over_finding = true;
+  return c;
+}
+
 constexpr auto kVocabulary = std::to_array<Callable>({
     // Analyses, each of them one file of runtime/infer.
     analysis("last_flat", Subject::Value, Answer::Over, Clause::Must, "last_flat(misses(lat) over n)"),
@@ -62,7 +67,8 @@ constexpr auto kVocabulary = std::to_array<Callable>({
     analysis("latency_classes", Subject::Record, Answer::CyclesList, Clause::Never, "latency_classes(lat)"),
     analysis("cache_sets", Subject::Record, Answer::CacheSets, Clause::Must, "cache_sets(lat over extra, line: 32B)", {kLine, kAbove}),
     analysis("replacement", Subject::Record, Answer::Replacement, Clause::Never, "replacement(lat, members: sets.S.members, line: 32B)",
-             {Label{"members", Takes::BytesList}, kLine}),
+             {Label{"members", Takes::BytesList, true}, kLine, Label{"sets", Takes::Plain, true}, Label{"ways", Takes::Plain, true},
+              Label{"models", Takes::TextList, true}}),
     analysis("bank_conflicts", Subject::Value, Answer::BankConflicts, Clause::Must, "bank_conflicts(per over s, word: 4B)",
              {Label{"word", Takes::Bytes}}),
     analysis("linear", Subject::Value, Answer::Slope, Clause::Must, "linear(median(t) over n)"),
@@ -71,8 +77,10 @@ constexpr auto kVocabulary = std::to_array<Callable>({
     analysis("plateau", Subject::Value, Answer::Subject, Clause::Must, "plateau(rate over warps)", {}, Clause::May),
     analysis("clusters", Subject::Value, Answer::SubjectList, Clause::May, "clusters(lat by seg)", {}, Clause::May),
     free_labels(analysis("value", Subject::Value, Answer::Subject, Clause::Never, "value(per, s: 2)")),
-    not_built("spikes"), not_built("common_limit"), not_built("step_width"), not_built("cache_structure"),
-    not_built("set_index"), not_built("prefetch"), not_built("tlb_structure"), not_built("saturation"),
+    analysis("step_width", Subject::Value, Answer::Over, Clause::Must, "step_width(misses(lat) over n)"),
+    analysis("spikes", Subject::Value, Answer::Spikes, Clause::Must, "spikes(median(t) over threads by merge)", {}, Clause::May),
+    over_finding(analysis("common_limit", Subject::Value, Answer::Subject, Clause::Must, "common_limit(reqs over knee)")),
+    not_built("cache_structure"), not_built("set_index"), not_built("prefetch"), not_built("tlb_structure"), not_built("saturation"),
 
     // Of a record, at one point.
     plain_call("median", Kind::Column, Subject::Value, 1, 1, Answer::Subject, "median(lat)"),

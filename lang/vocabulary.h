@@ -9,7 +9,7 @@
 namespace gexp::lang {
 
 /// What a labelled parameter takes.
-enum class Takes { Nothing, Bytes, Plain, Cycles, BytesList, Neighbours };
+enum class Takes { Nothing, Bytes, Plain, Cycles, BytesList, TextList, Neighbours };
 
 struct Label {
   std::string_view name;
@@ -32,7 +32,7 @@ struct Callable {
     Subject,       ///< the dimension of the argument; of a record its time, of a list its items'
     Plain, Bytes, Cycles, CyclesList, SubjectList, Condition, Pattern,
     Slope,         ///< the structure of linear: slope intercept r2
-    CacheSets, Replacement, BankConflicts,
+    CacheSets, Replacement, BankConflicts, Spikes,
   };
 
   std::string_view name;
@@ -40,8 +40,9 @@ struct Callable {
   Subject subject = Subject::Number;
   int least = 1, most = 1;  ///< number of unlabelled arguments
   Answer answer = Answer::Subject;
-  std::array<Label, 2> labels{};
+  std::array<Label, 5> labels{};
   Clause over = Clause::Never, by = Clause::Never, where = Clause::Never;
+  bool over_finding = false;  ///< what follows `over` is a finding of the same stage
   bool free_labels = false;   ///< labels are the user's: nonuniform's parts, value's coordinates
   std::string_view usage{};   ///< an example, for hints
 };

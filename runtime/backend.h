@@ -24,6 +24,7 @@ struct DeviceInfo {
   int sms = 0;
   double sm_clock_hz = 0, memory_clock_hz = 0;
   std::uint64_t memory_bytes = 0;
+  double memory_peak = 0;                ///< bytes a second: two transfers of the bus a memory clock; 0: not told
   std::uint64_t l2_bytes = 0;            ///< as the API reports it
   std::uint64_t shared_per_block = 0;    ///< most dynamic shared memory a block can ask for, bytes
   std::uint64_t shared_per_sm = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/schedule.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace gexp::runtime {
@@ -8,6 +9,8 @@ namespace {
 
 using compiler::Coordinates;
 using compiler::Names;
+
+constexpr double kNoise = 0.02;  // relative difference of two values that refining looks into
 
 class Visit {
  public:
@@ -50,21 +53,38 @@ class Visit {
 
   Result<bool> all_hold(const compiler::Formula& condition, std::size_t first) {
     for (std::size_t i = first; i < visited_.size(); ++i) {
-      auto holds = measure_.holds(condition, visited_[i]);
-      if (!holds || !*holds) return holds;
+      auto value = measure_.value(condition, visited_[i]);
+      if (!value) return value.error();
+      if (const auto* flag = value->get<bool>(); !flag || !*flag) return false;
     }
     return true;
   }
 
-  /// Whether the condition holds at any of the points that were visited for this value.
-  Result<bool> any_holds(const compiler::Formula& condition, const Coordinates& at, const std::string& name, double value) {
+  /// What the formula is at the points that were visited for this value of the sweep, in the order of the inner sweeps.
+  Result<std::vector<Value>> seen_at(const compiler::Formula& formula, const Coordinates& at, const std::string& name, double value) {
+    std::vector<std::pair<Coordinates, Value>> seen;
     for (const auto& visited : visited_) {
       if (!std::equal(at.begin(), at.end(), visited.begin())) continue;
       const auto& [coordinate, at_value] = visited[at.size()];
       const auto* n = at_value.get<Number>();
       if (coordinate != name || !n || n->number != value) continue;
-      auto holds = measure_.holds(condition, visited);
-      if (!holds || *holds) return holds;
+      auto here = measure_.value(formula, visited);
+      if (!here) return here.error();
+      seen.emplace_back(Coordinates(visited.begin() + static_cast<std::ptrdiff_t>(at.size()) + 1, visited.end()), std::move(*here));
+    }
+    std::vector<Value> values;
+    for (auto& [inner, here] : seen) values.push_back(std::move(here));
+    return values;
+  }
+
+  /// Conditions: whether one holds somewhere and the other nowhere. Numbers: whether some pair is further apart than noise.
+  static bool differ(const std::vector<Value>& a, const std::vector<Value>& b) {
+    const auto holds = [](const Value& value) { return value.get<bool>() && *value.get<bool>(); };
+    if (std::any_of(a.begin(), a.end(), holds) != std::any_of(b.begin(), b.end(), holds)) return true;
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+      const auto* x = a[i].get<Number>();
+      const auto* y = b[i].get<Number>();
+      if (x && y && std::fabs(x->number - y->number) > kNoise * std::max(std::fabs(x->number), std::fabs(y->number))) return true;
     }
     return false;
   }
@@ -88,11 +108,11 @@ class Visit {
       const auto [low, high] = gaps.front();
       gaps.erase(gaps.begin());
       if (high - low <= to->number) continue;
-      auto below = any_holds(*sweep_of.refine_on, at, sweep_of.names[0], low);
-      if (!below) return below;
-      auto above = any_holds(*sweep_of.refine_on, at, sweep_of.names[0], high);
-      if (!above) return above;
-      if (*below == *above) continue;
+      auto below = seen_at(*sweep_of.refine_on, at, sweep_of.names[0], low);
+      if (!below) return below.error();
+      auto above = seen_at(*sweep_of.refine_on, at, sweep_of.names[0], high);
+      if (!above) return above.error();
+      if (!differ(*below, *above)) continue;
       // Midpoints stay on the grid of the width, counted from the gap's lower end.
       const double middle = low + std::max(1.0, std::round((high - low) / to->number / 2)) * to->number;
       if (middle >= high) continue;

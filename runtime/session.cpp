@@ -28,9 +28,12 @@ double since(Clock::time_point start) { return std::chrono::duration<double>(Clo
 /// Answers a stage's questions and makes the answers readable as `stage.name`. Fields of what was not found stay unknown.
 void answer_questions(const compiler::Stage& stage, const infer::Table& table, Names& scope, std::vector<infer::Finding>& findings) {
   Fields fields;
+  Names inner(&scope);  // with the stage's findings so far: common_limit reads spikes
   for (const auto& question : stage.finds) {
-    auto finding = infer::answer(question, table, stage, scope);
-    fields[question.id.substr(stage.name.size() + 1)] = finding.value;
+    auto finding = infer::answer(question, table, stage, inner);
+    const auto name = question.id.substr(stage.name.size() + 1);
+    fields[name] = finding.value;
+    inner.set(name, finding.value);
     findings.push_back(std::move(finding));
   }
   scope.set(stage.name, Value(std::move(fields)));
@@ -106,7 +109,7 @@ class StageRun {
   /// False: stopped early, `stopped_by` says why.
   Result<bool> run() {
     const Measure measure{[this](const Coordinates& at) { return measure_point(at); },
-                          [this](const compiler::Formula& condition, const Coordinates& at) { return holds(condition, at); }};
+                          [this](const compiler::Formula& condition, const Coordinates& at) { return value_at(condition, at); }};
     auto visited = visit_points(stage_, scope_, measure);
     if (!visited) return visited;
     auto complete = *visited ? converge() : Result<bool>(false);
@@ -140,7 +143,7 @@ class StageRun {
     infer::Point point;
     for (const auto& [name, value] : at) point.at[name] = value;
     for (const auto& [name, value] : plan->lets) point.at[name] = value;
-    point.walk = plan->timed;
+    if (stage_.keep == compiler::Keep::Raw) point.walk = plan->timed;  // else the accesses have no order
     point.warm_walk = plan->warm;
     point.warm_steps = plan->warm_steps;
     point.steps = plan->steps;
@@ -165,8 +168,17 @@ class StageRun {
         stopped_by_ = RunResult::End::Faulted;
         return false;
       }
+      keep(point.runs.back());
     }
     return true;
+  }
+
+  /// `record … histogram|summary`: what is not kept is gone before anything reads it, so that a result file answers alike.
+  void keep(infer::Run& run) const {
+    if (stage_.keep == compiler::Keep::Raw || run.ticks.empty()) return;
+    std::sort(run.ticks.begin(), run.ticks.end());
+    run.windows = {0};
+    if (stage_.keep == compiler::Keep::Summary) run.ticks = {run.ticks[run.ticks.size() / 2]};
   }
 
   /// The stage's latency classes, renewed when the records have grown by a tenth: new classes need new points to show.
@@ -187,13 +199,10 @@ class StageRun {
     return std::nullopt;
   }
 
-  Result<bool> holds(const compiler::Formula& condition, const Coordinates& at) {
+  Result<Value> value_at(const compiler::Formula& formula, const Coordinates& at) {
     const auto index = find_point(at);
-    if (!index || result_.table.points[*index].runs.empty()) return false;
-    auto value = infer::at_point(condition, result_.table, classes(), *index, stage_, scope_);
-    if (!value) return value.error();
-    const auto* flag = value->get<bool>();
-    return flag && *flag;
+    if (!index || result_.table.points[*index].runs.empty()) return Value();
+    return infer::at_point(formula, result_.table, classes(), *index, stage_, scope_);
   }
 
   /// The stopping rule, once every point has its least repetitions: only then are all latency classes of the stage in sight.
@@ -337,7 +346,7 @@ Result<> infer_again(const compiler::Program& program, RunResult& result) {
       bool skipped = false;
       auto plan = compiler::plan_point(program, stage, at, then, skipped);
       if (!plan) return plan.error();
-      point.walk = plan->timed;
+      if (stage.keep == compiler::Keep::Raw) point.walk = plan->timed;
       point.warm_walk = plan->warm;
       point.warm_steps = plan->warm_steps;
       point.steps = plan->steps;

@@ -1,12 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 
+#include "compiler/lower_stage.h"
 #include "compiler/plan.h"
 #include "compiler/passes/passes.h"
 
 namespace gexp::compiler::passes {
+
+namespace {
+
+/// Whether a stage's values depend on facts of a device that is not chosen yet.
+bool reads_device(const Program& program, const Stage& stage) {
+  if (program.device.known()) return false;
+  std::set<std::string> late{"device"};
+  const auto is_late = [&](const FormulaPtr& formula) {
+    const auto names = free_names(*formula);
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return late.contains(name); });
+  };
+  for (const auto* bindings : {&program.lets, &stage.bindings}) {
+    for (const auto& binding : *bindings) {
+      if (is_late(binding.formula)) late.insert(binding.name);
+    }
+  }
+  const auto formulas = stage_formulas(stage);
+  const bool lengths = std::any_of(program.memories.begin(), program.memories.end(), [&](const Memory& memory) { return is_late(memory.length); });
+  return lengths || std::any_of(formulas.begin(), formulas.end(), is_late);
+}
+
+}  // namespace
 
 // Stages whose chases differ only in sweep values, or not at all, share a kernel: one compile, one instruction stream.
 void collect_kernels(Ir& ir, const Source&, Diagnostics& diagnostics) {
@@ -23,8 +48,9 @@ void collect_kernels(Ir& ir, const Source&, Diagnostics& diagnostics) {
     const auto& stage = ir.program.stages[node.index];
     auto shapes = stage_shapes(ir.program, stage, *scope);
     if (!shapes) {
-      if (shapes.error().code == "E0502" || stage.after.empty()) diagnostics.add(shapes.error());
-      continue;  // it reads a finding: known only when the stage runs
+      // What reads a finding or the device is known only when the stage runs.
+      if (shapes.error().code == "E0502" || (stage.after.empty() && !reads_device(ir.program, stage))) diagnostics.add(shapes.error());
+      continue;
     }
     for (const auto& shape : *shapes) {
       const auto [kernel, fresh] = kernels.try_emplace(shape, 0);

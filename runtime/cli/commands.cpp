@@ -11,6 +11,7 @@
 #include "lang/parse.h"
 #include "runtime/cli/app.h"
 #include "runtime/cuda/cuda.h"
+#include "runtime/device_facts.h"
 #include "runtime/jit/compiler.h"
 #include "runtime/sim/sim.h"
 
@@ -65,6 +66,7 @@ int emit_command(const Common& common, const std::string& form, const std::strin
     fmt::print("{}", loaded->program.ir);
     return kDone;
   }
+  if (auto backend = open_device(common.device, common.seed)) loaded->program.device = runtime::device_facts((*backend)->device());
   auto scope = compiler::file_scope(loaded->program);
   if (!scope) {
     print(scope.error(), &loaded->source);

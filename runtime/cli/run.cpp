@@ -7,6 +7,7 @@
 
 #include "runtime/cli/app.h"
 #include "runtime/cli/progress.h"
+#include "runtime/device_facts.h"
 #include "runtime/jit/compiler.h"
 #include "lang/base/sha256.h"
 #include "runtime/report/text.h"
@@ -66,6 +67,7 @@ int run_command(const Common& common) {
     print(backend.error(), nullptr);
     return kEnvironment;
   }
+  loaded->program.device = runtime::device_facts((*backend)->device());
   Diagnostics needs;
   runtime::check_requirements(loaded->program, **backend, needs);
   if (needs.has_errors()) {
@@ -128,6 +130,7 @@ int infer_command(const Common& common) {
   int exit = kDone;
   auto loaded = compile_text(Source(result->spec_path, result->spec_text), result->settings, exit);
   if (!loaded) return exit;
+  loaded->program.device = runtime::device_facts(result->device);
   if (auto done = runtime::infer_again(loaded->program, *result); !done) {
     print(done.error(), &loaded->source);
     return kSpec;

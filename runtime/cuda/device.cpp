@@ -132,6 +132,7 @@ Result<Device> query_device(const Driver& driver, int ordinal) {
   }
   info.sm_clock_hz = 1e3 * static_cast<double>(optional_attribute(Attribute::ClockKhz));
   info.memory_clock_hz = 1e3 * static_cast<double>(optional_attribute(Attribute::MemoryClockKhz));
+  info.memory_peak = 2 * info.memory_clock_hz * static_cast<double>(optional_attribute(Attribute::MemoryBusBits)) / 8;
   info.ecc = optional_attribute(Attribute::Ecc) != 0;
   info.shared_per_block = std::max(device.shared_without_optin, optional_attribute(Attribute::SharedPerBlockOptin));
   device.shared_reserved_per_block = optional_attribute(Attribute::SharedReservedPerBlock);

@@ -49,6 +49,7 @@ enum class Attribute : int {
   Multiprocessors = 16,
   Ecc = 32,
   MemoryClockKhz = 36,
+  MemoryBusBits = 37,
   L2Bytes = 38,
   ComputeMajor = 75,
   ComputeMinor = 76,

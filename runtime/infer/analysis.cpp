@@ -16,7 +16,7 @@ struct Entry {
   const char* name;
   Analysis analysis;
 };
-constexpr std::array<Entry, 16> kAnalyses{{{"last_flat", last_flat},
+constexpr auto kAnalyses = std::to_array<Entry>({{"last_flat", last_flat},
                                            {"first_flat", first_flat},
                                            {"first_miss", first_miss},
                                            {"miss_spacing", miss_spacing},
@@ -31,7 +31,10 @@ constexpr std::array<Entry, 16> kAnalyses{{{"last_flat", last_flat},
                                            {"plateau", plateau},
                                            {"knee", knee},
                                            {"value", value},
-                                           {"clusters", clusters}}};
+                                           {"clusters", clusters},
+                                           {"step_width", step_width},
+                                           {"spikes", spikes},
+                                           {"common_limit", common_limit}});
 
 Finding blank(const compiler::Question& question, std::string why) {
   Finding finding;
@@ -133,7 +136,11 @@ Finding answer(const compiler::Question& question, const Table& table, const com
     return blank(question, "no point of the stage was measured");
   }
   const auto classes = classify(table);
-  return analysis(Context{question, table, stage, outer, classes});
+  auto finding = analysis(Context{question, table, stage, outer, classes});
+  if (const auto* fields = finding.value.get<Fields>(); fields && question.type == "name" && fields->contains("name")) {
+    finding.value = Value(fields->at("name"));  // declared as the name alone
+  }
+  return finding;
 }
 
 const char* word(Finding::Status status) {

@@ -43,6 +43,9 @@ Finding plateau(const Context& context);
 Finding knee(const Context& context);
 Finding value(const Context& context);
 Finding clusters(const Context& context);
+Finding step_width(const Context& context);
+Finding spikes(const Context& context);
+Finding common_limit(const Context& context);
 
 /// An undetermined finding of this question, with the reason and what would decide it.
 Finding undetermined(const Context& context, std::string why);

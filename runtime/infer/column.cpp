@@ -117,6 +117,9 @@ std::size_t PointScope::runs() const { return runs_ ? runs_ : point().runs.size(
 const Value* PointScope::lookup(const std::string& name) const {
   if (const auto found = point().at.find(name); found != point().at.end()) return &found->second;
   if (const auto found = derived_.find(name); found != derived_.end()) return &found->second;
+  if (name == table_.timed) {  // a record where a value is meant: its median
+    return &(derived_[name] = of_samples("median"));
+  }
   for (const auto& derive : stage_.derives) {
     if (derive.name != name) continue;
     auto value = compiler::evaluate(*derive.formula, *this);
@@ -163,6 +166,10 @@ Result<Value> PointScope::of_record(const compiler::Formula& call) const {
     if (!border) return Value(0.0);  // one class only: nothing is slower
     return Value(name == "misses" ? count_misses(point(), first_run_, runs(), *border) : share_missed(point(), first_run_, runs(), *border));
   }
+  return of_samples(name);
+}
+
+Value PointScope::of_samples(const std::string& name) const {
   std::vector<double> values;
   for (std::size_t r = first_run_; r < first_run_ + runs(); ++r) {
     if (name == "elapsed" && point().runs[r].elapsed > 0) {

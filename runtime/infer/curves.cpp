@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "runtime/infer/analysis.h"
 #include "runtime/infer/column.h"
+#include "runtime/infer/statistics.h"
 
 // The plain shapes of a curve: a line, a period, an upper plateau, the knee between two lines, one value, groups of values.
 namespace gexp::infer {
@@ -124,8 +126,41 @@ Finding value(const Context& context) {
   return undetermined(context, "the sweep has no such point");
 }
 
+namespace {
+
+/// `clusters(lat by seg)`: the median of each labelled part of the walk, over all points.
+std::optional<Curve> by_segment(const Context& context, std::string& evidence) {
+  const auto* data = argument(context);
+  if (!data || data->by != "seg" || data->value->kind != compiler::Formula::Kind::Name || data->value->text != context.table.timed) return std::nullopt;
+  std::vector<std::pair<std::string, std::vector<double>>> parts;
+  for (const auto& point : context.table.points) {
+    if (!point.walk || point.walk->segments.empty()) continue;
+    for (const auto& run : point.runs) {
+      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
+        const auto step = static_cast<std::int64_t>(i) % point.walk->steps;
+        const auto after = std::upper_bound(point.walk->segments.begin(), point.walk->segments.end(), step, [](auto value, const Segment& segment) { return value < segment.first; });
+        const auto& label = std::prev(after)->label;
+        auto part = std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p.first == label; });
+        if (part == parts.end()) part = parts.insert(parts.end(), {label, {}});
+        part->second.push_back(run.ticks[i] - point.overhead);
+      }
+    }
+  }
+  Curve made;
+  made.y_dimension = kCycles;
+  for (auto& [label, values] : parts) {
+    made.samples.push_back({0, static_cast<double>(made.samples.size()), median(std::move(values))});
+    evidence += fmt::format("{}{}: {}", evidence.empty() ? "" : ", ", label, made.samples.back().y);
+  }
+  return made;
+}
+
+}  // namespace
+
 Finding clusters(const Context& context) {
-  const auto samples = curve(context);
+  std::string evidence;
+  auto segments = by_segment(context, evidence);
+  const auto samples = segments ? Result<Curve>(std::move(*segments)) : curve(context);
   if (!samples) return undetermined(context, samples.error().message);
   std::vector<double> ys;
   for (const auto& sample : samples->samples) ys.push_back(sample.y);
@@ -139,7 +174,7 @@ Finding clusters(const Context& context) {
   }
   if (centres.empty()) return undetermined(context, "there are no values");
   const auto number = centres.size();
-  return found(context, Value(std::move(centres)), 0.95, fmt::format("{} groups of {} values, each within 1 %", number, ys.size()));
+  return found(context, Value(std::move(centres)), 0.95, fmt::format("{} groups of {} values, each within 1 %", number, ys.size()), evidence);
 }
 
 }  // namespace gexp::infer

@@ -36,7 +36,8 @@ struct Walk {
 };
 
 /// Windows as launches: each starts with the warm-up, goes through the unrecorded part of the walk, then is recorded.
-std::optional<Walk> read_walk(const Context& context, const std::vector<std::int64_t>& members, std::int64_t line_bytes, const MissRange& border) {
+/// `others`: the walk also visits lines of other sets, which do not matter to this one.
+std::optional<Walk> read_walk(const Context& context, const std::vector<std::int64_t>& members, std::int64_t line_bytes, const MissRange& border, bool others) {
   std::map<std::int64_t, std::size_t> number;
   for (const auto offset : members) number.try_emplace(offset / line_bytes, number.size());
   Walk walk;
@@ -55,11 +56,13 @@ std::optional<Walk> read_walk(const Context& context, const std::vector<std::int
         Launch launch;
         for (std::int64_t i = 0; i < point.warm_steps && point.warm_walk; ++i) {
           const auto line = line_at(*point.warm_walk, i);
+          if (!line && others) continue;
           if (!line) return std::nullopt;
           launch.before.push_back(*line);
         }
         for (std::int64_t i = 0; i < end; ++i) {
           const auto line = line_at(*point.walk, i);
+          if (!line && others) continue;
           if (!line) return std::nullopt;
           if (i < begin) {
             launch.before.push_back(*line);
@@ -74,6 +77,36 @@ std::optional<Walk> read_walk(const Context& context, const std::vector<std::int
     }
   }
   return walk;
+}
+
+std::vector<std::int64_t> listed_members(const Value& value) {
+  std::vector<std::int64_t> members;
+  if (const auto* list = value.get<List>()) {
+    for (const auto& item : *list) {
+      if (const auto* n = item.get<Number>()) members.push_back(static_cast<std::int64_t>(n->number));
+    }
+  }
+  return members;
+}
+
+/// The lines that miss again and again: those of the one set that overflows, where the footprint is a line larger than the cache.
+std::vector<std::int64_t> missed_lines(const Context& context, std::int64_t line_bytes, const MissRange& border) {
+  std::map<std::int64_t, std::size_t> misses;
+  std::size_t accesses = 0;
+  for (const auto& point : context.table.points) {
+    if (!point.walk || point.walk->steps == 0) continue;
+    for (const auto& run : point.runs) {
+      accesses += run.ticks.size();
+      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
+        if (border(run.ticks[i])) ++misses[point.walk->at(0, static_cast<std::int64_t>(i) % point.walk->steps) / line_bytes];
+      }
+    }
+  }
+  std::vector<std::int64_t> members;
+  for (const auto& [line, count] : misses) {
+    if (static_cast<double>(count) > std::max(1.0, border.strays * static_cast<double>(accesses))) members.push_back(line * line_bytes);
+  }
+  return members;
 }
 
 /// How a candidate's prediction fails, as shares of all judged accesses. Interference makes hits look slow, it never makes misses
@@ -151,27 +184,34 @@ Finding from_evictions(const Context& context, const Walk& walk, const std::stri
 }  // namespace
 
 Finding replacement(const Context& context) {
-  const auto members_value = argument_value(context, "members");
   const auto line_value = argument_value(context, "line");
-  const auto* list = members_value.get<List>();
   const auto* line = line_value.get<Number>();
-  if (!list || !line || line->number < 1) return undetermined(context, "the set's members or the line are not known");
-  std::vector<std::int64_t> members;
-  for (const auto& item : *list) {
-    if (const auto* n = item.get<Number>()) members.push_back(static_cast<std::int64_t>(n->number));
-  }
-  if (members.size() < 2) return undetermined(context, "a set of one line replaces nothing but that line");
+  if (!line || line->number < 1) return undetermined(context, "the line is not known");
   const auto border = miss_range(context.table, context.classes);
   if (!border) return undetermined(context, "all latencies are of one class: either nothing is replaced or nothing stays");
-  const auto walk = read_walk(context, members, static_cast<std::int64_t>(line->number), *border);
+  const bool given = argument(context, "members") != nullptr;
+  const auto members = given ? listed_members(argument_value(context, "members")) : missed_lines(context, static_cast<std::int64_t>(line->number), *border);
+  if (members.empty()) return undetermined(context, given ? "the set's members are not known" : "no line misses more than interference does");
+  if (members.size() < 2) return undetermined(context, "a set of one line replaces nothing but that line");
+  const auto walk = read_walk(context, members, static_cast<std::int64_t>(line->number), *border, !given);
   if (!walk) return undetermined(context, "the walk leaves the set's members");
   const auto ways = walk->lines - 1;
+  const auto expected = argument_value(context, "ways");
+  if (const auto* n = expected.get<Number>(); n && n->number != static_cast<double>(ways)) {
+    return undetermined(context, fmt::format("{} lines compete, and a set of {} ways would have {}", walk->lines, show(expected), n->number + 1));
+  }
+  const auto models = argument_value(context, "models");
+  const auto allowed = [&](const std::string& name) {
+    const auto* list = models.get<List>();
+    return !list || std::any_of(list->begin(), list->end(), [&](const Value& v) { return v.get<std::string>() && *v.get<std::string>() == name; });
+  };
   if (ways == 1) return named(context, "direct", 1, {}, 0.99, "a set of one way has no choice", "");
 
   std::vector<Policy> left;
   double right = 0;
   std::string refuted;
   for (const auto policy : candidate_policies(ways)) {
+    if (!allowed(word(policy))) continue;
     const auto cold = errors_of(*walk, policy, false), stale = errors_of(*walk, policy, true);
     const auto& better = stale.all() < cold.all() ? stale : cold;
     refuted += fmt::format("{}{} fails on {:.1f} %", refuted.empty() ? "" : ", ", word(policy), better.all() * 100);

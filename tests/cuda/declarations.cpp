@@ -67,6 +67,7 @@ static_assert(is(Attribute::ClockKhz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE));
 static_assert(is(Attribute::Multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
 static_assert(is(Attribute::Ecc, CU_DEVICE_ATTRIBUTE_ECC_ENABLED));
 static_assert(is(Attribute::MemoryClockKhz, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE));
+static_assert(is(Attribute::MemoryBusBits, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH));
 static_assert(is(Attribute::L2Bytes, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE));
 static_assert(is(Attribute::ComputeMajor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR));
 static_assert(is(Attribute::ComputeMinor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
