@@ -7,6 +7,7 @@
 
 #include "runtime/cli/app.h"
 #include "runtime/cli/progress.h"
+#include "runtime/cli/use.h"
 #include "runtime/jit/compiler.h"
 #include "lang/base/sha256.h"
 #include "runtime/report/text.h"
@@ -84,6 +85,7 @@ int run_command(const Common& common) {
   result.spec_path = loaded->source.path();
   result.spec_text = loaded->source.text();
   result.spec_sha256 = sha256_hex(loaded->source.text());
+  result.used = loaded->program.used;
   result.settings = *split_settings(common.set);
   for (const auto& parameter : loaded->program.parameters) result.parameters[parameter.name] = parameter.value;
   result.seed = common.seed.value_or(loaded->program.seed);
@@ -126,7 +128,7 @@ int infer_command(const Common& common) {
     return kEnvironment;
   }
   int exit = kDone;
-  auto loaded = compile_text(Source(result->spec_path, result->spec_text), result->settings, exit);
+  auto loaded = compile_text(Source(result->spec_path, result->spec_text), result->settings, stored(result->used), exit);
   if (!loaded) return exit;
   if (auto done = runtime::infer_again(loaded->program, *result); !done) {
     print(done.error(), &loaded->source);

@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
   Common common;
   std::vector<std::string> files;
   std::string stage, dump_after, device;
-  bool cuda = false, ptx = false, ir = false, json = false;
+  bool cuda = false, ptx = false, ir = false, json = false, check_only = false;
 
   auto* run = app.add_subcommand("run", "run an experiment and say what it finds");
   add_spec(*run, common);
@@ -40,6 +40,10 @@ int main(int argc, char** argv) {
   auto* check = app.add_subcommand("check", "check experiments without running them");
   check->add_option("files", files, "the .gexp files")->required();
   check->add_flag("--json", json, "diagnostics as JSON");
+
+  auto* lock = app.add_subcommand("lock", "write the SHA-256 of used files into the `use` statements of experiments");
+  lock->add_option("files", files, "the .gexp files")->required();
+  lock->add_flag("--check", check_only, "change nothing; exit 1 when one is missing or another");
 
   auto* emit = app.add_subcommand("emit", "show what an experiment compiles to");
   add_spec(*emit, common);
@@ -69,6 +73,7 @@ int main(int argc, char** argv) {
   }
   if (*run) return gexp::cli::run_command(common);
   if (*check) return gexp::cli::check_command(files, json);
+  if (*lock) return gexp::cli::lock_command(files, check_only);
   if (*emit) return gexp::cli::emit_command(common, ptx ? "ptx" : ir ? "ir" : "cuda", stage, dump_after);
   if (*infer) return gexp::cli::infer_command(common);
   if (*devices) return gexp::cli::devices_command(device, json);
