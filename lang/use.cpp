@@ -20,6 +20,9 @@ constexpr std::size_t kMaxDepth = 8, kMaxFiles = 64, kMaxBytes = 8u << 20, kMaxP
 /// One file has one name in the circle, however it is written.
 std::string normal(const std::string& path) { return std::filesystem::path(path).lexically_normal().generic_string(); }
 
+/// Not the text of `-e`, nor a file of the library.
+bool is_file(const Source& source) { return source.path().ends_with(".gexp") && !source.path().starts_with('<'); }
+
 class Reader {
  public:
   explicit Reader(const Loader& load) : load_(load) {}
@@ -78,19 +81,21 @@ class Reader {
       if (!own.has_errors()) used.exports = std::move(exports);
     }
     used.file = std::move(file);
-    hand_on(own, used.source, span, diagnostics);
+    hand_on(own, used.source, used.span, diagnostics);
     return used;
   }
 
   bool locked(const Use& use, const Used& used, Span span, const Source& by, Diagnostics& diagnostics) {
     if (use.sha256.span.empty()) {
       diagnostics.warning("E0126", span, fmt::format("`{}` may change without notice: no `sha256` holds it", used.path),
-                          fmt::format("write `use \"{}\" as {} sha256 \"{}\"`, or run `gexp lock {}`", used.path, use.as.text, used.sha256, by.path()));
+                          fmt::format("write `use \"{}\" as {} sha256 \"{}\"`{}", used.path, use.as.text, used.sha256,
+                                      is_file(by) ? fmt::format(", or run `gexp lock {}`", by.path()) : ""));
       return true;
     }
     if (use.sha256.text == used.sha256) return true;
     auto& problem = diagnostics.error("E0123", use.sha256.span, fmt::format("`{}` is another file than the one that was locked", used.path),
-                                      fmt::format("when the change is wanted, `gexp lock {}` writes the new hash", by.path()));
+                                      is_file(by) ? fmt::format("when the change is wanted, `gexp lock {}` writes the new hash", by.path())
+                                                  : "when the change is wanted, write the new hash");
     problem.notes.push_back({{}, fmt::format("wanted: \"{}\"", use.sha256.text)});
     problem.notes.push_back({{}, fmt::format("found:  \"{}\", the SHA-256 of {}", used.sha256, used.source->path())});
     return false;
