@@ -4,31 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <sstream>
 
-#include "compiler/expand.h"
+#include "compiler/access.h"
+#include "compiler/ops.h"
 #include "lang/base/embedded.h"
 
 namespace gexp::compiler {
 namespace {
 
-Diagnostic error(std::string code, Span span, std::string message, std::string hint = {}) {
-  Diagnostic diagnostic = failure(std::move(code), std::move(message), std::move(hint));
-  diagnostic.span = span;
-  return diagnostic;
-}
-
-Result<Shape> each_shape(const Memory& memory, const Chase& chase, int width) {
-  if (memory.space != Space::Global) {
-    return error("E0502", chase.span, "`timed … each` of shared memory cannot be run yet", "`timed … total` can");
-  }
-  if (width != memory.element_bytes || (width != 4 && width != 8)) {
-    return error("E0502", chase.span, fmt::format("a chase of {}-byte links through elements of {} bytes cannot be run yet", width, memory.element_bytes),
-                 "u32 and u64 memories can, read as their element");
-  }
-  const std::string via = word(chase.via);
+Shape each_shape(const Memory& memory, const Op& chase, int width) {
+  const std::string via = word(path_of(memory, chase.via));
   const bool wide = width == 8;
   return Shape{"each.cu",
                {{"element", wide ? "unsigned long long" : "unsigned int"},
@@ -40,17 +27,12 @@ Result<Shape> each_shape(const Memory& memory, const Chase& chase, int width) {
                chase.span};
 }
 
-Result<Shape> total_shape(const Memory& memory, const Chase& chase, int width) {
-  if (memory.space != Space::Shared) {
-    return error("E0502", chase.span, "`timed … total` of global memory cannot be run yet", "`timed … each` can");
-  }
-  if (chase.via != Via::Default) return error("E0504", chase.span, "shared memory has no load path to choose", "leave `via` out");
-  std::string load;
-  if (width == 4) load = "ld.shared.u32 %0, [%0];";
-  if (width == 8) load = "{ .reg .u32 b; ld.shared.v2.u32 {%0, b}, [%0]; }";
-  if (width == 16) load = "{ .reg .u32 b, c, d; ld.shared.v4.u32 {%0, b, c, d}, [%0]; }";
-  if (load.empty()) return error("E0417", chase.span, fmt::format("a load is 4, 8 or 16 bytes wide, not {}", width));
-  return Shape{"total.cu", {{"load", load}}, chase.span};
+Shape total_shape(const Op& chase, int width) {
+  return Shape{"total.cu",
+               {{"load", width == 4   ? "ld.shared.u32 %0, [%0];"
+                         : width == 8 ? "{ .reg .u32 b; ld.shared.v2.u32 {%0, b}, [%0]; }"
+                                      : "{ .reg .u32 b, c, d; ld.shared.v4.u32 {%0, b, c, d}, [%0]; }"}},
+               chase.span};
 }
 
 Result<std::string> template_file(const std::string& name, const std::string& folder) {
@@ -69,44 +51,22 @@ Result<std::string> template_file(const std::string& name, const std::string& fo
 
 }  // namespace
 
-Result<Shape> shape_of(const Program& program, const Stage& stage, int width) {
-  const auto memory = std::find_if(program.memories.begin(), program.memories.end(),
-                                   [&](const Memory& m) { return m.name == stage.timed.memory; });
+std::optional<Shape> chase_template(const Program& program, const Stage& stage, std::uint32_t grid, std::uint32_t block, int width) {
+  const auto* timed = only_chase(stage.timed);
+  const auto* warm = only_chase(stage.warm);
+  if (!timed || (!stage.warm.empty() && !warm) || stage.launch.cluster) return std::nullopt;
+  if (warm && (warm->memory != timed->memory || warm->via != timed->via)) return std::nullopt;
+  const auto memory = std::find_if(program.memories.begin(), program.memories.end(), [&](const Memory& m) { return m.name == timed->memory; });
   GEXP_CHECK(memory != program.memories.end());
-  return stage.timing == Timing::Each ? each_shape(*memory, stage.timed, width)
-                                      : total_shape(*memory, stage.timed, width);
-}
-
-Result<std::vector<Shape>> stage_shapes(const Program& program, const Stage& stage, const Scope& scope) {
-  // Only the sweeps that the width reads can make a difference.
-  std::vector<std::string> wanted;
-  if (stage.timed.width) wanted = free_names(*stage.timed.width);
-  std::vector<Names> scopes{Names(&scope)};
-  for (const auto& sweep : stage.sweeps) {
-    const bool matters = std::any_of(sweep.names.begin(), sweep.names.end(), [&](const std::string& name) {
-      return std::find(wanted.begin(), wanted.end(), name) != wanted.end();
-    });
-    if (!matters) continue;
-    std::vector<Names> more;
-    for (const auto& names : scopes) {
-      auto values = sweep_values(sweep, names);
-      if (!values) return values.error();
-      for (const auto& value : *values) {
-        more.push_back(names);
-        bind_sweep(sweep, value, more.back());
-      }
-    }
-    scopes = std::move(more);
+  const bool element = width == memory->element_bytes && (width == 4 || width == 8);
+  if (stage.timing == Timing::Each && memory->space == Space::Global && timed->via != Via::Tex && grid == 1 && block == 1 && element) {
+    return each_shape(*memory, *timed, width);
   }
-  std::vector<Shape> shapes;
-  for (const auto& names : scopes) {
-    auto width = chase_width(program, stage.timed, names);
-    if (!width) return width.error();
-    auto shape = shape_of(program, stage, *width);
-    if (!shape) return shape.error();
-    if (std::find(shapes.begin(), shapes.end(), *shape) == shapes.end()) shapes.push_back(std::move(*shape));
+  const bool shared_width = width == 4 || width == 8 || width == 16;
+  if (stage.timing == Timing::Total && memory->space == Space::Shared && timed->via == Via::Default && grid == 1 && shared_width) {
+    return total_shape(*timed, width);
   }
-  return shapes;
+  return std::nullopt;
 }
 
 Result<std::string> emit_cuda(const Shape& shape, const std::string& template_folder) {

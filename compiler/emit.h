@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "compiler/program.h"
@@ -24,11 +26,9 @@ inline constexpr const char* kEntry = "gexp_kernel";
 /// block it fits the smallest carve-out that a block can have there (8 KiB), so that the trace costs the L1 nothing.
 inline constexpr std::int64_t kTraceBytes = 7168;
 
-/// The shape of a stage's kernel for one load width (bytes).
-Result<Shape> shape_of(const Program& program, const Stage& stage, int width);
-
-/// Every shape of a stage: one for each width that its sweeps reach. `scope` holds params, lets and earlier findings.
-Result<std::vector<Shape>> stage_shapes(const Program& program, const Stage& stage, const Scope& scope);
+/// The shape of a stage that times one chase and warms with none or one through the same memory and path: each.cu for one thread
+/// through global memory, total.cu for one block through shared memory; nullopt for any other stage, which is made from body.cu.
+std::optional<Shape> chase_template(const Program& program, const Stage& stage, std::uint32_t grid, std::uint32_t block, int width);
 
 /// CUDA text of a shape. `template_folder` replaces the built-in templates where it is not empty.
 Result<std::string> emit_cuda(const Shape& shape, const std::string& template_folder = {});

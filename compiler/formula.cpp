@@ -8,6 +8,7 @@
 #include <set>
 
 #include "compiler/pattern.h"
+#include "compiler/thread_range.h"
 
 namespace gexp::compiler {
 namespace {
@@ -127,6 +128,15 @@ Result<Value> number_function(const Formula& call, const std::vector<Evaluated>&
 }
 
 Result<Value> evaluate_call(const Formula& call, const Scope& scope) {
+  if (call.text == "unique") {  // counted over all threads when the point was planned
+    const auto* counted = scope.lookup(show(call));
+    return counted ? *counted : Value();
+  }
+  if (call.text == "merger") {
+    auto merged = merger_formula(call, scope);
+    if (!merged) return merged.error();
+    return evaluate(**merged, scope);
+  }
   if (auto answer = scope.call(call)) return std::move(*answer);
   std::vector<Evaluated> arguments;
   for (const auto& argument : call.arguments) {

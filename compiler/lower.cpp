@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "compiler/lower_stage.h"
+#include "compiler/ops.h"
 #include "lang/base/result.h"
 
 namespace gexp::compiler {
@@ -124,12 +125,10 @@ class Lowering {
     lowered.page = formula(memory.page);
     lowered.align = formula(memory.align);
     lowered.span = span;
-    if (memory.space.text == "shared") {
-      lowered.space = Space::Shared;
-    } else if (memory.space.text != "global") {
-      diagnostics_.error("E0502", memory.space.span, fmt::format("memory in `{}` cannot be run yet", memory.space.text),
-                         "`global` and `shared` can");
+    for (const auto space : {Space::Shared, Space::Constant, Space::Texture, Space::Local}) {
+      if (memory.space.text == word(space)) lowered.space = space;
     }
+    lowered.readonly = memory.space.text == "readonly";
     program_.memories.push_back(std::move(lowered));
   }
 
@@ -185,17 +184,17 @@ class Lowering {
     }
     for (std::size_t i = 0; i < program_.memories.size(); ++i) {
       const auto& memory = program_.memories[i];
-      const auto id = add(NodeKind::Memory, memory.name, i, memory.space == Space::Shared ? "shared" : "global");
+      const auto id = add(NodeKind::Memory, memory.name, i, word(memory.space));
       for (const auto& formula : {memory.length, memory.page, memory.align}) connect(id, formula);
     }
     for (std::size_t i = 0; i < program_.stages.size(); ++i) {
       const auto& stage = program_.stages[i];
       const auto id = add(NodeKind::Stage, stage.name, i, stage_summary(stage));
       for (const auto& formula : stage_formulas(stage)) connect(id, formula);
-      for (const auto* chase : stage_chases(stage)) {
-        if (const auto memory = named.find(chase->memory); memory != named.end()) graph.depends(id, memory->second);
-        if (const auto pattern = named.find(chase->pattern); pattern != named.end()) graph.depends(id, pattern->second);
-      }
+      for_each_op(stage, [&](const Op& op) {
+        if (const auto memory = named.find(op.memory); memory != named.end()) graph.depends(id, memory->second);
+        if (const auto pattern = named.find(op.pattern); pattern != named.end()) graph.depends(id, pattern->second);
+      });
       for (std::size_t f = 0; f < stage.finds.size(); ++f) {
         const auto finding = graph.add({NodeKind::Finding, stage.finds[f].id, f, stage.finds[f].analysis});
         graph.depends(finding, id);

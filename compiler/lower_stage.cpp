@@ -7,17 +7,10 @@
 #include <cmath>
 
 #include "compiler/lower.h"
+#include "compiler/ops.h"
 
 namespace gexp::compiler {
 namespace {
-
-std::optional<Via> find_via(const std::string& text) {
-  if (text == "ca") return Via::Ca;
-  if (text == "cg") return Via::Cg;
-  if (text == "cv") return Via::Cv;
-  if (text == "nc") return Via::Nc;
-  return std::nullopt;
-}
 
 class StageLowering {
  public:
@@ -41,9 +34,6 @@ class StageLowering {
  private:
   FormulaPtr formula(const lang::ExprPtr& expression) {
     return expression ? lower_expression(*expression, element_bytes_) : nullptr;
-  }
-  void refuse(Span span, const std::string& what, const std::string& hint = {}) {
-    diagnostics_.error("E0502", span, what + " cannot be run yet", hint);
   }
 
   void lower(const lang::Sweep& sweep, Span span) {
@@ -77,33 +67,19 @@ class StageLowering {
     stage_.requires_.push_back({formula(require.condition), require.otherwise});
   }
   void lower(const lang::Launch& launch, Span span) {
-    if (launch.cluster || launch.smem || launch.persm || launch.place) {
-      refuse(span, "`cluster`, `smem`, `persm` and `place` of a launch", "grid, block, carveout and bank can");
-    }
-    stage_.launch = {formula(launch.grid), formula(launch.block), formula(launch.carveout), formula(launch.bank), span};
+    stage_.launch = {formula(launch.grid),  formula(launch.block),    formula(launch.cluster), formula(launch.smem),
+                     formula(launch.persm), formula(launch.carveout), formula(launch.bank),    launch.place ? launch.place->text : "",
+                     span};
   }
-  void lower(const lang::Flush&, Span span) {
-    refuse(span, "`flush`", "a launch begins with cold SM-private caches; warm what else matters");
-  }
+  void lower(const lang::Flush& flush, Span span) { stage_.flushes.push_back({flush.level.text, span}); }
   void lower(const lang::Warm& warm, Span) {
-    for (const auto& op : warm.body) {
-      if (auto chase = lower_chase(op)) stage_.warm.push_back(std::move(*chase));
-    }
+    for (const auto& op : warm.body) stage_.warm.push_back(lower_op(op, element_bytes_));
   }
-  void lower(const lang::Timed& timed, Span span) {
-    if (timed_) {
-      refuse(span, "a second timed region in one stage", "write a stage for each");
-      return;
-    }
+  void lower(const lang::Timed& timed, Span) {
     timed_ = true;
     stage_.timed_name = timed.name.text;
-    if (timed.how.text == "wall") refuse(timed.how.span, "`timed … wall`", "`each` and `total` can");
-    stage_.timing = timed.how.text == "each" ? Timing::Each : Timing::Total;
-    if (timed.body.size() != 1) {
-      refuse(span, fmt::format("a timed region of {} operations", timed.body.size()), "one chase can");
-      return;
-    }
-    if (auto chase = lower_chase(timed.body[0])) stage_.timed = std::move(*chase);
+    stage_.timing = timed.how.text == "each" ? Timing::Each : timed.how.text == "total" ? Timing::Total : Timing::Wall;
+    for (const auto& op : timed.body) stage_.timed.push_back(lower_op(op, element_bytes_));
   }
   void lower(const lang::RepeatUntil& repeat, Span) {
     stage_.repeat.at_least = whole(repeat.at_least, 5);
@@ -116,7 +92,7 @@ class StageLowering {
     }
   }
   void lower(const lang::Record& record, Span) {
-    if (record.keep.text != "raw") refuse(record.keep.span, fmt::format("`record … {}`", record.keep.text), "`raw` can");
+    stage_.keep = record.keep.text == "histogram" ? Keep::Histogram : record.keep.text == "summary" ? Keep::Summary : Keep::Raw;
   }
   void lower(const lang::Derive& derive, Span) {
     stage_.derives.push_back({Binding::Kind::Derive, derive.name.text, formula(derive.value)});
@@ -152,28 +128,6 @@ class StageLowering {
     return n && n->number == std::floor(n->number) && std::fabs(n->number) < 1e9 ? static_cast<std::int64_t>(n->number) : 0;
   }
 
-  std::optional<Chase> lower_chase(const lang::Op& op) {
-    if (op.kind != lang::Op::Kind::Chase) {
-      refuse(op.span, "this operation", "`chase` can");
-      return std::nullopt;
-    }
-    Chase chase;
-    chase.memory = op.memory.text;
-    chase.pattern = op.pattern.text;
-    chase.count = formula(op.count);
-    chase.laps = op.laps;
-    chase.width = formula(op.width);
-    chase.span = op.span;
-    if (op.via) {
-      if (const auto via = find_via(op.via->text)) {
-        chase.via = *via;
-      } else {
-        refuse(op.via->span, fmt::format("`via {}`", op.via->text), "ca, cg, cv and nc can");
-      }
-    }
-    return chase;
-  }
-
   const Source& source_;
   int element_bytes_;
   Diagnostics& diagnostics_;
@@ -182,17 +136,6 @@ class StageLowering {
 };
 
 }  // namespace
-
-const char* word(Via via) {
-  switch (via) {
-    case Via::Ca: return "ca";
-    case Via::Cg: return "cg";
-    case Via::Cv: return "cv";
-    case Via::Nc: return "nc";
-    case Via::Default: break;
-  }
-  return "";
-}
 
 Stage lower_stage(const lang::Stage& stage, Span span, const Source& source, int element_bytes, Diagnostics& diagnostics) {
   return StageLowering(source, element_bytes, diagnostics).run(stage, span);
@@ -217,8 +160,11 @@ std::vector<FormulaPtr> stage_formulas(const Stage& stage) {
   for (const auto& binding : stage.bindings) all.push_back(binding.formula);
   for (const auto& require : stage.requires_) all.push_back(require.condition);
   for (const auto& skip : stage.skips) all.push_back(skip.condition);
-  all.insert(all.end(), {stage.launch.grid, stage.launch.block, stage.launch.carveout, stage.launch.bank, stage.repeat.until});
-  for (const auto* chase : stage_chases(stage)) all.insert(all.end(), {chase->count, chase->width});
+  const auto& launch = stage.launch;
+  all.insert(all.end(), {launch.grid, launch.block, launch.cluster, launch.smem, launch.persm, launch.carveout, launch.bank, stage.repeat.until});
+  for_each_op(stage, [&](const Op& op) {
+    all.insert(all.end(), {op.count, op.width, op.at, op.chain, op.ilp, op.condition, op.from, op.to});
+  });
   for (const auto& derive : stage.derives) all.push_back(derive.formula);
   for (const auto& find : stage.finds) {
     for (const auto& argument : find.arguments) all.insert(all.end(), {argument.value, argument.over, argument.where});
@@ -227,20 +173,12 @@ std::vector<FormulaPtr> stage_formulas(const Stage& stage) {
   return all;
 }
 
-std::vector<const Chase*> stage_chases(const Stage& stage) {
-  std::vector<const Chase*> all;
-  for (const auto& chase : stage.warm) all.push_back(&chase);
-  all.push_back(&stage.timed);
-  return all;
-}
-
 std::string stage_summary(const Stage& stage) {
   std::string text;
   for (const auto& sweep : stage.sweeps) text += fmt::format("sweep {}; ", fmt::join(sweep.names, ","));
-  if (!stage.warm.empty()) text += fmt::format("warm {} chase; ", stage.warm.size());
-  const std::string via = word(stage.timed.via);
-  return text + fmt::format("timed {} {}: chase {} by {}{}", stage.timed_name, stage.timing == Timing::Each ? "each" : "total",
-                            stage.timed.memory, stage.timed.pattern, via.empty() ? "" : " via " + via);
+  for (const auto& flush : stage.flushes) text += fmt::format("flush {}; ", flush.level);
+  if (!stage.warm.empty()) text += fmt::format("warm {}; ", show(stage.warm));
+  return text + fmt::format("timed {} {}: {}", stage.timed_name, word(stage.timing), show(stage.timed));
 }
 
 }  // namespace gexp::compiler

@@ -9,14 +9,13 @@
 
 namespace gexp::compiler {
 
-/// One checked stage. Operations that nothing can run yet are E0502 at their place.
+/// One checked stage. E0503: it times nothing; E0415: no number of repetitions.
 Stage lower_stage(const lang::Stage& stage, Span span, const Source& source, int element_bytes, Diagnostics& diagnostics);
 
 Expectation lower_expect(const lang::Expect& expect, Span span, const Source& source, int element_bytes);
 
 /// Every formula that a stage needs values for before it can run.
 std::vector<FormulaPtr> stage_formulas(const Stage& stage);
-std::vector<const Chase*> stage_chases(const Stage& stage);
 /// "sweep n; warm 1 chase; timed lat each" for a reader of the IR.
 std::string stage_summary(const Stage& stage);
 

@@ -126,6 +126,15 @@ Result<Value> repeat(const std::vector<Evaluated>& arguments, Span span) {
   return Value(std::make_shared<const Pattern>(std::move(pattern)));
 }
 
+/// Whether a formula, or a let that it names, tells blocks apart.
+bool names_block(const Formula& formula, const ThreadLets& lets) {
+  for (const auto& name : free_names(formula)) {
+    if (name == "gtid" || name == "cta") return true;
+    if (const auto* let = lets.find(name); let && names_block(*let, lets)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<Result<Value>> construct_pattern(const std::string& name, const std::vector<Evaluated>& arguments, Span span) {
@@ -156,31 +165,27 @@ Result<std::shared_ptr<const Pattern>> as_pattern(const Value& value, Span span)
   return std::make_shared<const Pattern>(std::move(pattern));
 }
 
-Result<std::shared_ptr<const Pattern>> evaluate_pattern(const Formula& formula, const Scope& scope, std::int64_t threads) {
-  const auto names = free_names(formula);
-  const bool per_thread = std::any_of(names.begin(), names.end(), [](const std::string& name) {
-    return name == "lane" || name == "tid" || name == "warp" || name == "gtid";
-  });
-  if (!per_thread) {
+Result<std::shared_ptr<const Pattern>> evaluate_pattern(const Formula& formula, const Scope& scope, const ThreadLets& lets,
+                                                        std::uint32_t grid, std::uint32_t block) {
+  if (!varies(formula, lets, thread_ranges(1, 1))) {
     auto value = evaluate(formula, scope);
     if (!value) return value.error();
     return as_pattern(*value, formula.span);
   }
+  const std::uint32_t blocks = names_block(formula, lets) ? grid : 1;
   Pattern all;
-  all.threads = threads;
-  for (std::int64_t thread = 0; thread < threads; ++thread) {
-    Names names_of_thread(&scope);
-    names_of_thread.set("tid", Value(static_cast<double>(thread)));
-    names_of_thread.set("gtid", Value(static_cast<double>(thread)));
-    names_of_thread.set("lane", Value(static_cast<double>(thread % kLanes)));
-    names_of_thread.set("warp", Value(static_cast<double>(thread / kLanes)));
-    auto value = evaluate(formula, names_of_thread);
+  all.threads = static_cast<std::int64_t>(blocks) * block;
+  for (std::int64_t thread = 0; thread < all.threads; ++thread) {
+    Names names(&scope);
+    const auto tid = static_cast<std::uint32_t>(thread % block);
+    if (auto bound = bind_thread(names, lets, static_cast<std::uint32_t>(thread / block), tid, block); !bound) return bound.error();
+    auto value = evaluate(formula, names);
     if (!value) return value.error();
     auto one = as_pattern(*value, formula.span);
     if (!one) return one.error();
     if (thread == 0) {
       all.steps = (*one)->steps;
-      if (all.steps * threads > kMaxPatternSteps) {
+      if (all.steps * all.threads > kMaxPatternSteps) {
         return error("E0406", formula.span, fmt::format("this pattern has more than {} steps", kMaxPatternSteps));
       }
     }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/formula.h"
+#include "compiler/thread_range.h"
 
 namespace gexp::compiler {
 
@@ -23,7 +24,9 @@ std::optional<Result<Value>> construct_pattern(const std::string& name, const st
 /// A list of offsets (bytes) as a pattern; a pattern as itself. E0410 for anything else.
 Result<std::shared_ptr<const Pattern>> as_pattern(const Value& value, Span span);
 
-/// Evaluates a pattern for `threads` threads: once when the formula names no thread (`lane tid warp`), else for each.
-Result<std::shared_ptr<const Pattern>> evaluate_pattern(const Formula& formula, const Scope& scope, std::int64_t threads);
+/// Evaluates a pattern: once when the formula does not depend on the thread, for each thread of a block when it does, for each of
+/// the grid when it names `gtid` or `cta`.
+Result<std::shared_ptr<const Pattern>> evaluate_pattern(const Formula& formula, const Scope& scope, const ThreadLets& lets,
+                                                        std::uint32_t grid, std::uint32_t block);
 
 }  // namespace gexp::compiler

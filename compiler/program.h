@@ -36,13 +36,15 @@ struct Require {
   std::string otherwise;
 };
 
-enum class Space { Global, Shared };
+enum class Space { Global, Shared, Constant, Texture, Local };
+const char* word(Space space);  ///< "global"
 
 struct Memory {
   std::string name;
   int element_bytes = 4;  ///< 4 or 8 hold a chase's links
   FormulaPtr length;      ///< of dimension bytes (the whole array) or a plain count of elements
   Space space = Space::Global;
+  bool readonly = false;  ///< `in readonly`: global, read through the path of read-only data unless `via` says otherwise
   FormulaPtr page, align;  ///< bytes; null when absent
   Span span;
 };
@@ -66,30 +68,52 @@ struct Skip {
 
 struct Launch {
   FormulaPtr grid, block;                   ///< null: 1
+  FormulaPtr cluster;                       ///< blocks a cluster; null when absent
+  FormulaPtr smem;                          ///< bytes of dynamic shared memory besides the memories; null when absent
+  FormulaPtr persm;                         ///< most blocks at once on a multiprocessor; null when absent
   FormulaPtr carveout, bank;                ///< bytes; null when absent
+  std::string place;                        ///< "any" (or empty), "sm", "tpc", "gpc"
   Span span;
 };
 
-enum class Via { Default, Ca, Cg, Cv, Nc };
+enum class Via { Default, Ca, Cg, Cv, Nc, Tex };
 const char* word(Via via);  ///< "ca"; "" for Default
 
-/// `chase MEMORY by PATTERN laps|steps N as WIDTH via PATH`
-struct Chase {
-  std::string memory;
-  std::string pattern;
-  FormulaPtr count;
-  bool laps = true;   ///< count is in laps of the pattern, else in steps
-  FormulaPtr width;   ///< bytes of one load; null: the memory's element
-  Via via = Via::Default;
+/// One operation of a body; which members count depends on the kind.
+struct Op {
+  enum class Kind { Chase, Load, Store, Alu, Barrier, Branch, Unroll, Loop };
+  Kind kind = Kind::Chase;
   Span span;
+  std::string memory;       ///< Chase, Load, Store
+  FormulaPtr width;         ///< bytes of one access; null: the memory's element
+  Via via = Via::Default;
+  std::string pattern;      ///< Chase
+  FormulaPtr count;         ///< Chase
+  bool laps = true;         ///< Chase: count is in laps of the pattern, else in steps
+  FormulaPtr at;            ///< Load, Store: byte offset of a thread's access
+  std::string instruction;  ///< Alu
+  FormulaPtr chain, ilp;    ///< Alu: dependent instructions in a chain, and chains beside each other
+  FormulaPtr condition;     ///< Branch
+  std::string variable;     ///< Unroll, Loop
+  FormulaPtr from, to;      ///< Unroll, Loop: both included
+  std::vector<Op> body;     ///< Branch, Unroll, Loop
 };
+using Body = std::vector<Op>;
 
 struct Repeat {
   std::int64_t at_least = 5, at_most = 5;
   FormulaPtr until;  ///< null: exactly at_least
 };
 
-enum class Timing { Each, Total };
+enum class Timing { Each, Total, Wall };
+const char* word(Timing timing);
+
+enum class Keep { Raw, Histogram, Summary };
+
+struct Flush {
+  std::string level;  ///< "l1", "l2", "tlb"
+  Span span;
+};
 
 /// `find NAME: TYPE = ANALYSIS(…) need P`
 struct Question {
@@ -124,12 +148,12 @@ struct Stage {
   std::vector<Require> requires_;
   std::vector<Skip> skips;
   Launch launch;
-  std::vector<Chase> warm;
-  Chase timed;
+  std::vector<Flush> flushes;
+  Body warm, timed;
   std::string timed_name;
   Timing timing = Timing::Each;
   Repeat repeat;
-  std::string record = "raw";
+  Keep keep = Keep::Raw;
   std::vector<Binding> derives;
   std::vector<Question> finds;
   std::vector<Expectation> expects;

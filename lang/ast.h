@@ -86,9 +86,10 @@ struct Op {
   std::optional<Word> via;
   Word instruction;           ///< alu
   ExprPtr chain, ilp;         ///< alu
+  ExprPtr condition;          ///< branch
   Word variable;              ///< unroll, loop
   ExprPtr from, to;           ///< unroll, loop
-  std::vector<Op> body;       ///< unroll, loop
+  std::vector<Op> body;       ///< branch, unroll, loop
 };
 struct Warm { std::vector<Op> body; };
 struct Timed { Word name; Word how; std::vector<Op> body; };

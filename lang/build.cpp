@@ -250,7 +250,11 @@ class Builder {
         made.ilp = parts.expression();
         break;
       case Kind::Barrier: made.kind = Op::Kind::Barrier; break;
-      case Kind::Branch: made.kind = Op::Kind::Branch; break;
+      case Kind::Branch:
+        made.kind = Op::Kind::Branch;
+        made.condition = parts.expression();
+        made.body = body(parts.take());
+        break;
       default:
         made.kind = tree.kind == Kind::Unroll ? Op::Kind::Unroll : Op::Kind::Loop;
         made.variable = parts.word();

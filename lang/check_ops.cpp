@@ -61,8 +61,11 @@ void StageChecker::op(const Op& each, const Place& place) {
       ops(each.body, inner);
       break;
     }
-    case Op::Kind::Barrier:
-    case Op::Kind::Branch: break;
+    case Op::Kind::Branch:
+      expressions_.want(each.condition, bool_type(), place, "the condition of `branch`");
+      ops(each.body, *place.names);
+      break;
+    case Op::Kind::Barrier: break;
   }
   expressions_.want(each.width, bytes(), counted, "the width after `as`");
   if (each.via) check_word(diagnostics_, *each.via, via_words());

@@ -114,6 +114,7 @@ void StageChecker::declare_all(const Stage& stage) {
 Type StageChecker::run(const Stage& stage) {
   declare_all(stage);
   only_once<Launch>(stage.items, expressions_.source(), diagnostics_);
+  only_once<Timed>(stage.items, expressions_.source(), diagnostics_);
   only_once<RepeatUntil>(stage.items, expressions_.source(), diagnostics_);
   for (const auto& item : stage.items) {
     std::visit([&](const auto& node) { check(node, item.span); }, item.node);

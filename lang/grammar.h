@@ -235,7 +235,7 @@ struct ilp_word : GEXP_WORD("ilp") {};
 struct needed_instruction : seq<instruction> {};
 struct alu : seq<GEXP_WORD("alu"), must<needed_instruction>, must<chain_word>, must<needed_value>, must<ilp_word>, must<needed_value>> {};
 struct barrier : GEXP_WORD("barrier") {};
-struct branch : GEXP_WORD("branch") {};
+struct branch : seq<GEXP_WORD("branch"), must<needed_condition>, must<needed_body>> {};
 struct unroll : seq<GEXP_WORD("unroll"), must<needed_name>, must<in_word>, must<needed_value>, must<range_dots>, must<needed_value>, must<needed_body>> {};
 struct loop : seq<GEXP_WORD("loop"), must<needed_name>, must<in_word>, must<needed_value>, must<range_dots>, must<needed_value>, must<needed_body>> {};
 struct op : sor<chase, load, store, alu, barrier, branch, unroll, loop> {};

@@ -21,7 +21,6 @@ namespace pegtl = tao::pegtl;
 
 using Input = pegtl::memory_input<pegtl::tracking_mode::lazy, pegtl::eol::lf_crlf, const char*>;
 
-constexpr std::size_t kMaxBytes = 4u << 20;
 constexpr int kMaxNesting = 200;
 constexpr std::uint32_t kMaxWord = 200;
 
@@ -42,7 +41,8 @@ std::size_t first_bad_byte(std::string_view text, std::size_t from) {
 
 class Parser {
  public:
-  Parser(const Source& source, Diagnostics& diagnostics) : text_(source.text()), diagnostics_(diagnostics) {}
+  Parser(const Source& source, Diagnostics& diagnostics, std::vector<Landmark>* landmarks)
+      : text_(source.text()), diagnostics_(diagnostics), landmarks_(landmarks) {}
 
   File run() {
     File file;
@@ -183,6 +183,7 @@ class Parser {
       return;
     }
     last_statement_ = tree->kind;
+    if (landmarks_) note(*tree);
     if (tree->kind == Kind::StageOpen) {
       if (open) {
         auto& problem = diagnostics_.error("E0104", tree->span, fmt::format("stage `{}` is not closed before this stage", open->name.text),
@@ -202,6 +203,17 @@ class Parser {
       return;
     }
     into.push_back(build_statement(*tree, diagnostics_));
+  }
+
+  void note(const Tree& tree) {
+    const auto add = [&](Landmark::Kind kind, const Tree& at) { landmarks_->push_back({kind, at.span.begin}); };
+    if (tree.kind >= Kind::Meta) add(Landmark::Kind::Statement, tree);
+    if (tree.kind == Kind::Callee) add(Landmark::Kind::Callee, tree);
+    if (tree.kind == Kind::TimesSign || tree.kind == Kind::PlusSign || tree.kind == Kind::ElseSign || tree.kind == Kind::CompareSign) {
+      add(Landmark::Kind::Operator, tree);
+    }
+    if (tree.kind == Kind::Memory) add(Landmark::Kind::Element, *tree.children[1]);
+    for (const auto& part : tree.children) note(*part);
   }
 
   Statement stage(const Tree& open) {
@@ -228,6 +240,7 @@ class Parser {
   const std::string& text_;
   grammar::Growth growth_;
   Diagnostics& diagnostics_;
+  std::vector<Landmark>* landmarks_;
   std::uint32_t at_ = 0;
   std::optional<std::uint32_t> failed_at_;
   Kind last_statement_ = Kind::None;
@@ -236,6 +249,8 @@ class Parser {
 
 }  // namespace
 
-File parse(const Source& source, Diagnostics& diagnostics) { return Parser(source, diagnostics).run(); }
+File parse(const Source& source, Diagnostics& diagnostics, std::vector<Landmark>* landmarks) {
+  return Parser(source, diagnostics, landmarks).run();
+}
 
 }  // namespace gexp::lang

@@ -63,10 +63,10 @@ struct LaunchShape {
 
 /// What an experiment needs of a device, found before anything starts.
 struct Requirement {
-  enum class Kind { LoadPath, BankWidth, SharedBytes, MemoryBytes, Threads, Blocks };
+  enum class Kind { LoadPath, BankWidth, SharedBytes, MemoryBytes, Threads, Blocks, Space, Flush, Cluster, Place };
   Kind kind;
-  std::string path;         ///< LoadPath: "ca" "cg" "cv" "nc"
-  std::uint64_t amount = 0; ///< BankWidth, SharedBytes, MemoryBytes: bytes; Threads: per block; Blocks: per grid
+  std::string path;         ///< LoadPath: "ca" "cg" "cv" "nc" "tex"; Space: "constant" …; Flush: "l1" "l2" "tlb"; Place: "sm" …
+  std::uint64_t amount = 0; ///< BankWidth, SharedBytes, MemoryBytes: bytes; Threads: per block; Blocks: per grid; Cluster: blocks
   Span span;                ///< the statement that needs it
 };
 
@@ -88,6 +88,13 @@ class Backend {
   /// For every i: the `width` (4 or 8) low bytes of values[i] at address + offsets[i]. How a chase's links reach a sparse array.
   virtual Result<> scatter(std::uint64_t address, std::span<const std::int64_t> offsets,
                            std::span<const std::uint64_t> values, int width) = 0;
+
+  /// Empties a level that `accepts` took: "l1" "l2" "tlb".
+  virtual Result<> flush(const std::string& level) = 0;
+  /// A texture of 4-byte elements over memory of this backend; the handle that a fetch takes.
+  virtual Result<std::uint64_t> texture(std::uint64_t address, std::uint64_t bytes) = 0;
+  /// Where the constant array `name` of a loaded kernel is, for `write`.
+  virtual Result<std::uint64_t> constant(KernelId kernel, const std::string& name) = 0;
 
   virtual Result<KernelId> load(const KernelImage& image) = 0;
   /// Runs to the end, a fault, the time limit (seconds) or an interrupt. After a Fault or Timeout the backend has recovered, or

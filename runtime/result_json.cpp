@@ -88,6 +88,7 @@ Json point_json(const infer::Point& point) {
   for (const auto& run : point.runs) {
     Json coded = {{"ticks", ticks_json(run.ticks)}};
     if (run.windows.size() > 1) coded["windows"] = run.windows;
+    if (run.elapsed > 0) coded["elapsed"] = run.elapsed;
     runs.push_back(std::move(coded));
   }
   Json json = {{"at", values_json(point.at)}, {"overhead", point.overhead}, {"steps", point.steps}, {"warm_steps", point.warm_steps}};
@@ -105,6 +106,10 @@ const char* stage_word(StageResult::Status status) {
   return "";
 }
 
+const char* timing_word(infer::Table::Timing timing) {
+  return timing == infer::Table::Timing::Each ? "each" : timing == infer::Table::Timing::Total ? "total" : "wall";
+}
+
 Json stage_json(const StageResult& stage) {
   Json points = Json::array();
   std::int64_t unconverged = 0;
@@ -116,7 +121,7 @@ Json stage_json(const StageResult& stage) {
   Json json = {{"name", stage.name}, {"status", stage_word(stage.status)}};
   if (!stage.why.empty()) json["why"] = stage.why;
   json["record"] = stage.table.timed;
-  json["timing"] = stage.table.timing == infer::Table::Timing::Each ? "each" : "total";
+  json["timing"] = timing_word(stage.table.timing);
   json["columns"] = stage.table.columns;
   json["inputs"] = values_json(stage.inputs);
   json["skipped"] = stage.skipped;
@@ -236,6 +241,7 @@ infer::Run read_run(const Json& json) {
     if (count > kMaxTicks - run.ticks.size()) throw BadShape{"too many ticks"};
     run.ticks.insert(run.ticks.end(), count, coded[i].get<std::uint32_t>());
   }
+  run.elapsed = json.value("elapsed", 0.0);
   if (json.contains("windows")) run.windows = json.at("windows").get<std::vector<std::uint32_t>>();
   return run;
 }
@@ -268,7 +274,10 @@ StageResult read_stage(const Json& json) {
   stage.skipped = json.at("skipped").get<std::int64_t>();
   stage.table.stage = stage.name;
   stage.table.timed = json.at("record").get<std::string>();
-  stage.table.timing = json.at("timing").get<std::string>() == "each" ? infer::Table::Timing::Each : infer::Table::Timing::Total;
+  const auto timing = json.at("timing").get<std::string>();
+  for (const auto each : {infer::Table::Timing::Each, infer::Table::Timing::Total, infer::Table::Timing::Wall}) {
+    if (timing == timing_word(each)) stage.table.timing = each;
+  }
   stage.table.columns = json.at("columns").get<std::vector<std::string>>();
   for (const auto& point : json.at("points")) {
     stage.table.points.push_back(read_point(point));

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <chrono>
 
-#include "compiler/expand.h"
+#include "compiler/access.h"
+#include "compiler/ops.h"
+#include "compiler/plan.h"
 #include "runtime/infer/infer.h"
 #include "runtime/judge.h"
 #include "runtime/schedule.h"
@@ -93,7 +95,9 @@ class StageRun {
         out_of_time_(std::move(out_of_time)) {
     result_.table.stage = stage.name;
     result_.table.timed = stage.timed_name;
-    result_.table.timing = stage.timing == compiler::Timing::Each ? infer::Table::Timing::Each : infer::Table::Timing::Total;
+    result_.table.timing = stage.timing == compiler::Timing::Each    ? infer::Table::Timing::Each
+                           : stage.timing == compiler::Timing::Total ? infer::Table::Timing::Total
+                                                                     : infer::Table::Timing::Wall;
     for (const auto& sweep : stage.sweeps) {
       result_.table.columns.insert(result_.table.columns.end(), sweep.names.begin(), sweep.names.end());
     }
@@ -140,6 +144,7 @@ class StageRun {
     point.warm_walk = plan->warm;
     point.warm_steps = plan->warm_steps;
     point.steps = plan->steps;
+    point.moved = static_cast<double>(plan->moved);
     result_.table.points.push_back(std::move(point));
     plans_.push_back(std::move(*plan));
     return add_runs(result_.table.points.size() - 1, stage_.repeat.at_least);
@@ -336,6 +341,7 @@ Result<> infer_again(const compiler::Program& program, RunResult& result) {
       point.warm_walk = plan->warm;
       point.warm_steps = plan->warm_steps;
       point.steps = plan->steps;
+      point.moved = static_cast<double>(plan->moved);
     }
     Names asking(&then);
     std::vector<infer::Finding> findings;
@@ -360,7 +366,11 @@ void check_requirements(const compiler::Program& program, const Backend& backend
       diagnostics.add(bytes.error());
       continue;
     }
-    const bool shared = memory.space == compiler::Space::Shared;
+    using compiler::Space;
+    if (memory.space == Space::Constant || memory.space == Space::Texture || memory.space == Space::Local) {
+      need({Requirement::Kind::Space, compiler::word(memory.space), 0, memory.span});
+    }
+    const bool shared = memory.space == Space::Shared;
     if (!shared) total += static_cast<double>(*bytes);
     need({shared ? Requirement::Kind::SharedBytes : Requirement::Kind::MemoryBytes, "", *bytes, memory.span});
   }
@@ -373,8 +383,14 @@ void check_requirements(const compiler::Program& program, const Backend& backend
     }
   }
   for (const auto& stage : program.stages) {
-    const std::string via = compiler::word(stage.timed.via);
-    if (!via.empty()) need({Requirement::Kind::LoadPath, via, 0, stage.timed.span});
+    compiler::for_each_op(stage, [&](const compiler::Op& op) {
+      const auto memory = std::find_if(program.memories.begin(), program.memories.end(), [&](const auto& m) { return m.name == op.memory; });
+      if (memory == program.memories.end() || memory->space != compiler::Space::Global) return;
+      const std::string via = compiler::word(compiler::path_of(*memory, op.via));
+      if (!via.empty()) need({Requirement::Kind::LoadPath, via, 0, op.span});
+    });
+    for (const auto& flush : stage.flushes) need({Requirement::Kind::Flush, flush.level, 0, flush.span});
+    if (!stage.launch.place.empty() && stage.launch.place != "any") need({Requirement::Kind::Place, stage.launch.place, 0, stage.launch.span});
     const auto number = [&](const compiler::FormulaPtr& formula) -> std::optional<double> {
       if (!formula || !stage.after.empty()) return std::nullopt;
       Names names(&*scope);
@@ -387,6 +403,9 @@ void check_requirements(const compiler::Program& program, const Backend& backend
       const auto* n = value ? value->get<Number>() : nullptr;
       return n ? std::optional(n->number) : std::nullopt;
     };
+    if (const auto cluster = number(stage.launch.cluster)) {
+      need({Requirement::Kind::Cluster, "", static_cast<std::uint64_t>(*cluster), stage.launch.span});
+    }
     if (const auto bank = number(stage.launch.bank)) {
       need({Requirement::Kind::BankWidth, "", static_cast<std::uint64_t>(*bank), stage.launch.span});
     }

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <array>
 
+#include "compiler/access.h"
+
 namespace gexp::runtime {
 namespace {
 
 constexpr std::uint64_t kDefaultAlign = std::uint64_t{2} << 20;  // offsets then keep their low 21 address bits
-constexpr std::size_t kEmptyRegions = 16;                        // as the templates write them
+
 constexpr std::uint64_t kWindow = compiler::kTraceBytes / 2;     // ticks of 16 bits
 
 /// What a timed region costs besides its load: the median of the kernel's samples, the first ones left out (cold instructions).
@@ -76,7 +78,7 @@ Result<std::uint64_t> Bench::calibration_cell() {
   const bool fresh = !buffers_.contains("cell");
   auto cell = buffer("cell", 64);
   if (!cell || !fresh) return cell;
-  const std::array<std::uint64_t, 2> words = {*cell, 0};  // its own address, and the index 0
+  const std::array<std::uint64_t, 8> words = {*cell};  // its own address, then zeros: the index 0, and 16 idle bytes at 16
   if (auto done = backend_.write(*cell, std::as_bytes(std::span(words))); !done) return done.error();
   return cell;
 }
@@ -107,15 +109,14 @@ Result<KernelId> Bench::kernel_for(const compiler::Shape& shape) {
   return *id;
 }
 
-Result<> Bench::link(const compiler::PointPlan& plan, std::uint64_t base) {
-  if (linked_memory_ == plan.memory && linked_offsets_ == plan.link_offsets && linked_targets_ == plan.link_targets) return Ok{};
+Result<> Bench::link(const compiler::Links& links, std::uint64_t base) {
+  auto& now = linked_[links.memory];
+  if (now.width == links.width && now.offsets == links.offsets && now.targets == links.targets) return Ok{};
   std::vector<std::uint64_t> values;
-  values.reserve(plan.link_targets.size());
-  for (const auto target : plan.link_targets) values.push_back(static_cast<std::uint64_t>(target / plan.width));
-  if (auto done = backend_.scatter(base, plan.link_offsets, values, plan.width); !done) return done;
-  linked_memory_ = plan.memory;
-  linked_offsets_ = plan.link_offsets;
-  linked_targets_ = plan.link_targets;
+  values.reserve(links.targets.size());
+  for (const auto target : links.targets) values.push_back(static_cast<std::uint64_t>(target / links.width));
+  if (auto done = backend_.scatter(base, links.offsets, values, compiler::link_bytes(links.width)); !done) return done;
+  now = links;
   return Ok{};
 }
 
@@ -129,15 +130,38 @@ void Bench::forget_after_fault() {
   if (backend_.survives_faults()) return;
   buffers_.clear();
   loaded_.clear();
-  linked_memory_.clear();
+  linked_.clear();
+  textures_.clear();
+}
+
+LaunchShape Bench::launch_shape(const compiler::PointPlan& plan, std::uint64_t shared_bytes) const {
+  LaunchShape shape;
+  shape.grid = plan.grid;
+  shape.block = plan.block;
+  auto shared = shared_bytes + plan.smem;
+  if (plan.persm > 0) {  // blocks that take the N-th part of the shared memory: no more than N of them fit
+    const auto& device = backend_.device();
+    const std::uint64_t reserved = device.compute_major >= 8 ? 1024 : 0;
+    const auto part = device.shared_per_sm / plan.persm;
+    shared = std::max(shared, std::min(part > reserved ? (part - reserved) / 128 * 128 : 0, device.shared_per_block));
+  }
+  shape.shared_bytes = static_cast<std::uint32_t>(shared);
+  shape.carveout_bytes = plan.carveout == 0 ? -1 : plan.carveout;  // 0 B: as little as the kernel fits in
+  shape.bank_bytes = plan.bank;
+  return shape;
 }
 
 Result<> Bench::repeat(const compiler::PointPlan& plan, infer::Point& point, double time_limit) {
+  for (const auto& flush : plan.flushes) {
+    if (auto done = backend_.flush(flush); !done) return done;
+  }
+  if (plan.shape.file == "body.cu") return run_body(plan, point, time_limit);
   return plan.shape.file == "total.cu" ? run_total(plan, point, time_limit) : run_each(plan, point, time_limit);
 }
 
 Result<> Bench::run_each(const compiler::PointPlan& plan, infer::Point& point, double time_limit) {
-  auto base = address_of(plan.memory);
+  const auto& links = plan.links.front();
+  auto base = address_of(links.memory);
   if (!base) return base.error();
   auto kernel = kernel_for(plan.shape);
   if (!kernel) return kernel.error();
@@ -147,14 +171,12 @@ Result<> Bench::run_each(const compiler::PointPlan& plan, infer::Point& point, d
   if (!empty) return empty.error();
   auto cell = calibration_cell();
   if (!cell) return cell.error();
-  if (auto done = link(plan, *base); !done) return done;
+  if (auto done = link(links, *base); !done) return done;
 
   const auto element = [&](const std::shared_ptr<const Pattern>& ring) {
     return ring ? static_cast<std::uint64_t>(ring->at(0, 0) / plan.width) : 0;
   };
-  LaunchShape shape;
-  shape.shared_bytes = static_cast<std::uint32_t>(compiler::kTraceBytes);
-  shape.carveout_bytes = plan.carveout == 0 ? -1 : plan.carveout;  // 0 B: as little as the kernel fits in
+  const auto shape = launch_shape(plan, static_cast<std::uint64_t>(compiler::kTraceBytes));
   infer::Run run;
   run.windows.clear();
   const auto total = static_cast<std::uint64_t>(plan.steps);
@@ -191,11 +213,12 @@ Result<> Bench::run_each(const compiler::PointPlan& plan, infer::Point& point, d
 Result<> Bench::run_total(const compiler::PointPlan& plan, infer::Point& point, double time_limit) {
   auto kernel = kernel_for(plan.shape);
   if (!kernel) return kernel.error();
-  const auto links = plan.link_offsets.size();
+  const auto& linked = plan.links.front();
+  const auto links = linked.offsets.size();
   const auto warps = (plan.block + 31) / 32;
   std::uint64_t bytes = 0;
   for (const auto& memory : program_.memories) {
-    if (memory.name != plan.memory) continue;
+    if (memory.name != linked.memory) continue;
     auto size = compiler::memory_bytes(memory, scope_);
     if (!size) return size.error();
     bytes = *size;
@@ -210,20 +233,14 @@ Result<> Bench::run_total(const compiler::PointPlan& plan, infer::Point& point, 
   if (!last) return last.error();
 
   std::vector<std::uint32_t> words;
-  for (const auto offset : plan.link_offsets) words.push_back(static_cast<std::uint32_t>(offset));
-  for (const auto target : plan.link_targets) words.push_back(static_cast<std::uint32_t>(target));
+  for (const auto offset : linked.offsets) words.push_back(static_cast<std::uint32_t>(offset));
+  for (const auto target : linked.targets) words.push_back(static_cast<std::uint32_t>(target));
   for (std::uint32_t thread = 0; thread < plan.block; ++thread) {
     words.push_back(static_cast<std::uint32_t>(plan.timed->at(thread, 0)));
   }
-  linked_memory_.clear();  // the links live in a buffer of their own here
   if (auto done = backend_.write(*tables, std::as_bytes(std::span(words))); !done) return done;
 
-  LaunchShape shape;
-  shape.grid = plan.grid;
-  shape.block = plan.block;
-  shape.shared_bytes = static_cast<std::uint32_t>(bytes);
-  shape.carveout_bytes = plan.carveout == 0 ? -1 : plan.carveout;  // 0 B: as little as the kernel fits in
-  shape.bank_bytes = plan.bank;
+  const auto shape = launch_shape(plan, bytes);
   const std::vector<Argument> arguments = {pointer(*tables),
                                            pointer(*tables + links * 4),
                                            {links, 4},

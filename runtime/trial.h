@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/expand.h"
+#include "compiler/plan.h"
 #include "runtime/backend.h"
 #include "runtime/infer/table.h"
 #include "runtime/jit/compiler.h"
@@ -20,6 +20,8 @@ struct KernelRecord {
   bool from_cache = false;
   double seconds = 0;     ///< compile time, 0 from the cache
 };
+
+inline constexpr std::size_t kEmptyRegions = 16;  ///< samples of the empty region, as the templates write them
 
 /// Runs planned points on one device: allocates memories once, compiles every shape once, links the rings, launches windows.
 class Bench {
@@ -43,9 +45,13 @@ class Bench {
   Result<KernelId> kernel_for(const compiler::Shape& shape);
   Result<std::uint64_t> buffer(const std::string& name, std::uint64_t bytes);
   Result<std::uint64_t> calibration_cell();
-  Result<> link(const compiler::PointPlan& plan, std::uint64_t base);
+  Result<> link(const compiler::Links& links, std::uint64_t base);
   Result<> run_each(const compiler::PointPlan& plan, infer::Point& point, double time_limit);
   Result<> run_total(const compiler::PointPlan& plan, infer::Point& point, double time_limit);
+  Result<> run_body(const compiler::PointPlan& plan, infer::Point& point, double time_limit);
+  /// The parameters of a kernel from body.cu: memories, textures, tables, values; constant memories are filled.
+  Result<std::vector<Argument>> body_arguments(const compiler::BodyPlan& body, const compiler::PointPlan& plan, KernelId kernel);
+  [[nodiscard]] LaunchShape launch_shape(const compiler::PointPlan& plan, std::uint64_t shared_bytes) const;
   Result<std::vector<std::uint32_t>> read_words(std::uint64_t address, std::size_t count);
   void forget_after_fault();
 
@@ -57,8 +63,8 @@ class Bench {
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> buffers_;  ///< name -> address, bytes
   std::map<compiler::Shape, KernelId> loaded_;
   std::vector<KernelRecord> kernels_;
-  std::vector<std::int64_t> linked_offsets_, linked_targets_;  ///< what memory `linked_memory_` holds now
-  std::string linked_memory_;
+  std::map<std::string, compiler::Links> linked_;  ///< what each memory holds now
+  std::map<std::string, std::uint64_t> textures_;  ///< by memory
 };
 
 }  // namespace gexp::runtime

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "compiler/expand.h"
+#include "compiler/plan.h"
 #include "compiler/passes/passes.h"
 
 namespace gexp::compiler::passes {
@@ -30,7 +30,10 @@ void collect_kernels(Ir& ir, const Source&, Diagnostics& diagnostics) {
       const auto [kernel, fresh] = kernels.try_emplace(shape, 0);
       if (fresh) {
         std::string holes;
-        for (const auto& [name, value] : shape.holes) holes += fmt::format("{}{}={}", holes.empty() ? "" : " ", name, value);
+        for (const auto& [name, value] : shape.holes) {
+          if (value.empty() || value.find('\n') != std::string::npos) continue;  // whole pieces of a body: `emit --cuda` shows them
+          holes += fmt::format("{}{}={}", holes.empty() ? "" : " ", name, value);
+        }
         kernel->second = ir.graph.add({ir::NodeKind::Kernel, shape.file, kernels.size() - 1, holes});
       }
       ir.graph.depends(kernel->second, id);

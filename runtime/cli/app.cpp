@@ -80,14 +80,19 @@ Result<> check_writable(const std::string& path) {
 }
 
 Result<> write_file(const std::string& path, const std::string& text) {
+  std::error_code error;
+  const auto before = fs::status(path, error);
   const auto temporary = fmt::format("{}.{}.tmp", path, getpid());
   std::ofstream out(temporary, std::ios::binary);
   out << text;
   out.close();
-  std::error_code error;
-  if (out) fs::rename(temporary, path, error);
-  if (!out || error) {
-    const int reason = out ? error.value() : errno;
+  int reason = out ? 0 : errno;
+  if (reason == 0) {
+    if (fs::is_regular_file(before)) fs::permissions(temporary, before.permissions(), error);  // not every file system has them
+    fs::rename(temporary, path, error);
+    reason = error.value();
+  }
+  if (reason != 0) {
     fs::remove(temporary, error);
     return failure("E0710", fmt::format("cannot write {}: {}", path, std::strerror(reason)));
   }

@@ -30,6 +30,8 @@ struct Common {
 
 int run_command(const Common& common);
 int check_command(const std::vector<std::string>& files, bool json);
+/// Rewrites files in house form ("-": stdin to stdout) and prints the names of those that change; `check_only` writes nothing.
+int format_command(const std::vector<std::string>& files, bool check_only);
 int emit_command(const Common& common, const std::string& form, const std::string& stage, const std::string& dump_after);
 /// Writes the hashes of used files into `use` statements; with `check` only says whether they are right.
 int lock_command(const std::vector<std::string>& files, bool check);
@@ -66,7 +68,7 @@ bool interrupted();
 
 /// Whether a file can be written there; the diagnostic (E0710) says why not. Leaves nothing behind.
 Result<> check_writable(const std::string& path);
-/// Whole or not at all: a temporary file beside it, then a rename.
+/// Whole or not at all: a temporary file beside it, then a rename. A file that was there leaves its permissions to the new one.
 Result<> write_file(const std::string& path, const std::string& text);
 Result<std::string> read_file(const std::string& path);
 

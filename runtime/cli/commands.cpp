@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/emit.h"
-#include "compiler/expand.h"
+#include "compiler/plan.h"
 #include "lang/parse.h"
 #include "runtime/cli/app.h"
 #include "runtime/cli/use.h"

@@ -48,6 +48,9 @@ void bind_all(Driver& d, Binder& bind) {
   bind(d.memory_free, "cuMemFree_v2");
   bind(d.copy_to_device, "cuMemcpyHtoD_v2");
   bind(d.copy_to_host, "cuMemcpyDtoH_v2");
+  bind(d.memory_set, "cuMemsetD8_v2");
+  bind(d.module_global, "cuModuleGetGlobal_v2");
+  bind(d.texture_create, "cuTexObjectCreate");
   bind(d.module_load, "cuModuleLoadDataEx");
   bind(d.module_function, "cuModuleGetFunction");
   bind(d.function_get, "cuFuncGetAttribute");

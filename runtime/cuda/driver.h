@@ -60,6 +60,23 @@ enum class Attribute : int {
 /// CUfunction_attribute.
 enum class FunctionAttribute : int { StaticShared = 1, MaxDynamicShared = 8, CarveoutPercent = 9 };
 
+/// CUDA_RESOURCE_DESC of linear memory (CU_RESOURCE_TYPE_LINEAR) and CUDA_TEXTURE_DESC, as the driver lays them out.
+struct ResourceDescription {
+  int type = 2;             ///< linear memory
+  DeviceAddress address = 0;
+  int format = 3;           ///< CU_AD_FORMAT_UNSIGNED_INT32
+  unsigned channels = 1;
+  std::size_t bytes = 0;
+  char rest[128 - 3 * 8] = {};  ///< of the union's other members
+  unsigned flags = 0;
+};
+struct TextureDescription {
+  int address_mode[3] = {1, 1, 1};  ///< clamp
+  int filter_mode = 0;              ///< point
+  unsigned flags = 1;               ///< CU_TRSF_READ_AS_INTEGER
+  char rest[84] = {};
+};
+
 struct Driver {
   int (*init)(unsigned) = nullptr;
   int (*driver_version)(int*) = nullptr;
@@ -96,6 +113,10 @@ struct Driver {
   int (*event_record)(EventHandle, StreamHandle) = nullptr;
   int (*event_query)(EventHandle) = nullptr;
   int (*event_elapsed)(float*, EventHandle, EventHandle) = nullptr;
+
+  int (*memory_set)(DeviceAddress, unsigned char, std::size_t) = nullptr;
+  int (*module_global)(DeviceAddress*, std::size_t*, ModuleHandle, const char*) = nullptr;
+  int (*texture_create)(unsigned long long*, const ResourceDescription*, const TextureDescription*, const void*) = nullptr;
 
   // Only some drivers have these; null otherwise.
   int (*function_bank_width)(FunctionHandle, int) = nullptr;    ///< compute capability 3.x

@@ -81,7 +81,7 @@ void Gpu::replace_context() {
   allocations_.clear();
   kernels_.clear();
   scatter4_ = scatter8_ = {};
-  staged_offsets_ = staged_values_ = 0;
+  staged_offsets_ = staged_values_ = sweeper_ = 0;
   if (auto made = create_context(); !made) {
     lost_ = fmt::format("after a fault the driver gives this process no new context ({}); only a new process can go on",
                         made.error().message);
@@ -126,6 +126,16 @@ Result<> Gpu::accepts(const Requirement& requirement) const {
       if (amount <= device_.max_blocks) return Ok{};
       return not_met(requirement, fmt::format("a grid can have at most {} blocks on {}, {} are asked for", device_.max_blocks,
                                               info.name, amount));
+    case Requirement::Kind::Space: return Ok{};
+    case Requirement::Kind::Flush:
+      if (requirement.path != "tlb") return Ok{};
+      return not_met(requirement, fmt::format("{} gives no way to empty its TLBs", info.name), "chase more pages than they hold instead");
+    case Requirement::Kind::Cluster:
+      if (amount <= 1 || (info.compute_major >= 9 && amount <= 8)) return Ok{};
+      return not_met(requirement, fmt::format("{} cannot launch clusters of {} blocks", info.name, amount),
+                     "GPUs of compute capability 9.0 and above can, up to 8 blocks each");
+    case Requirement::Kind::Place:
+      return not_met(requirement, fmt::format("blocks cannot be placed on one {} of {}", requirement.path, info.name), "leave `place` out");
     case Requirement::Kind::MemoryBytes: {
       if (auto usable = ready(); !usable) return usable;
       std::size_t free = 0, total = 0;
@@ -185,6 +195,37 @@ Result<> Gpu::read(std::uint64_t address, std::span<std::byte> bytes) {
   return Ok{};
 }
 
+Result<> Gpu::flush(const std::string& level) {
+  if (level != "l2") return Ok{};  // an SM's own caches are empty when a kernel starts
+  if (auto usable = ready(); !usable) return usable;
+  const std::size_t bytes = 2 * device_.info.l2_bytes;
+  int status = sweeper_ != 0 ? kSuccess : driver_->memory_allocate(&sweeper_, bytes);
+  if (status != kSuccess) return failed("E0802", fmt::format("cannot allocate the {} B whose writing empties the L2", bytes), status);
+  status = driver_->memory_set(sweeper_, 0, bytes);
+  return status == kSuccess ? Result<>(Ok{}) : failed("E0803", "the L2 cannot be emptied", status);
+}
+
+Result<std::uint64_t> Gpu::texture(std::uint64_t address, std::uint64_t bytes) {
+  if (auto usable = ready(); !usable) return usable.error();
+  ResourceDescription resource;
+  resource.address = address;
+  resource.bytes = bytes / 4 * 4;
+  const TextureDescription form;
+  unsigned long long handle = 0;
+  const int status = driver_->texture_create(&handle, &resource, &form, nullptr);
+  if (status != kSuccess) return failed("E0802", fmt::format("cannot make a texture of {} B", bytes), status);
+  return std::uint64_t{handle};
+}
+
+Result<std::uint64_t> Gpu::constant(runtime::KernelId kernel, const std::string& name) {
+  if (auto usable = ready(); !usable) return usable.error();
+  DeviceAddress address = 0;
+  std::size_t bytes = 0;
+  const int status = driver_->module_global(&address, &bytes, kernels_.at(kernel).module, name.c_str());
+  if (status != kSuccess) return failed("E0801", fmt::format("the kernel has no array {}", name), status);
+  return std::uint64_t{address};
+}
+
 Result<Gpu::Kernel> Gpu::load_function(const void* image, const char* entry) {
   std::array<char, 4096> log{};
   std::array<int, 2> options = {kJitErrorLog, kJitErrorLogBytes};
@@ -200,6 +241,7 @@ Result<Gpu::Kernel> Gpu::load_function(const void* image, const char* entry) {
     return problem;
   }
   Kernel kernel;
+  kernel.module = module;
   int shared = 0;
   status = driver_->module_function(&kernel.function, module, entry);
   if (status != kSuccess) return failed("E0801", fmt::format("the compiled text has no kernel {}", entry), status);

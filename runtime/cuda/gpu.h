@@ -32,6 +32,10 @@ class Gpu final : public runtime::Backend {
   Result<> scatter(std::uint64_t address, std::span<const std::int64_t> offsets, std::span<const std::uint64_t> values,
                    int width) override;
 
+  Result<> flush(const std::string& level) override;
+  Result<std::uint64_t> texture(std::uint64_t address, std::uint64_t bytes) override;
+  Result<std::uint64_t> constant(runtime::KernelId kernel, const std::string& name) override;
+
   Result<runtime::KernelId> load(const runtime::KernelImage& image) override;
   runtime::Outcome launch(runtime::KernelId kernel, const runtime::LaunchShape& shape,
                           std::span<const runtime::Argument> arguments, double time_limit) override;
@@ -41,6 +45,7 @@ class Gpu final : public runtime::Backend {
  private:
   struct Kernel {
     FunctionHandle function = nullptr;
+    ModuleHandle module = nullptr;
     std::uint64_t static_shared = 0;
     int dynamic_limit = -1, carveout = -1, bank_config = -1;  ///< as last set; -1: never
   };
@@ -73,6 +78,7 @@ class Gpu final : public runtime::Backend {
   runtime::KernelId next_kernel_ = 0;  ///< ids are never used again, so one from before a fault is known as such
   Kernel scatter4_, scatter8_;
   DeviceAddress staged_offsets_ = 0, staged_values_ = 0;
+  DeviceAddress sweeper_ = 0;  ///< memory whose writing drives everything else out of the L2
 
   runtime::Outcome::Status lost_status_ = runtime::Outcome::Status::Fault;
   std::string lost_;  ///< why the device cannot be used by this process any more; empty: it can

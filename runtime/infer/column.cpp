@@ -140,6 +140,7 @@ std::optional<MissRange> PointScope::misses(const compiler::Formula& call) const
 std::optional<Result<Value>> PointScope::call(const compiler::Formula& call) const {
   if (call.arguments.empty()) return outer_.call(call);
   const auto& inner = *call.arguments[0].value;
+  if (call.text == "moved") return Value(point().moved, kBytes);
   if (call.text == "ci") return spread(inner);
   if (call.text == "stable") return stable(inner);
   const bool of_timed = inner.kind == compiler::Formula::Kind::Name && inner.text == table_.timed;
@@ -164,17 +165,25 @@ Result<Value> PointScope::of_record(const compiler::Formula& call) const {
   }
   std::vector<double> values;
   for (std::size_t r = first_run_; r < first_run_ + runs(); ++r) {
+    if (name == "elapsed" && point().runs[r].elapsed > 0) {
+      values.push_back(point().runs[r].elapsed - point().overhead);
+      continue;
+    }
     for (const auto tick : point().runs[r].ticks) values.push_back(static_cast<double>(tick) - point().overhead);
   }
+  const bool wall = table_.timing == Table::Timing::Wall;
+  const auto unit = wall ? kSeconds : kCycles;
+  for (auto& value : values) value *= wall ? 1e-9 : 1;
   if (values.empty()) return Value();
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-  if (name == "median") return Value(median(std::move(values)), kCycles);
-  if (name == "mean") return Value(mean, kCycles);
-  if (name == "min") return Value(*std::min_element(values.begin(), values.end()), kCycles);
-  if (name == "max" || name == "elapsed") return Value(*std::max_element(values.begin(), values.end()), kCycles);
+  if (name == "median") return Value(median(std::move(values)), unit);
+  if (name == "mean") return Value(mean, unit);
+  if (name == "min") return Value(*std::min_element(values.begin(), values.end()), unit);
+  if (name == "elapsed") return Value(median(std::move(values)), unit);
+  if (name == "max") return Value(*std::max_element(values.begin(), values.end()), unit);
   double squares = 0;
   for (const auto value : values) squares += (value - mean) * (value - mean);
-  return Value(values.size() > 1 ? std::sqrt(squares / static_cast<double>(values.size() - 1)) : 0.0, kCycles);
+  return Value(values.size() > 1 ? std::sqrt(squares / static_cast<double>(values.size() - 1)) : 0.0, unit);
 }
 
 Result<Value> PointScope::spread(const compiler::Formula& inner) const {

@@ -16,11 +16,12 @@ namespace gexp::infer {
 /// One repetition of a point.
 struct Run {
   /// `timed each`: ticks of every access in order, `steps` of them (cycles, the empty region not yet subtracted).
-  /// `timed total`: one value a warp.
+  /// `timed total`: one value a warp. `timed wall`: one value, the launch's time in nanoseconds.
   std::vector<std::uint32_t> ticks;
   /// Indices into `ticks` where a new launch took over (a trace longer than the buffer is measured in windows over repeated
   /// launches with the same warm-up). Always begins with 0. Only within a window is the history that of one run.
   std::vector<std::uint32_t> windows{0};
+  double elapsed = 0;  ///< `timed total` by several warps: cycles from the first one's begin to the last one's end on one multiprocessor
 };
 
 /// One sweep point: its coordinates and everything measured there.
@@ -30,6 +31,7 @@ struct Point {
   std::int64_t warm_steps = 0;            ///< accesses of the warm-up before the timed region, same launch
   std::shared_ptr<const Pattern> warm_walk;  ///< the (last) warm chase's pattern; null when there is none
   std::int64_t steps = 0;                 ///< timed accesses of a run; access i is at walk->at(0, i mod walk->steps)
+  double moved = 0;                       ///< bytes that the timed region reads and writes, over all threads
   double overhead = 0;                    ///< cycles of the empty timed region, same launch shape
   std::vector<Run> runs;
   bool converged = true;                  ///< false: the stopping rule's bound was reached first

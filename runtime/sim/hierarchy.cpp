@@ -23,7 +23,7 @@ Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed)
     }
     caches_.push_back(std::make_unique<Cache>(cache, mix(seed + i)));
     levels.push_back({caches_.back().get(), nullptr});
-    if (cache.per_sm) emptied_.push_back(caches_.back().get());
+    (cache.per_sm ? emptied_ : shared_).push_back(caches_.back().get());
   }
   for (std::size_t i = 0; i < model.tlbs.size(); ++i) tlbs_.push_back(std::make_unique<Cache>(model.tlbs[i], mix(seed + 1000 + i)));
 
@@ -46,6 +46,16 @@ void Hierarchy::begin_launch() {
   for (Cache* cache : emptied_) cache->clear();
   // The window around the first page that a kernel walks to is active without a switch (assumed; Mei17 section 5.2 does not say).
   window_ = ~0ull;
+}
+
+void Hierarchy::flush(const std::string& level) {
+  if (level == "l1") begin_launch();
+  if (level == "l2") {
+    for (Cache* cache : shared_) cache->clear();
+  }
+  if (level == "tlb") {
+    for (const auto& tlb : tlbs_) tlb->clear();
+  }
 }
 
 std::size_t Hierarchy::translate(const Path& path, std::uint64_t address) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "runtime/sim/cache.h"
@@ -18,6 +19,8 @@ class Hierarchy {
 
   /// A kernel starts: an SM's data caches are empty, shared caches and TLBs keep what they hold.
   void begin_launch();
+  /// Empties a level: "l1" the caches of an SM, "l2" those that SMs share, "tlb" all TLBs.
+  void flush(const std::string& level);
   /// Cycles until data at `address` can be used; moves the caches on.
   std::uint32_t load(LoadPath path, std::uint64_t address);
   /// Writes through to the caches that stores reach; nobody waits for it.
@@ -43,7 +46,7 @@ class Hierarchy {
 
   std::vector<std::unique_ptr<Cache>> caches_, tlbs_;
   std::vector<std::unique_ptr<SetIndex>> indices_;
-  std::vector<Cache*> emptied_;  // at each launch
+  std::vector<Cache*> emptied_, shared_;  // at each launch; by a flush of "l2" only
   std::array<Path, kLoadPaths> paths_;
   Path stores_;
   std::uint64_t window_bytes_, window_ = ~0ull;

@@ -73,8 +73,25 @@ class SimBackend final : public runtime::Backend {
       case Requirement::Kind::Blocks:
         if (r.amount <= 1) return Ok{};
         return refuse(fmt::format("this simulator runs one warp, not a grid of {} blocks", r.amount));
+      case Requirement::Kind::Space: return refuse(fmt::format("the simulated {} models no {} memory", model_.name, r.path));
+      case Requirement::Kind::Flush: return Ok{};
+      case Requirement::Kind::Cluster: return refuse("this simulator has no clusters of blocks");
+      case Requirement::Kind::Place: return refuse(fmt::format("this simulator cannot place blocks on one {}", r.path));
     }
     return Ok{};
+  }
+
+  Result<> flush(const std::string& level) override {
+    hierarchy_.flush(level);
+    return Ok{};
+  }
+  Result<std::uint64_t> texture(std::uint64_t, std::uint64_t) override { return failure("E0501", "this simulator has no textures"); }
+  Result<std::uint64_t> constant(runtime::KernelId id, const std::string& name) override {
+    const Loaded& loaded = kernels_[id];
+    for (std::size_t i = 0; i < loaded.kernel.globals.size(); ++i) {
+      if (loaded.kernel.globals[i].name == name) return loaded.globals[i];
+    }
+    return failure("E0801", fmt::format("the kernel has no array {}", name));
   }
 
   Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t align) override { return memory_.allocate(bytes, align); }

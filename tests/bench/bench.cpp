@@ -11,7 +11,7 @@
 #include <fstream>
 #include <functional>
 
-#include "compiler/expand.h"
+#include "compiler/plan.h"
 #include "compiler/pipeline.h"
 #include "runtime/jit/compiler.h"
 #include "runtime/session.h"

@@ -136,6 +136,34 @@ sed 's/begin, end;/begin, end; this is wrong;/' "$root/templates/each.cu" >templ
 expect 'a template that does not compile is shown at the statement' 3 'structure.gexp:[0-9]+:[0-9]+: error\[E0702\]' -- "$gexp" run $structure --device sim:gtx780 --templates templates
 expect 'a folder without templates' 2 'E0506' -- "$gexp" run $structure --device sim:gtx780 --templates /nonexistent
 
+ugly="$root"/tests/cases/format/comments/in.gexp pretty="$root"/tests/cases/format/comments/out.gexp
+cp "$ugly" a.gexp && chmod 640 a.gexp && cp "$pretty" b.gexp && touch -d '2001-01-01' b.gexp && ln -s a.gexp link.gexp
+expect 'fmt --check names what would change' 1 '^a.gexp$' -- "$gexp" fmt --check a.gexp b.gexp
+that 'and nothing else' test "$(cat out.txt err.txt)" = a.gexp
+that 'and changes nothing' cmp -s a.gexp "$ugly"
+cp "$root"/tests/cases/diagnostics/typo_stmt/typo_stmt.gexp broken.gexp
+expect 'fmt handles the other files too' 3 'cannot read missing.gexp' -- "$gexp" fmt missing.gexp broken.gexp link.gexp b.gexp
+that 'it names what it changed' test "$(cat out.txt)" = link.gexp
+that 'it says what does not parse' grep -q '^broken.gexp:.*error\[E01' err.txt
+that 'and leaves that alone' cmp -s broken.gexp "$root"/tests/cases/diagnostics/typo_stmt/typo_stmt.gexp
+that 'the file is formatted' cmp -s a.gexp "$pretty"
+that 'with its permissions' test "$(stat -c %a a.gexp)" = 640
+that 'through its link' test -L link.gexp
+that 'a formatted file is not written' test "$(stat -c %Y b.gexp)" = "$(date -d 2001-01-01 +%s)"
+expect 'fmt of a file that does not parse' 2 'error\[E01' -- "$gexp" fmt --check broken.gexp
+expect 'fmt of a folder' 3 'folder' -- "$gexp" fmt .
+expect 'fmt of a device' 3 'not a regular file' -- "$gexp" fmt /dev/zero
+name=$(printf 'x%.0s' {1..250})
+cp "$ugly" "$name"
+expect 'fmt of a file that cannot be written' 3 'cannot write x' -- "$gexp" fmt "$name"
+that 'it is as it was' cmp -s "$name" "$ugly"
+that 'fmt - writes to the standard output' cmp -s <("$gexp" fmt - <"$ugly") "$pretty"
+"$gexp" fmt --check - <"$ugly" >out.txt
+that 'fmt --check -' test "$? $(cat out.txt)" = '1 -'
+"$gexp" fmt - <"$ugly" 2>err.txt >/dev/full
+that 'a full disk is no success' test $? -eq 3
+that 'no temporary files are left' test -z "$(ls | grep '\.tmp$')"
+
 long='gexp 1 experiment t memory A: u32[1MiB] in global stage s { sweep n in 1..100000 pattern r = uniform(stride: 32B, span: 64KiB) launch grid 1 block 1 warm { chase A by r laps 200 via nc } timed lat each { chase A by r laps 1 via nc } repeat 3..3 find h: cycles = fastest(lat) }'
 timeout -s INT 3 "$gexp" run -e "$long" --device sim:gtx780 --out interrupted.json --quiet >out.txt 2>err.txt </dev/null
 "$gexp" run -e "$long" --device sim:gtx780 --out interrupted.json --quiet >out.txt 2>err.txt </dev/null &

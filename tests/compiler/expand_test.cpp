@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include "compiler/expand.h"
+#include "compiler/plan.h"
 #include "tests/compiler/compile.h"
 
 using namespace gexp;
@@ -43,8 +43,8 @@ Result<PointPlan> plan(const std::string& text, double n) {
 TEST_CASE("a point is a ring of links, a warm-up and a trace") {
   const auto point = plan(kRing, 128);
   REQUIRE(point.ok());
-  CHECK(point->link_offsets == std::vector<std::int64_t>{0, 32, 64, 96});
-  CHECK(point->link_targets == std::vector<std::int64_t>{32, 64, 96, 0});
+  CHECK(point->links.at(0).offsets == std::vector<std::int64_t>{0, 32, 64, 96});
+  CHECK(point->links.at(0).targets == std::vector<std::int64_t>{32, 64, 96, 0});
   CHECK(point->warm_steps == 8);
   CHECK(point->steps == 12);
 }

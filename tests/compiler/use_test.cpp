@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include "compiler/expand.h"
+#include "compiler/plan.h"
 #include "tests/compiler/compile.h"
 
 using namespace gexp;
@@ -84,7 +84,7 @@ stage s {
   bool skipped = false;
   const auto plan = compiler::plan_point(*made.program, made.program->stages[0], {}, *scope, skipped);
   REQUIRE(plan.ok());
-  CHECK(plan->link_offsets.size() == 4);
+  CHECK(plan->links.at(0).offsets.size() == 4);
 }
 
 TEST_CASE("without a loader nothing is found") {

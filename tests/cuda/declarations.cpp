@@ -29,6 +29,14 @@ static_assert(same_shape<decltype(Driver::memory_allocate), PFN_cuMemAlloc_v3020
 static_assert(same_shape<decltype(Driver::memory_free), PFN_cuMemFree_v3020>);
 static_assert(same_shape<decltype(Driver::copy_to_device), PFN_cuMemcpyHtoD_v3020>);
 static_assert(same_shape<decltype(Driver::copy_to_host), PFN_cuMemcpyDtoH_v3020>);
+static_assert(same_shape<decltype(Driver::memory_set), PFN_cuMemsetD8_v3020>);
+static_assert(same_shape<decltype(Driver::module_global), PFN_cuModuleGetGlobal_v3020>);
+static_assert(sizeof(ResourceDescription) == sizeof(CUDA_RESOURCE_DESC) && offsetof(ResourceDescription, address) == offsetof(CUDA_RESOURCE_DESC, res));
+static_assert(offsetof(ResourceDescription, bytes) == offsetof(CUDA_RESOURCE_DESC, res.linear.sizeInBytes));
+static_assert(offsetof(ResourceDescription, flags) == offsetof(CUDA_RESOURCE_DESC, flags));
+static_assert(sizeof(TextureDescription) == sizeof(CUDA_TEXTURE_DESC) && offsetof(TextureDescription, flags) == offsetof(CUDA_TEXTURE_DESC, flags));
+static_assert(ResourceDescription{}.type == CU_RESOURCE_TYPE_LINEAR && ResourceDescription{}.format == CU_AD_FORMAT_UNSIGNED_INT32);
+static_assert(TextureDescription{}.flags == CU_TRSF_READ_AS_INTEGER && TextureDescription{}.address_mode[0] == CU_TR_ADDRESS_MODE_CLAMP);
 static_assert(same_shape<decltype(Driver::module_load), PFN_cuModuleLoadDataEx_v2010>);
 static_assert(same_shape<decltype(Driver::module_function), PFN_cuModuleGetFunction_v2000>);
 static_assert(same_shape<decltype(Driver::function_get), PFN_cuFuncGetAttribute_v2020>);

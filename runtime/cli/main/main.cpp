@@ -45,6 +45,10 @@ int main(int argc, char** argv) {
   lock->add_option("files", files, "the .gexp files")->required();
   lock->add_flag("--check", check_only, "change nothing; exit 1 when one is missing or another");
 
+  auto* format = app.add_subcommand("fmt", "format experiments in place, and name those that changed");
+  format->add_option("files", files, "the .gexp files; - formats the standard input")->required();
+  format->add_flag("--check", check_only, "change nothing: name the files that would change, and exit with 1");
+
   auto* emit = app.add_subcommand("emit", "show what an experiment compiles to");
   add_spec(*emit, common);
   auto* forms = emit->add_option_group("form");
@@ -74,6 +78,7 @@ int main(int argc, char** argv) {
   if (*run) return gexp::cli::run_command(common);
   if (*check) return gexp::cli::check_command(files, json);
   if (*lock) return gexp::cli::lock_command(files, check_only);
+  if (*format) return gexp::cli::format_command(files, check_only);
   if (*emit) return gexp::cli::emit_command(common, ptx ? "ptx" : ir ? "ir" : "cuda", stage, dump_after);
   if (*infer) return gexp::cli::infer_command(common);
   if (*devices) return gexp::cli::devices_command(device, json);

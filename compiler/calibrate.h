@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "compiler/program.h"
+
+namespace gexp::compiler {
+
+/// The name in body.cu of the cell that the rehearsal uses in a memory's space.
+const char* idle_cell(const Memory& memory);
+
+/// The text that measures what a timed region costs besides what it times, into `least`. `first`: what the region accesses first,
+/// null when nothing.
+std::string calibration_text(Timing timing, const Memory* first, Via via, int width);
+
+}  // namespace gexp::compiler

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <string>
+
+#include "compiler/program.h"
+#include "lang/ast.h"
+
+/// Operations: from the tree, and what can be said of a body without running it.
+namespace gexp::compiler {
+
+/// One checked operation with those inside it.
+Op lower_op(const lang::Op& op, int element_bytes);
+
+/// Every operation of a body, outer ones before those inside them.
+void for_each_op(const Body& body, const std::function<void(const Op&)>& visit);
+/// Those of the warm-up, then those of the timed region.
+void for_each_op(const Stage& stage, const std::function<void(const Op&)>& visit);
+
+/// The operation when a body is one chase and nothing else; null otherwise.
+const Op* only_chase(const Body& body);
+
+/// "chase A by ring via ca; barrier" for a reader of the IR.
+std::string show(const Body& body);
+
+}  // namespace gexp::compiler

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lang/format.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <iterator>
+
+#include "runtime/cli/app.h"
+
+namespace gexp::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+int print_formatted(bool check_only) {
+  const Source source("-", std::string(std::istreambuf_iterator<char>(std::cin), {}));
+  Diagnostics diagnostics;
+  const auto text = lang::format(source, diagnostics);
+  for (const auto& diagnostic : diagnostics.sorted()) print(diagnostic, &source);
+  if (!text) return kSpec;
+  if (!check_only) {
+    if (std::fwrite(text->data(), 1, text->size(), stdout) == text->size() && std::fflush(stdout) == 0) return kDone;
+    print(failure("E0710", "cannot write the formatted text to the standard output"), nullptr);
+    return kEnvironment;
+  }
+  if (*text == source.text()) return kDone;
+  fmt::print("{}\n", source.path());
+  return kNotHeld;
+}
+
+int format_file(const std::string& path, bool check_only) {
+  std::error_code error;
+  const auto environment = [](const Diagnostic& problem) {
+    print(problem, nullptr);
+    return kEnvironment;
+  };
+  if (fs::exists(path, error) && !fs::is_regular_file(path, error) && !fs::is_directory(path, error)) {
+    return environment(failure("E0711", fmt::format("{} is not a regular file", path), "`gexp fmt -` formats the standard input"));
+  }
+  auto read = read_file(path);
+  if (!read) return environment(read.error());
+  const Source source(path, std::move(*read));
+  Diagnostics diagnostics;
+  const auto text = lang::format(source, diagnostics);
+  for (const auto& diagnostic : diagnostics.sorted()) print(diagnostic, &source);
+  if (!text) return kSpec;
+  if (*text == source.text()) return kDone;
+  if (!check_only) {
+    if (access(path.c_str(), W_OK) != 0) return environment(failure("E0710", fmt::format("cannot write {}: it is read-only", path)));
+    const auto target = fs::is_symlink(path, error) ? fs::canonical(path, error).string() : path;  // a link stays one
+    if (auto written = write_file(target, *text); !written) return environment(written.error());
+  }
+  fmt::print("{}\n", path);
+  return check_only ? kNotHeld : kDone;
+}
+
+}  // namespace
+
+// The exit code is the worst of the files'; codes go from good to bad.
+int format_command(const std::vector<std::string>& files, bool check_only) {
+  int exit = kDone;
+  for (const auto& file : files) exit = std::max<int>(exit, file == "-" ? print_formatted(check_only) : format_file(file, check_only));
+  return exit;
+}
+
+}  // namespace gexp::cli

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Points of kernels made from body.cu: any operations by any number of threads.
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "runtime/trial.h"
+
+namespace gexp::runtime {
+namespace {
+
+using Kind = compiler::KernelParameter::Kind;
+
+Argument pointer(std::uint64_t address) { return {address, 8}; }
+
+/// From the first begin to the last end on one multiprocessor, the longest of them; clocks of different ones do not compare.
+double elapsed_cycles(const std::vector<std::uint32_t>& words) {
+  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> by_sm;  // offsets from its first warp's begin, modulo 2^32
+  std::map<std::uint32_t, std::uint32_t> origin;
+  double longest = 0;
+  for (std::size_t i = 0; i + 2 < words.size(); i += 3) {
+    const auto begin = words[i], end = words[i + 1], sm = words[i + 2];
+    const auto zero = origin.try_emplace(sm, begin - (1u << 30)).first->second;  // warps may begin before the first one listed
+    const auto [range, fresh] = by_sm.try_emplace(sm, begin - zero, end - zero);
+    if (!fresh) range->second = {std::min(range->second.first, begin - zero), std::max(range->second.second, end - zero)};
+    longest = std::max(longest, static_cast<double>(range->second.second - range->second.first));
+  }
+  return longest;
+}
+
+}  // namespace
+
+Result<std::vector<Argument>> Bench::body_arguments(const compiler::BodyPlan& body, const compiler::PointPlan& plan, KernelId kernel) {
+  const auto links_of = [&](const std::string& memory) {
+    return std::find_if(plan.links.begin(), plan.links.end(), [&](const compiler::Links& links) { return links.memory == memory; });
+  };
+  for (const auto& links : plan.links) {  // chases of constant memory follow links that the host writes
+    const auto memory = std::find_if(program_.memories.begin(), program_.memories.end(), [&](const auto& m) { return m.name == links.memory; });
+    if (memory->space != compiler::Space::Constant) continue;
+    auto at = backend_.constant(kernel, "c_" + links.memory);
+    if (!at) return at.error();
+    linked_.erase(links.memory);
+    if (auto done = link(links, *at); !done) return done.error();
+  }
+  std::vector<Argument> arguments;
+  for (const auto& parameter : body.parameters) {
+    if (parameter.kind == Kind::Value) {
+      arguments.push_back({static_cast<std::uint64_t>(parameter.value), 8});
+      continue;
+    }
+    if (parameter.kind == Kind::Table) {
+      const auto& words = body.tables[parameter.table];
+      auto table = buffer("table " + std::to_string(parameter.table), std::max<std::size_t>(words.size(), 2) * 4);
+      if (!table) return table.error();
+      if (auto done = backend_.write(*table, std::as_bytes(std::span(words))); !done) return done.error();
+      arguments.push_back(pointer(*table));
+      continue;
+    }
+    auto base = address_of(parameter.memory);
+    if (!base) return base.error();
+    if (const auto links = links_of(parameter.memory); links != plan.links.end()) {
+      if (auto done = link(*links, *base); !done) return done.error();
+    }
+    if (parameter.kind == Kind::Memory) {
+      arguments.push_back(pointer(*base));
+      continue;
+    }
+    auto& handle = textures_[parameter.memory];
+    if (handle == 0) {
+      auto made = backend_.texture(*base, buffers_.at("memory " + parameter.memory).second);
+      if (!made) return made.error();
+      handle = *made;
+    }
+    arguments.push_back({handle, 8});
+  }
+  return arguments;
+}
+
+Result<> Bench::run_body(const compiler::PointPlan& plan, infer::Point& point, double time_limit) {
+  const bool each = plan.timing == compiler::Timing::Each, wall = plan.timing == compiler::Timing::Wall;
+  const std::uint32_t warps = (plan.block + 31) / 32;
+  const std::uint32_t window = static_cast<std::uint32_t>(compiler::kTraceBytes / 2) / warps;
+  const auto words = each ? std::uint64_t{warps} * window : 3 * std::uint64_t{warps} * plan.grid;
+  auto records = buffer("records", std::max<std::uint64_t>(words, 4) * 4);
+  if (!records) return records.error();
+  auto overhead = buffer("empty", kEmptyRegions * 4 + 16);
+  if (!overhead) return overhead.error();
+  auto cell = calibration_cell();
+  if (!cell) return cell.error();
+
+  const auto launch = [&](const compiler::Shape& shape, const compiler::BodyPlan& body, std::uint64_t skip) -> Result<bool> {
+    auto kernel = kernel_for(shape);
+    if (!kernel) return kernel.error();
+    auto rest = body_arguments(body, plan, *kernel);
+    if (!rest) return rest.error();
+    const auto trace_at = (body.shared_bytes + 15) / 16 * 16;
+    std::vector<Argument> arguments = {pointer(*cell), pointer(*records), pointer(*overhead), {skip, 4}, {window, 4}, {trace_at / 2, 4}};
+    arguments.insert(arguments.end(), rest->begin(), rest->end());
+    const auto shared = each ? trace_at + static_cast<std::uint64_t>(compiler::kTraceBytes) : body.shared_bytes;
+    auto outcome = backend_.launch(*kernel, launch_shape(plan, shared), arguments, time_limit);
+    if (outcome.done() && wall && outcome.elapsed_seconds > 4.2) {
+      outcome.status = Outcome::Status::Timeout;
+      outcome.what = "a wall record holds at most 4.2 s";
+    }
+    point.outcome = outcome;
+    if (!outcome.done()) forget_after_fault();
+    return outcome.done();
+  };
+
+  if (plan.before) {
+    auto done = launch(*plan.before, plan.before_body, 0);
+    if (!done || !*done) return done ? Result<>(Ok{}) : Result<>(done.error());
+  }
+  infer::Run run;
+  std::vector<std::vector<std::uint32_t>> traces(warps);
+  run.windows.clear();
+  const auto total = each ? static_cast<std::uint64_t>(std::max<std::int64_t>(plan.steps, 1)) : 1;
+  for (std::uint64_t skip = 0; skip < total; skip += each ? window : 1) {
+    auto done = launch(plan.shape, plan.body, skip);
+    if (!done || !*done) return done ? Result<>(Ok{}) : Result<>(done.error());
+    if (wall) {
+      run.ticks.push_back(static_cast<std::uint32_t>(point.outcome.elapsed_seconds * 1e9 + 0.5));
+      break;
+    }
+    auto read = read_words(*records, words);
+    if (!read) return read.error();
+    if (!each) {
+      for (std::size_t i = 0; i + 2 < read->size(); i += 3) run.ticks.push_back((*read)[i + 1] - (*read)[i]);
+      run.elapsed = elapsed_cycles(*read);
+      break;
+    }
+    run.windows.push_back(static_cast<std::uint32_t>(traces[0].size()));
+    const auto recorded = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(window, total - skip));
+    for (std::uint32_t warp = 0; warp < warps; ++warp) {
+      const auto first = read->begin() + static_cast<std::ptrdiff_t>(warp) * window;
+      std::copy_if(first, first + recorded, std::back_inserter(traces[warp]), [](auto tick) { return tick != 0xffffffffu; });
+    }
+  }
+  if (!wall) {
+    auto spent = read_words(*overhead, 1);
+    if (!spent) return spent.error();
+    point.overhead = spent->front();
+  }
+  for (const auto& trace : traces) run.ticks.insert(run.ticks.end(), trace.begin(), trace.end());
+  if (run.windows.empty() || warps > 1) run.windows = {0};
+  point.runs.push_back(std::move(run));
+  return Ok{};
+}
+
+}  // namespace gexp::runtime

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// body.cu: any operations by any number of threads; a warp's time over the timed region, or each access's, or the whole launch's.
+// holes: name        the kernel's name
+//        bounds      attributes of the launch: cluster dimensions, or nothing
+//        constants   arrays in constant memory
+//        parameters  further parameters: memories, texture handles, tables, values of the point
+//        setup       bases of the memories, links of shared and local ones
+//        passes      first pass: 0 rehearses the timed region, 1 does not
+//        warm        operations before timing
+//        addresses   where the timed accesses begin
+//        timed       operations that are timed
+//        record      what is kept of them
+//        calibrate   what a timed region costs besides what it times, by one thread, after the last warp's or window's word
+// work:  the operations of the warm-up once, those of the timed region once (loops as often as they say), besides a rehearsal.
+//
+// The rehearsal runs the timed region's own instructions, so that they are in the instruction cache, on an idle cell: 16 bytes of
+// the same memory space that nothing else uses; loops turn twice. Values that were loaded are consumed at the end of their loop's
+// round and of the region; the clock is read after that. A thread's values of its own are computed before the clock is read.
+typedef unsigned int u32;
+typedef unsigned long long u64;
+__device__ __forceinline__ long long gexp_div(long long a, long long b) { const long long q = a / b; return q * b > a ? q - 1 : q; }
+__device__ __forceinline__ long long gexp_mod(long long a, long long b) { const long long r = a % b; return r < 0 ? r + b : r; }
+__device__ __forceinline__ long long gexp_min(long long a, long long b) { return a < b ? a : b; }
+__device__ __forceinline__ long long gexp_max(long long a, long long b) { return a > b ? a : b; }
+${constants}
+extern "C" __global__ void ${bounds} ${name}(u64 cell, u32* records, u32* overhead, u32 skip, u32 window, u32 trace_at${parameters}) {
+  extern __shared__ u32 dynamic[];
+  const u64 shared = (u64)__cvta_generic_to_shared(dynamic);
+  const long long tid = threadIdx.x, cta = blockIdx.x, gtid = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  const long long lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const u64 idle_global = cell + 16;
+  u64 sum = 0;
+  u32 begin = 0, end = 0, t0 = 0, t1 = 0, taken = 0, taken_at = 0;
+${setup}
+  __syncthreads();
+  #pragma unroll 1
+  for (u32 pass = ${passes}; pass < 2; ++pass) {
+    if (pass == 1) {
+${warm}
+    }
+${addresses}
+    __syncthreads();
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(begin) :: "memory");
+${timed}
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(end) :: "memory");
+  }
+${record}
+  __syncthreads();
+  if (gtid == 0) {
+    u32 least = 0xffffffffu;
+${calibrate}
+    overhead[0] = least;
+  }
+  if (sum == 0x9e3779b97f4a7c15ull) records[0] = (u32)sum + t0 + t1 + taken + taken_at + begin + end + skip + window + trace_at;
+}
