@@ -258,6 +258,14 @@ Result<Value> evaluate(const Formula& formula, const Scope& scope) {
       return *value;
     }
     case Kind::Call: return evaluate_call(formula, scope);
+    case Kind::Field: {
+      if (formula.operands[0]->kind != Kind::Name) break;
+      const Value* whole = scope.lookup(formula.operands[0]->text);  // not copied: a used file may hold long lists
+      const auto* fields = whole ? whole->get<Fields>() : nullptr;
+      if (!fields) break;
+      const auto found = fields->find(formula.text);
+      return found == fields->end() ? Value() : found->second;
+    }
     case Kind::Comprehension: return Comprehender(formula, scope).run();
     case Kind::And:
     case Kind::Or: return evaluate_logic(formula, scope);

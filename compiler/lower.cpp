@@ -25,8 +25,20 @@ int common_element(const lang::File& file) {
 
 class Lowering {
  public:
-  Lowering(const lang::File& file, const Source& source, const Settings& settings, Diagnostics& diagnostics)
-      : file_(file), source_(source), settings_(settings), diagnostics_(diagnostics), element_bytes_(common_element(file)) {}
+  Lowering(const lang::File& file, const Source& source, const lang::Uses& uses, const Settings& settings, const std::string& prefix, Diagnostics& diagnostics)
+      : file_(file), source_(source), uses_(uses), settings_(settings), prefix_(prefix), diagnostics_(diagnostics), element_bytes_(common_element(file)) {}
+
+  Program values() {
+    for (const auto& statement : file_.statements) {
+      std::visit([&](const auto& node) {
+        using Node = std::decay_t<decltype(node)>;
+        constexpr bool value = std::is_same_v<Node, lang::Param> || std::is_same_v<Node, lang::Let> || std::is_same_v<Node, lang::PatternDef> ||
+                               std::is_same_v<Node, lang::Require> || std::is_same_v<Node, lang::Use>;
+        if constexpr (value) lower(node, statement.span);
+      }, statement.node);
+    }
+    return std::move(program_);
+  }
 
   Ir run() {
     program_.experiment = file_.experiment.text;
@@ -59,7 +71,7 @@ class Lowering {
   void lower(const lang::Meta& meta, Span) { program_.meta.emplace_back(meta.key.text, meta.value); }
 
   void lower(const lang::Param& param, Span span) {
-    const auto set = settings_.find(param.name.text);
+    const auto set = settings_.find(prefix_ + param.name.text);
     const auto& expression = set == settings_.end() ? *param.value : *set->second;
     auto value = evaluate(*lower_expression(expression, element_bytes_), scope_);
     if (!value) {
@@ -126,8 +138,22 @@ class Lowering {
   void lower(const lang::Expect& expect, Span span) {
     program_.expects.push_back(lower_expect(expect, span, source_, element_bytes_));
   }
-  void lower(const lang::Use&, Span span) {
-    diagnostics_.error("E0502", span, "`use` cannot be run yet", "copy the params, lets and patterns into this file");
+  /// The used file becomes one value with fields. Its patterns get names of their own too, by which a chase finds them.
+  void lower(const lang::Use& use, Span span) {
+    const auto name = use.as.text + ".";
+    auto used = evaluate_used(uses_[next_use_++], settings_, prefix_ + name, diagnostics_);
+    for (auto& parameter : used.parameters) program_.parameters.push_back({name + parameter.name, std::move(parameter.value), std::move(parameter.doc)});
+    const auto bind = [&](Binding::Kind kind, const std::string& as, Value value) {
+      auto formula = std::make_shared<Formula>();
+      formula->span = span;
+      formula->constant = std::move(value);
+      program_.lets.push_back({kind, as, std::move(formula)});
+    };
+    for (const auto& [field, value] : used.values) {
+      if (value.get<std::shared_ptr<const Pattern>>()) bind(Binding::Kind::Pattern, name + field, value);
+    }
+    scope_.set(use.as.text, used.values);
+    bind(Binding::Kind::Let, use.as.text, std::move(used.values));
   }
   /// Statements of a stage at file level: the checker has refused them.
   template <class T> void lower(const T&, Span) {}
@@ -152,7 +178,9 @@ class Lowering {
       add(NodeKind::Parameter, program_.parameters[i].name, i, "= " + show(program_.parameters[i].value));
     }
     for (std::size_t i = 0; i < program_.lets.size(); ++i) {
-      connect(add(NodeKind::Let, program_.lets[i].name, i, "= " + show(*program_.lets[i].formula)), program_.lets[i].formula);
+      const auto& formula = program_.lets[i].formula;
+      const bool used = formula->constant.get<Fields>() != nullptr;  // no formula of the language is a constant with fields
+      connect(add(NodeKind::Let, program_.lets[i].name, i, used ? "is a used file" : "= " + show(*formula)), formula);
     }
     for (std::size_t i = 0; i < program_.memories.size(); ++i) {
       const auto& memory = program_.memories[i];
@@ -183,8 +211,11 @@ class Lowering {
 
   const lang::File& file_;
   const Source& source_;
+  const lang::Uses& uses_;  ///< one a statement, in their order
   const Settings& settings_;
+  std::string prefix_;  ///< of this file's parameters in the settings: "m."
   Diagnostics& diagnostics_;
+  std::size_t next_use_ = 0;
   int element_bytes_;
   Program program_;
   Names scope_;
@@ -192,8 +223,13 @@ class Lowering {
 
 }  // namespace
 
-Ir lower(const lang::File& file, const Source& source, const Settings& settings, Diagnostics& diagnostics) {
-  return Lowering(file, source, settings, diagnostics).run();
+Ir lower(const lang::File& file, const Source& source, const lang::Uses& uses, const Settings& settings, Diagnostics& diagnostics) {
+  return Lowering(file, source, uses, settings, "", diagnostics).run();
+}
+
+Program lower_values(const lang::File& file, const Source& source, const lang::Uses& uses, const Settings& settings, const std::string& prefix,
+                     Diagnostics& diagnostics) {
+  return Lowering(file, source, uses, settings, prefix, diagnostics).values();
 }
 
 }  // namespace gexp::compiler

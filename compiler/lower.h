@@ -7,6 +7,7 @@
 #include "compiler/program.h"
 #include "lang/ast.h"
 #include "lang/base/diagnostic.h"
+#include "lang/use.h"
 
 namespace gexp::compiler {
 
@@ -21,7 +22,19 @@ using Settings = std::map<std::string, lang::ExprPtr>;
 
 /// Checked tree to IR. Requires a file for which `check` found no error; reports what the language allows but nothing can run
 /// yet (E0502), settings of unknown parameters (E0409) and values outside their domain (E0414).
-Ir lower(const lang::File& file, const Source& source, const Settings& settings, Diagnostics& diagnostics);
+Ir lower(const lang::File& file, const Source& source, const lang::Uses& uses, const Settings& settings, Diagnostics& diagnostics);
+
+/// The params, lets, patterns and requires alone. A setting of `limit` is the one of `prefix` + "limit".
+Program lower_values(const lang::File& file, const Source& source, const lang::Uses& uses, const Settings& settings, const std::string& prefix,
+                     Diagnostics& diagnostics);
+
+/// What a used file offers, evaluated in a scope of its own, and its parameters. Requires a file without mistakes; divisions by
+/// zero, domains and preconditions (E04xx) are shown in it.
+struct UsedValues {
+  Fields values;
+  std::vector<Parameter> parameters;
+};
+UsedValues evaluate_used(const lang::Used& used, const Settings& settings, const std::string& prefix, Diagnostics& diagnostics);
 
 /// One expression to a formula; `element_bytes` is what `1elem` means (0: the file has no single element size).
 FormulaPtr lower_expression(const lang::Expr& expression, int element_bytes);

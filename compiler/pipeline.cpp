@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/lower.h"
 #include "compiler/passes/passes.h"
 #include "lang/check.h"
@@ -31,17 +33,27 @@ lang::ExprPtr parse_setting(const std::string& name, const std::string& value, D
   return nullptr;
 }
 
+void list_used(const lang::Uses& uses, const Source& by, std::vector<UsedFile>& list) {
+  for (const auto& use : uses) {
+    const bool listed = std::any_of(list.begin(), list.end(), [&](const UsedFile& file) { return file.by == by.path() && file.path == use.path; });
+    if (!listed) list.push_back({by.path(), use.path, use.source->path(), use.sha256, use.source->text()});
+    list_used(use.uses, *use.source, list);
+  }
+}
+
 }  // namespace
 
 std::optional<Program> compile(const Source& source, const Options& options, Diagnostics& diagnostics) {
   const auto file = lang::parse(source, diagnostics);
-  if (!diagnostics.has_errors()) lang::check(file, source, diagnostics);
+  lang::Uses uses;
+  if (!diagnostics.has_errors()) uses = lang::check_with_uses(file, source, options.load, diagnostics);
   Settings settings;
   for (const auto& [name, value] : options.settings) {
     if (auto expression = parse_setting(name, value, diagnostics)) settings[name] = std::move(expression);
   }
   if (diagnostics.has_errors()) return std::nullopt;
-  auto ir = lower(file, source, settings, diagnostics);
+  auto ir = lower(file, source, uses, settings, diagnostics);
+  list_used(uses, source, ir.program.used);
   for (const auto& pass : passes::kPasses) {
     if (diagnostics.has_errors()) return std::nullopt;
     pass.run(ir, source, diagnostics);

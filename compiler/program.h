@@ -17,6 +17,13 @@ struct Parameter {
   std::string doc;
 };
 
+/// A file that the spec uses, or one of those uses; with these a program can be compiled again without any file.
+struct UsedFile {
+  std::string by, path;  ///< `use "path"` in the file `by`
+  std::string file;      ///< what that was
+  std::string sha256, text;
+};
+
 struct Binding {  ///< `let`, `pattern`, `derive`
   enum class Kind { Let, Pattern, Derive };
   Kind kind;
@@ -159,7 +166,8 @@ struct Program {
   std::string experiment, doc;
   Value device;  ///< facts of the device that is to run it, read as `device.sms`; unknown until one is chosen
   std::vector<std::pair<std::string, std::string>> meta;
-  std::vector<Parameter> parameters;
+  std::vector<UsedFile> used;  ///< one a statement, each text with those that it uses itself
+  std::vector<Parameter> parameters;  ///< those of a used file as "m.limit"
   std::vector<Binding> lets;  ///< file-level lets and patterns, in order
   std::vector<Require> requires_;
   std::vector<Memory> memories;

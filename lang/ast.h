@@ -100,7 +100,11 @@ struct Find { Word name, type; ExprPtr analysis; ExprPtr need; };  ///< analysis
 struct Selector { std::string text; Span span; };
 struct Expect { ExprPtr condition; ExprPtr where; std::vector<Selector> on; std::string from; std::string xfail; };
 struct Plot { ExprPtr y, x; std::optional<Word> by; std::vector<Word> log; };
-struct Use { std::string path; Word as; std::string sha256; };
+struct Use {
+  Word path;    ///< its span has the quotes
+  Word as;
+  Word sha256;  ///< its span is the whole clause; empty when absent
+};
 struct Statement;
 struct Stage { Word name; std::string doc; std::vector<Statement> items; };
 

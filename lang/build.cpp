@@ -65,7 +65,7 @@ class Builder {
     Parts parts(tree, diagnostics_);
     switch (tree.kind) {
       case Kind::Meta: { Meta s; s.key = parts.word(); s.value = parts.text(); made.node = std::move(s); break; }
-      case Kind::Use: { Use s; s.path = parts.text(); s.as = parts.word(); s.sha256 = parts.text_clause(Kind::Sha256); made.node = std::move(s); break; }
+      case Kind::Use: made.node = use(parts); break;
       case Kind::Param: made.node = param(parts); break;
       case Kind::Let: { Let s; s.name = parts.word(); s.value = parts.expression(); made.node = std::move(s); break; }
       case Kind::Require: { Require s; s.condition = parts.expression(); s.otherwise = parts.text_clause(Kind::ElseText); made.node = std::move(s); break; }
@@ -99,6 +99,16 @@ class Builder {
     s.value = parts.expression();
     if (const auto* found = parts.optional(Kind::Domain)) s.domain = domain(*found);
     s.doc = parts.text_clause(Kind::Doc);
+    return s;
+  }
+
+  /// A text's node has no quotes; what is pointed at, or replaced by `gexp lock`, has them.
+  Use use(Parts& parts) {
+    Use s;
+    s.path = word_of(parts.take());
+    --s.path.span.begin, ++s.path.span.end;
+    s.as = parts.word();
+    if (const auto* lock = parts.optional(Kind::Sha256)) s.sha256 = {lock->children[0]->text, {lock->span.begin, lock->span.end + 1}};
     return s;
   }
 

@@ -36,10 +36,10 @@ Elements common_element(const File& file) {
 
 class FileChecker {
  public:
-  FileChecker(const File& file, const Source& source, Diagnostics& diagnostics, Elements elements)
-      : file_(file), diagnostics_(diagnostics), expressions_(file, source, diagnostics, elements.size, elements.any), names_(&builtin_names()) {}
+  FileChecker(const File& file, const Source& source, Diagnostics& diagnostics, const Modules& modules, Elements elements)
+      : file_(file), diagnostics_(diagnostics), modules_(modules), expressions_(file, source, diagnostics, elements.size, elements.any), names_(&builtin_names()) {}
 
-  void run() {
+  Exports run() {
     declare_all();
     only_once<Budget>(file_.statements, expressions_.source(), diagnostics_);
     only_once<Seed>(file_.statements, expressions_.source(), diagnostics_);
@@ -62,9 +62,28 @@ class FileChecker {
         check_expect(expressions_, *expect, place);
       }
     }
+    return exports();
   }
 
  private:
+  Exports exports() const {
+    Exports made;
+    std::vector<Type::Field> fields;
+    for (const auto& statement : file_.statements) {
+      const auto* param = std::get_if<Param>(&statement.node);
+      const auto* let = std::get_if<Let>(&statement.node);
+      const auto* pattern = std::get_if<PatternDef>(&statement.node);
+      if (!param && !let && !pattern) continue;
+      const auto& name = param ? param->name : let ? let->name : pattern->name;
+      const auto* symbol = names_.find_here(name.text);
+      if (!symbol || symbol->span != name.span) continue;
+      if (symbol->per_thread) made.per_thread.emplace(symbol->name, symbol->span);
+      else fields.emplace_back(symbol->name, symbol->type);
+    }
+    made.type = structure_of(std::move(fields));
+    return made;
+  }
+
   [[nodiscard]] Place at(const char* what, Time limit = Time::File) const {
     Place place;
     place.names = &names_;
@@ -86,23 +105,30 @@ class FileChecker {
 
   /// Names first, so that a use above a declaration can be told from a misspelt name.
   void declare_all() {
-    std::size_t stages = 0;
+    std::size_t stages = 0, uses = 0;
     for (const auto& statement : file_.statements) {
       const auto end = statement.span.end;
       if (const auto* param = std::get_if<Param>(&statement.node)) add(Symbol::Kind::Param, param->name, end);
       if (const auto* let = std::get_if<Let>(&statement.node)) add(Symbol::Kind::Let, let->name, end);
       if (const auto* memory = std::get_if<Memory>(&statement.node)) add(Symbol::Kind::Memory, memory->name, 0);
       if (const auto* pattern = std::get_if<PatternDef>(&statement.node)) add(Symbol::Kind::Pattern, pattern->name, end);
-      if (const auto* use = std::get_if<Use>(&statement.node)) add(Symbol::Kind::Module, use->as, end);
+      if (const auto* use = std::get_if<Use>(&statement.node)) {
+        add(Symbol::Kind::Module, use->as, end);
+        const auto index = uses++;
+        auto* symbol = names_.find_here(use->as.text);
+        if (symbol->span == use->as.span && index < modules_.size()) symbol->module = modules_[index];
+      }
       if (const auto* stage = std::get_if<Stage>(&statement.node)) {
         add(Symbol::Kind::Stage, stage->name, 0, declared_findings(*stage), stages++);
       }
     }
   }
 
-  void settle(const Word& name, Type type) {
+  void settle(const Word& name, Type type, bool per_thread = false) {
     auto* symbol = names_.find_here(name.text);
-    if (symbol && symbol->span == name.span) symbol->type = std::move(type);
+    if (!symbol || symbol->span != name.span) return;
+    symbol->type = std::move(type);
+    symbol->per_thread = per_thread;
   }
 
   void check(const Param& param, Span) {
@@ -119,7 +145,11 @@ class FileChecker {
     if (param.domain) check_domain(expressions_, diagnostics_, *param.domain, type, place, place);
     settle(param.name, type);
   }
-  void check(const Let& let, Span) { settle(let.name, settled(expressions_.check(let.value, at("this value of the file")).type)); }
+  void check(const Let& let, Span) {
+    expressions_.read_per_thread = false;
+    auto type = settled(expressions_.check(let.value, at("this value of the file")).type);
+    settle(let.name, std::move(type), expressions_.read_per_thread);
+  }
   void check(const Require& require, Span) { expressions_.want(require.condition, bool_type(), at("a precondition of the file"), "what is required"); }
   void check(const Budget& budget, Span) {
     expressions_.want(budget.time, number_of(kSeconds), at("the budget"), "the time of a budget");
@@ -137,8 +167,9 @@ class FileChecker {
   void check(const PatternDef& pattern, Span) {
     auto place = at("a pattern of the file");
     place.threads = true;
-    expressions_.want(pattern.value, pattern_type(), place, fmt::format("`{}`", pattern.name.text));
-    settle(pattern.name, pattern_type());
+    expressions_.read_per_thread = false;
+    const auto typed = expressions_.want(pattern.value, pattern_type(), place, fmt::format("`{}`", pattern.name.text));
+    settle(pattern.name, pattern_type(), expressions_.read_per_thread || typed.time > Time::File);
   }
   void check(const Meta&, Span) {}
   void check(const Seed&, Span) {}
@@ -151,15 +182,16 @@ class FileChecker {
 
   const File& file_;
   Diagnostics& diagnostics_;
+  const Modules& modules_;
   ExpressionChecker expressions_;
   SymbolScope names_;
 };
 
 }  // namespace
 
-void check(const File& file, const Source& source, Diagnostics& diagnostics) {
-  if (diagnostics.has_errors()) return;  // names in text that did not parse would be reported as unknown
-  FileChecker(file, source, diagnostics, common_element(file)).run();
+Exports check(const File& file, const Source& source, Diagnostics& diagnostics, const Modules& modules) {
+  if (diagnostics.has_errors()) return {};  // names in text that did not parse would be reported as unknown
+  return FileChecker(file, source, diagnostics, modules, common_element(file)).run();
 }
 
 }  // namespace gexp::lang

@@ -28,7 +28,9 @@ void StageChecker::op(const Op& each, const Place& place) {
   switch (each.kind) {
     case Op::Kind::Chase:
       expressions_.refer(each.memory, place, "a memory");
-      if (const auto* pattern = expressions_.refer(each.pattern, place, "a pattern"); pattern && !fits(pattern->type, pattern_type())) {
+      if (expressions_.module_pattern(each.pattern, place)) {
+        // said there
+      } else if (const auto* pattern = expressions_.refer(each.pattern, place, "a pattern"); pattern && !fits(pattern->type, pattern_type())) {
         auto& problem = diagnostics_.error("E0207", each.pattern.span, fmt::format("`{}` is {}, and a pattern is wanted here", each.pattern.text, describe(pattern->type)),
                                            "write `pattern NAME = uniform(stride: 32B, span: 4KiB)` and name it here");
         problem.notes.push_back({pattern->span, fmt::format("`{}` is declared here", each.pattern.text)});

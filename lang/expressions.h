@@ -48,7 +48,12 @@ class ExpressionChecker {
   /// A name of one kind that a statement refers to (`chase A by P`); null after reporting.
   const Symbol* refer(const Word& word, const Place& place, const char* wanted);
 
+  /// `chase A by m.ring`: checks that m is a used file and ring a pattern of it. False when the word has no `.`.
+  bool module_pattern(const Word& word, const Place& place);
+
   [[nodiscard]] const Source& source() const { return source_; }
+
+  bool read_per_thread = false;  ///< set when a name is read that differs from thread to thread; whoever asks clears it
 
  private:
   Typed check(const Expr& expression, const Place& place);
@@ -64,6 +69,7 @@ class ExpressionChecker {
   Typed of(const InRange& range, const Expr& expression, const Place& place);
   Typed of(const Text& text, const Expr& expression, const Place& place);
 
+  Typed module_value(const Symbol& module, const Word& field, Span whole, const Place& place);
   Typed stage_finding(const Symbol& stage, const Member& member, const Expr& expression, const Place& place);
   /// E0202, or E0301 when a stage that this place is not in has the name.
   void unknown(const std::string& name, Span span, const Place& place);

@@ -35,6 +35,8 @@ struct reserved {
 struct name_text : seq<not_at<reserved>, identifier> {};  ///< a name that is declared or referred to by a statement
 struct word_text : identifier {};                         ///< a contextual word: `global`, `ca`, `each`
 struct name : seq<name_text, ws> {};
+struct pattern_name_text : seq<not_at<reserved>, identifier, opt<one<'.'>, identifier>> {};  ///< `ring`, `m.ring` of a used file
+struct pattern_name : seq<pattern_name_text, ws> {};
 struct word : seq<word_text, ws> {};
 struct type_text : seq<identifier, opt<one<'/'>, identifier>> {};
 struct type : seq<type_text, ws> {};
@@ -142,6 +144,7 @@ struct expression : seq<conjunction, star<GEXP_WORD("or"), must<right_or>>> {};
 
 // ---- statements ------------------------------------------------------------------------------------------------------------
 struct needed_name : seq<name> {};
+struct needed_pattern : seq<pattern_name> {};
 struct needed_word : seq<word> {};
 struct needed_type : seq<type> {};
 struct needed_string : seq<string> {};
@@ -224,7 +227,7 @@ struct steps : seq<GEXP_WORD("steps"), must<needed_value>> {};
 struct chase_count : sor<laps, steps> {};
 struct as_clause : seq<GEXP_WORD("as"), must<needed_value>> {};
 struct via_clause : seq<GEXP_WORD("via"), must<needed_word>> {};
-struct chase : seq<GEXP_WORD("chase"), must<needed_name>, must<by_word>, must<needed_name>, must<chase_count>, star<sor<as_clause, via_clause>>> {};
+struct chase : seq<GEXP_WORD("chase"), must<needed_name>, must<by_word>, must<needed_pattern>, must<chase_count>, star<sor<as_clause, via_clause>>> {};
 struct load : seq<GEXP_WORD("load"), must<needed_name>, must<at_word>, must<needed_value>, star<sor<as_clause, via_clause>>> {};
 struct store : seq<GEXP_WORD("store"), must<needed_name>, must<at_word>, must<needed_value>, star<sor<as_clause, via_clause>>> {};
 struct chain_word : GEXP_WORD("chain") {};

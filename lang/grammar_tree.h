@@ -21,7 +21,7 @@ template <Kind K, bool Fold = false> struct leaves {
 template <typename Rule> struct left_by : leaves<Kind::None> {};
 #define GEXP_KEEP(rule, kind) template <> struct left_by<rule> : leaves<Kind::kind> {}
 #define GEXP_FOLD(rule, kind) template <> struct left_by<rule> : leaves<Kind::kind, true> {}
-GEXP_KEEP(name_text, Name); GEXP_KEEP(word_text, WordText); GEXP_KEEP(type_text, Type); GEXP_KEEP(instruction_text, Instruction);
+GEXP_KEEP(name_text, Name); GEXP_KEEP(pattern_name_text, Name); GEXP_KEEP(word_text, WordText); GEXP_KEEP(type_text, Type); GEXP_KEEP(instruction_text, Instruction);
 GEXP_KEEP(string_text, String); GEXP_KEEP(label_text, Label); GEXP_KEEP(callee, Callee); GEXP_KEEP(reference, Reference);
 GEXP_KEEP(field_text, Field); GEXP_KEEP(number_text, NumberText); GEXP_KEEP(unit_text, UnitText); GEXP_KEEP(negate, Negate);
 GEXP_KEEP(not_word, NotWord); GEXP_KEEP(times_sign, TimesSign); GEXP_KEEP(plus_sign, PlusSign); GEXP_KEEP(else_sign, ElseSign);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,14 @@ const char* known(Time time);
 /// When a place that may read values up to this time is settled: "before the runs of a point".
 const char* settled(Time limit);
 
+/// What a file offers to one that uses it: its params, lets and patterns.
+struct Exports {
+  Type type;  ///< a structure of them
+  /// Those that differ from thread to thread, where they are declared: they are no values.
+  std::map<std::string, Span, std::less<>> per_thread;
+  std::shared_ptr<const Source> source = nullptr;
+};
+
 struct Symbol {
   enum class Kind { Param, Let, Memory, Pattern, Stage, Sweep, Thread, Record, Column, Derive, Find, Loop, Module };
   Kind kind = Kind::Let;
@@ -37,6 +46,8 @@ struct Symbol {
   std::uint32_t usable_from = 0;  ///< byte offset where its statement ends: earlier uses are errors (0: anywhere in the scope)
   std::size_t stage = 0;          ///< Stage: its index
   std::string element;            ///< Memory
+  bool per_thread = false;        ///< a pattern or let of the file that reads lane, tid, …
+  std::shared_ptr<const Exports> module = nullptr;  ///< Module; null when the file has mistakes or was not read
 };
 /// "a parameter", "a memory", …
 const char* describe(Symbol::Kind kind);

@@ -102,8 +102,48 @@ Typed ExpressionChecker::of(const Name& name, const Expr& expression, const Plac
           fmt::format("name one of its findings: `{}.FINDING`", name.text));
     return {};
   }
+  if (symbol->kind == Symbol::Kind::Module) {
+    error("E0207", expression.span, fmt::format("`{}` is a used file, not a value", name.text), fmt::format("name one of its values: `{}.NAME`", name.text));
+    return {};
+  }
   if (!known_in_time(*symbol, expression.span, place)) return {any_type(), place.limit};
+  if (symbol->per_thread || symbol->time == Time::Thread) read_per_thread = true;
   return {symbol->type, symbol->time};
+}
+
+/// `m.NAME` of `use "FILE" as m`: the type of that file's NAME.
+Typed ExpressionChecker::module_value(const Symbol& module, const Word& field, Span whole, const Place& place) {
+  if (!known_in_time(module, whole, place) || !module.module) return {};
+  const auto& exports = *module.module;
+  if (const auto* type = exports.type.field(field.text)) return {*type};
+  if (const auto found = exports.per_thread.find(field.text); found != exports.per_thread.end()) {
+    auto& problem = error("E0301", whole, fmt::format("`{}` differs from thread to thread, and what is used of a file are values", text(whole)),
+                          "copy its declaration into this file");
+    problem.notes.push_back({found->second, fmt::format("`{}` depends on a thread's number", field.text), exports.source});
+    return {};
+  }
+  const auto file = exports.source ? exports.source->path() : "";
+  error("E0202", field.span, fmt::format("`{}` ({}) has no param, let or pattern `{}`", module.name, file, field.text),
+        did_you_mean_one_of(field.text, exports.type.field_names()));
+  return {};
+}
+
+bool ExpressionChecker::module_pattern(const Word& word, const Place& place) {
+  const auto dot = word.text.find('.');
+  if (dot == std::string::npos) return false;
+  const auto middle = word.span.begin + static_cast<std::uint32_t>(dot);
+  const Word root{word.text.substr(0, dot), {word.span.begin, middle}}, field{word.text.substr(dot + 1), {middle + 1, word.span.end}};
+  const auto* symbol = place.names->find(root.text);
+  if (!symbol) {
+    unknown(root.text, root.span, place);
+  } else if (symbol->kind != Symbol::Kind::Module) {
+    auto& problem = error("E0207", root.span, fmt::format("`{}` is {}, not a used file", root.text, describe(symbol->kind)),
+                          fmt::format("write `pattern NAME = {}` and name it here", word.text));
+    if (!symbol->span.empty()) problem.notes.push_back({symbol->span, fmt::format("`{}` is declared here", root.text)});
+  } else if (const auto type = module_value(*symbol, field, word.span, place).type; !type.any() && type.kind != Type::Kind::Pattern) {
+    error("E0207", word.span, fmt::format("`{}` is {}, and a pattern is wanted here", word.text, describe(type)));
+  }
+  return true;
 }
 
 Typed ExpressionChecker::stage_finding(const Symbol& stage, const Member& member, const Expr& expression, const Place& place) {
@@ -141,7 +181,7 @@ Typed ExpressionChecker::of(const Member& member, const Expr& expression, const 
   if (const auto* root = std::get_if<Name>(&member.of->node)) {
     const auto* symbol = place.names->find(root->text);
     if (symbol && symbol->kind == Symbol::Kind::Stage) return stage_finding(*symbol, member, expression, place);
-    if (symbol && symbol->kind == Symbol::Kind::Module) return {};
+    if (symbol && symbol->kind == Symbol::Kind::Module) return module_value(*symbol, member.field, expression.span, place);
   }
   const auto of = check(*member.of, place);
   if (of.type.any()) return {any_type(), of.time};
@@ -166,7 +206,7 @@ const Symbol* ExpressionChecker::refer(const Word& word, const Place& place, con
     return nullptr;
   }
   const bool memory = symbol->kind == Symbol::Kind::Memory;
-  if (memory != (std::string_view(wanted) == "a memory") && symbol->kind != Symbol::Kind::Module) {
+  if (memory != (std::string_view(wanted) == "a memory") || symbol->kind == Symbol::Kind::Module) {
     auto& problem = error("E0207", word.span, fmt::format("`{}` is {}, and {} is wanted here", word.text, describe(symbol->kind), wanted));
     if (!symbol->span.empty()) problem.notes.push_back({symbol->span, fmt::format("`{}` is declared here", word.text)});
     return nullptr;

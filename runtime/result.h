@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/program.h"
 #include "lang/base/result.h"
 #include "runtime/backend.h"
 #include "runtime/infer/finding.h"
@@ -39,6 +40,7 @@ struct RunResult {
   enum class End { Complete, Interrupted, Faulted, OutOfTime };
   std::string experiment;
   std::string spec_path, spec_text, spec_sha256;
+  std::vector<compiler::UsedFile> used;  ///< what the spec uses, and what that uses: to infer again needs no other file
   std::vector<std::pair<std::string, std::string>> settings;  ///< --set
   std::map<std::string, Value> parameters;
   std::uint64_t seed = 1;

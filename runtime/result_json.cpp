@@ -168,6 +168,9 @@ std::string to_json(const RunResult& result) {
   json["simulated"] = result.device.kind == "simulated";
   json["spec"] = {{"path", result.spec_path}, {"sha256", result.spec_sha256}, {"settings", settings},
                   {"params", values_json(result.parameters)}, {"seed", result.seed}, {"text", result.spec_text}};
+  for (const auto& used : result.used) {
+    json["spec"]["uses"].push_back({{"by", used.by}, {"path", used.path}, {"file", used.file}, {"sha256", used.sha256}, {"text", used.text}});
+  }
   json["device"] = device_json(result.device);
   Json kernels = Json::array();
   for (const auto& kernel : result.kernels) kernels.push_back({{"template", kernel.file}, {"key", kernel.key}});
@@ -294,6 +297,12 @@ RunResult read_result(const Json& json) {
   result.spec_text = spec.at("text").get<std::string>();
   result.spec_sha256 = spec.at("sha256").get<std::string>();
   for (const auto& [key, value] : spec.at("settings").items()) result.settings.emplace_back(key, value.get<std::string>());
+  if (spec.contains("uses")) {
+    for (const auto& used : spec.at("uses")) {
+      const auto text = [&](const char* key) { return used.at(key).get<std::string>(); };
+      result.used.push_back({text("by"), text("path"), text("file"), text("sha256"), text("text")});
+    }
+  }
   result.parameters = read_values(spec.at("params"));
   result.seed = spec.at("seed").get<std::uint64_t>();
   const auto& device = json.at("device");

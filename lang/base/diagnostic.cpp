@@ -95,14 +95,16 @@ bool Diagnostics::has_errors() const { return errors_ > 0; }
 
 std::vector<Diagnostic> Diagnostics::sorted() const {
   auto list = list_;
-  const auto key = [](const Diagnostic& d) { return std::tie(d.span.begin, d.span.end, d.code, d.message); };
+  static const std::string kHere;
+  const auto key = [](const Diagnostic& d) { return std::tie(d.in ? d.in->path() : kHere, d.span.begin, d.span.end, d.code, d.message); };
   std::stable_sort(list.begin(), list.end(), [&](const Diagnostic& a, const Diagnostic& b) { return key(a) < key(b); });
   list.erase(std::unique(list.begin(), list.end(), [&](const Diagnostic& a, const Diagnostic& b) { return key(a) == key(b); }), list.end());
   if (full()) list.push_back({"E0112", {}, fmt::format("after {} mistakes no more are looked for", kMost), {}, "", Severity::Error});
   return list;
 }
 
-std::string render(const Diagnostic& diagnostic, const Source* source, bool colour) {
+std::string render(const Diagnostic& diagnostic, const Source* whole, bool colour) {
+  const auto* source = diagnostic.in ? diagnostic.in.get() : whole;
   const bool error = diagnostic.severity == Severity::Error;
   const char* mark = !colour ? "" : error ? "\033[1;31m" : "\033[1;33m";
   const char* bold = colour ? "\033[1m" : "";
@@ -111,8 +113,9 @@ std::string render(const Diagnostic& diagnostic, const Source* source, bool colo
                                  diagnostic.code, reset, bold, diagnostic.message, reset);
   if (source && has_place(diagnostic.span)) text += excerpt(*source, diagnostic.span, mark, reset);
   for (const auto& note : diagnostic.notes) {
-    text += fmt::format("{}note: {}\n", place(source, note.span), note.message);
-    if (source && has_place(note.span)) text += excerpt(*source, note.span, colour ? "\033[1;36m" : "", reset);
+    const auto* in = note.in ? note.in.get() : whole;
+    text += fmt::format("{}note: {}\n", place(in, note.span), note.message);
+    if (in && has_place(note.span)) text += excerpt(*in, note.span, colour ? "\033[1;36m" : "", reset);
   }
   if (!diagnostic.hint.empty()) text += fmt::format("  hint: {}\n", diagnostic.hint);
   return text;

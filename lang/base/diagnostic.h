@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@ enum class Severity { Error, Warning };
 struct Note {
   Span span;  ///< empty when the note is about no place
   std::string message;
+  std::shared_ptr<const Source> in = nullptr;  ///< the text that the span is of; null: that of the run
 };
 
 /// The one form in which gexp tells a user that something is wrong.
@@ -26,9 +28,10 @@ struct Diagnostic {
   std::vector<Note> notes;
   std::string hint;  ///< what to write instead; empty when nothing sensible can be said
   Severity severity = Severity::Error;
+  std::shared_ptr<const Source> in = nullptr;  ///< the text that the span is of, where that is a used file; null: that of the run
 };
 
-/// Every diagnostic of one run over one source; sorted by place when taken out. After kMost errors (or warnings) more are only
+/// Every diagnostic of one run over one source and the files it uses; sorted by place when taken out. After kMost errors (or warnings) more are only
 /// counted: they say nothing new, and a hostile file could have a million.
 class Diagnostics {
  public:
@@ -42,7 +45,7 @@ class Diagnostics {
   [[nodiscard]] bool empty() const { return list_.empty(); }
   /// No further error will be shown: whoever looks for them may stop.
   [[nodiscard]] bool full() const { return errors_ >= kMost; }
-  /// By place, then code; exact repetitions at one place dropped; E0112 comes last when full. Deterministic.
+  /// By place, then code, those in used files last; exact repetitions at one place dropped; E0112 comes last when full. Deterministic.
   [[nodiscard]] std::vector<Diagnostic> sorted() const;
 
  private:
@@ -54,7 +57,7 @@ class Diagnostics {
 };
 
 /// Renders as `path:line:col: error[E0201]: message`, the line, a caret, notes and the hint. No colour unless asked for.
-/// `source` may be null: then no line is shown.
+/// `source` is the text of whatever names no other; it may be null: then no line is shown.
 std::string render(const Diagnostic& diagnostic, const Source* source, bool colour = false);
 
 }  // namespace gexp

@@ -13,5 +13,6 @@ struct File {
 
 const std::vector<File>& compiler_templates();
 const std::vector<File>& sim_models();
+const std::vector<File>& experiment_library();  ///< what `use` finds anywhere
 
 }  // namespace gexp::embedded

@@ -14,6 +14,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "runtime/cli/use.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/sim/sim.h"
 
@@ -136,10 +137,11 @@ std::optional<std::vector<std::pair<std::string, std::string>>> split_settings(c
   return settings;
 }
 
-std::optional<Loaded> compile_text(Source source, const std::vector<std::pair<std::string, std::string>>& settings, int& exit) {
+std::optional<Loaded> compile_text(Source source, const std::vector<std::pair<std::string, std::string>>& settings, const lang::Loader& load, int& exit) {
   Diagnostics diagnostics;
   compiler::Options options;
   options.settings = settings;
+  options.load = load;
   auto program = compiler::compile(source, options, diagnostics);
   for (const auto& diagnostic : diagnostics.sorted()) print(diagnostic, &source);
   if (!program) {
@@ -155,7 +157,7 @@ std::optional<Loaded> load_spec(const Common& common, int& exit) {
     exit = kSpec;
     return std::nullopt;
   }
-  if (!common.text.empty()) return compile_text(Source("-e", common.text), *settings, exit);
+  if (!common.text.empty()) return compile_text(Source("-e", common.text), *settings, load_used, exit);
   const auto path = find_experiment(common.file);
   std::error_code error;
   if (fs::file_size(path, error) > kMaxSpecBytes && !error) {
@@ -169,7 +171,7 @@ std::optional<Loaded> load_spec(const Common& common, int& exit) {
     exit = kSpec;
     return std::nullopt;
   }
-  return compile_text(Source(path, std::move(*text)), *settings, exit);
+  return compile_text(Source(path, std::move(*text)), *settings, load_used, exit);
 }
 
 Result<std::unique_ptr<runtime::Backend>> open_device(const std::string& device, std::optional<std::uint64_t> seed) {

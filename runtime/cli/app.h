@@ -33,6 +33,8 @@ int check_command(const std::vector<std::string>& files, bool json);
 /// Rewrites files in house form ("-": stdin to stdout) and prints the names of those that change; `check_only` writes nothing.
 int format_command(const std::vector<std::string>& files, bool check_only);
 int emit_command(const Common& common, const std::string& form, const std::string& stage, const std::string& dump_after);
+/// Writes the hashes of used files into `use` statements; with `check` only says whether they are right.
+int lock_command(const std::vector<std::string>& files, bool check);
 int infer_command(const Common& common);
 int devices_command(const std::string& show, bool json);
 int doctor_command();
@@ -44,7 +46,7 @@ struct Loaded {
   compiler::Program program;
 };
 std::optional<Loaded> load_spec(const Common& common, int& exit);
-std::optional<Loaded> compile_text(Source source, const std::vector<std::pair<std::string, std::string>>& settings, int& exit);
+std::optional<Loaded> compile_text(Source source, const std::vector<std::pair<std::string, std::string>>& settings, const lang::Loader& load, int& exit);
 /// NAME=VALUE texts; nothing, with a message printed, where one is not of that form.
 std::optional<std::vector<std::pair<std::string, std::string>>> split_settings(const std::vector<std::string>& texts);
 

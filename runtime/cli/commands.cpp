@@ -10,6 +10,7 @@
 #include "compiler/plan.h"
 #include "lang/parse.h"
 #include "runtime/cli/app.h"
+#include "runtime/cli/use.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/device_facts.h"
 #include "runtime/jit/compiler.h"
@@ -18,13 +19,15 @@
 namespace gexp::cli {
 namespace {
 
-nlohmann::ordered_json diagnostic_json(const Diagnostic& diagnostic, const Source& source) {
+nlohmann::ordered_json diagnostic_json(const Diagnostic& diagnostic, const Source& whole) {
+  const auto& source = diagnostic.in ? *diagnostic.in : whole;
   const auto begin = source.position(diagnostic.span.begin);
   const auto end = source.position(diagnostic.span.end);
   nlohmann::ordered_json notes = nlohmann::ordered_json::array();
   for (const auto& note : diagnostic.notes) {
-    const auto at = source.position(note.span.begin);
-    notes.push_back({{"message", note.message}, {"line", at.line}, {"column", at.column}});
+    const auto& in = note.in ? *note.in : whole;
+    const auto at = in.position(note.span.begin);
+    notes.push_back({{"message", note.message}, {"file", in.path()}, {"line", at.line}, {"column", at.column}});
   }
   return {{"file", source.path()}, {"code", diagnostic.code}, {"severity", diagnostic.severity == Severity::Error ? "error" : "warning"},
           {"message", diagnostic.message}, {"line", begin.line}, {"column", begin.column}, {"end_line", end.line},
@@ -46,7 +49,9 @@ int check_command(const std::vector<std::string>& files, bool json) {
     }
     const Source source(path, std::move(*text));
     Diagnostics diagnostics;
-    if (!compiler::compile(source, {}, diagnostics)) exit = kSpec;
+    compiler::Options options;
+    options.load = load_used;
+    if (!compiler::compile(source, options, diagnostics)) exit = kSpec;
     for (const auto& diagnostic : diagnostics.sorted()) {
       if (json) list.push_back(diagnostic_json(diagnostic, source));
       else print(diagnostic, &source);

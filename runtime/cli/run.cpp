@@ -8,6 +8,7 @@
 #include "runtime/cli/app.h"
 #include "runtime/cli/progress.h"
 #include "runtime/device_facts.h"
+#include "runtime/cli/use.h"
 #include "runtime/jit/compiler.h"
 #include "lang/base/sha256.h"
 #include "runtime/report/text.h"
@@ -86,6 +87,7 @@ int run_command(const Common& common) {
   result.spec_path = loaded->source.path();
   result.spec_text = loaded->source.text();
   result.spec_sha256 = sha256_hex(loaded->source.text());
+  result.used = loaded->program.used;
   result.settings = *split_settings(common.set);
   for (const auto& parameter : loaded->program.parameters) result.parameters[parameter.name] = parameter.value;
   result.seed = common.seed.value_or(loaded->program.seed);
@@ -128,7 +130,7 @@ int infer_command(const Common& common) {
     return kEnvironment;
   }
   int exit = kDone;
-  auto loaded = compile_text(Source(result->spec_path, result->spec_text), result->settings, exit);
+  auto loaded = compile_text(Source(result->spec_path, result->spec_text), result->settings, stored(result->used), exit);
   if (!loaded) return exit;
   loaded->program.device = runtime::device_facts(result->device);
   if (auto done = runtime::infer_again(loaded->program, *result); !done) {

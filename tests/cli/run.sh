@@ -64,6 +64,48 @@ expect 'a parameter outside its domain' 2 'E0414' -- "$gexp" run $structure --se
 expect 'a misspelt parameter' 2 'did you mean `limit`' -- "$gexp" run $structure --set limt=64KiB
 expect 'a setting without a value' 2 'NAME=VALUE' -- "$gexp" run $structure --set limit
 
+# `use`: the folder, the library, hashes.
+mkdir -p used/sub
+part='memory A: u32[m.n] in global stage s { launch grid 1 block 1 warm { chase A by m.ring laps 2 via nc } timed lat each { chase A by m.ring laps 2 via nc } repeat 3..3 find h: cycles = fastest(lat) }'
+printf 'gexp 1\nexperiment u # \303\274\r\nuse "sub/m.gexp" as m\nuse "papers.gexp" as p sha256 "old" let x = m.n + p.page\n%s\n' "$part" >used/u.gexp
+cp used/u.gexp used/before.gexp
+printf 'gexp 1\nexperiment m\nparam n: B = 4KiB in 1KiB..8KiB\npattern ring = uniform(stride: 32B, span: n)\n' >used/sub/m.gexp
+expect 'a hash of another file' 2 'u.gexp:4:24: error\[E0123\]' -- "$gexp" check used/u.gexp
+expect 'a missing hash, with what to write' 2 "hint: write .use \"sub/m.gexp\" as m sha256 \"$(sha256sum <used/sub/m.gexp | head -c 64)\"" -- "$gexp" check used/u.gexp
+expect 'lock --check tells' 1 '2 of its' -- "$gexp" lock --check used/u.gexp
+that 'and changes nothing' cmp -s used/u.gexp used/before.gexp
+chmod 640 used/u.gexp
+expect 'lock writes' 0 '2 hashes written' -- "$gexp" lock used/u.gexp
+that 'the hashes and nothing else' cmp -s used/u.gexp <(sed -e "s/as m$/& sha256 \"$(sha256sum <used/sub/m.gexp | head -c 64)\"/" -e "s/\"old\"/\"$(sha256sum <"$root/experiments/lib/papers.gexp" | head -c 64)\"/" used/before.gexp)
+that 'the permissions stay' test "$(stat -c %a used/u.gexp)" = 640
+expect 'locked' 0 ': locked' -- "$gexp" lock --check used/u.gexp
+expect 'locked and fine' 0 'u.gexp: fine' -- "$gexp" check used/u.gexp
+expect 'a param of a used file' 0 's.h ' -- "$gexp" run used/u.gexp --device sim:gtx780 --set m.n=2KiB --out used.json
+that 'the result has the hashes' test "$(grep -c '"by": "used/u.gexp"' used.json)" -eq 2
+cp used/sub/m.gexp used/m.kept
+echo 'let k = 4 +' >>used/sub/m.gexp
+expect 'a result needs no other file' 0 '1 of 1 findings' -- "$gexp" infer used.json
+expect 'a changed file is not used' 2 'found: ' -- "$gexp" run used/u.gexp --device sim:gtx780
+"$gexp" lock used/u.gexp >out.txt
+expect 'a mistake inside is shown there' 2 'used/sub/m.gexp:6:1: error\[E0103\]' -- "$gexp" check used/u.gexp
+that 'with the use that leads to it' grep -q 'used/u.gexp:3:5: note: it is used here' err.txt
+expect 'as JSON too' 2 '"file": "used/sub/m.gexp"' -- "$gexp" check --json used/u.gexp
+cp used/m.kept used/sub/m.gexp
+"$gexp" lock used/u.gexp >out.txt
+expect 'a param outside its domain there' 2 'sub/m.gexp:3:22: error\[E0414\]' -- "$gexp" run used/u.gexp --set m.n=1MiB
+expect 'a misspelt param there' 2 'did you mean `m.n`' -- "$gexp" run used/u.gexp --set m.m=1KiB
+expect 'the library anywhere' 0 'param q.span .* 4 KiB' -- "$gexp" emit --ir -e 'gexp 1 experiment t use "papers.gexp" as p use "rings.gexp" as q let x = p.page + q.footprint' --set q.span=4KiB
+expect 'no way up' 2 'E0120' -- "$gexp" run -e 'gexp 1 experiment t use "../m.gexp" as m'
+ln -s ../u.gexp used/sub/out.gexp
+printf 'gexp 1 experiment l use "out.gexp" as o' >used/sub/l.gexp
+expect 'a link that leads out' 2 'E0121' -- "$gexp" check used/sub/l.gexp
+printf 'gexp 1 experiment c use "c.gexp" as c' >used/c.gexp
+expect 'a circle' 2 'used/c.gexp uses used/c.gexp' -- "$gexp" check ./used/c.gexp
+mkfifo used/pipe.gexp
+expect 'a pipe' 2 'is no file' -- "$gexp" run -e 'gexp 1 experiment t use "used/pipe.gexp" as m'
+cp "$root/experiments/lib/rings.gexp" used/papers.gexp
+expect 'a file in the folder comes before the library' 2 'E0123' -- "$gexp" check used/u.gexp
+
 model() { sed "$1" "$root/runtime/sim/models/gtx780.toml" >model.toml; }
 model 's/ways = 96/ways = 95/'
 expect 'impossible geometry' 3 'model.toml:[0-9]+' -- "$gexp" run $structure --device sim:model.toml

@@ -196,7 +196,7 @@ TEST_CASE("analyses: names, arguments, results") {
   CHECK(stage("find C: count = last_flat(misses(lat) over n)") == "E0214 count");
   CHECK(stage("find C: B = last_flat(misses(lat))") == "E0222 misses(lat)");
   CHECK(stage("find C: B = last_flatt(misses(lat) over n)") == "E0221 last_flatt");
-  CHECK(stage("find C: B = step_width(misses(lat) over n)") == "E0220 step_width");
+  CHECK(stage("find C: B = prefetch(misses(lat) over n)") == "E0220 prefetch");
   CHECK(stage("find C: B = first_miss(lat over k)") == "");
   CHECK(stage("find C: B = first_miss(misses(lat) over k)") != "");
   CHECK(stage("find C: list = latency_classes(lat)") == "");

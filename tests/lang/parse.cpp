@@ -192,7 +192,8 @@ stage s doc "why" {
   REQUIRE(parsed.points() == "");
   REQUIRE(parsed.file.statements.size() == 10);
   CHECK(parsed.at<Meta>(0).value == "a paper");
-  CHECK(parsed.at<Use>(1).sha256 == "00ff");
+  CHECK(parsed.at<Use>(1).sha256.text == "00ff");
+  CHECK(parsed.source.slice(parsed.at<Use>(1).sha256.span) == "sha256 \"00ff\"");
   CHECK(parsed.at<Param>(2).doc == "the limit");
   CHECK(parsed.at<Param>(3).domain->list != nullptr);
   CHECK(parsed.at<Seed>(6).value == 42);

@@ -10,6 +10,7 @@
 
 #include "lang/check.h"
 #include "lang/parse.h"
+#include "lang/use.h"
 
 namespace gexp::test {
 
@@ -30,15 +31,25 @@ inline std::vector<std::filesystem::path> files_under(const std::string& folder,
   return found;
 }
 
-/// A text parsed and, when it parses, checked.
+/// Finds what `use` names in one folder of the repository's; a link is taken for one that leads out.
+inline lang::Loader files_of(const std::filesystem::path& folder) {
+  return [folder](const std::string& path, const std::string& by) -> Result<lang::LoadedText> {
+    const auto file = std::filesystem::path(by).parent_path() / path;
+    if (std::filesystem::is_symlink(folder / file)) return failure("E0121", file.string() + " is a link that leads out of its folder");
+    if (!std::filesystem::exists(folder / file)) return failure("E0122", "there is no " + file.string());
+    return lang::LoadedText{file.string(), read(folder / file)};
+  };
+}
+
+/// A text parsed and, when it parses, checked, with what it uses where `load` finds it.
 struct Checked {
   Source source;
   Diagnostics diagnostics;
   lang::File file;
 
-  explicit Checked(std::string text, std::string path = "test.gexp") : source(std::move(path), std::move(text)) {
+  explicit Checked(std::string text, std::string path = "test.gexp", const lang::Loader& load = nullptr) : source(std::move(path), std::move(text)) {
     file = lang::parse(source, diagnostics);
-    if (!diagnostics.has_errors()) lang::check(file, source, diagnostics);
+    if (!diagnostics.has_errors()) lang::check_with_uses(file, source, load, diagnostics);
   }
   /// As a user sees it.
   [[nodiscard]] std::string text() const {
@@ -50,7 +61,7 @@ struct Checked {
   [[nodiscard]] std::string points() const {
     std::string all;
     for (const auto& d : diagnostics.sorted()) {
-      all += (all.empty() ? "" : "; ") + d.code + " " + std::string(source.slice(d.span));
+      all += (all.empty() ? "" : "; ") + d.code + " " + std::string((d.in ? *d.in : source).slice(d.span));
     }
     return all;
   }

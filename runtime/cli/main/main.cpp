@@ -41,6 +41,10 @@ int main(int argc, char** argv) {
   check->add_option("files", files, "the .gexp files")->required();
   check->add_flag("--json", json, "diagnostics as JSON");
 
+  auto* lock = app.add_subcommand("lock", "write the SHA-256 of used files into the `use` statements of experiments");
+  lock->add_option("files", files, "the .gexp files")->required();
+  lock->add_flag("--check", check_only, "change nothing; exit 1 when one is missing or another");
+
   auto* format = app.add_subcommand("fmt", "format experiments in place, and name those that changed");
   format->add_option("files", files, "the .gexp files; - formats the standard input")->required();
   format->add_flag("--check", check_only, "change nothing: name the files that would change, and exit with 1");
@@ -73,6 +77,7 @@ int main(int argc, char** argv) {
   }
   if (*run) return gexp::cli::run_command(common);
   if (*check) return gexp::cli::check_command(files, json);
+  if (*lock) return gexp::cli::lock_command(files, check_only);
   if (*format) return gexp::cli::format_command(files, check_only);
   if (*emit) return gexp::cli::emit_command(common, ptx ? "ptx" : ir ? "ir" : "cuda", stage, dump_after);
   if (*infer) return gexp::cli::infer_command(common);

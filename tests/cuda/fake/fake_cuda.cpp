@@ -121,6 +121,9 @@ int cuDeviceGetAttribute(int* value, Attribute which, int) {
     case Attribute::Ecc:
       *value = 1;
       break;
+    case Attribute::MemoryBusBits:
+      *value = 6144;
+      break;
     case Attribute::MemoryClockKhz:
       *value = 3201000;
       break;

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lang/use.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "lang/base/sha256.h"
+#include "lang/check.h"
+#include "lang/parse.h"
+
+// A file is read anew for every statement that uses it, since each gives its params values of its own (`--set m.limit=…`).
+// That makes the work exponential in the depth where every file uses the next one twice: hence limits on all files together.
+namespace gexp::lang {
+namespace {
+
+constexpr std::size_t kMaxDepth = 8, kMaxFiles = 64, kMaxBytes = 8u << 20, kMaxPath = 200;
+
+/// One file has one name in the circle, however it is written.
+std::string normal(const std::string& path) { return std::filesystem::path(path).lexically_normal().generic_string(); }
+
+/// Not the text of `-e`, nor a file of the library.
+bool is_file(const Source& source) { return source.path().ends_with(".gexp") && !source.path().starts_with('<'); }
+
+class Reader {
+ public:
+  explicit Reader(const Loader& load) : load_(load) {}
+
+  Exports run(const File& file, const Source& source, Uses& uses, Diagnostics& diagnostics) {
+    chain_.push_back(normal(source.path()));
+    Diagnostics of_uses;  // an unknown name is a mistake even where a used file has some
+    Modules modules;
+    for (const auto& statement : file.statements) {
+      const auto* use = std::get_if<Use>(&statement.node);
+      if (!use) continue;
+      uses.push_back(read(*use, statement.span, source, of_uses));
+      modules.push_back(uses.back().exports);
+    }
+    chain_.pop_back();
+    auto exports = check(file, source, diagnostics, modules);
+    for (auto& problem : of_uses.sorted()) diagnostics.add(std::move(problem));
+    return exports;
+  }
+
+ private:
+  Used read(const Use& use, Span span, const Source& by, Diagnostics& diagnostics) {
+    Used used;
+    used.span = use.path.span;
+    used.path = use.path.text;
+    const auto fail = [&](const char* code, Span at, std::string message, std::string hint = {}) {
+      diagnostics.error(code, at, std::move(message), std::move(hint));
+      return std::move(used);
+    };
+    if (auto why = refused_path(used.path)) {
+      return fail("E0120", use.path.span, fmt::format("`{}` cannot be used: {}", used.path, *why),
+                  "name a file in this file's folder or below it, or one of the library");
+    }
+    if (chain_.size() > kMaxDepth) return fail("E0125", span, fmt::format("files use each other more than {} deep here", kMaxDepth));
+    if (files_ >= kMaxFiles) return fail("E0125", span, fmt::format("more than {} files are used", kMaxFiles));
+    ++files_;
+    auto found = load_ ? load_(used.path, by.path()) : failure("E0122", "there are no files here");
+    if (!found) {
+      return fail(found.error().code.c_str(), use.path.span, fmt::format("`{}` cannot be used: {}", used.path, found.error().message), found.error().hint);
+    }
+    bytes_ += found->text.size();
+    if (bytes_ > kMaxBytes) return fail("E0125", span, fmt::format("the files used have more than {} MiB together", kMaxBytes >> 20));
+    if (const auto first = std::find(chain_.begin(), chain_.end(), normal(found->path)); first != chain_.end()) {
+      std::string circle = *first;
+      for (auto link = first + 1; link != chain_.end(); ++link) circle += fmt::format(" uses {}, which", *link);
+      return fail("E0124", span, fmt::format("this closes a circle: {} uses {}", circle, *first), "move what both need into a file of its own");
+    }
+    used.sha256 = sha256_hex(found->text);
+    used.source = std::make_shared<const Source>(std::move(found->path), std::move(found->text));
+    if (!locked(use, used, span, by, diagnostics)) return used;
+    Diagnostics own;
+    auto file = std::make_shared<File>(parse(*used.source, own));
+    if (!own.has_errors()) {
+      auto exports = std::make_shared<Exports>(run(*file, *used.source, used.uses, own));
+      exports->source = used.source;
+      if (!own.has_errors()) used.exports = std::move(exports);
+    }
+    used.file = std::move(file);
+    hand_on(own, used.source, used.span, diagnostics);
+    return used;
+  }
+
+  bool locked(const Use& use, const Used& used, Span span, const Source& by, Diagnostics& diagnostics) {
+    if (use.sha256.span.empty()) {
+      diagnostics.warning("E0126", span, fmt::format("`{}` may change without notice: no `sha256` holds it", used.path),
+                          fmt::format("write `use \"{}\" as {} sha256 \"{}\"`{}", used.path, use.as.text, used.sha256,
+                                      is_file(by) ? fmt::format(", or run `gexp lock {}`", by.path()) : ""));
+      return true;
+    }
+    if (use.sha256.text == used.sha256) return true;
+    auto& problem = diagnostics.error("E0123", use.sha256.span, fmt::format("`{}` is another file than the one that was locked", used.path),
+                                      is_file(by) ? fmt::format("when the change is wanted, `gexp lock {}` writes the new hash", by.path())
+                                                  : "when the change is wanted, write the new hash");
+    problem.notes.push_back({{}, fmt::format("wanted: \"{}\"", use.sha256.text)});
+    problem.notes.push_back({{}, fmt::format("found:  \"{}\", the SHA-256 of {}", used.sha256, used.source->path())});
+    return false;
+  }
+
+  const Loader& load_;
+  std::vector<std::string> chain_;  ///< the files that lead to the one being read
+  std::size_t files_ = 0, bytes_ = 0;
+};
+
+}  // namespace
+
+std::optional<std::string> refused_path(const std::string& path) {
+  if (path.empty()) return "the path is empty";
+  if (path.size() > kMaxPath) return fmt::format("the path is longer than {} characters", kMaxPath);
+  if (path.find('\\') != std::string::npos) return "folders are separated by `/`, not `\\`";
+  if (path.front() == '/' || path.find(':') != std::string::npos) return "the path is not relative to this file's folder";
+  if (path.find_first_of("<>|*?") != std::string::npos) return "no `<`, `>`, `|`, `*` or `?` stands in a path";
+  for (std::size_t at = 0; at <= path.size();) {
+    const auto end = std::min(path.find('/', at), path.size());
+    const auto part = path.substr(at, end - at);
+    if (part == "..") return "`..` leads out of this file's folder";
+    if (part.empty() || part == ".") return "a folder of the path has no name";
+    at = end + 1;
+  }
+  if (!path.ends_with(".gexp")) return "a used file's name ends with `.gexp`";
+  return std::nullopt;
+}
+
+void hand_on(const Diagnostics& from, const std::shared_ptr<const Source>& text, Span use, Diagnostics& into) {
+  for (auto& problem : from.sorted()) {
+    if (!problem.in) problem.in = text;
+    for (auto& note : problem.notes) {
+      if (!note.in) note.in = text;
+    }
+    problem.notes.push_back({use, "it is used here"});
+    into.add(std::move(problem));
+  }
+}
+
+Uses check_with_uses(const File& file, const Source& source, const Loader& load, Diagnostics& diagnostics) {
+  Uses uses;
+  Reader(load).run(file, source, uses, diagnostics);
+  return uses;
+}
+
+}  // namespace gexp::lang

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/cli/use.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <optional>
+
+#include "lang/base/embedded.h"
+#include "runtime/cli/app.h"
+
+namespace gexp::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kLibrary = "<library>/";
+constexpr std::uintmax_t kMaxBytes = 4u << 20;
+
+Result<lang::LoadedText> from_library(const std::string& path, const std::string& looked_at) {
+  std::vector<std::string_view> names;
+  for (const auto& file : embedded::experiment_library()) {
+    if (file.name == path) return lang::LoadedText{kLibrary + path, file.text};
+    names.push_back(file.name);
+  }
+  const auto near = nearest(path, names);
+  return failure("E0122", looked_at.empty() ? "the library has no such file" : fmt::format("there is no {}, and no such file in the library", looked_at),
+                 near ? fmt::format("did you mean `{}`?", *near) : fmt::format("the library has {}", fmt::join(names, ", ")));
+}
+
+bool below(const fs::path& file, const fs::path& folder) {
+  const auto rest = file.lexically_relative(folder);
+  return !rest.empty() && *rest.begin() != "..";
+}
+
+}  // namespace
+
+Result<lang::LoadedText> load_used(const std::string& path, const std::string& by) {
+  if (by.rfind(kLibrary, 0) == 0) return from_library(path, "");
+  const auto folder = fs::path(by).parent_path();
+  const auto file = (folder / path).lexically_normal();
+  std::error_code error;
+  if (fs::symlink_status(file, error).type() == fs::file_type::not_found) return from_library(path, file.string());
+  const auto real = fs::canonical(file, error);
+  if (error) return failure("E0122", fmt::format("cannot read {}: {}", file.string(), error.message()));
+  const auto home = fs::canonical(folder.empty() ? "." : folder, error);
+  if (error || !below(real, home)) return failure("E0121", fmt::format("{} is a link that leads out of its folder", file.string()), "copy the file it leads to");
+  if (!fs::is_regular_file(real, error)) return failure("E0122", fmt::format("{} is no file", file.string()));
+  if (fs::file_size(real, error) > kMaxBytes || error) return failure("E0122", fmt::format("{} is larger than {} MiB", file.string(), kMaxBytes >> 20));
+  auto text = read_file(real.string());
+  if (!text) return failure("E0122", text.error().message);
+  return lang::LoadedText{file.string(), std::move(*text)};
+}
+
+lang::Loader stored(const std::vector<compiler::UsedFile>& files) {
+  return [&files](const std::string& path, const std::string& by) -> Result<lang::LoadedText> {
+    for (const auto& file : files) {
+      if (file.by == by && file.path == path) return lang::LoadedText{file.file, file.text};
+    }
+    return failure("E0122", "the result does not hold it");
+  };
+}
+
+}  // namespace gexp::cli
