@@ -284,6 +284,7 @@ Result<Value> evaluate(const Formula& formula, const Scope& scope) {
   }
   switch (formula.kind) {
     case Kind::Field: {
+      if (const auto* list = values[0].get<List>(); list && formula.text == "count") return Value(static_cast<double>(list->size()));
       const auto* fields = values[0].get<Fields>();
       if (!fields) return wrong_kind(formula, values[0], "a value with fields");
       const auto found = fields->find(formula.text);

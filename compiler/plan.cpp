@@ -366,6 +366,7 @@ std::set<std::string> names_in_text(const Program& program, const Stage& stage) 
   for_each_op(stage, [&](const Op& op) {
     want(op.width);
     want(op.ilp);
+    want(op.chain);  // what is left of whole blocks is text
     if (op.kind == Op::Kind::Unroll || op.kind == Op::Kind::Loop) want(op.from), want(op.to);  // a loop without a round has no text
   });
   want(stage.launch.cluster);
