@@ -345,6 +345,15 @@ void collect_names(const Formula& formula, std::set<std::string> bound, std::set
 
 }  // namespace
 
+Formula call_of(const std::string& function, const Formula& argument) {
+  Formula call;
+  call.kind = Formula::Kind::Call;
+  call.span = argument.span;
+  call.text = function;
+  call.arguments.push_back({"", std::make_shared<Formula>(argument), nullptr, "", nullptr});
+  return call;
+}
+
 std::vector<std::string> free_names(const Formula& formula) {
   std::set<std::string> found;
   collect_names(formula, {}, found);

@@ -188,8 +188,8 @@ void StageChecker::check(const Timed& timed, Span) {
 }
 
 void StageChecker::check(const RepeatUntil& repeat, Span) {
-  expressions_.want(repeat.at_least, plain(), at("a number of repetitions", Time::Point), "the number of repetitions");
-  expressions_.want(repeat.at_most, plain(), at("a number of repetitions", Time::Point), "the number of repetitions");
+  expressions_.want(repeat.at_least, plain(), at("a number of repetitions", Time::File), "the number of repetitions");
+  expressions_.want(repeat.at_most, plain(), at("a number of repetitions", Time::File), "the number of repetitions");
   expressions_.want(repeat.until, bool_type(), rows("a stopping rule"), "what follows `until`");
 }
 

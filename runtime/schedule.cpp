@@ -82,6 +82,9 @@ class Visit {
     const auto holds = [](const Value& value) { return value.get<bool>() && *value.get<bool>(); };
     if (std::any_of(a.begin(), a.end(), holds) != std::any_of(b.begin(), b.end(), holds)) return true;
     for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+      const auto* list_a = a[i].get<List>();
+      const auto* list_b = b[i].get<List>();
+      if (list_a && list_b && differ(*list_a, *list_b)) return true;
       const auto* x = a[i].get<Number>();
       const auto* y = b[i].get<Number>();
       if (x && y && std::fabs(x->number - y->number) > kNoise * std::max(std::fabs(x->number), std::fabs(y->number))) return true;

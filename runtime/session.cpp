@@ -202,7 +202,19 @@ class StageRun {
   Result<Value> value_at(const compiler::Formula& formula, const Coordinates& at) {
     const auto index = find_point(at);
     if (!index || result_.table.points[*index].runs.empty()) return Value();
-    return infer::at_point(formula, result_.table, classes(), *index, stage_, scope_);
+    const auto value_of = [&](const compiler::Formula& wanted) {
+      return infer::at_point(wanted, result_.table, classes(), *index, stage_, scope_);
+    };
+    if (formula.kind != compiler::Formula::Kind::Name || formula.text != stage_.timed_name) return value_of(formula);
+    // A whole record: its level, its weight, and whether anything misses.
+    List all;
+    for (const char* function : {"median", "mean", "misses"}) {
+      auto value = value_of(compiler::call_of(function, formula));
+      if (!value) return value;
+      const auto* misses = function == std::string("misses") ? value->get<Number>() : nullptr;
+      all.push_back(misses ? Value(misses->number > 0) : std::move(*value));
+    }
+    return Value(std::move(all));
   }
 
   /// The stopping rule, once every point has its least repetitions: only then are all latency classes of the stage in sight.
@@ -401,12 +413,16 @@ void check_requirements(const compiler::Program& program, const Backend& backend
     for (const auto& flush : stage.flushes) need({Requirement::Kind::Flush, flush.level, 0, flush.span});
     if (!stage.launch.place.empty() && stage.launch.place != "any") need({Requirement::Kind::Place, stage.launch.place, 0, stage.launch.span});
     const auto number = [&](const compiler::FormulaPtr& formula) -> std::optional<double> {
-      if (!formula || !stage.after.empty()) return std::nullopt;
+      if (!formula) return std::nullopt;
       Names names(&*scope);
       for (const auto& sweep : stage.sweeps) {  // the largest value of each sweep
         auto values = compiler::sweep_values(sweep, names);
         if (!values) return std::nullopt;
         compiler::bind_sweep(sweep, values->back(), names);
+      }
+      for (const auto& binding : stage.bindings) {  // what reads threads or findings has no value yet
+        auto bound = binding.kind == compiler::Binding::Kind::Let ? compiler::evaluate(*binding.formula, names) : Result<Value>(Value());
+        if (bound) names.set(binding.name, std::move(*bound));
       }
       auto value = compiler::evaluate(*formula, names);
       const auto* n = value ? value->get<Number>() : nullptr;
