@@ -117,7 +117,7 @@ class Lengths {
 };
 
 struct Work {
-  double steps = 0, instructions = 0;
+  double steps = 0, loads = 0, instructions = 0;
 };
 
 class Bodies {
@@ -130,6 +130,7 @@ class Bodies {
       const auto work = of(op, scope);
       if (!work) return std::nullopt;
       all.steps += work->steps;
+      all.loads += work->loads;
       all.instructions += work->instructions;
     }
     return all;
@@ -141,15 +142,15 @@ class Bodies {
       case Op::Kind::Chase: {
         const auto count = number(op.count, scope_, 0);
         const auto length = op.laps ? lengths_.named(op.pattern) : Count(1);
-        return count && length ? std::optional(Work{*count * *length, 0}) : std::nullopt;
+        return count && length ? std::optional(Work{*count * *length, 0, 0}) : std::nullopt;
       }
       case Op::Kind::Load:
-      case Op::Kind::Store: return Work{1, 0};
+      case Op::Kind::Store: return Work{0, 1, 0};
       case Op::Kind::Alu: {
         const auto chain = number(op.chain, scope, 1), ilp = number(op.ilp, scope, 1);
-        return chain && ilp ? std::optional(Work{0, *chain * *ilp}) : std::nullopt;
+        return chain && ilp ? std::optional(Work{0, 0, *chain * *ilp}) : std::nullopt;
       }
-      case Op::Kind::Barrier: return Work{0, 1};
+      case Op::Kind::Barrier: return Work{0, 0, 1};
       case Op::Kind::Branch: return of(op.body, scope);
       case Op::Kind::Unroll:
       case Op::Kind::Loop: {
@@ -159,7 +160,7 @@ class Bodies {
         Names middle(&scope);  // an inner loop may follow this one: its middle round stands for all
         middle.set(op.variable, Value(std::floor((*from + *to) / 2)));
         const auto inner = of(op.body, middle);
-        return inner ? std::optional(Work{rounds * inner->steps, rounds * inner->instructions}) : std::nullopt;
+        return inner ? std::optional(Work{rounds * inner->steps, rounds * inner->loads, rounds * inner->instructions}) : std::nullopt;
       }
     }
     return Work{};
@@ -214,14 +215,16 @@ std::optional<PointCost> point_cost(const Program& program, const Stage& stage, 
   cost.threads = *grid * *block;
   cost.launches = stage.timing == Timing::Wall && !stage.warm.empty() ? 2 : 1;
   cost.steps = warm->steps + timed->steps;
+  cost.loads = warm->loads + timed->loads;
   cost.instructions = warm->instructions + timed->instructions;
   if (stage.timing != Timing::Each) return cost;
   const double warps = std::ceil(*block / 32), window = std::max(1.0, std::floor(static_cast<double>(kTraceBytes) / 2 / warps));
-  cost.launches = std::max(1.0, std::ceil(timed->steps / window));
+  cost.launches = std::max(1.0, std::ceil((timed->steps + timed->loads) / window));
   const bool lone = cost.threads == 1 && only_chase(stage.timed) && (stage.warm.empty() || only_chase(stage.warm));
   // A lone chase goes as far as its window; other bodies run whole each time and keep a part.
   const double walked = lone ? timed->steps + window * cost.launches * (cost.launches - 1) / 2 : timed->steps * cost.launches;
   cost.steps = warm->steps * cost.launches + walked;
+  cost.loads *= cost.launches;
   cost.instructions *= cost.launches;
   return cost;
 }

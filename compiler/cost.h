@@ -10,10 +10,11 @@ namespace gexp::compiler {
 
 struct PointCost {
   double threads = 1;
-  double steps = 0;         ///< accesses of one thread, one after the other, over all launches: a long trace is taken in windows
+  double steps = 0;         ///< chases' accesses of one thread, each after the one before, over all launches: a long trace is taken in windows
+  double loads = 0;         ///< other accesses of one thread, which may overlap, likewise
   double instructions = 0;  ///< arithmetic of one thread, likewise
   double launches = 1;
-  [[nodiscard]] double accesses() const { return steps * threads; }
+  [[nodiscard]] double accesses() const { return (steps + loads) * threads; }
 };
 
 /// `names` holds a point's sweeps. Nothing where a count is not known before the run, as it reads a finding.

@@ -132,7 +132,7 @@ class Estimator {
 
   [[nodiscard]] double run_time(const PointCost& cost, int end) const {
     const double turns = std::max(1.0, cost.threads / pace_.at_once);
-    return cost.launches * pace_.launch[end] + turns * (cost.steps * pace_.access[end] + cost.instructions * pace_.instruction[end]);
+    return cost.launches * pace_.launch[end] + turns * (cost.steps * pace_.access[end] + cost.loads * pace_.load[end] + cost.instructions * pace_.instruction[end]);
   }
 
   void time(const Stage& stage, const std::vector<PointCost>& costs, StageEstimate& made) const {

@@ -14,6 +14,7 @@ namespace gexp::compiler {
 struct Pace {
   double launch[2];       ///< with what the host does around it
   double access[2];       ///< one of a chain of dependent ones
+  double load[2];         ///< one that may overlap with others
   double instruction[2];
   double compile[2];      ///< a kernel; nothing from the cache
   double at_once;         ///< threads that run beside each other

@@ -167,7 +167,7 @@ int plan_command(const Common& common, bool dot) {
   }
   Diagnostics needs;
   runtime::check_requirements(loaded->program, **backend, needs);
-  if (auto accepted = compiler::accept_time(loaded->program, *estimate); !accepted) needs.add(accepted.error());
+  if (auto accepted = compiler::accept_time(loaded->program, *estimate); !accepted && !needs.has_errors()) needs.add(accepted.error());
   if (common.json) fmt::print("{}\n", json(loaded->program, device, *estimate, needs).dump(1));
   else fmt::print("{}", text(*loaded, device, *estimate));
   if (!needs.has_errors()) return kDone;

@@ -15,7 +15,7 @@ using namespace gexp::compiler;
 
 namespace {
 
-constexpr Pace kPace{{1e-3, 1e-2}, {1e-6, 1e-5}, {1e-7, 1e-6}, {0, 0.1}, 64};
+constexpr Pace kPace{{1e-3, 1e-2}, {1e-6, 1e-5}, {1e-6, 1e-5}, {1e-7, 1e-6}, {0, 0.1}, 64};
 
 /// A stage with these sweeps (and whatever else stands before the pattern).
 std::string spec(const std::string& sweeps, const std::string& file = "", const std::string& repeat = "2..4 until stable(misses(lat))") {
