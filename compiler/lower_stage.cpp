@@ -8,6 +8,7 @@
 
 #include "compiler/lower.h"
 #include "compiler/ops.h"
+#include "lang/limits.h"
 
 namespace gexp::compiler {
 namespace {
@@ -89,6 +90,8 @@ class StageLowering {
       diagnostics_.error("E0415", repeat.at_least->span,
                          fmt::format("{}..{} is no number of repetitions", stage_.repeat.at_least, stage_.repeat.at_most),
                          "write `repeat LEAST..MOST until CONDITION`, LEAST at least 1");
+    } else if (static_cast<double>(stage_.repeat.at_most) > lang::kMaxRepetitions) {  // computed; the checker sees written ones
+      diagnostics_.error("E0441", repeat.at_least->span, fmt::format("a point is repeated at most {:.0f} times", lang::kMaxRepetitions));
     }
   }
   void lower(const lang::Record& record, Span) {

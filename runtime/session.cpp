@@ -280,11 +280,15 @@ Result<> run_session(const compiler::Program& program, Backend& backend, jit::Co
   const auto start = Clock::now();
   auto scope = compiler::file_scope(program);
   if (!scope) return scope.error();
-  double budget = 0;
-  if (program.budget_time) {
+  double budget = kDefaultTimeLimit;
+  auto out_of_time = RunResult::End::OutOfDefaultTime;
+  if (options.time_limit) {
+    budget = *options.time_limit;
+    out_of_time = RunResult::End::OutOfSetTime;
+  } else if (program.budget_time) {
     auto value = compiler::evaluate(*program.budget_time, *scope);
     if (!value) return value.error();
-    if (const auto* n = value->get<Number>()) budget = n->number;
+    if (const auto* n = value->get<Number>()) budget = n->number, out_of_time = RunResult::End::OutOfTime;
   }
   Bench bench(program, *scope, backend, compiler, options.template_folder);
   std::optional<Diagnostic> problem;
@@ -305,7 +309,7 @@ Result<> run_session(const compiler::Program& program, Backend& backend, jit::Co
       if (const auto* value = scope->lookup(program.stages[index].name)) result.inputs[program.stages[index].name] = *value;
     }
     const auto stage_start = Clock::now();
-    StageRun run(program, stage, *scope, bench, options, progress, result, [&] { return budget > 0 && since(start) > budget; });
+    StageRun run(program, stage, *scope, bench, options, progress, result, [&] { return since(start) > budget; });
     auto done = run.run();
     result.seconds = since(stage_start);
     faulted = faulted || run.faulted();
@@ -322,6 +326,7 @@ Result<> run_session(const compiler::Program& program, Backend& backend, jit::Co
       problem = done.error();
     } else if (!*done) {
       so_far.end = run.stopped_by();
+      if (so_far.end == RunResult::End::OutOfTime) so_far.end = out_of_time;
       result.status = StageResult::Status::Stopped;
       result.why = word(so_far.end);
     }
@@ -402,6 +407,11 @@ void check_requirements(const compiler::Program& program, const Backend& backend
       diagnostics.error("E0427", program.budget_memory->span,
                         fmt::format("the memories take {}, the budget is {}", show(total, kBytes), show(n->number, kBytes)));
     }
+  } else if (const auto whole = static_cast<double>(backend.device().memory_bytes); whole > 0 && total > kDefaultMemoryShare * whole && !diagnostics.has_errors()) {
+    diagnostics.error("E0442", program.memories.front().span,
+                      fmt::format("the memories take {}, more than {:.0f} % of the {} that {} has", show(total, kBytes), 100 * kDefaultMemoryShare,
+                                  show(whole, kBytes), backend.device().id),
+                      "a file that means to take more says so with `budget memory`");
   }
   for (const auto& stage : program.stages) {
     compiler::for_each_op(stage, [&](const compiler::Op& op) {
@@ -449,6 +459,8 @@ const char* word(RunResult::End end) {
     case RunResult::End::Interrupted: return "interrupted";
     case RunResult::End::Faulted: return "a kernel faulted or timed out";
     case RunResult::End::OutOfTime: return "the time budget is used up";
+    case RunResult::End::OutOfDefaultTime: return "the 10 minutes of a file without `budget time` are used up; --time-limit gives more";
+    case RunResult::End::OutOfSetTime: return "the time of --time-limit is used up";
   }
   return "";
 }

@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
   Common common;
   std::vector<std::string> files;
   std::string stage, dump_after, device;
-  bool cuda = false, ptx = false, ir = false, json = false, check_only = false;
+  bool cuda = false, ptx = false, ir = false, json = false, check_only = false, dot = false;
 
   auto* run = app.add_subcommand("run", "run an experiment and say what it finds");
   add_spec(*run, common);
@@ -36,6 +36,13 @@ int main(int argc, char** argv) {
   run->add_option("--out", common.out, "save the result, records included, as this JSON file");
   run->add_flag("--json", common.json, "print the result as JSON, and nothing else, on stdout");
   run->add_flag("--quiet", common.quiet, "no progress");
+  run->add_option("--time-limit", common.time_limit, "seconds after which the run ends, instead of the file's budget")->check(CLI::PositiveNumber);
+
+  auto* plan = app.add_subcommand("plan", "what a run would do and about how long it would take, without running it");
+  add_spec(*plan, common);
+  plan->add_option("--device", common.device, "auto, cuda:N, sim:NAME or sim:FILE.toml")->capture_default_str();
+  auto* plan_dot = plan->add_flag("--dot", dot, "the graph of stages, kernels and data, for Graphviz");
+  plan->add_flag("--json", common.json, "as JSON")->excludes(plan_dot);
 
   auto* check = app.add_subcommand("check", "check experiments without running them");
   check->add_option("files", files, "the .gexp files")->required();
@@ -76,6 +83,7 @@ int main(int argc, char** argv) {
     return code == 0 ? 0 : gexp::cli::kSpec;
   }
   if (*run) return gexp::cli::run_command(common);
+  if (*plan) return gexp::cli::plan_command(common, dot);
   if (*check) return gexp::cli::check_command(files, json);
   if (*lock) return gexp::cli::lock_command(files, check_only);
   if (*format) return gexp::cli::format_command(files, check_only);
