@@ -163,7 +163,7 @@ class Planner {
       }
       auto value = evaluate(*binding.formula, names_);
       if (!value) return value.error();
-      if (binding.kind == Binding::Kind::Let) plan_.lets[binding.name] = *value;
+      plan_.lets[binding.name] = *value;
       names_.set(binding.name, std::move(*value));
     }
     return std::nullopt;
@@ -245,7 +245,8 @@ class Planner {
   }
 
   Result<std::shared_ptr<const Pattern>> pattern_of(const Op& chase) {
-    for (const auto* bindings : {&stage_.bindings, &program_.lets}) {
+    if (const auto* known = names_.lookup(chase.pattern)) return as_pattern(*known, chase.span);
+    for (const auto* bindings : {&stage_.bindings, &program_.lets}) {  // one that differs between threads
       for (const auto& binding : *bindings) {
         if (binding.name == chase.pattern) return evaluate_pattern(*binding.formula, names_, lets_, plan_.grid, plan_.block);
       }

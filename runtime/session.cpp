@@ -368,6 +368,7 @@ Result<> infer_again(const compiler::Program& program, RunResult& result) {
       point.warm_steps = plan->warm_steps;
       point.steps = plan->steps;
       point.moved = static_cast<double>(plan->moved);
+      for (const auto& [name, value] : plan->lets) point.at.try_emplace(name, value);  // patterns are not kept
     }
     Names asking(&then);
     std::vector<infer::Finding> findings;

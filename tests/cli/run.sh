@@ -129,6 +129,13 @@ expect 'a damaged result' 3 'E0904' -- "$gexp" infer edited.json
 
 expect 'CUDA text' 0 'ld.global.nc.u32' -- "$gexp" emit $structure
 expect 'PTX' 0 '\.visible \.entry' -- "$gexp" emit $structure --ptx
+expect 'PTX for an architecture' 0 '\.target sm_90' -- "$gexp" emit $structure --ptx --arch sm_90
+expect 'no architecture' 2 'such as sm_90' -- "$gexp" emit $structure --ptx --arch hopper
+expect 'an architecture that NVRTC does not know' 3 'E0706' -- "$gexp" emit $structure --ptx --arch sm_20
+expect 'an architecture of CUDA text' 2 'requires --ptx' -- "$gexp" emit $structure --arch sm_90
+copy='gexp 1 experiment t memory A: u32[64KiB] in global stage s { launch grid device.sms block 32 timed t total { load A at lane * 4B + device.sms * 64B } repeat 3..3 derive m: B = moved(t) find x: B = value(m) }'
+expect 'facts of a device' 0 'ld.global' -- "$gexp" emit -e "$copy" --device sim:gtx780
+expect 'a device that is not there' 3 'gtx780' -- "$gexp" emit -e "$copy" --device sim:gtx78
 expect 'the graph' 0 'stage capacity <-' -- "$gexp" emit $structure --ir
 expect 'a stage that is not there' 2 'did you mean `sets`' -- "$gexp" emit $structure --stage set
 mkdir templates

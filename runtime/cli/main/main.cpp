@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   Common common;
   std::vector<std::string> files;
-  std::string stage, dump_after, device;
+  std::string stage, dump_after, device, arch;
   bool cuda = false, ptx = false, ir = false, json = false, check_only = false, dot = false;
 
   auto* run = app.add_subcommand("run", "run an experiment and say what it finds");
@@ -60,10 +60,14 @@ int main(int argc, char** argv) {
   add_spec(*emit, common);
   auto* forms = emit->add_option_group("form");
   forms->add_flag("--cuda", cuda, "CUDA text (the default)");
-  forms->add_flag("--ptx", ptx, "the PTX that NVRTC makes of it");
+  auto* ptx_form = forms->add_flag("--ptx", ptx, "the PTX that NVRTC makes of it");
   forms->add_flag("--ir", ir, "the graph of stages, kernels and findings");
   forms->require_option(0, 1);
   emit->add_option("--stage", stage, "this stage only");
+  emit->add_option("--device", common.device, "whose facts (device.sms, …) the experiment reads: auto, cuda:N, sim:NAME or sim:FILE.toml")->capture_default_str();
+  emit->add_option("--arch", arch, "with --ptx: for sm_NN, and machine code of it is made too, as a check; without it, PTX for the oldest that NVRTC knows")
+      ->needs(ptx_form)
+      ->check([](const std::string& text) { return gexp::cli::architecture(text) ? std::string() : "write an architecture such as sm_90"; });
   emit->add_option("--dump-after", dump_after, "with --ir: the graph after this pass");
 
   auto* infer = app.add_subcommand("infer", "the findings again, from a saved result's records alone");
@@ -87,7 +91,7 @@ int main(int argc, char** argv) {
   if (*check) return gexp::cli::check_command(files, json);
   if (*lock) return gexp::cli::lock_command(files, check_only);
   if (*format) return gexp::cli::format_command(files, check_only);
-  if (*emit) return gexp::cli::emit_command(common, ptx ? "ptx" : ir ? "ir" : "cuda", stage, dump_after);
+  if (*emit) return gexp::cli::emit_command(common, ptx ? "ptx" : ir ? "ir" : "cuda", stage, dump_after, arch);
   if (*infer) return gexp::cli::infer_command(common);
   if (*devices) return gexp::cli::devices_command(device, json);
   if (*doctor) return gexp::cli::doctor_command();
