@@ -32,6 +32,7 @@ extern "C" __global__ void ${bounds} ${name}(u64 cell, u32* records, u32* overhe
   const long long lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const u64 idle_global = cell + 16;
   u64 sum = cell;  // what was loaded goes into it; never the number below, which no compiler can know
+  asm volatile(".reg .pred gexp_go; setp.ne.u32 gexp_go, %0, 0;" :: "r"(window));  // true: what hangs on it is not merged
   u32 begin = 0, end = 0, t0 = 0, t1 = 0, taken = 0, taken_at = 0;
 ${setup}
   __syncthreads();
