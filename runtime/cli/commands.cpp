@@ -8,6 +8,7 @@
 
 #include "compiler/emit.h"
 #include "compiler/plan.h"
+#include "lang/format.h"
 #include "lang/parse.h"
 #include "runtime/cli/app.h"
 #include "runtime/cli/use.h"
@@ -62,9 +63,27 @@ int check_command(const std::vector<std::string>& files, bool json) {
   return exit;
 }
 
-int emit_command(const Common& common, const std::string& form, const std::string& stage, const std::string& dump_after) {
+int emit_command(const Common& common, const std::string& form, const std::string& stage, const std::string& dump_after, const std::string& architecture) {
   int exit = kDone;
   (void)dump_after;
+  if (form == "spec") {
+    const auto source = read_spec(common, exit);
+    if (!source) return exit;
+    Diagnostics diagnostics;
+    const auto formatted = lang::format(*source, diagnostics);
+    fmt::print("{}", formatted ? *formatted : source->text());
+    return kDone;
+  }
+  runtime::Target target;
+  if (!architecture.empty()) {
+    const bool number = architecture.starts_with("sm_") && architecture.size() > 4 && architecture.size() < 7 && std::all_of(architecture.begin() + 3, architecture.end(), ::isdigit);
+    if (!number) {
+      print(failure("E0720", fmt::format("--arch {}: no architecture", architecture), "write --arch sm_90"), nullptr);
+      return kSpec;
+    }
+    const int wanted = std::stoi(architecture.substr(3));
+    target.major = wanted / 10, target.minor = wanted % 10;
+  }
   auto loaded = load_spec(common, exit);
   if (!loaded) return exit;
   if (form == "ir") {
@@ -121,6 +140,7 @@ int emit_command(const Common& common, const std::string& form, const std::strin
     request.source = *text;
     request.name = shape.file;
     request.entry = compiler::kEntry;
+    request.target = target;
     auto compiled = compiler->compile(request);
     if (!compiled) {
       auto problem = compiled.error();
