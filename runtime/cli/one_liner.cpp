@@ -14,6 +14,7 @@
 #include "lang/vocabulary.h"
 #include "lang/words.h"
 #include "runtime/cli/app.h"
+#include "runtime/cli/typed_text.h"
 
 // Text becomes text: statements stay as they were typed, what is missing is put around them, and the result is read like any
 // other file. So the short form has no meaning of its own, and whatever the language learns, it knows.
@@ -25,94 +26,25 @@ using std::string_view;
 constexpr const char* kForms = "write an operation, as in 'chase uniform(128B, 64KiB) via ca', or a whole file, which begins with `gexp 1`";
 constexpr std::size_t kMostPoints = 64;  // planned to see how much memory the pattern needs; beyond them the ends of the sweeps
 
-/// Words outside brackets, comments and texts; numbers with their units are none.
-struct Scan {
-  std::vector<Span> words;        ///< at depth 0
-  std::vector<Span> all_words;    ///< at any depth
-  std::optional<Span> unclosed;   ///< a bracket
-
-  explicit Scan(string_view text, std::uint32_t from = 0) {
-    std::vector<Span> open;
-    for (std::uint32_t i = from; i < text.size();) {
-      const char c = text[i];
-      if (c == '#') {
-        while (i < text.size() && text[i] != '\n') ++i;
-      } else if (c == '"') {
-        for (++i; i < text.size() && text[i] != '"' && text[i] != '\n';) ++i;
-        ++i;
-      } else if (lang::is_word(c)) {
-        const auto begin = i;
-        while (i < text.size() && lang::is_word(text[i])) ++i;
-        if (!lang::is_word_start(c)) continue;
-        all_words.push_back({begin, i});
-        if (open.empty()) words.push_back({begin, i});
-      } else {
-        if (c == '(' || c == '[' || c == '{') open.push_back({i, i + 1});
-        if ((c == ')' || c == ']' || c == '}') && !open.empty()) open.pop_back();
-        ++i;
-      }
-    }
-    if (!open.empty()) unclosed = open.back();
-  }
-};
-
-/// A text made of literal parts and parts that were typed, which remember their place.
-class Made {
- public:
-  Made& operator<<(string_view literal) {
-    text_ += literal;
-    return *this;
-  }
-  void typed(string_view whole, Span span) {
-    origins_.push_back({static_cast<std::uint32_t>(text_.size()), span});
-    text_ += whole.substr(span.begin, span.end - span.begin);
-  }
-  /// The text since `begin` stands for what was typed there.
-  void stands_for(std::size_t begin, Span span) { made_.push_back({{static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(text_.size())}, span}); }
-  [[nodiscard]] const std::string& text() const { return text_; }
-
-  /// Where a span of the text was typed, or what it was made of.
-  [[nodiscard]] std::optional<Span> origin(Span span) const {
-    for (const auto& [at, from] : origins_) {
-      const auto length = from.end - from.begin;
-      if (span.begin < at || span.begin > at + length || (span.begin == at + length && span.end > span.begin)) continue;
-      return Span{from.begin + (span.begin - at), std::min(from.begin + (std::max(span.end, span.begin) - at), from.end)};
-    }
-    for (const auto& [made, from] : made_) {
-      if (span.begin >= made.begin && span.end <= made.end) return from;
-    }
-    return std::nullopt;
-  }
-
- private:
-  struct Origin {
-    std::uint32_t at;
-    Span from;
-  };
-  std::string text_;
-  std::vector<Origin> origins_;
-  std::vector<std::pair<Span, Span>> made_;
-};
-
 class Short {
  public:
   explicit Short(const Source& typed) : typed_(typed), text_(typed.text()) {}
 
   /// The statements and what the operation says; a diagnostic where that cannot be told.
   std::optional<Diagnostic> read() {
-    const Scan scan(text_);
+    const Words scan(text_);
     if (scan.unclosed) return wrong(*scan.unclosed, fmt::format("this `{}` is not closed", text_[scan.unclosed->begin]));
-    for (const auto word : scan.all_words) {
+    for (const auto word : scan.all) {
       const auto name = slice(word);
       threads_ = threads_ || name == "lane" || name == "tid" || name == "warp" || name == "gtid" || name == "bank";
     }
     std::vector<Span> begins;
-    for (const auto word : scan.words) {
+    for (const auto word : scan.outside) {
       if (begins_statement(word, begins.empty() ? string_view() : slice(begins.back()))) begins.push_back(word);
     }
     const auto first = text_.find_first_not_of(" \t\r\n");
     if (begins.empty() || begins[0].begin != first) {
-      const auto end = scan.words.empty() ? static_cast<std::uint32_t>(text_.size()) : std::max<std::uint32_t>(scan.words[0].end, static_cast<std::uint32_t>(first) + 1);
+      const auto end = scan.outside.empty() ? static_cast<std::uint32_t>(text_.size()) : std::max<std::uint32_t>(scan.outside[0].end, static_cast<std::uint32_t>(first) + 1);
       return wrong({static_cast<std::uint32_t>(first), end}, "neither a file nor an operation begins here", kForms);
     }
     for (std::size_t i = 0; i < begins.size(); ++i) {
@@ -216,9 +148,9 @@ class Short {
       if (name == "memory" && memory_.empty()) memory_ = std::string(second_word(word, whole));
     } else if (name == "timed" && block) {
       timed_ = true;
-      const Scan words(text_.substr(0, whole.end), word.end);
-      if (words.words.size() < 2) return wrong(whole, "a record and a way of timing are wanted after `timed`", "write `timed lat each { … }`");
-      record_ = words.words[0], how_ = words.words[1];
+      const Words words(text_.substr(0, whole.end), word.end);
+      if (words.outside.size() < 2) return wrong(whole, "a record and a way of timing are wanted after `timed`", "write `timed lat each { … }`");
+      record_ = words.outside[0], how_ = words.outside[1];
       timed_blocks_.push_back(whole);
     } else if (name == "timed") {
       if (word.end < whole.end) how_ = trimmed({word.end, whole.end});
@@ -240,12 +172,12 @@ class Short {
   }
 
   [[nodiscard]] string_view second_word(Span word, Span whole) const {
-    const Scan words(text_.substr(0, whole.end), word.end);
-    return words.words.empty() ? string_view("A") : slice(words.words[0]);
+    const Words words(text_.substr(0, whole.end), word.end);
+    return words.outside.empty() ? string_view("A") : slice(words.outside[0]);
   }
   [[nodiscard]] bool has_word(Span word, Span whole, string_view wanted) const {
-    const Scan words(text_.substr(0, whole.end), word.end);
-    return std::any_of(words.words.begin(), words.words.end(), [&](Span w) { return slice(w) == wanted; });
+    const Words words(text_.substr(0, whole.end), word.end);
+    return std::any_of(words.outside.begin(), words.outside.end(), [&](Span w) { return slice(w) == wanted; });
   }
 
   /// chase [of] PATTERN {in SPACE | laps N | steps N | as WIDTH | via PATH | cold}
@@ -255,16 +187,16 @@ class Short {
     operations_.push_back(whole);
     auto from = word.end;
     std::vector<Span> clauses;
-    const Scan scan(text_.substr(0, whole.end), word.end);
-    for (const auto each : scan.words) {
+    const Words scan(text_.substr(0, whole.end), word.end);
+    for (const auto each : scan.outside) {
       const auto name = slice(each);
       if (name == "of" && trimmed({word.end, each.begin}).empty()) from = each.end;
       if (name == "in" || name == "laps" || name == "steps" || name == "as" || name == "via" || name == "cold") clauses.push_back(each);
     }
     pattern_ = trimmed({from, clauses.empty() ? whole.end : clauses[0].begin});
     if (pattern_->empty()) return wrong(word, "a pattern is wanted after `chase`", kForms);
-    const Scan inside(text_.substr(0, pattern_->end), pattern_->begin);
-    bank_ = std::any_of(inside.all_words.begin(), inside.all_words.end(), [&](Span w) { return slice(w) == "bank"; });
+    const Words inside(text_.substr(0, pattern_->end), pattern_->begin);
+    bank_ = std::any_of(inside.all.begin(), inside.all.end(), [&](Span w) { return slice(w) == "bank"; });
     for (std::size_t i = 0; i < clauses.size(); ++i) {
       const auto name = slice(clauses[i]);
       const auto value = trimmed({clauses[i].end, i + 1 < clauses.size() ? clauses[i + 1].begin : whole.end});
@@ -302,9 +234,9 @@ class Short {
 
   /// A pattern with the labels that may be left out in the short form: uniform(128B, 64KiB).
   void labelled(Made& made, Span span) const {
-    const Scan scan(text_.substr(0, span.end), span.begin);
+    const Words scan(text_.substr(0, span.end), span.begin);
     auto done = span.begin;
-    for (const auto word : scan.all_words) {
+    for (const auto word : scan.all) {
       const auto* callable = lang::find_callable(slice(word));
       if (!callable || callable->kind != lang::Callable::Kind::Pattern || callable->most != 0 || callable->free_labels) continue;
       if (word.end >= span.end || text_[word.end] != '(') continue;
