@@ -71,7 +71,9 @@ int emit_command(const Common& common, const std::string& form, const std::strin
     if (!source) return exit;
     Diagnostics diagnostics;
     const auto formatted = lang::format(*source, diagnostics);
-    fmt::print("{}", formatted ? *formatted : source->text());
+    for (const auto& diagnostic : diagnostics.sorted()) print(diagnostic, &*source);
+    if (!formatted) return kSpec;
+    fmt::print("{}", *formatted);
     return kDone;
   }
   runtime::Target target;

@@ -26,6 +26,15 @@ using std::string_view;
 constexpr const char* kForms = "write an operation, as in 'chase uniform(128B, 64KiB) via ca', or a whole file, which begins with `gexp 1`";
 constexpr std::size_t kMostPoints = 64;  // planned to see how much memory the pattern needs; beyond them the ends of the sweeps
 
+/// Where something stands that is neither space nor comment.
+std::size_t first_visible(string_view text) {
+  std::size_t at = 0;
+  while (at < text.size() && string_view(" \t\r\n#").find(text[at]) != string_view::npos) {
+    at = text[at] == '#' ? std::min(text.find('\n', at), text.size()) : at + 1;
+  }
+  return at;
+}
+
 class Short {
  public:
   explicit Short(const Source& typed) : typed_(typed), text_(typed.text()) {}
@@ -42,7 +51,7 @@ class Short {
     for (const auto word : scan.outside) {
       if (begins_statement(word, begins.empty() ? string_view() : slice(begins.back()))) begins.push_back(word);
     }
-    const auto first = text_.find_first_not_of(" \t\r\n");
+    const auto first = first_visible(text_);
     if (begins.empty() || begins[0].begin != first) {
       const auto end = scan.outside.empty() ? static_cast<std::uint32_t>(text_.size()) : std::max<std::uint32_t>(scan.outside[0].end, static_cast<std::uint32_t>(first) + 1);
       return wrong({static_cast<std::uint32_t>(first), end}, "neither a file nor an operation begins here", kForms);
@@ -317,11 +326,10 @@ std::string rounded(std::int64_t bytes) {
 }  // namespace
 
 bool is_short_form(const std::string& text) {
-  const auto begin = std::min(text.find_first_not_of(" \t\r\n"), text.size());
-  if (text[begin] == '#' || string_view(text).substr(begin).starts_with("\xef\xbb\xbf")) return false;
+  const auto begin = first_visible(text);
   auto end = begin;
   while (end < text.size() && lang::is_word(text[end])) ++end;
-  return text.substr(begin, end - begin) != "gexp";
+  return text.compare(begin, end - begin, "gexp") != 0 && !string_view(text).starts_with("\xef\xbb\xbf");
 }
 
 std::optional<Source> expand_short_form(const std::string& text, const std::vector<std::pair<std::string, std::string>>& settings,
@@ -365,7 +373,7 @@ std::optional<Source> expand_short_form(const std::string& text, const std::vect
     show(bytes.error());
     return std::nullopt;
   }
-  return Source("-e, in full", form.file(rounded(*bytes)).text());
+  return Source("-e, in full", form.file(form.small_space() ? fmt::format("{}B", (*bytes + 15) / 16 * 16) : rounded(*bytes)).text());
 }
 
 }  // namespace gexp::cli

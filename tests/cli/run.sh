@@ -81,6 +81,10 @@ expect 'a mistake is shown where it was typed' 2 '^-e:1:15: error\[E0211\]' -- "
 expect 'said once' 2 '^-e:1:32: error\[E0204\]' -- "$gexp" run -e 'chase uniform(128B, 64KiB) via cx'
 that 'not twice' test "$(grep -c error err.txt)" -eq 1
 expect 'a mistake of the chase' 2 '^-e:1:1: error\[E0422\]' -- "$gexp" run -e 'chase repeat(uniform(128B, 1KiB), 2)'
+expect 'a comment first' 0 'span: 4KiB' -- "$gexp" emit --spec -e '# a ring
+chase uniform(128B, 4KiB)'
+expect 'all of the constant memory' 0 'u32\[65488B\] in constant' -- "$gexp" emit --spec -e 'chase uniform(32B, 65504B) in constant'
+expect 'a file that does not parse' 2 'error\[E0103\]' -- "$gexp" emit --spec -e 'gexp 1 experiment'
 expect 'an open bracket' 2 '^-e:1:14: error\[E0103\]' -- "$gexp" run -e 'chase uniform(128B, 64KiB'
 expect 'no operation' 2 'write an operation' -- "$gexp" run -e 'launch grid 1'
 expect 'neither form' 2 'write an operation' -- "$gexp" run -e 'hello'

@@ -27,8 +27,9 @@ fail() {
 settled() { sed -E -e 's/, [0-9]+\.[0-9] s$/, 0.1 s/' -e '/^\[[0-9]+\/[0-9]+\] /d'; }
 run_file() {  # WHERE FILE MODE
   local where=$1 file=$2 mode=$3 device=sim:gtx780
+  [ "$mode" = refused ] && return
+  gexp fmt --check "$file" >/dev/null 2>&1 || fail "$where is not as \`gexp fmt\` writes it"
   case $mode in
-    refused) return ;;
     check*)
       if ! gexp check "$file" >"$work/out" 2>&1 || ! gexp emit --cuda "$file" >"$work/out" 2>&1; then
         fail "$where"
