@@ -97,6 +97,9 @@ Result<std::vector<Value>> sweep_values(const Sweep& sweep, const Scope& scope) 
   const auto dimension = from->get<Number>()->dimension;
   const auto refuse = [&](const char* what) { return error("E0407", sweep.by ? sweep.by->span : sweep.span, what); };
   std::vector<Value> values;
+  if (sweep.kind == Sweep::Kind::Step && *by > 0 && *high > *low) {
+    values.reserve(static_cast<std::size_t>(std::min((*high - *low) / *by, static_cast<double>(kMaxSweepValues))) + 2);
+  }
   const auto push = [&](double value) { values.emplace_back(value, dimension); };
   switch (sweep.kind) {
     case Sweep::Kind::Times:

@@ -163,7 +163,7 @@ class Planner {
       }
       auto value = evaluate(*binding.formula, names_);
       if (!value) return value.error();
-      if (binding.kind == Binding::Kind::Let) plan_.lets[binding.name] = *value;
+      plan_.lets[binding.name] = *value;
       names_.set(binding.name, std::move(*value));
     }
     return std::nullopt;
@@ -245,7 +245,8 @@ class Planner {
   }
 
   Result<std::shared_ptr<const Pattern>> pattern_of(const Op& chase) {
-    for (const auto* bindings : {&stage_.bindings, &program_.lets}) {
+    if (const auto* known = names_.lookup(chase.pattern)) return as_pattern(*known, chase.span);
+    for (const auto* bindings : {&stage_.bindings, &program_.lets}) {  // one that differs between threads
       for (const auto& binding : *bindings) {
         if (binding.name == chase.pattern) return evaluate_pattern(*binding.formula, names_, lets_, plan_.grid, plan_.block);
       }
@@ -366,6 +367,7 @@ std::set<std::string> names_in_text(const Program& program, const Stage& stage) 
   for_each_op(stage, [&](const Op& op) {
     want(op.width);
     want(op.ilp);
+    want(op.chain);  // what is left of whole blocks is text
     if (op.kind == Op::Kind::Unroll || op.kind == Op::Kind::Loop) want(op.from), want(op.to);  // a loop without a round has no text
   });
   want(stage.launch.cluster);

@@ -63,7 +63,13 @@ int check_command(const std::vector<std::string>& files, bool json) {
   return exit;
 }
 
-int emit_command(const Common& common, const std::string& form, const std::string& stage, const std::string& dump_after, const std::string& architecture) {
+std::optional<int> architecture(const std::string& text) {
+  if (!text.starts_with("sm_") || text.size() < 5 || text.size() > 6) return std::nullopt;
+  if (!std::all_of(text.begin() + 3, text.end(), [](char c) { return c >= '0' && c <= '9'; })) return std::nullopt;
+  return std::stoi(text.substr(3));
+}
+
+int emit_command(const Common& common, const std::string& form, const std::string& stage, const std::string& dump_after, const std::string& arch) {
   int exit = kDone;
   (void)dump_after;
   if (form == "spec") {
@@ -76,23 +82,18 @@ int emit_command(const Common& common, const std::string& form, const std::strin
     fmt::print("{}", *formatted);
     return kDone;
   }
-  runtime::Target target;
-  if (!architecture.empty()) {
-    const bool number = architecture.starts_with("sm_") && architecture.size() > 4 && architecture.size() < 7 && std::all_of(architecture.begin() + 3, architecture.end(), ::isdigit);
-    if (!number) {
-      print(failure("E0720", fmt::format("--arch {}: no architecture", architecture), "write --arch sm_90"), nullptr);
-      return kSpec;
-    }
-    const int wanted = std::stoi(architecture.substr(3));
-    target.major = wanted / 10, target.minor = wanted % 10;
-  }
   auto loaded = load_spec(common, exit);
   if (!loaded) return exit;
   if (form == "ir") {
     fmt::print("{}", loaded->program.ir);
     return kDone;
   }
-  if (auto backend = open_device(common.device, common.seed)) loaded->program.device = runtime::device_facts((*backend)->device());
+  auto backend = open_device(common.device, common.seed);
+  if (!backend && common.device != "auto") {
+    print(backend.error(), nullptr);
+    return kEnvironment;
+  }
+  if (backend) loaded->program.device = runtime::device_facts((*backend)->device());
   auto scope = compiler::file_scope(loaded->program);
   if (!scope) {
     print(scope.error(), &loaded->source);
@@ -104,6 +105,10 @@ int emit_command(const Common& common, const std::string& form, const std::strin
     if (!stage.empty() && each.name != stage) continue;
     found = true;
     auto of_stage = compiler::stage_shapes(loaded->program, each, *scope);
+    if (!of_stage && of_stage.error().code == "E0408" && !each.after.empty()) {  // check has refused names that are none
+      fmt::print("// stage {}: its text depends on what stage {} finds\n", each.name, loaded->program.stages[each.after.front()].name);
+      continue;
+    }
     if (!of_stage) {
       print(of_stage.error(), &loaded->source);
       return kSpec;
@@ -142,8 +147,13 @@ int emit_command(const Common& common, const std::string& form, const std::strin
     request.source = *text;
     request.name = shape.file;
     request.entry = compiler::kEntry;
-    request.target = target;
+    const auto wanted = architecture(arch).value_or(0);
+    request.target = {runtime::Target::Form::Ptx, wanted / 10, wanted % 10};
     auto compiled = compiler->compile(request);
+    if (compiled && wanted > 0) {  // what stands in `asm` is not looked at before machine code is made
+      request.target.form = runtime::Target::Form::Cubin;
+      if (auto machine = compiler->compile(request); !machine) compiled = machine.error();
+    }
     if (!compiled) {
       auto problem = compiled.error();
       problem.span = shape.span;
