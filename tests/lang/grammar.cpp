@@ -158,7 +158,6 @@ class Recognizer {
     }
     auto last = digits(at);
     if (what == "DIGITS" || last == at) return last;
-    REQUIRE_MESSAGE(what == "QUANTITY", what);
     if (is(last, '.') && digits(last + 1) > last + 1) last = digits(last + 1);
     if (is(last, 'e') || is(last, 'E')) {
       const auto sign = last + 1 + (is(last + 1, '+') || is(last + 1, '-') ? 1 : 0);
