@@ -242,6 +242,8 @@ int list_command() {
     if (entry.path().extension() == ".gexp") files.push_back(fs::relative(entry.path(), folder, error).string());
   }
   std::sort(files.begin(), files.end());
+  std::size_t width = 0;
+  for (const auto& file : files) width = std::max(width, file.size());
   for (const auto& file : files) {
     auto text = read_file(folder + "/" + file);
     std::string doc;
@@ -249,7 +251,7 @@ int list_command() {
       Diagnostics ignored;
       doc = lang::parse(Source(file, *text), ignored).doc;
     }
-    fmt::print("{:<28} {}\n", file, doc);
+    fmt::print("{:<{}}  {}\n", file, width, doc);
   }
   return kDone;
 }
