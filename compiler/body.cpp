@@ -317,7 +317,7 @@ class Writer {
       for (const auto& known : instructions()) names.push_back(known.name);
       const auto near = nearest(op.instruction, names);
       return error(op.span, "E0430", fmt::format("`{}` is no instruction that `alu` can chain", op.instruction),
-                   near ? fmt::format("did you mean `{}`?", *near) : "fma.f32, add.u32 and mul.f64 are some; docs/language.md lists them");
+                   near ? fmt::format("did you mean `{}`?", *near) : "fma.f32, add.u32 and mul.f64 are some; docs/language/alu.md lists them");
     }
     std::int64_t beside = 1, steps = 0;
     auto checked = code_.whole_argument(*op.ilp, 1, 32, "the number of chains", &beside);

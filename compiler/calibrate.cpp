@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "compiler/access.h"
@@ -44,7 +45,8 @@ std::string calibration_text(Timing timing, const Memory* first, bool chase, Via
   }
   const std::string rest = "    least = least > latency ? least - latency : 0;\n";
   text += "    }\n    const u32 latency = (chain[1] - chain[0] + 32) / 64;\n";
-  text += fmt::format("    {} seen;\n{}{}{} ", value_type(width), repeat, clock0, load_text(*first, via, width >= 8 ? 8 : width, "self", "seen"));
+  const int read = chase ? link_bytes(width) : std::min(width, 8);
+  text += fmt::format("    {} seen;\n{}{}{} ", value_type(read), repeat, clock0, load_text(*first, via, read, "self", "seen"));
   if (chase) {  // its consumer makes the next address of what it loaded
     const char* letter = link_bytes(width) == 8 ? "l" : "r";
     text += fmt::format("u64 to; asm volatile(\"{} %0, %1, {}, %2;\" : \"=l\"(to) : \"{}\"(seen), \"l\"(self) : \"memory\"); ", link_bytes(width) == 8 ? "mad.lo.u64" : "mad.wide.u32", width, letter);

@@ -8,6 +8,7 @@
 #include "compiler/lower_stage.h"
 #include "compiler/ops.h"
 #include "lang/base/result.h"
+#include "lang/dimensions.h"
 
 namespace gexp::compiler {
 namespace {
@@ -80,12 +81,23 @@ class Lowering {
       diagnostics_.add(problem);
       return;
     }
-    if (param.domain && !in_domain(*value, *param.domain)) {
+    if (set != settings_.end() && !of_type(*value, param.type.text)) {
+      diagnostics_.error("E0409", param.type.span, fmt::format("--set {}: {} is no value of the type `{}`", prefix_ + param.name.text, show(*value), param.type.text),
+                         "write it with its unit, as in a .gexp file");
+    } else if (param.domain && !in_domain(*value, *param.domain)) {
       diagnostics_.error("E0414", param.domain->span,
                          fmt::format("`{}` is {}, which is outside its domain", param.name.text, show(*value)));
     }
     scope_.set(param.name.text, *value);
     program_.parameters.push_back({param.name.text, std::move(*value), param.doc});
+  }
+
+  static bool of_type(const Value& value, const std::string& type) {
+    const auto declared = lang::declared_type(type);
+    if (!declared || !value.known()) return true;
+    const auto* n = value.get<Number>();
+    if (!declared->number()) return value.get<std::string>() != nullptr;
+    return n && (n->dimension == declared->dimension || (n->number == 0 && n->dimension.none()));
   }
 
   bool in_domain(const Value& value, const lang::Domain& domain) {

@@ -5,7 +5,7 @@
 
 #include "lang/words.h"
 
-/// The grammar of `.gexp` (docs/language.md shows it for people). Included by parse.cpp alone: instantiating it takes seconds.
+/// The grammar of `.gexp` (docs/language/grammar.md shows it for people). Included by parse.cpp alone: instantiating it takes seconds.
 ///
 /// Newlines are whitespace. Every statement begins with a reserved word; clause words (`in step until …`) are contextual.
 /// Wherever a rule has begun beyond doubt the rest is `must`, each with its own message (grammar_messages.h).

@@ -14,6 +14,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "runtime/cli/one_liner.h"
 #include "runtime/cli/use.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/sim/sim.h"
@@ -151,27 +152,37 @@ std::optional<Loaded> compile_text(Source source, const std::vector<std::pair<st
   return Loaded{std::move(source), std::move(*program)};
 }
 
+std::optional<Source> read_spec(const Common& common, int& exit) {
+  exit = kSpec;
+  if (!common.text.empty()) {
+    const auto settings = split_settings(common.set);
+    if (!settings) return std::nullopt;
+    return is_short_form(common.text) ? expand_short_form(common.text, *settings, load_used) : Source("-e", common.text);
+  }
+  const auto path = find_experiment(common.file);
+  std::error_code error;
+  if (fs::file_size(path, error) > kMaxSpecBytes && !error) {
+    print(failure("E0101", fmt::format("{} is larger than {} bytes: no spec is", path, kMaxSpecBytes)), nullptr);
+    return std::nullopt;
+  }
+  auto text = read_file(path);
+  if (!text) {
+    print(text.error(), nullptr);
+    return std::nullopt;
+  }
+  return Source(path, std::move(*text));
+}
+
 std::optional<Loaded> load_spec(const Common& common, int& exit) {
   const auto settings = split_settings(common.set);
   if (!settings) {
     exit = kSpec;
     return std::nullopt;
   }
-  if (!common.text.empty()) return compile_text(Source("-e", common.text), *settings, load_used, exit);
-  const auto path = find_experiment(common.file);
-  std::error_code error;
-  if (fs::file_size(path, error) > kMaxSpecBytes && !error) {
-    print(failure("E0101", fmt::format("{} is larger than {} bytes: no spec is", path, kMaxSpecBytes)), nullptr);
-    exit = kSpec;
-    return std::nullopt;
-  }
-  auto text = read_file(path);
-  if (!text) {
-    print(text.error(), nullptr);
-    exit = kSpec;
-    return std::nullopt;
-  }
-  return compile_text(Source(path, std::move(*text)), *settings, load_used, exit);
+  auto source = read_spec(common, exit);
+  if (!source) return std::nullopt;
+  exit = kDone;
+  return compile_text(std::move(*source), *settings, load_used, exit);
 }
 
 Result<std::unique_ptr<runtime::Backend>> open_device(const std::string& device, std::optional<std::uint64_t> seed) {

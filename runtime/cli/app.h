@@ -19,7 +19,7 @@ enum Exit : int { kDone = 0, kNotHeld = 1, kSpec = 2, kEnvironment = 3, kFault =
 /// Options that several commands share.
 struct Common {
   std::string file;
-  std::string text;  ///< -e
+  std::string text;  ///< -e: a whole file or the short form
   std::string device = "auto";
   std::vector<std::string> set;
   std::optional<std::uint64_t> seed;
@@ -54,6 +54,8 @@ struct Loaded {
   compiler::Program program;
 };
 std::optional<Loaded> load_spec(const Common& common, int& exit);
+/// Its text alone; a short form in full.
+std::optional<Source> read_spec(const Common& common, int& exit);
 std::optional<Loaded> compile_text(Source source, const std::vector<std::pair<std::string, std::string>>& settings, const lang::Loader& load, int& exit);
 /// NAME=VALUE texts; nothing, with a message printed, where one is not of that form.
 std::optional<std::vector<std::pair<std::string, std::string>>> split_settings(const std::vector<std::string>& texts);

@@ -8,6 +8,7 @@
 
 #include "compiler/emit.h"
 #include "compiler/plan.h"
+#include "lang/format.h"
 #include "lang/parse.h"
 #include "runtime/cli/app.h"
 #include "runtime/cli/use.h"
@@ -71,6 +72,16 @@ std::optional<int> architecture(const std::string& text) {
 int emit_command(const Common& common, const std::string& form, const std::string& stage, const std::string& dump_after, const std::string& arch) {
   int exit = kDone;
   (void)dump_after;
+  if (form == "spec") {
+    const auto source = read_spec(common, exit);
+    if (!source) return exit;
+    Diagnostics diagnostics;
+    const auto formatted = lang::format(*source, diagnostics);
+    for (const auto& diagnostic : diagnostics.sorted()) print(diagnostic, &*source);
+    if (!formatted) return kSpec;
+    fmt::print("{}", *formatted);
+    return kDone;
+  }
   auto loaded = load_spec(common, exit);
   if (!loaded) return exit;
   if (form == "ir") {

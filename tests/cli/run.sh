@@ -62,7 +62,38 @@ expect 'checks as JSON' 2 '"code": "E' -- "$gexp" check --json "$root/tests/case
 expect 'what ships is fine' 0 'fine' -- "$gexp" check cache/structure.gexp cache/l1.gexp shared/bank_stride.gexp shared/bank_mode.gexp tlb/structure.gexp
 expect 'a parameter outside its domain' 2 'E0414' -- "$gexp" run $structure --set limit=1GiB
 expect 'a misspelt parameter' 2 'did you mean `limit`' -- "$gexp" run $structure --set limt=64KiB
+expect 'a setting of another dimension' 2 'E0409.*is no value of the type .B.' -- "$gexp" run $structure --set limit=65536
+expect 'a text for a size' 2 'E0409' -- "$gexp" run $structure --set limit=large
 expect 'a setting without a value' 2 'NAME=VALUE' -- "$gexp" run $structure --set limit
+
+# The short form of -e.
+expect 'a chase alone' 0 'run.classes +\[198 cycles\]' -- "$gexp" run -e 'timed chase of uniform(128B, 64KiB) in global via ca' --device sim:gtx780
+"$gexp" emit -e 'timed chase of uniform(128B, 64KiB) in global via ca' --spec >short.gexp
+that 'it stands for a file' grep -q 'memory A: u32\[64KiB\] in global' short.gexp
+expect 'which is one' 0 'fine' -- "$gexp" check short.gexp
+that 'in house form' "$gexp" fmt --check short.gexp
+expect 'statements around it' 0 'run.C +8 KiB' -- "$gexp" run -e 'sweep n in 4KiB..32KiB times 2 chase uniform(32B, n) via nc find C: B = last_flat(misses(lat) over n)' --device sim:gtx780
+expect 'its clauses' 0 'warm \{ chase A by ring laps 3 as 8B via cg \}' -- "$gexp" emit --spec -e 'chase shuffle(uniform(span: 4KiB, stride: 128B), 7) as 8B via cg steps 9 warm 3'
+expect 'a warp' 0 'launch grid 1 block 32' -- "$gexp" emit --spec -e 'chase bank(2, 4B) steps 256 timed total'
+expect 'arithmetic' 0 'run.time ' -- "$gexp" run -e 'alu add.u32 chain 256 ilp 1' --device sim:gtx780
+expect 'a param set' 0 'u32\[4KiB\]' -- "$gexp" emit --spec -e 'param n: B = 64KiB chase uniform(32B, n)' --set n=4KiB
+expect 'a budget and a memory' 0 'budget memory 4MiB' -- "$gexp" emit --spec -e 'budget memory 4MiB memory M: u32[4KiB] in shared chase uniform(32B, 4KiB)'
+expect 'its result can be inferred again' 0 '2 of 2 findings' -- bash -c '"$1" run -e "chase uniform(32B, 4KiB)" --device sim:gtx780 --out short.json --quiet && "$1" infer short.json' - "$gexp"
+expect 'a mistake is shown where it was typed' 2 '^-e:1:15: error\[E0211\]' -- "$gexp" run -e 'chase uniform(128, 64KiB)'
+expect 'said once' 2 '^-e:1:32: error\[E0204\]' -- "$gexp" run -e 'chase uniform(128B, 64KiB) via cx'
+that 'not twice' test "$(grep -c error err.txt)" -eq 1
+expect 'a mistake of the chase' 2 '^-e:1:1: error\[E0422\]' -- "$gexp" run -e 'chase repeat(uniform(128B, 1KiB), 2)'
+expect 'a comment first' 0 'span: 4KiB' -- "$gexp" emit --spec -e '# a ring
+chase uniform(128B, 4KiB)'
+expect 'all of the constant memory' 0 'u32\[65488B\] in constant' -- "$gexp" emit --spec -e 'chase uniform(32B, 65504B) in constant'
+expect 'a file that does not parse' 2 'error\[E0103\]' -- "$gexp" emit --spec -e 'gexp 1 experiment'
+expect 'an open bracket' 2 '^-e:1:14: error\[E0103\]' -- "$gexp" run -e 'chase uniform(128B, 64KiB'
+expect 'no operation' 2 'write an operation' -- "$gexp" run -e 'launch grid 1'
+expect 'neither form' 2 'write an operation' -- "$gexp" run -e 'hello'
+expect 'a clause without its value' 2 'wanted after .laps' -- "$gexp" run -e 'chase uniform(32B, 1KiB) laps'
+expect 'a file without its head' 2 'belongs to a whole file' -- "$gexp" run -e 'stage s { }'
+expect 'PTX for an architecture' 0 '^\.target sm_90' -- "$gexp" emit --ptx --arch sm_90 -e 'chase uniform(32B, 4KiB)'
+expect 'no architecture' 2 'an architecture such as sm_90' -- "$gexp" emit --ptx --arch 90 -e 'chase uniform(32B, 4KiB)'
 
 # `use`: the folder, the library, hashes.
 mkdir -p used/sub

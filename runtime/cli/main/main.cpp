@@ -9,7 +9,7 @@ using gexp::cli::Common;
 
 void add_spec(CLI::App& command, Common& common) {
   auto* file = command.add_option("file", common.file, "the experiment, a .gexp file or one of `gexp list`");
-  auto* text = command.add_option("-e", common.text, "the experiment's text itself");
+  auto* text = command.add_option("-e", common.text, "the experiment's text itself, or its short form: 'chase uniform(128B, 64KiB) via ca'");
   file->excludes(text);
   command.add_option("--set", common.set, "NAME=VALUE: a parameter's value")->take_all()->expected(1)->allow_extra_args(false);
   command.add_option("--templates", common.templates, "folder of CUDA templates instead of the built-in ones");
@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
   Common common;
   std::vector<std::string> files;
   std::string stage, dump_after, device, arch;
-  bool cuda = false, ptx = false, ir = false, json = false, check_only = false, dot = false;
+  bool cuda = false, ptx = false, ir = false, spec = false, json = false, check_only = false, dot = false;
 
   auto* run = app.add_subcommand("run", "run an experiment and say what it finds");
   add_spec(*run, common);
@@ -62,6 +62,7 @@ int main(int argc, char** argv) {
   forms->add_flag("--cuda", cuda, "CUDA text (the default)");
   auto* ptx_form = forms->add_flag("--ptx", ptx, "the PTX that NVRTC makes of it");
   forms->add_flag("--ir", ir, "the graph of stages, kernels and findings");
+  forms->add_flag("--spec", spec, "the experiment's own text; of a short form, the file that it stands for");
   forms->require_option(0, 1);
   emit->add_option("--stage", stage, "this stage only");
   emit->add_option("--device", common.device, "whose facts (device.sms, …) the experiment reads: auto, cuda:N, sim:NAME or sim:FILE.toml")->capture_default_str();
@@ -91,7 +92,7 @@ int main(int argc, char** argv) {
   if (*check) return gexp::cli::check_command(files, json);
   if (*lock) return gexp::cli::lock_command(files, check_only);
   if (*format) return gexp::cli::format_command(files, check_only);
-  if (*emit) return gexp::cli::emit_command(common, ptx ? "ptx" : ir ? "ir" : "cuda", stage, dump_after, arch);
+  if (*emit) return gexp::cli::emit_command(common, ptx ? "ptx" : ir ? "ir" : spec ? "spec" : "cuda", stage, dump_after, arch);
   if (*infer) return gexp::cli::infer_command(common);
   if (*devices) return gexp::cli::devices_command(device, json);
   if (*doctor) return gexp::cli::doctor_command();
