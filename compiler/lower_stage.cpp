@@ -148,6 +148,7 @@ Stage lower_stage(const lang::Stage& stage, Span span, const Source& source, int
 Expectation lower_expect(const lang::Expect& expect, Span span, const Source& source, int element_bytes) {
   Expectation lowered;
   lowered.condition = lower_expression(*expect.condition, element_bytes);
+  if (expect.where) lowered.where = lower_expression(*expect.where, element_bytes);
   for (const auto& selector : expect.on) lowered.on.push_back(selector.text);
   lowered.from = expect.from;
   lowered.xfail = expect.xfail;

@@ -275,6 +275,10 @@ class Planner {
       }
       problem = follow(op, pattern);
     });
+    for_each_op(stage_, [&](const Op& op) {
+      if (op.kind != Op::Kind::Store || problem || !linkers_.contains(op.memory)) return;
+      problem = error("E0434", op.span, fmt::format("`{}` holds the links of a chase, and a store would break them", op.memory), "store to a memory of its own");
+    });
     for (auto& [name, linker] : linkers_) plan_.links.push_back(std::move(linker.links));
     return problem;
   }
@@ -325,6 +329,9 @@ class Planner {
       }
       plan_.shape = *simple;
       return std::nullopt;
+    }
+    if (stage_.timing == Timing::Each && plan_.grid != 1) {
+      return error("E0435", stage_.launch.span, "`timed … each` records the accesses of one block", "write `grid 1`, or time the `total` of each warp");
     }
     const Body none;
     const bool wall = stage_.timing == Timing::Wall;

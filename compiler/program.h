@@ -127,6 +127,7 @@ struct Question {
 
 struct Expectation {
   FormulaPtr condition;
+  FormulaPtr where;             ///< null when absent; where it does not hold, nothing is expected
   std::vector<std::string> on;  ///< selectors; empty: every device
   std::string from;             ///< the source
   std::string xfail;            ///< why it is expected to fail; empty when it is not
@@ -172,7 +173,7 @@ struct Program {
   std::vector<Require> requires_;
   std::vector<Memory> memories;
   FormulaPtr budget_time, budget_memory;  ///< null when absent
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 0;
   std::vector<Stage> stages;  ///< in an order in which they can run
   std::vector<Expectation> expects;
   std::string ir;  ///< the graph as text, for `emit --ir`

@@ -78,7 +78,7 @@ bool ExpressionChecker::known_in_time(const Symbol& symbol, Span span, const Pla
   auto& problem = error("E0301", span,
                         fmt::format("`{}` is known {}, and {} is settled {}", symbol.name, known(symbol.time), place.what, settled(place.limit)),
                         symbol.kind == Symbol::Kind::Find     ? "a finding is a value in later stages, as STAGE.NAME, and in expects"
-                        : symbol.time == Time::Thread ? "lane, tid, warp and gtid have values inside patterns only"
+                        : symbol.time == Time::Thread ? "lane, tid, warp, cta and gtid have values in patterns, offsets and the conditions of branches"
                                                               : "");
   if (!symbol.span.empty()) {
     problem.notes.push_back({symbol.span, fmt::format("`{}` is {}, declared here", symbol.name, describe(symbol.kind))});

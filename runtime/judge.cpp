@@ -40,6 +40,14 @@ Judgement judge(const compiler::Expectation& expectation, const compiler::Scope&
     judgement.status = Judgement::Status::NotHere;
     return judgement;
   }
+  if (expectation.where) {
+    const auto here = compiler::evaluate(*expectation.where, scope);
+    const auto* holds = here ? here->get<bool>() : nullptr;
+    if (holds && !*holds) {
+      judgement.status = Judgement::Status::NotHere;
+      return judgement;
+    }
+  }
   std::set<std::string> seen;
   observe(*expectation.condition, scope, seen, judgement.observed);
   const auto value = compiler::evaluate(*expectation.condition, scope);

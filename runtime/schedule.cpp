@@ -43,7 +43,10 @@ class Visit {
       if (sweep_of.until) {
         auto done = all_hold(*sweep_of.until, first);
         if (!done) return done;
-        if (*done) break;
+        if (*done) {
+          values->resize(numbers.size());  // what lies beyond was not visited
+          break;
+        }
       }
     }
     if (sweep_of.refine_to && numbers.size() == values->size()) return refine(depth, at, names, *values);

@@ -151,10 +151,19 @@ LaunchShape Bench::launch_shape(const compiler::PointPlan& plan, std::uint64_t s
   return shape;
 }
 
-Result<> Bench::repeat(const compiler::PointPlan& plan, infer::Point& point, double time_limit) {
-  for (const auto& flush : plan.flushes) {
-    if (auto done = backend_.flush(flush); !done) return done;
+Result<Outcome> Bench::launch(const compiler::PointPlan& plan, KernelId kernel, std::uint64_t shared_bytes, const std::vector<Argument>& arguments,
+                              double time_limit, bool flush) {
+  if (flush) {
+    for (const auto& level : plan.flushes) {
+      if (auto done = backend_.flush(level); !done) return done.error();
+    }
   }
+  auto outcome = backend_.launch(kernel, launch_shape(plan, shared_bytes), arguments, time_limit);
+  if (!outcome.done()) forget_after_fault();
+  return outcome;
+}
+
+Result<> Bench::repeat(const compiler::PointPlan& plan, infer::Point& point, double time_limit) {
   if (plan.shape.file == "body.cu") return run_body(plan, point, time_limit);
   return plan.shape.file == "total.cu" ? run_total(plan, point, time_limit) : run_each(plan, point, time_limit);
 }
@@ -176,7 +185,6 @@ Result<> Bench::run_each(const compiler::PointPlan& plan, infer::Point& point, d
   const auto element = [&](const std::shared_ptr<const Pattern>& ring) {
     return ring ? static_cast<std::uint64_t>(ring->at(0, 0) / plan.width) : 0;
   };
-  const auto shape = launch_shape(plan, static_cast<std::uint64_t>(compiler::kTraceBytes));
   infer::Run run;
   run.windows.clear();
   const auto total = static_cast<std::uint64_t>(plan.steps);
@@ -192,10 +200,10 @@ Result<> Bench::run_each(const compiler::PointPlan& plan, infer::Point& point, d
                                              pointer(*cell),
                                              pointer(*empty),
                                              pointer(*empty + kEmptyRegions * 4)};
-    const auto outcome = backend_.launch(*kernel, shape, arguments, time_limit);
-    if (!outcome.done()) {
-      point.outcome = outcome;
-      forget_after_fault();
+    const auto outcome = launch(plan, *kernel, static_cast<std::uint64_t>(compiler::kTraceBytes), arguments, time_limit);
+    if (!outcome) return outcome.error();
+    if (!outcome->done()) {
+      point.outcome = *outcome;
       return Ok{};
     }
     auto window = read_words(*ticks, steps);
@@ -240,7 +248,6 @@ Result<> Bench::run_total(const compiler::PointPlan& plan, infer::Point& point, 
   }
   if (auto done = backend_.write(*tables, std::as_bytes(std::span(words))); !done) return done;
 
-  const auto shape = launch_shape(plan, bytes);
   const std::vector<Argument> arguments = {pointer(*tables),
                                            pointer(*tables + links * 4),
                                            {links, 4},
@@ -251,10 +258,10 @@ Result<> Bench::run_total(const compiler::PointPlan& plan, infer::Point& point, 
                                            pointer(*ticks),
                                            pointer(*empty),
                                            pointer(*last)};
-  const auto outcome = backend_.launch(*kernel, shape, arguments, time_limit);
-  if (!outcome.done()) {
-    point.outcome = outcome;
-    forget_after_fault();
+  const auto outcome = launch(plan, *kernel, bytes, arguments, time_limit);
+  if (!outcome) return outcome.error();
+  if (!outcome->done()) {
+    point.outcome = *outcome;
     return Ok{};
   }
   auto spent = read_words(*ticks, warps);

@@ -51,6 +51,9 @@ class Bench {
   Result<> run_body(const compiler::PointPlan& plan, infer::Point& point, double time_limit);
   /// The parameters of a kernel from body.cu: memories, textures, tables, values; constant memories are filled.
   Result<std::vector<Argument>> body_arguments(const compiler::BodyPlan& body, const compiler::PointPlan& plan, KernelId kernel);
+  /// Empties what the stage flushes, then launches.
+  Result<Outcome> launch(const compiler::PointPlan& plan, KernelId kernel, std::uint64_t shared_bytes, const std::vector<Argument>& arguments,
+                         double time_limit, bool flush = true);
   [[nodiscard]] LaunchShape launch_shape(const compiler::PointPlan& plan, std::uint64_t shared_bytes) const;
   Result<std::vector<std::uint32_t>> read_words(std::uint64_t address, std::size_t count);
   void forget_after_fault();

@@ -88,7 +88,7 @@ Result<> Bench::run_body(const compiler::PointPlan& plan, infer::Point& point, d
   auto cell = calibration_cell();
   if (!cell) return cell.error();
 
-  const auto launch = [&](const compiler::Shape& shape, const compiler::BodyPlan& body, std::uint64_t skip) -> Result<bool> {
+  const auto start = [&](const compiler::Shape& shape, const compiler::BodyPlan& body, std::uint64_t skip, bool flush) -> Result<bool> {
     auto kernel = kernel_for(shape);
     if (!kernel) return kernel.error();
     auto rest = body_arguments(body, plan, *kernel);
@@ -97,18 +97,18 @@ Result<> Bench::run_body(const compiler::PointPlan& plan, infer::Point& point, d
     std::vector<Argument> arguments = {pointer(*cell), pointer(*records), pointer(*overhead), {skip, 4}, {window, 4}, {trace_at / 2, 4}};
     arguments.insert(arguments.end(), rest->begin(), rest->end());
     const auto shared = each ? trace_at + static_cast<std::uint64_t>(compiler::kTraceBytes) : body.shared_bytes;
-    auto outcome = backend_.launch(*kernel, launch_shape(plan, shared), arguments, time_limit);
-    if (outcome.done() && wall && outcome.elapsed_seconds > 4.2) {
-      outcome.status = Outcome::Status::Timeout;
-      outcome.what = "a wall record holds at most 4.2 s";
+    auto outcome = launch(plan, *kernel, shared, arguments, time_limit, flush);
+    if (!outcome) return outcome.error();
+    if (outcome->done() && wall && outcome->elapsed_seconds > 4.2) {
+      outcome->status = Outcome::Status::Timeout;
+      outcome->what = "a wall record holds at most 4.2 s";
     }
-    point.outcome = outcome;
-    if (!outcome.done()) forget_after_fault();
-    return outcome.done();
+    point.outcome = *outcome;
+    return outcome->done();
   };
 
   if (plan.before) {
-    auto done = launch(*plan.before, plan.before_body, 0);
+    auto done = start(*plan.before, plan.before_body, 0, true);
     if (!done || !*done) return done ? Result<>(Ok{}) : Result<>(done.error());
   }
   infer::Run run;
@@ -116,7 +116,7 @@ Result<> Bench::run_body(const compiler::PointPlan& plan, infer::Point& point, d
   run.windows.clear();
   const auto total = each ? static_cast<std::uint64_t>(std::max<std::int64_t>(plan.steps, 1)) : 1;
   for (std::uint64_t skip = 0; skip < total; skip += each ? window : 1) {
-    auto done = launch(plan.shape, plan.body, skip);
+    auto done = start(plan.shape, plan.body, skip, !plan.before);
     if (!done || !*done) return done ? Result<>(Ok{}) : Result<>(done.error());
     if (wall) {
       run.ticks.push_back(static_cast<std::uint32_t>(point.outcome.elapsed_seconds * 1e9 + 0.5));

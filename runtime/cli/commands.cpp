@@ -88,7 +88,7 @@ int emit_command(const Common& common, const std::string& form, const std::strin
     fmt::print("{}", loaded->program.ir);
     return kDone;
   }
-  auto backend = open_device(common.device, common.seed);
+  auto backend = open_device(common.device, common.seed.value_or(loaded->program.seed));
   if (!backend && common.device != "auto") {
     print(backend.error(), nullptr);
     return kEnvironment;

@@ -153,7 +153,7 @@ int plan_command(const Common& common, bool dot) {
     fmt::print("{}", loaded->program.dot);
     return kDone;
   }
-  auto backend = open_device(common.device, common.seed);
+  auto backend = open_device(common.device, common.seed.value_or(loaded->program.seed));
   if (!backend) {
     print(backend.error(), nullptr);
     return kEnvironment;

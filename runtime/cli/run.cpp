@@ -63,7 +63,7 @@ int run_command(const Common& common) {
       return kEnvironment;
     }
   }
-  auto backend = open_device(common.device, common.seed);
+  auto backend = open_device(common.device, common.seed.value_or(loaded->program.seed));
   if (!backend) {
     print(backend.error(), nullptr);
     return kEnvironment;

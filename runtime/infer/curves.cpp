@@ -113,9 +113,10 @@ Finding value(const Context& context) {
       if (each.label.empty()) return true;
       const auto at = point.at.find(each.label);
       const auto wanted = compiler::evaluate(*each.value, context.outer);
-      const auto* have = at == point.at.end() ? nullptr : at->second.get<Number>();
-      const auto* want = wanted ? wanted->get<Number>() : nullptr;
-      return have && want && have->number == want->number;
+      if (at == point.at.end() || !wanted) return false;
+      const auto* have = at->second.get<Number>();
+      const auto* want = wanted->get<Number>();
+      return have && want ? have->number == want->number : at->second == *wanted;
     });
     if (!here) continue;
     auto y = compiler::evaluate(*data->value, scope);
