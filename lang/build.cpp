@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <map>
 
 #include "lang/base/result.h"
 #include "lang/build_expression.h"
@@ -53,6 +54,24 @@ class Parts {
   const Tree& tree_;
   Diagnostics& diagnostics_;
   std::size_t next_ = 0;
+};
+
+/// Says E0110 where a clause stands twice; the first one counts.
+class Once {
+ public:
+  explicit Once(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+
+  bool add(const Tree& clause) {
+    const auto [first, fresh] = seen_.emplace(clause.kind, clause.span);
+    if (fresh) return true;
+    auto& problem = diagnostics_.error("E0110", clause.span, "this clause stands twice in one statement", "keep one of them");
+    problem.notes.push_back({first->second, "the first one"});
+    return false;
+  }
+
+ private:
+  Diagnostics& diagnostics_;
+  std::map<Kind, Span> seen_;
 };
 
 class Builder {
@@ -116,7 +135,7 @@ class Builder {
     Seed s;
     const auto& digits = tree.children[0]->text;
     const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), s.value);
-    if (parsed.ec != std::errc()) diagnostics_.error("E0109", tree.children[0]->span, "this seed is larger than 2^64 - 1");
+    if (parsed.ec != std::errc()) diagnostics_.error("E0109", tree.children[0]->span, "this seed is larger than 2^64 - 1", "any smaller whole number is as random");
     return s;
   }
 
@@ -126,9 +145,11 @@ class Builder {
     s.element = parts.word();
     s.length = parts.expression();
     s.space = parts.word();
+    Once once(diagnostics_);
     while (parts.more()) {
-      if (auto page = parts.clause(Kind::PageClause)) s.page = std::move(page);
-      else s.align = parts.clause(Kind::AlignClause);
+      const auto& clause = parts.take();
+      if (!once.add(clause)) continue;
+      (clause.kind == Kind::PageClause ? s.page : s.align) = parts.build(clause.children[0].get());
     }
     return s;
   }
@@ -167,7 +188,9 @@ class Builder {
 
   Launch launch(const Tree& tree) {
     Launch s;
+    Once once(diagnostics_);
     for (const auto& clause : tree.children) {
+      if (!once.add(*clause)) continue;
       const auto& inner = *clause->children[0];
       if (clause->kind == Kind::Place) {
         s.place = word_of(inner);
@@ -180,7 +203,6 @@ class Builder {
                       : clause->kind == Kind::Persm   ? &s.persm
                       : clause->kind == Kind::Bank    ? &s.bank
                                                       : &s.carveout;
-      if (*slot) diagnostics_.error("E0110", clause->span, "this clause stands twice in one launch");
       *slot = build_expression(inner, diagnostics_);
     }
     return s;
@@ -263,9 +285,12 @@ class Builder {
         made.body = body(parts.take());
         break;
     }
+    Once once(diagnostics_);
     while (parts.more()) {
-      if (const auto* via = parts.optional(Kind::ViaClause)) made.via = word_of(*via->children[0]);
-      else made.width = parts.clause(Kind::AsClause);
+      const auto& clause = parts.take();
+      if (!once.add(clause)) continue;
+      if (clause.kind == Kind::ViaClause) made.via = word_of(*clause.children[0]);
+      else made.width = parts.build(clause.children[0].get());
     }
     return made;
   }
