@@ -131,8 +131,10 @@ std::uint32_t open_bracket(std::string_view text, std::uint32_t begin, std::uint
 std::uint32_t word_before(std::string_view text, std::uint32_t begin, std::uint32_t at, std::string_view word) {
   for (std::uint32_t i = begin; i < at;) {
     if (text[i] == '"') {
-      for (++i; i < at && text[i] != '"';) ++i;
+      for (++i; i < at && text[i] != '"' && text[i] != '\n';) ++i;
       ++i;
+    } else if (text[i] == '#') {
+      while (i < at && text[i] != '\n') ++i;
     } else if (is_word(text[i])) {
       const auto from = i;
       while (i < at && is_word(text[i])) ++i;
