@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 32;
 constexpr int kMaxOperations = 4096;   // after unrolling: bounds the text and the compile
-constexpr int kChainBlock = 64;        // instructions of a chain an iteration
+constexpr std::int64_t kBlock = 256;   // instructions of an arithmetic chain without a jump between
 constexpr int kCellBytes = 16;         // idle cell of shared, local and constant memories
 
 Diagnostic error(Span span, std::string code, std::string message, std::string hint = {}) {
@@ -77,7 +77,7 @@ class Writer {
     return Shape{"body.cu",
                  {{"bounds", bounds}, {"constants", constants}, {"parameters", parameters}, {"setup", setup}, {"warm", warm},
                   {"passes", place_.timing == Timing::Wall ? "1" : "0"}, {"addresses", addresses_}, {"timed", timed},
-                  {"record", record()}, {"calibrate", calibration_text(place_.timing, first_, first_via_, first_width_)}},
+                  {"record", record()}, {"calibrate", calibration_text(place_.timing, first_, first_chase_, first_via_, first_width_)}},
                  span};
   }
 
@@ -138,6 +138,8 @@ class Writer {
     if (value.width == 16) line(fmt::format("asm volatile(\"xor.b64 %0, %0, %1;\" : \"+l\"(sum) : \"l\"({}h) : \"memory\");", value.name));
   }
 
+  /// Holds the next clock read back until a value is there.
+  void settle(const std::string& value) { line(settle_text(value)); }
   void begin_timing() {
     if (each()) line("asm volatile(\"mov.u32 %0, %%clock;\" : \"=r\"(t0) :: \"memory\");");
   }
@@ -211,7 +213,7 @@ class Writer {
   }
   void count(const Op& op, const Memory& memory, double rounds, int width) {
     if (!rehearsed_) return;
-    if (!first_) first_ = &memory, first_via_ = op.kind == Op::Kind::Store ? Via::Default : op.via, first_width_ = width;
+    if (!first_) first_ = &memory, first_chase_ = op.kind == Op::Kind::Chase, first_via_ = op.kind == Op::Kind::Store ? Via::Default : op.via, first_width_ = width;
     plan_.moved += static_cast<std::uint64_t>(rounds * threads_where(conditions_, threads(), rounds_around()) * width);
     plan_.accesses += static_cast<std::int64_t>(rounds);
   }
@@ -230,6 +232,7 @@ class Writer {
     line(load_text(**memory, op.via, *width, *at, value));
     if (each()) {
       consume({value, *width});
+      settle("sum");
       end_timing();
     } else {
       loaded.push_back({value, *width});
@@ -298,6 +301,7 @@ class Writer {
     ++depth_;
     begin_timing();
     line(step_text(**memory, op.via, *width, at, link, base));
+    if (each()) settle(at);
     end_timing();
     --depth_;
     line("}");
@@ -328,7 +332,11 @@ class Writer {
     auto& settled = rehearsed_ ? addresses_ : before_loops_;
     const std::string indent = rehearsed_ ? "    " : "      ";
     settled += fmt::format("{0}const {1} {2}_c = ({1})(window != 0xffffffffu);\n", indent, instruction->type, value);  // 1, and the compiler does not know it
-    settled += fmt::format("{0}const u32 {1} = (u32)({2} / {3}), {1}_rest = (u32)({2} % {3});\n", indent, rounds, *chain, kChainBlock);
+    // A jump costs a chain some cycles that nothing hides, so there are few: blocks that fit the innermost instruction cache, and
+    // what is left in one straight piece, which is part of the text.
+    std::int64_t block = kBlock;
+    while (block * beside > 2 * kBlock) block /= 2;
+    settled += fmt::format("{}const u32 {} = (u32)({} / {});\n", indent, rounds, *chain, block);
     std::string links;
     for (std::int64_t i = 0; i < beside; ++i) {
       settled += fmt::format("{0}{1} {2}_{3} = ({1})(tid + {3});\n", indent, instruction->type, value, i);
@@ -336,10 +344,9 @@ class Writer {
     }
     line("#pragma unroll 1");
     line(fmt::format("for (u32 i = 0; i < {}; ++i) {{", rounds));
-    line(fmt::format("  _Pragma(\"unroll\") for (int j = 0; j < {}; ++j) {{ {}}}", kChainBlock, links));
+    line(fmt::format("  _Pragma(\"unroll\") for (int j = 0; j < {}; ++j) {{ {}}}", block, links));
     line("}");
-    line("#pragma unroll 1");
-    line(fmt::format("for (u32 i = 0; i < {}_rest; ++i) {{ {}}}", rounds, links));
+    if (steps % block > 0) line(fmt::format("_Pragma(\"unroll\") for (int j = 0; j < {}; ++j) {{ {}}}", steps % block, links));
     for (std::int64_t i = 0; i < beside; ++i) {
       const bool wide = instruction->letter == 'l' || instruction->letter == 'd';
       line(wide ? fmt::format("asm volatile(\"{{ .reg .b64 w; mov.b64 w, %1; xor.b64 %0, %0, w; }}\" : \"+l\"(sum) : \"{}\"({}_{}) : \"memory\");", instruction->letter, value, i)
@@ -524,6 +531,7 @@ class Writer {
   std::vector<const Formula*> conditions_;
   std::set<std::string> used_;
   const Memory* first_ = nullptr;  ///< what the timed region accesses first, and how
+  bool first_chase_ = false;
   Via first_via_ = Via::Default;
   int first_width_ = 4;
   bool rehearsed_ = false;

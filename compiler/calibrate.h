@@ -9,8 +9,11 @@ namespace gexp::compiler {
 /// The name in body.cu of the cell that the rehearsal uses in a memory's space.
 const char* idle_cell(const Memory& memory);
 
+/// `asm volatile` that nothing is moved over and that waits for a 64-bit value (body.cu says why).
+std::string settle_text(const std::string& value);
+
 /// The text that measures what a timed region costs besides what it times, into `least`. `first`: what the region accesses first,
 /// null when nothing.
-std::string calibration_text(Timing timing, const Memory* first, Via via, int width);
+std::string calibration_text(Timing timing, const Memory* first, bool chase, Via via, int width);
 
 }  // namespace gexp::compiler

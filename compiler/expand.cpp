@@ -106,6 +106,9 @@ Result<std::vector<Value>> sweep_values(const Sweep& sweep, const Scope& scope) 
   const auto refuse = [&](const char* what, const char* hint) { return error("E0407", sweep.by ? sweep.by->span : sweep.span, what, hint); };
   const auto refuse_start = [&](const char* what) { return error("E0407", sweep.from->span, what, "begin the interval at one, or above"); };
   std::vector<Value> values;
+  if (sweep.kind == Sweep::Kind::Step && *by > 0 && *high > *low) {
+    values.reserve(static_cast<std::size_t>(std::min((*high - *low) / *by, static_cast<double>(kMaxSweepValues))) + 2);
+  }
   const auto push = [&](double value) { values.emplace_back(value, dimension); };
   switch (sweep.kind) {
     case Sweep::Kind::Times:

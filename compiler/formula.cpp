@@ -290,6 +290,7 @@ Result<Value> evaluate(const Formula& formula, const Scope& scope) {
   }
   switch (formula.kind) {
     case Kind::Field: {
+      if (const auto* list = values[0].get<List>(); list && formula.text == "count") return Value(static_cast<double>(list->size()));
       const auto* fields = values[0].get<Fields>();
       if (!fields) return wrong_kind(formula, values[0], "a value with fields");
       const auto found = fields->find(formula.text);
@@ -349,6 +350,15 @@ void collect_names(const Formula& formula, std::set<std::string> bound, std::set
 }
 
 }  // namespace
+
+Formula call_of(const std::string& function, const Formula& argument) {
+  Formula call;
+  call.kind = Formula::Kind::Call;
+  call.span = argument.span;
+  call.text = function;
+  call.arguments.push_back({"", std::make_shared<Formula>(argument), nullptr, "", nullptr});
+  return call;
+}
 
 std::vector<std::string> free_names(const Formula& formula) {
   std::set<std::string> found;

@@ -80,6 +80,9 @@ class Names final : public Scope {
 /// Errors (E04xx) point at the formula's span: division by zero, a list too long, an empty interval …
 Result<Value> evaluate(const Formula& formula, const Scope& scope);
 
+/// `function(argument)`.
+Formula call_of(const std::string& function, const Formula& argument);
+
 /// The names (roots of `a.b.c`) that a formula reads and does not bind itself.
 std::vector<std::string> free_names(const Formula& formula);
 

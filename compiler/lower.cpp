@@ -118,6 +118,8 @@ class Lowering {
 
   void lower(const lang::Let& let, Span) {
     program_.lets.push_back({Binding::Kind::Let, let.name.text, formula(let.value)});
+    // Later params may read it; what names a thread or the device has no value here.
+    if (auto value = evaluate(*program_.lets.back().formula, scope_)) scope_.set(let.name.text, std::move(*value));
   }
   void lower(const lang::PatternDef& pattern, Span) {
     program_.lets.push_back({Binding::Kind::Pattern, pattern.name.text, formula(pattern.value)});
@@ -147,7 +149,7 @@ class Lowering {
   }
 
   void lower(const lang::Stage& stage, Span span) {
-    program_.stages.push_back(lower_stage(stage, span, source_, element_bytes_, diagnostics_));
+    program_.stages.push_back(lower_stage(stage, span, source_, element_bytes_, scope_, diagnostics_));
   }
   void lower(const lang::Expect& expect, Span span) {
     program_.expects.push_back(lower_expect(expect, span, source_, element_bytes_));

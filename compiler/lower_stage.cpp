@@ -8,14 +8,15 @@
 
 #include "compiler/lower.h"
 #include "compiler/ops.h"
+#include "lang/limits.h"
 
 namespace gexp::compiler {
 namespace {
 
 class StageLowering {
  public:
-  StageLowering(const Source& source, int element_bytes, Diagnostics& diagnostics)
-      : source_(source), element_bytes_(element_bytes), diagnostics_(diagnostics) {}
+  StageLowering(const Source& source, int element_bytes, const Scope& scope, Diagnostics& diagnostics)
+      : source_(source), element_bytes_(element_bytes), scope_(scope), diagnostics_(diagnostics) {}
 
   Stage run(const lang::Stage& stage, Span span) {
     stage_.name = stage.name.text;
@@ -89,6 +90,8 @@ class StageLowering {
       diagnostics_.error("E0415", repeat.at_least->span,
                          fmt::format("`{}` is no number of repetitions", source_.slice(cover(repeat.at_least->span, repeat.at_most ? repeat.at_most->span : Span{}))),
                          "write `repeat LEAST..MOST until CONDITION`, LEAST at least 1");
+    } else if (static_cast<double>(stage_.repeat.at_most) > lang::kMaxRepetitions) {  // computed; the checker sees written ones
+      diagnostics_.error("E0441", repeat.at_least->span, fmt::format("a point is repeated at most {:.0f} times", lang::kMaxRepetitions));
     }
   }
   void lower(const lang::Record& record, Span) {
@@ -106,7 +109,7 @@ class StageLowering {
     question.arguments = call->arguments;
     question.span = span;
     if (find.need) {
-      const auto need = evaluate(*formula(find.need), Names());
+      const auto need = evaluate(*formula(find.need), scope_);
       if (const auto* n = need ? need->get<Number>() : nullptr) question.need = n->number;
     }
     stage_.finds.push_back(std::move(question));
@@ -123,13 +126,14 @@ class StageLowering {
 
   std::int64_t whole(const lang::ExprPtr& expression, std::int64_t otherwise) {
     if (!expression) return otherwise;
-    const auto value = evaluate(*formula(expression), Names());
+    const auto value = evaluate(*formula(expression), scope_);
     const auto* n = value ? value->get<Number>() : nullptr;
     return n && n->number == std::floor(n->number) && std::fabs(n->number) < 1e9 ? static_cast<std::int64_t>(n->number) : 0;
   }
 
   const Source& source_;
   int element_bytes_;
+  const Scope& scope_;
   Diagnostics& diagnostics_;
   Stage stage_;
   bool timed_ = false;
@@ -137,8 +141,8 @@ class StageLowering {
 
 }  // namespace
 
-Stage lower_stage(const lang::Stage& stage, Span span, const Source& source, int element_bytes, Diagnostics& diagnostics) {
-  return StageLowering(source, element_bytes, diagnostics).run(stage, span);
+Stage lower_stage(const lang::Stage& stage, Span span, const Source& source, int element_bytes, const Scope& scope, Diagnostics& diagnostics) {
+  return StageLowering(source, element_bytes, scope, diagnostics).run(stage, span);
 }
 
 Expectation lower_expect(const lang::Expect& expect, Span span, const Source& source, int element_bytes) {

@@ -9,8 +9,8 @@
 
 namespace gexp::compiler {
 
-/// One checked stage. E0503: it times nothing; E0415: no number of repetitions.
-Stage lower_stage(const lang::Stage& stage, Span span, const Source& source, int element_bytes, Diagnostics& diagnostics);
+/// One checked stage. `scope`: params and lets of the file. E0503: it times nothing; E0415: no number of repetitions.
+Stage lower_stage(const lang::Stage& stage, Span span, const Source& source, int element_bytes, const Scope& scope, Diagnostics& diagnostics);
 
 Expectation lower_expect(const lang::Expect& expect, Span span, const Source& source, int element_bytes);
 

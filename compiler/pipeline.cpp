@@ -61,6 +61,7 @@ std::optional<Program> compile(const Source& source, const Options& options, Dia
   }
   if (diagnostics.has_errors()) return std::nullopt;
   ir.program.ir = ir.graph.text();
+  ir.program.dot = ir.graph.dot(ir.program.experiment);
   return std::move(ir.program);
 }
 

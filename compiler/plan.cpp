@@ -166,7 +166,7 @@ class Planner {
       }
       auto value = evaluate(*binding.formula, names_);
       if (!value) return value.error();
-      if (binding.kind == Binding::Kind::Let) plan_.lets[binding.name] = *value;
+      plan_.lets[binding.name] = *value;
       names_.set(binding.name, std::move(*value));
     }
     return std::nullopt;
@@ -251,9 +251,12 @@ class Planner {
   }
 
   Result<std::shared_ptr<const Pattern>> pattern_of(const Op& chase) {
+    const auto* known = names_.lookup(chase.pattern);
     for (const auto* bindings : {&stage_.bindings, &program_.lets}) {
       for (const auto& binding : *bindings) {
-        if (binding.name == chase.pattern) return evaluate_pattern(*binding.formula, names_, lets_, plan_.grid, plan_.block);
+        if (binding.name != chase.pattern) continue;
+        if (known) return as_pattern(*known, binding.formula->span);
+        return evaluate_pattern(*binding.formula, names_, lets_, plan_.grid, plan_.block);  // it differs between threads
       }
     }
     return error("E0408", chase.span, fmt::format("`{}` is no pattern here", chase.pattern));
@@ -374,6 +377,7 @@ std::set<std::string> names_in_text(const Program& program, const Stage& stage) 
   for_each_op(stage, [&](const Op& op) {
     want(op.width);
     want(op.ilp);
+    want(op.chain);  // what is left of whole blocks is text
     if (op.kind == Op::Kind::Unroll || op.kind == Op::Kind::Loop) want(op.from), want(op.to);  // a loop without a round has no text
   });
   want(stage.launch.cluster);

@@ -14,7 +14,7 @@ namespace gexp::compiler {
 /// One sweep point, ready to run: everything that its launches need but the device's addresses.
 struct PointPlan {
   Coordinates at;                          ///< sweeps
-  std::map<std::string, Value> lets;       ///< the stage's lets (not its patterns), and counts as `unique(slot)`
+  std::map<std::string, Value> lets;       ///< the stage's lets and patterns that are alike for all threads, and counts as `unique(slot)`
   std::uint32_t grid = 1, block = 1;
   std::int64_t carveout = -1;              ///< bytes; -1: as little as possible
   std::uint32_t bank = 0;                  ///< bytes; 0: the device's default

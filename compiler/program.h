@@ -177,6 +177,7 @@ struct Program {
   std::vector<Stage> stages;  ///< in an order in which they can run
   std::vector<Expectation> expects;
   std::string ir;  ///< the graph as text, for `emit --ir`
+  std::string dot;  ///< and for Graphviz
 };
 
 }  // namespace gexp::compiler

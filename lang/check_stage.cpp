@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "lang/limits.h"
+
 namespace gexp::lang {
 namespace {
 
@@ -192,9 +194,14 @@ void StageChecker::check(const Timed& timed, Span) {
 }
 
 void StageChecker::check(const RepeatUntil& repeat, Span) {
-  expressions_.want(repeat.at_least, plain(), at("a number of repetitions", Time::Point), "the number of repetitions");
-  expressions_.want(repeat.at_most, plain(), at("a number of repetitions", Time::Point), "the number of repetitions");
+  expressions_.want(repeat.at_least, plain(), at("a number of repetitions", Time::File), "the number of repetitions");
+  expressions_.want(repeat.at_most, plain(), at("a number of repetitions", Time::File), "the number of repetitions");
   expressions_.want(repeat.until, bool_type(), rows("a stopping rule"), "what follows `until`");
+  const auto& most = repeat.at_most ? repeat.at_most : repeat.at_least;
+  const auto* written = most ? std::get_if<Quantity>(&most->node) : nullptr;
+  if (written && written->unit.empty() && written->number > kMaxRepetitions) {
+    diagnostics_.error("E0441", most->span, fmt::format("a point is repeated at most {:.0f} times", kMaxRepetitions), "fewer tell as much: `repeat 3..50 until ci(median(lat)) < 2%`");
+  }
 }
 
 void StageChecker::check(const Record& record, Span) {

@@ -88,7 +88,7 @@ const SymbolScope& builtin_names() {
   static const SymbolScope scope = [] {
     SymbolScope names;
     Diagnostics none;
-    for (const char* name : {"lane", "tid", "warp", "gtid"}) {
+    for (const char* name : {"lane", "tid", "warp", "cta", "gtid"}) {
       Symbol symbol;
       symbol.kind = Symbol::Kind::Thread;
       symbol.name = name;

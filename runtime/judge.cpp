@@ -45,7 +45,8 @@ Judgement judge(const compiler::Expectation& expectation, const compiler::Scope&
   const auto value = compiler::evaluate(*expectation.condition, scope);
   const auto* holds = value ? value->get<bool>() : nullptr;
   if (!holds) {
-    judgement.status = Judgement::Status::Unknown;
+    // What is expected to fail may do so by not being found.
+    judgement.status = expectation.xfail.empty() ? Judgement::Status::Unknown : Judgement::Status::ExpectedFail;
     if (!value) judgement.observed = value.error().message;
   } else if (expectation.xfail.empty()) {
     judgement.status = *holds ? Judgement::Status::Pass : Judgement::Status::Fail;

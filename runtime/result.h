@@ -37,7 +37,7 @@ struct StageResult {
 
 /// Everything that one run gave: enough to infer again on a machine without a GPU.
 struct RunResult {
-  enum class End { Complete, Interrupted, Faulted, OutOfTime };
+  enum class End { Complete, Interrupted, Faulted, OutOfTime, OutOfDefaultTime, OutOfSetTime };
   std::string experiment;
   std::string spec_path, spec_text, spec_sha256;
   std::vector<compiler::UsedFile> used;  ///< what the spec uses, and what that uses: to infer again needs no other file

@@ -332,7 +332,8 @@ RunResult read_result(const Json& json) {
     result.kernels.push_back({kernel.at("template").get<std::string>(), kernel.at("key").get<std::string>(), false, 0});
   }
   const auto end = json.at("end").get<std::string>();
-  for (const auto candidate : {RunResult::End::Interrupted, RunResult::End::Faulted, RunResult::End::OutOfTime}) {
+  for (const auto candidate : {RunResult::End::Interrupted, RunResult::End::Faulted, RunResult::End::OutOfTime,
+                               RunResult::End::OutOfDefaultTime, RunResult::End::OutOfSetTime}) {
     if (end == word(candidate)) result.end = candidate;
   }
   for (const auto& stage : json.at("stages")) result.stages.push_back(read_stage(stage));

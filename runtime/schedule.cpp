@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/schedule.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+
+#include "compiler/points.h"
 
 namespace gexp::runtime {
 namespace {
@@ -19,6 +23,11 @@ class Visit {
   /// All points below `at`, which fixes the sweeps above `depth`.
   Result<bool> sweep(std::size_t depth, const Coordinates& at, const Names& names) {
     if (depth == stage_.sweeps.size()) {
+      if (static_cast<double>(visited_.size()) >= compiler::kMaxPoints) {
+        auto problem = failure("E0440", fmt::format("stage `{}` has more than {:.0f} points", stage_.name, compiler::kMaxPoints), "refine less far, or split the stage");
+        problem.span = stage_.sweeps.front().span;
+        return problem;
+      }
       visited_.push_back(at);
       return measure_.point(at);
     }
@@ -82,6 +91,9 @@ class Visit {
     const auto holds = [](const Value& value) { return value.get<bool>() && *value.get<bool>(); };
     if (std::any_of(a.begin(), a.end(), holds) != std::any_of(b.begin(), b.end(), holds)) return true;
     for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+      const auto* list_a = a[i].get<List>();
+      const auto* list_b = b[i].get<List>();
+      if (list_a && list_b && differ(*list_a, *list_b)) return true;
       const auto* x = a[i].get<Number>();
       const auto* y = b[i].get<Number>();
       if (x && y && std::fabs(x->number - y->number) > kNoise * std::max(std::fabs(x->number), std::fabs(y->number))) return true;
@@ -132,6 +144,9 @@ class Visit {
 }  // namespace
 
 Result<bool> visit_points(const compiler::Stage& stage, const compiler::Scope& scope, const Measure& measure) {
+  if (const auto count = compiler::count_points(stage, scope)) {  // its mistakes are told where they matter
+    if (auto accepted = compiler::accept_points(stage, *count); !accepted) return accepted.error();
+  }
   return Visit(stage, measure).sweep(0, {}, Names(&scope));
 }
 

@@ -202,7 +202,19 @@ class StageRun {
   Result<Value> value_at(const compiler::Formula& formula, const Coordinates& at) {
     const auto index = find_point(at);
     if (!index || result_.table.points[*index].runs.empty()) return Value();
-    return infer::at_point(formula, result_.table, classes(), *index, stage_, scope_);
+    const auto value_of = [&](const compiler::Formula& wanted) {
+      return infer::at_point(wanted, result_.table, classes(), *index, stage_, scope_);
+    };
+    if (formula.kind != compiler::Formula::Kind::Name || formula.text != stage_.timed_name) return value_of(formula);
+    // A whole record: its level, its weight, and whether anything misses.
+    List all;
+    for (const char* function : {"median", "mean", "misses"}) {
+      auto value = value_of(compiler::call_of(function, formula));
+      if (!value) return value;
+      const auto* misses = function == std::string("misses") ? value->get<Number>() : nullptr;
+      all.push_back(misses ? Value(misses->number > 0) : std::move(*value));
+    }
+    return Value(std::move(all));
   }
 
   /// The stopping rule, once every point has its least repetitions: only then are all latency classes of the stage in sight.
@@ -268,11 +280,15 @@ Result<> run_session(const compiler::Program& program, Backend& backend, jit::Co
   const auto start = Clock::now();
   auto scope = compiler::file_scope(program);
   if (!scope) return scope.error();
-  double budget = 0;
-  if (program.budget_time) {
+  double budget = kDefaultTimeLimit;
+  auto out_of_time = RunResult::End::OutOfDefaultTime;
+  if (options.time_limit) {
+    budget = *options.time_limit;
+    out_of_time = RunResult::End::OutOfSetTime;
+  } else if (program.budget_time) {
     auto value = compiler::evaluate(*program.budget_time, *scope);
     if (!value) return value.error();
-    if (const auto* n = value->get<Number>()) budget = n->number;
+    if (const auto* n = value->get<Number>()) budget = n->number, out_of_time = RunResult::End::OutOfTime;
   }
   Bench bench(program, *scope, backend, compiler, options.template_folder);
   std::optional<Diagnostic> problem;
@@ -293,7 +309,7 @@ Result<> run_session(const compiler::Program& program, Backend& backend, jit::Co
       if (const auto* value = scope->lookup(program.stages[index].name)) result.inputs[program.stages[index].name] = *value;
     }
     const auto stage_start = Clock::now();
-    StageRun run(program, stage, *scope, bench, options, progress, result, [&] { return budget > 0 && since(start) > budget; });
+    StageRun run(program, stage, *scope, bench, options, progress, result, [&] { return since(start) > budget; });
     auto done = run.run();
     result.seconds = since(stage_start);
     faulted = faulted || run.faulted();
@@ -310,6 +326,7 @@ Result<> run_session(const compiler::Program& program, Backend& backend, jit::Co
       problem = done.error();
     } else if (!*done) {
       so_far.end = run.stopped_by();
+      if (so_far.end == RunResult::End::OutOfTime) so_far.end = out_of_time;
       result.status = StageResult::Status::Stopped;
       result.why = word(so_far.end);
     }
@@ -351,6 +368,7 @@ Result<> infer_again(const compiler::Program& program, RunResult& result) {
       point.warm_steps = plan->warm_steps;
       point.steps = plan->steps;
       point.moved = static_cast<double>(plan->moved);
+      for (const auto& [name, value] : plan->lets) point.at.try_emplace(name, value);  // patterns are not kept
     }
     Names asking(&then);
     std::vector<infer::Finding> findings;
@@ -390,6 +408,11 @@ void check_requirements(const compiler::Program& program, const Backend& backend
       diagnostics.error("E0427", program.budget_memory->span,
                         fmt::format("the memories take {}, the budget is {}", show(total, kBytes), show(n->number, kBytes)));
     }
+  } else if (const auto whole = static_cast<double>(backend.device().memory_bytes); whole > 0 && total > kDefaultMemoryShare * whole && !diagnostics.has_errors()) {
+    diagnostics.error("E0442", program.memories.front().span,
+                      fmt::format("the memories take {}, more than {:.0f} % of the {} that {} has", show(total, kBytes), 100 * kDefaultMemoryShare,
+                                  show(whole, kBytes), backend.device().id),
+                      "a file that means to take more says so with `budget memory`");
   }
   for (const auto& stage : program.stages) {
     compiler::for_each_op(stage, [&](const compiler::Op& op) {
@@ -401,12 +424,16 @@ void check_requirements(const compiler::Program& program, const Backend& backend
     for (const auto& flush : stage.flushes) need({Requirement::Kind::Flush, flush.level, 0, flush.span});
     if (!stage.launch.place.empty() && stage.launch.place != "any") need({Requirement::Kind::Place, stage.launch.place, 0, stage.launch.span});
     const auto number = [&](const compiler::FormulaPtr& formula) -> std::optional<double> {
-      if (!formula || !stage.after.empty()) return std::nullopt;
+      if (!formula) return std::nullopt;
       Names names(&*scope);
       for (const auto& sweep : stage.sweeps) {  // the largest value of each sweep
         auto values = compiler::sweep_values(sweep, names);
         if (!values) return std::nullopt;
         compiler::bind_sweep(sweep, values->back(), names);
+      }
+      for (const auto& binding : stage.bindings) {  // what reads threads or findings has no value yet
+        auto bound = binding.kind == compiler::Binding::Kind::Let ? compiler::evaluate(*binding.formula, names) : Result<Value>(Value());
+        if (bound) names.set(binding.name, std::move(*bound));
       }
       auto value = compiler::evaluate(*formula, names);
       const auto* n = value ? value->get<Number>() : nullptr;
@@ -433,6 +460,8 @@ const char* word(RunResult::End end) {
     case RunResult::End::Interrupted: return "interrupted";
     case RunResult::End::Faulted: return "a kernel faulted or timed out";
     case RunResult::End::OutOfTime: return "the time budget is used up";
+    case RunResult::End::OutOfDefaultTime: return "the 10 minutes of a file without `budget time` are used up; --time-limit gives more";
+    case RunResult::End::OutOfSetTime: return "the time of --time-limit is used up";
   }
   return "";
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "compiler/program.h"
@@ -20,11 +21,15 @@ class Progress {
 struct SessionOptions {
   std::string template_folder;
   double launch_limit = 60;           ///< seconds for one launch
+  std::optional<double> time_limit;   ///< seconds for the run, instead of the file's budget or the default
   std::function<bool()> interrupted;  ///< asked between launches
 };
 
 /// Whether the device can run the program at all: every missing capability, at its statement (E0501), and the memory budget.
 void check_requirements(const compiler::Program& program, const Backend& backend, Diagnostics& diagnostics);
+
+inline constexpr double kDefaultTimeLimit = 600;    ///< seconds, of a file without `budget time`
+inline constexpr double kDefaultMemoryShare = 0.8;  ///< of the device's memory, for a file without `budget memory`
 
 /// Runs every stage, asks its questions, judges the expectations. Errors of the environment (no memory, no compiler, a template
 /// missing) and of the spec at run time are Result errors; then `so_far` still holds what was measured before.

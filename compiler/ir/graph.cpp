@@ -108,4 +108,44 @@ std::string Graph::text() const {
   return text;
 }
 
+namespace {
+
+std::string quoted(const std::string& text) {
+  std::string safe;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') safe += '\\';
+    if (c == '\n') safe += "\\n";
+    else if (static_cast<unsigned char>(c) >= 0x20) safe += c;
+  }
+  return '"' + safe + '"';
+}
+
+const char* shape(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::Stage: return "box";
+    case NodeKind::Kernel: return "component";
+    case NodeKind::Memory: return "cylinder";
+    case NodeKind::Finding: return "ellipse";
+    case NodeKind::Expectation: return "diamond";
+    case NodeKind::Parameter:
+    case NodeKind::Let: return "plaintext";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string Graph::dot(const std::string& title) const {
+  std::string text = fmt::format("digraph {} {{\n  rankdir=LR;\n", quoted(title));
+  for (NodeId id = 0; id < size(); ++id) {
+    const auto& at = node(id);
+    text += fmt::format("  n{} [shape={} label={}{}];\n", id, shape(at.kind), quoted(fmt::format("{}\n{}", word(at.kind), at.name)),
+                        at.detail.empty() ? "" : " tooltip=" + quoted(at.detail));
+  }
+  for (NodeId id = 0; id < size(); ++id) {
+    for (const auto input : inputs(id)) text += fmt::format("  n{} -> n{};\n", input, id);
+  }
+  return text + "}\n";
+}
+
 }  // namespace gexp::compiler::ir

@@ -46,6 +46,9 @@ class Graph {
   /// One line a node: `%3 stage capacity <- %0 %2  …`.
   [[nodiscard]] std::string text() const;
 
+  /// For Graphviz: data flows along the arrows. Any name and detail is safe in it.
+  [[nodiscard]] std::string dot(const std::string& title) const;
+
  private:
   struct State;
   std::unique_ptr<State> state_;

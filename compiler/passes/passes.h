@@ -11,6 +11,9 @@ namespace gexp::compiler::passes {
 /// Requires: lowered. Leaves: every stage's `after`: the stages whose findings it reads.
 void order_stages(Ir& ir, const Source& source, Diagnostics& diagnostics);
 
+/// Requires: ordered. Refuses stages with too many points (E0440) where that is known before anything runs; changes nothing.
+void limit_points(Ir& ir, const Source& source, Diagnostics& diagnostics);
+
 /// Requires: ordered. Leaves: a kernel node for every shape whose widths are known before anything runs.
 void collect_kernels(Ir& ir, const Source& source, Diagnostics& diagnostics);
 
@@ -22,8 +25,9 @@ struct Pass {
   void (*run)(Ir&, const Source&, Diagnostics&);
 };
 
-inline constexpr std::array<Pass, 3> kPasses{{
+inline constexpr std::array<Pass, 4> kPasses{{
     {"order", order_stages},
+    {"points", limit_points},
     {"kernels", collect_kernels},
     {"idle", report_idle_stages},
 }};

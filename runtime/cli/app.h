@@ -25,6 +25,7 @@ struct Common {
   std::optional<std::uint64_t> seed;
   std::string out;
   std::string templates;
+  std::optional<double> time_limit;  ///< seconds
   bool json = false, quiet = false;
 };
 
@@ -32,10 +33,17 @@ int run_command(const Common& common);
 int check_command(const std::vector<std::string>& files, bool json);
 /// Rewrites files in house form ("-": stdin to stdout) and prints the names of those that change; `check_only` writes nothing.
 int format_command(const std::vector<std::string>& files, bool check_only);
-int emit_command(const Common& common, const std::string& form, const std::string& stage, const std::string& dump_after);
+/// `arch`: "sm_90", or empty for the oldest architecture that NVRTC knows.
+int emit_command(const Common& common, const std::string& form, const std::string& stage, const std::string& dump_after, const std::string& arch);
+/// The number of "sm_90"; nothing when the text is none.
+std::optional<int> architecture(const std::string& text);
 /// Writes the hashes of used files into `use` statements; with `check` only says whether they are right.
 int lock_command(const std::vector<std::string>& files, bool check);
 int infer_command(const Common& common);
+/// What a run would do, without running it; `dot`: its graph instead.
+int plan_command(const Common& common, bool dot);
+/// What a plan that takes too long, or has too many points, is refused for (E044x).
+void check_estimate(const Common& common, const compiler::Program& program, const runtime::Backend& backend, Diagnostics& diagnostics);
 int devices_command(const std::string& show, bool json);
 int doctor_command();
 int list_command();

@@ -41,7 +41,7 @@ int exit_of(const runtime::RunResult& result) {
   using End = runtime::RunResult::End;
   using Status = runtime::Judgement::Status;
   if (result.end == End::Interrupted) return kInterrupted;
-  if (result.end == End::Faulted || result.end == End::OutOfTime) return kFault;
+  if (result.end != End::Complete) return kFault;
   for (const auto& stage : result.stages) {
     if (stage.status == runtime::StageResult::Status::Blocked) return kNotHeld;
   }
@@ -71,6 +71,7 @@ int run_command(const Common& common) {
   loaded->program.device = runtime::device_facts((*backend)->device());
   Diagnostics needs;
   runtime::check_requirements(loaded->program, **backend, needs);
+  if (!needs.has_errors()) check_estimate(common, loaded->program, **backend, needs);
   if (needs.has_errors()) {
     for (const auto& diagnostic : needs.sorted()) print(diagnostic, &loaded->source);
     const bool device_lacks = needs.sorted().front().code == "E0501";
@@ -99,6 +100,7 @@ int run_command(const Common& common) {
   runtime::SessionOptions options;
   options.template_folder = common.templates;
   options.interrupted = interrupted;
+  options.time_limit = common.time_limit;
   catch_interrupts();
   StderrProgress progress(common.quiet);
   const auto done = runtime::run_session(loaded->program, **backend, *compiler, options, progress, result);

@@ -12,7 +12,6 @@
 namespace gexp::infer {
 namespace {
 
-constexpr double kSame = 0.02;   // relative change within a level
 constexpr double kAgree = 0.8;   // share of the widths that must be the most frequent one
 
 }  // namespace
@@ -22,10 +21,12 @@ Finding step_width(const Context& context) {
   if (!samples) return undetermined(context, samples.error().message);
   const auto& points = samples->samples;
   if (points.size() < 4) return undetermined(context, "a staircase needs more points");
+  // A staircase never falls: by as much as the curve does fall, it may also rise without a step.
+  double noise = 0;
+  for (std::size_t i = 1; i < points.size(); ++i) noise = std::max(noise, points[i - 1].y - points[i].y);
   std::vector<double> rises;
   for (std::size_t i = 1; i < points.size(); ++i) {
-    const double before = points[i - 1].y, here = points[i].y;
-    if (here - before > std::max(0.5, kSame * std::fabs(before))) rises.push_back(points[i].x);
+    if (points[i].y - points[i - 1].y > std::max(0.5, 2 * noise)) rises.push_back(points[i].x);
   }
   if (rises.size() < 2) return undetermined(context, fmt::format("the curve rises {}: two rises or more show a width; a longer sweep would decide", rises.empty() ? "nowhere" : "once"));
   std::vector<double> widths;

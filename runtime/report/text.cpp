@@ -98,7 +98,7 @@ std::string text(const compiler::Program& program, const RunResult& result, bool
     points += stage.table.points.size();
     for (const auto& point : stage.table.points) {
       unconverged += point.converged ? 0 : 1;
-      if (!point.outcome.done()) out += fmt::format("\n{}: a point ended in a {}: {}\n", stage.name, word(point.outcome.status), point.outcome.what);
+      if (!point.outcome.done()) out += fmt::format("\n{}: a point ended by {}: {}\n", stage.name, word(point.outcome.status), point.outcome.what);
     }
     if (stage.status != runtime::StageResult::Status::Done) out += fmt::format("\n{}: {}\n", stage.name, stage.why);
   }

@@ -227,6 +227,8 @@ template <bool One> void Machine::run_group(std::uint32_t mask, std::uint32_t pc
         }
         warp_.next = next;
         return;
+      case Kind::Trap:
+        return fault(fmt::format("a trap (PTX line {})", i.line));
       case Kind::Exit:
         next = issue + issue_;
         warp_.live &= ~active;

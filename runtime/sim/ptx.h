@@ -25,7 +25,7 @@ enum class Op : std::uint8_t {
   CvtInt, CvtFloat,
 };
 
-enum class Kind : std::uint8_t { Compute, Branch, Exit, Load, Store, Atomic, Special, Nothing };
+enum class Kind : std::uint8_t { Compute, Branch, Exit, Trap, Load, Store, Atomic, Special, Nothing };
 enum class Space : std::uint8_t { Generic, Global, Shared, Local, Param, Const };
 enum class AtomicOp : std::uint8_t { Add, Exch, Cas, MinS, MinU, MaxS, MaxU, And, Or, Xor, Inc, Dec };
 enum class Special : std::uint8_t { Clock, ClockHi, Clock64, GlobalTimer, GlobalTimerLo, GlobalTimerHi };

@@ -481,9 +481,9 @@ void Decoder::dispatch() {
     i.kind = Kind::Branch;
     return out_.push_back(i);
   }
-  if (name == "ret" || name == "exit") {
+  if (name == "ret" || name == "exit" || name == "trap") {
     Instruction i = base_;
-    i.kind = Kind::Exit;
+    i.kind = name == "trap" ? Kind::Trap : Kind::Exit;
     return out_.push_back(i);
   }
   // One warp at a time: its lanes need not wait for each other, and every store is seen in order.

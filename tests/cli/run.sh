@@ -154,6 +154,13 @@ expect 'a damaged result' 3 'E0904' -- "$gexp" infer edited.json
 
 expect 'CUDA text' 0 'ld.global.nc.u32' -- "$gexp" emit $structure
 expect 'PTX' 0 '\.visible \.entry' -- "$gexp" emit $structure --ptx
+expect 'PTX for an architecture' 0 '\.target sm_90' -- "$gexp" emit $structure --ptx --arch sm_90
+expect 'no architecture' 2 'such as sm_90' -- "$gexp" emit $structure --ptx --arch hopper
+expect 'an architecture that NVRTC does not know' 3 'E0706' -- "$gexp" emit $structure --ptx --arch sm_20
+expect 'an architecture of CUDA text' 2 'requires --ptx' -- "$gexp" emit $structure --arch sm_90
+copy='gexp 1 experiment t memory A: u32[64KiB] in global stage s { launch grid device.sms block 32 timed t total { load A at lane * 4B + device.sms * 64B } repeat 3..3 derive m: B = moved(t) find x: B = value(m) }'
+expect 'facts of a device' 0 'ld.global' -- "$gexp" emit -e "$copy" --device sim:gtx780
+expect 'a device that is not there' 3 'gtx780' -- "$gexp" emit -e "$copy" --device sim:gtx78
 expect 'the graph' 0 'stage capacity <-' -- "$gexp" emit $structure --ir
 expect 'a stage that is not there' 2 'did you mean `sets`' -- "$gexp" emit $structure --stage set
 mkdir templates
@@ -199,12 +206,35 @@ wait $pid
 that 'Ctrl-C ends with 130' test $? -eq 130
 that 'what was measured is kept' grep -q '"end": "interrupted"' interrupted.json
 that 'with its records' grep -q '"ticks"' interrupted.json
-expect 'a time budget' 4 'time budget' -- "$gexp" run -e "${long/memory A/budget time 1s memory A}" --device sim:gtx780 --out late.json --quiet
+slow=${long/1..100000/1..100000 until misses(lat) < 0}  # its least is one point, so nothing is refused
+expect 'a time budget' 4 'the time budget is used up' -- "$gexp" run -e "${slow/memory A/budget time 1s memory A}" --device sim:gtx780 --out late.json --quiet
 that 'it is kept too' grep -q '"ticks"' late.json
+expect '--time-limit' 4 'time of --time-limit is used up' -- "$gexp" run -e "${long/memory A/budget time 1s memory A}" --time-limit 1 --device sim:gtx780 --quiet
+expect 'a time limit of nothing' 2 '--time-limit' -- "$gexp" run -e "$long" --time-limit 0 --device sim:gtx780
+expect 'a plan far above its budget' 2 'E0443.*the budget is 1 s' -- "$gexp" run -e "${long/memory A/budget time 1s memory A}" --device sim:gtx780
+expect 'more than 80 % of the memory' 2 'E0442' -- "$gexp" run -e "${long/1MiB/2700MiB}" --device sim:gtx780
+expect 'as much in all' 2 'E0442' -- "$gexp" run -e "${long/memory A/memory B: u32[2GiB] in global memory C: u32[2GiB] in global memory A}" --device sim:gtx780
+expect 'unless a budget says so' 0 '^memory  2700 MiB of a budget' -- "$gexp" plan -e "${long/memory A: u32\[1MiB\]/budget memory 3GiB memory A: u32[2700MiB]}" --device sim:gtx780
+expect 'too many points' 2 'E0440' -- "$gexp" run -e "${long/sweep/sweep k in 1..100 sweep}" --device sim:gtx780
+expect 'too many repetitions' 2 'E0441' -- "$gexp" check "$root/tests/cases/diagnostics/too_many_repetitions/too_many_repetitions.gexp"
+head -c 5000000 /dev/zero | tr '\0' ' ' >large.gexp
+expect 'too large a file' 2 'E0101' -- "$gexp" run large.gexp
+expect 'too many brackets' 2 'E0101' -- "$gexp" check "$root/tests/cases/diagnostics/too_many_brackets/too_many_brackets.gexp"
 expect 'a memory budget' 2 'E0427' -- "$gexp" run -e "${long/memory A/budget memory 64KiB memory A}" --device sim:gtx780
 expect 'a pattern beyond its memory' 2 'E0420' -- "$gexp" run -e "${long/u32\[1MiB\]/u32[4KiB]}" --device sim:gtx780
 expect 'a sweep without end' 2 'E0406' -- "$gexp" run -e "${long/1..100000/1..1000000000}" --device sim:gtx780
 expect 'a pattern without end' 2 'E04' -- "$gexp" run -e "${long/span: 64KiB/span: 4000000GiB}" --device sim:gtx780
+
+expect 'a plan' 0 'capacity +at least 10 +3..20' -- "$gexp" plan $structure --device sim:gtx780
+that 'it says that nothing is run' grep -q '^PLAN .*nothing is run$' out.txt
+that 'and what it depends on' grep -q 'depends on fetch.unit, capacity.C' out.txt
+expect 'a plan with a setting' 0 '9 +3..20|at least 9 +3..20' -- "$gexp" plan $structure --device sim:gtx780 --set limit=256KiB
+expect 'a plan as JSON' 0 '"schema": "gexp.plan/1"' -- "$gexp" plan $structure --device sim:gtx780 --json
+expect 'a plan as a graph' 0 'label="stage.ncapacity"' -- "$gexp" plan $structure --dot
+that 'in Graphviz form' test "$(head -c 9 out.txt) $(tail -n 1 out.txt)" = 'digraph " }'
+expect 'what the device lacks' 3 'E0501' -- "$gexp" plan $structure --device sim:gtx560ti
+that 'comes with the plan' grep -q '^PLAN' out.txt
+expect 'a plan of a million points' 0 's +1000000 ' -- timeout 5 "$gexp" plan -e "${long/1..100000/1..1000000}" --device sim:gtx780
 expect 'devices' 0 'sim:gtx980' -- "$gexp" devices
 expect 'the experiments that ship' 0 'cache/structure.gexp' -- "$gexp" list
 expect 'doctor' 0 'NVRTC' -- "$gexp" doctor

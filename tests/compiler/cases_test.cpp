@@ -20,6 +20,7 @@ namespace {
 
 /// Codes of lang/ and compiler/ that no spec alone can bring about.
 const std::map<std::string, std::string> kNoCase = {
+    {"E0443", "about the time that a device takes"},
     {"E0405", "the checker refuses unknown functions; kept against a bug"},
     {"E0408", "the checker refuses unknown names; kept against a bug"},
     {"E0411", "the checker refuses missing arguments; kept against a bug"},

@@ -8,6 +8,7 @@
 
 #include "compiler/pipeline.h"
 #include "runtime/jit/compiler.h"
+#include "runtime/device_facts.h"
 #include "runtime/session.h"
 #include "runtime/sim/sim.h"
 
@@ -32,9 +33,13 @@ const infer::Finding* find(const runtime::RunResult& result, const std::string& 
 }  // namespace
 
 runtime::RunResult run_loop(const std::string& experiment, const std::string& model, const std::vector<Edit>& edits, std::uint64_t seed) {
-  const Source spec(experiment, read(std::string(GEXP_SOURCE_DIR) + "/experiments/" + experiment));
+  return run_text(read(std::string(GEXP_SOURCE_DIR) + "/experiments/" + experiment), model, edits, seed);
+}
+
+runtime::RunResult run_text(const std::string& spec_text, const std::string& model, const std::vector<Edit>& edits, std::uint64_t seed) {
+  const Source spec("spec.gexp", spec_text);
   Diagnostics diagnostics;
-  const auto program = compiler::compile(spec, {}, diagnostics);
+  auto program = compiler::compile(spec, {}, diagnostics);
   std::string said;
   for (const auto& diagnostic : diagnostics.sorted()) said += render(diagnostic, &spec);
   REQUIRE_MESSAGE(program, said);
@@ -55,6 +60,7 @@ runtime::RunResult run_loop(const std::string& experiment, const std::string& mo
 
   runtime::RunResult result;
   result.device = (*backend)->device();
+  program->device = runtime::device_facts(result.device);
   runtime::Progress silent;
   const auto done = runtime::run_session(*program, **backend, *compiler, {}, silent, result);
   REQUIRE_MESSAGE(done.ok(), (done.ok() ? std::string() : render(done.error(), &spec)));

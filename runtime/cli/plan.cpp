@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "compiler/estimate.h"
+#include "runtime/cli/app.h"
+#include "runtime/device_facts.h"
+#include "runtime/pace.h"
+#include "runtime/session.h"
+
+namespace gexp::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using compiler::Estimate;
+using compiler::StageEstimate;
+
+constexpr std::size_t kWidest = 110;  // a longer sweep is cut; the file has it whole
+
+std::string seconds(double value) {
+  if (std::isinf(value)) return "?";
+  if (value < 0.0995) return value < 0.00995 ? fmt::format("{:.2g} ms", value * 1e3) : fmt::format("{:.0f} ms", value * 1e3);
+  if (value < 600) return value < 9.5 ? fmt::format("{:.2g} s", value) : fmt::format("{:.0f} s", value);
+  if (value < 36'000) return fmt::format("{:.0f} min", value / 60);
+  return fmt::format("{:.0f} h", value / 3600);
+}
+
+std::string whole(double value) { return fmt::format("{:.0f}", value); }
+
+std::string range(double least, double most) {
+  if (least == most) return whole(least);
+  return std::isinf(most) ? fmt::format("at least {:.0f}", least) : fmt::format("{:.0f}..{:.0f}", least, most);
+}
+
+std::string points(const StageEstimate& stage) {
+  if (!stage.points) return "?";
+  const auto& count = *stage.points;
+  auto text = (count.about ? "about " : "") + range(count.least, count.most);
+  if (stage.skipped.value_or(0) > 0) text += fmt::format(" ({}{:.0f} skipped)", stage.skipped_about ? "about " : "", *stage.skipped);
+  else if (!stage.skipped) text += " (some skipped)";
+  return text;
+}
+
+std::string repeats(const compiler::Repeat& repeat) { return range(static_cast<double>(repeat.at_least), static_cast<double>(repeat.at_most)); }
+
+std::string time(const compiler::Interval& interval) {
+  if (std::isinf(interval.most)) return interval.least > 0 ? fmt::format("at least {}", seconds(interval.least)) : "?";
+  return fmt::format("{} to {}", seconds(interval.least), seconds(interval.most));
+}
+
+/// Columns as wide as their widest cell.
+std::string table(const std::vector<std::vector<std::string>>& rows, const std::vector<std::vector<std::string>>& below) {
+  std::vector<std::size_t> widths(rows[0].size(), 0);
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    std::string line = " ";
+    for (std::size_t i = 0; i < widths.size(); ++i) line += fmt::format(" {:<{}} ", rows[r][i], widths[i]);
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    for (const auto& more : below[r]) text += fmt::format("      {}\n", more.size() <= kWidest ? more : more.substr(0, kWidest - 3) + "...");
+  }
+  return text;
+}
+
+/// A statement on one line, without what is behind a `#`.
+std::string one_line(std::string_view text) {
+  std::string line;
+  bool comment = false;
+  for (const char c : text) {
+    comment = c == '\n' ? false : comment || c == '#';
+    const char shown = c == '\n' || c == '\t' || c == '\r' ? ' ' : c;
+    if (!comment && (shown != ' ' || (!line.empty() && line.back() != ' '))) line += shown;
+  }
+  return line;
+}
+
+std::string text(const Loaded& loaded, const runtime::DeviceInfo& device, const Estimate& estimate) {
+  const auto& program = loaded.program;
+  auto out = fmt::format("PLAN of {} on {} ({}); nothing is run\n\n", program.experiment, device.id, device.name);
+  std::vector<std::vector<std::string>> rows{{"stage", "points", "repeat", "accesses a run", "kernels", "time, estimated"}}, below{{}};
+  for (std::size_t i = 0; i < program.stages.size(); ++i) {
+    const auto& stage = program.stages[i];
+    const auto& made = estimate.stages[i];
+    rows.push_back({stage.name, points(made), repeats(stage.repeat), made.accesses ? range(made.accesses->least, made.accesses->most) : "?",
+                    made.kernels ? std::to_string(*made.kernels) : "?", time(made.seconds)});
+    below.emplace_back();
+    for (const auto& sweep : stage.sweeps) below.back().push_back(one_line(loaded.source.slice(sweep.span)));
+    if (!made.needs.empty()) below.back().push_back(fmt::format("depends on {}", fmt::join(made.needs, ", ")));
+  }
+  out += table(rows, below) + "\nmemories\n";
+  rows.clear();
+  const auto scope = compiler::file_scope(program);
+  for (const auto& memory : program.memories) {
+    const auto bytes = compiler::memory_bytes(memory, *scope);
+    rows.push_back({memory.name, compiler::word(memory.space), show(static_cast<double>(*bytes), kBytes)});
+  }
+  if (!rows.empty()) out += table(rows, std::vector<std::vector<std::string>>(rows.size()));
+  out += fmt::format("\nmemory  {} of {}\n", show(estimate.memory, kBytes),
+                     estimate.budget_memory ? "a budget of " + show(*estimate.budget_memory, kBytes)
+                                            : fmt::format("the {} of the device ({:.0f} % at most)", show(static_cast<double>(device.memory_bytes), kBytes), 100 * runtime::kDefaultMemoryShare));
+  const bool open = std::isinf(estimate.seconds.most);
+  out += fmt::format("time    {} by estimate{}, of {}\n", time(estimate.seconds), open ? " (more is known when findings are)" : "",
+                     estimate.budget_seconds ? "a budget of " + seconds(*estimate.budget_seconds) : fmt::format("{} without a budget", seconds(runtime::kDefaultTimeLimit)));
+  return out + fmt::format("kernels {}\n", estimate.kernels);
+}
+
+Json number(double value) { return std::isinf(value) ? Json(nullptr) : Json(value); }
+
+Json json(const compiler::Program& program, const runtime::DeviceInfo& device, const Estimate& estimate, const Diagnostics& needs) {
+  Json stages = Json::array(), memories = Json::array(), refused = Json::array();
+  for (std::size_t i = 0; i < program.stages.size(); ++i) {
+    const auto& stage = program.stages[i];
+    const auto& made = estimate.stages[i];
+    Json one{{"name", stage.name}, {"depends_on", made.needs}, {"repeat", {stage.repeat.at_least, stage.repeat.at_most}}};
+    one["points"] = made.points ? Json{{"least", made.points->least}, {"most", number(made.points->most)}, {"about", made.points->about}} : Json(nullptr);
+    one["skipped"] = made.skipped ? Json(*made.skipped) : Json(nullptr);
+    one["accesses_a_run"] = made.accesses ? Json{made.accesses->least, made.accesses->most} : Json(nullptr);
+    one["kernels"] = made.kernels ? Json(*made.kernels) : Json(nullptr);
+    one["seconds"] = Json::array({made.seconds.least, number(made.seconds.most)});
+    stages.push_back(std::move(one));
+  }
+  const auto scope = compiler::file_scope(program);
+  for (const auto& memory : program.memories) {
+    memories.push_back({{"name", memory.name}, {"space", compiler::word(memory.space)}, {"bytes", *compiler::memory_bytes(memory, *scope)}});
+  }
+  for (const auto& problem : needs.sorted()) refused.push_back({{"code", problem.code}, {"message", problem.message}});
+  const auto budget = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
+  return {{"schema", "gexp.plan/1"}, {"experiment", program.experiment}, {"device", device.id}, {"estimate", true}, {"stages", stages}, {"kernels", estimate.kernels},
+          {"memories", memories}, {"memory_bytes", estimate.memory}, {"memory_budget", budget(estimate.budget_memory)},
+          {"seconds", Json::array({estimate.seconds.least, number(estimate.seconds.most)})}, {"time_budget", budget(estimate.budget_seconds)}, {"refused", refused}};
+}
+
+}  // namespace
+
+void check_estimate(const Common& common, const compiler::Program& program, const runtime::Backend& backend, Diagnostics& diagnostics) {
+  const auto estimate = compiler::estimate(program, runtime::pace_of(backend.device()));
+  if (!estimate) return diagnostics.add(estimate.error());
+  if (common.time_limit) return;  // the user's word
+  if (auto accepted = compiler::accept_time(program, *estimate); !accepted) diagnostics.add(accepted.error());
+}
+
+int plan_command(const Common& common, bool dot) {
+  int exit = kDone;
+  auto loaded = load_spec(common, exit);
+  if (!loaded) return exit;
+  if (dot) {
+    fmt::print("{}", loaded->program.dot);
+    return kDone;
+  }
+  auto backend = open_device(common.device, common.seed);
+  if (!backend) {
+    print(backend.error(), nullptr);
+    return kEnvironment;
+  }
+  const auto& device = (*backend)->device();
+  loaded->program.device = runtime::device_facts(device);
+  const auto estimate = compiler::estimate(loaded->program, runtime::pace_of(device));
+  if (!estimate) {
+    print(estimate.error(), &loaded->source);
+    return kSpec;
+  }
+  Diagnostics needs;
+  runtime::check_requirements(loaded->program, **backend, needs);
+  if (auto accepted = compiler::accept_time(loaded->program, *estimate); !accepted && !needs.has_errors()) needs.add(accepted.error());
+  if (common.json) fmt::print("{}\n", json(loaded->program, device, *estimate, needs).dump(1));
+  else fmt::print("{}", text(*loaded, device, *estimate));
+  if (!needs.has_errors()) return kDone;
+  for (const auto& problem : needs.sorted()) print(problem, &loaded->source);
+  return needs.sorted().front().code == "E0501" ? kEnvironment : kSpec;
+}
+
+}  // namespace gexp::cli

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Every experiment that ships: it is in house form and free of mistakes, its kernels compile, and on the models that its first
+# line names all that it expects holds. run.sh GEXP
+# Comments at the head of a file: `# simulated: gtx560ti gtx780 with most=32` (models, settings), `# compiled: with most=12`.
+set -u
+gexp=$(readlink -f "$1")
+root=$(cd "$(dirname "$0")/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export GEXP_EXPERIMENTS=$root/experiments
+arch=sm_90
+"$gexp" emit -e 'gexp 1 experiment t memory A: u32[4KiB] in global stage s { launch grid 1 block 1 timed t total { load A at 0B } repeat 3..3 find x: cycles = value(t) }' \
+  --ptx --arch $arch >/dev/null 2>&1 || { echo "NVRTC does not make $arch: kernels are compiled for its oldest architecture"; arch=; }
+
+# one FILE: prints what went wrong; the name of the file's log is its own.
+one() {
+  local file=$1 log=$2 settings=() words word models=()
+  "$gexp" fmt --check "$file" >"$log" 2>&1 || { echo "FAIL $file: gexp fmt changes it"; return; }
+  "$gexp" check "$file" >"$log" 2>&1 || { echo "FAIL $file: check"; cat "$log"; return; }
+  words=$(sed -n 's/^# compiled: with //p' "$file")
+  for word in $words; do settings+=(--set "$word"); done
+  "$gexp" emit "$file" --device sim:gtx780 --cuda "${settings[@]}" >"$log" 2>&1 || { echo "FAIL $file: CUDA text"; cat "$log"; }
+  grep -q '__global__' "$log" || echo "FAIL $file: no kernel"
+  "$gexp" emit "$file" --device sim:gtx780 --ptx ${arch:+--arch $arch} "${settings[@]}" >"$log" 2>&1 || { echo "FAIL $file: NVRTC"; head -c 2000 "$log"; }
+  settings=()
+  local with=
+  for word in $(sed -n 's/^# simulated: //p' "$file"); do
+    if [ "$word" = with ]; then with=1; elif [ -n "$with" ]; then settings+=(--set "$word"); else models+=("$word"); fi
+  done
+  for word in "${models[@]}"; do
+    timeout 120 "$gexp" run "$file" --device "sim:$word" --quiet "${settings[@]}" >"$log" 2>&1 </dev/null || { echo "FAIL $file on $word"; sed -n '/^expectations/,$p' "$log"; }
+  done
+}
+
+mapfile -t files < <(find "$root/experiments" -name '*.gexp' -not -path '*/lib/*' | sort)
+ran=0
+for i in "${!files[@]}"; do
+  one "${files[i]}" "$work/$i.log" >"$work/$i.out" &
+  ran=$((ran + 1))
+  [ $((ran % 2)) -eq 0 ] && wait
+done
+wait
+cat "$work"/*.out
+failed=$(cat "$work"/*.out | grep -c '^FAIL')
+echo "$ran experiments, $failed failed"
+[ "$failed" -eq 0 ] && [ "$ran" -gt 0 ]

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels made from body.cu on models whose latencies are known: the same answers as from the templates for one chase.
+#include <doctest/doctest.h>
+
+#include "tests/loop/loop.h"
+
+using namespace gexp::test;
+
+namespace {
+
+std::string spec(const std::string& stage) {
+  return "gexp 1\nexperiment t\nmemory A: u32[64KiB] in global\nmemory W: u64[64KiB] in global\nmemory S: u32[4KiB] in shared\n"
+         "pattern ring = uniform(stride: 64B, span: 2KiB)\nstage s {\n" + stage + "\n}\n";
+}
+std::string answer(const std::string& stage, const std::string& model = "gtx780") { return found(run_text(spec(stage), model), "s.f"); }
+
+}  // namespace
+
+TEST_CASE("a chase costs the same whichever kernel times it") {
+  const std::string warm = "warm { chase A by ring laps 2 via cg ", timed = "} timed t each { chase A by ring laps 4 via cg } repeat 3 find f: list = latency_classes(t)";
+  CHECK(answer(warm + timed) == "[198 cycles]");            // Mei17 Figure 14, P1
+  CHECK(answer(warm + "barrier " + timed) == "[198 cycles]");
+  CHECK(answer("warm { chase W by ring laps 2 via cg barrier } timed t each { chase W by ring laps 4 via cg } repeat 3 find f: list = latency_classes(t)") == "[198 cycles]");
+  CHECK(answer("warm { chase S by ring laps 1 } timed t each { chase S by ring laps 4 } repeat 3 find f: list = latency_classes(t)") == "[47 cycles]");  // Mei17 section 6.2
+}
+
+TEST_CASE("the clock waits for loads whose values nothing needs") {
+  // Two loads of one cell: they overlap, and the region lasts one latency and a little, not two, and not none.
+  const std::string loads = "warm { load A at 0B via cg } timed t total { load A at 0B via cg load A at 64B via cg } repeat 5 find f: cycles = value(median(t))";
+  const auto result = run_text(spec(loads), "gtx780");
+  const auto text = found(result, "s.f");
+  CAPTURE(text);
+  const double cycles = std::stod(text);
+  CHECK(cycles >= 198);
+  CHECK(cycles < 2 * 198);
+}
+
+TEST_CASE("an arithmetic chain has the pipeline's latency") {
+  const std::string chain = "sweep n in [64, 100, 256, 512, 1000] timed t total { alu add.u32 chain n ilp 1 } repeat 3 find f: line = linear(median(t) over n)";
+  const auto result = run_text(spec(chain), "gtx780");
+  CHECK(std::stod(found(result, "s.f", "slope")) == doctest::Approx(9).epsilon(0.03));  // the model's alu latency
+  CHECK(std::stod(found(result, "s.f", "r2")) > 0.999);
+}
+
+TEST_CASE("loops, branches and stores run as often as they say") {
+  CHECK(answer("launch grid 1 block 32 timed t wall { loop p in 0..9 { load A at tid * 4B + p * 128B store A at tid * 4B } branch lane < 4 { load A at tid * 4B } } repeat 2 find f: B = value(moved(t))") ==
+        std::to_string(10 * 32 * 8 + 4 * 4) + " B");
+  CHECK(answer("timed t each { loop p in 0..4 { load A at p * 128B via cg } load A at 8KiB via cg } repeat 1 derive n: count = misses(t) + 6 find f: count = value(n)").substr(0, 12) != "undetermined");
+}
+
+TEST_CASE("what is not kept is not there") {
+  const std::string region = "sweep n in 1KiB..4KiB step 1KiB pattern p = uniform(stride: 64B, span: n) timed t each { chase A by p laps 2 via cg } repeat 3 ";
+  CHECK(answer(region + "record t histogram find f: list = latency_classes(t)").substr(0, 12) != "undetermined");
+  CHECK(answer(region + "record t summary find f: B = miss_spacing(t)").substr(0, 12) == "undetermined");
+}
