@@ -8,7 +8,7 @@ namespace {
 
 Diagnostic error(const Op& op, std::string code, std::string message, std::string hint = {}) {
   Diagnostic diagnostic = failure(std::move(code), std::move(message), std::move(hint));
-  diagnostic.span = op.span;
+  diagnostic.span = diagnostic.code == "E0417" && op.width ? op.width->span : op.span;
   return diagnostic;
 }
 
@@ -36,7 +36,8 @@ Result<> accepts(const Op& op, const Memory& memory, int width) {
   const bool chase = op.kind == Op::Kind::Chase, store = op.kind == Op::Kind::Store;
   if (width != 4 && width != 8 && width != 16 && (chase || (width != 1 && width != 2))) {
     return error(op, "E0417", chase ? fmt::format("a step of a chase is 4, 8 or 16 bytes wide, not {}", width)
-                                    : fmt::format("an access is 1, 2, 4, 8 or 16 bytes wide, not {}", width));
+                                    : fmt::format("an access is 1, 2, 4, 8 or 16 bytes wide, not {}", width),
+                 op.width ? "write `as 4B`" : fmt::format("write `as 4B`: without it an access is as wide as an element of `{}`", memory.name));
   }
   const bool global = memory.space == Space::Global;
   if (op.via != Via::Default && !global && !(op.via == Via::Tex && memory.space == Space::Texture)) {
@@ -49,7 +50,7 @@ Result<> accepts(const Op& op, const Memory& memory, int width) {
     return error(op, "E0429", fmt::format("a store has no path `{}`", word(op.via)), "`via cg`, or none");
   }
   if (is_texture(memory, op.via) && width != 4) {
-    return error(op, "E0417", fmt::format("a texture fetch reads 4 bytes, not {}", width));
+    return error(op, "E0417", fmt::format("a texture fetch reads 4 bytes, not {}", width), "write `as 4B`, or another path");
   }
   return Ok{};
 }

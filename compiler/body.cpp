@@ -69,7 +69,7 @@ class Writer {
       auto checked = code_.whole_argument(*place_.stage.launch.cluster, 1, 16, "the cluster", &cluster);
       if (!checked) return checked.error();
       if (place_.grid % cluster != 0) {
-        return error(place_.stage.launch.span, "E0418", fmt::format("a grid of {} blocks cannot be cut into clusters of {}", place_.grid, cluster));
+        return error(place_.stage.launch.cluster->span, "E0418", fmt::format("a grid of {} blocks cannot be cut into clusters of {}", place_.grid, cluster), "take a grid that is a multiple of the cluster");
       }
       bounds = fmt::format("__cluster_dims__({}, 1, 1)", cluster);
     }
@@ -197,10 +197,11 @@ class Writer {
       const double worst = range->low < 0 ? range->low : range->high;
       return error(op.at->span, "E0420",
                    fmt::format("an access of {} B at offset {} is outside the {} of `{}`", width, worst, show(static_cast<double>(bytes), kBytes), memory.name),
-                   fmt::format("make `{}` longer, or the offsets smaller", memory.name));
+                   range->low < 0 ? fmt::format("add {} to the offset", show(-range->low, kBytes)) : fmt::format("make `{}` longer, or the offsets smaller", memory.name));
     }
     if (std::fmod(range->low, width) != 0 || range->grid % static_cast<std::uint64_t>(width) != 0) {
-      return error(op.at->span, "E0421", fmt::format("not every offset here is a multiple of the {} B that are accessed", width));
+      return error(op.at->span, "E0421", fmt::format("not every offset here is a multiple of the {} B that are accessed", width),
+                   fmt::format("multiply by {}B, or access less with `as`", width));
     }
     return std::nullopt;
   }
@@ -316,8 +317,11 @@ class Writer {
       std::vector<std::string_view> names;
       for (const auto& known : instructions()) names.push_back(known.name);
       const auto near = nearest(op.instruction, names);
-      return error(op.span, "E0430", fmt::format("`{}` is no instruction that `alu` can chain", op.instruction),
-                   near ? fmt::format("did you mean `{}`?", *near) : "fma.f32, add.u32 and mul.f64 are some; docs/language/alu.md lists them");
+      const auto typed = std::find_if(names.begin(), names.end(), [&](std::string_view name) { return name.starts_with(op.instruction + "."); });
+      return error(op.instruction_span, "E0430", fmt::format("`{}` is no instruction that `alu` can chain", op.instruction),
+                   typed != names.end() ? fmt::format("an instruction has a type: `{}`", *typed)
+                   : near             ? fmt::format("did you mean `{}`?", *near)
+                                      : "fma.f32, add.u32 and mul.f64 are some; docs/language/alu.md lists them");
     }
     std::int64_t beside = 1, steps = 0;
     auto checked = code_.whole_argument(*op.ilp, 1, 32, "the number of chains", &beside);
@@ -371,7 +375,7 @@ class Writer {
       if (!number) return number.error();
       const auto* n = number->get<Number>();
       if (!n || n->number != std::floor(n->number) || std::fabs(n->number) > kMaxCount) {
-        return error(bound->span, "E0418", fmt::format("the bound of an unroll is {}: a whole number is wanted", show(*number)));
+        return error(bound->span, "E0418", fmt::format("the bound of an unroll is {}: a whole number is wanted", show(*number)), "`div` divides without a rest, floor(x) and ceil(x) round");
       }
       *value = static_cast<std::int64_t>(n->number);
     }
@@ -446,14 +450,14 @@ class Writer {
           break;
         case Space::Constant:
           if (padded + kCellBytes > 65536) {
-            return error(memory.span, "E0424", fmt::format("`{}` has {}: constant memory holds {}", memory.name, show(static_cast<double>(*bytes), kBytes), show(65536.0 - kCellBytes, kBytes)));
+            return error(memory.length->span, "E0424", fmt::format("`{}` has {}: constant memory holds {}", memory.name, show(static_cast<double>(*bytes), kBytes), show(65536.0 - kCellBytes, kBytes)), "larger ones are in `readonly` or `global`");
           }
           constants += fmt::format("extern \"C\" {{ __constant__ u32 c_{}[{}]; }}\n", memory.name, (padded + kCellBytes) / 4);
           setup += fmt::format("{0}u64 m_{1}; asm(\"cvta.to.const.u64 %0, %1;\" : \"=l\"(m_{1}) : \"l\"(c_{1}));\n", in, memory.name);
           setup += fmt::format("{}const u64 idle_constant = m_{} + {};\n", in, memory.name, padded);
           break;
         case Space::Local:
-          if (padded > 65536) return error(memory.span, "E0424", fmt::format("`{}` has {}: a thread's local memory holds 64 KiB here", memory.name, show(static_cast<double>(*bytes), kBytes)));
+          if (padded > 65536) return error(memory.length->span, "E0424", fmt::format("`{}` has {}: a thread's local memory holds 64 KiB here", memory.name, show(static_cast<double>(*bytes), kBytes)), "larger ones are in `global`");
           setup += fmt::format("{0}u32 l_{1}[{2}]; u64 m_{1}; asm volatile(\"cvta.to.local.u64 %0, %1;\" : \"=l\"(m_{1}) : \"l\"(l_{1}) : \"memory\");\n", in, memory.name, (padded + kCellBytes) / 4);
           setup += fmt::format("{0}const u64 idle_local = m_{1} + {2}; asm volatile(\"st.local.v4.u32 [%0], {{%1, %1, %1, %1}};\" :: \"l\"(idle_local), \"r\"(0) : \"memory\");\n", in, memory.name, padded);
           break;

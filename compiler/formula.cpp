@@ -26,6 +26,12 @@ Result<Value> wrong_kind(const Formula& formula, const Value& value, const char*
   return error("E0401", formula.span, fmt::format("{} is wanted here, not {}", wanted, show(value)));
 }
 
+Diagnostic division_by_zero(const Formula& formula) {
+  const auto& divisor = *formula.operands[1];
+  return error("E0402", formula.span, divisor.kind == Formula::Kind::Constant ? "division by zero" : fmt::format("division by zero: `{}` is 0", show(divisor)),
+               "`skip` leaves such points of a sweep out, `require` refuses such parameters");
+}
+
 /// One binary operation on two numbers; dimensions were checked before, so only values can be wrong.
 Result<Value> arithmetic(const Formula& formula, Number a, Number b) {
   using Kind = Formula::Kind;
@@ -35,13 +41,13 @@ Result<Value> arithmetic(const Formula& formula, Number a, Number b) {
     case Kind::Subtract: return Value(a.number - b.number, a.dimension.none() ? b.dimension : a.dimension);
     case Kind::Multiply: return Value(a.number * b.number, a.dimension * b.dimension);
     case Kind::Divide:
-      if (zero_divisor) return error("E0402", formula.span, "division by zero");
+      if (zero_divisor) return division_by_zero(formula);
       return Value(a.number / b.number, a.dimension / b.dimension);
     case Kind::Div:
-      if (zero_divisor) return error("E0402", formula.span, "division by zero");
+      if (zero_divisor) return division_by_zero(formula);
       return Value(std::floor(a.number / b.number), a.dimension / b.dimension);
     case Kind::Mod:
-      if (zero_divisor) return error("E0402", formula.span, "division by zero");
+      if (zero_divisor) return division_by_zero(formula);
       return Value(a.number - b.number * std::floor(a.number / b.number), a.dimension);
     default: GEXP_CHECK(false);
   }
@@ -96,7 +102,7 @@ Result<Value> number_function(const Formula& call, const std::vector<Evaluated>&
     }
     return wrong_kind(call, arguments[0].value, "a list or a pattern");
   }
-  if (numbers.empty()) return error("E0403", call.span, fmt::format("{} needs a number", name));
+  if (numbers.empty()) return error("E0403", call.span, fmt::format("{} needs a number", name), "give it a list that is not empty");
   const Number first = numbers[0];
   if (name == "min" || name == "max") {
     Number best = first;
@@ -110,14 +116,14 @@ Result<Value> number_function(const Formula& call, const std::vector<Evaluated>&
   if (name == "ceil") return Value(std::ceil(first.number), first.dimension);
   if (name == "round") return Value(std::round(first.number), first.dimension);
   if (name == "log2") {
-    if (first.number <= 0) return error("E0404", call.span, "log2 needs a number above zero");
+    if (first.number <= 0) return error("E0404", call.span, "log2 needs a number above zero", fmt::format("write `{}`, say", "log2(max(1, x))"));
     return Value(std::log2(first.number));
   }
   if (name == "gcd" || name == "lcm") {
     if (numbers.size() != 2) return error("E0403", call.span, fmt::format("{} needs two numbers", name));
     for (const auto& n : numbers) {
       if (n.number != std::floor(n.number) || std::fabs(n.number) > kLargestExact) {
-        return error("E0404", call.span, fmt::format("{} needs whole numbers", name));
+        return error("E0404", call.span, fmt::format("{} needs whole numbers", name), "floor(x) and round(x) are whole");
       }
     }
     const auto a = static_cast<std::int64_t>(numbers[0].number);
@@ -168,7 +174,7 @@ class Comprehender {
       unknown_ = unknown_ || !item->known();
       items_.push_back(std::move(*item));
       if (static_cast<std::int64_t>(items_.size()) > kMaxListItems) {
-        return error("E0406", formula_.span, fmt::format("this list has more than {} items", kMaxListItems));
+        return error("E0406", formula_.span, fmt::format("this list has more than {} items", kMaxListItems), "take a larger step or a smaller interval");
       }
       return std::nullopt;
     }
@@ -185,9 +191,9 @@ class Comprehender {
     const auto* high = to->get<Number>();
     const auto* by = step->get<Number>();
     if (!low || !high || !by) { unknown_ = true; return std::nullopt; }
-    if (by->number <= 0) return error("E0407", with.step ? with.step->span : formula_.span, "a step must be above zero");
+    if (by->number <= 0) return error("E0407", with.step ? with.step->span : formula_.span, "a step must be above zero", "leave `step` out for steps of one");
     if ((high->number - low->number) / by->number > static_cast<double>(kMaxListItems)) {
-      return error("E0406", formula_.span, fmt::format("this list has more than {} items", kMaxListItems));
+      return error("E0406", formula_.span, fmt::format("this list has more than {} items", kMaxListItems), "take a larger step or a smaller interval");
     }
     const auto dimension = low->dimension.none() ? high->dimension : low->dimension;
     for (std::int64_t i = 0;; ++i) {

@@ -81,23 +81,26 @@ class Lowering {
       diagnostics_.add(problem);
       return;
     }
-    if (set != settings_.end() && !of_type(*value, param.type.text)) {
-      diagnostics_.error("E0409", param.type.span, fmt::format("--set {}: {} is no value of the type `{}`", prefix_ + param.name.text, show(*value), param.type.text),
-                         "write it with its unit, as in a .gexp file");
-    } else if (param.domain && !in_domain(*value, *param.domain)) {
+    const bool fits = set == settings_.end() || of_type(*value, param);
+    if (fits && param.domain && !in_domain(*value, *param.domain)) {
       diagnostics_.error("E0414", param.domain->span,
-                         fmt::format("`{}` is {}, which is outside its domain", param.name.text, show(*value)));
+                         fmt::format("`{}` is {}, which is outside its domain", param.name.text, show(*value)),
+                         "give it a value of its domain, or widen that");
     }
     scope_.set(param.name.text, *value);
     program_.parameters.push_back({param.name.text, std::move(*value), param.doc});
   }
 
-  static bool of_type(const Value& value, const std::string& type) {
-    const auto declared = lang::declared_type(type);
-    if (!declared || !value.known()) return true;
-    const auto* n = value.get<Number>();
-    if (!declared->number()) return value.get<std::string>() != nullptr;
-    return n && (n->dimension == declared->dimension || (n->number == 0 && n->dimension.none()));
+  /// A value of --set has seen no checker: E0409 unless it is of the parameter's type.
+  bool of_type(const Value& value, const lang::Param& param) {
+    const auto type = lang::declared_type(param.type.text);
+    const auto* number = value.get<Number>();
+    if (!type || !value.known()) return true;
+    if (type->number() ? number && (number->dimension == type->dimension || number->number == 0) : value.get<std::string>() != nullptr) return true;
+    const bool bytes = type->number() && type->dimension == kBytes && number && number->dimension.none();
+    diagnostics_.error("E0409", param.type.span, fmt::format("--set {}{}={}: `{}` is {}", prefix_, param.name.text, show(value), param.name.text, lang::describe(*type)),
+                       bytes ? fmt::format("write --set {}{}={}B or {}KiB", prefix_, param.name.text, show(value), show(value)) : "write a value as it stands in the file");
+    return false;
   }
 
   bool in_domain(const Value& value, const lang::Domain& domain) {

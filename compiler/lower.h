@@ -20,8 +20,8 @@ struct Ir {
 /// `--set N=V` texts by name, values already parsed as expressions of the language.
 using Settings = std::map<std::string, lang::ExprPtr>;
 
-/// Checked tree to IR. Requires a file for which `check` found no error; reports settings of unknown
-/// parameters (E0409) and values outside their domain (E0414).
+/// Checked tree to IR. Requires a file for which `check` found no error; reports settings of
+/// unknown parameters or of another type (E0409) and values outside their domain (E0414).
 Ir lower(const lang::File& file, const Source& source, const lang::Uses& uses, const Settings& settings, Diagnostics& diagnostics);
 
 /// The params, lets, patterns and requires alone. A setting of `limit` is the one of `prefix` + "limit".

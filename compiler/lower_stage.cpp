@@ -88,7 +88,7 @@ class StageLowering {
     stage_.repeat.until = formula(repeat.until);
     if (stage_.repeat.at_least < 1 || stage_.repeat.at_most < stage_.repeat.at_least) {
       diagnostics_.error("E0415", repeat.at_least->span,
-                         fmt::format("{}..{} is no number of repetitions", stage_.repeat.at_least, stage_.repeat.at_most),
+                         fmt::format("`{}` is no number of repetitions", source_.slice(cover(repeat.at_least->span, repeat.at_most ? repeat.at_most->span : Span{}))),
                          "write `repeat LEAST..MOST until CONDITION`, LEAST at least 1");
     } else if (static_cast<double>(stage_.repeat.at_most) > lang::kMaxRepetitions) {  // computed; the checker sees written ones
       diagnostics_.error("E0441", repeat.at_least->span, fmt::format("a point is repeated at most {:.0f} times", lang::kMaxRepetitions));

@@ -95,6 +95,7 @@ Op lower_op(const lang::Op& op, int element_bytes) {
   lowered.laps = op.laps;
   lowered.at = formula(op.at);
   lowered.instruction = op.instruction.text;
+  lowered.instruction_span = op.instruction.span;
   lowered.chain = formula(op.chain);
   lowered.ilp = formula(op.ilp);
   lowered.condition = formula(op.condition);

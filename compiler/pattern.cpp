@@ -30,7 +30,8 @@ Result<std::int64_t> whole(const std::vector<Evaluated>& arguments, const std::s
   const Number* number = value ? value->get<Number>() : nullptr;
   if (!number) return error("E0411", span, fmt::format("`{}:` is missing", label), fmt::format("write `{}: VALUE`", label));
   if (number->number < 0 || number->number != std::floor(number->number) || number->number > 9e15) {
-    return error("E0412", span, fmt::format("`{}` is {}: a whole number, zero or above, is wanted", label, show(*value)));
+    return error("E0412", span, fmt::format("`{}` is {}: a whole number, zero or above, is wanted", label, show(*value)),
+                 label == "stride" || label == "span" ? "a list of offsets may go in any direction: [96B, 64B, 32B, 0B]" : "write another number, such as 7");
   }
   return static_cast<std::int64_t>(number->number);
 }
@@ -40,9 +41,9 @@ Result<Value> uniform(const std::vector<Evaluated>& arguments, Span span) {
   if (!stride) return stride.error();
   auto length = whole(arguments, "span", 1, span);
   if (!length) return length.error();
-  if (*stride == 0) return error("E0412", span, "a stride of zero never leaves its first address");
+  if (*stride == 0) return error("E0412", span, "a stride of zero never leaves its first address", "write at least one element, such as `stride: 4B`");
   const std::int64_t steps = (*length + *stride - 1) / *stride;
-  if (steps > kMaxPatternSteps) return error("E0406", span, fmt::format("this pattern has more than {} steps", kMaxPatternSteps));
+  if (steps > kMaxPatternSteps) return error("E0406", span, fmt::format("this pattern has more than {} steps", kMaxPatternSteps), "take a larger stride or a smaller span");
   Pattern pattern;
   pattern.steps = steps;
   pattern.offsets.reserve(static_cast<std::size_t>(steps));
@@ -55,13 +56,13 @@ Result<Value> nonuniform(const std::vector<Evaluated>& arguments, Span span) {
   for (const auto& argument : arguments) {
     auto part = as_pattern(argument.value, span);
     if (!part) return part.error();
-    if ((*part)->threads != 1) return error("E0413", span, "a part of nonuniform must be the same for every thread");
+    if ((*part)->threads != 1) return error("E0413", span, "a part of nonuniform must be the same for every thread", "chase the lanes' pattern by itself");
     if ((*part)->steps == 0) continue;  // an empty part leaves no label
     whole_pattern.segments.push_back({argument.label, whole_pattern.steps});
     whole_pattern.steps += (*part)->steps;
     whole_pattern.offsets.insert(whole_pattern.offsets.end(), (*part)->offsets.begin(), (*part)->offsets.end());
     if (whole_pattern.steps > kMaxPatternSteps) {
-      return error("E0406", span, fmt::format("this pattern has more than {} steps", kMaxPatternSteps));
+      return error("E0406", span, fmt::format("this pattern has more than {} steps", kMaxPatternSteps), "take a larger stride or a smaller span");
     }
   }
   return Value(std::make_shared<const Pattern>(std::move(whole_pattern)));
@@ -113,7 +114,7 @@ Result<Value> repeat(const std::vector<Evaluated>& arguments, Span span) {
   auto times = whole(arguments, "times", 1, span);
   if (!times) return times.error();
   if ((*source)->threads * (*source)->steps > 0 && *times > kMaxPatternSteps / ((*source)->threads * (*source)->steps)) {
-    return error("E0406", span, fmt::format("this pattern has more than {} steps", kMaxPatternSteps));
+    return error("E0406", span, fmt::format("this pattern has more than {} steps", kMaxPatternSteps), "take a larger stride or a smaller span");
   }
   Pattern pattern;
   pattern.threads = (*source)->threads;
@@ -158,7 +159,8 @@ Result<std::shared_ptr<const Pattern>> as_pattern(const Value& value, Span span)
   for (const auto& item : *list) {
     const auto* offset = item.get<Number>();
     if (!offset || offset->number < 0 || offset->number != std::floor(offset->number)) {
-      return error("E0410", span, fmt::format("{} is no offset: whole bytes, zero or above, are wanted", show(item)));
+      return error("E0410", span, fmt::format("{} is no offset: whole bytes, zero or above, are wanted", show(item)),
+                   offset && offset->number < 0 ? fmt::format("add {} to every offset", show(-offset->number, kBytes)) : "round(x) makes a whole number");
     }
     pattern.offsets.push_back(static_cast<std::int64_t>(offset->number));
   }
@@ -186,10 +188,10 @@ Result<std::shared_ptr<const Pattern>> evaluate_pattern(const Formula& formula, 
     if (thread == 0) {
       all.steps = (*one)->steps;
       if (all.steps * all.threads > kMaxPatternSteps) {
-        return error("E0406", formula.span, fmt::format("this pattern has more than {} steps", kMaxPatternSteps));
+        return error("E0406", formula.span, fmt::format("this pattern has more than {} steps", kMaxPatternSteps), "take a larger stride or a smaller span");
       }
     }
-    if ((*one)->steps != all.steps) return error("E0413", formula.span, "every thread must have the same number of steps");
+    if ((*one)->steps != all.steps) return error("E0413", formula.span, "every thread must have the same number of steps", "take one interval for all threads, and let its items differ");
     all.offsets.insert(all.offsets.end(), (*one)->offsets.begin(), (*one)->offsets.end());
   }
   return std::make_shared<const Pattern>(std::move(all));

@@ -8,6 +8,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "compiler/access.h"
 #include "compiler/lower_stage.h"
 #include "compiler/ops.h"
 #include "compiler/pattern.h"
@@ -31,7 +32,8 @@ Result<std::int64_t> whole(const FormulaPtr& formula, const Scope& scope, std::i
   const auto* n = value->get<Number>();
   if (!n || !std::isfinite(n->number)) return error("E0401", formula->span, fmt::format("a number is wanted here, not {}", show(*value)));
   if (n->number != std::floor(n->number) || n->number < static_cast<double>(low) || n->number > static_cast<double>(high)) {
-    return error("E0418", formula->span, fmt::format("{} is {}: a whole number from {} to {} is wanted", what, n->number, low, high));
+    return error("E0418", formula->span, fmt::format("{} is {}: a whole number from {} to {} is wanted", what, n->number, low, high),
+                 n->number != std::floor(n->number) ? "`div` divides without a rest, floor(x) and ceil(x) round" : "");
   }
   return static_cast<std::int64_t>(n->number);
 }
@@ -68,7 +70,8 @@ class Linker {
         if (offset % width != 0) {
           return error("E0421", chase.span,
                        fmt::format("step {} of `{}` is at offset {}, which is no multiple of the {} B that it reads", step,
-                                   chase.pattern, offset, width));
+                                   chase.pattern, offset, width),
+                       fmt::format("take offsets that are multiples of {} B, or a narrower load with `as`", width));
         }
         if (seen_.insert_or_assign(offset, step).second == false) {
           return error("E0422", chase.span, fmt::format("`{}` visits offset {} twice: a link has one successor", chase.pattern, offset),
@@ -197,11 +200,14 @@ class Planner {
     const auto grid = number(launch.grid, 1, 1, 1 << 30, "the grid");
     const auto block = number(launch.block, 1, 1, 1024, "the block");
     const auto carveout = number(launch.carveout, -1, 0, std::int64_t{1} << 30, "the carve-out");
-    const auto bank = number(launch.bank, 0, 4, 8, "the bank width");
+    const auto bank = number(launch.bank, 0, 1, 1 << 10, "the bank width");
     const auto smem = number(launch.smem, 0, 0, std::int64_t{1} << 30, "the shared memory");
     const auto persm = number(launch.persm, 0, 1, 64, "the number of blocks a multiprocessor");
     for (const auto* part : {&grid, &block, &carveout, &bank, &smem, &persm}) {
       if (!*part) return part->error();
+    }
+    if (*bank != 0 && *bank != 4 && *bank != 8) {
+      return error("E0418", launch.bank->span, fmt::format("the bank width is {} B: banks are 4 or 8 bytes wide", *bank), "write `bank 4B` or `bank 8B`");
     }
     plan_.grid = static_cast<std::uint32_t>(*grid);
     plan_.block = static_cast<std::uint32_t>(*block);
@@ -245,10 +251,12 @@ class Planner {
   }
 
   Result<std::shared_ptr<const Pattern>> pattern_of(const Op& chase) {
-    if (const auto* known = names_.lookup(chase.pattern)) return as_pattern(*known, chase.span);
-    for (const auto* bindings : {&stage_.bindings, &program_.lets}) {  // one that differs between threads
+    const auto* known = names_.lookup(chase.pattern);
+    for (const auto* bindings : {&stage_.bindings, &program_.lets}) {
       for (const auto& binding : *bindings) {
-        if (binding.name == chase.pattern) return evaluate_pattern(*binding.formula, names_, lets_, plan_.grid, plan_.block);
+        if (binding.name != chase.pattern) continue;
+        if (known) return as_pattern(*known, binding.formula->span);
+        return evaluate_pattern(*binding.formula, names_, lets_, plan_.grid, plan_.block);  // it differs between threads
       }
     }
     return error("E0408", chase.span, fmt::format("`{}` is no pattern here", chase.pattern));
@@ -258,7 +266,7 @@ class Planner {
     auto count = whole(chase.count, names_, 0, kMaxSteps, chase.laps ? "the number of laps" : "the number of steps");
     if (!count) return count;
     if (pattern.steps == 0) return std::int64_t{0};
-    if (chase.laps && *count > kMaxSteps / pattern.steps) return error("E0406", chase.span, fmt::format("a chase of {} laps is too long", *count));
+    if (chase.laps && *count > kMaxSteps / pattern.steps) return error("E0406", chase.span, fmt::format("this chase has more than {} steps", kMaxSteps), "fewer laps tell as much");
     return chase.laps ? *count * pattern.steps : *count;
   }
 
@@ -288,10 +296,12 @@ class Planner {
     GEXP_CHECK(memory != nullptr);
     auto width = access_width(op, *memory, names_);
     if (!width) return width.error();
+    if (auto fine = accepts(op, *memory, *width); !fine) return fine.error();
     auto steps = steps_of(op, *pattern);
     if (!steps) return steps.error();
     if (pattern->threads != 1 && pattern->threads != plan_.block && pattern->threads != static_cast<std::int64_t>(plan_.block) * plan_.grid) {
-      return error("E0413", op.span, fmt::format("`{}` is a pattern of {} threads, the block has {}", op.pattern, pattern->threads, plan_.block));
+      return error("E0413", op.span, fmt::format("`{}` is a pattern of {} threads, the block has {}", op.pattern, pattern->threads, plan_.block),
+                   fmt::format("write `launch block {}`, or make the pattern of `tid`", pattern->threads));
     }
     auto linker = linkers_.find(memory->name);
     if (linker == linkers_.end()) {
@@ -312,8 +322,8 @@ class Planner {
     const auto* timed = only_chase(stage_.timed);
     if (timed) {
       const auto& chased = chased_.back();
-      if (chased.pattern->steps == 0) return error("E0426", timed->span, fmt::format("`{}` is empty here", timed->pattern));
-      if (chased.steps == 0) return error("E0426", timed->count->span, "nothing is timed: the count is zero");
+      if (chased.pattern->steps == 0) return error("E0426", timed->span, fmt::format("`{}` is empty here", timed->pattern), "give the pattern a span above zero");
+      if (chased.steps == 0) return error("E0426", timed->count->span, "nothing is timed: the count is zero", "write `laps 1` or more");
       plan_.timed = chased.pattern;
       plan_.steps = chased.steps;
       auto width = access_width(*timed, *find_memory(program_, timed->memory), names_);
@@ -321,7 +331,7 @@ class Planner {
       plan_.width = *width;
       plan_.moved = static_cast<std::uint64_t>(chased.steps) * static_cast<std::uint64_t>(plan_.width) * plan_.grid * plan_.block;
     }
-    if (stage_.timed.empty()) return error("E0426", stage_.span, "the timed region is empty");
+    if (stage_.timed.empty()) return error("E0426", stage_.span, "the timed region is empty", "put an operation between its braces");
     if (const auto simple = chase_template(program_, stage_, plan_.grid, plan_.block, plan_.width)) {
       if (!stage_.warm.empty() && chased_.front().steps > 0) {
         plan_.warm = chased_.front().pattern;
@@ -393,7 +403,13 @@ std::set<std::string> names_in_text(const Program& program, const Stage& stage) 
 
 Result<PointPlan> plan_point(const Program& program, const Stage& stage, const Coordinates& at, const Scope& outer, bool& skipped) {
   skipped = false;
-  return Planner(program, stage, at, outer).run(skipped);
+  auto plan = Planner(program, stage, at, outer).run(skipped);
+  if (plan || at.empty()) return plan;
+  auto problem = plan.error();
+  std::string where;
+  for (const auto& [name, value] : at) where += fmt::format("{}{} = {}", where.empty() ? "" : ", ", name, show(value));
+  problem.notes.push_back({{}, "at the point " + where});
+  return problem;
 }
 
 Result<std::vector<Shape>> stage_shapes(const Program& program, const Stage& stage, const Scope& scope) {

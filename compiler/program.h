@@ -92,6 +92,7 @@ struct Op {
   bool laps = true;         ///< Chase: count is in laps of the pattern, else in steps
   FormulaPtr at;            ///< Load, Store: byte offset of a thread's access
   std::string instruction;  ///< Alu
+  Span instruction_span;
   FormulaPtr chain, ilp;    ///< Alu: dependent instructions in a chain, and chains beside each other
   FormulaPtr condition;     ///< Branch
   std::string variable;     ///< Unroll, Loop

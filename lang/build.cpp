@@ -6,54 +6,10 @@
 #include <charconv>
 
 #include "lang/base/result.h"
-#include "lang/build_expression.h"
+#include "lang/build_parts.h"
 
 namespace gexp::lang {
 namespace {
-
-/// Reads a statement's parts in order; optional clauses are told by their kind.
-class Parts {
- public:
-  Parts(const Tree& tree, Diagnostics& diagnostics) : tree_(tree), diagnostics_(diagnostics) {}
-
-  Word word() { return word_of(take()); }
-  ExprPtr expression() { return build_expression(take(), diagnostics_); }
-  std::string text() { return inner_text(take()); }
-
-  /// The next part when it is of this kind; null otherwise.
-  const Tree* optional(Kind kind) { return next_ < tree_.children.size() && tree_.children[next_]->kind == kind ? &take() : nullptr; }
-  const Tree* optional_expression() {
-    return next_ < tree_.children.size() && is_expression(tree_.children[next_]->kind) ? &take() : nullptr;
-  }
-  const Tree& take() {
-    GEXP_CHECK(next_ < tree_.children.size());
-    return *tree_.children[next_++];
-  }
-  [[nodiscard]] bool more() const { return next_ < tree_.children.size(); }
-
-  ExprPtr build(const Tree* tree) { return tree ? build_expression(*tree, diagnostics_) : nullptr; }
-  /// The one expression of a clause.
-  ExprPtr clause(Kind kind) {
-    const auto* found = optional(kind);
-    return found ? build(found->children[0].get()) : nullptr;
-  }
-  std::string text_clause(Kind kind) {
-    const auto* found = optional(kind);
-    return found ? inner_text(*found) : "";
-  }
-
- private:
-  /// A string is a leaf, or the leaf inside its clause.
-  static std::string inner_text(const Tree& tree) {
-    const Tree* at = &tree;
-    while (at->kind != Kind::String && !at->children.empty()) at = at->children[0].get();
-    return at->kind == Kind::String ? at->text : "";
-  }
-
-  const Tree& tree_;
-  Diagnostics& diagnostics_;
-  std::size_t next_ = 0;
-};
 
 class Builder {
  public:
@@ -116,7 +72,7 @@ class Builder {
     Seed s;
     const auto& digits = tree.children[0]->text;
     const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), s.value);
-    if (parsed.ec != std::errc()) diagnostics_.error("E0109", tree.children[0]->span, "this seed is larger than 2^64 - 1");
+    if (parsed.ec != std::errc()) diagnostics_.error("E0109", tree.children[0]->span, "this seed is larger than 2^64 - 1", "any smaller whole number is as random");
     return s;
   }
 
@@ -126,9 +82,11 @@ class Builder {
     s.element = parts.word();
     s.length = parts.expression();
     s.space = parts.word();
+    Once once(diagnostics_);
     while (parts.more()) {
-      if (auto page = parts.clause(Kind::PageClause)) s.page = std::move(page);
-      else s.align = parts.clause(Kind::AlignClause);
+      const auto& clause = parts.take();
+      if (!once.add(clause)) continue;
+      (clause.kind == Kind::PageClause ? s.page : s.align) = parts.build(clause.children[0].get());
     }
     return s;
   }
@@ -167,7 +125,9 @@ class Builder {
 
   Launch launch(const Tree& tree) {
     Launch s;
+    Once once(diagnostics_);
     for (const auto& clause : tree.children) {
+      if (!once.add(*clause)) continue;
       const auto& inner = *clause->children[0];
       if (clause->kind == Kind::Place) {
         s.place = word_of(inner);
@@ -180,7 +140,6 @@ class Builder {
                       : clause->kind == Kind::Persm   ? &s.persm
                       : clause->kind == Kind::Bank    ? &s.bank
                                                       : &s.carveout;
-      if (*slot) diagnostics_.error("E0110", clause->span, "this clause stands twice in one launch");
       *slot = build_expression(inner, diagnostics_);
     }
     return s;
@@ -263,9 +222,12 @@ class Builder {
         made.body = body(parts.take());
         break;
     }
+    Once once(diagnostics_);
     while (parts.more()) {
-      if (const auto* via = parts.optional(Kind::ViaClause)) made.via = word_of(*via->children[0]);
-      else made.width = parts.clause(Kind::AsClause);
+      const auto& clause = parts.take();
+      if (!once.add(clause)) continue;
+      if (clause.kind == Kind::ViaClause) made.via = word_of(*clause.children[0]);
+      else made.width = parts.build(clause.children[0].get());
     }
     return made;
   }

@@ -75,13 +75,17 @@ class Builder {
     Quantity made;
     const auto& digits = tree.children[0]->text;
     const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), made.number);
-    if (parsed.ec != std::errc()) diagnostics_.error("E0109", tree.span, fmt::format("{} is too large a number", digits));
+    if (parsed.ec != std::errc()) diagnostics_.error("E0109", tree.span, fmt::format("{} is too large a number", digits), "numbers end at 1.8e308");
     if (tree.children.size() < 2) return made;
     made.unit = tree.children[1]->text;
     if (find_unit(made.unit)) return made;
     const auto whole = digits + made.unit;
     if (digits == "0" && (made.unit[0] == 'x' || made.unit[0] == 'X')) {
       diagnostics_.error("E0109", tree.span, fmt::format("`{}`: numbers are decimal", whole), "write 16B for 0x10 bytes");
+    } else if (made.unit[0] == '_') {
+      auto plain = whole;
+      std::erase(plain, '_');
+      diagnostics_.error("E0109", tree.span, fmt::format("`{}`: the digits of a number stand together", whole), fmt::format("write `{}`", plain));
     } else {
       // Decimal kilobytes are meant as often as binary ones: say both.
       const auto near = nearest(made.unit, unit_words());

@@ -40,6 +40,14 @@ bool is_analysis(const Callable& callable) {
   return callable.kind == Callable::Kind::Analysis || callable.kind == Callable::Kind::NotBuilt;
 }
 
+std::string sweeps_of(const SymbolScope& names) {
+  std::string all;
+  for (const auto name : names.names()) {
+    if (const auto* symbol = names.find(name); symbol && symbol->kind == Symbol::Kind::Sweep) all += (all.empty() ? "it sweeps " : ", ") + std::string(name);
+  }
+  return all;
+}
+
 std::string example(const Callable& callable) {
   return callable.usage.empty() ? "" : fmt::format("write it like `{}`", callable.usage);
 }
@@ -61,7 +69,8 @@ Typed ExpressionChecker::of(const Call& call, const Expr& expression, const Plac
   if (!callable) {
     auto hint = did_you_mean(name, callable_names(analyses));
     if (hint.empty()) hint = did_you_mean(name, callable_names(!analyses));
-    error("E0221", call.callee.span, fmt::format("there is no {} `{}`", analyses ? "analysis" : "function", name), hint);
+    error("E0221", call.callee.span, fmt::format("there is no {} `{}`", analyses ? "analysis" : "function", name),
+          !hint.empty() ? hint : analyses ? "docs/language.md lists the analyses" : "functions are min max abs floor ceil round log2 gcd lcm count");
     return {};
   }
   if (is_analysis(*callable) != analyses) {
@@ -71,7 +80,7 @@ Typed ExpressionChecker::of(const Call& call, const Expr& expression, const Plac
     return {};
   }
   if (callable->kind == Callable::Kind::NotBuilt) {
-    error("E0220", call.callee.span, fmt::format("the analysis `{}` is not built yet", name));
+    error("E0220", call.callee.span, fmt::format("the analysis `{}` is not built yet", name), "docs/language.md lists those that are");
     return {};
   }
   Seen seen;
@@ -165,7 +174,7 @@ void ExpressionChecker::check_label(const Callable& callable, const CallArgument
     }
     const auto* symbol = place.names->find(label.text);
     if (!symbol || symbol->kind != Symbol::Kind::Sweep) {
-      error("E0222", label.span, fmt::format("`{}` is no sweep variable of this stage", label.text), did_you_mean(label.text, place.names->names()));
+      error("E0222", label.span, fmt::format("`{}` is no sweep variable of this stage", label.text), sweeps_of(*place.names));
       seen.wrong = true;
       return;
     }
@@ -191,7 +200,7 @@ void ExpressionChecker::check_label(const Callable& callable, const CallArgument
       return;
     }
     if (word && !place.names->find(word->text)) {
-      error("E0204", argument.value->span, fmt::format("`{}` is not {}", word->text, neighbour_words().what), did_you_mean(word->text, neighbour_words().words));
+      error("E0204", argument.value->span, fmt::format("`{}` is not {}", word->text, neighbour_words().what), "write threads or warps");
       return;
     }
   }
@@ -243,7 +252,7 @@ void ExpressionChecker::check_presence(const Callable& callable, const Call& cal
     }
     const auto [first, added] = labels.emplace(argument.label->text, &*argument.label);
     if (added) continue;
-    auto& problem = error("E0222", argument.label->span, fmt::format("`{}` is given twice", argument.label->text));
+    auto& problem = error("E0222", argument.label->span, fmt::format("`{}` is given twice", argument.label->text), "keep one of them");
     problem.notes.push_back({first->second->span, "the first one"});
     seen.wrong = true;
   }

@@ -68,7 +68,8 @@ Type check_domain(ExpressionChecker& expressions, Diagnostics& diagnostics, cons
 }
 
 void StageChecker::check(const Sweep& sweep, Span) {
-  const auto place = at("a sweep", Time::Point);
+  auto place = at("a sweep", Time::Point);
+  place.makes_points = true;
   if (sweep.names.size() > 1) return tuples(sweep, place);
   const auto item = check_domain(expressions_, diagnostics_, sweep.domain, any_type(), place, rows("a sweep's condition"));
   if (!sweep.names.empty()) settle(sweep.names[0], item, Time::Point);
@@ -85,8 +86,9 @@ void StageChecker::tuples(const Sweep& sweep, const Place& place) {
   for (const auto& item : list->items) {
     const auto* tuple = std::get_if<ListOf>(&item->node);
     if (!tuple || tuple->items.size() != sweep.names.size()) {
-      diagnostics_.error("E0218", item->span, fmt::format("a tuple of {} values is wanted here, one for each name of the sweep", sweep.names.size()));
-      continue;
+      diagnostics_.error("E0218", item->span, fmt::format("a tuple of {} values is wanted here, one for each name of the sweep", sweep.names.size()),
+                        "write `sweep (a, b) in [(1, 4B), (2, 8B)]`");
+      break;  // the others are likely of the same form
     }
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const auto typed = expressions_.want(tuple->items[i], columns[i], place, fmt::format("`{}`", sweep.names[i].text));

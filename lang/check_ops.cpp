@@ -27,6 +27,14 @@ void StageChecker::op(const Op& each, const Place& place) {
   }();
   switch (each.kind) {
     case Op::Kind::Chase:
+      if (const auto* first = place.names->find(each.memory.text); first && first->kind == Symbol::Kind::Pattern) {
+        if (const auto* second = place.names->find(each.pattern.text); second && second->kind == Symbol::Kind::Memory) {
+          diagnostics_.error("E0207", cover(each.memory.span, each.pattern.span), fmt::format("`{}` is a pattern and `{}` a memory: they are swapped", each.memory.text, each.pattern.text),
+                             fmt::format("write `chase {} by {}`", each.pattern.text, each.memory.text));
+          expressions_.want(each.count, plain(), counted, "the count");
+          break;
+        }
+      }
       expressions_.refer(each.memory, place, "a memory");
       if (expressions_.module_pattern(each.pattern, place)) {
         // said there
@@ -48,14 +56,14 @@ void StageChecker::op(const Op& each, const Place& place) {
       break;
     case Op::Kind::Unroll:
     case Op::Kind::Loop: {
-      expressions_.want(each.from, plain(), counted, "the start of a loop");
-      expressions_.want(each.to, plain(), counted, "the end of a loop");
+      const bool first = !each.from || expressions_.want(each.from, plain(), counted, "the start of a loop").type.number();
+      const bool last = first ? !each.to || expressions_.want(each.to, plain(), counted, "the end of a loop").type.number() : false;
       SymbolScope inner(place.names);
       Symbol variable;
       variable.kind = Symbol::Kind::Loop;
       variable.name = each.variable.text;
       variable.span = each.variable.span;
-      variable.type = plain();
+      variable.type = first && last ? plain() : any_type();
       variable.time = Time::Point;
       inner.declare(std::move(variable), diagnostics_);
       ops(each.body, inner);

@@ -107,6 +107,10 @@ void StageChecker::declare_all(const Stage& stage) {
     if (const auto* derive = std::get_if<Derive>(&item.node)) {
       add(Symbol::Kind::Derive, derive->name, end, Time::Row, declared_type(derive->type.text).value_or(any_type()));
     }
+    // These belong to the file, which is said below; uses of their names are no second mistake.
+    if (const auto* memory = std::get_if<Memory>(&item.node)) add(Symbol::Kind::Memory, memory->name, 0, Time::File);
+    if (const auto* param = std::get_if<Param>(&item.node)) add(Symbol::Kind::Param, param->name, end, Time::File);
+    if (const auto* use = std::get_if<Use>(&item.node)) add(Symbol::Kind::Module, use->as, end, Time::File);
     if (const auto* find = std::get_if<Find>(&item.node)) {
       add(Symbol::Kind::Find, find->name, 0, Time::Finding, declared_type(find->type.text).value_or(any_type()));
     }
@@ -196,15 +200,19 @@ void StageChecker::check(const RepeatUntil& repeat, Span) {
   const auto& most = repeat.at_most ? repeat.at_most : repeat.at_least;
   const auto* written = most ? std::get_if<Quantity>(&most->node) : nullptr;
   if (written && written->unit.empty() && written->number > kMaxRepetitions) {
-    diagnostics_.error("E0441", most->span, fmt::format("a point is repeated at most {:.0f} times", kMaxRepetitions));
+    diagnostics_.error("E0441", most->span, fmt::format("a point is repeated at most {:.0f} times", kMaxRepetitions), "fewer tell as much: `repeat 3..50 until ci(median(lat)) < 2%`");
   }
 }
 
 void StageChecker::check(const Record& record, Span) {
   const auto* symbol = names_.find_here(record.name.text);
   if (!symbol || symbol->kind != Symbol::Kind::Record) {
+    std::vector<std::string_view> records;
+    for (const auto name : names_.names()) {
+      if (const auto* each = names_.find_here(name); each && each->kind == Symbol::Kind::Record) records.push_back(name);
+    }
     diagnostics_.error(symbol ? "E0207" : "E0202", record.name.span, fmt::format("no timed region of this stage is named `{}`", record.name.text),
-                       did_you_mean(record.name.text, names_.names()));
+                       records.empty() ? "" : fmt::format("its timed region is `{}`", records.front()));
   }
   check_word(diagnostics_, record.keep, keep_words());
 }
@@ -256,7 +264,7 @@ void StageChecker::check(const Plot& plot, Span) {
   for (const auto* axis : {&plot.y, &plot.x}) {
     const auto type = expressions_.check(*axis, place).type;
     if (type.any() || type.number() || type.kind == Type::Kind::Record) continue;
-    expressions_.expect_type(**axis, type, plain(), "what is plotted");
+    diagnostics_.error("E0215", (*axis)->span, fmt::format("what is plotted is a number or a record, and this is {}", describe(type)), "write it like `plot median(lat) vs n`");
   }
   if (plot.by) expressions_.refer(*plot.by, place, "a name");
   for (const auto& name : plot.log) expressions_.refer(name, place, "a name");

@@ -2,10 +2,12 @@
 #include "lang/explain.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "lang/base/units.h"
+#include "lang/forms.h"
 
 namespace gexp::lang {
 namespace {
@@ -14,14 +16,14 @@ namespace {
 std::vector<std::string_view> clauses_of(Kind kind) {
   switch (kind) {
     case Kind::Sweep: return {"in", "step", "times", "points", "log", "refine", "until"};
-    case Kind::Param: return {"in", "doc", "step", "times"};
+    case Kind::Param: return {"in", "step", "times", "doc"};
     case Kind::Memory: return {"in", "page", "align"};
     case Kind::Launch: return {"grid", "block", "cluster", "smem", "persm", "carveout", "bank", "place"};
     case Kind::Budget: return {"time", "memory"};
     case Kind::Require: return {"else"};
     case Kind::RepeatUntil: return {"until"};
     case Kind::Find: return {"need"};
-    case Kind::Expect: return {"where", "on", "from", "xfail", "within"};
+    case Kind::Expect: return {"within", "where", "on", "from", "xfail"};
     case Kind::Plot: return {"vs", "by", "log"};
     case Kind::Chase: return {"laps", "steps", "as", "via"};
     default: return {};
@@ -53,13 +55,13 @@ Span number_before(std::string_view text, std::uint32_t at) {
 }
 
 /// Mistakes around numbers that can be told from the text alone; true when one was reported.
-bool explain_number(std::string_view text, std::uint32_t at, Diagnostics& diagnostics) {
+bool explain_number(std::string_view text, std::uint32_t at, bool of_wanted, Diagnostics& diagnostics) {
   const auto number = number_before(text, at);
   if (number.empty()) return false;
   const auto token = token_at(text, at);
   const auto before = slice(text, number);
   const auto here = slice(text, token);
-  if (before.back() == '%') {
+  if (before.back() == '%' && !of_wanted) {
     diagnostics.error("E0106", {number.end - 1, number.end}, "`%` is percent, it divides nothing",
                       fmt::format("write `{} mod {}`", before.substr(0, before.size() - 1), here));
     return true;
@@ -93,6 +95,82 @@ std::uint32_t open_quote(std::string_view text, std::uint32_t begin, std::uint32
   return quote;
 }
 
+/// Where the line before `at` ends that has the last token: behind it; `at` when that token stands on the same line.
+std::uint32_t end_of_line(std::string_view text, std::uint32_t begin, std::uint32_t at) {
+  std::uint32_t end = begin;
+  bool broken = false;
+  for (std::uint32_t i = begin; i < at; ++i) {
+    if (text[i] == '#') {
+      while (i < at && text[i] != '\n') ++i;
+      broken = true;
+    } else if (text[i] == '"') {
+      for (++i; i < at && text[i] != '"' && text[i] != '\n';) ++i;
+      end = std::min(i + 1, at), broken = false;
+    } else if (text[i] == '\n') {
+      broken = true;
+    } else if (text[i] != ' ' && text[i] != '\t' && text[i] != '\r') {
+      end = i + 1, broken = false;
+    }
+  }
+  return (broken || at >= text.size()) && end > begin ? end : at;
+}
+
+/// The bracket that the wanted one closes; `at` when none is wanted.
+std::uint32_t open_bracket(std::string_view text, std::uint32_t begin, std::uint32_t at, std::string_view message) {
+  if (!message.starts_with("`)`") && !message.starts_with("`]`")) return at;
+  std::vector<std::uint32_t> open;
+  for (std::uint32_t i = begin; i < at; ++i) {
+    if (text[i] == '#') while (i < at && text[i] != '\n') ++i;
+    if (i < at && (text[i] == '(' || text[i] == '[')) open.push_back(i);
+    if (i < at && (text[i] == ')' || text[i] == ']') && !open.empty()) open.pop_back();
+  }
+  return open.empty() ? at : open.back();
+}
+
+/// Where this word stands in the statement before `at`; `at` when it does not.
+std::uint32_t word_before(std::string_view text, std::uint32_t begin, std::uint32_t at, std::string_view word) {
+  for (std::uint32_t i = begin; i < at;) {
+    if (text[i] == '"') {
+      for (++i; i < at && text[i] != '"' && text[i] != '\n';) ++i;
+      ++i;
+    } else if (text[i] == '#') {
+      while (i < at && text[i] != '\n') ++i;
+    } else if (is_word(text[i])) {
+      const auto from = i;
+      while (i < at && is_word(text[i])) ++i;
+      if (text.substr(from, i - from) == word) return from;
+    } else {
+      ++i;
+    }
+  }
+  return at;
+}
+
+/// What to write instead of what stands where something else is wanted.
+std::string hint_at(std::string_view text, std::uint32_t begin, std::uint32_t at, std::string_view message) {
+  const auto form = form_hint(text, begin, at);
+  const bool later = end_of_line(text, begin, at) != at;
+  if (message.starts_with("`)`") || message.starts_with("`]`")) {
+    if (word_before(text, begin, at, "for") != at && message == "`]` is wanted") return "a list is written `[x * 4B for x in 0..7]`";
+    return fmt::format("put a `{}` {}", message[1], later ? "at its end" : "before it");
+  }
+  if (message.starts_with("`to") || message.starts_with("`on")) return "write it like `refine to 32B on misses(lat) > 0`";
+  if (message.starts_with("`of`")) return "write it like `C within 2% of 12KiB`";
+  if (message == "a file begins with `gexp 1`" || message.starts_with("the language's version")) return "write `gexp 1` and then `experiment NAME`";
+  if (at >= text.size() || later) return form;
+  const char here = text[at];
+  if (message == "a name is wanted" && here >= '0' && here <= '9') return "a name begins with a letter";
+  const bool after_word = at > 0 && is_word(text[at - 1]);
+  if (after_word && (here == '-' || (static_cast<unsigned char>(here) & 0x80) != 0)) return "a name has the letters a to z, digits and `_`";
+  if (here == ':' && text.substr(begin).starts_with("let")) return "a `let` takes the type of its value: leave it out";
+  if (message.starts_with("a text in")) return "a text stands between `\"`";
+  const bool value = message.find("value") != std::string_view::npos || message.find("condition") != std::string_view::npos || message.find("interval") != std::string_view::npos;
+  if (value && !message.starts_with("`")) {
+    if (auto sign = sign_hint(text, at); !sign.empty() && here != ')' && here != ']') return sign;
+  }
+  return form;
+}
+
 std::string what_stands(std::string_view text, Span token) {
   if (token.begin >= text.size()) return "the end of the file";
   const auto here = slice(text, token);
@@ -106,7 +184,7 @@ std::string what_stands(std::string_view text, Span token) {
 bool is_operation(Kind kind) { return kind >= Kind::Chase && kind <= Kind::Loop; }
 
 void explain(std::string_view text, std::uint32_t begin, std::uint32_t at, const std::string& message, Diagnostics& diagnostics) {
-  if (explain_number(text, at, diagnostics)) return;
+  if (explain_number(text, at, message.starts_with("`of`"), diagnostics)) return;
   const auto token = token_at(text, at);
   const auto here = slice(text, token);
   if (here == "\n" || here == "\r" || token.empty()) {
@@ -116,7 +194,7 @@ void explain(std::string_view text, std::uint32_t begin, std::uint32_t at, const
     }
   }
   const bool reserved = is_reserved(here);
-  if (reserved && message == "a name is wanted") {
+  if (reserved && message.starts_with("a name") && end_of_line(text, begin, at) == at) {
     diagnostics.error("E0107", token, fmt::format("`{}` is a word of the language, it cannot be a name", here),
                       fmt::format("write another name, such as `{}_`", here));
     return;
@@ -144,34 +222,61 @@ void explain(std::string_view text, std::uint32_t begin, std::uint32_t at, const
       return;
     }
   }
-  diagnostics.error("E0103", token, fmt::format("{}, not {}", message, what_stands(text, token)));
+  const auto hint = hint_at(text, begin, at, message);
+  const auto end = end_of_line(text, begin, at);
+  if (end == at) {
+    diagnostics.error("E0103", token, fmt::format("{}, not {}", message, what_stands(text, token)), hint);
+    return;
+  }
+  auto& problem = diagnostics.error("E0103", {end, end}, message, hint);  // where it is missing, not where the next line begins
+  if (const auto open = open_bracket(text, begin, at, message); open != at) problem.notes.push_back({{open, open + 1}, fmt::format("this `{}` is open", text[open])});
 }
 
-void explain_unknown_statement(std::string_view text, std::uint32_t at, Kind before, bool in_stage, Diagnostics& diagnostics) {
-  if (explain_number(text, at, diagnostics)) return;
+void explain_unknown_statement(std::string_view text, std::uint32_t begin, std::uint32_t at, Kind before, bool in_stage, Diagnostics& diagnostics) {
+  if (explain_number(text, at, false, diagnostics)) return;
   const auto token = token_at(text, at);
   const auto here = slice(text, token);
+  const bool same_line = end_of_line(text, begin, at) == at;
+  const auto form = before == Kind::None || before == Kind::StageOpen || !same_line ? "" : form_hint(text, begin, at);
   if (here.empty() || !is_word_start(here[0])) {
-    std::string hint;
-    if (here == "=") hint = "a comparison is written `==`";
-    if (here == "(") hint = "a call's `(` touches the name: `f(x)`";
-    diagnostics.error("E0102", token, fmt::format("a statement is wanted, not {}", what_stands(text, token)), hint);
+    auto hint = before == Kind::Launch ? form : sign_hint(text, at);
+    if (before == Kind::Find && same_line) hint = "one analysis stands alone: compute with its finding in a later stage or in an `expect`";
+    diagnostics.error("E0102", token, fmt::format("a statement is wanted, not {}", what_stands(text, token)), hint.empty() ? form : hint);
     return;
   }
   if (here == "gexp" || here == "experiment") {
-    diagnostics.error("E0102", token, fmt::format("`{}` stands at the top of the file, once", here));
+    diagnostics.error("E0102", token, fmt::format("`{}` stands at the top of the file, once", here), "a file is one experiment");
     return;
   }
   // A clause of the statement before is likelier meant than a new statement.
   const auto clauses = clauses_of(before);
+  if (same_line && std::find(clauses.begin(), clauses.end(), here) != clauses.end()) {
+    if (const auto first = word_before(text, begin, at, here); first != at) {
+      auto& problem = diagnostics.error("E0110", token, fmt::format("`{}` stands twice in this statement", here), "keep one of them");
+      problem.notes.push_back({{first, first + (token.end - token.begin)}, "the first one"});
+    } else {
+      diagnostics.error("E0103", token, fmt::format("`{}` stands too late in this statement", here), fmt::format("the order is {}", fmt::join(clauses, ", ")));
+    }
+    return;
+  }
   if (const auto near = nearest(here, clauses)) {
     diagnostics.error("E0103", token, fmt::format("`{}` is no clause of this statement and begins no other", here), fmt::format("did you mean `{}`?", *near));
     return;
   }
+  if (token.end < text.size() && text.substr(token.end).find_first_not_of(" \t") != std::string_view::npos) {
+    const auto next = token.end + text.substr(token.end).find_first_not_of(" \t");
+    if (text[next] == '=' && !text.substr(next).starts_with("==") && !same_line) {
+      diagnostics.error("E0102", token, fmt::format("`{}` begins no statement", here), fmt::format("write `let {} = …`, or `param {}: B = …` for a value that --set changes", here, here));
+      return;
+    }
+  }
   std::vector<std::string_view> words(kStatementWords.begin(), kStatementWords.end());
   if (in_stage) words.insert(words.end(), kOperationWords.begin(), kOperationWords.end());
-  const auto near = nearest(here, words);
-  diagnostics.error("E0102", token, fmt::format("`{}` begins no statement", here), near ? fmt::format("did you mean `{}`?", *near) : "");
+  auto near = nearest(here, words);
+  const auto longer = std::find_if(words.begin(), words.end(), [&](std::string_view word) { return here.size() > 2 && word.starts_with(here); });
+  if (longer != words.end()) near = std::string(*longer);
+  const auto fallback = near ? fmt::format("did you mean `{}`?", *near) : std::string(in_stage ? "a stage has sweep, launch, warm, timed, repeat, find and others" : "a file has param, let, memory, pattern, stage, expect and others");
+  diagnostics.error("E0102", token, fmt::format("`{}` begins no statement", here), before == Kind::Flush && same_line ? "each level has a `flush` of its own" : form.empty() ? fallback : form);
 }
 
 }  // namespace gexp::lang

@@ -20,7 +20,7 @@ bool is_operation(Kind kind);
 /// The grammar wanted something else at `at`, in the statement that begins at `begin`: E0102–E0109.
 void explain(std::string_view text, std::uint32_t begin, std::uint32_t at, const std::string& message, Diagnostics& diagnostics);
 
-/// No statement begins at `at`; `before` is the kind of the statement that ended there.
-void explain_unknown_statement(std::string_view text, std::uint32_t at, Kind before, bool in_stage, Diagnostics& diagnostics);
+/// No statement begins at `at`; `before` is the kind of the statement that ended there, and `begin` where it began.
+void explain_unknown_statement(std::string_view text, std::uint32_t begin, std::uint32_t at, Kind before, bool in_stage, Diagnostics& diagnostics);
 
 }  // namespace gexp::lang

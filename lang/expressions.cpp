@@ -64,6 +64,19 @@ std::string ExpressionChecker::text(Span span) const {
   return line;
 }
 
+/// What to write where the value is of another kind than is wanted.
+std::string ExpressionChecker::hint_for(const Expr& expression, const Type& type, const Type& wanted, const std::string& role) const {
+  if (wanted.kind == Kind::Pattern && type.kind == Kind::List) return "a pattern is a list of offsets in bytes, such as [0B, 32B]";
+  if (wanted.kind == Kind::Pattern) return "write uniform(stride: 32B, span: 4KiB), a list of offsets or another pattern";
+  if (wanted.kind == Kind::Bool && type.number()) return fmt::format("compare it: `{} > 0`", text(expression.span));
+  if (!wanted.number() || !type.number()) return "";
+  if (role == "a tolerance") return "a tolerance is relative, such as 2%";
+  const auto* number = literal(expression);
+  if (wanted.plain() && number) return fmt::format("write {:g}, without a unit", number->number);
+  if (wanted.plain() && *unit_of(type.dimension) != 0) return fmt::format("divide it by 1{}", unit_of(type.dimension));
+  return "";
+}
+
 bool ExpressionChecker::expect_type(const Expr& expression, const Type& type, const Type& wanted, const std::string& role) {
   if (fits(type, wanted)) return true;
   if (type.kind == Kind::Record) {
@@ -75,7 +88,9 @@ bool ExpressionChecker::expect_type(const Expr& expression, const Type& type, co
     const auto* number = literal(expression);
     const auto written = text(expression.span);
     std::string hint;
-    if (number && wanted.dimension == kBytes) {
+    if (written.ends_with('%')) {
+      hint = fmt::format("write a number of {}", wanted.dimension == kBytes ? "bytes, such as 16KiB" : describe(wanted.dimension));
+    } else if (number && wanted.dimension == kBytes) {
       hint = fmt::format("write {0}B or {0}KiB", written);
     } else if (const std::string unit = unit_of(wanted.dimension); !unit.empty()) {
       hint = number ? fmt::format("write {}{}", written, unit) : fmt::format("multiply it by 1{}", unit);
@@ -87,7 +102,7 @@ bool ExpressionChecker::expect_type(const Expr& expression, const Type& type, co
   const bool numbers = type.number() && wanted.number();
   error(numbers ? "E0210" : "E0215", expression.span,
         fmt::format("{} is {}, and `{}` is {}", role, describe(wanted), text(expression.span), describe(type)),
-        wanted.kind == Kind::Pattern && type.kind == Kind::List ? "a pattern is a list of offsets in bytes, such as [0B, 32B]" : "");
+        hint_for(expression, type, wanted, role));
   return false;
 }
 

@@ -22,6 +22,7 @@ struct Place {
   std::size_t stage = kNoStage;  ///< the stage it stands in; findings of earlier ones are values
   bool after_all = false;        ///< an expect of the file: findings of every stage
   bool ordered_derives = false;  ///< a derive reads only those above it
+  bool makes_points = false;     ///< a sweep: it reads other sweeps, but nothing that is computed at its points
   bool once = false;             ///< judged once for all points: nothing that differs from point to point
 };
 
@@ -72,7 +73,8 @@ class ExpressionChecker {
   Typed module_value(const Symbol& module, const Word& field, Span whole, const Place& place);
   Typed stage_finding(const Symbol& stage, const Member& member, const Expr& expression, const Place& place);
   /// E0202, or E0301 when a stage that this place is not in has the name.
-  void unknown(const std::string& name, Span span, const Place& place);
+  void unknown(const std::string& name, Span span, const Place& place, std::string_view wanted = "a value");
+  std::string hint_for(const Expr& expression, const Type& type, const Type& wanted, const std::string& role) const;
   bool known_in_time(const Symbol& symbol, Span span, const Place& place);
   /// Two operands that must be of one dimension; the common type, or Any after reporting.
   Type alike(const Expr& left, const Type& a, const Expr& right, const Type& b, Span span, const char* verb);

@@ -51,12 +51,14 @@ class Parser {
       build_header(*header, file, diagnostics_);
     } else {
       recover();
+      if (std::string_view(text_).substr(at_).starts_with("experiment")) recover();  // part of the header, which was complained of
     }
     while (!diagnostics_.full()) {
       skip_space();
       if (at_ >= text_.size()) break;
       if (text_[at_] == '}') {
-        complain("E0104", {at_, at_ + 1}, "this `}` closes nothing", "");
+        if (lost_braces_ > 0) --lost_braces_;
+        else complain("E0104", {at_, at_ + 1}, "this `}` closes nothing", "delete it, or look above for a `{` that is missing");
         ++at_;
         continue;
       }
@@ -159,7 +161,8 @@ class Parser {
         const auto begin = i;
         while (i < text_.size() && is_word(text_[i])) ++i;
         const auto word = std::string_view(text_).substr(begin, i - begin);
-        if (!first && begin >= from && !(same_line && begin == from) && is_statement_word(word) && !(depth > 0 && is_operation_word(word))) {
+        const bool field = begin > 0 && text_[begin - 1] == '.';
+        if (!first && !field && begin >= from && !(same_line && begin == from) && is_statement_word(word) && !(depth > 0 && is_operation_word(word))) {
           i = begin;
           break;
         }
@@ -176,13 +179,16 @@ class Parser {
     auto tree = match<grammar::statement>();
     if (!tree) {
       if (!failed_at_) {
-        explain_unknown_statement(text_, at_, last_statement_, open != nullptr, diagnostics_);
+        explain_unknown_statement(text_, last_begin_, at_, last_statement_, open != nullptr, diagnostics_);
       }
+      if (failed_at_ && std::string_view(text_).substr(begin).starts_with("stage")) ++lost_braces_;
       recover();
+      if (text_.substr(begin, 4) == "gexp" && std::string_view(text_).substr(at_).starts_with("experiment")) recover();
       if (at_ == begin) ++at_;  // whatever stands there, go on
       return;
     }
     last_statement_ = tree->kind;
+    last_begin_ = begin;
     if (landmarks_) note(*tree);
     if (tree->kind == Kind::StageOpen) {
       if (open) {
@@ -244,6 +250,8 @@ class Parser {
   std::uint32_t at_ = 0;
   std::optional<std::uint32_t> failed_at_;
   Kind last_statement_ = Kind::None;
+  std::uint32_t last_begin_ = 0;
+  int lost_braces_ = 0;  ///< opened by stages that did not parse
   bool unclosed_ = false;
 };
 

@@ -41,10 +41,15 @@ std::optional<Declaration> find_in_stages(const File& file, const std::string& n
 
 }  // namespace
 
-void ExpressionChecker::unknown(const std::string& name, Span span, const Place& place) {
+void ExpressionChecker::unknown(const std::string& name, Span span, const Place& place, std::string_view wanted) {
   const auto there = find_in_stages(file_, name);
   if (!there) {
-    error("E0202", span, fmt::format("nothing is named `{}` here", name), did_you_mean(name, place.names->names()));
+    const auto near = did_you_mean(name, place.names->names());
+    const bool memory = wanted == "a memory", pattern = wanted == "a pattern";
+    error("E0202", span, fmt::format("nothing is named `{}` here", name),
+          !near.empty() ? near : memory  ? fmt::format("declare it in the file: `memory {}: u32[1MiB] in global`", name)
+                         : pattern ? fmt::format("declare it above: `pattern {} = uniform(stride: 32B, span: 4KiB)`", name)
+                                   : fmt::format("declare it above: `let {} = …`", name));
     return;
   }
   const auto& stage = there->stage->name.text;
@@ -53,7 +58,10 @@ void ExpressionChecker::unknown(const std::string& name, Span span, const Place&
   auto& problem = error(early ? "E0301" : "E0202", span,
                         early ? fmt::format("`{}` is {} of stage `{}`, and {} is settled {}", name, describe(there->kind), stage, place.what, settled(place.limit))
                               : fmt::format("`{}` is {} of stage `{}` and unknown here", name, describe(there->kind), stage),
-                        finding && !early ? fmt::format("write `{}.{}`", stage, name) : "");
+                        finding && !early ? fmt::format("write `{}.{}`", stage, name)
+                        : early           ? "what belongs to the file has one value for all points: use a `param`"
+                        : there->kind == Symbol::Kind::Let || there->kind == Symbol::Kind::Pattern ? "declare it in this stage too, or once above the stages"
+                                                                                                   : "declare it in this stage too");
   problem.notes.push_back({there->span, fmt::format("`{}` is declared here", name)});
 }
 
@@ -63,7 +71,7 @@ bool ExpressionChecker::known_in_time(const Symbol& symbol, Span span, const Pla
     const bool itself = span.begin >= symbol.span.begin;
     auto& problem = error("E0206", span, itself ? fmt::format("`{}` is read by its own declaration", symbol.name)
                                                 : fmt::format("`{}` is declared further down", symbol.name),
-                          itself ? "" : "move its declaration above this line");
+                          itself ? "a value is made of others: give the new one a name of its own" : "move its declaration above this line");
     problem.notes.push_back({symbol.span, fmt::format("`{}` is declared here", symbol.name)});
     return false;
   }
@@ -73,13 +81,19 @@ bool ExpressionChecker::known_in_time(const Symbol& symbol, Span span, const Pla
     if (!symbol.span.empty()) problem.notes.push_back({symbol.span, fmt::format("`{}` is {}, declared here", symbol.name, describe(symbol.kind))});
     return false;
   }
+  if (place.makes_points && symbol.time == Time::Point && (symbol.kind == Symbol::Kind::Let || symbol.kind == Symbol::Kind::Pattern)) {
+    auto& problem = error("E0301", span, fmt::format("`{}` is computed at each point, and {} makes the points", symbol.name, place.what), "declare it above the stage, or write its value here");
+    problem.notes.push_back({symbol.span, fmt::format("`{}` is {}, declared here", symbol.name, describe(symbol.kind))});
+    return false;
+  }
   const bool early = symbol.time == Time::Thread ? !place.threads : symbol.time > place.limit;
   if (!early) return true;
   auto& problem = error("E0301", span,
                         fmt::format("`{}` is known {}, and {} is settled {}", symbol.name, known(symbol.time), place.what, settled(place.limit)),
                         symbol.kind == Symbol::Kind::Find     ? "a finding is a value in later stages, as STAGE.NAME, and in expects"
                         : symbol.time == Time::Thread ? "lane, tid, warp, cta and gtid have values in patterns, offsets and the conditions of branches"
-                                                              : "");
+                        : symbol.time == Time::Row    ? "the record is read by `until`, `refine … on`, `derive`, `find` and `plot`"
+                                                      : "what belongs to the file has one value for all points: use a `param`");
   if (!symbol.span.empty()) {
     problem.notes.push_back({symbol.span, fmt::format("`{}` is {}, declared here", symbol.name, describe(symbol.kind))});
   }
@@ -141,7 +155,7 @@ bool ExpressionChecker::module_pattern(const Word& word, const Place& place) {
                           fmt::format("write `pattern NAME = {}` and name it here", word.text));
     if (!symbol->span.empty()) problem.notes.push_back({symbol->span, fmt::format("`{}` is declared here", root.text)});
   } else if (const auto type = module_value(*symbol, field, word.span, place).type; !type.any() && type.kind != Type::Kind::Pattern) {
-    error("E0207", word.span, fmt::format("`{}` is {}, and a pattern is wanted here", word.text, describe(type)));
+    error("E0207", word.span, fmt::format("`{}` is {}, and a pattern is wanted here", word.text, describe(type)), "a chase follows a pattern of the used file");
   }
   return true;
 }
@@ -194,7 +208,8 @@ Typed ExpressionChecker::of(const Member& member, const Expr& expression, const 
           did_you_mean_one_of(field, of.type.field_names()));
     return {};
   }
-  error("E0215", expression.span, fmt::format("`{}` is {}, which has no field `{}`", text(member.of->span), describe(of.type), field));
+  error("E0215", expression.span, fmt::format("`{}` is {}, which has no field `{}`", text(member.of->span), describe(of.type), field),
+        of.type.kind == Type::Kind::List ? "a list has `.count`" : of.type.kind == Type::Kind::Pattern ? "`count(PATTERN)` is its length" : "");
   return {};
 }
 
@@ -202,12 +217,16 @@ const Symbol* ExpressionChecker::refer(const Word& word, const Place& place, con
   if (diagnostics_.full()) return nullptr;
   const auto* symbol = place.names->find(word.text);
   if (!symbol) {
-    unknown(word.text, word.span, place);
+    unknown(word.text, word.span, place, wanted);
     return nullptr;
   }
   const bool memory = symbol->kind == Symbol::Kind::Memory;
   if (memory != (std::string_view(wanted) == "a memory") || symbol->kind == Symbol::Kind::Module) {
-    auto& problem = error("E0207", word.span, fmt::format("`{}` is {}, and {} is wanted here", word.text, describe(symbol->kind), wanted));
+    auto& problem = error("E0207", word.span, fmt::format("`{}` is {}, and {} is wanted here", word.text, describe(symbol->kind), wanted),
+                          std::string_view(wanted) == "a memory"    ? "a memory is declared by `memory A: u32[1MiB] in global`"
+                          : symbol->kind == Symbol::Kind::Module    ? fmt::format("name one of its patterns: `{}.NAME`", word.text)
+                          : std::string_view(wanted) == "a pattern" ? "a pattern is declared by `pattern ring = uniform(stride: 32B, span: 4KiB)`"
+                                                                    : "");
     if (!symbol->span.empty()) problem.notes.push_back({symbol->span, fmt::format("`{}` is declared here", word.text)});
     return nullptr;
   }

@@ -20,19 +20,27 @@
 namespace gexp::cli {
 namespace {
 
+/// A span as editors count: lines and columns from 1, all 0 where it is about no place.
+void put_place(nlohmann::ordered_json& into, const Source& source, Span span) {
+  const bool nowhere = span.empty() && span.begin == 0;
+  const auto begin = nowhere ? Position{0, 0} : source.position(span.begin), end = nowhere ? begin : source.position(span.end);
+  into["line"] = begin.line, into["column"] = begin.column, into["end_line"] = end.line, into["end_column"] = end.column;
+}
+
 nlohmann::ordered_json diagnostic_json(const Diagnostic& diagnostic, const Source& whole) {
   const auto& source = diagnostic.in ? *diagnostic.in : whole;
-  const auto begin = source.position(diagnostic.span.begin);
-  const auto end = source.position(diagnostic.span.end);
-  nlohmann::ordered_json notes = nlohmann::ordered_json::array();
+  nlohmann::ordered_json made = {{"file", source.path()}, {"code", diagnostic.code},
+                                 {"severity", diagnostic.severity == Severity::Error ? "error" : "warning"}, {"message", diagnostic.message}};
+  put_place(made, source, diagnostic.span);
+  made["hint"] = diagnostic.hint;
+  made["notes"] = nlohmann::ordered_json::array();
   for (const auto& note : diagnostic.notes) {
     const auto& in = note.in ? *note.in : whole;
-    const auto at = in.position(note.span.begin);
-    notes.push_back({{"message", note.message}, {"file", in.path()}, {"line", at.line}, {"column", at.column}});
+    nlohmann::ordered_json told = {{"message", note.message}, {"file", in.path()}};
+    put_place(told, in, note.span);
+    made["notes"].push_back(std::move(told));
   }
-  return {{"file", source.path()}, {"code", diagnostic.code}, {"severity", diagnostic.severity == Severity::Error ? "error" : "warning"},
-          {"message", diagnostic.message}, {"line", begin.line}, {"column", begin.column}, {"end_line", end.line},
-          {"end_column", end.column}, {"hint", diagnostic.hint}, {"notes", notes}};
+  return made;
 }
 
 }  // namespace
@@ -44,7 +52,8 @@ int check_command(const std::vector<std::string>& files, bool json) {
     const auto path = find_experiment(file);
     auto text = read_file(path);
     if (!text) {
-      print(text.error(), nullptr);
+      if (json) list.push_back(diagnostic_json(text.error(), Source(path, "")));
+      else print(text.error(), nullptr);
       exit = kSpec;
       continue;
     }
@@ -59,7 +68,8 @@ int check_command(const std::vector<std::string>& files, bool json) {
     }
     if (!json && !diagnostics.has_errors()) fmt::print("{}: fine\n", path);
   }
-  if (json) fmt::print("{}\n", list.dump(1));
+  // A path may be no UTF-8; JSON is.
+  if (json) fmt::print("{}\n", list.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   return exit;
 }
 

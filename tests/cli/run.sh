@@ -59,6 +59,31 @@ for file in "$root"/tests/cases/diagnostics/{hex_unit,kw_name,missing_brace,mul_
   expect "refused: $(basename "$file")" 2 'error\[E' -- "$gexp" check "$file"
 done
 expect 'checks as JSON' 2 '"code": "E' -- "$gexp" check --json "$root/tests/cases/diagnostics/typo_stmt/typo_stmt.gexp"
+# `gexp check --json`: an array on stdout and nothing else, whatever the files are.
+json() {  # NAME CODE PROGRAM FILES…: a line of Python that looks at `all`, and the exit code
+  local name=$1 code=$2 program=$3
+  shift 3
+  "$gexp" check --json "$@" >out.txt 2>err.txt
+  that "$name: the exit code" test $? -eq "$code"
+  that "$name: nothing on stderr" test ! -s err.txt
+  that "$name" python3 -c "import json, sys; all = json.load(open('out.txt')); sys.exit(not ($program))"
+}
+cases=$root/tests/cases/diagnostics
+if command -v python3 >/dev/null; then
+  members='["file", "code", "severity", "message", "line", "column", "end_line", "end_column", "hint", "notes"]'
+  json 'every case is valid JSON' 2 "len(all) > 300 and not [d for d in all if list(d) != $members or (d['line'], d['column']) > (d['end_line'], d['end_column'])]" "$cases"/*/*.gexp
+  json 'as many diagnostics as are printed' 2 "len(all) == $("$gexp" check "$cases"/*/*.gexp 2>&1 >/dev/null | grep -cE ': (error|warning)\[')" "$cases"/*/*.gexp
+  json 'the place of a mistake' 2 "[(d['file'], d['code'], d['line'], d['column'], d['end_line'], d['end_column'], d['hint']) for d in all] == [('$cases/unit_space/unit_space.gexp', 'E0105', 3, 15, 3, 21, 'write \`48KiB\`')]" "$cases/unit_space/unit_space.gexp"
+  json 'a note has its place' 2 "all[0]['notes'] == [{'message': 'the first \`a\`', 'file': '$cases/twice_declared/twice_declared.gexp', 'line': 3, 'column': 5, 'end_line': 3, 'end_column': 6}]" "$cases/twice_declared/twice_declared.gexp"
+  json 'a note in another file' 2 "[n['file'] for n in all[0]['notes']][-1].endswith('use_circle.gexp') and all[1]['file'].endswith('q.gexp')" "$cases/use_circle/use_circle.gexp"
+  json 'warnings alone' 0 "[d['severity'] for d in all] == ['warning']" "$cases/stage_asks_nothing/stage_asks_nothing.gexp"
+  json 'all is well' 0 "all == []" cache/structure.gexp
+  json 'an unreadable file is a diagnostic among the others' 2 "[(d['file'], d['code'], d['line']) for d in all] == [('none.gexp', 'E0711', 0), ('$work', 'E0711', 0), ('$cases/typo_stmt/typo_stmt.gexp', 'E0102', 4)]" none.gexp "$work" "$cases/typo_stmt/typo_stmt.gexp"
+  json 'a binary file' 2 "[d['code'] for d in all] == ['E0101']" binary.gexp
+  json 'an empty file' 2 "[(d['code'], d['line'], d['end_column']) for d in all] == [('E0103', 0, 0)]" empty.gexp
+  printf 'gexp 1\nexperiment x\nlet a = nothing\n' >"$(printf 'na\377me.gexp')"
+  json 'a path that is no UTF-8' 2 "len(all) == 1" na*me.gexp
+fi
 expect 'what ships is fine' 0 'fine' -- "$gexp" check cache/structure.gexp cache/l1.gexp shared/bank_stride.gexp shared/bank_mode.gexp tlb/structure.gexp
 expect 'a parameter outside its domain' 2 'E0414' -- "$gexp" run $structure --set limit=1GiB
 expect 'a misspelt parameter' 2 'did you mean `limit`' -- "$gexp" run $structure --set limt=64KiB
@@ -118,7 +143,7 @@ echo 'let k = 4 +' >>used/sub/m.gexp
 expect 'a result needs no other file' 0 '1 of 1 findings' -- "$gexp" infer used.json
 expect 'a changed file is not used' 2 'found: ' -- "$gexp" run used/u.gexp --device sim:gtx780
 "$gexp" lock used/u.gexp >out.txt
-expect 'a mistake inside is shown there' 2 'used/sub/m.gexp:6:1: error\[E0103\]' -- "$gexp" check used/u.gexp
+expect 'a mistake inside is shown there' 2 'used/sub/m.gexp:5:12: error\[E0103\]' -- "$gexp" check used/u.gexp
 that 'with the use that leads to it' grep -q 'used/u.gexp:3:5: note: it is used here' err.txt
 expect 'as JSON too' 2 '"file": "used/sub/m.gexp"' -- "$gexp" check --json used/u.gexp
 cp used/m.kept used/sub/m.gexp

