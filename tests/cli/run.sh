@@ -87,7 +87,7 @@ fi
 expect 'what ships is fine' 0 'fine' -- "$gexp" check cache/structure.gexp cache/l1.gexp shared/bank_stride.gexp shared/bank_mode.gexp tlb/structure.gexp
 expect 'a parameter outside its domain' 2 'E0414' -- "$gexp" run $structure --set limit=1GiB
 expect 'a misspelt parameter' 2 'did you mean `limit`' -- "$gexp" run $structure --set limt=64KiB
-expect 'a setting of another dimension' 2 'E0409.*is no value of the type .B.' -- "$gexp" run $structure --set limit=65536
+expect 'a setting of another dimension' 2 'E0409.*is bytes' -- "$gexp" run $structure --set limit=65536
 expect 'a text for a size' 2 'E0409' -- "$gexp" run $structure --set limit=large
 expect 'a setting without a value' 2 'NAME=VALUE' -- "$gexp" run $structure --set limit
 

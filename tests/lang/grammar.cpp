@@ -2,6 +2,8 @@
 // docs/language/grammar.md against the parser: the rules as they are written there accept the texts that the parser accepts.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include <map>
 #include <memory>
 #include <set>
@@ -287,6 +289,9 @@ TEST_CASE("the rules of docs/language/grammar.md accept what the parser accepts"
   REQUIRE(texts.size() > 150);
   std::size_t accepted = 0;
   for (const auto& text : texts) {
+    const auto problems = Checked(text).diagnostics.sorted();
+    // A clause that stands twice, a byte of no text and too deep a nesting may or may not fit the rules; the parser tells them either way.
+    if (std::any_of(problems.begin(), problems.end(), [](const Diagnostic& d) { return d.code == "E0110" || d.code == "E0101"; })) continue;
     const bool wanted = parses(text);
     accepted += wanted ? 1 : 0;
     const auto plain = text.starts_with("\xef\xbb\xbf") ? text.substr(3) : text;  // a byte order mark is no part of the text
