@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file with one token left out, or two neighbours swapped, is still valid or is refused at the place of the mistake:
+// An example may hold an analysis that is not built yet: errors that the file itself has do not count. Of those that are new
+//   - every one has a message and a place inside the text;
+//   - one begins in the statement of the changed tokens, in the one before it, or in the one after it (a statement's text runs
+//     to the next one's; the header of the file, `stage NAME {` and a stage's `}` count as statements);
+//   - where a brace or `stage` is changed, which moves everything below it to another level, one begins anywhere from the
+//     statement before the tokens to the end of the file.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <set>
+
+#include "compiler/pipeline.h"
+#include "tests/lang/support.h"
+#include "tests/mutants/tokens.h"
+
+using namespace gexp;
+using namespace gexp::test;
+
+namespace {
+
+/// Where the statements of a file begin, in order.
+std::vector<std::uint32_t> statement_begins(const Source& source, const lang::File& file) {
+  std::vector<std::uint32_t> begins{0};
+  const auto& text = source.text();
+  for (const auto& statement : file.statements) {
+    begins.push_back(statement.span.begin);
+    const auto* stage = std::get_if<lang::Stage>(&statement.node);
+    if (!stage) continue;
+    for (const auto& item : stage->items) begins.push_back(item.span.begin);
+  }
+  // A stage's `}`: the last brace before the next statement of the file.
+  for (std::size_t i = 0; i < file.statements.size(); ++i) {
+    if (!std::holds_alternative<lang::Stage>(file.statements[i].node)) continue;
+    const auto end = i + 1 < file.statements.size() ? file.statements[i + 1].span.begin : static_cast<std::uint32_t>(text.size());
+    std::uint32_t close = 0;
+    for (const auto place : token_places(text)) {
+      if (place.begin < end && source.slice(place) == "}") close = place.begin;
+    }
+    begins.push_back(close);
+  }
+  std::sort(begins.begin(), begins.end());
+  return begins;
+}
+
+struct Outcome {
+  std::vector<Diagnostic> diagnostics;
+  std::string shown;
+  bool failed = false;
+};
+
+Outcome run(const std::string& text, bool lowering) {
+  const Source source("mutant.gexp", text);
+  Diagnostics diagnostics;
+  if (lowering) {
+    compiler::compile(source, {}, diagnostics);
+  } else {
+    const auto file = lang::parse(source, diagnostics);
+    if (!diagnostics.has_errors()) lang::check(file, source, diagnostics);
+    // What cannot be run yet is refused where it stands, mutant or not: that must only do no harm.
+    Diagnostics others;
+    if (!diagnostics.has_errors()) compiler::compile(source, {}, others);
+  }
+  Outcome outcome{diagnostics.sorted(), "", diagnostics.has_errors()};
+  for (const auto& diagnostic : outcome.diagnostics) outcome.shown += render(diagnostic, &source);
+  return outcome;
+}
+
+class Mutants {
+ public:
+  explicit Mutants(const std::filesystem::path& path) : source_(path.filename().string(), read(path)) {
+    Diagnostics diagnostics;
+    begins_ = statement_begins(source_, lang::parse(source_, diagnostics));
+    REQUIRE_FALSE(diagnostics.has_errors());
+    lowering_ = !run(source_.text(), true).failed;
+    for (const auto& diagnostic : run(source_.text(), lowering_).diagnostics) own_.emplace(diagnostic.span.begin, diagnostic.message);
+  }
+
+  void all() {
+    const auto& text = source_.text();
+    const auto places = token_places(text);
+    REQUIRE(places.size() > 50);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const auto [begin, end] = places[i];
+      judge(text.substr(0, begin) + text.substr(end), {begin, end}, "", [begin = begin, end = end](std::uint32_t at) { return at < begin ? at : at + (end - begin); });
+      if (i + 1 == places.size()) break;
+      const auto next = places[i + 1];
+      const auto first = std::string(source_.slice(places[i])), second = std::string(source_.slice(next));
+      const auto swapped = text.substr(0, begin) + second + text.substr(end, next.begin - end) + first + text.substr(next.end);
+      judge(swapped, {begin, next.end}, second, [](std::uint32_t at) { return at; });
+    }
+    MESSAGE(source_.path() << ": " << count_ << " mutants, " << valid_ << " of them valid, slowest " << slowest_ << " ms");
+  }
+
+ private:
+  /// `back` takes a place in the mutant to the same one in the file.
+  void judge(const std::string& text, Span changed, const std::string& second, const std::function<std::uint32_t(std::uint32_t)>& back) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto outcome = run(text, lowering_);
+    const double took = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    slowest_ = std::max(slowest_, took);
+    ++count_;
+    CAPTURE(source_.path());
+    CAPTURE(source_.position(changed.begin).line);
+    CAPTURE(source_.slice(changed));
+    CAPTURE(outcome.shown);
+    CHECK(took < 1000);
+    for (const auto& diagnostic : outcome.diagnostics) {
+      if (diagnostic.code == "E0112") continue;  // there are too many: about no place
+      CHECK_FALSE(diagnostic.message.empty());
+      CHECK(diagnostic.code.size() == 5);
+      CHECK(diagnostic.span.begin <= diagnostic.span.end);
+      CHECK(diagnostic.span.end <= text.size());
+    }
+    const auto allowed = there(changed, second);
+    bool failed = false, found = false;
+    for (const auto& diagnostic : outcome.diagnostics) {
+      const auto at = back(diagnostic.span.begin);
+      if (diagnostic.severity != Severity::Error || own_.contains({at, diagnostic.message})) continue;
+      failed = true;
+      found = found || (allowed.begin <= at && at <= allowed.end);
+    }
+    if (!failed) ++valid_;
+    CHECK(found == failed);
+  }
+
+  [[nodiscard]] Span there(Span changed, const std::string& second) const {
+    const auto index = [&](std::uint32_t at) { return static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), at) - begins_.begin()) - 1; };
+    const auto first = index(changed.begin), last = index(changed.end - 1);
+    const auto end = static_cast<std::uint32_t>(source_.text().size());
+    const auto from = begins_[first == 0 ? 0 : first - 1];
+    for (const auto& token : {std::string(source_.slice(changed)).substr(0, 1), second.substr(0, 1)}) {
+      if (token == "{" || token == "}") return {from, end};
+    }
+    if (source_.slice(changed).starts_with("stage") || second == "stage") return {from, end};
+    return {from, last + 2 < begins_.size() ? begins_[last + 2] - 1 : end};
+  }
+
+  Source source_;
+  std::vector<std::uint32_t> begins_;
+  std::set<std::pair<std::uint32_t, std::string>> own_;  ///< diagnostics of the file itself
+  bool lowering_ = false;
+  int count_ = 0, valid_ = 0;
+  double slowest_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("one token left out, or two neighbours swapped, is told where it is") {
+  for (const char* folder : {"tests/cases/examples", "experiments"}) {
+    for (const auto& path : files_under(folder, ".gexp")) Mutants(path).all();
+  }
+}
