@@ -11,6 +11,7 @@
 #include "compiler/access.h"
 #include "compiler/calibrate.h"
 #include "compiler/each_thread.h"
+#include "compiler/effort.h"
 #include "compiler/expand.h"
 #include "compiler/instructions.h"
 #include "compiler/ops.h"
@@ -72,6 +73,9 @@ class Writer {
         return error(place_.stage.launch.cluster->span, "E0418", fmt::format("a grid of {} blocks cannot be cut into clusters of {}", place_.grid, cluster), "take a grid that is a multiple of the cluster");
       }
       bounds = fmt::format("__cluster_dims__({}, 1, 1)", cluster);
+    }
+    if (!Effort::spend_bytes(parameters.size() + setup.size() + constants.size() + warm.size() + addresses_.size() + timed.size())) {
+      return Effort::exceeded(place_.stage.span);
     }
     const Span span = place_.timed.empty() ? place_.stage.span : place_.timed[0].span;
     return Shape{"body.cu",
@@ -214,8 +218,10 @@ class Writer {
   void count(const Op& op, const Memory& memory, double rounds, int width) {
     if (!rehearsed_) return;
     if (!first_) first_ = &memory, first_chase_ = op.kind == Op::Kind::Chase, first_via_ = op.kind == Op::Kind::Store ? Via::Default : op.via, first_width_ = width;
-    plan_.moved += static_cast<std::uint64_t>(rounds * threads_where(conditions_, threads(), rounds_around()) * width);
-    plan_.accesses += static_cast<std::int64_t>(rounds);
+    // A run this long never ends; its counts need only not overflow.
+    constexpr double kMost = 1125899906842624.0;  // 2^50
+    plan_.moved += static_cast<std::uint64_t>(std::min(kMost, rounds * threads_where(conditions_, threads(), rounds_around()) * width));
+    plan_.accesses += static_cast<std::int64_t>(std::min(kMost, rounds));
   }
 
   Problem load(const Op& op, double rounds, std::vector<Loaded>& loaded) {
@@ -379,7 +385,7 @@ class Writer {
       }
       *value = static_cast<std::int64_t>(n->number);
     }
-    for (std::int64_t round = from; round <= to; ++round) {
+    for (std::int64_t round = from; round <= to && !op.body.empty(); ++round) {
       code_.set_round(op.variable, static_cast<double>(round));
       if (auto problem = list(op.body, rounds, loaded, stored)) return problem;
     }

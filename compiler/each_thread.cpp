@@ -41,7 +41,7 @@ std::optional<Range> listed_range(const Formula& formula, const Threads& threads
     return for_each_thread(threads, names, [&](const Names& thread) {
       const auto value = evaluate(formula, thread);
       const auto* n = value ? value->get<Number>() : nullptr;
-      if (!n) return false;
+      if (!n || !(std::fabs(n->number) <= 9007199254740992.0)) return false;  // 2^53, as thread_range.h has it
       if (!found) found = Range{n->number, n->number, 0};
       found->grid = std::gcd(found->grid, static_cast<std::uint64_t>(std::fabs(n->number - found->low)));
       found->low = std::min(found->low, n->number);

@@ -119,6 +119,7 @@ Result<std::vector<Value>> sweep_values(const Sweep& sweep, const Scope& scope) 
     case Sweep::Kind::Points:
     case Sweep::Kind::LogPoints: {
       if (*by < 2 || *by != std::floor(*by)) return refuse("a sweep has two points or more", "a single value is a list: `sweep n in [4KiB]`");
+      if (*by > static_cast<double>(kMaxSweepValues)) return error("E0406", sweep.span, fmt::format("this sweep has more than {} values", kMaxSweepValues));
       const bool log = sweep.kind == Sweep::Kind::LogPoints;
       if (log && *low <= 0) return refuse_start("a logarithmic sweep must begin above zero");
       for (double i = 0; i < *by && values.size() <= kMaxSweepValues; ++i) {

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "compiler/effort.h"
 #include "compiler/pattern.h"
 #include "compiler/thread_range.h"
 
@@ -30,6 +31,24 @@ Diagnostic division_by_zero(const Formula& formula) {
   const auto& divisor = *formula.operands[1];
   return error("E0402", formula.span, divisor.kind == Formula::Kind::Constant ? "division by zero" : fmt::format("division by zero: `{}` is 0", show(divisor)),
                "`skip` leaves such points of a sweep out, `require` refuses such parameters");
+}
+
+/// Bytes that a copy of a value takes besides the value itself.
+std::uint64_t heap_bytes(const Value& value) {
+  std::uint64_t bytes = 0;
+  if (const auto* text = value.get<std::string>()) bytes = text->size();
+  if (const auto* list = value.get<List>()) {
+    for (const auto& item : *list) bytes += sizeof(Value) + heap_bytes(item);
+  }
+  if (const auto* fields = value.get<Fields>()) {
+    for (const auto& [name, field] : *fields) bytes += 2 * sizeof(Value) + heap_bytes(field);
+  }
+  return bytes;
+}
+
+Result<Value> copy(const Value& value, Span span) {
+  if (const auto bytes = heap_bytes(value); bytes > 0 && !Effort::spend_bytes(bytes)) return Effort::exceeded(span);
+  return value;
 }
 
 /// One binary operation on two numbers; dimensions were checked before, so only values can be wrong.
@@ -82,6 +101,12 @@ Result<Value> compare(const Formula& formula, const Value& a, const Value& b) {
   }
 }
 
+/// In floating point: the product of two whole numbers may be larger than an integer.
+double least_multiple(std::int64_t a, std::int64_t b) {
+  if (a == 0 || b == 0) return 0;
+  return std::fabs(static_cast<double>(a / std::gcd(a, b)) * static_cast<double>(b));
+}
+
 Result<Value> number_function(const Formula& call, const std::vector<Evaluated>& arguments) {
   std::vector<Number> numbers;
   for (const auto& argument : arguments) {
@@ -128,7 +153,7 @@ Result<Value> number_function(const Formula& call, const std::vector<Evaluated>&
     }
     const auto a = static_cast<std::int64_t>(numbers[0].number);
     const auto b = static_cast<std::int64_t>(numbers[1].number);
-    return Value(static_cast<double>(name == "gcd" ? std::gcd(a, b) : std::lcm(a, b)), first.dimension);
+    return Value(name == "gcd" ? static_cast<double>(std::gcd(a, b)) : least_multiple(a, b), first.dimension);
   }
   return error("E0405", call.span, fmt::format("{} is no function of values", name));
 }
@@ -172,6 +197,7 @@ class Comprehender {
       auto item = evaluate(*formula_.operands[0], names_);
       if (!item) return item.error();
       unknown_ = unknown_ || !item->known();
+      if (!Effort::spend_bytes(sizeof(Value))) return Effort::exceeded(formula_.span);
       items_.push_back(std::move(*item));
       if (static_cast<std::int64_t>(items_.size()) > kMaxListItems) {
         return error("E0406", formula_.span, fmt::format("this list has more than {} items", kMaxListItems), "take a larger step or a smaller interval");
@@ -191,6 +217,9 @@ class Comprehender {
     const auto* high = to->get<Number>();
     const auto* by = step->get<Number>();
     if (!low || !high || !by) { unknown_ = true; return std::nullopt; }
+    if (!std::isfinite(low->number) || !std::isfinite(high->number) || !std::isfinite(by->number)) {
+      return error("E0406", formula_.span, "an interval that is not finite");
+    }
     if (by->number <= 0) return error("E0407", with.step ? with.step->span : formula_.span, "a step must be above zero", "leave `step` out for steps of one");
     if ((high->number - low->number) / by->number > static_cast<double>(kMaxListItems)) {
       return error("E0406", formula_.span, fmt::format("this list has more than {} items", kMaxListItems), "take a larger step or a smaller interval");
@@ -217,7 +246,9 @@ class Comprehender {
     const auto* items = list.get<List>();
     if (!items) return error("E0401", with.from->span, fmt::format("a list or an interval is wanted here, not {}", show(list)));
     for (const auto& item : *items) {
-      names_.set(with.name, item);
+      auto copied = copy(item, with.from->span);
+      if (!copied) return copied.error();
+      names_.set(with.name, std::move(*copied));
       if (auto problem = loop(depth + 1)) return problem;
     }
     return std::nullopt;
@@ -256,12 +287,13 @@ std::optional<Result<Value>> Names::call(const Formula& call) const {
 
 Result<Value> evaluate(const Formula& formula, const Scope& scope) {
   using Kind = Formula::Kind;
+  if (!Effort::spend(1)) return Effort::exceeded(formula.span);
   switch (formula.kind) {
-    case Kind::Constant: return formula.constant;
+    case Kind::Constant: return copy(formula.constant, formula.span);
     case Kind::Name: {
       const Value* value = scope.lookup(formula.text);
       if (!value) return error("E0408", formula.span, fmt::format("`{}` has no value here", formula.text));
-      return *value;
+      return copy(*value, formula.span);
     }
     case Kind::Call: return evaluate_call(formula, scope);
     case Kind::Field: {
@@ -294,9 +326,9 @@ Result<Value> evaluate(const Formula& formula, const Scope& scope) {
       const auto* fields = values[0].get<Fields>();
       if (!fields) return wrong_kind(formula, values[0], "a value with fields");
       const auto found = fields->find(formula.text);
-      return found == fields->end() ? Value() : found->second;
+      return found == fields->end() ? Result<Value>(Value()) : copy(found->second, formula.span);
     }
-    case Kind::List: return Value(List(values));
+    case Kind::List: return Value(std::move(values));
     case Kind::Negate: {
       const auto* n = values[0].get<Number>();
       if (!n) return wrong_kind(formula, values[0], "a number");

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/effort.h"
+
 namespace gexp::compiler {
 namespace {
 
@@ -15,6 +17,14 @@ Diagnostic error(std::string code, Span span, std::string message, std::string h
   Diagnostic diagnostic = failure(std::move(code), std::move(message), std::move(hint));
   diagnostic.span = span;
   return diagnostic;
+}
+
+constexpr std::int64_t kMaxOffset = std::int64_t{1} << 53;
+
+/// Counts this many offsets more as work; the diagnostic when that is too much.
+std::optional<Diagnostic> take(std::int64_t steps, Span span) {
+  if (Effort::spend_bytes(static_cast<std::uint64_t>(steps) * sizeof(std::int64_t))) return std::nullopt;
+  return Effort::exceeded(span);
 }
 
 const Value* find(const std::vector<Evaluated>& arguments, const std::string& label, std::size_t position) {
@@ -44,6 +54,7 @@ Result<Value> uniform(const std::vector<Evaluated>& arguments, Span span) {
   if (*stride == 0) return error("E0412", span, "a stride of zero never leaves its first address", "write at least one element, such as `stride: 4B`");
   const std::int64_t steps = (*length + *stride - 1) / *stride;
   if (steps > kMaxPatternSteps) return error("E0406", span, fmt::format("this pattern has more than {} steps", kMaxPatternSteps), "take a larger stride or a smaller span");
+  if (auto problem = take(steps, span)) return std::move(*problem);
   Pattern pattern;
   pattern.steps = steps;
   pattern.offsets.reserve(static_cast<std::size_t>(steps));
@@ -58,6 +69,7 @@ Result<Value> nonuniform(const std::vector<Evaluated>& arguments, Span span) {
     if (!part) return part.error();
     if ((*part)->threads != 1) return error("E0413", span, "a part of nonuniform must be the same for every thread", "chase the lanes' pattern by itself");
     if ((*part)->steps == 0) continue;  // an empty part leaves no label
+    if (auto problem = take((*part)->steps, span)) return std::move(*problem);
     whole_pattern.segments.push_back({argument.label, whole_pattern.steps});
     whole_pattern.steps += (*part)->steps;
     whole_pattern.offsets.insert(whole_pattern.offsets.end(), (*part)->offsets.begin(), (*part)->offsets.end());
@@ -73,6 +85,7 @@ Result<Value> bank(const std::vector<Evaluated>& arguments, Span span) {
   if (!stride) return stride.error();
   auto word = whole(arguments, "word", 1, span);
   if (!word) return word.error();
+  if (*stride > 0 && *word > kMaxOffset / kLanes / *stride) return error("E0412", span, fmt::format("a stride of {} words of {} B is too long", *stride, *word));
   Pattern pattern;
   pattern.threads = kLanes;
   pattern.steps = 1;
@@ -94,6 +107,7 @@ Result<Value> shuffle(const std::vector<Evaluated>& arguments, Span span) {
   if (!source) return source.error();
   auto seed = whole(arguments, "seed", 1, span);
   if (!seed) return seed.error();
+  if (auto problem = take(2 * (*source)->threads * (*source)->steps, span)) return std::move(*problem);
   Pattern pattern;
   pattern.threads = (*source)->threads;
   pattern.steps = (*source)->steps;
@@ -116,6 +130,7 @@ Result<Value> repeat(const std::vector<Evaluated>& arguments, Span span) {
   if ((*source)->threads * (*source)->steps > 0 && *times > kMaxPatternSteps / ((*source)->threads * (*source)->steps)) {
     return error("E0406", span, fmt::format("this pattern has more than {} steps", kMaxPatternSteps), "take a larger stride or a smaller span");
   }
+  if (auto problem = take((*source)->threads * (*source)->steps * *times, span)) return std::move(*problem);
   Pattern pattern;
   pattern.threads = (*source)->threads;
   pattern.steps = (*source)->steps * *times;
@@ -129,6 +144,7 @@ Result<Value> repeat(const std::vector<Evaluated>& arguments, Span span) {
 
 /// Whether a formula, or a let that it names, tells blocks apart.
 bool names_block(const Formula& formula, const ThreadLets& lets) {
+  if (!Effort::spend(1)) return false;
   for (const auto& name : free_names(formula)) {
     if (name == "gtid" || name == "cta") return true;
     if (const auto* let = lets.find(name); let && names_block(*let, lets)) return true;
@@ -154,11 +170,12 @@ Result<std::shared_ptr<const Pattern>> as_pattern(const Value& value, Span span)
     return error("E0410", span, fmt::format("a pattern is wanted here, not {}", show(value)),
                  "write uniform(stride: …, span: …), a list of offsets, or another pattern");
   }
+  if (auto problem = take(static_cast<std::int64_t>(list->size()), span)) return std::move(*problem);
   Pattern pattern;
   pattern.steps = static_cast<std::int64_t>(list->size());
   for (const auto& item : *list) {
     const auto* offset = item.get<Number>();
-    if (!offset || offset->number < 0 || offset->number != std::floor(offset->number)) {
+    if (!offset || offset->number < 0 || offset->number != std::floor(offset->number) || offset->number > static_cast<double>(kMaxOffset)) {
       return error("E0410", span, fmt::format("{} is no offset: whole bytes, zero or above, are wanted", show(item)),
                    offset && offset->number < 0 ? fmt::format("add {} to every offset", show(-offset->number, kBytes)) : "round(x) makes a whole number");
     }
@@ -187,11 +204,12 @@ Result<std::shared_ptr<const Pattern>> evaluate_pattern(const Formula& formula, 
     if (!one) return one.error();
     if (thread == 0) {
       all.steps = (*one)->steps;
-      if (all.steps * all.threads > kMaxPatternSteps) {
+      if (all.steps > kMaxPatternSteps / all.threads) {
         return error("E0406", formula.span, fmt::format("this pattern has more than {} steps", kMaxPatternSteps), "take a larger stride or a smaller span");
       }
     }
     if ((*one)->steps != all.steps) return error("E0413", formula.span, "every thread must have the same number of steps", "take one interval for all threads, and let its items differ");
+    if (auto problem = take(all.steps, formula.span)) return std::move(*problem);
     all.offsets.insert(all.offsets.end(), (*one)->offsets.begin(), (*one)->offsets.end());
   }
   return std::make_shared<const Pattern>(std::move(all));

@@ -52,6 +52,7 @@ std::optional<Program> compile(const Source& source, const Options& options, Dia
     if (auto expression = parse_setting(name, value, diagnostics)) settings[name] = std::move(expression);
   }
   if (diagnostics.has_errors()) return std::nullopt;
+  const Effort effort(options.effort);
   auto ir = lower(file, source, uses, settings, diagnostics);
   list_used(uses, source, ir.program.used);
   for (const auto& pass : passes::kPasses) {

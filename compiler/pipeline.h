@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/effort.h"
 #include "compiler/program.h"
 #include "lang/base/diagnostic.h"
 #include "lang/use.h"
@@ -18,6 +19,8 @@ struct Options {
   std::string dump_after;
   /// Finds what `use` names; none: no file is found.
   lang::Loader load = nullptr;
+  /// What the compile may cost; E0434 says that it was too little.
+  std::int64_t effort = kCompileEffort;
 };
 
 /// Text to program: parse, read what it uses, check, lower, passes. Nothing when there are errors; warnings may come with a program.

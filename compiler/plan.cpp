@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "compiler/access.h"
+#include "compiler/effort.h"
 #include "compiler/lower_stage.h"
 #include "compiler/ops.h"
 #include "compiler/pattern.h"
@@ -18,6 +19,8 @@ namespace gexp::compiler {
 namespace {
 
 constexpr std::int64_t kMaxSteps = std::int64_t{1} << 32;
+constexpr std::int64_t kStepEffort = 2;  // of a link: its entries in two tables
+constexpr std::int64_t kPlaceEffort = 8;  // of a point whose text is looked at
 constexpr std::int64_t kMaxThreads = std::int64_t{1} << 26;  // that `unique` counts over
 
 Diagnostic error(std::string code, Span span, std::string message, std::string hint = {}) {
@@ -58,6 +61,7 @@ class Linker {
     const int width = links.width;
     for (std::int64_t thread = 0; thread < ring.threads; ++thread) {
       seen_.clear();
+      if (!Effort::spend(kStepEffort * ring.steps)) return Effort::exceeded(chase.span);
       for (std::int64_t step = 0; step < ring.steps; ++step) {
         const auto offset = ring.at(thread, step);
         const auto next = ring.at(thread, (step + 1) % ring.steps);
@@ -425,7 +429,9 @@ Result<std::vector<Shape>> stage_shapes(const Program& program, const Stage& sta
         continue;
       }
       if (!values) return values.error();
+      if (!Effort::spend_bytes(values->size() * sizeof(Value))) return Effort::exceeded(sweep.span);
       if (!matters && values->size() > 2) values->erase(values->begin() + 1, values->end() - 1);
+      if (!Effort::spend(kPlaceEffort * static_cast<std::int64_t>(values->size() * (at.size() + 1)))) return Effort::exceeded(sweep.span);
       for (const auto& value : *values) {
         more.emplace_back(names, at);
         bind_sweep(sweep, value, more.back().first);

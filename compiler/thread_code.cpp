@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/effort.h"
+
 namespace gexp::compiler {
 namespace {
 
@@ -102,16 +104,20 @@ Result<std::string> ThreadCode::text(const Formula& formula) {
     return text(**merged);
   }
   std::vector<std::string> parts;
+  std::size_t bytes = 0;
   for (const auto& operand : formula.operands) {
     auto part = text(*operand);
     if (!part) return part;
+    bytes += part->size();
     parts.push_back(std::move(*part));
   }
   for (const auto& each : formula.arguments) {
     auto part = text(*each.value);
     if (!part) return part;
+    bytes += part->size();
     parts.push_back(std::move(*part));
   }
+  if (!Effort::spend_bytes(bytes)) return Effort::exceeded(formula.span);  // a let stands for its formula, and so can double at every use
   if (const char* between = sign(formula.kind)) return fmt::format("({} {} {})", parts[0], between, parts[1]);
   switch (formula.kind) {
     case Kind::Negate: return fmt::format("(-{})", parts[0]);

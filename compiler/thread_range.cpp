@@ -7,6 +7,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "compiler/effort.h"
+
 // Every address must be known to be inside its memory before a kernel starts, and a launch may have more accesses than can be
 // listed. Interval arithmetic with a congruence (Granger 1989) is exact for what offsets are made of: sums of products of
 // thread numbers and constants.
@@ -66,6 +68,7 @@ class Ranging {
   Ranging(const Scope& scope, const ThreadLets& lets, const Ranges& ranges) : scope_(scope), lets_(lets), ranges_(ranges) {}
 
   Result<Range> of(const Formula& formula) {
+    if (!Effort::spend(1)) return Effort::exceeded(formula.span);
     if (!varies(formula, lets_, ranges_)) return fixed(formula);
     switch (formula.kind) {
       case Formula::Kind::Name: {
@@ -80,7 +83,14 @@ class Ranging {
       case Formula::Kind::Subtract:
       case Formula::Kind::Multiply:
       case Formula::Kind::Div:
-      case Formula::Kind::Mod: return arithmetic(formula);
+      case Formula::Kind::Mod: {
+        auto made = arithmetic(formula);
+        // Beyond it doubles skip numbers here and a thread's integers wrap around: nothing that is said of them would hold.
+        if (made && !(made->low >= -kLargest && made->high <= kLargest)) {
+          return error(formula, fmt::format("`{}` can be {:.3g}: a thread computes with numbers up to 2^53", show(formula), std::max(-made->low, made->high)));
+        }
+        return made;
+      }
       case Formula::Kind::Call: return call(formula);
       default: break;
     }
@@ -172,6 +182,8 @@ const Formula* ThreadLets::find(const std::string& name) const {
 }
 
 Result<> bind_thread(Names& names, const ThreadLets& lets, std::uint32_t cta, std::uint32_t tid, std::uint32_t block) {
+  constexpr std::int64_t kNames = 5;
+  if (!Effort::spend(kNames)) return Effort::exceeded({});
   names.set("tid", Value(static_cast<double>(tid)));
   names.set("lane", Value(static_cast<double>(tid % 32)));
   names.set("warp", Value(static_cast<double>(tid / 32)));

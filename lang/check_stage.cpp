@@ -14,6 +14,9 @@ namespace {
 Type plain() { return number_of({}); }
 Type bytes() { return number_of(kBytes); }
 
+/// `timed each lat` for `timed lat each`: what was meant is beyond doubt, so that the record is known by its name elsewhere.
+bool is_swapped(const Timed& timed) { return timing_words().has(timed.name.text) && !timing_words().has(timed.how.text); }
+
 /// The record's unit: `wall` is timed by events, the others by the SM's clock.
 Type record_type(const Timed& timed) { return record_of(timed.how.text == "wall" ? kSeconds : kCycles); }
 
@@ -103,7 +106,9 @@ void StageChecker::declare_all(const Stage& stage) {
     }
     if (const auto* let = std::get_if<Let>(&item.node)) add(Symbol::Kind::Let, let->name, end, Time::Point);
     if (const auto* pattern = std::get_if<PatternDef>(&item.node)) add(Symbol::Kind::Pattern, pattern->name, end, Time::Point);
-    if (const auto* timed = std::get_if<Timed>(&item.node)) add(Symbol::Kind::Record, timed->name, 0, Time::Row, record_type(*timed));
+    if (const auto* timed = std::get_if<Timed>(&item.node)) {
+      add(Symbol::Kind::Record, is_swapped(*timed) ? timed->how : timed->name, 0, Time::Row, record_type(*timed));
+    }
     if (const auto* derive = std::get_if<Derive>(&item.node)) {
       add(Symbol::Kind::Derive, derive->name, end, Time::Row, declared_type(derive->type.text).value_or(any_type()));
     }
@@ -189,7 +194,12 @@ void StageChecker::check(const Launch& launch, Span) {
 void StageChecker::check(const Flush& flush, Span) { check_word(diagnostics_, flush.level, flush_words()); }
 void StageChecker::check(const Warm& warm, Span) { ops(warm.body, names_); }
 void StageChecker::check(const Timed& timed, Span) {
-  check_word(diagnostics_, timed.how, timing_words());
+  if (is_swapped(timed)) {
+    diagnostics_.error("E0204", cover(timed.name.span, timed.how.span), fmt::format("the record's name stands before `{}`", timed.name.text),
+                       fmt::format("write `timed {} {}`", timed.how.text, timed.name.text));
+  } else {
+    check_word(diagnostics_, timed.how, timing_words());
+  }
   ops(timed.body, names_);
 }
 

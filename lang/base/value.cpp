@@ -13,8 +13,9 @@ struct Shower {
   std::string operator()(const std::string& text) const { return text; }
   std::string operator()(const List& list) const {
     std::string text = "[";
-    for (std::size_t i = 0; i < list.size(); ++i) text += (i ? ", " : "") + show(list[i]);
-    return text + "]";
+    constexpr std::size_t kMost = 4096;
+    for (std::size_t i = 0; i < list.size() && i < kMost; ++i) text += (i ? ", " : "") + show(list[i]);
+    return text + (list.size() > kMost ? fmt::format(", … {} items]", list.size()) : "]");
   }
   std::string operator()(const Fields& fields) const {
     std::string text = "{";

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file with one token left out, or two neighbours swapped, is still valid or is refused at the place of the mistake:
-// An example may hold an analysis that is not built yet: errors that the file itself has do not count. Of those that are new
-//   - every one has a message and a place inside the text;
-//   - one begins in the statement of the changed tokens, in the one before it, or in the one after it (a statement's text runs
-//     to the next one's; the header of the file, `stage NAME {` and a stage's `}` count as statements);
-//   - where a brace or `stage` is changed, which moves everything below it to another level, one begins anywhere from the
-//     statement before the tokens to the end of the file.
+// A file with one token left out, or two neighbours swapped, is still valid or is refused at the place of the mistake. An example may
+// hold what cannot be run yet: errors that the file itself has do not count. Of the others
+//   - each has a message and a place inside the text;
+//   - the first in the text begins in the statement of the changed tokens or in the one after it (a statement's text runs to the next
+//     one's; the header of the file, `stage NAME {` and a stage's `}` count as statements);
+//   - where a brace or `stage` is changed, which moves everything below it to another level, the first begins anywhere from the
+//     statement of the tokens on.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -121,8 +121,8 @@ class Mutants {
     for (const auto& diagnostic : outcome.diagnostics) {
       const auto at = back(diagnostic.span.begin);
       if (diagnostic.severity != Severity::Error || own_.contains({at, diagnostic.message})) continue;
+      if (!failed) found = found || (allowed.begin <= at && at <= allowed.end);
       failed = true;
-      found = found || (allowed.begin <= at && at <= allowed.end);
     }
     if (!failed) ++valid_;
     CHECK(found == failed);
@@ -132,7 +132,7 @@ class Mutants {
     const auto index = [&](std::uint32_t at) { return static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), at) - begins_.begin()) - 1; };
     const auto first = index(changed.begin), last = index(changed.end - 1);
     const auto end = static_cast<std::uint32_t>(source_.text().size());
-    const auto from = begins_[first == 0 ? 0 : first - 1];
+    const auto from = begins_[first];
     for (const auto& token : {std::string(source_.slice(changed)).substr(0, 1), second.substr(0, 1)}) {
       if (token == "{" || token == "}") return {from, end};
     }

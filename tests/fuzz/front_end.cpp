@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes: compiled, and what compiles planned and emitted as `gexp emit --cuda` does it.
+#include <cstdint>
+
+#include "compiler/emit.h"
+#include "compiler/pipeline.h"
+#include "compiler/plan.h"
+
+using namespace gexp;
+
+namespace {
+
+// Instrumented code is ten times slower: this much keeps every input below a second.
+constexpr std::int64_t kEffort = compiler::kCompileEffort / 64;
+
+void look_at(const Diagnostic& diagnostic, const Source& source) {
+  GEXP_CHECK(diagnostic.code.size() == 5 && !diagnostic.message.empty());
+  GEXP_CHECK(!render(diagnostic, &source).empty());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const Source source("fuzz.gexp", std::string(reinterpret_cast<const char*>(data), size));
+  Diagnostics diagnostics;
+  const auto program = compiler::compile(source, {.settings = {}, .dump_after = "", .effort = kEffort}, diagnostics);
+  GEXP_CHECK(program.has_value() != diagnostics.has_errors());
+  for (const auto& diagnostic : diagnostics.sorted()) look_at(diagnostic, source);
+  if (!program) return 0;
+  const compiler::Effort effort(kEffort);
+  const auto scope = compiler::file_scope(*program);
+  if (!scope) {
+    look_at(scope.error(), source);
+    return 0;
+  }
+  for (const auto& stage : program->stages) {
+    const auto shapes = compiler::stage_shapes(*program, stage, *scope);
+    if (!shapes) {
+      look_at(shapes.error(), source);
+      continue;
+    }
+    for (const auto& shape : *shapes) {
+      const auto text = compiler::emit_cuda(shape);
+      GEXP_CHECK(text.ok());  // a hole that nothing fills is a mistake of ours
+    }
+  }
+  return 0;
+}
