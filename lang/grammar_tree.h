@@ -86,6 +86,11 @@ struct messages {
   template <typename Rule> static constexpr auto message = grammar::message<Rule>;
 };
 
+/// Looks ahead and consumes nothing: what it saw is no part of the tree.
+template <typename Rule> inline constexpr bool looks_ahead = false;
+template <typename... Rules> inline constexpr bool looks_ahead<at<Rules...>> = true;
+template <typename... Rules> inline constexpr bool looks_ahead<not_at<Rules...>> = true;
+
 template <typename Rule> struct control : must_if<messages>::control<Rule> {
   static constexpr Kind kind = left_by<Rule>::kind;
   /// Rules that consist of others may leave nodes behind when they fail half-way.
@@ -98,6 +103,7 @@ template <typename Rule> struct control : must_if<messages>::control<Rule> {
     if constexpr (marked) {
       const auto mark = growth.marks.back();
       growth.marks.pop_back();
+      if constexpr (looks_ahead<Rule>) growth.nodes.resize(mark.nodes);
       if constexpr (kind != Kind::None) growth.finish(kind, left_by<Rule>::fold, mark, in.current());
     }
   }

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <chrono>
+#include <ctime>
 
 #include "tests/compiler/compile.h"
 
@@ -36,11 +36,11 @@ std::string stage(const std::string& before, const std::string& ops, const std::
 
 void refused(const std::string& name, const std::string& text, const std::string& code) {
   CAPTURE(name);
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = std::clock();
   const auto compiled = compile(text);
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;  // of this process alone, however busy the machine is
   CAPTURE(compiled.text());
-  CHECK(took.count() < 20);  // 2 s where the machine is idle and nothing is instrumented
+  CHECK(seconds < (kInstrumented ? 30 : 4));
   CHECK(compiled.codes().find(code) != std::string::npos);
   CHECK(compiled.text().size() < 100000);
 }

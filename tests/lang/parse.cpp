@@ -144,6 +144,9 @@ TEST_CASE("clause words are names elsewhere") {
   const Parsed budget("budget time 4s\nmemory A: u32[4KiB] in global\nbudget memory 4MiB");
   CHECK(budget.points() == "");
   CHECK(budget.file.statements.size() == 3);
+  const Parsed by_name("param most: B = 1MiB\nbudget time 1s memory most\n");
+  CHECK(by_name.points() == "");
+  CHECK(by_name.file.statements.size() == 2);
 }
 
 TEST_CASE("domains") {
