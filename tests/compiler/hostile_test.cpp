@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "tests/compiler/compile.h"
+#include "tests/lang/support.h"
 
 using namespace gexp;
 using namespace gexp::test;
@@ -73,6 +74,17 @@ TEST_CASE("sweeps and bodies that are too large are refused") {
   CHECK_FALSE(idle.diagnostics.has_errors());
   const auto deep = compile(stage("", repeated("loop i{0} in 0..4e9 {{ ", 60) + "load A at 0B" + std::string(60, '}')));
   CHECK(deep.diagnostics.sorted().size() < 50);
+}
+
+TEST_CASE("the experiments of the repository need a fraction of what a compile may cost") {
+  compiler::Options options;
+  options.effort = compiler::kCompileEffort / 8;
+  for (const char* folder : {"experiments", "tests/cases/examples"}) {
+    for (const auto& path : files_under(folder, ".gexp")) {
+      CAPTURE(path.string());
+      CHECK(compile(read(path), options).text().find("E0434") == std::string::npos);
+    }
+  }
 }
 
 TEST_CASE("none of them took more than about 1 GiB") {
