@@ -145,7 +145,7 @@ Result<PointCount> count_points(const Stage& stage, const Scope& scope) { return
 
 Result<> accept_points(const Stage& stage, const PointCount& count) {
   if (count.least <= kMaxPoints) return Ok{};
-  auto problem = failure("E0440", fmt::format("stage `{}` has {}{:.0f} points: a stage has at most {:.0f}", stage.name, count.about ? "about " : "", count.least, kMaxPoints),
+  auto problem = failure("E0440", fmt::format("stage `{}` has {}{} points: a stage has at most {:.0f}", stage.name, count.about ? "about " : "", gexp::show(count.least, {}), kMaxPoints),
                          "take larger steps, or split the stage");
   problem.span = stage.sweeps.front().span;
   return problem;

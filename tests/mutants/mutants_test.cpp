@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <functional>
+#include <cctype>
+#include <ctime>
 #include <set>
 
 #include "compiler/pipeline.h"
@@ -53,17 +53,25 @@ struct Outcome {
   bool failed = false;
 };
 
-Outcome run(const std::string& text, bool lowering) {
-  const Source source("mutant.gexp", text);
+Result<lang::LoadedText> load(const std::string& path, const std::string& by) {
+  const auto found = std::filesystem::path(by).parent_path() / path;
+  if (!std::filesystem::exists(found)) return failure("E0122", "there is no such file");
+  return lang::LoadedText{found.string(), read(found)};
+}
+
+Outcome run(const std::string& path, const std::string& text, bool lowering) {
+  const Source source(path, text);
   Diagnostics diagnostics;
+  compiler::Options options;
+  options.load = load;
   if (lowering) {
-    compiler::compile(source, {}, diagnostics);
+    compiler::compile(source, options, diagnostics);
   } else {
     const auto file = lang::parse(source, diagnostics);
-    if (!diagnostics.has_errors()) lang::check(file, source, diagnostics);
+    if (!diagnostics.has_errors()) lang::check_with_uses(file, source, load, diagnostics);
     // What cannot be run yet is refused where it stands, mutant or not: that must only do no harm.
     Diagnostics others;
-    if (!diagnostics.has_errors()) compiler::compile(source, {}, others);
+    if (!diagnostics.has_errors()) compiler::compile(source, options, others);
   }
   Outcome outcome{diagnostics.sorted(), "", diagnostics.has_errors()};
   for (const auto& diagnostic : outcome.diagnostics) outcome.shown += render(diagnostic, &source);
@@ -72,36 +80,49 @@ Outcome run(const std::string& text, bool lowering) {
 
 class Mutants {
  public:
-  explicit Mutants(const std::filesystem::path& path) : source_(path.filename().string(), read(path)) {
+  explicit Mutants(const std::filesystem::path& path) : source_(path.string(), read(path)) {
     Diagnostics diagnostics;
     begins_ = statement_begins(source_, lang::parse(source_, diagnostics));
     REQUIRE_FALSE(diagnostics.has_errors());
-    lowering_ = !run(source_.text(), true).failed;
-    for (const auto& diagnostic : run(source_.text(), lowering_).diagnostics) own_.emplace(diagnostic.span.begin, diagnostic.message);
+    lowering_ = !run(source_.path(), source_.text(), true).failed;
+    for (const auto& diagnostic : run(source_.path(), source_.text(), lowering_).diagnostics) own_.emplace(diagnostic.span.begin, diagnostic.message);
   }
 
   void all() {
-    const auto& text = source_.text();
-    const auto places = token_places(text);
+    places_ = token_places(source_.text());
+    const auto& places = places_;
     REQUIRE(places.size() > 50);
     for (std::size_t i = 0; i < places.size(); ++i) {
-      const auto [begin, end] = places[i];
-      judge(text.substr(0, begin) + text.substr(end), {begin, end}, "", [begin = begin, end = end](std::uint32_t at) { return at < begin ? at : at + (end - begin); });
+      judge(i, i, "", "");
       if (i + 1 == places.size()) break;
-      const auto next = places[i + 1];
-      const auto first = std::string(source_.slice(places[i])), second = std::string(source_.slice(next));
-      const auto swapped = text.substr(0, begin) + second + text.substr(end, next.begin - end) + first + text.substr(next.end);
-      judge(swapped, {begin, next.end}, second, [](std::uint32_t at) { return at; });
+      const auto first = source_.slice(places[i]), second = source_.slice(places[i + 1]);
+      const auto gap = source_.slice({places[i].end, places[i + 1].begin});
+      judge(i, i + 1, joined(std::string(second), joined(std::string(gap), first)), second);
     }
     MESSAGE(source_.path() << ": " << count_ << " mutants, " << valid_ << " of them valid, slowest " << slowest_ << " ms");
   }
 
  private:
-  /// `back` takes a place in the mutant to the same one in the file.
-  void judge(const std::string& text, Span changed, const std::string& second, const std::function<std::uint32_t(std::uint32_t)>& back) {
-    const auto start = std::chrono::steady_clock::now();
-    const auto outcome = run(text, lowering_);
-    const double took = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  /// One text after the other, two words of them still two.
+  static std::string joined(std::string left, std::string_view right) {
+    const auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '%'; };
+    if (!left.empty() && !right.empty() && word(left.back()) && word(right.front())) left += ' ';
+    return left.append(right);
+  }
+
+  /// The tokens from `first` to `last` replaced by a text that begins with the token `second`.
+  void judge(std::size_t first, std::size_t last, const std::string& by, std::string_view second) {
+    const Span changed{places_[first].begin, places_[last].end};
+    const auto before = joined(source_.text().substr(0, changed.begin), by);
+    const auto text = joined(before, std::string_view(source_.text()).substr(changed.end));
+    const auto longer = static_cast<std::int64_t>(text.size()) - static_cast<std::int64_t>(source_.text().size());
+    /// The same place in the file; inside what is changed, one there.
+    const auto back = [&](std::uint32_t at) {
+      return at < changed.begin ? at : at < before.size() ? std::min(at, changed.end - 1) : static_cast<std::uint32_t>(at - longer);
+    };
+    const auto start = std::clock();
+    const auto outcome = run(source_.path(), text, lowering_);
+    const double took = 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     slowest_ = std::max(slowest_, took);
     ++count_;
     CAPTURE(source_.path());
@@ -128,12 +149,12 @@ class Mutants {
     CHECK(found == failed);
   }
 
-  [[nodiscard]] Span there(Span changed, const std::string& second) const {
+  [[nodiscard]] Span there(Span changed, std::string_view second) const {
     const auto index = [&](std::uint32_t at) { return static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), at) - begins_.begin()) - 1; };
     const auto first = index(changed.begin), last = index(changed.end - 1);
     const auto end = static_cast<std::uint32_t>(source_.text().size());
     const auto from = begins_[first];
-    for (const auto& token : {std::string(source_.slice(changed)).substr(0, 1), second.substr(0, 1)}) {
+    for (const auto& token : {source_.slice(changed).substr(0, 1), second.substr(0, 1)}) {
       if (token == "{" || token == "}") return {from, end};
     }
     if (source_.slice(changed).starts_with("stage") || second == "stage") return {from, end};
@@ -142,6 +163,7 @@ class Mutants {
 
   Source source_;
   std::vector<std::uint32_t> begins_;
+  std::vector<Span> places_;
   std::set<std::pair<std::uint32_t, std::string>> own_;  ///< diagnostics of the file itself
   bool lowering_ = false;
   int count_ = 0, valid_ = 0;
