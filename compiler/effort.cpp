@@ -29,7 +29,7 @@ bool Effort::spend(std::int64_t units) {
 bool Effort::spend_bytes(std::uint64_t bytes) { return spend(static_cast<std::int64_t>(std::min<std::uint64_t>(bytes / kUnitBytes, 1u << 30)) + 1); }
 
 Diagnostic Effort::exceeded(Span span) {
-  auto diagnostic = failure("E0434", "this file takes too much work to compile", "make its lists, patterns and sweeps shorter, or take it apart into several files");
+  auto diagnostic = failure("E0444", "this file takes too much work to compile", "make its lists, patterns and sweeps shorter, or take it apart into several files");
   diagnostic.span = span;
   return diagnostic;
 }

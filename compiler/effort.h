@@ -7,7 +7,7 @@
 namespace gexp::compiler {
 
 /// What working out a stranger's file may cost. While one lives, every operation, every value kept or copied (48 bytes a unit) and
-/// every step of a pattern made on this thread is counted; when all is spent, what asks for more gets E0434. An inner one takes
+/// every step of a pattern made on this thread is counted; when all is spent, what asks for more gets E0444. An inner one takes
 /// from the outer one too. Without one nothing is counted: a run takes the time that its budget says.
 class Effort {
  public:
@@ -21,7 +21,7 @@ class Effort {
   /// False when nothing is left.
   [[nodiscard]] static bool spend(std::int64_t units);
   [[nodiscard]] static bool spend_bytes(std::uint64_t bytes);
-  /// E0434 at a place, for whoever was refused.
+  /// E0444 at a place, for whoever was refused.
   [[nodiscard]] static Diagnostic exceeded(Span span);
 
  private:

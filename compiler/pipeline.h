@@ -19,7 +19,7 @@ struct Options {
   std::string dump_after;
   /// Finds what `use` names; none: no file is found.
   lang::Loader load = nullptr;
-  /// What the compile may cost; E0434 says that it was too little.
+  /// What the compile may cost; E0444 says that it was too little.
   std::int64_t effort = kCompileEffort;
 };
 

@@ -116,6 +116,7 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0441", "too many repetitions of a point", "too_many_repetitions"},
     {"E0442", "memories that take most of the device, without a `budget` that says so", ""},
     {"E0443", "a plan that takes longer than its `budget` by estimate", ""},
+    {"E0444", "more work than a compile may take, each part of it within its limit; of a stage a warning", "compile_too_large"},
 
     {"E0501", "a form that the chosen device cannot run: a load path, a bank width, a texture", ""},
     {"E0503", "a stage that times nothing", "stage_times_nothing"},
