@@ -20,6 +20,9 @@ struct IndexModel {
 
 enum class Policy : std::uint8_t { Lru, Fifo, Plru, Random, Weighted, Nru };
 
+/// Who shares one: an SM of its own, the SMs of a cluster of them (TPC), or the whole device.
+enum class Scope : std::uint8_t { Sm, Tpc, Device };
+
 /// A data cache, or a TLB (then a line is a page).
 struct CacheModel {
   std::string name;
@@ -28,8 +31,15 @@ struct CacheModel {
   IndexModel index;
   Policy policy = Policy::Lru;
   std::vector<double> weights;      ///< Weighted: probability of each way to be replaced
-  bool per_sm = true;               ///< private to an SM: a data cache is then empty when a kernel starts
+  Scope scope = Scope::Sm;          ///< a data cache that is not the device's is empty when a kernel starts
   int storage_of = -1;              ///< shares the lines of this cache, under its own index
+  std::uint64_t unified = 0;        ///< bytes that it shares with shared memory: `ways` are what the least carve-out leaves; 0: its own
+  std::uint64_t prefetch = 0;       ///< bytes after a miss that arrive with it, as far as there are invalid ways; 0: none
+  // Where the lines of a device's cache are. All of one slice, in one place, unless the model says so.
+  std::uint32_t slices = 1;         ///< each a server of its own; lines are dealt to them by a hash
+  std::uint32_t partitions = 1;     ///< slices, and SMs, belong to them in equal parts
+  double far = 0;                   ///< cycles more when SM and slice are of different partitions
+  double spread = 0;                ///< slices lie up to so many cycles further from an SM than the nearest
 };
 
 /// One way for a load to reach its data.
@@ -45,6 +55,7 @@ struct PathModel {
 
 struct SharedModel {
   std::uint64_t per_sm = 0, per_block = 0;
+  std::vector<std::uint64_t> carveouts;  ///< that an SM can be set to, ascending; empty: only per_sm
   std::uint32_t banks = 32, bank_bytes = 4;
   std::vector<std::uint32_t> modes;  ///< bank widths that a launch can choose
   std::uint32_t default_mode = 4;
@@ -53,31 +64,76 @@ struct SharedModel {
 };
 
 struct Pipeline {
+  std::uint32_t schedulers = 1;  ///< of an SM; a warp belongs to one of them
   std::uint32_t clock = 1;      ///< from one clock read to the next
-  std::uint32_t issue = 1;      ///< from one other instruction to the next
+  std::uint32_t issue = 1;      ///< from one other instruction to the next, of a warp and of a scheduler
   std::uint32_t alu = 1, multiply = 1, divide = 1;  ///< until a result can be used
-  std::uint32_t constant = 1;   ///< parameters and constant memory
-  std::uint32_t local = 1;
+  /// From one warp instruction of the kind to the next, of all warps of an SM. 0: only the schedulers limit it.
+  double alu_interval = 0, multiply_interval = 0, divide_interval = 0;
+  std::uint32_t constant = 1;   ///< parameters, and constant memory without [paths.constant]
+  std::uint32_t local = 1;      ///< local memory without [paths.local]
   std::uint32_t transaction = 0;  ///< each further line that one warp instruction touches
+  std::uint32_t load_units = 1;   ///< of an SM; a warp's transactions go through one of them
+  std::uint32_t barrier = 1;      ///< from the last arrival to the release
+  std::uint32_t instruction_bytes = 8;  ///< of one instruction, for [paths.instruction]
+};
+
+/// What an SM and a launch can hold.
+struct Limits {
+  std::uint32_t threads_per_block = 1024, threads_per_sm = 2048, blocks_per_sm = 16;
+  std::uint32_t registers_per_sm = 65536;  ///< of 4 bytes
+};
+
+/// What books requests that have left an SM and are not back (Lashgar15 section 2).
+struct Outstanding {
+  enum class Kind : std::uint8_t {
+    Unlimited,
+    Mshr,  ///< an entry a line; requests for a line that is under way share its entry
+    Prt,   ///< an entry a warp instruction
+  };
+  Kind kind = Kind::Unlimited;
+  std::uint32_t entries = 0;
+  std::uint32_t merges = 0;    ///< Mshr: requests that one entry can hold; one more waits for the line
+  std::uint32_t requests = 0;  ///< Prt: requests of all entries together; 0: unlimited
+  std::uint32_t loads_per_warp = 0;  ///< loads under way after which a warp waits for the oldest; 0: unlimited
+};
+
+/// Bytes a cycle, of the SM clock; 0: unlimited. What comes faster waits in order.
+struct Bandwidth {
+  double l1 = 0;      ///< of an SM: hits of its caches
+  double shared = 0;  ///< of an SM: a warp's access without conflict moves 128 B
+  double sm = 0;      ///< of an SM: what crosses its port, both ways
+  double l2 = 0;      ///< of all slices together
+  double dram = 0;    ///< reads and writes together
+};
+
+struct Stores {
+  std::vector<int> caches, tlbs;  ///< that a store goes through
+  bool write_back = false;        ///< memory sees a line when it is evicted; else every store
 };
 
 struct NoiseModel {
   double jitter = 0;            ///< standard deviation, cycles
   double tail_probability = 0, tail = 0;
+  double interference = 0;      ///< probability, of each load, that somebody else's line comes into the device's caches
 };
 
 struct DeviceModel {
   std::string name, title;
   std::uint64_t seed = 1;
-  int compute_major = 0, compute_minor = 0, sms = 1;
+  int compute_major = 0, compute_minor = 0, sms = 1, sms_per_tpc = 1;
   double sm_clock_hz = 1e9, memory_clock_hz = 1e9;
+  double memory_peak = 0;      ///< bytes a second that the bus could move; 0: not told
   std::uint64_t memory_bytes = 0;
   std::uint64_t l2_bytes = 0;  ///< what an API would report
   Pipeline pipeline;
+  Limits limits;
+  Outstanding outstanding;
+  Bandwidth bandwidth;
   std::vector<CacheModel> caches, tlbs;
   std::uint64_t window_bytes = 0;  ///< page entries active at one time; 0: all
   std::array<PathModel, kLoadPaths> paths;  ///< by LoadPath; Default is a copy of another
-  std::vector<int> store_caches, store_tlbs;
+  Stores stores;
   SharedModel shared;
   NoiseModel noise;
 };

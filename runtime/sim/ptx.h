@@ -25,13 +25,13 @@ enum class Op : std::uint8_t {
   CvtInt, CvtFloat,
 };
 
-enum class Kind : std::uint8_t { Compute, Branch, Exit, Trap, Load, Store, Atomic, Special, Nothing };
+enum class Kind : std::uint8_t { Compute, Branch, Exit, Trap, Load, Store, Atomic, Texture, Barrier, Special, Nothing };
 enum class Space : std::uint8_t { Generic, Global, Shared, Local, Param, Const };
 enum class AtomicOp : std::uint8_t { Add, Exch, Cas, MinS, MinU, MaxS, MaxU, And, Or, Xor, Inc, Dec };
 enum class Special : std::uint8_t { Clock, ClockHi, Clock64, GlobalTimer, GlobalTimerLo, GlobalTimerHi };
-/// How a load asks to be cached. Default: the model's choice.
-enum class LoadPath : std::uint8_t { Default, Ca, Cg, Cv, Nc };
-inline constexpr int kLoadPaths = 5;
+/// The way that an access takes. Of global memory: how a load asks to be cached, Default being the model's choice.
+enum class LoadPath : std::uint8_t { Default, Ca, Cg, Cv, Nc, Texture, Constant, Local, Instruction };
+inline constexpr int kLoadPaths = 9;
 /// Which latency of the model's pipeline a result has.
 enum class Cost : std::uint8_t { Alu, Multiply, Divide, Clock };
 
