@@ -6,13 +6,14 @@
 
 namespace gexp::sim {
 
-Cache::Cache(const CacheModel& model, std::uint64_t seed)
+Cache::Cache(const CacheModel& model, const std::vector<std::uint32_t>& ways_of, std::uint64_t seed)
     : index_(model, seed), policy_(model.policy), line_(model.line), sector_(model.sector), random_(seed ^ 0x5eed) {
   first_.push_back(0);
-  for (const std::uint32_t ways : model.ways) first_.push_back(first_.back() + ways);
-  const std::size_t slots = first_.back(), sets = model.ways.size();
+  for (const std::uint32_t ways : ways_of) first_.push_back(first_.back() + ways);
+  const std::size_t slots = first_.back(), sets = ways_of.size();
   lines_.resize(slots);
   sectors_.resize(slots);
+  dirty_.resize(slots);
   used_.resize(sets);
   if (policy_ == Policy::Lru || policy_ == Policy::Fifo) {
     newer_.resize(slots), older_.resize(slots);
@@ -36,29 +37,37 @@ void Cache::clear() {
   std::fill(table_.begin(), table_.end(), kNone);
 }
 
-bool Cache::access(std::uint64_t address, const SetIndex& index) {
-  const std::uint64_t line = address / line_;
-  const std::uint64_t sector = 1ull << (address % line_ / sector_);
+Cache::Access Cache::access(std::uint64_t address, Use use, const SetIndex& index) {
+  const std::uint64_t line = address / line_, sector = sector_of(address);
   const std::uint32_t set = index(address);
   std::uint32_t slot = find(line, set);
   if (slot != kNone) {
     touch(set, slot, false);
     const bool hit = (sectors_[slot] & sector) != 0;
     sectors_[slot] |= sector;
-    return hit;
+    if (use == Use::Write) dirty_[slot] = true;
+    return {hit, false};
   }
+  Access result;
   // Invalid ways first.
-  if (used_[set] < first_[set + 1] - first_[set]) {
+  if (has_room_in(set)) {
     slot = first_[set] + used_[set]++;
   } else {
     slot = victim(set);
     erase(lines_[slot], slot);
+    result.evicted_dirty = dirty_[slot];
   }
   lines_[slot] = line;
   sectors_[slot] = sector;
+  dirty_[slot] = use == Use::Write;
   insert(line, slot);
   touch(set, slot, true);
-  return false;
+  return result;
+}
+
+bool Cache::holds(std::uint64_t address, const SetIndex& index) const {
+  const std::uint32_t slot = find(address / line_, index(address));
+  return slot != kNone && (sectors_[slot] & sector_of(address)) != 0;
 }
 
 std::uint32_t Cache::find(std::uint64_t line, std::uint32_t set) const {

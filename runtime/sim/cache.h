@@ -12,17 +12,32 @@ namespace gexp::sim {
 /// The lines of a cache or TLB: who is in, and who goes next. An access costs constant time, however many ways there are.
 class Cache {
  public:
-  Cache(const CacheModel& model, std::uint64_t seed);
+  /// `ways`: of each set, the model's or what a carve-out leaves of them.
+  Cache(const CacheModel& model, const std::vector<std::uint32_t>& ways, std::uint64_t seed);
+  Cache(const CacheModel& model, std::uint64_t seed) : Cache(model, model.ways, seed) {}
 
-  /// Looks the sector of `address` up, and brings it in where it was absent. True: it was there.
-  bool access(std::uint64_t address) { return access(address, index_); }
-  /// The same under another index: how one memory serves two load paths that map differently.
-  bool access(std::uint64_t address, const SetIndex& index);
+  enum class Use : std::uint8_t { Read, Write };
+  struct Access {
+    bool hit = false;
+    bool evicted_dirty = false;  ///< a line that had been written made room
+  };
+  /// Looks the sector of `address` up, and brings it in where it was absent. `index`: how one memory serves two load paths that
+  /// map differently.
+  Access access(std::uint64_t address, Use use, const SetIndex& index);
+  Access access(std::uint64_t address, Use use = Use::Read) { return access(address, use, index_); }
+
+  /// Whether the sector of `address` is in; changes nothing.
+  [[nodiscard]] bool holds(std::uint64_t address, const SetIndex& index) const;
+  [[nodiscard]] bool holds(std::uint64_t address) const { return holds(address, index_); }
+  /// Whether the set of `address` has an invalid way.
+  [[nodiscard]] bool has_room(std::uint64_t address) const { return has_room_in(index_(address)); }
   void clear();
 
  private:
   static constexpr std::uint32_t kNone = ~0u;
 
+  [[nodiscard]] bool has_room_in(std::uint32_t set) const { return used_[set] < first_[set + 1] - first_[set]; }
+  [[nodiscard]] std::uint64_t sector_of(std::uint64_t address) const { return 1ull << (address % line_ / sector_); }
   [[nodiscard]] std::uint32_t find(std::uint64_t line, std::uint32_t set) const;
   void insert(std::uint64_t line, std::uint32_t slot);
   void erase(std::uint64_t line, std::uint32_t slot);
@@ -38,6 +53,7 @@ class Cache {
   std::vector<std::uint32_t> used_;      // ways in use, filled in order
   std::vector<std::uint64_t> lines_;     // by slot: line number
   std::vector<std::uint64_t> sectors_;   // by slot: which sectors are valid
+  std::vector<bool> dirty_;              // by slot: written since it came
   std::vector<std::uint32_t> newer_, older_;  // Lru, Fifo: a list a set
   std::vector<std::uint32_t> newest_, oldest_;
   std::vector<std::uint64_t> marks_;     // Plru: tree bits a set; Nru: one mark a slot

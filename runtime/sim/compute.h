@@ -15,10 +15,10 @@ std::uint64_t compute_float(const Instruction& i, std::uint64_t a, std::uint64_t
 /// Bit-field instructions, division and the like: rare enough to live out of line.
 std::uint64_t compute_rare(const Instruction& i, std::uint64_t a, std::uint64_t b, std::uint64_t c);
 
-/// `a`, `b` and `c` are the instruction's operand slots' values.
-[[gnu::always_inline]] inline std::uint64_t compute(const Instruction& i, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+/// `a`, `b` and `c` are the instruction's operand slots' values; `op` is its operation, where that is known earlier than the rest.
+[[gnu::always_inline]] inline std::uint64_t compute(Op op, const Instruction& i, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
   const auto extend = [&i](std::uint64_t v) { return static_cast<std::int64_t>(v << i.shift) >> i.shift; };
-  switch (i.op) {
+  switch (op) {
     case Op::Mov: return a & i.mask;
     case Op::Add: return (a + b) & i.mask;
     case Op::Sub: return (a - b) & i.mask;
@@ -59,7 +59,7 @@ std::uint64_t compute_rare(const Instruction& i, std::uint64_t a, std::uint64_t 
       return cut;
     }
     case Op::CvtFloat: return convert_float(i, a);
-    default: return i.op >= Op::FAdd ? compute_float(i, a, b, c) : compute_rare(i, a, b, c);
+    default: return op >= Op::FAdd ? compute_float(i, a, b, c) : compute_rare(i, a, b, c);
   }
 }
 

@@ -2,92 +2,264 @@
 #include "runtime/sim/hierarchy.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 // A latency is read from a table by where the data and where the translation were found: the form in which the papers report
 // it (Mei17 Figure 14). Sums of parts would not do: the same TLB miss costs 288 cycles before an L1 hit and 27 before an L2 hit.
+// The table is of an idle device; what others ask for at the same time adds waits before the slices and DRAM.
 namespace gexp::sim {
+namespace {
+
+constexpr std::uint64_t kNothing = ~0ull;
+
+}  // namespace
 
 Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed)
-    : window_bytes_(model.window_bytes),
-      noise_(model.noise),
-      noisy_(model.noise.jitter > 0 || model.noise.tail_probability > 0),
+    : model_(model),
+      seed_(seed),
+      caches_(model.caches.size()),
+      tlbs_(model.tlbs.size()),
+      slices_(model.caches.size()),
+      ahead_(model.caches.size(), kNothing),
+      noisy_(model.noise.jitter > 0 || model.noise.tail_probability > 0 || model.noise.interference > 0),
       random_(seed ^ 0x9015e) {
+  const auto instances = [&](Scope scope) { return instance(scope, static_cast<std::uint32_t>(model.sms) - 1) + 1; };
   std::vector<Level> levels;
   for (std::size_t i = 0; i < model.caches.size(); ++i) {
     const CacheModel& cache = model.caches[i];
+    caches_[i].resize(cache.storage_of >= 0 ? 0 : instances(cache.scope));
+    slices_[i].resize(cache.slices);
     if (cache.storage_of >= 0) {
       indices_.push_back(std::make_unique<SetIndex>(cache, mix(seed + i)));
-      levels.push_back({levels[static_cast<std::size_t>(cache.storage_of)].cache, indices_.back().get()});
-      continue;
+      levels.push_back({cache.storage_of, indices_.back().get()});
+    } else {
+      levels.push_back({static_cast<int>(i), nullptr});
     }
-    caches_.push_back(std::make_unique<Cache>(cache, mix(seed + i)));
-    levels.push_back({caches_.back().get(), nullptr});
-    (cache.per_sm ? emptied_ : shared_).push_back(caches_.back().get());
   }
-  for (std::size_t i = 0; i < model.tlbs.size(); ++i) tlbs_.push_back(std::make_unique<Cache>(model.tlbs[i], mix(seed + 1000 + i)));
+  for (std::size_t i = 0; i < model.tlbs.size(); ++i) tlbs_[i].resize(instances(model.tlbs[i].scope));
 
   const auto fill = [&](Path& path, const std::vector<int>& caches, const std::vector<int>& tlbs) {
+    path.present = true;
     for (const int c : caches) path.caches.push_back(levels[static_cast<std::size_t>(c)]);
-    for (const int t : tlbs) path.tlbs.push_back({tlbs_[static_cast<std::size_t>(t)].get(), nullptr});
-    if (!caches.empty()) path.unit = model.caches[static_cast<std::size_t>(caches.front())].sector;
+    path.tlbs = tlbs;
+    while (path.near < caches.size() && model.caches[static_cast<std::size_t>(caches[path.near])].scope != Scope::Device) ++path.near;
+    if (!caches.empty()) path.sector = model.caches[static_cast<std::size_t>(caches.front())].sector;
   };
   for (std::size_t p = 0; p < paths_.size(); ++p) {
     const PathModel& from = model.paths[p];
-    fill(paths_[p], from.caches, from.tlbs);
-    paths_[p].translate_at = from.translate_at;
-    paths_[p].has_window = from.has_window;
-    paths_[p].latency = from.latency;
+    if (!from.present) continue;
+    Path& path = paths_[p];
+    fill(path, from.caches, from.tlbs);
+    path.translate_at = from.translate_at;
+    path.has_window = from.has_window;
+    path.latency = from.latency;
+    path.way = static_cast<std::uint64_t>(from.latency[path.near].front() / 2);
   }
-  fill(stores_, model.store_caches, model.store_tlbs);
+  fill(stores_, model.stores.caches, model.stores.tlbs);
 }
 
-void Hierarchy::begin_launch() {
-  for (Cache* cache : emptied_) cache->clear();
+Cache& Hierarchy::cache(int model, std::uint32_t sm) {
+  const auto i = static_cast<std::size_t>(model);
+  const CacheModel& m = model_.caches[i];
+  std::unique_ptr<Cache>& slot = caches_[i][instance(m.scope, sm)];
+  if (!slot) {
+    std::vector<std::uint32_t> ways = m.ways;
+    if (m.unified > 0) std::fill(ways.begin(), ways.end(), static_cast<std::uint32_t>((m.unified - carveout_) / (ways.size() * m.line)));
+    slot = std::make_unique<Cache>(m, ways, mix(mix(seed_ + i) + sm));
+  }
+  return *slot;
+}
+
+Cache& Hierarchy::tlb(int model, std::uint32_t sm) {
+  const auto i = static_cast<std::size_t>(model);
+  const CacheModel& m = model_.tlbs[i];
+  std::unique_ptr<Cache>& slot = tlbs_[i][instance(m.scope, sm)];
+  if (!slot) slot = std::make_unique<Cache>(m, m.ways, mix(seed_ + 1000 + i));
+  return *slot;
+}
+
+void Hierarchy::begin_launch(std::uint64_t carveout) {
+  for (std::size_t i = 0; i < caches_.size(); ++i) {
+    const CacheModel& m = model_.caches[i];
+    if (m.scope == Scope::Device) continue;
+    for (auto& cache : caches_[i]) {
+      if (m.unified > 0 && carveout != carveout_) cache.reset();
+      else if (cache) cache->clear();
+    }
+  }
+  carveout_ = carveout;
   // The window around the first page that a kernel walks to is active without a switch (assumed; Mei17 section 5.2 does not say).
-  window_ = ~0ull;
+  window_ = kNothing;
 }
 
 void Hierarchy::flush(const std::string& level) {
-  if (level == "l1") begin_launch();
+  if (level == "l1") begin_launch(carveout_);
   if (level == "l2") {
-    for (Cache* cache : shared_) cache->clear();
+    for (std::size_t i = 0; i < caches_.size(); ++i) {
+      if (model_.caches[i].scope != Scope::Device) continue;
+      ahead_[i] = kNothing;
+      for (auto& cache : caches_[i]) {
+        if (cache) cache->clear();
+      }
+    }
   }
   if (level == "tlb") {
-    for (const auto& tlb : tlbs_) tlb->clear();
+    for (auto& kind : tlbs_) {
+      for (auto& tlb : kind) {
+        if (tlb) tlb->clear();
+      }
+    }
   }
 }
 
-std::size_t Hierarchy::translate(const Path& path, std::uint64_t address) {
+bool Hierarchy::look(const Level& level, std::uint32_t sm, std::uint64_t address, Cache::Use use, bool* dirty) {
+  Cache& lines = cache(level.cache, sm);
+  const Cache::Access access = level.index ? lines.access(address, use, *level.index) : lines.access(address, use);
+  if (dirty) *dirty |= access.evicted_dirty;
+  return access.hit;
+}
+
+std::uint8_t Hierarchy::translate(const Path& path, std::uint32_t sm, std::uint64_t address) {
   std::size_t found = 0;
-  while (found < path.tlbs.size() && !path.tlbs[found].access(address)) ++found;
-  if (found < path.tlbs.size() || !path.has_window) return found;
-  const std::uint64_t window = address / window_bytes_;
-  const bool other = window_ != ~0ull && window != window_;
+  while (found < path.tlbs.size() && !tlb(path.tlbs[found], sm).access(address).hit) ++found;
+  if (found < path.tlbs.size() || !path.has_window) return static_cast<std::uint8_t>(found);
+  const std::uint64_t window = address / model_.window_bytes;
+  const bool other = window_ != kNothing && window != window_;
   window_ = window;
-  return found + other;
+  return static_cast<std::uint8_t>(found + other);
 }
 
-std::uint32_t Hierarchy::load(LoadPath which, std::uint64_t address) {
-  const Path& path = paths_[static_cast<std::size_t>(which)];
-  std::size_t found = 0, translated = 0;
-  for (;; ++found) {
-    if (found == path.translate_at) translated = translate(path, address);
-    if (found == path.caches.size() || path.caches[found].access(address)) break;
+Hierarchy::Near Hierarchy::near(LoadPath which, std::uint32_t sm, Piece piece) {
+  const Path& path = paths_[index(which)];
+  Near result{piece.sectors, 0, 0};
+  for (std::size_t found = 0; found < path.near && result.missing != 0; ++found) {
+    if (found == path.translate_at) result.translated = translate(path, sm, piece.region);
+    for (std::uint32_t left = result.missing; left != 0; left &= left - 1) {
+      const auto sector = static_cast<std::uint32_t>(std::countr_zero(left));
+      if (!look(path.caches[found], sm, piece.region + sector * path.sector)) continue;
+      result.missing &= ~(1u << sector);
+      result.latency = std::max(result.latency, path.latency[found][result.translated]);
+    }
   }
-  double latency = path.latency[found][translated];
-  if (noisy_) {
-    latency += noise_.jitter * random_.normal();
-    if (noise_.tail_probability > 0 && random_.unit() < noise_.tail_probability) latency += noise_.tail;
-  }
-  return static_cast<std::uint32_t>(std::max(1.0, std::round(latency)));
+  if (result.missing != 0 && path.translate_at >= path.near) result.translated = translate(path, sm, piece.region);
+  if (result.latency > 0 && noisy_) result.latency += noise();
+  return result;
 }
 
-void Hierarchy::store(std::uint64_t address) {
-  for (const Level& tlb : stores_.tlbs) {
-    if (tlb.access(address)) break;
+bool Hierarchy::holds(LoadPath which, std::uint32_t sm, Piece piece) const {
+  const Path& path = paths_[index(which)];
+  for (std::size_t found = 0; found < path.near && piece.sectors != 0; ++found) {
+    const Level& level = path.caches[found];
+    const CacheModel& m = model_.caches[static_cast<std::size_t>(level.cache)];
+    const auto& lines = caches_[static_cast<std::size_t>(level.cache)][instance(m.scope, sm)];
+    if (!lines) continue;
+    for (std::uint32_t left = piece.sectors; left != 0; left &= left - 1) {
+      const auto sector = static_cast<std::uint32_t>(std::countr_zero(left));
+      const std::uint64_t address = piece.region + sector * path.sector;
+      if (level.index ? lines->holds(address, *level.index) : lines->holds(address)) piece.sectors &= ~(1u << sector);
+    }
   }
-  for (const Level& cache : stores_.caches) cache.access(address);
+  return piece.sectors == 0;
+}
+
+bool Hierarchy::fetched_ahead(const Level& level, std::uint64_t address) {
+  const CacheModel& m = model_.caches[static_cast<std::size_t>(level.cache)];
+  std::uint64_t& begin = ahead_[static_cast<std::size_t>(level.cache)];
+  if (begin != kNothing && address - begin < m.prefetch) return true;
+  begin = address / m.line * m.line;
+  return false;
+}
+
+double Hierarchy::serve_slice(const Level& level, std::uint32_t sm, std::uint64_t address, double bytes, double time, double& distance) {
+  const auto i = static_cast<std::size_t>(level.cache);
+  const CacheModel& m = model_.caches[i];
+  std::uint64_t slice = 0;
+  if (m.slices > 1) {
+    slice = mix(mix(seed_ + i) ^ address / std::max(m.line, kLeastRegion)) % m.slices;
+    const bool other = m.partitions > 1 && slice * m.partitions / m.slices != sm * m.partitions / static_cast<std::uint64_t>(model_.sms);
+    distance = other ? m.far : 0;
+    if (m.spread > 0) distance += std::round(m.spread * static_cast<double>(mix(seed_ ^ mix(slice << 16 | sm)) >> 11) * 0x1p-53);
+  }
+  if (model_.bandwidth.l2 <= 0) return 0;
+  return slices_[i][slice].wait(time, bytes * m.slices / model_.bandwidth.l2);
+}
+
+std::size_t Hierarchy::search(const Path& path, std::uint32_t sm, std::uint64_t address, bool& dirty) {
+  std::size_t found = path.near;
+  for (; found < path.caches.size(); ++found) {
+    const Level& level = path.caches[found];
+    const CacheModel& m = model_.caches[static_cast<std::size_t>(level.cache)];
+    // Nothing is evicted for what may not be asked for: lines that were fetched ahead take their ways once they are.
+    const bool room = m.prefetch > 0 && cache(level.cache, sm).has_room(address);
+    bool hit = look(level, sm, address, Cache::Use::Read, &dirty);
+    if (!hit && room) hit = fetched_ahead(level, address);
+    // What was asked for decides; the rest of a longer line above comes along.
+    const std::uint64_t begin = address / path.sector * path.sector;
+    for (std::uint64_t at = begin; at < begin + path.sector; at += m.sector) {
+      if (at != address) look(level, sm, at, Cache::Use::Read, &dirty);
+    }
+    if (hit) break;
+  }
+  return found;
+}
+
+double Hierarchy::far(LoadPath which, std::uint32_t sm, Piece piece, std::uint8_t translated, double time) {
+  const Path& path = paths_[index(which)];
+  const double bytes = static_cast<double>(path.sector) * std::popcount(piece.sectors);
+  double waits = 0, distance = 0, latency = 0, from_memory = 0, to_memory = 0;
+  if (path.near < path.caches.size()) waits = serve_slice(path.caches[path.near], sm, piece.region, bytes, time, distance);
+  for (std::uint32_t left = piece.sectors; left != 0; left &= left - 1) {
+    bool dirty = false;
+    const std::size_t found = search(path, sm, piece.region + static_cast<std::uint32_t>(std::countr_zero(left)) * path.sector, dirty);
+    latency = std::max(latency, path.latency[found][translated]);
+    if (found == path.caches.size()) from_memory += static_cast<double>(path.sector);
+    if (dirty) to_memory += static_cast<double>(path.sector);
+  }
+  if (const double dram = model_.bandwidth.dram; dram > 0) {
+    waits += dram_.wait(time + waits, from_memory / dram);
+    dram_.wait(time + waits, to_memory / dram);
+  }
+  return waits + distance + latency + (noisy_ ? noise() : 0);
+}
+
+double Hierarchy::store(std::uint32_t sm, Piece piece, double time) {
+  for (const int t : stores_.tlbs) {
+    if (tlb(t, sm).access(piece.region).hit) break;
+  }
+  const double bytes = static_cast<double>(stores_.sector) * std::popcount(piece.sectors);
+  double waits = 0, distance = 0, to_memory = model_.stores.write_back && !stores_.caches.empty() ? 0 : bytes;
+  for (const Level& level : stores_.caches) {
+    const CacheModel& m = model_.caches[static_cast<std::size_t>(level.cache)];
+    if (m.scope == Scope::Device) waits += serve_slice(level, sm, piece.region, bytes, time + waits, distance);
+    for (std::uint32_t left = piece.sectors; left != 0; left &= left - 1) {
+      bool dirty = false;
+      look(level, sm, piece.region + static_cast<std::uint32_t>(std::countr_zero(left)) * stores_.sector, Cache::Use::Write, &dirty);
+      if (dirty) to_memory += static_cast<double>(stores_.sector);
+    }
+  }
+  // Written back, memory sees a line when it is evicted; written through, every store. Nothing is fetched to be written into.
+  if (model_.bandwidth.dram > 0) waits += dram_.wait(time + waits, to_memory / model_.bandwidth.dram);
+  return time + waits;
+}
+
+std::uint32_t Hierarchy::fetch(std::uint32_t sm, std::uint64_t address) {
+  const Path& path = paths_[index(LoadPath::Instruction)];
+  std::size_t found = 0;
+  while (found < path.caches.size() && !look(path.caches[found], sm, address)) ++found;
+  return static_cast<std::uint32_t>(path.latency[found].front());
+}
+
+double Hierarchy::noise() {
+  const NoiseModel& n = model_.noise;
+  double more = n.jitter > 0 ? n.jitter * random_.normal() : 0;
+  if (n.tail_probability > 0 && random_.unit() < n.tail_probability) more += n.tail;
+  if (n.interference > 0 && random_.unit() < n.interference) {
+    for (std::size_t i = 0; i < caches_.size(); ++i) {
+      if (model_.caches[i].scope == Scope::Device && model_.caches[i].storage_of < 0) cache(static_cast<int>(i), 0).access(random_.next() >> 16);
+    }
+  }
+  return more;
 }
 
 }  // namespace gexp::sim

@@ -1,56 +1,108 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "runtime/sim/cache.h"
 #include "runtime/sim/device_model.h"
+#include "runtime/sim/server.h"
 
 namespace gexp::sim {
 
-/// Caches and TLBs of one SM and the device. Holds who is cached, never data: those live in DeviceMemory.
+/// Caches and TLBs of all SMs and of the device, and what serves their misses. Holds who is cached, never data: those live in
+/// DeviceMemory. An access is in two parts: what its SM can answer at once, and, when it reaches them, what all SMs share.
 class Hierarchy {
  public:
   Hierarchy(const DeviceModel& model, std::uint64_t seed);
   Hierarchy(const Hierarchy&) = delete;
   Hierarchy& operator=(const Hierarchy&) = delete;
 
-  /// A kernel starts: an SM's data caches are empty, shared caches and TLBs keep what they hold.
-  void begin_launch();
-  /// Empties a level: "l1" the caches of an SM, "l2" those that SMs share, "tlb" all TLBs.
+  /// A kernel starts: an SM's data caches are empty, and as large as the carve-out (bytes) leaves them; what is the device's keeps what it holds.
+  void begin_launch(std::uint64_t carveout);
+  /// Empties a level: "l1" the caches of the SMs, "l2" those that they share, "tlb" all TLBs.
   void flush(const std::string& level);
-  /// Cycles until data at `address` can be used; moves the caches on.
-  std::uint32_t load(LoadPath path, std::uint64_t address);
-  /// Writes through to the caches that stores reach; nobody waits for it.
-  void store(std::uint64_t address);
-  /// Bytes that one transaction of the path moves: lanes inside one unit share it.
-  [[nodiscard]] std::uint64_t unit(LoadPath path) const { return paths_[static_cast<std::size_t>(path)].unit; }
+
+  /// What the lanes of a warp want of one region: some of its sectors, bit by bit. A region is as long as a line, at least 128 B.
+  struct Piece {
+    std::uint64_t region = 0;  ///< address
+    std::uint32_t sectors = 0;
+  };
+  /// What a piece has met in its SM.
+  struct Near {
+    std::uint32_t missing = 0;    ///< sectors that the SM does not have
+    std::uint8_t translated = 0;  ///< where the translation was found: a column of the path's latencies
+    double latency = 0;           ///< of the sectors that it has, cycles
+  };
+  Near near(LoadPath path, std::uint32_t sm, Piece piece);
+  /// Whether near() would miss nothing; changes nothing.
+  [[nodiscard]] bool holds(LoadPath path, std::uint32_t sm, Piece piece) const;
+
+  /// Cycles from leaving the SM until the piece is back, for one that arrives at `time`.
+  double far(LoadPath path, std::uint32_t sm, Piece piece, std::uint8_t translated, double time);
+  /// A piece of a store arrives. Returns when it is done.
+  double store(std::uint32_t sm, Piece piece, double time);
+  /// Cycles that an instruction fetch takes beyond a hit in the first instruction cache.
+  std::uint32_t fetch(std::uint32_t sm, std::uint64_t address);
+
+  [[nodiscard]] bool present(LoadPath path) const { return paths_[index(path)].present; }
+  /// Bytes that one lookup of the path brings: a sector of its first cache; and of the region that such sectors are part of.
+  [[nodiscard]] std::uint64_t sector(LoadPath path) const { return paths_[index(path)].sector; }
+  [[nodiscard]] std::uint64_t region(LoadPath path) const { return std::max<std::uint64_t>(kLeastRegion, sector(path)); }
+  /// The same of stores.
+  [[nodiscard]] std::uint64_t store_sector() const { return stores_.sector; }
+  /// Whether an SM answers some accesses of the path itself.
+  [[nodiscard]] bool has_near(LoadPath path) const { return paths_[index(path)].near != 0; }
+  /// Cycles from leaving the SM to arriving at what all share. Only the order of arrivals depends on it.
+  [[nodiscard]] std::uint64_t way(LoadPath path) const { return paths_[index(path)].way; }
 
  private:
   struct Level {
-    Cache* cache = nullptr;
+    int cache = 0;                    ///< of the model
     const SetIndex* index = nullptr;  ///< of its own when it shares another cache's lines
-    bool access(std::uint64_t address) const { return index ? cache->access(address, *index) : cache->access(address); }
   };
   struct Path {
-    std::vector<Level> caches, tlbs;
+    bool present = false;
+    std::vector<Level> caches;
+    std::vector<int> tlbs;
+    std::size_t near = 0;  ///< the first so many caches are looked up in the SM
     std::size_t translate_at = 0;
     bool has_window = false;
-    std::uint64_t unit = 32;
+    std::uint64_t sector = 32, way = 0;
     std::vector<std::vector<double>> latency;
   };
 
-  std::size_t translate(const Path& path, std::uint64_t address);
+  static constexpr std::uint64_t kLeastRegion = 128;
 
-  std::vector<std::unique_ptr<Cache>> caches_, tlbs_;
+  static std::size_t index(LoadPath path) { return static_cast<std::size_t>(path); }
+  [[nodiscard]] std::size_t instance(Scope scope, std::uint32_t sm) const {
+    return scope == Scope::Device ? 0 : scope == Scope::Sm ? sm : sm / static_cast<std::uint32_t>(model_.sms_per_tpc);
+  }
+  Cache& cache(int model, std::uint32_t sm);
+  Cache& tlb(int model, std::uint32_t sm);
+  bool look(const Level& level, std::uint32_t sm, std::uint64_t address, Cache::Use use = Cache::Use::Read, bool* dirty = nullptr);
+  std::uint8_t translate(const Path& path, std::uint32_t sm, std::uint64_t address);
+  /// Whether what lies at `address`, which is not in, was fetched ahead by the miss before it.
+  bool fetched_ahead(const Level& level, std::uint64_t address);
+  /// One sector on its way through the caches that all share: where it was found; `dirty` grows by evicted lines.
+  std::size_t search(const Path& path, std::uint32_t sm, std::uint64_t address, bool& dirty);
+  /// Cycles that an access waits for its slice; `distance`: how much further from the SM the slice is than the nearest.
+  double serve_slice(const Level& level, std::uint32_t sm, std::uint64_t address, double bytes, double time, double& distance);
+  double noise();
+
+  const DeviceModel& model_;
+  std::uint64_t seed_;
+  std::vector<std::vector<std::unique_ptr<Cache>>> caches_, tlbs_;  ///< [of the model][of the SM, the TPC or the device]
   std::vector<std::unique_ptr<SetIndex>> indices_;
-  std::vector<Cache*> emptied_, shared_;  // at each launch; by a flush of "l2" only
+  std::vector<std::vector<Server>> slices_;   ///< [cache of the model]
+  std::vector<std::uint64_t> ahead_;          ///< [cache of the model]: begin of what the last miss fetched ahead
   std::array<Path, kLoadPaths> paths_;
   Path stores_;
-  std::uint64_t window_bytes_, window_ = ~0ull;
-  NoiseModel noise_;
+  Server dram_;
+  std::uint64_t carveout_ = 0, window_ = ~0ull;
   bool noisy_;
   Random random_;
 };

@@ -5,139 +5,169 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <chrono>
-#include <cstring>
+#include <deque>
 
 #include "runtime/sim/compute.h"
-#include "runtime/sim/shared_memory.h"
+#include "runtime/sim/lane_memory.h"
+#include "runtime/sim/lanes.h"
+#include "runtime/sim/memory_unit.h"
+#include "runtime/sim/placement.h"
+#include "runtime/sim/warp.h"
 
-// Lanes have program counters of their own; the group with the smallest one runs, so lanes that branched apart meet again at
-// the first instruction that both reach. While one lane is left, or only one was started (a pointer chase), no lane loop runs.
+// A discrete-event simulation. A warp runs on without an event until another one is due, so that a lone pointer chase costs next
+// to nothing, and warps that compete take turns instruction by instruction, in the order of their issue cycles.
 namespace gexp::sim {
 namespace {
 
-constexpr std::uint32_t kLanes = 32;
 std::atomic<std::uint64_t> all_instructions{0};
 
-void count_instructions(std::uint64_t n) { all_instructions.fetch_add(n, std::memory_order_relaxed); }
-
-constexpr std::uint64_t kCheckEvery = 1u << 20;  // instructions between looks at the wall clock and the interrupt flag
-
-/// One warp. Registers are per lane, the scoreboard is the warp's: an instruction issues for all its lanes at once.
-struct Warp {
-  std::uint32_t live = 0;
-  std::array<std::uint32_t, kLanes> pc{};
-  std::vector<std::uint64_t> values;  ///< [lane * slots + slot]
-  std::vector<std::uint64_t> ready;   ///< [slot]: cycle from which it can be used
-  std::uint64_t next = 0;             ///< cycle at which the next instruction can issue
-  std::vector<std::byte> local;       ///< [lane * local_bytes]
-};
-
-std::uint64_t read_element(const std::byte* at, std::uint32_t bytes) {
-  std::uint64_t value = 0;
-  switch (bytes) {
-    case 4: { std::uint32_t v; std::memcpy(&v, at, 4); return v; }
-    case 8: { std::memcpy(&value, at, 8); return value; }
-    default: std::memcpy(&value, at, bytes); return value;
-  }
-}
+constexpr std::uint64_t kCheckEvery = 1u << 16;  // instructions between looks at the wall clock and the interrupt flag
+constexpr std::uint64_t kLocalBase = 1ull << 50;  // of local memory among the addresses that caches see
 
 class Machine {
  public:
-  Machine(const LaunchContext& context, std::uint64_t start)
-      : c_(context), code_(context.kernel.code), shared_timing_(context.model.shared, context.shape.bank_bytes) {
-    shared_.resize(static_cast<std::size_t>(c_.kernel.shared_bytes) + c_.shape.shared_bytes);
+  Machine(const LaunchContext& context, std::uint64_t start, std::uint32_t blocks_per_sm)
+      : c_(context),
+        code_(context.kernel.code),
+        data_(context),
+        memory_(context.model, context.hierarchy, events_, warps_, context.shape.bank_bytes),
+        placement_(static_cast<std::uint32_t>(context.model.sms), static_cast<std::uint32_t>(context.model.sms_per_tpc), blocks_per_sm),
+        sms_(static_cast<std::size_t>(context.model.sms)),
+        start_(start),
+        end_(start) {
     const Pipeline& p = c_.model.pipeline;
-    latency_[static_cast<std::size_t>(Cost::Alu)] = p.alu;
-    latency_[static_cast<std::size_t>(Cost::Multiply)] = p.multiply;
-    latency_[static_cast<std::size_t>(Cost::Divide)] = p.divide;
-    latency_[static_cast<std::size_t>(Cost::Clock)] = p.clock;
-    issue_ = p.issue;
-    if (c_.model.paths[static_cast<std::size_t>(LoadPath::Cg)].present) atomic_path_ = LoadPath::Cg;
-    start_warp(start);
+    latency_ = {p.alu, p.multiply, p.divide, p.clock};
+    interval_ = {p.alu_interval, p.multiply_interval, p.divide_interval, 0};
+    for (Sm& sm : sms_) sm.schedulers.resize(p.schedulers, 0);
+    fetches_ = c_.hierarchy.present(LoadPath::Instruction);
+    if (fetches_) fetch_line_ = c_.hierarchy.sector(LoadPath::Instruction);
+    for (const Instruction& i : code_) lanes_.push_back(lane_function(i.op));
   }
 
-  LaunchResult run() {
-    while (warp_.live != 0 && !stopped_) step_group();
-    count_instructions(instructions_);
-    return {std::move(outcome_), warp_.next, instructions_};
-  }
+  LaunchResult run();
 
  private:
-  void start_warp(std::uint64_t start);
-  std::uint64_t preset_value(const Preset& preset, std::uint32_t lane) const;
-  void step_group();
-  template <bool One> void run_group(std::uint32_t mask, std::uint32_t pc, std::uint32_t limit);
-  bool check();
-  void fault(std::string what) {
-    if (stopped_) return;
-    stopped_ = true;
-    outcome_.status = runtime::Outcome::Status::Fault;
-    outcome_.what = std::move(what);
-  }
+  struct Sm {
+    std::vector<std::uint64_t> schedulers;  ///< cycle from which each can issue
+    std::array<Server, 4> units;            ///< by Cost
+  };
+  struct Barrier {
+    std::uint32_t block = 0, id = 0, threads = 0, wanted = 0;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> waiting;  ///< warp and lanes
+  };
 
-  std::uint64_t* lane_values(std::uint32_t lane) { return warp_.values.data() + static_cast<std::size_t>(lane) * c_.kernel.slots; }
-  Space space_of(const Instruction& i, std::uint64_t address) const {
-    if (i.space != Space::Generic) return i.space;
-    if (address - kSharedWindow < kWindowBytes) return Space::Shared;
-    if (address - kLocalWindow < kWindowBytes) return Space::Local;
-    return Space::Global;
-  }
-  /// The lanes' addresses into `addresses_` (a load may overwrite its address register), and the space of the first.
-  Space gather(const Instruction& i, std::uint32_t mask) {
-    each(mask, [&](std::uint32_t l) { addresses_[l] = lane_values(l)[i.a] + static_cast<std::uint64_t>(i.offset); });
-    return space_of(i, addresses_[static_cast<std::size_t>(std::countr_zero(mask))]);
-  }
-  std::byte* locate(const Instruction& i, Space space, std::uint64_t address, std::uint32_t lane);
-  std::uint32_t memory_latency(const Instruction& i, Space space, std::uint32_t mask);
-  void read_lane(const Instruction& i, Space space, std::uint32_t lane);
-  void write_lane(const Instruction& i, Space space, std::uint32_t lane);
-  void atomic_lane(const Instruction& i, Space space, std::uint32_t lane);
-  std::uint64_t special(Special which, std::uint64_t cycle) const;
-  template <class F> void each(std::uint32_t mask, F f) {
-    for (; mask != 0 && !stopped_; mask &= mask - 1) f(static_cast<std::uint32_t>(std::countr_zero(mask)));
+  void start_blocks(std::uint64_t now);
+  void start_warp(std::uint32_t block, std::uint32_t first_thread, std::uint64_t now);
+  std::uint64_t preset_value(const Preset& preset, const Warp& warp, std::uint32_t lane) const;
+  bool end_lanes(std::uint32_t warp, std::uint32_t lanes, std::uint64_t now);
+  void advance(std::uint32_t warp, std::uint64_t now);
+  bool select_group(Warp& w);
+  enum class Step : std::uint8_t { Next, Jumped, Regroup, Leave };
+  Step execute(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
+  Step access(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
+  Step barrier(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
+  void release_full_barriers(std::uint32_t block, std::uint64_t now);
+  bool check();
+  std::uint64_t clock(Special which, std::uint64_t cycle) const;
+  std::string deadlock() const;
+  Step fault(std::string what) {
+    if (!stopped_) outcome_.status = runtime::Outcome::Status::Fault, outcome_.what = std::move(what);
+    stopped_ = true;
+    return Step::Leave;
   }
 
   const LaunchContext& c_;
   const std::vector<Instruction>& code_;
-  SharedTiming shared_timing_;
-  std::vector<std::byte> shared_;
+  std::vector<LaneFunction> lanes_;  ///< of each instruction
+  Events events_;
+  Warps warps_;
+  std::deque<Block> blocks_;
+  std::vector<std::uint32_t> free_blocks_;
+  std::vector<Barrier> barriers_;  ///< at which somebody waits
+  LaneMemory data_;
+  MemoryUnit memory_;
+  Placement placement_;
+  std::vector<Sm> sms_;
   std::array<std::uint32_t, 4> latency_{};
-  std::uint32_t issue_ = 1;
-  LoadPath atomic_path_ = LoadPath::Default;  // atomic operations are done at the L2
-  Warp warp_;
-  std::array<std::uint64_t, kLanes> addresses_{};
+  std::array<double, 4> interval_{};
+  bool fetches_ = false;
+  std::uint64_t fetch_line_ = 64;
+  std::uint64_t start_, end_;
+  std::uint32_t next_block_ = 0;
+  Addresses addresses_{};
   bool stopped_ = false;
   runtime::Outcome outcome_;
   std::uint64_t instructions_ = 0;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-void Machine::start_warp(std::uint64_t start) {
-  const std::uint32_t lanes = c_.shape.block, slots = c_.kernel.slots;
-  warp_.live = lanes >= 32 ? ~0u : (1u << lanes) - 1;
-  warp_.values.assign(static_cast<std::size_t>(lanes) * slots, 0);
-  warp_.ready.assign(slots, 0);
-  warp_.local.resize(static_cast<std::size_t>(lanes) * c_.kernel.local_bytes);
-  warp_.next = start;
-  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-    lane_values(lane)[kTrue] = 1;
-    for (const Preset& preset : c_.kernel.presets) lane_values(lane)[preset.slot] = preset_value(preset, lane);
+LaunchResult Machine::run() {
+  start_blocks(start_);
+  while (!events_.empty() && !stopped_) {
+    const Event event = events_.take();
+    switch (event.kind) {
+      case Event::Kind::Run: advance(event.who, event.time); break;
+      case Event::Kind::Arrive: memory_.arrive(event.who, event.time); break;
+      case Event::Kind::Return: memory_.come_back(event.who, event.time); break;
+      case Event::Kind::Finish: memory_.finish(event.who, event.time); break;
+    }
+  }
+  if (!stopped_ && next_block_ < c_.shape.grid) fault("no block could start");
+  if (!stopped_ && !barriers_.empty()) fault(deadlock());
+  all_instructions.fetch_add(instructions_, std::memory_order_relaxed);
+  const auto stored = static_cast<std::uint64_t>(std::max(0.0, memory_.last_store()));
+  return {std::move(outcome_), std::max(end_, stored), instructions_};
+}
+
+void Machine::start_blocks(std::uint64_t now) {
+  while (next_block_ < c_.shape.grid) {
+    const auto sm = placement_.enter();
+    if (!sm) return;
+    std::uint32_t index = static_cast<std::uint32_t>(blocks_.size());
+    if (free_blocks_.empty()) blocks_.emplace_back();
+    else index = free_blocks_.back(), free_blocks_.pop_back();
+    Block& block = blocks_[index];
+    block.id = next_block_++;
+    block.sm = *sm;
+    block.live = c_.shape.block;
+    block.shared.assign(static_cast<std::size_t>(c_.kernel.shared_bytes) + c_.shape.shared_bytes, std::byte{0});
+    for (std::uint32_t thread = 0; thread < c_.shape.block; thread += kLanes) start_warp(index, thread, now);
   }
 }
 
-std::uint64_t Machine::preset_value(const Preset& preset, std::uint32_t lane) const {
+void Machine::start_warp(std::uint32_t block, std::uint32_t first_thread, std::uint64_t now) {
+  const std::uint32_t index = warps_.add(), number = first_thread / kLanes;
+  Warp& w = warps_[index];
+  w.block = block;
+  w.sm = blocks_[block].sm;
+  w.scheduler = number % c_.model.pipeline.schedulers;
+  w.load_unit = number % c_.model.pipeline.load_units;
+  w.first_thread = first_thread;
+  w.width = std::min(kLanes, c_.shape.block - first_thread);
+  w.live = w.width == kLanes ? ~0u : (1u << w.width) - 1;
+  w.values.assign(static_cast<std::size_t>(w.width) * c_.kernel.slots, 0);
+  w.ready.assign(c_.kernel.slots, 0);
+  w.local.assign(static_cast<std::size_t>(w.width) * c_.kernel.local_bytes, std::byte{0});
+  w.next = now;
+  for (std::uint32_t lane = 0; lane < w.width; ++lane) {
+    w.slot(kTrue)[lane] = 1;
+    for (const Preset& preset : c_.kernel.presets) w.slot(preset.slot)[lane] = preset_value(preset, w, lane);
+  }
+  events_.add(now, Event::Kind::Run, index);
+}
+
+std::uint64_t Machine::preset_value(const Preset& preset, const Warp& w, std::uint32_t lane) const {
   const bool x = preset.value == 0;
   switch (preset.what) {
     case Preset::What::Value: return preset.value;
-    case Preset::What::Tid: return x ? lane : 0;
+    case Preset::What::Tid: return x ? w.first_thread + lane : 0;
     case Preset::What::Ntid: return x ? c_.shape.block : 1;
-    case Preset::What::Ctaid: return 0;
-    case Preset::What::Nctaid: return 1;
+    case Preset::What::Ctaid: return x ? blocks_[w.block].id : 0;
+    case Preset::What::Nctaid: return x ? c_.shape.grid : 1;
     case Preset::What::LaneId: return lane;
-    case Preset::What::WarpId: return 0;
-    case Preset::What::SmId: return 0;
+    case Preset::What::WarpId: return w.first_thread / kLanes;
+    case Preset::What::SmId: return w.sm;
     case Preset::What::NSmId: return static_cast<std::uint64_t>(c_.model.sms);
     case Preset::What::LaneMask: {
       const std::uint64_t eq = 1ull << lane, lt = eq - 1;
@@ -151,122 +181,268 @@ std::uint64_t Machine::preset_value(const Preset& preset, std::uint32_t lane) co
   return 0;
 }
 
-void Machine::step_group() {
-  std::uint32_t pc = ~0u, limit = ~0u, mask = 0;
-  each(warp_.live, [&](std::uint32_t lane) { pc = std::min(pc, warp_.pc[lane]); });
-  each(warp_.live, [&](std::uint32_t lane) {
-    if (warp_.pc[lane] == pc) mask |= 1u << lane;
-    else limit = std::min(limit, warp_.pc[lane]);
+/// False: no lane can go on.
+bool Machine::select_group(Warp& w) {
+  w.mask = 0, w.pc = w.limit = ~0u;
+  const std::uint32_t lanes = w.live & ~w.at_barrier;
+  each_lane(lanes, [&](std::uint32_t lane) { w.pc = std::min(w.pc, w.pcs[lane]); });
+  each_lane(lanes, [&](std::uint32_t lane) {
+    if (w.pcs[lane] == w.pc) w.mask |= 1u << lane;
+    else w.limit = std::min(w.limit, w.pcs[lane]);
   });
-  if (std::has_single_bit(mask)) run_group<true>(mask, pc, limit);
-  else run_group<false>(mask, pc, limit);
+  return w.mask != 0;
 }
 
-/// Runs lanes that stand together at `pc` until they split, end, or come to `limit`, where others wait.
-template <bool One> void Machine::run_group(std::uint32_t mask, std::uint32_t pc, std::uint32_t limit) {
-  const std::uint32_t lane = static_cast<std::uint32_t>(std::countr_zero(mask));
-  std::uint64_t* const own = lane_values(lane);
-  std::uint64_t* const ready = warp_.ready.data();
-  std::uint64_t next = warp_.next;
-  const auto leave = [&] {
-    warp_.next = next;
-    for (std::uint32_t m = mask; m != 0; m &= m - 1) warp_.pc[static_cast<std::size_t>(std::countr_zero(m))] = pc;
+/// Runs a warp from its event on, until another event is due, or it must wait, or it has ended.
+void Machine::advance(std::uint32_t index, std::uint64_t now) {
+  Warp& w = warps_[index];
+  Sm& sm = sms_[w.sm];
+  const std::uint64_t issue_interval = c_.model.pipeline.issue;
+  const auto later = [&](std::uint64_t time) { events_.add(time, Event::Kind::Run, index); };
+  const auto dissolve = [&w] {
+    each_lane(w.mask, [&w](std::uint32_t lane) { w.pcs[lane] = w.pc; });
+    w.mask = 0;
   };
-  while (true) {
-    if (pc >= limit) return leave();
-    if (++instructions_ % kCheckEvery == 0 && !check()) return leave();
-    const Instruction& i = code_[pc];
-    std::uint64_t issue = std::max(next, ready[i.guard]);
-    std::uint32_t active = mask;
+  while (!stopped_) {
+    if (w.mask != 0 && w.pc >= w.limit) dissolve();
+    if (w.mask == 0 && !select_group(w)) {
+      if (w.live != 0) w.state = Warp::State::Barrier;
+      return;
+    }
+    if (++instructions_ % kCheckEvery == 0 && !check()) return;
+    const Instruction& i = code_[w.pc];
+    if (fetches_) {
+      const std::uint64_t address = c_.code + static_cast<std::uint64_t>(w.pc) * c_.model.pipeline.instruction_bytes;
+      if (address / fetch_line_ != w.fetched) {
+        w.fetched = address / fetch_line_;
+        w.next += c_.hierarchy.fetch(w.sm, address);
+      }
+    }
+    std::uint32_t active = w.mask;
+    std::uint64_t at = std::max(w.next, w.ready[i.guard]);
     if (i.guard != kTrue) {
-      if constexpr (One) {
-        if ((own[i.guard] != 0) == i.guard_not) active = 0;
-      } else {
-        active = 0;
-        each(mask, [&](std::uint32_t l) { active |= static_cast<std::uint32_t>((lane_values(l)[i.guard] != 0) != i.guard_not) << l; });
-      }
-      if (active == 0) {
-        next = issue + issue_;
-        ++pc;
-        continue;
-      }
+      const std::uint64_t* const guard = w.slot(i.guard);
+      active = 0;
+      each_lane(w.mask, [&](std::uint32_t lane) { active |= static_cast<std::uint32_t>((guard[lane] != 0) != i.guard_not) << lane; });
     }
-    switch (i.kind) {
-      case Kind::Compute: {
-        const std::uint32_t latency = latency_[static_cast<std::size_t>(i.cost)];
-        issue = std::max({issue, ready[i.a], ready[i.b], ready[i.c]});
+    const std::uint64_t* const ready = w.ready.data();
+    if (active != 0) {
+      at = std::max({at, ready[i.a], ready[i.b], ready[i.c]});
+      if (i.kind == Kind::Compute) {
         // Results of one register come in order: a load that is still under way is waited for.
-        if (ready[i.to] > issue + latency) issue = ready[i.to] - latency;
-        if constexpr (One) {
-          own[i.to] = compute(i, own[i.a], own[i.b], own[i.c]);
-        } else {
-          each(active, [&](std::uint32_t l) {
-            std::uint64_t* const v = lane_values(l);
-            v[i.to] = compute(i, v[i.a], v[i.b], v[i.c]);
-          });
-        }
-        ready[i.to] = issue + latency;
-        next = issue + issue_;
-        break;
+        const std::uint64_t latency = latency_[static_cast<std::size_t>(i.cost)], result = ready[i.to];
+        if (at != kNever && result > at + latency) at = result == kNever ? kNever : result - latency;
+      } else if (i.kind == Kind::Load || i.kind == Kind::Texture) {
+        for (std::size_t k = 0; k < i.count; ++k) at = ready[i.data[k]] == kNever ? kNever : at;
+        if (!memory_.may_load(w)) at = kNever;
+      } else if (i.kind == Kind::Store) {
+        for (std::size_t k = 0; k < i.count; ++k) at = std::max(at, ready[i.data[k]]);
+      } else if (ready[i.to] == kNever) {
+        at = kNever;
       }
-      case Kind::Special: {
-        const std::uint64_t value = special(i.special, issue) & i.mask;
-        each(active, [&](std::uint32_t l) { lane_values(l)[i.to] = value; });
-        next = ready[i.to] = issue + latency_[static_cast<std::size_t>(Cost::Clock)];
-        break;
-      }
-      case Kind::Branch:
-        next = issue + issue_;
-        if (One || active == mask) {
-          pc = i.target;
-          continue;
-        }
-        for (std::uint32_t m = mask; m != 0; m &= m - 1) {
-          const auto l = static_cast<std::size_t>(std::countr_zero(m));
-          warp_.pc[l] = active >> l & 1 ? i.target : pc + 1;
-        }
-        warp_.next = next;
-        return;
-      case Kind::Trap:
-        return fault(fmt::format("a trap (PTX line {})", i.line));
-      case Kind::Exit:
-        next = issue + issue_;
-        warp_.live &= ~active;
-        mask &= ~active;
-        if (mask == 0) return leave();
-        break;
-      case Kind::Load:
-      case Kind::Atomic: {
-        issue = std::max({issue, ready[i.a], ready[i.b], ready[i.c]});
-        const Space space = gather(i, active);
-        const std::uint32_t latency = memory_latency(i, space, active);
-        if (i.kind == Kind::Load) each(active, [&](std::uint32_t l) { read_lane(i, space, l); });
-        else each(active, [&](std::uint32_t l) { atomic_lane(i, space, l); });
-        if (stopped_) return leave();
-        if (i.kind == Kind::Atomic) {
-          ready[i.to] = issue + latency;
-        } else {
-          for (std::size_t k = 0; k < i.count; ++k) {
-            if (ready[i.data[k]] > issue + latency) issue = ready[i.data[k]] - latency;
-          }
-          for (std::size_t k = 0; k < i.count; ++k) ready[i.data[k]] = issue + latency;
-        }
-        next = issue + issue_;
-        break;
-      }
-      case Kind::Store: {
-        const Space space = gather(i, active);
-        issue = std::max(issue, ready[i.a]);
-        for (std::size_t k = 0; k < i.count; ++k) issue = std::max(issue, ready[i.data[k]]);
-        each(active, [&](std::uint32_t l) { write_lane(i, space, l); });
-        if (stopped_) return leave();
-        next = issue + issue_;
-        break;
-      }
-      case Kind::Nothing: next = issue + issue_; break;
     }
-    ++pc;
+    if (at == kNever) {
+      --instructions_;
+      w.state = Warp::State::Waiting;
+      return;
+    }
+    // Who finds its unit or its scheduler taken is next in line there: the slot is its own, others come after it.
+    if (!w.slot_granted) {
+      if (at > now && at >= events_.first()) return --instructions_, later(at);
+      const auto cost = static_cast<std::size_t>(i.cost);
+      if (i.kind == Kind::Compute && interval_[cost] > 0 && !w.unit_granted) {
+        const double wait = sm.units[cost].wait(static_cast<double>(at), interval_[cost]);
+        if (wait >= 1) {
+          at += static_cast<std::uint64_t>(wait);
+          w.next = std::max(w.next, at);
+          w.unit_granted = true;
+          if (at >= events_.first()) return --instructions_, later(at);
+        }
+      }
+      std::uint64_t& free = sm.schedulers[w.scheduler];
+      const std::uint64_t slot = std::max(at, free);
+      free = slot + issue_interval;
+      if (slot > at) {
+        w.next = std::max(w.next, slot);
+        at = slot;
+        if (at >= events_.first()) {
+          w.slot_granted = true;
+          return --instructions_, later(at);
+        }
+      }
+    }
+    w.slot_granted = w.unit_granted = false;
+    w.next = at + issue_interval;
+    if (active == 0) {
+      ++w.pc;
+      continue;
+    }
+    switch (execute(index, i, active, at)) {
+      case Step::Next: ++w.pc; break;
+      case Step::Jumped: break;
+      case Step::Regroup: w.mask = 0; break;
+      case Step::Leave: return;
+    }
+    now = at;
   }
+}
+
+Machine::Step Machine::execute(std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue) {
+  Warp& w = warps_[index];
+  switch (i.kind) {
+    case Kind::Compute: {
+      std::uint64_t* const to = w.slot(i.to);
+      const std::uint64_t *const a = w.slot(i.a), *const b = w.slot(i.b), *const c = w.slot(i.c);
+      if (std::has_single_bit(active)) {
+        const auto lane = static_cast<std::size_t>(std::countr_zero(active));
+        to[lane] = compute(i.op, i, a[lane], b[lane], c[lane]);
+      } else {
+        lanes_[w.pc](i, active, w.width, a, b, c, to);
+      }
+      w.ready[i.to] = issue + latency_[static_cast<std::size_t>(i.cost)];
+      return Step::Next;
+    }
+    case Kind::Special: {
+      const std::uint64_t value = clock(i.special, issue) & i.mask;
+      each_lane(active, [&](std::uint32_t lane) { w.slot(i.to)[lane] = value; });
+      w.next = w.ready[i.to] = issue + latency_[static_cast<std::size_t>(Cost::Clock)];
+      return Step::Next;
+    }
+    case Kind::Branch:
+      if (active == w.mask) {
+        w.pc = i.target;
+        return Step::Jumped;
+      }
+      each_lane(w.mask, [&](std::uint32_t lane) { w.pcs[lane] = active >> lane & 1 ? i.target : w.pc + 1; });
+      return Step::Regroup;
+    case Kind::Trap: return fault(fmt::format("a trap (PTX line {})", i.line));
+    case Kind::Exit:
+      each_lane(w.mask & ~active, [&](std::uint32_t lane) { w.pcs[lane] = w.pc + 1; });
+      return end_lanes(index, active, w.next) ? Step::Leave : Step::Regroup;
+    case Kind::Load:
+    case Kind::Store:
+    case Kind::Atomic:
+    case Kind::Texture: return access(index, i, active, issue);
+    case Kind::Barrier: return barrier(index, i, active, issue);
+    case Kind::Nothing: return Step::Next;
+  }
+  return Step::Next;
+}
+
+Machine::Step Machine::access(std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue) {
+  Warp& w = warps_[index];
+  Block& block = blocks_[w.block];
+  const Space space = i.kind == Kind::Texture ? Space::Global : data_.gather(i, w, active, addresses_);
+  const bool good = i.kind == Kind::Load      ? data_.read(i, space, w, block, active, addresses_)
+                    : i.kind == Kind::Store   ? data_.write(i, space, w, block, active, addresses_)
+                    : i.kind == Kind::Texture ? data_.texels(i, w, active, addresses_)
+                                              : data_.atomic(i, space, w, block, active, addresses_);
+  if (!good) return fault(data_.fault());
+
+  const Pipeline& p = c_.model.pipeline;
+  const auto result_in = [&](std::uint64_t cycles) {
+    for (std::size_t k = 0; k < i.count && i.kind == Kind::Load; ++k) w.ready[i.data[k]] = issue + cycles;
+    if (i.kind == Kind::Atomic) w.ready[i.to] = issue + cycles;
+    w.ready[kTrue] = 0;
+    return Step::Next;
+  };
+  LoadPath path = i.path;
+  switch (space) {
+    case Space::Param: return result_in(p.constant);
+    case Space::Shared: return result_in(memory_.shared(w.sm, i, addresses_, active, issue));
+    case Space::Const:
+      path = LoadPath::Constant;
+      if (!c_.hierarchy.present(path)) return result_in(p.constant);
+      break;
+    case Space::Local:
+      path = LoadPath::Local;
+      if (!c_.hierarchy.present(path)) return result_in(p.local);
+      // Words of a thread lie so that those of a warp's lanes are neighbours.
+      each_lane(active, [&](std::uint32_t lane) {
+        const std::uint64_t offset = addresses_[lane] & 0xffffffffu, room = (c_.kernel.local_bytes + 3) / 4 * 4;
+        addresses_[lane] = kLocalBase + (static_cast<std::uint64_t>(index) * room + offset / 4 * 4) * kLanes + lane * 4 + offset % 4;
+      });
+      break;
+    default:
+      if (i.kind == Kind::Texture) path = LoadPath::Texture;
+      else if (i.kind == Kind::Atomic) path = c_.hierarchy.present(LoadPath::Cg) ? LoadPath::Cg : LoadPath::Default;  // done at the L2
+  }
+  if (!c_.hierarchy.present(path)) return fault(fmt::format("the device has no path for such an access (PTX line {})", i.line));
+  if (i.kind == Kind::Store) {
+    if (space != Space::Const) memory_.store(index, addresses_, active, issue);
+    return Step::Next;
+  }
+  memory_.load(index, i, path, addresses_, active, issue);
+  if (w.state != Warp::State::Stalled) return Step::Next;
+  ++w.pc;
+  return Step::Leave;
+}
+
+Machine::Step Machine::barrier(std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue) {
+  Warp& w = warps_[index];
+  const auto lane = static_cast<std::size_t>(std::countr_zero(active));
+  const auto id = static_cast<std::uint32_t>(w.slot(i.a)[lane]);
+  const auto wanted = i.b == kTrue ? 0u : static_cast<std::uint32_t>(w.slot(i.b)[lane]);
+  if (id > 15) return fault(fmt::format("barrier {} of 16 (PTX line {})", id, i.line));
+  auto found = std::find_if(barriers_.begin(), barriers_.end(), [&](const Barrier& b) { return b.block == w.block && b.id == id; });
+  if (found == barriers_.end()) found = barriers_.insert(found, Barrier{w.block, id, 0, 0, {}});
+  found->threads += static_cast<std::uint32_t>(std::popcount(active));
+  found->wanted = wanted;
+  each_lane(w.mask, [&](std::uint32_t l) { w.pcs[l] = w.pc + 1; });
+  if (i.waits) {
+    found->waiting.emplace_back(index, active);
+    w.at_barrier |= active;
+    w.barrier = i.line;
+  }
+  release_full_barriers(w.block, issue);
+  return Step::Regroup;
+}
+
+void Machine::release_full_barriers(std::uint32_t block, std::uint64_t now) {
+  for (std::size_t k = 0; k < barriers_.size();) {
+    Barrier& b = barriers_[k];
+    if (b.block != block || b.threads < (b.wanted != 0 ? b.wanted : blocks_[block].live)) {
+      ++k;
+      continue;
+    }
+    for (const auto& [index, lanes] : b.waiting) {
+      Warp& w = warps_[index];
+      w.at_barrier &= ~lanes;
+      w.next = std::max(w.next, now + c_.model.pipeline.barrier);
+      if (w.state != Warp::State::Barrier) continue;
+      w.state = Warp::State::Ready;
+      events_.add(w.next, Event::Kind::Run, index);
+    }
+    barriers_.erase(barriers_.begin() + static_cast<std::ptrdiff_t>(k));
+  }
+}
+
+/// True: they were the warp's last.
+bool Machine::end_lanes(std::uint32_t warp, std::uint32_t lanes, std::uint64_t now) {
+  Warp& w = warps_[warp];
+  const std::uint32_t index = w.block;
+  Block& block = blocks_[index];
+  w.live &= ~lanes;
+  block.live -= static_cast<std::uint32_t>(std::popcount(lanes));
+  end_ = std::max(end_, now);
+  const bool ended = w.live == 0;
+  if (ended) warps_.end(warp);
+  if (block.live > 0) {
+    release_full_barriers(index, now);
+  } else {
+    placement_.leave(block.sm);
+    free_blocks_.push_back(index);
+    start_blocks(now);
+  }
+  return ended;
+}
+
+std::string Machine::deadlock() const {
+  std::size_t threads = 0;
+  for (const Barrier& b : barriers_) threads += b.threads;
+  const auto& waiting = barriers_.front().waiting;
+  const std::uint32_t line = waiting.empty() ? 0 : warps_[waiting.front().first].barrier;
+  return fmt::format("a deadlock: {} threads wait at barriers that others do not reach (PTX line {})", threads, line);
 }
 
 bool Machine::check() {
@@ -282,109 +458,7 @@ bool Machine::check() {
   return !stopped_;
 }
 
-std::byte* Machine::locate(const Instruction& i, Space space, std::uint64_t address, std::uint32_t lane) {
-  const std::uint32_t bytes = static_cast<std::uint32_t>(i.bytes) * i.count;
-  const char* const what = i.kind == Kind::Store ? "store" : i.kind == Kind::Atomic ? "atomic operation" : "load";
-  const auto describe = [&](const char* why) { fault(fmt::format("{} of {} B at 0x{:x} {} (PTX line {})", what, bytes, address, why, i.line)); };
-  if (address % bytes != 0) return describe("is misaligned"), nullptr;
-  const auto inside = [&](std::byte* begin, std::uint64_t offset, std::uint64_t size, const char* why) -> std::byte* {
-    if (offset >= size || bytes > size - offset) return describe(why), nullptr;
-    return begin + offset;
-  };
-  switch (space) {
-    case Space::Shared: {
-      const std::uint64_t offset = i.space == Space::Generic ? address - kSharedWindow : address & 0xffffffffu;
-      return inside(shared_.data(), offset, shared_.size(), "is outside the block's shared memory");
-    }
-    case Space::Local: {
-      const std::uint64_t offset = i.space == Space::Generic ? address - kLocalWindow : address;
-      return inside(warp_.local.data() + static_cast<std::size_t>(lane) * c_.kernel.local_bytes, offset, c_.kernel.local_bytes, "is outside the thread's local memory");
-    }
-    case Space::Param:
-      return inside(const_cast<std::byte*>(c_.parameters.data()), address, c_.parameters.size(), "is outside the kernel's parameters");
-    default:
-      if (std::byte* host = c_.memory.find(address, bytes)) return host;
-      return describe(address < 4096 ? "is through a null pointer" : "is outside every allocation"), nullptr;
-  }
-}
-
-/// Cycles until what the lanes of `mask` load from `addresses_` can be used.
-std::uint32_t Machine::memory_latency(const Instruction& i, Space space, std::uint32_t mask) {
-  const Pipeline& p = c_.model.pipeline;
-  switch (space) {
-    case Space::Param:
-    case Space::Const: return p.constant;
-    case Space::Local: return p.local;
-    case Space::Shared: {
-      if (std::has_single_bit(mask)) return shared_timing_.cycles(1);
-      std::array<std::uint32_t, kLanes> offsets{};
-      each(mask, [&](std::uint32_t l) { offsets[l] = static_cast<std::uint32_t>(addresses_[l]); });
-      return shared_timing_.cycles(shared_timing_.ways(offsets, mask, static_cast<std::uint32_t>(i.bytes) * i.count));
-    }
-    default: break;
-  }
-  const LoadPath path = i.kind == Kind::Atomic ? atomic_path_ : i.path;
-  if (!c_.model.paths[static_cast<std::size_t>(path)].present) {
-    fault(fmt::format("the device has no load path of this kind (PTX line {})", i.line));
-    return 0;
-  }
-  if (std::has_single_bit(mask)) return c_.hierarchy.load(path, addresses_[static_cast<std::size_t>(std::countr_zero(mask))]);
-  // Lanes within one unit of the first cache share a transaction; further ones follow it through the pipe.
-  const std::uint64_t unit = c_.hierarchy.unit(path);
-  std::uint32_t worst = 0, count = 0;
-  std::array<std::uint64_t, kLanes> seen{};
-  each(mask, [&](std::uint32_t l) {
-    const std::uint64_t block = addresses_[l] / unit;
-    if (std::find(seen.begin(), seen.begin() + count, block) != seen.begin() + count) return;
-    seen[count++] = block;
-    worst = std::max(worst, c_.hierarchy.load(path, addresses_[l]));
-  });
-  return worst + (count - 1) * p.transaction;
-}
-
-void Machine::read_lane(const Instruction& i, Space space, std::uint32_t lane) {
-  const std::byte* const at = locate(i, space, addresses_[lane], lane);
-  if (!at) return;
-  for (std::uint32_t k = 0; k < i.count; ++k) {
-    std::uint64_t value = read_element(at + k * i.bytes, i.bytes);
-    if (i.extend != 0 && (value & (i.mask ^ (i.mask >> 1))) != 0) value |= i.extend;
-    lane_values(lane)[i.data[k]] = value;
-  }
-}
-
-void Machine::write_lane(const Instruction& i, Space space, std::uint32_t lane) {
-  std::byte* const at = locate(i, space, addresses_[lane], lane);
-  if (!at) return;
-  for (std::uint32_t k = 0; k < i.count; ++k) std::memcpy(at + k * i.bytes, &lane_values(lane)[i.data[k]], i.bytes);
-  if (space == Space::Global) c_.hierarchy.store(addresses_[lane]);
-}
-
-void Machine::atomic_lane(const Instruction& i, Space space, std::uint32_t lane) {
-  std::byte* const at = locate(i, space, addresses_[lane], lane);
-  if (!at) return;
-  std::uint64_t* const v = lane_values(lane);
-  const std::uint64_t old = read_element(at, i.bytes), b = v[i.b];
-  const auto extend = [&i](std::uint64_t x) { return static_cast<std::int64_t>(x << i.shift) >> i.shift; };
-  std::uint64_t value = 0;
-  switch (i.atomic) {
-    case AtomicOp::Add: value = old + b; break;
-    case AtomicOp::Exch: value = b; break;
-    case AtomicOp::Cas: value = old == b ? v[i.c] : old; break;
-    case AtomicOp::MinS: value = extend(old) < extend(b) ? old : b; break;
-    case AtomicOp::MinU: value = std::min(old, b); break;
-    case AtomicOp::MaxS: value = extend(old) > extend(b) ? old : b; break;
-    case AtomicOp::MaxU: value = std::max(old, b); break;
-    case AtomicOp::And: value = old & b; break;
-    case AtomicOp::Or: value = old | b; break;
-    case AtomicOp::Xor: value = old ^ b; break;
-    case AtomicOp::Inc: value = old >= b ? 0 : old + 1; break;
-    case AtomicOp::Dec: value = old == 0 || old > b ? b : old - 1; break;
-  }
-  std::memcpy(at, &value, i.bytes);
-  v[i.to] = old;
-}
-
-std::uint64_t Machine::special(Special which, std::uint64_t cycle) const {
+std::uint64_t Machine::clock(Special which, std::uint64_t cycle) const {
   const auto nanoseconds = [&] { return static_cast<std::uint64_t>(static_cast<double>(cycle) * 1e9 / c_.model.sm_clock_hz); };
   switch (which) {
     case Special::Clock:
@@ -401,6 +475,16 @@ std::uint64_t Machine::special(Special which, std::uint64_t cycle) const {
 
 std::uint64_t instructions_executed() { return all_instructions.load(std::memory_order_relaxed); }
 
-LaunchResult interpret(const LaunchContext& context, std::uint64_t start) { return Machine(context, start).run(); }
+std::uint32_t blocks_per_sm(const DeviceModel& model, const Kernel& kernel, const runtime::LaunchShape& shape, std::uint64_t carveout) {
+  const std::uint64_t warps = (shape.block + kLanes - 1) / kLanes, shared = static_cast<std::uint64_t>(kernel.shared_bytes) + shape.shared_bytes;
+  std::uint64_t most = std::min<std::uint64_t>(model.limits.blocks_per_sm, model.limits.threads_per_sm / kLanes / warps);
+  if (shared > 0) most = std::min(most, carveout / shared);
+  if (kernel.registers > 0) most = std::min<std::uint64_t>(most, model.limits.registers_per_sm / (static_cast<std::uint64_t>(kernel.registers) * warps * kLanes));
+  return static_cast<std::uint32_t>(most);
+}
+
+LaunchResult interpret(const LaunchContext& context, std::uint64_t start) {
+  return Machine(context, start, blocks_per_sm(context.model, context.kernel, context.shape, context.carveout)).run();
+}
 
 }  // namespace gexp::sim

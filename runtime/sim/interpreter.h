@@ -12,6 +12,13 @@
 
 namespace gexp::sim {
 
+/// A linear texture of 4-byte elements.
+struct Texture {
+  std::uint64_t address = 0, bytes = 0;
+};
+/// Handles of textures count from here.
+inline constexpr std::uint64_t kFirstTexture = 0x7e70'0000;
+
 /// What one launch needs of the world around it.
 struct LaunchContext {
   const DeviceModel& model;
@@ -19,8 +26,11 @@ struct LaunchContext {
   DeviceMemory& memory;
   Hierarchy& hierarchy;
   const std::vector<std::uint64_t>& globals;  ///< device addresses of the kernel's module variables
+  const std::vector<Texture>& textures;
   const runtime::LaunchShape& shape;
   std::vector<std::byte> parameters;
+  std::uint64_t carveout;                      ///< shared memory that an SM sets aside, bytes
+  std::uint64_t code;                          ///< address of the kernel's first instruction
   double time_limit;                           ///< wall-clock seconds
   const std::atomic<bool>* interrupt;
 };
@@ -31,8 +41,12 @@ struct LaunchResult {
   std::uint64_t instructions = 0;  ///< of all warps; predicated-off ones included
 };
 
-/// Runs one CTA of up to 32 threads from cycle `start` on. In-order issue with a scoreboard: an instruction issues once the one
-/// before it has, and once its operands are ready; its result is ready a latency later. Nothing else waits, a clock least of all.
+/// Runs a grid from cycle `start` on. Blocks go to SMs that have room for them. A scheduler issues in order, an instruction of one of
+/// its warps at a time; an instruction issues once the one before it has, and once its operands are ready; its result is ready a
+/// latency later. Nothing else waits, a clock least of all.
 LaunchResult interpret(const LaunchContext& context, std::uint64_t start);
+
+/// Blocks of this launch that an SM holds at one time; 0: not one.
+std::uint32_t blocks_per_sm(const DeviceModel& model, const Kernel& kernel, const runtime::LaunchShape& shape, std::uint64_t carveout);
 
 }  // namespace gexp::sim

@@ -140,7 +140,7 @@ void read_cache(ModelTable& t, CacheForm form, CacheModel& cache, const std::vec
     t.error("E0606", t.place(total_key), fmt::format("{} lines of {} B are {} B, not {}", lines, cache.line, lines * cache.line, capacity));
   read_index(t, cache, cache.line);
   read_replacement(t, cache);
-  if (form == CacheForm::Data) cache.per_sm = t.choice("scope", {"sm", "device"}) == "sm";
+  if (form == CacheForm::Data) cache.scope = t.choice("scope", {"sm", "device"}) == "sm" ? Scope::Sm : Scope::Device;
 }
 
 }  // namespace

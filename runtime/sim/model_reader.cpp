@@ -97,8 +97,8 @@ std::optional<DeviceModel> read_device_model(const Source& source, Diagnostics& 
   section(root, "window", false, [&](ModelTable& t) { model.window_bytes = t.size("size", 1ull << 42); });
   section(root, "paths", true, [&](ModelTable& t) { read_paths(t, default_path, model); });
   section(root, "stores", true, [&](ModelTable& t) {
-    model.store_caches = references(t, "caches", model.caches);
-    model.store_tlbs = references(t, "tlbs", model.tlbs);
+    model.stores.caches = references(t, "caches", model.caches);
+    model.stores.tlbs = references(t, "tlbs", model.tlbs);
   });
   section(root, "shared", true, [&](ModelTable& t) { read_shared(t, model.shared); });
   section(root, "noise", false, [&](ModelTable& t) { read_noise(t, model.noise); });

@@ -58,6 +58,7 @@ struct Instruction {
   Special special = Special::Clock;
   std::uint8_t round = 0;    ///< cvt float to int: 'z' towards zero, 'n' nearest, 'm' down, 'p' up
   bool guard_not = false;
+  bool waits = true;         ///< barrier: false of one that only arrives
   std::uint32_t guard = kTrue;
   std::uint32_t to = kTrue;  ///< result slot; kTrue: none
   std::uint32_t a = kTrue, b = kTrue, c = kTrue;
@@ -98,6 +99,7 @@ struct Kernel {
   std::uint32_t parameter_bytes = 0;
   std::uint32_t shared_bytes = 0;  ///< static; dynamic shared memory starts here
   std::uint32_t local_bytes = 0;   ///< of one thread
+  std::uint32_t registers = 0;     ///< of one thread, 4 bytes each, as far as the text tells; 0: not told
 };
 
 }  // namespace gexp::sim

@@ -170,6 +170,7 @@ class Decoder {
   void move();
   void memory();
   void atomic();
+  void texture();
   void address(Instruction& i, const Operand& o);
   void special(const Operand& o, Type t);
   Space space() const;
@@ -412,6 +413,26 @@ bool Decoder::modifiers_known() const {
   });
 }
 
+/// A fetch from a linear texture of 4-byte elements: "tex.1d.v4.u32.s32 {r, g, b, a}, [handle, {x}]".
+void Decoder::texture() {
+  if (!has("1d") || !has("v4") || types_.size() != 2 || types_[1] != Type::S32 || bits(types_[0]) != 32) return unknown();
+  if (!operands(2, 2)) return;
+  const Operand &results = s_.operands[0], &texel = s_.operands[1];
+  if (results.kind != Operand::Kind::Vector || results.items.size() != 4 || texel.kind != Operand::Kind::Address || texel.items.size() != 1)
+    return fail(fmt::format("'{}' with operands of a form that is not supported", s_.opcode.text));
+  const Operand& x = texel.items[0];
+  Instruction i = base_;
+  i.kind = Kind::Texture;
+  i.type = types_[0];
+  i.bytes = 4;
+  i.count = 4;
+  i.path = LoadPath::Texture;
+  i.a = register_of(texel.token).slot;
+  i.b = source_of(x.kind == Operand::Kind::Vector && !x.items.empty() ? x.items[0] : x, Type::S32);
+  for (std::size_t k = 0; k < 4; ++k) i.data[k] = target_of(results.items[k]);
+  out_.push_back(i);
+}
+
 void Decoder::dispatch() {
   const std::string_view name = words_[0];
   const Type t = type();
@@ -486,13 +507,23 @@ void Decoder::dispatch() {
     i.kind = name == "trap" ? Kind::Trap : Kind::Exit;
     return out_.push_back(i);
   }
-  // One warp at a time: its lanes need not wait for each other, and every store is seen in order.
-  if (name == "bar" || name == "barrier" || name == "membar" || name == "fence" || name == "nanosleep") {
-    if (name.starts_with("bar") && !has("sync") && !has("arrive")) return unknown();
+  const bool of_block = (name == "bar" || name == "barrier") && !has("warp") && !has("cluster");
+  if (of_block && (has("sync") || has("arrive"))) {
+    if (!operands(1, 2)) return;
+    Instruction i = base_;
+    i.kind = Kind::Barrier;
+    i.waits = has("sync");
+    i.a = source(0, Type::U32);
+    if (s_.operands.size() == 2) i.b = source(1, Type::U32);
+    return out_.push_back(i);
+  }
+  // Lanes of a warp meet where their ways do, and every store is seen in order.
+  if (name == "membar" || name == "fence" || name == "nanosleep" || (name == "bar" && has("warp") && has("sync"))) {
     Instruction i = base_;
     i.kind = Kind::Nothing;
     return out_.push_back(i);
   }
+  if (name == "tex") return texture();
   unknown();
 }
 

@@ -292,6 +292,11 @@ class Parser {
       bool minus = false;
       while (peek().is("+") || peek().is("-")) minus ^= take().is("-");
       if (peek().kind == Token::Kind::Number) o.offset = static_cast<std::int64_t>(literal(take().text, minus, Type::S64).value_or(0));
+      if (accept(",")) {  // a texture's handle, and where in it
+        auto item = operand();
+        if (!item) return std::nullopt;
+        o.items.push_back(std::move(*item));
+      }
       return expect("]") ? std::optional(o) : std::nullopt;
     }
     if (accept("{")) {

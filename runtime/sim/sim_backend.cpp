@@ -37,6 +37,7 @@ class SimBackend final : public runtime::Backend {
     info_.sms = model_.sms;
     info_.sm_clock_hz = model_.sm_clock_hz, info_.memory_clock_hz = model_.memory_clock_hz;
     info_.memory_bytes = model_.memory_bytes;
+    info_.memory_peak = model_.memory_peak;
     info_.l2_bytes = model_.l2_bytes;
     info_.shared_per_block = model_.shared.per_block, info_.shared_per_sm = model_.shared.per_sm;
     info_.model_sha256 = sha;
@@ -68,12 +69,12 @@ class SimBackend final : public runtime::Backend {
         if (r.amount <= model_.memory_bytes) return Ok{};
         return refuse(fmt::format("the simulated {} has {} B of memory, not {}", model_.name, model_.memory_bytes, r.amount));
       case Requirement::Kind::Threads:
-        if (r.amount <= 32) return Ok{};
-        return refuse(fmt::format("this simulator runs one warp, not a block of {} threads", r.amount));
-      case Requirement::Kind::Blocks:
-        if (r.amount <= 1) return Ok{};
-        return refuse(fmt::format("this simulator runs one warp, not a grid of {} blocks", r.amount));
-      case Requirement::Kind::Space: return refuse(fmt::format("the simulated {} models no {} memory", model_.name, r.path));
+        if (r.amount <= model_.limits.threads_per_block) return Ok{};
+        return refuse(fmt::format("a block of the simulated {} has at most {} threads, not {}", model_.name, model_.limits.threads_per_block, r.amount));
+      case Requirement::Kind::Blocks: return Ok{};
+      case Requirement::Kind::Space:
+        if (r.path != "texture" || model_.paths[static_cast<std::size_t>(LoadPath::Texture)].present) return Ok{};
+        return refuse(fmt::format("the simulated {} models no texture memory", model_.name));
       case Requirement::Kind::Flush: return Ok{};
       case Requirement::Kind::Cluster: return refuse("this simulator has no clusters of blocks");
       case Requirement::Kind::Place: return refuse(fmt::format("this simulator cannot place blocks on one {}", r.path));
@@ -85,7 +86,10 @@ class SimBackend final : public runtime::Backend {
     hierarchy_.flush(level);
     return Ok{};
   }
-  Result<std::uint64_t> texture(std::uint64_t, std::uint64_t) override { return failure("E0501", "this simulator has no textures"); }
+  Result<std::uint64_t> texture(std::uint64_t address, std::uint64_t bytes) override {
+    textures_.push_back({address, bytes});
+    return kFirstTexture + textures_.size() - 1;
+  }
   Result<std::uint64_t> constant(runtime::KernelId id, const std::string& name) override {
     const Loaded& loaded = kernels_[id];
     for (std::size_t i = 0; i < loaded.kernel.globals.size(); ++i) {
@@ -153,8 +157,12 @@ class SimBackend final : public runtime::Backend {
       const Parameter& p = loaded.kernel.parameters[i];
       std::memcpy(parameters.data() + p.offset, &arguments[i].bits, p.bytes);
     }
-    hierarchy_.begin_launch();
-    LaunchResult result = interpret({model_, loaded.kernel, memory_, hierarchy_, loaded.globals, shape, std::move(parameters), time_limit, &interrupt}, cycle_);
+    const std::uint64_t shared = static_cast<std::uint64_t>(loaded.kernel.shared_bytes) + shape.shared_bytes;
+    const std::uint64_t carved = carveout(shape.carveout_bytes < 0 ? shared : static_cast<std::uint64_t>(shape.carveout_bytes));
+    hierarchy_.begin_launch(carved);
+    const LaunchContext context{model_, loaded.kernel, memory_, hierarchy_, loaded.globals, textures_, shape, std::move(parameters),
+                                carved, kFirstCode + (static_cast<std::uint64_t>(id) << 24), time_limit, &interrupt};
+    LaunchResult result = interpret(context, cycle_);
     result.outcome.elapsed_seconds = static_cast<double>(result.cycles - cycle_) / model_.sm_clock_hz;
     cycle_ = result.cycles;
     return std::move(result.outcome);
@@ -166,6 +174,17 @@ class SimBackend final : public runtime::Backend {
     std::vector<std::uint64_t> globals;
   };
 
+  /// Instructions lie, among the addresses that caches see, where nothing else does.
+  static constexpr std::uint64_t kFirstCode = 1ull << 52;
+
+  /// The least shared memory that an SM can set aside and that is at least `bytes`.
+  std::uint64_t carveout(std::uint64_t bytes) const {
+    for (const std::uint64_t choice : model_.shared.carveouts) {
+      if (choice >= bytes) return choice;
+    }
+    return model_.shared.per_sm;
+  }
+
   static Diagnostic outside(const char* what, std::uint64_t address, std::uint64_t bytes) {
     return failure("E0803", fmt::format("{} of {} B at 0x{:x} is outside every allocation", what, bytes, address));
   }
@@ -175,12 +194,14 @@ class SimBackend final : public runtime::Backend {
     if (name == "cg") return LoadPath::Cg;
     if (name == "cv") return LoadPath::Cv;
     if (name == "nc") return LoadPath::Nc;
+    if (name == "tex") return LoadPath::Texture;
     return std::nullopt;
   }
 
   /// Why a launch cannot start; empty when it can. `accepts` says the same before anything runs.
   std::string refused(const Kernel& kernel, const runtime::LaunchShape& shape, std::span<const runtime::Argument> arguments) const {
-    if (shape.grid != 1 || shape.block == 0 || shape.block > 32) return "this simulator runs one warp";
+    if (shape.grid == 0 || shape.block == 0) return "a launch without threads";
+    if (shape.block > model_.limits.threads_per_block) return fmt::format("{} threads are more than the {} of a block", shape.block, model_.limits.threads_per_block);
     if (arguments.size() != kernel.parameters.size())
       return fmt::format("'{}' takes {} arguments, {} were given", kernel.name, kernel.parameters.size(), arguments.size());
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -197,6 +218,8 @@ class SimBackend final : public runtime::Backend {
     }
     if (shape.bank_bytes != 0 && std::find(model_.shared.modes.begin(), model_.shared.modes.end(), shape.bank_bytes) == model_.shared.modes.end())
       return fmt::format("no mode with shared-memory banks of {} B", shape.bank_bytes);
+    if (blocks_per_sm(model_, kernel, shape, carveout(shape.carveout_bytes < 0 ? shared : static_cast<std::uint64_t>(shape.carveout_bytes))) == 0)
+      return fmt::format("a block of {} threads, with {} registers each, needs more than an SM has", shape.block, kernel.registers);
     return {};
   }
 
@@ -205,6 +228,7 @@ class SimBackend final : public runtime::Backend {
   DeviceMemory memory_;
   Hierarchy hierarchy_;
   std::vector<Loaded> kernels_;
+  std::vector<Texture> textures_;
   std::uint64_t cycle_ = 1'000'000;  // clocks of a device that has run for a while
 };
 

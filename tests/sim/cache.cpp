@@ -63,7 +63,7 @@ int misses(Cache& cache, const std::vector<std::uint64_t>& addresses) {
   for (int lap = 0; lap < 3; ++lap) {
     for (const std::uint64_t a : addresses) cache.access(a);
   }
-  return static_cast<int>(std::count_if(addresses.begin(), addresses.end(), [&](std::uint64_t a) { return !cache.access(a); }));
+  return static_cast<int>(std::count_if(addresses.begin(), addresses.end(), [&](std::uint64_t a) { return !cache.access(a).hit; }));
 }
 
 std::vector<std::uint64_t> run(std::uint64_t from, std::uint64_t count, std::uint64_t line) {
@@ -98,7 +98,7 @@ TEST_CASE("LRU and FIFO agree with a plain list, equal and unequal sets, every i
       int wrong = 0, hits = 0;
       for (int i = 0; i < 20000; ++i) {
         const std::uint64_t address = random.below(40) * m.line + random.below(4) * 8 + (i % 3 == 0 ? 1ull << 40 : 0);
-        const bool hit = cache.access(address);
+        const bool hit = cache.access(address).hit;
         wrong += hit != oracle.access(c.set(address), address / m.line);
         hits += hit;
       }
@@ -130,7 +130,7 @@ TEST_CASE("tree PLRU of four ways follows its three bits") {
     }
     root = way < 2;
     if (way < 2) left = way == 0; else right = way == 2;
-    REQUIRE(cache.access(line * 32) == hit);
+    REQUIRE(cache.access(line * 32).hit == hit);
   }
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("NRU never evicts the line used last") {
   Cache cache(model({4}, 32, {}, Policy::Nru), 1);
   for (std::uint64_t i = 0; i < 1000; ++i) {
     cache.access(i % 9 * 32);
-    CHECK(cache.access(i % 9 * 32));
+    CHECK(cache.access(i % 9 * 32).hit);
   }
 }
 
@@ -156,7 +156,7 @@ TEST_CASE("weighted replacement hits each way as often as its weight says") {
     cache.access(next * 32);
     for (std::size_t w = 0; w < 4; ++w) {
       Cache probe = cache;
-      if (!probe.access(in[w] * 32)) ++replaced[w], in[w] = next;
+      if (!probe.access(in[w] * 32).hit) ++replaced[w], in[w] = next;
     }
     ++next;
   }
@@ -170,9 +170,9 @@ TEST_CASE("random replacement spreads over the ways, and repeats with its seed")
   int same_b = 0, same_c = 0;
   for (std::uint64_t i = 0; i < 4000; ++i) {
     const std::uint64_t address = i * 7 % 11 * 32;
-    const bool hit = a.access(address);
-    same_b += hit == b.access(address);
-    same_c += hit == c.access(address);
+    const bool hit = a.access(address).hit;
+    same_b += hit == b.access(address).hit;
+    same_c += hit == c.access(address).hit;
   }
   CHECK(same_b == 4000);
   CHECK(same_c < 4000);
@@ -182,14 +182,14 @@ TEST_CASE("a sector is fetched alone, its line is evicted whole") {
   CacheModel m = model({2}, 128);
   m.sector = 32;
   Cache cache(m, 1);
-  CHECK(!cache.access(0));
-  CHECK(cache.access(28));
-  CHECK(!cache.access(32));
-  CHECK(cache.access(0));
-  CHECK(!cache.access(128));
-  CHECK(!cache.access(256));  // evicts line 0
-  CHECK(!cache.access(32));
-  CHECK(!cache.access(0));
+  CHECK(!cache.access(0).hit);
+  CHECK(cache.access(28).hit);
+  CHECK(!cache.access(32).hit);
+  CHECK(cache.access(0).hit);
+  CHECK(!cache.access(128).hit);
+  CHECK(!cache.access(256).hit);  // evicts line 0
+  CHECK(!cache.access(32).hit);
+  CHECK(!cache.access(0).hit);
 }
 
 TEST_CASE("L2 TLB: 65 pages fit, the 66th costs 18 of the big set, then 9 a page") {
@@ -236,7 +236,7 @@ TEST_CASE("Fermi L1: one line too many misses in one set only, and not always") 
   int count = 0, laps = 300;
   for (int lap = 0; lap < laps; ++lap) {
     for (const std::uint64_t a : ring) {
-      if (!cache.access(a) && lap > 0) missed.insert(a / 128), ++count;
+      if (!cache.access(a).hit && lap > 0) missed.insert(a / 128), ++count;
     }
   }
   CHECK(missed == std::set<std::uint64_t>{0, 32, 64, 96, 128});

@@ -60,8 +60,9 @@ TEST_CASE("launches that cannot be are faults") {
   CHECK(device.launch(kernel, {{1, 4}}).done());
   CHECK(!device.launch(kernel, {}).done());
   CHECK(!device.launch(kernel, {{1, 8}}).done());
-  CHECK(!device.launch(kernel, {{1, 4}}, LaunchShape{.block = 64}).done());
-  CHECK(!device.launch(kernel, {{1, 4}}, LaunchShape{.grid = 2}).done());
+  CHECK(!device.launch(kernel, {{1, 4}}, LaunchShape{.block = 2048}).done());
+  CHECK(!device.launch(kernel, {{1, 4}}, LaunchShape{.grid = 0}).done());
+  CHECK(device.launch(kernel, {{1, 4}}, LaunchShape{.grid = 300, .block = 1024}).done());
   CHECK(!device.launch(kernel, {{1, 4}}, LaunchShape{.shared_bytes = 49153}).done());
   CHECK(device.launch(kernel, {{1, 4}}, LaunchShape{.shared_bytes = 49152}).done());
   CHECK(!device.launch(kernel, {{1, 4}}, LaunchShape{.shared_bytes = 8192, .carveout_bytes = 4096}).done());
@@ -103,9 +104,9 @@ TEST_CASE("requirements are refused at their place, naming what is missing") {
   CHECK(refused("gtx780", Kind::SharedBytes, "", 49152).empty());
   CHECK(!refused("gtx780", Kind::SharedBytes, "", 49153).empty());
   CHECK(!refused("gtx560ti", Kind::MemoryBytes, "", 2ull << 30).empty());
-  CHECK(has(refused("gtx780", Kind::Threads, "", 64), "one warp"));
-  CHECK(refused("gtx780", Kind::Threads, "", 32).empty());
-  CHECK(has(refused("gtx780", Kind::Blocks, "", 2), "one warp"));
+  CHECK(has(refused("gtx780", Kind::Threads, "", 2048), "1024 threads"));
+  CHECK(refused("gtx780", Kind::Threads, "", 1024).empty());
+  CHECK(refused("gtx780", Kind::Blocks, "", 100'000).empty());
 }
 
 TEST_CASE("a device says what it is") {

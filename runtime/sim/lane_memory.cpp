@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/sim/lane_memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace gexp::sim {
+namespace {
+
+std::uint64_t read_element(const std::byte* at, std::uint32_t bytes) {
+  std::uint64_t value = 0;
+  switch (bytes) {
+    case 4: { std::uint32_t v; std::memcpy(&v, at, 4); return v; }
+    case 8: { std::memcpy(&value, at, 8); return value; }
+    default: std::memcpy(&value, at, bytes); return value;
+  }
+}
+
+Space space_of(const Instruction& i, std::uint64_t address) {
+  if (i.space != Space::Generic) return i.space;
+  if (address - kSharedWindow < kWindowBytes) return Space::Shared;
+  if (address - kLocalWindow < kWindowBytes) return Space::Local;
+  return Space::Global;
+}
+
+const char* verb(Kind kind) {
+  switch (kind) {
+    case Kind::Store: return "store";
+    case Kind::Atomic: return "atomic operation";
+    case Kind::Texture: return "texture fetch";
+    default: return "load";
+  }
+}
+
+}  // namespace
+
+Space LaneMemory::gather(const Instruction& i, Warp& warp, std::uint32_t mask, Addresses& addresses) const {
+  const std::uint64_t* const base = warp.slot(i.a);
+  each_lane(mask, [&](std::uint32_t lane) { addresses[lane] = base[lane] + static_cast<std::uint64_t>(i.offset); });
+  return space_of(i, addresses[static_cast<std::size_t>(std::countr_zero(mask))]);
+}
+
+std::byte* LaneMemory::locate(const Instruction& i, Space space, Warp& warp, Block& block, std::uint64_t address, std::uint32_t lane) {
+  const std::uint32_t bytes = static_cast<std::uint32_t>(i.bytes) * i.count;
+  const auto describe = [&](const char* why) -> std::byte* {
+    fault_ = fmt::format("{} of {} B at 0x{:x} {} (PTX line {})", verb(i.kind), bytes, address, why, i.line);
+    return nullptr;
+  };
+  const auto inside = [&](std::byte* begin, std::uint64_t offset, std::uint64_t size, const char* why) -> std::byte* {
+    return offset >= size || bytes > size - offset ? describe(why) : begin + offset;
+  };
+  if (address % bytes != 0) return describe("is misaligned");
+  switch (space) {
+    case Space::Shared: {
+      const std::uint64_t offset = i.space == Space::Generic ? address - kSharedWindow : address & 0xffffffffu;
+      return inside(block.shared.data(), offset, block.shared.size(), "is outside the block's shared memory");
+    }
+    case Space::Local: {
+      const std::uint64_t offset = i.space == Space::Generic ? address - kLocalWindow : address;
+      return inside(warp.local.data() + static_cast<std::size_t>(lane) * c_.kernel.local_bytes, offset, c_.kernel.local_bytes,
+                    "is outside the thread's local memory");
+    }
+    case Space::Param:
+      return inside(const_cast<std::byte*>(c_.parameters.data()), address, c_.parameters.size(), "is outside the kernel's parameters");
+    default:
+      if (std::byte* host = c_.memory.find(address, bytes)) return host;
+      return describe(address < 4096 ? "is through a null pointer" : "is outside every allocation");
+  }
+}
+
+bool LaneMemory::read(const Instruction& i, Space space, Warp& warp, Block& block, std::uint32_t mask, const Addresses& addresses) {
+  for (; mask != 0; mask &= mask - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
+    const std::byte* const at = locate(i, space, warp, block, addresses[lane], lane);
+    if (!at) return false;
+    for (std::uint32_t k = 0; k < i.count; ++k) {
+      std::uint64_t value = read_element(at + k * i.bytes, i.bytes);
+      if (i.extend != 0 && (value & (i.mask ^ (i.mask >> 1))) != 0) value |= i.extend;
+      warp.slot(i.data[k])[lane] = value;
+    }
+  }
+  return true;
+}
+
+bool LaneMemory::write(const Instruction& i, Space space, Warp& warp, Block& block, std::uint32_t mask, const Addresses& addresses) {
+  for (; mask != 0; mask &= mask - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
+    std::byte* const at = locate(i, space, warp, block, addresses[lane], lane);
+    if (!at) return false;
+    for (std::uint32_t k = 0; k < i.count; ++k) std::memcpy(at + k * i.bytes, &warp.slot(i.data[k])[lane], i.bytes);
+  }
+  return true;
+}
+
+bool LaneMemory::atomic(const Instruction& i, Space space, Warp& warp, Block& block, std::uint32_t mask, const Addresses& addresses) {
+  const auto extend = [&i](std::uint64_t x) { return static_cast<std::int64_t>(x << i.shift) >> i.shift; };
+  for (; mask != 0; mask &= mask - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
+    std::byte* const at = locate(i, space, warp, block, addresses[lane], lane);
+    if (!at) return false;
+    const std::uint64_t old = read_element(at, i.bytes), b = warp.slot(i.b)[lane];
+    std::uint64_t value = 0;
+    switch (i.atomic) {
+      case AtomicOp::Add: value = old + b; break;
+      case AtomicOp::Exch: value = b; break;
+      case AtomicOp::Cas: value = old == b ? warp.slot(i.c)[lane] : old; break;
+      case AtomicOp::MinS: value = extend(old) < extend(b) ? old : b; break;
+      case AtomicOp::MinU: value = std::min(old, b); break;
+      case AtomicOp::MaxS: value = extend(old) > extend(b) ? old : b; break;
+      case AtomicOp::MaxU: value = std::max(old, b); break;
+      case AtomicOp::And: value = old & b; break;
+      case AtomicOp::Or: value = old | b; break;
+      case AtomicOp::Xor: value = old ^ b; break;
+      case AtomicOp::Inc: value = old >= b ? 0 : old + 1; break;
+      case AtomicOp::Dec: value = old == 0 || old > b ? b : old - 1; break;
+    }
+    std::memcpy(at, &value, i.bytes);
+    warp.slot(i.to)[lane] = old;
+  }
+  return true;
+}
+
+bool LaneMemory::texels(const Instruction& i, Warp& warp, std::uint32_t mask, Addresses& addresses) {
+  for (; mask != 0; mask &= mask - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
+    const std::uint64_t handle = warp.slot(i.a)[lane] - kFirstTexture;
+    if (handle >= c_.textures.size()) {
+      fault_ = fmt::format("a fetch from what is no texture (PTX line {})", i.line);
+      return false;
+    }
+    const Texture& texture = c_.textures[handle];
+    const auto element = static_cast<std::int64_t>(static_cast<std::int32_t>(warp.slot(i.b)[lane]));
+    // Outside of a linear texture lies zero.
+    std::uint32_t value = 0;
+    addresses[lane] = texture.address;
+    if (element >= 0 && static_cast<std::uint64_t>(element) < texture.bytes / 4) {
+      addresses[lane] += static_cast<std::uint64_t>(element) * 4;
+      const std::byte* const at = c_.memory.find(addresses[lane], 4);
+      if (!at) {
+        fault_ = fmt::format("texture fetch at 0x{:x} is outside every allocation (PTX line {})", addresses[lane], i.line);
+        return false;
+      }
+      std::memcpy(&value, at, 4);
+    }
+    warp.slot(i.data[0])[lane] = value;
+    for (std::size_t k = 1; k < i.count; ++k) warp.slot(i.data[k])[lane] = 0;
+  }
+  return true;
+}
+
+}  // namespace gexp::sim

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "runtime/sim/device_memory.h"
+#include "runtime/sim/interpreter.h"
+#include "runtime/sim/warp.h"
+
+namespace gexp::sim {
+
+/// What lanes read and write: the data of all memory spaces. It takes no time; MemoryUnit tells that.
+class LaneMemory {
+ public:
+  explicit LaneMemory(const LaunchContext& context) : c_(context) {}
+
+  /// The lanes' addresses, and the space of the first. (A load may overwrite its address register.)
+  Space gather(const Instruction& i, Warp& warp, std::uint32_t mask, Addresses& addresses) const;
+  /// False: an access cannot be; fault() says why.
+  bool read(const Instruction& i, Space space, Warp& warp, Block& block, std::uint32_t mask, const Addresses& addresses);
+  bool write(const Instruction& i, Space space, Warp& warp, Block& block, std::uint32_t mask, const Addresses& addresses);
+  bool atomic(const Instruction& i, Space space, Warp& warp, Block& block, std::uint32_t mask, const Addresses& addresses);
+  /// Where the lanes' texels are: element `b` of texture `a`.
+  bool texels(const Instruction& i, Warp& warp, std::uint32_t mask, Addresses& addresses);
+  [[nodiscard]] const std::string& fault() const { return fault_; }
+
+ private:
+  std::byte* locate(const Instruction& i, Space space, Warp& warp, Block& block, std::uint64_t address, std::uint32_t lane);
+
+  const LaunchContext& c_;
+  std::string fault_;
+};
+
+}  // namespace gexp::sim

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/sim/memory_unit.h"
+
+#include <algorithm>
+#include <cmath>
+
+// A warp's access is split into pieces, one a region. Each goes through the warp's load unit, is looked up in the SM, and what is
+// not there is booked, crosses the SM's port and arrives, an event of its own, at what all SMs share. With no entry to be booked in,
+// the warp is stalled, and all later loads of its SM behind it. So latency rises and throughput saturates as loads grow, and
+// requests under way = throughput x latency (Little's law), without any curve in the model.
+namespace gexp::sim {
+namespace {
+
+/// A store may be so far ahead of its SM's port, cycles: what a store queue holds (assumed).
+constexpr double kStoreQueue = 256;
+
+std::uint64_t cycles(double time) { return static_cast<std::uint64_t>(std::ceil(time - 1e-6)); }
+std::uint64_t latency_cycles(double latency) { return static_cast<std::uint64_t>(std::max(1.0, std::round(latency))); }
+
+}  // namespace
+
+MemoryUnit::MemoryUnit(const DeviceModel& model, Hierarchy& hierarchy, Events& events, Warps& warps, std::uint32_t bank_bytes)
+    : model_(model), hierarchy_(hierarchy), events_(events), warps_(warps), shared_timing_(model.shared, bank_bytes), sms_(static_cast<std::size_t>(model.sms)) {
+  for (Sm& sm : sms_) sm.load_units.resize(model.pipeline.load_units);
+}
+
+void MemoryUnit::coalesce(const Addresses& addresses, std::uint32_t mask, std::uint64_t sector, std::uint64_t region) {
+  pieces_.clear();
+  each_lane(mask, [&](std::uint32_t lane) {
+    const std::uint64_t begin = addresses[lane] / region * region;
+    const std::uint32_t bit = 1u << ((addresses[lane] - begin) / sector);
+    // Neighbours mostly follow each other.
+    for (std::size_t k = pieces_.size(); k-- > 0;) {
+      if (pieces_[k].region != begin) continue;
+      pieces_[k].sectors |= bit;
+      return;
+    }
+    pieces_.push_back({begin, bit});
+  });
+}
+
+bool MemoryUnit::has_entry(const Sm& sm, const Load& load) const {
+  const Outstanding& o = model_.outstanding;
+  switch (o.kind) {
+    case Outstanding::Kind::Unlimited: return true;
+    case Outstanding::Kind::Mshr: return sm.entries < o.entries;
+    case Outstanding::Kind::Prt: return (load.entry != 0 || sm.entries < o.entries) && (o.requests == 0 || sm.requests < o.requests);
+  }
+  return true;
+}
+
+bool MemoryUnit::join(Sm&, std::uint32_t request, std::uint32_t load) {
+  Request& r = requests_[request];
+  if (model_.outstanding.kind == Outstanding::Kind::Mshr && model_.outstanding.merges > 0 && r.merged >= model_.outstanding.merges) return false;
+  ++r.merged;
+  r.waiters = waiters_.add({load, r.waiters});
+  ++loads_[load].remaining;
+  return true;
+}
+
+/// False: there is no entry for it now, and nothing has changed.
+bool MemoryUnit::send(std::uint32_t load, Hierarchy::Piece piece, double time) {
+  Load& l = loads_[load];
+  Warp& warp = warps_[l.warp];
+  Sm& sm = sms_[warp.sm];
+  const bool near = hierarchy_.has_near(l.path);
+  const bool merges = near || model_.outstanding.kind == Outstanding::Kind::Mshr;
+  if (merges && !sm.pending.empty()) {
+    const auto under_way = sm.pending.find(key(l.path, piece.region));
+    if (under_way != sm.pending.end() && (piece.sectors & ~requests_[under_way->second].piece.sectors) == 0) return join(sm, under_way->second, load);
+  }
+  const bool full = !has_entry(sm, l);
+  if (full && !(near && hierarchy_.holds(l.path, warp.sm, piece))) return false;
+  const Hierarchy::Near found = hierarchy_.near(l.path, warp.sm, piece);
+  if (found.latency > 0) {
+    const double wait = model_.bandwidth.l1 > 0 ? sm.l1.wait(time, static_cast<double>(hierarchy_.region(l.path)) / model_.bandwidth.l1) : 0;
+    l.ready = std::max(l.ready, time + std::ceil(wait - 1e-6) + static_cast<double>(latency_cycles(found.latency)));
+  }
+  if (found.missing == 0) return true;
+
+  Request request{.sm = warp.sm, .path = l.path, .piece = {piece.region, found.missing}, .translated = found.translated, .left = time, .merged = 1};
+  if (model_.outstanding.kind == Outstanding::Kind::Mshr || (model_.outstanding.kind == Outstanding::Kind::Prt && l.entry == 0)) ++sm.entries;
+  l.entry = 1;
+  ++sm.requests;
+  request.booked = true;
+  request.waiters = waiters_.add({load, kNobody});
+  ++l.remaining;
+  const double bytes = static_cast<double>(hierarchy_.sector(l.path)) * std::popcount(found.missing);
+  const double wait = model_.bandwidth.sm > 0 ? sm.port.wait(time, bytes / model_.bandwidth.sm) : 0;
+  const std::uint32_t index = requests_.add(request);
+  if (merges) sm.pending[key(l.path, piece.region)] = index;
+  events_.add(cycles(time + wait) + hierarchy_.way(l.path), Event::Kind::Arrive, index);
+  return true;
+}
+
+void MemoryUnit::load(std::uint32_t warp, const Instruction& i, LoadPath path, const Addresses& addresses, std::uint32_t mask, std::uint64_t now) {
+  Warp& w = warps_[warp];
+  // Constant memory gives all lanes one word at a time (Wong10 section IV-K).
+  const bool broadcast = path == LoadPath::Constant;
+  coalesce(addresses, mask, broadcast ? 4 : hierarchy_.sector(path), broadcast ? 4 : hierarchy_.region(path));
+  if (broadcast) {
+    for (Hierarchy::Piece& piece : pieces_) {
+      const std::uint64_t region = piece.region / hierarchy_.region(path) * hierarchy_.region(path);
+      piece = {region, 1u << ((piece.region - region) / hierarchy_.sector(path))};
+    }
+  }
+  for (std::size_t k = 0; k < i.count; ++k) w.ready[i.data[k]] = kNever;
+  if (i.kind == Kind::Atomic) w.ready[i.to] = kNever;
+  w.ready[kTrue] = 0;
+  ++w.loads;
+  w.stalled_load = loads_.add({.warp = warp, .instruction = &i, .path = path});
+  std::swap(w.rest, pieces_);
+  std::reverse(w.rest.begin(), w.rest.end());
+  Sm& sm = sms_[w.sm];
+  // Loads leave an SM in order, hits behind a stalled one too.
+  if (sm.stalled.empty()) go_on(warp, now);
+  else w.state = Warp::State::Stalled;
+  if (w.state == Warp::State::Stalled) sm.stalled.push_back(warp);
+}
+
+/// Sends the pieces that are left, as far as there are entries.
+void MemoryUnit::go_on(std::uint32_t warp, std::uint64_t now) {
+  Warp& w = warps_[warp];
+  Server& unit = sms_[w.sm].load_units[w.load_unit];
+  w.state = Warp::State::Stalled;
+  const std::uint32_t load = w.stalled_load;
+  while (!w.rest.empty()) {
+    // The unit's time is taken once the piece has gone.
+    const double start = std::max(static_cast<double>(now), unit.free());
+    if (!send(load, w.rest.back(), start)) return;
+    unit.wait(static_cast<double>(now), model_.pipeline.transaction);
+    w.rest.pop_back();
+  }
+  w.state = Warp::State::Ready;
+  w.stalled_load = kNobody;
+  Load& l = loads_[load];
+  l.whole = true;
+  if (l.remaining > 0) return;
+  const std::uint64_t ready = std::max(now + 1, cycles(l.ready));
+  // With the number of loads under way limited, their ends matter even when nobody waits for the data.
+  if (model_.outstanding.loads_per_warp > 0) return events_.add(ready, Event::Kind::Finish, load);
+  complete(load, ready);
+}
+
+void MemoryUnit::complete(std::uint32_t load, std::uint64_t now) {
+  const Load l = loads_[load];
+  Warp& w = warps_[l.warp];
+  const Instruction& i = *l.instruction;
+  if (model_.outstanding.kind == Outstanding::Kind::Prt && l.entry != 0) --sms_[w.sm].entries;
+  loads_.remove(load);
+  if (!warps_.loaded(l.warp)) return;
+  for (std::size_t k = 0; k < i.count; ++k) w.ready[i.data[k]] = now;
+  if (i.kind == Kind::Atomic) w.ready[i.to] = now;
+  w.ready[kTrue] = 0;
+  if (w.state != Warp::State::Waiting) return;
+  w.state = Warp::State::Ready;
+  events_.add(std::max(now, w.next), Event::Kind::Run, l.warp);
+}
+
+void MemoryUnit::finish(std::uint32_t load, std::uint64_t now) { complete(load, now); }
+
+void MemoryUnit::arrive(std::uint32_t request, std::uint64_t now) {
+  Request& r = requests_[request];
+  if (r.store) {
+    last_store_ = std::max(last_store_, hierarchy_.store(r.sm, r.piece, static_cast<double>(now)));
+    requests_.remove(request);
+    return;
+  }
+  const double latency = hierarchy_.far(r.path, r.sm, r.piece, r.translated, static_cast<double>(now));
+  const std::uint64_t left = now - hierarchy_.way(r.path);
+  events_.add(std::max(now, left + latency_cycles(latency)), Event::Kind::Return, request);
+}
+
+void MemoryUnit::come_back(std::uint32_t request, std::uint64_t now) {
+  const Request r = requests_[request];
+  Sm& sm = sms_[r.sm];
+  const auto under_way = sm.pending.find(key(r.path, r.piece.region));
+  if (under_way != sm.pending.end() && under_way->second == request) sm.pending.erase(under_way);
+  requests_.remove(request);
+  --sm.requests;
+  if (model_.outstanding.kind == Outstanding::Kind::Mshr) --sm.entries;
+  for (std::uint32_t at = r.waiters; at != kNobody;) {
+    const Waiter waiter = waiters_[at];
+    waiters_.remove(at);
+    at = waiter.next;
+    Load& l = loads_[waiter.load];
+    if (--l.remaining > 0 || !l.whole) continue;
+    complete(waiter.load, std::max(now, cycles(l.ready)));
+  }
+  while (!sm.stalled.empty()) {
+    const std::uint32_t warp = sm.stalled.front();
+    go_on(warp, now);
+    if (warps_[warp].state == Warp::State::Stalled) break;
+    sm.stalled.pop_front();
+    events_.add(std::max(now, warps_[warp].next), Event::Kind::Run, warp);
+  }
+}
+
+void MemoryUnit::store(std::uint32_t warp, const Addresses& addresses, std::uint32_t mask, std::uint64_t now) {
+  Warp& w = warps_[warp];
+  Sm& sm = sms_[w.sm];
+  const std::uint64_t sector = hierarchy_.store_sector();
+  coalesce(addresses, mask, sector, std::max<std::uint64_t>(128, sector));
+  for (const Hierarchy::Piece& piece : pieces_) {
+    const double bytes = static_cast<double>(sector) * std::popcount(piece.sectors);
+    const double wait = model_.bandwidth.sm > 0 ? sm.port.wait(static_cast<double>(now), bytes / model_.bandwidth.sm) : 0;
+    const std::uint32_t request = requests_.add({.sm = w.sm, .path = LoadPath::Default, .piece = piece, .store = true, .left = static_cast<double>(now)});
+    events_.add(cycles(static_cast<double>(now) + wait) + hierarchy_.way(LoadPath::Default), Event::Kind::Arrive, request);
+    if (wait > kStoreQueue) w.next = std::max(w.next, cycles(static_cast<double>(now) + wait - kStoreQueue));
+  }
+}
+
+std::uint64_t MemoryUnit::shared(std::uint32_t sm, const Instruction& i, const Addresses& addresses, std::uint32_t mask, std::uint64_t now) {
+  std::uint32_t ways = 1;
+  if (!std::has_single_bit(mask)) {
+    std::array<std::uint32_t, kLanes> offsets{};
+    each_lane(mask, [&](std::uint32_t lane) { offsets[lane] = static_cast<std::uint32_t>(addresses[lane]); });
+    ways = shared_timing_.ways(offsets, mask, static_cast<std::uint32_t>(i.bytes) * i.count);
+  }
+  const double rate = model_.bandwidth.shared;
+  const double wait = rate > 0 ? sms_[sm].shared.wait(static_cast<double>(now), ways * 128.0 / rate) : 0;
+  return shared_timing_.cycles(ways) + cycles(wait);
+}
+
+}  // namespace gexp::sim

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/sim/device_model.h"
+#include "runtime/sim/events.h"
+#include "runtime/sim/hierarchy.h"
+#include "runtime/sim/server.h"
+#include "runtime/sim/shared_memory.h"
+#include "runtime/sim/warp.h"
+
+namespace gexp::sim {
+
+/// How long loads and stores take: coalescing, the load units, tables of outstanding requests and ports of all SMs, and the
+/// hierarchy behind them. It moves no data. A load's result becomes ready, in the warp's scoreboard, once all its pieces are back.
+class MemoryUnit {
+ public:
+  MemoryUnit(const DeviceModel& model, Hierarchy& hierarchy, Events& events, Warps& warps, std::uint32_t bank_bytes);
+
+  /// A load, or an atomic operation, issues at `now`. Afterwards the warp is Ready, or Stalled.
+  void load(std::uint32_t warp, const Instruction& i, LoadPath path, const Addresses& addresses, std::uint32_t mask, std::uint64_t now);
+  void store(std::uint32_t warp, const Addresses& addresses, std::uint32_t mask, std::uint64_t now);
+  /// Cycles of an access to shared memory that issues at `now`.
+  std::uint64_t shared(std::uint32_t sm, const Instruction& i, const Addresses& addresses, std::uint32_t mask, std::uint64_t now);
+  /// Whether the warp may have one load more under way.
+  [[nodiscard]] bool may_load(const Warp& warp) const { return model_.outstanding.loads_per_warp == 0 || warp.loads < model_.outstanding.loads_per_warp; }
+
+  /// What an event says has come about.
+  void arrive(std::uint32_t request, std::uint64_t now);
+  void come_back(std::uint32_t request, std::uint64_t now);
+  void finish(std::uint32_t load, std::uint64_t now);
+
+  /// When the last store will be done.
+  [[nodiscard]] double last_store() const { return last_store_; }
+
+ private:
+  struct Load {
+    std::uint32_t warp = 0;
+    const Instruction* instruction = nullptr;
+    LoadPath path = LoadPath::Default;
+    std::uint32_t remaining = 0;  ///< requests that are not back
+    std::uint32_t entry = 0;      ///< Prt: 1 while it holds one
+    bool whole = false;           ///< every piece has been dealt with
+    double ready = 0;             ///< of the pieces that the SM had
+  };
+  struct Request {
+    std::uint32_t sm = 0;
+    LoadPath path = LoadPath::Default;
+    Hierarchy::Piece piece;
+    std::uint8_t translated = 0;
+    bool store = false, booked = false;
+    double left = 0;               ///< the SM
+    std::uint32_t merged = 0;      ///< requests that it serves
+    std::uint32_t waiters = kNobody;
+  };
+  struct Waiter {
+    std::uint32_t load = 0, next = kNobody;
+  };
+  /// A list whose free places are used again.
+  template <class T> struct Pool {
+    std::vector<T> items;
+    std::vector<std::uint32_t> free;
+    std::uint32_t add(T item) {
+      if (free.empty()) return items.push_back(std::move(item)), static_cast<std::uint32_t>(items.size() - 1);
+      const std::uint32_t at = free.back();
+      free.pop_back();
+      items[at] = std::move(item);
+      return at;
+    }
+    void remove(std::uint32_t at) { free.push_back(at); }
+    T& operator[](std::uint32_t at) { return items[at]; }
+  };
+  struct Sm {
+    std::vector<Server> load_units;
+    Server l1, port, shared;
+    std::uint32_t entries = 0, requests = 0;  ///< in use
+    std::deque<std::uint32_t> stalled;        ///< warps, in order
+    std::unordered_map<std::uint64_t, std::uint32_t> pending;  ///< requests under way, by region and path
+  };
+
+  void coalesce(const Addresses& addresses, std::uint32_t mask, std::uint64_t sector, std::uint64_t region);
+  void go_on(std::uint32_t warp, std::uint64_t now);
+  bool send(std::uint32_t load, Hierarchy::Piece piece, double time);
+  bool join(Sm& sm, std::uint32_t request, std::uint32_t load);
+  [[nodiscard]] bool has_entry(const Sm& sm, const Load& load) const;
+  void complete(std::uint32_t load, std::uint64_t now);
+  static std::uint64_t key(LoadPath path, std::uint64_t region) { return region << 4 | static_cast<std::uint64_t>(path); }
+
+  const DeviceModel& model_;
+  Hierarchy& hierarchy_;
+  Events& events_;
+  Warps& warps_;
+  SharedTiming shared_timing_;
+  std::vector<Sm> sms_;
+  Pool<Load> loads_;
+  Pool<Request> requests_;
+  Pool<Waiter> waiters_;
+  std::vector<Hierarchy::Piece> pieces_;  // of the access at hand
+  double last_store_ = 0;
+};
+
+}  // namespace gexp::sim

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "runtime/sim/events.h"
+#include "runtime/sim/hierarchy.h"
+#include "runtime/sim/ptx.h"
+
+namespace gexp::sim {
+
+inline constexpr std::uint32_t kLanes = 32;
+inline constexpr std::uint32_t kNobody = ~0u;
+
+/// Addresses, one a lane.
+using Addresses = std::array<std::uint64_t, kLanes>;
+
+template <class F> void each_lane(std::uint32_t mask, F f) {
+  for (; mask != 0; mask &= mask - 1) f(static_cast<std::uint32_t>(std::countr_zero(mask)));
+}
+
+/// A warp that an SM holds. Registers are per lane, the scoreboard is the warp's: an instruction issues for all its lanes at once.
+/// Lanes have program counters of their own; the group with the smallest one runs, so that lanes that branched apart meet again at
+/// the first instruction that both reach.
+struct Warp {
+  enum class State : std::uint8_t {
+    Ready,    ///< an event will let it go on
+    Waiting,  ///< for a load that is under way
+    Stalled,  ///< a part of its load has no entry to be booked in
+    Barrier,  ///< every lane waits at a barrier
+    Done,
+  };
+  State state = State::Ready;
+  bool slot_granted = false, unit_granted = false;  ///< the issue slot, or the arithmetic unit, of this cycle is its own
+  std::uint32_t block = 0, sm = 0, scheduler = 0, load_unit = 0;
+  std::uint32_t first_thread = 0, width = 0;  ///< lanes that were started
+  std::uint32_t live = 0;     ///< lanes that have not ended
+  std::uint32_t at_barrier = 0;  ///< lanes that wait at a barrier
+  std::uint32_t barrier = 0;  ///< line of the PTX text
+  std::uint32_t mask = 0, pc = 0, limit = 0;  ///< the group that runs; at `limit` others wait
+  std::array<std::uint32_t, kLanes> pcs{};    ///< of lanes outside the group
+  std::vector<std::uint64_t> values;  ///< [slot * width + lane]
+  std::vector<std::uint64_t> ready;   ///< [slot]: cycle from which it can be used; kNever while a load is under way
+  std::vector<std::byte> local;       ///< [lane * local_bytes]
+  std::uint64_t next = 0;             ///< cycle at which the next instruction can issue
+  std::uint64_t fetched = kNever;     ///< line of instructions that it has
+  std::uint32_t loads = 0;            ///< under way
+  std::vector<Hierarchy::Piece> rest;  ///< Stalled: what is left of `stalled_load`
+  std::uint32_t stalled_load = kNobody;
+
+  std::uint64_t* slot(std::uint32_t s) { return values.data() + static_cast<std::size_t>(s) * width; }
+};
+
+/// All warps that SMs hold. Places are used again once no load of the warp that had one is under way.
+class Warps {
+ public:
+  /// A warp as it begins.
+  std::uint32_t add() {
+    if (free_.empty()) return warps_.emplace_back(), static_cast<std::uint32_t>(warps_.size() - 1);
+    const std::uint32_t index = free_.back();
+    free_.pop_back();
+    warps_[index] = {};
+    return index;
+  }
+  /// The warp at `index` has run its last instruction.
+  void end(std::uint32_t index) {
+    Warp& warp = warps_[index];
+    warp.state = Warp::State::Done;
+    if (warp.loads == 0) free_.push_back(index);
+  }
+  /// A load of it is back. True: the warp is there to use it.
+  bool loaded(std::uint32_t index) {
+    Warp& warp = warps_[index];
+    --warp.loads;
+    if (warp.state != Warp::State::Done) return true;
+    if (warp.loads == 0) free_.push_back(index);
+    return false;
+  }
+  Warp& operator[](std::uint32_t index) { return warps_[index]; }
+  const Warp& operator[](std::uint32_t index) const { return warps_[index]; }
+
+ private:
+  std::deque<Warp> warps_;  // references stay valid
+  std::vector<std::uint32_t> free_;
+};
+
+/// Threads that share shared memory and barriers.
+struct Block {
+  std::uint32_t id = 0, sm = 0;
+  std::uint32_t live = 0;  ///< threads that have not ended
+  std::vector<std::byte> shared;
+};
+
+}  // namespace gexp::sim
