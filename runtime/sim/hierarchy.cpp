@@ -23,7 +23,7 @@ Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed)
     }
     caches_.push_back(std::make_unique<Cache>(cache, mix(seed + i)));
     levels.push_back({caches_.back().get(), nullptr});
-    (cache.per_sm ? emptied_ : shared_).push_back(caches_.back().get());
+    (cache.scope != Scope::Device ? emptied_ : shared_).push_back(caches_.back().get());
   }
   for (std::size_t i = 0; i < model.tlbs.size(); ++i) tlbs_.push_back(std::make_unique<Cache>(model.tlbs[i], mix(seed + 1000 + i)));
 
@@ -39,7 +39,7 @@ Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed)
     paths_[p].has_window = from.has_window;
     paths_[p].latency = from.latency;
   }
-  fill(stores_, model.store_caches, model.store_tlbs);
+  fill(stores_, model.stores.caches, model.stores.tlbs);
 }
 
 void Hierarchy::begin_launch() {

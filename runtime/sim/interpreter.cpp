@@ -263,6 +263,8 @@ template <bool One> void Machine::run_group(std::uint32_t mask, std::uint32_t pc
         next = issue + issue_;
         break;
       }
+      case Kind::Texture: return fault(fmt::format("a texture load (PTX line {})", i.line));
+      case Kind::Barrier:
       case Kind::Nothing: next = issue + issue_; break;
     }
     ++pc;
