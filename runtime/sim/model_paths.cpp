@@ -34,7 +34,12 @@ std::vector<double> read_row(ModelTable& rows, const std::string& place, double 
 void read_path(ModelTable& t, const DeviceModel& model, LoadPath which, PathModel& path) {
   path.present = true;
   path.caches = references(t, "caches", model.caches);
+  for (std::size_t i = 1; i < path.caches.size(); ++i) {
+    const CacheModel &nearer = model.caches[static_cast<std::size_t>(path.caches[i - 1])], &cache = model.caches[static_cast<std::size_t>(path.caches[i])];
+    if (cache.scope < nearer.scope) t.error("E0606", t.place("caches"), fmt::format("'{}' lies behind '{}', which more SMs share", cache.name, nearer.name));
+  }
   path.tlbs = references(t, "tlbs", model.tlbs);
+  if (which == LoadPath::Instruction && !path.tlbs.empty()) t.error("E0606", t.place("tlbs"), "instructions are fetched without translation");
   if (t.has("virtual")) {
     const std::vector<int> untranslated = references(t, "virtual", model.caches);
     if (untranslated.size() > path.caches.size() || !std::equal(untranslated.begin(), untranslated.end(), path.caches.begin()))
