@@ -11,6 +11,7 @@
 namespace gexp::sim {
 namespace {
 
+constexpr double kMostCycles = 1'000'000;
 constexpr std::uint64_t kMostSets = 1u << 20, kMostWays = 1u << 20, kMostLines = 1u << 22;
 
 std::vector<std::uint32_t> read_sets(ModelTable& t) {
@@ -25,6 +26,54 @@ std::vector<std::uint32_t> read_sets(ModelTable& t) {
   const auto ways = static_cast<std::uint32_t>(t.whole("ways", 1, kMostWays));
   if (count * ways > kMostLines) return t.error("E0605", t.place("ways"), fmt::format("{} has more than {} lines", t.name(), kMostLines)), std::vector<std::uint32_t>{};
   return std::vector<std::uint32_t>(count, ways);
+}
+
+/// The ways of a cache that shares its memory with shared memory: what the least carve-out leaves of it.
+std::vector<std::uint32_t> read_unified(ModelTable& t, CacheModel& cache, bool shared_known, const std::vector<std::uint64_t>& carveouts) {
+  for (const char* key : {"capacity", "ways"}) {
+    if (t.has(key)) t.error("E0606", t.place(key), fmt::format("the carve-out decides how large {} is: '{}' says it twice", t.name(), key));
+  }
+  cache.unified = t.size("unified", 1ull << 30);
+  const std::uint64_t sets = t.whole("sets", 1, kMostSets), step = sets * cache.line;
+  if (cache.unified == 0 || cache.line == 0 || !shared_known) return {};
+  const Span place = t.place("unified");
+  if (carveouts.empty()) return t.error("E0606", place, fmt::format("{} shares its memory with shared memory, of which no carve-outs are given", t.name()), "[shared] carveouts = […]"), std::vector<std::uint32_t>{};
+  for (const std::uint64_t carveout : carveouts) {
+    if (carveout < cache.unified && (cache.unified - carveout) % step == 0) continue;
+    return t.error("E0606", place, fmt::format("a carve-out of {} B leaves no whole number of ways: {} sets of {} B are {} B a way", carveout, sets, cache.line, step)), std::vector<std::uint32_t>{};
+  }
+  const std::uint64_t ways = (cache.unified - carveouts.front()) / step;
+  if (ways > kMostWays || sets * ways > kMostLines) return t.error("E0605", place, fmt::format("{} has more than {} lines", t.name(), kMostLines)), std::vector<std::uint32_t>{};
+  return std::vector<std::uint32_t>(sets, static_cast<std::uint32_t>(ways));
+}
+
+void read_scope(ModelTable& t, CacheForm form, const DeviceModel& model, CacheModel& cache) {
+  if (form == CacheForm::Tlb && !t.has("scope")) {
+    cache.scope = Scope::Device;
+    return;
+  }
+  const std::string scope = t.choice("scope", {"sm", "tpc", "device"});
+  cache.scope = scope == "sm" ? Scope::Sm : scope == "tpc" ? Scope::Tpc : Scope::Device;
+  if (cache.scope == Scope::Tpc && model.sms_per_tpc == 1) t.error("E0606", t.place("scope"), "the device has no clusters of SMs", "[device] sms_per_tpc = 3");
+  if (cache.unified > 0 && cache.scope != Scope::Sm) t.error("E0606", t.place("scope"), "shared memory is an SM's: what is one memory with it is an SM's too");
+}
+
+/// Where the lines of a device's cache lie.
+void read_slices(ModelTable& t, const DeviceModel& model, CacheModel& cache) {
+  if (cache.scope != Scope::Device) {
+    for (const char* key : {"slices", "partitions", "far", "spread"}) {
+      if (t.has(key)) t.error("E0606", t.place(key), fmt::format("only a cache of the whole device has '{}'", key));
+    }
+    return;
+  }
+  cache.slices = static_cast<std::uint32_t>(t.whole_or("slices", 1, 1, 4096));
+  cache.partitions = static_cast<std::uint32_t>(t.whole_or("partitions", 1, 1, 64));
+  cache.far = t.number_or("far", 0, 0, kMostCycles);
+  cache.spread = t.number_or("spread", 0, 0, kMostCycles);
+  if (cache.slices % cache.partitions != 0) t.error("E0606", t.place("partitions"), fmt::format("{} partitions do not divide {} slices", cache.partitions, cache.slices));
+  else if (static_cast<std::uint32_t>(model.sms) % cache.partitions != 0) t.error("E0606", t.place("partitions"), fmt::format("{} partitions do not divide {} SMs", cache.partitions, model.sms));
+  if (t.has("far") && cache.partitions == 1) t.error("E0606", t.place("far"), "nothing is far in a cache of one partition");
+  if (t.has("spread") && cache.slices == 1) t.error("E0606", t.place("spread"), "a cache of one slice lies in one place");
 }
 
 void check_bit(ModelTable& t, const char* key, std::uint64_t bit, std::uint64_t line) {
@@ -77,13 +126,15 @@ void read_index(ModelTable& t, CacheModel& cache, std::uint64_t line) {
   if (index.block % line != 0) t.error("E0606", t.place("block"), fmt::format("a block of {} B is no whole number of lines of {} B", index.block, line));
 }
 
-void read_replacement(ModelTable& t, CacheModel& cache) {
+void read_replacement(ModelTable& t, std::size_t carveouts, CacheModel& cache) {
   const std::string policy = t.choice("replacement", {"lru", "fifo", "plru", "random", "weighted", "nru"});
   constexpr std::pair<std::string_view, Policy> kPolicies[] = {{"lru", Policy::Lru}, {"fifo", Policy::Fifo}, {"plru", Policy::Plru},
                                                                {"random", Policy::Random}, {"weighted", Policy::Weighted}, {"nru", Policy::Nru}};
   for (const auto& [word, value] : kPolicies) {
     if (word == policy) cache.policy = value;
   }
+  if (cache.unified > 0 && carveouts > 1 && (cache.policy == Policy::Plru || cache.policy == Policy::Weighted))
+    return t.error("E0606", t.place("replacement"), fmt::format("a carve-out changes the ways of {}: '{}' needs to know them", t.name(), policy));
   if (cache.policy == Policy::Plru) {
     for (const std::uint32_t ways : cache.ways) {
       if (std::has_single_bit(ways) && ways <= 64) continue;
@@ -105,7 +156,8 @@ void read_replacement(ModelTable& t, CacheModel& cache) {
   for (double& weight : cache.weights) weight /= sum;
 }
 
-void read_cache(ModelTable& t, CacheForm form, CacheModel& cache, const std::vector<CacheModel>& before) {
+void read_cache(ModelTable& t, CacheForm form, bool shared_known, const DeviceModel& model, CacheModel& cache) {
+  const std::vector<CacheModel>& before = model.caches;
   if (form == CacheForm::Data && t.has("storage_of")) {
     // The same lines under another index: only the index is its own.
     const std::string other = t.text("storage_of");
@@ -121,10 +173,11 @@ void read_cache(ModelTable& t, CacheForm form, CacheModel& cache, const std::vec
   const char* const line_key = form == CacheForm::Data ? "line" : "page";
   const char* const total_key = form == CacheForm::Data ? "capacity" : "reach";
   const std::size_t errors = t.errors();
+  const bool unified = form == CacheForm::Data && t.has("unified");
   cache.line = t.size(line_key, 1ull << 34);
-  const std::uint64_t capacity = t.size(total_key, 1ull << 42);
-  cache.ways = read_sets(t);
-  if (t.errors() != errors) return;
+  const std::uint64_t capacity = unified ? 0 : t.size(total_key, 1ull << 42);
+  cache.ways = unified ? read_unified(t, cache, shared_known, model.shared.carveouts) : read_sets(t);
+  if (t.errors() != errors || (unified && !shared_known)) return;
   if (!std::has_single_bit(cache.line)) return t.error("E0606", t.place(line_key), fmt::format("'{}' of {} must be a power of two", line_key, t.name()));
   cache.sector = cache.line;
   if (form == CacheForm::Data && t.has("sector")) {
@@ -136,16 +189,20 @@ void read_cache(ModelTable& t, CacheForm form, CacheModel& cache, const std::vec
     return t.error("E0606", t.place(t.has("sector") ? "sector" : line_key), "a sector has at least 16 B, a line at most 64 sectors");
   const std::uint64_t lines = std::accumulate(cache.ways.begin(), cache.ways.end(), std::uint64_t{0});
   if (lines > kMostLines) return t.error("E0605", t.place("sets"), fmt::format("{} has more than {} lines", t.name(), kMostLines));
-  if (capacity != lines * cache.line)
+  if (!unified && capacity != lines * cache.line)
     t.error("E0606", t.place(total_key), fmt::format("{} lines of {} B are {} B, not {}", lines, cache.line, lines * cache.line, capacity));
   read_index(t, cache, cache.line);
-  read_replacement(t, cache);
-  if (form == CacheForm::Data) cache.scope = t.choice("scope", {"sm", "device"}) == "sm" ? Scope::Sm : Scope::Device;
+  read_replacement(t, model.shared.carveouts.size(), cache);
+  read_scope(t, form, model, cache);
+  if (form == CacheForm::Tlb) return;
+  cache.prefetch = t.size_or("prefetch", 0, lines * cache.line);
+  if (cache.prefetch % cache.line != 0) t.error("E0606", t.place("prefetch"), fmt::format("{} B are no whole number of lines of {} B", cache.prefetch, cache.line));
+  read_slices(t, model, cache);
 }
 
 }  // namespace
 
-void read_caches(ModelTable& table, CacheForm form, std::vector<CacheModel>& caches) {
+void read_caches(ModelTable& table, CacheForm form, bool shared_known, DeviceModel& model) {
   for (const auto& entry : table.table().entries) {
     if (entry.key == "source" || entry.key == "assumed") continue;
     const TomlValue* value = table.required(entry.key, TomlValue::Kind::Table);
@@ -155,15 +212,18 @@ void read_caches(ModelTable& table, CacheForm form, std::vector<CacheModel>& cac
     ModelTable t(*value, entry.key_span, fmt::format("{} '{}'", form == CacheForm::Data ? "cache" : "TLB", entry.key), table.diagnostics());
     CacheModel cache;
     cache.name = entry.key;
-    read_cache(t, form, cache, caches);
+    read_cache(t, form, shared_known, model, cache);
     // Keys that an early end did not ask for are not typos.
-    for (const char* key : {"line", "page", "capacity", "reach", "sets", "ways", "sector", "bits", "xor", "index", "block", "replacement", "weights", "probabilities", "scope"}) {
-      const bool other_form = form == CacheForm::Data ? std::string_view(key) == "page" || std::string_view(key) == "reach"
-                                                      : std::string_view(key) == "line" || std::string_view(key) == "capacity" || std::string_view(key) == "sector" || std::string_view(key) == "scope";
-      if (!other_form && cache.storage_of < 0) t.know(key);
+    if (cache.storage_of < 0) {
+      for (const char* key : {"sets", "ways", "bits", "xor", "index", "block", "replacement", "weights", "probabilities", "scope"}) t.know(key);
+      if (form == CacheForm::Data) {
+        for (const char* key : {"line", "capacity", "unified", "sector", "prefetch", "slices", "partitions", "far", "spread"}) t.know(key);
+      } else {
+        for (const char* key : {"page", "reach"}) t.know(key);
+      }
     }
     t.finish();
-    caches.push_back(std::move(cache));
+    (form == CacheForm::Data ? model.caches : model.tlbs).push_back(std::move(cache));
   }
 }
 

@@ -11,8 +11,9 @@ namespace gexp::sim {
 
 enum class CacheForm : std::uint8_t { Data, Tlb };
 
-/// [caches] and [tlbs]: one table a cache. A TLB says `page` and `reach` where a cache says `line` and `capacity`.
-void read_caches(ModelTable& table, CacheForm form, std::vector<CacheModel>& caches);
+/// [caches] and [tlbs]: one table a cache. A TLB says `page` and `reach` where a cache says `line` and `capacity`. Requires
+/// [device] and [shared]; what depends on the latter goes unchecked when it was wrong.
+void read_caches(ModelTable& table, CacheForm form, bool shared_known, DeviceModel& model);
 
 /// A list of cache names as indices into `caches`.
 std::vector<int> references(ModelTable& table, const char* key, const std::vector<CacheModel>& caches);

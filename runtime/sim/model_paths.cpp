@@ -14,26 +14,32 @@ struct PathName {
   std::string_view word;
   LoadPath path;
 };
-constexpr PathName kPaths[] = {{"ca", LoadPath::Ca}, {"cg", LoadPath::Cg}, {"cv", LoadPath::Cv}, {"nc", LoadPath::Nc}};
+constexpr PathName kPaths[] = {{"ca", LoadPath::Ca}, {"cg", LoadPath::Cg}, {"cv", LoadPath::Cv}, {"nc", LoadPath::Nc}, {"texture", LoadPath::Texture},
+                               {"constant", LoadPath::Constant}, {"local", LoadPath::Local}, {"instruction", LoadPath::Instruction}};
 
 PathModel& slot(DeviceModel& model, LoadPath path) { return model.paths[static_cast<std::size_t>(path)]; }
 
 /// One row: the latency of data found in one place, by where the translation is found.
-std::vector<double> read_row(ModelTable& rows, const std::string& place, bool translated, const std::vector<std::string>& columns) {
-  if (!translated) return std::vector<double>(columns.size(), rows.number(place, 1, kMostCycles));
+std::vector<double> read_row(ModelTable& rows, const std::string& place, double least, bool translated, const std::vector<std::string>& columns) {
+  if (!translated) return std::vector<double>(columns.size(), rows.number(place, least, kMostCycles));
   std::vector<double> row(columns.size(), 1);
   const TomlValue* value = rows.required(place, TomlValue::Kind::Table);
   if (!value) return row;
   ModelTable t(*value, rows.table().find(place)->key_span, fmt::format("latency '{}' of {}", place, rows.name()), rows.diagnostics());
-  for (std::size_t i = 0; i < columns.size(); ++i) row[i] = t.number(columns[i], 1, kMostCycles);
+  for (std::size_t i = 0; i < columns.size(); ++i) row[i] = t.number(columns[i], least, kMostCycles);
   t.finish();
   return row;
 }
 
-void read_path(ModelTable& t, const DeviceModel& model, PathModel& path) {
+void read_path(ModelTable& t, const DeviceModel& model, LoadPath which, PathModel& path) {
   path.present = true;
   path.caches = references(t, "caches", model.caches);
+  for (std::size_t i = 1; i < path.caches.size(); ++i) {
+    const CacheModel &nearer = model.caches[static_cast<std::size_t>(path.caches[i - 1])], &cache = model.caches[static_cast<std::size_t>(path.caches[i])];
+    if (cache.scope < nearer.scope) t.error("E0606", t.place("caches"), fmt::format("'{}' lies behind '{}', which more SMs share", cache.name, nearer.name));
+  }
   path.tlbs = references(t, "tlbs", model.tlbs);
+  if (which == LoadPath::Instruction && !path.tlbs.empty()) t.error("E0606", t.place("tlbs"), "instructions are fetched without translation");
   if (t.has("virtual")) {
     const std::vector<int> untranslated = references(t, "virtual", model.caches);
     if (untranslated.size() > path.caches.size() || !std::equal(untranslated.begin(), untranslated.end(), path.caches.begin()))
@@ -51,9 +57,12 @@ void read_path(ModelTable& t, const DeviceModel& model, PathModel& path) {
   const TomlValue* latency = t.required("latency", TomlValue::Kind::Table);
   if (!latency) return;
   ModelTable rows(*latency, t.table().find("latency")->key_span, t.name(), t.diagnostics());
-  for (std::size_t i = 0; i < path.caches.size(); ++i)
-    path.latency.push_back(read_row(rows, model.caches[static_cast<std::size_t>(path.caches[i])].name, translates && i >= path.translate_at, columns));
-  path.latency.push_back(read_row(rows, "memory", translates, columns));
+  for (std::size_t i = 0; i < path.caches.size(); ++i) {
+    // What the first instruction cache has costs nothing beyond the issue.
+    const double least = which == LoadPath::Instruction && i == 0 ? 0 : 1;
+    path.latency.push_back(read_row(rows, model.caches[static_cast<std::size_t>(path.caches[i])].name, least, translates && i >= path.translate_at, columns));
+  }
+  path.latency.push_back(read_row(rows, "memory", 1, translates, columns));
   rows.finish();
 }
 
@@ -65,11 +74,14 @@ void read_paths(ModelTable& table, const std::string& default_path, DeviceModel&
     if (!value) continue;
     ModelTable t(*value, table.table().find(name.word)->key_span, fmt::format("path '{}'", name.word), table.diagnostics());
     if (t.has("same_as")) {
-      const std::string other = t.choice("same_as", {"ca", "cg", "cv", "nc"});
+      std::vector<std::string_view> words;
+      for (const PathName& path : kPaths) words.push_back(path.word);
+      const std::string other = t.choice("same_as", words);
       const auto* target = table.table().find(other);
+      if (other == "instruction") t.error("E0606", t.place("same_as"), fmt::format("{} loads data, which no instruction cache holds", t.name()));
       if (!target || target->value.find("same_as")) t.error("E0602", t.place("same_as"), fmt::format("{} is the same as '{}', which has no table of its own", t.name(), other));
     } else {
-      read_path(t, model, slot(model, name.path));
+      read_path(t, model, name.path, slot(model, name.path));
     }
     t.finish();
   }

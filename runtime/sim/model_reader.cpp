@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "runtime/sim/model_parts.h"
 
@@ -12,11 +13,11 @@ namespace {
 
 constexpr std::uint64_t kMostCycles = 1'000'000;
 
-/// Runs `read` on a table of the root, if it is there; complains when it must be and is not.
-template <class F> void section(ModelTable& root, const char* key, bool must, F read) {
-  const TomlValue* value = must ? root.required(key, TomlValue::Kind::Table) : root.optional(key, TomlValue::Kind::Table);
+/// Runs `read` on a table inside another, if it is there; complains when it must be and is not.
+template <class F> void section(ModelTable& outer, const char* key, const char* name, bool must, F read) {
+  const TomlValue* value = must ? outer.required(key, TomlValue::Kind::Table) : outer.optional(key, TomlValue::Kind::Table);
   if (!value) return;
-  ModelTable table(*value, root.table().find(key)->key_span, fmt::format("[{}]", key), root.diagnostics());
+  ModelTable table(*value, outer.table().find(key)->key_span, name, outer.diagnostics());
   read(table);
   table.finish();
 }
@@ -29,29 +30,96 @@ void read_device(ModelTable& t, DeviceModel& model, std::string& default_path) {
     t.error("E0605", t.place("compute"), "'compute' of [device] is a major and a minor number", "compute = [3, 5]");
   }
   model.sms = static_cast<int>(t.whole("sms", 1, 4096));
+  model.sms_per_tpc = static_cast<int>(t.whole_or("sms_per_tpc", 1, 1, 4096));
+  if (model.sms % model.sms_per_tpc != 0) t.error("E0606", t.place("sms_per_tpc"), fmt::format("{} SMs are no whole number of clusters of {}", model.sms, model.sms_per_tpc));
   model.sm_clock_hz = t.frequency("sm_clock");
   model.memory_clock_hz = t.frequency("memory_clock");
+  if (t.has("bus") || t.has("transfers"))
+    model.memory_peak = model.memory_clock_hz * static_cast<double>(t.whole("transfers", 1, 64) * t.whole("bus", 8, 1u << 16)) / 8;
   model.memory_bytes = t.size("memory", 1ull << 42);
-  model.l2_bytes = t.size("l2", 1ull << 34);
+  model.l2_bytes = t.size_or("l2", 0, 1ull << 34);
   default_path = t.choice("default_path", {"ca", "cg", "cv", "nc"});
 }
 
-void read_pipeline(ModelTable& t, Pipeline& pipeline) {
+/// `local_path`: [paths.local] says what the pipeline's `local` would.
+void read_pipeline(ModelTable& t, bool local_path, Pipeline& pipeline) {
   const auto cycles = [&](const char* key, std::uint64_t least) { return static_cast<std::uint32_t>(t.whole(key, least, kMostCycles)); };
+  pipeline.schedulers = static_cast<std::uint32_t>(t.whole("schedulers", 1, 64));
   pipeline.clock = cycles("clock", 1);
   pipeline.issue = cycles("issue", 1);
   pipeline.alu = cycles("alu", 1);
   pipeline.multiply = cycles("multiply", 1);
   pipeline.divide = cycles("divide", 1);
   pipeline.constant = cycles("constant", 1);
-  pipeline.local = cycles("local", 1);
+  if (!local_path) pipeline.local = cycles("local", 1);
+  else if (t.has("local")) t.error("E0606", t.place("local"), "[paths.local] says what local memory costs: 'local' says it twice");
   pipeline.transaction = cycles("transaction", 0);
+  pipeline.load_units = static_cast<std::uint32_t>(t.whole("load_units", 1, 64));
+  pipeline.barrier = cycles("barrier", 1);
+  pipeline.instruction_bytes = static_cast<std::uint32_t>(t.whole_or("instruction_bytes", 8, 1, 64));
+  section(t, "interval", "[pipeline.interval]", false, [&](ModelTable& interval) {
+    pipeline.alu_interval = interval.number_or("alu", 0, 1e-3, kMostCycles);
+    pipeline.multiply_interval = interval.number_or("multiply", 0, 1e-3, kMostCycles);
+    pipeline.divide_interval = interval.number_or("divide", 0, 1e-3, kMostCycles);
+  });
+}
+
+void read_limits(ModelTable& t, Limits& limits) {
+  const auto threads = [&](const char* key) {
+    const auto count = static_cast<std::uint32_t>(t.whole(key, 32, 1u << 16));
+    if (count % 32 != 0) t.error("E0606", t.place(key), fmt::format("{} threads are no whole number of warps of 32", count));
+    return count;
+  };
+  limits.threads_per_block = threads("threads_per_block");
+  limits.threads_per_sm = threads("threads_per_sm");
+  if (t.has("threads_per_sm") && limits.threads_per_block > limits.threads_per_sm)
+    t.error("E0606", t.place("threads_per_block"), fmt::format("a block of {} threads does not fit into an SM of {}", limits.threads_per_block, limits.threads_per_sm));
+  limits.blocks_per_sm = static_cast<std::uint32_t>(t.whole("blocks_per_sm", 1, 1024));
+  limits.registers_per_sm = static_cast<std::uint32_t>(t.whole("registers_per_sm", 1, 1u << 24));
+}
+
+void read_outstanding(ModelTable& t, Outstanding& outstanding) {
+  const auto count = [&](const char* key, std::uint64_t least) { return static_cast<std::uint32_t>(t.whole(key, least, 1u << 20)); };
+  const std::string kind = t.choice("kind", {"unlimited", "mshr", "prt"});
+  if (kind == "mshr") {
+    outstanding.kind = Outstanding::Kind::Mshr;
+    outstanding.entries = count("entries", 1);
+    outstanding.merges = count("merges", 1);
+  } else if (kind == "prt") {
+    outstanding.kind = Outstanding::Kind::Prt;
+    outstanding.entries = count("entries", 1);
+    if (t.has("requests")) outstanding.requests = count("requests", 32);  // of one warp instruction at least
+  }
+  if (kind == "unlimited" || t.has("loads_per_warp")) outstanding.loads_per_warp = count("loads_per_warp", 1);
+}
+
+void read_bandwidth(ModelTable& t, const DeviceModel& model, Bandwidth& bandwidth) {
+  const auto rate = [&](const char* key) { return t.rate_or_none(key, model.sm_clock_hz); };
+  bandwidth.l1 = rate("l1");
+  bandwidth.shared = rate("shared");
+  bandwidth.sm = rate("sm");
+  bandwidth.l2 = rate("l2");
+  bandwidth.dram = rate("dram");
+  if (model.memory_peak > 0 && bandwidth.dram * model.sm_clock_hz > model.memory_peak * (1 + 1e-9))
+    t.error("E0606", t.place("dram"), fmt::format("memory cannot move more than its bus: {:.5g} GB/s", model.memory_peak / 1e9));
+}
+
+void read_carveouts(ModelTable& t, SharedModel& shared) {
+  const std::size_t errors = t.errors();
+  shared.carveouts = t.sizes("carveouts", 1ull << 24);
+  if (t.errors() != errors) return;
+  const auto& list = shared.carveouts;
+  const Span place = t.place("carveouts");
+  if (std::adjacent_find(list.begin(), list.end(), std::greater_equal<>()) != list.end()) t.error("E0606", place, "'carveouts' must ascend");
+  else if (list.back() > shared.per_sm) t.error("E0606", place, fmt::format("an SM has {} B of shared memory, not {}", shared.per_sm, list.back()));
+  else if (list.back() < shared.per_block) t.error("E0606", place, fmt::format("no carve-out holds a block's {} B", shared.per_block));
 }
 
 void read_shared(ModelTable& t, SharedModel& shared) {
   shared.per_sm = t.size("per_sm", 1ull << 24);
   shared.per_block = t.size("per_block", 1ull << 24);
   if (shared.per_block > shared.per_sm) t.error("E0606", t.place("per_block"), "a block cannot have more shared memory than an SM");
+  if (t.has("carveouts")) read_carveouts(t, shared);
   shared.banks = static_cast<std::uint32_t>(t.whole("banks", 1, 1024));
   shared.bank_bytes = static_cast<std::uint32_t>(t.whole("bank", 4, 8));
   if (shared.bank_bytes != 4 && shared.bank_bytes != 8) t.error("E0605", t.place("bank"), "banks are 4 or 8 bytes wide"), shared.bank_bytes = 4;
@@ -73,9 +141,22 @@ void read_shared(ModelTable& t, SharedModel& shared) {
 }
 
 void read_noise(ModelTable& t, NoiseModel& noise) {
-  noise.jitter = t.number("jitter", 0, kMostCycles);
-  noise.tail_probability = t.number("tail_probability", 0, 1);
-  noise.tail = t.number("tail", 0, kMostCycles);
+  noise.jitter = t.number_or("jitter", 0, 0, kMostCycles);
+  noise.interference = t.number_or("interference", 0, 0, 1);
+  // Either means nothing without the other.
+  if (t.has("tail") || t.has("tail_probability")) {
+    noise.tail_probability = t.number("tail_probability", 0, 1);
+    noise.tail = t.number("tail", 0, kMostCycles);
+  }
+  const auto& keys = t.table().entries;
+  if (std::all_of(keys.begin(), keys.end(), [](const TomlValue::Entry& e) { return e.key == "source" || e.key == "assumed"; })) t.error("E0603", t.place(), "[noise] names no noise", "jitter, tail and tail_probability, or interference");
+}
+
+void read_stores(ModelTable& t, DeviceModel& model) {
+  model.stores.caches = references(t, "caches", model.caches);
+  model.stores.tlbs = references(t, "tlbs", model.tlbs);
+  if (t.has("write")) model.stores.write_back = t.choice("write", {"through", "back"}) == "back";
+  if (model.stores.write_back && model.stores.caches.empty()) t.error("E0606", t.place("write"), "without a cache there is nothing to write back from");
 }
 
 }  // namespace
@@ -90,18 +171,22 @@ std::optional<DeviceModel> read_device_model(const Source& source, Diagnostics& 
   model.title = root.text("title");
   model.seed = root.whole("seed", 0, 1ull << 53);
   std::string default_path;
-  section(root, "device", true, [&](ModelTable& t) { read_device(t, model, default_path); });
-  section(root, "pipeline", true, [&](ModelTable& t) { read_pipeline(t, model.pipeline); });
-  section(root, "caches", false, [&](ModelTable& t) { read_caches(t, CacheForm::Data, model.caches); });
-  section(root, "tlbs", false, [&](ModelTable& t) { read_caches(t, CacheForm::Tlb, model.tlbs); });
-  section(root, "window", false, [&](ModelTable& t) { model.window_bytes = t.size("size", 1ull << 42); });
-  section(root, "paths", true, [&](ModelTable& t) { read_paths(t, default_path, model); });
-  section(root, "stores", true, [&](ModelTable& t) {
-    model.stores.caches = references(t, "caches", model.caches);
-    model.stores.tlbs = references(t, "tlbs", model.tlbs);
-  });
-  section(root, "shared", true, [&](ModelTable& t) { read_shared(t, model.shared); });
-  section(root, "noise", false, [&](ModelTable& t) { read_noise(t, model.noise); });
+  const auto table = [&](const char* key, bool must, auto read) { section(root, key, fmt::format("[{}]", key).c_str(), must, read); };
+  const TomlValue::Entry* paths = toml->find("paths");
+  table("device", true, [&](ModelTable& t) { read_device(t, model, default_path); });
+  table("pipeline", true, [&](ModelTable& t) { read_pipeline(t, paths && paths->value.find("local"), model.pipeline); });
+  table("limits", true, [&](ModelTable& t) { read_limits(t, model.limits); });
+  table("outstanding", false, [&](ModelTable& t) { read_outstanding(t, model.outstanding); });
+  table("bandwidth", false, [&](ModelTable& t) { read_bandwidth(t, model, model.bandwidth); });
+  // Before the caches: a carve-out can change their size.
+  bool shared_known = false;
+  table("shared", true, [&](ModelTable& t) { read_shared(t, model.shared), shared_known = t.errors() == 0; });
+  table("caches", false, [&](ModelTable& t) { read_caches(t, CacheForm::Data, shared_known, model); });
+  table("tlbs", false, [&](ModelTable& t) { read_caches(t, CacheForm::Tlb, shared_known, model); });
+  table("window", false, [&](ModelTable& t) { model.window_bytes = t.size("size", 1ull << 42); });
+  table("paths", true, [&](ModelTable& t) { read_paths(t, default_path, model); });
+  table("stores", true, [&](ModelTable& t) { read_stores(t, model); });
+  table("noise", false, [&](ModelTable& t) { read_noise(t, model.noise); });
   root.finish();
   check_sources(*toml, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;

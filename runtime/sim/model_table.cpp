@@ -23,6 +23,19 @@ std::optional<std::pair<double, Unit>> quantity(std::string_view text) {
   return std::pair(value, *unit);
 }
 
+/// A number, or "1/6": TOML has no exact thirds.
+std::optional<double> number_of(const TomlValue& value) {
+  if (value.kind == TomlValue::Kind::Integer || value.kind == TomlValue::Kind::Float) return value.number;
+  if (value.kind != TomlValue::Kind::String) return std::nullopt;
+  double above = 0, below = 0;
+  const char* const end = value.text.data() + value.text.size();
+  const auto first = std::from_chars(value.text.data(), end, above);
+  if (first.ec != std::errc() || first.ptr == end || *first.ptr != '/') return std::nullopt;
+  const auto second = std::from_chars(first.ptr + 1, end, below);
+  if (second.ec != std::errc() || second.ptr != end || below == 0) return std::nullopt;
+  return above / below;
+}
+
 }  // namespace
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& words) {
@@ -80,26 +93,64 @@ std::uint64_t ModelTable::whole_or(std::string_view key, std::uint64_t fallback,
 }
 
 double ModelTable::number(std::string_view key, double least, double most) {
-  const TomlValue* value = required(key, TomlValue::Kind::Float);
-  if (!value || !inside(*value, key, value->number, least, most)) return least;
-  return value->number;
+  const TomlValue* value = get(key);
+  if (!value) return missing(key), least;
+  const auto number = number_of(*value);
+  if (!number) return error("E0604", value->span, fmt::format("'{}' of {} is {}, not a number", key, name_, describe(value->kind))), least;
+  return inside(*value, key, *number, least, most) ? *number : least;
+}
+
+double ModelTable::number_or(std::string_view key, double fallback, double least, double most) {
+  return has(key) ? number(key, least, most) : fallback;
 }
 
 std::uint64_t ModelTable::size(std::string_view key, std::uint64_t most) {
   const TomlValue* value = get(key);
   if (!value) return missing(key), 0;
-  double bytes = value->number;
+  return size_of(*value, key, 1, most);
+}
+
+std::uint64_t ModelTable::size_or(std::string_view key, std::uint64_t fallback, std::uint64_t most) {
+  return has(key) ? size(key, most) : fallback;
+}
+
+std::vector<std::uint64_t> ModelTable::sizes(std::string_view key, std::uint64_t most) {
+  std::vector<std::uint64_t> list;
+  const TomlValue* value = required(key, TomlValue::Kind::Array);
+  if (!value) return list;
+  for (const TomlValue& item : value->items) list.push_back(size_of(item, key, 0, most));
+  if (list.empty()) error("E0605", value->span, fmt::format("'{}' of {} is empty", key, name_));
+  return list;
+}
+
+std::uint64_t ModelTable::size_of(const TomlValue& value, std::string_view key, std::uint64_t least, std::uint64_t most) {
+  const char* const form = "write bytes as 128 or \"16 KiB\"";
+  double bytes = value.number;
+  if (value.kind == TomlValue::Kind::String) {
+    const auto q = quantity(value.text);
+    if (!q || q->second.dimension != kBytes || q->second.scale <= 0) return error("E0604", value.span, fmt::format("'{}' of {} is no size", key, name_), form), 0;
+    bytes = q->first * q->second.scale;
+  } else if (value.kind != TomlValue::Kind::Integer) {
+    return error("E0604", value.span, fmt::format("'{}' of {} is {}, not a size", key, name_, describe(value.kind)), form), 0;
+  }
+  if (!inside(value, key, bytes, static_cast<double>(least), static_cast<double>(most))) return 0;
+  if (bytes != std::floor(bytes)) return error("E0605", value.span, fmt::format("'{}' of {} is no whole number of bytes", key, name_)), 0;
+  return static_cast<std::uint64_t>(bytes);
+}
+
+double ModelTable::rate_or_none(std::string_view key, double clock_hz) {
+  const TomlValue* value = get(key);
+  if (!value) return 0;
+  double rate = value->number;
   if (value->kind == TomlValue::Kind::String) {
     const auto q = quantity(value->text);
-    if (!q || q->second.dimension != kBytes || q->second.scale <= 0)
-      return error("E0604", value->span, fmt::format("'{}' of {} is no size", key, name_), "write bytes as 128 or \"16 KiB\""), 0;
-    bytes = q->first * q->second.scale;
-  } else if (value->kind != TomlValue::Kind::Integer) {
-    return error("E0604", value->span, fmt::format("'{}' of {} is {}, not a size", key, name_, describe(value->kind)), "write bytes as 128 or \"16 KiB\""), 0;
+    if (!q || q->second.dimension != kBytes / kSeconds || q->second.scale <= 0)
+      return error("E0604", value->span, fmt::format("'{}' of {} is no bandwidth", key, name_), "write bytes a cycle as 32, or \"109.38 GB/s\""), 0;
+    rate = q->first * q->second.scale / clock_hz;
+  } else if (value->kind != TomlValue::Kind::Integer && value->kind != TomlValue::Kind::Float) {
+    return error("E0604", value->span, fmt::format("'{}' of {} is {}, not a bandwidth", key, name_, describe(value->kind)), "write bytes a cycle as 32, or \"109.38 GB/s\""), 0;
   }
-  if (!inside(*value, key, bytes, 1, static_cast<double>(most))) return 0;
-  if (bytes != std::floor(bytes)) return error("E0605", value->span, fmt::format("'{}' of {} is no whole number of bytes", key, name_)), 0;
-  return static_cast<std::uint64_t>(bytes);
+  return inside(*value, key, rate, 1e-3, 1e6) ? rate : 0;
 }
 
 double ModelTable::frequency(std::string_view key) {
@@ -148,21 +199,9 @@ std::vector<double> ModelTable::numbers(std::string_view key, double least, doub
   const TomlValue* value = required(key, TomlValue::Kind::Array);
   if (!value) return list;
   for (const TomlValue& item : value->items) {
-    double number = item.number;
-    bool good = item.kind == TomlValue::Kind::Integer || item.kind == TomlValue::Kind::Float;
-    if (item.kind == TomlValue::Kind::String) {  // "1/6": TOML has no exact thirds
-      double above = 0, below = 0;
-      const char* const end = item.text.data() + item.text.size();
-      const auto first = std::from_chars(item.text.data(), end, above);
-      good = first.ec == std::errc() && first.ptr != end && *first.ptr == '/';
-      if (good) {
-        const auto second = std::from_chars(first.ptr + 1, end, below);
-        good = second.ec == std::errc() && second.ptr == end && below != 0;
-        number = above / below;
-      }
-    }
-    if (!good) error("E0604", item.span, fmt::format("'{}' of {} lists {}, not a number", key, name_, describe(item.kind)));
-    else if (inside(item, key, number, least, most)) list.push_back(number);
+    const auto number = number_of(item);
+    if (!number) error("E0604", item.span, fmt::format("'{}' of {} lists {}, not a number", key, name_, describe(item.kind)));
+    else if (inside(item, key, *number, least, most)) list.push_back(*number);
   }
   if (value->items.empty()) error("E0605", value->span, fmt::format("'{}' of {} is empty", key, name_));
   return list;
@@ -180,62 +219,6 @@ void ModelTable::finish() {
   }
   for (const std::string& key : missing_) {
     if (!nearest(key, strangers)) error("E0603", place_, fmt::format("{} has no '{}'", name_, key));
-  }
-}
-
-namespace {
-
-void check_table(const TomlValue& table, bool covered, const TomlValue* reasons, Diagnostics& diagnostics) {
-  const auto* source = table.find("source");
-  const auto* assumed = table.find("assumed");
-  const auto filled = [&](const TomlValue::Entry* entry) {
-    if (!entry || entry->value.kind != TomlValue::Kind::String) return false;
-    if (entry->value.text.empty()) diagnostics.error("E0607", entry->value.span, fmt::format("'{}' says nothing", entry->key));
-    return true;
-  };
-  if (source && source->value.kind != TomlValue::Kind::String)
-    diagnostics.error("E0604", source->value.span, fmt::format("'source' is {}, not a text", describe(source->value.kind)));
-  const bool all_assumed = filled(assumed);
-  if (filled(source)) covered = true;
-  if (source && all_assumed)
-    diagnostics.error("E0607", assumed->value.span, "a table is either from a source or assumed", "assumed.KEY = \"why\" exempts single keys from the source");
-  if (all_assumed) covered = true;
-  if (assumed && !all_assumed && assumed->value.kind != TomlValue::Kind::Table)
-    diagnostics.error("E0604", assumed->value.span, fmt::format("'assumed' is {}, not a text", describe(assumed->value.kind)));
-  const TomlValue* own = assumed && assumed->value.kind == TomlValue::Kind::Table ? &assumed->value : nullptr;
-
-  for (const TomlValue* list : {own, reasons}) {
-    if (!list || list->kind != TomlValue::Kind::Table) continue;
-    std::vector<std::string_view> words;
-    for (const auto& entry : table.entries) words.push_back(entry.key);
-    for (const auto& reason : list->entries) {
-      if (!table.find(reason.key))
-        diagnostics.error("E0602", reason.key_span, fmt::format("'assumed' names '{}', which the table does not have", reason.key), did_you_mean(reason.key, words));
-      if (reason.value.kind == TomlValue::Kind::String && reason.value.text.empty())
-        diagnostics.error("E0607", reason.value.span, fmt::format("'assumed.{}' gives no reason", reason.key));
-    }
-  }
-  for (const auto& entry : table.entries) {
-    if (entry.key == "source" || entry.key == "assumed") continue;
-    const TomlValue* reason = nullptr;
-    for (const TomlValue* list : {reasons, own}) {
-      if (!list || list->kind != TomlValue::Kind::Table) continue;
-      if (const auto* found = list->find(entry.key)) reason = &found->value;
-    }
-    const bool excused = reason && reason->kind == TomlValue::Kind::String;
-    if (entry.value.kind == TomlValue::Kind::Table) check_table(entry.value, covered || excused, reason, diagnostics);
-    else if (!covered && !excused)
-      diagnostics.error("E0607", entry.key_span, fmt::format("nothing says where '{}' is from", entry.key),
-                        fmt::format("give the table a source = \"paper, table\", or say assumed.{} = \"why\"", entry.key));
-  }
-}
-
-}  // namespace
-
-void check_sources(const TomlValue& root, Diagnostics& diagnostics) {
-  // The root's own values name the model; only its tables state facts.
-  for (const auto& entry : root.entries) {
-    if (entry.value.kind == TomlValue::Kind::Table) check_table(entry.value, false, nullptr, diagnostics);
   }
 }
 

@@ -27,9 +27,16 @@ class ModelTable {
 
   std::uint64_t whole(std::string_view key, std::uint64_t least, std::uint64_t most);
   std::uint64_t whole_or(std::string_view key, std::uint64_t fallback, std::uint64_t least, std::uint64_t most);
+  /// A number, or a fraction as text: 0.25 or "2/3".
   double number(std::string_view key, double least, double most);
-  /// A number of bytes: 32 or "16 KiB".
+  double number_or(std::string_view key, double fallback, double least, double most);
+  /// A number of bytes, at least 1: 32 or "16 KiB".
   std::uint64_t size(std::string_view key, std::uint64_t most);
+  std::uint64_t size_or(std::string_view key, std::uint64_t fallback, std::uint64_t most);
+  /// Numbers of bytes, each of which may be 0.
+  std::vector<std::uint64_t> sizes(std::string_view key, std::uint64_t most);
+  /// Bytes a cycle: 32 or "109.38 GB/s", which the clock converts; 0 without the key.
+  double rate_or_none(std::string_view key, double clock_hz);
   /// A frequency in Hz: "1006 MHz".
   double frequency(std::string_view key);
   std::string text(std::string_view key);
@@ -58,6 +65,7 @@ class ModelTable {
 
  private:
   void missing(std::string_view key);
+  std::uint64_t size_of(const TomlValue& value, std::string_view key, std::uint64_t least, std::uint64_t most);
   bool inside(const TomlValue& value, std::string_view key, double number, double least, double most);
 
   const TomlValue& table_;

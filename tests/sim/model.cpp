@@ -1,26 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/model_reader.h"
-
 #include "lang/base/sha256.h"
-#include "tests/sim/support.h"
+#include "tests/sim/model_support.h"
 
 using namespace sim_test;
-
-namespace {
-
-/// What the first error of the edited model points at, with its code: "E0602 capacty".
-std::string first(const std::string& model, const std::string& from, const std::string& to) {
-  const gexp::Source source = edited(model, from, to);
-  gexp::Diagnostics diagnostics;
-  if (gexp::sim::read_device_model(source, diagnostics)) return "accepted";
-  const auto d = diagnostics.sorted().front();
-  CHECK(!d.span.empty());
-  // A whole table is shown by its first line.
-  std::string place(source.slice(d.span));
-  return d.code + " " + place.substr(0, place.find('\n'));
-}
-
-}  // namespace
 
 TEST_CASE("every model that ships is valid") {
   CHECK(gexp::sim::names().size() >= 4);
@@ -87,8 +69,9 @@ TEST_CASE("geometry that cannot be") {
 }
 
 TEST_CASE("every value says where it is from") {
-  CHECK(first("gtx780", "source = \"Mei17 section 4.2\"\n", "") == "E0607 clock");
-  CHECK(first("gtx780", "source = \"Mei17 section 4.2\"", "source = \"\"").substr(0, 5) == "E0607");
+  const std::string window = "source = \"Mei17 section 5.2: page entries of 512 MB are active at one time\"";
+  CHECK(first("gtx780", window, "") == "E0607 size");
+  CHECK(first("gtx780", window, "source = \"\"").substr(0, 5) == "E0607");
   CHECK(first("gtx780", "assumed.alu =", "assumed.aul =") == "E0602 aul");
   CHECK(first("gtx980", "assumed = \"one memory with the L1: the latencies of path ca\"\n", "").substr(0, 5) == "E0607");
 }
