@@ -154,7 +154,8 @@ void MemoryUnit::complete(std::uint32_t load, std::uint64_t now) {
   w.ready[kTrue] = 0;
   if (w.state != Warp::State::Waiting) return;
   w.state = Warp::State::Ready;
-  events_.add(std::max(now, w.next), Event::Kind::Run, l.warp);
+  w.next = std::max(w.next, now);
+  events_.add(w.next, Event::Kind::Run, l.warp);
 }
 
 void MemoryUnit::finish(std::uint32_t load, std::uint64_t now) { complete(load, now); }
@@ -192,7 +193,8 @@ void MemoryUnit::come_back(std::uint32_t request, std::uint64_t now) {
     go_on(warp, now);
     if (warps_[warp].state == Warp::State::Stalled) break;
     sm.stalled.pop_front();
-    events_.add(std::max(now, warps_[warp].next), Event::Kind::Run, warp);
+    warps_[warp].next = std::max(now, warps_[warp].next);
+    events_.add(warps_[warp].next, Event::Kind::Run, warp);
   }
 }
 
