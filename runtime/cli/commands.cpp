@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -175,16 +176,37 @@ int emit_command(const Common& common, const std::string& form, const std::strin
   return kDone;
 }
 
-int devices_command(const std::string& show, bool json) {
-  if (!show.empty()) {
-    auto backend = open_device(show, std::nullopt);
-    if (!backend) {
-      print(backend.error(), nullptr);
-      return kEnvironment;
-    }
-    fmt::print("{}: {}\n", (*backend)->device().id, (*backend)->device().name);
-    return kDone;
+namespace {
+
+/// Columns of the terminal on stdout, 100 at most; 100 where there is none.
+std::size_t drawing_width() {
+  winsize size{};
+  const bool told = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return told ? std::min<std::size_t>(size.ws_col, 100) : 100;
+}
+
+int show_device(const std::string& device, bool json) {
+  const auto backend = open_device(device, std::nullopt);
+  if (!backend) {
+    print(backend.error(), nullptr);
+    return kEnvironment;
   }
+  const auto& info = (*backend)->device();
+  if (json) {
+    fmt::print("{}\n", nlohmann::ordered_json{{"id", info.id}, {"name", info.name}, {"kind", info.kind}}.dump(1));
+  } else if (info.kind != "simulated") {
+    fmt::print("{}: {}\n", info.id, info.name);
+  } else if (const auto model = sim::read_model(info.id.substr(std::string_view("sim:").size())); model) {
+    const auto drawing = sim::draw_model(*model, drawing_width());
+    fmt::print("{}", drawing ? *drawing : std::string());
+  }
+  return kDone;
+}
+
+}  // namespace
+
+int devices_command(const std::string& show, bool json) {
+  if (!show.empty()) return show_device(show, json);
   auto gpus = cuda::devices();
   auto list = nlohmann::ordered_json::array();
   if (gpus) {

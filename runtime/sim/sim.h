@@ -21,6 +21,10 @@ Result<Source> read_model(const std::string& name_or_path);
 /// Everything that is wrong with a model, with places in `model`. True: nothing is.
 bool check_model(const Source& model, Diagnostics& diagnostics);
 
+/// The model's hierarchy for people to read, in boxes `width` columns wide, at least 60. No record and no finding. An error's span
+/// is in `model`.
+Result<std::string> draw_model(const Source& model, std::size_t width = 100);
+
 struct Options {
   std::uint64_t seed = 0;  ///< mixed with the model's own; equal seeds give equal runs
 };

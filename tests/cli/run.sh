@@ -267,6 +267,11 @@ expect 'what the device lacks' 3 'E0501' -- "$gexp" plan $structure --device sim
 that 'comes with the plan' grep -q '^PLAN' out.txt
 expect 'a plan of a million points' 0 's +1000000 ' -- timeout 5 "$gexp" plan -e "${long/1..100000/1..1000000}" --device sim:gtx780
 expect 'devices' 0 'sim:gtx980' -- "$gexp" devices
+expect 'one of them' 0 '12 SMs .*288' -- "$gexp" devices show sim:gtx780
+that 'it says SIMULATED' grep -q 'SIMULATED' out.txt
+expect 'one of them as JSON' 0 '"kind": "simulated"' -- "$gexp" devices --json show sim:gtx780
+expect 'a model in a file' 0 'GTX 980' -- "$gexp" devices show "sim:$root/runtime/sim/models/gtx980.toml"
+expect 'none of them' 3 'E0600' -- "$gexp" devices show sim:gtx78
 expect 'the experiments that ship' 0 'cache/structure.gexp' -- "$gexp" list
 expect 'doctor' 0 'NVRTC' -- "$gexp" doctor
 

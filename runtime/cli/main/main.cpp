@@ -78,6 +78,8 @@ int main(int argc, char** argv) {
 
   auto* devices = app.add_subcommand("devices", "GPUs and simulated GPUs");
   devices->add_flag("--json", json, "as JSON");
+  auto* show = devices->add_subcommand("show", "one of them; of a simulated one, what its model describes");
+  show->add_option("device", device, "sim:NAME, sim:FILE.toml, cuda:N or auto")->required();
   auto* doctor = app.add_subcommand("doctor", "what gexp found on this machine and what is missing");
   auto* list = app.add_subcommand("list", "the experiments that ship");
 
