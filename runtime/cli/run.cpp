@@ -101,6 +101,7 @@ int run_command(const Common& common) {
   options.template_folder = common.templates;
   options.interrupted = interrupted;
   options.time_limit = common.time_limit;
+  options.jobs = common.jobs;
   catch_interrupts();
   StderrProgress progress(common.quiet);
   const auto done = runtime::run_session(loaded->program, **backend, *compiler, options, progress, result);

@@ -12,7 +12,8 @@ namespace gexp::sim {
 /// The lines of a cache or TLB: who is in, and who goes next. An access costs constant time, however many ways there are.
 class Cache {
  public:
-  Cache(const CacheModel& model, std::uint64_t seed);
+  /// `seed`: of what the device is (a scattered index); `chance`: of what happens on it (whom random replacement evicts).
+  Cache(const CacheModel& model, std::uint64_t seed, std::uint64_t chance);
 
   /// Looks the sector of `address` up, and brings it in where it was absent. True: it was there.
   bool access(std::uint64_t address) { return access(address, index_); }

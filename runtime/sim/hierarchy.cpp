@@ -8,11 +8,11 @@
 // it (Mei17 Figure 14). Sums of parts would not do: the same TLB miss costs 288 cycles before an L1 hit and 27 before an L2 hit.
 namespace gexp::sim {
 
-Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed)
+Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed, std::uint64_t chance)
     : window_bytes_(model.window_bytes),
       noise_(model.noise),
       noisy_(model.noise.jitter > 0 || model.noise.tail_probability > 0),
-      random_(seed ^ 0x9015e) {
+      random_(seed ^ chance ^ 0x9015e) {
   std::vector<Level> levels;
   for (std::size_t i = 0; i < model.caches.size(); ++i) {
     const CacheModel& cache = model.caches[i];
@@ -21,11 +21,11 @@ Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed)
       levels.push_back({levels[static_cast<std::size_t>(cache.storage_of)].cache, indices_.back().get()});
       continue;
     }
-    caches_.push_back(std::make_unique<Cache>(cache, mix(seed + i)));
+    caches_.push_back(std::make_unique<Cache>(cache, mix(seed + i), chance));
     levels.push_back({caches_.back().get(), nullptr});
     (cache.per_sm ? emptied_ : shared_).push_back(caches_.back().get());
   }
-  for (std::size_t i = 0; i < model.tlbs.size(); ++i) tlbs_.push_back(std::make_unique<Cache>(model.tlbs[i], mix(seed + 1000 + i)));
+  for (std::size_t i = 0; i < model.tlbs.size(); ++i) tlbs_.push_back(std::make_unique<Cache>(model.tlbs[i], mix(seed + 1000 + i), chance));
 
   const auto fill = [&](Path& path, const std::vector<int>& caches, const std::vector<int>& tlbs) {
     for (const int c : caches) path.caches.push_back(levels[static_cast<std::size_t>(c)]);

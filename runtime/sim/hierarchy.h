@@ -13,7 +13,8 @@ namespace gexp::sim {
 /// Caches and TLBs of one SM and the device. Holds who is cached, never data: those live in DeviceMemory.
 class Hierarchy {
  public:
-  Hierarchy(const DeviceModel& model, std::uint64_t seed);
+  /// Equal seeds make the same device; `chance` decides what happens on it: replacement and noise.
+  Hierarchy(const DeviceModel& model, std::uint64_t seed, std::uint64_t chance);
   Hierarchy(const Hierarchy&) = delete;
   Hierarchy& operator=(const Hierarchy&) = delete;
 

@@ -27,8 +27,8 @@ using runtime::Requirement;
 
 class SimBackend final : public runtime::Backend {
  public:
-  SimBackend(DeviceModel model, const std::string& id, const std::string& sha, std::uint64_t seed)
-      : model_(std::move(model)), memory_(model_.memory_bytes), hierarchy_(model_, mix(model_.seed) ^ seed) {
+  SimBackend(DeviceModel model, const std::string& id, const std::string& sha, std::uint64_t seed, std::uint64_t chance = 0)
+      : model_(std::move(model)), seed_(seed), memory_(model_.memory_bytes), hierarchy_(model_, mix(model_.seed) ^ seed, chance) {
     info_.kind = "simulated";
     info_.id = id;
     info_.selector = model_.name;
@@ -45,6 +45,10 @@ class SimBackend final : public runtime::Backend {
   const runtime::DeviceInfo& device() const override { return info_; }
   runtime::Target target() const override { return {}; }
   bool survives_faults() const override { return true; }
+
+  std::unique_ptr<runtime::Backend> another(std::uint64_t number) const override {
+    return std::make_unique<SimBackend>(model_, info_.id, info_.model_sha256, seed_, mix(number));
+  }
 
   Result<> accepts(const Requirement& r) const override {
     const auto refuse = [&](std::string message) {
@@ -201,6 +205,7 @@ class SimBackend final : public runtime::Backend {
   }
 
   DeviceModel model_;
+  std::uint64_t seed_;
   runtime::DeviceInfo info_;
   DeviceMemory memory_;
   Hierarchy hierarchy_;
