@@ -13,7 +13,7 @@ namespace gexp::sim {
 class Cache {
  public:
   /// `seed`: of what the device is (a scattered index); `chance`: of what happens on it (whom random replacement evicts).
-  Cache(const CacheModel& model, std::uint64_t seed, std::uint64_t chance);
+  Cache(const CacheModel& model, std::uint64_t seed, std::uint64_t chance = 0);
 
   /// Looks the sector of `address` up, and brings it in where it was absent. True: it was there.
   bool access(std::uint64_t address) { return access(address, index_); }

@@ -9,7 +9,6 @@
 #include "compiler/pipeline.h"
 #include "runtime/jit/compiler.h"
 #include "runtime/device_facts.h"
-#include "runtime/session.h"
 #include "runtime/sim/sim.h"
 
 namespace gexp::test {
@@ -36,7 +35,8 @@ runtime::RunResult run_loop(const std::string& experiment, const std::string& mo
   return run_text(read(std::string(GEXP_SOURCE_DIR) + "/experiments/" + experiment), model, edits, seed);
 }
 
-runtime::RunResult run_text(const std::string& spec_text, const std::string& model, const std::vector<Edit>& edits, std::uint64_t seed) {
+runtime::RunResult run_text(const std::string& spec_text, const std::string& model, const std::vector<Edit>& edits, std::uint64_t seed,
+                            const runtime::SessionOptions& session) {
   const Source spec("spec.gexp", spec_text);
   Diagnostics diagnostics;
   auto program = compiler::compile(spec, {}, diagnostics);
@@ -62,7 +62,7 @@ runtime::RunResult run_text(const std::string& spec_text, const std::string& mod
   result.device = (*backend)->device();
   program->device = runtime::device_facts(result.device);
   runtime::Progress silent;
-  const auto done = runtime::run_session(*program, **backend, *compiler, {}, silent, result);
+  const auto done = runtime::run_session(*program, **backend, *compiler, session, silent, result);
   REQUIRE_MESSAGE(done.ok(), (done.ok() ? std::string() : render(done.error(), &spec)));
   return result;
 }
