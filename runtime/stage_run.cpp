@@ -150,8 +150,9 @@ Result<bool> StageRun::in_parallel(std::size_t count, std::size_t ahead, const s
   if (!next) return next.error();
   // What other workers had measured when the run was told to end is kept.
   const bool told = *next == Next::Stop && stopped_by_ != End::Faulted;
-  while (told && taken < count) {
-    if (auto more = take_next(taken); !more || *more == Next::NotWanted) break;
+  for (std::size_t i = taken; told && i < count; ++i) {
+    if (!slots[i].to_record) continue;
+    if (auto more = take_next(i); !more || *more == Next::NotWanted) break;
   }
   return *next != Next::Stop;
 }
@@ -162,7 +163,7 @@ Result<bool> StageRun::measure(const Batch& batch) {
     if (measured.skipped) ++result_.skipped;
     if (measured.to_record) {
       result_.table.points.push_back(std::move(measured.point));
-      plans_.push_back(stage_.repeat.until ? std::move(measured.plan) : compiler::PointPlan());
+      if (stage_.repeat.until) plans_.push_back(std::move(measured.plan));
     }
     auto next = account(measured);
     if (!next || *next != Next::On) return next;

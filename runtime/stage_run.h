@@ -61,7 +61,8 @@ class StageRun {
   // The thread that called run().
   Result<bool> measure(const Batch& batch);
   Result<bool> converge();
-  /// Has workers fill what `take` takes in order. False: stop.
+  /// Has workers fill what `take` takes in order, as in_order() does. False: stop; then what other workers had measured meanwhile is
+  /// taken too, unless a fault is the reason.
   Result<bool> in_parallel(std::size_t count, std::size_t ahead, const std::function<void(std::size_t, Measured&)>& work,
                            const std::function<Result<Next>(std::size_t, Measured&)>& take);
   /// What repetitions mean for the stage, besides their records.
@@ -75,7 +76,7 @@ class StageRun {
   const compiler::Stage& stage_;
   const compiler::Scope& scope_;
   StageResult& result_;
-  std::vector<compiler::PointPlan> plans_;  ///< by point, where more repetitions may be wanted
+  std::vector<compiler::PointPlan> plans_;  ///< by point; of a stage with a stopping rule
   infer::Classes classes_;
   std::size_t classified_runs_ = 0;
   RunResult::End stopped_by_ = RunResult::End::Complete;

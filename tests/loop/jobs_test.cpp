@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include "runtime/sim/sim.h"
+#include "tests/loop/forwarding.h"
 #include "tests/loop/loop.h"
 
 using namespace gexp;
@@ -77,6 +79,24 @@ TEST_CASE("a point's records do not depend on the points beside it") {
   auto renamed = sweep("[16KiB]");
   renamed.replace(renamed.find("stage s"), 7, "stage r");
   CHECK(ticks(point_at(with_jobs(renamed, 2), 16384)) != ticks(point_at(alone, 16384)));
+}
+
+TEST_CASE("a device of which there is one, as a GPU is, gives the same answers; its points follow each other") {
+  const auto run = [&](std::size_t jobs) {
+    auto opened = sim::open("gtx780");
+    REQUIRE(opened.ok());
+    Forwarding one(std::move(*opened));
+    runtime::SessionOptions options;
+    options.jobs = jobs;
+    return run_on(kMany, one, options);
+  };
+  const auto result = run(4), separate = run_text(kMany, "gtx780");
+  CHECK(text(result) == text(run(1)));
+  for (const char* id : {"coarse.C", "ends.h", "named.v"}) {
+    CAPTURE(id);
+    CHECK(found(result, id) == found(separate, id));
+  }
+  CHECK(found(result, "coarse.C") == "12 KiB");
 }
 
 TEST_CASE("all devices of a run are the same device: a scattered mapping is the model's, not the point's") {

@@ -23,6 +23,9 @@ runtime::RunResult run_loop(const std::string& experiment, const std::string& mo
 runtime::RunResult run_text(const std::string& spec, const std::string& model, const std::vector<Edit>& edits = {}, std::uint64_t seed = 0,
                             const runtime::SessionOptions& options = {});
 
+/// The same on a device of the caller's.
+runtime::RunResult run_on(const std::string& spec, runtime::Backend& backend, const runtime::SessionOptions& options = {});
+
 /// A finding's value as text ("12 KiB", "[17, 8]"), or "undetermined: why". `field` of a structured one.
 std::string found(const runtime::RunResult& result, const std::string& id, const std::string& field = {});
 
