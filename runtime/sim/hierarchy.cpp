@@ -229,12 +229,14 @@ double Hierarchy::store(std::uint32_t sm, Piece piece, double time) {
   }
   const double bytes = static_cast<double>(stores_.sector) * std::popcount(piece.sectors);
   double waits = 0, distance = 0, to_memory = model_.stores.write_back && !stores_.caches.empty() ? 0 : bytes;
+  // What was written through is not written again when its line goes.
+  const auto use = model_.stores.write_back ? Cache::Use::Write : Cache::Use::Read;
   for (const Level& level : stores_.caches) {
     const CacheModel& m = model_.caches[static_cast<std::size_t>(level.cache)];
     if (m.scope == Scope::Device) waits += serve_slice(level, sm, piece.region, bytes, time + waits, distance);
     for (std::uint32_t left = piece.sectors; left != 0; left &= left - 1) {
       bool dirty = false;
-      look(level, sm, piece.region + static_cast<std::uint32_t>(std::countr_zero(left)) * stores_.sector, Cache::Use::Write, &dirty);
+      look(level, sm, piece.region + static_cast<std::uint32_t>(std::countr_zero(left)) * stores_.sector, use, &dirty);
       if (dirty) to_memory += static_cast<double>(stores_.sector);
     }
   }
