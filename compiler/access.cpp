@@ -73,8 +73,8 @@ std::string store_text(const Memory& memory, Via via, int width, const std::stri
 
 std::string step_text(const Memory& memory, Via via, int width, const std::string& at, const std::string& link, const std::string& base) {
   if (is_texture(memory, via)) {  // fetched by index: the link itself is where to go on
-    return fmt::format("asm volatile(\"{{ .reg .u32 g, b, a; {} }}\" : \"=r\"({}) : \"l\"(t_{}), \"r\"((int){}) : \"memory\"); {} = {};",
-                       fmt::format(kTextureFetch), link, memory.name, at, at, link);
+    return fmt::format("asm volatile(\"{{ .reg .u32 i, r, g, b, a; cvt.u32.u64 i, %0; tex.1d.v4.u32.s32 {{r, g, b, a}}, [%1, {{i}}]; cvt.u64.u32 %0, r; }}\" : \"+l\"({}) : \"l\"(t_{}) : \"memory\"); {} = (u32){};",
+                       at, memory.name, link, at);
   }
   const auto name = load_name(memory, via);
   const std::string load = width == 16 ? fmt::format("{{ .reg .u32 x, y, z; {}.v4.u32 {{%0, x, y, z}}, [%1]; }}", name)

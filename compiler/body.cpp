@@ -293,7 +293,8 @@ class Writer {
     const auto number = code_.argument(fmt::format("steps {}", table), found->steps);
     auto& settled = rehearsed_ ? addresses_ : before_loops_;
     const std::string indent = rehearsed_ ? "    " : "      ";
-    const std::string start = fmt::format("((const u64*)table{})[{}] * {}", table, ring, (*memory)->space == Space::Texture || op.via == Via::Tex ? 1 : *width);
+    const bool fetched = (*memory)->space == Space::Texture || op.via == Via::Tex;
+    const std::string start = fmt::format("((const u64*)table{})[{}] * {}", table, ring, fetched ? 1 : *width);
     if (rehearsed_) {
       settled += fmt::format("{}const u64 {} = pass == 1 ? {} : {};\n", indent, base, base_of(**memory), idle_cell(**memory));
       settled += fmt::format("{}u64 {} = {} + (pass == 1 ? {} : 0ull);\n", indent, at, base, start);
@@ -301,6 +302,8 @@ class Writer {
     } else {
       settled += fmt::format("{}const u64 {} = {};\n{}u64 {} = {} + {};\n{}const u64 {} = {};\n", indent, base, base_of(**memory), indent, at, base, start, indent, steps, number);
     }
+    // An index has no base to be added to: without an instruction that reads it, the first fetch would wait for the table.
+    if (fetched) settled += fmt::format("{}asm volatile(\"add.u64 %0, %0, 0;\" : \"+l\"({}) :: \"memory\");\n", indent, at);
     line(fmt::format("{} {} = 0;", value_type(link_bytes(*width)), link));
     line("#pragma unroll 1");
     line(fmt::format("for (u64 i = 0; i < {}; ++i) {{", steps));

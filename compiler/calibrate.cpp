@@ -9,8 +9,19 @@
 #include "compiler/access.h"
 
 // `total`: two clock reads with nothing between. `each`: the region of the first access over a hit whose latency is known from
-// a chain through the idle cell, which holds its own address (as in each.cu); where a space has none, the clock reads again.
+// a chain through the idle cell, which holds its own address (as in each.cu); where a space has none, the region without its load,
+// in which each instruction waits for the one before as it does there.
 namespace gexp::compiler {
+
+namespace {
+
+/// `to`, as a chase makes its next address of what it has `seen`.
+std::string next_address(int width, const char* base) {
+  const bool wide = link_bytes(width) == 8;
+  return fmt::format("asm volatile(\"{} %0, %1, {}, %2;\" : \"=l\"(to) : \"{}\"(seen), \"l\"({}) : \"memory\"); ", wide ? "mad.lo.u64" : "mad.wide.u32", width, wide ? "l" : "r", base);
+}
+
+}  // namespace
 
 const char* idle_cell(const Memory& memory) {
   switch (memory.space) {
@@ -34,7 +45,13 @@ std::string calibration_text(Timing timing, const Memory* first, bool chase, Via
   const std::string repeat = "    _Pragma(\"unroll 1\") for (u32 i = 0; i < 16; ++i) { ";
   const std::string keep = "least = t1 - t0 < least ? t1 - t0 : least; }\n";
   const bool cell = first && timing == Timing::Each && first->space != Space::Texture && first->space != Space::Constant && path_of(*first, via) != Via::Tex;
-  if (!cell) return repeat + clock0 + settle_text("sum") + " " + clock1 + keep;
+  if (!cell) {
+    if (!chase || !first || timing != Timing::Each) return repeat + clock0 + settle_text("sum") + " " + clock1 + keep;
+    std::string text = fmt::format("    u64 to = sum; {0} seen = ({0})sum;\n", value_type(link_bytes(width))), step;
+    if (path_of(*first, via) == Via::Tex) step = "asm volatile(\"{ .reg .u32 i; cvt.u32.u64 i, %0; cvt.u64.u32 %0, i; }\" : \"+l\"(to) :: \"memory\"); ";
+    else step = next_address(width, "sum");
+    return text + repeat + clock0 + step + settle_text("to") + " " + clock1 + keep;
+  }
   const auto at = std::string(first->space == Space::Global ? "cell" : idle_cell(*first));
   std::string text = fmt::format("    u64 self = {}; ", at);
   if (first->space != Space::Global) text += fmt::format("asm volatile(\"st.{}.u64 [%0], %0;\" :: \"l\"(self) : \"memory\"); ", word(first->space));
@@ -48,8 +65,7 @@ std::string calibration_text(Timing timing, const Memory* first, bool chase, Via
   const int read = chase ? link_bytes(width) : std::min(width, 8);
   text += fmt::format("    {} seen;\n{}{}{} ", value_type(read), repeat, clock0, load_text(*first, via, read, "self", "seen"));
   if (chase) {  // its consumer makes the next address of what it loaded
-    const char* letter = link_bytes(width) == 8 ? "l" : "r";
-    text += fmt::format("u64 to; asm volatile(\"{} %0, %1, {}, %2;\" : \"=l\"(to) : \"{}\"(seen), \"l\"(self) : \"memory\"); ", link_bytes(width) == 8 ? "mad.lo.u64" : "mad.wide.u32", width, letter);
+    text += "u64 to; " + next_address(width, "self");
     return text + settle_text("to") + " " + clock1 + keep + rest;
   }
   text += width >= 8 ? "asm volatile(\"xor.b64 %0, %0, %1;\" : \"+l\"(sum) : \"l\"(seen) : \"memory\"); "

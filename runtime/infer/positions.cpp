@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <numeric>
 
@@ -41,7 +42,7 @@ Finding miss_spacing(const Context& context) {
       if (2 * counts[i] <= point.runs.size()) continue;
       ++misses;
       const auto offset = point.walk->at(0, static_cast<std::int64_t>(i));
-      if (last >= 0) ++spacings[offset - last];
+      if (last >= 0) ++spacings[std::abs(offset - last)];  // a walk downwards outwits a prefetcher
       last = offset;
     }
   }

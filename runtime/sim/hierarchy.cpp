@@ -186,7 +186,7 @@ double Hierarchy::serve_slice(const Level& level, std::uint32_t sm, std::uint64_
   return slices_[i][slice].wait(time, bytes * m.slices / model_.bandwidth.l2);
 }
 
-std::size_t Hierarchy::search(const Path& path, std::uint32_t sm, std::uint64_t address, bool& dirty) {
+std::size_t Hierarchy::search(const Path& path, std::uint32_t sm, std::uint64_t address, bool& dirty, bool& ahead) {
   std::size_t found = path.near;
   for (; found < path.caches.size(); ++found) {
     const Level& level = path.caches[found];
@@ -194,7 +194,7 @@ std::size_t Hierarchy::search(const Path& path, std::uint32_t sm, std::uint64_t 
     // Nothing is evicted for what may not be asked for: lines that were fetched ahead take their ways once they are.
     const bool room = m.prefetch > 0 && cache(level.cache, sm).has_room(address);
     bool hit = look(level, sm, address, Cache::Use::Read, &dirty);
-    if (!hit && room) hit = fetched_ahead(level, address);
+    if (!hit && room) ahead = hit = fetched_ahead(level, address);
     // What was asked for decides; the rest of a longer line above comes along.
     const std::uint64_t begin = address / path.sector * path.sector;
     for (std::uint64_t at = begin; at < begin + path.sector; at += m.sector) {
@@ -211,10 +211,10 @@ double Hierarchy::far(LoadPath which, std::uint32_t sm, Piece piece, std::uint8_
   double waits = 0, distance = 0, latency = 0, from_memory = 0, to_memory = 0;
   if (path.near < path.caches.size()) waits = serve_slice(path.caches[path.near], sm, piece.region, bytes, time, distance);
   for (std::uint32_t left = piece.sectors; left != 0; left &= left - 1) {
-    bool dirty = false;
-    const std::size_t found = search(path, sm, piece.region + static_cast<std::uint32_t>(std::countr_zero(left)) * path.sector, dirty);
+    bool dirty = false, ahead = false;  // what was fetched ahead is there in time, and has crossed DRAM like anything else
+    const std::size_t found = search(path, sm, piece.region + static_cast<std::uint32_t>(std::countr_zero(left)) * path.sector, dirty, ahead);
     latency = std::max(latency, path.latency[found][translated]);
-    if (found == path.caches.size()) from_memory += static_cast<double>(path.sector);
+    if (found == path.caches.size() || ahead) from_memory += static_cast<double>(path.sector);
     if (dirty) to_memory += static_cast<double>(path.sector);
   }
   if (const double dram = model_.bandwidth.dram; dram > 0) {
@@ -230,12 +230,14 @@ double Hierarchy::store(std::uint32_t sm, Piece piece, double time) {
   }
   const double bytes = static_cast<double>(stores_.sector) * std::popcount(piece.sectors);
   double waits = 0, distance = 0, to_memory = model_.stores.write_back && !stores_.caches.empty() ? 0 : bytes;
+  // What was written through is not written again when its line goes.
+  const auto use = model_.stores.write_back ? Cache::Use::Write : Cache::Use::Read;
   for (const Level& level : stores_.caches) {
     const CacheModel& m = model_.caches[static_cast<std::size_t>(level.cache)];
     if (m.scope == Scope::Device) waits += serve_slice(level, sm, piece.region, bytes, time + waits, distance);
     for (std::uint32_t left = piece.sectors; left != 0; left &= left - 1) {
       bool dirty = false;
-      look(level, sm, piece.region + static_cast<std::uint32_t>(std::countr_zero(left)) * stores_.sector, Cache::Use::Write, &dirty);
+      look(level, sm, piece.region + static_cast<std::uint32_t>(std::countr_zero(left)) * stores_.sector, use, &dirty);
       if (dirty) to_memory += static_cast<double>(stores_.sector);
     }
   }

@@ -89,7 +89,7 @@ class Hierarchy {
   /// Whether what lies at `address`, which is not in, was fetched ahead by the miss before it.
   bool fetched_ahead(const Level& level, std::uint64_t address);
   /// One sector on its way through the caches that all share: where it was found; `dirty` grows by evicted lines.
-  std::size_t search(const Path& path, std::uint32_t sm, std::uint64_t address, bool& dirty);
+  std::size_t search(const Path& path, std::uint32_t sm, std::uint64_t address, bool& dirty, bool& ahead);
   /// Cycles that an access waits for its slice; `distance`: how much further from the SM the slice is than the nearest.
   double serve_slice(const Level& level, std::uint32_t sm, std::uint64_t address, double bytes, double time, double& distance);
   double noise();

@@ -450,6 +450,7 @@ void Decoder::dispatch() {
   const bool floats = is_float(t);
   const auto binary = [&](Op integers, Op of_floats, Cost cost = Cost::Alu) { plain(floats ? of_floats : integers, 2, cost); };
   if (name == "ld" || name == "ldu" || name == "st") return memory();
+  if (name == "tex") return texture();
   if (!modifiers_known()) return unknown();
   if (name == "mov") return move();
   if (name == "add") return binary(Op::Add, Op::FAdd);
@@ -554,7 +555,6 @@ void Decoder::dispatch() {
     i.kind = Kind::Nothing;
     return out_.push_back(i);
   }
-  if (name == "tex") return texture();
   unknown();
 }
 
