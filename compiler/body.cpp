@@ -177,7 +177,8 @@ class Writer {
     for (auto& enclosing : enclosing_) {
       const auto slope = std::find_if(offset->slopes.begin(), offset->slopes.end(), [&](const auto& s) { return s.first == enclosing.variable; });
       const auto step = fmt::format("{}_{}", name, enclosing.variable);
-      const std::string by = slope == offset->slopes.end() ? "0ll" : slope->second;
+      // An address that a loop does not move is moved by a zero that no compiler can know: else one load would do for all rounds.
+      const std::string by = slope == offset->slopes.end() ? "zero" : slope->second;
       settled += rehearsed_ ? fmt::format("{}const u64 {} = pass == 1 ? (u64){} : 0ull;\n", indent, step, by)
                             : fmt::format("{}const u64 {} = (u64){};\n", indent, step, by);
       const auto inner = fmt::format("{}i{}", current, enclosing.variable);

@@ -33,6 +33,7 @@ extern "C" __global__ void ${bounds} ${name}(u64 cell, u32* records, u32* overhe
   const u64 idle_global = cell + 16;
   u64 sum = cell;  // what was loaded goes into it; never the number below, which no compiler can know
   asm volatile(".reg .pred gexp_go; setp.ne.u32 gexp_go, %0, 0;" :: "r"(window));  // true: what hangs on it is not merged
+  const u64 zero = window >> 31;  // a window is shorter; no compiler knows
   u32 begin = 0, end = 0, t0 = 0, t1 = 0, taken = 0, taken_at = 0;
 ${setup}
   __syncthreads();

@@ -26,4 +26,14 @@ record l1 cache/l1.gexp --set most=8
 for kib in 32 64 100 132; do record "l1_carveout_${kib}k" cache/l1.gexp --set "carveout=${kib}KiB" --set most=1; done
 record readonly cache/structure.gexp --set most=1
 record tlb tlb/structure.gexp --set limit=8GiB --set d=2MiB
+record spaces latency/spaces.gexp
+record l2_distances latency/l2_distances.gexp
+record alu alu/latency_throughput.gexp
+record barrier alu/barrier.gexp
+record constant wong10/constant.gexp
+LIMIT=40 record texture wong10/texture.gexp
+record shared_copy throughput/shared_copy.gexp
+record l1_read throughput/l1_read.gexp
+record l2_read throughput/l2_read.gexp
+record dram_copy throughput/dram_copy.gexp
 gzip -9 -f "$folder"/*.json
