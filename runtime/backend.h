@@ -80,6 +80,12 @@ class Backend {
   [[nodiscard]] virtual Target target() const = 0;
   /// The diagnostic (E0501, at the requirement's span) names the missing capability.
   virtual Result<> accepts(const Requirement& requirement) const = 0;
+  /// The same device as it was when opened, with nothing in its memory and caches, independent of this one (another thread may
+  /// use it). What chance decides on it (replacement, noise) follows from `number` alone. Null where there is but one, a GPU.
+  [[nodiscard]] virtual std::unique_ptr<Backend> another(std::uint64_t number) const {
+    (void)number;
+    return nullptr;
+  }
 
   /// Device address of `bytes` bytes, aligned to `align` (a power of two; 0: the device's choice). Contents undefined.
   virtual Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t align = 0) = 0;

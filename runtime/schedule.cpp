@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "compiler/points.h"
 
@@ -16,44 +17,121 @@ using compiler::Names;
 
 constexpr double kNoise = 0.02;  // relative difference of two values that refining looks into
 
+constexpr std::size_t kBatch = 4096;  // points that are listed before they are measured
+
+// Points join a batch until what is measured has a say in which come next: where a sweep with `until` may end, and before each
+// round of refining.
 class Visit {
  public:
   Visit(const compiler::Stage& stage, const Measure& measure) : stage_(stage), measure_(measure) {}
 
-  /// All points below `at`, which fixes the sweeps above `depth`.
+  Result<bool> all(const Names& names) { return finish(sweep(0, {}, names)); }
+
+ private:
+  /// All points below `at`, which fixes the sweeps above `depth`. The last of them may still be in the batch.
   Result<bool> sweep(std::size_t depth, const Coordinates& at, const Names& names) {
-    if (depth == stage_.sweeps.size()) {
-      if (static_cast<double>(visited_.size()) >= compiler::kMaxPoints) {
-        auto problem = failure("E0440", fmt::format("stage `{}` has more than {:.0f} points", stage_.name, compiler::kMaxPoints), "refine less far, or split the stage");
-        problem.span = stage_.sweeps.front().span;
-        return problem;
-      }
-      visited_.push_back(at);
-      return measure_.point(at);
-    }
-    const auto& sweep_of = stage_.sweeps[depth];
-    auto values = compiler::sweep_values(sweep_of, names);
+    if (depth == stage_.sweeps.size()) return add(at);
+    auto values = compiler::sweep_values(stage_.sweeps[depth], names);
     if (!values) return values.error();
-    std::vector<double> numbers;
+    if (decided_from(depth)) return decided(depth, at, names, std::move(*values));
     for (const auto& value : *values) {
-      const auto first = visited_.size();
       auto more = one(depth, at, names, value);
-      if (!more || !*more) return more;
-      if (const auto* n = value.get<Number>()) numbers.push_back(n->number);
-      if (sweep_of.until) {
-        auto done = all_hold(*sweep_of.until, first);
-        if (!done) return done;
-        if (*done) {
-          values->resize(numbers.size());  // what lies beyond was not visited
-          break;
-        }
-      }
+      if (!more || !*more || ended_) return more;
     }
-    if (sweep_of.refine_to && numbers.size() == values->size()) return refine(depth, at, names, *values);
     return true;
   }
 
- private:
+  /// Whether records decide about the points of this sweep or one inside it.
+  [[nodiscard]] bool decided_from(std::size_t depth) const {
+    return std::any_of(stage_.sweeps.begin() + static_cast<std::ptrdiff_t>(depth), stage_.sweeps.end(),
+                       [](const compiler::Sweep& sweep_of) { return sweep_of.until || sweep_of.refine_to; });
+  }
+
+  Result<bool> decided(std::size_t depth, const Coordinates& at, const Names& names, std::vector<Value> values) {
+    const auto& sweep_of = stage_.sweeps[depth];
+    auto visited = decided_from(depth + 1) ? one_by_one(depth, at, names, values) : together(depth, at, names, values);
+    if (!visited) return visited.error();
+    if (*visited == 0) return false;
+    values.resize(*visited);  // what lies beyond `until` is not refined
+    const bool numbers = std::all_of(values.begin(), values.end(), [](const Value& value) { return value.get<Number>(); });
+    return sweep_of.refine_to && numbers ? refine(depth, at, names, values) : true;
+  }
+
+  /// How many values were visited; 0: stop everything.
+  Result<std::size_t> one_by_one(std::size_t depth, const Coordinates& at, const Names& names, const std::vector<Value>& values) {
+    const auto& until = stage_.sweeps[depth].until;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto first = visited_.size();
+      auto more = one(depth, at, names, values[i]);
+      if (!more) return more.error();
+      if (!*more) return 0;
+      if (!until) continue;
+      auto done = all_hold(*until, first);
+      if (!done) return done.error();
+      if (*done) return i + 1;
+    }
+    return values.size();
+  }
+
+  /// The same where nothing inside the sweep is decided by records: only its end is.
+  Result<std::size_t> together(std::size_t depth, const Coordinates& at, const Names& names, const std::vector<Value>& values) {
+    until_ = stage_.sweeps[depth].until.get();
+    value_begins_ = visited_.size();
+    values_visited_ = 0;
+    Result<bool> more = true;
+    for (std::size_t i = 0; i < values.size() && more && *more && !ended_; ++i) {
+      more = one(depth, at, names, values[i]);
+      if (more && *more && !batch_.empty()) value_ends_.back() = true;
+    }
+    more = finish(std::move(more));
+    until_ = nullptr;
+    ended_ = false;
+    if (!more) return more.error();
+    return *more ? values_visited_ : 0;
+  }
+
+  Result<bool> add(const Coordinates& at) {
+    if (static_cast<double>(visited_.size() + batch_.size()) >= compiler::kMaxPoints) {
+      auto problem = failure("E0440", fmt::format("stage `{}` has more than {:.0f} points", stage_.name, compiler::kMaxPoints), "refine less far, or split the stage");
+      problem.span = stage_.sweeps.front().span;
+      return problem;
+    }
+    if (batch_.size() == kBatch) {
+      auto more = measure_batch();
+      if (!more || !*more || ended_) return more;
+    }
+    batch_.push_back(at);
+    value_ends_.push_back(false);
+    return true;
+  }
+
+  /// Measures what is still in the batch; after a failure to list points (`more`), those listed before it.
+  Result<bool> finish(Result<bool> more) {
+    auto measured = measure_batch();
+    if (!measured || !*measured) return measured;
+    return ended_ ? Result<bool>(true) : more;  // what failed beyond the end is not wanted
+  }
+
+  Result<bool> measure_batch() {
+    if (batch_.empty()) return true;
+    Batch batch;
+    batch.points = std::exchange(batch_, {});
+    batch.all_wanted = until_ == nullptr;
+    const auto ends = std::exchange(value_ends_, {});
+    batch.measured = [&](std::size_t i) -> Result<bool> {
+      visited_.push_back(batch.points[i]);
+      if (!ends[i]) return true;
+      ++values_visited_;
+      if (!until_) return true;
+      auto done = all_hold(*until_, value_begins_);
+      if (!done) return done;
+      value_begins_ = visited_.size();
+      ended_ = *done;
+      return !ended_;
+    };
+    return measure_.points(batch);
+  }
+
   Result<bool> one(std::size_t depth, const Coordinates& at, const Names& names, const Value& value) {
     const auto& sweep_of = stage_.sweeps[depth];
     Names inner = names;
@@ -119,29 +197,41 @@ class Visit {
     for (std::size_t i = 0; i + 1 < values.size(); ++i) {
       gaps.emplace_back(values[i].get<Number>()->number, values[i + 1].get<Number>()->number);
     }
-    while (!gaps.empty()) {
-      const auto [low, high] = gaps.front();
-      gaps.erase(gaps.begin());
-      if (high - low <= to->number) continue;
-      auto below = seen_at(*sweep_of.refine_on, at, sweep_of.names[0], low);
-      if (!below) return below.error();
-      auto above = seen_at(*sweep_of.refine_on, at, sweep_of.names[0], high);
-      if (!above) return above.error();
-      if (!differ(*below, *above)) continue;
-      // Midpoints stay on the grid of the width, counted from the gap's lower end.
-      const double middle = low + std::max(1.0, std::round((high - low) / to->number / 2)) * to->number;
-      if (middle >= high) continue;
-      auto more = one(depth, at, names, Value(middle, dimension));
+    while (!gaps.empty()) {  // a round: all gaps of one generation
+      std::vector<std::pair<double, double>> halves;
+      Result<bool> more = true;
+      for (const auto& [low, high] : gaps) {
+        if (high - low <= to->number) continue;
+        auto below = seen_at(*sweep_of.refine_on, at, sweep_of.names[0], low);
+        if (!below) return below.error();
+        auto above = seen_at(*sweep_of.refine_on, at, sweep_of.names[0], high);
+        if (!above) return above.error();
+        if (!differ(*below, *above)) continue;
+        // Midpoints stay on the grid of the width, counted from the gap's lower end.
+        const double middle = low + std::max(1.0, std::round((high - low) / to->number / 2)) * to->number;
+        if (middle >= high) continue;
+        halves.emplace_back(low, middle);
+        halves.emplace_back(middle, high);
+      }
+      for (std::size_t i = 0; i < halves.size() && more && *more; i += 2) {
+        more = one(depth, at, names, Value(halves[i].second, dimension));
+      }
+      more = finish(std::move(more));
       if (!more || !*more) return more;
-      gaps.emplace_back(low, middle);
-      gaps.emplace_back(middle, high);
+      gaps = std::move(halves);
     }
     return true;
   }
 
   const compiler::Stage& stage_;
   const Measure& measure_;
-  std::vector<Coordinates> visited_;
+  std::vector<Coordinates> visited_;  // in the order in which they were recorded
+  std::vector<Coordinates> batch_;
+  std::vector<bool> value_ends_;      // by point of the batch: whether it is the last one of a value of the sweep that may end
+  const compiler::Formula* until_ = nullptr;  // of that sweep
+  std::size_t value_begins_ = 0;      // in visited_
+  std::size_t values_visited_ = 0;
+  bool ended_ = false;                // its condition held
 };
 
 }  // namespace
@@ -150,7 +240,7 @@ Result<bool> visit_points(const compiler::Stage& stage, const compiler::Scope& s
   if (const auto count = compiler::count_points(stage, scope)) {  // its mistakes are told where they matter
     if (auto accepted = compiler::accept_points(stage, *count); !accepted) return accepted.error();
   }
-  return Visit(stage, measure).sweep(0, {}, Names(&scope));
+  return Visit(stage, measure).all(Names(&scope));
 }
 
 }  // namespace gexp::runtime

@@ -9,7 +9,7 @@
 
 namespace gexp::runtime {
 
-/// Hears how a run goes. Default: silence.
+/// Hears how a run goes, from one thread at a time. Default: silence.
 class Progress {
  public:
   virtual ~Progress() = default;
@@ -22,7 +22,8 @@ struct SessionOptions {
   std::string template_folder;
   double launch_limit = 60;           ///< seconds for one launch
   std::optional<double> time_limit;   ///< seconds for the run, instead of the file's budget or the default
-  std::function<bool()> interrupted;  ///< asked between launches
+  std::function<bool()> interrupted;  ///< asked between launches, by any thread
+  std::size_t jobs = 0;               ///< points measured at once on a simulated device; 0: as many as the machine has cores
 };
 
 /// Whether the device can run the program at all: every missing capability, at its statement (E0501), and the memory budget.

@@ -26,9 +26,8 @@ Argument pointer(std::uint64_t address) { return {address, 8}; }
 
 }  // namespace
 
-Bench::Bench(const compiler::Program& program, const compiler::Scope& scope, Backend& backend, jit::Compiler& compiler,
-             std::string template_folder)
-    : program_(program), scope_(scope), backend_(backend), compiler_(compiler), template_folder_(std::move(template_folder)) {}
+Bench::Bench(const compiler::Program& program, const compiler::Scope& scope, Backend& backend, Kernels& kernels)
+    : program_(program), scope_(scope), backend_(backend), kernels_(kernels) {}
 
 Bench::~Bench() {
   for (const auto& [name, buffer] : buffers_) backend_.release(buffer.first);
@@ -85,26 +84,15 @@ Result<std::uint64_t> Bench::calibration_cell() {
 
 Result<KernelId> Bench::kernel_for(const compiler::Shape& shape) {
   if (const auto found = loaded_.find(shape); found != loaded_.end()) return found->second;
-  auto text = compiler::emit_cuda(shape, template_folder_);
-  if (!text) return text.error();
-  jit::Request request;
-  request.source = *text;
-  request.name = shape.file;
-  request.entry = compiler::kEntry;
-  request.target = backend_.target();
-  auto compiled = compiler_.compile(request);
-  if (!compiled) {
-    auto problem = compiled.error();
-    problem.span = shape.span;
-    return problem;
-  }
+  const auto& compiled = kernels_.get(shape);
+  if (!compiled) return compiled.error();
   auto id = backend_.load(compiled->image);
   if (!id) {
     auto problem = id.error();
     problem.span = shape.span;
     return problem;
   }
-  kernels_.push_back({shape.file, compiled->key, compiled->from_cache, compiled->seconds});
+  new_kernels_.push_back({shape.file, compiled->key, compiled->from_cache, compiled->seconds});
   loaded_[shape] = *id;
   return *id;
 }

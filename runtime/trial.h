@@ -4,12 +4,13 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/plan.h"
 #include "runtime/backend.h"
 #include "runtime/infer/table.h"
-#include "runtime/jit/compiler.h"
+#include "runtime/kernels.h"
 
 namespace gexp::runtime {
 
@@ -23,11 +24,10 @@ struct KernelRecord {
 
 inline constexpr std::size_t kEmptyRegions = 16;  ///< samples of the empty region, as the templates write them
 
-/// Runs planned points on one device: allocates memories once, compiles every shape once, links the rings, launches windows.
+/// Runs planned points on one device: allocates memories once, loads every kernel once, links the rings, launches windows.
 class Bench {
  public:
-  Bench(const compiler::Program& program, const compiler::Scope& scope, Backend& backend, jit::Compiler& compiler,
-        std::string template_folder);
+  Bench(const compiler::Program& program, const compiler::Scope& scope, Backend& backend, Kernels& kernels);
   ~Bench();
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
@@ -38,7 +38,8 @@ class Bench {
 
   /// False after a fault that the device's driver does not let this process recover from.
   [[nodiscard]] bool usable() const { return backend_.usable(); }
-  [[nodiscard]] const std::vector<KernelRecord>& kernels() const { return kernels_; }
+  /// What was loaded since this was last asked.
+  [[nodiscard]] std::vector<KernelRecord> new_kernels() { return std::exchange(new_kernels_, {}); }
 
  private:
   Result<std::uint64_t> address_of(const std::string& memory);
@@ -61,11 +62,10 @@ class Bench {
   const compiler::Program& program_;
   const compiler::Scope& scope_;
   Backend& backend_;
-  jit::Compiler& compiler_;
-  std::string template_folder_;
+  Kernels& kernels_;
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> buffers_;  ///< name -> address, bytes
   std::map<compiler::Shape, KernelId> loaded_;
-  std::vector<KernelRecord> kernels_;
+  std::vector<KernelRecord> new_kernels_;
   std::map<std::string, compiler::Links> linked_;  ///< what each memory holds now
   std::map<std::string, std::uint64_t> textures_;  ///< by memory
 };

@@ -26,6 +26,7 @@ struct Common {
   std::string out;
   std::string templates;
   std::optional<double> time_limit;  ///< seconds
+  std::size_t jobs = 0;              ///< 0: one for each core
   bool json = false, quiet = false;
 };
 

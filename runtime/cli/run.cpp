@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -35,6 +36,12 @@ int save(const runtime::RunResult& result, const std::string& path) {
   const auto rescue = fmt::format("/tmp/gexp-{}-{}.json", result.experiment, getpid());
   if (write_file(rescue, text)) fmt::print(stderr, "the result was saved as {} instead\n", rescue);
   return kEnvironment;
+}
+
+/// A simulated device a point: what one gives back the next one takes, without asking the system for pages each time.
+void keep_freed_memory() {
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
 }
 
 int exit_of(const runtime::RunResult& result) {
@@ -101,7 +108,9 @@ int run_command(const Common& common) {
   options.template_folder = common.templates;
   options.interrupted = interrupted;
   options.time_limit = common.time_limit;
+  options.jobs = common.jobs;
   catch_interrupts();
+  keep_freed_memory();
   StderrProgress progress(common.quiet);
   const auto done = runtime::run_session(loaded->program, **backend, *compiler, options, progress, result);
 

@@ -6,8 +6,8 @@
 
 namespace gexp::sim {
 
-Cache::Cache(const CacheModel& model, const std::vector<std::uint32_t>& ways_of, std::uint64_t seed)
-    : index_(model, seed), policy_(model.policy), line_(model.line), sector_(model.sector), random_(seed ^ 0x5eed) {
+Cache::Cache(const CacheModel& model, const std::vector<std::uint32_t>& ways_of, std::uint64_t seed, std::uint64_t chance)
+    : index_(model, seed), policy_(model.policy), line_(model.line), sector_(model.sector), random_(seed ^ chance ^ 0x5eed) {
   first_.push_back(0);
   for (const std::uint32_t ways : ways_of) first_.push_back(first_.back() + ways);
   const std::size_t slots = first_.back(), sets = ways_of.size();

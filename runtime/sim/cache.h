@@ -12,9 +12,10 @@ namespace gexp::sim {
 /// The lines of a cache or TLB: who is in, and who goes next. An access costs constant time, however many ways there are.
 class Cache {
  public:
-  /// `ways`: of each set, the model's or what a carve-out leaves of them.
-  Cache(const CacheModel& model, const std::vector<std::uint32_t>& ways, std::uint64_t seed);
-  Cache(const CacheModel& model, std::uint64_t seed) : Cache(model, model.ways, seed) {}
+  /// `ways`: of each set, the model's or what a carve-out leaves of them. `seed`: of what the device is (a scattered index);
+  /// `chance`: of what happens on it (whom random replacement evicts).
+  Cache(const CacheModel& model, const std::vector<std::uint32_t>& ways, std::uint64_t seed, std::uint64_t chance);
+  Cache(const CacheModel& model, std::uint64_t seed) : Cache(model, model.ways, seed, 0) {}
 
   enum class Use : std::uint8_t { Read, Write };
   struct Access {

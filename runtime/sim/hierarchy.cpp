@@ -15,15 +15,16 @@ constexpr std::uint64_t kNothing = ~0ull;
 
 }  // namespace
 
-Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed)
+Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed, std::uint64_t chance)
     : model_(model),
       seed_(seed),
+      chance_(chance),
       caches_(model.caches.size()),
       tlbs_(model.tlbs.size()),
       slices_(model.caches.size()),
       ahead_(model.caches.size(), kNothing),
       noisy_(model.noise.jitter > 0 || model.noise.tail_probability > 0 || model.noise.interference > 0),
-      random_(seed ^ 0x9015e) {
+      random_(seed ^ chance ^ 0x9015e) {
   const auto instances = [&](Scope scope) { return instance(scope, static_cast<std::uint32_t>(model.sms) - 1) + 1; };
   std::vector<Level> levels;
   for (std::size_t i = 0; i < model.caches.size(); ++i) {
@@ -66,7 +67,7 @@ Cache& Hierarchy::cache(int model, std::uint32_t sm) {
   if (!slot) {
     std::vector<std::uint32_t> ways = m.ways;
     if (m.unified > 0) std::fill(ways.begin(), ways.end(), static_cast<std::uint32_t>((m.unified - carveout_) / (ways.size() * m.line)));
-    slot = std::make_unique<Cache>(m, ways, mix(mix(seed_ + i) + sm));
+    slot = std::make_unique<Cache>(m, ways, mix(seed_ + i), mix(chance_ ^ sm));
   }
   return *slot;
 }
@@ -75,7 +76,7 @@ Cache& Hierarchy::tlb(int model, std::uint32_t sm) {
   const auto i = static_cast<std::size_t>(model);
   const CacheModel& m = model_.tlbs[i];
   std::unique_ptr<Cache>& slot = tlbs_[i][instance(m.scope, sm)];
-  if (!slot) slot = std::make_unique<Cache>(m, m.ways, mix(seed_ + 1000 + i));
+  if (!slot) slot = std::make_unique<Cache>(m, m.ways, mix(seed_ + 1000 + i), mix(chance_ ^ sm));
   return *slot;
 }
 

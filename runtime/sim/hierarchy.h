@@ -17,7 +17,8 @@ namespace gexp::sim {
 /// DeviceMemory. An access is in two parts: what its SM can answer at once, and, when it reaches them, what all SMs share.
 class Hierarchy {
  public:
-  Hierarchy(const DeviceModel& model, std::uint64_t seed);
+  /// Equal seeds make the same device; `chance` decides what happens on it: replacement and noise.
+  Hierarchy(const DeviceModel& model, std::uint64_t seed, std::uint64_t chance);
   Hierarchy(const Hierarchy&) = delete;
   Hierarchy& operator=(const Hierarchy&) = delete;
 
@@ -94,7 +95,7 @@ class Hierarchy {
   double noise();
 
   const DeviceModel& model_;
-  std::uint64_t seed_;
+  std::uint64_t seed_, chance_;
   std::vector<std::vector<std::unique_ptr<Cache>>> caches_, tlbs_;  ///< [of the model][of the SM, the TPC or the device]
   std::vector<std::unique_ptr<SetIndex>> indices_;
   std::vector<std::vector<Server>> slices_;   ///< [cache of the model]

@@ -18,9 +18,9 @@ int bits(Type type);  ///< 1 for Pred, 0 for None
 enum class Op : std::uint8_t {
   Mov, Add, Sub, Mul, MulHiS, MulHiU, MulWideS, MulWideU, Mad, MadHiS, MadHiU, MadWideS, MadWideU,
   DivS, DivU, RemS, RemU, MinS, MinU, MaxS, MaxU, AbsS, Neg, And, Or, Xor, Not, Lop3, Cnot,
-  Shl, ShrS, ShrU, FunnelL, FunnelR, FunnelLWrap, FunnelRWrap, BfeS, BfeU, Bfi, Popc, Clz, Brev, Prmt, Selp,
+  Shl, ShrS, ShrU, FunnelL, FunnelR, FunnelLWrap, FunnelRWrap, BfeS, BfeU, Bfi, Popc, Clz, FindS, FindU, Brev, Prmt, Dot2, Dot4, Selp,
   Eq, Ne, LtS, LtU, LeS, LeU, GtS, GtU, GeS, GeU,
-  FAdd, FSub, FMul, FFma, FDiv, FMin, FMax, FNeg, FAbs, FSqrt,
+  FAdd, FSub, FMul, FFma, FDiv, FMin, FMax, FNeg, FAbs, FCopySign, FSqrt, FRsqrt, FSin, FCos, FEx2, FLg2,
   FEq, FNe, FLt, FLe, FGt, FGe, FEqu, FNeu, FLtu, FLeu, FGtu, FGeu, FNum, FNan,
   CvtInt, CvtFloat,
 };
@@ -43,6 +43,9 @@ inline constexpr std::uint64_t kWindowBytes = 0x0000'0100'0000'0000;
 /// Slot 0 holds the constant 1: the guard of an unguarded instruction and the filler of unused operands.
 inline constexpr std::uint32_t kTrue = 0;
 
+/// Which operands of a dot product are signed, and whether it takes the high half of the second.
+inline constexpr std::int64_t kDotSignedA = 1, kDotSignedB = 2, kDotHigh = 4;
+
 struct Instruction {
   Kind kind = Kind::Nothing;
   Op op = Op::Mov;
@@ -56,7 +59,9 @@ struct Instruction {
   LoadPath path = LoadPath::Default;
   AtomicOp atomic = AtomicOp::Add;
   Special special = Special::Clock;
-  std::uint8_t round = 0;    ///< cvt float to int: 'z' towards zero, 'n' nearest, 'm' down, 'p' up
+  std::uint8_t round = 0;    ///< cvt to an integral value: 'z' towards zero, 'n' nearest, 'm' down, 'p' up
+  std::uint8_t inexact = 0;  ///< how an inexact result is rounded: 'z', 'm', 'p'; 0: to nearest even
+  bool flush = false;        ///< .ftz: single-precision subnormals count as zeros
   bool guard_not = false;
   bool waits = true;         ///< barrier: false of one that only arrives
   std::uint32_t guard = kTrue;
@@ -65,7 +70,7 @@ struct Instruction {
   std::array<std::uint32_t, 4> data{kTrue, kTrue, kTrue, kTrue};  ///< memory: the elements' slots
   std::uint32_t target = 0;  ///< branch: index of the next instruction
   std::uint32_t line = 0;    ///< of the PTX text
-  std::int64_t offset = 0;   ///< of an address; lop3: its table; bfi: its length
+  std::int64_t offset = 0;   ///< of an address; lop3: its table; bfi: its length; bfind: whether the shift is asked for; dp2a, dp4a: kDot flags
   std::uint64_t mask = ~0ull;
   std::uint64_t extend = 0;  ///< loads and cvt of signed narrow types: bits above the type that copy its sign
 };

@@ -146,6 +146,8 @@ class Decoder {
     i.kind = Kind::Compute, i.op = op, i.type = t, i.cost = cost;
     i.mask = ones(bits(t));
     i.shift = static_cast<std::uint8_t>(64 - bits(t));
+    i.inexact = has("rz") ? 'z' : has("rm") ? 'm' : has("rp") ? 'p' : 0;
+    i.flush = has("ftz");
     return i;
   }
   /// to = op(a[, b[, c]]), all operands of the type of the name.
@@ -217,19 +219,25 @@ void Decoder::compare() {
   if (found == std::end(kComparisons) || t == Type::None || !operands(3, 4)) return unknown();
   Instruction i = typed(is_float(t) ? found->of_floats : is_signed(t) ? found->with_sign : found->without, t);
   i.a = source(1, t), i.b = source(2, t);
-  i.to = target();
+  const bool combined = s_.operands.size() == 4, both = !s_.operands[0].items.empty();
+  if (!combined && !both) {
+    i.to = target();
+    return out_.push_back(i);
+  }
+  // setp.lt.and.s32 p|q, a, b, c: p is the comparison, q its opposite, each combined with c. Either may be c itself.
+  const Op join = !combined ? Op::Mov : has("and") ? Op::And : has("or") ? Op::Or : Op::Xor;
+  const std::uint32_t with = combined ? source(3, Type::Pred) : kTrue;
+  i.to = names_.temporary();
   out_.push_back(i);
-  const std::uint32_t result = i.to;
-  if (s_.operands.size() == 4) {  // setp.lt.and.s32 p, a, b, c: the comparison combined with c
-    Instruction combine = typed(has("and") ? Op::And : has("or") ? Op::Or : Op::Xor, Type::Pred);
-    combine.a = result, combine.b = source(3, Type::Pred), combine.to = result;
-    out_.push_back(combine);
-  }
-  if (!s_.operands[0].items.empty()) {
-    Instruction opposite = typed(Op::Not, Type::Pred);
-    opposite.a = result, opposite.to = target_of(s_.operands[0].items[0]);
-    out_.push_back(opposite);
-  }
+  const auto give = [&](Op op, std::uint32_t a, std::uint32_t to) {
+    Instruction result = typed(op, Type::Pred);
+    result.a = a, result.b = with, result.to = to;
+    out_.push_back(result);
+    return to;
+  };
+  const std::uint32_t opposite = both ? give(join, give(Op::Not, i.to, names_.temporary()), names_.temporary()) : kTrue;
+  give(join, i.to, target());
+  if (both) give(Op::Mov, opposite, target_of(s_.operands[0].items[0]));
 }
 
 void Decoder::special(const Operand& o, Type t) {
@@ -401,14 +409,17 @@ void Decoder::atomic() {
 }
 
 /// Whether each word of the opcode is one that changes nothing here, or one that the instruction looks at itself. A saturating or
-/// carrying form must not pass for the plain one.
+/// carrying form must not pass for the plain one. An approximation is served by the exact value.
 bool Decoder::modifiers_known() const {
+  constexpr std::string_view kApproximate[] = {"div", "rcp", "sqrt", "rsqrt", "sin", "cos", "ex2", "lg2"};
+  const bool approximate = std::find(std::begin(kApproximate), std::end(kApproximate), words_[0]) != std::end(kApproximate);
   constexpr std::string_view kKnown[] = {
-      "lo", "hi", "wide", "rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi", "approx", "full", "ftz", "uni", "to", "l", "r", "wrap", "clamp",
+      "lo", "hi", "wide", "rn", "rz", "rm", "rp", "ftz", "rni", "rzi", "rmi", "rpi", "uni", "to", "l", "r", "wrap", "clamp",
       "eq", "ne", "lt", "le", "gt", "ge", "ls", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan", "and", "or", "xor",
       "global", "shared", "shared::cta", "local", "const", "param", "add", "exch", "cas", "min", "max", "inc", "dec", "relaxed", "acquire", "release",
-      "acq_rel", "sc", "cta", "gpu", "sys", "gl", "sync", "arrive", "warp", "aligned"};
+      "acq_rel", "sc", "cta", "gpu", "sys", "gl", "sync", "arrive", "warp", "aligned", "shiftamt"};
   return std::all_of(words_.begin() + 1, words_.end(), [&](std::string_view word) {
+    if (approximate && (word == "approx" || word == "full")) return true;
     return type_named(word) != Type::None || std::find(std::begin(kKnown), std::end(kKnown), word) != std::end(kKnown);
   });
 }
@@ -448,9 +459,20 @@ void Decoder::dispatch() {
   if (name == "fma") return void(plain(Op::FFma, 3, Cost::Multiply));
   if (name == "div") return binary(by_sign(Op::DivS, Op::DivU), Op::FDiv, Cost::Divide);
   if (name == "rem") return void(plain(by_sign(Op::RemS, Op::RemU), 2, Cost::Divide));
-  if (name == "sqrt" && floats) return void(plain(Op::FSqrt, 1, Cost::Divide));
+  if (floats) {
+    constexpr std::pair<std::string_view, Op> kFunctions[] = {{"sqrt", Op::FSqrt}, {"rsqrt", Op::FRsqrt}, {"sin", Op::FSin},
+                                                              {"cos", Op::FCos}, {"ex2", Op::FEx2}, {"lg2", Op::FLg2}};
+    for (const auto& [word, op] : kFunctions) {
+      if (word == name) return void(plain(op, 1, Cost::Divide));
+    }
+    if (name == "rcp") {
+      if (Instruction* i = plain(Op::FDiv, 1, Cost::Divide)) i->b = i->a, i->a = names_.constant(t == Type::F64 ? 0x3ff0000000000000ull : 0x3f800000u);
+      return;
+    }
+  }
   if (name == "min") return binary(by_sign(Op::MinS, Op::MinU), Op::FMin);
   if (name == "max") return binary(by_sign(Op::MaxS, Op::MaxU), Op::FMax);
+  if (name == "copysign" && floats) return void(plain(Op::FCopySign, 2));
   if (name == "abs") return void(plain(floats ? Op::FAbs : Op::AbsS, 1));
   if (name == "neg") return void(plain(floats ? Op::FNeg : Op::Neg, 1));
   if (name == "and") return void(plain(Op::And, 2));
@@ -460,6 +482,15 @@ void Decoder::dispatch() {
   if (name == "cnot") return void(plain(Op::Cnot, 1));
   if (name == "popc") return void(plain(Op::Popc, 1));
   if (name == "clz") return void(plain(Op::Clz, 1));
+  if (name == "bfind") {
+    if (Instruction* i = plain(by_sign(Op::FindS, Op::FindU), 1)) i->offset = has("shiftamt");
+    return;
+  }
+  if ((name == "dp2a" || name == "dp4a") && types_.size() == 2 && bits(types_[0]) == 32 && bits(types_[1]) == 32) {
+    if (Instruction* i = plain(name == "dp2a" ? Op::Dot2 : Op::Dot4, 3, Cost::Multiply))
+      i->offset = (is_signed(types_[0]) ? kDotSignedA : 0) | (is_signed(types_[1]) ? kDotSignedB : 0) | (has("hi") ? kDotHigh : 0);
+    return;
+  }
   if (name == "brev") return void(plain(Op::Brev, 1));
   if (name == "setp") return compare();
   if (name == "cvt") return convert();

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "runtime/sim/ptx_decode.h"
+#include "runtime/sim/ptx_registers.h"
 
 // A module is a flat list of directives and functions; a body is statements, labels and nested scopes (inline assembly
 // brings those). One pass: labels are the only names used before they are declared, so branches are patched at scope ends.
@@ -32,6 +33,7 @@ class Parser {
     while (!failed_ && !at_end()) module_item();
     if (failed_) return *failed_;
     if (!found_) return ptx_error(peek().line, fmt::format("the PTX text has no kernel '{}'", entry_));
+    kernel_.registers = estimate_registers(kernel_);
     return std::move(kernel_);
   }
 

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <mutex>
 
 #include "lang/base/embedded.h"
 #include "lang/base/units.h"
@@ -25,10 +27,25 @@ static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it"
 
 using runtime::Requirement;
 
+/// Kernels as one device and those made from it have parsed them: each text once.
+struct ParsedKernels {
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<const Kernel>> by_text;
+
+  Result<std::shared_ptr<const Kernel>> get(const runtime::KernelImage& image) {
+    const std::lock_guard lock(mutex);
+    auto& kernel = by_text[image.entry + '\n' + image.bytes];
+    if (kernel) return kernel;
+    auto parsed = parse_ptx(image.bytes, image.entry);
+    if (!parsed) return parsed.error();
+    return kernel = std::make_shared<const Kernel>(std::move(*parsed));
+  }
+};
+
 class SimBackend final : public runtime::Backend {
  public:
-  SimBackend(DeviceModel model, const std::string& id, const std::string& sha, std::uint64_t seed)
-      : model_(std::move(model)), memory_(model_.memory_bytes), hierarchy_(model_, mix(model_.seed) ^ seed) {
+  SimBackend(DeviceModel model, const std::string& id, const std::string& sha, std::uint64_t seed, std::uint64_t chance = 0)
+      : model_(std::move(model)), seed_(seed), memory_(model_.memory_bytes), hierarchy_(model_, mix(model_.seed) ^ seed, chance) {
     info_.kind = "simulated";
     info_.id = id;
     info_.selector = model_.name;
@@ -46,6 +63,12 @@ class SimBackend final : public runtime::Backend {
   const runtime::DeviceInfo& device() const override { return info_; }
   runtime::Target target() const override { return {}; }
   bool survives_faults() const override { return true; }
+
+  std::unique_ptr<runtime::Backend> another(std::uint64_t number) const override {
+    auto made = std::make_unique<SimBackend>(model_, info_.id, info_.model_sha256, seed_, mix(number));
+    made->parsed_ = parsed_;
+    return made;
+  }
 
   Result<> accepts(const Requirement& r) const override {
     const auto refuse = [&](std::string message) {
@@ -92,8 +115,8 @@ class SimBackend final : public runtime::Backend {
   }
   Result<std::uint64_t> constant(runtime::KernelId id, const std::string& name) override {
     const Loaded& loaded = kernels_[id];
-    for (std::size_t i = 0; i < loaded.kernel.globals.size(); ++i) {
-      if (loaded.kernel.globals[i].name == name) return loaded.globals[i];
+    for (std::size_t i = 0; i < loaded.kernel->globals.size(); ++i) {
+      if (loaded.kernel->globals[i].name == name) return loaded.globals[i];
     }
     return failure("E0801", fmt::format("the kernel has no array {}", name));
   }
@@ -128,17 +151,18 @@ class SimBackend final : public runtime::Backend {
 
   Result<runtime::KernelId> load(const runtime::KernelImage& image) override {
     if (image.form != runtime::Target::Form::Ptx) return failure("E0801", "the simulator executes PTX, not machine code");
-    auto kernel = parse_ptx(image.bytes, image.entry);
-    if (!kernel) return kernel.error();
+    auto parsed = parsed_->get(image);
+    if (!parsed) return parsed.error();
+    const auto& kernel = **parsed;
     std::vector<std::uint64_t> globals;
-    for (const GlobalVariable& variable : kernel->globals) {
+    for (const GlobalVariable& variable : kernel.globals) {
       const auto address = memory_.allocate(std::max<std::uint64_t>(variable.bytes, 1), variable.align);
       if (!address) return address.error();
       if (std::byte* host = memory_.find(*address, 1); host && !variable.initial.empty())
         std::memcpy(host, variable.initial.data(), std::min<std::size_t>(variable.initial.size(), variable.bytes));
       globals.push_back(*address);
     }
-    kernels_.push_back({std::move(*kernel), std::move(globals)});
+    kernels_.push_back({*parsed, std::move(globals)});
     return static_cast<runtime::KernelId>(kernels_.size() - 1);
   }
 
@@ -146,21 +170,21 @@ class SimBackend final : public runtime::Backend {
                           double time_limit) override {
     GEXP_CHECK(id < kernels_.size());
     const Loaded& loaded = kernels_[id];
-    if (auto why = refused(loaded.kernel, shape, arguments); !why.empty()) {
+    if (auto why = refused(*loaded.kernel, shape, arguments); !why.empty()) {
       runtime::Outcome outcome;
       outcome.status = runtime::Outcome::Status::Fault;
       outcome.what = std::move(why);
       return outcome;
     }
-    std::vector<std::byte> parameters(loaded.kernel.parameter_bytes);
+    std::vector<std::byte> parameters(loaded.kernel->parameter_bytes);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      const Parameter& p = loaded.kernel.parameters[i];
+      const Parameter& p = loaded.kernel->parameters[i];
       std::memcpy(parameters.data() + p.offset, &arguments[i].bits, p.bytes);
     }
-    const std::uint64_t shared = static_cast<std::uint64_t>(loaded.kernel.shared_bytes) + shape.shared_bytes;
+    const std::uint64_t shared = static_cast<std::uint64_t>(loaded.kernel->shared_bytes) + shape.shared_bytes;
     const std::uint64_t carved = carveout(shape.carveout_bytes < 0 ? shared : static_cast<std::uint64_t>(shape.carveout_bytes));
     hierarchy_.begin_launch(carved);
-    const LaunchContext context{model_, loaded.kernel, memory_, hierarchy_, loaded.globals, textures_, shape, std::move(parameters),
+    const LaunchContext context{model_, *loaded.kernel, memory_, hierarchy_, loaded.globals, textures_, shape, std::move(parameters),
                                 carved, kFirstCode + (static_cast<std::uint64_t>(id) << 24), time_limit, &interrupt};
     LaunchResult result = interpret(context, cycle_);
     result.outcome.elapsed_seconds = static_cast<double>(result.cycles - cycle_) / model_.sm_clock_hz;
@@ -170,7 +194,7 @@ class SimBackend final : public runtime::Backend {
 
  private:
   struct Loaded {
-    Kernel kernel;
+    std::shared_ptr<const Kernel> kernel;
     std::vector<std::uint64_t> globals;
   };
 
@@ -224,9 +248,11 @@ class SimBackend final : public runtime::Backend {
   }
 
   DeviceModel model_;
+  std::uint64_t seed_;
   runtime::DeviceInfo info_;
   DeviceMemory memory_;
   Hierarchy hierarchy_;
+  std::shared_ptr<ParsedKernels> parsed_ = std::make_shared<ParsedKernels>();
   std::vector<Loaded> kernels_;
   std::vector<Texture> textures_;
   std::uint64_t cycle_ = 1'000'000;  // clocks of a device that has run for a while

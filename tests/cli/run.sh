@@ -39,6 +39,8 @@ that 'JSON begins at once' test "$(head -c 1 out.txt)" = '{'
 cp out.txt one.json
 "$gexp" run $structure --device sim:gtx780 --json --quiet >two.json 2>/dev/null
 that 'two runs of one seed differ in timing alone' cmp -s <(sed '/"timing": {/,$d' one.json) <(sed '/"timing": {/,$d' two.json)
+for jobs in 1 4; do "$gexp" run $structure --device sim:gtx780 --json --quiet --jobs $jobs >two.json 2>/dev/null; that "and with $jobs jobs" cmp -s <(sed '/"timing": {/,$d' one.json) <(sed '/"timing": {/,$d' two.json); done
+expect 'no job at all' 2 '--jobs' -- "$gexp" run $structure --device sim:gtx780 --jobs 0
 expect 'the findings again' 0 '7 of 7 findings found' -- "$gexp" infer good.json
 "$gexp" infer good.json --json >again.json
 that 'they are the same' cmp -s <(sed -n '/"findings"/,/"expectations"/p' good.json) <(sed -n '/"findings"/,/"expectations"/p' again.json)
@@ -237,6 +239,15 @@ wait $pid
 that 'Ctrl-C ends with 130' test $? -eq 130
 that 'what was measured is kept' grep -q '"end": "interrupted"' interrupted.json
 that 'with its records' grep -q '"ticks"' interrupted.json
+"$gexp" run -e "$long" --device sim:gtx780 --out interrupted.json --quiet --jobs 4 >out.txt 2>err.txt </dev/null &
+pid=$!
+sleep 2
+kill -INT $pid
+SECONDS=0
+wait $pid
+that 'Ctrl-C while four points are measured' test $? -eq 130
+that 'ends all four at once' test $SECONDS -le 5
+that 'and keeps whole points' grep -q '"ticks"' interrupted.json
 slow=${long/1..100000/1..100000 until misses(lat) < 0}  # its least is one point, so nothing is refused
 expect 'a time budget' 4 'the time budget is used up' -- "$gexp" run -e "${slow/memory A/budget time 1s memory A}" --device sim:gtx780 --out late.json --quiet
 that 'it is kept too' grep -q '"ticks"' late.json

@@ -8,10 +8,9 @@
 #include <random>
 #include <set>
 
-#include "compiler/pipeline.h"
-#include "runtime/jit/compiler.h"
-#include "runtime/session.h"
 #include "runtime/sim/sim.h"
+#include "tests/loop/forwarding.h"
+#include "tests/loop/loop.h"
 
 using namespace gexp;
 
@@ -20,42 +19,29 @@ namespace {
 constexpr std::uint64_t kBytes = 65536;  // of the memory under test: no buffer of the session's is as large
 
 /// The simulator, but the memory under test begins as ones and is kept when it is given back.
-class Keeping final : public runtime::Backend {
+class Keeping final : public test::Forwarding {
  public:
-  explicit Keeping(std::unique_ptr<runtime::Backend> inner) : inner_(std::move(inner)) {}
+  using Forwarding::Forwarding;
   std::vector<std::uint32_t> words;
 
-  const runtime::DeviceInfo& device() const override { return inner_->device(); }
-  runtime::Target target() const override { return inner_->target(); }
-  Result<> accepts(const runtime::Requirement& r) const override { return inner_->accepts(r); }
   Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t align) override {
-    auto address = inner_->allocate(bytes, align);
+    auto address = Forwarding::allocate(bytes, align);
     if (address && bytes == kBytes) {
       address_ = *address;
       const std::vector<std::uint32_t> ones(kBytes / 4, 0xffffffffu);
-      CHECK(inner_->write(address_, std::as_bytes(std::span(ones))).ok());
+      CHECK(write(address_, std::as_bytes(std::span(ones))).ok());
     }
     return address;
   }
   void release(std::uint64_t address) override {
     if (address == address_) {
       words.resize(kBytes / 4);
-      CHECK(inner_->read(address, std::as_writable_bytes(std::span(words))).ok());
+      CHECK(read(address, std::as_writable_bytes(std::span(words))).ok());
     }
-    inner_->release(address);
+    Forwarding::release(address);
   }
-  Result<> write(std::uint64_t a, std::span<const std::byte> b) override { return inner_->write(a, b); }
-  Result<> read(std::uint64_t a, std::span<std::byte> b) override { return inner_->read(a, b); }
-  Result<> scatter(std::uint64_t a, std::span<const std::int64_t> o, std::span<const std::uint64_t> v, int w) override { return inner_->scatter(a, o, v, w); }
-  Result<> flush(const std::string& level) override { return inner_->flush(level); }
-  Result<std::uint64_t> texture(std::uint64_t a, std::uint64_t b) override { return inner_->texture(a, b); }
-  Result<std::uint64_t> constant(runtime::KernelId k, const std::string& n) override { return inner_->constant(k, n); }
-  Result<runtime::KernelId> load(const runtime::KernelImage& image) override { return inner_->load(image); }
-  runtime::Outcome launch(runtime::KernelId k, const runtime::LaunchShape& s, std::span<const runtime::Argument> a, double t) override { return inner_->launch(k, s, a, t); }
-  bool survives_faults() const override { return inner_->survives_faults(); }
 
  private:
-  std::unique_ptr<runtime::Backend> inner_;
   std::uint64_t address_ = 0;
 };
 
@@ -141,23 +127,12 @@ class Maker {
 };
 
 std::set<int> written_by(const std::string& body) {
-  const Source spec("spec.gexp", "gexp 1\nexperiment t\nmemory A: u32[64KiB] in global\nstage s {\nlaunch grid 1 block 32\ntimed t total { " + body +
-                                     "}\nrepeat 1\nfind f: list = clusters(t)\n}\n");
-  Diagnostics diagnostics;
-  const auto program = compiler::compile(spec, {}, diagnostics);
-  std::string said;
-  for (const auto& diagnostic : diagnostics.sorted()) said += render(diagnostic, &spec);
-  REQUIRE_MESSAGE(program, said);
   auto opened = sim::open("gtx780", {});
   REQUIRE(opened.ok());
   Keeping backend(std::move(*opened));
-  auto compiler = jit::Compiler::open();
-  REQUIRE_MESSAGE(compiler.ok(), "NVRTC is missing");
-  runtime::RunResult result;
-  result.device = backend.device();
-  runtime::Progress silent;
-  const auto done = runtime::run_session(*program, backend, *compiler, {}, silent, result);
-  REQUIRE_MESSAGE(done.ok(), (done.ok() ? std::string() : render(done.error(), &spec)));
+  test::run_on("gexp 1\nexperiment t\nmemory A: u32[64KiB] in global\nstage s {\nlaunch grid 1 block 32\ntimed t total { " + body +
+                   "}\nrepeat 1\nfind f: list = clusters(t)\n}\n",
+               backend);
   std::set<int> words;
   for (std::size_t i = 0; i < backend.words.size(); ++i) {
     if (backend.words[i] != 0xffffffffu) words.insert(static_cast<int>(i));

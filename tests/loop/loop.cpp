@@ -9,7 +9,6 @@
 #include "compiler/pipeline.h"
 #include "runtime/jit/compiler.h"
 #include "runtime/device_facts.h"
-#include "runtime/session.h"
 #include "runtime/sim/sim.h"
 
 namespace gexp::test {
@@ -36,14 +35,8 @@ runtime::RunResult run_loop(const std::string& experiment, const std::string& mo
   return run_text(read(std::string(GEXP_SOURCE_DIR) + "/experiments/" + experiment), model, edits, seed);
 }
 
-runtime::RunResult run_text(const std::string& spec_text, const std::string& model, const std::vector<Edit>& edits, std::uint64_t seed) {
-  const Source spec("spec.gexp", spec_text);
-  Diagnostics diagnostics;
-  auto program = compiler::compile(spec, {}, diagnostics);
-  std::string said;
-  for (const auto& diagnostic : diagnostics.sorted()) said += render(diagnostic, &spec);
-  REQUIRE_MESSAGE(program, said);
-
+runtime::RunResult run_text(const std::string& spec, const std::string& model, const std::vector<Edit>& edits, std::uint64_t seed,
+                            const runtime::SessionOptions& session) {
   auto text = read(std::string(GEXP_SOURCE_DIR) + "/runtime/sim/models/" + model + ".toml");
   for (const auto& edit : edits) {
     const auto at = text.find(edit.from);
@@ -55,14 +48,24 @@ runtime::RunResult run_text(const std::string& spec_text, const std::string& mod
   options.seed = seed;
   auto backend = sim::open(source, "sim:" + model, options);
   REQUIRE_MESSAGE(backend.ok(), (backend.ok() ? std::string() : render(backend.error(), &source)));
+  return run_on(spec, **backend, session);
+}
+
+runtime::RunResult run_on(const std::string& spec_text, runtime::Backend& backend, const runtime::SessionOptions& options) {
+  const Source spec("spec.gexp", spec_text);
+  Diagnostics diagnostics;
+  auto program = compiler::compile(spec, {}, diagnostics);
+  std::string said;
+  for (const auto& diagnostic : diagnostics.sorted()) said += render(diagnostic, &spec);
+  REQUIRE_MESSAGE(program, said);
   auto compiler = jit::Compiler::open();
   REQUIRE_MESSAGE(compiler.ok(), "NVRTC is missing");
 
   runtime::RunResult result;
-  result.device = (*backend)->device();
+  result.device = backend.device();
   program->device = runtime::device_facts(result.device);
   runtime::Progress silent;
-  const auto done = runtime::run_session(*program, **backend, *compiler, {}, silent, result);
+  const auto done = runtime::run_session(*program, backend, *compiler, options, silent, result);
   REQUIRE_MESSAGE(done.ok(), (done.ok() ? std::string() : render(done.error(), &spec)));
   return result;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/result.h"
+#include "runtime/session.h"
 
 namespace gexp::test {
 
@@ -19,7 +20,11 @@ runtime::RunResult run_loop(const std::string& experiment, const std::string& mo
                             std::uint64_t seed = 0);
 
 /// The same for a spec's text.
-runtime::RunResult run_text(const std::string& spec, const std::string& model, const std::vector<Edit>& edits = {}, std::uint64_t seed = 0);
+runtime::RunResult run_text(const std::string& spec, const std::string& model, const std::vector<Edit>& edits = {}, std::uint64_t seed = 0,
+                            const runtime::SessionOptions& options = {});
+
+/// The same on a device of the caller's.
+runtime::RunResult run_on(const std::string& spec, runtime::Backend& backend, const runtime::SessionOptions& options = {});
 
 /// A finding's value as text ("12 KiB", "[17, 8]"), or "undetermined: why". `field` of a structured one.
 std::string found(const runtime::RunResult& result, const std::string& id, const std::string& field = {});

@@ -185,13 +185,60 @@ TEST_CASE("conversions, vectors and predicates") {
   CHECK(half("mov.u64 %rd2, 0x200000001; mov.b64 {%r2, %r1}, %rd2;") == 2);
   CHECK(half("mov.u32 %r2, -1; setp.lt.s32 %p1, %r2, 0; selp.b32 %r1, 10, 20, %p1;") == 10);
   CHECK(half("mov.u32 %r2, -1; setp.lt.u32 %p1, %r2, 0; selp.b32 %r1, 10, 20, %p1;") == 20);
-  CHECK(half("mov.u32 %r2, 5; setp.eq.u32 %p1, %r2, 5; setp.gt.and.u32 %p2|%p3, %r2, 4, !%p1; selp.u32 %r3, 1, 0, %p2; selp.u32 %r4, 2, 0, %p3; add.u32 %r1, %r3, %r4;") == 2);
+  CHECK(half("mov.u32 %r2, 5; setp.eq.u32 %p1, %r2, 5; setp.gt.and.u32 %p2|%p3, %r2, 4, !%p1; selp.u32 %r3, 1, 0, %p2; selp.u32 %r4, 2, 0, %p3; add.u32 %r1, %r3, %r4;") == 0);
+  CHECK(half("mov.u32 %r2, 5; setp.eq.u32 %p1, %r2, 5; setp.gt.or.u32 %p1|%p3, %r2, 9, %p1; selp.u32 %r3, 1, 0, %p1; selp.u32 %r4, 2, 0, %p3; add.u32 %r1, %r3, %r4;") == 3);
   CHECK(half("mov.f32 %f1, 0f7FC00000; setp.leu.f32 %p1, %f1, 0f00000000; setp.le.f32 %p2, %f1, 0f00000000; selp.u32 %r3, 1, 0, %p1; selp.u32 %r4, 2, 0, %p2; add.u32 %r1, %r3, %r4;") == 1);
   CHECK(half("mov.u32 %r1, 1; setp.eq.u32 %p1, %r1, 2; @%p1 mov.u32 %r1, 5; @!%p1 add.u32 %r1, %r1, 10;") == 11);
   const auto v = values("mov.u64 %rd2, 11; mov.u64 %rd3, 12; st.global.v2.u64 [%rd9], {%rd2, %rd3}; ld.global.v2.u64 {%rd4, %rd5}, [%rd9]; "
                         "add.u64 %rd6, %rd4, %rd5; st.global.u64 [%rd9+16], %rd6; st.global.u8 [%rd9+24], 0xfe; ld.global.s8 %r1, [%rd9+24]; cvt.s64.s32 %rd7, %r1; st.global.u64 [%rd9+32], %rd7;", 5);
   CHECK(v[2] == 23);
   CHECK(v[4] == static_cast<std::uint64_t>(-2));
+}
+
+TEST_CASE("bits and bytes") {
+  CHECK(half("mov.u32 %r2, 0x00345678; bfind.u32 %r1, %r2;") == 21);
+  CHECK(half("mov.u32 %r2, 0x00345678; bfind.shiftamt.u32 %r1, %r2;") == 10);
+  CHECK(half("mov.u32 %r2, -3; bfind.s32 %r1, %r2;") == 1);
+  CHECK(half("mov.u64 %rd2, 0x100000000; bfind.u64 %r1, %rd2;") == 32);
+  CHECK(half("mov.u32 %r2, 0; bfind.shiftamt.u32 %r1, %r2;") == 0xffffffffu);
+  CHECK(half("mov.u32 %r2, 0xff020304; mov.u32 %r3, 0x01fe0201; dp4a.s32.s32 %r1, %r2, %r3, 100;") == 100 + 4 + 6 - 4 - 1);
+  CHECK(half("mov.u32 %r2, 0xff020304; mov.u32 %r3, 0x01fe0201; dp4a.u32.u32 %r1, %r2, %r3, 100;") == 100 + 4 + 6 + 2 * 254 + 255);
+  CHECK(half("mov.u32 %r2, 0xffff0003; mov.u32 %r3, 0x05fe0201; dp2a.lo.s32.s32 %r1, %r2, %r3, 0;") == 1);
+  CHECK(half("mov.u32 %r2, 0xffff0003; mov.u32 %r3, 0x05fe0201; dp2a.hi.s32.s32 %r1, %r2, %r3, 0;") == static_cast<std::uint32_t>(-11));
+}
+
+TEST_CASE("floats: rounding, subnormals, zeros with a sign and what is no number") {
+  const auto floats = [](const std::string& body) { return half(body + " mov.b32 %r1, %f1;"); };
+  constexpr const char* kTiny = "mov.f32 %f2, 0f3F800000; mov.f32 %f3, 0f33000000; mov.f32 %f4, 0f80000000; mov.f32 %f5, 0f00000000; mov.f32 %f6, 0f00000007;"
+                                "mov.f32 %f7, 0f7FC12345; mov.f32 %f8, 0f7F800000; ";
+  const auto of = [&](const std::string& body) { return floats(kTiny + body); };
+  CHECK(of("add.rn.f32 %f1, %f2, %f3;") == 0x3f800000u);
+  CHECK(of("add.rp.f32 %f1, %f2, %f3;") == 0x3f800001u);
+  CHECK(of("sub.rz.f32 %f1, %f2, %f3;") == 0x3f7fffffu);
+  CHECK(of("sub.rm.f32 %f1, %f5, %f5;") == 0x80000000u);
+  CHECK(of("mul.rm.f32 %f1, %f6, 0f3F000000;") == 3);
+  CHECK(of("mul.f32 %f1, %f6, 0f40000000;") == 14);
+  CHECK(of("mul.ftz.f32 %f1, %f6, 0f40000000;") == 0);
+  CHECK(of("min.f32 %f1, %f5, %f4;") == 0x80000000u);
+  CHECK(of("max.f32 %f1, %f4, %f5;") == 0);
+  CHECK(of("min.f32 %f1, %f7, %f2;") == 0x3f800000u);
+  CHECK(of("max.f32 %f1, %f7, %f7;") == 0x7fffffffu);
+  CHECK(of("sub.f32 %f1, %f8, %f8;") == 0x7fffffffu);
+  CHECK(of("rcp.rn.f32 %f1, 0f40400000;") == 0x3eaaaaabu);
+  CHECK(of("rcp.rz.f32 %f1, 0f40400000;") == 0x3eaaaaaau);
+  CHECK(of("copysign.f32 %f1, %f4, %f2;") == 0xbf800000u);
+  CHECK(of("rsqrt.approx.f32 %f1, 0f40800000;") == 0x3f000000u);
+  CHECK(of("ex2.approx.f32 %f1, 0f40400000;") == 0x41000000u);
+  CHECK(of("lg2.approx.f32 %f1, 0f41000000;") == 0x40400000u);
+  CHECK(of("cos.approx.f32 %f1, %f5;") == 0x3f800000u);
+  CHECK(of("sin.approx.f32 %f1, %f4;") == 0x80000000u);
+  CHECK(half("mov.f64 %fd1, 0d3FF0000010000001; cvt.rn.f32.f64 %f1, %fd1; mov.b32 %r1, %f1;") == 0x3f800001u);
+  CHECK(half("mov.f64 %fd1, 0d3FF0000010000001; cvt.rz.f32.f64 %f1, %fd1; mov.b32 %r1, %f1;") == 0x3f800000u);
+  CHECK(half("mov.f32 %f1, 0f7FC00000; cvt.rzi.s32.f32 %r1, %f1;") == 0);
+  CHECK(half("mov.f64 %fd1, 0d7FF8000000000000; cvt.rzi.s32.f64 %r1, %fd1;") == 0x80000000u);
+  CHECK(word("mov.f32 %f1, 0f7FC00000; cvt.rzi.u64.f32 %rd1, %f1;") == 1ull << 63);
+  for (const char* const other : {"add.sat.f32 %f1, %f2, %f3;", "min.NaN.f32 %f1, %f2, %f3;", "fma.rn.relu.f32 %f1, %f2, %f3, %f4;", "add.approx.f32 %f1, %f2, %f3;"})
+    CHECK(has(refusal(".reg .f32 %f<9>;\n" + std::string(other)), "unknown instruction"));
 }
 
 TEST_CASE("generic addresses reach shared and local memory, variables have initial values") {

@@ -27,7 +27,7 @@ std::uint32_t strided(const SharedModel& m, std::uint32_t mode, std::uint32_t st
   return SharedTiming(m, mode).ways(a, ~0u, 4);
 }
 
-/// Cycles of one step of a 64-step chase by a whole warp, each lane on its own word.
+/// Cycles of one step of a 64-step chase by a whole warp, each lane on its own word, once the stores before it are through.
 double chase(const std::string& model, std::uint32_t stride, std::uint32_t mode) {
   Device device(model);
   std::string loads;
@@ -41,6 +41,8 @@ double chase(const std::string& model, std::uint32_t stride, std::uint32_t mode)
       mad.lo.u32 %r3, %r1, {}, %r2;
       st.shared.u32 [%r3], %r3;
       bar.sync 0;
+      ld.shared.u32 %r3, [%r3];
+      add.u32 %r3, %r3, 0;
       mov.u64 %rd2, %clock64;
       {}
       add.u32 %r3, %r3, 0;

@@ -36,6 +36,8 @@ int main(int argc, char** argv) {
   run->add_option("--out", common.out, "save the result, records included, as this JSON file");
   run->add_flag("--json", common.json, "print the result as JSON, and nothing else, on stdout");
   run->add_flag("--quiet", common.quiet, "no progress");
+  run->add_option("--jobs", common.jobs, "points measured at once on a simulated device; by default one for each core of this machine. The result is the same")
+      ->check(CLI::Range(1, 1024));
   run->add_option("--time-limit", common.time_limit, "seconds after which the run ends, instead of the file's budget")->check(CLI::PositiveNumber);
 
   auto* plan = app.add_subcommand("plan", "what a run would do and about how long it would take, without running it");

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <optional>
+
+#include "runtime/trial.h"
+
+namespace gexp::runtime {
+
+/// Where points are measured. Of a simulated device there are as many as are wanted, so each batch of a point's repetitions gets
+/// one of its own and no point depends on which ran before it, or beside it. A GPU is one device, and all share it.
+class Benches {
+ public:
+  /// `jobs`: how many batches may be measured at once, where each has a device of its own; 0: as many as the machine has cores.
+  Benches(const compiler::Program& program, const compiler::Scope& scope, Backend& backend, Kernels& kernels, std::size_t jobs);
+
+  /// How many threads may call use() at once.
+  [[nodiscard]] std::size_t workers() const { return workers_; }
+  /// `number`: of the batch; what chance decides on the device follows from it.
+  void use(std::uint64_t number, const std::function<void(Bench&)>& measure);
+
+ private:
+  const compiler::Program& program_;
+  const compiler::Scope& scope_;
+  Backend& backend_;
+  Kernels& kernels_;
+  std::size_t workers_ = 1;
+  std::optional<Bench> shared_;
+};
+
+/// The number of a batch of repetitions: of what is measured, not of when.
+std::uint64_t batch_number(const compiler::Stage& stage, const compiler::Coordinates& at, std::size_t first_run);
+
+}  // namespace gexp::runtime

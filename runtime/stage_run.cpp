@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/stage_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/in_order.h"
+#include "runtime/infer/infer.h"
+
+namespace gexp::runtime {
+namespace {
+
+using compiler::Coordinates;
+using End = RunResult::End;
+
+constexpr int kMaxFaults = 3;  // a stage whose points keep faulting is given up
+
+bool same_coordinates(const infer::Point& point, const Coordinates& at) {
+  return std::all_of(at.begin(), at.end(), [&](const auto& coordinate) {
+    const auto found = point.at.find(coordinate.first);
+    return found != point.at.end() && found->second == coordinate.second;
+  });
+}
+
+}  // namespace
+
+StageRun::StageRun(const RunContext& run, const compiler::Stage& stage, const compiler::Scope& scope, StageResult& result)
+    : run_(run), stage_(stage), scope_(scope), result_(result) {
+  result_.table.stage = stage.name;
+  result_.table.timed = stage.timed_name;
+  result_.table.timing = stage.timing == compiler::Timing::Each    ? infer::Table::Timing::Each
+                         : stage.timing == compiler::Timing::Total ? infer::Table::Timing::Total
+                                                                   : infer::Table::Timing::Wall;
+  for (const auto& sweep : stage.sweeps) {
+    result_.table.columns.insert(result_.table.columns.end(), sweep.names.begin(), sweep.names.end());
+  }
+}
+
+Result<bool> StageRun::run() {
+  const Measure how{[this](const Batch& batch) { return measure(batch); },
+                    [this](const compiler::Formula& condition, const Coordinates& at) { return value_at(condition, at); }};
+  auto visited = visit_points(stage_, scope_, how);
+  if (!visited) return visited;
+  auto complete = *visited ? converge() : Result<bool>(false);
+  sort_points();
+  return complete;
+}
+
+End StageRun::must_stop() const {
+  if (run_.options.interrupted && run_.options.interrupted()) return End::Interrupted;
+  return run_.out_of_time() ? End::OutOfTime : End::Complete;
+}
+
+void StageRun::tell(const Coordinates& at) {
+  std::string where;
+  for (const auto& [name, value] : at) where += fmt::format("{}{} = {}", where.empty() ? "" : ", ", name, show(value));
+  const std::lock_guard lock(telling_);
+  run_.progress.point(where, told_++);
+}
+
+/// The least repetitions of a point.
+void StageRun::measure_point(const Coordinates& at, Measured& measured) {
+  measured.stopped = must_stop();
+  if (measured.stopped != End::Complete) return;
+  auto plan = compiler::plan_point(run_.program, stage_, at, scope_, measured.skipped);
+  if (!plan) measured.problem = plan.error();
+  if (!plan || measured.skipped) return;
+  tell(at);
+  auto& point = measured.point;
+  for (const auto& [name, value] : at) point.at[name] = value;
+  for (const auto& [name, value] : plan->lets) point.at[name] = value;
+  if (stage_.keep == compiler::Keep::Raw) point.walk = plan->timed;  // else the accesses have no order
+  point.warm_walk = plan->warm;
+  point.warm_steps = plan->warm_steps;
+  point.steps = plan->steps;
+  point.moved = static_cast<double>(plan->moved);
+  measured.plan = std::move(*plan);
+  add_runs(measured.plan, point, measured, [&]() -> Result<bool> { return static_cast<std::int64_t>(point.runs.size()) >= stage_.repeat.at_least; });
+  measured.to_record = !point.runs.empty() || !point.outcome.done() || measured.problem;
+}
+
+/// Further repetitions of a point until the stopping rule holds. It sees the latency classes of the stage, which stay as they are
+/// meanwhile, and this point alone: how often one point is repeated does not depend on another.
+void StageRun::measure_further(std::size_t index, Measured& measured) {
+  const auto& before = result_.table.points[index];
+  if (!before.outcome.done() || before.runs.empty()) return;
+  infer::Table own{result_.table.stage, result_.table.timed, result_.table.timing, result_.table.columns, {before}};
+  auto& point = own.points[0];
+  add_runs(plans_[index], point, measured, [&]() -> Result<bool> {
+    auto value = infer::at_point(*stage_.repeat.until, own, classes_, 0, stage_, scope_);
+    if (!value) return value.error();
+    const auto* flag = value->get<bool>();
+    const bool holds = flag && *flag, last = static_cast<std::int64_t>(point.runs.size()) >= stage_.repeat.at_most;
+    point.converged = holds || !last;
+    return holds || last;
+  });
+  measured.to_record = point.runs.size() != before.runs.size() || point.converged != before.converged || !point.outcome.done();
+  if (measured.to_record) measured.point = std::move(point);
+}
+
+void StageRun::add_runs(const compiler::PointPlan& plan, infer::Point& point, Measured& measured, const std::function<Result<bool>()>& enough) {
+  const auto done = [&] {
+    auto finished = enough();
+    if (!finished) measured.problem = finished.error();
+    return !finished || *finished;
+  };
+  if (done()) return;
+  run_.benches.use(batch_number(stage_, plan.at, point.runs.size()), [&](Bench& bench) {
+    do {
+      measured.stopped = must_stop();
+      if (measured.stopped != End::Complete) break;
+      if (auto repeated = bench.repeat(plan, point, run_.options.launch_limit); !repeated) {
+        measured.problem = repeated.error();
+        break;
+      }
+      if (point.outcome.status == Outcome::Status::Interrupted) measured.stopped = End::Interrupted;
+      else measured.faulted = !point.outcome.done();
+      if (!point.outcome.done()) break;
+      keep(point.runs.back());
+    } while (!done());
+    measured.usable = bench.usable();
+    measured.kernels = bench.new_kernels();
+  });
+}
+
+/// `record … histogram|summary`: what is not kept is gone before anything reads it, so that a result file answers alike.
+void StageRun::keep(infer::Run& run) const {
+  if (stage_.keep == compiler::Keep::Raw || run.ticks.empty()) return;
+  std::sort(run.ticks.begin(), run.ticks.end());
+  run.windows = {0};
+  if (stage_.keep == compiler::Keep::Summary) run.ticks = {run.ticks[run.ticks.size() / 2]};
+}
+
+Result<bool> StageRun::in_parallel(std::size_t count, std::size_t ahead, const std::function<void(std::size_t, Measured&)>& work,
+                                   const std::function<Result<Next>(std::size_t, Measured&)>& take) {
+  std::vector<Measured> slots(count);
+  std::size_t taken = 0;
+  Result<Next> next = Next::On;
+  const auto take_next = [&](std::size_t i) {
+    auto measured = std::exchange(slots[i], {});
+    ++taken;
+    return take(i, measured);
+  };
+  in_order(count, run_.benches.workers(), ahead, [&](std::size_t i) { work(i, slots[i]); },
+           [&](std::size_t i) {
+             next = take_next(i);
+             return next && *next == Next::On;
+           });
+  if (!next) return next.error();
+  // What other workers had measured when the run was told to end is kept.
+  const bool told = *next == Next::Stop && stopped_by_ != End::Faulted;
+  for (std::size_t i = taken; told && i < count; ++i) {
+    if (!slots[i].to_record) continue;
+    if (auto more = take_next(i); !more || *more == Next::NotWanted) break;
+  }
+  return *next != Next::Stop;
+}
+
+Result<bool> StageRun::measure(const Batch& batch) {
+  const auto work = [&](std::size_t i, Measured& measured) { measure_point(batch.points[i], measured); };
+  const auto take = [&](std::size_t i, Measured& measured) -> Result<Next> {
+    if (measured.skipped) ++result_.skipped;
+    if (measured.to_record) {
+      result_.table.points.push_back(std::move(measured.point));
+      if (stage_.repeat.until) plans_.push_back(std::move(measured.plan));
+    }
+    auto next = account(measured);
+    if (!next || *next != Next::On) return next;
+    auto wanted = batch.measured(i);
+    if (!wanted) return wanted.error();
+    return *wanted ? Next::On : Next::NotWanted;
+  };
+  return in_parallel(batch.points.size(), batch.all_wanted ? batch.points.size() : run_.benches.workers(), work, take);
+}
+
+/// The stopping rule, once every point has its least repetitions: only then are all latency classes of the stage in sight. Once
+/// more where what was added has renewed the classes.
+Result<bool> StageRun::converge() {
+  if (!stage_.repeat.until) return true;
+  const auto work = [&](std::size_t i, Measured& measured) { measure_further(i, measured); };
+  const auto take = [&](std::size_t i, Measured& measured) {
+    if (measured.to_record) result_.table.points[i] = std::move(measured.point);
+    return account(measured);
+  };
+  for (std::size_t judged_by = 0;;) {
+    classes();
+    if (judged_by == classified_runs_) return true;
+    judged_by = classified_runs_;
+    auto more = in_parallel(result_.table.points.size(), result_.table.points.size(), work, take);
+    if (!more || !*more) return more;
+  }
+}
+
+Result<StageRun::Next> StageRun::account(Measured& measured) {
+  for (auto& kernel : measured.kernels) {
+    const bool known = std::any_of(run_.kernels.begin(), run_.kernels.end(), [&](const KernelRecord& k) { return k.key == kernel.key; });
+    if (!known) run_.kernels.push_back(std::move(kernel));
+  }
+  if (measured.problem) return *measured.problem;
+  if (measured.faulted && (++faults_ == kMaxFaults || !measured.usable)) measured.stopped = End::Faulted;
+  if (measured.stopped == End::Complete) return Next::On;
+  if (stopped_by_ == End::Complete) stopped_by_ = measured.stopped;
+  return Next::Stop;
+}
+
+/// Renewed when the records have grown by a tenth: new classes need new points to show.
+const infer::Classes& StageRun::classes() {
+  std::size_t runs = 0;
+  for (const auto& point : result_.table.points) runs += point.runs.size();
+  if (10 * runs > 11 * classified_runs_) {
+    classes_ = infer::classify(result_.table);
+    classified_runs_ = runs;
+  }
+  return classes_;
+}
+
+std::optional<std::size_t> StageRun::find_point(const Coordinates& at) const {
+  for (std::size_t i = 0; i < result_.table.points.size(); ++i) {
+    if (same_coordinates(result_.table.points[i], at)) return i;
+  }
+  return std::nullopt;
+}
+
+Result<Value> StageRun::value_at(const compiler::Formula& formula, const Coordinates& at) {
+  const auto index = find_point(at);
+  if (!index || result_.table.points[*index].runs.empty()) return Value();
+  const auto value_of = [&](const compiler::Formula& wanted) {
+    return infer::at_point(wanted, result_.table, classes(), *index, stage_, scope_);
+  };
+  if (formula.kind != compiler::Formula::Kind::Name || formula.text != stage_.timed_name) return value_of(formula);
+  // A whole record: its level, its weight, and whether anything misses.
+  List all;
+  for (const char* function : {"median", "mean", "misses"}) {
+    auto value = value_of(compiler::call_of(function, formula));
+    if (!value) return value;
+    const auto* misses = function == std::string("misses") ? value->get<Number>() : nullptr;
+    all.push_back(misses ? Value(misses->number > 0) : std::move(*value));
+  }
+  return Value(std::move(all));
+}
+
+/// Refined points were measured last; the table is in the order of the sweeps.
+void StageRun::sort_points() {
+  std::stable_sort(result_.table.points.begin(), result_.table.points.end(), [&](const infer::Point& a, const infer::Point& b) {
+    for (const auto& column : result_.table.columns) {
+      const auto* x = a.at.at(column).get<Number>();
+      const auto* y = b.at.at(column).get<Number>();
+      if (!x || !y) return false;  // names keep the order in which they were measured
+      if (x->number != y->number) return x->number < y->number;
+    }
+    return false;
+  });
+}
+
+}  // namespace gexp::runtime

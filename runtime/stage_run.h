@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/plan.h"
+#include "runtime/benches.h"
+#include "runtime/infer/classes.h"
+#include "runtime/schedule.h"
+#include "runtime/session.h"
+
+namespace gexp::runtime {
+
+/// What the stages of a run have in common.
+struct RunContext {
+  const compiler::Program& program;
+  Benches& benches;
+  const SessionOptions& options;
+  Progress& progress;
+  std::function<bool()> out_of_time;   ///< asked by any thread
+  std::vector<KernelRecord>& kernels;  ///< that recorded points ran, each once, in the order of the points
+};
+
+/// Measures one stage. Workers run the repetitions; only the thread that called run() touches the stage's records, point by point
+/// in the order of the schedule, so they do not depend on how many workers there are.
+class StageRun {
+ public:
+  StageRun(const RunContext& run, const compiler::Stage& stage, const compiler::Scope& scope, StageResult& result);
+
+  /// False: stopped early, `stopped_by` says why.
+  Result<bool> run();
+  [[nodiscard]] RunResult::End stopped_by() const { return stopped_by_; }
+  [[nodiscard]] bool faulted() const { return faults_ > 0; }
+
+ private:
+  /// Repetitions of one point, as a worker hands them over.
+  struct Measured {
+    bool skipped = false;
+    bool to_record = false;  ///< `point` holds something new
+    bool faulted = false;
+    bool usable = true;      ///< the device, after a fault
+    compiler::PointPlan plan;
+    infer::Point point;
+    std::vector<KernelRecord> kernels;
+    std::optional<Diagnostic> problem;
+    RunResult::End stopped = RunResult::End::Complete;
+  };
+  enum class Next { On, NotWanted, Stop };
+
+  // Any thread.
+  [[nodiscard]] RunResult::End must_stop() const;
+  void measure_point(const compiler::Coordinates& at, Measured& measured);
+  void measure_further(std::size_t index, Measured& measured);
+  void add_runs(const compiler::PointPlan& plan, infer::Point& point, Measured& measured, const std::function<Result<bool>()>& enough);
+  void keep(infer::Run& run) const;
+  void tell(const compiler::Coordinates& at);
+
+  // The thread that called run().
+  Result<bool> measure(const Batch& batch);
+  Result<bool> converge();
+  /// Has workers fill what `take` takes in order, as in_order() does. False: stop; then what other workers had measured meanwhile is
+  /// taken too, unless a fault is the reason.
+  Result<bool> in_parallel(std::size_t count, std::size_t ahead, const std::function<void(std::size_t, Measured&)>& work,
+                           const std::function<Result<Next>(std::size_t, Measured&)>& take);
+  /// What repetitions mean for the stage, besides their records.
+  Result<Next> account(Measured& measured);
+  Result<Value> value_at(const compiler::Formula& formula, const compiler::Coordinates& at);
+  [[nodiscard]] std::optional<std::size_t> find_point(const compiler::Coordinates& at) const;
+  const infer::Classes& classes();
+  void sort_points();
+
+  const RunContext& run_;
+  const compiler::Stage& stage_;
+  const compiler::Scope& scope_;
+  StageResult& result_;
+  std::vector<compiler::PointPlan> plans_;  ///< by point; of a stage with a stopping rule
+  infer::Classes classes_;
+  std::size_t classified_runs_ = 0;
+  RunResult::End stopped_by_ = RunResult::End::Complete;
+  int faults_ = 0;
+  std::mutex telling_;
+  std::size_t told_ = 0;
+};
+
+}  // namespace gexp::runtime

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/differential/campaign.h"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+
+#include "tests/differential/check.h"
+#include "tests/differential/print.h"
+#include "tests/differential/shrink.h"
+
+namespace gexp::differential {
+namespace {
+
+constexpr std::uint64_t kBatch = 24;  // kernels in one text: the simulator reads all of it for each
+constexpr std::uint64_t kCached = 1000;
+
+class Runner {
+ public:
+  Runner(const Campaign& campaign, jit::Compiler compiler) : c_(campaign), compiler_(std::move(compiler)) {}
+  Totals run();
+
+ private:
+  bool batch(const std::vector<Program>& programs);
+  std::optional<std::vector<Verdict>> verdicts(const std::vector<Program>& programs);
+  void failed(const Program& program, const Verdict& verdict);
+  void stop(const std::string& why) {
+    fmt::print(c_.log, "{}\n", why);
+    totals_.broken = true;
+  }
+
+  const Campaign& c_;
+  jit::Compiler compiler_;
+  Totals totals_;
+  int shown_ = 0;
+};
+
+std::optional<std::vector<Verdict>> Runner::verdicts(const std::vector<Program>& programs) {
+  auto backend = c_.open();
+  if (!backend) return stop(backend.error().message), std::nullopt;
+  const auto images = compile(compiler_, programs, (*backend)->target());
+  if (!images) return stop(images.error().message), std::nullopt;
+  std::vector<Verdict> list;
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    list.push_back(check(**backend, (*images)[i], programs[i]));
+    if (!(*backend)->usable()) break;
+  }
+  return list;
+}
+
+void Runner::failed(const Program& program, const Verdict& verdict) {
+  static constexpr const char* kWords[] = {"agrees", "differs", "faults", "is refused"};
+  fmt::print(c_.log, "seed {} {}: {}; {} of {} values\n", program.seed, kWords[static_cast<std::size_t>(verdict.kind)], verdict.what, verdict.different,
+             verdict.compared);
+  Program small = program;
+  if (shown_ < c_.shrunk) {
+    const auto fails = [&](const std::vector<Program>& candidates) {
+      std::vector<bool> answers(candidates.size());
+      const auto list = verdicts(candidates);
+      for (std::size_t i = 0; list && i < list->size(); ++i) answers[i] = (*list)[i].kind == verdict.kind;
+      return answers;
+    };
+    small = shrink(program, fails);
+    if (const auto list = verdicts({small})) fmt::print(c_.log, "made small: {}\n", list->front().what);
+  }
+  fmt::print(c_.log, "launched with {} blocks of {} threads, p32 = 0x{:x}, p64 = 0x{:x}\n{}\n", small.grid, small.block, small.parameter32,
+             small.parameter64, print(small));
+  std::fflush(c_.log);
+  ++shown_;
+}
+
+bool Runner::batch(const std::vector<Program>& programs) {
+  const auto list = verdicts(programs);
+  if (!list) return false;
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    const Verdict& verdict = (*list)[i];
+    ++totals_.kernels;
+    totals_.threads += programs[i].threads();
+    totals_.values += verdict.compared;
+    totals_.different_values += verdict.different;
+    totals_.differ += verdict.kind == Verdict::Kind::Differs;
+    totals_.fault += verdict.kind == Verdict::Kind::Fault;
+    totals_.refused += verdict.kind == Verdict::Kind::Refused;
+    if (verdict.kind != Verdict::Kind::Same) failed(programs[i], verdict);
+    if (shown_ >= c_.shown) return false;
+  }
+  if (list->size() < programs.size()) return stop("the device can no longer be used"), false;
+  return true;
+}
+
+Totals Runner::run() {
+  for (std::uint64_t seed = c_.first; seed <= c_.last;) {
+    std::vector<Program> programs;
+    for (; seed <= c_.last && programs.size() < kBatch; ++seed) programs.push_back(generate(seed, c_.limits));
+    if (!batch(programs)) break;
+    std::fflush(c_.log);
+  }
+  return totals_;
+}
+
+}  // namespace
+
+Totals run(const Campaign& campaign) {
+  // What is compiled once and never again stays out of the cache: in /dev/null there can be none.
+  if (campaign.last - campaign.first >= kCached) setenv("GEXP_CACHE", "/dev/null", 1);
+  auto compiler = jit::Compiler::open();
+  if (!compiler) {
+    fmt::print(campaign.log, "{}\n", compiler.error().message);
+    Totals totals;
+    totals.broken = true;
+    return totals;
+  }
+  fmt::print(campaign.log, "NVRTC {}; seeds {} to {}, blocks of up to {} threads, grids of up to {} blocks\n", compiler->build(), campaign.first,
+             campaign.last, campaign.limits.block, campaign.limits.grid);
+  return Runner(campaign, std::move(*compiler)).run();
+}
+
+bool parse_seeds(const char* text, Campaign& campaign) {
+  const char* const end = text + std::strlen(text);
+  const auto first = std::from_chars(text, end, campaign.first);
+  if (first.ec != std::errc()) return false;
+  campaign.last = campaign.first;
+  if (first.ptr == end) return true;
+  if (!std::string_view(first.ptr).starts_with("..")) return false;
+  const auto last = std::from_chars(first.ptr + 2, end, campaign.last);
+  return last.ec == std::errc() && last.ptr == end && campaign.first <= campaign.last;
+}
+
+int parse_option(const char* option, const char* value, Campaign& campaign) {
+  const std::string_view name = option;
+  if (!value) return 0;
+  if (name == "--seeds") return parse_seeds(value, campaign) ? 2 : 0;
+  std::uint32_t* const limit = name == "--block" ? &campaign.limits.block : name == "--grid" ? &campaign.limits.grid : nullptr;
+  if (!limit) return 0;
+  const auto parsed = std::from_chars(value, value + std::strlen(value), *limit);
+  return parsed.ec == std::errc() && *limit <= 512 && std::has_single_bit(*limit) ? 2 : 0;
+}
+
+void report(const Totals& totals, std::FILE* log) {
+  fmt::print(log, "{} kernels, {} threads, {} values compared: {} kernels differ ({} values), {} fault, {} are refused{}\n", totals.kernels, totals.threads,
+             totals.values, totals.differ, totals.different_values, totals.fault, totals.refused, totals.broken ? "; not all ran" : "");
+}
+
+}  // namespace gexp::differential

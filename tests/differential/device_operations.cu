@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// What has an instruction or a library function of its own on the device. Comes before operations.cu.
+#define FN __device__ __forceinline__
+
+FN int popc32(unsigned a) { return __popc((int)a); }
+FN int popc64(unsigned long long a) { return __popcll((long long)a); }
+FN int clz32(unsigned a) { return __clz((int)a); }
+FN int clz64(unsigned long long a) { return __clzll((long long)a); }
+FN int ffs32(unsigned a) { return __ffs((int)a); }
+FN int ffs64(unsigned long long a) { return __ffsll((long long)a); }
+FN unsigned brev32(unsigned a) { return __brev(a); }
+FN unsigned long long brev64(unsigned long long a) { return __brevll(a); }
+FN int mulhi_s32(int a, int b) { return __mulhi(a, b); }
+FN unsigned mulhi_u32(unsigned a, unsigned b) { return __umulhi(a, b); }
+FN long long mulhi_s64(long long a, long long b) { return __mul64hi(a, b); }
+FN unsigned long long mulhi_u64(unsigned long long a, unsigned long long b) { return __umul64hi(a, b); }
+FN unsigned shift_left_wrap(unsigned a, unsigned b, unsigned n) { return __funnelshift_l(a, b, n); }
+FN unsigned shift_right_wrap(unsigned a, unsigned b, unsigned n) { return __funnelshift_r(a, b, n); }
+FN unsigned shift_left_clamp(unsigned a, unsigned b, unsigned n) { return __funnelshift_lc(a, b, n); }
+FN unsigned shift_right_clamp(unsigned a, unsigned b, unsigned n) { return __funnelshift_rc(a, b, n); }
+FN unsigned byte_permute(unsigned a, unsigned b, unsigned selector) { return __byte_perm(a, b, selector); }
+
+FN float fsqrt(float a) { return sqrtf(a); }
+FN double fsqrt(double a) { return sqrt(a); }
+FN float fabsolute(float a) { return fabsf(a); }
+FN double fabsolute(double a) { return fabs(a); }
+FN float round_down(float a) { return floorf(a); }
+FN double round_down(double a) { return floor(a); }
+FN float round_up(float a) { return ceilf(a); }
+FN double round_up(double a) { return ceil(a); }
+FN float round_to_zero(float a) { return truncf(a); }
+FN double round_to_zero(double a) { return trunc(a); }
+FN float round_to_even(float a) { return rintf(a); }
+FN double round_to_even(double a) { return rint(a); }
+FN float round_away(float a) { return roundf(a); }
+FN double round_away(double a) { return round(a); }
+FN float fremainder(float a, float b) { return fmodf(a, b); }
+FN double fremainder(double a, double b) { return fmod(a, b); }
+FN float lesser_number(float a, float b) { return fminf(a, b); }
+FN double lesser_number(double a, double b) { return fmin(a, b); }
+FN float greater_number(float a, float b) { return fmaxf(a, b); }
+FN double greater_number(double a, double b) { return fmax(a, b); }
+FN float fused(float a, float b, float c) { return fmaf(a, b, c); }
+FN double fused(double a, double b, double c) { return fma(a, b, c); }
+FN float copy_sign(float a, float b) { return copysignf(a, b); }
+FN double copy_sign(double a, double b) { return copysign(a, b); }
+
+FN unsigned float_as_bits(float a) { return __float_as_uint(a); }
+FN unsigned long long double_as_bits(double a) { return (unsigned long long)__double_as_longlong(a); }
+FN float float_from_bits(unsigned a) { return __uint_as_float(a); }
+FN double double_from_bits(unsigned long long a) { return __longlong_as_double((long long)a); }
+
+// Saturating conversions: to_nearest<int>(1.5f).
+template <class T, class F> struct Converted;
+#define CONVERSIONS(T, t, F, f)                             \
+  template <> struct Converted<T, F> {                      \
+    FN static T nearest(F a) { return __##f##2##t##_rn(a); } \
+    FN static T zero(F a) { return __##f##2##t##_rz(a); }    \
+    FN static T down(F a) { return __##f##2##t##_rd(a); }    \
+    FN static T up(F a) { return __##f##2##t##_ru(a); }      \
+  };
+CONVERSIONS(int, int, float, float)
+CONVERSIONS(unsigned, uint, float, float)
+CONVERSIONS(long long, ll, float, float)
+CONVERSIONS(unsigned long long, ull, float, float)
+CONVERSIONS(int, int, double, double)
+CONVERSIONS(unsigned, uint, double, double)
+CONVERSIONS(long long, ll, double, double)
+CONVERSIONS(unsigned long long, ull, double, double)
+template <class T, class F> FN T to_nearest(F a) { return Converted<T, F>::nearest(a); }
+template <class T, class F> FN T to_zero(F a) { return Converted<T, F>::zero(a); }
+template <class T, class F> FN T to_down(F a) { return Converted<T, F>::down(a); }
+template <class T, class F> FN T to_up(F a) { return Converted<T, F>::up(a); }
+
+typedef unsigned long long u64;
+#define ATOMIC(name, function)                                                    \
+  FN int name(int* at, int b) { return function(at, b); }                         \
+  FN unsigned name(unsigned* at, unsigned b) { return function(at, b); }          \
+  FN u64 name(u64* at, u64 b) { return function(at, b); }
+ATOMIC(atomic_add, atomicAdd)
+ATOMIC(atomic_exch, atomicExch)
+ATOMIC(atomic_min, atomicMin)
+ATOMIC(atomic_max, atomicMax)
+ATOMIC(atomic_and, atomicAnd)
+ATOMIC(atomic_or, atomicOr)
+ATOMIC(atomic_xor, atomicXor)
+FN long long atomic_add(long long* at, long long b) { return (long long)atomicAdd((u64*)at, (u64)b); }
+FN long long atomic_exch(long long* at, long long b) { return (long long)atomicExch((u64*)at, (u64)b); }
+FN long long atomic_min(long long* at, long long b) { return atomicMin(at, b); }
+FN long long atomic_max(long long* at, long long b) { return atomicMax(at, b); }
+FN long long atomic_and(long long* at, long long b) { return (long long)atomicAnd((u64*)at, (u64)b); }
+FN long long atomic_or(long long* at, long long b) { return (long long)atomicOr((u64*)at, (u64)b); }
+FN long long atomic_xor(long long* at, long long b) { return (long long)atomicXor((u64*)at, (u64)b); }
+FN unsigned atomic_inc(unsigned* at, unsigned b) { return atomicInc(at, b); }
+FN unsigned atomic_dec(unsigned* at, unsigned b) { return atomicDec(at, b); }
+FN int atomic_cas(int* at, int seen, int b) { return atomicCAS(at, seen, b); }
+FN unsigned atomic_cas(unsigned* at, unsigned seen, unsigned b) { return atomicCAS(at, seen, b); }
+FN u64 atomic_cas(u64* at, u64 seen, u64 b) { return atomicCAS(at, seen, b); }
+FN long long atomic_cas(long long* at, long long seen, long long b) { return (long long)atomicCAS((u64*)at, (u64)seen, (u64)b); }

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "tests/differential/program.h"
+
+namespace gexp::differential {
+
+/// The largest launch of a random kernel. Both are powers of two.
+struct Limits {
+  std::uint32_t block = 32, grid = 1;
+};
+
+/// The kernel of a seed: always the same one.
+Program generate(std::uint64_t seed, const Limits& limits);
+
+/// What global memory holds before its launch.
+Memory initial_memory(const Program& program);
+
+}  // namespace gexp::differential
