@@ -11,17 +11,25 @@ namespace {
 
 using compiler::Formula;
 
-/// The readable parts of a condition: `capacity.C = 12288 B`, for every finding that it names.
-void observe(const Formula& formula, const compiler::Scope& scope, std::set<std::string>& seen, std::string& text) {
+/// The readable parts of a condition: `capacity.C = 12288 B`, for every finding that it names. `items`: what a list is made of has no value.
+void observe(const Formula& formula, const compiler::Scope& scope, std::set<std::string> items, std::set<std::string>& seen, std::string& text) {
   if (formula.kind == Formula::Kind::Field || formula.kind == Formula::Kind::Name) {
+    const Formula* root = &formula;
+    while (root->kind == Formula::Kind::Field) root = root->operands[0].get();
     const auto name = compiler::show(formula);
-    if (!seen.insert(name).second) return;
+    if (items.contains(root->text) || !seen.insert(name).second) return;
     const auto value = compiler::evaluate(formula, scope);
     text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value && value->known() ? show(*value) : "undetermined");
     return;
   }
-  for (const auto& operand : formula.operands) observe(*operand, scope, seen, text);
-  for (const auto& argument : formula.arguments) observe(*argument.value, scope, seen, text);
+  for (const auto& loop : formula.loops) {
+    for (const auto& part : {loop.from, loop.to, loop.step}) {
+      if (part) observe(*part, scope, items, seen, text);
+    }
+    items.insert(loop.name);
+  }
+  for (const auto& operand : formula.operands) observe(*operand, scope, items, seen, text);
+  for (const auto& argument : formula.arguments) observe(*argument.value, scope, items, seen, text);
 }
 
 }  // namespace
@@ -49,7 +57,7 @@ Judgement judge(const compiler::Expectation& expectation, const compiler::Scope&
     }
   }
   std::set<std::string> seen;
-  observe(*expectation.condition, scope, seen, judgement.observed);
+  observe(*expectation.condition, scope, {}, seen, judgement.observed);
   const auto value = compiler::evaluate(*expectation.condition, scope);
   const auto* holds = value ? value->get<bool>() : nullptr;
   if (!holds) {

@@ -243,7 +243,7 @@ class SimBackend final : public runtime::Backend {
     if (shape.bank_bytes != 0 && std::find(model_.shared.modes.begin(), model_.shared.modes.end(), shape.bank_bytes) == model_.shared.modes.end())
       return fmt::format("no mode with shared-memory banks of {} B", shape.bank_bytes);
     if (blocks_per_sm(model_, kernel, shape, carveout(shape.carveout_bytes < 0 ? shared : static_cast<std::uint64_t>(shape.carveout_bytes))) == 0)
-      return fmt::format("a block of {} threads, with {} registers each, needs more than an SM has", shape.block, kernel.registers);
+      return fmt::format("a block of {} threads, with {} B of shared memory, needs more than an SM has", shape.block, shared);
     return {};
   }
 

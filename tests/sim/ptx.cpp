@@ -125,7 +125,7 @@ TEST_CASE("a kernel as nvcc writes it runs") {
 }
 
 TEST_CASE("what is not known is named with its line") {
-  CHECK(has(refusal("tex.1d.v4.s32.s32 {a,b,c,d}, [t, {x}];"), "'tex.1d.v4.s32.s32'"));
+  CHECK(has(refusal("tex.2d.v4.s32.s32 {a,b,c,d}, [t, {x}];"), "'tex.2d.v4.s32.s32'"));
   CHECK(has(refusal(".reg .b32 %r<3>;\nfrobnicate.u32 %r1, %r2;"), "'frobnicate.u32' (PTX line 8)"));
   CHECK(has(refusal(".reg .b32 %r<3>;\nmov.u32 %r1, %pm0;"), "'%pm0' (PTX line 8)"));
   CHECK(has(refusal(".branchtargets L1;"), "'.branchtargets'"));
