@@ -123,7 +123,7 @@ class Writer {
         case Op::Kind::Load: problem = load(op, rounds, loaded); break;
         case Op::Kind::Store: problem = store(op, rounds, loaded, stored); break;
         case Op::Kind::Alu: problem = alu(op); break;
-        case Op::Kind::Barrier: line("asm volatile(\"bar.sync 0;\" ::: \"memory\");"); break;
+        case Op::Kind::Barrier: line("asm volatile(\"/*barrier*/ bar.sync 0;\" ::: \"memory\");"); break;
         case Op::Kind::Branch: problem = branch(op, rounds); break;
         case Op::Kind::Unroll: problem = unroll(op, rounds, loaded, stored); break;
         case Op::Kind::Loop: problem = loop(op, rounds); break;
@@ -177,8 +177,10 @@ class Writer {
     for (auto& enclosing : enclosing_) {
       const auto slope = std::find_if(offset->slopes.begin(), offset->slopes.end(), [&](const auto& s) { return s.first == enclosing.variable; });
       const auto step = fmt::format("{}_{}", name, enclosing.variable);
-      // An address that a loop does not move is moved by a zero that no compiler can know: else one load would do for all rounds.
-      const std::string by = slope == offset->slopes.end() ? "zero" : slope->second;
+      // An address that a loop does not move is moved by a zero that no compiler can know: else one load would do for all rounds,
+      // unless a store or a barrier between them makes memory another.
+      const std::string still = enclosing.only_loads ? "zero" : "0ll";
+      const std::string by = slope == offset->slopes.end() ? still : slope->second;
       settled += rehearsed_ ? fmt::format("{}const u64 {} = pass == 1 ? (u64){} : 0ull;\n", indent, step, by)
                             : fmt::format("{}const u64 {} = (u64){};\n", indent, step, by);
       const auto inner = fmt::format("{}i{}", current, enclosing.variable);
@@ -225,6 +227,14 @@ class Writer {
     plan_.accesses += static_cast<std::int64_t>(std::min(kMost, rounds));
   }
 
+  /// The access says which statement it is: NVRTC copies the text of inline PTX, comments too, and a fault names it.
+  static std::string noted(const std::string& statement, std::string text) {
+    for (const std::string_view begin : {"tex.1d", "ld.", "st."}) {
+      if (const auto at = text.find(begin); at != std::string::npos) return text.insert(at, fmt::format("/*{}*/ ", statement));
+    }
+    return text;
+  }
+
   Problem load(const Op& op, double rounds, std::vector<Loaded>& loaded) {
     auto memory = memory_of(op);
     if (!memory) return memory.error();
@@ -236,7 +246,7 @@ class Writer {
     const auto value = fresh("v");
     line(fmt::format("{0} {1}{2};", value_type(*width), value, *width == 16 ? ", " + value + "h" : ""));
     begin_timing();
-    line(load_text(**memory, op.via, *width, *at, value));
+    line(noted("load " + op.memory, load_text(**memory, op.via, *width, *at, value)));
     if (each()) {
       consume({value, *width});
       settle("sum");
@@ -265,7 +275,7 @@ class Writer {
       line(fmt::format("const {0} {1} = ({0})gtid{2};", value_type(*width), value, *width == 16 ? fmt::format(", {}h = (u64)gtid", value) : ""));
     }
     begin_timing();
-    line(store_text(**memory, op.via, *width, *at, value));
+    line(noted("store " + op.memory, store_text(**memory, op.via, *width, *at, value)));
     end_timing();
     count(op, **memory, rounds, *width);
     return std::nullopt;
@@ -399,6 +409,7 @@ class Writer {
   struct Enclosing {
     std::string variable, from;  ///< its first round, as text
     std::string begins, ends;    ///< pointers of the accesses inside: declared before the loop, moved on at the end of a round
+    bool only_loads = true;      ///< no store and no barrier inside
   };
 
   Problem loop(const Op& op, double rounds) {
@@ -409,7 +420,8 @@ class Writer {
     if (!last) return last.error();
     if (to < from) return std::nullopt;  // this point has no round; its text differs from that of points that have some
     code_.begin_loop(op.variable, {static_cast<double>(from), static_cast<double>(to), to > from ? 1u : 0u});
-    enclosing_.push_back({op.variable, *first, "", ""});
+    enclosing_.push_back({op.variable, *first, "", "", true});
+    for_each_op(op.body, [&](const Op& inner) { enclosing_.back().only_loads &= inner.kind != Op::Kind::Store && inner.kind != Op::Kind::Barrier; });
     std::string inner;
     auto* outer = std::exchange(text_, &inner);
     depth_ += 2;

@@ -68,7 +68,7 @@ class Machine {
   Step access(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   Step barrier(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   void release_full_barriers(std::uint32_t block, std::uint64_t now);
-  bool check();
+  bool check(const Instruction& i);
   std::uint64_t clock(Special which, std::uint64_t cycle) const;
   std::string deadlock() const;
   Step fault(std::string what) {
@@ -209,8 +209,8 @@ void Machine::advance(std::uint32_t index, std::uint64_t now) {
       if (w.live != 0) w.state = Warp::State::Barrier;
       return;
     }
-    if (++instructions_ % kCheckEvery == 0 && !check()) return;
     const Instruction& i = code_[w.pc];
+    if (++instructions_ % kCheckEvery == 0 && !check(i)) return;
     if (fetches_) {
       const std::uint64_t address = c_.code + static_cast<std::uint64_t>(w.pc) * c_.model.pipeline.instruction_bytes;
       if (address / fetch_line_ != w.fetched) {
@@ -315,7 +315,7 @@ Machine::Step Machine::execute(std::uint32_t index, const Instruction& i, std::u
       }
       each_lane(w.mask, [&](std::uint32_t lane) { w.pcs[lane] = active >> lane & 1 ? i.target : w.pc + 1; });
       return Step::Regroup;
-    case Kind::Trap: return fault(fmt::format("a trap (PTX line {})", i.line));
+    case Kind::Trap: return fault(fmt::format("a trap ({})", place_of(c_.kernel, i)));
     case Kind::Exit:
       each_lane(w.mask & ~active, [&](std::uint32_t lane) { w.pcs[lane] = w.pc + 1; });
       return end_lanes(index, active, w.next) ? Step::Leave : Step::Regroup;
@@ -367,7 +367,7 @@ Machine::Step Machine::access(std::uint32_t index, const Instruction& i, std::ui
       if (i.kind == Kind::Texture) path = LoadPath::Texture;
       else if (i.kind == Kind::Atomic) path = c_.hierarchy.present(LoadPath::Cg) ? LoadPath::Cg : LoadPath::Default;  // done at the L2
   }
-  if (!c_.hierarchy.present(path)) return fault(fmt::format("the device has no path for such an access (PTX line {})", i.line));
+  if (!c_.hierarchy.present(path)) return fault(fmt::format("the device has no path for such an access ({})", place_of(c_.kernel, i)));
   if (i.kind == Kind::Store) {
     if (space != Space::Const) memory_.store(index, addresses_, active, issue);
     return Step::Next;
@@ -383,7 +383,7 @@ Machine::Step Machine::barrier(std::uint32_t index, const Instruction& i, std::u
   const auto lane = static_cast<std::size_t>(std::countr_zero(active));
   const auto id = static_cast<std::uint32_t>(w.slot(i.a)[lane]);
   const auto wanted = i.b == kTrue ? 0u : static_cast<std::uint32_t>(w.slot(i.b)[lane]);
-  if (id > 15) return fault(fmt::format("barrier {} of 16 (PTX line {})", id, i.line));
+  if (id > 15) return fault(fmt::format("barrier {} of 16 ({})", id, place_of(c_.kernel, i)));
   auto found = std::find_if(barriers_.begin(), barriers_.end(), [&](const Barrier& b) { return b.block == w.block && b.id == id; });
   if (found == barriers_.end()) found = barriers_.insert(found, Barrier{w.block, id, 0, 0, {}});
   found->threads += static_cast<std::uint32_t>(std::popcount(active));
@@ -392,7 +392,7 @@ Machine::Step Machine::barrier(std::uint32_t index, const Instruction& i, std::u
   if (i.waits) {
     found->waiting.emplace_back(index, active);
     w.at_barrier |= active;
-    w.barrier = i.line;
+    w.barrier = w.pc;
   }
   release_full_barriers(w.block, issue);
   return Step::Regroup;
@@ -441,18 +441,18 @@ std::string Machine::deadlock() const {
   std::size_t threads = 0;
   for (const Barrier& b : barriers_) threads += b.threads;
   const auto& waiting = barriers_.front().waiting;
-  const std::uint32_t line = waiting.empty() ? 0 : warps_[waiting.front().first].barrier;
-  return fmt::format("a deadlock: {} threads wait at barriers that others do not reach (PTX line {})", threads, line);
+  const std::string place = waiting.empty() ? "a barrier" : place_of(c_.kernel, code_[warps_[waiting.front().first].barrier]);
+  return fmt::format("a deadlock: {} threads wait at barriers that others do not reach ({})", threads, place);
 }
 
-bool Machine::check() {
+bool Machine::check(const Instruction& i) {
   if (c_.interrupt && c_.interrupt->load(std::memory_order_relaxed)) {
     outcome_.status = runtime::Outcome::Status::Interrupted;
     outcome_.what = "interrupted";
     stopped_ = true;
   } else if (std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count() > c_.time_limit) {
     outcome_.status = runtime::Outcome::Status::Timeout;
-    outcome_.what = fmt::format("the kernel was still running after {:g} s", c_.time_limit);
+    outcome_.what = fmt::format("the kernel was still running after {:g} s ({})", c_.time_limit, place_of(c_.kernel, i));
     stopped_ = true;
   }
   return !stopped_;

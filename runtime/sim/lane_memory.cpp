@@ -45,7 +45,7 @@ Space LaneMemory::gather(const Instruction& i, Warp& warp, std::uint32_t mask, A
 std::byte* LaneMemory::locate(const Instruction& i, Space space, Warp& warp, Block& block, std::uint64_t address, std::uint32_t lane) {
   const std::uint32_t bytes = static_cast<std::uint32_t>(i.bytes) * i.count;
   const auto describe = [&](const char* why) -> std::byte* {
-    fault_ = fmt::format("{} of {} B at 0x{:x} {} (PTX line {})", verb(i.kind), bytes, address, why, i.line);
+    fault_ = fmt::format("{} of {} B at 0x{:x} {} ({})", verb(i.kind), bytes, address, why, place_of(c_.kernel, i));
     return nullptr;
   };
   const auto inside = [&](std::byte* begin, std::uint64_t offset, std::uint64_t size, const char* why) -> std::byte* {
@@ -127,7 +127,7 @@ bool LaneMemory::texels(const Instruction& i, Warp& warp, std::uint32_t mask, Ad
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
     const std::uint64_t handle = warp.slot(i.a)[lane] - kFirstTexture;
     if (handle >= c_.textures.size()) {
-      fault_ = fmt::format("a fetch from what is no texture (PTX line {})", i.line);
+      fault_ = fmt::format("a fetch from what is no texture ({})", place_of(c_.kernel, i));
       return false;
     }
     const Texture& texture = c_.textures[handle];
@@ -139,7 +139,7 @@ bool LaneMemory::texels(const Instruction& i, Warp& warp, std::uint32_t mask, Ad
       addresses[lane] += static_cast<std::uint64_t>(element) * 4;
       const std::byte* const at = c_.memory.find(addresses[lane], 4);
       if (!at) {
-        fault_ = fmt::format("texture fetch at 0x{:x} is outside every allocation (PTX line {})", addresses[lane], i.line);
+        fault_ = fmt::format("texture fetch at 0x{:x} is outside every allocation ({})", addresses[lane], place_of(c_.kernel, i));
         return false;
       }
       std::memcpy(&value, at, 4);

@@ -70,6 +70,7 @@ struct Instruction {
   std::array<std::uint32_t, 4> data{kTrue, kTrue, kTrue, kTrue};  ///< memory: the elements' slots
   std::uint32_t target = 0;  ///< branch: index of the next instruction
   std::uint32_t line = 0;    ///< of the PTX text
+  std::uint32_t statement = 0;  ///< of Kernel::statements
   std::int64_t offset = 0;   ///< of an address; lop3: its table; bfi: its length; bfind: whether the shift is asked for; dp2a, dp4a: kDot flags
   std::uint64_t mask = ~0ull;
   std::uint64_t extend = 0;  ///< loads and cvt of signed narrow types: bits above the type that copy its sign
@@ -97,6 +98,7 @@ struct Parameter {
 struct Kernel {
   std::string name;
   std::vector<Instruction> code;  ///< ends in an Exit
+  std::vector<std::string> statements{""};  ///< of the spec, as the text notes them: "load A"; the first is none
   std::vector<Preset> presets;
   std::vector<Parameter> parameters;
   std::vector<GlobalVariable> globals;
@@ -106,5 +108,8 @@ struct Kernel {
   std::uint32_t local_bytes = 0;   ///< of one thread
   std::uint32_t registers = 0;     ///< of one thread, 4 bytes each, as far as the text tells; 0: not told
 };
+
+/// Where a fault is: "at `load A`, PTX line 30".
+std::string place_of(const Kernel& kernel, const Instruction& i);
 
 }  // namespace gexp::sim

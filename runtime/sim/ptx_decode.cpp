@@ -21,6 +21,11 @@ int bits(Type type) {
   }
 }
 
+std::string place_of(const Kernel& kernel, const Instruction& i) {
+  const std::string& statement = kernel.statements[i.statement];
+  return statement.empty() ? fmt::format("PTX line {}", i.line) : fmt::format("at `{}`, PTX line {}", statement, i.line);
+}
+
 Type type_named(std::string_view name) {
   constexpr std::pair<std::string_view, Type> kTypes[] = {
       {"pred", Type::Pred}, {"b8", Type::B8}, {"b16", Type::B16}, {"b32", Type::B32}, {"b64", Type::B64}, {"u8", Type::U8},

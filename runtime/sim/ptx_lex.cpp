@@ -14,6 +14,7 @@ std::vector<Token> lex(std::string_view text) {
   std::vector<Token> tokens;
   tokens.reserve(text.size() / 5);
   std::uint32_t line = 1;
+  std::string_view note;
   std::size_t at = 0;
   const auto count_lines = [&](std::size_t from, std::size_t to) {
     for (std::size_t i = from; i < to; ++i) line += text[i] == '\n';
@@ -29,6 +30,7 @@ std::vector<Token> lex(std::string_view text) {
     if (text.substr(at, 2) == "/*") {
       const std::size_t close = text.find("*/", at + 2);
       const std::size_t end = close == std::string_view::npos ? text.size() : close + 2;
+      note = close == std::string_view::npos ? std::string_view{} : text.substr(at + 2, close - at - 2);
       count_lines(at, end);
       at = end;
       continue;
@@ -52,11 +54,12 @@ std::vector<Token> lex(std::string_view text) {
         while (end < text.size() && word_part(text[end])) ++end;
       }
     }
-    tokens.push_back({kind, text.substr(at, end - at), line});
+    tokens.push_back({kind, text.substr(at, end - at), line, note});
+    note = {};
     count_lines(at, end);
     at = end;
   }
-  tokens.push_back({Token::Kind::End, "end of text", line});
+  tokens.push_back({Token::Kind::End, "end of text", line, {}});
   return tokens;
 }
 

@@ -12,6 +12,7 @@ struct Token {
   Kind kind = Kind::End;
   std::string_view text;
   std::uint32_t line = 0;
+  std::string_view note = {};  ///< of a comment "/*note*/" right before it
   [[nodiscard]] bool is(std::string_view t) const { return text == t && kind != Kind::String; }
 };
 

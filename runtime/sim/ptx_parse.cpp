@@ -280,7 +280,11 @@ class Parser {
     if (failed_) return;
     auto decoded = decode(statement, names_);
     if (!decoded) { failed_ = decoded.error(); return; }
+    if (!statement.opcode.note.empty()) {  // what follows without a note belongs to it: loops, and what uses the value
+      kernel_.statements.emplace_back(statement.opcode.note);
+    }
     for (Instruction& i : *decoded) {
+      i.statement = static_cast<std::uint32_t>(kernel_.statements.size() - 1);
       if (i.kind == Kind::Branch) labels_.back().branches.push_back({kernel_.code.size(), statement.operands.front().token});
       kernel_.code.push_back(i);
     }

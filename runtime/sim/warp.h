@@ -40,7 +40,7 @@ struct Warp {
   std::uint32_t first_thread = 0, width = 0;  ///< lanes that were started
   std::uint32_t live = 0;     ///< lanes that have not ended
   std::uint32_t at_barrier = 0;  ///< lanes that wait at a barrier
-  std::uint32_t barrier = 0;  ///< line of the PTX text
+  std::uint32_t barrier = 0;  ///< index of the instruction
   std::uint32_t mask = 0, pc = 0, limit = 0;  ///< the group that runs; at `limit` others wait
   std::array<std::uint32_t, kLanes> pcs{};    ///< of lanes outside the group
   std::vector<std::uint64_t> values;  ///< [slot * width + lane]

@@ -131,3 +131,23 @@ TEST_CASE("a pending-request table fills up with warp instructions") {
   }
   CHECK(burst(model, 1024, 1, 8) < burst(model, 512, 1, 8) + 150);
 }
+
+TEST_CASE("a fault names the statement of the spec that the text notes") {
+  Device device("gtx780");
+  const auto fault = [&](const std::string& body, std::uint32_t block, double limit = 60) {
+    const auto kernel = device.load(module_of(".param .u64 out", ".reg .pred %p<3>; .reg .b32 %r<9>; .reg .b64 %rd<9>;\nmov.u32 %r1, %tid.x;\n" + body));
+    const Outcome outcome = device.launch(kernel, {{0, 8}}, LaunchShape{.block = block}, limit);
+    CHECK(!outcome.done());
+    return outcome.what;
+  };
+  CHECK(fault("mov.u64 %rd1, 8; /*load A*/ ld.global.u32 %r2, [%rd1]; ret;", 1).find("at `load A`, PTX line") != std::string::npos);
+  CHECK(fault("mov.u64 %rd1, 9; /*store B*/ st.global.u32 [%rd1], %r1; ret;", 1).find("misaligned (at `store B`") != std::string::npos);
+  // Half of the warps wait at one barrier, half at another.
+  const std::string halves = "setp.lt.u32 %p1, %r1, 32; @%p1 bra LOW; /*barrier*/ bar.sync 1; bra END; LOW: bar.sync 2; END: ret;";
+  const std::string stuck = fault(halves, 64);
+  CHECK(stuck.find("a deadlock: 64 threads") != std::string::npos);
+  CHECK(stuck.find("`barrier`") != std::string::npos);
+  const std::string endless = fault("LOOP: /*load A*/ mov.u32 %r2, 1; setp.eq.u32 %p1, %r2, 1; @%p1 bra LOOP; ret;", 64, 0.2);
+  CHECK(endless.find("still running") != std::string::npos);
+  CHECK(endless.find("`load A`") != std::string::npos);
+}
