@@ -154,6 +154,39 @@ stage s {{
   fmt::print("cost of twice the accesses                   {:10.2f} times as long (2 is linear)\n", 2 * per_access[1] / per_access[0]);
 }
 
+/// Twelve SMs full of warps that read through the L2: thread-instructions a second, with all the queues at work.
+void contention() {
+  auto compiler = jit::Compiler::open();
+  for (const int threads : {1, 32, 1024}) {
+    const Source source("many.gexp", fmt::format(R"(gexp 1
+experiment many_warps
+memory A: u32[64MiB] in global
+stage s {{
+  launch grid 12 block {}
+  timed t total {{ loop p in 0..200 {{ unroll j in 0..3 {{ load A at gtid * 4B + (p * 4 + j) mod 256 * 48KiB via cg }} }} }}
+  repeat 1..1
+  find m: cycles = value(median(t))
+}}
+)", threads));
+    Diagnostics diagnostics;
+    const auto program = compiler::compile(source, {}, diagnostics);
+    auto backend = sim::open("gtx780");
+    if (!program || !backend || !compiler) {
+      for (const auto& diagnostic : diagnostics.sorted()) fmt::print(stderr, "{}", render(diagnostic, &source));
+      std::exit(1);
+    }
+    const auto before = sim::instructions_executed();
+    runtime::RunResult result;
+    runtime::Progress silent;
+    const double time = median(3, [&] {
+      result = {};
+      (void)runtime::run_session(*program, **backend, *compiler, {}, silent, result);
+    });
+    const auto executed = static_cast<double>(sim::instructions_executed() - before) / 3;
+    fmt::print("simulated reads by 12 blocks of {:4} threads  {:10.1f} million thread-instructions/s\n", threads, executed * std::min(threads, 32) / time / 1e6);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -161,4 +194,5 @@ int main(int argc, char** argv) {
   front_end();
   edit_loop(gexp);
   simulator();
+  contention();
 }
