@@ -6,7 +6,7 @@ namespace gexp::differential {
 
 /// The largest launch of a random kernel. Both are powers of two.
 struct Limits {
-  std::uint32_t block = 32, grid = 1;
+  std::uint32_t block = 256, grid = 4;
 };
 
 /// The kernel of a seed: always the same one.
