@@ -5,18 +5,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <deque>
 
 #include "runtime/sim/compute.h"
-#include "runtime/sim/lane_memory.h"
-#include "runtime/sim/lanes.h"
-#include "runtime/sim/memory_unit.h"
-#include "runtime/sim/placement.h"
-#include "runtime/sim/warp.h"
+#include "runtime/sim/machine.h"
 
-// A discrete-event simulation. A warp runs on without an event until another one is due, so that a lone pointer chase costs next
-// to nothing, and warps that compete take turns instruction by instruction, in the order of their issue cycles.
 namespace gexp::sim {
 namespace {
 
@@ -25,82 +17,25 @@ std::atomic<std::uint64_t> all_instructions{0};
 constexpr std::uint64_t kCheckEvery = 1u << 16;  // instructions between looks at the wall clock and the interrupt flag
 constexpr std::uint64_t kLocalBase = 1ull << 50;  // of local memory among the addresses that caches see
 
-class Machine {
- public:
-  Machine(const LaunchContext& context, std::uint64_t start, std::uint32_t blocks_per_sm)
-      : c_(context),
-        code_(context.kernel.code),
-        data_(context),
-        memory_(context.model, context.hierarchy, events_, warps_, context.shape.bank_bytes),
-        placement_(static_cast<std::uint32_t>(context.model.sms), static_cast<std::uint32_t>(context.model.sms_per_tpc), blocks_per_sm),
-        sms_(static_cast<std::size_t>(context.model.sms)),
-        start_(start),
-        end_(start) {
-    const Pipeline& p = c_.model.pipeline;
-    latency_ = {p.alu, p.multiply, p.divide, p.clock};
-    interval_ = {p.alu_interval, p.multiply_interval, p.divide_interval, 0};
-    for (Sm& sm : sms_) sm.schedulers.resize(p.schedulers, 0);
-    fetches_ = c_.hierarchy.present(LoadPath::Instruction);
-    if (fetches_) fetch_line_ = c_.hierarchy.sector(LoadPath::Instruction);
-    for (const Instruction& i : code_) lanes_.push_back(lane_function(i.op));
-  }
+}  // namespace
 
-  LaunchResult run();
-
- private:
-  struct Sm {
-    std::vector<std::uint64_t> schedulers;  ///< cycle from which each can issue
-    std::array<Server, 4> units;            ///< by Cost
-  };
-  struct Barrier {
-    std::uint32_t block = 0, id = 0, threads = 0, wanted = 0;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> waiting;  ///< warp and lanes
-  };
-
-  void start_blocks(std::uint64_t now);
-  void start_warp(std::uint32_t block, std::uint32_t first_thread, std::uint64_t now);
-  std::uint64_t preset_value(const Preset& preset, const Warp& warp, std::uint32_t lane) const;
-  bool end_lanes(std::uint32_t warp, std::uint32_t lanes, std::uint64_t now);
-  void advance(std::uint32_t warp, std::uint64_t now);
-  bool select_group(Warp& w);
-  enum class Step : std::uint8_t { Next, Jumped, Regroup, Leave };
-  Step execute(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
-  Step access(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
-  Step barrier(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
-  void release_full_barriers(std::uint32_t block, std::uint64_t now);
-  bool check(const Instruction& i);
-  std::uint64_t clock(Special which, std::uint64_t cycle) const;
-  std::string deadlock() const;
-  Step fault(std::string what) {
-    if (!stopped_) outcome_.status = runtime::Outcome::Status::Fault, outcome_.what = std::move(what);
-    stopped_ = true;
-    return Step::Leave;
-  }
-
-  const LaunchContext& c_;
-  const std::vector<Instruction>& code_;
-  std::vector<LaneFunction> lanes_;  ///< of each instruction
-  Events events_;
-  Warps warps_;
-  std::deque<Block> blocks_;
-  std::vector<std::uint32_t> free_blocks_;
-  std::vector<Barrier> barriers_;  ///< at which somebody waits
-  LaneMemory data_;
-  MemoryUnit memory_;
-  Placement placement_;
-  std::vector<Sm> sms_;
-  std::array<std::uint32_t, 4> latency_{};
-  std::array<double, 4> interval_{};
-  bool fetches_ = false;
-  std::uint64_t fetch_line_ = 64;
-  std::uint64_t start_, end_;
-  std::uint32_t next_block_ = 0;
-  Addresses addresses_{};
-  bool stopped_ = false;
-  runtime::Outcome outcome_;
-  std::uint64_t instructions_ = 0;
-  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-};
+Machine::Machine(const LaunchContext& context, std::uint64_t start, std::uint32_t blocks_per_sm)
+    : c_(context),
+      code_(context.kernel.code),
+      data_(context),
+      memory_(context.model, context.hierarchy, events_, warps_, context.shape.bank_bytes),
+      placement_(static_cast<std::uint32_t>(context.model.sms), static_cast<std::uint32_t>(context.model.sms_per_tpc), blocks_per_sm),
+      sms_(static_cast<std::size_t>(context.model.sms)),
+      start_(start),
+      end_(start) {
+  const Pipeline& p = c_.model.pipeline;
+  latency_ = {p.alu, p.multiply, p.divide, p.clock};
+  interval_ = {p.alu_interval, p.multiply_interval, p.divide_interval, 0};
+  for (Sm& sm : sms_) sm.schedulers.resize(p.schedulers, 0);
+  fetches_ = c_.hierarchy.present(LoadPath::Instruction);
+  if (fetches_) fetch_line_ = c_.hierarchy.sector(LoadPath::Instruction);
+  for (const Instruction& i : code_) lanes_.push_back(lane_function(i.op));
+}
 
 LaunchResult Machine::run() {
   start_blocks(start_);
@@ -118,67 +53,6 @@ LaunchResult Machine::run() {
   all_instructions.fetch_add(instructions_, std::memory_order_relaxed);
   const auto stored = static_cast<std::uint64_t>(std::max(0.0, memory_.last_store()));
   return {std::move(outcome_), std::max(end_, stored), instructions_};
-}
-
-void Machine::start_blocks(std::uint64_t now) {
-  while (next_block_ < c_.shape.grid) {
-    const auto sm = placement_.enter();
-    if (!sm) return;
-    std::uint32_t index = static_cast<std::uint32_t>(blocks_.size());
-    if (free_blocks_.empty()) blocks_.emplace_back();
-    else index = free_blocks_.back(), free_blocks_.pop_back();
-    Block& block = blocks_[index];
-    block.id = next_block_++;
-    block.sm = *sm;
-    block.live = c_.shape.block;
-    block.shared.assign(static_cast<std::size_t>(c_.kernel.shared_bytes) + c_.shape.shared_bytes, std::byte{0});
-    for (std::uint32_t thread = 0; thread < c_.shape.block; thread += kLanes) start_warp(index, thread, now);
-  }
-}
-
-void Machine::start_warp(std::uint32_t block, std::uint32_t first_thread, std::uint64_t now) {
-  const std::uint32_t index = warps_.add(), number = first_thread / kLanes;
-  Warp& w = warps_[index];
-  w.block = block;
-  w.sm = blocks_[block].sm;
-  w.scheduler = number % c_.model.pipeline.schedulers;
-  w.load_unit = number % c_.model.pipeline.load_units;
-  w.first_thread = first_thread;
-  w.width = std::min(kLanes, c_.shape.block - first_thread);
-  w.live = w.width == kLanes ? ~0u : (1u << w.width) - 1;
-  w.values.assign(static_cast<std::size_t>(w.width) * c_.kernel.slots, 0);
-  w.ready.assign(c_.kernel.slots, 0);
-  w.local.assign(static_cast<std::size_t>(w.width) * c_.kernel.local_bytes, std::byte{0});
-  w.next = now;
-  for (std::uint32_t lane = 0; lane < w.width; ++lane) {
-    w.slot(kTrue)[lane] = 1;
-    for (const Preset& preset : c_.kernel.presets) w.slot(preset.slot)[lane] = preset_value(preset, w, lane);
-  }
-  events_.add(now, Event::Kind::Run, index);
-}
-
-std::uint64_t Machine::preset_value(const Preset& preset, const Warp& w, std::uint32_t lane) const {
-  const bool x = preset.value == 0;
-  switch (preset.what) {
-    case Preset::What::Value: return preset.value;
-    case Preset::What::Tid: return x ? w.first_thread + lane : 0;
-    case Preset::What::Ntid: return x ? c_.shape.block : 1;
-    case Preset::What::Ctaid: return x ? blocks_[w.block].id : 0;
-    case Preset::What::Nctaid: return x ? c_.shape.grid : 1;
-    case Preset::What::LaneId: return lane;
-    case Preset::What::WarpId: return w.first_thread / kLanes;
-    case Preset::What::SmId: return w.sm;
-    case Preset::What::NSmId: return static_cast<std::uint64_t>(c_.model.sms);
-    case Preset::What::LaneMask: {
-      const std::uint64_t eq = 1ull << lane, lt = eq - 1;
-      const std::uint64_t masks[] = {eq, lt, lt | eq, ~(lt | eq), ~lt};
-      return masks[preset.value] & 0xffffffffu;
-    }
-    case Preset::What::SharedDynamic: return c_.shape.shared_bytes;
-    case Preset::What::SharedTotal: return c_.kernel.shared_bytes + c_.shape.shared_bytes;
-    case Preset::What::Global: return c_.globals[preset.value];
-  }
-  return 0;
 }
 
 /// False: no lane can go on.
@@ -378,73 +252,6 @@ Machine::Step Machine::access(std::uint32_t index, const Instruction& i, std::ui
   return Step::Leave;
 }
 
-Machine::Step Machine::barrier(std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue) {
-  Warp& w = warps_[index];
-  const auto lane = static_cast<std::size_t>(std::countr_zero(active));
-  const auto id = static_cast<std::uint32_t>(w.slot(i.a)[lane]);
-  const auto wanted = i.b == kTrue ? 0u : static_cast<std::uint32_t>(w.slot(i.b)[lane]);
-  if (id > 15) return fault(fmt::format("barrier {} of 16 ({})", id, place_of(c_.kernel, i)));
-  auto found = std::find_if(barriers_.begin(), barriers_.end(), [&](const Barrier& b) { return b.block == w.block && b.id == id; });
-  if (found == barriers_.end()) found = barriers_.insert(found, Barrier{w.block, id, 0, 0, {}});
-  found->threads += static_cast<std::uint32_t>(std::popcount(active));
-  found->wanted = wanted;
-  each_lane(w.mask, [&](std::uint32_t l) { w.pcs[l] = w.pc + 1; });
-  if (i.waits) {
-    found->waiting.emplace_back(index, active);
-    w.at_barrier |= active;
-    w.barrier = w.pc;
-  }
-  release_full_barriers(w.block, issue);
-  return Step::Regroup;
-}
-
-void Machine::release_full_barriers(std::uint32_t block, std::uint64_t now) {
-  for (std::size_t k = 0; k < barriers_.size();) {
-    Barrier& b = barriers_[k];
-    if (b.block != block || b.threads < (b.wanted != 0 ? b.wanted : blocks_[block].live)) {
-      ++k;
-      continue;
-    }
-    for (const auto& [index, lanes] : b.waiting) {
-      Warp& w = warps_[index];
-      w.at_barrier &= ~lanes;
-      w.next = std::max(w.next, now + c_.model.pipeline.barrier);
-      if (w.state != Warp::State::Barrier) continue;
-      w.state = Warp::State::Ready;
-      events_.add(w.next, Event::Kind::Run, index);
-    }
-    barriers_.erase(barriers_.begin() + static_cast<std::ptrdiff_t>(k));
-  }
-}
-
-/// True: they were the warp's last.
-bool Machine::end_lanes(std::uint32_t warp, std::uint32_t lanes, std::uint64_t now) {
-  Warp& w = warps_[warp];
-  const std::uint32_t index = w.block;
-  Block& block = blocks_[index];
-  w.live &= ~lanes;
-  block.live -= static_cast<std::uint32_t>(std::popcount(lanes));
-  end_ = std::max(end_, now);
-  const bool ended = w.live == 0;
-  if (ended) warps_.end(warp);
-  if (block.live > 0) {
-    release_full_barriers(index, now);
-  } else {
-    placement_.leave(block.sm);
-    free_blocks_.push_back(index);
-    start_blocks(now);
-  }
-  return ended;
-}
-
-std::string Machine::deadlock() const {
-  std::size_t threads = 0;
-  for (const Barrier& b : barriers_) threads += b.threads;
-  const auto& waiting = barriers_.front().waiting;
-  const std::string place = waiting.empty() ? "a barrier" : place_of(c_.kernel, code_[warps_[waiting.front().first].barrier]);
-  return fmt::format("a deadlock: {} threads wait at barriers that others do not reach ({})", threads, place);
-}
-
 bool Machine::check(const Instruction& i) {
   if (c_.interrupt && c_.interrupt->load(std::memory_order_relaxed)) {
     outcome_.status = runtime::Outcome::Status::Interrupted;
@@ -470,8 +277,6 @@ std::uint64_t Machine::clock(Special which, std::uint64_t cycle) const {
   }
   return 0;
 }
-
-}  // namespace
 
 std::uint64_t instructions_executed() { return all_instructions.load(std::memory_order_relaxed); }
 

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <chrono>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "runtime/sim/interpreter.h"
+#include "runtime/sim/lane_memory.h"
+#include "runtime/sim/lanes.h"
+#include "runtime/sim/memory_unit.h"
+#include "runtime/sim/placement.h"
+#include "runtime/sim/warp.h"
+
+namespace gexp::sim {
+
+/// One launch: a discrete-event simulation. A warp runs on without an event until another one is due, so that a lone pointer chase costs
+/// next to nothing, and warps that compete take turns instruction by instruction, in the order of their issue cycles.
+class Machine {
+ public:
+  Machine(const LaunchContext& context, std::uint64_t start, std::uint32_t blocks_per_sm);
+
+  LaunchResult run();
+
+ private:
+  struct Sm {
+    std::vector<std::uint64_t> schedulers;  ///< cycle from which each can issue
+    std::array<Server, 4> units;            ///< by Cost
+  };
+  struct Barrier {
+    std::uint32_t block = 0, id = 0, threads = 0, wanted = 0;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> waiting;  ///< warp and lanes
+  };
+
+  void start_blocks(std::uint64_t now);
+  void start_warp(std::uint32_t block, std::uint32_t first_thread, std::uint64_t now);
+  std::uint64_t preset_value(const Preset& preset, const Warp& warp, std::uint32_t lane) const;
+  bool end_lanes(std::uint32_t warp, std::uint32_t lanes, std::uint64_t now);
+  void advance(std::uint32_t warp, std::uint64_t now);
+  bool select_group(Warp& w);
+  enum class Step : std::uint8_t { Next, Jumped, Regroup, Leave };
+  Step execute(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
+  Step access(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
+  Step barrier(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
+  void release_full_barriers(std::uint32_t block, std::uint64_t now);
+  bool check(const Instruction& i);
+  std::uint64_t clock(Special which, std::uint64_t cycle) const;
+  std::string deadlock() const;
+  Step fault(std::string what) {
+    if (!stopped_) outcome_.status = runtime::Outcome::Status::Fault, outcome_.what = std::move(what);
+    stopped_ = true;
+    return Step::Leave;
+  }
+
+  const LaunchContext& c_;
+  const std::vector<Instruction>& code_;
+  std::vector<LaneFunction> lanes_;  ///< of each instruction
+  Events events_;
+  Warps warps_;
+  std::deque<Block> blocks_;
+  std::vector<std::uint32_t> free_blocks_;
+  std::vector<Barrier> barriers_;  ///< at which somebody waits
+  LaneMemory data_;
+  MemoryUnit memory_;
+  Placement placement_;
+  std::vector<Sm> sms_;
+  std::array<std::uint32_t, 4> latency_{};
+  std::array<double, 4> interval_{};
+  bool fetches_ = false;
+  std::uint64_t fetch_line_ = 64;
+  std::uint64_t start_, end_;
+  std::uint32_t next_block_ = 0;
+  Addresses addresses_{};
+  bool stopped_ = false;
+  runtime::Outcome outcome_;
+  std::uint64_t instructions_ = 0;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace gexp::sim
