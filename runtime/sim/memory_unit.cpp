@@ -49,7 +49,8 @@ bool MemoryUnit::has_entry(const Sm& sm, const Load& load) const {
   return true;
 }
 
-bool MemoryUnit::join(Sm&, std::uint32_t request, std::uint32_t load) {
+/// False: the entry holds as many requests as it can.
+bool MemoryUnit::join(std::uint32_t request, std::uint32_t load) {
   Request& r = requests_[request];
   if (model_.outstanding.kind == Outstanding::Kind::Mshr && model_.outstanding.merges > 0 && r.merged >= model_.outstanding.merges) return false;
   ++r.merged;
@@ -67,7 +68,7 @@ bool MemoryUnit::send(std::uint32_t load, Hierarchy::Piece piece, double time) {
   const bool merges = near || model_.outstanding.kind == Outstanding::Kind::Mshr;
   if (merges && !sm.pending.empty()) {
     const auto under_way = sm.pending.find(key(l.path, piece.region));
-    if (under_way != sm.pending.end() && (piece.sectors & ~requests_[under_way->second].piece.sectors) == 0) return join(sm, under_way->second, load);
+    if (under_way != sm.pending.end() && (piece.sectors & ~requests_[under_way->second].piece.sectors) == 0) return join(under_way->second, load);
   }
   const bool full = !has_entry(sm, l);
   if (full && !(near && hierarchy_.holds(l.path, warp.sm, piece))) return false;
@@ -82,7 +83,6 @@ bool MemoryUnit::send(std::uint32_t load, Hierarchy::Piece piece, double time) {
   if (model_.outstanding.kind == Outstanding::Kind::Mshr || (model_.outstanding.kind == Outstanding::Kind::Prt && l.entry == 0)) ++sm.entries;
   l.entry = 1;
   ++sm.requests;
-  request.booked = true;
   request.waiters = waiters_.add({load, kNobody});
   ++l.remaining;
   const double bytes = static_cast<double>(hierarchy_.sector(l.path)) * std::popcount(found.missing);

@@ -51,7 +51,7 @@ class MemoryUnit {
     LoadPath path = LoadPath::Default;
     Hierarchy::Piece piece;
     std::uint8_t translated = 0;
-    bool store = false, booked = false;
+    bool store = false;
     double left = 0;               ///< the SM
     std::uint32_t merged = 0;      ///< requests that it serves
     std::uint32_t waiters = kNobody;
@@ -84,7 +84,7 @@ class MemoryUnit {
   void coalesce(const Addresses& addresses, std::uint32_t mask, std::uint64_t sector, std::uint64_t region);
   void go_on(std::uint32_t warp, std::uint64_t now);
   bool send(std::uint32_t load, Hierarchy::Piece piece, double time);
-  bool join(Sm& sm, std::uint32_t request, std::uint32_t load);
+  bool join(std::uint32_t request, std::uint32_t load);
   [[nodiscard]] bool has_entry(const Sm& sm, const Load& load) const;
   void complete(std::uint32_t load, std::uint64_t now);
   static std::uint64_t key(LoadPath path, std::uint64_t region) { return region << 4 | static_cast<std::uint64_t>(path); }
