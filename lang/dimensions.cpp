@@ -113,6 +113,48 @@ const Type& device_type() {
   return type;
 }
 
+const Type& model_type() {
+  static const Type type = [] {
+    const auto bytes = number_of(kBytes), plain = number_of({}), cycles = number_of(kCycles), rate = number_of(kBytes / kCycles);
+    const auto cache = structure_of({{"bits", list_of(any_type())},
+                                     {"capacity", bytes},
+                                     {"fetch", bytes},
+                                     {"hit", cycles},
+                                     {"line", bytes},
+                                     {"lines", plain},
+                                     {"mapping", text_type()},
+                                     {"miss", cycles},
+                                     {"prefetch", bytes},
+                                     {"probabilities", list_of(plain)},
+                                     {"replacement", text_type()},
+                                     {"sets", plain},
+                                     {"sizes", list_of(plain)},
+                                     {"ways", any_type()}});
+    const auto tlb = structure_of({{"entries", plain},
+                                   {"mapping", text_type()},
+                                   {"page", bytes},
+                                   {"probabilities", list_of(plain)},
+                                   {"reach", bytes},
+                                   {"replacement", text_type()},
+                                   {"sets", plain},
+                                   {"sizes", list_of(plain)},
+                                   {"ways", any_type()}});
+    return structure_of({{"bandwidth", structure_of({{"dram", rate}, {"l1", rate}, {"l2", rate}, {"shared", rate}, {"sm", rate}})},
+                         {"ca", cache},
+                         {"cg", cache},
+                         {"constant", cache},
+                         {"cv", cache},
+                         {"nc", cache},
+                         {"outstanding", structure_of({{"entries", plain}, {"kind", text_type()}, {"loads_per_warp", plain}, {"merges", plain}, {"requests", plain}})},
+                         {"shared", structure_of({{"banks", plain}, {"cost", list_of(cycles)}, {"width", bytes}})},
+                         {"tex", cache},
+                         {"tlb1", tlb},
+                         {"tlb2", tlb},
+                         {"window", bytes}});
+  }();
+  return type;
+}
+
 std::optional<Type> declared_type(std::string_view word) {
   if (word == "B") return number_of(kBytes);
   if (word == "count") return number_of({});

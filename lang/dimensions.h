@@ -62,6 +62,8 @@ bool fits(const Type& value, const Type& wanted);
 
 /// What `device` is: facts that the device's interface tells, by name. runtime/device_facts.h gives the values.
 const Type& device_type();
+/// What `model` is: a simulated device's structure, which expects of the file alone may read. runtime/sim/model_structure.cpp gives the values.
+const Type& model_type();
 
 /// The type that a word such as `B`, `ops/cycle` or `list` declares; nullopt when there is none of that name.
 std::optional<Type> declared_type(std::string_view word);

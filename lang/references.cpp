@@ -104,6 +104,12 @@ Typed ExpressionChecker::of(const Name& name, const Expr& expression, const Plac
   const auto* symbol = place.names->find(name.text);
   if (!symbol) {
     if (name.text == "device") return {device_type(), Time::File};
+    if (name.text == "model") {
+      if (place.after_all) return {model_type(), Time::Finding};
+      error("E0301", expression.span, fmt::format("`model` is what a simulated device is made of, and {} must not know it", place.what),
+            "only an expect of the file compares findings with it: `expect capacity.C == model.nc.capacity`");
+      return {};
+    }
     unknown(name.text, expression.span, place);
     return {};
   }

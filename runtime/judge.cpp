@@ -56,6 +56,11 @@ Judgement judge(const compiler::Expectation& expectation, const compiler::Scope&
       return judgement;
     }
   }
+  const auto reads = compiler::free_names(*expectation.condition);
+  if (std::find(reads.begin(), reads.end(), "model") != reads.end() && !scope.lookup("model")) {
+    judgement.status = Judgement::Status::NotHere;  // a device of which nobody knows the structure
+    return judgement;
+  }
   std::set<std::string> seen;
   observe(*expectation.condition, scope, {}, seen, judgement.observed);
   const auto value = compiler::evaluate(*expectation.condition, scope);

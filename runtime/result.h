@@ -45,6 +45,7 @@ struct RunResult {
   std::map<std::string, Value> parameters;
   std::uint64_t seed = 1;
   DeviceInfo device;
+  Value structure;  ///< of a simulated device, as its model says; for expects that read `model`, which are judged after everything was found
   std::string gexp_version, nvrtc;
   std::vector<KernelRecord> kernels;
   std::vector<StageResult> stages;

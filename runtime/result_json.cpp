@@ -172,6 +172,7 @@ std::string to_json(const RunResult& result) {
     json["spec"]["uses"].push_back({{"by", used.by}, {"path", used.path}, {"file", used.file}, {"sha256", used.sha256}, {"text", used.text}});
   }
   json["device"] = device_json(result.device);
+  if (result.structure.known()) json["device"]["structure_by_model"] = value_json(result.structure);
   Json kernels = Json::array();
   for (const auto& kernel : result.kernels) kernels.push_back({{"template", kernel.file}, {"key", kernel.key}});
   json["toolchain"] = {{"gexp", result.gexp_version}, {"nvrtc", result.nvrtc}, {"kernels", kernels}};
@@ -320,6 +321,7 @@ RunResult read_result(const Json& json) {
   result.device.shared_per_sm = device.value("shared_per_sm", std::uint64_t{0});
   result.device.memory_bytes = device.at("memory_bytes").get<std::uint64_t>();
   result.device.l2_bytes = device.at("l2_bytes_by_api").get<std::uint64_t>();
+  if (device.contains("structure_by_model")) result.structure = read_value(device.at("structure_by_model"));
   result.device.model_sha256 = device.value("model_sha256", "");
   result.device.driver = device.value("driver", "");
   result.device.uuid = device.value("uuid", "");

@@ -81,7 +81,9 @@ std::string missing_input(const compiler::Stage& stage, const compiler::Program&
 void judge_all(const compiler::Program& program, const Names& scope, RunResult& result) {
   result.expectations.clear();
   for (const auto& stage : program.stages) judge_stage(stage, scope, result.device, result.expectations);
-  for (const auto& expect : program.expects) result.expectations.push_back(judge(expect, scope, result.device));
+  Names knowing(&scope);
+  if (result.structure.known()) knowing.set("model", result.structure);
+  for (const auto& expect : program.expects) result.expectations.push_back(judge(expect, knowing, result.device));
 }
 
 }  // namespace

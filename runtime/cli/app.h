@@ -40,6 +40,18 @@ int emit_command(const Common& common, const std::string& form, const std::strin
 std::optional<int> architecture(const std::string& text);
 /// Writes the hashes of used files into `use` statements; with `check` only says whether they are right.
 int lock_command(const std::vector<std::string>& files, bool check);
+/// What `gexp verify` takes besides.
+struct Verify {
+  std::uint64_t first = 1;     ///< number of the first drawn device
+  std::size_t models = 100;
+  std::vector<std::string> noise = {"none", "real"};  ///< besides "harsh"
+  bool all = false;            ///< list every reason and every wrong claim
+};
+/// Runs an experiment on drawn devices and says how often it is right, wrong, or abstains. kNotHeld: claims at 95 % confidence or
+/// more are wrong more often than that allows.
+int verify_command(const Common& common, const Verify& options);
+/// A simulated device a point: what one gives back the next one takes, without asking the system for pages each time.
+void keep_freed_memory();
 int infer_command(const Common& common);
 /// What a run would do, without running it; `dot`: its graph instead.
 int plan_command(const Common& common, bool dot);

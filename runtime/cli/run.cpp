@@ -14,6 +14,7 @@
 #include "lang/base/sha256.h"
 #include "runtime/report/text.h"
 #include "runtime/session.h"
+#include "runtime/sim/sim.h"
 
 namespace gexp::cli {
 namespace {
@@ -38,12 +39,6 @@ int save(const runtime::RunResult& result, const std::string& path) {
   return kEnvironment;
 }
 
-/// A simulated device a point: what one gives back the next one takes, without asking the system for pages each time.
-void keep_freed_memory() {
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);
-  mallopt(M_TRIM_THRESHOLD, 256 << 20);
-}
-
 int exit_of(const runtime::RunResult& result) {
   using End = runtime::RunResult::End;
   using Status = runtime::Judgement::Status;
@@ -59,6 +54,11 @@ int exit_of(const runtime::RunResult& result) {
 }
 
 }  // namespace
+
+void keep_freed_memory() {
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
+}
 
 int run_command(const Common& common) {
   int exit = kDone;
@@ -100,6 +100,11 @@ int run_command(const Common& common) {
   for (const auto& parameter : loaded->program.parameters) result.parameters[parameter.name] = parameter.value;
   result.seed = common.seed.value_or(loaded->program.seed);
   result.device = (*backend)->device();
+  if (result.device.kind == "simulated") {
+    if (const auto model = sim::read_model(result.device.id.substr(std::string_view("sim:").size())); model) {
+      if (auto structure = sim::structure(*model); structure) result.structure = std::move(*structure);
+    }
+  }
   result.gexp_version = GEXP_VERSION;
   result.nvrtc = compiler->build();
   result.date = now();

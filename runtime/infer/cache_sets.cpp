@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
-#include <set>
+#include <unordered_map>
 
 #include "runtime/infer/analysis.h"
 #include "runtime/infer/column.h"
@@ -14,32 +13,34 @@
 
 // Mei17 section 4.2, step 3: from a footprint that fits exactly, grow line by line. Each added line goes into one set. A set that
 // holds no more lines than ways never misses; with one line more, all its lines miss in every lap (LRU, FIFO) or each does now
-// and then (random and weighted replacement, tree-PLRU in several orders). So the lines that begin to miss at the same moment
-// are one set, whatever the sets' sizes and however addresses choose them, and its ways are its lines before the added one.
-// The ways of all sets must add up to the lines that fitted; if they do not, not every set was overflowed, and the answer waits.
+// and then (random and weighted replacement, tree-PLRU and NRU in several orders). So the lines that begin to miss at the same
+// moment are one set, whatever the sets' sizes and however addresses choose them, and its ways are its lines before the added one.
+// Two things prove it. The ways of all sets add up to the lines that fitted; if not, some set was not overflowed, and the answer
+// waits. And whatever replaces lines, at least one line of an overflowing set misses in every lap: where a lap goes by in which no
+// member does, a member is unknown. It is among the lines that began to miss late, and the one that missed in just those laps.
 namespace gexp::infer {
 namespace {
 
 constexpr std::size_t kEnough = 3;  // misses of a line that are no accident
+constexpr double kHidden = 0.02;    // share of laps that jitter may leave without a miss
 
-struct Level {                                   ///< all points with one value of `extra`
-  std::map<std::int64_t, std::size_t> misses;    ///< by line; present lines all have an entry
-  std::size_t laps = 0;
+struct Level {                                ///< all points with one value of `extra`
+  std::size_t present = 0;                    ///< lines, those with the lowest indices
+  std::vector<std::size_t> misses;            ///< by line
+  std::vector<std::vector<bool>> laps;        ///< [lap][line]: whether it missed; of all orders and repetitions
 };
 
-struct Group {
-  double onset = 0;
-  std::vector<std::int64_t> lines;  ///< at the onset, the added one included
-};
-
+/// Lines have indices in the order in which they were added.
 struct Growth {
   std::map<double, Level> levels;
-  std::map<std::int64_t, std::int64_t> offset;  ///< of each line: the lowest one visited
+  std::vector<std::int64_t> number;  ///< of a line: its address in lines
+  std::vector<std::int64_t> offset;  ///< of a line: the lowest one visited
 };
 
 Result<Growth> read_growth(const Context& context, std::int64_t line_bytes, const MissRange& border) {
   const auto* data = argument(context);
   Growth growth;
+  std::map<double, std::vector<std::size_t>> points;
   for (std::size_t i = 0; i < context.table.points.size(); ++i) {
     const auto& point = context.table.points[i];
     if (point.runs.empty() || !point.walk || point.walk->steps == 0) continue;
@@ -48,21 +49,93 @@ Result<Growth> read_growth(const Context& context, std::int64_t line_bytes, cons
     if (!x) return x.error();
     const auto* n = x->get<Number>();
     if (!n) return failure("E0401", "the lines added are no number here");
-    auto& level = growth.levels[n->number];
-    const auto lap = static_cast<std::size_t>(point.walk->steps);
-    std::vector<std::size_t> counts(lap);
-    for (const auto& run : point.runs) {
-      for (std::size_t a = 0; a < run.ticks.size(); ++a) counts[a % lap] += border(run.ticks[a]) ? 1 : 0;
-      level.laps += run.ticks.size() / lap;
+    points[n->number].push_back(i);
+  }
+  std::unordered_map<std::int64_t, std::size_t> index;
+  for (const auto& [extra, at] : points) {
+    auto& level = growth.levels[extra];
+    for (const auto i : at) {
+      const auto& walk = *context.table.points[i].walk;
+      for (std::int64_t step = 0; step < walk.steps; ++step) {
+        const auto offset = walk.at(0, step);
+        const auto [entry, fresh] = index.try_emplace(offset / line_bytes, growth.number.size());
+        if (fresh) growth.number.push_back(offset / line_bytes), growth.offset.push_back(offset);
+        else growth.offset[entry->second] = std::min(growth.offset[entry->second], offset);
+      }
     }
-    for (std::size_t step = 0; step < lap; ++step) {
-      const auto offset = point.walk->at(0, static_cast<std::int64_t>(step));
-      level.misses[offset / line_bytes] += counts[step];
-      const auto [at, fresh] = growth.offset.try_emplace(offset / line_bytes, offset);
-      if (!fresh) at->second = std::min(at->second, offset);
+    level.present = growth.number.size();
+    level.misses.resize(level.present);
+    std::vector<std::size_t> line_at;
+    for (const auto i : at) {
+      const auto& point = context.table.points[i];
+      const auto lap = static_cast<std::size_t>(point.walk->steps);
+      line_at.resize(lap);
+      for (std::size_t step = 0; step < lap; ++step) line_at[step] = index.at(point.walk->at(0, static_cast<std::int64_t>(step)) / line_bytes);
+      for (const auto& run : point.runs) {
+        for (std::size_t begin = 0; begin + lap <= run.ticks.size(); begin += lap) {
+          std::vector<bool> missed(level.present);
+          for (std::size_t step = 0; step < lap; ++step) {
+            if (!border(run.ticks[begin + step])) continue;
+            missed[line_at[step]] = true;
+            ++level.misses[line_at[step]];
+          }
+          level.laps.push_back(std::move(missed));
+        }
+      }
     }
   }
   return growth;
+}
+
+struct Group {
+  double onset = 0;
+  std::vector<std::size_t> lines;  ///< at the onset, the added one included
+};
+
+/// Laps from an onset on, and those of them in which none of a set's known lines missed.
+struct Silence {
+  std::size_t all = 0, hidden = 0;
+  [[nodiscard]] bool proves_more() const { return static_cast<double>(hidden) > kHidden * static_cast<double>(all); }
+};
+
+Silence silence(const Growth& growth, double onset, const std::vector<std::size_t>& lines, const std::vector<std::size_t>& more = {}) {
+  Silence seen;
+  for (auto level = growth.levels.find(onset); level != growth.levels.end(); ++level) {
+    for (const auto& lap : level->second.laps) {
+      const auto misses = [&](std::size_t line) { return line < lap.size() && lap[line]; };
+      ++seen.all;
+      if (std::none_of(lines.begin(), lines.end(), misses) && std::none_of(more.begin(), more.end(), misses)) ++seen.hidden;
+    }
+  }
+  return seen;
+}
+
+/// Lines that began to miss at one level and cannot be a set that overflowed just then.
+bool no_set_of_its_own(const Growth& growth, const Group& group) {
+  if (silence(growth, group.onset, group.lines).proves_more()) return true;
+  if (group.lines.size() != 2) return false;
+  // Two lines that share one way replace each other: neither ever hits.
+  const auto& level = growth.levels.at(group.onset);
+  const double laps = static_cast<double>(level.laps.size());
+  return std::any_of(group.lines.begin(), group.lines.end(), [&](auto line) { return static_cast<double>(level.misses[line]) < (1 - 5 * kHidden) * laps; });
+}
+
+/// Gives late lines to the groups that lack a member. Returns the lines that found no group.
+std::vector<std::size_t> place_late(const Growth& growth, std::vector<Group>& groups, std::vector<std::size_t> late) {
+  for (auto& group : groups) {
+    for (auto lack = silence(growth, group.onset, group.lines); lack.proves_more() && !late.empty();) {
+      std::vector<std::size_t> left;
+      for (const auto line : late) left.push_back(silence(growth, group.onset, group.lines, {line}).hidden);
+      const auto best = std::min_element(left.begin(), left.end()) - left.begin();
+      // One that explains half of the silence; another that does as well leaves it open which.
+      const auto at = static_cast<std::size_t>(best);
+      if (2 * left[at] > lack.hidden || std::count(left.begin(), left.end(), left[at]) > 1) break;
+      group.lines.push_back(late[at]);
+      lack.hidden = left[at];
+      late.erase(late.begin() + best);
+    }
+  }
+  return late;
 }
 
 Value numbers(const std::vector<std::size_t>& all) {
@@ -108,40 +181,30 @@ Finding cache_sets(const Context& context) {
   if (levels.size() < 2) return undetermined(context, "the sweep adds no line");
 
   const auto& base = levels.begin()->second;
-  const auto enough = [&](const Level& level) { return enough_misses(*border, level.laps, level.misses.size(), kEnough); };
-  for (const auto& [line, misses] : base.misses) {
-    if (misses >= enough(base)) return undetermined(context, fmt::format("the footprint before any line is added misses already, at offset {}", line * line_bytes));
+  const auto enough = [&](const Level& level) { return enough_misses(*border, level.laps.size(), level.present, kEnough); };
+  for (std::size_t line = 0; line < base.present; ++line) {
+    if (base.misses[line] >= enough(base)) return undetermined(context, fmt::format("the footprint before any line is added misses already, at offset {}", growth->offset[line]));
   }
 
-  std::set<std::int64_t> assigned;
-  std::map<std::int64_t, std::size_t> set_of;
   std::vector<Group> groups;
-  std::set<std::int64_t> present;
-  for (const auto& [line, misses] : base.misses) present.insert(line);
-  std::size_t stragglers = 0;
+  std::vector<std::size_t> late;  // lines that were there before, and began to miss with no line added to them
+  std::vector<bool> assigned(growth->number.size());
   for (auto level = std::next(levels.begin()); level != levels.end(); ++level) {
-    std::vector<std::int64_t> added, begin;
+    const auto before = std::prev(level)->second.present;
     const auto enough_here = enough(level->second);
-    for (const auto& [line, misses] : level->second.misses) {
-      if (!present.contains(line)) added.push_back(line);
-      if (misses >= enough_here && !assigned.contains(line)) begin.push_back(line);
+    Group begin{level->first, {}};
+    for (std::size_t line = 0; line < level->second.present; ++line) {
+      if (level->second.misses[line] >= enough_here && !assigned[line]) begin.lines.push_back(line);
     }
-    present.insert(added.begin(), added.end());
-    if (begin.empty()) continue;
-    const auto among = [&](const auto& lines, std::int64_t line) { return std::find(lines.begin(), lines.end(), line) != lines.end(); };
-    const bool with_added = std::any_of(added.begin(), added.end(), [&](auto line) { return among(begin, line); });
-    std::size_t old = 0;  // lines that begin to miss and were there before
-    for (const auto line : begin) old += among(added, line) ? 0 : 1;
-    if (old > 0 && with_added) {
-      groups.push_back({level->first, begin});
-      for (const auto line : begin) set_of[line] = groups.size() - 1;
-    } else if (old > 0) {
-      stragglers += old;  // no added line began to miss with them: of a set that overflowed before, seen late
-    }
-    assigned.insert(begin.begin(), begin.end());
+    for (const auto line : begin.lines) assigned[line] = true;
+    const auto added = std::find_if(begin.lines.begin(), begin.lines.end(), [&](auto line) { return line >= before; });
+    if (added == begin.lines.begin()) continue;  // of sets that overflow already, or nothing
+    if (added == begin.lines.end() || no_set_of_its_own(*growth, begin)) late.insert(late.end(), begin.lines.begin(), added);
+    else groups.push_back(std::move(begin));
   }
+  late = place_late(*growth, groups, std::move(late));
 
-  const auto fitted = base.misses.size();
+  const auto fitted = base.present;
   std::vector<std::size_t> sizes;
   std::size_t total = 0;
   for (const auto& group : groups) {
@@ -150,19 +213,29 @@ Finding cache_sets(const Context& context) {
     total += ways;
   }
   if (groups.empty()) return undetermined(context, fmt::format("no set overflowed although {} lines were added; add more", levels.rbegin()->first));
-  if (stragglers > 0) {
-    return undetermined(context, fmt::format("{} lines began to miss late, with no line added to their set: more repetitions would tell where they belong; {} sets seen", stragglers, groups.size()));
+  if (!late.empty()) {
+    return undetermined(context, fmt::format("{} lines began to miss late, with no line added to their set: more orders or repetitions would tell where they belong; {} sets seen", late.size(), groups.size()));
   }
   if (total < fitted) {
     return undetermined(context, fmt::format("{} sets with {} lines were seen to overflow, {} of {} lines never missed: there are more sets; add more lines",
                                              groups.size(), total, fitted - total, fitted));
   }
+  for (const auto& group : groups) {
+    const auto lack = silence(*growth, group.onset, group.lines);
+    if (lack.proves_more()) {
+      return undetermined(context, fmt::format("in {} of {} laps nothing of a set of {} lines missed, though it overflows: a line of it was not seen to miss; more orders or repetitions would show it", lack.hidden, lack.all, group.lines.size()));
+    }
+  }
 
   std::vector<Labelled> labelled;
-  for (const auto& [line, set] : set_of) labelled.push_back({line, set});
+  for (std::size_t set = 0; set < groups.size(); ++set) {
+    for (const auto line : groups[set].lines) labelled.push_back({growth->number[line], set});
+  }
   const auto index = find_set_index(labelled, groups.size(), line_bytes);
   List members;
-  for (const auto line : groups[0].lines) members.emplace_back(static_cast<double>(growth->offset.at(line)), kBytes);
+  std::sort(groups[0].lines.begin(), groups[0].lines.end(), [&](auto a, auto b) { return growth->offset[a] < growth->offset[b]; });
+  for (const auto line : groups[0].lines) members.emplace_back(static_cast<double>(growth->offset[line]), kBytes);
+  std::sort(sizes.rbegin(), sizes.rend());
   const bool equal = std::all_of(sizes.begin(), sizes.end(), [&](auto size) { return size == sizes[0]; });
 
   Fields fields;
@@ -186,7 +259,7 @@ Finding cache_sets(const Context& context) {
     double unseen = 1;
     for (auto level = levels.find(groups[i].onset); level != levels.end() && level->first < groups[i + 1].onset; ++level) {
       double rate = 0;
-      for (const auto line : groups[i].lines) rate += static_cast<double>(level->second.misses.at(line));
+      for (const auto line : groups[i].lines) rate += static_cast<double>(level->second.misses[line]);
       rate /= static_cast<double>(groups[i].lines.size());
       rarest = std::min(rarest, rate);
       unseen *= poisson_at_most(static_cast<double>(enough(level->second)) - 1, rate);

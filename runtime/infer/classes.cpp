@@ -25,6 +25,8 @@ constexpr double kTrim = 0.002;          // of a mode's accesses, at each end, t
 constexpr double kRare = 2e-4;           // share of all accesses below which a class must recur at its addresses to count
 constexpr double kFarOut = 2;            // times the slowest class: beyond it is no access of this hierarchy
 constexpr double kStrayPosition = 1e-3;  // chance that some position of a point is called missing by interference alone
+constexpr double kEnoughStruck = 6;      // accesses of a rare class at one point, to count as its own
+constexpr double kElsewhere = 1e-6;      // chance that so many of them fall on that point
 constexpr double kConcentrated = 0.25;   // a class's middle half is narrower than this share of its centre
 
 class Histogram {
@@ -160,6 +162,31 @@ bool recurs(const Table& table, std::uint32_t low, std::uint32_t high) {
   return seen >= 1 && poisson_at_least(seen, expected) < 0.05;
 }
 
+/// Whether the accesses of a rare class keep to some point, run after run: random replacement misses once a lap, at any address,
+/// where a footprint is a line too large, and nowhere else. Interference strikes every point alike.
+bool keeps_to_a_point(const Table& table, std::uint32_t low, std::uint32_t high) {
+  struct Count {
+    double struck = 0, accesses = 0;
+    std::size_t runs = 0, runs_struck = 0;
+  };
+  std::vector<Count> counts;
+  Count all;
+  for (const auto& point : table.points) {
+    Count count;
+    for (const auto& run : point.runs) {
+      const auto here = std::count_if(run.ticks.begin(), run.ticks.end(), [&](auto tick) { return tick >= low && tick <= high; });
+      count.struck += static_cast<double>(here), count.accesses += static_cast<double>(run.ticks.size());
+      ++count.runs, count.runs_struck += here > 0 ? 1 : 0;
+    }
+    all.struck += count.struck, all.accesses += count.accesses;
+    counts.push_back(count);
+  }
+  return std::any_of(counts.begin(), counts.end(), [&](const Count& count) {
+    return count.struck >= kEnoughStruck && count.runs >= 2 && count.runs_struck * 4 >= count.runs * 3 &&
+           share_at_least(count.struck, all.struck, count.accesses / all.accesses) < kElsewhere;
+  });
+}
+
 }  // namespace
 
 std::size_t Classes::of(std::uint32_t tick) const {
@@ -192,7 +219,10 @@ Classes classify(const Table& table) {
       const auto support = histogram.before(mode.end) - histogram.before(mode.begin);
       const double centre = histogram.quantile(mode.begin, mode.end, 0.5);
       const double middle = histogram.quantile(mode.begin, mode.end, 0.75) - histogram.quantile(mode.begin, mode.end, 0.25);
-      if ((support < rare || middle > kConcentrated * centre) && !recurs(table, histogram.tick(mode.begin), histogram.tick(mode.end - 1))) continue;
+      if ((support < rare || middle > kConcentrated * centre) && !recurs(table, histogram.tick(mode.begin), histogram.tick(mode.end - 1)) &&
+          !(middle <= kConcentrated * centre && keeps_to_a_point(table, histogram.tick(mode.begin), histogram.tick(mode.end - 1)))) {
+        continue;
+      }
       const double trim = support < 1000 ? 0 : kTrim;
       classes.list.push_back({histogram.quantile(mode.begin, mode.end, trim), histogram.quantile(mode.begin, mode.end, 1 - trim), centre, support});
     }

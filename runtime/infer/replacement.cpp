@@ -23,6 +23,8 @@ using Policy = PolicySet::Policy;
 constexpr double kFast = 0.001;       // share of accesses predicted to miss that may hit: nothing makes a miss fast
 constexpr double kSlow = 0.03;        // share of accesses predicted to hit that interference may slow down
 constexpr std::size_t kMaxHistories = 400;
+constexpr double kEvictions = 200;    // that say something of chances
+constexpr double kEvictionsPerWay = 3;
 constexpr double kStrange = 5;        // standard deviations that chance does not explain
 
 struct Launch {
@@ -158,7 +160,7 @@ Finding from_evictions(const Context& context, const Walk& walk, const std::stri
   for (const auto& launch : walk.launches) histories.push_back(launch.history);
   const auto seen = follow_evictions(histories, walk.lines);
   const auto ways = walk.lines - 1;
-  if (seen.misses < std::max(200.0, 10 * static_cast<double>(ways))) {
+  if (seen.misses < std::max(kEvictions, kEvictionsPerWay * static_cast<double>(ways))) {
     return undetermined(context, fmt::format("no deterministic candidate fits ({}), and {} evictions are too few to tell chances of {} ways: more repetitions would decide", refuted, seen.misses, ways));
   }
   if (std::fabs(seen.recency_z) > kStrange || std::fabs(seen.repeat_z) > kStrange) {

@@ -114,7 +114,10 @@ struct Stores {
 
 struct NoiseModel {
   double jitter = 0;            ///< standard deviation, cycles
+  double sm_jitter = 0;         ///< the same of what an SM's own caches answer
+  double memory_jitter = 0;     ///< what memory answers is later by the size of a normal variable with this deviation: rows, queues
   double tail_probability = 0, tail = 0;
+  bool tail_of_memory = false;  ///< only what memory answers has the tail
   double interference = 0;      ///< probability, of each load, that somebody else's line comes into the device's caches
 };
 

@@ -23,7 +23,7 @@ Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed, std::uint64_t
       tlbs_(model.tlbs.size()),
       slices_(model.caches.size()),
       ahead_(model.caches.size(), kNothing),
-      noisy_(model.noise.jitter > 0 || model.noise.tail_probability > 0 || model.noise.interference > 0),
+      noisy_(model.noise.jitter > 0 || model.noise.sm_jitter > 0 || model.noise.memory_jitter > 0 || model.noise.tail_probability > 0 || model.noise.interference > 0),
       random_(seed ^ chance ^ 0x9015e) {
   const auto instances = [&](Scope scope) { return instance(scope, static_cast<std::uint32_t>(model.sms) - 1) + 1; };
   std::vector<Level> levels;
@@ -144,7 +144,7 @@ Hierarchy::Near Hierarchy::near(LoadPath which, std::uint32_t sm, Piece piece) {
     }
   }
   if (result.missing != 0 && path.translate_at >= path.near) result.translated = translate(path, sm, piece.region);
-  if (result.latency > 0 && noisy_) result.latency += noise();
+  if (result.latency > 0 && noisy_) result.latency += noise(Answered::BySm);
   return result;
 }
 
@@ -209,11 +209,13 @@ double Hierarchy::far(LoadPath which, std::uint32_t sm, Piece piece, std::uint8_
   const Path& path = paths_[index(which)];
   const double bytes = static_cast<double>(path.sector) * std::popcount(piece.sectors);
   double waits = 0, distance = 0, latency = 0, from_memory = 0, to_memory = 0;
+  auto by = Answered::Beyond;
   if (path.near < path.caches.size()) waits = serve_slice(path.caches[path.near], sm, piece.region, bytes, time, distance);
   for (std::uint32_t left = piece.sectors; left != 0; left &= left - 1) {
     bool dirty = false, ahead = false;  // what was fetched ahead is there in time, and has crossed DRAM like anything else
     const std::size_t found = search(path, sm, piece.region + static_cast<std::uint32_t>(std::countr_zero(left)) * path.sector, dirty, ahead);
     latency = std::max(latency, path.latency[found][translated]);
+    if (found == path.caches.size()) by = Answered::ByMemory;
     if (found == path.caches.size() || ahead) from_memory += static_cast<double>(path.sector);
     if (dirty) to_memory += static_cast<double>(path.sector);
   }
@@ -221,7 +223,7 @@ double Hierarchy::far(LoadPath which, std::uint32_t sm, Piece piece, std::uint8_
     waits += dram_.wait(time + waits, from_memory / dram);
     dram_.wait(time + waits, to_memory / dram);
   }
-  return waits + distance + latency + (noisy_ ? noise() : 0);
+  return waits + distance + latency + (noisy_ ? noise(by) : 0);
 }
 
 double Hierarchy::store(std::uint32_t sm, Piece piece, double time) {
@@ -253,10 +255,12 @@ std::uint32_t Hierarchy::fetch(std::uint32_t sm, std::uint64_t address) {
   return static_cast<std::uint32_t>(path.latency[found].front());
 }
 
-double Hierarchy::noise() {
+double Hierarchy::noise(Answered by) {
   const NoiseModel& n = model_.noise;
-  double more = n.jitter > 0 ? n.jitter * random_.normal() : 0;
-  if (n.tail_probability > 0 && random_.unit() < n.tail_probability) more += n.tail;
+  const double jitter = by == Answered::BySm ? n.sm_jitter : n.jitter;
+  double more = jitter > 0 ? jitter * random_.normal() : 0;
+  if (by == Answered::ByMemory && n.memory_jitter > 0) more += std::fabs(n.memory_jitter * random_.normal());
+  if (n.tail_probability > 0 && (!n.tail_of_memory || by == Answered::ByMemory) && random_.unit() < n.tail_probability) more += n.tail;
   if (n.interference > 0 && random_.unit() < n.interference) {
     for (std::size_t i = 0; i < caches_.size(); ++i) {
       if (model_.caches[i].scope == Scope::Device && model_.caches[i].storage_of < 0) cache(static_cast<int>(i), 0).access(random_.next() >> 16);

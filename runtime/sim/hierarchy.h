@@ -92,7 +92,9 @@ class Hierarchy {
   std::size_t search(const Path& path, std::uint32_t sm, std::uint64_t address, bool& dirty, bool& ahead);
   /// Cycles that an access waits for its slice; `distance`: how much further from the SM the slice is than the nearest.
   double serve_slice(const Level& level, std::uint32_t sm, std::uint64_t address, double bytes, double time, double& distance);
-  double noise();
+  enum class Answered : std::uint8_t { BySm, Beyond, ByMemory };
+  /// What noise adds to a load's latency.
+  double noise(Answered by);
 
   const DeviceModel& model_;
   std::uint64_t seed_, chance_;

@@ -276,8 +276,10 @@ std::string draw(const DeviceModel& model, std::size_t width) {
   if (const Stores& s = model.stores; !s.caches.empty()) out += fmt::format("{}  {}, write {}\n", padded("stores", kPlace), cache_names(s.caches, model.caches), s.write_back ? "back" : "through");
   const NoiseModel& n = model.noise;
   Facts noise;
-  if (n.jitter > 0) noise.push_back(fmt::format("jitter {} cycles", number(n.jitter)));
-  if (n.tail_probability > 0) noise.push_back(fmt::format("{} cycles more with probability {}", number(n.tail), number(n.tail_probability)));
+  if (n.sm_jitter != n.jitter) noise.push_back(fmt::format("jitter {} cycles in an SM and {} beyond", number(n.sm_jitter), number(n.jitter)));
+  else if (n.jitter > 0) noise.push_back(fmt::format("jitter {} cycles", number(n.jitter)));
+  if (n.memory_jitter > 0) noise.push_back(fmt::format("memory {} cycles later", number(n.memory_jitter)));
+  if (n.tail_probability > 0) noise.push_back(fmt::format("{} cycles more with probability {}{}", number(n.tail), number(n.tail_probability), n.tail_of_memory ? " of what memory answers" : ""));
   if (n.interference > 0) noise.push_back(fmt::format("interference with probability {}", number(n.interference)));
   out += fmt::format("{}  {}\n", padded("noise", kPlace), noise.empty() ? "none" : fmt::format("{}", fmt::join(noise, ", ")));
   return out;

@@ -142,11 +142,14 @@ void read_shared(ModelTable& t, SharedModel& shared) {
 
 void read_noise(ModelTable& t, NoiseModel& noise) {
   noise.jitter = t.number_or("jitter", 0, 0, kMostCycles);
+  noise.sm_jitter = t.number_or("sm_jitter", noise.jitter, 0, kMostCycles);
+  noise.memory_jitter = t.number_or("memory_jitter", 0, 0, kMostCycles);
   noise.interference = t.number_or("interference", 0, 0, 1);
   // Either means nothing without the other.
   if (t.has("tail") || t.has("tail_probability")) {
     noise.tail_probability = t.number("tail_probability", 0, 1);
     noise.tail = t.number("tail", 0, kMostCycles);
+    if (t.has("tail_of")) noise.tail_of_memory = t.choice("tail_of", {"loads", "memory"}) == "memory";
   }
   const auto& keys = t.table().entries;
   if (std::all_of(keys.begin(), keys.end(), [](const TomlValue::Entry& e) { return e.key == "source" || e.key == "assumed"; })) t.error("E0603", t.place(), "[noise] names no noise", "jitter, tail and tail_probability, or interference");

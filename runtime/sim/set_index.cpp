@@ -23,6 +23,8 @@ std::vector<std::uint32_t> deal(std::vector<std::uint32_t> free) {
   return sets;
 }
 
+constexpr std::size_t kKnown = 1 << 11;
+
 }  // namespace
 
 SetIndex::SetIndex(const CacheModel& cache, std::uint64_t seed)
@@ -36,6 +38,7 @@ SetIndex::SetIndex(const CacheModel& cache, std::uint64_t seed)
   }
   if (kind_ == IndexModel::Kind::Dealt) dealt_ = deal(cache.ways);
   while ((1u << (2 * half_bits_)) < sets_) ++half_bits_;
+  if (kind_ == IndexModel::Kind::Scattered) known_.resize(kKnown);
 }
 
 std::uint32_t SetIndex::operator()(std::uint64_t address) const {
@@ -50,7 +53,11 @@ std::uint32_t SetIndex::operator()(std::uint64_t address) const {
     }
     case IndexModel::Kind::Modulo: return static_cast<std::uint32_t>(unit % sets_);
     case IndexModel::Kind::Dealt: return dealt_[unit % dealt_.size()];
-    case IndexModel::Kind::Scattered: return scattered(unit);
+    case IndexModel::Kind::Scattered: {
+      Known& known = known_[unit % kKnown];
+      if (known.block != unit) known = {unit, scattered(unit)};
+      return known.set;
+    }
   }
   return 0;
 }

@@ -15,6 +15,10 @@ class SetIndex {
 
  private:
   [[nodiscard]] std::uint32_t scattered(std::uint64_t block) const;
+  struct Known {
+    std::uint64_t block = ~0ull;
+    std::uint32_t set = 0;
+  };
 
   IndexModel::Kind kind_;
   std::uint32_t sets_;
@@ -24,6 +28,7 @@ class SetIndex {
   std::vector<std::uint32_t> dealt_;    // Dealt: residue -> set
   std::uint64_t seed_;
   int half_bits_ = 0;                   // Scattered: of a half of the Feistel network
+  mutable std::vector<Known> known_;    // Scattered: the set of a block, for the last one of each place
 };
 
 }  // namespace gexp::sim

@@ -2,11 +2,13 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lang/base/diagnostic.h"
 #include "lang/base/result.h"
+#include "lang/base/value.h"
 #include "runtime/backend.h"
 
 /// The simulated GPU: executes the PTX of a kernel against a device model read from a TOML file (docs/device-models.md).
@@ -24,6 +26,16 @@ bool check_model(const Source& model, Diagnostics& diagnostics);
 /// The model's hierarchy for people to read, in boxes `width` columns wide, at least 60. No record and no finding. An error's span
 /// is in `model`.
 Result<std::string> draw_model(const Source& model, std::size_t width = 100);
+
+/// What the model says of its structure, by the names that `model.…` has in an expect (lang/dimensions.h). For judging findings, never
+/// for making them: nothing of it passes the seam to whoever runs or infers.
+Result<Value> structure(const Source& model);
+
+/// "drawn-17": the text of a model that chance made, the same for equal numbers; "drawn-17-noisy": the same device with what
+/// an H200 shows, far and near slices, jitter, a tail as of DRAM refresh, other users of the L2; "drawn-17-harsh": with jitter and
+/// tail on every load. Nothing where the name is of neither form. What is
+/// drawn, and how widely, model_draw.cpp says.
+std::optional<Source> drawn_device(const std::string& name);
 
 struct Options {
   std::uint64_t seed = 0;  ///< mixed with the model's own; equal seeds give equal runs

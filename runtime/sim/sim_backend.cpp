@@ -276,10 +276,11 @@ Result<Source> read_model(const std::string& name_or_path) {
   for (const auto& file : embedded::sim_models()) {
     if (file.name == name_or_path + ".toml") return Source(file.name, file.text);
   }
+  if (const auto drawn = drawn_device(name_or_path)) return *drawn;
   const std::vector<std::string> known = names();
   const auto near = nearest(name_or_path, {known.begin(), known.end()});
   return failure("E0600", fmt::format("no simulated device '{}'", name_or_path),
-                 near ? fmt::format("did you mean '{}'?", *near) : "a name that 'gexp devices' lists, or a path ending in .toml");
+                 near ? fmt::format("did you mean '{}'?", *near) : "a name that 'gexp devices' lists, a path ending in .toml, or drawn-17, the seventeenth of the devices that chance makes");
 }
 
 bool check_model(const Source& model, Diagnostics& diagnostics) { return read_device_model(model, diagnostics).has_value(); }

@@ -73,6 +73,19 @@ int main(int argc, char** argv) {
       ->check([](const std::string& text) { return gexp::cli::architecture(text) ? std::string() : "write an architecture such as sm_90"; });
   emit->add_option("--dump-after", dump_after, "with --ir: the graph after this pass");
 
+  gexp::cli::Verify verification;
+  auto* verify = app.add_subcommand("verify", "run an experiment on many drawn devices, and say how often it finds what they are");
+  add_spec(*verify, common);
+  verify->add_option("--models", verification.models, "how many devices")->check(CLI::Range(1, 1000000))->capture_default_str();
+  verify->add_option("--first", verification.first, "number of the first: device N is sim:drawn-N, with noise sim:drawn-N-noisy or -harsh")->check(CLI::Range(0, 1000000000))->capture_default_str();
+  verify->add_option("--noise", verification.noise, "none, real (an H200's) and harsh (on every load), separated by commas")->check(CLI::IsMember({"none", "real", "harsh"}))->delimiter(',')->capture_default_str();
+  verify->add_option("--seed", common.seed, "seed of the devices' chances, instead of the spec's");
+  verify->add_option("--jobs", common.jobs, "devices at once; by default one for each core of this machine")->check(CLI::Range(1, 1024));
+  verify->add_option("--time-limit", common.time_limit, "seconds for one device, instead of the file's budget")->check(CLI::PositiveNumber);
+  verify->add_flag("--all", verification.all, "list every reason and every wrong claim");
+  verify->add_flag("--json", common.json, "every verdict as JSON");
+  verify->add_flag("--quiet", common.quiet, "no progress");
+
   auto* infer = app.add_subcommand("infer", "the findings again, from a saved result's records alone");
   infer->add_option("result", common.file, "a file that `run --out` wrote")->required();
   infer->add_flag("--json", common.json, "print the result as JSON");
@@ -97,6 +110,7 @@ int main(int argc, char** argv) {
   if (*lock) return gexp::cli::lock_command(files, check_only);
   if (*format) return gexp::cli::format_command(files, check_only);
   if (*emit) return gexp::cli::emit_command(common, ptx ? "ptx" : ir ? "ir" : spec ? "spec" : "cuda", stage, dump_after, arch);
+  if (*verify) return gexp::cli::verify_command(common, verification);
   if (*infer) return gexp::cli::infer_command(common);
   if (*devices) return gexp::cli::devices_command(device, json);
   if (*doctor) return gexp::cli::doctor_command();

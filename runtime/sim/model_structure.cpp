@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <numeric>
+
+#include "lang/base/value.h"
+#include "runtime/sim/model_reader.h"
+#include "runtime/sim/sim.h"
+
+// What a model is made of, in the words in which findings answer: `model.nc.capacity`. Two models that no experiment can tell
+// apart must read alike, so set functions and policies are named by what they do: tree-PLRU of two ways is LRU, and a
+// set number made of exclusive ors is the space that they span.
+namespace gexp::sim {
+namespace {
+
+using Mask = std::uint64_t;
+
+Value bytes(double count) { return Value(count, kBytes); }
+Value cycles(double count) { return Value(count, kCycles); }
+Value plain(double count) { return Value(count); }
+
+/// Independent functions of address bits that choose the same sets, each with a lowest bit that no other has; ascending.
+std::vector<Mask> reduced(const std::vector<std::vector<int>>& groups) {
+  std::vector<Mask> rows;
+  for (const auto& group : groups) {
+    Mask mask = 0;
+    for (const int bit : group) mask ^= Mask{1} << bit;
+    for (const auto row : rows) {
+      if (mask & row & -row) mask ^= row;
+    }
+    if (mask == 0) continue;
+    for (auto& row : rows) {
+      if (row & mask & -mask) row ^= mask;
+    }
+    rows.push_back(mask);
+  }
+  std::sort(rows.begin(), rows.end(), [](Mask a, Mask b) { return (a & -a) < (b & -b); });
+  return rows;
+}
+
+struct Mapping {
+  const char* word = "not bit-defined";
+  List bits;
+};
+
+Mapping mapping_of(const CacheModel& cache) {
+  using Kind = IndexModel::Kind;
+  const auto sets = cache.ways.size();
+  if (sets == 1) return {"one set", {}};
+  const bool equal = std::all_of(cache.ways.begin(), cache.ways.end(), [&](auto ways) { return ways == cache.ways[0]; });
+  const auto kind = cache.index.kind;
+  std::vector<std::vector<int>> groups = cache.index.bits;
+  if (kind == Kind::Modulo || (kind == Kind::Dealt && equal)) {
+    if (!std::has_single_bit(sets) || !std::has_single_bit(cache.line)) return {"modulo", {}};
+    for (int i = 0; i < std::countr_zero(sets); ++i) groups.push_back({std::countr_zero(cache.line) + i});
+  } else if (kind == Kind::Dealt || kind == Kind::Scattered) {
+    return {};
+  }
+  Mapping mapping{"bits", {}};
+  const auto rows = reduced(groups);
+  if (std::any_of(rows.begin(), rows.end(), [](Mask row) { return !std::has_single_bit(row); })) mapping.word = "xor";
+  for (const auto row : rows) {
+    List group;
+    for (int bit = 0; bit < 64; ++bit) {
+      if (row >> bit & 1) group.push_back(plain(bit));
+    }
+    if (*mapping.word == 'b') mapping.bits.push_back(group[0]);
+    else mapping.bits.emplace_back(std::move(group));
+  }
+  return mapping;
+}
+
+const char* policy_word(const CacheModel& cache) {
+  const auto most = *std::max_element(cache.ways.begin(), cache.ways.end());
+  if (most == 1) return "direct";
+  switch (cache.policy) {
+    case Policy::Lru: return "lru";
+    case Policy::Fifo: return "fifo";
+    case Policy::Plru: return most == 2 ? "lru" : "plru";
+    case Policy::Nru: return most == 2 ? "lru" : "nru";
+    case Policy::Random: return "random";
+    case Policy::Weighted: return std::all_of(cache.weights.begin(), cache.weights.end(), [&](double w) { return w == cache.weights[0]; }) ? "random" : "weighted";
+  }
+  return "";
+}
+
+/// What caches and TLBs have in common.
+Fields sets_of(const CacheModel& cache) {
+  auto sizes = cache.ways;
+  std::sort(sizes.rbegin(), sizes.rend());
+  List list, chances;
+  for (const auto ways : sizes) list.push_back(plain(ways));
+  for (const auto weight : cache.weights) chances.push_back(plain(weight));
+  Fields fields;
+  fields["sets"] = plain(static_cast<double>(sizes.size()));
+  fields["ways"] = sizes.front() == sizes.back() ? plain(sizes[0]) : Value(list);
+  fields["sizes"] = std::move(list);
+  fields["replacement"] = Value(policy_word(cache));
+  fields["probabilities"] = std::move(chances);
+  fields["mapping"] = Value(mapping_of(cache).word);
+  return fields;
+}
+
+double lines_of(const CacheModel& cache) { return std::accumulate(cache.ways.begin(), cache.ways.end(), 0.0); }
+
+Value path_fields(const DeviceModel& model, const PathModel& path) {
+  Fields fields;
+  fields["hit"] = cycles(path.latency[0][0]);
+  if (path.caches.empty()) return fields;
+  const auto& cache = model.caches[static_cast<std::size_t>(path.caches[0])];
+  fields = sets_of(cache);
+  fields["hit"] = cycles(path.latency[0][0]);
+  fields["miss"] = cycles(path.latency[1][0]);
+  fields["line"] = bytes(static_cast<double>(cache.line));
+  fields["fetch"] = bytes(static_cast<double>(cache.sector));
+  fields["lines"] = plain(lines_of(cache));
+  fields["capacity"] = bytes(lines_of(cache) * static_cast<double>(cache.line));
+  fields["prefetch"] = bytes(static_cast<double>(cache.prefetch));
+  fields["bits"] = mapping_of(cache).bits;
+  return fields;
+}
+
+Value tlb_fields(const CacheModel& tlb) {
+  auto fields = sets_of(tlb);
+  fields["page"] = bytes(static_cast<double>(tlb.line));
+  fields["entries"] = plain(lines_of(tlb));
+  fields["reach"] = bytes(lines_of(tlb) * static_cast<double>(tlb.line));
+  return fields;
+}
+
+Fields outstanding_fields(const Outstanding& outstanding) {
+  const auto limit = [](std::uint32_t count) { return count > 0 ? plain(count) : Value(); };
+  using Kind = Outstanding::Kind;
+  return {{"kind", Value(outstanding.kind == Kind::Mshr ? "mshr" : outstanding.kind == Kind::Prt ? "prt" : "unlimited")},
+          {"entries", limit(outstanding.entries)},
+          {"merges", limit(outstanding.merges)},
+          {"requests", limit(outstanding.requests)},
+          {"loads_per_warp", limit(outstanding.loads_per_warp)}};
+}
+
+}  // namespace
+
+Result<Value> structure(const Source& text) {
+  Diagnostics diagnostics;
+  const auto model = read_device_model(text, diagnostics);
+  if (!model) return diagnostics.sorted().front();
+  Fields fields;
+  constexpr std::pair<LoadPath, const char*> kPaths[] = {{LoadPath::Ca, "ca"}, {LoadPath::Cg, "cg"}, {LoadPath::Cv, "cv"},
+                                                         {LoadPath::Nc, "nc"}, {LoadPath::Texture, "tex"}, {LoadPath::Constant, "constant"}};
+  for (const auto& [path, name] : kPaths) {
+    const auto& how = model->paths[static_cast<std::size_t>(path)];
+    if (how.present) fields[name] = path_fields(*model, how);
+  }
+  const auto& cg = model->paths[static_cast<std::size_t>(LoadPath::Cg)];
+  for (std::size_t i = 0; i < std::min<std::size_t>(2, cg.tlbs.size()); ++i) fields[i == 0 ? "tlb1" : "tlb2"] = tlb_fields(model->tlbs[static_cast<std::size_t>(cg.tlbs[i])]);
+  if (model->window_bytes > 0) fields["window"] = bytes(static_cast<double>(model->window_bytes));
+  List cost;
+  for (const auto each : model->shared.cycles) cost.push_back(cycles(each));
+  fields["shared"] = Fields{{"banks", plain(model->shared.banks)}, {"width", bytes(model->shared.bank_bytes)}, {"cost", std::move(cost)}};
+  fields["outstanding"] = outstanding_fields(model->outstanding);
+  const auto rate = [](double value) { return value > 0 ? Value(value, kBytes / kCycles) : Value(); };
+  const auto& b = model->bandwidth;
+  fields["bandwidth"] = Fields{{"l1", rate(b.l1)}, {"shared", rate(b.shared)}, {"sm", rate(b.sm)}, {"l2", rate(b.l2)}, {"dram", rate(b.dram)}};
+  return Value(std::move(fields));
+}
+
+}  // namespace gexp::sim
