@@ -22,7 +22,10 @@ namespace gexp::infer {
 namespace {
 
 constexpr std::size_t kEnough = 3;  // misses of a line that are no accident
-constexpr double kHidden = 0.02;    // share of laps that jitter may leave without a miss
+constexpr double kHidden = 0.002;   // share of laps that jitter may leave without a miss
+constexpr double kFiltered = 0.15;  // the same behind another level, which may hold the line that is absent
+constexpr double kMostlySilent = 0.5;  // share of laps without a miss that leaves too little of a set
+constexpr double kAlways = 0.9;     // share of laps in which a line misses that always does
 
 struct Level {                                ///< all points with one value of `extra`
   std::size_t present = 0;                    ///< lines, those with the lowest indices
@@ -35,6 +38,7 @@ struct Growth {
   std::map<double, Level> levels;
   std::vector<std::int64_t> number;  ///< of a line: its address in lines
   std::vector<std::int64_t> offset;  ///< of a line: the lowest one visited
+  double silence_allowed = kHidden;
 };
 
 Result<Growth> read_growth(const Context& context, std::int64_t line_bytes, const MissRange& border) {
@@ -95,11 +99,13 @@ struct Group {
 /// Laps from an onset on, and those of them in which none of a set's known lines missed.
 struct Silence {
   std::size_t all = 0, hidden = 0;
-  [[nodiscard]] bool proves_more() const { return static_cast<double>(hidden) > kHidden * static_cast<double>(all); }
+  double allowed = kHidden;  ///< share
+  [[nodiscard]] bool proves_more() const { return static_cast<double>(hidden) > std::max(1.0, allowed * static_cast<double>(all)); }
 };
 
 Silence silence(const Growth& growth, double onset, const std::vector<std::size_t>& lines, const std::vector<std::size_t>& more = {}) {
   Silence seen;
+  seen.allowed = growth.silence_allowed;
   for (auto level = growth.levels.find(onset); level != growth.levels.end(); ++level) {
     for (const auto& lap : level->second.laps) {
       const auto misses = [&](std::size_t line) { return line < lap.size() && lap[line]; };
@@ -110,32 +116,96 @@ Silence silence(const Growth& growth, double onset, const std::vector<std::size_
   return seen;
 }
 
-/// Lines that began to miss at one level and cannot be a set that overflowed just then.
+/// Lines that began to miss at one level and cannot be the better part of a set that overflowed just then.
 bool no_set_of_its_own(const Growth& growth, const Group& group) {
-  if (silence(growth, group.onset, group.lines).proves_more()) return true;
-  if (group.lines.size() != 2) return false;
-  // Two lines that share one way replace each other: neither ever hits.
   const auto& level = growth.levels.at(group.onset);
   const double laps = static_cast<double>(level.laps.size());
-  return std::any_of(group.lines.begin(), group.lines.end(), [&](auto line) { return static_cast<double>(level.misses[line]) < (1 - 5 * kHidden) * laps; });
+  const auto silent = std::count_if(level.laps.begin(), level.laps.end(), [&](const auto& lap) { return std::none_of(group.lines.begin(), group.lines.end(), [&](auto line) { return lap[line]; }); });
+  if (static_cast<double>(silent) > kMostlySilent * laps) return true;
+  if (group.lines.size() != 2) return false;
+  // Two lines that share one way replace each other: neither ever hits.
+  return std::any_of(group.lines.begin(), group.lines.end(), [&](auto line) { return static_cast<double>(level.misses[line]) < kAlways * laps; });
 }
 
-/// Gives late lines to the groups that lack a member. Returns the lines that found no group.
-std::vector<std::size_t> place_late(const Growth& growth, std::vector<Group>& groups, std::vector<std::size_t> late) {
-  for (auto& group : groups) {
-    for (auto lack = silence(growth, group.onset, group.lines); lack.proves_more() && !late.empty();) {
-      std::vector<std::size_t> left;
-      for (const auto line : late) left.push_back(silence(growth, group.onset, group.lines, {line}).hidden);
-      const auto best = std::min_element(left.begin(), left.end()) - left.begin();
-      // One that explains half of the silence; another that does as well leaves it open which.
-      const auto at = static_cast<std::size_t>(best);
-      if (2 * left[at] > lack.hidden || std::count(left.begin(), left.end(), left[at]) > 1) break;
-      group.lines.push_back(late[at]);
-      lack.hidden = left[at];
-      late.erase(late.begin() + best);
+/// Where a line is that may belong elsewhere: in a group, or late (then `group` is the number of groups).
+struct Candidate {
+  std::size_t group = 0, at = 0, line = 0;
+};
+
+/// Lines that began to miss after a group's onset, and not because they were added.
+std::vector<Candidate> candidates_for(const Growth& growth, const std::vector<Group>& groups, const std::vector<std::size_t>& late, const Group& lacking) {
+  std::vector<Candidate> all;
+  for (std::size_t at = 0; at < late.size(); ++at) all.push_back({groups.size(), at, late[at]});
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (groups[g].onset <= lacking.onset) continue;
+    const auto before = std::prev(growth.levels.find(groups[g].onset))->second.present;
+    for (std::size_t at = 0; at < groups[g].lines.size(); ++at) {
+      if (groups[g].lines[at] < before) all.push_back({g, at, groups[g].lines[at]});
     }
   }
-  return late;
+  return all;
+}
+
+/// Gives the groups that lack a member the line that missed in just the laps in which no other of their lines did: a late one, or
+/// one that was seen first when another set overflowed and was counted there.
+void complete(const Growth& growth, std::vector<Group>& groups, std::vector<std::size_t>& late) {
+  for (auto& group : groups) {
+    for (auto lack = silence(growth, group.onset, group.lines); lack.proves_more();) {
+      std::vector<std::pair<std::size_t, Candidate>> left;
+      for (const auto& candidate : candidates_for(growth, groups, late, group)) left.emplace_back(silence(growth, group.onset, group.lines, {candidate.line}).hidden, candidate);
+      const auto fewer = [](const auto& a, const auto& b) { return a.first < b.first; };
+      std::sort(left.begin(), left.end(), fewer);
+      // One that explains half of the silence; another that does as well leaves it open which.
+      if (left.empty() || 2 * left[0].first > lack.hidden || (left.size() > 1 && left[1].first == left[0].first)) break;
+      const auto& best = left[0].second;
+      auto& from = best.group == groups.size() ? late : groups[best.group].lines;
+      from.erase(from.begin() + static_cast<std::ptrdiff_t>(best.at));
+      group.lines.push_back(best.line);
+      lack.hidden = left[0].first;
+    }
+  }
+}
+
+SetIndex index_of(const Growth& growth, const std::vector<Group>& groups, std::int64_t line_bytes) {
+  std::vector<Labelled> labelled;
+  for (std::size_t set = 0; set < groups.size(); ++set) {
+    for (const auto line : groups[set].lines) labelled.push_back({growth.number[line], set});
+  }
+  return find_set_index(labelled, groups.size(), line_bytes);
+}
+
+/// Whether some line of the group, at the group's onset, missed in less than half of the laps: then another may not have been seen.
+bool misses_rarely(const Growth& growth, const Group& group) {
+  const auto& level = growth.levels.at(group.onset);
+  return std::any_of(group.lines.begin(), group.lines.end(), [&](auto line) { return 2 * level.misses[line] < level.laps.size(); });
+}
+
+/// Sets that are equal but for a line too many in one and too few in another that overflowed before: the line may have been seen
+/// first when the later one overflowed. If sets of one size follow a simple function of the address, which all other lines
+/// confirm, it was. True: nothing is left open; the groups may have changed.
+bool settle_sizes(const Growth& growth, std::vector<Group>& groups, std::int64_t line_bytes) {
+  std::size_t total = 0;
+  for (const auto& group : groups) total += group.lines.size();
+  if (total % groups.size() != 0) return true;
+  const auto size = total / groups.size();
+  std::vector<std::size_t> more, fewer;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const auto own = groups[g].lines.size();
+    if (own == size + 1) more.push_back(g);
+    else if (own + 1 == size) fewer.push_back(g);
+    else if (own != size) return true;
+  }
+  if (more.size() != 1 || fewer.size() != 1 || groups[fewer[0]].onset >= groups[more[0]].onset || !misses_rarely(growth, groups[fewer[0]])) return true;
+  for (std::size_t at = 0; at < groups[more[0]].lines.size(); ++at) {
+    auto moved = groups;
+    auto& from = moved[more[0]].lines;
+    moved[fewer[0]].lines.push_back(from[at]);
+    from.erase(from.begin() + static_cast<std::ptrdiff_t>(at));
+    if (index_of(growth, moved, line_bytes).mapping == "not bit-defined") continue;
+    groups = std::move(moved);
+    return true;
+  }
+  return false;
 }
 
 Value numbers(const std::vector<std::size_t>& all) {
@@ -175,8 +245,9 @@ Finding cache_sets(const Context& context) {
   }
   const auto border = miss_range(context.table, context.classes, slower_than);
   if (!border) return undetermined(context, "all latencies are of one class: no set overflowed; add more lines");
-  const auto growth = read_growth(context, line_bytes, *border);
+  auto growth = read_growth(context, line_bytes, *border);
   if (!growth) return undetermined(context, growth.error().message);
+  if (slower_than) growth->silence_allowed = kFiltered;
   const auto& levels = growth->levels;
   if (levels.size() < 2) return undetermined(context, "the sweep adds no line");
 
@@ -199,10 +270,16 @@ Finding cache_sets(const Context& context) {
     for (const auto line : begin.lines) assigned[line] = true;
     const auto added = std::find_if(begin.lines.begin(), begin.lines.end(), [&](auto line) { return line >= before; });
     if (added == begin.lines.begin()) continue;  // of sets that overflow already, or nothing
-    if (added == begin.lines.end() || no_set_of_its_own(*growth, begin)) late.insert(late.end(), begin.lines.begin(), added);
+    const auto old = static_cast<std::size_t>(added - begin.lines.begin());
+    begin.lines.resize(old);
+    for (auto line = before; line < level->second.present; ++line) begin.lines.push_back(line), assigned[line] = true;  // it opened the set, whether it was seen to miss or not
+    if (no_set_of_its_own(*growth, begin)) late.insert(late.end(), begin.lines.begin(), begin.lines.begin() + static_cast<std::ptrdiff_t>(old));
     else groups.push_back(std::move(begin));
   }
-  late = place_late(*growth, groups, std::move(late));
+  complete(*growth, groups, late);
+  if (!groups.empty() && !settle_sizes(*growth, groups, line_bytes)) {
+    return undetermined(context, "two sets differ by one line each from all others, and lines miss so rarely that one may be counted to the wrong set: more orders or repetitions would decide");
+  }
 
   const auto fitted = base.present;
   std::vector<std::size_t> sizes;
@@ -227,11 +304,7 @@ Finding cache_sets(const Context& context) {
     }
   }
 
-  std::vector<Labelled> labelled;
-  for (std::size_t set = 0; set < groups.size(); ++set) {
-    for (const auto line : groups[set].lines) labelled.push_back({growth->number[line], set});
-  }
-  const auto index = find_set_index(labelled, groups.size(), line_bytes);
+  const auto index = index_of(*growth, groups, line_bytes);
   List members;
   std::sort(groups[0].lines.begin(), groups[0].lines.end(), [&](auto a, auto b) { return growth->offset[a] < growth->offset[b]; });
   for (const auto line : groups[0].lines) members.emplace_back(static_cast<double>(growth->offset[line]), kBytes);

@@ -25,6 +25,13 @@ bool PolicySet::access(std::size_t line) {
   return false;
 }
 
+void PolicySet::flood() {
+  const auto way = filled_ < ways_ ? filled_++ : victim();
+  if (line_in_[way] < way_of_.size()) way_of_[line_in_[way]] = ways_;
+  line_in_[way] = way_of_.size();
+  touch(way, true);
+}
+
 std::size_t PolicySet::victim() {
   if (policy_ == Policy::Plru) {
     std::size_t node = 0;

@@ -14,6 +14,10 @@ class PolicySet {
   PolicySet(Policy policy, std::size_t ways, std::size_t lines, bool stale);
   /// Whether the access hits; then the policy updates, or evicts and fills.
   bool access(std::size_t line);
+  /// Another line comes in, one that is never accessed again.
+  void flood();
+  /// What tells two sets full of such lines apart, besides the names of their ways.
+  [[nodiscard]] const std::vector<bool>& marks() const { return used_; }
 
  private:
   std::size_t victim();

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "runtime/infer/analysis.h"
 #include "runtime/infer/policies.h"
@@ -23,6 +24,7 @@ using Policy = PolicySet::Policy;
 constexpr double kFast = 0.001;       // share of accesses predicted to miss that may hit: nothing makes a miss fast
 constexpr double kSlow = 0.03;        // share of accesses predicted to hit that interference may slow down
 constexpr std::size_t kMaxHistories = 400;
+constexpr std::size_t kMaxStates = 4096;
 constexpr double kEvictions = 200;    // that say something of chances
 constexpr double kEvictionsPerWay = 3;
 constexpr double kStrange = 5;        // standard deviations that chance does not explain
@@ -30,6 +32,7 @@ constexpr double kStrange = 5;        // standard deviations that chance does no
 struct Launch {
   History history;
   std::vector<std::size_t> before;  ///< accesses of the launch that were not recorded, oldest first
+  bool flooded = false;             ///< before them, lines that do not matter took every way
 };
 
 struct Walk {
@@ -49,14 +52,22 @@ std::optional<Walk> read_walk(const Context& context, const std::vector<std::int
     if (found == number.end()) return std::nullopt;
     return found->second;
   };
+  const auto floods = [&](const Pattern& pattern) {
+    for (std::int64_t step = 0; step < pattern.steps; ++step) {
+      if (line_at(pattern, step)) return false;
+    }
+    return pattern.steps > static_cast<std::int64_t>(walk.lines);
+  };
   for (const auto& point : context.table.points) {
     if (!point.walk || point.walk->steps == 0) continue;
+    const bool flooded = !others && point.warm_walk && floods(*point.warm_walk);
     for (const auto& run : point.runs) {
       for (std::size_t w = 0; w < run.windows.size() && walk.launches.size() < kMaxHistories; ++w) {
         const auto begin = static_cast<std::int64_t>(run.windows[w]);
         const auto end = static_cast<std::int64_t>(w + 1 < run.windows.size() ? run.windows[w + 1] : run.ticks.size());
         Launch launch;
-        for (std::int64_t i = 0; i < point.warm_steps && point.warm_walk; ++i) {
+        launch.flooded = flooded;
+        for (std::int64_t i = 0; i < point.warm_steps && point.warm_walk && !flooded; ++i) {
           const auto line = line_at(*point.warm_walk, i);
           if (!line && others) continue;
           if (!line) return std::nullopt;
@@ -73,7 +84,7 @@ std::optional<Walk> read_walk(const Context& context, const std::vector<std::int
           launch.history.lines.push_back(*line);
           launch.history.missed.push_back(border(run.ticks[static_cast<std::size_t>(i)]));
         }
-        launch.history.cold = launch.before.empty();
+        launch.history.cold = launch.before.empty() && !flooded;
         walk.launches.push_back(std::move(launch));
       }
     }
@@ -120,24 +131,59 @@ struct Errors {
   [[nodiscard]] double all() const { return slow + fast; }
 };
 
-/// From a cold start every access is judged; from a stale one only those after a burn-in that lets any sensible policy forget
-/// what it held.
-Errors errors_of(const Walk& walk, Policy policy, bool stale) {
+/// How a candidate does on one launch from one state of the set; accesses before the first `burn_in` are not judged. Ends early
+/// once there are more than `most` errors.
+struct Count {
   std::size_t slow = 0, fast = 0, judged = 0;
-  const auto burn_in = stale ? 8 * walk.lines : 0;
-  for (const auto& launch : walk.launches) {
-    PolicySet set(policy, walk.lines - 1, walk.lines, stale);
-    for (const auto line : launch.before) set.access(line);
-    for (std::size_t i = 0; i < launch.history.lines.size(); ++i) {
-      const bool hit = set.access(launch.history.lines[i]);
-      if (launch.before.size() + i < burn_in) continue;
-      ++judged;
-      slow += hit && launch.history.missed[i] ? 1 : 0;
-      fast += !hit && !launch.history.missed[i] ? 1 : 0;
-    }
+};
+Count errors_on(const Launch& launch, PolicySet set, std::size_t burn_in, std::size_t most) {
+  Count count;
+  for (const auto line : launch.before) set.access(line);
+  for (std::size_t i = 0; i < launch.history.lines.size() && count.slow + count.fast <= most; ++i) {
+    const bool hit = set.access(launch.history.lines[i]);
+    if (launch.before.size() + i < burn_in) continue;
+    ++count.judged;
+    count.slow += hit && launch.history.missed[i] ? 1 : 0;
+    count.fast += !hit && !launch.history.missed[i] ? 1 : 0;
   }
-  if (judged == 0) return {};
-  return {static_cast<double>(slow) / static_cast<double>(judged), static_cast<double>(fast) / static_cast<double>(judged)};
+  return count;
+}
+
+/// Every state that a set may be in after many other lines, but for the names of its ways: misses alone fill the ways in turn, so
+/// only NRU's marks are open, and they recur.
+std::vector<PolicySet> flooded_sets(Policy policy, std::size_t lines) {
+  std::vector<PolicySet> states;
+  PolicySet set(policy, lines - 1, lines, true);
+  for (std::size_t i = 0; i < 2 * lines; ++i) set.flood();
+  std::set<std::vector<bool>> seen;
+  while (seen.insert(set.marks()).second && states.size() < kMaxStates) {
+    states.push_back(set);
+    set.flood();
+  }
+  return states;
+}
+
+/// From a cold or flooded start every access is judged; from a stale one only those after a burn-in that lets any sensible policy
+/// forget what it held.
+Errors errors_of(const Walk& walk, Policy policy, bool stale) {
+  Count all;
+  const auto flooded = flooded_sets(policy, walk.lines);
+  for (const auto& launch : walk.launches) {
+    Count best;
+    if (launch.flooded) {
+      std::size_t least = launch.history.lines.size();
+      for (const auto& state : flooded) {
+        const auto count = errors_on(launch, state, 0, least);
+        if (best.judged == 0 || count.slow + count.fast < least) best = count, least = count.slow + count.fast;
+        if (least == 0) break;
+      }
+    } else {
+      best = errors_on(launch, PolicySet(policy, walk.lines - 1, walk.lines, stale), stale ? 8 * walk.lines : 0, launch.history.lines.size());
+    }
+    all.slow += best.slow, all.fast += best.fast, all.judged += best.judged;
+  }
+  if (all.judged == 0) return {};
+  return {static_cast<double>(all.slow) / static_cast<double>(all.judged), static_cast<double>(all.fast) / static_cast<double>(all.judged)};
 }
 
 /// Chance that chi-square with so many degrees of freedom is larger (Wilson and Hilferty's approximation).
@@ -155,9 +201,24 @@ Finding named(const Context& context, const std::string& name, std::size_t ways,
   return found(context, Value(std::move(fields)), confidence, std::move(why), std::move(evidence));
 }
 
+/// The part of a launch in which only one of the lines is not in: after others had flooded the set, chance takes so many misses to
+/// let go of the last of them (coupon collector's problem, and three times the ways on top).
+History settled(const Launch& launch, std::size_t lines) {
+  if (!launch.flooded) return launch.history;
+  const auto ways = static_cast<double>(lines - 1);
+  auto left = static_cast<std::size_t>(ways * (std::log(ways) + 3));
+  std::size_t begin = 0;
+  while (begin < launch.history.lines.size() && left > 0) left -= launch.history.missed[begin++] ? 1 : 0;
+  History rest;
+  rest.lines.assign(launch.history.lines.begin() + static_cast<std::ptrdiff_t>(begin), launch.history.lines.end());
+  rest.missed.assign(launch.history.missed.begin() + static_cast<std::ptrdiff_t>(begin), launch.history.missed.end());
+  rest.cold = false;
+  return rest;
+}
+
 Finding from_evictions(const Context& context, const Walk& walk, const std::string& refuted) {
   std::vector<History> histories;
-  for (const auto& launch : walk.launches) histories.push_back(launch.history);
+  for (const auto& launch : walk.launches) histories.push_back(settled(launch, walk.lines));
   const auto seen = follow_evictions(histories, walk.lines);
   const auto ways = walk.lines - 1;
   if (seen.misses < std::max(kEvictions, kEvictionsPerWay * static_cast<double>(ways))) {

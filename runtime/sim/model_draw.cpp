@@ -14,8 +14,9 @@
 // Devices that nobody built: what `gexp verify` asks an experiment to recover. Everything that an experiment could be fooled by
 // is drawn: sizes that are no power of two, unequal sets, set functions and policies of every kind, an L1 before or behind
 // translation, latencies near one another or far apart, prefetchers, page windows. The ranges are wider than any GPU's and
-// end where an experiment would take minutes: a first cache has at most 64 KiB and 1024 lines, random sets have at most 64 ways,
-// TLBs reach at most 256 MiB.
+// end where an experiment would take minutes: a first cache has at most 64 KiB and 1024 lines, TLBs reach at most
+// 256 MiB. A line of a large random set misses too rarely to show its set soon, and a page that an earlier kernel left in a random
+// TLB takes long to go: random sets have at most 64 ways, in TLBs 16.
 namespace gexp::sim {
 namespace {
 
@@ -105,7 +106,7 @@ class Drawing {
     }
   }
 
-  std::string policy(std::uint32_t ways) {
+  std::string policy(std::uint32_t ways, std::uint32_t most_random) {
     for (;;) {
       const double kind = random_.unit();
       if (kind < 0.35) return "lru";
@@ -114,15 +115,15 @@ class Drawing {
       if (kind < 0.8) {
         if (ways > 0 && ways <= 64 && std::has_single_bit(ways)) return "plru";
       } else if (kind < 0.92) {
-        if (ways > 0 && ways <= 64) return "random";  // each line of a larger set misses too rarely for minutes to show its set
+        if (ways > 0 && ways <= most_random) return "random";
       } else if (ways >= 2 && ways <= 16) {
         return "weighted";
       }
     }
   }
 
-  void replacement(std::uint32_t ways) {
-    const auto chosen = policy(ways);
+  void replacement(std::uint32_t ways, std::uint32_t most_random) {
+    const auto chosen = policy(ways, most_random);
     line("replacement = \"{}\"", chosen);
     if (chosen != "weighted") return;
     std::vector<std::uint32_t> weights;
@@ -160,7 +161,7 @@ class Drawing {
     line("capacity = {}\nline = {}", made.lines * unit, unit);
     if (unit > 32 && chance(0.6)) line("sector = 32");
     line("{}\nscope = \"sm\"", made.text);
-    replacement(made.ways);
+    replacement(made.ways, 64);
   }
 
   void caches() {
@@ -189,7 +190,7 @@ class Drawing {
       const auto made = second ? sets(page, 2 * entries_, std::max(most, 4 * entries_), 8) : sets(page, 8, std::min(48u, most / 3), 8);
       if (!second) entries_ = made.lines;
       line("reach = {}\npage = {}\n{}", std::uint64_t{made.lines} * page, page, made.text);
-      replacement(made.ways);
+      replacement(made.ways, 16);
     }
     windows_ = chance(0.25);
     if (!windows_) return;
@@ -213,10 +214,10 @@ class Drawing {
 
   void paths() {
     virtual_ = chance(0.5);
-    t2_ = spread(6, 100);
+    const double hit = spread(20, 150), level2 = hit + spread(20, 250), memory = level2 + spread(60, 400);
+    t2_ = spread(std::max(6.0, 0.04 * level2), 100);  // less cannot be told from one slice being nearer than another
     walk_ = t2_ + spread(30, 1200);
     switch_ = spread(100, 400);
-    const double hit = spread(20, 150), level2 = hit + spread(20, 250), memory = level2 + spread(60, 400);
     path("ca", "l1", hit, level2, memory);
     const double hit_nc = spread(25, 150), more = spread(15, 200);
     path("nc", "readonly", hit_nc, hit_nc + more, hit_nc + more + memory - level2);
