@@ -119,10 +119,17 @@ Result<Curve> curve(const Context& context) {
   return made;
 }
 
-std::vector<bool> missed_accesses(const Run& run, const MissRange& range) {
-  std::vector<bool> missed(run.ticks.size());
-  for (std::size_t i = 0; i < run.ticks.size(); ++i) missed[i] = range(run.ticks[i]);
-  return missed;
+std::vector<std::uint32_t> misses_by_step(const Point& point, const MissRange& range) {
+  std::vector<std::uint32_t> counts(point.walk ? static_cast<std::size_t>(point.walk->steps) : 0);
+  if (counts.empty()) return counts;
+  for (const auto& run : point.runs) {
+    std::size_t step = 0;
+    for (const auto tick : run.ticks) {
+      counts[step] += range(tick) ? 1 : 0;
+      if (++step == counts.size()) step = 0;
+    }
+  }
+  return counts;
 }
 
 Finding answer(const compiler::Question& question, const Table& table, const compiler::Stage& stage, const compiler::Scope& outer) {

@@ -68,7 +68,7 @@ struct Curve {
 };
 Result<Curve> curve(const Context& context);
 
-/// Which accesses of a run missed, in order.
-std::vector<bool> missed_accesses(const Run& run, const MissRange& range);
+/// How often each step of a point's walk missed, over its laps and runs; empty where nothing is chased.
+std::vector<std::uint32_t> misses_by_step(const Point& point, const MissRange& range);
 
 }  // namespace gexp::infer

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
+#include <optional>
 #include <set>
 
 #include "runtime/infer/analysis.h"
@@ -20,26 +20,43 @@
 namespace gexp::infer {
 namespace {
 
-constexpr std::size_t kEnough = 3;  // misses of a line that are no accident
+constexpr std::size_t kEnough = 3;   // misses of a line that are no accident
+constexpr double kUnlike = 1.5;      // ratio of miss rates that one replacement policy does not make within a set
+constexpr double kByChance = 1e-4;   // chance below which lines of two costs are of two structures
 
-struct Level {                                   ///< all points with one value of `extra`
-  std::map<std::int64_t, std::size_t> misses;    ///< by line; present lines all have an entry
-  std::size_t laps = 0;
+struct Level {                        ///< all points with one value of `extra`; lines by their number
+  std::vector<std::uint32_t> misses;
+  std::vector<double> ticks;          ///< of those misses, together
+  std::vector<bool> present;
+  std::size_t lines = 0, laps = 0;    ///< those present; passes over them
 };
 
 struct Group {
   double onset = 0;
-  std::vector<std::int64_t> lines;  ///< at the onset, the added one included
+  std::vector<std::size_t> lines;  ///< at the onset, the added one included
 };
 
 struct Growth {
   std::map<double, Level> levels;
-  std::map<std::int64_t, std::int64_t> offset;  ///< of each line: the lowest one visited
+  std::vector<std::int64_t> lines;   ///< by number, ascending: offset divided by the line's bytes
+  std::vector<std::int64_t> offset;  ///< by number: the lowest one visited
 };
 
 Result<Growth> read_growth(const Context& context, std::int64_t line_bytes, const MissRange& border) {
   const auto* data = argument(context);
   Growth growth;
+  std::vector<std::int64_t> visited;
+  std::set<const Pattern*> seen;
+  for (const auto& point : context.table.points) {
+    if (!point.walk || !seen.insert(point.walk.get()).second) continue;
+    visited.insert(visited.end(), point.walk->offsets.begin(), point.walk->offsets.begin() + point.walk->steps);
+  }
+  std::sort(visited.begin(), visited.end());
+  for (const auto offset : visited) {
+    if (!growth.lines.empty() && growth.lines.back() == offset / line_bytes) continue;
+    growth.lines.push_back(offset / line_bytes);
+    growth.offset.push_back(offset);
+  }
   for (std::size_t i = 0; i < context.table.points.size(); ++i) {
     const auto& point = context.table.points[i];
     if (point.runs.empty() || !point.walk || point.walk->steps == 0) continue;
@@ -49,20 +66,62 @@ Result<Growth> read_growth(const Context& context, std::int64_t line_bytes, cons
     const auto* n = x->get<Number>();
     if (!n) return failure("E0401", "the lines added are no number here");
     auto& level = growth.levels[n->number];
-    const auto lap = static_cast<std::size_t>(point.walk->steps);
-    std::vector<std::size_t> counts(lap);
-    for (const auto& run : point.runs) {
-      for (std::size_t a = 0; a < run.ticks.size(); ++a) counts[a % lap] += border(run.ticks[a]) ? 1 : 0;
-      level.laps += run.ticks.size() / lap;
+    level.misses.resize(growth.lines.size()), level.ticks.resize(growth.lines.size()), level.present.resize(growth.lines.size());
+    std::vector<std::size_t> line_at(static_cast<std::size_t>(point.walk->steps));
+    for (std::size_t step = 0; step < line_at.size(); ++step) {
+      const auto line = point.walk->at(0, static_cast<std::int64_t>(step)) / line_bytes;
+      line_at[step] = static_cast<std::size_t>(std::lower_bound(growth.lines.begin(), growth.lines.end(), line) - growth.lines.begin());
+      if (!level.present[line_at[step]]) level.present[line_at[step]] = true, ++level.lines;
     }
-    for (std::size_t step = 0; step < lap; ++step) {
-      const auto offset = point.walk->at(0, static_cast<std::int64_t>(step));
-      level.misses[offset / line_bytes] += counts[step];
-      const auto [at, fresh] = growth.offset.try_emplace(offset / line_bytes, offset);
-      if (!fresh) at->second = std::min(at->second, offset);
+    for (const auto& run : point.runs) {
+      level.laps += run.ticks.size() / line_at.size();
+      for (std::size_t a = 0; a < run.ticks.size(); ++a) {
+        if (!border(run.ticks[a])) continue;
+        const auto line = line_at[a % line_at.size()];
+        ++level.misses[line], level.ticks[line] += run.ticks[a];
+      }
     }
   }
   return growth;
+}
+
+/// What the lines of a group cost when they miss, where that is not one thing: two structures that overflow at one footprint, as a
+/// cache and a TLB may. Lines of one set miss alike; how far the next level is (a near and a far slice) changes what a line costs, but neither
+/// how often it misses nor in which sets such lines are.
+std::optional<std::string> two_structures(const Classes& classes, const std::vector<Group>& groups, const std::map<double, Level>& levels) {
+  struct Share {
+    double lines = 0, misses = 0, ticks = 0;
+  };
+  std::vector<std::vector<Share>> shares(groups.size(), std::vector<Share>(classes.list.size()));
+  std::vector<Share> all(classes.list.size());
+  double every = 0;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const auto& level = levels.at(groups[g].onset);
+    for (const auto line : groups[g].lines) {
+      if (level.misses[line] == 0) continue;
+      const auto which = classes.of(static_cast<std::uint32_t>(level.ticks[line] / level.misses[line]));
+      for (auto* share : {&shares[g][which], &all[which]}) ++share->lines, share->misses += level.misses[line], share->ticks += level.ticks[line];
+      ++every;
+    }
+  }
+  for (const auto& group : shares) {
+    double lines = 0;
+    for (const auto& share : group) lines += share.lines;
+    for (std::size_t slow = 0; slow < group.size(); ++slow) {
+      for (std::size_t fast = 0; fast < slow; ++fast) {
+        const auto &a = group[fast], &b = group[slow];
+        if (a.lines < 2 || b.lines < 2) continue;
+        const double rate_a = a.misses / a.lines, rate_b = b.misses / b.lines, share = a.lines / (a.lines + b.lines);
+        const double chance = rate_a > rate_b ? share_at_least(a.misses, a.misses + b.misses, share) : share_at_least(b.misses, a.misses + b.misses, 1 - share);
+        const bool rates = std::max(rate_a, rate_b) > kUnlike * std::min(rate_a, rate_b) && chance < kByChance;
+        const bool elsewhere = every > lines && std::min(share_at_least(a.lines, all[fast].lines, lines / every), share_at_least(b.lines, all[slow].lines, lines / every)) < kByChance;
+        if (!rates && !elsewhere) continue;
+        return fmt::format("{} lines begin to miss at about {:.0f} ticks and {} more at about {:.0f}, {}", a.lines, a.ticks / a.misses, b.lines, b.ticks / b.misses,
+                           rates ? "and not as often" : "and in no other set both");
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 Value numbers(const std::vector<std::size_t>& all) {
@@ -101,47 +160,47 @@ Finding cache_sets(const Context& context) {
     slower_than = n->number;
   }
   const auto border = miss_range(context.table, context.classes, slower_than);
-  if (!border) return undetermined(context, "all latencies are of one class: no set overflowed; add more lines");
+  if (!border) return undetermined(context, "all latencies are of one class: no set overflowed, or a miss costs what a hit does; more lines, or another load path, would decide");
   const auto growth = read_growth(context, line_bytes, *border);
   if (!growth) return undetermined(context, growth.error().message);
   const auto& levels = growth->levels;
-  if (levels.size() < 2) return undetermined(context, "the sweep adds no line");
+  if (levels.size() < 2) return undetermined(context, "the sweep adds no line; one that adds some would decide");
 
   const auto& base = levels.begin()->second;
-  const auto enough = [&](const Level& level) { return enough_misses(*border, level.laps, level.misses.size(), kEnough); };
-  for (const auto& [line, misses] : base.misses) {
-    if (misses >= enough(base)) return undetermined(context, fmt::format("the footprint before any line is added misses already, at offset {}", line * line_bytes));
+  const auto enough = [&](const Level& level) { return enough_misses(*border, level.laps, level.lines, kEnough); };
+  const auto enough_at_first = enough(base);
+  for (std::size_t line = 0; line < growth->lines.size(); ++line) {
+    if (base.misses[line] < enough_at_first) continue;
+    return undetermined(context, fmt::format("the footprint before any line is added misses already, at offset {}; a smaller one would decide", growth->lines[line] * line_bytes));
   }
 
-  std::set<std::int64_t> assigned;
-  std::map<std::int64_t, std::size_t> set_of;
+  constexpr auto kNone = ~std::size_t{0};
+  std::vector<std::size_t> set_of(growth->lines.size(), kNone);
   std::vector<Group> groups;
-  std::set<std::int64_t> present;
-  for (const auto& [line, misses] : base.misses) present.insert(line);
+  auto present = base.present;
+  std::vector<bool> assigned(growth->lines.size());
   std::size_t stragglers = 0;
   for (auto level = std::next(levels.begin()); level != levels.end(); ++level) {
-    std::vector<std::int64_t> added, begin;
-    const auto enough_here = enough(level->second);
-    for (const auto& [line, misses] : level->second.misses) {
-      if (!present.contains(line)) added.push_back(line);
-      if (misses >= enough_here && !assigned.contains(line)) begin.push_back(line);
-    }
-    present.insert(added.begin(), added.end());
-    if (begin.empty()) continue;
-    const auto among = [&](const auto& lines, std::int64_t line) { return std::find(lines.begin(), lines.end(), line) != lines.end(); };
-    const bool with_added = std::any_of(added.begin(), added.end(), [&](auto line) { return among(begin, line); });
+    std::vector<std::size_t> begin;
     std::size_t old = 0;  // lines that begin to miss and were there before
-    for (const auto line : begin) old += among(added, line) ? 0 : 1;
-    if (old > 0 && with_added) {
-      groups.push_back({level->first, begin});
-      for (const auto line : begin) set_of[line] = groups.size() - 1;
+    const auto enough_here = enough(level->second);
+    for (std::size_t line = 0; line < growth->lines.size(); ++line) {
+      if (level->second.misses[line] >= enough_here && !assigned[line]) {
+        begin.push_back(line);
+        assigned[line] = true;
+        old += present[line] ? 1 : 0;
+      }
+      if (level->second.present[line]) present[line] = true;
+    }
+    if (old > 0 && old < begin.size()) {
+      for (const auto line : begin) set_of[line] = groups.size();
+      groups.push_back({level->first, std::move(begin)});
     } else if (old > 0) {
       stragglers += old;  // no added line began to miss with them: of a set that overflowed before, seen late
     }
-    assigned.insert(begin.begin(), begin.end());
   }
 
-  const auto fitted = base.misses.size();
+  const auto fitted = base.lines;
   std::vector<std::size_t> sizes;
   std::size_t total = 0;
   for (const auto& group : groups) {
@@ -149,20 +208,26 @@ Finding cache_sets(const Context& context) {
     sizes.push_back(ways);
     total += ways;
   }
-  if (groups.empty()) return undetermined(context, fmt::format("no set overflowed although {} lines were added; add more", levels.rbegin()->first));
+  if (groups.empty()) return undetermined(context, fmt::format("no set overflowed although {} lines were added; more of them would decide", levels.rbegin()->first));
+  if (const auto two = two_structures(context.classes, groups, levels)) {
+    return undetermined(context, *two + ": two structures seem to overflow at this footprint, as a cache and a TLB may; `above: L` with the latency of the faster ones counts the slower "
+                                        "ones alone, and lines further apart move one border and not the other");
+  }
   if (stragglers > 0) {
     return undetermined(context, fmt::format("{} lines began to miss late, with no line added to their set: more repetitions would tell where they belong; {} sets seen", stragglers, groups.size()));
   }
   if (total < fitted) {
-    return undetermined(context, fmt::format("{} sets with {} lines were seen to overflow, {} of {} lines never missed: there are more sets; add more lines",
+    return undetermined(context, fmt::format("{} sets with {} lines were seen to overflow, {} of {} lines never missed: there are more sets; more added lines would decide",
                                              groups.size(), total, fitted - total, fitted));
   }
 
   std::vector<Labelled> labelled;
-  for (const auto& [line, set] : set_of) labelled.push_back({line, set});
+  for (std::size_t line = 0; line < set_of.size(); ++line) {
+    if (set_of[line] != kNone) labelled.push_back({growth->lines[line], set_of[line]});
+  }
   const auto index = find_set_index(labelled, groups.size(), line_bytes);
   List members;
-  for (const auto line : groups[0].lines) members.emplace_back(static_cast<double>(growth->offset.at(line)), kBytes);
+  for (const auto line : groups[0].lines) members.emplace_back(static_cast<double>(growth->offset[line]), kBytes);
   const bool equal = std::all_of(sizes.begin(), sizes.end(), [&](auto size) { return size == sizes[0]; });
 
   Fields fields;
@@ -186,7 +251,7 @@ Finding cache_sets(const Context& context) {
     double unseen = 1;
     for (auto level = levels.find(groups[i].onset); level != levels.end() && level->first < groups[i + 1].onset; ++level) {
       double rate = 0;
-      for (const auto line : groups[i].lines) rate += static_cast<double>(level->second.misses.at(line));
+      for (const auto line : groups[i].lines) rate += level->second.misses[line];
       rate /= static_cast<double>(groups[i].lines.size());
       rarest = std::min(rarest, rate);
       unseen *= poisson_at_most(static_cast<double>(enough(level->second)) - 1, rate);

@@ -83,12 +83,14 @@ bool only_places(const Context& context, double quiet, double missing) {
     if (!point.walk || point.walk->steps == 0) return false;
     const auto lap = static_cast<std::size_t>(point.walk->steps);
     const int side = sample.x == missing ? 1 : 0;
+    const auto misses = misses_by_step(point, *range);
+    std::vector<std::uint32_t> visits(lap);
     for (const auto& run : point.runs) {
-      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
-        auto& address = addresses[point.walk->at(0, static_cast<std::int64_t>(i % lap))];
-        ++address.visits[side];
-        address.misses[side] += (*range)(run.ticks[i]) ? 1 : 0;
-      }
+      for (std::size_t i = 0; i < lap; ++i) visits[i] += static_cast<std::uint32_t>(run.ticks.size() / lap + (i < run.ticks.size() % lap ? 1 : 0));
+    }
+    for (std::size_t i = 0; i < lap; ++i) {
+      auto& address = addresses[point.walk->at(0, static_cast<std::int64_t>(i))];
+      address.visits[side] += visits[i], address.misses[side] += misses[i];
     }
   }
   Address both, fresh;  // walked on both sides; only in the missing points
