@@ -22,11 +22,14 @@ namespace {
 
 constexpr std::size_t kEnough = 3;   // misses of a line that are no accident
 constexpr double kUnlike = 1.5;      // ratio of miss rates that one replacement policy does not make within a set
+constexpr double kClear = 0.8;       // share of a line's misses that are of one class
+constexpr double kFewChange = 3;     // lines whose class changes by accident, at most
+constexpr double kFewShare = 0.02;   // the same as a share of all
 constexpr double kByChance = 1e-4;   // chance below which lines of two costs are of two structures
 
 struct Level {                        ///< all points with one value of `extra`; lines by their number
   std::vector<std::uint32_t> misses;
-  std::vector<double> ticks;          ///< of those misses, together
+  std::vector<std::uint32_t> by_class;  ///< the same by line and latency class
   std::vector<bool> present;
   std::size_t lines = 0, laps = 0;    ///< those present; passes over them
 };
@@ -66,7 +69,7 @@ Result<Growth> read_growth(const Context& context, std::int64_t line_bytes, cons
     const auto* n = x->get<Number>();
     if (!n) return failure("E0401", "the lines added are no number here");
     auto& level = growth.levels[n->number];
-    level.misses.resize(growth.lines.size()), level.ticks.resize(growth.lines.size()), level.present.resize(growth.lines.size());
+    level.misses.resize(growth.lines.size()), level.by_class.resize(growth.lines.size() * context.classes.list.size()), level.present.resize(growth.lines.size());
     std::vector<std::size_t> line_at(static_cast<std::size_t>(point.walk->steps));
     for (std::size_t step = 0; step < line_at.size(); ++step) {
       const auto line = point.walk->at(0, static_cast<std::int64_t>(step)) / line_bytes;
@@ -78,46 +81,69 @@ Result<Growth> read_growth(const Context& context, std::int64_t line_bytes, cons
       for (std::size_t a = 0; a < run.ticks.size(); ++a) {
         if (!border(run.ticks[a])) continue;
         const auto line = line_at[a % line_at.size()];
-        ++level.misses[line], level.ticks[line] += run.ticks[a];
+        ++level.misses[line], ++level.by_class[line * context.classes.list.size() + context.classes.of(run.ticks[a])];
       }
     }
   }
   return growth;
 }
 
-/// What the lines of a group cost when they miss, where that is not one thing: two structures that overflow at one footprint, as a
-/// cache and a TLB may. Lines of one set miss alike; how far the next level is (a near and a far slice) changes what a line costs, but neither
-/// how often it misses nor in which sets such lines are.
+/// What the lines cost when they begin to miss, where that is not one thing: two structures that overflow at one footprint, as a cache and a TLB
+/// may. Lines of one cache miss alike; how far the next level is (a near and a far slice) changes what a line costs, but not from
+/// footprint to footprint, nor how often it misses or in which sets such lines are.
 std::optional<std::string> two_structures(const Classes& classes, const std::vector<Group>& groups, const std::map<double, Level>& levels) {
   struct Share {
-    double lines = 0, misses = 0, ticks = 0;
+    double lines = 0, misses = 0, visits = 0;
+    [[nodiscard]] double rate() const { return misses / visits; }
   };
-  std::vector<std::vector<Share>> shares(groups.size(), std::vector<Share>(classes.list.size()));
-  std::vector<Share> all(classes.list.size());
+  const auto kinds = classes.list.size();
+  std::vector<std::vector<Share>> shares(groups.size(), std::vector<Share>(kinds));
+  std::vector<Share> all(kinds);
   double every = 0;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const auto& level = levels.at(groups[g].onset);
     for (const auto line : groups[g].lines) {
-      if (level.misses[line] == 0) continue;
-      const auto which = classes.of(static_cast<std::uint32_t>(level.ticks[line] / level.misses[line]));
-      for (auto* share : {&shares[g][which], &all[which]}) ++share->lines, share->misses += level.misses[line], share->ticks += level.ticks[line];
+      const auto begin = level.by_class.begin() + static_cast<std::ptrdiff_t>(line * kinds);
+      const auto mostly = static_cast<std::size_t>(std::max_element(begin, begin + static_cast<std::ptrdiff_t>(kinds)) - begin);
+      for (auto* share : {&shares[g][mostly], &all[mostly]}) ++share->lines, share->misses += level.misses[line], share->visits += static_cast<double>(level.laps);
       ++every;
     }
   }
-  for (const auto& group : shares) {
-    double lines = 0;
-    for (const auto& share : group) lines += share.lines;
-    for (std::size_t slow = 0; slow < group.size(); ++slow) {
-      for (std::size_t fast = 0; fast < slow; ++fast) {
-        const auto &a = group[fast], &b = group[slow];
-        if (a.lines < 2 || b.lines < 2) continue;
-        const double rate_a = a.misses / a.lines, rate_b = b.misses / b.lines, share = a.lines / (a.lines + b.lines);
-        const double chance = rate_a > rate_b ? share_at_least(a.misses, a.misses + b.misses, share) : share_at_least(b.misses, a.misses + b.misses, 1 - share);
-        const bool rates = std::max(rate_a, rate_b) > kUnlike * std::min(rate_a, rate_b) && chance < kByChance;
-        const bool elsewhere = every > lines && std::min(share_at_least(a.lines, all[fast].lines, lines / every), share_at_least(b.lines, all[slow].lines, lines / every)) < kByChance;
-        if (!rates && !elsewhere) continue;
-        return fmt::format("{} lines begin to miss at about {:.0f} ticks and {} more at about {:.0f}, {}", a.lines, a.ticks / a.misses, b.lines, b.ticks / b.misses,
-                           rates ? "and not as often" : "and in no other set both");
+  // What a line misses to does not change while its own cache grows too small.
+  const auto clear = [&](const Level& level, std::size_t line) {
+    const auto begin = level.by_class.begin() + static_cast<std::ptrdiff_t>(line * kinds);
+    const auto most = std::max_element(begin, begin + static_cast<std::ptrdiff_t>(kinds));
+    return *most >= kClear * level.misses[line] && level.misses[line] > 0 ? std::optional(static_cast<std::size_t>(most - begin)) : std::nullopt;
+  };
+  std::map<std::pair<std::size_t, std::size_t>, double> changed;
+  for (const auto& group : groups) {
+    for (const auto line : group.lines) {
+      const auto first = clear(levels.at(group.onset), line), last = clear(levels.rbegin()->second, line);
+      if (first && last && *first != *last) ++changed[{*first, *last}];
+    }
+  }
+  for (const auto& [from, lines] : changed) {
+    if (lines < kFewChange || lines < kFewShare * every) continue;
+    return fmt::format("{:g} lines begin to miss at {:g} ticks and later do at {:g}", lines, classes.list[from.first].centre, classes.list[from.second].centre);
+  }
+  const auto said = [&](std::size_t fast, std::size_t slow, double a, double b, const char* how) {
+    return fmt::format("{:g} lines begin to miss at {:g} ticks and {:g} at {:g}, {}", a, classes.list[fast].centre, b, classes.list[slow].centre, how);
+  };
+  for (std::size_t slow = 0; slow < kinds; ++slow) {
+    for (std::size_t fast = 0; fast < slow; ++fast) {
+      const auto &a = all[fast], &b = all[slow];
+      if (a.lines < 2 || b.lines < 2) continue;
+      const auto& more = a.rate() > b.rate() ? a : b;
+      const double rarer = std::min(a.rate(), b.rate());
+      if (more.rate() > kUnlike * rarer && share_at_least(more.misses, a.misses + b.misses, more.visits / (a.visits + b.visits)) < kByChance) {
+        return said(fast, slow, a.lines, b.lines, "and not as often");
+      }
+      for (const auto& group : shares) {
+        double lines = 0;
+        for (const auto& share : group) lines += share.lines;
+        if (group[fast].lines < 2 || group[slow].lines < 2 || lines == every) continue;
+        const double chance = std::min(share_at_least(group[fast].lines, a.lines, lines / every), share_at_least(group[slow].lines, b.lines, lines / every));
+        if (chance < kByChance) return said(fast, slow, group[fast].lines, group[slow].lines, "in one set, and in no other both");
       }
     }
   }
@@ -210,8 +236,8 @@ Finding cache_sets(const Context& context) {
   }
   if (groups.empty()) return undetermined(context, fmt::format("no set overflowed although {} lines were added; more of them would decide", levels.rbegin()->first));
   if (const auto two = two_structures(context.classes, groups, levels)) {
-    return undetermined(context, *two + ": two structures seem to overflow at this footprint, as a cache and a TLB may; `above: L` with the latency of the faster ones counts the slower "
-                                        "ones alone, and lines further apart move one border and not the other");
+    return undetermined(context, *two + ": two structures seem to overflow at this footprint, as a cache and a TLB may; `above: L` with the latency of the faster misses, which counts "
+                                        "one of them alone, or lines further apart, which move one border and not the other, would decide");
   }
   if (stragglers > 0) {
     return undetermined(context, fmt::format("{} lines began to miss late, with no line added to their set: more repetitions would tell where they belong; {} sets seen", stragglers, groups.size()));

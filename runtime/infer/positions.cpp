@@ -77,7 +77,8 @@ Finding miss_spacing(const Context& context) {
   } else if (most_upward != upward.end() && most_upward->first != most->first) {
     why += fmt::format("; {} B on the way up, where what follows a miss is fetched with it", most_upward->first);
   }
-  return found(context, Value(static_cast<double>(most->first), kBytes), sure, why, fmt::format("{} of {} spacings; {} of {} accesses miss", most->second, total, misses, accesses));
+  return found(context, Value(static_cast<double>(most->first), kBytes), sure, why, fmt::format("{} of {} spacings; {} of {} accesses miss", most->second, total, misses, accesses),
+               other_ways ? "more repetitions" : "a walk downwards");
 }
 
 Finding first_miss(const Context& context) {
