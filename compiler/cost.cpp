@@ -214,6 +214,7 @@ std::optional<PointCost> point_cost(const Program& program, const Stage& stage, 
   PointCost cost;
   cost.threads = *grid * *block;
   cost.launches = stage.timing == Timing::Wall && !stage.warm.empty() ? 2 : 1;
+  cost.timed = (timed->steps + timed->loads) * cost.threads;
   cost.steps = warm->steps + timed->steps;
   cost.loads = warm->loads + timed->loads;
   cost.instructions = warm->instructions + timed->instructions;

@@ -14,6 +14,7 @@ struct PointCost {
   double loads = 0;         ///< other accesses of one thread, which may overlap, likewise
   double instructions = 0;  ///< arithmetic of one thread, likewise
   double launches = 1;
+  double timed = 0;         ///< accesses of all threads that are timed, each once
   [[nodiscard]] double accesses() const { return (steps + loads) * threads; }
 };
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "compiler/full_sweep.h"
 #include "compiler/program.h"
 #include "lang/base/result.h"
 #include "runtime/backend.h"
@@ -23,6 +25,12 @@ struct Judgement {
 };
 const char* word(Judgement::Status status);
 
+/// What a refined stage took, and what the full sweep at the refined step would have.
+struct Spent {
+  double points = 0, accesses = 0;  ///< accesses: timed ones of all threads and repetitions
+  compiler::FullSweep full;
+};
+
 /// One stage's part of a result.
 struct StageResult {
   enum class Status { Done, Blocked, Stopped };
@@ -32,6 +40,7 @@ struct StageResult {
   std::map<std::string, Value> inputs;  ///< findings of earlier stages, by stage name, as they were when it ran
   infer::Table table;
   std::int64_t skipped = 0;
+  std::optional<Spent> spent;           ///< of a refined stage that was measured to its end
   double seconds = 0;                   ///< wall time
 };
 

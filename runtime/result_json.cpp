@@ -126,6 +126,12 @@ Json stage_json(const StageResult& stage) {
   json["inputs"] = values_json(stage.inputs);
   json["skipped"] = stage.skipped;
   json["unconverged"] = unconverged;
+  if (stage.spent) {
+    const auto& full = stage.spent->full;
+    const auto whole = [](double number) { return static_cast<std::int64_t>(std::llround(number)); };
+    json["refined"] = {{"points", whole(stage.spent->points)}, {"accesses", whole(stage.spent->accesses)},
+                       {"full", {{"points", whole(full.points)}, {"accesses", whole(full.accesses)}, {"about", full.about}, {"at_least", full.at_least}}}};
+  }
   json["points"] = std::move(points);
   return json;
 }
@@ -274,6 +280,12 @@ StageResult read_stage(const Json& json) {
   stage.why = json.value("why", "");
   stage.inputs = read_values(json.at("inputs"));
   stage.skipped = json.at("skipped").get<std::int64_t>();
+  if (json.contains("refined")) {
+    const auto& spent = json.at("refined");
+    const auto& full = spent.at("full");
+    stage.spent = Spent{spent.at("points").get<double>(), spent.at("accesses").get<double>(),
+                        {full.at("points").get<double>(), full.at("accesses").get<double>(), full.at("about").get<bool>(), full.at("at_least").get<bool>()}};
+  }
   stage.table.stage = stage.name;
   stage.table.timed = json.at("record").get<std::string>();
   const auto timing = json.at("timing").get<std::string>();

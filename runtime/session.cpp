@@ -25,8 +25,9 @@ double since(Clock::time_point start) { return std::chrono::duration<double>(Clo
 void answer_questions(const compiler::Stage& stage, const infer::Table& table, Names& scope, std::vector<infer::Finding>& findings) {
   Fields fields;
   Names inner(&scope);  // with the stage's findings so far: common_limit reads spikes
+  const infer::Reading reading(table);
   for (const auto& question : stage.finds) {
-    auto finding = infer::answer(question, table, stage, inner);
+    auto finding = infer::answer(question, reading, stage, inner);
     const auto name = question.id.substr(stage.name.size() + 1);
     fields[name] = finding.value;
     inner.set(name, finding.value);

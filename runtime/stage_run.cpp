@@ -44,7 +44,30 @@ Result<bool> StageRun::run() {
   if (!visited) return visited;
   auto complete = *visited ? converge() : Result<bool>(false);
   sort_points();
+  if (complete && *complete && compiler::is_refined(stage_)) result_.spent = spent();
   return complete;
+}
+
+/// Both counts by the plan's own figures, so that they compare.
+std::optional<Spent> StageRun::spent() const {
+  Spent spent;
+  std::map<std::string, double> furthest;
+  for (const auto& point : result_.table.points) {
+    compiler::Names names(&scope_);
+    for (const auto& column : result_.table.columns) {
+      const auto& value = point.at.at(column);
+      names.set(column, value);
+      if (const auto* n = value.get<Number>()) furthest[column] = std::max(furthest.try_emplace(column, n->number).first->second, n->number);
+    }
+    const auto timed = compiler::timed_accesses(run_.program, stage_, names);
+    if (!timed) return std::nullopt;
+    ++spent.points;
+    spent.accesses += *timed * static_cast<double>(point.runs.size());
+  }
+  auto full = compiler::full_sweep(run_.program, stage_, scope_, furthest);
+  if (!full) return std::nullopt;
+  spent.full = *full;
+  return spent;
 }
 
 End StageRun::must_stop() const {

@@ -71,6 +71,7 @@ class StageRun {
   [[nodiscard]] std::optional<std::size_t> find_point(const compiler::Coordinates& at) const;
   const infer::Classes& classes();
   void sort_points();
+  [[nodiscard]] std::optional<Spent> spent() const;
 
   const RunContext& run_;
   const compiler::Stage& stage_;

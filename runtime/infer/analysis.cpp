@@ -53,13 +53,13 @@ Analysis find_analysis(const std::string& name) {
 
 Finding undetermined(const Context& context, std::string why) { return blank(context.question, std::move(why)); }
 
-Finding found(const Context& context, Value value, double confidence, std::string why, std::string evidence) {
+Finding found(const Context& context, Value value, double confidence, std::string why, std::string evidence, const char* decides) {
   auto finding = blank(context.question, std::move(why));
   finding.evidence = std::move(evidence);
   finding.confidence = confidence;
   if (confidence < context.question.need) {
-    finding.why = fmt::format("{} looks likely, but its confidence of {:.1f} % is below the {:.1f} % that is needed; more repetitions would decide ({})",
-                              show(value), confidence * 100, context.question.need * 100, finding.why);
+    finding.why = fmt::format("{} looks likely, but its confidence of {:.1f} % is below the {:.1f} % that is needed; {} would decide ({})",
+                              show(value), confidence * 100, context.question.need * 100, decides, finding.why);
     return finding;
   }
   finding.value = std::move(value);
@@ -119,13 +119,46 @@ Result<Curve> curve(const Context& context) {
   return made;
 }
 
-std::vector<bool> missed_accesses(const Run& run, const MissRange& range) {
-  std::vector<bool> missed(run.ticks.size());
-  for (std::size_t i = 0; i < run.ticks.size(); ++i) missed[i] = range(run.ticks[i]);
-  return missed;
+std::vector<std::uint32_t> misses_by_step(const Point& point, const MissRange& range) {
+  std::vector<std::uint32_t> counts(point.walk ? static_cast<std::size_t>(point.walk->steps) : 0);
+  if (counts.empty()) return counts;
+  for (const auto& run : point.runs) {
+    std::size_t step = 0;
+    for (const auto tick : run.ticks) {
+      counts[step] += range(tick) ? 1 : 0;
+      if (++step == counts.size()) step = 0;
+    }
+  }
+  return counts;
 }
 
+namespace {
+
+constexpr double kDrifted = 0.9;  // most confidence in what a drifting clock has measured
+
+/// A finding from records of a drifting clock says so: what lies nearer to a class than the clock slid was not told from it.
+Finding with_drift(const Context& context, Finding finding) {
+  const auto slid = fmt::format("the clock drifted by {:.1f} % from run to run, every run was brought to one pace, and a class so near to another cannot be told from it; locked clocks would decide",
+                                100 * context.drift);
+  finding.why += (finding.why.empty() ? "" : "; ") + slid;
+  if (finding.status != Finding::Status::Found) return finding;
+  finding.confidence = std::min(finding.confidence, kDrifted);
+  if (finding.confidence >= context.question.need) return finding;
+  auto less = undetermined(context, fmt::format("{} looks likely, but its confidence of {:.1f} % is below the {:.1f} % that is needed ({})", show(finding.value), finding.confidence * 100,
+                                                context.question.need * 100, finding.why));
+  less.confidence = finding.confidence;
+  less.evidence = finding.evidence;
+  return less;
+}
+
+}  // namespace
+
 Finding answer(const compiler::Question& question, const Table& table, const compiler::Stage& stage, const compiler::Scope& outer) {
+  return answer(question, Reading(table), stage, outer);
+}
+
+Finding answer(const compiler::Question& question, const Reading& reading, const compiler::Stage& stage, const compiler::Scope& outer) {
+  const auto& table = reading.table();
   const auto analysis = find_analysis(question.analysis);
   if (!analysis) return blank(question, fmt::format("the analysis `{}` is not built yet", question.analysis));
   const bool any = std::any_of(table.points.begin(), table.points.end(), [](const Point& point) { return !point.runs.empty(); });
@@ -135,8 +168,9 @@ Finding answer(const compiler::Question& question, const Table& table, const com
     }
     return blank(question, "no point of the stage was measured");
   }
-  const auto classes = classify(table);
-  auto finding = analysis(Context{question, table, stage, outer, classes});
+  const Context context{question, table, stage, outer, reading.classes(), reading.drift()};
+  auto finding = analysis(context);
+  if (context.drift > 0) finding = with_drift(context, std::move(finding));
   if (const auto* fields = finding.value.get<Fields>(); fields && question.type == "name" && fields->contains("name")) {
     finding.value = Value(fields->at("name"));  // declared as the name alone
   }

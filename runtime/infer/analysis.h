@@ -19,6 +19,7 @@ struct Context {
   const compiler::Stage& stage;
   const compiler::Scope& outer;  ///< params, lets, earlier findings
   const Classes& classes;        ///< of the whole table, made once
+  double drift = 0;              ///< Reading::drift
 };
 
 using Analysis = Finding (*)(const Context&);
@@ -49,8 +50,8 @@ Finding common_limit(const Context& context);
 
 /// An undetermined finding of this question, with the reason and what would decide it.
 Finding undetermined(const Context& context, std::string why);
-/// A found one; below the question's `need` it becomes undetermined and says so.
-Finding found(const Context& context, Value value, double confidence, std::string why, std::string evidence = {});
+/// A found one; below the question's `need` it becomes undetermined and says so, and that `decides` would decide.
+Finding found(const Context& context, Value value, double confidence, std::string why, std::string evidence = {}, const char* decides = "more repetitions");
 
 /// The argument labelled `label`, or the first unlabelled one when `label` is empty; null when absent.
 const compiler::Formula::Argument* argument(const Context& context, const std::string& label = {});
@@ -68,7 +69,7 @@ struct Curve {
 };
 Result<Curve> curve(const Context& context);
 
-/// Which accesses of a run missed, in order.
-std::vector<bool> missed_accesses(const Run& run, const MissRange& range);
+/// How often each step of a point's walk missed, over its laps and runs; empty where nothing is chased.
+std::vector<std::uint32_t> misses_by_step(const Point& point, const MissRange& range);
 
 }  // namespace gexp::infer

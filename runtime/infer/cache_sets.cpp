@@ -4,208 +4,82 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <unordered_map>
+#include <optional>
 
-#include "runtime/infer/analysis.h"
-#include "runtime/infer/column.h"
-#include "runtime/infer/set_index.h"
+#include "runtime/infer/set_growth.h"
 #include "runtime/infer/statistics.h"
 
-// Mei17 section 4.2, step 3: from a footprint that fits exactly, grow line by line. Each added line goes into one set. A set that
-// holds no more lines than ways never misses; with one line more, all its lines miss in every lap (LRU, FIFO) or each does now
-// and then (random and weighted replacement, tree-PLRU and NRU in several orders). So the lines that begin to miss at the same
-// moment are one set, whatever the sets' sizes and however addresses choose them, and its ways are its lines before the added one.
-// Two things prove it. The ways of all sets add up to the lines that fitted; if not, some set was not overflowed, and the answer
-// waits. And whatever replaces lines, at least one line of an overflowing set misses in every lap: where a lap goes by in which no
-// member does, a member is unknown. It is among the lines that began to miss late, and the one that missed in just those laps.
+// Lines that begin to miss together are one set (set_growth.cpp says why); here it is judged whether that is the whole story.
 namespace gexp::infer {
 namespace {
 
-constexpr std::size_t kEnough = 3;  // misses of a line that are no accident
-constexpr double kHidden = 0.002;   // share of laps that jitter may leave without a miss
-constexpr double kFiltered = 0.15;  // the same behind another level, which may hold the line that is absent
-constexpr double kMostlySilent = 0.5;  // share of laps without a miss that leaves too little of a set
-constexpr double kAlways = 0.9;     // share of laps in which a line misses that always does
+constexpr std::size_t kEnough = 3;   // misses of a line that are no accident
+constexpr double kUnlike = 1.5;      // ratio of miss rates that one replacement policy does not make within a set
+constexpr double kClear = 0.8;       // share of a line's misses that are of one class
+constexpr double kFewChange = 3;     // lines whose class changes by accident, at most
+constexpr double kFewShare = 0.02;   // the same as a share of all
+constexpr double kByChance = 1e-4;   // chance below which lines of two costs are of two structures
 
-struct Level {                                ///< all points with one value of `extra`
-  std::size_t present = 0;                    ///< lines, those with the lowest indices
-  std::vector<std::size_t> misses;            ///< by line
-  std::vector<std::vector<bool>> laps;        ///< [lap][line]: whether it missed; of all orders and repetitions
-};
-
-/// Lines have indices in the order in which they were added.
-struct Growth {
-  std::map<double, Level> levels;
-  std::vector<std::int64_t> number;  ///< of a line: its address in lines
-  std::vector<std::int64_t> offset;  ///< of a line: the lowest one visited
-  double silence_allowed = kHidden;
-};
-
-Result<Growth> read_growth(const Context& context, std::int64_t line_bytes, const MissRange& border) {
-  const auto* data = argument(context);
-  Growth growth;
-  std::map<double, std::vector<std::size_t>> points;
-  for (std::size_t i = 0; i < context.table.points.size(); ++i) {
-    const auto& point = context.table.points[i];
-    if (point.runs.empty() || !point.walk || point.walk->steps == 0) continue;
-    const PointScope scope(context.table, context.classes, i, context.stage, context.outer);
-    auto x = compiler::evaluate(*data->over, scope);
-    if (!x) return x.error();
-    const auto* n = x->get<Number>();
-    if (!n) return failure("E0401", "the lines added are no number here");
-    points[n->number].push_back(i);
+/// What the lines cost when they begin to miss, where that is not one thing: two structures that overflow at one footprint, as a cache and a TLB
+/// may. Lines of one cache miss alike; how far the next level is (a near and a far slice) changes what a line costs, but not from
+/// footprint to footprint, nor how often it misses or in which sets such lines are.
+std::optional<std::string> two_structures(const Classes& classes, const std::vector<Group>& groups, const std::map<double, Level>& levels) {
+  struct Share {
+    double lines = 0, misses = 0, visits = 0;
+    [[nodiscard]] double rate() const { return misses / visits; }
+  };
+  const auto kinds = classes.list.size();
+  std::vector<std::vector<Share>> shares(groups.size(), std::vector<Share>(kinds));
+  std::vector<Share> all(kinds);
+  double every = 0;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const auto& level = levels.at(groups[g].onset);
+    for (const auto line : groups[g].lines) {
+      const auto begin = level.by_class.begin() + static_cast<std::ptrdiff_t>(line * kinds);
+      const auto mostly = static_cast<std::size_t>(std::max_element(begin, begin + static_cast<std::ptrdiff_t>(kinds)) - begin);
+      for (auto* share : {&shares[g][mostly], &all[mostly]}) ++share->lines, share->misses += level.misses[line], share->visits += static_cast<double>(level.laps.size());
+      ++every;
+    }
   }
-  std::unordered_map<std::int64_t, std::size_t> index;
-  for (const auto& [extra, at] : points) {
-    auto& level = growth.levels[extra];
-    for (const auto i : at) {
-      const auto& walk = *context.table.points[i].walk;
-      for (std::int64_t step = 0; step < walk.steps; ++step) {
-        const auto offset = walk.at(0, step);
-        const auto [entry, fresh] = index.try_emplace(offset / line_bytes, growth.number.size());
-        if (fresh) growth.number.push_back(offset / line_bytes), growth.offset.push_back(offset);
-        else growth.offset[entry->second] = std::min(growth.offset[entry->second], offset);
+  // What a line misses to does not change while its own cache grows too small.
+  const auto clear = [&](const Level& level, std::size_t line) {
+    const auto begin = level.by_class.begin() + static_cast<std::ptrdiff_t>(line * kinds);
+    const auto most = std::max_element(begin, begin + static_cast<std::ptrdiff_t>(kinds));
+    return *most >= kClear * level.misses[line] && level.misses[line] > 0 ? std::optional(static_cast<std::size_t>(most - begin)) : std::nullopt;
+  };
+  std::map<std::pair<std::size_t, std::size_t>, double> changed;
+  for (const auto& group : groups) {
+    for (const auto line : group.lines) {
+      const auto first = clear(levels.at(group.onset), line), last = clear(levels.rbegin()->second, line);
+      if (first && last && *first != *last) ++changed[{*first, *last}];
+    }
+  }
+  for (const auto& [from, lines] : changed) {
+    if (lines < kFewChange || lines < kFewShare * every) continue;
+    return fmt::format("{:g} lines begin to miss at {:g} ticks and later do at {:g}", lines, classes.list[from.first].centre, classes.list[from.second].centre);
+  }
+  const auto said = [&](std::size_t fast, std::size_t slow, double a, double b, const char* how) {
+    return fmt::format("{:g} lines begin to miss at {:g} ticks and {:g} at {:g}, {}", a, classes.list[fast].centre, b, classes.list[slow].centre, how);
+  };
+  for (std::size_t slow = 0; slow < kinds; ++slow) {
+    for (std::size_t fast = 0; fast < slow; ++fast) {
+      const auto &a = all[fast], &b = all[slow];
+      if (a.lines < 2 || b.lines < 2) continue;
+      const auto& more = a.rate() > b.rate() ? a : b;
+      const double rarer = std::min(a.rate(), b.rate());
+      if (more.rate() > kUnlike * rarer && share_at_least(more.misses, a.misses + b.misses, more.visits / (a.visits + b.visits)) < kByChance) {
+        return said(fast, slow, a.lines, b.lines, "and not as often");
+      }
+      for (const auto& group : shares) {
+        double lines = 0;
+        for (const auto& share : group) lines += share.lines;
+        if (group[fast].lines < 2 || group[slow].lines < 2 || lines == every) continue;
+        const double chance = std::min(share_at_least(group[fast].lines, a.lines, lines / every), share_at_least(group[slow].lines, b.lines, lines / every));
+        if (chance < kByChance) return said(fast, slow, group[fast].lines, group[slow].lines, "in one set, and in no other both");
       }
     }
-    level.present = growth.number.size();
-    level.misses.resize(level.present);
-    std::vector<std::size_t> line_at;
-    for (const auto i : at) {
-      const auto& point = context.table.points[i];
-      const auto lap = static_cast<std::size_t>(point.walk->steps);
-      line_at.resize(lap);
-      for (std::size_t step = 0; step < lap; ++step) line_at[step] = index.at(point.walk->at(0, static_cast<std::int64_t>(step)) / line_bytes);
-      for (const auto& run : point.runs) {
-        for (std::size_t begin = 0; begin + lap <= run.ticks.size(); begin += lap) {
-          std::vector<bool> missed(level.present);
-          for (std::size_t step = 0; step < lap; ++step) {
-            if (!border(run.ticks[begin + step])) continue;
-            missed[line_at[step]] = true;
-            ++level.misses[line_at[step]];
-          }
-          level.laps.push_back(std::move(missed));
-        }
-      }
-    }
   }
-  return growth;
-}
-
-struct Group {
-  double onset = 0;
-  std::vector<std::size_t> lines;  ///< at the onset, the added one included
-};
-
-/// Laps from an onset on, and those of them in which none of a set's known lines missed.
-struct Silence {
-  std::size_t all = 0, hidden = 0;
-  double allowed = kHidden;  ///< share
-  [[nodiscard]] bool proves_more() const { return static_cast<double>(hidden) > std::max(1.0, allowed * static_cast<double>(all)); }
-};
-
-Silence silence(const Growth& growth, double onset, const std::vector<std::size_t>& lines, const std::vector<std::size_t>& more = {}) {
-  Silence seen;
-  seen.allowed = growth.silence_allowed;
-  for (auto level = growth.levels.find(onset); level != growth.levels.end(); ++level) {
-    for (const auto& lap : level->second.laps) {
-      const auto misses = [&](std::size_t line) { return line < lap.size() && lap[line]; };
-      ++seen.all;
-      if (std::none_of(lines.begin(), lines.end(), misses) && std::none_of(more.begin(), more.end(), misses)) ++seen.hidden;
-    }
-  }
-  return seen;
-}
-
-/// Lines that began to miss at one level and cannot be the better part of a set that overflowed just then.
-bool no_set_of_its_own(const Growth& growth, const Group& group) {
-  const auto& level = growth.levels.at(group.onset);
-  const double laps = static_cast<double>(level.laps.size());
-  const auto silent = std::count_if(level.laps.begin(), level.laps.end(), [&](const auto& lap) { return std::none_of(group.lines.begin(), group.lines.end(), [&](auto line) { return lap[line]; }); });
-  if (static_cast<double>(silent) > kMostlySilent * laps) return true;
-  if (group.lines.size() != 2) return false;
-  // Two lines that share one way replace each other: neither ever hits.
-  return std::any_of(group.lines.begin(), group.lines.end(), [&](auto line) { return static_cast<double>(level.misses[line]) < kAlways * laps; });
-}
-
-/// Where a line is that may belong elsewhere: in a group, or late (then `group` is the number of groups).
-struct Candidate {
-  std::size_t group = 0, at = 0, line = 0;
-};
-
-/// Lines that began to miss after a group's onset, and not because they were added.
-std::vector<Candidate> candidates_for(const Growth& growth, const std::vector<Group>& groups, const std::vector<std::size_t>& late, const Group& lacking) {
-  std::vector<Candidate> all;
-  for (std::size_t at = 0; at < late.size(); ++at) all.push_back({groups.size(), at, late[at]});
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    if (groups[g].onset <= lacking.onset) continue;
-    const auto before = std::prev(growth.levels.find(groups[g].onset))->second.present;
-    for (std::size_t at = 0; at < groups[g].lines.size(); ++at) {
-      if (groups[g].lines[at] < before) all.push_back({g, at, groups[g].lines[at]});
-    }
-  }
-  return all;
-}
-
-/// Gives the groups that lack a member the line that missed in just the laps in which no other of their lines did: a late one, or
-/// one that was seen first when another set overflowed and was counted there.
-void complete(const Growth& growth, std::vector<Group>& groups, std::vector<std::size_t>& late) {
-  for (auto& group : groups) {
-    for (auto lack = silence(growth, group.onset, group.lines); lack.proves_more();) {
-      std::vector<std::pair<std::size_t, Candidate>> left;
-      for (const auto& candidate : candidates_for(growth, groups, late, group)) left.emplace_back(silence(growth, group.onset, group.lines, {candidate.line}).hidden, candidate);
-      const auto fewer = [](const auto& a, const auto& b) { return a.first < b.first; };
-      std::sort(left.begin(), left.end(), fewer);
-      // One that explains half of the silence; another that does as well leaves it open which.
-      if (left.empty() || 2 * left[0].first > lack.hidden || (left.size() > 1 && left[1].first == left[0].first)) break;
-      const auto& best = left[0].second;
-      auto& from = best.group == groups.size() ? late : groups[best.group].lines;
-      from.erase(from.begin() + static_cast<std::ptrdiff_t>(best.at));
-      group.lines.push_back(best.line);
-      lack.hidden = left[0].first;
-    }
-  }
-}
-
-SetIndex index_of(const Growth& growth, const std::vector<Group>& groups, std::int64_t line_bytes) {
-  std::vector<Labelled> labelled;
-  for (std::size_t set = 0; set < groups.size(); ++set) {
-    for (const auto line : groups[set].lines) labelled.push_back({growth.number[line], set});
-  }
-  return find_set_index(labelled, groups.size(), line_bytes);
-}
-
-/// Whether some line of the group, at the group's onset, missed in less than half of the laps: then another may not have been seen.
-bool misses_rarely(const Growth& growth, const Group& group) {
-  const auto& level = growth.levels.at(group.onset);
-  return std::any_of(group.lines.begin(), group.lines.end(), [&](auto line) { return 2 * level.misses[line] < level.laps.size(); });
-}
-
-/// Sets that are equal but for a line too many in one and too few in another that overflowed before: the line may have been seen
-/// first when the later one overflowed. If sets of one size follow a simple function of the address, which all other lines
-/// confirm, it was. True: nothing is left open; the groups may have changed.
-bool settle_sizes(const Growth& growth, std::vector<Group>& groups, std::int64_t line_bytes) {
-  std::size_t total = 0;
-  for (const auto& group : groups) total += group.lines.size();
-  if (total % groups.size() != 0) return true;
-  const auto size = total / groups.size();
-  std::vector<std::size_t> more, fewer;
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    const auto own = groups[g].lines.size();
-    if (own == size + 1) more.push_back(g);
-    else if (own + 1 == size) fewer.push_back(g);
-    else if (own != size) return true;
-  }
-  if (more.size() != 1 || fewer.size() != 1 || groups[fewer[0]].onset >= groups[more[0]].onset || !misses_rarely(growth, groups[fewer[0]])) return true;
-  for (std::size_t at = 0; at < groups[more[0]].lines.size(); ++at) {
-    auto moved = groups;
-    auto& from = moved[more[0]].lines;
-    moved[fewer[0]].lines.push_back(from[at]);
-    from.erase(from.begin() + static_cast<std::ptrdiff_t>(at));
-    if (index_of(growth, moved, line_bytes).mapping == "not bit-defined") continue;
-    groups = std::move(moved);
-    return true;
-  }
-  return false;
+  return std::nullopt;
 }
 
 Value numbers(const std::vector<std::size_t>& all) {
@@ -244,39 +118,22 @@ Finding cache_sets(const Context& context) {
     slower_than = n->number;
   }
   const auto border = miss_range(context.table, context.classes, slower_than);
-  if (!border) return undetermined(context, "all latencies are of one class: no set overflowed; add more lines");
+  if (!border) return undetermined(context, "all latencies are of one class: no set overflowed, or a miss costs what a hit does; more lines, or another load path, would decide");
   auto growth = read_growth(context, line_bytes, *border);
   if (!growth) return undetermined(context, growth.error().message);
-  if (slower_than) growth->silence_allowed = kFiltered;
+  if (slower_than) growth->filtered = true;
   const auto& levels = growth->levels;
-  if (levels.size() < 2) return undetermined(context, "the sweep adds no line");
+  if (levels.size() < 2) return undetermined(context, "the sweep adds no line; one that adds some would decide");
 
   const auto& base = levels.begin()->second;
   const auto enough = [&](const Level& level) { return enough_misses(*border, level.laps.size(), level.present, kEnough); };
   for (std::size_t line = 0; line < base.present; ++line) {
-    if (base.misses[line] >= enough(base)) return undetermined(context, fmt::format("the footprint before any line is added misses already, at offset {}", growth->offset[line]));
+    if (base.misses[line] >= enough(base)) return undetermined(context, fmt::format("the footprint before any line is added misses already, at offset {}; a smaller one would decide", growth->offset[line]));
   }
 
-  std::vector<Group> groups;
-  std::vector<std::size_t> late;  // lines that were there before, and began to miss with no line added to them
-  std::vector<bool> assigned(growth->number.size());
-  for (auto level = std::next(levels.begin()); level != levels.end(); ++level) {
-    const auto before = std::prev(level)->second.present;
-    const auto enough_here = enough(level->second);
-    Group begin{level->first, {}};
-    for (std::size_t line = 0; line < level->second.present; ++line) {
-      if (level->second.misses[line] >= enough_here && !assigned[line]) begin.lines.push_back(line);
-    }
-    for (const auto line : begin.lines) assigned[line] = true;
-    const auto added = std::find_if(begin.lines.begin(), begin.lines.end(), [&](auto line) { return line >= before; });
-    if (added == begin.lines.begin()) continue;  // of sets that overflow already, or nothing
-    const auto old = static_cast<std::size_t>(added - begin.lines.begin());
-    begin.lines.resize(old);
-    for (auto line = before; line < level->second.present; ++line) begin.lines.push_back(line), assigned[line] = true;  // it opened the set, whether it was seen to miss or not
-    if (no_set_of_its_own(*growth, begin)) late.insert(late.end(), begin.lines.begin(), begin.lines.begin() + static_cast<std::ptrdiff_t>(old));
-    else groups.push_back(std::move(begin));
-  }
-  complete(*growth, groups, late);
+  std::map<double, std::size_t> least;
+  for (const auto& [extra, level] : levels) least[extra] = enough(level);
+  auto [groups, late] = group_lines(*growth, least);
   if (!groups.empty() && !settle_sizes(*growth, groups, line_bytes)) {
     return undetermined(context, "two sets differ by one line each from all others, and lines miss so rarely that one may be counted to the wrong set: more orders or repetitions would decide");
   }
@@ -289,12 +146,16 @@ Finding cache_sets(const Context& context) {
     sizes.push_back(ways);
     total += ways;
   }
-  if (groups.empty()) return undetermined(context, fmt::format("no set overflowed although {} lines were added; add more", levels.rbegin()->first));
+  if (groups.empty()) return undetermined(context, fmt::format("no set overflowed although {} lines were added; more of them would decide", levels.rbegin()->first));
+  if (const auto two = two_structures(context.classes, groups, levels)) {
+    return undetermined(context, *two + ": two structures seem to overflow at this footprint, as a cache and a TLB may; `above: L` with the latency of the faster misses, which counts "
+                                        "one of them alone, or lines further apart, which move one border and not the other, would decide");
+  }
   if (!late.empty()) {
     return undetermined(context, fmt::format("{} lines began to miss late, with no line added to their set: more orders or repetitions would tell where they belong; {} sets seen", late.size(), groups.size()));
   }
   if (total < fitted) {
-    return undetermined(context, fmt::format("{} sets with {} lines were seen to overflow, {} of {} lines never missed: there are more sets; add more lines",
+    return undetermined(context, fmt::format("{} sets with {} lines were seen to overflow, {} of {} lines never missed: there are more sets; more added lines would decide",
                                              groups.size(), total, fitted - total, fitted));
   }
   for (const auto& group : groups) {

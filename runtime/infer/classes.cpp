@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <queue>
 
 #include "runtime/infer/statistics.h"
 #include "runtime/infer/strays.h"
@@ -57,13 +58,6 @@ class Histogram {
   /// Accesses in the cells before this one.
   [[nodiscard]] std::uint64_t before(std::size_t cell) const { return sums_[cell]; }
   [[nodiscard]] std::uint64_t total() const { return sums_.back(); }
-  /// Accesses within the smoothing window around a tick.
-  [[nodiscard]] double density(double at) const {
-    const double half = std::max(1.0, kSmooth * at);
-    const auto low = std::lower_bound(ticks_.begin(), ticks_.end(), at - half) - ticks_.begin();
-    const auto high = std::upper_bound(ticks_.begin(), ticks_.end(), at + half) - ticks_.begin();
-    return static_cast<double>(sums_[static_cast<std::size_t>(high)] - sums_[static_cast<std::size_t>(low)]);
-  }
   /// The tick below which this share of the cells [begin, end) lies.
   [[nodiscard]] std::uint32_t quantile(std::size_t begin, std::size_t end, double share) const {
     const auto wanted = static_cast<double>(sums_[begin]) + share * static_cast<double>(sums_[end] - sums_[begin]);
@@ -81,6 +75,22 @@ class Histogram {
   std::vector<std::uint64_t> sums_{0};
 };
 
+/// Accesses within the smoothing window around a tick; to be asked of growing ticks, so that all windows together take one pass.
+class Density {
+ public:
+  explicit Density(const Histogram& histogram) : histogram_(histogram) {}
+  double operator()(double at) {
+    const double half = std::max(1.0, kSmooth * at);
+    while (low_ < histogram_.size() && histogram_.tick(low_) < at - half) ++low_;
+    while (high_ < histogram_.size() && histogram_.tick(high_) <= at + half) ++high_;
+    return static_cast<double>(histogram_.before(high_) - histogram_.before(low_));
+  }
+
+ private:
+  const Histogram& histogram_;
+  std::size_t low_ = 0, high_ = 0;
+};
+
 struct Mode {
   std::size_t begin = 0, end = 0;  ///< cells
   double peak = 0, at = 0;         ///< density, and where
@@ -88,13 +98,13 @@ struct Mode {
 };
 
 /// Every local peak of the density in the cells [begin, end), with the valleys between them.
-std::vector<Mode> peaks(const Histogram& histogram, std::size_t begin, std::size_t end) {
-  std::vector<Mode> modes{{begin, begin + 1, histogram.density(histogram.tick(begin)), static_cast<double>(histogram.tick(begin)), 0}};
+std::vector<Mode> peaks(const Histogram& histogram, Density& density_at, std::size_t begin, std::size_t end) {
+  std::vector<Mode> modes{{begin, begin + 1, density_at(histogram.tick(begin)), static_cast<double>(histogram.tick(begin)), 0}};
   double lowest = modes[0].peak;  // since the last peak, and the cell that it lies before
   std::size_t lowest_before = begin + 1;
   bool falling = false;
   const auto see = [&](double at, std::size_t next) {
-    const double density = histogram.density(at);
+    const double density = density_at(at);
     auto& mode = modes.back();
     if (!falling && density >= mode.peak) {
       mode.peak = density, mode.at = at, lowest = density;
@@ -124,21 +134,43 @@ double sameness(const Mode& a, const Mode& b) {
   return chance > kChance ? 1 + chance + b.valley / lower : b.valley / (kDeep * lower);
 }
 
+/// The two neighbours most alike become one, again and again, until no two are one mode. Each change puts its neighbours' new
+/// likeness into the queue; what the queue still holds of before is known by its age.
 void join(std::vector<Mode>& modes) {
-  while (modes.size() > 1) {
-    std::size_t worst = 1;
-    double most = -1;
-    for (std::size_t i = 1; i < modes.size(); ++i) {
-      const double same = sameness(modes[i - 1], modes[i]);
-      if (same > most) most = same, worst = i;
-    }
-    if (most <= 1) return;
-    auto& into = modes[worst - 1];
-    const auto& from = modes[worst];
-    into.end = from.end;
-    if (from.peak > into.peak) into.peak = from.peak, into.at = from.at;
-    modes.erase(modes.begin() + static_cast<std::ptrdiff_t>(worst));
+  struct Pair {
+    double same;
+    std::size_t right;  ///< the first in order where several are alike
+    std::size_t age;
+    bool operator<(const Pair& other) const { return same != other.same ? same < other.same : right > other.right; }
+  };
+  const auto none = modes.size();
+  std::vector<std::size_t> left(modes.size()), right(modes.size()), age(modes.size(), 0);
+  std::vector<bool> gone(modes.size(), false);
+  std::priority_queue<Pair> queue;
+  const auto ask = [&](std::size_t i) {
+    if (const double same = sameness(modes[left[i]], modes[i]); same > 1) queue.push({same, i, ++age[i]});
+    else ++age[i];
+  };
+  for (std::size_t i = 0; i < modes.size(); ++i) left[i] = i - 1, right[i] = i + 1;
+  for (std::size_t i = 1; i < modes.size(); ++i) ask(i);
+  while (!queue.empty()) {
+    const auto worst = queue.top();
+    queue.pop();
+    const auto i = worst.right;
+    if (gone[i] || worst.age != age[i]) continue;
+    auto& into = modes[left[i]];
+    into.end = modes[i].end;
+    if (modes[i].peak > into.peak) into.peak = modes[i].peak, into.at = modes[i].at;
+    gone[i] = true;
+    right[left[i]] = right[i];
+    if (right[i] != none) left[right[i]] = left[i], ask(right[i]);
+    if (left[i] != 0) ask(left[i]);
   }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < modes.size(); ++i) {
+    if (!gone[i]) modes[kept++] = modes[i];
+  }
+  modes.resize(kept);
 }
 
 /// Whether the accesses of a rare class recur at their addresses more often than by chance.
@@ -209,11 +241,12 @@ double Classes::outlier() const { return list.empty() ? INFINITY : kFarOut * sta
 Classes classify(const Table& table) {
   const Histogram histogram(table);
   Classes classes;
+  Density density(histogram);
   const auto rare = std::max<std::uint64_t>(3, static_cast<std::uint64_t>(kRare * static_cast<double>(histogram.total())));
   for (std::size_t begin = 0, end = 0; begin < histogram.size(); begin = end) {
     end = begin + 1;
     while (end < histogram.size() && histogram.tick(end) - histogram.tick(end - 1) <= std::max(kNearest, kFar * histogram.tick(end))) ++end;
-    auto modes = peaks(histogram, begin, end);
+    auto modes = peaks(histogram, density, begin, end);
     join(modes);
     for (const auto& mode : modes) {
       const auto support = histogram.before(mode.end) - histogram.before(mode.begin);

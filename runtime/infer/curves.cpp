@@ -18,18 +18,20 @@ struct Line {
   double slope = 0, intercept = 0, squares = 0, r2 = 1;
 };
 
-Line fit(const std::vector<Curve::Sample>& samples, std::size_t begin, std::size_t end) {
+/// Sums over the samples so far, about the mean so far: a line through any first or last part of a curve in one pass over it.
+struct Sums {
+  double n = 0, mx = 0, my = 0, sxx = 0, sxy = 0, syy = 0;
+  void add(const Curve::Sample& sample) {
+    const double dx = sample.x - mx, dy = sample.y - my;
+    ++n;
+    mx += dx / n, my += dy / n;
+    sxx += dx * (sample.x - mx), sxy += dx * (sample.y - my), syy += dy * (sample.y - my);
+  }
+};
+
+Line fit(const Sums& sums) {
   Line line;
-  const double n = static_cast<double>(end - begin);
-  double sx = 0, sy = 0, sxx = 0, sxy = 0, syy = 0;
-  for (std::size_t i = begin; i < end; ++i) {
-    sx += samples[i].x, sy += samples[i].y;
-  }
-  const double mx = sx / n, my = sy / n;
-  for (std::size_t i = begin; i < end; ++i) {
-    const double dx = samples[i].x - mx, dy = samples[i].y - my;
-    sxx += dx * dx, sxy += dx * dy, syy += dy * dy;
-  }
+  const auto& [n, mx, my, sxx, sxy, syy] = sums;
   line.slope = sxx > 0 ? sxy / sxx : 0;
   line.intercept = my - line.slope * mx;
   line.squares = std::max(0.0, syy - line.slope * sxy);
@@ -46,7 +48,9 @@ Finding linear(const Context& context) {
   if (!samples) return undetermined(context, samples.error().message);
   const auto& points = samples->samples;
   if (points.size() < 3 || points.front().x == points.back().x) return undetermined(context, "a line needs three points at different places");
-  const auto line = fit(points, 0, points.size());
+  Sums sums;
+  for (const auto& sample : points) sums.add(sample);
+  const auto line = fit(sums);
   Fields fields;
   fields["slope"] = Value(line.slope, samples->y_dimension / samples->x_dimension);
   fields["intercept"] = Value(line.intercept, samples->y_dimension);
@@ -89,11 +93,17 @@ Finding knee(const Context& context) {
   if (!samples) return undetermined(context, samples.error().message);
   const auto& points = samples->samples;
   if (points.size() < 6) return undetermined(context, "a knee needs more points");
-  const auto whole = fit(points, 0, points.size());
+  std::vector<double> after(points.size());  // by sample: what a line through it and all later ones leaves
+  Sums sums;
+  for (std::size_t i = points.size(); i-- > 0;) sums.add(points[i]), after[i] = fit(sums).squares;
+  const auto whole = fit(sums);
   double least = INFINITY;
   std::size_t at = 0;
-  for (std::size_t i = 2; i + 2 < points.size(); ++i) {
-    const double squares = fit(points, 0, i + 1).squares + fit(points, i, points.size()).squares;
+  sums = {};
+  for (std::size_t i = 0; i + 2 < points.size(); ++i) {
+    sums.add(points[i]);
+    if (i < 2) continue;
+    const double squares = fit(sums).squares + after[i];
     if (squares < least) least = squares, at = i;
   }
   if (whole.squares <= 0 || least > 0.25 * whole.squares) return undetermined(context, "one line explains the curve as well as two do");
@@ -135,15 +145,16 @@ std::optional<Curve> by_segment(const Context& context, std::string& evidence) {
   if (!data || data->by != "seg" || data->value->kind != compiler::Formula::Kind::Name || data->value->text != context.table.timed) return std::nullopt;
   std::vector<std::pair<std::string, std::vector<double>>> parts;
   for (const auto& point : context.table.points) {
-    if (!point.walk || point.walk->segments.empty()) continue;
+    if (!point.walk || point.walk->segments.empty() || point.walk->steps == 0) continue;
+    std::vector<std::size_t> part_of(static_cast<std::size_t>(point.walk->steps));  // by step
+    for (const auto& segment : point.walk->segments) {
+      auto part = std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p.first == segment.label; });
+      if (part == parts.end()) part = parts.insert(parts.end(), {segment.label, {}});
+      std::fill(part_of.begin() + segment.first, part_of.end(), static_cast<std::size_t>(part - parts.begin()));
+    }
     for (const auto& run : point.runs) {
       for (std::size_t i = 0; i < run.ticks.size(); ++i) {
-        const auto step = static_cast<std::int64_t>(i) % point.walk->steps;
-        const auto after = std::upper_bound(point.walk->segments.begin(), point.walk->segments.end(), step, [](auto value, const Segment& segment) { return value < segment.first; });
-        const auto& label = std::prev(after)->label;
-        auto part = std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p.first == label; });
-        if (part == parts.end()) part = parts.insert(parts.end(), {label, {}});
-        part->second.push_back(run.ticks[i] - point.overhead);
+        parts[part_of[i % part_of.size()]].second.push_back(run.ticks[i] - point.overhead);
       }
     }
   }

@@ -5,14 +5,34 @@
 #include "compiler/formula.h"
 #include "compiler/program.h"
 #include "runtime/infer/classes.h"
+#include "runtime/infer/drift.h"
 #include "runtime/infer/finding.h"
 #include "runtime/infer/table.h"
 
 /// The inference engine's whole surface: pure functions of a stage's records.
 namespace gexp::infer {
 
+/// What all questions of a stage share, made once from its records, which it refers to.
+class Reading {
+ public:
+  explicit Reading(const Table& table) : table_(table), steadied_(steady(table)), classes_(classify(this->table())) {}
+  /// As measured, or, where the clock drifted, every run brought to one pace.
+  [[nodiscard]] const Table& table() const { return steadied_ ? steadied_->table : table_; }
+  [[nodiscard]] const Classes& classes() const { return classes_; }
+  /// How far the clock drifted, as a share of its pace; 0 where it did not.
+  [[nodiscard]] double drift() const { return steadied_ ? steadied_->slid : 0; }
+
+ private:
+  const Table& table_;
+  std::optional<Steadied> steadied_;
+  Classes classes_;
+};
+
 /// Answers one `find`. `outer` holds params, lets and earlier findings (unknown values for those not found).
 /// Analyses are listed in `analyses()`; the checker knows their names and parameters from there.
+Finding answer(const compiler::Question& question, const Reading& reading, const compiler::Stage& stage,
+               const compiler::Scope& outer);
+/// The same where one question is all.
 Finding answer(const compiler::Question& question, const Table& table, const compiler::Stage& stage,
                const compiler::Scope& outer);
 

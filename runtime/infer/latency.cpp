@@ -24,24 +24,24 @@ Finding of_class(const Context& context, const LatencyClass& mode, const char* w
                        fmt::format("median of the {} latency class, the timed region's own {:g} cycles subtracted", which, overhead),
                        fmt::format("{} accesses of {} to {} raw cycles; {} classes in all", mode.support, mode.low, mode.high,
                                    context.classes.list.size()));
-  finding.interval = {mode.low - overhead, mode.high - overhead};
+  finding.interval = {mode.low * (1 - context.drift / 2) - overhead, mode.high * (1 + context.drift / 2) - overhead};  // a drifting clock: the middle of its paces
   return finding;
 }
 
 }  // namespace
 
 Finding fastest(const Context& context) {
-  if (context.classes.list.empty()) return undetermined(context, "there are no latencies");
+  if (context.classes.list.empty()) return undetermined(context, "no latency stands out: the records are spread too evenly to form a class; accesses timed one by one (`each`), or more repetitions, would decide");
   return of_class(context, context.classes.list.front(), "fastest");
 }
 
 Finding slowest(const Context& context) {
-  if (context.classes.list.empty()) return undetermined(context, "there are no latencies");
+  if (context.classes.list.empty()) return undetermined(context, "no latency stands out: the records are spread too evenly to form a class; accesses timed one by one (`each`), or more repetitions, would decide");
   return of_class(context, context.classes.list.back(), "slowest");
 }
 
 Finding latency_classes(const Context& context) {
-  if (context.classes.list.empty()) return undetermined(context, "there are no latencies");
+  if (context.classes.list.empty()) return undetermined(context, "no latency stands out: the records are spread too evenly to form a class; accesses timed one by one (`each`), or more repetitions, would decide");
   const double overhead = overhead_of(context.table);
   List centres;
   std::string evidence;

@@ -7,9 +7,9 @@
 namespace gexp::infer {
 
 PolicySet::PolicySet(Policy policy, std::size_t ways, std::size_t lines, bool stale)
-    : policy_(policy), ways_(ways), way_of_(lines, ways), line_in_(ways, lines), stamp_(ways), tree_(ways), used_(ways, false),
-      filled_(stale ? ways : 0), clock_(ways) {
-  for (std::size_t way = 0; way < ways; ++way) stamp_[way] = way;
+    : policy_(policy), ways_(ways), way_of_(lines, ways), line_in_(ways, lines), newer_(ways + 1), older_(ways + 1), tree_(ways), used_(ways, false),
+      filled_(stale ? ways : 0) {
+  for (std::size_t way = 0; way <= ways; ++way) newer_[way] = (way + 1) % (ways + 1), older_[newer_[way]] = way;
 }
 
 bool PolicySet::access(std::size_t line) {
@@ -39,22 +39,27 @@ std::size_t PolicySet::victim() {
     return node - (ways_ - 1);
   }
   if (policy_ == Policy::Nru) {
-    const auto free = std::find(used_.begin(), used_.end(), false);
-    return free == used_.end() ? 0 : static_cast<std::size_t>(free - used_.begin());
+    return first_unused_ < ways_ ? first_unused_ : 0;
   }
-  return static_cast<std::size_t>(std::min_element(stamp_.begin(), stamp_.end()) - stamp_.begin());
+  return newer_[ways_];
 }
 
 void PolicySet::touch(std::size_t way, bool fill) {
-  if (policy_ == Policy::Lru || (policy_ == Policy::Fifo && fill)) stamp_[way] = ++clock_;
+  if (policy_ == Policy::Lru || (policy_ == Policy::Fifo && fill)) {
+    newer_[older_[way]] = newer_[way], older_[newer_[way]] = older_[way];
+    older_[way] = older_[ways_], newer_[way] = ways_;
+    newer_[older_[way]] = way, older_[ways_] = way;
+  }
   if (policy_ == Policy::Plru) {  // every node on the way points to the other side
     for (std::size_t node = way + ways_ - 1; node > 0; node = (node - 1) / 2) tree_[(node - 1) / 2] = node % 2 == 1;
   }
   if (policy_ == Policy::Nru) {
     used_[way] = true;
-    if (std::find(used_.begin(), used_.end(), false) == used_.end()) {
+    while (first_unused_ < ways_ && used_[first_unused_]) ++first_unused_;
+    if (first_unused_ == ways_) {
       std::fill(used_.begin(), used_.end(), false);
       used_[way] = true;
+      first_unused_ = way == 0 ? 1 : 0;
     }
   }
 }

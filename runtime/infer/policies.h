@@ -27,11 +27,11 @@ class PolicySet {
   std::size_t ways_;
   std::vector<std::size_t> way_of_;    ///< by line; ways_ when absent
   std::vector<std::size_t> line_in_;   ///< by way; lines when stale or empty
-  std::vector<std::size_t> stamp_;     ///< LRU: last use, FIFO: fill
+  std::vector<std::size_t> newer_, older_;  ///< LRU, FIFO: ways as a ring; the one after ways_ is the next victim
   std::vector<bool> tree_;             ///< PLRU: node i has children 2i+1, 2i+2; true points right
   std::vector<bool> used_;             ///< NRU
+  std::size_t first_unused_ = 0;       ///< NRU
   std::size_t filled_ = 0;
-  std::size_t clock_ = 0;
 };
 
 const char* word(PolicySet::Policy policy);

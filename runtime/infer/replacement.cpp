@@ -29,64 +29,71 @@ constexpr double kEvictions = 200;    // that say something of chances
 constexpr double kEvictionsPerWay = 3;
 constexpr double kStrange = 5;        // standard deviations that chance does not explain
 
-struct Launch {
-  History history;
-  std::vector<std::size_t> before;  ///< accesses of the launch that were not recorded, oldest first
-  bool flooded = false;             ///< before them, lines that do not matter took every way
+/// One run: its warm-up, then what was recorded. A long run is recorded in windows, each by a launch of its own that begins with the
+/// warm-up and walks to its window: a deterministic policy is then where it would be after one long launch.
+struct Trace {
+  std::vector<std::uint32_t> lines;
+  std::size_t warm = 0;              ///< accesses that were not recorded, at the beginning
+  std::vector<bool> missed;          ///< of those after `warm`
+  std::vector<std::size_t> windows;  ///< where they begin in `missed`
+  bool flooded = false;              ///< before them, lines that do not matter took every way
 };
 
 struct Walk {
-  std::vector<Launch> launches;
+  std::vector<Trace> traces;
   std::size_t lines = 0;
 };
 
-/// Windows as launches: each starts with the warm-up, goes through the unrecorded part of the walk, then is recorded.
+constexpr std::uint32_t kElsewhere = ~std::uint32_t{0};
+
+/// The lines of a pattern, numbered, by step; kElsewhere for those that are no members.
+std::vector<std::uint32_t> lines_of(const Pattern& pattern, const std::map<std::int64_t, std::uint32_t>& number, std::int64_t line_bytes) {
+  std::vector<std::uint32_t> lines(static_cast<std::size_t>(pattern.steps), kElsewhere);
+  for (std::size_t step = 0; step < lines.size(); ++step) {
+    const auto found = number.find(pattern.at(0, static_cast<std::int64_t>(step)) / line_bytes);
+    if (found != number.end()) lines[step] = found->second;
+  }
+  return lines;
+}
+
 /// `others`: the walk also visits lines of other sets, which do not matter to this one.
 std::optional<Walk> read_walk(const Context& context, const std::vector<std::int64_t>& members, std::int64_t line_bytes, const MissRange& border, bool others) {
-  std::map<std::int64_t, std::size_t> number;
-  for (const auto offset : members) number.try_emplace(offset / line_bytes, number.size());
+  std::map<std::int64_t, std::uint32_t> number;
+  for (const auto offset : members) number.try_emplace(offset / line_bytes, static_cast<std::uint32_t>(number.size()));
   Walk walk;
   walk.lines = number.size();
-  const auto line_at = [&](const Pattern& pattern, std::int64_t step) -> std::optional<std::size_t> {
-    const auto found = number.find(pattern.at(0, step % pattern.steps) / line_bytes);
-    if (found == number.end()) return std::nullopt;
-    return found->second;
-  };
-  const auto floods = [&](const Pattern& pattern) {
-    for (std::int64_t step = 0; step < pattern.steps; ++step) {
-      if (line_at(pattern, step)) return false;
-    }
-    return pattern.steps > static_cast<std::int64_t>(walk.lines);
-  };
+  std::size_t histories = 0;
   for (const auto& point : context.table.points) {
     if (!point.walk || point.walk->steps == 0) continue;
-    const bool flooded = !others && point.warm_walk && floods(*point.warm_walk);
-    for (const auto& run : point.runs) {
-      for (std::size_t w = 0; w < run.windows.size() && walk.launches.size() < kMaxHistories; ++w) {
-        const auto begin = static_cast<std::int64_t>(run.windows[w]);
-        const auto end = static_cast<std::int64_t>(w + 1 < run.windows.size() ? run.windows[w + 1] : run.ticks.size());
-        Launch launch;
-        launch.flooded = flooded;
-        for (std::int64_t i = 0; i < point.warm_steps && point.warm_walk && !flooded; ++i) {
-          const auto line = line_at(*point.warm_walk, i);
-          if (!line && others) continue;
-          if (!line) return std::nullopt;
-          launch.before.push_back(*line);
-        }
-        for (std::int64_t i = 0; i < end; ++i) {
-          const auto line = line_at(*point.walk, i);
-          if (!line && others) continue;
-          if (!line) return std::nullopt;
-          if (i < begin) {
-            launch.before.push_back(*line);
-            continue;
-          }
-          launch.history.lines.push_back(*line);
-          launch.history.missed.push_back(border(run.ticks[static_cast<std::size_t>(i)]));
-        }
-        launch.history.cold = launch.before.empty() && !flooded;
-        walk.launches.push_back(std::move(launch));
+    const auto lines = lines_of(*point.walk, number, line_bytes);
+    Trace warm;
+    if (point.warm_walk && point.warm_walk->steps > 0) {
+      const auto warm_lines = lines_of(*point.warm_walk, number, line_bytes);
+      warm.flooded = !others && warm_lines.size() > walk.lines && std::all_of(warm_lines.begin(), warm_lines.end(), [](auto line) { return line == kElsewhere; });
+      for (std::int64_t i = 0; i < point.warm_steps && !warm.flooded; ++i) {
+        const auto line = warm_lines[static_cast<std::size_t>(i) % warm_lines.size()];
+        if (line == kElsewhere && !others) return std::nullopt;
+        if (line != kElsewhere) warm.lines.push_back(line);
       }
+    }
+    warm.warm = warm.lines.size();
+    for (const auto& run : point.runs) {
+      if (histories == kMaxHistories) return walk;
+      auto trace = warm;
+      auto window = run.windows.begin();
+      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
+        if (window != run.windows.end() && *window == i) {
+          if (histories == kMaxHistories) break;
+          trace.windows.push_back(trace.missed.size());
+          ++histories, ++window;
+        }
+        const auto line = lines[i % lines.size()];
+        if (line == kElsewhere && !others) return std::nullopt;
+        if (line == kElsewhere) continue;
+        trace.lines.push_back(line);
+        trace.missed.push_back(border(run.ticks[i]));
+      }
+      walk.traces.push_back(std::move(trace));
     }
   }
   return walk;
@@ -108,11 +115,10 @@ std::vector<std::int64_t> missed_lines(const Context& context, std::int64_t line
   std::size_t accesses = 0;
   for (const auto& point : context.table.points) {
     if (!point.walk || point.walk->steps == 0) continue;
-    for (const auto& run : point.runs) {
-      accesses += run.ticks.size();
-      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
-        if (border(run.ticks[i])) ++misses[point.walk->at(0, static_cast<std::int64_t>(i) % point.walk->steps) / line_bytes];
-      }
+    const auto counts = misses_by_step(point, border);
+    for (const auto& run : point.runs) accesses += run.ticks.size();
+    for (std::size_t step = 0; step < counts.size(); ++step) {
+      if (counts[step]) misses[point.walk->at(0, static_cast<std::int64_t>(step)) / line_bytes] += counts[step];
     }
   }
   std::vector<std::int64_t> members;
@@ -131,20 +137,20 @@ struct Errors {
   [[nodiscard]] double all() const { return slow + fast; }
 };
 
-/// How a candidate does on one launch from one state of the set; accesses before the first `burn_in` are not judged. Ends early
-/// once there are more than `most` errors.
+/// How a candidate does on one trace from one state of the set; accesses before the first `burn_in` are not judged. Ends early once
+/// there are more than `most` errors.
 struct Count {
   std::size_t slow = 0, fast = 0, judged = 0;
 };
-Count errors_on(const Launch& launch, PolicySet set, std::size_t burn_in, std::size_t most) {
+Count errors_on(const Trace& trace, PolicySet set, std::size_t burn_in, std::size_t most) {
   Count count;
-  for (const auto line : launch.before) set.access(line);
-  for (std::size_t i = 0; i < launch.history.lines.size() && count.slow + count.fast <= most; ++i) {
-    const bool hit = set.access(launch.history.lines[i]);
-    if (launch.before.size() + i < burn_in) continue;
+  for (std::size_t i = 0; i < trace.lines.size() && count.slow + count.fast <= most; ++i) {
+    const bool hit = set.access(trace.lines[i]);
+    if (i < trace.warm || i < burn_in) continue;
+    const bool missed = trace.missed[i - trace.warm];
     ++count.judged;
-    count.slow += hit && launch.history.missed[i] ? 1 : 0;
-    count.fast += !hit && !launch.history.missed[i] ? 1 : 0;
+    count.slow += hit && missed ? 1 : 0;
+    count.fast += !hit && !missed ? 1 : 0;
   }
   return count;
 }
@@ -167,18 +173,19 @@ std::vector<PolicySet> flooded_sets(Policy policy, std::size_t lines) {
 /// forget what it held.
 Errors errors_of(const Walk& walk, Policy policy, bool stale) {
   Count all;
-  const auto flooded = flooded_sets(policy, walk.lines);
-  for (const auto& launch : walk.launches) {
+  std::vector<PolicySet> flooded;
+  for (const auto& trace : walk.traces) {
+    if (trace.flooded && flooded.empty()) flooded = flooded_sets(policy, walk.lines);
     Count best;
-    if (launch.flooded) {
-      std::size_t least = launch.history.lines.size();
+    if (trace.flooded) {
+      std::size_t least = trace.missed.size();
       for (const auto& state : flooded) {
-        const auto count = errors_on(launch, state, 0, least);
+        const auto count = errors_on(trace, state, 0, least);
         if (best.judged == 0 || count.slow + count.fast < least) best = count, least = count.slow + count.fast;
         if (least == 0) break;
       }
     } else {
-      best = errors_on(launch, PolicySet(policy, walk.lines - 1, walk.lines, stale), stale ? 8 * walk.lines : 0, launch.history.lines.size());
+      best = errors_on(trace, PolicySet(policy, walk.lines - 1, walk.lines, stale), stale ? 8 * walk.lines : 0, trace.missed.size());
     }
     all.slow += best.slow, all.fast += best.fast, all.judged += best.judged;
   }
@@ -201,31 +208,30 @@ Finding named(const Context& context, const std::string& name, std::size_t ways,
   return found(context, Value(std::move(fields)), confidence, std::move(why), std::move(evidence));
 }
 
-/// The part of a launch in which only one of the lines is not in: after others had flooded the set, chance takes so many misses to
+/// Where a window begins in which only one of the lines is not in: after others had flooded the set, chance takes so many misses to
 /// let go of the last of them (coupon collector's problem, and three times the ways on top).
-History settled(const Launch& launch, std::size_t lines) {
-  if (!launch.flooded) return launch.history;
+std::size_t settled(const Trace& trace, std::size_t begin, std::size_t end, std::size_t lines) {
+  if (!trace.flooded) return begin;
   const auto ways = static_cast<double>(lines - 1);
-  auto left = static_cast<std::size_t>(ways * (std::log(ways) + 3));
-  std::size_t begin = 0;
-  while (begin < launch.history.lines.size() && left > 0) left -= launch.history.missed[begin++] ? 1 : 0;
-  History rest;
-  rest.lines.assign(launch.history.lines.begin() + static_cast<std::ptrdiff_t>(begin), launch.history.lines.end());
-  rest.missed.assign(launch.history.missed.begin() + static_cast<std::ptrdiff_t>(begin), launch.history.missed.end());
-  rest.cold = false;
-  return rest;
+  for (auto left = static_cast<std::size_t>(ways * (std::log(ways) + 3)); begin < end && left > 0; ++begin) left -= trace.missed[begin] ? 1 : 0;
+  return begin;
 }
 
 Finding from_evictions(const Context& context, const Walk& walk, const std::string& refuted) {
   std::vector<History> histories;
-  for (const auto& launch : walk.launches) histories.push_back(settled(launch, walk.lines));
+  for (const auto& trace : walk.traces) {
+    for (std::size_t w = 0; w < trace.windows.size(); ++w) {
+      const auto end = w + 1 < trace.windows.size() ? trace.windows[w + 1] : trace.missed.size(), begin = settled(trace, trace.windows[w], end, walk.lines);
+      histories.push_back({{trace.lines.data() + trace.warm + begin, end - begin}, &trace.missed, begin, trace.warm + begin == 0 && !trace.flooded});
+    }
+  }
   const auto seen = follow_evictions(histories, walk.lines);
   const auto ways = walk.lines - 1;
   if (seen.misses < std::max(kEvictions, kEvictionsPerWay * static_cast<double>(ways))) {
     return undetermined(context, fmt::format("no deterministic candidate fits ({}), and {} evictions are too few to tell chances of {} ways: more repetitions would decide", refuted, seen.misses, ways));
   }
   if (std::fabs(seen.recency_z) > kStrange || std::fabs(seen.repeat_z) > kStrange) {
-    return undetermined(context, fmt::format("no deterministic candidate fits ({}), and victims are not drawn by chance alone: age counts ({:.1f} standard deviations), the victim before counts ({:.1f})", refuted, seen.recency_z, seen.repeat_z));
+    return undetermined(context, fmt::format("no deterministic candidate fits ({}), and victims are not drawn by chance alone: age counts ({:.1f} standard deviations), the victim before counts ({:.1f}); a policy that is no candidate, or lines of another set among them: a walk over fewer of them would decide", refuted, seen.recency_z, seen.repeat_z));
   }
   const auto evidence = fmt::format("{} evictions; {}", seen.misses, refuted);
   const double p = chi2_tail(seen.uniform_chi2, seen.uniform_dof);
@@ -251,13 +257,13 @@ Finding replacement(const Context& context) {
   const auto* line = line_value.get<Number>();
   if (!line || line->number < 1) return undetermined(context, "the line is not known");
   const auto border = miss_range(context.table, context.classes);
-  if (!border) return undetermined(context, "all latencies are of one class: either nothing is replaced or nothing stays");
+  if (!border) return undetermined(context, "all latencies are of one class: either nothing is replaced or nothing stays; a walk over one line more than a set holds, by another load path, would decide");
   const bool given = argument(context, "members") != nullptr;
   const auto members = given ? listed_members(argument_value(context, "members")) : missed_lines(context, static_cast<std::int64_t>(line->number), *border);
-  if (members.empty()) return undetermined(context, given ? "the set's members are not known" : "no line misses more than interference does");
-  if (members.size() < 2) return undetermined(context, "a set of one line replaces nothing but that line");
+  if (members.empty()) return undetermined(context, given ? "the set's members are not known; `cache_sets` would tell them" : "no line misses more than interference does; a walk over more lines would decide");
+  if (members.size() < 2) return undetermined(context, "a set of one line replaces nothing but that line; more members would decide");
   const auto walk = read_walk(context, members, static_cast<std::int64_t>(line->number), *border, !given);
-  if (!walk) return undetermined(context, "the walk leaves the set's members");
+  if (!walk) return undetermined(context, "the walk leaves the set's members; one over them alone would decide");
   const auto ways = walk->lines - 1;
   const auto expected = argument_value(context, "ways");
   if (const auto* n = expected.get<Number>(); n && n->number != static_cast<double>(ways)) {

@@ -29,14 +29,20 @@ struct Group {
 std::vector<Group> groups_of(const Context& context, const Curve& curve, const compiler::Formula& over) {
   const auto read = compiler::free_names(over);
   std::vector<Group> groups;
+  std::map<std::string, std::size_t> known;  // by what they have in common
   for (const auto& sample : curve.samples) {
     Fields at;
+    std::string key;
     for (const auto& column : context.table.columns) {
-      if (std::find(read.begin(), read.end(), column) == read.end()) at[column] = context.table.points[sample.point].at.at(column);
+      if (std::find(read.begin(), read.end(), column) != read.end()) continue;
+      const auto& value = context.table.points[sample.point].at.at(column);
+      const auto* n = value.get<Number>();
+      key += (n ? fmt::format("{}", n->number) : show(value)) + '\n';
+      at[column] = value;
     }
-    auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.at == at; });
-    if (group == groups.end()) group = groups.insert(groups.end(), Group{std::move(at), {}});
-    group->samples.push_back(sample);
+    const auto [group, fresh] = known.try_emplace(key, groups.size());
+    if (fresh) groups.push_back({std::move(at), {}});
+    groups[group->second].samples.push_back(sample);
   }
   return groups;
 }

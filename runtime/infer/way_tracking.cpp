@@ -8,40 +8,53 @@
 namespace gexp::infer {
 namespace {
 
-struct Eviction {
-  std::size_t way;
-  std::vector<std::size_t> order;  ///< ways from the least to the most recently used, at the eviction
+/// The lines in the order of their last use, the oldest first.
+class Recency {
+ public:
+  explicit Recency(std::size_t lines) : next_(lines + 1), before_(lines + 1) {
+    for (std::size_t line = 0; line <= lines; ++line) next_[line] = (line + 1) % (lines + 1), before_[next_[line]] = line;
+  }
+  void use(std::size_t line) {
+    const auto end = next_.size() - 1;
+    next_[before_[line]] = next_[line], before_[next_[line]] = before_[line];
+    before_[line] = before_[end], next_[line] = end;
+    next_[before_[line]] = line, before_[end] = line;
+  }
+  [[nodiscard]] std::size_t oldest() const { return next_.back(); }
+  [[nodiscard]] std::size_t after(std::size_t line) const { return next_[line]; }
+
+ private:
+  std::vector<std::size_t> next_, before_;  // the last one stands for both ends
 };
 
-/// The evictions of one history in order; way labels as the history gives them.
-std::vector<Eviction> evictions_of(const History& history, std::size_t lines, bool& canonical) {
+/// Calls `evicted(way, older)` for each eviction of one history in order; way labels as the history gives them, `older` by way: whether it
+/// was of the half that had been used least recently. False where the history did not begin cold: then labels mean nothing elsewhere.
+template <class Evicted> bool each_eviction(const History& history, std::size_t lines, Evicted evicted) {
   const auto ways = lines - 1;
-  std::vector<std::size_t> way_of(lines, lines), last_use(lines, 0);
-  std::vector<Eviction> all;
+  std::vector<std::size_t> way_of(lines, lines);
+  Recency recency(lines);
   std::size_t at = 0, absent = lines;
-  canonical = false;
   if (history.cold) {
     // The first `ways` distinct lines fill the ways in turn.
     std::size_t filled = 0;
     for (; at < history.lines.size() && filled < ways; ++at) {
       const auto line = history.lines[at];
-      last_use[line] = at + 1;
+      recency.use(line);
       if (way_of[line] == lines) {
-        if (!history.missed[at]) return {};  // a first touch that hits: not cold after all
+        if (!history.missed(at)) return false;  // a first touch that hits: not cold after all
         way_of[line] = filled++;
-      } else if (history.missed[at]) {
-        return {};
+      } else if (history.missed(at)) {
+        return false;
       }
     }
     for (std::size_t line = 0; line < lines; ++line) {
       if (way_of[line] == lines) absent = line;
     }
-    canonical = true;
   } else {
     for (; at < history.lines.size() && absent == lines; ++at) {
-      if (history.missed[at]) absent = history.lines[at];
+      if (history.missed(at)) absent = history.lines[at];
     }
-    if (absent == lines) return {};
+    if (absent == lines) return false;
     --at;
     std::size_t next = 0;
     for (std::size_t line = 0; line < lines; ++line) {
@@ -49,34 +62,30 @@ std::vector<Eviction> evictions_of(const History& history, std::size_t lines, bo
     }
   }
   // From here each miss is on the absent line; the line that misses next was its victim.
-  std::size_t incoming = lines, miss_at = 0;
-  std::vector<std::size_t> order_then;
+  std::size_t incoming = lines;
+  std::vector<bool> older(ways);
   for (; at < history.lines.size(); ++at) {
     const auto line = history.lines[at];
-    if (history.missed[at]) {
+    if (history.missed(at)) {
       if (incoming != lines) {
-        if (line == incoming || way_of[line] == lines) return all;  // interference: two lines absent at once
+        if (line == incoming || way_of[line] == lines) break;  // interference: two lines absent at once
         const auto way = way_of[line];
-        all.push_back({way, order_then});
+        evicted(way, older);
         way_of[incoming] = way;
         way_of[line] = lines;
       } else if (line != absent) {
-        return all;
+        break;
       }
       incoming = line;
-      miss_at = at;
-      std::vector<std::size_t> resident;
-      for (std::size_t other = 0; other < lines; ++other) {
-        if (way_of[other] != lines) resident.push_back(other);
+      std::fill(older.begin(), older.end(), false);
+      std::size_t half = ways / 2;
+      for (auto other = recency.oldest(); half > 0; other = recency.after(other)) {
+        if (way_of[other] != lines) older[way_of[other]] = true, --half;
       }
-      std::sort(resident.begin(), resident.end(), [&](auto a, auto b) { return last_use[a] < last_use[b]; });
-      order_then.clear();
-      for (const auto other : resident) order_then.push_back(way_of[other]);
     }
-    last_use[line] = at + 1;
+    recency.use(line);
   }
-  (void)miss_at;
-  return all;
+  return history.cold;
 }
 
 }  // namespace
@@ -87,57 +96,48 @@ Evictions follow_evictions(const std::vector<History>& histories, std::size_t li
   seen.by_way.assign(ways, 0);
   seen.labelled = true;
   double older = 0, older_expected = 0, older_variance = 0, repeats = 0, repeats_expected = 0, repeats_variance = 0;
-  std::vector<std::vector<Eviction>> all;
+  std::vector<std::vector<double>> all;  // evictions by way, of each history
   for (const auto& history : histories) {
-    bool canonical = false;
-    all.push_back(evictions_of(history, lines, canonical));
-    if (!all.back().empty()) seen.labelled = seen.labelled && canonical;
-  }
-  if (seen.labelled) {
-    for (const auto& evictions : all) {
-      for (const auto& eviction : evictions) ++seen.by_way[eviction.way];
-    }
-  } else {
-    // Labels differ from history to history: match them by how often each way is hit.
-    for (const auto& evictions : all) {
-      std::vector<double> counts(ways);
-      for (const auto& eviction : evictions) ++counts[eviction.way];
-      std::sort(counts.rbegin(), counts.rend());
-      for (std::size_t way = 0; way < ways; ++way) seen.by_way[way] += counts[way];
-    }
-  }
-  for (const auto& evictions : all) {
-    const double n = static_cast<double>(evictions.size());
-    seen.misses += n;
-    if (evictions.empty()) continue;
     std::vector<double> counts(ways);
-    for (const auto& eviction : evictions) ++counts[eviction.way];
+    const bool canonical = each_eviction(history, lines, [&](std::size_t way, const std::vector<bool>&) { ++counts[way]; });
+    const bool any = std::any_of(counts.begin(), counts.end(), [](double count) { return count > 0; });
+    if (any) seen.labelled = seen.labelled && canonical;
+    all.push_back(any ? std::move(counts) : std::vector<double>{});
+  }
+  for (auto counts : all) {
+    // Labels that differ from history to history are matched by how often each way is hit.
+    if (!seen.labelled) std::sort(counts.rbegin(), counts.rend());
+    for (std::size_t way = 0; way < counts.size(); ++way) seen.by_way[way] += counts[way];
+  }
+  const double pool = std::accumulate(seen.by_way.begin(), seen.by_way.end(), 0.0);
+  for (std::size_t h = 0; h < histories.size(); ++h) {
+    const auto& counts = all[h];
+    if (counts.empty()) continue;
+    const double n = std::accumulate(counts.begin(), counts.end(), 0.0);
+    seen.misses += n;
     if (!seen.labelled) {
       for (const auto count : counts) seen.uniform_chi2 += (count - n / static_cast<double>(ways)) * (count - n / static_cast<double>(ways)) / (n / static_cast<double>(ways));
       seen.uniform_dof += static_cast<double>(ways - 1);
     }
     // Chances of the ways, from the pool where labels agree, else from this history alone.
     std::vector<double> chance(ways);
-    const double pool = std::accumulate(seen.by_way.begin(), seen.by_way.end(), 0.0);
     for (std::size_t way = 0; way < ways; ++way) chance[way] = seen.labelled ? seen.by_way[way] / pool : counts[way] / n;
     double squares = 0;
     for (const auto p : chance) squares += p * p;
-    for (std::size_t i = 0; i < evictions.size(); ++i) {
+    std::size_t before = ways;
+    each_eviction(histories[h], lines, [&](std::size_t way, const std::vector<bool>& old) {
       double p_old = 0;
-      bool is_old = false;
-      for (std::size_t rank = 0; rank < ways / 2; ++rank) {
-        p_old += chance[evictions[i].order[rank]];
-        is_old = is_old || evictions[i].order[rank] == evictions[i].way;
-      }
-      older += is_old ? 1 : 0;
+      for (std::size_t each = 0; each < ways; ++each) p_old += old[each] ? chance[each] : 0;
+      older += old[way] ? 1 : 0;
       older_expected += p_old;
       older_variance += p_old * (1 - p_old);
-      if (i > 0) {
-        repeats += evictions[i].way == evictions[i - 1].way ? 1 : 0;
+      if (before != ways) {
+        repeats += way == before ? 1 : 0;
         repeats_expected += squares;
         repeats_variance += squares * (1 - squares);
       }
-    }
+      before = way;
+    });
   }
   if (seen.labelled && seen.misses > 0) {
     const double each = seen.misses / static_cast<double>(ways);

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 namespace gexp::infer {
 
-/// One contiguous stretch of history: which line each access touched and whether it missed.
+/// One contiguous stretch of history: which line each access touched and whether it missed. It owns neither.
 struct History {
-  std::vector<std::size_t> lines;
-  std::vector<bool> missed;
-  bool cold = false;  ///< begins with an empty set, at its first access
+  std::span<const std::uint32_t> lines;
+  const std::vector<bool>* misses = nullptr;  ///< of a whole run
+  std::size_t first = 0;                      ///< index of this stretch's first access there
+  bool cold = false;                          ///< begins with an empty set, at its first access
+  [[nodiscard]] bool missed(std::size_t i) const { return (*misses)[first + i]; }
 };
 
 /// What the evictions of one set show, when one line more than it has ways is walked.

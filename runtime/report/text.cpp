@@ -71,6 +71,21 @@ std::string judgement_text(const Judgement& judged, const Paint& paint) {
   return text;
 }
 
+/// "23 of 512 points, 1.1 of 412 million timed accesses of the full sweep"
+std::string spent_text(const runtime::Spent& spent) {
+  const auto& full = spent.full;
+  double scale = 1;
+  const char* name = "";
+  for (const auto& [size, word] : {std::pair{1e9, " billion"}, {1e6, " million"}, {1e3, " thousand"}}) {
+    if (full.accesses < size) continue;
+    scale = size, name = word;
+    break;
+  }
+  const auto short_of = [&](double number) { return number >= 100 ? fmt::format("{:.0f}", number) : fmt::format("{:.2g}", number); };
+  return fmt::format("{:.0f} of {}{:.0f} points, {} of {}{}{} timed accesses of the full sweep", spent.points, full.about ? "about " : "", full.points, short_of(spent.accesses / scale),
+                     full.at_least ? "at least " : full.about ? "about " : "", short_of(full.accesses / scale), name);
+}
+
 }  // namespace
 
 std::string text(const compiler::Program& program, const RunResult& result, bool colour) {
@@ -94,6 +109,11 @@ std::string text(const compiler::Program& program, const RunResult& result, bool
     ++judged;
   }
   if (!expectations.empty()) out += "\nexpectations\n" + expectations;
+  std::string refined;
+  for (const auto& stage : result.stages) {
+    if (stage.spent) refined += fmt::format("  {:<{}}  {}\n", stage.name, width, spent_text(*stage.spent));
+  }
+  if (!refined.empty()) out += "\nrefined\n" + refined;
   for (const auto& stage : result.stages) {
     points += stage.table.points.size();
     for (const auto& point : stage.table.points) {

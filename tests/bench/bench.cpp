@@ -16,6 +16,7 @@
 #include "runtime/jit/compiler.h"
 #include "runtime/session.h"
 #include "runtime/sim/sim.h"
+#include "tests/bench/findings.h"
 
 using namespace gexp;
 namespace fs = std::filesystem;
@@ -189,10 +190,13 @@ stage s {{
 
 }  // namespace
 
+/// gexp_bench [GEXP [FILTER]]: with a filter, only the answers whose names have it in them.
 int main(int argc, char** argv) {
   const std::string gexp = argc > 1 ? argv[1] : "build/release/gexp";
+  if (argc > 2) return gexp::bench::findings(argv[2]), 0;
   front_end();
   edit_loop(gexp);
   simulator();
   contention();
+  gexp::bench::findings("");
 }

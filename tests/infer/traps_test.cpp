@@ -83,26 +83,26 @@ TEST_CASE("policies differ where they should, and two ways of LRU are tree-PLRU"
 
 TEST_CASE("victims are followed from a cold set on") {
   // Four ways, five lines; the victim is always way 2.
-  infer::History history;
-  history.cold = true;
+  std::vector<std::uint32_t> lines;
+  std::vector<bool> missed;
   std::vector<std::size_t> way = {0, 1, 2, 3, 9};
-  const auto access = [&](std::size_t line) {
-    history.lines.push_back(line);
-    history.missed.push_back(way[line] == 9);
+  const auto access = [&](std::uint32_t line) {
+    lines.push_back(line);
+    missed.push_back(way[line] == 9);
     if (way[line] != 9) return;
     for (auto& other : way) {
       if (other == 2) other = 9;
     }
     way[line] = 2;
   };
-  for (const std::size_t line : {0, 1, 2, 3}) {
-    history.lines.push_back(line);
-    history.missed.push_back(true);
+  for (const std::uint32_t line : {0, 1, 2, 3}) {
+    lines.push_back(line);
+    missed.push_back(true);
   }
   for (int lap = 0; lap < 50; ++lap) {
-    for (const std::size_t line : {4, 2, 0, 1, 3}) access(line);
+    for (const std::uint32_t line : {4, 2, 0, 1, 3}) access(line);
   }
-  const auto seen = infer::follow_evictions({history}, 5);
+  const auto seen = infer::follow_evictions({{lines, &missed, 0, true}}, 5);
   CHECK(seen.labelled);
   CHECK(seen.misses > 90);
   CHECK(seen.by_way[2] == seen.misses);

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/infer/drift.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "runtime/infer/statistics.h"
+
+// A clock that drifts makes every access of a run slower by one ratio, whatever its address and its level; a miss makes some
+// accesses slower, by much. Within one point nothing but the clock changes from one repetition to the next, so the ratio of a
+// run's accesses to the same accesses of the point's first run is the clock's, where nearly all accesses agree on it. A
+// structure that ends at a footprint does not show there: it makes points differ and not runs. So drift is called when the runs of several
+// points slide, by small steps, through at least three levels. Runs whose fastest mode then lies on one such slide are brought to
+// its middle. What is lost is a class so near to another, and never in a run with it, that it lies on the slide: the caller says so.
+namespace gexp::infer {
+namespace {
+
+constexpr std::size_t kFewest = 16;     // accesses of a run that tell its pace
+constexpr double kAgree = 0.02;         // of a ratio: an access that agrees with the median one, noise included
+constexpr double kMostAgree = 0.8;      // share of the accesses that must
+constexpr double kSure = 5;             // standard errors
+constexpr double kSmallStep = 0.015;    // from a run to the next, or between neighbouring levels: more is no slide
+constexpr double kMatters = 0.015;      // a slide that splits no class is left alone
+constexpr double kFastest = 0.1;        // of the accesses, the fastest, that tell a run's level
+constexpr double kSamePlace = 0.003;    // levels nearer than that are one
+
+/// The ratio of a run to another of its point; nullopt where the accesses do not agree on one.
+struct Ratio {
+  double value = 1, error = 0;
+};
+std::optional<Ratio> ratio_of(const Run& first, const Run& run) {
+  if (run.ticks.size() != first.ticks.size() || run.ticks.size() < kFewest) return std::nullopt;
+  std::vector<double> ratios;
+  ratios.reserve(run.ticks.size());
+  for (std::size_t i = 0; i < run.ticks.size(); ++i) {
+    if (first.ticks[i] > 0) ratios.push_back(static_cast<double>(run.ticks[i]) / first.ticks[i]);
+  }
+  if (ratios.size() < kFewest) return std::nullopt;
+  const double middle = median(ratios);
+  std::size_t agree = 0;
+  double squares = 0;
+  for (const auto ratio : ratios) {
+    if (std::fabs(ratio - middle) > kAgree * middle) continue;
+    ++agree;
+    squares += (ratio - middle) * (ratio - middle);
+  }
+  if (static_cast<double>(agree) < kMostAgree * static_cast<double>(ratios.size())) return std::nullopt;
+  return Ratio{middle, 1.25 * std::sqrt(squares) / static_cast<double>(agree)};  // of a median
+}
+
+/// Where a run's fastest mode lies.
+double level_of(const Run& run) {
+  auto ticks = run.ticks;
+  const auto at = ticks.begin() + static_cast<std::ptrdiff_t>(kFastest * static_cast<double>(ticks.size()));
+  std::nth_element(ticks.begin(), at, ticks.end());
+  const double low = *at * (1 - kAgree) - 1, high = *at * (1 + kAgree) + 1;
+  double sum = 0, count = 0;
+  for (const auto tick : run.ticks) {
+    if (tick >= low && tick <= high) sum += tick, ++count;
+  }
+  return sum / count;
+}
+
+/// Whether the runs of several points slide.
+bool slides(const Table& table) {
+  std::size_t tried = 0, slid = 0;
+  std::vector<double> levels;
+  for (const auto& point : table.points) {
+    if (point.runs.size() < 2) continue;
+    double low = 1, high = 1, error = 0, before = 1;
+    bool small = true, agreed = true;
+    std::vector<double> own{1};
+    for (std::size_t r = 1; r < point.runs.size() && agreed; ++r) {
+      const auto ratio = ratio_of(point.runs[0], point.runs[r]);
+      agreed = ratio.has_value();
+      if (!agreed) break;
+      small = small && std::fabs(ratio->value / before - 1) <= kSmallStep;
+      low = std::min(low, ratio->value), high = std::max(high, ratio->value), error = std::max(error, ratio->error);
+      before = ratio->value;
+      own.push_back(before);
+    }
+    if (!agreed) continue;
+    ++tried;
+    if (!small || high - low <= std::max(kSamePlace, kSure * error)) continue;
+    ++slid;
+    const double first = level_of(point.runs[0]);
+    for (const auto ratio : own) levels.push_back(first * ratio);
+  }
+  if (slid < 2 || 10 * slid < tried) return false;
+  std::sort(levels.begin(), levels.end());
+  std::size_t places = 1;
+  for (std::size_t i = 1, last = 0; i < levels.size(); ++i) {
+    if (levels[i] > levels[last] * (1 + kSamePlace)) ++places, last = i;
+  }
+  return places >= 3;
+}
+
+}  // namespace
+
+std::optional<Steadied> steady(const Table& table) {
+  if (table.timing != Table::Timing::Each || !slides(table)) return std::nullopt;
+  struct Place {
+    double level;
+    std::size_t point, run;
+  };
+  std::vector<Place> places;
+  for (std::size_t p = 0; p < table.points.size(); ++p) {
+    for (std::size_t r = 0; r < table.points[p].runs.size(); ++r) {
+      if (!table.points[p].runs[r].ticks.empty()) places.push_back({level_of(table.points[p].runs[r]), p, r});
+    }
+  }
+  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.level < b.level; });
+  double most = 0;
+  for (std::size_t begin = 0, end = 0; begin < places.size(); begin = end) {
+    end = begin + 1;
+    while (end < places.size() && places[end].level <= places[end - 1].level * (1 + kSmallStep)) ++end;
+    most = std::max(most, places[end - 1].level / places[begin].level - 1);
+  }
+  if (most <= kMatters) return std::nullopt;
+  Steadied steadied{table, most};
+  for (std::size_t begin = 0, end = 0; begin < places.size(); begin = end) {
+    end = begin + 1;
+    while (end < places.size() && places[end].level <= places[end - 1].level * (1 + kSmallStep)) ++end;
+    const double middle = std::sqrt(places[begin].level * places[end - 1].level);
+    for (auto at = begin; at < end; ++at) {
+      const auto& place = places[at];
+      for (auto& tick : steadied.table.points[place.point].runs[place.run].ticks) tick = static_cast<std::uint32_t>(std::lround(tick * middle / place.level));
+    }
+  }
+  return steadied;
+}
+
+}  // namespace gexp::infer

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/infer/look_alikes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "runtime/infer/column.h"
+#include "runtime/infer/statistics.h"
+
+// A column of misses that rises at x says that something does not fit beyond x, not what. Slow places are no misses: an address in
+// the far part of an L2 is slow whenever it is walked; what tells them apart is an address walked on both sides of the border that hits on one
+// and misses on the other. A cache and a TLB can end at one footprint; then misses are of two classes, or go in two steps when
+// the footprint shrinks. A clock that changes its pace makes every access of a run slower by one small ratio; misses of one structure come among
+// hits sooner or later. And addresses that agree in all low bits share a set in every cache, so that few of them fit.
+namespace gexp::infer {
+namespace {
+
+constexpr std::int64_t kPage = 4096;   // the least that a TLB translates
+constexpr double kPart = 0.05;         // share of the misses at a point that makes a class of them
+constexpr double kLower = 0.6;         // of a level: a lower one
+constexpr double kPace = 0.15;         // share by which a clock may change its pace unnoticed
+constexpr double kBetween = 0.4;       // of the way from a hit to a miss, from either side: neither
+constexpr std::size_t kTurns = 4;      // between hits and misses, within a run, that no change of pace makes
+
+/// The call of misses or missed that a column is made of; null when it is made of something else.
+const compiler::Formula* miss_call(const compiler::Formula& formula) {
+  if (formula.kind == compiler::Formula::Kind::Call && (formula.text == "misses" || formula.text == "missed")) return &formula;
+  for (const auto& operand : formula.operands) {
+    if (const auto* call = miss_call(*operand)) return call;
+  }
+  for (const auto& inner : formula.arguments) {
+    if (const auto* call = inner.value ? miss_call(*inner.value) : nullptr) return call;
+  }
+  return nullptr;
+}
+
+struct Address {
+  double visits[2] = {0, 0}, misses[2] = {0, 0};  ///< in the quiet points, in the missing ones
+  /// Whether it misses more in the missing points than one rate on both sides explains.
+  [[nodiscard]] bool moved(double chance) const {
+    return share_at_least(misses[1], misses[0] + misses[1], visits[1] / (visits[0] + visits[1])) < chance;
+  }
+};
+
+}  // namespace
+
+std::optional<MissRange> range_of(const Context& context) {
+  const auto* data = argument(context);
+  const auto* call = data ? miss_call(*data->value) : nullptr;
+  if (!call || context.table.timing != Table::Timing::Each) return std::nullopt;
+  std::optional<double> slower_than;
+  for (const auto& each : call->arguments) {
+    if (each.label != "above") continue;
+    const auto value = compiler::evaluate(*each.value, context.outer);
+    const auto* n = value ? value->get<Number>() : nullptr;
+    if (!n) return std::nullopt;
+    slower_than = n->number;
+  }
+  return miss_range(context.table, context.classes, slower_than);
+}
+
+bool only_places(const Context& context, const Curve& curve, double quiet, double missing) {
+  const auto range = range_of(context);
+  if (!range) return false;
+  std::map<std::int64_t, Address> addresses;
+  for (const auto& sample : curve.samples) {
+    if (sample.x != quiet && sample.x != missing) continue;
+    const auto& point = context.table.points[sample.point];
+    if (!point.walk || point.walk->steps == 0) return false;
+    const auto lap = static_cast<std::size_t>(point.walk->steps);
+    const int side = sample.x == missing ? 1 : 0;
+    const auto misses = misses_by_step(point, *range);
+    std::vector<std::uint32_t> visits(lap);
+    for (const auto& run : point.runs) {
+      for (std::size_t i = 0; i < lap; ++i) visits[i] += static_cast<std::uint32_t>(run.ticks.size() / lap + (i < run.ticks.size() % lap ? 1 : 0));
+    }
+    for (std::size_t i = 0; i < lap; ++i) {
+      auto& address = addresses[point.walk->at(0, static_cast<std::int64_t>(i))];
+      address.visits[side] += visits[i], address.misses[side] += misses[i];
+    }
+  }
+  Address both, fresh;  // walked on both sides; only in the missing points
+  for (const auto& [offset, address] : addresses) {
+    if (address.visits[1] == 0) continue;
+    auto& into = address.visits[0] == 0 ? fresh : both;
+    for (const int side : {0, 1}) into.visits[side] += address.visits[side], into.misses[side] += address.misses[side];
+    if (address.visits[0] > 0 && address.moved(1e-5)) return false;
+  }
+  if (both.visits[0] == 0) return false;  // nothing to compare
+  if (range->strays == 0 && both.misses[0] == 0 && both.misses[1] >= 2) return false;
+  return !both.moved(0.01) && poisson_at_least(fresh.misses[1], range->strays * fresh.visits[1]) < 1e-3;
+}
+
+
+std::optional<double> only_pace(const Context& context, const Curve& curve, double quiet, double missing) {
+  const auto range = range_of(context);
+  if (!range) return std::nullopt;
+  double hits = 0, hit_ticks = 0, misses = 0, miss_ticks = 0;
+  for (const auto& sample : curve.samples) {
+    for (const auto& run : context.table.points[sample.point].runs) {
+      for (const auto tick : run.ticks) {
+        if (tick > range->outlier) continue;
+        const bool miss = (*range)(tick);
+        if (sample.x == missing && miss) ++misses, miss_ticks += tick;
+        if (sample.x == quiet && !miss) ++hits, hit_ticks += tick;
+      }
+    }
+  }
+  if (hits == 0 || misses == 0) return std::nullopt;
+  const double hit = hit_ticks / hits, miss = miss_ticks / misses;
+  if (miss / hit - 1 >= kPace) return std::nullopt;
+  // A run with both kinds goes from one to the other and back, with little between them.
+  const double low = hit + kBetween * (miss - hit), high = miss - kBetween * (miss - hit);
+  for (const auto& sample : curve.samples) {
+    if (sample.x != missing) continue;
+    for (const auto& run : context.table.points[sample.point].runs) {
+      std::size_t turns = 0, slow = 0, fast = 0, between = 0;
+      bool was_slow = false;
+      for (const auto tick : run.ticks) {
+        if (tick > range->outlier) continue;
+        const bool is_slow = tick > high;
+        if (tick > low && !is_slow) {
+          ++between;
+          continue;
+        }
+        turns += slow + fast > 0 && is_slow != was_slow ? 1 : 0;
+        ++(is_slow ? slow : fast);
+        was_slow = is_slow;
+      }
+      if (turns >= kTurns && between <= std::min(slow, fast)) return std::nullopt;
+    }
+  }
+  return miss / hit - 1;
+}
+
+std::optional<std::int64_t> one_residue(const Context& context, const Curve& curve, double x) {
+  if (!range_of(context)) return std::nullopt;
+  std::int64_t distance = 0;
+  for (const auto& sample : curve.samples) {
+    const auto& walk = context.table.points[sample.point].walk;
+    if (sample.x != x) continue;
+    if (!walk || walk->steps < 2) return std::nullopt;
+    for (std::int64_t i = 1; i < walk->steps; ++i) distance = std::gcd(distance, walk->at(0, i) - walk->at(0, 0));
+  }
+  const auto residue = distance & -distance;  // what a cache of 2^k sets sees
+  return residue >= kPage ? std::optional(distance) : std::nullopt;
+}
+
+std::string doubts(const Context& context, const Curve& curve, double x) {
+  const auto range = range_of(context);
+  if (!range) return {};
+  std::vector<double> by_class(context.classes.list.size());
+  double all = 0;
+  bool own_page = true, walked = false;
+  for (const auto& sample : curve.samples) {
+    if (sample.x != x) continue;
+    const auto& point = context.table.points[sample.point];
+    for (const auto& run : point.runs) {
+      for (const auto tick : run.ticks) {
+        if ((*range)(tick)) ++by_class[context.classes.of(tick)], ++all;
+      }
+    }
+    if (!point.walk || point.walk->steps < 2) continue;
+    walked = true;
+    std::vector<std::int64_t> pages;
+    for (std::int64_t i = 0; i < point.walk->steps; ++i) pages.push_back(point.walk->at(0, i) / kPage);
+    std::sort(pages.begin(), pages.end());
+    own_page = own_page && std::adjacent_find(pages.begin(), pages.end()) == pages.end();
+  }
+  std::string levels;
+  std::size_t parts = 0;
+  for (std::size_t i = 0; i < by_class.size(); ++i) {
+    if (by_class[i] <= kPart * all) continue;
+    levels += fmt::format("{}{:g}", parts++ ? " and " : "", context.classes.list[i].centre);
+  }
+  std::string text;
+  if (parts > 1) text += fmt::format("; misses there take {} ticks: what is behind it differs, or two structures end at this size, of which another stride moves one and not the other", levels);
+  if (walked && own_page) text += "; every access is on a page of its own: as many lines and as many pages look alike here, two lines a page would tell them apart";
+  return text;
+}
+
+std::optional<double> earlier_step(const Curve& curve, double flat) {
+  std::map<double, double> highest;  // by x, as last_flat and first_flat see it
+  for (const auto& sample : curve.samples) {
+    if (sample.x >= flat) continue;
+    const auto [at, fresh] = highest.try_emplace(sample.x, sample.y);
+    if (!fresh) at->second = std::max(at->second, sample.y);
+  }
+  std::vector<std::pair<double, double>> steps(highest.begin(), highest.end());
+  std::vector<double> most_after(steps.size() + 1, 0);
+  for (std::size_t i = steps.size(); i-- > 0;) most_after[i] = std::max(most_after[i + 1], steps[i].second);
+  double least = INFINITY;
+  for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
+    least = std::min(least, steps[i].second);
+    if (most_after[i + 1] > 0 && most_after[i + 1] <= kLower * least) return steps[i + 1].first;
+  }
+  return std::nullopt;
+}
+
+}  // namespace gexp::infer

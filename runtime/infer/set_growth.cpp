@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/infer/set_growth.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "runtime/infer/column.h"
+#include "runtime/infer/infer.h"
+
+// Mei17 section 4.2, step 3: from a footprint that fits exactly, grow line by line. Each added line goes into one set. A set that
+// holds no more lines than ways never misses; with one line more, all its lines miss in every lap (LRU, FIFO) or each does now
+// and then (random and weighted replacement, tree-PLRU and NRU in several orders). So the lines that begin to miss at the same
+// moment are one set, whatever the sets' sizes and however addresses choose them, and its ways are its lines before the added one.
+// Two things prove it. The ways of all sets add up to the lines that fitted; if not, some set was not overflowed, and the answer
+// waits. And whatever replaces lines, at least one line of an overflowing set misses in every lap: where a lap goes by in which no
+// member does, a member is unknown. It is among the lines that began to miss late, and the one that missed in just those laps.
+namespace gexp::infer {
+namespace {
+
+constexpr double kHidden = 0.002;   // share of laps that jitter may leave without a miss
+constexpr double kFiltered = 0.15;  // the same behind another level, which may hold the line that is absent
+constexpr double kMostlySilent = 0.5;  // share of laps without a miss that leaves too little of a set
+constexpr double kAlways = 0.9;     // share of laps in which a line misses that always does
+
+}  // namespace
+
+bool Silence::proves_more() const { return static_cast<double>(hidden) > std::max(1.0, allowed * static_cast<double>(all)); }
+
+Result<Growth> read_growth(const Context& context, std::int64_t line_bytes, const MissRange& border) {
+  const auto* data = argument(context);
+  Growth growth;
+  std::map<double, std::vector<std::size_t>> points;
+  for (std::size_t i = 0; i < context.table.points.size(); ++i) {
+    const auto& point = context.table.points[i];
+    if (point.runs.empty() || !point.walk || point.walk->steps == 0) continue;
+    const PointScope scope(context.table, context.classes, i, context.stage, context.outer);
+    auto x = compiler::evaluate(*data->over, scope);
+    if (!x) return x.error();
+    const auto* n = x->get<Number>();
+    if (!n) return failure("E0401", "the lines added are no number here");
+    points[n->number].push_back(i);
+  }
+  std::unordered_map<std::int64_t, std::size_t> index;
+  for (const auto& [extra, at] : points) {
+    auto& level = growth.levels[extra];
+    for (const auto i : at) {
+      const auto& walk = *context.table.points[i].walk;
+      for (std::int64_t step = 0; step < walk.steps; ++step) {
+        const auto offset = walk.at(0, step);
+        const auto [entry, fresh] = index.try_emplace(offset / line_bytes, growth.number.size());
+        if (fresh) growth.number.push_back(offset / line_bytes), growth.offset.push_back(offset);
+        else growth.offset[entry->second] = std::min(growth.offset[entry->second], offset);
+      }
+    }
+    level.present = growth.number.size();
+    level.misses.resize(level.present), level.by_class.resize(level.present * context.classes.list.size());
+    std::vector<std::size_t> line_at;
+    for (const auto i : at) {
+      const auto& point = context.table.points[i];
+      const auto lap = static_cast<std::size_t>(point.walk->steps);
+      line_at.resize(lap);
+      for (std::size_t step = 0; step < lap; ++step) line_at[step] = index.at(point.walk->at(0, static_cast<std::int64_t>(step)) / line_bytes);
+      for (const auto& run : point.runs) {
+        for (std::size_t begin = 0; begin + lap <= run.ticks.size(); begin += lap) {
+          std::vector<bool> missed(level.present);
+          for (std::size_t step = 0; step < lap; ++step) {
+            if (!border(run.ticks[begin + step])) continue;
+            missed[line_at[step]] = true;
+            ++level.misses[line_at[step]];
+            ++level.by_class[line_at[step] * context.classes.list.size() + context.classes.of(run.ticks[begin + step])];
+          }
+          level.laps.push_back(std::move(missed));
+        }
+      }
+    }
+  }
+  return growth;
+}
+
+Silence silence(const Growth& growth, double onset, const std::vector<std::size_t>& lines, const std::vector<std::size_t>& more) {
+  Silence seen;
+  seen.allowed = growth.filtered ? kFiltered : kHidden;
+  for (auto level = growth.levels.find(onset); level != growth.levels.end(); ++level) {
+    for (const auto& lap : level->second.laps) {
+      const auto misses = [&](std::size_t line) { return line < lap.size() && lap[line]; };
+      ++seen.all;
+      if (std::none_of(lines.begin(), lines.end(), misses) && std::none_of(more.begin(), more.end(), misses)) ++seen.hidden;
+    }
+  }
+  return seen;
+}
+
+namespace {
+
+/// Lines that began to miss at one level and cannot be the better part of a set that overflowed just then.
+bool no_set_of_its_own(const Growth& growth, const Group& group) {
+  const auto& level = growth.levels.at(group.onset);
+  const double laps = static_cast<double>(level.laps.size());
+  const auto silent = std::count_if(level.laps.begin(), level.laps.end(), [&](const auto& lap) { return std::none_of(group.lines.begin(), group.lines.end(), [&](auto line) { return lap[line]; }); });
+  if (static_cast<double>(silent) > kMostlySilent * laps) return true;
+  if (group.lines.size() != 2) return false;
+  // Two lines that share one way replace each other: neither ever hits.
+  return std::any_of(group.lines.begin(), group.lines.end(), [&](auto line) { return static_cast<double>(level.misses[line]) < kAlways * laps; });
+}
+
+/// Where a line is that may belong elsewhere: in a group, or late (then `group` is the number of groups).
+struct Candidate {
+  std::size_t group = 0, at = 0, line = 0;
+};
+
+/// Lines that began to miss after a group's onset, and not because they were added.
+std::vector<Candidate> candidates_for(const Growth& growth, const std::vector<Group>& groups, const std::vector<std::size_t>& late, const Group& lacking) {
+  std::vector<Candidate> all;
+  for (std::size_t at = 0; at < late.size(); ++at) all.push_back({groups.size(), at, late[at]});
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (groups[g].onset <= lacking.onset) continue;
+    const auto before = std::prev(growth.levels.find(groups[g].onset))->second.present;
+    for (std::size_t at = 0; at < groups[g].lines.size(); ++at) {
+      if (groups[g].lines[at] < before) all.push_back({g, at, groups[g].lines[at]});
+    }
+  }
+  return all;
+}
+
+/// Gives the groups that lack a member the line that missed in just the laps in which no other of their lines did: a late one, or
+/// one that was seen first when another set overflowed and was counted there.
+void complete(const Growth& growth, std::vector<Group>& groups, std::vector<std::size_t>& late) {
+  for (auto& group : groups) {
+    for (auto lack = silence(growth, group.onset, group.lines); lack.proves_more();) {
+      std::vector<std::pair<std::size_t, Candidate>> left;
+      for (const auto& candidate : candidates_for(growth, groups, late, group)) left.emplace_back(silence(growth, group.onset, group.lines, {candidate.line}).hidden, candidate);
+      const auto fewer = [](const auto& a, const auto& b) { return a.first < b.first; };
+      std::sort(left.begin(), left.end(), fewer);
+      // One that explains half of the silence; another that does as well leaves it open which.
+      if (left.empty() || 2 * left[0].first > lack.hidden || (left.size() > 1 && left[1].first == left[0].first)) break;
+      const auto& best = left[0].second;
+      auto& from = best.group == groups.size() ? late : groups[best.group].lines;
+      from.erase(from.begin() + static_cast<std::ptrdiff_t>(best.at));
+      group.lines.push_back(best.line);
+      lack.hidden = left[0].first;
+    }
+  }
+}
+
+/// Whether some line of the group, at the group's onset, missed in less than half of the laps: then another may not have been seen.
+bool misses_rarely(const Growth& growth, const Group& group) {
+  const auto& level = growth.levels.at(group.onset);
+  return std::any_of(group.lines.begin(), group.lines.end(), [&](auto line) { return 2 * level.misses[line] < level.laps.size(); });
+}
+
+}  // namespace
+
+Groups group_lines(const Growth& growth, const std::map<double, std::size_t>& enough) {
+  const auto& levels = growth.levels;
+  std::vector<Group> groups;
+  std::vector<std::size_t> late;  // lines that were there before, and began to miss with no line added to them
+  std::vector<bool> assigned(growth.number.size());
+  for (auto level = std::next(levels.begin()); level != levels.end(); ++level) {
+    const auto before = std::prev(level)->second.present;
+    const auto enough_here = enough.at(level->first);
+    Group begin{level->first, {}};
+    for (std::size_t line = 0; line < level->second.present; ++line) {
+      if (level->second.misses[line] >= enough_here && !assigned[line]) begin.lines.push_back(line);
+    }
+    for (const auto line : begin.lines) assigned[line] = true;
+    const auto added = std::find_if(begin.lines.begin(), begin.lines.end(), [&](auto line) { return line >= before; });
+    if (added == begin.lines.begin()) continue;  // of sets that overflow already, or nothing
+    const auto old = static_cast<std::size_t>(added - begin.lines.begin());
+    begin.lines.resize(old);
+    for (auto line = before; line < level->second.present; ++line) begin.lines.push_back(line), assigned[line] = true;  // it opened the set, whether it was seen to miss or not
+    if (no_set_of_its_own(growth, begin)) late.insert(late.end(), begin.lines.begin(), begin.lines.begin() + static_cast<std::ptrdiff_t>(old));
+    else groups.push_back(std::move(begin));
+  }
+  complete(growth, groups, late);
+  return {std::move(groups), std::move(late)};
+}
+
+SetIndex index_of(const Growth& growth, const std::vector<Group>& groups, std::int64_t line_bytes) {
+  std::vector<Labelled> labelled;
+  for (std::size_t set = 0; set < groups.size(); ++set) {
+    for (const auto line : groups[set].lines) labelled.push_back({growth.number[line], set});
+  }
+  return find_set_index(labelled, groups.size(), line_bytes);
+}
+
+bool settle_sizes(const Growth& growth, std::vector<Group>& groups, std::int64_t line_bytes) {
+  std::size_t total = 0;
+  for (const auto& group : groups) total += group.lines.size();
+  if (total % groups.size() != 0) return true;
+  const auto size = total / groups.size();
+  std::vector<std::size_t> more, fewer;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const auto own = groups[g].lines.size();
+    if (own == size + 1) more.push_back(g);
+    else if (own + 1 == size) fewer.push_back(g);
+    else if (own != size) return true;
+  }
+  if (more.size() != 1 || fewer.size() != 1 || groups[fewer[0]].onset >= groups[more[0]].onset || !misses_rarely(growth, groups[fewer[0]])) return true;
+  for (std::size_t at = 0; at < groups[more[0]].lines.size(); ++at) {
+    auto moved = groups;
+    auto& from = moved[more[0]].lines;
+    moved[fewer[0]].lines.push_back(from[at]);
+    from.erase(from.begin() + static_cast<std::ptrdiff_t>(at));
+    if (index_of(growth, moved, line_bytes).mapping == "not bit-defined") continue;
+    groups = std::move(moved);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace gexp::infer

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "runtime/infer/analysis.h"
+#include "runtime/infer/set_index.h"
+
+/// Lines that are added one by one to a footprint that fits, and which lines then begin to miss together.
+namespace gexp::infer {
+
+struct Level {                            ///< all points with one value of `extra`
+  std::size_t present = 0;                ///< lines, those with the lowest indices
+  std::vector<std::size_t> misses;        ///< by line
+  std::vector<std::uint32_t> by_class;    ///< the same by line and latency class
+  std::vector<std::vector<bool>> laps;    ///< [lap][line]: whether it missed; of all orders and repetitions
+};
+
+/// Lines have indices in the order in which they were added.
+struct Growth {
+  std::map<double, Level> levels;
+  std::vector<std::int64_t> number;  ///< of a line: its address in lines
+  std::vector<std::int64_t> offset;  ///< of a line: the lowest one visited
+  bool filtered = false;             ///< another level lies before the one that overflows, and may hold the line that is absent
+};
+Result<Growth> read_growth(const Context& context, std::int64_t line_bytes, const MissRange& border);
+
+/// What began to miss at one level: a set, all its lines at the onset, the added one included.
+struct Group {
+  double onset = 0;
+  std::vector<std::size_t> lines;
+};
+
+struct Groups {
+  std::vector<Group> sets;
+  std::vector<std::size_t> late;  ///< lines that began to miss with no line added to them, and found no set
+};
+/// `enough(level)`: misses of a line that are no accident there.
+Groups group_lines(const Growth& growth, const std::map<double, std::size_t>& enough);
+
+/// Laps from an onset on, and those of them in which none of a set's known lines missed.
+struct Silence {
+  std::size_t all = 0, hidden = 0;
+  double allowed = 0;  ///< share
+  [[nodiscard]] bool proves_more() const;
+};
+Silence silence(const Growth& growth, double onset, const std::vector<std::size_t>& lines, const std::vector<std::size_t>& more = {});
+
+SetIndex index_of(const Growth& growth, const std::vector<Group>& groups, std::int64_t line_bytes);
+
+/// Sets that are equal but for a line too many in one and too few in another that overflowed before: the line may have been seen
+/// first when the later one overflowed. If sets of one size follow a simple function of the address, which all other lines
+/// confirm, it was. True: nothing is left open; the groups may have changed.
+bool settle_sizes(const Growth& growth, std::vector<Group>& groups, std::int64_t line_bytes);
+
+}  // namespace gexp::infer
