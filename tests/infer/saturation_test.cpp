@@ -70,7 +70,7 @@ TEST_CASE("the interval holds the knee as often as it says") {
       const double true_knee = 20;
       int held = 0, found = 0;
       double off = 0;
-      for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+      for (std::uint64_t seed = 1; seed <= 40; ++seed) {
         const auto finding = saturation(rates(xs, kCorner, share, seed));
         if (undetermined(finding)) continue;
         ++found;
@@ -81,9 +81,8 @@ TEST_CASE("the interval holds the knee as often as it says") {
       CAPTURE(xs.size());
       CAPTURE(held);
       CAPTURE(found);
-      MESSAGE(share << " " << xs.size() << " held " << held << " of " << found << " off " << off / found);
-      CHECK(found >= 48);
-      CHECK(held >= 0.9 * found);  // 95 % of 60 are 57, give or take 2
+      CHECK(found >= 36);
+      CHECK(held >= 0.9 * found);  // 95 % of 40 are 38, give or take 1.4
       CHECK(off < 1.5 * share * found + 0.02 * found);
     }
   }
