@@ -17,11 +17,15 @@
 // Every jump says "these fitted, those did not", every curve without one "all these fit". A number is left, or none is. The second
 // number of a PRT is taken up only when one number fails, and only if two curves or more ask for each: it could fit too much.
 //
+// A table that is full is seen only while the first requests are still under way when the last are issued. Where issuing alone takes
+// most of a latency, they come back before: such a curve says nothing beyond, neither by a jump nor by having none.
+//
 // It abstains when mshr and prt both fit, as where all curves ask for as many lines an instruction, and says which curve would
 // decide; when neither does; and when the noise of a curve would hide a jump.
 namespace gexp::infer {
 namespace {
 
+constexpr double kSlow = 1.75;            // times the shortest time of a curve: beyond it a full table need not show
 constexpr double kHides = 0.25;           // logarithm: a jump smaller than that can be missed
 constexpr std::size_t kCurvesOfEach = 2;  // that show each number of a PRT
 
@@ -34,8 +38,9 @@ struct Series {
   std::string name;
   std::vector<Asked> asked;
   std::optional<std::size_t> before;  ///< the last point before the first jump
-  /// The most that is known to fit: at the last point before the jump, or where a jump would still have been seen.
-  [[nodiscard]] const Asked& fits() const { return asked[before ? *before : asked.size() - kUnseen]; }
+  std::size_t seen = 0;               ///< points at which a jump would have been seen
+  /// The most that is known to fit.
+  [[nodiscard]] const Asked& fits() const { return asked[before ? *before : seen - 1]; }
   [[nodiscard]] const Asked& too_many() const { return asked[*before + 1]; }
 };
 
@@ -106,7 +111,7 @@ std::string collect(const Context& context, std::vector<Series>& all) {
   if (!samples) return samples.error().message;
   for (const auto& group : groups_of(context, *samples, *data->over)) {
     if (group.samples.size() < kFewestPoints) continue;
-    Series series{name_of(group.at), {}, std::nullopt};
+    Series series{name_of(group.at), {}, std::nullopt, 0};
     for (const auto& sample : group.samples) {
       const auto a = number_at(context, *lines->value, sample.point), b = number_at(context, *instructions->value, sample.point);
       const auto c = accesses ? number_at(context, *accesses->value, sample.point) : std::nullopt;
@@ -114,11 +119,16 @@ std::string collect(const Context& context, std::vector<Series>& all) {
       series.asked.push_back({a->number, b->number, c ? c->number : 0});
     }
     const auto jumps = jumps_of(group.samples);
-    if (!jumps.before.empty()) series.before = jumps.before.front();
+    const double shortest = std::min_element(group.samples.begin(), group.samples.end(), [](const auto& p, const auto& q) { return p.y < q.y; })->y;
+    const auto slow = std::find_if(group.samples.begin(), group.samples.end(), [&](const auto& sample) { return sample.y > kSlow * shortest; });
+    const auto seen = static_cast<std::size_t>(slow - group.samples.begin());
+    if (!jumps.before.empty() && jumps.before.front() < seen) series.before = jumps.before.front();
+    series.seen = std::min(seen, group.samples.size() - kUnseen + 1);
+    if (series.seen == 0) continue;
     if (!series.before && jumps.least > kHides) return fmt::format("the noise of a curve hides any jump of less than {:.0f} % ({}); more repetitions would decide", 100 * std::expm1(jumps.least), series.name);
     all.push_back(std::move(series));
   }
-  return all.empty() ? fmt::format("a curve needs {} points", kFewestPoints) : std::string();
+  return all.empty() ? fmt::format("no curve has {} points and begins where it is fast", kFewestPoints) : std::string();
 }
 
 std::string what_decides(const std::vector<Series>& all) {
@@ -143,7 +153,7 @@ Finding outstanding(const Context& context) {
   if (jumping == 0) {
     fields["kind"] = Value("none seen");
     fields["requests"] = Value(lines.low);
-    return found(context, Value(std::move(fields)), 0.95, fmt::format("no curve jumps: {} lines and {} warp instructions fit, or something else limits the requests before", lines.low, instructions.low),
+    return found(context, Value(std::move(fields)), 0.95, fmt::format("no curve jumps: {} lines and {} warp instructions fit, as far as a full table would be seen", lines.low, instructions.low),
                  fmt::format("{} curves", all.size()));
   }
   const auto evidence = fmt::format("{} of {} curves jump", jumping, all.size());

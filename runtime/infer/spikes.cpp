@@ -14,7 +14,8 @@
 // 4: the variance of three neighbouring points spikes there). The jumps of all groups (loads a thread, merging) must agree on one
 // number of requests that still fit: each says "more than before it, fewer than at it". Groups that do not jump must not have
 // asked for more than that. What they do not agree on is no limit of requests. A jump is told from noise by what the curve usually
-// does between neighbours. Ratios are compared, not differences: noise grows with the time, and a jump that is large where a curve
+// does between neighbours, and from a steep slope, as threads of a first warp that are served one by one make it (Lashgar15 section
+// 3.2), by what it does right beside it. Ratios are compared, not differences: noise grows with the time, and a jump that is large where a curve
 // is low must not drown in what the same curve does where it is high.
 namespace gexp::infer {
 namespace {
@@ -22,6 +23,17 @@ namespace {
 constexpr double kJump = 8;         // in units of the curve's usual change between neighbours
 constexpr double kLeast = 0.05;     // logarithm: 5 % of what the curve is before it
 constexpr std::size_t kBeside = 5;  // points on each side whose middle must jump, too
+constexpr double kStandsOut = 1.5;  // times the changes beside it: a steep slope is no jump
+
+/// The larger of the changes next to one; a jump may take two steps, and these are one then.
+double beside(const std::vector<double>& changes, std::size_t i, double large) {
+  const auto is_large = [&](std::size_t k) { return k < changes.size() && changes[k] > large; };
+  std::size_t begin = i, end = i + 1;
+  while (begin > 0 && is_large(begin - 1)) --begin;
+  while (is_large(end)) ++end;
+  if (end - begin != 2) begin = i, end = i + 1;
+  return std::max(begin > 0 ? changes[begin - 1] : 0, end < changes.size() ? changes[end] : 0);
+}
 
 }  // namespace
 
@@ -56,7 +68,7 @@ Jumps jumps_of(const std::vector<Curve::Sample>& samples) {
     return median({logs.begin() + static_cast<std::ptrdiff_t>(begin), logs.begin() + static_cast<std::ptrdiff_t>(end)});
   };
   for (std::size_t i = 0; i + kUnseen < n; ++i) {
-    if (changes[i] - usual <= jumps.least) continue;
+    if (changes[i] - usual <= jumps.least || changes[i] <= kStandsOut * beside(changes, i, usual + jumps.least)) continue;
     // One point that sticks out goes up and comes down again: the levels on both sides must differ, too.
     if (level(i + 1, std::min(n, i + 1 + kBeside)) - level(i + 1 - std::min(i + 1, kBeside), i + 1) <= jumps.least / 2) continue;
     if (jumps.before.empty() || i > jumps.before.back() + 1) jumps.before.push_back(i);
