@@ -26,7 +26,8 @@ Type item_of(const Type& type) {
 Type wanted_by(Takes takes) {
   switch (takes) {
     case Takes::Bytes: return number_of(kBytes);
-    case Takes::Plain: return number_of({});
+    case Takes::Plain:
+    case Takes::PerPoint: return number_of({});
     case Takes::Cycles: return number_of(kCycles);
     case Takes::TextList: return list_of(text_type());
     case Takes::BytesList: return list_of(number_of(kBytes));
@@ -163,7 +164,9 @@ void ExpressionChecker::check_subject(const Callable& callable, const CallArgume
 void ExpressionChecker::check_label(const Callable& callable, const CallArgument& argument, const Place& stands, Seen& seen) {
   const auto& label = *argument.label;
   auto place = stands;
-  if (callable.kind == Callable::Kind::Analysis) {  // one value for the whole table
+  const auto parameter = std::find_if(callable.labels.begin(), callable.labels.end(), [&](const Label& l) { return !l.name.empty() && l.name == label.text; });
+  const bool per_point = parameter != callable.labels.end() && parameter->takes == Takes::PerPoint;
+  if (callable.kind == Callable::Kind::Analysis && !per_point) {  // one value for the whole table
     place.limit = Time::File;
     place.what = "a labelled argument of an analysis";
   }
@@ -181,7 +184,6 @@ void ExpressionChecker::check_label(const Callable& callable, const CallArgument
     want(argument.value, symbol->type, place, fmt::format("`{}`", label.text));
     return;
   }
-  const auto parameter = std::find_if(callable.labels.begin(), callable.labels.end(), [&](const Label& l) { return !l.name.empty() && l.name == label.text; });
   if (parameter == callable.labels.end()) {
     std::vector<std::string_view> names;
     for (const auto& l : callable.labels) {
@@ -268,6 +270,11 @@ void ExpressionChecker::check_presence(const Callable& callable, const Call& cal
     error("E0222", span, fmt::format("`{}` needs `{}: …`", callable.name, label.name), example(callable));
     seen.wrong = true;
   }
+  // Plateau times latency: bytes, or what else a throughput counts.
+  if (callable.answer == Callable::Answer::Saturation && labels.contains("latency") && seen.subject.number() && seen.subject.dimension.cycles != -1) {
+    error("E0215", span, fmt::format("`latency` is in cycles and needs a throughput a cycle, and this one is {}", describe(seen.subject)), "divide a throughput a second by `device.clock`");
+    seen.wrong = true;
+  }
   if (callable.free_labels && callable.kind == Callable::Kind::Pattern && call.arguments.empty()) {
     error("E0222", span, fmt::format("`{}` needs a part", callable.name), example(callable));
     seen.wrong = true;
@@ -298,6 +305,18 @@ Typed ExpressionChecker::answer(const Callable& callable, const Seen& seen) {
       case Callable::Answer::Replacement:
         return structure_of({{"name", text_type()}, {"probabilities", list_of(plain)}, {"ways", plain}});
       case Callable::Answer::Spikes: return list_of(structure_of({{"before", seen.over}, {"at", seen.over}}));
+      case Callable::Answer::Outstanding:
+        return structure_of({{"kind", text_type()}, {"entries", plain}, {"requests", plain}, {"merges", plain}});
+      case Callable::Answer::Saturation: {
+        const bool known = seen.subject.number() && seen.over.number();
+        const auto slope = known ? number_of(seen.subject.dimension / seen.over.dimension) : any_type();
+        const auto in_flight = seen.subject.number() ? number_of(seen.subject.dimension * kCycles) : any_type();
+        const std::vector<Type::Field> curve{{"plateau", seen.subject}, {"knee", seen.over}, {"low", seen.over}, {"high", seen.over}, {"slope", slope}, {"falls", seen.over}};
+        auto fields = curve, group = curve;
+        group.emplace_back("at", any_type());
+        fields.insert(fields.end(), {{"in_flight", in_flight}, {"ratio", plain}, {"agrees", bool_type()}, {"groups", list_of(structure_of(group))}});
+        return structure_of(std::move(fields));
+      }
       case Callable::Answer::BankConflicts:
         return structure_of({{"banks", plain}, {"width", number_of(kBytes)}, {"law", text_type()}, {"ways", list_of(plain)},
                              {"cost", list_of(number_of(kCycles))}});

@@ -80,7 +80,13 @@ constexpr auto kVocabulary = std::to_array<Callable>({
     analysis("step_width", Subject::Value, Answer::Over, Clause::Must, "step_width(misses(lat) over n)"),
     analysis("spikes", Subject::Value, Answer::Spikes, Clause::Must, "spikes(median(t) over threads by merge)", {}, Clause::May),
     over_finding(analysis("common_limit", Subject::Value, Answer::Subject, Clause::Must, "common_limit(reqs over knee)")),
-    not_built("cache_structure"), not_built("set_index"), not_built("prefetch"), not_built("tlb_structure"), not_built("saturation"),
+    analysis("outstanding", Subject::Value, Answer::Outstanding, Clause::Must,
+             "outstanding(elapsed(t) over threads, requests: lines, instructions: warp_loads)",
+             {Label{"requests", Takes::PerPoint}, Label{"instructions", Takes::PerPoint}, Label{"accesses", Takes::PerPoint, true}}, Clause::May),
+    analysis("saturation", Subject::Value, Answer::Saturation, Clause::Must, "saturation(rate over inflight, latency: 400cycles)",
+             {Label{"latency", Takes::Cycles, true}, Label{"per", Takes::Bytes, true}}, Clause::May),
+    analysis("prefetch", Subject::Record, Answer::Bytes, Clause::Never, "prefetch(lat)", {}, Clause::Never, Clause::Never),
+    not_built("cache_structure"), not_built("set_index"), not_built("tlb_structure"),
 
     // Of a record, at one point.
     plain_call("median", Kind::Column, Subject::Value, 1, 1, Answer::Subject, "median(lat)"),

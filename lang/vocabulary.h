@@ -9,7 +9,10 @@
 namespace gexp::lang {
 
 /// What a labelled parameter takes.
-enum class Takes { Nothing, Bytes, Plain, Cycles, BytesList, TextList, Neighbours };
+enum class Takes {
+  Nothing, Bytes, Plain, Cycles, BytesList, TextList, Neighbours,
+  PerPoint,  ///< a plain number of each point, where other labels of an analysis are the same for all points
+};
 
 struct Label {
   std::string_view name;
@@ -32,7 +35,7 @@ struct Callable {
     Subject,       ///< the dimension of the argument; of a record its time, of a list its items'
     Plain, Bytes, Cycles, CyclesList, SubjectList, Condition, Pattern,
     Slope,         ///< the structure of linear: slope intercept r2
-    CacheSets, Replacement, BankConflicts, Spikes,
+    CacheSets, Replacement, BankConflicts, Spikes, Outstanding, Saturation,
   };
 
   std::string_view name;

@@ -34,7 +34,10 @@ constexpr auto kAnalyses = std::to_array<Entry>({{"last_flat", last_flat},
                                            {"clusters", clusters},
                                            {"step_width", step_width},
                                            {"spikes", spikes},
-                                           {"common_limit", common_limit}});
+                                           {"common_limit", common_limit},
+                                           {"outstanding", outstanding},
+                                           {"saturation", saturation},
+                                           {"prefetch", prefetch}});
 
 Finding blank(const compiler::Question& question, std::string why) {
   Finding finding;
@@ -79,6 +82,12 @@ Value argument_value(const Context& context, const std::string& label) {
   if (!given) return {};
   auto value = compiler::evaluate(*given->value, context.outer);
   return value ? *value : Value();
+}
+
+std::optional<Number> number_at(const Context& context, const compiler::Formula& formula, std::size_t point) {
+  const auto value = compiler::evaluate(formula, PointScope(context.table, context.classes, point, context.stage, context.outer));
+  const auto* n = value ? value->get<Number>() : nullptr;
+  return n ? std::optional(*n) : std::nullopt;
 }
 
 Result<Curve> curve(const Context& context) {

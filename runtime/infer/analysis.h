@@ -47,6 +47,9 @@ Finding clusters(const Context& context);
 Finding step_width(const Context& context);
 Finding spikes(const Context& context);
 Finding common_limit(const Context& context);
+Finding outstanding(const Context& context);
+Finding saturation(const Context& context);
+Finding prefetch(const Context& context);
 
 /// An undetermined finding of this question, with the reason and what would decide it.
 Finding undetermined(const Context& context, std::string why);
@@ -57,6 +60,9 @@ Finding found(const Context& context, Value value, double confidence, std::strin
 const compiler::Formula::Argument* argument(const Context& context, const std::string& label = {});
 /// The value of a labelled argument in the outer scope (a param, an earlier finding); unknown when absent or unknown.
 Value argument_value(const Context& context, const std::string& label);
+
+/// A formula's number at one point of the table; nullopt where it has none.
+std::optional<Number> number_at(const Context& context, const compiler::Formula& formula, std::size_t point);
 
 /// The first argument's formula at every point (that its `where` keeps), with its `over` coordinate: for `misses(lat) over n`.
 struct Curve {

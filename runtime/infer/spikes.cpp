@@ -7,24 +7,35 @@
 
 #include "runtime/infer/analysis.h"
 #include "runtime/infer/column.h"
+#include "runtime/infer/spikes.h"
 #include "runtime/infer/statistics.h"
 
 // Where the time of a launch jumps as its threads grow, a resource that holds outstanding requests has run full (Lashgar15 section
 // 4: the variance of three neighbouring points spikes there). The jumps of all groups (loads a thread, merging) must agree on one
 // number of requests that still fit: each says "more than before it, fewer than at it". Groups that do not jump must not have
-// asked for more than that. What they do not agree on is no limit of requests.
+// asked for more than that. What they do not agree on is no limit of requests. A jump is told from noise by what the curve usually
+// does between neighbours, and from a steep slope, as threads of a first warp that are served one by one make it (Lashgar15 section
+// 3.2), by what it does right beside it. Ratios are compared, not differences: noise grows with the time, and a jump that is large where a curve
+// is low must not drown in what the same curve does where it is high.
 namespace gexp::infer {
 namespace {
 
-constexpr double kJump = 8;        // in units of the curve's usual change between neighbours
-constexpr double kLeast = 0.05;    // of the curve's level
-constexpr std::size_t kFewest = 8; // points of a curve
+constexpr double kJump = 8;         // in units of the curve's usual change between neighbours
+constexpr double kLeast = 0.05;     // logarithm: 5 % of what the curve is before it
+constexpr std::size_t kBeside = 5;  // points on each side whose middle must jump, too
+constexpr double kStandsOut = 1.5;  // times the changes beside it: a steep slope is no jump
 
-/// Points that differ only in what `over` reads, in its order.
-struct Group {
-  Fields at;  ///< the other sweeps
-  std::vector<Curve::Sample> samples;
-};
+/// The larger of the changes next to one; a jump may take two steps, and these are one then.
+double beside(const std::vector<double>& changes, std::size_t i, double large) {
+  const auto is_large = [&](std::size_t k) { return k < changes.size() && changes[k] > large; };
+  std::size_t begin = i, end = i + 1;
+  while (begin > 0 && is_large(begin - 1)) --begin;
+  while (is_large(end)) ++end;
+  if (end - begin != 2) begin = i, end = i + 1;
+  return std::max(begin > 0 ? changes[begin - 1] : 0, end < changes.size() ? changes[end] : 0);
+}
+
+}  // namespace
 
 std::vector<Group> groups_of(const Context& context, const Curve& curve, const compiler::Formula& over) {
   const auto read = compiler::free_names(over);
@@ -47,23 +58,28 @@ std::vector<Group> groups_of(const Context& context, const Curve& curve, const c
   return groups;
 }
 
-/// Index of the last sample before each jump; neighbouring jumps are one.
-std::vector<std::size_t> jumps_of(const std::vector<Curve::Sample>& samples) {
-  std::vector<double> changes, levels;
-  for (std::size_t i = 0; i + 1 < samples.size(); ++i) {
-    changes.push_back(samples[i + 1].y - samples[i].y);
-    levels.push_back(samples[i].y);
-  }
-  const double usual = median(changes), level = median(levels);
+Jumps jumps_of(const std::vector<Curve::Sample>& samples) {
+  Jumps jumps;
+  const auto n = samples.size();
+  if (n < kFewestPoints) return jumps;
+  std::vector<double> logs;
+  for (const auto& sample : samples) logs.push_back(sample.y > 0 ? std::log(sample.y) : 0);
+  std::vector<double> changes;
+  for (std::size_t i = 0; i + 1 < n; ++i) changes.push_back(logs[i + 1] - logs[i]);
+  const double usual = median(changes);
   std::vector<double> apart;
   for (const auto change : changes) apart.push_back(std::fabs(change - usual));
-  const double spread = median(apart);
-  std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < changes.size(); ++i) {
-    if (changes[i] - usual <= std::max(kJump * spread, kLeast * level)) continue;
-    if (found.empty() || i > found.back() + 1) found.push_back(i);
+  jumps.least = std::max(kJump * median(apart), kLeast);
+  const auto level = [&](std::size_t begin, std::size_t end) {
+    return median({logs.begin() + static_cast<std::ptrdiff_t>(begin), logs.begin() + static_cast<std::ptrdiff_t>(end)});
+  };
+  for (std::size_t i = 0; i + kUnseen < n; ++i) {
+    if (changes[i] - usual <= jumps.least || changes[i] <= kStandsOut * beside(changes, i, usual + jumps.least)) continue;
+    // One point that sticks out goes up and comes down again: the levels on both sides must differ, too.
+    if (level(i + 1, std::min(n, i + 1 + kBeside)) - level(i + 1 - std::min(i + 1, kBeside), i + 1) <= jumps.least / 2) continue;
+    if (jumps.before.empty() || i > jumps.before.back() + 1) jumps.before.push_back(i);
   }
-  return found;
+  return jumps;
 }
 
 std::string name_of(const Fields& at) {
@@ -71,8 +87,6 @@ std::string name_of(const Fields& at) {
   for (const auto& [name, value] : at) text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, show(value));
   return text.empty() ? "the curve" : text;
 }
-
-}  // namespace
 
 Finding spikes(const Context& context) {
   const auto* data = argument(context);
@@ -82,9 +96,9 @@ Finding spikes(const Context& context) {
   std::string evidence;
   std::size_t curves = 0;
   for (const auto& group : groups_of(context, *samples, *data->over)) {
-    if (group.samples.size() < kFewest) continue;
+    if (group.samples.size() < kFewestPoints) continue;
     ++curves;
-    for (const auto i : jumps_of(group.samples)) {
+    for (const auto i : jumps_of(group.samples).before) {
       Fields spike = group.at;
       spike["before"] = Value(group.samples[i].x, samples->x_dimension);
       spike["at"] = Value(group.samples[i + 1].x, samples->x_dimension);
@@ -93,9 +107,9 @@ Finding spikes(const Context& context) {
       list.emplace_back(std::move(spike));
     }
   }
-  if (curves == 0) return undetermined(context, fmt::format("a curve needs {} points", kFewest));
+  if (curves == 0) return undetermined(context, fmt::format("a curve needs {} points", kFewestPoints));
   const auto number = list.size();
-  return found(context, Value(std::move(list)), 0.95, fmt::format("{} jumps in {} curves, each above {} times the usual change and {} % of the level", number, curves, kJump, 100 * kLeast), evidence);
+  return found(context, Value(std::move(list)), 0.95, fmt::format("{} jumps in {} curves, each above {} times the usual change and {} % of the time before it", number, curves, kJump, 100 * kLeast), evidence);
 }
 
 Finding common_limit(const Context& context) {
@@ -112,10 +126,7 @@ Finding common_limit(const Context& context) {
         return point.at.at(column) == (fixed == jump.end() ? jump.at(where) : fixed->second);
       });
       if (!here || point.runs.empty()) continue;
-      const PointScope scope(context.table, context.classes, i, context.stage, context.outer);
-      const auto y = compiler::evaluate(*data->value, scope);
-      const auto* n = y ? y->get<Number>() : nullptr;
-      if (n) return *n;
+      if (const auto n = number_at(context, *data->value, i)) return n;
     }
     return std::nullopt;
   };

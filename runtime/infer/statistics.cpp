@@ -5,6 +5,7 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/gamma.hpp>
+#include <cmath>
 
 namespace gexp::infer {
 
@@ -41,6 +42,36 @@ double median(std::vector<double> values) {
   std::nth_element(values.begin(), middle, values.end());
   if (values.size() % 2 == 1) return *middle;
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+double robust_spread(std::vector<double> values) {
+  const double middle = median(values);
+  for (auto& value : values) value = std::fabs(value - middle);
+  return 1.4826 * median(std::move(values));
+}
+
+double quantile(const std::vector<double>& sorted, double share) {
+  const double at = std::clamp(share, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  const auto above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+double median_slope(const std::vector<std::pair<double, double>>& points) {
+  std::vector<double> slopes;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    for (std::size_t j = i + 1; j < points.size(); ++j) {
+      if (points[j].first != points[i].first) slopes.push_back((points[j].second - points[i].second) / (points[j].first - points[i].first));
+    }
+  }
+  return median(std::move(slopes));
+}
+
+std::vector<double> Bootstrap::draw(const std::vector<double>& values) {
+  std::vector<double> drawn;
+  drawn.reserve(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) drawn.push_back(values[index(values.size())]);
+  return drawn;
 }
 
 }  // namespace gexp::infer

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
+#include <limits>
+#include <random>
 #include <string>
 
 #include "compiler/pipeline.h"
@@ -37,11 +39,9 @@ inline infer::Table table(std::vector<infer::Point> points) {
   return made;
 }
 
-/// Asks one question of a table, written as a find statement writes it.
-inline infer::Finding ask(const infer::Table& table, const std::string& type, const std::string& analysis) {
-  const Source source("t.gexp", "gexp 1\nexperiment t\nmemory A: u32[1MiB] in global\nstage s {\n  sweep n in 32B..64KiB times 2\n"
-                                "  pattern ring = uniform(stride: 32B, span: n)\n  launch grid 1 block 1\n"
-                                "  timed lat each { chase A by ring laps 2 }\n  find f: " + type + " = " + analysis + "\n}\n");
+/// Asks one question of a table; `stage` is what a stage says before its find.
+inline infer::Finding ask_in(const std::string& stage, const infer::Table& table, const std::string& type, const std::string& analysis) {
+  const Source source("t.gexp", "gexp 1\nexperiment t\nmemory A: u32[1MiB] in global\nstage s {\n" + stage + "  find f: " + type + " = " + analysis + "\n}\n");
   Diagnostics diagnostics;
   const auto program = compiler::compile(source, {}, diagnostics);
   if (!program) {
@@ -51,6 +51,44 @@ inline infer::Finding ask(const infer::Table& table, const std::string& type, co
   }
   const compiler::Names nothing;
   return infer::answer(program->stages[0].finds[0], table, program->stages[0], nothing);
+}
+
+/// The same of a table of walks over a ring.
+inline infer::Finding ask(const infer::Table& table, const std::string& type, const std::string& analysis) {
+  return ask_in("  sweep n in 32B..64KiB times 2\n  pattern ring = uniform(stride: 32B, span: n)\n  launch grid 1 block 1\n"
+                "  timed lat each { chase A by ring laps 2 }\n", table, type, analysis);
+}
+
+/// A point without a walk: its values, and one run that says nothing.
+inline infer::Point point_of(std::map<std::string, Value> at) {
+  infer::Point made;
+  made.at = std::move(at);
+  made.runs.push_back({{100}, {0}, 0});
+  return made;
+}
+
+/// Noise that is the same on every machine: the sum of twelve uniform numbers is nearly normal.
+class Noise {
+ public:
+  explicit Noise(std::uint64_t seed) : engine_(seed) {}
+  double operator()() {
+    double sum = -6;
+    for (int i = 0; i < 12; ++i) sum += static_cast<double>(engine_() >> 11) * 0x1p-53;
+    return sum;
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+inline bool undetermined(const infer::Finding& finding) { return finding.status == infer::Finding::Status::Undetermined && !finding.value.known(); }
+
+/// A field's number; not a number when there is none.
+inline double field(const infer::Finding& finding, const std::string& name) {
+  const auto* fields = finding.value.get<Fields>();
+  const auto at = fields ? fields->find(name) : Fields::const_iterator{};
+  const auto* n = fields && at != fields->end() ? at->second.get<Number>() : nullptr;
+  return n ? n->number : std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace gexp::test

@@ -196,7 +196,14 @@ TEST_CASE("analyses: names, arguments, results") {
   CHECK(stage("find C: count = last_flat(misses(lat) over n)") == "E0214 count");
   CHECK(stage("find C: B = last_flat(misses(lat))") == "E0222 misses(lat)");
   CHECK(stage("find C: B = last_flatt(misses(lat) over n)") == "E0221 last_flatt");
-  CHECK(stage("find C: B = prefetch(misses(lat) over n)") == "E0220 prefetch");
+  CHECK(stage("find C: B = tlb_structure(misses(lat) over n)") == "E0220 tlb_structure");
+  CHECK(stage("find C: B = prefetch(lat)") == "");
+  CHECK(stage("find C: B = prefetch(misses(lat))") != "");
+  CHECK(stage("derive d: B/cycle = n / median(lat) find C: structure = saturation(d over n, latency: 4cycles)") == "");
+  CHECK(stage("derive d: B/cycle = n / median(lat) find C: structure = saturation(d over k by n, latency: 4cycles, per: 128B)") == "");
+  CHECK(stage("derive d: count = n / 1B find C: structure = saturation(d over n, latency: 4cycles)") == "E0215 saturation(d over n, latency: 4cycles)");
+  CHECK(stage("derive d: count = k * 2 find C: structure = outstanding(median(lat) over k, requests: d, instructions: k + 1)") == "");
+  CHECK(stage("derive d: count = k * 2 find C: structure = outstanding(median(lat) over k, requests: d, instructions: n)") != "");
   CHECK(stage("find C: B = first_miss(lat over k)") == "");
   CHECK(stage("find C: B = first_miss(misses(lat) over k)") != "");
   CHECK(stage("find C: list = latency_classes(lat)") == "");

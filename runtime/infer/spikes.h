@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "runtime/infer/analysis.h"
+
+/// Curves of one table and where they jump: what `spikes` lists and `outstanding` explains.
+namespace gexp::infer {
+
+constexpr std::size_t kFewestPoints = 8;  ///< of a curve in which a jump can be told from what is usual
+
+constexpr std::size_t kUnseen = 3;        ///< points that a jump needs after it: fewer do not show that the curve stays up
+
+/// Points that differ only in what `over` reads, in its order.
+struct Group {
+  Fields at;  ///< the other sweeps
+  std::vector<Curve::Sample> samples;
+};
+std::vector<Group> groups_of(const Context& context, const Curve& curve, const compiler::Formula& over);
+
+struct Jumps {
+  std::vector<std::size_t> before;  ///< index of the last sample before each jump; neighbouring jumps are one
+  double least = 0;                 ///< logarithm of the least rise that would have counted
+};
+Jumps jumps_of(const std::vector<Curve::Sample>& samples);
+
+/// "loads = 2, merge = 4"; "the curve" where there is one only.
+std::string name_of(const Fields& at);
+
+}  // namespace gexp::infer

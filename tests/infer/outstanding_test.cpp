@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Curves of time over threads drawn from a table of lines, of warp instructions, or of both: which of them it was, and when that
+// cannot be told. And what `spikes` makes of noise alone.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "tests/infer/table.h"
+
+using namespace gexp;
+using test::field;
+using test::Noise;
+using test::undetermined;
+
+namespace {
+
+// Sweeps of one value each: they say what there is, the table says how much.
+const std::string kStage = "  sweep loads in [1]\n  sweep merge in [1]\n  sweep threads in [2]\n  sweep lines in [1]\n"
+                           "  sweep instructions in [1]\n  sweep asked in [1]\n  sweep y in [1cycles]\n  launch grid 1 block 1\n  timed t total { load A at 0B }\n";
+const std::string kOutstanding = "outstanding(y over threads by merge, requests: lines, instructions: instructions, accesses: asked)";
+
+struct Table {
+  double lines = 1e9, instructions = 1e9;
+};
+
+/// As the simulator and Lashgar15's figures have it: 400 cycles for each time that the table fills, some for each instruction and line.
+infer::Table times(const Table& full, double share = 0, std::uint64_t seed = 1, const std::vector<double>& merges = {1, 2, 4, 8, 16, 32}, double most = 1024, double first_load = 1, double load_step = 1) {
+  infer::Table made;
+  made.stage = "s", made.timed = "t", made.timing = infer::Table::Timing::Total, made.columns = {"loads", "merge", "threads"};
+  Noise noise(seed);
+  for (double loads = first_load; loads <= 4; loads += load_step) {
+    for (const double merge : merges) {
+      for (double threads = 4; threads <= most; threads += 4) {
+        const double lines = loads * std::ceil(threads / merge), instructions = loads * std::ceil(threads / 32);
+        const double rounds = std::max(std::ceil(lines / full.lines), std::ceil(instructions / full.instructions));
+        const double y = (400 * rounds + instructions + lines / 8) * (1 + share * noise());
+        made.points.push_back(test::point_of({{"loads", Value(loads)}, {"merge", Value(merge)}, {"threads", Value(threads)}, {"lines", Value(lines)},
+                                              {"instructions", Value(instructions)}, {"asked", Value(loads * threads)}, {"y", Value(y, kCycles)}}));
+      }
+    }
+  }
+  return made;
+}
+
+infer::Finding outstanding(const infer::Table& table) { return test::ask_in(kStage, table, "structure", kOutstanding); }
+std::string kind(const infer::Finding& finding) {
+  const auto* fields = finding.value.get<Fields>();
+  return fields ? *fields->at("kind").get<std::string>() : "undetermined: " + finding.why;
+}
+bool says(const infer::Finding& finding, const char* words) { return undetermined(finding) && finding.why.find(words) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a table of lines, whoever asks for them") {
+  for (const double entries : {32.0, 100.0, 128.0, 256.0}) {
+    const auto finding = outstanding(times({.lines = entries}));
+    CHECK(kind(finding) == "mshr");
+    CHECK(std::fabs(field(finding, "entries") - entries) < 4);
+    CHECK(field(finding, "merges") >= 8);
+    CHECK(finding.confidence > 0.99);
+  }
+}
+
+TEST_CASE("a table of warp instructions, whatever they ask for") {
+  for (const double entries : {16.0, 45.0, 64.0}) {
+    const auto finding = outstanding(times({.instructions = entries}));
+    CHECK(kind(finding) == "prt");
+    CHECK(field(finding, "entries") <= entries);
+    CHECK(field(finding, "entries") > entries - 4);
+    CHECK(std::isnan(field(finding, "requests")));
+  }
+}
+
+TEST_CASE("a table of warp instructions whose requests are counted, too") {
+  const auto finding = outstanding(times({.lines = 1362, .instructions = 45}));
+  CHECK(kind(finding) == "prt");
+  CHECK(field(finding, "entries") == 45);
+  CHECK(field(finding, "requests") == doctest::Approx(1362).epsilon(0.01));
+}
+
+TEST_CASE("where issuing takes longer than a latency, nothing is concluded from what is not seen") {
+  auto table = times({.instructions = 24});
+  for (auto& point : table.points) {  // as much for each line as hides the table: the first is back before the last has left
+    const auto value = [&](const char* name) { return point.at[name].get<Number>()->number; };
+    const double issue = value("lines"), rounds = std::ceil(value("instructions") / 24);
+    if (value("merge") <= 2) point.at["y"] = Value(400 + issue, kCycles);
+    else point.at["y"] = Value(400 * rounds + issue / 4, kCycles);
+  }
+  const auto finding = outstanding(table);
+  CHECK(kind(finding) == "prt");
+  CHECK(field(finding, "entries") == 24);
+}
+
+TEST_CASE("nothing seen, and what could be either") {
+  const auto none = outstanding(times({}));
+  CHECK(kind(none) == "none seen");
+  CHECK(field(none, "requests") > 1900);  // beyond, issuing takes most of a latency, and a full table would not show
+  CHECK(says(outstanding(times({.lines = 128}, 0, 1, {1}, 1024, 4)), "would decide"));                 // one curve
+  CHECK(says(outstanding(times({.lines = 1024, .instructions = 32}, 0, 1, {1}, 1024, 2, 2)), "would decide"));  // 32 lines an instruction everywhere
+}
+
+TEST_CASE("jumps that no table explains are not explained") {
+  auto table = times({.lines = 128});
+  for (auto& point : table.points) {  // two curves jump at 200 threads, which means nothing
+    const auto loads = point.at["loads"].get<Number>()->number, merge = point.at["merge"].get<Number>()->number;
+    if (merge != 32 || loads < 3) continue;
+    if (point.at["threads"].get<Number>()->number > 200 * loads) point.at["y"] = Value(point.at["y"].get<Number>()->number + 400, kCycles);
+  }
+  CHECK(says(outstanding(table), "neither"));
+}
+
+TEST_CASE("the answer stands up to noise, or is not given") {
+  int right = 0, wrong = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    for (const bool lines : {true, false}) {
+      const auto finding = outstanding(times(lines ? Table{.lines = 128} : Table{.instructions = 45}, 0.02, seed));
+      if (undetermined(finding)) continue;
+      const bool held = kind(finding) == (lines ? "mshr" : "prt") && std::fabs(field(finding, "entries") - (lines ? 128 : 45)) <= 4;
+      (held ? right : wrong) += 1;
+    }
+  }
+  CHECK(wrong == 0);
+  CHECK(right >= 30);
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const auto noisy = outstanding(times({}, 0.05, seed));
+    CHECK((undetermined(noisy) || kind(noisy) == "none seen"));
+    CHECK((undetermined(outstanding(times({.lines = 128}, 0.1, seed)))));
+  }
+}
+
+TEST_CASE("noise makes no spikes") {
+  int jumps = 0, curves = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    auto table = times({}, 0.05, seed);
+    Noise wild(seed);
+    for (auto& point : table.points) {  // and one point in a hundred is an accident
+      if (wild() > 2.3) point.at["y"] = Value(3 * point.at["y"].get<Number>()->number, kCycles);
+    }
+    const auto finding = test::ask_in(kStage, table, "list", "spikes(y over threads by merge)");
+    REQUIRE(finding.value.known());
+    jumps += static_cast<int>(finding.value.get<List>()->size());
+    curves += 24;
+  }
+  CAPTURE(curves);
+  CHECK(jumps == 0);
+}
+
+TEST_CASE("a jump where a curve is low is seen although it is small where the curve is high") {
+  const auto finding = test::ask_in(kStage, times({.lines = 128}, 0, 1, {1}), "list", "spikes(y over threads where loads == 4)");
+  REQUIRE(finding.value.known());
+  REQUIRE(!finding.value.get<List>()->empty());
+  CHECK(finding.value.get<List>()->front().get<Fields>()->at("before").get<Number>()->number == 32);
+}
+
+TEST_CASE("a steep slope is no jump, and a jump on it is one") {
+  const auto jumps = [](const std::vector<double>& ys) {
+    infer::Table made;
+    made.stage = "s", made.timed = "t", made.timing = infer::Table::Timing::Total, made.columns = {"threads"};
+    for (std::size_t i = 0; i < ys.size(); ++i) made.points.push_back(test::point_of({{"threads", Value(8.0 * static_cast<double>(i + 1))}, {"y", Value(ys[i], kCycles)}}));
+    const auto finding = test::ask_in(kStage, made, "list", "spikes(y over threads)");
+    std::vector<double> before;
+    REQUIRE(finding.value.known());
+    for (const auto& jump : *finding.value.get<List>()) before.push_back(jump.get<Fields>()->at("before").get<Number>()->number);
+    return before;
+  };
+  CHECK(jumps({400, 440, 480, 520, 521, 522, 523, 524, 525, 526, 527, 528}).empty());
+  CHECK(jumps({400, 440, 480, 520, 700, 702, 703, 704, 705, 706, 707, 708}) == std::vector<double>{32});
+  CHECK(jumps({400, 401, 402, 403, 550, 700, 702, 703, 704, 705, 706, 707}) == std::vector<double>{32});  // in two steps
+  CHECK(jumps({400, 401, 402, 800, 402, 403, 404, 405, 406, 407, 408, 409}).empty());                     // an accident
+}
