@@ -131,10 +131,11 @@ Result<Curve> curve(const Context& context) {
 std::vector<std::uint32_t> misses_by_step(const Point& point, const MissRange& range) {
   std::vector<std::uint32_t> counts(point.walk ? static_cast<std::size_t>(point.walk->steps) : 0);
   if (counts.empty()) return counts;
+  const Misses missed(range, point);
   for (const auto& run : point.runs) {
     std::size_t step = 0;
     for (const auto tick : run.ticks) {
-      counts[step] += range(tick) ? 1 : 0;
+      counts[step] += missed(step, tick) ? 1 : 0;
       if (++step == counts.size()) step = 0;
     }
   }

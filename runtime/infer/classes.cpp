@@ -238,7 +238,9 @@ std::optional<double> Classes::above(std::size_t index) const {
 
 double Classes::outlier() const { return list.empty() ? INFINITY : kFarOut * static_cast<double>(list.back().high); }
 
-Classes classify(const Table& table) {
+namespace {
+
+Classes classify_as_it_is(const Table& table) {
   const Histogram histogram(table);
   Classes classes;
   Density density(histogram);
@@ -263,15 +265,37 @@ Classes classify(const Table& table) {
   for (std::size_t i = 0; i < classes.list.size(); ++i) {
     const auto border = classes.above(i);
     const bool each = border && table.timing == Table::Timing::Each;
-    classes.strays.push_back(each ? interference(table, {*border, classes.outlier(), 0}) : 0);
+    classes.strays.push_back(each ? interference(table, {*border, classes.outlier(), 0, nullptr}) : 0);
   }
   return classes;
 }
 
+}  // namespace
+
+Classes classify(const Table& table) {
+  auto classes = classify_as_it_is(table);
+  auto places = Places::of(table);
+  if (places.none()) return classes;
+  auto even = classify_as_it_is(places.without(table));
+  classes.even = std::make_shared<const Evened>(Evened{std::move(places), std::move(even)});
+  return classes;
+}
+
+std::optional<MissRange> raw_miss_range(const Table& table, const Classes& classes) {
+  auto raw = classes;
+  raw.even = nullptr;
+  return miss_range(table, raw);
+}
+
 std::optional<MissRange> miss_range(const Table& table, const Classes& classes, std::optional<double> slower_than) {
+  if (classes.even) {
+    auto range = miss_range(table, classes.even->classes, slower_than);
+    if (range) range->even = classes.even;
+    return range;
+  }
   const auto beyond = [&](std::size_t own) {
     const auto above = classes.above(own);
-    return above ? std::optional(MissRange{*above, classes.outlier(), classes.strays[own]}) : std::nullopt;
+    return above ? std::optional(MissRange{*above, classes.outlier(), classes.strays[own], nullptr}) : std::nullopt;
   };
   if (classes.list.empty()) return std::nullopt;
   if (!slower_than) return beyond(0);
@@ -290,7 +314,7 @@ std::optional<MissRange> miss_range(const Table& table, const Classes& classes, 
   }
   if (own) return beyond(*own);
   if (tick > classes.list.back().high) return std::nullopt;
-  return MissRange{tick * 1.03 + 2, classes.outlier(), 0};
+  return MissRange{tick * 1.03 + 2, classes.outlier(), 0, nullptr};
 }
 
 double most_strays(const MissRange& range, double visits, std::size_t positions) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "runtime/infer/places.h"
 #include "runtime/infer/table.h"
 
 namespace gexp::infer {
@@ -16,6 +18,7 @@ struct LatencyClass {
 };
 
 /// The latency classes of all ticks of a table pooled, fastest first. Stray outliers form no class.
+struct Evened;
 struct Classes {
   std::vector<LatencyClass> list;
   /// By class: the share of all accesses that interference (DRAM refresh, an interrupt) makes look slower than it, at any point and address.
@@ -26,20 +29,46 @@ struct Classes {
   [[nodiscard]] std::optional<double> above(std::size_t index) const;
   /// Ticks above this belong to no class: an interrupt, a refresh, another program. Twice the slowest class.
   [[nodiscard]] double outlier() const;
+  /// By which misses are told where addresses differ for where they lie; null where they do not.
+  std::shared_ptr<const Evened> even;
 };
 Classes classify(const Table& table);
+
+/// The classes of the same accesses as if every address lay in one place.
+struct Evened {
+  Places places;
+  Classes classes;
+};
 
 /// The ticks that count as a miss.
 struct MissRange {
   double above = 0;    ///< slower than this
   double outlier = 0;  ///< but not slower than this
   double strays = 0;   ///< share of all accesses that interference makes look like misses
-  bool operator()(std::uint32_t tick) const { return tick > above && tick <= outlier; }
+  std::shared_ptr<const Evened> even = nullptr;  ///< not null: of ticks as if every address lay in one place
+  [[nodiscard]] bool has(std::int64_t tick) const { return static_cast<double>(tick) > above && static_cast<double>(tick) <= outlier; }
+};
+
+/// Which accesses of a point are misses.
+class Misses {
+ public:
+  Misses(const MissRange& range, const Point& point) : above_(range.above), outlier_(range.outlier), place_(range.even ? range.even->places.by_step(point) : std::vector<std::int32_t>{}) {}
+  /// `access`: its index in the run.
+  bool operator()(std::size_t access, std::uint32_t tick) const {
+    const double even = place_.empty() ? tick : static_cast<double>(tick) - place_[access % place_.size()];
+    return even > above_ && even <= outlier_;
+  }
+
+ private:
+  double above_, outlier_;
+  std::vector<std::int32_t> place_;
 };
 
 /// Slower than the fastest class, or, with `slower_than` (cycles, the region's own cost subtracted), than the class that this
 /// latency belongs to. nullopt: there is no slower class in the table.
 std::optional<MissRange> miss_range(const Table& table, const Classes& classes, std::optional<double> slower_than = std::nullopt);
+/// The same of ticks as they were measured: for walks that see each address once, where its place cannot be told from a miss.
+std::optional<MissRange> raw_miss_range(const Table& table, const Classes& classes);
 
 /// How often a position may look like a miss by interference alone, visited so often, among so many positions.
 double most_strays(const MissRange& range, double visits, std::size_t positions);

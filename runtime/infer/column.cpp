@@ -39,12 +39,13 @@ struct Slow {
 
 Slow count_slow(const Point& point, std::size_t first_run, std::size_t runs, const MissRange& range) {
   Slow slow;
+  const Misses missed(range, point);
   for (std::size_t r = first_run; r < first_run + runs; ++r) {
     const auto& run = point.runs[r].ticks;
     slow.accesses.resize(std::max(slow.accesses.size(), run.size()));
     double here = 0;
     for (std::size_t i = 0; i < run.size(); ++i) {
-      if (range(run[i])) ++slow.accesses[i], ++here;
+      if (missed(i, run[i])) ++slow.accesses[i], ++here;
     }
     slow.per_run.push_back(here);
     slow.all += here;

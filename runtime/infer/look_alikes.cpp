@@ -101,10 +101,12 @@ std::optional<double> only_pace(const Context& context, const Curve& curve, doub
   if (!range) return std::nullopt;
   double hits = 0, hit_ticks = 0, misses = 0, miss_ticks = 0;
   for (const auto& sample : curve.samples) {
+    const Misses missed(*range, context.table.points[sample.point]);
     for (const auto& run : context.table.points[sample.point].runs) {
-      for (const auto tick : run.ticks) {
+      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
+        const auto tick = run.ticks[i];
         if (tick > range->outlier) continue;
-        const bool miss = (*range)(tick);
+        const bool miss = missed(i, tick);
         if (sample.x == missing && miss) ++misses, miss_ticks += tick;
         if (sample.x == quiet && !miss) ++hits, hit_ticks += tick;
       }
@@ -159,9 +161,10 @@ std::string doubts(const Context& context, const Curve& curve, double x) {
   for (const auto& sample : curve.samples) {
     if (sample.x != x) continue;
     const auto& point = context.table.points[sample.point];
+    const Misses missed(*range, point);
     for (const auto& run : point.runs) {
-      for (const auto tick : run.ticks) {
-        if ((*range)(tick)) ++by_class[context.classes.of(tick)], ++all;
+      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
+        if (missed(i, run.ticks[i])) ++by_class[context.classes.of(run.ticks[i])], ++all;
       }
     }
     if (!point.walk || point.walk->steps < 2) continue;

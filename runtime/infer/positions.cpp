@@ -25,7 +25,7 @@ std::size_t lap_of(const Point& point) {
 }  // namespace
 
 Finding miss_spacing(const Context& context) {
-  const auto border = miss_range(context.table, context.classes);
+  const auto border = raw_miss_range(context.table, context.classes);
   if (!border) {
     return undetermined(context, "all latencies are of one class: either every access was served alike, or none was cached; a walk over cold memory, or another load path, would decide");
   }
@@ -36,7 +36,7 @@ Finding miss_spacing(const Context& context) {
     const auto lap = lap_of(point);
     std::vector<std::size_t> counts(lap);
     for (const auto& run : point.runs) {
-      for (std::size_t i = 0; i < std::min(lap, run.ticks.size()); ++i) counts[i] += (*border)(run.ticks[i]) ? 1 : 0;
+      for (std::size_t i = 0; i < std::min(lap, run.ticks.size()); ++i) counts[i] += border->has(run.ticks[i]) ? 1 : 0;
       ++runs;
     }
     const bool up = lap > 0 && std::is_sorted(point.walk->offsets.begin(), point.walk->offsets.begin() + point.walk->steps);

@@ -50,11 +50,10 @@ std::optional<Start> first_lap(const Point& point) {
 void count(Start& start, const Point& point, const MissRange& range) {
   const auto lap = static_cast<std::size_t>(point.walk->steps);
   for (const auto& run : point.runs) {
-    const auto missed = missed_accesses(run, range);
-    for (std::size_t i = 0; i < std::min(lap, missed.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(lap, run.ticks.size()); ++i) {
       const auto address = point.walk->at(0, static_cast<std::int64_t>(i));
       ++start.visits[address];
-      if (missed[i]) ++start.slow[address];
+      if (range.has(run.ticks[i])) ++start.slow[address];
     }
     ++start.runs;
   }
@@ -175,7 +174,7 @@ Finding of_beginnings(const Context& context, const std::map<std::int64_t, Start
 }  // namespace
 
 Finding prefetch(const Context& context) {
-  const auto range = miss_range(context.table, context.classes);
+  const auto range = raw_miss_range(context.table, context.classes);
   if (!range) return undetermined(context, "all latencies are of one class: nothing was cold, or nothing was cached; a second lap would show what a hit is");
   std::map<std::int64_t, Start> starts;
   for (const auto& point : context.table.points) {

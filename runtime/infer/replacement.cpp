@@ -77,6 +77,7 @@ std::optional<Walk> read_walk(const Context& context, const std::vector<std::int
       }
     }
     warm.warm = warm.lines.size();
+    const Misses missed(border, point);
     for (const auto& run : point.runs) {
       if (histories == kMaxHistories) return walk;
       auto trace = warm;
@@ -91,7 +92,7 @@ std::optional<Walk> read_walk(const Context& context, const std::vector<std::int
         if (line == kElsewhere && !others) return std::nullopt;
         if (line == kElsewhere) continue;
         trace.lines.push_back(line);
-        trace.missed.push_back(border(run.ticks[i]));
+        trace.missed.push_back(missed(i, run.ticks[i]));
       }
       walk.traces.push_back(std::move(trace));
     }

@@ -60,11 +60,12 @@ Result<Growth> read_growth(const Context& context, std::int64_t line_bytes, cons
       const auto lap = static_cast<std::size_t>(point.walk->steps);
       line_at.resize(lap);
       for (std::size_t step = 0; step < lap; ++step) line_at[step] = index.at(point.walk->at(0, static_cast<std::int64_t>(step)) / line_bytes);
+      const Misses is_miss(border, point);
       for (const auto& run : point.runs) {
         for (std::size_t begin = 0; begin + lap <= run.ticks.size(); begin += lap) {
           std::vector<bool> missed(level.present);
           for (std::size_t step = 0; step < lap; ++step) {
-            if (!border(run.ticks[begin + step])) continue;
+            if (!is_miss(begin + step, run.ticks[begin + step])) continue;
             missed[line_at[step]] = true;
             ++level.misses[line_at[step]];
             ++level.by_class[line_at[step] * context.classes.list.size() + context.classes.of(run.ticks[begin + step])];

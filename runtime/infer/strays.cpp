@@ -29,7 +29,7 @@ void count_pairs(const Count& count, const MissRange& range, double& seen, doubl
   const auto lap = static_cast<std::size_t>(count.point->walk->steps);
   std::vector<double> struck(lap);
   for (const auto& run : count.point->runs) {
-    for (std::size_t i = 0; i < run.ticks.size(); ++i) struck[i % lap] += range(run.ticks[i]) ? 1 : 0;
+    for (std::size_t i = 0; i < run.ticks.size(); ++i) struck[i % lap] += range.has(run.ticks[i]) ? 1 : 0;
   }
   for (const auto times : struck) seen += times * (times - 1) / 2;
   expected += count.slow * (count.slow - 1) / 2 / static_cast<double>(lap);
@@ -44,7 +44,7 @@ double interference(const Table& table, const MissRange& range) {
     Count count{&point};
     for (const auto& run : point.runs) {
       count.accesses += static_cast<double>(run.ticks.size());
-      count.slow += static_cast<double>(std::count_if(run.ticks.begin(), run.ticks.end(), range));
+      count.slow += static_cast<double>(std::count_if(run.ticks.begin(), run.ticks.end(), [&](auto tick) { return range.has(tick); }));
     }
     if (count.accesses > 0) counts.push_back(count);
   }

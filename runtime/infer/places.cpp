@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/infer/places.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/infer/statistics.h"
+
+// An address in a far slice is slow at every point; one that is absent from a cache or a TLB is slow only where the footprint is
+// too large. So the point at which an address is fastest tells its place, and what it takes beyond that elsewhere is a miss. On an
+// H200 slices are up to 70 cycles apart, which would hide a TLB's 10. An address that is never walked where it hits is taken to lie
+// where it is seen: its misses are lost, and those of other addresses must show the border. What is slower than the fastest
+// addresses by more than a quarter is no place, but another level.
+namespace gexp::infer {
+namespace {
+
+constexpr double kQuick = 0.25;       // quantile of an address's ticks at a point: a hit, unless most visits miss
+constexpr std::size_t kVisits = 4;    // of an address at a point, to tell its quantile
+constexpr double kFarthest = 1.25;    // times the fastest addresses' ticks
+constexpr double kFastest = 0.05;     // quantile of addresses that are the fastest
+constexpr double kSpread = 3;         // ticks between the 10 % and the 90 % quantile of addresses: less is left alone
+
+}  // namespace
+
+Places Places::of(const Table& table) {
+  Places places;
+  if (table.timing != Table::Timing::Each) return places;
+  struct Seen {
+    double least = INFINITY;
+    double own = 0;  ///< how far its ticks at that point are apart
+  };
+  std::unordered_map<std::int64_t, Seen> seen;
+  std::size_t points = 0;
+  for (const auto& point : table.points) {
+    if (!point.walk || point.walk->steps == 0 || point.runs.empty()) continue;
+    ++points;
+    const auto lap = static_cast<std::size_t>(point.walk->steps);
+    std::vector<std::uint32_t> visits;
+    for (std::size_t step = 0; step < lap; ++step) {
+      visits.clear();
+      for (const auto& run : point.runs) {
+        for (std::size_t i = step; i < run.ticks.size(); i += lap) visits.push_back(run.ticks[i]);
+      }
+      if (visits.size() < kVisits) continue;
+      const auto at = visits.begin() + static_cast<std::ptrdiff_t>(kQuick * static_cast<double>(visits.size()));
+      std::nth_element(visits.begin(), at, visits.end());
+      const double quick = *at, quickest = *std::min_element(visits.begin(), at + 1);
+      auto& address = seen[point.walk->at(0, static_cast<std::int64_t>(step))];
+      if (quick < address.least) address = {quick, quick - quickest};
+    }
+  }
+  if (points < 2 || seen.size() < 2) return places;
+  std::vector<double> least;
+  for (const auto& [address, of] : seen) least.push_back(of.least);
+  std::sort(least.begin(), least.end());
+  const double farthest = kFarthest * quantile(least, kFastest);
+  std::vector<double> near, own;
+  for (const auto& [address, of] : seen) {
+    if (of.least <= farthest) near.push_back(of.least), own.push_back(of.own);
+  }
+  std::sort(near.begin(), near.end());
+  const double spread = quantile(near, 0.9) - quantile(near, 0.1);
+  if (spread < kSpread || spread < median(own)) return places;
+  const double middle = median(near);
+  for (const auto& [address, of] : seen) {
+    if (of.least <= farthest) places.ticks_[address] = static_cast<std::int32_t>(std::lround(of.least - middle));
+  }
+  return places;
+}
+
+std::vector<std::int32_t> Places::by_step(const Point& point) const {
+  if (none() || !point.walk) return {};
+  std::vector<std::int32_t> ticks(static_cast<std::size_t>(point.walk->steps));
+  for (std::size_t step = 0; step < ticks.size(); ++step) {
+    const auto found = ticks_.find(point.walk->at(0, static_cast<std::int64_t>(step)));
+    if (found != ticks_.end()) ticks[step] = found->second;
+  }
+  return ticks;
+}
+
+Table Places::without(const Table& table) const {
+  Table even = table;
+  for (auto& point : even.points) {
+    const auto place = by_step(point);
+    if (place.empty()) continue;
+    for (auto& run : point.runs) {
+      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
+        run.ticks[i] = static_cast<std::uint32_t>(std::max<std::int64_t>(1, static_cast<std::int64_t>(run.ticks[i]) - place[i % place.size()]));
+      }
+    }
+  }
+  return even;
+}
+
+}  // namespace gexp::infer
