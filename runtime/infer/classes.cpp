@@ -274,7 +274,8 @@ Classes classify_as_it_is(const Table& table) {
 
 Classes classify(const Table& table) {
   auto classes = classify_as_it_is(table);
-  auto places = Places::of(table);
+  if (classes.list.empty()) return classes;
+  auto places = Places::of(table, classes.list[0].high - classes.list[0].low);
   if (places.none()) return classes;
   auto even = classify_as_it_is(places.without(table));
   classes.even = std::make_shared<const Evened>(Evened{std::move(places), std::move(even)});

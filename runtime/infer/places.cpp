@@ -8,12 +8,15 @@
 
 // An address in a far slice is slow at every point; one that is absent from a cache or a TLB is slow only where the footprint is
 // too large. So the point at which an address is fastest tells its place, and what it takes beyond that elsewhere is a miss. On an
-// H200 slices are up to 70 cycles apart, which would hide a TLB's 10. An address that is never walked where it hits is taken to lie
-// where it is seen: its misses are lost, and those of other addresses must show the border. What is slower than the fastest
+// H200 slices are up to 70 cycles apart, which would hide a TLB's 10. A walk can make sure that it hits somewhere: a
+// sector that is visited twice in a row does the second time. One that never hits is taken to lie where it is seen: its misses
+// are lost, and those of other addresses must show the border. What is slower than the fastest
 // addresses by more than a quarter is no place, but another level.
 namespace gexp::infer {
 namespace {
 
+constexpr std::int64_t kSector = 32;  // bytes that lie in one place on every GPU
+constexpr double kSharp = 8;          // times the spread of one address, and kSpread: a class that is no wider holds one place
 constexpr double kQuick = 0.25;       // quantile of an address's ticks at a point: a hit, unless most visits miss
 constexpr std::size_t kVisits = 4;    // of an address at a point, to tell its quantile
 constexpr double kFarthest = 1.25;    // times the fastest addresses' ticks
@@ -22,7 +25,7 @@ constexpr double kSpread = 3;         // ticks between the 10 % and the 90 % qua
 
 }  // namespace
 
-Places Places::of(const Table& table) {
+Places Places::of(const Table& table, double sharp) {
   Places places;
   if (table.timing != Table::Timing::Each) return places;
   struct Seen {
@@ -45,7 +48,7 @@ Places Places::of(const Table& table) {
       const auto at = visits.begin() + static_cast<std::ptrdiff_t>(kQuick * static_cast<double>(visits.size()));
       std::nth_element(visits.begin(), at, visits.end());
       const double quick = *at, quickest = *std::min_element(visits.begin(), at + 1);
-      auto& address = seen[point.walk->at(0, static_cast<std::int64_t>(step))];
+      auto& address = seen[point.walk->at(0, static_cast<std::int64_t>(step)) / kSector];
       if (quick < address.least) address = {quick, quick - quickest};
     }
   }
@@ -60,7 +63,7 @@ Places Places::of(const Table& table) {
   }
   std::sort(near.begin(), near.end());
   const double spread = quantile(near, 0.9) - quantile(near, 0.1);
-  if (spread < kSpread || spread < median(own)) return places;
+  if (spread < kSpread || spread < median(own) || sharp <= kSpread + kSharp * median(own)) return places;
   const double middle = median(near);
   for (const auto& [address, of] : seen) {
     if (of.least <= farthest) places.ticks_[address] = static_cast<std::int32_t>(std::lround(of.least - middle));
@@ -72,7 +75,7 @@ std::vector<std::int32_t> Places::by_step(const Point& point) const {
   if (none() || !point.walk) return {};
   std::vector<std::int32_t> ticks(static_cast<std::size_t>(point.walk->steps));
   for (std::size_t step = 0; step < ticks.size(); ++step) {
-    const auto found = ticks_.find(point.walk->at(0, static_cast<std::int64_t>(step)));
+    const auto found = ticks_.find(point.walk->at(0, static_cast<std::int64_t>(step)) / kSector);
     if (found != ticks_.end()) ticks[step] = found->second;
   }
   return ticks;

@@ -246,8 +246,8 @@ class Drawing {
     line("ways = [{}]\ncycles = [{}]", fmt::join(ways, ", "), fmt::join(cycles, ", "));
     if (noise_ == Noise::None) return;
     table("noise");
-    const double jitter = 0.5 + 3.5 * random_.unit();
-    line("jitter = {:.2f}\ninterference = {:.7f}\ntail_probability = {:.4f}\ntail = {}", jitter, 1e-5 * random_.unit(), 0.02 * random_.unit(), between(50, 500));
+    const double jitter = std::min(0.5 + 3.5 * random_.unit(), t2_ / 6);  // what a GPU's noise hides, no experiment finds
+    line("jitter = {:.3f}\ninterference = {:.7f}\ntail_probability = {:.4f}\ntail = {}", jitter, 1e-5 * random_.unit(), 0.02 * random_.unit(), between(50, 500));
     // On an H200 an SM's own hits take the same number of cycles to the last one, L2 hits at one address scatter by 2.5 cycles
     // (standard deviation), and what memory answers by about 100, with a tail of one in fifty.
     if (noise_ == Noise::Real) line("sm_jitter = 0\nmemory_jitter = {:.0f}\ntail_of = \"memory\"", jitter * between(5, 40));
