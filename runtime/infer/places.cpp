@@ -33,11 +33,12 @@ Places Places::of(const Table& table, double sharp) {
     double own = 0;  ///< how far its ticks at that point are apart
   };
   std::unordered_map<std::int64_t, Seen> seen;
-  std::size_t points = 0;
+  std::size_t points = 0, steps = 0;
   for (const auto& point : table.points) {
     if (!point.walk || point.walk->steps == 0 || point.runs.empty()) continue;
     ++points;
     const auto lap = static_cast<std::size_t>(point.walk->steps);
+    steps = std::max(steps, lap);
     std::vector<std::uint32_t> visits;
     for (std::size_t step = 0; step < lap; ++step) {
       visits.clear();
@@ -52,7 +53,8 @@ Places Places::of(const Table& table, double sharp) {
       if (quick < address.least) address = {quick, quick - quickest};
     }
   }
-  if (points < 2 || seen.size() < 2) return places;
+  const bool twice = steps >= 2 * seen.size();  // a walk that comes to each sector again within a lap
+  if ((points < 2 && !twice) || seen.size() < 2) return places;
   std::vector<double> least;
   for (const auto& [address, of] : seen) least.push_back(of.least);
   std::sort(least.begin(), least.end());
@@ -63,7 +65,7 @@ Places Places::of(const Table& table, double sharp) {
   }
   std::sort(near.begin(), near.end());
   const double spread = quantile(near, 0.9) - quantile(near, 0.1);
-  if (spread < kSpread || spread < median(own) || sharp <= kSpread + kSharp * median(own)) return places;
+  if (spread < kSpread || spread < median(own) || (!twice && sharp <= kSpread + kSharp * median(own))) return places;
   const double middle = median(near);
   for (const auto& [address, of] : seen) {
     if (of.least <= farthest) places.ticks_[address] = static_cast<std::int32_t>(std::lround(of.least - middle));

@@ -12,7 +12,8 @@ namespace gexp::infer {
 /// absent from something.
 class Places {
  public:
-  /// None where addresses do not differ by more than one address differs from itself, or the table has one point alone. `sharp`:
+  /// None where addresses do not differ by more than one address differs from itself, or are all
+  /// walked at one point alone and visited once. `sharp`:
   /// how far apart the ticks of the fastest latency class are.
   static Places of(const Table& table, double sharp);
   [[nodiscard]] bool none() const { return ticks_.empty(); }
