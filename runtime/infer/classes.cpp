@@ -281,8 +281,7 @@ Classes classify_as_it_is(const Table& table, Sight sight) {
 
 Classes classify(const Table& table) {
   auto classes = classify_as_it_is(table, kAsMeasured);
-  if (classes.list.empty()) return classes;
-  auto places = Places::of(table, classes.list[0].high - classes.list[0].low);
+  auto places = Places::of(table);
   if (places.none()) return classes;
   auto even = classify_as_it_is(places.without(table), kInPlace);
   classes.even = std::make_shared<const Evened>(Evened{std::move(places), std::move(even)});

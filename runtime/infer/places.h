@@ -12,10 +12,8 @@ namespace gexp::infer {
 /// absent from something.
 class Places {
  public:
-  /// None where addresses do not differ by more than one address differs from itself, or are all
-  /// walked at one point alone and visited once. `sharp`:
-  /// how far apart the ticks of the fastest latency class are.
-  static Places of(const Table& table, double sharp);
+  /// None where walks do not come to each sector again within a lap, or addresses do not differ by more than one differs from itself.
+  static Places of(const Table& table);
   [[nodiscard]] bool none() const { return ticks_.empty(); }
   /// By step of the point's walk; empty where there are none.
   [[nodiscard]] std::vector<std::int32_t> by_step(const Point& point) const;
