@@ -145,6 +145,8 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0711", "a file that cannot be read", ""},
     {"E0712", "the experiments that ship were not found", ""},
     {"E0720", "`--device` names no device", ""},
+    {"E0730", "`gexp verify` of an experiment that expects nothing of `model`", ""},
+    {"E0731", "`gexp infer --points` of a stage without records", ""},
 
     {"E0801", "a kernel that the device does not take", ""},
     {"E0802", "not enough memory on the device", ""},

@@ -52,7 +52,8 @@ struct Verify {
 int verify_command(const Common& common, const Verify& options);
 /// A simulated device a point: what one gives back the next one takes, without asking the system for pages each time.
 void keep_freed_memory();
-int infer_command(const Common& common);
+/// `points`: instead of the findings, what was measured at each point of this stage, comma-separated.
+int infer_command(const Common& common, const std::string& points);
 /// What a run would do, without running it; `dot`: its graph instead.
 int plan_command(const Common& common, bool dot);
 /// What a plan that takes too long, or has too many points, is refused for (E044x).

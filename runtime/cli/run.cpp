@@ -12,6 +12,7 @@
 #include "runtime/cli/use.h"
 #include "runtime/jit/compiler.h"
 #include "lang/base/sha256.h"
+#include "runtime/points.h"
 #include "runtime/report/text.h"
 #include "runtime/session.h"
 #include "runtime/sim/sim.h"
@@ -134,7 +135,7 @@ int run_command(const Common& common) {
   return exit != kDone ? exit : exit_of(result);
 }
 
-int infer_command(const Common& common) {
+int infer_command(const Common& common, const std::string& points) {
   auto text = read_file(common.file);
   if (!text) {
     print(text.error(), nullptr);
@@ -152,6 +153,15 @@ int infer_command(const Common& common) {
   if (auto done = runtime::infer_again(loaded->program, *result); !done) {
     print(done.error(), &loaded->source);
     return kSpec;
+  }
+  if (!points.empty()) {
+    const auto table = runtime::point_table(loaded->program, *result, points);
+    if (!table) {
+      print(table.error(), nullptr);
+      return kSpec;
+    }
+    fmt::print("{}", runtime::csv(*table));
+    return kDone;
   }
   if (!common.out.empty()) exit = save(*result, common.out);
   if (common.json) {

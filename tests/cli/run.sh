@@ -44,6 +44,10 @@ expect 'no job at all' 2 '--jobs' -- "$gexp" run $structure --device sim:gtx780 
 expect 'the findings again' 0 '7 of 7 findings found' -- "$gexp" infer good.json
 "$gexp" infer good.json --json >again.json
 that 'they are the same' cmp -s <(sed -n '/"findings"/,/"expectations"/p' good.json) <(sed -n '/"findings"/,/"expectations"/p' again.json)
+expect 'what was measured at each point' 0 '^n B,median\(lat\) cycles$' -- "$gexp" infer good.json --points capacity
+that 'a line each' test "$(wc -l <out.txt)" -eq "$(($(sed -n '/"name": "capacity"/,/"name": "overflow"/p' good.json | grep -c '"overhead"') + 1))"
+that 'in base units' grep -q '^1024,110$' out.txt
+expect 'of a stage that is not there' 2 'did you mean `capacity`' -- "$gexp" infer good.json --points capcity
 expect 'an expectation that fails' 1 '^  fail ' -- "$gexp" run -e 'gexp 1 experiment t memory A: u32[64KiB] in global stage s { pattern r = uniform(stride: 32B, span: 4KiB) launch grid 1 block 1 warm { chase A by r laps 2 via nc } timed lat each { chase A by r laps 2 via nc } repeat 3..3 find h: cycles = fastest(lat) } expect s.h == 1cycles' --device sim:gtx780
 
 expect 'an unknown model' 3 'did you mean|gtx780' -- "$gexp" run $structure --device sim:gtx78
@@ -267,16 +271,34 @@ expect 'a pattern beyond its memory' 2 'E0420' -- "$gexp" run -e "${long/u32\[1M
 expect 'a sweep without end' 2 'E0406' -- "$gexp" run -e "${long/1..100000/1..1000000000}" --device sim:gtx780
 expect 'a pattern without end' 2 'E04' -- "$gexp" run -e "${long/span: 64KiB/span: 4000000GiB}" --device sim:gtx780
 
-expect 'a plan' 0 'capacity +at least 10 +3..20' -- "$gexp" plan $structure --device sim:gtx780
+expect 'a plan' 0 'capacity +at least 1 +3..20' -- "$gexp" plan $structure --device sim:gtx780
 that 'it says that nothing is run' grep -q '^PLAN .*nothing is run$' out.txt
 that 'and what it depends on' grep -q 'depends on fetch.unit, capacity.C' out.txt
-expect 'a plan with a setting' 0 '9 +3..20|at least 9 +3..20' -- "$gexp" plan $structure --device sim:gtx780 --set limit=256KiB
+expect 'a plan with a setting' 0 'plateaus +9 +3..20' -- "$gexp" plan wong10/texture.gexp --device sim:gtx780 --set limit=256KiB
 expect 'a plan as JSON' 0 '"schema": "gexp.plan/1"' -- "$gexp" plan $structure --device sim:gtx780 --json
 expect 'a plan as a graph' 0 'label="stage.ncapacity"' -- "$gexp" plan $structure --dot
 that 'in Graphviz form' test "$(head -c 9 out.txt) $(tail -n 1 out.txt)" = 'digraph " }'
 expect 'what the device lacks' 3 'E0501' -- "$gexp" plan $structure --device sim:gtx560ti
 that 'comes with the plan' grep -q '^PLAN' out.txt
 expect 'a plan of a million points' 0 's +1000000 ' -- timeout 5 "$gexp" plan -e "${long/1..100000/1..1000000}" --device sim:gtx780
+truth='gexp 1 experiment t memory A: u32[64KiB] in global stage fetch { sweep down in 0..1 pattern w = [(i + down * (1023 - 2 * i)) * 1elem for i in 0..1023] launch grid 1 block 1 timed lat each { chase A by w laps 1 via nc } repeat 3..3 find unit: B = miss_spacing(lat) } '
+expect 'verify on drawn devices' 0 'fetch.unit == model.nc.fetch +3 100.0 % ' -- "$gexp" verify -e "$truth expect fetch.unit == model.nc.fetch" --models 3 --noise none
+that 'it says which' grep -q '^t on 3 drawn devices without noise, sim:drawn-1 and on, ' out.txt
+expect 'with each noise' 0 'harsh' -- "$gexp" verify -e "$truth expect fetch.unit in 0B..model.nc.line" --models 3 --first 7 --noise none,real,harsh
+that 'one table each' test "$(grep -c '^t on 3 drawn devices' out.txt)" -eq 3
+expect 'as JSON' 0 '"verdict": "right"' -- "$gexp" verify -e "$truth expect fetch.unit == model.nc.fetch" --models 2 --noise none --json --quiet
+that 'and nothing else' test "$(head -c 1 out.txt)" = '{'
+cp out.txt verdicts.json
+"$gexp" verify -e "$truth expect fetch.unit == model.nc.fetch" --models 2 --noise none --json --quiet --jobs 1 >out.txt
+that 'the same with one job' cmp -s <(grep -v '"seconds"' out.txt) <(grep -v '"seconds"' verdicts.json)
+expect 'claims that are wrong' 1 '3 100.0 % wrong' -- "$gexp" verify -e "$truth expect fetch.unit == 2 * model.nc.fetch" --models 3 --noise none
+that 'they are listed with their device' grep -q '^    sim:drawn-1  fetch.unit == 2 \* model.nc.fetch: fetch.unit = ' out.txt
+expect 'abstaining is no failure' 0 'abstained because' -- "$gexp" verify -e "${truth//1023/1} expect fetch.unit == model.nc.fetch" --models 2 --noise none
+expect 'one drawn device' 0 '^  pass +fetch.unit == model.nc.fetch' -- "$gexp" run -e "$truth expect fetch.unit == model.nc.fetch" --device sim:drawn-2-harsh
+expect 'no drawn device' 3 'E0600' -- "$gexp" run -e "$truth" --device sim:drawn-2-loud
+expect 'nothing to verify' 2 'E0730.*expects nothing of `model`' -- "$gexp" verify -e "$truth expect fetch.unit == 32B" --models 3
+expect 'no devices' 2 '--models' -- "$gexp" verify -e "$truth" --models 0
+expect 'no such noise' 2 '--noise' -- "$gexp" verify -e "$truth" --noise loud
 expect 'devices' 0 'sim:gtx980' -- "$gexp" devices
 expect 'one of them' 0 '12 SMs .*288' -- "$gexp" devices show sim:gtx780
 that 'it says SIMULATED' grep -q 'SIMULATED' out.txt

@@ -1,102 +1,161 @@
 // SPDX-License-Identifier: Apache-2.0
-// The papers' results on the simulated devices: every experiment that ships on the devices that its head names, and a line for
-// each thing that it expects there. suite GEXP EXPERIMENTS [FILTER]; the exit code is 1 if anything did not hold, 2 if nothing ran.
-// Heads: `# simulated: gtx560ti gtx780 with most=32`, a line for each group of devices with the same settings.
+// The papers' results on the simulated devices: every experiment that ships on the devices that its head names, and a row for
+// each thing that it expects there.
+//
+//   suite GEXP EXPERIMENTS PAGES [FILTER]            runs them, prints the table, and compares what was found with what the pages say
+//   suite --papers GEXP EXPERIMENTS PAGES KEPT [FILTER | --kept]   the long runs too, and writes the pages; results stay in KEPT,
+//                                                    and what FILTER leaves out, or all with --kept, is read from there
+//   suite --check EXPERIMENTS PAGES                  runs nothing: whether the pages name every result that the heads say is run
+//
+// Heads: `# simulated: gtx560ti gtx780 with most=32`, a line for each group of devices with the same settings. The exit code is 1
+// if anything did not hold or a page says something else, 2 if nothing ran.
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <sstream>
-#include <string>
-#include <tuple>
-#include <vector>
+
+#include "tests/experiments/heads.h"
+#include "tests/experiments/pages.h"
+#include "tests/experiments/results.h"
 
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
+using namespace gexp::papers;
 
-struct Pair {
-  fs::path file;
-  std::string name, device, settings;  ///< settings: "most=32 laps=4"
-};
+constexpr std::size_t kCell = 56;  // columns of a cell; what is longer takes more lines
 
-std::vector<Pair> pairs_of(const fs::path& root) {
-  std::vector<Pair> pairs;
-  for (const auto& entry : fs::recursive_directory_iterator(root)) {
-    if (entry.path().extension() != ".gexp") continue;
-    std::ifstream in(entry.path());
-    const auto name = entry.path().lexically_relative(root).replace_extension().string();
-    for (std::string line; std::getline(in, line) && line.starts_with("#");) {
-      const std::string head = "# simulated: ";
-      if (!line.starts_with(head)) continue;
-      const auto with = line.find(" with ");
-      std::istringstream devices(line.substr(head.size(), with == std::string::npos ? with : with - head.size()));
-      for (std::string device; devices >> device;) pairs.push_back({entry.path(), name, device, with == std::string::npos ? "" : line.substr(with + 6)});
-    }
+/// Whole words in lines of at most kCell columns; a longer word is cut.
+std::vector<std::string> wrapped(const std::string& text) {
+  std::vector<std::string> lines(1);
+  for (std::size_t at = 0; at < text.size();) {
+    const auto space = std::min(text.find(' ', at), text.size());
+    auto word = text.substr(at, space - at);
+    at = space + 1;
+    if (!lines.back().empty() && lines.back().size() + 1 + word.size() > kCell) lines.emplace_back();
+    for (; word.size() > kCell; word = word.substr(kCell)) lines.back() += word.substr(0, kCell), lines.emplace_back();
+    lines.back() += (lines.back().empty() ? "" : " ") + word;
   }
-  std::sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return std::tie(a.name, a.device) < std::tie(b.name, b.device); });
-  return pairs;
+  return lines;
 }
 
-std::string shell_word(const std::string& text) { return "'" + text + "'"; }
-
-struct Answer {
-  std::vector<std::string> lines;
-  std::size_t judged = 0, wrong = 0;
+struct Run {
+  const Pair* pair;
+  Answer answer;
 };
 
-/// Runs one pair; a run of which nothing can be read counts as one thing that did not hold.
-Answer run(const std::string& gexp, const Pair& pair) {
-  std::string command = fmt::format("{} run {} --device sim:{} --quiet --json", shell_word(gexp), shell_word(pair.file.string()), pair.device);
-  std::istringstream settings(pair.settings);
-  for (std::string setting; settings >> setting;) command += " --set " + shell_word(setting);
-  const auto begin = std::chrono::steady_clock::now();
-  std::string text;
-  if (FILE* out = popen((command + " 2>&1 </dev/null").c_str(), "r")) {
-    char part[65536];
-    while (const auto n = std::fread(part, 1, sizeof part, out)) text.append(part, n);
-    pclose(out);
+void print_table(const std::vector<Run>& runs) {
+  constexpr const char* kRow = "{:<8} {:<26} {:<11} {:>7}  {:<56}  {}";
+  const auto line = [&](const auto&... cells) {
+    auto text = fmt::format(kRow, cells...);
+    text.erase(text.find_last_not_of(' ') + 1);
+    std::puts(text.c_str());
+  };
+  std::puts("");
+  line("verdict", "experiment", "device", "seconds", "published", "found");
+  for (const auto& [pair, answer] : runs) {
+    for (const auto& judged : answer.judged) {
+      const bool first = &judged == &answer.judged.front();
+      auto published = wrapped(judged.text);
+      if (!judged.from.empty()) {
+        const auto source = wrapped("[" + judged.from + "]");
+        published.insert(published.end(), source.begin(), source.end());
+      }
+      const auto found = wrapped(judged.found);
+      for (std::size_t i = 0; i < std::max(published.size(), found.size()); ++i) {
+        line(i ? "" : judged.verdict, i || !first ? "" : pair->name, i || !first ? "" : pair->device, i || !first ? "" : fmt::format("{:.1f}", answer.seconds),
+             i < published.size() ? published[i] : "", i < found.size() ? found[i] : "");
+      }
+    }
   }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  const auto line = [&](const std::string& verdict, const std::string& rest) { return fmt::format("{:<8} {:6.1f} s  {:<28} {:<10}  {}", verdict, seconds, pair.name, pair.device, rest); };
-  Answer answer;
-  const auto result = Json::parse(text, nullptr, false);
-  if (result.is_discarded() || !result.contains("expectations")) return {{line("broken", text.substr(0, text.find('\n')))}, 1, 1};
-  for (const auto& expectation : result["expectations"]) {
-    const auto verdict = expectation.value("status", "");
-    if (verdict == "not here") continue;
-    ++answer.judged;
-    answer.wrong += verdict != "pass" && verdict != "xfail";
-    answer.lines.push_back(line(verdict, fmt::format("published: {}  [{}]  found: {}", expectation.value("text", ""), expectation.value("from", ""), expectation.value("observed", ""))));
+  std::puts("");
+}
+
+int check(const fs::path& experiments, const fs::path& folder) {
+  const auto heads = read_heads(experiments);
+  const auto problems = Pages(folder).check(heads);
+  for (const auto& problem : problems) std::puts(problem.c_str());
+  std::puts(fmt::format("{} published results of {} runs, {} problems", heads.rows.size(), heads.pairs.size(), problems.size()).c_str());
+  return heads.rows.empty() ? 2 : !problems.empty();
+}
+
+/// What the pages say otherwise.
+std::vector<std::string> stale(const std::vector<Run>& runs, const Pages& pages) {
+  std::vector<std::string> lines;
+  for (const auto& [pair, answer] : runs) {
+    for (const auto& judged : answer.judged) {
+      if (judged.from.empty()) continue;
+      const auto shown = pages.shown(pair->name, pair->device, judged.text);
+      // A page cuts what is long.
+      const auto cut = shown && shown->found.ends_with(" …") ? shown->found.size() - std::string(" …").size() : std::string::npos;
+      if (shown && shown->verdict == judged.verdict && shown->found.substr(0, cut) == judged.found.substr(0, cut)) continue;
+      lines.push_back(fmt::format("{} says of {} on {}: {}", page_of(judged.from), pair->name, pair->device, shown ? shown->found + ", " + shown->verdict : "nothing"));
+    }
   }
-  if (answer.judged == 0) return {{line("empty", "expects nothing of this device")}, 1, 1};
-  return answer;
+  return lines;
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count < 3) return std::fputs("suite GEXP EXPERIMENTS [FILTER]\n", stderr), 2;
-  const std::string gexp = fs::absolute(arguments[1]).string(), filter = count > 3 ? arguments[3] : "";
-  const fs::path root = fs::absolute(arguments[2]);
+  std::vector<std::string> words(arguments + 1, arguments + count);
+  const auto option = [&](const std::string& name) { return std::erase(words, name) > 0; };
+  const bool only_check = option("--check"), write = option("--papers"), all_kept = option("--kept");
+  const std::size_t least = only_check ? 2 : write ? 4 : 3;
+  if (words.size() < least) return std::fputs("suite GEXP EXPERIMENTS PAGES [FILTER]\n", stderr), 2;
+  if (only_check) return check(words[0], words[1]);
+
+  const fs::path root = fs::absolute(words[1]);
   setenv("GEXP_EXPERIMENTS", root.c_str(), 1);
-  auto pairs = pairs_of(root);
-  std::erase_if(pairs, [&](const Pair& pair) { return (pair.name + " " + pair.device).find(filter) == std::string::npos; });
+  const auto scratch = fs::temp_directory_path() / fmt::format("gexp-suite-{}", getpid());
+  const auto filter = words.size() > least ? words[least] : "";
+  const auto heads = read_heads(root);
+  Results results(fs::absolute(words[0]).string(), write ? fs::absolute(words[3]) : scratch);
   const auto begin = std::chrono::steady_clock::now();
+  std::vector<Run> runs;
   std::size_t judged = 0, wrong = 0;
-  for (const auto& pair : pairs) {
-    const auto answer = run(gexp, pair);
-    judged += answer.judged;
-    wrong += answer.wrong;
-    for (const auto& line : answer.lines) std::puts(line.c_str());
-    std::fflush(stdout);
+  for (const auto& pair : heads.pairs) {
+    const bool wanted = (pair.name + " " + pair.device).find(filter) != std::string::npos && !all_kept;
+    if (write ? false : !wanted || pair.is_long) continue;
+    Run run{&pair, results.answer(pair, !wanted)};
+    if (!wanted && run.answer.judged.front().verdict == "broken") continue;  // never run, and not to be now
+    judged += run.answer.judged.size();
+    wrong += run.answer.wrong;
+    if (wanted) std::fputs(fmt::format("{:<28} {:<11} {:6.1f} s  {} of {}\n", pair.name, pair.device, run.answer.seconds, run.answer.judged.size() - run.answer.wrong, run.answer.judged.size()).c_str(), stderr);
+    runs.push_back(std::move(run));
   }
-  std::puts(fmt::format("{} of {} expectations held in {} runs, {:.1f} s", judged - wrong, judged, pairs.size(), std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()).c_str());
-  return judged == 0 ? 2 : wrong > 0;
+  std::error_code none;
+  fs::remove_all(scratch, none);
+  print_table(runs);
+  Pages pages(words[2]);
+  bool missing = false;
+  if (write) {
+    const auto found = [&](const Row& row) -> std::optional<std::pair<std::string, std::string>> {
+      for (const auto& [pair, answer] : runs) {
+        if (pair->name != row.experiment || pair->device != row.device) continue;
+        for (const auto& each : answer.judged) {
+          if (each.text == row.text) return std::pair(each.found, each.verdict);
+        }
+      }
+      return std::nullopt;
+    };
+    const auto cell = [&](const std::string& what) -> std::optional<std::string> {
+      std::string why;
+      auto text = results.cell(what, why);
+      if (why.empty()) return text;
+      std::puts(fmt::format("{{{}}}: {}", what, why).c_str());
+      missing = true;
+      return std::nullopt;
+    };
+    for (const auto& name : pages.fill(heads, found, cell)) std::puts(fmt::format("written {}", name).c_str());
+  } else {
+    const auto lines = stale(runs, pages);
+    for (const auto& line : lines) std::puts(line.c_str());
+    if (!lines.empty()) std::puts("./dev papers writes the pages");
+    missing = !lines.empty();
+  }
+  std::puts(fmt::format("{} of {} expectations held in {} runs, {:.1f} s", judged - wrong, judged, runs.size(), std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()).c_str());
+  return judged == 0 ? 2 : wrong > 0 || missing;
 }

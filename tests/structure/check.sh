@@ -35,6 +35,13 @@ only() {  # WHAT PATTERN FILES…
   done < <(grep -rlE "#include <$pattern" lang compiler runtime --include='*.h' --include='*.cpp')
 }
 only Boost.Graph 'boost/(graph|pending)' compiler/ir/graph.cpp
+# What a simulated device is made of is read where expectations are checked and judged, and nowhere else.
+while read -r file; do
+  case $file in
+    lang/references.cpp | runtime/session.cpp | runtime/judge.cpp | runtime/verify.cpp) ;;
+    *) fail "$file reads \"model\"" ;;
+  esac
+done < <(grep -rlF '"model"' lang compiler runtime --include='*.h' --include='*.cpp')
 only PEGTL 'tao/pegtl' lang/grammar.h lang/grammar_messages.h lang/grammar_tree.h lang/parse.cpp
 
 count=0
@@ -50,8 +57,14 @@ done < <(find lang compiler runtime templates tests \( -name '*.h' -o -name '*.c
 if [ -z "${1:-}" ]; then
   planted=$(mktemp -d)
   cp -r lang compiler runtime templates tests "$planted"
-  echo '#include "runtime/sim/sim.h"' >>"$planted/runtime/infer/flat.cpp"
-  bash "$0" "$planted" | grep -q 'FAIL runtime/infer/flat.cpp includes runtime/sim/sim.h' || fail "a planted include was not seen"
+  for include in runtime/sim/sim.h runtime/verify.h runtime/backend.h runtime/result.h; do echo "#include \"$include\"" >>"$planted/runtime/infer/flat.cpp"; done
+  echo 'const char* kPlanted = "model";' >>"$planted/runtime/infer/flat.cpp"
+  echo '#include "runtime/verify.h"' >>"$planted/compiler/program.h"
+  bash "$0" "$planted" >"$planted/said"
+  for violation in 'runtime/infer/flat.cpp includes runtime/sim/sim.h' 'runtime/infer/flat.cpp includes runtime/verify.h' 'runtime/infer/flat.cpp includes runtime/backend.h' \
+    'runtime/infer/flat.cpp includes runtime/result.h' 'runtime/infer/flat.cpp reads "model"' 'compiler/program.h includes runtime/verify.h'; do
+    grep -qxF "FAIL $violation" "$planted/said" || fail "a planted violation was not seen: $violation"
+  done
   rm -rf "$planted"
 fi
 echo "$count sources, $failures violations"

@@ -88,8 +88,9 @@ int main(int argc, char** argv) {
 
   auto* infer = app.add_subcommand("infer", "the findings again, from a saved result's records alone");
   infer->add_option("result", common.file, "a file that `run --out` wrote")->required();
-  infer->add_flag("--json", common.json, "print the result as JSON");
-  infer->add_option("--out", common.out, "save the result with the new findings");
+  auto* infer_json = infer->add_flag("--json", common.json, "print the result as JSON");
+  auto* infer_out = infer->add_option("--out", common.out, "save the result with the new findings");
+  infer->add_option("--points", stage, "instead: what was measured at each point of this stage, comma-separated, to be drawn")->excludes(infer_json)->excludes(infer_out);
 
   auto* devices = app.add_subcommand("devices", "GPUs and simulated GPUs");
   devices->add_flag("--json", json, "as JSON");
@@ -111,7 +112,7 @@ int main(int argc, char** argv) {
   if (*format) return gexp::cli::format_command(files, check_only);
   if (*emit) return gexp::cli::emit_command(common, ptx ? "ptx" : ir ? "ir" : spec ? "spec" : "cuda", stage, dump_after, arch);
   if (*verify) return gexp::cli::verify_command(common, verification);
-  if (*infer) return gexp::cli::infer_command(common);
+  if (*infer) return gexp::cli::infer_command(common, stage);
   if (*devices) return gexp::cli::devices_command(device, json);
   if (*doctor) return gexp::cli::doctor_command();
   if (*list) return gexp::cli::list_command();

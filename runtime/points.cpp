@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/points.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/expand.h"
+#include "runtime/infer/infer.h"
+
+namespace gexp::runtime {
+namespace {
+
+std::string quoted(const std::string& text) { return text.find(',') == std::string::npos ? text : "\"" + text + "\""; }
+
+}  // namespace
+
+Result<PointTable> point_table(const compiler::Program& program, const RunResult& result, const std::string& name) {
+  const auto stage = std::find_if(program.stages.begin(), program.stages.end(), [&](const auto& s) { return s.name == name; });
+  if (stage == program.stages.end()) {
+    std::vector<std::string_view> names;
+    for (const auto& each : program.stages) names.push_back(each.name);
+    const auto near = nearest(name, names);
+    return failure("E0731", fmt::format("{} has no stage `{}`", program.experiment, name), near ? fmt::format("did you mean `{}`?", *near) : "");
+  }
+  const auto kept = std::find_if(result.stages.begin(), result.stages.end(), [&](const auto& s) { return s.name == name; });
+  if (kept == result.stages.end() || kept->table.points.empty()) return failure("E0731", fmt::format("the result holds no records of stage `{}`", name));
+  auto file = compiler::file_scope(program);
+  if (!file) return file.error();
+  compiler::Names scope(&*file);
+  for (const auto& [earlier, findings] : kept->inputs) scope.set(earlier, findings);
+
+  PointTable table;
+  std::vector<compiler::FormulaPtr> formulas;
+  const auto column = [&](const std::string& title, compiler::FormulaPtr formula) {
+    if (std::find(table.columns.begin(), table.columns.end(), title) != table.columns.end()) return;
+    table.columns.push_back(title);
+    formulas.push_back(std::move(formula));
+  };
+  for (const auto& sweep : kept->table.columns) column(sweep, nullptr);
+  for (const auto& derive : stage->derives) column(derive.name, derive.formula);
+  for (const auto& plot : stage->plots) column(compiler::show(*plot.y), plot.y);
+
+  const infer::Reading reading(kept->table);
+  const auto& points = reading.table().points;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    std::vector<Value> row;
+    for (std::size_t c = 0; c < formulas.size(); ++c) {
+      if (!formulas[c]) {
+        row.push_back(points[i].at.at(table.columns[c]));
+        continue;
+      }
+      auto value = infer::at_point(*formulas[c], reading.table(), reading.classes(), i, *stage, scope);
+      row.push_back(value ? std::move(*value) : Value());
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string csv(const PointTable& table) {
+  std::string out;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    std::string unit;
+    for (const auto& row : table.rows) {
+      const auto* number = row[c].get<Number>();
+      if (!number || number->dimension.none()) continue;
+      unit = " " + gexp::name(number->dimension);
+      break;
+    }
+    out += (c ? "," : "") + quoted(table.columns[c] + unit);
+  }
+  out += '\n';
+  for (const auto& row : table.rows) {
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      const auto* number = row[c].get<Number>();
+      out += (c ? "," : "") + (number ? fmt::format("{:.12g}", number->number) : row[c].known() ? quoted(show(row[c])) : std::string());
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace gexp::runtime

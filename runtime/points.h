@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/program.h"
+#include "runtime/result.h"
+
+/// What was measured at each point of a stage, as its `plot` draws it: for whoever draws.
+namespace gexp::runtime {
+
+struct PointTable {
+  std::vector<std::string> columns;     ///< sweeps, then derives, then what is plotted and no column yet
+  std::vector<std::vector<Value>> rows; ///< by point, in the order of the sweeps; unknown where nothing is
+};
+
+/// Of a result that `infer_again` has read. E0731: no such stage, or no records of it.
+Result<PointTable> point_table(const compiler::Program& program, const RunResult& result, const std::string& stage);
+
+/// Comma-separated: the columns with their units, then a line a point in these units.
+std::string csv(const PointTable& table);
+
+}  // namespace gexp::runtime
