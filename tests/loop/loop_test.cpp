@@ -157,3 +157,19 @@ TEST_CASE("an edited model gives the edited answer") {
     CHECK(found(result, "sets.S", "ways") == "32");
   }
 }
+
+TEST_CASE("QLRU variants of edited models are found by name") {
+  const auto name = [](const std::string& policy, int ways) {
+    const auto result = run_loop("cache/structure.gexp", "gtx780", geometry(std::to_string(4 * ways * 32), 32, "4", std::to_string(ways), "bits = [7, 8]", "\"" + policy + "\""));
+    CHECK(found(result, "sets.S", "ways") == std::to_string(ways));
+    return found(result, "policy.kind", "name");
+  };
+  for (const char* own : {"qlru_h11_m1_r0_u0", "qlru_h11_m1_r1_u2", "qlru_h00_m1_r0_u1", "qlru_h00_m2_r0_u0_umo", "qlru_h21_m2_r0_u0_umo"}) {
+    for (const int ways : {8, 12, 96}) {
+      CAPTURE(ways);
+      CHECK(name(own, ways) == own);
+    }
+  }
+  CHECK(name("qlru_h00_m0_r0_u1", 12) == "nru");
+  CHECK(name("qlru_h11_m1_r1_u0", 8) == "qlru_h11_m1_r0_u0");
+}
