@@ -26,6 +26,7 @@ TEST_CASE("GTX 780: the read-only cache of Mei17 Table V") {
   const auto result = run_loop("cache/structure.gexp", "gtx780");
   CHECK(found(result, "fetch.unit") == "32 B");
   CHECK(found(result, "capacity.C") == "12 KiB");
+  CHECK(found(result, "capacity.hit") == "110 cycles");
   CHECK(found(result, "line.b") == "32 B");
   CHECK(found(result, "sets.S", "sets") == "4");
   CHECK(found(result, "sets.S", "ways") == "96");
@@ -37,6 +38,7 @@ TEST_CASE("GTX 780: the read-only cache of Mei17 Table V") {
 TEST_CASE("GTX 980: a mapping that no address bits define") {
   const auto result = run_loop("cache/structure.gexp", "gtx980");
   CHECK(found(result, "capacity.C") == "24 KiB");
+  CHECK(found(result, "capacity.hit") == "82 cycles");
   CHECK(found(result, "line.b") == "32 B");
   CHECK(found(result, "sets.S", "sets") == "4");
   CHECK(found(result, "sets.S", "ways") == "192");
@@ -48,6 +50,7 @@ TEST_CASE("GTX 980: a mapping that no address bits define") {
 TEST_CASE("GTX 560 Ti: the L1 that is not LRU") {
   const auto result = run_loop("cache/l1.gexp", "gtx560ti");
   CHECK(found(result, "capacity.C") == "16 KiB");
+  CHECK(found(result, "capacity.hit") == "96 cycles");
   CHECK(found(result, "line.b") == "128 B");
   CHECK(found(result, "sets.S", "sets") == "32");
   CHECK(found(result, "sets.S", "ways") == "4");
