@@ -20,7 +20,13 @@ constexpr double kFar = 0.12;            // share of the value that, left empty,
 constexpr double kNear = 0.025;          // share of the value within which two peaks are one mode's comb or slices
 constexpr double kNearest = 4;           // the same in cycles, where latencies are short
 constexpr double kSmooth = 0.005;        // half the smoothing window, share of the value
-constexpr double kDeep = 0.2;            // of the lower peak: a valley
+/// How two modes are told apart.
+struct Sight {
+  double deep;   ///< of the lower peak: a valley
+  double blur;   ///< least half of the smoothing window, ticks
+};
+constexpr Sight kAsMeasured{0.2, 1};     // addresses may differ for where they lie
+constexpr Sight kInPlace{0.5, 0.5};      // that is taken out
 constexpr double kChance = 1e-6;         // of a valley that is none
 constexpr double kTrim = 0.002;          // of a mode's accesses, at each end, that do not make its range
 constexpr double kRare = 2e-4;           // share of all accesses below which a class must recur at its addresses to count
@@ -78,9 +84,9 @@ class Histogram {
 /// Accesses within the smoothing window around a tick; to be asked of growing ticks, so that all windows together take one pass.
 class Density {
  public:
-  explicit Density(const Histogram& histogram) : histogram_(histogram) {}
+  Density(const Histogram& histogram, double blur) : histogram_(histogram), blur_(blur) {}
   double operator()(double at) {
-    const double half = std::max(1.0, kSmooth * at);
+    const double half = std::max(blur_, kSmooth * at);
     while (low_ < histogram_.size() && histogram_.tick(low_) < at - half) ++low_;
     while (high_ < histogram_.size() && histogram_.tick(high_) <= at + half) ++high_;
     return static_cast<double>(histogram_.before(high_) - histogram_.before(low_));
@@ -88,6 +94,7 @@ class Density {
 
  private:
   const Histogram& histogram_;
+  double blur_;
   std::size_t low_ = 0, high_ = 0;
 };
 
@@ -127,16 +134,16 @@ std::vector<Mode> peaks(const Histogram& histogram, Density& density_at, std::si
 }
 
 /// How far two neighbours are from being two modes: above 1 they are one.
-double sameness(const Mode& a, const Mode& b) {
+double sameness(const Mode& a, const Mode& b, double deep) {
   const double lower = std::min(a.peak, b.peak);
   if (b.at - a.at < std::max(kNearest, kNear * b.at)) return 2 + b.valley / lower;
   const double chance = poisson_at_most(b.valley, lower);
-  return chance > kChance ? 1 + chance + b.valley / lower : b.valley / (kDeep * lower);
+  return chance > kChance ? 1 + chance + b.valley / lower : b.valley / (deep * lower);
 }
 
 /// The two neighbours most alike become one, again and again, until no two are one mode. Each change puts its neighbours' new
 /// likeness into the queue; what the queue still holds of before is known by its age.
-void join(std::vector<Mode>& modes) {
+void join(std::vector<Mode>& modes, double deep) {
   struct Pair {
     double same;
     std::size_t right;  ///< the first in order where several are alike
@@ -148,7 +155,7 @@ void join(std::vector<Mode>& modes) {
   std::vector<bool> gone(modes.size(), false);
   std::priority_queue<Pair> queue;
   const auto ask = [&](std::size_t i) {
-    if (const double same = sameness(modes[left[i]], modes[i]); same > 1) queue.push({same, i, ++age[i]});
+    if (const double same = sameness(modes[left[i]], modes[i], deep); same > 1) queue.push({same, i, ++age[i]});
     else ++age[i];
   };
   for (std::size_t i = 0; i < modes.size(); ++i) left[i] = i - 1, right[i] = i + 1;
@@ -240,16 +247,16 @@ double Classes::outlier() const { return list.empty() ? INFINITY : kFarOut * sta
 
 namespace {
 
-Classes classify_as_it_is(const Table& table) {
+Classes classify_as_it_is(const Table& table, Sight sight) {
   const Histogram histogram(table);
   Classes classes;
-  Density density(histogram);
+  Density density(histogram, sight.blur);
   const auto rare = std::max<std::uint64_t>(3, static_cast<std::uint64_t>(kRare * static_cast<double>(histogram.total())));
   for (std::size_t begin = 0, end = 0; begin < histogram.size(); begin = end) {
     end = begin + 1;
     while (end < histogram.size() && histogram.tick(end) - histogram.tick(end - 1) <= std::max(kNearest, kFar * histogram.tick(end))) ++end;
     auto modes = peaks(histogram, density, begin, end);
-    join(modes);
+    join(modes, sight.deep);
     for (const auto& mode : modes) {
       const auto support = histogram.before(mode.end) - histogram.before(mode.begin);
       const double centre = histogram.quantile(mode.begin, mode.end, 0.5);
@@ -273,10 +280,11 @@ Classes classify_as_it_is(const Table& table) {
 }  // namespace
 
 Classes classify(const Table& table) {
-  auto classes = classify_as_it_is(table);
-  auto places = Places::of(table);
+  auto classes = classify_as_it_is(table, kAsMeasured);
+  if (classes.list.empty()) return classes;
+  auto places = Places::of(table, classes.list[0].high - classes.list[0].low);
   if (places.none()) return classes;
-  auto even = classify_as_it_is(places.without(table));
+  auto even = classify_as_it_is(places.without(table), kInPlace);
   classes.even = std::make_shared<const Evened>(Evened{std::move(places), std::move(even)});
   return classes;
 }

@@ -55,9 +55,11 @@ class Misses {
   Misses(const MissRange& range, const Point& point) : above_(range.above), outlier_(range.outlier), place_(range.even ? range.even->places.by_step(point) : std::vector<std::int32_t>{}) {}
   /// `access`: its index in the run.
   bool operator()(std::size_t access, std::uint32_t tick) const {
-    const double even = place_.empty() ? tick : static_cast<double>(tick) - place_[access % place_.size()];
-    return even > above_ && even <= outlier_;
+    const double ticks = even(access, tick);
+    return ticks > above_ && ticks <= outlier_;
   }
+  /// What the access would take if every address lay in one place.
+  [[nodiscard]] double even(std::size_t access, std::uint32_t tick) const { return place_.empty() ? tick : static_cast<double>(tick) - place_[access % place_.size()]; }
 
  private:
   double above_, outlier_;

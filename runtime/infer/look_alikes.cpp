@@ -105,10 +105,11 @@ std::optional<double> only_pace(const Context& context, const Curve& curve, doub
     for (const auto& run : context.table.points[sample.point].runs) {
       for (std::size_t i = 0; i < run.ticks.size(); ++i) {
         const auto tick = run.ticks[i];
-        if (tick > range->outlier) continue;
         const bool miss = missed(i, tick);
-        if (sample.x == missing && miss) ++misses, miss_ticks += tick;
-        if (sample.x == quiet && !miss) ++hits, hit_ticks += tick;
+        const double even = missed.even(i, tick);
+        if (even > range->outlier) continue;
+        if (sample.x == missing && miss) ++misses, miss_ticks += even;
+        if (sample.x == quiet && !miss) ++hits, hit_ticks += even;
       }
     }
   }
@@ -119,10 +120,12 @@ std::optional<double> only_pace(const Context& context, const Curve& curve, doub
   const double low = hit + kBetween * (miss - hit), high = miss - kBetween * (miss - hit);
   for (const auto& sample : curve.samples) {
     if (sample.x != missing) continue;
+    const Misses missed(*range, context.table.points[sample.point]);
     for (const auto& run : context.table.points[sample.point].runs) {
       std::size_t turns = 0, slow = 0, fast = 0, between = 0;
       bool was_slow = false;
-      for (const auto tick : run.ticks) {
+      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
+        const double tick = missed.even(i, run.ticks[i]);
         if (tick > range->outlier) continue;
         const bool is_slow = tick > high;
         if (tick > low && !is_slow) {

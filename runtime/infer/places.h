@@ -12,8 +12,10 @@ namespace gexp::infer {
 /// absent from something.
 class Places {
  public:
-  /// None where addresses do not differ by more than one address differs from itself, or the table has one point alone.
-  static Places of(const Table& table);
+  /// None where addresses do not differ by more than one address differs from itself, or are all
+  /// walked at one point alone and visited once. `sharp`:
+  /// how far apart the ticks of the fastest latency class are.
+  static Places of(const Table& table, double sharp);
   [[nodiscard]] bool none() const { return ticks_.empty(); }
   /// By step of the point's walk; empty where there are none.
   [[nodiscard]] std::vector<std::int32_t> by_step(const Point& point) const;
@@ -21,7 +23,7 @@ class Places {
   [[nodiscard]] Table without(const Table& table) const;
 
  private:
-  std::unordered_map<std::int64_t, std::int32_t> ticks_;  ///< by address
+  std::unordered_map<std::int64_t, std::int32_t> ticks_;  ///< by sector
 };
 
 }  // namespace gexp::infer

@@ -196,7 +196,7 @@ bool settle_sizes(const Growth& growth, std::vector<Group>& groups, std::int64_t
     else if (own + 1 == size) fewer.push_back(g);
     else if (own != size) return true;
   }
-  if (more.size() != 1 || fewer.size() != 1 || groups[fewer[0]].onset >= groups[more[0]].onset || !misses_rarely(growth, groups[fewer[0]])) return true;
+  if (more.size() != 1 || fewer.size() != 1 || groups[fewer[0]].onset >= groups[more[0]].onset) return true;
   for (std::size_t at = 0; at < groups[more[0]].lines.size(); ++at) {
     auto moved = groups;
     auto& from = moved[more[0]].lines;
@@ -206,7 +206,7 @@ bool settle_sizes(const Growth& growth, std::vector<Group>& groups, std::int64_t
     groups = std::move(moved);
     return true;
   }
-  return false;
+  return !misses_rarely(growth, groups[fewer[0]]);
 }
 
 }  // namespace gexp::infer

@@ -145,6 +145,7 @@ class Drawing {
 
   void device() {
     sms_ = between(1, 4);
+    hit_ = spread(20, 150), level2_ = hit_ + spread(20, 250);
     l2_bytes_ = one_of({512u, 768u, 1024u, 1536u, 2048u, 3072u}) << 10;
     line("format = 1\nname = \"{}\"\ntitle = \"A device that chance made\"\nseed = {}", name_, random_.below(1u << 30));
     table("device");
@@ -185,7 +186,7 @@ class Drawing {
     if (chance(0.5)) line("index = \"scattered\"\nblock = {}", unit);
     else line("index = \"modulo\"");
     line("replacement = \"{}\"", one_of({"lru", "random", "nru"}));
-    const auto slices = one_of({8u, 16u, 32u}), partitions = one_of({1u, 1u, 2u}), far = between(10, 40), near = between(0, 30);
+    const auto slices = one_of({8u, 16u, 32u}), partitions = one_of({1u, 1u, 2u}), far = static_cast<std::uint32_t>((0.05 + 0.08 * random_.unit()) * level2_), near = static_cast<std::uint32_t>(0.1 * random_.unit() * level2_);
     if (noise_ != Noise::None) {  // near and far slices are no noise, but none of what an experiment with one answer is about
       line("slices = {}\npartitions = {}\nspread = {}", slices, sms_ % partitions == 0 ? partitions : 1, near);
       if (partitions > 1 && sms_ % partitions == 0) line("far = {}", far);
@@ -225,7 +226,7 @@ class Drawing {
 
   void paths() {
     virtual_ = chance(0.5);
-    const double hit = spread(20, 150), level2 = hit + spread(20, 250), memory = level2 + spread(60, 400);
+    const double hit = hit_, level2 = level2_, memory = level2 + spread(60, 400);
     t2_ = spread(std::max(6.0, 0.04 * level2), 100);  // less cannot be told from one slice being nearer than another
     walk_ = t2_ + spread(30, 1200);
     switch_ = spread(100, 400);
@@ -257,8 +258,8 @@ class Drawing {
     line("ways = [{}]\ncycles = [{}]", fmt::join(ways, ", "), fmt::join(cycles, ", "));
     if (noise_ == Noise::None) return;
     table("noise");
-    const double jitter = 0.5 + 3.5 * random_.unit();
-    line("jitter = {:.2f}\ninterference = {:.7f}\ntail_probability = {:.4f}\ntail = {}", jitter, 1e-5 * random_.unit(), 0.02 * random_.unit(), between(50, 500));
+    const double jitter = std::min(0.5 + 3.5 * random_.unit(), t2_ / 6);  // what a GPU's noise hides, no experiment finds
+    line("jitter = {:.3f}\ninterference = {:.7f}\ntail_probability = {:.4f}\ntail = {}", jitter, 1e-5 * random_.unit(), 0.02 * random_.unit(), between(50, 500));
     // On an H200 an SM's own hits take the same number of cycles to the last one, L2 hits at one address scatter by 2.5 cycles
     // (standard deviation), and what memory answers by about 100, with a tail of one in fifty.
     if (noise_ == Noise::Real) line("sm_jitter = 0\nmemory_jitter = {:.0f}\ntail_of = \"memory\"", jitter * between(5, 40));
@@ -270,7 +271,7 @@ class Drawing {
   std::string out_;
   std::uint32_t l2_bytes_ = 0, entries_ = 0, sms_ = 1;
   bool windows_ = false, virtual_ = false;
-  double t2_ = 0, walk_ = 0, switch_ = 0;
+  double hit_ = 0, level2_ = 0, t2_ = 0, walk_ = 0, switch_ = 0;
 };
 
 }  // namespace
