@@ -12,7 +12,12 @@ const char* idle_cell(const Memory& memory);
 /// `asm volatile` that nothing is moved over and that waits for a 64-bit value (body.cu says why).
 std::string settle_text(const std::string& value);
 
-/// The text that measures what a timed region costs besides what it times, into `least`. `first`: what the region accesses first,
+/// What each.cu and body.cu tell the host of a timed region's own cost, in words: so many times of a chain of kShortChain loads of a
+/// hit, as many of one of kLongChain, then times of the region with such a hit in it. Chains of no time: the region without a load.
+inline constexpr int kChainTimes = 16, kShortChain = 4, kLongChain = 20, kRegionTimes = 32;
+inline constexpr int kCalibrationWords = 2 * kChainTimes + kRegionTimes;
+
+/// The text that measures what a timed region costs besides what it times, into `overhead`. `first`: what the region accesses first,
 /// null when nothing.
 std::string calibration_text(Timing timing, const Memory* first, bool chase, Via via, int width);
 

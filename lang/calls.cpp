@@ -37,8 +37,14 @@ Type wanted_by(Takes takes) {
   return any_type();
 }
 
-bool is_analysis(const Callable& callable) {
-  return callable.kind == Callable::Kind::Analysis || callable.kind == Callable::Kind::NotBuilt;
+bool is_analysis(const Callable& callable) { return callable.kind == Callable::Kind::Analysis; }
+
+/// For what one would look for by another name than its own.
+std::string by_another_name(std::string_view name) {
+  for (const std::string_view structure : {"cache_structure", "set_index", "tlb_structure"}) {
+    if (name == structure) return "`cache_sets` gives sets, ways, sizes and the index function, of caches and of TLBs";
+  }
+  return "";
 }
 
 std::string sweeps_of(const SymbolScope& names) {
@@ -68,7 +74,8 @@ Typed ExpressionChecker::of(const Call& call, const Expr& expression, const Plac
   const auto* callable = find_callable(call.callee.text);
   const auto& name = call.callee.text;
   if (!callable) {
-    auto hint = did_you_mean(name, callable_names(analyses));
+    auto hint = by_another_name(name);
+    if (hint.empty()) hint = did_you_mean(name, callable_names(analyses));
     if (hint.empty()) hint = did_you_mean(name, callable_names(!analyses));
     error("E0221", call.callee.span, fmt::format("there is no {} `{}`", analyses ? "analysis" : "function", name),
           !hint.empty() ? hint : analyses ? "docs/language.md lists the analyses" : "functions are min max abs floor ceil round log2 gcd lcm count");
@@ -78,10 +85,6 @@ Typed ExpressionChecker::of(const Call& call, const Expr& expression, const Plac
     error("E0221", call.callee.span,
           analyses ? fmt::format("`{}` is a function, and `find` needs an analysis", name) : fmt::format("`{}` is an analysis, which only `find` applies", name),
           analyses ? "`derive` keeps a function of the records" : fmt::format("write `find NAME: TYPE = {}(…)` and use the finding", name));
-    return {};
-  }
-  if (callable->kind == Callable::Kind::NotBuilt) {
-    error("E0220", call.callee.span, fmt::format("the analysis `{}` is not built yet", name), "docs/language.md lists those that are");
     return {};
   }
   Seen seen;

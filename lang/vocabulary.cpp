@@ -44,8 +44,6 @@ constexpr Callable plain_call(std::string_view name, Kind kind, Subject subject,
   return c;
 }
 
-constexpr Callable not_built(std::string_view name) { return plain_call(name, Kind::NotBuilt, Subject::Anything, 0, kMany, Answer::Plain, ""); }
-
 constexpr Callable free_labels(Callable c) {
   c.free_labels = true;
   return c;
@@ -86,7 +84,6 @@ constexpr auto kVocabulary = std::to_array<Callable>({
     analysis("saturation", Subject::Value, Answer::Saturation, Clause::Must, "saturation(rate over inflight, latency: 400cycles)",
              {Label{"latency", Takes::Cycles, true}, Label{"per", Takes::Bytes, true}}, Clause::May),
     analysis("prefetch", Subject::Record, Answer::Bytes, Clause::Never, "prefetch(lat)", {}, Clause::Never, Clause::Never),
-    not_built("cache_structure"), not_built("set_index"), not_built("tlb_structure"),
 
     // Of a record, at one point.
     plain_call("median", Kind::Column, Subject::Value, 1, 1, Answer::Subject, "median(lat)"),
@@ -135,7 +132,7 @@ const Callable* find_callable(std::string_view name) {
 std::vector<std::string_view> callable_names(bool analyses) {
   std::vector<std::string_view> names;
   for (const auto& c : kVocabulary) {
-    if ((c.kind == Kind::Analysis || c.kind == Kind::NotBuilt) == analyses) names.push_back(c.name);
+    if ((c.kind == Kind::Analysis) == analyses) names.push_back(c.name);
   }
   return names;
 }

@@ -23,7 +23,6 @@ struct Label {
 struct Callable {
   enum class Kind {
     Analysis,   ///< of a `find`: a pure function of the stage's table
-    NotBuilt,   ///< an analysis that the language has a name for, and no method yet
     Column,     ///< of a record, at one point
     Function,   ///< of values
     Pattern,    ///< makes a sequence of byte offsets
@@ -53,7 +52,7 @@ struct Callable {
 std::span<const Callable> vocabulary();
 /// Null when there is no such function.
 const Callable* find_callable(std::string_view name);
-/// Names of the callables of a kind (analyses include those not built).
+/// Names of the analyses, or of all other callables.
 std::vector<std::string_view> callable_names(bool analyses);
 
 /// The contextual words of one place: where `memory … in`, `via`, `flush`, `timed` and `record` look.

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "compiler/access.h"
+#include "compiler/calibrate.h"
 
 namespace gexp::runtime {
 namespace {
@@ -14,13 +15,6 @@ namespace {
 constexpr std::uint64_t kDefaultAlign = std::uint64_t{2} << 20;  // offsets then keep their low 21 address bits
 
 constexpr std::uint64_t kWindow = compiler::kTraceBytes / 2;     // ticks of 16 bits
-
-/// What a timed region costs besides its load: the median of the kernel's samples, the first ones left out (cold instructions).
-double overhead_of(std::vector<std::uint32_t> empty) {
-  empty.erase(empty.begin(), empty.begin() + kEmptyRegions / 4);
-  std::nth_element(empty.begin(), empty.begin() + static_cast<std::ptrdiff_t>(empty.size() / 2), empty.end());
-  return empty[empty.size() / 2];
-}
 
 Argument pointer(std::uint64_t address) { return {address, 8}; }
 
@@ -114,6 +108,14 @@ Result<std::vector<std::uint32_t>> Bench::read_words(std::uint64_t address, std:
   return words;
 }
 
+Result<> Bench::calibrate(std::uint64_t words, infer::Point& point) {
+  auto read = read_words(words, static_cast<std::size_t>(compiler::kCalibrationWords));
+  if (!read) return read.error();
+  const auto runs = static_cast<double>(point.runs.size());
+  point.overhead = (point.overhead * runs + region_cost(*read)) / (runs + 1);
+  return Ok{};
+}
+
 void Bench::forget_after_fault() {
   if (backend_.survives_faults()) return;
   buffers_.clear();
@@ -164,7 +166,7 @@ Result<> Bench::run_each(const compiler::PointPlan& plan, infer::Point& point, d
   if (!kernel) return kernel.error();
   auto ticks = buffer("ticks", kWindow * 4);
   if (!ticks) return ticks.error();
-  auto empty = buffer("empty", kEmptyRegions * 4 + 16);
+  auto empty = buffer("empty", compiler::kCalibrationWords * 4 + 16);
   if (!empty) return empty.error();
   auto cell = calibration_cell();
   if (!cell) return cell.error();
@@ -187,7 +189,7 @@ Result<> Bench::run_each(const compiler::PointPlan& plan, infer::Point& point, d
                                              pointer(*ticks),
                                              pointer(*cell),
                                              pointer(*empty),
-                                             pointer(*empty + kEmptyRegions * 4)};
+                                             pointer(*empty + compiler::kCalibrationWords * 4)};
     const auto outcome = launch(plan, *kernel, static_cast<std::uint64_t>(compiler::kTraceBytes), arguments, time_limit);
     if (!outcome) return outcome.error();
     if (!outcome->done()) {
@@ -199,9 +201,7 @@ Result<> Bench::run_each(const compiler::PointPlan& plan, infer::Point& point, d
     run.windows.push_back(static_cast<std::uint32_t>(run.ticks.size()));
     run.ticks.insert(run.ticks.end(), window->begin(), window->end());
   }
-  auto regions = read_words(*empty, kEmptyRegions);
-  if (!regions) return regions.error();
-  point.overhead = overhead_of(*regions);
+  if (auto done = calibrate(*empty, point); !done) return done;
   point.runs.push_back(std::move(run));
   return Ok{};
 }
@@ -223,7 +223,7 @@ Result<> Bench::run_total(const compiler::PointPlan& plan, infer::Point& point, 
   if (!tables) return tables.error();
   auto ticks = buffer("ticks", std::max<std::uint64_t>(kWindow, warps) * 4);
   if (!ticks) return ticks.error();
-  auto empty = buffer("empty", kEmptyRegions * 4 + 16);
+  auto empty = buffer("empty", 64);
   if (!empty) return empty.error();
   auto last = buffer("last", plan.block * 4);
   if (!last) return last.error();
@@ -254,9 +254,9 @@ Result<> Bench::run_total(const compiler::PointPlan& plan, infer::Point& point, 
   }
   auto spent = read_words(*ticks, warps);
   if (!spent) return spent.error();
-  auto regions = read_words(*empty, kEmptyRegions);
-  if (!regions) return regions.error();
-  point.overhead = overhead_of(*regions);
+  auto region = read_words(*empty, 1);
+  if (!region) return region.error();
+  point.overhead = region->front();
   point.runs.push_back({std::move(*spent), {0}});
   return Ok{};
 }

@@ -22,7 +22,8 @@ struct KernelRecord {
   double seconds = 0;     ///< compile time, 0 from the cache
 };
 
-inline constexpr std::size_t kEmptyRegions = 16;  ///< samples of the empty region, as the templates write them
+/// What a timed region costs besides what it times, in cycles, of the words that a launch wrote (compiler/calibrate.h says which).
+double region_cost(const std::vector<std::uint32_t>& words);
 
 /// Runs planned points on one device: allocates memories once, loads every kernel once, links the rings, launches windows.
 class Bench {
@@ -56,6 +57,8 @@ class Bench {
   Result<Outcome> launch(const compiler::PointPlan& plan, KernelId kernel, std::uint64_t shared_bytes, const std::vector<Argument>& arguments,
                          double time_limit, bool flush = true);
   [[nodiscard]] LaunchShape launch_shape(const compiler::PointPlan& plan, std::uint64_t shared_bytes) const;
+  /// Reads what the last launch tells of the region's cost; the point's is the mean of its runs'.
+  Result<> calibrate(std::uint64_t words, infer::Point& point);
   Result<std::vector<std::uint32_t>> read_words(std::uint64_t address, std::size_t count);
   void forget_after_fault();
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "compiler/calibrate.h"
 #include "runtime/trial.h"
 
 namespace gexp::runtime {
@@ -83,7 +84,7 @@ Result<> Bench::run_body(const compiler::PointPlan& plan, infer::Point& point, d
   const auto words = each ? std::uint64_t{warps} * window : 3 * std::uint64_t{warps} * plan.grid;
   auto records = buffer("records", std::max<std::uint64_t>(words, 4) * 4);
   if (!records) return records.error();
-  auto overhead = buffer("empty", kEmptyRegions * 4 + 16);
+  auto overhead = buffer("empty", compiler::kCalibrationWords * 4);
   if (!overhead) return overhead.error();
   auto cell = calibration_cell();
   if (!cell) return cell.error();
@@ -137,9 +138,7 @@ Result<> Bench::run_body(const compiler::PointPlan& plan, infer::Point& point, d
     }
   }
   if (!wall) {
-    auto spent = read_words(*overhead, 1);
-    if (!spent) return spent.error();
-    point.overhead = spent->front();
+    if (auto calibrated = calibrate(*overhead, point); !calibrated) return calibrated;
   }
   for (const auto& trace : traces) run.ticks.insert(run.ticks.end(), trace.begin(), trace.end());
   if (run.windows.empty() || warps > 1) run.windows = {0};

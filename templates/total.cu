@@ -35,7 +35,7 @@ extern "C" __global__ void ${name}(const unsigned int* offsets, const unsigned i
   }
   if (threadIdx.x % 32 == 0) ticks[threadIdx.x / 32] = spent[0];
   if (threadIdx.x == 0) {
-    for (unsigned int i = 0; i < 16; ++i) empty[i] = steps % 2 == 0 && 2 * spent[1] > spent[0] ? 2 * spent[1] - spent[0] : 0;
+    empty[0] = steps % 2 == 0 && 2 * spent[1] > spent[0] ? 2 * spent[1] - spent[0] : 0;
   }
   last[threadIdx.x] = link - window;
 }

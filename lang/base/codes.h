@@ -72,7 +72,6 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0217", "an interval with a unit and without a step", "step_missing"},
     {"E0218", "tuples of a sweep that do not match its names", "tuple_too_long"},
     {"E0219", "a second statement of a kind that stands once", "two_launches"},
-    {"E0220", "an analysis that is not built yet", "analysis_not_built"},
     {"E0221", "an unknown function or analysis, or one in place of the other", "unknown_analysis"},
     {"E0222", "an argument, label or clause that is missing, unknown or given twice", "pattern_label_missing"},
 

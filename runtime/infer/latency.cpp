@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "runtime/infer/analysis.h"
 
@@ -15,7 +16,7 @@ double overhead_of(const Table& table) {
     if (!point.runs.empty()) all.push_back(point.overhead);
   }
   std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
-  return all[all.size() / 2];
+  return std::round(10 * all[all.size() / 2]) / 10;  // whole where the device is exact
 }
 
 /// Where addresses differ for where they lie, the classes of one in the middle.

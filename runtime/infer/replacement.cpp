@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <optional>
+#include <random>
 #include <set>
 
 #include "runtime/infer/analysis.h"
@@ -19,12 +21,13 @@
 namespace gexp::infer {
 namespace {
 
-using Policy = PolicySet::Policy;
-
 constexpr double kFast = 0.001;       // share of accesses predicted to miss that may hit: nothing makes a miss fast
 constexpr double kSlow = 0.03;        // share of accesses predicted to hit that interference may slow down
 constexpr std::size_t kMaxHistories = 400;
 constexpr std::size_t kMaxStates = 4096;
+constexpr std::size_t kHistories = 16;  // before a flood
+constexpr std::size_t kMoreErrors = 4;  // than the best candidate, and a quarter of its own, refute another
+constexpr std::size_t kListed = 4;      // names that a finding lists
 constexpr double kEvictions = 200;    // that say something of chances
 constexpr double kEvictionsPerWay = 3;
 constexpr double kStrange = 5;        // standard deviations that chance does not explain
@@ -138,14 +141,25 @@ struct Errors {
   [[nodiscard]] double all() const { return slow + fast; }
 };
 
-/// How a candidate does on one trace from one state of the set; accesses before the first `burn_in` are not judged. Ends early once
-/// there are more than `most` errors.
+constexpr std::size_t kMost = ~std::size_t{0} / 2;
+std::size_t share_of(double share, std::size_t all) { return static_cast<std::size_t>(share * static_cast<double>(all)); }
+std::size_t enough_to_refute(std::size_t fewest) { return fewest + fewest / 4 + kMoreErrors - 1; }
+
+/// Errors of a candidate, and how many it may make before it is given up.
 struct Count {
   std::size_t slow = 0, fast = 0, judged = 0;
+  [[nodiscard]] std::size_t all() const { return slow + fast; }
 };
-Count errors_on(const Trace& trace, PolicySet set, std::size_t burn_in, std::size_t most) {
+struct Bounds {
+  std::size_t slow, fast, all;
+  [[nodiscard]] bool within(const Count& count) const { return count.slow <= slow && count.fast <= fast && count.all() <= all; }
+};
+
+/// How a candidate does on one trace from one state of the set; accesses before the first `burn_in` are not judged. Ends early beyond
+/// the bounds.
+Count errors_on(const Trace& trace, PolicySet set, std::size_t burn_in, const Bounds& most) {
   Count count;
-  for (std::size_t i = 0; i < trace.lines.size() && count.slow + count.fast <= most; ++i) {
+  for (std::size_t i = 0; i < trace.lines.size() && most.within(count); ++i) {
     const bool hit = set.access(trace.lines[i]);
     if (i < trace.warm || i < burn_in) continue;
     const bool missed = trace.missed[i - trace.warm];
@@ -157,41 +171,90 @@ Count errors_on(const Trace& trace, PolicySet set, std::size_t burn_in, std::siz
 }
 
 /// Every state that a set may be in after many other lines, but for the names of its ways: misses alone fill the ways in turn, so
-/// only NRU's marks are open, and they recur.
-std::vector<PolicySet> flooded_sets(Policy policy, std::size_t lines) {
+/// only NRU's marks and QLRU's ages are open, and they recur, whatever the history before. Histories are random ones.
+std::vector<PolicySet> flooded_sets(const Candidate& candidate, std::size_t lines) {
   std::vector<PolicySet> states;
-  PolicySet set(policy, lines - 1, lines, true);
-  for (std::size_t i = 0; i < 2 * lines; ++i) set.flood();
-  std::set<std::vector<bool>> seen;
-  while (seen.insert(set.marks()).second && states.size() < kMaxStates) {
-    states.push_back(set);
-    set.flood();
+  std::set<std::string> seen;
+  std::mt19937_64 random(lines);
+  for (std::size_t history = 0; history < (candidate.policy == Candidate::Policy::Qlru ? kHistories : 1); ++history) {
+    PolicySet set(candidate, lines - 1, lines, true);
+    for (std::size_t i = 0; i < 8 * lines * std::min<std::size_t>(history, 1); ++i) set.access(static_cast<std::size_t>(random() % lines));
+    for (std::size_t i = 0; i < 8 * lines; ++i) set.flood();
+    while (states.size() < kMaxStates && seen.insert({set.marks().begin(), set.marks().end()}).second) {
+      states.push_back(set);
+      set.flood();
+    }
   }
   return states;
 }
 
 /// From a cold or flooded start every access is judged; from a stale one only those after a burn-in that lets any sensible policy
-/// forget what it held.
-Errors errors_of(const Walk& walk, Policy policy, bool stale) {
+/// forget what it held. nullopt: more errors than `most`.
+std::optional<Count> errors_of(const Walk& walk, const Candidate& candidate, bool stale, const Bounds& most) {
   Count all;
   std::vector<PolicySet> flooded;
   for (const auto& trace : walk.traces) {
-    if (trace.flooded && flooded.empty()) flooded = flooded_sets(policy, walk.lines);
-    Count best;
+    if (trace.flooded && flooded.empty()) flooded = flooded_sets(candidate, walk.lines);
+    const Bounds rest{most.slow - all.slow, most.fast - all.fast, most.all - all.all()};
+    std::optional<Count> best;
     if (trace.flooded) {
-      std::size_t least = trace.missed.size();
       for (const auto& state : flooded) {
-        const auto count = errors_on(trace, state, 0, least);
-        if (best.judged == 0 || count.slow + count.fast < least) best = count, least = count.slow + count.fast;
-        if (least == 0) break;
+        auto better = rest;
+        if (best) better.all = std::min(better.all, best->all());
+        const auto count = errors_on(trace, state, 0, better);
+        if (better.within(count)) best = count;
+        if (best && best->all() == 0) break;
       }
     } else {
-      best = errors_on(trace, PolicySet(policy, walk.lines - 1, walk.lines, stale), stale ? 8 * walk.lines : 0, trace.missed.size());
+      const auto count = errors_on(trace, PolicySet(candidate, walk.lines - 1, walk.lines, stale), stale ? 8 * walk.lines : 0, rest);
+      if (rest.within(count)) best = count;
     }
-    all.slow += best.slow, all.fast += best.fast, all.judged += best.judged;
+    if (!best) return std::nullopt;
+    all.slow += best->slow, all.fast += best->fast, all.judged += best->judged;
   }
-  if (all.judged == 0) return {};
-  return {static_cast<double>(all.slow) / static_cast<double>(all.judged), static_cast<double>(all.fast) / static_cast<double>(all.judged)};
+  return all;
+}
+
+/// A candidate that explains the trace.
+struct Explains {
+  Candidate candidate;
+  Count errors;
+};
+
+/// The candidates among the allowed that explain the trace, the simplest first. `refuted`: how the others fail.
+std::vector<Explains> explaining(const Walk& walk, const std::function<bool(const Candidate&)>& allowed, std::string& refuted) {
+  std::size_t judged = 0, fewest = walk.traces.empty() ? 0 : kMost;
+  for (const auto& trace : walk.traces) judged += trace.missed.size();
+  std::vector<Explains> left;
+  std::size_t aged = 0;
+  for (const auto& candidate : candidate_policies(walk.lines - 1)) {
+    if (!allowed(candidate)) continue;
+    const bool qlru = candidate.policy == Candidate::Policy::Qlru;
+    Bounds most{kMost, kMost, kMost};
+    if (qlru) most = {share_of(kSlow, judged), share_of(kFast, judged), fewest == kMost ? kMost : enough_to_refute(fewest)};
+    std::optional<Count> better;
+    Errors least;
+    for (const bool stale : {false, true}) {
+      if (stale && qlru) continue;  // ages that nobody knows are not forgotten
+      const auto count = errors_of(walk, candidate, stale, most);
+      if (!count || count->judged == 0) continue;
+      const Errors errors{static_cast<double>(count->slow) / static_cast<double>(count->judged), static_cast<double>(count->fast) / static_cast<double>(count->judged)};
+      if (!better || errors.all() < least.all()) better = count, least = errors;
+    }
+    aged += qlru ? 1 : 0;
+    if (!qlru) refuted += fmt::format("{}{} fails on {:.1f} %", refuted.empty() ? "" : ", ", candidate.name(), least.all() * 100);
+    if (!better || !least.explain()) continue;
+    left.push_back({candidate, *better});
+    fewest = std::min(fewest, better->all());
+  }
+  // What errs more often than the best, where the two disagree, is refuted by just those accesses.
+  std::erase_if(left, [&](const Explains& each) { return each.errors.all() > enough_to_refute(fewest); });
+  const bool found_aged = !left.empty() && left[0].candidate.policy == Candidate::Policy::Qlru;
+  if (aged > 0 && (left.empty() || found_aged)) {
+    const auto failed = aged - (found_aged ? left.size() : 0);
+    refuted += fmt::format("{}{} {}variants of QLRU fail", refuted.empty() ? "" : ", ", failed, found_aged ? "other " : "");
+  }
+  return left;
 }
 
 /// Chance that chi-square with so many degrees of freedom is larger (Wilson and Hilferty's approximation).
@@ -251,6 +314,24 @@ Finding from_evictions(const Context& context, const Walk& walk, const std::stri
                            seen.labelled ? "; ways in the order in which they are first filled" : "; ways from the most to the least often replaced"), evidence);
 }
 
+/// One candidate explains the trace, or several that nothing tells apart: the simplest name is theirs.
+Finding decided(const Context& context, const Walk& walk, const std::vector<Explains>& left, const std::string& refuted) {
+  const auto ways = walk.lines - 1;
+  const bool full = std::all_of(walk.traces.begin(), walk.traces.end(), [](const Trace& trace) { return trace.flooded; });
+  std::string same;
+  for (std::size_t i = 1; i < left.size(); ++i) {
+    if (!alike(left[0].candidate, left[i].candidate, ways, full)) {
+      return undetermined(context, fmt::format("{} and {} explain the trace alike; a walk with more hits between misses would tell them apart", left[0].candidate.name(), left[i].candidate.name()));
+    }
+    if (i <= kListed) same += fmt::format("{}{}", same.empty() ? "" : ", ", left[i].candidate.name());
+  }
+  if (left.size() > kListed + 1) same += fmt::format(" and {} more", left.size() - 1 - kListed);
+  if (!same.empty()) same = fmt::format("; with {} ways{} it is the same as {}", ways, full ? " that are never empty" : "", same);
+  const auto& best = left[0].errors;
+  const double right = 1 - static_cast<double>(best.all()) / static_cast<double>(best.judged);
+  return named(context, left[0].candidate.name(), ways, {}, 0.999, fmt::format("it predicts {:.2f} % of all hits and misses, and every other candidate is refuted{}", 100 * right, same), refuted);
+}
+
 }  // namespace
 
 Finding replacement(const Context& context) {
@@ -277,24 +358,9 @@ Finding replacement(const Context& context) {
   };
   if (ways == 1) return named(context, "direct", 1, {}, 0.99, "a set of one way has no choice", "");
 
-  std::vector<Policy> left;
-  double right = 0;
   std::string refuted;
-  for (const auto policy : candidate_policies(ways)) {
-    if (!allowed(word(policy))) continue;
-    const auto cold = errors_of(*walk, policy, false), stale = errors_of(*walk, policy, true);
-    const auto& better = stale.all() < cold.all() ? stale : cold;
-    refuted += fmt::format("{}{} fails on {:.1f} %", refuted.empty() ? "" : ", ", word(policy), better.all() * 100);
-    if (!better.explain()) continue;
-    left.push_back(policy);
-    right = 1 - better.all();
-  }
-  if (left.size() > 1) {
-    return undetermined(context, fmt::format("{} and {} explain the trace alike; a walk with more hits between misses would tell them apart", word(left[0]), word(left[1])));
-  }
-  if (left.size() == 1) {
-    return named(context, word(left[0]), ways, {}, 0.999, fmt::format("it predicts {:.2f} % of all hits and misses, and every other candidate is refuted", 100 * right), refuted);
-  }
+  const auto left = explaining(*walk, [&](const Candidate& candidate) { return allowed(candidate.name()) || (candidate.policy == Candidate::Policy::Qlru && allowed("qlru")); }, refuted);
+  if (!left.empty()) return decided(context, *walk, left, refuted);
   return from_evictions(context, *walk, refuted);
 }
 

@@ -7,7 +7,7 @@
 namespace gexp::sim {
 
 Cache::Cache(const CacheModel& model, const std::vector<std::uint32_t>& ways_of, std::uint64_t seed, std::uint64_t chance)
-    : index_(model, seed), policy_(model.policy), line_(model.line), sector_(model.sector), random_(seed ^ chance ^ 0x5eed) {
+    : index_(model, seed), policy_(model.policy), qlru_(model.qlru), line_(model.line), sector_(model.sector), random_(seed ^ chance ^ 0x5eed) {
   first_.push_back(0);
   for (const std::uint32_t ways : ways_of) first_.push_back(first_.back() + ways);
   const std::size_t slots = first_.back(), sets = ways_of.size();
@@ -21,6 +21,7 @@ Cache::Cache(const CacheModel& model, const std::vector<std::uint32_t>& ways_of,
   }
   if (policy_ == Policy::Plru) marks_.resize(sets);
   if (policy_ == Policy::Nru) marks_.resize(slots);
+  if (policy_ == Policy::Qlru) ages_.resize(slots), of_age_.resize(sets);
   double sum = 0;
   for (const double weight : model.weights) cumulative_.push_back(sum += weight);
   table_.resize(std::bit_ceil(slots * 2 + 2));
@@ -35,6 +36,8 @@ void Cache::clear() {
   std::fill(oldest_.begin(), oldest_.end(), kNone);
   std::fill(newer_.begin(), newer_.end(), kNone);
   std::fill(table_.begin(), table_.end(), kNone);
+  std::fill(ages_.begin(), ages_.end(), std::uint8_t{3});  // empty ways are of the greatest age
+  for (std::size_t set = 0; set < of_age_.size(); ++set) of_age_[set] = {0, 0, 0, first_[set + 1] - first_[set]};
 }
 
 Cache::Access Cache::access(std::uint64_t address, Use use, const SetIndex& index) {
@@ -50,8 +53,10 @@ Cache::Access Cache::access(std::uint64_t address, Use use, const SetIndex& inde
   }
   Access result;
   // Invalid ways first.
+  if (policy_ == Policy::Qlru && qlru_.on_miss) grow_older(set, kNone);
   if (has_room_in(set)) {
-    slot = first_[set] + used_[set]++;
+    const std::uint32_t filled = used_[set]++;
+    slot = policy_ == Policy::Qlru && qlru_.fills_last() ? first_[set + 1] - 1 - filled : first_[set] + filled;
   } else {
     slot = victim(set);
     erase(lines_[slot], slot);
@@ -121,6 +126,10 @@ std::uint32_t Cache::victim(std::uint32_t set) {
       }
       return first;  // touch() never leaves a full set all marked
     }
+    case Policy::Qlru: {
+      if (of_age_[set][3] == 0) return first;
+      return static_cast<std::uint32_t>(std::find(ages_.begin() + first, ages_.begin() + first + ways, 3) - ages_.begin());
+    }
   }
   return first;
 }
@@ -145,8 +154,35 @@ void Cache::touch(std::uint32_t set, std::uint32_t slot, bool filled) {
         marks_[slot] = ways > 1;
       }
       return;
+    case Policy::Qlru:
+      set_age(set, slot, filled ? qlru_.insert : qlru_.hit(ages_[slot]));
+      if (!qlru_.on_miss) grow_older(set, slot);
+      return;
     case Policy::Random:
     case Policy::Weighted: return;
+  }
+}
+
+void Cache::set_age(std::uint32_t set, std::uint32_t slot, std::uint8_t age) {
+  --of_age_[set][ages_[slot]];
+  ages_[slot] = age;
+  ++of_age_[set][age];
+}
+
+/// What happens to the ages of a set after an access; of nothing when kNone.
+void Cache::grow_older(std::uint32_t set, std::uint32_t accessed) {
+  using Update = Qlru::Update;
+  auto count = of_age_[set];
+  const bool others = qlru_.update == Update::Others || qlru_.update == Update::OthersByOne, by_one = qlru_.update == Update::AllByOne || qlru_.update == Update::OthersByOne;
+  if (by_one && count[3] > 0) return;
+  if (others && !by_one && accessed != kNone) --count[ages_[accessed]];
+  const std::uint8_t oldest = count[3] > 0 ? 3 : count[2] > 0 ? 2 : count[1] > 0 ? 1 : 0;
+  if (oldest == 3 || count[0] + count[1] + count[2] == 0) return;
+  const auto years = static_cast<std::uint8_t>(by_one ? 1 : 3 - oldest);
+  of_age_[set] = {};
+  for (std::uint32_t slot = first_[set]; slot < first_[set + 1]; ++slot) {
+    if (!others || slot != accessed) ages_[slot] = static_cast<std::uint8_t>(ages_[slot] + years);
+    ++of_age_[set][ages_[slot]];
   }
 }
 

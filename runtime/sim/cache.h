@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -9,7 +10,8 @@
 
 namespace gexp::sim {
 
-/// The lines of a cache or TLB: who is in, and who goes next. An access costs constant time, however many ways there are.
+/// The lines of a cache or TLB: who is in, and who goes next. An access costs constant time, however many ways there are, but for marks
+/// and ages (NRU, QLRU), of which a set's are looked through.
 class Cache {
  public:
   /// `ways`: of each set, the model's or what a carve-out leaves of them. `seed`: of what the device is (a scattered index);
@@ -46,9 +48,12 @@ class Cache {
   std::uint32_t victim(std::uint32_t set);
   void touch(std::uint32_t set, std::uint32_t slot, bool filled);
   void move_to_front(std::uint32_t set, std::uint32_t slot);
+  void set_age(std::uint32_t set, std::uint32_t slot, std::uint8_t age);
+  void grow_older(std::uint32_t set, std::uint32_t accessed);
 
   SetIndex index_;
   Policy policy_;
+  Qlru qlru_;
   std::uint64_t line_, sector_;
   std::vector<std::uint32_t> first_;     // slot of each set's way 0; one more at the end
   std::vector<std::uint32_t> used_;      // ways in use, filled in order
@@ -58,6 +63,8 @@ class Cache {
   std::vector<std::uint32_t> newer_, older_;  // Lru, Fifo: a list a set
   std::vector<std::uint32_t> newest_, oldest_;
   std::vector<std::uint64_t> marks_;     // Plru: tree bits a set; Nru: one mark a slot
+  std::vector<std::uint8_t> ages_;       // Qlru: by slot
+  std::vector<std::array<std::uint32_t, 4>> of_age_;  // Qlru: ways of each age, by set
   std::vector<double> cumulative_;       // Weighted
   std::vector<std::uint32_t> table_;     // hash table of slots
   std::size_t table_mask_ = 0;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/qlru.h"
 #include "runtime/sim/ptx.h"
 
 /// A simulated device, as a model file describes it (docs/device-models.md), validated. Sizes in bytes, times in SM cycles.
@@ -18,7 +19,7 @@ struct IndexModel {
   std::uint64_t block = 0;             ///< Scattered: bytes that stay together
 };
 
-enum class Policy : std::uint8_t { Lru, Fifo, Plru, Random, Weighted, Nru };
+enum class Policy : std::uint8_t { Lru, Fifo, Plru, Random, Weighted, Nru, Qlru };
 
 /// Who shares one: an SM of its own, the SMs of a cluster of them (TPC), or the whole device.
 enum class Scope : std::uint8_t { Sm, Tpc, Device };
@@ -30,6 +31,7 @@ struct CacheModel {
   std::vector<std::uint32_t> ways;  ///< of each set
   IndexModel index;
   Policy policy = Policy::Lru;
+  Qlru qlru;                        ///< Policy::Qlru
   std::vector<double> weights;      ///< Weighted: probability of each way to be replaced
   Scope scope = Scope::Sm;          ///< a data cache that is not the device's is empty when a kernel starts
   int storage_of = -1;              ///< shares the lines of this cache, under its own index

@@ -126,8 +126,30 @@ void read_index(ModelTable& t, CacheModel& cache, std::uint64_t line) {
   if (index.block % line != 0) t.error("E0606", t.place("block"), fmt::format("a block of {} B is no whole number of lines of {} B", index.block, line));
 }
 
+/// What is wrong with a name that begins as a QLRU variant's does.
+std::string qlru_hint(const std::string& name) {
+  const auto instead = [&](std::size_t at, char digit) {
+    auto text = name;
+    text[at] = digit;
+    return qlru_named(text) ? text : std::string();
+  };
+  if (name.size() > 16) {
+    if (const auto text = instead(13, '1'); !text.empty()) return fmt::format("'{}': r0 and r2 need a way of age 3, which u2 and u3 do not promise", text);
+    if (const auto text = instead(16, static_cast<char>(name[16] - 1)); !text.empty()) return fmt::format("'{}': where ages grow on misses only, there is no accessed way to leave out", text);
+  }
+  return "qlru_hXY_mM_rR_uU: XY of 00 10 11 20 21, M of 0 to 3, R of 0 to 2, U of 0 to 3, and at the end _umo or nothing";
+}
+
 void read_replacement(ModelTable& t, std::size_t carveouts, CacheModel& cache) {
-  const std::string policy = t.choice("replacement", {"lru", "fifo", "plru", "random", "weighted", "nru"});
+  const TomlValue* const given = t.get("replacement");
+  if (given && given->kind == TomlValue::Kind::String && given->text.starts_with("qlru")) {
+    const auto variant = qlru_named(given->text);
+    if (!variant) return t.error("E0602", given->span, fmt::format("'replacement' of {} cannot be '{}'", t.name(), given->text), qlru_hint(given->text));
+    cache.policy = Policy::Qlru;
+    cache.qlru = *variant;
+    return;
+  }
+  const std::string policy = t.choice("replacement", {"lru", "fifo", "plru", "random", "weighted", "nru", "qlru_hXY_mM_rR_uU"});
   constexpr std::pair<std::string_view, Policy> kPolicies[] = {{"lru", Policy::Lru}, {"fifo", Policy::Fifo}, {"plru", Policy::Plru},
                                                                {"random", Policy::Random}, {"weighted", Policy::Weighted}, {"nru", Policy::Nru}};
   for (const auto& [word, value] : kPolicies) {

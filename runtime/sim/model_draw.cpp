@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/qlru.h"
 #include "runtime/sim/random.h"
 #include "runtime/sim/sim.h"
 
@@ -24,7 +25,7 @@ enum class Noise { None, Real, Harsh };
 
 class Drawing {
  public:
-  Drawing(std::string name, std::uint64_t number, Noise noise) : random_(mix(number) ^ 0xd1ce), name_(std::move(name)), noise_(noise) {}
+  Drawing(std::string name, std::uint64_t number, Noise noise) : random_(mix(number) ^ 0xd1ce), ages_(mix(number) ^ 0xa9e5), name_(std::move(name)), noise_(noise) {}
 
   std::string text() {
     device();
@@ -124,12 +125,22 @@ class Drawing {
 
   void replacement(std::uint32_t ways, std::uint32_t most_random) {
     const auto chosen = policy(ways, most_random);
-    line("replacement = \"{}\"", chosen);
-    if (chosen != "weighted") return;
     std::vector<std::uint32_t> weights;
-    for (std::uint32_t i = 0; i < ways; ++i) weights.push_back(between(1, 4));
+    for (std::uint32_t i = 0; chosen == "weighted" && i < ways; ++i) weights.push_back(between(1, 4));
+    if (const auto aged = quad_age(ways); !aged.empty()) return line("replacement = \"{}\"", aged);
+    line("replacement = \"{}\"", chosen);
+    if (weights.empty()) return;
     weights[0] = 2 * *std::max_element(weights.begin(), weights.end());
     line("weights = [{}]", fmt::join(weights, ", "));
+  }
+
+  /// One in ten follows a QLRU variant, drawn from a stream of its own so that the other nine are what they were before there were any.
+  /// Not m3, nor what keeps lines for good: what comes in is then the next to go, and one way is replaced over and over.
+  std::string quad_age(std::uint32_t ways) {
+    const bool drawn = ages_.unit() < 0.1;
+    const auto& all = qlru_variants();
+    const auto variant = all[ages_.below(static_cast<std::uint32_t>(all.size()))];
+    return drawn && ways > 1 && variant.insert < 3 ? variant.name() : "";
   }
 
   void device() {
@@ -254,7 +265,7 @@ class Drawing {
     if (noise_ == Noise::Real) line("sm_jitter = 0\nmemory_jitter = {:.0f}\ntail_of = \"memory\"", jitter * between(5, 40));
   }
 
-  Random random_;
+  Random random_, ages_;  // ages_: of QLRU alone
   std::string name_;
   Noise noise_;
   std::string out_;

@@ -92,7 +92,7 @@ std::string index_text(const IndexModel& index) {
 
 std::string policy_text(const CacheModel& cache) {
   constexpr const char* kWords[] = {"lru", "fifo", "plru", "random", "weighted", "nru"};
-  std::string text = kWords[static_cast<std::size_t>(cache.policy)];
+  std::string text = cache.policy == Policy::Qlru ? cache.qlru.name() : kWords[static_cast<std::size_t>(cache.policy)];
   for (const double weight : cache.weights) text += " " + number(weight);
   return text;
 }

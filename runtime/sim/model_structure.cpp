@@ -6,6 +6,7 @@
 
 #include "lang/base/value.h"
 #include "runtime/sim/model_reader.h"
+#include "runtime/sim/policy_word.h"
 #include "runtime/sim/sim.h"
 
 // What a model is made of, in the words in which findings answer: `model.nc.capacity`. Two models that no experiment can tell
@@ -71,22 +72,8 @@ Mapping mapping_of(const CacheModel& cache) {
   return mapping;
 }
 
-const char* policy_word(const CacheModel& cache) {
-  const auto most = *std::max_element(cache.ways.begin(), cache.ways.end());
-  if (most == 1) return "direct";
-  switch (cache.policy) {
-    case Policy::Lru: return "lru";
-    case Policy::Fifo: return "fifo";
-    case Policy::Plru: return most == 2 ? "lru" : "plru";
-    case Policy::Nru: return most == 2 ? "lru" : "nru";
-    case Policy::Random: return "random";
-    case Policy::Weighted: return std::all_of(cache.weights.begin(), cache.weights.end(), [&](double w) { return w == cache.weights[0]; }) ? "random" : "weighted";
-  }
-  return "";
-}
-
 /// What caches and TLBs have in common.
-Fields sets_of(const CacheModel& cache) {
+Fields sets_of(const CacheModel& cache, bool emptied) {
   auto sizes = cache.ways;
   std::sort(sizes.rbegin(), sizes.rend());
   List list, chances;
@@ -96,7 +83,7 @@ Fields sets_of(const CacheModel& cache) {
   fields["sets"] = plain(static_cast<double>(sizes.size()));
   fields["ways"] = sizes.front() == sizes.back() ? plain(sizes[0]) : Value(list);
   fields["sizes"] = std::move(list);
-  fields["replacement"] = Value(policy_word(cache));
+  fields["replacement"] = Value(policy_word(cache, emptied));
   fields["probabilities"] = std::move(chances);
   fields["mapping"] = Value(mapping_of(cache).word);
   return fields;
@@ -109,7 +96,7 @@ Value path_fields(const DeviceModel& model, const PathModel& path) {
   fields["hit"] = cycles(path.latency[0][0]);
   if (path.caches.empty()) return fields;
   const auto& cache = model.caches[static_cast<std::size_t>(path.caches[0])];
-  fields = sets_of(cache);
+  fields = sets_of(cache, true);
   fields["hit"] = cycles(path.latency[0][0]);
   fields["miss"] = cycles(path.latency[1][0]);
   fields["line"] = bytes(static_cast<double>(cache.line));
@@ -122,7 +109,7 @@ Value path_fields(const DeviceModel& model, const PathModel& path) {
 }
 
 Value tlb_fields(const CacheModel& tlb) {
-  auto fields = sets_of(tlb);
+  auto fields = sets_of(tlb, false);
   fields["page"] = bytes(static_cast<double>(tlb.line));
   fields["entries"] = plain(lines_of(tlb));
   fields["reach"] = bytes(lines_of(tlb) * static_cast<double>(tlb.line));

@@ -181,7 +181,7 @@ TEST_CASE("functions, analyses and their arguments") {
   CHECK(points("let a = flor(1)") == "E0221 flor");
   CHECK(points("let a = last_flat(1)") == "E0221 last_flat");
   CHECK(in_stage("  find k: count = median(lat)") == "E0221 median");
-  CHECK(in_stage("  find k: list = cache_structure(lat)") == "E0220 cache_structure");
+  CHECK(in_stage("  find k: list = cache_structure(lat)") == "E0221 cache_structure");
   CHECK(in_stage("  find k: B = last_flat(misses(lat))") == "E0222 misses(lat)");
   CHECK(in_stage("  find k: B = first_miss(misses(lat) over n)") == "E0215 misses(lat)");
   CHECK(in_stage("  find k: structure = cache_sets(lat over n)") == "E0222 cache_sets(lat over n)");

@@ -55,7 +55,7 @@ TEST_CASE("the documents call what there is, and all of it") {
   const auto language = document("language.md");
   for (const auto& callable : lang::vocabulary()) {
     const auto page = callable.kind == lang::Callable::Kind::Pattern ? document("language/pattern.md")
-                      : callable.kind == lang::Callable::Kind::Analysis || callable.kind == lang::Callable::Kind::NotBuilt ? document("language/find.md") : language;
+                      : callable.kind == lang::Callable::Kind::Analysis ? document("language/find.md") : language;
     CHECK_MESSAGE(std::regex_search(page, std::regex("`[^`]*\\b" + std::string(callable.name) + "\\b[^`]*`")), std::string(callable.name));
   }
   for (const auto& path : files_under("docs", ".md")) {  // the first word of the tables of calls: | `name(…)

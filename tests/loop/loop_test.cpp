@@ -26,6 +26,7 @@ TEST_CASE("GTX 780: the read-only cache of Mei17 Table V") {
   const auto result = run_loop("cache/structure.gexp", "gtx780");
   CHECK(found(result, "fetch.unit") == "32 B");
   CHECK(found(result, "capacity.C") == "12 KiB");
+  CHECK(found(result, "capacity.hit") == "110 cycles");
   CHECK(found(result, "line.b") == "32 B");
   CHECK(found(result, "sets.S", "sets") == "4");
   CHECK(found(result, "sets.S", "ways") == "96");
@@ -37,6 +38,7 @@ TEST_CASE("GTX 780: the read-only cache of Mei17 Table V") {
 TEST_CASE("GTX 980: a mapping that no address bits define") {
   const auto result = run_loop("cache/structure.gexp", "gtx980");
   CHECK(found(result, "capacity.C") == "24 KiB");
+  CHECK(found(result, "capacity.hit") == "82 cycles");
   CHECK(found(result, "line.b") == "32 B");
   CHECK(found(result, "sets.S", "sets") == "4");
   CHECK(found(result, "sets.S", "ways") == "192");
@@ -48,6 +50,7 @@ TEST_CASE("GTX 980: a mapping that no address bits define") {
 TEST_CASE("GTX 560 Ti: the L1 that is not LRU") {
   const auto result = run_loop("cache/l1.gexp", "gtx560ti");
   CHECK(found(result, "capacity.C") == "16 KiB");
+  CHECK(found(result, "capacity.hit") == "96 cycles");
   CHECK(found(result, "line.b") == "128 B");
   CHECK(found(result, "sets.S", "sets") == "32");
   CHECK(found(result, "sets.S", "ways") == "4");
@@ -156,4 +159,20 @@ TEST_CASE("an edited model gives the edited answer") {
     CHECK(found(result, "line.b") == "128 B");
     CHECK(found(result, "sets.S", "ways") == "32");
   }
+}
+
+TEST_CASE("QLRU variants of edited models are found by name") {
+  const auto name = [](const std::string& policy, int ways) {
+    const auto result = run_loop("cache/structure.gexp", "gtx780", geometry(std::to_string(4 * ways * 32), 32, "4", std::to_string(ways), "bits = [7, 8]", "\"" + policy + "\""));
+    CHECK(found(result, "sets.S", "ways") == std::to_string(ways));
+    return found(result, "policy.kind", "name");
+  };
+  for (const char* own : {"qlru_h11_m1_r0_u0", "qlru_h11_m1_r1_u2", "qlru_h00_m1_r0_u1", "qlru_h00_m2_r0_u0_umo", "qlru_h21_m2_r0_u0_umo"}) {
+    for (const int ways : {8, 12, 96}) {
+      CAPTURE(ways);
+      CHECK(name(own, ways) == own);
+    }
+  }
+  CHECK(name("qlru_h00_m0_r0_u1", 12) == "nru");
+  CHECK(name("qlru_h11_m1_r1_u0", 8) == "qlru_h11_m1_r0_u0");
 }

@@ -142,6 +142,25 @@ TEST_CASE("NRU never evicts the line used last") {
   }
 }
 
+TEST_CASE("QLRU: the ages of four ways, by hand") {
+  CacheModel m = model({4}, 32, {}, Policy::Qlru);
+  // What the accesses a b … of one set do: h where they hit.
+  const auto hits = [&](const char* name, const std::string& walk) {
+    m.qlru = *gexp::qlru_named(name);
+    Cache cache(m, 1);
+    std::string seen;
+    for (const char line : walk) seen += cache.access(static_cast<std::uint64_t>(line) * 32).hit ? 'h' : '.';
+    return seen;
+  };
+  // Filled, all have age 1, then 3. A hit makes a 1 (0 with h00), b is the first of age 3.
+  CHECK(hits("qlru_h11_m1_r0_u0", "abcdaeb") == "....h..");
+  CHECK(hits("qlru_h11_m1_r0_u0", "abcdaea") == "....h.h");
+  CHECK(hits("qlru_h11_m1_r2_u0", "abcdaed") == "....h..");   // filled from the last way on: d is in the first
+  CHECK(hits("qlru_h00_m3_r0_u0", "abcdefef") == "........");  // what comes in goes next
+  CHECK(hits("qlru_h00_m0_r0_u1", "abcdeabcd") == "........h");  // NRU: of the full set only d is marked, and stays when e, a and b take the others' ways
+  CHECK(hits("qlru_h00_m0_r0_u1", "abcdede") == ".....hh");
+}
+
 TEST_CASE("weighted replacement hits each way as often as its weight says") {
   CacheModel m = model({4}, 32, {}, Policy::Weighted);
   m.weights = {1 / 6.0, 0.5, 1 / 6.0, 1 / 6.0};
