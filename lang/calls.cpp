@@ -23,6 +23,12 @@ Type item_of(const Type& type) {
   return item;
 }
 
+Type cache_sets_type() {  // ways is a list where the sets differ
+  const auto plain = number_of({});
+  return structure_of({{"sets", plain}, {"ways", any_type()}, {"lines", plain}, {"sizes", list_of(plain)}, {"bits", list_of(plain)},
+                       {"members", list_of(number_of(kBytes))}, {"mapping", text_type()}});
+}
+
 Type wanted_by(Takes takes) {
   switch (takes) {
     case Takes::Bytes: return number_of(kBytes);
@@ -32,6 +38,7 @@ Type wanted_by(Takes takes) {
     case Takes::TextList: return list_of(text_type());
     case Takes::BytesList: return list_of(number_of(kBytes));
     case Takes::Neighbours: return text_type();
+    case Takes::CacheSets: return cache_sets_type();
     case Takes::Nothing: break;
   }
   return any_type();
@@ -302,9 +309,8 @@ Typed ExpressionChecker::answer(const Callable& callable, const Seen& seen) {
         return structure_of({{"slope", known ? number_of(seen.subject.dimension / seen.over.dimension) : any_type()},
                              {"intercept", seen.subject}, {"r2", plain}}, true);
       }
-      case Callable::Answer::CacheSets:  // ways is a list where the sets differ
-        return structure_of({{"sets", plain}, {"ways", any_type()}, {"lines", plain}, {"sizes", list_of(plain)}, {"bits", list_of(plain)},
-                             {"members", list_of(number_of(kBytes))}, {"mapping", text_type()}});
+      case Callable::Answer::CacheSets:
+        return cache_sets_type();
       case Callable::Answer::Replacement:
         return structure_of({{"name", text_type()}, {"probabilities", list_of(plain)}, {"ways", plain}});
       case Callable::Answer::Spikes: return list_of(structure_of({{"before", seen.over}, {"at", seen.over}}));

@@ -16,7 +16,7 @@ constexpr Label kAbove{"above", Takes::Cycles, true};
 constexpr Label kLine{"line", Takes::Bytes};
 
 constexpr Callable analysis(std::string_view name, Subject subject, Answer answer, Clause over, std::string_view usage,
-                            std::array<Label, 5> labels = {}, Clause by = Clause::Never, Clause where = Clause::May) {
+                            std::array<Label, 6> labels = {}, Clause by = Clause::Never, Clause where = Clause::May) {
   Callable c;
   c.name = name;
   c.kind = Kind::Analysis;
@@ -31,7 +31,7 @@ constexpr Callable analysis(std::string_view name, Subject subject, Answer answe
 }
 
 constexpr Callable plain_call(std::string_view name, Kind kind, Subject subject, int least, int most, Answer answer,
-                              std::string_view usage, std::array<Label, 5> labels = {}) {
+                              std::string_view usage, std::array<Label, 6> labels = {}) {
   Callable c;
   c.name = name;
   c.kind = kind;
@@ -64,8 +64,8 @@ constexpr auto kVocabulary = std::to_array<Callable>({
     analysis("slowest", Subject::Record, Answer::Cycles, Clause::Never, "slowest(lat)"),
     analysis("latency_classes", Subject::Record, Answer::CyclesList, Clause::Never, "latency_classes(lat)"),
     analysis("cache_sets", Subject::Record, Answer::CacheSets, Clause::Must, "cache_sets(lat over extra, line: 32B)", {kLine, kAbove}),
-    analysis("replacement", Subject::Record, Answer::Replacement, Clause::Never, "replacement(lat, members: sets.S.members, line: 32B)",
-             {Label{"members", Takes::BytesList, true}, kLine, Label{"sets", Takes::Plain, true}, Label{"ways", Takes::Plain, true},
+    analysis("replacement", Subject::Record, Answer::Replacement, Clause::Never, "replacement(lat, set: sets.S, line: 32B)",
+             {Label{"set", Takes::CacheSets, true}, Label{"members", Takes::BytesList, true}, kLine, Label{"sets", Takes::Plain, true}, Label{"ways", Takes::Plain, true},
               Label{"models", Takes::TextList, true}}),
     analysis("bank_conflicts", Subject::Value, Answer::BankConflicts, Clause::Must, "bank_conflicts(per over s, word: 4B)",
              {Label{"word", Takes::Bytes}}),

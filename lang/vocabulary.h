@@ -10,7 +10,7 @@ namespace gexp::lang {
 
 /// What a labelled parameter takes.
 enum class Takes {
-  Nothing, Bytes, Plain, Cycles, BytesList, TextList, Neighbours,
+  Nothing, Bytes, Plain, Cycles, BytesList, TextList, Neighbours, CacheSets,
   PerPoint,  ///< a plain number of each point, where other labels of an analysis are the same for all points
 };
 
@@ -42,7 +42,7 @@ struct Callable {
   Subject subject = Subject::Number;
   int least = 1, most = 1;  ///< number of unlabelled arguments
   Answer answer = Answer::Subject;
-  std::array<Label, 5> labels{};
+  std::array<Label, 6> labels{};
   Clause over = Clause::Never, by = Clause::Never, where = Clause::Never;
   bool over_finding = false;  ///< what follows `over` is a finding of the same stage
   bool free_labels = false;   ///< labels are the user's: nonuniform's parts, value's coordinates

@@ -10,9 +10,9 @@
 // work:  lead_steps + skip + steps loads by one thread, then 416 of the calibration cell; a timed region holds one load and its
 //        consumer, nothing else.
 //
-// A link is the index of the next element. The walk begins with `lead_steps` accesses from `lead_first` (the warm-up, by the
-// same instructions, so that the instruction cache is warm too), goes on with `skip` unrecorded and `steps` recorded accesses
-// from `first`. Ticks wait in shared memory, 16 bits each (saturated), until the walk is over: a store to global memory would
+// A link is the index of the next element. The walk begins with `lead_steps` accesses from `lead_first` (the warm-up, the last
+// 64 of them by the instructions that are timed, so that the instruction cache is warm too), goes on with `skip` unrecorded
+// and `steps` recorded accesses from `first`. Ticks wait in shared memory, 16 bits each (saturated), until the walk is over: a store to global memory would
 // pass through the cache that is measured.
 //
 // What the region costs besides its load is not seen by taking the load away: a compiler schedules an empty region otherwise,
@@ -26,11 +26,17 @@ extern "C" __global__ void ${name}(unsigned long long memory, unsigned long long
   extern __shared__ unsigned short trace[];
   const unsigned long long timed = lead_steps + skip;
   const unsigned long long total = timed + steps;
+  const unsigned long long hurried = lead_steps < 64 ? 0 : lead_steps - 64;
   unsigned long long at = memory + lead_first * ${bytes};
   ${element} link = 0;
   unsigned int begin, end;
+  #pragma unroll 4
+  for (unsigned long long i = 0; i < hurried; ++i) {
+    asm volatile("${load} %0, [%1];" : "=${letter}"(link) : "l"(at) : "memory");
+    asm volatile("${address} %0, %1, ${bytes}, %2;" : "=l"(at) : "${letter}"(link), "l"(memory) : "memory");
+  }
   #pragma unroll 1
-  for (unsigned long long i = 0; i < total; ++i) {
+  for (unsigned long long i = hurried; i < total; ++i) {
     if (i == lead_steps) at = memory + first * ${bytes};
     asm volatile("mov.u32 %0, %%clock;" : "=r"(begin) :: "memory");
     asm volatile("${load} %0, [%1];" : "=${letter}"(link) : "l"(at) : "memory");

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <random>
 #include <set>
@@ -24,13 +26,22 @@ namespace {
 constexpr double kFast = 0.001;       // share of accesses predicted to miss that may hit: nothing makes a miss fast
 constexpr double kSlow = 0.03;        // share of accesses predicted to hit that interference may slow down
 constexpr std::size_t kMaxHistories = 400;
-constexpr std::size_t kMaxStates = 4096;
-constexpr std::size_t kHistories = 16;  // before a flood
+constexpr std::size_t kMaxStates = 512;
+constexpr std::size_t kHistories = 64;  // before a warm-up
+constexpr std::size_t kNothingNew = 12; // of them in a row end the search for states
 constexpr std::size_t kMoreErrors = 4;  // than the best candidate, and a quarter of its own, refute another
 constexpr std::size_t kListed = 4;      // names that a finding lists
 constexpr double kEvictions = 200;    // that say something of chances
 constexpr double kEvictionsPerWay = 3;
 constexpr double kStrange = 5;        // standard deviations that chance does not explain
+
+/// What a warm-up did to the set where it ends with lines that are no members and took every way.
+struct Flood {
+  std::vector<std::uint32_t> lines;  ///< all of its lines that are of the set, in turn; empty where nobody knows which are
+};
+
+/// The number of the set that an offset belongs to.
+using SetOf = std::function<std::int64_t(std::int64_t)>;
 
 /// One run: its warm-up, then what was recorded. A long run is recorded in windows, each by a launch of its own that begins with the
 /// warm-up and walks to its window: a deterministic policy is then where it would be after one long launch.
@@ -39,50 +50,77 @@ struct Trace {
   std::size_t warm = 0;              ///< accesses that were not recorded, at the beginning
   std::vector<bool> missed;          ///< of those after `warm`
   std::vector<std::size_t> windows;  ///< where they begin in `missed`
-  bool flooded = false;              ///< before them, lines that do not matter took every way
-};
-
-struct Walk {
-  std::vector<Trace> traces;
-  std::size_t lines = 0;
+  std::shared_ptr<const Flood> flood;  ///< before all of them; null where there is none
 };
 
 constexpr std::uint32_t kElsewhere = ~std::uint32_t{0};
 
-/// The lines of a pattern, numbered, by step; kElsewhere for those that are no members.
-std::vector<std::uint32_t> lines_of(const Pattern& pattern, const std::map<std::int64_t, std::uint32_t>& number, std::int64_t line_bytes) {
-  std::vector<std::uint32_t> lines(static_cast<std::size_t>(pattern.steps), kElsewhere);
-  for (std::size_t step = 0; step < lines.size(); ++step) {
-    const auto found = number.find(pattern.at(0, static_cast<std::int64_t>(step)) / line_bytes);
-    if (found != number.end()) lines[step] = found->second;
+struct Walk {
+  std::vector<Trace> traces;
+  std::size_t lines = 0;   ///< members, numbered from 0
+  std::size_t others = 0;  ///< lines of the same set that are walked in warm-ups alone, numbered from there on
+};
+
+/// The members' numbers, and on from there, as they come, those of other lines of the same set.
+class Numbers {
+ public:
+  Numbers(const std::vector<std::int64_t>& members, std::int64_t line_bytes, std::optional<SetOf> set) : line_bytes_(line_bytes), set_(std::move(set)) {
+    for (const auto offset : members) member_.try_emplace(offset / line_bytes, static_cast<std::uint32_t>(member_.size()));
+    if (set_ && !members.empty()) own_ = (*set_)(members.front());
   }
-  return lines;
-}
+  [[nodiscard]] std::size_t members() const { return member_.size(); }
+  [[nodiscard]] std::size_t others() const { return other_.size(); }
+  /// Whether it is known which lines are of the set.
+  [[nodiscard]] bool know_the_set() const { return set_.has_value(); }
+  /// The lines of a pattern by step; kElsewhere for those of other sets, or, without `all`, for all that are no members.
+  std::vector<std::uint32_t> of(const Pattern& pattern, bool all) {
+    std::vector<std::uint32_t> lines(static_cast<std::size_t>(pattern.steps), kElsewhere);
+    for (std::size_t step = 0; step < lines.size(); ++step) {
+      const auto offset = pattern.at(0, static_cast<std::int64_t>(step)), line = offset / line_bytes_;
+      if (const auto found = member_.find(line); found != member_.end()) lines[step] = found->second;
+      else if (all && set_ && (*set_)(offset) == own_) lines[step] = other_.try_emplace(line, static_cast<std::uint32_t>(member_.size() + other_.size())).first->second;
+    }
+    return lines;
+  }
+
+ private:
+  std::int64_t line_bytes_;
+  std::optional<SetOf> set_;
+  std::int64_t own_ = 0;
+  std::map<std::int64_t, std::uint32_t> member_, other_;
+};
 
 /// `others`: the walk also visits lines of other sets, which do not matter to this one.
-std::optional<Walk> read_walk(const Context& context, const std::vector<std::int64_t>& members, std::int64_t line_bytes, const MissRange& border, bool others) {
-  std::map<std::int64_t, std::uint32_t> number;
-  for (const auto offset : members) number.try_emplace(offset / line_bytes, static_cast<std::uint32_t>(number.size()));
+std::optional<Walk> read_walk(const Context& context, Numbers& numbers, const MissRange& border, bool others) {
   Walk walk;
-  walk.lines = number.size();
+  walk.lines = numbers.members();
   std::size_t histories = 0;
   for (const auto& point : context.table.points) {
     if (!point.walk || point.walk->steps == 0) continue;
-    const auto lines = lines_of(*point.walk, number, line_bytes);
+    const auto lines = numbers.of(*point.walk, false);
     Trace warm;
     if (point.warm_walk && point.warm_walk->steps > 0) {
-      const auto warm_lines = lines_of(*point.warm_walk, number, line_bytes);
-      warm.flooded = !others && warm_lines.size() > walk.lines && std::all_of(warm_lines.begin(), warm_lines.end(), [](auto line) { return line == kElsewhere; });
-      for (std::int64_t i = 0; i < point.warm_steps && !warm.flooded; ++i) {
+      auto warm_lines = numbers.of(*point.warm_walk, true);
+      const auto other = [&](auto line) { return line >= walk.lines; };
+      const auto last = std::find_if_not(warm_lines.rbegin(), warm_lines.rend(), other).base();
+      if (!others && static_cast<std::size_t>(warm_lines.end() - last) > walk.lines) {
+        auto flood = std::make_shared<Flood>();
+        for (std::int64_t i = 0; numbers.know_the_set() && i < point.warm_steps; ++i) {
+          const auto line = warm_lines[static_cast<std::size_t>(i) % warm_lines.size()];
+          if (line != kElsewhere) flood->lines.push_back(line);
+        }
+        warm.flood = !walk.traces.empty() && walk.traces.back().flood && walk.traces.back().flood->lines == flood->lines ? walk.traces.back().flood : flood;
+      }
+      for (std::int64_t i = 0; i < point.warm_steps && !warm.flood; ++i) {
         const auto line = warm_lines[static_cast<std::size_t>(i) % warm_lines.size()];
-        if (line == kElsewhere && !others) return std::nullopt;
-        if (line != kElsewhere) warm.lines.push_back(line);
+        if (line >= walk.lines && !others) return std::nullopt;
+        if (line < walk.lines) warm.lines.push_back(line);
       }
     }
     warm.warm = warm.lines.size();
     const Misses missed(border, point);
     for (const auto& run : point.runs) {
-      if (histories == kMaxHistories) return walk;
+      if (histories == kMaxHistories) break;
       auto trace = warm;
       auto window = run.windows.begin();
       for (std::size_t i = 0; i < run.ticks.size(); ++i) {
@@ -100,7 +138,36 @@ std::optional<Walk> read_walk(const Context& context, const std::vector<std::int
       walk.traces.push_back(std::move(trace));
     }
   }
+  walk.others = numbers.others();
   return walk;
+}
+
+/// Of what `cache_sets` found; nullopt where its sets are chosen by what it could not tell.
+std::optional<SetOf> set_of(const Fields& sets, std::int64_t line_bytes) {
+  const auto number = [](const Value& value) { const auto* n = value.get<Number>(); return n ? static_cast<std::int64_t>(n->number) : 0; };
+  const auto field = [&](const char* name) { const auto found = sets.find(name); return found == sets.end() ? Value() : found->second; };
+  const auto name = field("mapping"), count = field("sets"), functions = field("bits");
+  const auto* mapping = name.get<std::string>();
+  if (!mapping) return std::nullopt;
+  if (*mapping == "one set") return SetOf([](std::int64_t) { return 0; });
+  if (*mapping == "modulo") return SetOf([line_bytes, sets = number(count)](std::int64_t offset) { return offset / line_bytes % sets; });
+  const auto* list = functions.get<List>();
+  if (!list || list->empty()) return std::nullopt;
+  std::vector<std::int64_t> masks;
+  for (const auto& function : *list) {
+    std::int64_t mask = 0;
+    if (const auto* bits = function.get<List>()) {
+      for (const auto& bit : *bits) mask |= std::int64_t{1} << number(bit);
+    } else {
+      mask = std::int64_t{1} << number(function);
+    }
+    masks.push_back(mask);
+  }
+  return SetOf([masks](std::int64_t offset) {
+    std::int64_t set = 0;
+    for (const auto mask : masks) set = set << 1 | (std::popcount(static_cast<std::uint64_t>(offset & mask)) & 1);
+    return set;
+  });
 }
 
 std::vector<std::int64_t> listed_members(const Value& value) {
@@ -141,6 +208,9 @@ struct Errors {
   [[nodiscard]] double all() const { return slow + fast; }
 };
 
+/// Interference is spread over all traces: so many errors of one refute a candidate at once.
+std::size_t most_of_one(double share, const Trace& trace) { return kMoreErrors + static_cast<std::size_t>(4 * share * static_cast<double>(trace.missed.size())); }
+
 constexpr std::size_t kMost = ~std::size_t{0} / 2;
 std::size_t share_of(double share, std::size_t all) { return static_cast<std::size_t>(share * static_cast<double>(all)); }
 std::size_t enough_to_refute(std::size_t fewest) { return fewest + fewest / 4 + kMoreErrors - 1; }
@@ -170,20 +240,32 @@ Count errors_on(const Trace& trace, PolicySet set, std::size_t burn_in, const Bo
   return count;
 }
 
-/// Every state that a set may be in after many other lines, but for the names of its ways: misses alone fill the ways in turn, so
-/// only NRU's marks and QLRU's ages are open, and they recur, whatever the history before. Histories are random ones.
-std::vector<PolicySet> flooded_sets(const Candidate& candidate, std::size_t lines) {
+/// States that a set may be in after a warm-up, whatever was before: histories are random ones. Where it is known which of its lines are
+/// of the set, they are followed. Otherwise it is other lines that come in alone, and how many is not known: misses fill the ways in
+/// turn, so only NRU's marks and QLRU's ages are open; they recur. QLRU's may then be any of thousands: two groups of ways that once
+/// differed in age take turns in being old for ever. What makes them one is a long walk over twice the set's ways with visits repeated.
+std::vector<PolicySet> flooded_sets(const Candidate& candidate, const Walk& walk, const Flood& flood) {
   std::vector<PolicySet> states;
   std::set<std::string> seen;
-  std::mt19937_64 random(lines);
-  for (std::size_t history = 0; history < (candidate.policy == Candidate::Policy::Qlru ? kHistories : 1); ++history) {
-    PolicySet set(candidate, lines - 1, lines, true);
-    for (std::size_t i = 0; i < 8 * lines * std::min<std::size_t>(history, 1); ++i) set.access(static_cast<std::size_t>(random() % lines));
-    for (std::size_t i = 0; i < 8 * lines; ++i) set.flood();
-    while (states.size() < kMaxStates && seen.insert({set.marks().begin(), set.marks().end()}).second) {
-      states.push_back(set);
-      set.flood();
+  std::mt19937_64 random(walk.lines);
+  const auto add = [&](const PolicySet& set) {
+    if (states.size() == kMaxStates || !seen.insert({set.marks().begin(), set.marks().end()}).second) return false;
+    states.push_back(set);
+    return true;
+  };
+  std::size_t old = 0;
+  for (std::size_t history = 0; history < kHistories && old < kNothingNew; ++history) {
+    PolicySet set(candidate, walk.lines - 1, walk.lines + walk.others, true);
+    for (std::size_t i = 0; i < 8 * walk.lines * std::min<std::size_t>(history, 1); ++i) set.access(static_cast<std::size_t>(random() % walk.lines));
+    bool news = false;
+    if (flood.lines.empty()) {
+      for (std::size_t i = 0; i < 8 * walk.lines; ++i) set.flood();
+      for (; add(set); set.flood()) news = true;
+    } else {
+      for (const auto line : flood.lines) set.access(line);
+      news = add(set);
     }
+    old = news ? 0 : old + 1;
   }
   return states;
 }
@@ -193,11 +275,13 @@ std::vector<PolicySet> flooded_sets(const Candidate& candidate, std::size_t line
 std::optional<Count> errors_of(const Walk& walk, const Candidate& candidate, bool stale, const Bounds& most) {
   Count all;
   std::vector<PolicySet> flooded;
+  const Flood* flood = nullptr;
   for (const auto& trace : walk.traces) {
-    if (trace.flooded && flooded.empty()) flooded = flooded_sets(candidate, walk.lines);
-    const Bounds rest{most.slow - all.slow, most.fast - all.fast, most.all - all.all()};
+    if (trace.flood && trace.flood.get() != flood) flooded = flooded_sets(candidate, walk, *(flood = trace.flood.get()));
+    auto rest = Bounds{most.slow - all.slow, most.fast - all.fast, most.all - all.all()};
+    if (most.slow < kMost) rest.slow = std::min(rest.slow, most_of_one(kSlow, trace)), rest.fast = std::min(rest.fast, most_of_one(kFast, trace));
     std::optional<Count> best;
-    if (trace.flooded) {
+    if (trace.flood) {
       for (const auto& state : flooded) {
         auto better = rest;
         if (best) better.all = std::min(better.all, best->all());
@@ -275,7 +359,7 @@ Finding named(const Context& context, const std::string& name, std::size_t ways,
 /// Where a window begins in which only one of the lines is not in: after others had flooded the set, chance takes so many misses to
 /// let go of the last of them (coupon collector's problem, and three times the ways on top).
 std::size_t settled(const Trace& trace, std::size_t begin, std::size_t end, std::size_t lines) {
-  if (!trace.flooded) return begin;
+  if (!trace.flood) return begin;
   const auto ways = static_cast<double>(lines - 1);
   for (auto left = static_cast<std::size_t>(ways * (std::log(ways) + 3)); begin < end && left > 0; ++begin) left -= trace.missed[begin] ? 1 : 0;
   return begin;
@@ -286,7 +370,7 @@ Finding from_evictions(const Context& context, const Walk& walk, const std::stri
   for (const auto& trace : walk.traces) {
     for (std::size_t w = 0; w < trace.windows.size(); ++w) {
       const auto end = w + 1 < trace.windows.size() ? trace.windows[w + 1] : trace.missed.size(), begin = settled(trace, trace.windows[w], end, walk.lines);
-      histories.push_back({{trace.lines.data() + trace.warm + begin, end - begin}, &trace.missed, begin, trace.warm + begin == 0 && !trace.flooded});
+      histories.push_back({{trace.lines.data() + trace.warm + begin, end - begin}, &trace.missed, begin, trace.warm + begin == 0 && !trace.flood});
     }
   }
   const auto seen = follow_evictions(histories, walk.lines);
@@ -317,7 +401,7 @@ Finding from_evictions(const Context& context, const Walk& walk, const std::stri
 /// One candidate explains the trace, or several that nothing tells apart: the simplest name is theirs.
 Finding decided(const Context& context, const Walk& walk, const std::vector<Explains>& left, const std::string& refuted) {
   const auto ways = walk.lines - 1;
-  const bool full = std::all_of(walk.traces.begin(), walk.traces.end(), [](const Trace& trace) { return trace.flooded; });
+  const bool full = std::all_of(walk.traces.begin(), walk.traces.end(), [](const Trace& trace) { return trace.flood != nullptr; });
   std::string same;
   for (std::size_t i = 1; i < left.size(); ++i) {
     if (!alike(left[0].candidate, left[i].candidate, ways, full)) {
@@ -340,11 +424,17 @@ Finding replacement(const Context& context) {
   if (!line || line->number < 1) return undetermined(context, "the line is not known");
   const auto border = miss_range(context.table, context.classes);
   if (!border) return undetermined(context, "all latencies are of one class: either nothing is replaced or nothing stays; a walk over one line more than a set holds, by another load path, would decide");
-  const bool given = argument(context, "members") != nullptr;
-  const auto members = given ? listed_members(argument_value(context, "members")) : missed_lines(context, static_cast<std::int64_t>(line->number), *border);
+  const auto line_bytes = static_cast<std::int64_t>(line->number);
+  const auto set_value = argument_value(context, "set");
+  const auto* set = set_value.get<Fields>();
+  const bool given = set || argument(context, "members") != nullptr;
+  const auto members = set     ? listed_members(set->count("members") ? set->at("members") : Value())
+                       : given ? listed_members(argument_value(context, "members"))
+                               : missed_lines(context, line_bytes, *border);
   if (members.empty()) return undetermined(context, given ? "the set's members are not known; `cache_sets` would tell them" : "no line misses more than interference does; a walk over more lines would decide");
   if (members.size() < 2) return undetermined(context, "a set of one line replaces nothing but that line; more members would decide");
-  const auto walk = read_walk(context, members, static_cast<std::int64_t>(line->number), *border, !given);
+  Numbers numbers(members, line_bytes, set ? set_of(*set, line_bytes) : std::nullopt);
+  const auto walk = read_walk(context, numbers, *border, !given);
   if (!walk) return undetermined(context, "the walk leaves the set's members; one over them alone would decide");
   const auto ways = walk->lines - 1;
   const auto expected = argument_value(context, "ways");
