@@ -126,7 +126,7 @@ Finding cache_sets(const Context& context) {
   if (levels.size() < 2) return undetermined(context, "the sweep adds no line; one that adds some would decide");
 
   const auto& base = levels.begin()->second;
-  const auto enough = [&](const Level& level) { return enough_misses(*border, level.laps.size(), level.present, kEnough); };
+  const auto enough = [&](const Level& level) { return enough_misses(*border, level.accesses / std::max<std::size_t>(1, level.present), level.present, kEnough); };
   for (std::size_t line = 0; line < base.present; ++line) {
     if (base.misses[line] >= enough(base)) return undetermined(context, fmt::format("the footprint before any line is added misses already, at offset {}; a smaller one would decide", growth->offset[line]));
   }

@@ -24,14 +24,16 @@ constexpr double kSmooth = 0.005;        // half the smoothing window, share of 
 struct Sight {
   double deep;   ///< of the lower peak: a valley
   double blur;   ///< least half of the smoothing window, ticks
+  double own;    ///< an address's own rate of slow accesses may be so many times the mean one: its place is known to a fraction of a tick
 };
-constexpr Sight kAsMeasured{0.2, 1};     // addresses may differ for where they lie
-constexpr Sight kInPlace{0.5, 0.5};      // that is taken out
+constexpr Sight kAsMeasured{0.2, 1, 1};    // addresses may differ for where they lie
+constexpr Sight kInPlace{0.5, 0.5, 2};   // that is taken out, or they do not
 constexpr double kChance = 1e-6;         // of a valley that is none
 constexpr double kTrim = 0.002;          // of a mode's accesses, at each end, that do not make its range
 constexpr double kRare = 2e-4;           // share of all accesses below which a class must recur at its addresses to count
 constexpr double kFarOut = 2;            // times the slowest class: beyond it is no access of this hierarchy
 constexpr double kStrayPosition = 1e-3;  // chance that some position of a point is called missing by interference alone
+constexpr double kUnsure = 0.5;          // of the way from a border to the nearer class's centre
 constexpr double kEnoughStruck = 6;      // accesses of a rare class at one point, to count as its own
 constexpr double kElsewhere = 1e-6;      // chance that so many of them fall on that point
 constexpr double kConcentrated = 0.25;   // a class's middle half is narrower than this share of its centre
@@ -272,7 +274,7 @@ Classes classify_as_it_is(const Table& table, Sight sight) {
   for (std::size_t i = 0; i < classes.list.size(); ++i) {
     const auto border = classes.above(i);
     const bool each = border && table.timing == Table::Timing::Each;
-    classes.strays.push_back(each ? interference(table, {*border, classes.outlier(), 0, nullptr}) : 0);
+    classes.strays.push_back(each ? sight.own * interference(table, {.above = *border, .outlier = classes.outlier()}) : 0);
   }
   return classes;
 }
@@ -280,11 +282,12 @@ Classes classify_as_it_is(const Table& table, Sight sight) {
 }  // namespace
 
 Classes classify(const Table& table) {
-  auto classes = classify_as_it_is(table, kAsMeasured);
   auto places = Places::of(table);
-  if (places.none()) return classes;
-  auto even = classify_as_it_is(places.without(table), kInPlace);
-  classes.even = std::make_shared<const Evened>(Evened{std::move(places), std::move(even)});
+  if (places && places->none()) return classify_as_it_is(table, kInPlace);
+  auto classes = classify_as_it_is(table, kAsMeasured);
+  if (!places) return classes;
+  auto even = classify_as_it_is(places->without(table), kInPlace);
+  classes.even = std::make_shared<const Evened>(Evened{std::move(*places), std::move(even)});
   return classes;
 }
 
@@ -302,7 +305,9 @@ std::optional<MissRange> miss_range(const Table& table, const Classes& classes, 
   }
   const auto beyond = [&](std::size_t own) {
     const auto above = classes.above(own);
-    return above ? std::optional(MissRange{*above, classes.outlier(), classes.strays[own], nullptr}) : std::nullopt;
+    if (!above) return std::optional<MissRange>();
+    const double unsure = kUnsure * std::min(*above - classes.list[own].centre, classes.list[own + 1].centre - *above);
+    return std::optional(MissRange{.above = *above, .outlier = classes.outlier(), .strays = classes.strays[own], .unsure = unsure});
   };
   if (classes.list.empty()) return std::nullopt;
   if (!slower_than) return beyond(0);
@@ -321,7 +326,7 @@ std::optional<MissRange> miss_range(const Table& table, const Classes& classes, 
   }
   if (own) return beyond(*own);
   if (tick > classes.list.back().high) return std::nullopt;
-  return MissRange{tick * 1.03 + 2, classes.outlier(), 0, nullptr};
+  return MissRange{.above = tick * 1.03 + 2, .outlier = classes.outlier()};
 }
 
 double most_strays(const MissRange& range, double visits, std::size_t positions) {

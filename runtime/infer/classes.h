@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -45,6 +46,7 @@ struct MissRange {
   double above = 0;    ///< slower than this
   double outlier = 0;  ///< but not slower than this
   double strays = 0;   ///< share of all accesses that interference makes look like misses
+  double unsure = 0;   ///< so near to `above`, in ticks, scatter may have made a miss of a hit or a hit of a miss
   std::shared_ptr<const Evened> even = nullptr;  ///< not null: of ticks as if every address lay in one place
   [[nodiscard]] bool has(std::int64_t tick) const { return static_cast<double>(tick) > above && static_cast<double>(tick) <= outlier; }
 };
@@ -52,18 +54,20 @@ struct MissRange {
 /// Which accesses of a point are misses.
 class Misses {
  public:
-  Misses(const MissRange& range, const Point& point) : above_(range.above), outlier_(range.outlier), place_(range.even ? range.even->places.by_step(point) : std::vector<std::int32_t>{}) {}
+  Misses(const MissRange& range, const Point& point) : above_(range.above), outlier_(range.outlier), unsure_(range.unsure), place_(range.even ? range.even->places.by_step(point) : std::vector<double>{}) {}
   /// `access`: its index in the run.
   bool operator()(std::size_t access, std::uint32_t tick) const {
     const double ticks = even(access, tick);
     return ticks > above_ && ticks <= outlier_;
   }
+  /// Whether scatter may have put it on the wrong side.
+  [[nodiscard]] bool unsure(std::size_t access, std::uint32_t tick) const { return std::abs(even(access, tick) - above_) < unsure_; }
   /// What the access would take if every address lay in one place.
-  [[nodiscard]] double even(std::size_t access, std::uint32_t tick) const { return place_.empty() ? tick : static_cast<double>(tick) - place_[access % place_.size()]; }
+  [[nodiscard]] double even(std::size_t access, std::uint32_t tick) const { return place_.empty() ? tick : Places::even(tick, place_[access % place_.size()]); }
 
  private:
-  double above_, outlier_;
-  std::vector<std::int32_t> place_;
+  double above_, outlier_, unsure_;
+  std::vector<double> place_;
 };
 
 /// Slower than the fastest class, or, with `slower_than` (cycles, the region's own cost subtracted), than the class that this

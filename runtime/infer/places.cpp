@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <unordered_set>
 
 #include "runtime/infer/statistics.h"
@@ -19,16 +20,20 @@ constexpr double kSure = 0.25;        // share of the steps that hit, where a wa
 constexpr std::size_t kVisits = 4;    // of a step at a point, to tell its median
 constexpr double kSpread = 3;         // ticks between the 10 % and the 90 % quantile of sectors: less is left alone
 
-/// What a visit takes that surely hit, of sorted medians: one that was seen, for between a hit and a miss nothing is.
-double sure(const std::vector<double>& medians) { return medians[static_cast<std::size_t>(kSure * static_cast<double>(medians.size()))]; }
+/// What a visit takes that surely hit, of sorted medians: the mean of those that are no further apart than the visits of one step.
+double sure(const std::vector<double>& medians, double apart) {
+  const double one = medians[static_cast<std::size_t>(kSure * static_cast<double>(medians.size()))];
+  const auto from = std::lower_bound(medians.begin(), medians.end(), one - apart), to = std::upper_bound(medians.begin(), medians.end(), one + apart);
+  return std::accumulate(from, to, 0.0) / static_cast<double>(to - from);
+}
 
 }  // namespace
 
-Places Places::of(const Table& table) {
+std::optional<Places> Places::of(const Table& table) {
   Places places;
-  if (table.timing != Table::Timing::Each) return places;
+  if (table.timing != Table::Timing::Each) return std::nullopt;
   std::unordered_map<std::int64_t, std::vector<double>> seen;  // by sector: the median of its visits at each step of each point
-  std::vector<double> own;                                     // how far apart the visits of a step are
+  std::vector<double> own;                                     // how far apart the visits of a step are, those that hit
   std::size_t steps = 0;
   for (const auto& point : table.points) {
     if (point.walk && !point.runs.empty()) steps = std::max(steps, static_cast<std::size_t>(point.walk->steps));
@@ -37,7 +42,7 @@ Places Places::of(const Table& table) {
   for (const auto& point : table.points) {
     for (std::int64_t step = 0; point.walk && !point.runs.empty() && step < point.walk->steps; ++step) {
       sectors.insert(point.walk->at(0, step) / kSector);
-      if (2 * sectors.size() > steps) return places;
+      if (2 * sectors.size() > steps) return std::nullopt;
     }
   }
   std::vector<std::uint32_t> visits;
@@ -51,25 +56,28 @@ Places Places::of(const Table& table) {
       if (visits.size() < kVisits) continue;
       std::sort(visits.begin(), visits.end());
       seen[point.walk->at(0, static_cast<std::int64_t>(step)) / kSector].push_back(visits[visits.size() / 2]);
-      own.push_back(visits[visits.size() / 4] - visits[0]);
+      own.push_back(2.0 * (visits[visits.size() / 4] - visits[visits.size() / 16]));
     }
   }
-  if (seen.size() < 2) return places;
+  if (seen.size() < 2) return std::nullopt;
+  const double apart = median(own);
   std::vector<double> all;
   for (auto& [sector, middle] : seen) {
     std::sort(middle.begin(), middle.end());
-    all.push_back(sure(middle));
+    all.push_back(sure(middle, apart));
   }
   std::sort(all.begin(), all.end());
-  const double spread = quantile(all, 0.9) - quantile(all, 0.1), middle = median(all);
-  if (spread < std::max(kSpread, median(own))) return places;
-  for (const auto& [sector, ticks] : seen) places.ticks_[sector] = static_cast<std::int32_t>(std::lround(sure(ticks) - middle));
+  const double spread = quantile(all, 0.9) - quantile(all, 0.1);
+  // Near and far are half and half: the median would be now of one and now of the other.
+  const double middle = std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
+  if (spread < std::max(kSpread, apart)) return places;
+  for (const auto& [sector, ticks] : seen) places.ticks_[sector] = sure(ticks, apart) - middle;
   return places;
 }
 
-std::vector<std::int32_t> Places::by_step(const Point& point) const {
+std::vector<double> Places::by_step(const Point& point) const {
   if (none() || !point.walk) return {};
-  std::vector<std::int32_t> ticks(static_cast<std::size_t>(point.walk->steps));
+  std::vector<double> ticks(static_cast<std::size_t>(point.walk->steps));
   for (std::size_t step = 0; step < ticks.size(); ++step) {
     const auto found = ticks_.find(point.walk->at(0, static_cast<std::int64_t>(step)) / kSector);
     if (found != ticks_.end()) ticks[step] = found->second;
@@ -84,7 +92,7 @@ Table Places::without(const Table& table) const {
     if (place.empty()) continue;
     for (auto& run : point.runs) {
       for (std::size_t i = 0; i < run.ticks.size(); ++i) {
-        run.ticks[i] = static_cast<std::uint32_t>(std::max<std::int64_t>(1, static_cast<std::int64_t>(run.ticks[i]) - place[i % place.size()]));
+        run.ticks[i] = Places::even(run.ticks[i], place[i % place.size()]);
       }
     }
   }

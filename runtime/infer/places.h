@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -8,20 +11,23 @@
 
 namespace gexp::infer {
 
-/// How much slower, in ticks, each address answers than most for where it lies (a far part, another slice), and not for being
+/// How much slower, in ticks, each address answers than the mean one for where it lies (a far part, another slice), and not for being
 /// absent from something.
 class Places {
  public:
-  /// None where walks do not come to each sector again within a lap, or addresses do not differ by more than one differs from itself.
-  static Places of(const Table& table);
+  /// nullopt where walks do not come to each sector again within a lap; none where addresses do not differ by more than one differs
+  /// from itself.
+  static std::optional<Places> of(const Table& table);
   [[nodiscard]] bool none() const { return ticks_.empty(); }
   /// By step of the point's walk; empty where there are none.
-  [[nodiscard]] std::vector<std::int32_t> by_step(const Point& point) const;
+  [[nodiscard]] std::vector<double> by_step(const Point& point) const;
+  /// Whole ticks, at least one, of an access in a place that is so much slower.
+  [[nodiscard]] static std::uint32_t even(std::uint32_t tick, double place) { return static_cast<std::uint32_t>(std::max(1L, std::lround(tick - place))); }
   /// The table as if every address lay in one place.
   [[nodiscard]] Table without(const Table& table) const;
 
  private:
-  std::unordered_map<std::int64_t, std::int32_t> ticks_;  ///< by sector
+  std::unordered_map<std::int64_t, double> ticks_;  ///< by sector
 };
 
 }  // namespace gexp::infer

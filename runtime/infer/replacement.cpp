@@ -33,6 +33,8 @@ constexpr std::size_t kMoreErrors = 4;  // than the best candidate, and a quarte
 constexpr std::size_t kListed = 4;      // names that a finding lists
 constexpr double kEvictions = 200;    // that say something of chances
 constexpr double kEvictionsPerWay = 3;
+constexpr double kRarestWay = 2.5;    // its chance is at least the mean one by this
+constexpr double kEven = 0.1;         // standard deviation of the ways' chances in their mean, below which they are alike
 constexpr double kStrange = 5;        // standard deviations that chance does not explain
 
 /// What a warm-up did to the set where it ends with lines that are no members and took every way.
@@ -49,6 +51,7 @@ struct Trace {
   std::vector<std::uint32_t> lines;
   std::size_t warm = 0;              ///< accesses that were not recorded, at the beginning
   std::vector<bool> missed;          ///< of those after `warm`
+  std::vector<bool> unsure;          ///< of the same: whether scatter may have made the one of the other
   std::vector<std::size_t> windows;  ///< where they begin in `missed`
   std::shared_ptr<const Flood> flood;  ///< before all of them; null where there is none
 };
@@ -134,6 +137,7 @@ std::optional<Walk> read_walk(const Context& context, Numbers& numbers, const Mi
         if (line == kElsewhere) continue;
         trace.lines.push_back(line);
         trace.missed.push_back(missed(i, run.ticks[i]));
+        trace.unsure.push_back(missed.unsure(i, run.ticks[i]));
       }
       walk.traces.push_back(std::move(trace));
     }
@@ -231,7 +235,7 @@ Count errors_on(const Trace& trace, PolicySet set, std::size_t burn_in, const Bo
   Count count;
   for (std::size_t i = 0; i < trace.lines.size() && most.within(count); ++i) {
     const bool hit = set.access(trace.lines[i]);
-    if (i < trace.warm || i < burn_in) continue;
+    if (i < trace.warm || i < burn_in || trace.unsure[i - trace.warm]) continue;
     const bool missed = trace.missed[i - trace.warm];
     ++count.judged;
     count.slow += hit && missed ? 1 : 0;
@@ -357,11 +361,11 @@ Finding named(const Context& context, const std::string& name, std::size_t ways,
 }
 
 /// Where a window begins in which only one of the lines is not in: after others had flooded the set, chance takes so many misses to
-/// let go of the last of them (coupon collector's problem, and three times the ways on top).
+/// let go of the last of them (coupon collector's problem, three times the ways on top, and chances may differ).
 std::size_t settled(const Trace& trace, std::size_t begin, std::size_t end, std::size_t lines) {
   if (!trace.flood) return begin;
   const auto ways = static_cast<double>(lines - 1);
-  for (auto left = static_cast<std::size_t>(ways * (std::log(ways) + 3)); begin < end && left > 0; ++begin) left -= trace.missed[begin] ? 1 : 0;
+  for (auto left = static_cast<std::size_t>(kRarestWay * ways * (std::log(ways) + 3)); begin < end && left > 0; ++begin) left -= trace.missed[begin] ? 1 : 0;
   return begin;
 }
 
@@ -383,9 +387,11 @@ Finding from_evictions(const Context& context, const Walk& walk, const std::stri
   }
   const auto evidence = fmt::format("{} evictions; {}", seen.misses, refuted);
   const double p = chi2_tail(seen.uniform_chi2, seen.uniform_dof);
-  if (p > 0.001) {
+  // An access that scatter or an interrupt made a miss of mixes up two ways: with many evictions that shows, and weighs little.
+  const double uneven = std::sqrt(std::max(0.0, seen.uniform_chi2 - seen.uniform_dof) / seen.misses);
+  if (p > 0.001 || uneven < kEven) {
     List equal(ways, Value(1.0 / static_cast<double>(ways)));
-    return named(context, "random", ways, std::move(equal), 0.99, fmt::format("victims are drawn by chance, every way alike (chi-square {:.1f} on {} degrees of freedom)", seen.uniform_chi2, seen.uniform_dof), evidence);
+    return named(context, "random", ways, std::move(equal), 0.99, fmt::format("victims are drawn by chance, every way alike (chi-square {:.1f} on {} degrees of freedom{})", seen.uniform_chi2, seen.uniform_dof, p > 0.001 ? "" : fmt::format(": chances differ by {:.1f} % of their mean", 100 * uneven)), evidence);
   }
   List shares;
   double widest = 0;
@@ -433,8 +439,12 @@ Finding replacement(const Context& context) {
                                : missed_lines(context, line_bytes, *border);
   if (members.empty()) return undetermined(context, given ? "the set's members are not known; `cache_sets` would tell them" : "no line misses more than interference does; a walk over more lines would decide");
   if (members.size() < 2) return undetermined(context, "a set of one line replaces nothing but that line; more members would decide");
-  Numbers numbers(members, line_bytes, set ? set_of(*set, line_bytes) : std::nullopt);
-  const auto walk = read_walk(context, numbers, *border, !given);
+  const auto function = set ? set_of(*set, line_bytes) : std::nullopt;
+  const auto read = [&](const std::optional<SetOf>& known) {
+    Numbers numbers(members, line_bytes, known);
+    return read_walk(context, numbers, *border, !given);
+  };
+  auto walk = read(function);
   if (!walk) return undetermined(context, "the walk leaves the set's members; one over them alone would decide");
   const auto ways = walk->lines - 1;
   const auto expected = argument_value(context, "ways");
@@ -449,7 +459,13 @@ Finding replacement(const Context& context) {
   if (ways == 1) return named(context, "direct", 1, {}, 0.99, "a set of one way has no choice", "");
 
   std::string refuted;
-  const auto left = explaining(*walk, [&](const Candidate& candidate) { return allowed(candidate.name()) || (candidate.policy == Candidate::Policy::Qlru && allowed("qlru")); }, refuted);
+  const auto may = [&](const Candidate& candidate) { return allowed(candidate.name()) || (candidate.policy == Candidate::Policy::Qlru && allowed("qlru")); };
+  auto left = explaining(*walk, may, refuted);
+  if (left.empty() && walk->others > 0) {  // the function that chooses sets was seen on the lines that overflowed them: it may not hold beyond
+    std::string again;
+    const auto alone = read(std::nullopt);
+    if (auto found = explaining(*alone, may, again); !found.empty()) walk = alone, left = std::move(found), refuted = std::move(again);
+  }
   if (!left.empty()) return decided(context, *walk, left, refuted);
   return from_evictions(context, *walk, refuted);
 }

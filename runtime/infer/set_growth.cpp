@@ -63,6 +63,7 @@ Result<Growth> read_growth(const Context& context, std::int64_t line_bytes, cons
       const Misses is_miss(border, point);
       for (const auto& run : point.runs) {
         for (std::size_t begin = 0; begin + lap <= run.ticks.size(); begin += lap) {
+          level.accesses += lap;
           std::vector<bool> missed(level.present);
           for (std::size_t step = 0; step < lap; ++step) {
             if (!is_miss(begin + step, run.ticks[begin + step])) continue;
