@@ -35,6 +35,7 @@ std::optional<std::string> two_structures(const Classes& classes, const std::vec
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const auto& level = levels.at(groups[g].onset);
     for (const auto line : groups[g].lines) {
+      if (level.misses[line] == 0) continue;
       const auto begin = level.by_class.begin() + static_cast<std::ptrdiff_t>(line * kinds);
       const auto mostly = static_cast<std::size_t>(std::max_element(begin, begin + static_cast<std::ptrdiff_t>(kinds)) - begin);
       for (auto* share : {&shares[g][mostly], &all[mostly]}) ++share->lines, share->misses += level.misses[line], share->visits += static_cast<double>(level.laps.size());
@@ -133,7 +134,9 @@ Finding cache_sets(const Context& context) {
 
   std::map<double, std::size_t> least;
   for (const auto& [extra, level] : levels) least[extra] = enough(level);
-  auto [groups, late] = group_lines(*growth, least);
+  auto grouped = group_lines(*growth, least);
+  settle_by_function(*growth, grouped, line_bytes);
+  auto& [groups, late] = grouped;
   if (!groups.empty() && !settle_sizes(*growth, groups, line_bytes)) {
     return undetermined(context, "two sets differ by one line each from all others, and lines miss so rarely that one may be counted to the wrong set: more orders or repetitions would decide");
   }

@@ -271,23 +271,28 @@ Classes classify_as_it_is(const Table& table, Sight sight) {
       classes.list.push_back({histogram.quantile(mode.begin, mode.end, trim), histogram.quantile(mode.begin, mode.end, 1 - trim), centre, support});
     }
   }
+  return classes;
+}
+
+void find_strays(const Table& table, Classes& classes, Sight sight, const std::shared_ptr<const Evened>& even) {
   for (std::size_t i = 0; i < classes.list.size(); ++i) {
     const auto border = classes.above(i);
     const bool each = border && table.timing == Table::Timing::Each;
-    classes.strays.push_back(each ? sight.own * interference(table, {.above = *border, .outlier = classes.outlier()}) : 0);
+    classes.strays.push_back(each ? sight.own * interference(table, {.above = *border, .outlier = classes.outlier(), .even = even}) : 0);
   }
-  return classes;
 }
 
 }  // namespace
 
 Classes classify(const Table& table) {
   auto places = Places::of(table);
-  if (places && places->none()) return classify_as_it_is(table, kInPlace);
-  auto classes = classify_as_it_is(table, kAsMeasured);
-  if (!places) return classes;
-  auto even = classify_as_it_is(places->without(table), kInPlace);
-  classes.even = std::make_shared<const Evened>(Evened{std::move(*places), std::move(even)});
+  const auto sight = places && places->none() ? kInPlace : kAsMeasured;
+  auto classes = classify_as_it_is(table, sight);
+  find_strays(table, classes, sight, nullptr);
+  if (!places || places->none()) return classes;
+  const auto even = std::make_shared<Evened>(Evened{*places, classify_as_it_is(places->without(table), kInPlace)});
+  find_strays(table, even->classes, kInPlace, even);
+  classes.even = even;
   return classes;
 }
 

@@ -63,7 +63,7 @@ class Misses {
   /// Whether scatter may have put it on the wrong side.
   [[nodiscard]] bool unsure(std::size_t access, std::uint32_t tick) const { return std::abs(even(access, tick) - above_) < unsure_; }
   /// What the access would take if every address lay in one place.
-  [[nodiscard]] double even(std::size_t access, std::uint32_t tick) const { return place_.empty() ? tick : Places::even(tick, place_[access % place_.size()]); }
+  [[nodiscard]] double even(std::size_t access, std::uint32_t tick) const { return place_.empty() ? tick : static_cast<double>(tick) - place_[access % place_.size()]; }
 
  private:
   double above_, outlier_, unsure_;

@@ -92,7 +92,7 @@ Table Places::without(const Table& table) const {
     if (place.empty()) continue;
     for (auto& run : point.runs) {
       for (std::size_t i = 0; i < run.ticks.size(); ++i) {
-        run.ticks[i] = Places::even(run.ticks[i], place[i % place.size()]);
+        run.ticks[i] = static_cast<std::uint32_t>(std::max(1L, std::lround(run.ticks[i] - place[i % place.size()])));
       }
     }
   }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
@@ -21,9 +19,7 @@ class Places {
   [[nodiscard]] bool none() const { return ticks_.empty(); }
   /// By step of the point's walk; empty where there are none.
   [[nodiscard]] std::vector<double> by_step(const Point& point) const;
-  /// Whole ticks, at least one, of an access in a place that is so much slower.
-  [[nodiscard]] static std::uint32_t even(std::uint32_t tick, double place) { return static_cast<std::uint32_t>(std::max(1L, std::lround(tick - place))); }
-  /// The table as if every address lay in one place.
+  /// The table as if every address lay in one place, to whole ticks.
   [[nodiscard]] Table without(const Table& table) const;
 
  private:

@@ -20,6 +20,7 @@ namespace {
 constexpr double kHidden = 0.002;   // share of laps that jitter may leave without a miss
 constexpr double kFiltered = 0.15;  // the same behind another level, which may hold the line that is absent
 constexpr double kMostlySilent = 0.5;  // share of laps without a miss that leaves too little of a set
+constexpr double kMoved = 0.15;     // share of the lines that may be found elsewhere than where they were first seen
 constexpr double kAlways = 0.9;     // share of laps in which a line misses that always does
 
 }  // namespace
@@ -183,6 +184,43 @@ SetIndex index_of(const Growth& growth, const std::vector<Group>& groups, std::i
     for (const auto line : groups[set].lines) labelled.push_back({growth.number[line], set});
   }
   return find_set_index(labelled, groups.size(), line_bytes);
+}
+
+void settle_by_function(const Growth& growth, Groups& groups, std::int64_t line_bytes) {
+  auto& sets = groups.sets;
+  if (sets.empty() || (groups.late.empty() && index_of(growth, sets, line_bytes).mapping != "not bit-defined")) return;
+  std::vector<Labelled> labelled;
+  for (std::size_t set = 0; set < sets.size(); ++set) {
+    for (const auto line : sets[set].lines) labelled.push_back({growth.number[line], set});
+  }
+  const auto may_move = static_cast<std::size_t>(kMoved * static_cast<double>(labelled.size() + groups.late.size()));
+  for (const auto& key : almost_explaining(labelled, sets.size(), line_bytes)) {
+    std::map<std::uint64_t, std::size_t> set_of;
+    for (std::size_t set = 0; set < sets.size(); ++set) {
+      std::map<std::uint64_t, std::size_t> votes;
+      for (const auto line : sets[set].lines) ++votes[key(growth.number[line])];
+      set_of.emplace(std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->first, set);
+    }
+    if (set_of.size() != sets.size()) continue;
+    Groups moved;
+    for (const auto& set : sets) moved.sets.push_back({set.onset, {}});
+    std::size_t moves = groups.late.size();
+    bool possible = true;
+    const auto put = [&](std::size_t line, std::size_t from) {
+      const auto to = set_of.find(key(growth.number[line]));
+      possible = possible && to != set_of.end() && (from == sets.size() || from == to->second || sets[to->second].onset < sets[from].onset);
+      if (!possible) return;
+      moves += from < sets.size() && from != to->second ? 1 : 0;
+      moved.sets[to->second].lines.push_back(line);
+    };
+    for (std::size_t set = 0; set < sets.size(); ++set) {
+      for (const auto line : sets[set].lines) put(line, set);
+    }
+    for (const auto line : groups.late) put(line, sets.size());
+    if (!possible || moves > may_move) continue;
+    groups = std::move(moved);
+    return;
+  }
 }
 
 bool settle_sizes(const Growth& growth, std::vector<Group>& groups, std::int64_t line_bytes) {

@@ -49,6 +49,10 @@ struct Silence {
 };
 Silence silence(const Growth& growth, double onset, const std::vector<std::size_t>& lines, const std::vector<std::size_t>& more = {});
 
+/// Where a simple function of the address chooses the sets of almost all lines, the others, late ones too, were seen to miss only once
+/// another set overflowed: they go where it puts them, if that set overflowed before.
+void settle_by_function(const Growth& growth, Groups& groups, std::int64_t line_bytes);
+
 SetIndex index_of(const Growth& growth, const std::vector<Group>& groups, std::int64_t line_bytes);
 
 /// Sets that are equal but for a line too many in one and too few in another that overflowed before: the line may have been seen

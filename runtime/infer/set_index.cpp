@@ -2,6 +2,7 @@
 #include "runtime/infer/set_index.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <map>
 #include <set>
@@ -14,6 +15,8 @@ namespace gexp::infer {
 namespace {
 
 using Mask = std::uint64_t;
+
+constexpr double kAlmost = 0.9;  // share of the lines that a function must explain, for the others to be looked at again
 
 /// A basis in reduced row echelon form, highest bit first.
 class Basis {
@@ -77,7 +80,59 @@ template <class Key> bool explains(const std::vector<Labelled>& lines, Key key) 
   return true;
 }
 
+/// Share of the lines that have the commonest parity of their set; 0 where it is the same in all sets, and tells none apart.
+double agreement(const std::vector<Labelled>& lines, Mask function, Mask line_bytes) {
+  std::map<std::size_t, std::array<double, 2>> by_set;
+  for (const auto& line : lines) ++by_set[line.set][std::popcount(function & (static_cast<Mask>(line.line) * line_bytes)) & 1];
+  double common = 0;
+  bool even = false, odd = false;
+  for (const auto& [set, counts] : by_set) common += std::max(counts[0], counts[1]), (counts[0] > counts[1] ? even : odd) = true;
+  return even && odd ? common / static_cast<double>(lines.size()) : 0;
+}
+
+/// As many independent functions, of the fewest bits, as choose among so many sets; fewer where almost none explain the lines.
+std::vector<Mask> almost_linear(const std::vector<Labelled>& lines, std::size_t wanted, int low, int high, Mask line_bytes) {
+  std::vector<Mask> masks;
+  for (int a = low; a <= high; ++a) masks.push_back(Mask{1} << a);
+  const auto singles = masks.size();
+  for (std::size_t a = 0; a < singles; ++a) {
+    for (std::size_t b = a + 1; b < singles; ++b) masks.push_back(masks[a] | masks[b]);
+  }
+  for (std::size_t a = 0; a < singles; ++a) {
+    for (std::size_t b = a + 1; b < singles; ++b) {
+      for (std::size_t c = b + 1; c < singles; ++c) masks.push_back(masks[a] | masks[b] | masks[c]);
+    }
+  }
+  std::vector<Mask> chosen;
+  Basis independent;
+  for (const auto mask : masks) {
+    if (chosen.size() == wanted) break;
+    if (independent.reduce(mask) == 0 || agreement(lines, mask, line_bytes) < kAlmost) continue;
+    independent.add(mask);
+    chosen.push_back(mask);
+  }
+  return chosen;
+}
+
 }  // namespace
+
+std::vector<SetKey> almost_explaining(const std::vector<Labelled>& lines, std::size_t sets, std::int64_t line_bytes) {
+  if (sets <= 1) return {[](std::int64_t) { return 0; }};
+  std::vector<SetKey> keys;
+  std::int64_t most = 0;
+  for (const auto& line : lines) most = std::max(most, line.line);
+  const auto bytes = static_cast<Mask>(line_bytes);
+  if (std::has_single_bit(sets) && std::has_single_bit(bytes)) {
+    const auto wanted = static_cast<std::size_t>(std::countr_zero(sets));
+    const int low = std::countr_zero(bytes);
+    auto functions = almost_linear(lines, wanted, low, low + std::bit_width(static_cast<Mask>(most)) - 1, bytes);
+    if (functions.size() == wanted) keys.emplace_back([functions = std::move(functions), bytes](std::int64_t line) { return number(functions, static_cast<Mask>(line) * bytes); });
+  }
+  for (std::int64_t block = 1; block <= 64 && block * static_cast<std::int64_t>(sets) <= most; block *= 2) {
+    keys.emplace_back([block, sets](std::int64_t line) { return static_cast<std::uint64_t>(line / block % static_cast<std::int64_t>(sets)); });
+  }
+  return keys;
+}
 
 SetIndex find_set_index(const std::vector<Labelled>& lines, std::size_t sets, std::int64_t line_bytes) {
   SetIndex index;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,12 @@ struct SetIndex {
   std::vector<std::vector<int>> functions;  ///< "bits", "xor": for each bit of the set number, the address bits that are XORed
   std::int64_t block = 0;                   ///< "modulo": bytes that go to one set together
 };
+
+/// A number of the set that a line belongs to.
+using SetKey = std::function<std::uint64_t(std::int64_t)>;
+
+/// Mappings that explain the sets of almost all lines, the simplest first: what is left may be lines that were given to a wrong one.
+std::vector<SetKey> almost_explaining(const std::vector<Labelled>& lines, std::size_t sets, std::int64_t line_bytes);
 
 /// The simplest mapping that explains every label, fitted on half of the lines and checked on all; `line_bytes` of a line.
 SetIndex find_set_index(const std::vector<Labelled>& lines, std::size_t sets, std::int64_t line_bytes);

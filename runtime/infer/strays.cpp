@@ -28,8 +28,9 @@ struct Count {
 void count_pairs(const Count& count, const MissRange& range, double& seen, double& expected) {
   const auto lap = static_cast<std::size_t>(count.point->walk->steps);
   std::vector<double> struck(lap);
+  const Misses slow(range, *count.point);
   for (const auto& run : count.point->runs) {
-    for (std::size_t i = 0; i < run.ticks.size(); ++i) struck[i % lap] += range.has(run.ticks[i]) ? 1 : 0;
+    for (std::size_t i = 0; i < run.ticks.size(); ++i) struck[i % lap] += slow(i, run.ticks[i]) ? 1 : 0;
   }
   for (const auto times : struck) seen += times * (times - 1) / 2;
   expected += count.slow * (count.slow - 1) / 2 / static_cast<double>(lap);
@@ -42,9 +43,10 @@ double interference(const Table& table, const MissRange& range) {
   for (const auto& point : table.points) {
     if (!point.walk || point.walk->steps == 0) continue;
     Count count{&point};
+    const Misses slow(range, point);
     for (const auto& run : point.runs) {
       count.accesses += static_cast<double>(run.ticks.size());
-      count.slow += static_cast<double>(std::count_if(run.ticks.begin(), run.ticks.end(), [&](auto tick) { return range.has(tick); }));
+      for (std::size_t i = 0; i < run.ticks.size(); ++i) count.slow += slow(i, run.ticks[i]) ? 1 : 0;
     }
     if (count.accesses > 0) counts.push_back(count);
   }
