@@ -122,8 +122,9 @@ Evictions follow_evictions(const std::vector<History>& histories, std::size_t li
     // Chances of the ways, from the pool where labels agree, else from this history alone.
     std::vector<double> chance(ways);
     for (std::size_t way = 0; way < ways; ++way) chance[way] = seen.labelled ? seen.by_way[way] / pool : counts[way] / n;
+    // Chances that come from the very evictions that are judged would make repeats look rare: a pair is not counted with itself.
     double squares = 0;
-    for (const auto p : chance) squares += p * p;
+    for (std::size_t way = 0; way < ways; ++way) squares += seen.labelled || n < 2 ? chance[way] * chance[way] : counts[way] * (counts[way] - 1) / (n * (n - 1));
     std::size_t before = ways;
     each_eviction(histories[h], lines, [&](std::size_t way, const std::vector<bool>& old) {
       double p_old = 0;
