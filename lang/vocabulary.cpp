@@ -94,6 +94,7 @@ constexpr auto kVocabulary = std::to_array<Callable>({
     plain_call("stable", Kind::Column, Subject::Value, 1, 1, Answer::Condition, "stable(misses(lat))"),
     plain_call("misses", Kind::Column, Subject::Record, 1, 1, Answer::Plain, "misses(lat)", {kAbove}),
     plain_call("missed", Kind::Column, Subject::Record, 1, 1, Answer::Plain, "missed(lat)", {kAbove}),
+    plain_call("missed_ever", Kind::Column, Subject::Record, 1, 1, Answer::Plain, "missed_ever(lat)", {kAbove}),
     plain_call("moved", Kind::Column, Subject::Record, 1, 1, Answer::Bytes, "moved(run)"),
     plain_call("unique", Kind::Column, Subject::Number, 1, 1, Answer::Plain, "unique(slot)"),
 

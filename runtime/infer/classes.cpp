@@ -288,6 +288,7 @@ Classes classify(const Table& table) {
   auto places = Places::of(table);
   const auto sight = places && places->none() ? kInPlace : kAsMeasured;
   auto classes = classify_as_it_is(table, sight);
+  classes.ever = std::make_shared<EverMissed>();
   find_strays(table, classes, sight, nullptr);
   if (!places || places->none()) return classes;
   const auto even = std::make_shared<Evened>(Evened{*places, classify_as_it_is(places->without(table), kInPlace)});

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/infer/ever_missed.h"
 #include "runtime/infer/places.h"
 #include "runtime/infer/table.h"
 
@@ -32,6 +33,8 @@ struct Classes {
   [[nodiscard]] double outlier() const;
   /// By which misses are told where addresses differ for where they lie; null where they do not.
   std::shared_ptr<const Evened> even;
+  /// What missed by these classes so far.
+  std::shared_ptr<EverMissed> ever;
 };
 Classes classify(const Table& table);
 

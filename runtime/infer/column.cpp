@@ -21,7 +21,7 @@ constexpr double kStrayRate = 1e-3;  // chance below which a point has more than
 constexpr double kSettled = 0.01; // relative change that still counts as stable
 
 bool is_record_function(const std::string& name) {
-  static const std::vector<std::string> kNames = {"median", "mean", "min", "max", "stddev", "elapsed", "misses", "missed"};
+  static const std::vector<std::string> kNames = {"median", "mean", "min", "max", "stddev", "elapsed", "misses", "missed", "missed_ever"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
@@ -101,6 +101,15 @@ double count_misses(const Point& point, std::size_t first_run, std::size_t runs,
   return std::max(0.0, median(slow.per_run) - range.strays * static_cast<double>(slow.accesses.size()));
 }
 
+std::vector<bool> positions_missed(const Point& point, const MissRange& range) {
+  const auto slow = count_slow(point, 0, point.runs.size(), range);
+  std::vector<bool> missed(slow.positions.size());
+  if (only_strays(slow, range)) return missed;
+  const double strays = most_strays(range, visits(slow), slow.positions.size());
+  for (std::size_t step = 0; step < missed.size(); ++step) missed[step] = slow.positions[step] > strays;
+  return missed;
+}
+
 double share_missed(const Point& point, std::size_t first_run, std::size_t runs, const MissRange& range) {
   const auto slow = count_slow(point, first_run, runs, range);
   if (only_strays(slow, range)) return 0;
@@ -156,7 +165,7 @@ std::optional<Result<Value>> PointScope::call(const compiler::Formula& call) con
 Result<Value> PointScope::of_record(const compiler::Formula& call) const {
   if (runs() == 0) return Value();
   const auto& name = call.text;
-  if (name == "misses" || name == "missed") {
+  if (name == "misses" || name == "missed" || name == "missed_ever") {
     if (table_.timing != Table::Timing::Each) return Value();
     for (const auto& argument : call.arguments) {
       if (argument.label != "above") continue;
@@ -165,6 +174,7 @@ Result<Value> PointScope::of_record(const compiler::Formula& call) const {
     }
     const auto border = misses(call);
     if (!border) return Value(0.0);  // one class only: nothing is slower
+    if (name == "missed_ever") return Value(classes_.ever ? classes_.ever->share(table_, *border) : 0.0);
     return Value(name == "misses" ? count_misses(point(), first_run_, runs(), *border) : share_missed(point(), first_run_, runs(), *border));
   }
   return of_samples(name);

@@ -72,7 +72,9 @@ Result<Growth> read_growth(const Context& context, std::int64_t line_bytes, cons
             ++level.misses[line_at[step]];
             ++level.by_class[line_at[step] * context.classes.list.size() + context.classes.of(run.ticks[begin + step])];
           }
-          level.laps.push_back(std::move(missed));
+          // Two windows are two launches: what chance replaced in the one is not what the other walks to.
+          const auto window = std::upper_bound(run.windows.begin(), run.windows.end(), begin);
+          if (window == run.windows.end() || *window >= begin + lap) level.laps.push_back(std::move(missed));
         }
       }
     }
