@@ -161,14 +161,16 @@ Finding cache_sets(const Context& context) {
     return undetermined(context, fmt::format("{} sets with {} lines were seen to overflow, {} of {} lines never missed: there are more sets; more added lines would decide",
                                              groups.size(), total, fitted - total, fitted));
   }
+  const auto index = index_of(*growth, groups, line_bytes);
+  // A simple function of the address, which all lines follow, leaves no doubt of who is in which set.
   for (const auto& group : groups) {
+    if (index.mapping != "not bit-defined") break;
     const auto lack = silence(*growth, group.onset, group.lines);
     if (lack.proves_more()) {
       return undetermined(context, fmt::format("in {} of {} laps nothing of a set of {} lines missed, though it overflows: a line of it was not seen to miss; more orders or repetitions would show it", lack.hidden, lack.all, group.lines.size()));
     }
   }
 
-  const auto index = index_of(*growth, groups, line_bytes);
   List members;
   std::sort(groups[0].lines.begin(), groups[0].lines.end(), [&](auto a, auto b) { return growth->offset[a] < growth->offset[b]; });
   for (const auto line : groups[0].lines) members.emplace_back(static_cast<double>(growth->offset[line]), kBytes);

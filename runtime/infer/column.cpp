@@ -102,10 +102,12 @@ double count_misses(const Point& point, std::size_t first_run, std::size_t runs,
 }
 
 std::vector<bool> positions_missed(const Point& point, const MissRange& range) {
-  const auto slow = count_slow(point, 0, point.runs.size(), range);
+  auto sure = range;  // of many points, some show more than one may
+  sure.above += range.unsure;
+  const auto slow = count_slow(point, 0, point.runs.size(), sure);
   std::vector<bool> missed(slow.positions.size());
-  if (only_strays(slow, range)) return missed;
-  const double strays = most_strays(range, visits(slow), slow.positions.size());
+  if (only_strays(slow, sure)) return missed;
+  const double strays = most_strays(sure, visits(slow), slow.positions.size());
   for (std::size_t step = 0; step < missed.size(); ++step) missed[step] = slow.positions[step] > strays;
   return missed;
 }

@@ -44,7 +44,7 @@ class PointScope final : public compiler::Scope {
 
 /// Accesses of a point that miss: the median over runs, interference left out.
 double count_misses(const Point& point, std::size_t first_run, std::size_t runs, const MissRange& missed);
-/// By step of the walk: whether it ever misses.
+/// By step of the walk: whether it surely misses at some time.
 std::vector<bool> positions_missed(const Point& point, const MissRange& missed);
 /// Share of a point's distinct positions that ever miss.
 double share_missed(const Point& point, std::size_t first_run, std::size_t runs, const MissRange& missed);

@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t kSector = 32;  // bytes that lie in one place on every GPU
 constexpr double kSure = 0.25;        // share of the steps that hit, where a walk comes to each sector twice in a row
 constexpr std::size_t kVisits = 4;    // of a step at a point, to tell its median
-constexpr double kSpread = 3;         // ticks between the 10 % and the 90 % quantile of sectors: less is left alone
+constexpr double kSpread = 2;         // ticks between the 10 % and the 90 % quantile of sectors: less is left alone
 
 /// What a visit takes that surely hit, of sorted medians: the mean of those that are no further apart than the visits of one step.
 double sure(const std::vector<double>& medians, double apart) {
@@ -70,7 +70,7 @@ std::optional<Places> Places::of(const Table& table) {
   const double spread = quantile(all, 0.9) - quantile(all, 0.1);
   // Near and far are half and half: the median would be now of one and now of the other.
   const double middle = std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
-  if (spread < std::max(kSpread, apart)) return places;
+  if (spread < std::max(kSpread, apart / 2)) return places;  // what a sector takes is a mean of many visits
   for (const auto& [sector, ticks] : seen) places.ticks_[sector] = sure(ticks, apart) - middle;
   return places;
 }

@@ -34,7 +34,7 @@ constexpr std::size_t kListed = 4;      // names that a finding lists
 constexpr double kEvictions = 200;    // that say something of chances
 constexpr double kEvictionsPerWay = 3;
 constexpr double kRarestWay = 2.5;    // its chance is at least the mean one by this
-constexpr double kEven = 0.1;         // standard deviation of the ways' chances in their mean, below which they are alike
+constexpr double kEven = 0.1;         // share by which chances may differ, and their ways be alike: a miss that was taken for a hit mixes up ways
 constexpr double kStrange = 5;        // standard deviations that chance does not explain
 
 /// What a warm-up did to the set where it ends with lines that are no members and took every way.
@@ -382,8 +382,9 @@ Finding from_evictions(const Context& context, const Walk& walk, const std::stri
   if (seen.misses < std::max(kEvictions, kEvictionsPerWay * static_cast<double>(ways))) {
     return undetermined(context, fmt::format("no deterministic candidate fits ({}), and {} evictions are too few to tell chances of {} ways: more repetitions would decide", refuted, seen.misses, ways));
   }
-  if (std::fabs(seen.recency_z) > kStrange || std::fabs(seen.repeat_z) > kStrange) {
-    return undetermined(context, fmt::format("no deterministic candidate fits ({}), and victims are not drawn by chance alone: age counts ({:.1f} standard deviations), the victim before counts ({:.1f}); a policy that is no candidate, or lines of another set among them: a walk over fewer of them would decide", refuted, seen.recency_z, seen.repeat_z));
+  const auto strange = [](const Evictions::Against& against) { return std::fabs(against.deviations()) > kStrange && std::fabs(against.share()) > kEven; };
+  if (strange(seen.older) || strange(seen.repeats)) {
+    return undetermined(context, fmt::format("no deterministic candidate fits ({}), and victims are not drawn by chance alone: age counts ({:.1f} standard deviations), the victim before counts ({:.1f}); a policy that is no candidate, or lines of another set among them: a walk over fewer of them would decide", refuted, seen.older.deviations(), seen.repeats.deviations()));
   }
   const auto evidence = fmt::format("{} evictions; {}", seen.misses, refuted);
   const double p = chi2_tail(seen.uniform_chi2, seen.uniform_dof);

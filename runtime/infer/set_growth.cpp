@@ -20,7 +20,7 @@ namespace {
 constexpr double kHidden = 0.002;   // share of laps that jitter may leave without a miss
 constexpr double kFiltered = 0.15;  // the same behind another level, which may hold the line that is absent
 constexpr double kMostlySilent = 0.5;  // share of laps without a miss that leaves too little of a set
-constexpr double kMoved = 0.15;     // share of the lines that may be found elsewhere than where they were first seen
+constexpr double kMoved = 0.1;          // share of the lines that may be found elsewhere than where they were first seen
 constexpr double kAlways = 0.9;     // share of laps in which a line misses that always does
 
 }  // namespace
@@ -69,6 +69,7 @@ Result<Growth> read_growth(const Context& context, std::int64_t line_bytes, cons
           for (std::size_t step = 0; step < lap; ++step) {
             if (!is_miss(begin + step, run.ticks[begin + step])) continue;
             missed[line_at[step]] = true;
+            if (is_miss.unsure(begin + step, run.ticks[begin + step])) continue;
             ++level.misses[line_at[step]];
             ++level.by_class[line_at[step] * context.classes.list.size() + context.classes.of(run.ticks[begin + step])];
           }
@@ -204,13 +205,15 @@ void settle_by_function(const Growth& growth, Groups& groups, std::int64_t line_
       set_of.emplace(std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->first, set);
     }
     if (set_of.size() != sets.size()) continue;
+    std::vector<bool> may_lack;  // a set whose lines all miss in every lap lacks none
+    for (const auto& set : sets) may_lack.push_back(misses_rarely(growth, set));
     Groups moved;
     for (const auto& set : sets) moved.sets.push_back({set.onset, {}});
     std::size_t moves = groups.late.size();
     bool possible = true;
     const auto put = [&](std::size_t line, std::size_t from) {
       const auto to = set_of.find(key(growth.number[line]));
-      possible = possible && to != set_of.end() && (from == sets.size() || from == to->second || sets[to->second].onset < sets[from].onset);
+      possible = possible && to != set_of.end() && (from == to->second || ((from == sets.size() || sets[to->second].onset < sets[from].onset) && may_lack[to->second]));
       if (!possible) return;
       moves += from < sets.size() && from != to->second ? 1 : 0;
       moved.sets[to->second].lines.push_back(line);

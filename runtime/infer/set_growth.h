@@ -14,9 +14,9 @@ namespace gexp::infer {
 struct Level {                            ///< all points with one value of `extra`
   std::size_t present = 0;                ///< lines, those with the lowest indices
   std::size_t accesses = 0;               ///< of all of them
-  std::vector<std::size_t> misses;        ///< by line
+  std::vector<std::size_t> misses;        ///< by line; those that scatter may have made are not counted
   std::vector<std::uint32_t> by_class;    ///< the same by line and latency class
-  std::vector<std::vector<bool>> laps;    ///< [lap][line]: whether it missed; of all orders and repetitions
+  std::vector<std::vector<bool>> laps;    ///< [lap][line]: whether it seemed to miss; of all orders and repetitions
 };
 
 /// Lines have indices in the order in which they were added.

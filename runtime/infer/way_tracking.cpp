@@ -90,12 +90,13 @@ template <class Evicted> bool each_eviction(const History& history, std::size_t 
 
 }  // namespace
 
+double Evictions::Against::deviations() const { return variance > 0 ? (seen - expected) / std::sqrt(variance) : 0; }
+
 Evictions follow_evictions(const std::vector<History>& histories, std::size_t lines) {
   const auto ways = lines - 1;
   Evictions seen;
   seen.by_way.assign(ways, 0);
   seen.labelled = true;
-  double older = 0, older_expected = 0, older_variance = 0, repeats = 0, repeats_expected = 0, repeats_variance = 0;
   std::vector<std::vector<double>> all;  // evictions by way, of each history
   for (const auto& history : histories) {
     std::vector<double> counts(ways);
@@ -129,13 +130,13 @@ Evictions follow_evictions(const std::vector<History>& histories, std::size_t li
     each_eviction(histories[h], lines, [&](std::size_t way, const std::vector<bool>& old) {
       double p_old = 0;
       for (std::size_t each = 0; each < ways; ++each) p_old += old[each] ? chance[each] : 0;
-      older += old[way] ? 1 : 0;
-      older_expected += p_old;
-      older_variance += p_old * (1 - p_old);
+      seen.older.seen += old[way] ? 1 : 0;
+      seen.older.expected += p_old;
+      seen.older.variance += p_old * (1 - p_old);
       if (before != ways) {
-        repeats += way == before ? 1 : 0;
-        repeats_expected += squares;
-        repeats_variance += squares * (1 - squares);
+        seen.repeats.seen += way == before ? 1 : 0;
+        seen.repeats.expected += squares;
+        seen.repeats.variance += squares * (1 - squares);
       }
       before = way;
     });
@@ -145,8 +146,6 @@ Evictions follow_evictions(const std::vector<History>& histories, std::size_t li
     for (const auto count : seen.by_way) seen.uniform_chi2 += (count - each) * (count - each) / each;
     seen.uniform_dof = static_cast<double>(ways - 1);
   }
-  if (older_variance > 0) seen.recency_z = (older - older_expected) / std::sqrt(older_variance);
-  if (repeats_variance > 0) seen.repeat_z = (repeats - repeats_expected) / std::sqrt(repeats_variance);
   return seen;
 }
 

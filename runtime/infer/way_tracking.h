@@ -22,8 +22,14 @@ struct Evictions {
   bool labelled = false;             ///< every history began cold: way i is the one that was filled i-th
   double misses = 0;                 ///< evictions seen
   double uniform_chi2 = 0, uniform_dof = 0;  ///< against equal chances, summed over histories (needs no common labels)
-  double recency_z = 0;              ///< how far victims are older than their ways' chances say, in standard deviations
-  double repeat_z = 0;               ///< how far the same way is hit twice in a row more or less often than by chance
+  /// What two properties of the victims should be if each is drawn by its way's chance, and what they are.
+  struct Against {
+    double seen = 0, expected = 0, variance = 0;
+    [[nodiscard]] double deviations() const;  ///< standard ones; 0 where nothing was seen
+    [[nodiscard]] double share() const { return expected > 0 ? seen / expected - 1 : 0; }
+  };
+  Against older;    ///< victims of the half that was used least recently
+  Against repeats;  ///< the same way twice in a row
 };
 
 /// Follows which way each line is in: exactly one line is absent at any time, a miss brings it in, and the line that misses next
