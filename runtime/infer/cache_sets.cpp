@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kEnough = 3;   // misses of a line that are no accident
 constexpr double kUnlike = 1.5;      // ratio of miss rates that one replacement policy does not make within a set
+constexpr double kUnseen = 0.3;     // lines that may be in the wrong set
 constexpr double kClear = 0.8;       // share of a line's misses that are of one class
 constexpr double kFewChange = 3;     // lines whose class changes by accident, at most
 constexpr double kFewShare = 0.02;   // the same as a share of all
@@ -38,7 +39,7 @@ std::optional<std::string> two_structures(const Classes& classes, const std::vec
       if (level.misses[line] == 0) continue;
       const auto begin = level.by_class.begin() + static_cast<std::ptrdiff_t>(line * kinds);
       const auto mostly = static_cast<std::size_t>(std::max_element(begin, begin + static_cast<std::ptrdiff_t>(kinds)) - begin);
-      for (auto* share : {&shares[g][mostly], &all[mostly]}) ++share->lines, share->misses += level.misses[line], share->visits += static_cast<double>(level.laps.size());
+      for (auto* share : {&shares[g][mostly], &all[mostly]}) ++share->lines, share->misses += level.misses[line], share->visits += static_cast<double>(level.walked);
       ++every;
     }
   }
@@ -136,6 +137,7 @@ Finding cache_sets(const Context& context) {
   for (const auto& [extra, level] : levels) least[extra] = enough(level);
   auto grouped = group_lines(*growth, least);
   settle_by_function(*growth, grouped, line_bytes);
+  settle_pairs(*growth, grouped, line_bytes);
   auto& [groups, late] = grouped;
   if (!groups.empty() && !settle_sizes(*growth, groups, line_bytes)) {
     return undetermined(context, "two sets differ by one line each from all others, and lines miss so rarely that one may be counted to the wrong set: more orders or repetitions would decide");
@@ -205,7 +207,20 @@ Finding cache_sets(const Context& context) {
     }
     doubt += unseen * static_cast<double>(groups[i].lines.size());
   }
-  if (doubt > 0.05) {
+  // No function says where lines belong: those that were seen in one order only tell how many were seen in none (Chao's estimate), and
+  // may have been counted to a set that overflowed later.
+  double unseen = 0;
+  for (std::size_t i = 0; i + 1 < groups.size() && index.mapping == "not bit-defined"; ++i) {
+    const auto& level = levels.at(groups[i].onset);
+    const auto in = [&](std::uint32_t orders) { return static_cast<double>(std::count_if(groups[i].lines.begin(), groups[i].lines.end(), [&](auto line) { return level.orders[line] == orders; })); };
+    const double one = in(1), two = in(2);
+    unseen += two > 0 ? one * one / (2 * two) : one * (one - 1) / 2;
+  }
+  if (unseen > kUnseen) {
+    return undetermined(context, fmt::format("lines miss in so few orders that about {:.1f} may be counted to the wrong set: more orders would decide; {} sets seen", unseen, groups.size()));
+  }
+  doubt += unseen;
+  if (doubt > 0.05 + unseen) {
     return undetermined(context, fmt::format("lines miss so rarely ({:.0f} times) that some may be counted to the wrong set: more repetitions would decide; {} sets seen", rarest, groups.size()));
   }
   return found(context, Value(std::move(fields)), std::min(0.999, 1 - doubt), why, evidence);

@@ -6,6 +6,7 @@
 
 #include "runtime/infer/column.h"
 #include "runtime/infer/infer.h"
+#include "runtime/infer/statistics.h"
 
 // Mei17 section 4.2, step 3: from a footprint that fits exactly, grow line by line. Each added line goes into one set. A set that
 // holds no more lines than ways never misses; with one line more, all its lines miss in every lap (LRU, FIFO) or each does now
@@ -21,6 +22,8 @@ constexpr double kHidden = 0.002;   // share of laps that jitter may leave witho
 constexpr double kFiltered = 0.15;  // the same behind another level, which may hold the line that is absent
 constexpr double kMostlySilent = 0.5;  // share of laps without a miss that leaves too little of a set
 constexpr double kMoved = 0.1;          // share of the lines that may be found elsewhere than where they were first seen
+constexpr double kAccident = 0.05;  // of what the others of a set miss
+constexpr std::size_t kEnoughToCompare = 4;  // lines
 constexpr double kAlways = 0.9;     // share of laps in which a line misses that always does
 
 }  // namespace
@@ -54,7 +57,7 @@ Result<Growth> read_growth(const Context& context, std::int64_t line_bytes, cons
       }
     }
     level.present = growth.number.size();
-    level.misses.resize(level.present), level.by_class.resize(level.present * context.classes.list.size());
+    level.misses.resize(level.present), level.orders.resize(level.present), level.by_class.resize(level.present * context.classes.list.size());
     std::vector<std::size_t> line_at;
     for (const auto i : at) {
       const auto& point = context.table.points[i];
@@ -62,9 +65,10 @@ Result<Growth> read_growth(const Context& context, std::int64_t line_bytes, cons
       line_at.resize(lap);
       for (std::size_t step = 0; step < lap; ++step) line_at[step] = index.at(point.walk->at(0, static_cast<std::int64_t>(step)) / line_bytes);
       const Misses is_miss(border, point);
+      auto before = level.misses;
       for (const auto& run : point.runs) {
         for (std::size_t begin = 0; begin + lap <= run.ticks.size(); begin += lap) {
-          level.accesses += lap;
+          level.accesses += lap, ++level.walked;
           std::vector<bool> missed(level.present);
           for (std::size_t step = 0; step < lap; ++step) {
             if (!is_miss(begin + step, run.ticks[begin + step])) continue;
@@ -78,6 +82,7 @@ Result<Growth> read_growth(const Context& context, std::int64_t line_bytes, cons
           if (window == run.windows.end() || *window >= begin + lap) level.laps.push_back(std::move(missed));
         }
       }
+      for (std::size_t line = 0; line < level.present; ++line) level.orders[line] += level.misses[line] > before[line] ? 1 : 0;
     }
   }
   return growth;
@@ -101,12 +106,12 @@ namespace {
 /// Lines that began to miss at one level and cannot be the better part of a set that overflowed just then.
 bool no_set_of_its_own(const Growth& growth, const Group& group) {
   const auto& level = growth.levels.at(group.onset);
-  const double laps = static_cast<double>(level.laps.size());
+  const double laps = static_cast<double>(level.laps.size()), visits = static_cast<double>(level.walked);
   const auto silent = std::count_if(level.laps.begin(), level.laps.end(), [&](const auto& lap) { return std::none_of(group.lines.begin(), group.lines.end(), [&](auto line) { return lap[line]; }); });
   if (static_cast<double>(silent) > kMostlySilent * laps) return true;
   if (group.lines.size() != 2) return false;
   // Two lines that share one way replace each other: neither ever hits.
-  return std::any_of(group.lines.begin(), group.lines.end(), [&](auto line) { return static_cast<double>(level.misses[line]) < kAlways * laps; });
+  return std::any_of(group.lines.begin(), group.lines.end(), [&](auto line) { return static_cast<double>(level.misses[line]) < kAlways * visits; });
 }
 
 /// Where a line is that may belong elsewhere: in a group, or late (then `group` is the number of groups).
@@ -151,7 +156,15 @@ void complete(const Growth& growth, std::vector<Group>& groups, std::vector<std:
 /// Whether some line of the group, at the group's onset, missed in less than half of the laps: then another may not have been seen.
 bool misses_rarely(const Growth& growth, const Group& group) {
   const auto& level = growth.levels.at(group.onset);
-  return std::any_of(group.lines.begin(), group.lines.end(), [&](auto line) { return 2 * level.misses[line] < level.laps.size(); });
+  return std::any_of(group.lines.begin(), group.lines.end(), [&](auto line) { return 2 * level.misses[line] < level.walked; });
+}
+
+/// Lines that missed far less than those they began with are none of them: what a launch does besides its walk took their place once.
+void drop_accidents(const Level& level, std::vector<std::size_t>& lines) {
+  std::vector<double> counts;
+  for (const auto line : lines) counts.push_back(static_cast<double>(level.misses[line]));
+  const double few = lines.size() < kEnoughToCompare ? 0 : kAccident * median(std::move(counts));
+  std::erase_if(lines, [&](auto line) { return static_cast<double>(level.misses[line]) < few; });
 }
 
 }  // namespace
@@ -168,6 +181,7 @@ Groups group_lines(const Growth& growth, const std::map<double, std::size_t>& en
     for (std::size_t line = 0; line < level->second.present; ++line) {
       if (level->second.misses[line] >= enough_here && !assigned[line]) begin.lines.push_back(line);
     }
+    drop_accidents(level->second, begin.lines);
     for (const auto line : begin.lines) assigned[line] = true;
     const auto added = std::find_if(begin.lines.begin(), begin.lines.end(), [&](auto line) { return line >= before; });
     if (added == begin.lines.begin()) continue;  // of sets that overflow already, or nothing
@@ -196,7 +210,8 @@ void settle_by_function(const Growth& growth, Groups& groups, std::int64_t line_
   for (std::size_t set = 0; set < sets.size(); ++set) {
     for (const auto line : sets[set].lines) labelled.push_back({growth.number[line], set});
   }
-  const auto may_move = static_cast<std::size_t>(kMoved * static_cast<double>(labelled.size() + groups.late.size()));
+  const auto all = labelled.size() + groups.late.size();
+  const auto may_move = sets.size() == 1 ? all : static_cast<std::size_t>(kMoved * static_cast<double>(all));
   for (const auto& key : almost_explaining(labelled, sets.size(), line_bytes)) {
     std::map<std::uint64_t, std::size_t> set_of;
     for (std::size_t set = 0; set < sets.size(); ++set) {
@@ -251,6 +266,18 @@ bool settle_sizes(const Growth& growth, std::vector<Group>& groups, std::int64_t
     return true;
   }
   return !misses_rarely(growth, groups[fewer[0]]);
+}
+
+void settle_pairs(const Growth& growth, Groups& groups, std::int64_t line_bytes) {
+  if (!groups.late.empty() || index_of(growth, groups.sets, line_bytes).mapping != "not bit-defined") return;
+  Groups without;
+  for (const auto& set : groups.sets) {
+    if (set.lines.size() > 2) without.sets.push_back(set);
+    else without.late.insert(without.late.end(), set.lines.begin(), set.lines.end());
+  }
+  if (without.late.empty() || without.sets.empty()) return;
+  settle_by_function(growth, without, line_bytes);
+  if (without.late.empty() && index_of(growth, without.sets, line_bytes).mapping != "not bit-defined") groups = std::move(without);
 }
 
 }  // namespace gexp::infer

@@ -14,6 +14,8 @@ namespace gexp::infer {
 struct Level {                            ///< all points with one value of `extra`
   std::size_t present = 0;                ///< lines, those with the lowest indices
   std::size_t accesses = 0;               ///< of all of them
+  std::size_t walked = 0;                 ///< laps, those that two launches share too
+  std::vector<std::uint32_t> orders;      ///< by line: points at which it missed
   std::vector<std::size_t> misses;        ///< by line; those that scatter may have made are not counted
   std::vector<std::uint32_t> by_class;    ///< the same by line and latency class
   std::vector<std::vector<bool>> laps;    ///< [lap][line]: whether it seemed to miss; of all orders and repetitions
@@ -52,6 +54,10 @@ Silence silence(const Growth& growth, double onset, const std::vector<std::size_
 /// Where a simple function of the address chooses the sets of almost all lines, the others, late ones too, were seen to miss only once
 /// another set overflowed: they go where it puts them, if that set overflowed before.
 void settle_by_function(const Growth& growth, Groups& groups, std::int64_t line_bytes);
+
+/// A line that was seen to miss late looks, with the one that was added just then, like a set of one way: not where a simple function
+/// puts both elsewhere, and explains all sets then.
+void settle_pairs(const Growth& growth, Groups& groups, std::int64_t line_bytes);
 
 SetIndex index_of(const Growth& growth, const std::vector<Group>& groups, std::int64_t line_bytes);
 
