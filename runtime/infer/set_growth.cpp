@@ -153,9 +153,8 @@ void complete(const Growth& growth, std::vector<Group>& groups, std::vector<std:
   }
 }
 
-/// Whether some line of the group, at the group's onset, missed in less than half of the laps: then another may not have been seen.
-bool misses_rarely(const Growth& growth, const Group& group) {
-  const auto& level = growth.levels.at(group.onset);
+/// Whether some line of the group missed in less than half of a level's laps: then another may not have been seen.
+bool misses_rarely(const Level& level, const Group& group) {
   return std::any_of(group.lines.begin(), group.lines.end(), [&](auto line) { return 2 * level.misses[line] < level.walked; });
 }
 
@@ -221,7 +220,11 @@ void settle_by_function(const Growth& growth, Groups& groups, std::int64_t line_
     }
     if (set_of.size() != sets.size()) continue;
     std::vector<bool> may_lack;  // a set whose lines all miss in every lap lacks none
-    for (const auto& set : sets) may_lack.push_back(misses_rarely(growth, set));
+    for (const auto& set : sets) {
+      bool rarely = false;
+      for (auto level = growth.levels.find(set.onset); level != growth.levels.end() && !rarely; ++level) rarely = misses_rarely(level->second, set);
+      may_lack.push_back(rarely);
+    }
     Groups moved;
     for (const auto& set : sets) moved.sets.push_back({set.onset, {}});
     std::size_t moves = groups.late.size();
@@ -265,7 +268,7 @@ bool settle_sizes(const Growth& growth, std::vector<Group>& groups, std::int64_t
     groups = std::move(moved);
     return true;
   }
-  return !misses_rarely(growth, groups[fewer[0]]);
+  return !misses_rarely(growth.levels.at(groups[fewer[0]].onset), groups[fewer[0]]);
 }
 
 void settle_pairs(const Growth& growth, Groups& groups, std::int64_t line_bytes) {
