@@ -223,11 +223,10 @@ Finding cache_sets(const Context& context) {
   if (unseen > kUnseen) {
     return undetermined(context, fmt::format("lines miss in so few orders that about {:.1f} may be counted to the wrong set: more orders would decide; {} sets seen", unseen, groups.size()));
   }
-  doubt += unseen;
-  if (doubt > 0.05 + unseen) {
+  if (doubt > 0.05) {
     return undetermined(context, fmt::format("lines miss so rarely ({:.0f} times) that some may be counted to the wrong set: more repetitions would decide; {} sets seen", rarest, groups.size()));
   }
-  return found(context, Value(std::move(fields)), std::min(0.999, 1 - doubt), why, evidence);
+  return found(context, Value(std::move(fields)), std::min(0.999, 1 - doubt - unseen), why, evidence);
 }
 
 }  // namespace gexp::infer

@@ -84,6 +84,15 @@ double rarest_miss(const Point& point, std::size_t runs, const MissRange& range)
   return least;
 }
 
+/// By step of the walk: whether it missed more often than interference explains.
+std::vector<bool> missed_positions(const Slow& slow, const MissRange& range) {
+  std::vector<bool> missed(slow.positions.size());
+  if (only_strays(slow, range)) return missed;
+  const double strays = most_strays(range, visits(slow), slow.positions.size());
+  for (std::size_t step = 0; step < missed.size(); ++step) missed[step] = slow.positions[step] > strays;
+  return missed;
+}
+
 }  // namespace
 
 double count_misses(const Point& point, std::size_t first_run, std::size_t runs, const MissRange& range) {
@@ -104,20 +113,12 @@ double count_misses(const Point& point, std::size_t first_run, std::size_t runs,
 std::vector<bool> positions_missed(const Point& point, const MissRange& range) {
   auto sure = range;  // of many points, some show more than one may
   sure.above += range.unsure;
-  const auto slow = count_slow(point, 0, point.runs.size(), sure);
-  std::vector<bool> missed(slow.positions.size());
-  if (only_strays(slow, sure)) return missed;
-  const double strays = most_strays(sure, visits(slow), slow.positions.size());
-  for (std::size_t step = 0; step < missed.size(); ++step) missed[step] = slow.positions[step] > strays;
-  return missed;
+  return missed_positions(count_slow(point, 0, point.runs.size(), sure), sure);
 }
 
 double share_missed(const Point& point, std::size_t first_run, std::size_t runs, const MissRange& range) {
-  const auto slow = count_slow(point, first_run, runs, range);
-  if (only_strays(slow, range)) return 0;
-  const double strays = most_strays(range, visits(slow), slow.positions.size());
-  const auto missed = std::count_if(slow.positions.begin(), slow.positions.end(), [&](auto count) { return count > strays; });
-  return static_cast<double>(missed) / static_cast<double>(slow.positions.size());
+  const auto missed = missed_positions(count_slow(point, first_run, runs, range), range);
+  return static_cast<double>(std::count(missed.begin(), missed.end(), true)) / static_cast<double>(missed.size());
 }
 
 PointScope::PointScope(const Table& table, const Classes& classes, std::size_t point, const compiler::Stage& stage,

@@ -62,16 +62,16 @@ std::optional<Places> Places::of(const Table& table) {
   if (seen.size() < 2) return std::nullopt;
   const double apart = median(own);
   std::vector<double> all;
-  for (auto& [sector, middle] : seen) {
-    std::sort(middle.begin(), middle.end());
-    all.push_back(sure(middle, apart));
+  for (auto& [sector, medians] : seen) {
+    std::sort(medians.begin(), medians.end());
+    all.push_back(places.ticks_[sector] = sure(medians, apart));
   }
   std::sort(all.begin(), all.end());
   const double spread = quantile(all, 0.9) - quantile(all, 0.1);
   // Near and far are half and half: the median would be now of one and now of the other.
   const double middle = std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
-  if (spread < std::max(kSpread, apart / 2)) return places;  // what a sector takes is a mean of many visits
-  for (const auto& [sector, ticks] : seen) places.ticks_[sector] = sure(ticks, apart) - middle;
+  if (spread < std::max(kSpread, apart / 2)) return Places();  // what a sector takes is a mean of many visits
+  for (auto& [sector, ticks] : places.ticks_) ticks -= middle;
   return places;
 }
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -13,6 +12,7 @@
 
 #include "runtime/infer/analysis.h"
 #include "runtime/infer/policies.h"
+#include "runtime/infer/set_index.h"
 #include "runtime/infer/way_tracking.h"
 
 // Which policy replaces lines: walk one line more than a set has ways, in an order with hits and misses mixed, and ask every
@@ -42,9 +42,6 @@ struct Flood {
   std::vector<std::uint32_t> lines;  ///< all of its lines that are of the set, in turn; empty where nobody knows which are
 };
 
-/// The number of the set that an offset belongs to.
-using SetOf = std::function<std::int64_t(std::int64_t)>;
-
 /// One run: its warm-up, then what was recorded. A long run is recorded in windows, each by a launch of its own that begins with the
 /// warm-up and walks to its window: a deterministic policy is then where it would be after one long launch.
 struct Trace {
@@ -67,9 +64,9 @@ struct Walk {
 /// The members' numbers, and on from there, as they come, those of other lines of the same set.
 class Numbers {
  public:
-  Numbers(const std::vector<std::int64_t>& members, std::int64_t line_bytes, std::optional<SetOf> set) : line_bytes_(line_bytes), set_(std::move(set)) {
+  Numbers(const std::vector<std::int64_t>& members, std::int64_t line_bytes, std::optional<SetKey> set) : line_bytes_(line_bytes), set_(std::move(set)) {
     for (const auto offset : members) member_.try_emplace(offset / line_bytes, static_cast<std::uint32_t>(member_.size()));
-    if (set_ && !members.empty()) own_ = (*set_)(members.front());
+    if (set_ && !members.empty()) own_ = (*set_)(members.front() / line_bytes);
   }
   [[nodiscard]] std::size_t members() const { return member_.size(); }
   [[nodiscard]] std::size_t others() const { return other_.size(); }
@@ -79,17 +76,17 @@ class Numbers {
   std::vector<std::uint32_t> of(const Pattern& pattern, bool all) {
     std::vector<std::uint32_t> lines(static_cast<std::size_t>(pattern.steps), kElsewhere);
     for (std::size_t step = 0; step < lines.size(); ++step) {
-      const auto offset = pattern.at(0, static_cast<std::int64_t>(step)), line = offset / line_bytes_;
+      const auto line = pattern.at(0, static_cast<std::int64_t>(step)) / line_bytes_;
       if (const auto found = member_.find(line); found != member_.end()) lines[step] = found->second;
-      else if (all && set_ && (*set_)(offset) == own_) lines[step] = other_.try_emplace(line, static_cast<std::uint32_t>(member_.size() + other_.size())).first->second;
+      else if (all && set_ && (*set_)(line) == own_) lines[step] = other_.try_emplace(line, static_cast<std::uint32_t>(member_.size() + other_.size())).first->second;
     }
     return lines;
   }
 
  private:
   std::int64_t line_bytes_;
-  std::optional<SetOf> set_;
-  std::int64_t own_ = 0;
+  std::optional<SetKey> set_;
+  std::uint64_t own_ = 0;
   std::map<std::int64_t, std::uint32_t> member_, other_;
 };
 
@@ -147,31 +144,27 @@ std::optional<Walk> read_walk(const Context& context, Numbers& numbers, const Mi
 }
 
 /// Of what `cache_sets` found; nullopt where its sets are chosen by what it could not tell.
-std::optional<SetOf> set_of(const Fields& sets, std::int64_t line_bytes) {
+std::optional<SetKey> set_of(const Fields& sets, std::int64_t line_bytes) {
   const auto number = [](const Value& value) { const auto* n = value.get<Number>(); return n ? static_cast<std::int64_t>(n->number) : 0; };
   const auto field = [&](const char* name) { const auto found = sets.find(name); return found == sets.end() ? Value() : found->second; };
   const auto name = field("mapping"), count = field("sets"), functions = field("bits");
   const auto* mapping = name.get<std::string>();
   if (!mapping) return std::nullopt;
-  if (*mapping == "one set") return SetOf([](std::int64_t) { return 0; });
-  if (*mapping == "modulo") return SetOf([line_bytes, sets = number(count)](std::int64_t offset) { return offset / line_bytes % sets; });
+  if (*mapping == "one set") return SetKey([](std::int64_t) { return 0; });
+  if (*mapping == "modulo") return SetKey([sets = number(count)](std::int64_t line) { return static_cast<std::uint64_t>(line % sets); });
   const auto* list = functions.get<List>();
   if (!list || list->empty()) return std::nullopt;
-  std::vector<std::int64_t> masks;
+  std::vector<std::uint64_t> masks;
   for (const auto& function : *list) {
-    std::int64_t mask = 0;
+    std::uint64_t mask = 0;
     if (const auto* bits = function.get<List>()) {
-      for (const auto& bit : *bits) mask |= std::int64_t{1} << number(bit);
+      for (const auto& bit : *bits) mask |= std::uint64_t{1} << number(bit);
     } else {
-      mask = std::int64_t{1} << number(function);
+      mask = std::uint64_t{1} << number(function);
     }
     masks.push_back(mask);
   }
-  return SetOf([masks](std::int64_t offset) {
-    std::int64_t set = 0;
-    for (const auto mask : masks) set = set << 1 | (std::popcount(static_cast<std::uint64_t>(offset & mask)) & 1);
-    return set;
-  });
+  return SetKey([masks, line_bytes](std::int64_t line) { return set_number(masks, static_cast<std::uint64_t>(line * line_bytes)); });
 }
 
 std::vector<std::int64_t> listed_members(const Value& value) {
@@ -441,7 +434,7 @@ Finding replacement(const Context& context) {
   if (members.empty()) return undetermined(context, given ? "the set's members are not known; `cache_sets` would tell them" : "no line misses more than interference does; a walk over more lines would decide");
   if (members.size() < 2) return undetermined(context, "a set of one line replaces nothing but that line; more members would decide");
   const auto function = set ? set_of(*set, line_bytes) : std::nullopt;
-  const auto read = [&](const std::optional<SetOf>& known) {
+  const auto read = [&](const std::optional<SetKey>& known) {
     Numbers numbers(members, line_bytes, known);
     return read_walk(context, numbers, *border, !given);
   };

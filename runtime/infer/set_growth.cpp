@@ -166,6 +166,14 @@ void drop_accidents(const Level& level, std::vector<std::size_t>& lines) {
   std::erase_if(lines, [&](auto line) { return static_cast<double>(level.misses[line]) < few; });
 }
 
+std::vector<Labelled> labels_of(const Growth& growth, const std::vector<Group>& groups) {
+  std::vector<Labelled> labelled;
+  for (std::size_t set = 0; set < groups.size(); ++set) {
+    for (const auto line : groups[set].lines) labelled.push_back({growth.number[line], set});
+  }
+  return labelled;
+}
+
 }  // namespace
 
 Groups group_lines(const Growth& growth, const std::map<double, std::size_t>& enough) {
@@ -195,20 +203,13 @@ Groups group_lines(const Growth& growth, const std::map<double, std::size_t>& en
 }
 
 SetIndex index_of(const Growth& growth, const std::vector<Group>& groups, std::int64_t line_bytes) {
-  std::vector<Labelled> labelled;
-  for (std::size_t set = 0; set < groups.size(); ++set) {
-    for (const auto line : groups[set].lines) labelled.push_back({growth.number[line], set});
-  }
-  return find_set_index(labelled, groups.size(), line_bytes);
+  return find_set_index(labels_of(growth, groups), groups.size(), line_bytes);
 }
 
 void settle_by_function(const Growth& growth, Groups& groups, std::int64_t line_bytes) {
   auto& sets = groups.sets;
   if (sets.empty() || (groups.late.empty() && index_of(growth, sets, line_bytes).mapping != "not bit-defined")) return;
-  std::vector<Labelled> labelled;
-  for (std::size_t set = 0; set < sets.size(); ++set) {
-    for (const auto line : sets[set].lines) labelled.push_back({growth.number[line], set});
-  }
+  const auto labelled = labels_of(growth, sets);
   const auto all = labelled.size() + groups.late.size();
   const auto may_move = sets.size() == 1 ? all : static_cast<std::size_t>(kMoved * static_cast<double>(all));
   for (const auto& key : almost_explaining(labelled, sets.size(), line_bytes)) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <map>
+#include <optional>
 #include <set>
 
 // A set number made of XORs of address bits is linear over GF(2): the differences of lines in one set span a space V, and the
@@ -62,10 +63,31 @@ std::vector<Mask> annihilators(const Basis& space, int low, int high) {
   return found;
 }
 
-std::uint64_t number(const std::vector<Mask>& functions, Mask address) {
-  std::uint64_t set = 0;
-  for (std::size_t i = 0; i < functions.size(); ++i) set |= static_cast<std::uint64_t>(std::popcount(functions[i] & address) & 1) << i;
-  return set;
+std::int64_t furthest(const std::vector<Labelled>& lines) {
+  std::int64_t most = 0;
+  for (const auto& line : lines) most = std::max(most, line.line);
+  return most;
+}
+
+/// The address bits that may choose among so many sets; nullopt where no bits can.
+struct Bits {
+  int low, high;  ///< both included
+};
+std::optional<Bits> choosing_bits(const std::vector<Labelled>& lines, std::size_t sets, Mask line_bytes) {
+  if (!std::has_single_bit(sets) || !std::has_single_bit(line_bytes)) return std::nullopt;
+  const int low = std::countr_zero(line_bytes);
+  return Bits{low, low + static_cast<int>(std::bit_width(static_cast<Mask>(furthest(lines)))) - 1};
+}
+
+/// Blocks of lines, in lines, whose residue may be the set.
+std::vector<std::int64_t> blocks(const std::vector<Labelled>& lines, std::size_t sets) {
+  std::vector<std::int64_t> all;
+  for (std::int64_t block = 1; block <= 64 && block * static_cast<std::int64_t>(sets) <= furthest(lines); block *= 2) all.push_back(block);
+  return all;
+}
+
+SetKey residue(std::int64_t block, std::size_t sets) {
+  return [block, sets](std::int64_t line) { return static_cast<std::uint64_t>(line / block % static_cast<std::int64_t>(sets)); };
 }
 
 /// Whether key(line) and label determine each other.
@@ -116,21 +138,22 @@ std::vector<Mask> almost_linear(const std::vector<Labelled>& lines, std::size_t 
 
 }  // namespace
 
+std::uint64_t set_number(const std::vector<std::uint64_t>& functions, std::uint64_t address) {
+  std::uint64_t set = 0;
+  for (std::size_t i = 0; i < functions.size(); ++i) set |= static_cast<std::uint64_t>(std::popcount(functions[i] & address) & 1) << i;
+  return set;
+}
+
 std::vector<SetKey> almost_explaining(const std::vector<Labelled>& lines, std::size_t sets, std::int64_t line_bytes) {
   if (sets <= 1) return {[](std::int64_t) { return 0; }};
   std::vector<SetKey> keys;
-  std::int64_t most = 0;
-  for (const auto& line : lines) most = std::max(most, line.line);
   const auto bytes = static_cast<Mask>(line_bytes);
-  if (std::has_single_bit(sets) && std::has_single_bit(bytes)) {
+  if (const auto bits = choosing_bits(lines, sets, bytes)) {
     const auto wanted = static_cast<std::size_t>(std::countr_zero(sets));
-    const int low = std::countr_zero(bytes);
-    auto functions = almost_linear(lines, wanted, low, low + std::bit_width(static_cast<Mask>(most)) - 1, bytes);
-    if (functions.size() == wanted) keys.emplace_back([functions = std::move(functions), bytes](std::int64_t line) { return number(functions, static_cast<Mask>(line) * bytes); });
+    auto functions = almost_linear(lines, wanted, bits->low, bits->high, bytes);
+    if (functions.size() == wanted) keys.emplace_back([functions = std::move(functions), bytes](std::int64_t line) { return set_number(functions, static_cast<Mask>(line) * bytes); });
   }
-  for (std::int64_t block = 1; block <= 64 && block * static_cast<std::int64_t>(sets) <= most; block *= 2) {
-    keys.emplace_back([block, sets](std::int64_t line) { return static_cast<std::uint64_t>(line / block % static_cast<std::int64_t>(sets)); });
-  }
+  for (const auto block : blocks(lines, sets)) keys.push_back(residue(block, sets));
   return keys;
 }
 
@@ -140,12 +163,8 @@ SetIndex find_set_index(const std::vector<Labelled>& lines, std::size_t sets, st
     index.mapping = "one set";
     return index;
   }
-  std::int64_t most = 0;
-  for (const auto& line : lines) most = std::max(most, line.line);
   const auto bytes = static_cast<Mask>(line_bytes);
-  if (std::has_single_bit(sets) && std::has_single_bit(bytes)) {
-    const int low = std::countr_zero(bytes);
-    const int high = low + std::bit_width(static_cast<Mask>(most)) - 1;
+  if (const auto choosing = choosing_bits(lines, sets, bytes)) {
     // Half of the lines, not every second one: those would never differ in the lowest bit.
     Basis differences;
     std::map<std::size_t, Mask> first;
@@ -154,13 +173,13 @@ SetIndex find_set_index(const std::vector<Labelled>& lines, std::size_t sets, st
       const Mask address = static_cast<Mask>(lines[i].line) * bytes;
       differences.add(address ^ first.try_emplace(lines[i].set, address).first->second);
     }
-    const auto functions = annihilators(differences, low, high);
+    const auto functions = annihilators(differences, choosing->low, choosing->high);
     if (functions.size() == static_cast<std::size_t>(std::countr_zero(sets)) &&
-        explains(lines, [&](std::int64_t line) { return number(functions, static_cast<Mask>(line) * bytes); })) {
+        explains(lines, [&](std::int64_t line) { return set_number(functions, static_cast<Mask>(line) * bytes); })) {
       index.mapping = "bits";
       for (const auto function : functions) {
         std::vector<int> bits;
-        for (int bit = low; bit <= high; ++bit) {
+        for (int bit = choosing->low; bit <= choosing->high; ++bit) {
           if (function >> bit & 1) bits.push_back(bit);
         }
         if (bits.size() > 1) index.mapping = "xor";
@@ -169,8 +188,8 @@ SetIndex find_set_index(const std::vector<Labelled>& lines, std::size_t sets, st
       return index;
     }
   }
-  for (std::int64_t block = 1; block <= 64 && block * static_cast<std::int64_t>(sets) <= most; block *= 2) {
-    if (explains(lines, [&](std::int64_t line) { return static_cast<std::uint64_t>(line / block % static_cast<std::int64_t>(sets)); })) {
+  for (const auto block : blocks(lines, sets)) {
+    if (explains(lines, residue(block, sets))) {
       index.mapping = "modulo";
       index.block = block * line_bytes;
       return index;

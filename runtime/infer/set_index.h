@@ -23,6 +23,9 @@ struct SetIndex {
 /// A number of the set that a line belongs to.
 using SetKey = std::function<std::uint64_t(std::int64_t)>;
 
+/// The set that functions choose, each a mask of the address bits that are XORed.
+std::uint64_t set_number(const std::vector<std::uint64_t>& functions, std::uint64_t address);
+
 /// Mappings that explain the sets of almost all lines, the simplest first: what is left may be lines that were given to a wrong one.
 std::vector<SetKey> almost_explaining(const std::vector<Labelled>& lines, std::size_t sets, std::int64_t line_bytes);
 
