@@ -39,10 +39,8 @@ StageRun::StageRun(const RunContext& run, const compiler::Stage& stage, const co
 
 Result<bool> StageRun::run() {
   const Measure how{[this](const Batch& batch) { return measure(batch); },
-                    [this](const compiler::Formula& condition, const Coordinates& at) { return value_at(condition, at); }};
-  auto visited = visit_points(stage_, scope_, how);
-  if (!visited) return visited;
-  auto complete = *visited ? converge() : Result<bool>(false);
+                    [this](const compiler::Formula& condition, const Coordinates& at) { return value_at(condition, at); }, [this] { return converge(); }};
+  auto complete = visit_points(stage_, scope_, how);
   sort_points();
   if (complete && *complete && compiler::is_refined(stage_)) result_.spent = spent();
   return complete;
@@ -181,7 +179,9 @@ Result<bool> StageRun::in_parallel(std::size_t count, std::size_t ahead, const s
 }
 
 Result<bool> StageRun::measure(const Batch& batch) {
-  const auto work = [&](std::size_t i, Measured& measured) { measure_point(batch.points[i], measured); };
+  const auto work = [&](std::size_t i, Measured& measured) {
+    if (!batch.known[i]) measure_point(batch.points[i], measured);
+  };
   const auto take = [&](std::size_t i, Measured& measured) -> Result<Next> {
     if (measured.skipped) ++result_.skipped;
     if (measured.to_record) {

@@ -9,7 +9,7 @@
 #include "runtime/infer/strays.h"
 
 // Latencies of a memory hierarchy come in modes: a level answers in its own time, spread by a few cycles or not at all. Two
-// modes are two classes when hardly anything lies between them: the histogram, smoothed by half a percent of the latency, must
+// modes are two classes when hardly anything lies between them: the histogram, smoothed by up to half a percent of the latency, must
 // fall between two peaks by far more than chance lets it (198 and 204 without noise; 272 and 304 with ten cycles of spread).
 // Far apart, a few accesses are a class too, if the same addresses are slow again. What is rare and strikes anywhere is
 // interference and forms no class; a tail that thins out beyond a mode has no peak and belongs to that mode.
@@ -19,15 +19,15 @@ namespace {
 constexpr double kFar = 0.12;            // share of the value that, left empty, parts even single accesses
 constexpr double kNear = 0.025;          // share of the value within which two peaks are one mode's comb or slices
 constexpr double kNearest = 4;           // the same in cycles, where latencies are short
-constexpr double kSmooth = 0.005;        // half the smoothing window, share of the value
 /// How two modes are told apart.
 struct Sight {
-  double deep;   ///< of the lower peak: a valley
-  double blur;   ///< least half of the smoothing window, ticks
-  double own;    ///< an address's own rate of slow accesses may be so many times the mean one: its place is known to a fraction of a tick
+  double deep;    ///< of the lower peak: a valley
+  double smooth;  ///< half of the smoothing window, share of the value
+  double blur;    ///< the same in ticks, at least
+  double own;     ///< an address's own rate of slow accesses may be so many times the mean one: its place is known to a fraction of a tick
 };
-constexpr Sight kAsMeasured{0.2, 1, 1};    // addresses may differ for where they lie
-constexpr Sight kInPlace{0.5, 0.5, 2};   // that is taken out, or they do not
+constexpr Sight kAsMeasured{0.2, 0.005, 1.5, 1};   // addresses may differ for where they lie
+constexpr Sight kInPlace{0.5, 0.0025, 0.5, 2};     // that is taken out, or they do not
 constexpr double kChance = 1e-6;         // of a valley that is none
 constexpr double kTrim = 0.002;          // of a mode's accesses, at each end, that do not make its range
 constexpr double kRare = 2e-4;           // share of all accesses below which a class must recur at its addresses to count
@@ -83,20 +83,25 @@ class Histogram {
   std::vector<std::uint64_t> sums_{0};
 };
 
-/// Accesses within the smoothing window around a tick; to be asked of growing ticks, so that all windows together take one pass.
+/// Accesses within the smoothing window around a tick, each spread over its whole tick, so that a wider window takes more of its
+/// neighbours by and by; to be asked of growing ticks, so that all windows together take one pass.
 class Density {
  public:
-  Density(const Histogram& histogram, double blur) : histogram_(histogram), blur_(blur) {}
+  Density(const Histogram& histogram, Sight sight) : histogram_(histogram), sight_(sight) {}
   double operator()(double at) {
-    const double half = std::max(blur_, kSmooth * at);
-    while (low_ < histogram_.size() && histogram_.tick(low_) < at - half) ++low_;
-    while (high_ < histogram_.size() && histogram_.tick(high_) <= at + half) ++high_;
-    return static_cast<double>(histogram_.before(high_) - histogram_.before(low_));
+    const double half = std::max(sight_.blur, sight_.smooth * at), from = at - half, to = at + half;
+    while (low_ < histogram_.size() && histogram_.tick(low_) + 0.5 <= from) ++low_;
+    while (high_ < histogram_.size() && histogram_.tick(high_) - 0.5 < to) ++high_;
+    if (low_ >= high_) return 0;
+    const double all = static_cast<double>(histogram_.before(high_) - histogram_.before(low_));
+    return all - cell(low_) * std::max(0.0, from - (histogram_.tick(low_) - 0.5)) - cell(high_ - 1) * std::max(0.0, histogram_.tick(high_ - 1) + 0.5 - to);
   }
 
  private:
+  [[nodiscard]] double cell(std::size_t i) const { return static_cast<double>(histogram_.before(i + 1) - histogram_.before(i)); }
+
   const Histogram& histogram_;
-  double blur_;
+  Sight sight_;
   std::size_t low_ = 0, high_ = 0;
 };
 
@@ -252,7 +257,7 @@ namespace {
 Classes classify_as_it_is(const Table& table, Sight sight) {
   const Histogram histogram(table);
   Classes classes;
-  Density density(histogram, sight.blur);
+  Density density(histogram, sight);
   const auto rare = std::max<std::uint64_t>(3, static_cast<std::uint64_t>(kRare * static_cast<double>(histogram.total())));
   for (std::size_t begin = 0, end = 0; begin < histogram.size(); begin = end) {
     end = begin + 1;
