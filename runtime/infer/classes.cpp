@@ -29,6 +29,8 @@ struct Sight {
 constexpr Sight kAsMeasured{0.2, 0.005, 1.5, 1};   // addresses may differ for where they lie
 constexpr Sight kInPlace{0.5, 0.0025, 0.5, 2};     // that is taken out, or they do not
 constexpr double kChance = 1e-6;         // of a valley that is none
+constexpr double kEnoughAtHand = 500;    // visits at hand that tell how hits are spread
+constexpr double kAtHand = 0.3;          // share of all visits
 constexpr double kTrim = 0.002;          // of a mode's accesses, at each end, that do not make its range
 constexpr double kRare = 2e-4;           // share of all accesses below which a class must recur at its addresses to count
 constexpr double kFarOut = 2;            // times the slowest class: beyond it is no access of this hierarchy
@@ -109,6 +111,7 @@ struct Mode {
   std::size_t begin = 0, end = 0;  ///< cells
   double peak = 0, at = 0;         ///< density, and where
   double valley = INFINITY;        ///< the least density between this mode and the one before it
+  bool cut = false;                ///< its end is a border that part_by_what_is_at_hand() set
 };
 
 /// Every local peak of the density in the cells [begin, end), with the valleys between them.
@@ -233,6 +236,51 @@ bool keeps_to_a_point(const Table& table, std::uint32_t low, std::uint32_t high)
   });
 }
 
+/// Where walks come to a sector twice in a row, the second visit finds it at hand: such visits show how hits alone are spread. What the
+/// other visits of the same mode have beyond that, slower by more than slices or a comb, is a mode of its own, valley or not.
+void part_by_what_is_at_hand(const Table& table, const Histogram& histogram, Sight sight, std::vector<Mode>& modes) {
+  const auto low = histogram.tick(modes.front().begin), high = histogram.tick(modes.back().end - 1);
+  std::vector<double> hits(high - low + 1), others(high - low + 1);  // by tick
+  double all_hits = 0, all = 0;
+  for (const auto& point : table.points) {
+    if (point.runs.empty()) continue;
+    if (!point.walk || point.walk->steps == 0) return;
+    const auto at_hand = steps_at_hand(*point.walk);
+    for (const auto& run : point.runs) {
+      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
+        const auto tick = run.ticks[i];
+        if (tick < low || tick > high) continue;
+        const bool near = at_hand[i % at_hand.size()];
+        ++(near ? hits : others)[tick - low];
+        ++all, all_hits += near ? 1 : 0;
+      }
+    }
+  }
+  if (all_hits < kEnoughAtHand || all_hits < kAtHand * all) return;
+  auto middle = low;
+  double hits_upto = 0, others_upto = 0;
+  for (std::size_t i = 0; 2 * hits_upto < all_hits; ++i) middle = low + static_cast<std::uint32_t>(i), hits_upto += hits[i], others_upto += others[i];
+  const auto mode = std::find_if(modes.begin(), modes.end(), [&](const Mode& each) { return middle >= histogram.tick(each.begin) && middle <= histogram.tick(each.end - 1); });
+  if (mode == modes.end()) return;
+  const double scale = others_upto / hits_upto;  // hits among the others
+  // The border by which the fewest accesses are on the wrong side.
+  double gain = 0, best = 0, slow = 0, slow_hits = 0, beyond = 0, beyond_hits = 0;
+  std::size_t border = mode->end;
+  for (auto cell = mode->end; cell > mode->begin && histogram.tick(cell - 1) > middle; --cell) {
+    const auto at = histogram.tick(cell - 1) - low;
+    beyond += others[at], beyond_hits += hits[at];
+    gain += others[at] - (2 * scale + 1) * hits[at];
+    if (gain > best) best = gain, border = cell - 1, slow = beyond, slow_hits = beyond_hits;
+  }
+  if (border == mode->end || poisson_at_least(slow, sight.own * scale * slow_hits + 1) > kChance) return;
+  double centre = histogram.tick(border), sum = 0;
+  for (auto cell = border; cell < mode->end && 2 * sum < slow; ++cell) centre = histogram.tick(cell), sum += others[histogram.tick(cell) - low];
+  if (centre - middle < std::max(kNearest, kNear * centre)) return;
+  Mode slower{.begin = border, .end = mode->end};
+  mode->end = border, mode->cut = true;
+  modes.insert(mode + 1, slower);
+}
+
 }  // namespace
 
 std::size_t Classes::of(std::uint32_t tick) const {
@@ -264,6 +312,7 @@ Classes classify_as_it_is(const Table& table, Sight sight) {
     while (end < histogram.size() && histogram.tick(end) - histogram.tick(end - 1) <= std::max(kNearest, kFar * histogram.tick(end))) ++end;
     auto modes = peaks(histogram, density, begin, end);
     join(modes, sight.deep);
+    if (sight.own > 1 && table.timing == Table::Timing::Each) part_by_what_is_at_hand(table, histogram, sight, modes);
     for (const auto& mode : modes) {
       const auto support = histogram.before(mode.end) - histogram.before(mode.begin);
       const double centre = histogram.quantile(mode.begin, mode.end, 0.5);
@@ -273,7 +322,7 @@ Classes classify_as_it_is(const Table& table, Sight sight) {
         continue;
       }
       const double trim = support < 1000 ? 0 : kTrim;
-      classes.list.push_back({histogram.quantile(mode.begin, mode.end, trim), histogram.quantile(mode.begin, mode.end, 1 - trim), centre, support});
+      classes.list.push_back({histogram.quantile(mode.begin, mode.end, trim), mode.cut ? histogram.tick(mode.end - 1) : histogram.quantile(mode.begin, mode.end, 1 - trim), centre, support});
     }
   }
   return classes;
