@@ -74,7 +74,8 @@ class StageLowering {
   }
   void lower(const lang::Flush& flush, Span span) { stage_.flushes.push_back({flush.level.text, span}); }
   void lower(const lang::Warm& warm, Span) {
-    for (const auto& op : warm.body) stage_.warm.push_back(lower_op(op, element_bytes_));
+    auto& body = warm.grid || warm.block ? stage_.warm_launches.emplace_back(WarmLaunch{formula(warm.grid), formula(warm.block), {}}).body : stage_.warm;
+    for (const auto& op : warm.body) body.push_back(lower_op(op, element_bytes_));
   }
   void lower(const lang::Timed& timed, Span) {
     timed_ = true;
@@ -167,6 +168,7 @@ std::vector<FormulaPtr> stage_formulas(const Stage& stage) {
   for (const auto& skip : stage.skips) all.push_back(skip.condition);
   const auto& launch = stage.launch;
   all.insert(all.end(), {launch.grid, launch.block, launch.cluster, launch.smem, launch.persm, launch.carveout, launch.bank, stage.repeat.until});
+  for (const auto& warm : stage.warm_launches) all.insert(all.end(), {warm.grid, warm.block});
   for_each_op(stage, [&](const Op& op) {
     all.insert(all.end(), {op.count, op.width, op.at, op.chain, op.ilp, op.condition, op.from, op.to});
   });
@@ -182,6 +184,7 @@ std::string stage_summary(const Stage& stage) {
   std::string text;
   for (const auto& sweep : stage.sweeps) text += fmt::format("sweep {}; ", fmt::join(sweep.names, ","));
   for (const auto& flush : stage.flushes) text += fmt::format("flush {}; ", flush.level);
+  for (const auto& warm : stage.warm_launches) text += fmt::format("warm launch {}; ", show(warm.body));
   if (!stage.warm.empty()) text += fmt::format("warm {}; ", show(stage.warm));
   return text + fmt::format("timed {} {}: {}", stage.timed_name, word(stage.timing), show(stage.timed));
 }

@@ -114,6 +114,7 @@ void for_each_op(const Body& body, const std::function<void(const Op&)>& visit) 
 }
 
 void for_each_op(const Stage& stage, const std::function<void(const Op&)>& visit) {
+  for (const auto& launch : stage.warm_launches) for_each_op(launch.body, visit);
   for_each_op(stage.warm, visit);
   for_each_op(stage.timed, visit);
 }

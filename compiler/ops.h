@@ -14,7 +14,7 @@ Op lower_op(const lang::Op& op, int element_bytes);
 
 /// Every operation of a body, outer ones before those inside them.
 void for_each_op(const Body& body, const std::function<void(const Op&)>& visit);
-/// Those of the warm-up, then those of the timed region.
+/// Those of the warm-ups, then those of the timed region.
 void for_each_op(const Stage& stage, const std::function<void(const Op&)>& visit);
 
 /// The operation when a body is one chase and nothing else; null otherwise.

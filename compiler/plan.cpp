@@ -137,7 +137,7 @@ class Planner {
     auto skip = skips();
     if (!skip) return skip.error();
     if ((skipped = *skip)) return std::move(plan_);
-    for (const Step step : {&Planner::require, &Planner::launch, &Planner::count_unique, &Planner::chases, &Planner::shape}) {
+    for (const Step step : {&Planner::require, &Planner::launch, &Planner::count_unique, &Planner::chases, &Planner::launches_before, &Planner::shape}) {
       if (auto problem = (this->*step)()) return std::move(*problem);
     }
     return std::move(plan_);
@@ -322,6 +322,28 @@ class Planner {
     return linked ? std::nullopt : linker->second.add(op, *pattern);
   }
 
+  /// The warm-ups that are launches of their own.
+  Problem launches_before() {
+    for (const auto& warm : stage_.warm_launches) {
+      const auto grid = warm.grid ? whole(warm.grid, names_, 1, 1 << 30, "the grid") : Result<std::int64_t>(1);
+      const auto block = warm.block ? whole(warm.block, names_, 1, 1024, "the block") : Result<std::int64_t>(1);
+      if (!grid) return grid.error();
+      if (!block) return block.error();
+      if (auto problem = launch_before(warm.body, static_cast<std::uint32_t>(*grid), static_cast<std::uint32_t>(*block))) return problem;
+    }
+    return stage_.timing == Timing::Wall && !stage_.warm.empty() ? launch_before(stage_.warm, plan_.grid, plan_.block) : std::nullopt;
+  }
+
+  Problem launch_before(const Body& warm, std::uint32_t grid, std::uint32_t block) {
+    const Body none;
+    LaunchBefore before;
+    auto made = body_shape({program_, stage_, names_, lets_, grid, block, none, warm, Timing::Wall}, chased_, before.body);
+    if (!made) return made.error();
+    before.shape = std::move(*made), before.grid = grid, before.block = block;
+    plan_.before.push_back(std::move(before));
+    return std::nullopt;
+  }
+
   Problem shape() {
     const auto* timed = only_chase(stage_.timed);
     if (timed) {
@@ -349,11 +371,6 @@ class Planner {
     }
     const Body none;
     const bool wall = stage_.timing == Timing::Wall;
-    if (wall && !stage_.warm.empty()) {
-      auto before = body_shape({program_, stage_, names_, lets_, plan_.grid, plan_.block, none, stage_.warm, Timing::Wall}, chased_, plan_.before_body);
-      if (!before) return before.error();
-      plan_.before = std::move(*before);
-    }
     auto made = body_shape({program_, stage_, names_, lets_, plan_.grid, plan_.block, wall ? none : stage_.warm, stage_.timed, stage_.timing}, chased_, plan_.body);
     if (!made) return made.error();
     plan_.shape = std::move(*made);
@@ -445,7 +462,7 @@ Result<std::vector<Shape>> stage_shapes(const Program& program, const Stage& sta
     if (std::find(shapes.begin(), shapes.end(), shape) == shapes.end()) shapes.push_back(std::move(shape));
   };
   for (const auto& [names, at] : places) {
-    if (auto early = Planner(program, stage, at, scope).early_shape()) {
+    if (auto early = stage.warm_launches.empty() ? Planner(program, stage, at, scope).early_shape() : std::nullopt) {
       keep(std::move(*early));
       continue;
     }
@@ -454,7 +471,7 @@ Result<std::vector<Shape>> stage_shapes(const Program& program, const Stage& sta
     if (!plan) return plan.error();
     if (skipped) continue;
     keep(std::move(plan->shape));
-    if (plan->before) keep(std::move(*plan->before));
+    for (auto& before : plan->before) keep(std::move(before.shape));
   }
   return shapes;
 }

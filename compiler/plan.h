@@ -11,6 +11,13 @@
 
 namespace gexp::compiler {
 
+/// A warm-up that is a launch of its own: that of `wall`, and those with a grid or block.
+struct LaunchBefore {
+  Shape shape;
+  BodyPlan body;
+  std::uint32_t grid = 1, block = 1;
+};
+
 /// One sweep point, ready to run: everything that its launches need but the device's addresses.
 struct PointPlan {
   Coordinates at;                          ///< sweeps
@@ -30,8 +37,7 @@ struct PointPlan {
   std::vector<Links> links;                ///< a memory once
   Shape shape;
   BodyPlan body;                           ///< of shapes made from body.cu
-  std::optional<Shape> before;             ///< `wall`: the warm-up, a launch of its own before the timed one
-  BodyPlan before_body;
+  std::vector<LaunchBefore> before;        ///< in turn, before each timed launch
 };
 
 /// Plans one point. E04xx at the statement: an offset outside the memory, misaligned, visited twice in one ring, or linked to

@@ -143,6 +143,12 @@ struct Plot {
   Span span;
 };
 
+/// A warm-up by a launch of its own, before the one that is timed.
+struct WarmLaunch {
+  FormulaPtr grid, block;  ///< null: 1
+  Body body;
+};
+
 struct Stage {
   std::string name, doc;
   std::vector<Sweep> sweeps;
@@ -151,6 +157,7 @@ struct Stage {
   std::vector<Skip> skips;
   Launch launch;
   std::vector<Flush> flushes;
+  std::vector<WarmLaunch> warm_launches;
   Body warm, timed;
   std::string timed_name;
   Timing timing = Timing::Each;

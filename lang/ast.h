@@ -91,7 +91,7 @@ struct Op {
   ExprPtr from, to;           ///< unroll, loop
   std::vector<Op> body;       ///< branch, unroll, loop
 };
-struct Warm { std::vector<Op> body; };
+struct Warm { ExprPtr grid, block; std::vector<Op> body; };  ///< with grid or block: a launch of its own
 struct Timed { Word name; Word how; std::vector<Op> body; };
 struct RepeatUntil { ExprPtr at_least, at_most, until; };
 struct Record { Word name; Word keep; };

@@ -34,7 +34,7 @@ class Builder {
       case Kind::Skip: { Skip s; s.condition = parts.expression(); s.why = parts.text(); made.node = std::move(s); break; }
       case Kind::Launch: made.node = launch(tree); break;
       case Kind::Flush: { Flush s; s.level = parts.word(); made.node = std::move(s); break; }
-      case Kind::Warm: { Warm s; s.body = body(parts.take()); made.node = std::move(s); break; }
+      case Kind::Warm: made.node = warm(parts); break;
       case Kind::Timed: { Timed s; s.name = parts.word(); s.how = parts.word(); s.body = body(parts.take()); made.node = std::move(s); break; }
       case Kind::RepeatUntil: made.node = repeat(parts); break;
       case Kind::Record: { Record s; s.name = parts.word(); s.keep = parts.word(); made.node = std::move(s); break; }
@@ -142,6 +142,17 @@ class Builder {
                                                       : &s.carveout;
       *slot = build_expression(inner, diagnostics_);
     }
+    return s;
+  }
+
+  Warm warm(Parts& parts) {
+    Warm s;
+    Once once(diagnostics_);
+    const auto* clause = &parts.take();
+    for (; clause->kind == Kind::Grid || clause->kind == Kind::Block; clause = &parts.take()) {
+      if (once.add(*clause)) (clause->kind == Kind::Grid ? s.grid : s.block) = build_expression(*clause->children[0], diagnostics_);
+    }
+    s.body = body(*clause);
     return s;
   }
 

@@ -192,7 +192,22 @@ void StageChecker::check(const Launch& launch, Span) {
 }
 
 void StageChecker::check(const Flush& flush, Span) { check_word(diagnostics_, flush.level, flush_words()); }
-void StageChecker::check(const Warm& warm, Span) { ops(warm.body, names_); }
+void StageChecker::check(const Warm& warm, Span) {
+  const auto place = at("a launch", Time::Point);
+  expressions_.want(warm.grid, plain(), place, "the grid");
+  expressions_.want(warm.block, plain(), place, "the block");
+  ops(warm.body, names_);
+  if (warm.grid || warm.block) refuse_chases(warm.body);
+}
+
+void StageChecker::refuse_chases(const std::vector<Op>& body) {
+  for (const auto& op : body) {
+    refuse_chases(op.body);
+    if (op.kind != Op::Kind::Chase) continue;
+    diagnostics_.error("E0223", first_word(expressions_.source(), op.span), "a warm-up that is a launch of its own follows no links",
+                       "load what the chase visits: `load A at gtid * 32B via cg`; or chase in a `warm` without `grid` and `block`");
+  }
+}
 void StageChecker::check(const Timed& timed, Span) {
   if (is_swapped(timed)) {
     diagnostics_.error("E0204", cover(timed.name.span, timed.how.span), fmt::format("the record's name stands before `{}`", timed.name.text),

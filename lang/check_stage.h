@@ -50,6 +50,7 @@ class StageChecker {
   void settle(const Word& name, Type type, Time time);
   void ops(const std::vector<Op>& body, const SymbolScope& names);
   void op(const Op& each, const Place& place);
+  void refuse_chases(const std::vector<Op>& body);
 
   void check(const Sweep& sweep, Span span);
   void check(const Let& let, Span span);

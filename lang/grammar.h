@@ -218,7 +218,7 @@ struct body_open : open_brace {};
 struct body_close : close_brace {};
 struct body : seq<body_open, star<op>, must<body_close>> {};
 struct needed_body : seq<body> {};
-struct warm : seq<GEXP_WORD("warm"), must<needed_body>> {};
+struct warm : seq<GEXP_WORD("warm"), star<sor<grid, block>>, must<needed_body>> {};
 struct timed : seq<GEXP_WORD("timed"), must<needed_name>, must<needed_word>, must<needed_body>> {};
 struct by_word : GEXP_WORD("by") {};
 struct at_word : GEXP_WORD("at") {};

@@ -180,6 +180,7 @@ Result<> Bench::run_each(const compiler::PointPlan& plan, infer::Point& point, d
   const auto total = static_cast<std::uint64_t>(plan.steps);
   for (std::uint64_t skip = 0; skip < total; skip += kWindow) {
     const auto steps = std::min(kWindow, total - skip);
+    if (auto before = launch_before(plan, point, time_limit); !before || !*before) return before ? Result<>(Ok{}) : Result<>(before.error());
     const std::vector<Argument> arguments = {pointer(*base),
                                              {element(plan.warm), 8},
                                              {static_cast<std::uint64_t>(plan.warm_steps), 8},
@@ -190,7 +191,7 @@ Result<> Bench::run_each(const compiler::PointPlan& plan, infer::Point& point, d
                                              pointer(*cell),
                                              pointer(*empty),
                                              pointer(*empty + compiler::kCalibrationWords * 4)};
-    const auto outcome = launch(plan, *kernel, static_cast<std::uint64_t>(compiler::kTraceBytes), arguments, time_limit);
+    const auto outcome = launch(plan, *kernel, static_cast<std::uint64_t>(compiler::kTraceBytes), arguments, time_limit, plan.before.empty());
     if (!outcome) return outcome.error();
     if (!outcome->done()) {
       point.outcome = *outcome;
@@ -246,7 +247,8 @@ Result<> Bench::run_total(const compiler::PointPlan& plan, infer::Point& point, 
                                            pointer(*ticks),
                                            pointer(*empty),
                                            pointer(*last)};
-  const auto outcome = launch(plan, *kernel, bytes, arguments, time_limit);
+  if (auto before = launch_before(plan, point, time_limit); !before || !*before) return before ? Result<>(Ok{}) : Result<>(before.error());
+  const auto outcome = launch(plan, *kernel, bytes, arguments, time_limit, plan.before.empty());
   if (!outcome) return outcome.error();
   if (!outcome->done()) {
     point.outcome = *outcome;

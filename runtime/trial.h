@@ -53,6 +53,9 @@ class Bench {
   Result<> run_body(const compiler::PointPlan& plan, infer::Point& point, double time_limit);
   /// The parameters of a kernel from body.cu: memories, textures, tables, values; constant memories are filled.
   Result<std::vector<Argument>> body_arguments(const compiler::BodyPlan& body, const compiler::PointPlan& plan, KernelId kernel);
+  /// The warm-ups that are launches of their own, after emptying what the stage flushes. False: one did not end well, which
+  /// point.outcome then says.
+  Result<bool> launch_before(const compiler::PointPlan& plan, infer::Point& point, double time_limit);
   /// Empties what the stage flushes, then launches.
   Result<Outcome> launch(const compiler::PointPlan& plan, KernelId kernel, std::uint64_t shared_bytes, const std::vector<Argument>& arguments,
                          double time_limit, bool flush = true);

@@ -74,6 +74,7 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0219", "a second statement of a kind that stands once", "two_launches"},
     {"E0221", "an unknown function or analysis, or one in place of the other", "unknown_analysis"},
     {"E0222", "an argument, label or clause that is missing, unknown or given twice", "pattern_label_missing"},
+    {"E0223", "a `chase` in a warm-up that is a launch of its own", "warm_launch_chases"},
 
     {"E0301", "a value read before it is known, or in an `expect` although it differs from point to point", "thread_in_sweep"},
     {"E0302", "a finding of a later stage", "later_stage"},
