@@ -106,7 +106,7 @@ Result<> run_session(const compiler::Program& program, Backend& backend, jit::Co
   }
   Kernels kernels(compiler, options.template_folder, backend.target());
   Benches benches(program, *scope, backend, kernels, options.jobs);
-  const RunContext context{program, benches, options, progress, [&] { return since(start) > budget; }, so_far.kernels};
+  const RunContext context{program, benches, options, progress, [&] { return budget - since(start); }, so_far.kernels};
   std::optional<Diagnostic> problem;
   bool faulted = false;
   for (std::size_t i = 0; i < program.stages.size() && !problem; ++i) {
@@ -141,10 +141,13 @@ Result<> run_session(const compiler::Program& program, Backend& backend, jit::Co
       }
       problem = done.error();
     } else if (!*done) {
-      so_far.end = run.stopped_by();
-      if (so_far.end == RunResult::End::OutOfTime) so_far.end = out_of_time;
       result.status = StageResult::Status::Stopped;
-      result.why = word(so_far.end);
+      result.why = run.given_up();
+      if (result.why.empty()) {
+        so_far.end = run.stopped_by();
+        if (so_far.end == RunResult::End::OutOfTime) so_far.end = out_of_time;
+        result.why = word(so_far.end);
+      }
     }
     answer_questions(stage, result.table, *scope, so_far.findings);
     so_far.stages.push_back(std::move(result));

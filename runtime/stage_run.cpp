@@ -14,7 +14,10 @@ namespace {
 using compiler::Coordinates;
 using End = RunResult::End;
 
-constexpr int kMaxFaults = 3;  // a stage whose points keep faulting is given up
+// A stage whose points keep faulting is given up: after so many in a row, or in all.
+constexpr int kMostFaultsInARow = 3, kMostFaults = 10;
+constexpr double kAfterTimeout = 6;  // of a GPU: once a launch of a stage has hung, the others get this part of the limit
+constexpr double kLate = 0.5;        // seconds beyond the run's time that a launch may take
 
 bool same_coordinates(const infer::Point& point, const Coordinates& at) {
   return std::all_of(at.begin(), at.end(), [&](const auto& coordinate) {
@@ -26,7 +29,7 @@ bool same_coordinates(const infer::Point& point, const Coordinates& at) {
 }  // namespace
 
 StageRun::StageRun(const RunContext& run, const compiler::Stage& stage, const compiler::Scope& scope, StageResult& result)
-    : run_(run), stage_(stage), scope_(scope), result_(result) {
+    : run_(run), stage_(stage), scope_(scope), result_(result), launch_limit_(run.options.launch_limit) {
   result_.table.stage = stage.name;
   result_.table.timed = stage.timed_name;
   result_.table.timing = stage.timing == compiler::Timing::Each    ? infer::Table::Timing::Each
@@ -72,8 +75,10 @@ std::optional<Spent> StageRun::spent() const {
 
 End StageRun::must_stop() const {
   if (run_.options.interrupted && run_.options.interrupted()) return End::Interrupted;
-  return run_.out_of_time() ? End::OutOfTime : End::Complete;
+  return run_.time_left() < 0 ? End::OutOfTime : End::Complete;
 }
+
+double StageRun::launch_limit() const { return std::min(launch_limit_.load(), std::max(run_.time_left(), 0.0) + kLate); }
 
 void StageRun::tell(const Coordinates& at) {
   std::string where;
@@ -133,16 +138,22 @@ void StageRun::add_runs(const compiler::PointPlan& plan, infer::Point& point, Me
     do {
       measured.stopped = must_stop();
       if (measured.stopped != End::Complete) break;
-      if (auto repeated = bench.repeat(plan, point, run_.options.launch_limit); !repeated) {
-        measured.problem = repeated.error();
+      const auto repeated = bench.repeat(plan, point, launch_limit());
+      if (!repeated || !point.outcome.done()) {
+        // What a run was told to end in the middle of is not the kernel's fault.
+        const bool unfinished = point.outcome.status != Outcome::Status::Fault;
+        measured.stopped = must_stop();
+        if (point.outcome.status == Outcome::Status::Interrupted) measured.stopped = End::Interrupted;
+        if (measured.stopped == End::Interrupted && repeated) point.outcome.status = Outcome::Status::Interrupted;
+        if (measured.stopped == End::Interrupted || (measured.stopped == End::OutOfTime && unfinished)) break;
+        if (!repeated) measured.problem = repeated.error();
+        else measured.faulted = true;
         break;
       }
-      if (point.outcome.status == Outcome::Status::Interrupted) measured.stopped = End::Interrupted;
-      else measured.faulted = !point.outcome.done();
-      if (!point.outcome.done()) break;
       keep(point.runs.back());
     } while (!done());
     measured.usable = bench.usable();
+    measured.end = point.outcome;
     measured.kernels = bench.new_kernels();
   });
 }
@@ -221,7 +232,19 @@ Result<StageRun::Next> StageRun::account(Measured& measured) {
     if (!known) run_.kernels.push_back(std::move(kernel));
   }
   if (measured.problem) return *measured.problem;
-  if (measured.faulted && (++faults_ == kMaxFaults || !measured.usable)) measured.stopped = End::Faulted;
+  faults_in_a_row_ = measured.faulted ? faults_in_a_row_ + 1 : 0;
+  if (measured.faulted) {
+    ++faults_;
+    const auto& end = measured.end;
+    if (end.status == Outcome::Status::Timeout && run_.benches.shared()) launch_limit_ = run_.options.launch_limit / kAfterTimeout;
+    if (!measured.usable) {
+      measured.stopped = End::Faulted;
+    } else if (faults_in_a_row_ == kMostFaultsInARow || faults_ == kMostFaults) {
+      measured.stopped = End::Faulted;
+      given_up_ = faults_in_a_row_ == kMostFaultsInARow ? fmt::format("given up after {} faults in a row", faults_in_a_row_) : fmt::format("given up after {} faults", faults_);
+      given_up_ += fmt::format("; the last: {}: {}", word(end.status), end.what);
+    }
+  }
   if (measured.stopped == End::Complete) return Next::On;
   if (stopped_by_ == End::Complete) stopped_by_ = measured.stopped;
   return Next::Stop;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <atomic>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -20,7 +21,7 @@ struct RunContext {
   Benches& benches;
   const SessionOptions& options;
   Progress& progress;
-  std::function<bool()> out_of_time;   ///< asked by any thread
+  std::function<double()> time_left;   ///< seconds; asked by any thread
   std::vector<KernelRecord>& kernels;  ///< that recorded points ran, each once, in the order of the points
 };
 
@@ -34,6 +35,8 @@ class StageRun {
   Result<bool> run();
   [[nodiscard]] RunResult::End stopped_by() const { return stopped_by_; }
   [[nodiscard]] bool faulted() const { return faults_ > 0; }
+  /// Why the stage alone was given up, while the run goes on: its points keep faulting. Empty: it was not.
+  [[nodiscard]] const std::string& given_up() const { return given_up_; }
 
  private:
   /// Repetitions of one point, as a worker hands them over.
@@ -42,6 +45,7 @@ class StageRun {
     bool to_record = false;  ///< `point` holds something new
     bool faulted = false;
     bool usable = true;      ///< the device, after a fault
+    Outcome end;             ///< of the last launch
     compiler::PointPlan plan;
     infer::Point point;
     std::vector<KernelRecord> kernels;
@@ -52,6 +56,8 @@ class StageRun {
 
   // Any thread.
   [[nodiscard]] RunResult::End must_stop() const;
+  /// Seconds for the next launch.
+  [[nodiscard]] double launch_limit() const;
   void measure_point(const compiler::Coordinates& at, Measured& measured);
   void measure_further(std::size_t index, Measured& measured);
   void add_runs(const compiler::PointPlan& plan, infer::Point& point, Measured& measured, const std::function<Result<bool>()>& enough);
@@ -81,7 +87,9 @@ class StageRun {
   infer::Classes classes_;
   std::size_t classified_runs_ = 0;
   RunResult::End stopped_by_ = RunResult::End::Complete;
-  int faults_ = 0;
+  int faults_ = 0, faults_in_a_row_ = 0;
+  std::string given_up_;
+  std::atomic<double> launch_limit_;
   std::mutex telling_;
   std::size_t told_ = 0;
 };

@@ -21,9 +21,10 @@ Argument pointer(std::uint64_t address) { return {address, 8}; }
 }  // namespace
 
 Bench::Bench(const compiler::Program& program, const compiler::Scope& scope, Backend& backend, Kernels& kernels)
-    : program_(program), scope_(scope), backend_(backend), kernels_(kernels) {}
+    : program_(program), scope_(scope), backend_(backend), kernels_(kernels), losses_(backend.losses()) {}
 
 Bench::~Bench() {
+  if (backend_.losses() != losses_) return;
   for (const auto& [name, buffer] : buffers_) backend_.release(buffer.first);
 }
 
@@ -116,8 +117,9 @@ Result<> Bench::calibrate(std::uint64_t words, infer::Point& point) {
   return Ok{};
 }
 
-void Bench::forget_after_fault() {
-  if (backend_.survives_faults()) return;
+void Bench::forget_what_was_lost() {
+  if (backend_.losses() == losses_) return;
+  losses_ = backend_.losses();
   buffers_.clear();
   loaded_.clear();
   linked_.clear();
@@ -148,12 +150,19 @@ Result<Outcome> Bench::launch(const compiler::PointPlan& plan, KernelId kernel, 
       if (auto done = backend_.flush(level); !done) return done.error();
     }
   }
-  auto outcome = backend_.launch(kernel, launch_shape(plan, shared_bytes), arguments, time_limit);
-  if (!outcome.done()) forget_after_fault();
-  return outcome;
+  return backend_.launch(kernel, launch_shape(plan, shared_bytes), arguments, time_limit);
 }
 
 Result<> Bench::repeat(const compiler::PointPlan& plan, infer::Point& point, double time_limit) {
+  forget_what_was_lost();
+  auto done = run_once(plan, point, time_limit);
+  if (backend_.losses() == losses_) return done;
+  forget_what_was_lost();
+  if (!done) point.outcome = {Outcome::Status::Fault, done.error().message, 0};
+  return Ok{};
+}
+
+Result<> Bench::run_once(const compiler::PointPlan& plan, infer::Point& point, double time_limit) {
   if (plan.shape.file == "body.cu") return run_body(plan, point, time_limit);
   return plan.shape.file == "total.cu" ? run_total(plan, point, time_limit) : run_each(plan, point, time_limit);
 }

@@ -33,8 +33,8 @@ class Bench {
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
 
-  /// One more repetition of a point, appended to `point`. A launch that does not end well is in point.outcome; a Result error
-  /// is about the environment (no memory, no compiler).
+  /// One more repetition of a point, appended to `point`. A launch that does not end well, or a device that is lost meanwhile, is in
+  /// point.outcome; a Result error is about the environment (no memory, no compiler).
   Result<> repeat(const compiler::PointPlan& plan, infer::Point& point, double time_limit);
 
   /// False after a fault that the device's driver does not let this process recover from.
@@ -60,7 +60,9 @@ class Bench {
   /// Reads what the last launch tells of the region's cost; the point's is the mean of its runs'.
   Result<> calibrate(std::uint64_t words, infer::Point& point);
   Result<std::vector<std::uint32_t>> read_words(std::uint64_t address, std::size_t count);
-  void forget_after_fault();
+  /// What the device lost is made anew when it is needed next.
+  void forget_what_was_lost();
+  Result<> run_once(const compiler::PointPlan& plan, infer::Point& point, double time_limit);
 
   const compiler::Program& program_;
   const compiler::Scope& scope_;
@@ -71,6 +73,7 @@ class Bench {
   std::vector<KernelRecord> new_kernels_;
   std::map<std::string, compiler::Links> linked_;  ///< what each memory holds now
   std::map<std::string, std::uint64_t> textures_;  ///< by memory
+  std::uint64_t losses_ = 0;                       ///< of the device, when all of this was made
 };
 
 }  // namespace gexp::runtime

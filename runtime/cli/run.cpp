@@ -114,6 +114,7 @@ int run_command(const Common& common) {
   options.template_folder = common.templates;
   options.interrupted = interrupted;
   options.time_limit = common.time_limit;
+  options.launch_limit = common.launch_limit.value_or(options.launch_limit);
   options.jobs = common.jobs;
   catch_interrupts();
   keep_freed_memory();

@@ -2,6 +2,7 @@
 #include "runtime/cuda/gpu.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -50,8 +51,30 @@ Result<std::unique_ptr<runtime::Backend>> Gpu::open(int ordinal) {
   auto device = query_device(**driver, ordinal);
   if (!device) return device.error();
   auto gpu = std::make_unique<Gpu>(*driver, *device);
+  const auto before = gpu->monitor_.processes();
   if (auto made = gpu->create_context(); !made) return made.error();
+  gpu->find_own_pid(before);
   return std::unique_ptr<runtime::Backend>(std::move(gpu));
+}
+
+void Gpu::find_own_pid(const std::vector<runtime::Condition::Process>& before) {
+  own_pid_ = static_cast<std::uint32_t>(getpid());
+  const auto now = monitor_.processes();
+  const auto in = [](const auto& list, std::uint32_t pid) { return std::any_of(list.begin(), list.end(), [&](const auto& process) { return process.pid == pid; }); };
+  if (in(now, own_pid_)) return;
+  for (const auto& process : now) {
+    if (!in(before, process.pid)) own_pid_ = process.pid;
+  }
+}
+
+std::optional<runtime::Condition> Gpu::condition(bool brief) {
+  if (!monitor_.works()) return std::nullopt;
+  auto now = monitor_.condition(brief);
+  if (brief) return now;
+  for (const auto& process : monitor_.processes()) {
+    if (process.pid != own_pid_) now.others.push_back(process);
+  }
+  return now;
 }
 
 Gpu::~Gpu() {
@@ -78,6 +101,7 @@ Result<> Gpu::create_context() {
 void Gpu::replace_context() {
   driver_->context_destroy(context_);  // answers with the fault; what matters is that it is gone
   context_ = nullptr;
+  ++losses_;
   allocations_.clear();
   kernels_.clear();
   scatter4_ = scatter8_ = {};

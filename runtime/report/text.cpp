@@ -86,6 +86,13 @@ std::string spent_text(const runtime::Spent& spent) {
                      full.at_least ? "at least " : full.about ? "about " : "", short_of(full.accesses / scale), name);
 }
 
+/// "n = 64 KiB, k = 2"; the stage's only point has no coordinates.
+std::string place_text(const infer::Table& table, const infer::Point& point) {
+  std::string where;
+  for (const auto& column : table.columns) where += fmt::format("{}{} = {}", where.empty() ? "" : ", ", column, show(point.at.at(column)));
+  return where.empty() ? "of the stage" : where;
+}
+
 }  // namespace
 
 std::string text(const compiler::Program& program, const RunResult& result, bool colour) {
@@ -118,14 +125,15 @@ std::string text(const compiler::Program& program, const RunResult& result, bool
     points += stage.table.points.size();
     for (const auto& point : stage.table.points) {
       unconverged += point.converged ? 0 : 1;
-      if (!point.outcome.done()) out += fmt::format("\n{}: a point ended by {}: {}\n", stage.name, word(point.outcome.status), point.outcome.what);
+      if (!point.outcome.done()) out += fmt::format("\n{}: the point {} ended by {}: {}\n", stage.name, place_text(stage.table, point), word(point.outcome.status), point.outcome.what);
     }
     if (stage.status != runtime::StageResult::Status::Done) out += fmt::format("\n{}: {}\n", stage.name, stage.why);
   }
   out += fmt::format("\n{} of {} findings found, {} of {} expectations held, {} points", found, result.findings.size(), pass, judged, points);
   if (unconverged) out += fmt::format(" ({} unconverged)", unconverged);
   out += fmt::format(", {:.1f} s", result.seconds);
-  if (result.end != RunResult::End::Complete) out += fmt::format("; ENDED EARLY: {}", word(result.end));
+  const bool to_the_end = std::all_of(result.stages.begin(), result.stages.end(), [](const auto& stage) { return stage.status == runtime::StageResult::Status::Done; });
+  if (result.end != RunResult::End::Complete) out += fmt::format("; {}: {}", to_the_end ? "WITH POINTS LOST" : "ENDED EARLY", word(result.end));
   return out + "\n";
 }
 

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What a run does when a kernel faults or hangs, when its worker dies, and when it is told to end, on a stand-in for the driver. run.sh GEXP FAKE_CUDA
+set -u
+gexp=$(readlink -f "$1")
+GEXP_LIBCUDA=$(readlink -f "$2")
+export GEXP_LIBCUDA
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 3
+passed=0 failed=0
+that() {  # NAME CONDITION…
+  local name=$1
+  shift
+  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL $name"; cat out.txt err.txt 2>/dev/null | tail -n 12; fi
+}
+# planted SCRIPT ARGUMENTS…: runs the file under the script; the exit code is in `code`, the whole seconds in `took`.
+planted() {
+  local script=$1
+  shift
+  SECONDS=0
+  FAKE_CUDA=$script timeout 60 "$gexp" run "${file:-one.gexp}" --device cuda:0 --out r.json "$@" >out.txt 2>err.txt </dev/null
+  code=$? took=$SECONDS
+}
+points() { grep -c '"overhead"' r.json; }
+child_of() { pgrep -P "$1" | head -n 1; }
+gone() {  # PID: within two seconds
+  local i
+  for i in $(seq 20); do [ -d "/proc/$1" ] && ! grep -q ') Z' "/proc/$1/stat" 2>/dev/null || return 0; sleep 0.1; done
+  return 1
+}
+
+stage() { printf 'stage %s { sweep n in 16..256 step 16 pattern r = uniform(stride: 64B, span: n * 64B) launch grid 1 block 1 warm { chase A by r laps 2 via ca } timed lat each { chase A by r laps %s via ca } repeat 3..3 find h: cycles = fastest(lat) }\n' "$1" "$2"; }
+{ printf 'gexp 1\nexperiment planted\nmemory A: u32[64KiB] in global\n'; stage s 1; } >one.gexp
+{ cat one.gexp; stage t 2; } >two.gexp
+
+planted no_second_context
+that 'all is well' test "$code $(points)" = '0 16'
+that 'nothing but progress on stderr' test "$(cat err.txt)" = '[1/1] s'
+planted no_second_context,fault_at=64
+that 'a fault loses its point' test "$code $(points) $(grep -c '"status": "fault"' r.json)" = '4 16 1'
+that 'which the report names' grep -q 's: the point n = 64 ended by fault: CUDA_ERROR_ILLEGAL_ADDRESS' out.txt
+that 'and no other' grep -q '1 of 1 findings found.*WITH POINTS LOST' out.txt
+planted no_second_context,hang_at=64 --launch-limit 1
+that 'a kernel that never ends loses its point' test "$code $(points) $(grep -c '"status": "timeout"' r.json)" = '4 16 1'
+that 'and its limit of time' test "$took" -le 4
+planted die_at=64
+that 'a worker that dies loses its point' test "$code $(points)" = '4 16'
+that 'with how it ended' grep -q 'the worker of cuda:0 was killed by signal 9 while the kernel ran' out.txt
+planted die_at=64 --json --quiet
+that 'JSON on stdout and nothing else' test "$(head -c 1 out.txt) $(tail -n 1 out.txt) $(wc -c <err.txt)" = '{ } 0'
+file=two.gexp planted no_second_context,fault
+that 'a stage that keeps faulting is given up' grep -q 's: given up after 3 faults in a row; the last: fault: CUDA_ERROR_ILLEGAL_ADDRESS' out.txt
+that 'the next one has its chance' grep -q 't: given up after 3' out.txt
+that 'and nothing more' test "$code $(points)" = '4 6'
+file=two.gexp planted hang --launch-limit 1.5
+that 'a stage that keeps hanging costs little more than one limit each' test "$code $((took <= 6))" = '4 1'
+planted hang --time-limit 1
+that '--time-limit ends a launch too' test "$code $((took <= 3))" = '4 1'
+that 'and says so' grep -q 'the time of --time-limit is used up' out.txt
+planted no_second_context,empty
+that 'no GPU' test "$code" = 3
+GEXP_IN_PROCESS=1 planted no_second_context,fault_at=64
+that 'without a worker a fault ends the run' test "$code $(points)" = '4 4'
+
+# Killed, interrupted, orphaned: while launches take 30 ms each.
+start() {  # SCRIPT ARGUMENTS…: in the background; `pid`, and the worker's once it measures
+  local script=$1 i
+  shift
+  FAKE_CUDA=$script "$gexp" run one.gexp --device cuda:0 --out r.json --quiet "$@" >out.txt 2>err.txt </dev/null &
+  pid=$!
+  for i in $(seq 100); do worker=$(child_of $pid); [ -n "$worker" ] && break; sleep 0.05; done
+  sleep 0.4
+}
+start slow=30000
+that 'a worker' test -n "$worker"
+kill -KILL "$worker"
+wait $pid
+that 'kill -9 of the worker loses a point' test "$? $(points) $(grep -c '"outcome"' r.json)" = '4 16 1'
+that 'the rest is measured' grep -q '1 of 1 findings found' out.txt
+start slow=30000
+kill -INT $pid
+SECONDS=0
+wait $pid
+that 'Ctrl-C ends with 130' test $? -eq 130
+that 'within a second' test $SECONDS -le 1
+that 'what was measured is kept' grep -q '"ticks": \[$' r.json
+that 'no worker stays' gone "$worker"
+start hang
+kill -INT $pid
+SECONDS=0
+wait $pid
+that 'Ctrl-C while a kernel hangs' test $? -eq 130
+that 'within a second too' test $SECONDS -le 1
+that 'the hanging worker is gone' gone "$worker"
+start hang
+kill -KILL $pid
+wait $pid 2>/dev/null
+that 'no orphan where gexp itself is killed' gone "$worker"
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
