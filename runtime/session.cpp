@@ -109,6 +109,18 @@ Result<> run_session(const compiler::Program& program, Backend& backend, jit::Co
   const RunContext context{program, benches, options, progress, [&] { return budget - since(start); }, so_far.kernels};
   std::optional<Diagnostic> problem;
   bool faulted = false;
+  bool told_of_others = false;
+  const auto look = [&](std::string when) {
+    auto now = backend.condition(false);
+    if (!now) return;
+    if (!now->others.empty() && !told_of_others) {
+      told_of_others = true;
+      progress.notice(fmt::format("{} other {} on {}: times and rates may be {} doing", now->others.size(), now->others.size() == 1 ? "process computes" : "processes compute",
+                                  backend.device().id, now->others.size() == 1 ? "its" : "their"));
+    }
+    so_far.seen.push_back({std::move(when), std::move(*now)});
+  };
+  look("begin");
   for (std::size_t i = 0; i < program.stages.size() && !problem; ++i) {
     const auto& stage = program.stages[i];
     StageResult result;
@@ -128,6 +140,7 @@ Result<> run_session(const compiler::Program& program, Backend& backend, jit::Co
     StageRun run(context, stage, *scope, result);
     auto done = run.run();
     result.seconds = since(stage_start);
+    look("after " + stage.name);
     faulted = faulted || run.faulted();
     if (!done) {
       const auto missing = missing_input(stage, program, *scope);

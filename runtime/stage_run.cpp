@@ -38,6 +38,7 @@ StageRun::StageRun(const RunContext& run, const compiler::Stage& stage, const co
   for (const auto& sweep : stage.sweeps) {
     result_.table.columns.insert(result_.table.columns.end(), sweep.names.begin(), sweep.names.end());
   }
+  if (run.benches.shared()) clocks_.emplace([&benches = run.benches] { return benches.condition(); });
 }
 
 Result<bool> StageRun::run() {
@@ -45,7 +46,9 @@ Result<bool> StageRun::run() {
                     [this](const compiler::Formula& condition, const Coordinates& at) { return value_at(condition, at); }};
   auto visited = visit_points(stage_, scope_, how);
   if (!visited) return visited;
-  auto complete = *visited ? converge() : Result<bool>(false);
+  auto steady = *visited ? measure_unsteady_again() : Result<bool>(false);
+  if (!steady) return steady;
+  auto complete = *steady ? converge() : Result<bool>(false);
   sort_points();
   if (complete && *complete && compiler::is_refined(stage_)) result_.spent = spent();
   return complete;
@@ -198,6 +201,7 @@ Result<bool> StageRun::measure(const Batch& batch) {
     if (measured.to_record) {
       result_.table.points.push_back(std::move(measured.point));
       if (stage_.repeat.until) plans_.push_back(std::move(measured.plan));
+      if (clocks_) clocks_->point(result_.table.points.size());
     }
     auto next = account(measured);
     if (!next || *next != Next::On) return next;
@@ -206,6 +210,38 @@ Result<bool> StageRun::measure(const Batch& batch) {
     return *wanted ? Next::On : Next::NotWanted;
   };
   return in_parallel(batch.points.size(), batch.all_wanted ? batch.points.size() : run_.benches.workers(), work, take);
+}
+
+Result<bool> StageRun::measure_unsteady_again() {
+  if (!clocks_) return true;
+  const auto unsteady = clocks_->unsteady(result_.table.points.size());
+  if (unsteady.empty()) return true;
+  const auto before = clocks_->range();
+  const auto slowed = clocks_->slowed_by();
+  // What holds most points down is how the device does under this load: to measure them again would give the same.
+  if (2 * unsteady.size() > result_.table.points.size() || !clocks_->settle()) {
+    result_.clocks = fmt::format("{} of {} points were measured while the clocks were held down ({}): they stand as they are", unsteady.size(),
+                                 result_.table.points.size(), slowed);
+    return true;
+  }
+  std::size_t again = 0;
+  for (const auto i : unsteady) {
+    auto& point = result_.table.points[i];
+    if (!point.outcome.done()) continue;  // a lost point stays lost
+    Coordinates at;
+    for (const auto& column : result_.table.columns) at.emplace_back(column, point.at.at(column));
+    Measured measured;
+    measure_point(at, measured);
+    auto next = account(measured);
+    if (!next) return next.error();
+    // What was measured first is better than nothing.
+    if (measured.to_record && measured.point.outcome.done() && measured.point.runs.size() >= point.runs.size()) point = std::move(measured.point), ++again;
+    if (*next == Next::Stop) return false;
+  }
+  result_.clocks = fmt::format("{} of {} points were measured again: the SM clock went from {:.0f} to {:.0f} MHz{}", again, result_.table.points.size(), before.first / 1e6,
+                               before.second / 1e6, slowed.empty() ? "" : " (" + slowed + ")");
+  if (!clocks_->steady_now()) result_.clocks += ", and was held down then too";
+  return true;
 }
 
 /// The stopping rule, once every point has its least repetitions: only then are all latency classes of the stage in sight. Once

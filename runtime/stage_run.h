@@ -9,6 +9,7 @@
 
 #include "compiler/plan.h"
 #include "runtime/benches.h"
+#include "runtime/clock_watch.h"
 #include "runtime/infer/classes.h"
 #include "runtime/schedule.h"
 #include "runtime/session.h"
@@ -71,6 +72,8 @@ class StageRun {
   /// taken too, unless a fault is the reason.
   Result<bool> in_parallel(std::size_t count, std::size_t ahead, const std::function<void(std::size_t, Measured&)>& work,
                            const std::function<Result<Next>(std::size_t, Measured&)>& take);
+  /// Points that were measured at another clock than the stage's others, or while something held the clocks down, once more.
+  Result<bool> measure_unsteady_again();
   /// What repetitions mean for the stage, besides their records.
   Result<Next> account(Measured& measured);
   Result<Value> value_at(const compiler::Formula& formula, const compiler::Coordinates& at);
@@ -84,6 +87,7 @@ class StageRun {
   const compiler::Scope& scope_;
   StageResult& result_;
   std::vector<compiler::PointPlan> plans_;  ///< by point; of a stage with a stopping rule
+  std::optional<ClockWatch> clocks_;        ///< of a device that all points share
   infer::Classes classes_;
   std::size_t classified_runs_ = 0;
   RunResult::End stopped_by_ = RunResult::End::Complete;

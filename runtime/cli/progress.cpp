@@ -28,6 +28,10 @@ void StderrProgress::point(const std::string& where, std::size_t done) {
   std::fflush(stderr);
 }
 
+void StderrProgress::notice(const std::string& text) {
+  if (!quiet_) fmt::print(stderr, "{}note: {}\n", terminal_ ? "\r\033[K" : "", text);
+}
+
 void StderrProgress::finished() {
   if (!quiet_ && terminal_) fmt::print(stderr, "\r\033[K");
 }

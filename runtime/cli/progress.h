@@ -12,6 +12,7 @@ class StderrProgress final : public runtime::Progress {
   explicit StderrProgress(bool quiet);
   void stage(const std::string& name, std::size_t number, std::size_t of) override;
   void point(const std::string& where, std::size_t done) override;
+  void notice(const std::string& text) override;
   void finished() override;
 
  private:

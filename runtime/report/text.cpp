@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace gexp::report {
 namespace {
@@ -86,6 +87,25 @@ std::string spent_text(const runtime::Spent& spent) {
                      full.at_least ? "at least " : full.about ? "about " : "", short_of(full.accesses / scale), name);
 }
 
+/// Who else computed on the device, and when it was seen.
+std::string others_text(const RunResult& result) {
+  std::map<std::uint32_t, std::pair<std::uint64_t, std::vector<std::string>>> others;  // by process: most memory, when
+  for (const auto& seen : result.seen) {
+    for (const auto& process : seen.condition.others) {
+      auto& [bytes, when] = others[process.pid];
+      bytes = std::max(bytes, process.bytes);
+      when.push_back(seen.when);
+    }
+  }
+  std::string text;
+  for (const auto& [pid, what] : others) {
+    text += fmt::format("\nanother process computed on {} (process {}{}), seen at {}{}: times and rates may be its doing", result.device.id, pid,
+                        what.first ? ", " + show(static_cast<double>(what.first), kBytes) : "", what.second.front(),
+                        what.second.size() > 1 ? fmt::format(" and {} times more", what.second.size() - 1) : "");
+  }
+  return text.empty() ? text : text + "\n";
+}
+
 /// "n = 64 KiB, k = 2"; the stage's only point has no coordinates.
 std::string place_text(const infer::Table& table, const infer::Point& point) {
   std::string where;
@@ -127,8 +147,10 @@ std::string text(const compiler::Program& program, const RunResult& result, bool
       unconverged += point.converged ? 0 : 1;
       if (!point.outcome.done()) out += fmt::format("\n{}: the point {} ended by {}: {}\n", stage.name, place_text(stage.table, point), word(point.outcome.status), point.outcome.what);
     }
+    if (!stage.clocks.empty()) out += fmt::format("\n{}: {}\n", stage.name, stage.clocks);
     if (stage.status != runtime::StageResult::Status::Done) out += fmt::format("\n{}: {}\n", stage.name, stage.why);
   }
+  out += paint("33", others_text(result));
   out += fmt::format("\n{} of {} findings found, {} of {} expectations held, {} points", found, result.findings.size(), pass, judged, points);
   if (unconverged) out += fmt::format(" ({} unconverged)", unconverged);
   out += fmt::format(", {:.1f} s", result.seconds);

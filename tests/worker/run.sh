@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What a run does when a kernel faults or hangs, when its worker dies, and when it is told to end, on a stand-in for the driver. run.sh GEXP FAKE_CUDA
+# What a run does when a kernel faults or hangs, when its worker dies, and when it is told to end, on a stand-in for the driver. run.sh GEXP FAKE_CUDA FAKE_NVML
 set -u
 gexp=$(readlink -f "$1")
 GEXP_LIBCUDA=$(readlink -f "$2")
-export GEXP_LIBCUDA
+GEXP_NVML=/nonexistent
+nvml=$(readlink -f "$3")
+export GEXP_LIBCUDA GEXP_NVML
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 3
@@ -62,6 +64,23 @@ planted no_second_context,empty
 that 'no GPU' test "$code" = 3
 GEXP_IN_PROCESS=1 planted no_second_context,fault_at=64
 that 'without a worker a fault ends the run' test "$code $(points)" = '4 4'
+
+# What the management library tells.
+FAKE_NVML=other GEXP_NVML=$nvml planted no_second_context
+that 'another process is noted' grep -q '^note: 1 other process computes on cuda:0' err.txt
+that 'in the report too' grep -q 'another process computed on cuda:0 (process 4242, 1 GiB), seen at begin and 1 times more' out.txt
+that 'and in the result' test "$code $(grep -c '"pid": 4242' r.json) $(grep -c '"pid"' r.json)" = '0 2 2'
+that 'with clocks, persistence and driver' test "$(grep -cE '"(persistence": true|driver": "999.42|sm_clock_max_hz": 1980000000.0)' r.json)" = 4
+"$gexp" infer r.json --out again.json >out.txt
+that 'which a result keeps' cmp -s <(sed -n '/"device"/,/"toolchain"/p' r.json) <(sed -n '/"device"/,/"toolchain"/p' again.json)
+FAKE_NVML=hidden GEXP_NVML=$nvml planted no_second_context
+that 'this process is no other, whatever its number' test "$code $(grep -c '"pid"' r.json)" = '0 0'
+FAKE_NVML=slow=6-9 GEXP_NVML=$nvml planted slow=20000
+that 'points under a power cap are measured again' grep -qE 's: [1-7] of 16 points were measured again: the SM clock went from 1500 to 1980 MHz \(power cap\)$' out.txt
+that 'none is lost' test "$code $(points)" = '0 16'
+FAKE_NVML=slow=1-999 GEXP_NVML=$nvml planted slow=20000
+that 'a cap that stays is said' grep -q 's: 16 of 16 points were measured while the clocks were held down (power cap): they stand as they are' out.txt
+that 'its records stay' test "$code $(points)" = '0 16'
 
 # Killed, interrupted, orphaned: while launches take 30 ms each.
 start() {  # SCRIPT ARGUMENTS…: in the background; `pid`, and the worker's once it measures
