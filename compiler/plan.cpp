@@ -405,6 +405,18 @@ std::set<std::string> names_in_text(const Program& program, const Stage& stage) 
 
 }  // namespace
 
+std::uint64_t reach_of(const PointPlan& plan, const std::string& memory) {
+  std::uint64_t reach = 0;
+  for (const auto* body : {&plan.body, &plan.before_body}) {
+    if (const auto found = body->reach.find(memory); found != body->reach.end()) reach = std::max(reach, found->second);
+  }
+  for (const auto& links : plan.links) {
+    if (links.memory != memory || links.offsets.empty()) continue;
+    reach = std::max(reach, static_cast<std::uint64_t>(*std::max_element(links.offsets.begin(), links.offsets.end()) + links.width));
+  }
+  return reach;
+}
+
 Result<PointPlan> plan_point(const Program& program, const Stage& stage, const Coordinates& at, const Scope& outer, bool& skipped) {
   skipped = false;
   auto plan = Planner(program, stage, at, outer).run(skipped);

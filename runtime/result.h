@@ -46,6 +46,8 @@ struct StageResult {
   std::map<std::string, Value> inputs;  ///< findings of earlier stages, by stage name, as they were when it ran
   infer::Table table;
   std::int64_t skipped = 0;
+  std::int64_t no_room = 0;             ///< points for which the device had not enough memory
+  std::string why_no_room;              ///< of the first of them
   std::string clocks;                   ///< what was done about clocks that changed while it was measured; empty: they did not, or nobody told
   std::optional<Spent> spent;           ///< of a refined stage that was measured to its end
   double seconds = 0;                   ///< wall time

@@ -126,6 +126,7 @@ Json stage_json(const StageResult& stage) {
   json["inputs"] = values_json(stage.inputs);
   json["skipped"] = stage.skipped;
   json["unconverged"] = unconverged;
+  if (stage.no_room > 0) json["no_room"] = {{"points", stage.no_room}, {"why", stage.why_no_room}};
   if (!stage.clocks.empty()) json["clocks"] = stage.clocks;
   if (stage.spent) {
     const auto& full = stage.spent->full;
@@ -292,6 +293,10 @@ StageResult read_stage(const Json& json) {
   stage.inputs = read_values(json.at("inputs"));
   stage.skipped = json.at("skipped").get<std::int64_t>();
   stage.clocks = json.value("clocks", "");
+  if (json.contains("no_room")) {
+    stage.no_room = json.at("no_room").at("points").get<std::int64_t>();
+    stage.why_no_room = json.at("no_room").at("why").get<std::string>();
+  }
   if (json.contains("refined")) {
     const auto& spent = json.at("refined");
     const auto& full = spent.at("full");

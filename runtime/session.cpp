@@ -162,6 +162,13 @@ Result<> run_session(const compiler::Program& program, Backend& backend, jit::Co
         result.why = word(so_far.end);
       }
     }
+    if (result.no_room > 0 && result.table.points.empty() && result.status == StageResult::Status::Done) {
+      result.status = StageResult::Status::Blocked;
+      result.why = "the device has not enough memory for any of its points: " + result.why_no_room;
+      leave_unanswered(stage, result.why, *scope, so_far.findings);
+      so_far.stages.push_back(std::move(result));
+      continue;
+    }
     answer_questions(stage, result.table, *scope, so_far.findings);
     so_far.stages.push_back(std::move(result));
   }

@@ -149,7 +149,8 @@ void StageRun::add_runs(const compiler::PointPlan& plan, infer::Point& point, Me
         if (point.outcome.status == Outcome::Status::Interrupted) measured.stopped = End::Interrupted;
         if (measured.stopped == End::Interrupted && repeated) point.outcome.status = Outcome::Status::Interrupted;
         if (measured.stopped == End::Interrupted || (measured.stopped == End::OutOfTime && unfinished)) break;
-        if (!repeated) measured.problem = repeated.error();
+        if (!repeated && repeated.error().code == "E0802") measured.no_room = repeated.error().message;
+        else if (!repeated) measured.problem = repeated.error();
         else measured.faulted = true;
         break;
       }
@@ -198,6 +199,7 @@ Result<bool> StageRun::measure(const Batch& batch) {
   const auto work = [&](std::size_t i, Measured& measured) { measure_point(batch.points[i], measured); };
   const auto take = [&](std::size_t i, Measured& measured) -> Result<Next> {
     if (measured.skipped) ++result_.skipped;
+    if (!measured.no_room.empty() && ++result_.no_room == 1) result_.why_no_room = measured.no_room;
     if (measured.to_record) {
       result_.table.points.push_back(std::move(measured.point));
       if (stage_.repeat.until) plans_.push_back(std::move(measured.plan));

@@ -43,6 +43,7 @@ class StageRun {
   /// Repetitions of one point, as a worker hands them over.
   struct Measured {
     bool skipped = false;
+    std::string no_room;     ///< why there is no memory for it; empty: there is
     bool to_record = false;  ///< `point` holds something new
     bool faulted = false;
     bool usable = true;      ///< the device, after a fault

@@ -147,6 +147,7 @@ std::string text(const compiler::Program& program, const RunResult& result, bool
       unconverged += point.converged ? 0 : 1;
       if (!point.outcome.done()) out += fmt::format("\n{}: the point {} ended by {}: {}\n", stage.name, place_text(stage.table, point), word(point.outcome.status), point.outcome.what);
     }
+    if (stage.no_room > 0) out += fmt::format("\n{}: {} points were left out for want of memory: {}\n", stage.name, stage.no_room, stage.why_no_room);
     if (!stage.clocks.empty()) out += fmt::format("\n{}: {}\n", stage.name, stage.clocks);
     if (stage.status != runtime::StageResult::Status::Done) out += fmt::format("\n{}: {}\n", stage.name, stage.why);
   }

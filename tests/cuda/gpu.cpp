@@ -130,7 +130,7 @@ TEST_CASE_FIXTURE(Scene, "what the device lacks is E0501 at the statement that n
   for (const auto& [kind, amount] :
        {std::pair{Kind::BankWidth, std::uint64_t{8}}, std::pair{Kind::SharedBytes, std::uint64_t{232449}},
         std::pair{Kind::Threads, std::uint64_t{1025}}, std::pair{Kind::Blocks, std::uint64_t{1} << 31},
-        std::pair{Kind::MemoryBytes, std::uint64_t{1} << 30}}) {
+        std::pair{Kind::MemoryBytes, std::uint64_t{1} << 31}}) {
     auto refused = asks(*backend, kind, amount);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == "E0501");

@@ -65,6 +65,18 @@ that 'no GPU' test "$code" = 3
 GEXP_IN_PROCESS=1 planted no_second_context,fault_at=64
 that 'without a worker a fault ends the run' test "$code $(points)" = '4 4'
 
+# Little memory: a memory of 768 MiB where there are 600 MB.
+{ printf 'gexp 1\nexperiment large\nmemory A: u32[768MiB] in global\n'; stage s 1 | sed 's/stride: 64B, span: n \* 64B/stride: 128KiB, span: n * 3MiB/'; } >large.gexp
+file=large.gexp planted memory=900000000
+that 'enough memory' test "$code $(points) $(grep -c no_room r.json)" = '0 16 0'
+file=large.gexp planted memory=600000000
+that 'points that fit are measured' test "$code $(points)" = '0 10'
+that 'and the others are said to be left out' grep -q 's: 6 points were left out for want of memory: a point reaches .* of `A`, and `A` is .* MiB long instead of 768 MiB: NVIDIA H200 has [0-9]* B of memory free' out.txt
+that 'in the result too' test "$(sed -n '/"no_room"/,/}/p' r.json | grep -c '"points": 6')" = 1
+file=large.gexp planted memory=3000000
+that 'no memory for any' test "$code" = 1
+that 'is said' grep -q 's: the device has not enough memory for any of its points' out.txt
+
 # What the management library tells.
 FAKE_NVML=other GEXP_NVML=$nvml planted no_second_context
 that 'another process is noted' grep -q '^note: 1 other process computes on cuda:0' err.txt
