@@ -103,6 +103,10 @@ std::string others_text(const RunResult& result) {
                         what.first ? ", " + show(static_cast<double>(what.first), kBytes) : "", what.second.front(),
                         what.second.size() > 1 ? fmt::format(" and {} times more", what.second.size() - 1) : "");
   }
+  if (text.empty() && !result.seen.empty() && result.seen.front().condition.busy > 25) {
+    text = fmt::format("\n{} was busy before the run's first kernel ({} % of the time): times and rates may be the doing of something else", result.device.id,
+                       result.seen.front().condition.busy);
+  }
   return text.empty() ? text : text + "\n";
 }
 

@@ -87,12 +87,38 @@ that 'with clocks, persistence and driver' test "$(grep -cE '"(persistence": tru
 that 'which a result keeps' cmp -s <(sed -n '/"device"/,/"toolchain"/p' r.json) <(sed -n '/"device"/,/"toolchain"/p' again.json)
 FAKE_NVML=hidden GEXP_NVML=$nvml planted no_second_context
 that 'this process is no other, whatever its number' test "$code $(grep -c '"pid"' r.json)" = '0 0'
+FAKE_NVML=busy GEXP_NVML=$nvml planted no_second_context
+that 'a device that is busy before the first kernel' test "$code $(grep -c 'busy before' err.txt) $(grep -c 'busy before' out.txt)" = '0 1 1'
 FAKE_NVML=slow=6-9 GEXP_NVML=$nvml planted slow=20000
 that 'points under a power cap are measured again' grep -qE 's: [1-7] of 16 points were measured again: the SM clock went from 1500 to 1980 MHz \(power cap\)$' out.txt
 that 'none is lost' test "$code $(points)" = '0 16'
 FAKE_NVML=slow=1-999 GEXP_NVML=$nvml planted slow=20000
 that 'a cap that stays is said' grep -q 's: 16 of 16 points were measured while the clocks were held down (power cap): they stand as they are' out.txt
 that 'its records stay' test "$code $(points)" = '0 16'
+
+# Every GPU at once.
+several() { SECONDS=0; FAKE_CUDA=$1 timeout 60 "$gexp" run one.gexp --device cuda:all "${@:2}" >out.txt 2>err.txt </dev/null; code=$? took=$SECONDS; }
+several gpus=2 --out all.json
+that 'two GPUs alike' grep -qx '  the same on all: s.h' out.txt
+that 'a result each' test "$code $(grep -l '"id": "cuda:0"' all-cuda0.json) $(grep -l '"id": "cuda:1"' all-cuda1.json)" = '0 all-cuda0.json all-cuda1.json'
+that 'progress names them' test "$(sort err.txt)" = "$(printf 'cuda:0 [1/1] s\ncuda:1 [1/1] s')"
+several gpus=3,uneven
+that 'three that differ' grep -qE '^  s.h +differs: cuda:0 100 cycles, cuda:1 110 cycles, cuda:2 120 cycles$' out.txt
+several gpus=2,uneven --json --quiet
+that 'as JSON' test "$(grep -cE '"(schema": "gexp.survey/1|schema": "gexp.result/1|same": false)' out.txt) $(head -c 1 out.txt) $(wc -c <err.txt)" = '4 { 0'
+several gpus=2,slow=30000
+that 'at once' test "$code $((took <= 3))" = '0 1'
+several gpus=2,hang_at=64 --launch-limit 1
+that 'each loses its own points' test "$code $(grep -c 'the point n = 64 ended by timeout' out.txt)" = '4 2'
+several empty
+that 'none' test "$code" = 3
+FAKE_CUDA=gpus=2,hang "$gexp" run one.gexp --device cuda:all >out.txt 2>err.txt </dev/null &
+pid=$!
+sleep 1
+kill -INT $pid
+SECONDS=0
+wait $pid
+that 'Ctrl-C ends all' test "$? $((SECONDS <= 1))" = '130 1'
 
 # Killed, interrupted, orphaned: while launches take 30 ms each.
 start() {  # SCRIPT ARGUMENTS…: in the background; `pid`, and the worker's once it measures

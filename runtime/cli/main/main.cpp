@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
 
   auto* run = app.add_subcommand("run", "run an experiment and say what it finds");
   add_spec(*run, common);
-  run->add_option("--device", common.device, "auto, cuda:N, sim:NAME or sim:FILE.toml")->capture_default_str();
+  run->add_option("--device", common.device, "auto, cuda:N, cuda:all (every GPU here, at once), sim:NAME or sim:FILE.toml")->capture_default_str();
   run->add_option("--seed", common.seed, "seed of a simulated device, instead of the spec's");
   run->add_option("--out", common.out, "save the result, records included, as this JSON file");
   run->add_flag("--json", common.json, "print the result as JSON, and nothing else, on stdout");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stand-in for NVML. FAKE_NVML says what it tells, words separated by commas: other (process 4242 computes there too), hidden (this
-// process is numbered 7, once it computes), slow=A-B (from the A-th to the B-th look at its clocks a power cap holds them down).
+// process is numbered 7, once it computes), busy (some process uses 90 % of its time), slow=A-B (from the A-th to the B-th look at its clocks a power cap holds them down).
 #include <unistd.h>
 
 #include <cstdio>
@@ -66,7 +66,7 @@ int nvmlDeviceGetTemperature(NvmlDevice*, int, unsigned* degrees) {
   return 0;
 }
 int nvmlDeviceGetUtilizationRates(NvmlDevice*, NvmlUtilisation* busy) {
-  *busy = {17, 3};
+  *busy = {script("busy") ? 90u : 17u, 3};
   return 0;
 }
 int nvmlDeviceGetComputeRunningProcesses_v3(NvmlDevice*, unsigned* count, NvmlProcess* list) {
