@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kBetween = 0.05;  // seconds between two looks: what a look costs is then no matter
 constexpr double kChanged = 0.03;  // of the clock at which most points were measured
+constexpr int kMostSilent = 5;     // looks: after a fault the device does not answer at once
 constexpr double kSettle = 2;      // seconds
 
 }  // namespace
@@ -19,11 +20,11 @@ ClockWatch::ClockWatch(Look look, Clock clock) : look_(std::move(look)), clock_(
 double ClockWatch::seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 void ClockWatch::sample(std::size_t points) {
-  if (!told_) return;
+  if (silent_ == kMostSilent) return;
   const auto now = look_();
-  told_ = now.has_value();
+  silent_ = now ? 0 : silent_ + 1;
   last_ = clock_();
-  if (told_) samples_.push_back({points, now->sm_clock_hz, now->slowed});
+  if (now) samples_.push_back({points, now->sm_clock_hz, now->slowed});
 }
 
 void ClockWatch::point(std::size_t points) {

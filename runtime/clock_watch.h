@@ -46,7 +46,7 @@ class ClockWatch {
   Look look_;
   Clock clock_;
   double last_;
-  bool told_ = true;
+  int silent_ = 0;  ///< looks in a row that told nothing
   std::vector<Sample> samples_;
 };
 

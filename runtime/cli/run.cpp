@@ -63,10 +63,12 @@ int save_result(const runtime::RunResult& result, const std::string& path) {
 }
 
 Ran run_on(const std::string& device, const Common& common, const Loaded& loaded, runtime::Progress& progress) {
-  Ran ran{kDone, loaded.program, std::nullopt};
+  Ran ran;
+  ran.program = loaded.program;
   const auto failed = [&](const Diagnostic& problem, const Source* source, int exit) -> Ran& {
     print(problem, source);
     ran.exit = exit;
+    ran.broken = true;
     return ran;
   };
   auto backend = open_device(device, common.seed.value_or(loaded.program.seed));
@@ -136,7 +138,7 @@ int run_command(const Common& common) {
   if (!common.out.empty()) exit = save_result(*ran.result, common.out);
   if (common.json) {
     fmt::print("{}", runtime::to_json(*ran.result));
-  } else {
+  } else if (!common.quiet || !ran.broken) {
     fmt::print("{}", report::text(ran.program, *ran.result, colour_on(STDOUT_FILENO)));
     if (!common.out.empty() && exit == kDone) fmt::print("saved as {}\n", common.out);
   }

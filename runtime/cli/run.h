@@ -11,6 +11,7 @@ namespace gexp::cli {
 /// A run on one device. Without a result nothing was measured, and why not was printed.
 struct Ran {
   int exit = kDone;
+  bool broken = false;        ///< ended by an error, which was printed
   compiler::Program program;  ///< with the device's facts
   std::optional<runtime::RunResult> result;
 };

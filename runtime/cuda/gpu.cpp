@@ -17,7 +17,7 @@ using runtime::Outcome;
 using runtime::Requirement;
 using runtime::Target;
 
-constexpr unsigned kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
+constexpr unsigned kInOrder = 0;  // CU_STREAM_DEFAULT: kernels wait for the copies and the flush before them, which the default stream runs
 constexpr double kScatterLimit = 60;  // seconds; it takes milliseconds
 constexpr int kJitErrorLog = 5, kJitErrorLogBytes = 6;
 
@@ -91,7 +91,7 @@ Result<> Gpu::create_context() {
         "see the compute mode in nvidia-smi -q -d COMPUTE");
   }
   if (status == kSuccess) status = driver_->context_set_current(context_);
-  if (status == kSuccess) status = driver_->stream_create(&stream_, kNonBlocking);
+  if (status == kSuccess) status = driver_->stream_create(&stream_, kInOrder);
   if (status == kSuccess) status = driver_->event_create(&begin_, 0);
   if (status == kSuccess) status = driver_->event_create(&end_, 0);
   if (status != kSuccess) return failed("E0707", fmt::format("cannot open {}", device_.info.id), status);

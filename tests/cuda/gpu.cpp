@@ -192,6 +192,11 @@ TEST_CASE_FIXTURE(Scene, "a kernel that does not load is E0801, with what the dr
   CHECK(backend->load({runtime::Target::Form::Ptx, "good", "missing"}).error().code == "E0801");
 }
 
+TEST_CASE_FIXTURE(Scene, "a launch comes after the flush and the copies before it, which go through the default stream") {
+  const auto backend = device();
+  CHECK(last_set(kFakeStreamFlags) == 0);
+}
+
 TEST_CASE_FIXTURE(Scene, "a launch that ends well tells the device's time; a shape that is refused harms nothing") {
   const auto backend = device();
   const auto kernel = kernel_on(*backend);

@@ -288,7 +288,8 @@ int cuLaunchKernel(FunctionHandle function, unsigned, unsigned, unsigned, unsign
   return 0;
 }
 
-int cuStreamCreate(StreamHandle* stream, unsigned) {
+int cuStreamCreate(StreamHandle* stream, unsigned flags) {
+  set_values[kFakeStreamFlags] = static_cast<int>(flags);
   *stream = reinterpret_cast<StreamHandle>(&fault);
   return fault;
 }
