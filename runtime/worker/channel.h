@@ -54,6 +54,7 @@ class Channel {
   Descriptor socket_, memory_;
   std::byte* mapped_ = nullptr;
   std::size_t mapped_bytes_ = 0;
+  int blocked_ = 0;  ///< waits that will not spin
   std::unique_ptr<char[]> buffer_ = std::make_unique<char[]>(kMostMessage);
 };
 

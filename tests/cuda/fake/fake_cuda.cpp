@@ -73,13 +73,15 @@ std::size_t free_memory() {
   return free;
 }
 
+constexpr std::size_t kNone = ~std::size_t{0};
+
 /// each.cu with every access a hit of 100 cycles, in a region that costs 8.
 void run_each(void** arguments) {
   const auto steps = argument<std::uint32_t>(arguments, 5);
   if (const auto microseconds = scripted_number("slow=", 0)) usleep(static_cast<useconds_t>(microseconds));
-  if (steps == scripted_number("die_at=", 0)) kill(getpid(), SIGKILL);
-  if (steps == scripted_number("hang_at=", 0) || scripted("hang")) never_ends = true;
-  if (steps == scripted_number("fault_at=", 0) || scripted("fault")) fault = 700;
+  if (steps == scripted_number("die_at=", kNone)) kill(getpid(), SIGKILL);
+  if (steps == scripted_number("hang_at=", kNone) || scripted("hang")) never_ends = true;
+  if (steps == scripted_number("fault_at=", kNone) || scripted("fault")) fault = 700;
   auto* ticks = reinterpret_cast<std::uint32_t*>(argument<std::uint64_t>(arguments, 6));
   for (std::uint32_t i = 0; i < steps; ++i) ticks[i] = 108 + 10 * static_cast<std::uint32_t>(scripted("uneven") ? opened_device : 0);
   auto* overhead = reinterpret_cast<std::uint32_t*>(argument<std::uint64_t>(arguments, 8));
