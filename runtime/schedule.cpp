@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "compiler/points.h"
@@ -25,7 +27,17 @@ class Visit {
  public:
   Visit(const compiler::Stage& stage, const Measure& measure) : stage_(stage), measure_(measure) {}
 
-  Result<bool> all(const Names& names) { return finish(sweep(0, {}, names)); }
+  Result<bool> all(const Names& names) {
+    for (;;) {
+      const auto before = known_.size();
+      auto more = finish(sweep(0, {}, names));
+      if (!more || !*more) return more;
+      if (known_.size() == before) return true;
+      auto settled = measure_.settle();
+      if (!settled || !*settled || !decided_from(0)) return settled;
+      visited_.clear();
+    }
+  }
 
  private:
   /// All points below `at`, which fixes the sweeps above `depth`. The last of them may still be in the batch.
@@ -118,8 +130,10 @@ class Visit {
     batch.points = std::exchange(batch_, {});
     batch.all_wanted = until_ == nullptr;
     const auto ends = std::exchange(value_ends_, {});
+    for (const auto& point : batch.points) batch.known.push_back(known_.contains(key(point)));
     batch.measured = [&](std::size_t i) -> Result<bool> {
       visited_.push_back(batch.points[i]);
+      known_.insert(key(batch.points[i]));
       if (!ends[i]) return true;
       ++values_visited_;
       if (!until_) return true;
@@ -223,9 +237,19 @@ class Visit {
     return true;
   }
 
+  static std::string key(const Coordinates& at) {
+    std::string all;
+    for (const auto& [name, value] : at) {
+      const auto* n = value.get<Number>();
+      all += n ? fmt::format("{};", n->number) : show(value) + ";";
+    }
+    return all;
+  }
+
   const compiler::Stage& stage_;
   const Measure& measure_;
-  std::vector<Coordinates> visited_;  // in the order in which they were recorded
+  std::unordered_set<std::string> known_;  // what was measured, in this round or before
+  std::vector<Coordinates> visited_;  // in this round, in order
   std::vector<Coordinates> batch_;
   std::vector<bool> value_ends_;      // by point of the batch: whether it is the last one of a value of the sweep that may end
   const compiler::Formula* until_ = nullptr;  // of that sweep

@@ -43,12 +43,12 @@ StageRun::StageRun(const RunContext& run, const compiler::Stage& stage, const co
 
 Result<bool> StageRun::run() {
   const Measure how{[this](const Batch& batch) { return measure(batch); },
-                    [this](const compiler::Formula& condition, const Coordinates& at) { return value_at(condition, at); }};
-  auto visited = visit_points(stage_, scope_, how);
-  if (!visited) return visited;
-  auto steady = *visited ? measure_unsteady_again() : Result<bool>(false);
-  if (!steady) return steady;
-  auto complete = *steady ? converge() : Result<bool>(false);
+                    [this](const compiler::Formula& condition, const Coordinates& at) { return value_at(condition, at); },
+                    [this]() -> Result<bool> {
+                      auto steady = measure_unsteady_again();
+                      return steady && *steady ? converge() : steady;
+                    }};
+  auto complete = visit_points(stage_, scope_, how);
   sort_points();
   if (complete && *complete && compiler::is_refined(stage_)) result_.spent = spent();
   return complete;
@@ -196,7 +196,9 @@ Result<bool> StageRun::in_parallel(std::size_t count, std::size_t ahead, const s
 }
 
 Result<bool> StageRun::measure(const Batch& batch) {
-  const auto work = [&](std::size_t i, Measured& measured) { measure_point(batch.points[i], measured); };
+  const auto work = [&](std::size_t i, Measured& measured) {
+    if (!batch.known[i]) measure_point(batch.points[i], measured);
+  };
   const auto take = [&](std::size_t i, Measured& measured) -> Result<Next> {
     if (measured.skipped) ++result_.skipped;
     if (!measured.no_room.empty() && ++result_.no_room == 1) result_.why_no_room = measured.no_room;
@@ -216,17 +218,17 @@ Result<bool> StageRun::measure(const Batch& batch) {
 
 Result<bool> StageRun::measure_unsteady_again() {
   if (!clocks_) return true;
-  const auto unsteady = clocks_->unsteady(result_.table.points.size());
+  auto unsteady = clocks_->unsteady(result_.table.points.size());
+  std::erase_if(unsteady, [&](std::size_t i) { return !unsteady_.insert(i).second; });  // once each
   if (unsteady.empty()) return true;
   const auto before = clocks_->range();
   const auto slowed = clocks_->slowed_by();
   // What holds most points down is how the device does under this load: to measure them again would give the same.
   if (2 * unsteady.size() > result_.table.points.size() || !clocks_->settle()) {
-    result_.clocks = fmt::format("{} of {} points were measured while the clocks were held down ({}): they stand as they are", unsteady.size(),
+    result_.clocks = fmt::format("{} of {} points were measured while the clocks were held down ({}): they stand as they are", unsteady_.size(),
                                  result_.table.points.size(), slowed);
     return true;
   }
-  std::size_t again = 0;
   for (const auto i : unsteady) {
     auto& point = result_.table.points[i];
     if (!point.outcome.done()) continue;  // a lost point stays lost
@@ -237,10 +239,10 @@ Result<bool> StageRun::measure_unsteady_again() {
     auto next = account(measured);
     if (!next) return next.error();
     // What was measured first is better than nothing.
-    if (measured.to_record && measured.point.outcome.done() && measured.point.runs.size() >= point.runs.size()) point = std::move(measured.point), ++again;
+    if (measured.to_record && measured.point.outcome.done() && measured.point.runs.size() >= point.runs.size()) point = std::move(measured.point), ++measured_again_;
     if (*next == Next::Stop) return false;
   }
-  result_.clocks = fmt::format("{} of {} points were measured again: the SM clock went from {:.0f} to {:.0f} MHz{}", again, result_.table.points.size(), before.first / 1e6,
+  result_.clocks = fmt::format("{} of {} points were measured again: the SM clock went from {:.0f} to {:.0f} MHz{}", measured_again_, result_.table.points.size(), before.first / 1e6,
                                before.second / 1e6, slowed.empty() ? "" : " (" + slowed + ")");
   if (!clocks_->steady_now()) result_.clocks += ", and was held down then too";
   return true;

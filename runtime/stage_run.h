@@ -4,6 +4,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -89,6 +90,8 @@ class StageRun {
   StageResult& result_;
   std::vector<compiler::PointPlan> plans_;  ///< by point; of a stage with a stopping rule
   std::optional<ClockWatch> clocks_;        ///< of a device that all points share
+  std::set<std::size_t> unsteady_;          ///< points whose clock was judged
+  std::size_t measured_again_ = 0;
   infer::Classes classes_;
   std::size_t classified_runs_ = 0;
   RunResult::End stopped_by_ = RunResult::End::Complete;

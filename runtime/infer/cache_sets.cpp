@@ -177,9 +177,10 @@ Finding cache_sets(const Context& context) {
     }
   }
 
-  List members;
-  std::sort(groups[0].lines.begin(), groups[0].lines.end(), [&](auto a, auto b) { return growth->offset[a] < growth->offset[b]; });
-  for (const auto line : groups[0].lines) members.emplace_back(static_cast<double>(growth->offset[line]), kBytes);
+  List members;  // of the largest set, whose policy has the most to show
+  auto& largest = *std::max_element(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.lines.size() < b.lines.size(); });
+  std::sort(largest.lines.begin(), largest.lines.end(), [&](auto a, auto b) { return growth->offset[a] < growth->offset[b]; });
+  for (const auto line : largest.lines) members.emplace_back(static_cast<double>(growth->offset[line]), kBytes);
   std::sort(sizes.rbegin(), sizes.rend());
   const bool equal = std::all_of(sizes.begin(), sizes.end(), [&](auto size) { return size == sizes[0]; });
 

@@ -9,7 +9,7 @@
 #include "runtime/infer/strays.h"
 
 // Latencies of a memory hierarchy come in modes: a level answers in its own time, spread by a few cycles or not at all. Two
-// modes are two classes when hardly anything lies between them: the histogram, smoothed by half a percent of the latency, must
+// modes are two classes when hardly anything lies between them: the histogram, smoothed by up to half a percent of the latency, must
 // fall between two peaks by far more than chance lets it (198 and 204 without noise; 272 and 304 with ten cycles of spread).
 // Far apart, a few accesses are a class too, if the same addresses are slow again. What is rare and strikes anywhere is
 // interference and forms no class; a tail that thins out beyond a mode has no peak and belongs to that mode.
@@ -19,16 +19,18 @@ namespace {
 constexpr double kFar = 0.12;            // share of the value that, left empty, parts even single accesses
 constexpr double kNear = 0.025;          // share of the value within which two peaks are one mode's comb or slices
 constexpr double kNearest = 4;           // the same in cycles, where latencies are short
-constexpr double kSmooth = 0.005;        // half the smoothing window, share of the value
 /// How two modes are told apart.
 struct Sight {
-  double deep;   ///< of the lower peak: a valley
-  double blur;   ///< least half of the smoothing window, ticks
-  double own;    ///< an address's own rate of slow accesses may be so many times the mean one: its place is known to a fraction of a tick
+  double deep;    ///< of the lower peak: a valley
+  double smooth;  ///< half of the smoothing window, share of the value
+  double blur;    ///< the same in ticks, at least
+  double own;     ///< an address's own rate of slow accesses may be so many times the mean one: its place is known to a fraction of a tick
 };
-constexpr Sight kAsMeasured{0.2, 1, 1};    // addresses may differ for where they lie
-constexpr Sight kInPlace{0.5, 0.5, 2};   // that is taken out, or they do not
+constexpr Sight kAsMeasured{0.2, 0.005, 1.5, 1};   // addresses may differ for where they lie
+constexpr Sight kInPlace{0.5, 0.0025, 0.5, 2};     // that is taken out, or they do not
 constexpr double kChance = 1e-6;         // of a valley that is none
+constexpr double kEnoughAtHand = 500;    // visits at hand that tell how hits are spread
+constexpr double kAtHand = 0.3;          // share of all visits
 constexpr double kTrim = 0.002;          // of a mode's accesses, at each end, that do not make its range
 constexpr double kRare = 2e-4;           // share of all accesses below which a class must recur at its addresses to count
 constexpr double kFarOut = 2;            // times the slowest class: beyond it is no access of this hierarchy
@@ -83,20 +85,25 @@ class Histogram {
   std::vector<std::uint64_t> sums_{0};
 };
 
-/// Accesses within the smoothing window around a tick; to be asked of growing ticks, so that all windows together take one pass.
+/// Accesses within the smoothing window around a tick, each spread over its whole tick, so that a wider window takes more of its
+/// neighbours by and by; to be asked of growing ticks, so that all windows together take one pass.
 class Density {
  public:
-  Density(const Histogram& histogram, double blur) : histogram_(histogram), blur_(blur) {}
+  Density(const Histogram& histogram, Sight sight) : histogram_(histogram), sight_(sight) {}
   double operator()(double at) {
-    const double half = std::max(blur_, kSmooth * at);
-    while (low_ < histogram_.size() && histogram_.tick(low_) < at - half) ++low_;
-    while (high_ < histogram_.size() && histogram_.tick(high_) <= at + half) ++high_;
-    return static_cast<double>(histogram_.before(high_) - histogram_.before(low_));
+    const double half = std::max(sight_.blur, sight_.smooth * at), from = at - half, to = at + half;
+    while (low_ < histogram_.size() && histogram_.tick(low_) + 0.5 <= from) ++low_;
+    while (high_ < histogram_.size() && histogram_.tick(high_) - 0.5 < to) ++high_;
+    if (low_ >= high_) return 0;
+    const double all = static_cast<double>(histogram_.before(high_) - histogram_.before(low_));
+    return all - cell(low_) * std::max(0.0, from - (histogram_.tick(low_) - 0.5)) - cell(high_ - 1) * std::max(0.0, histogram_.tick(high_ - 1) + 0.5 - to);
   }
 
  private:
+  [[nodiscard]] double cell(std::size_t i) const { return static_cast<double>(histogram_.before(i + 1) - histogram_.before(i)); }
+
   const Histogram& histogram_;
-  double blur_;
+  Sight sight_;
   std::size_t low_ = 0, high_ = 0;
 };
 
@@ -104,6 +111,7 @@ struct Mode {
   std::size_t begin = 0, end = 0;  ///< cells
   double peak = 0, at = 0;         ///< density, and where
   double valley = INFINITY;        ///< the least density between this mode and the one before it
+  bool cut = false;                ///< its end is a border that part_by_what_is_at_hand() set
 };
 
 /// Every local peak of the density in the cells [begin, end), with the valleys between them.
@@ -228,6 +236,51 @@ bool keeps_to_a_point(const Table& table, std::uint32_t low, std::uint32_t high)
   });
 }
 
+/// Where walks come to a sector twice in a row, the second visit finds it at hand: such visits show how hits alone are spread. What the
+/// other visits of the same mode have beyond that, slower by more than slices or a comb, is a mode of its own, valley or not.
+void part_by_what_is_at_hand(const Table& table, const Histogram& histogram, Sight sight, std::vector<Mode>& modes) {
+  const auto low = histogram.tick(modes.front().begin), high = histogram.tick(modes.back().end - 1);
+  std::vector<double> hits(high - low + 1), others(high - low + 1);  // by tick
+  double all_hits = 0, all = 0;
+  for (const auto& point : table.points) {
+    if (point.runs.empty()) continue;
+    if (!point.walk || point.walk->steps == 0) return;
+    const auto at_hand = steps_at_hand(*point.walk);
+    for (const auto& run : point.runs) {
+      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
+        const auto tick = run.ticks[i];
+        if (tick < low || tick > high) continue;
+        const bool near = at_hand[i % at_hand.size()];
+        ++(near ? hits : others)[tick - low];
+        ++all, all_hits += near ? 1 : 0;
+      }
+    }
+  }
+  if (all_hits < kEnoughAtHand || all_hits < kAtHand * all) return;
+  auto middle = low;
+  double hits_upto = 0, others_upto = 0;
+  for (std::size_t i = 0; 2 * hits_upto < all_hits; ++i) middle = low + static_cast<std::uint32_t>(i), hits_upto += hits[i], others_upto += others[i];
+  const auto mode = std::find_if(modes.begin(), modes.end(), [&](const Mode& each) { return middle >= histogram.tick(each.begin) && middle <= histogram.tick(each.end - 1); });
+  if (mode == modes.end()) return;
+  const double scale = others_upto / hits_upto;  // hits among the others
+  // The border by which the fewest accesses are on the wrong side.
+  double gain = 0, best = 0, slow = 0, slow_hits = 0, beyond = 0, beyond_hits = 0;
+  std::size_t border = mode->end;
+  for (auto cell = mode->end; cell > mode->begin && histogram.tick(cell - 1) > middle; --cell) {
+    const auto at = histogram.tick(cell - 1) - low;
+    beyond += others[at], beyond_hits += hits[at];
+    gain += others[at] - (2 * scale + 1) * hits[at];
+    if (gain > best) best = gain, border = cell - 1, slow = beyond, slow_hits = beyond_hits;
+  }
+  if (border == mode->end || poisson_at_least(slow, sight.own * scale * slow_hits + 1) > kChance) return;
+  double centre = histogram.tick(border), sum = 0;
+  for (auto cell = border; cell < mode->end && 2 * sum < slow; ++cell) centre = histogram.tick(cell), sum += others[histogram.tick(cell) - low];
+  if (centre - middle < std::max(kNearest, kNear * centre)) return;
+  Mode slower{.begin = border, .end = mode->end};
+  mode->end = border, mode->cut = true;
+  modes.insert(mode + 1, slower);
+}
+
 }  // namespace
 
 std::size_t Classes::of(std::uint32_t tick) const {
@@ -252,13 +305,14 @@ namespace {
 Classes classify_as_it_is(const Table& table, Sight sight) {
   const Histogram histogram(table);
   Classes classes;
-  Density density(histogram, sight.blur);
+  Density density(histogram, sight);
   const auto rare = std::max<std::uint64_t>(3, static_cast<std::uint64_t>(kRare * static_cast<double>(histogram.total())));
   for (std::size_t begin = 0, end = 0; begin < histogram.size(); begin = end) {
     end = begin + 1;
     while (end < histogram.size() && histogram.tick(end) - histogram.tick(end - 1) <= std::max(kNearest, kFar * histogram.tick(end))) ++end;
     auto modes = peaks(histogram, density, begin, end);
     join(modes, sight.deep);
+    if (sight.own > 1 && table.timing == Table::Timing::Each) part_by_what_is_at_hand(table, histogram, sight, modes);
     for (const auto& mode : modes) {
       const auto support = histogram.before(mode.end) - histogram.before(mode.begin);
       const double centre = histogram.quantile(mode.begin, mode.end, 0.5);
@@ -268,7 +322,7 @@ Classes classify_as_it_is(const Table& table, Sight sight) {
         continue;
       }
       const double trim = support < 1000 ? 0 : kTrim;
-      classes.list.push_back({histogram.quantile(mode.begin, mode.end, trim), histogram.quantile(mode.begin, mode.end, 1 - trim), centre, support});
+      classes.list.push_back({histogram.quantile(mode.begin, mode.end, trim), mode.cut ? histogram.tick(mode.end - 1) : histogram.quantile(mode.begin, mode.end, 1 - trim), centre, support});
     }
   }
   return classes;

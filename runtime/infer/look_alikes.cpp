@@ -25,6 +25,7 @@ constexpr double kLower = 0.6;         // of a level: a lower one
 constexpr double kPace = 0.15;         // share by which a clock may change its pace unnoticed
 constexpr double kBetween = 0.4;       // of the way from a hit to a miss, from either side: neither
 constexpr std::size_t kTurns = 4;      // between hits and misses, within a run, that no change of pace makes
+constexpr double kAlike = 1e-6;        // chance that first visits miss so much more than those just after, if both do alike
 
 /// The call of misses or missed that a column is made of; null when it is made of something else.
 const compiler::Formula* miss_call(const compiler::Formula& formula) {
@@ -95,6 +96,24 @@ bool only_places(const Context& context, const Curve& curve, double quiet, doubl
   return !both.moved(0.01) && poisson_at_least(fresh.misses[1], range->strays * fresh.visits[1]) < 1e-3;
 }
 
+namespace {
+
+/// Whether accesses to a sector where the walk was just before miss less than the others do: a clock slows both.
+bool spares_what_is_at_hand(const Point& point, const MissRange& range) {
+  if (!point.walk || point.walk->steps == 0) return false;
+  const auto at_hand = steps_at_hand(*point.walk);
+  const Misses missed(range, point);
+  double visits[2] = {0, 0}, misses[2] = {0, 0};
+  for (const auto& run : point.runs) {
+    for (std::size_t i = 0; i < run.ticks.size(); ++i) {
+      const bool near = at_hand[i % at_hand.size()];
+      ++visits[near], misses[near] += missed(i, run.ticks[i]) ? 1 : 0;
+    }
+  }
+  return visits[1] > 0 && share_at_least(misses[0], misses[0] + misses[1], visits[0] / (visits[0] + visits[1])) < kAlike;
+}
+
+}  // namespace
 
 std::optional<double> only_pace(const Context& context, const Curve& curve, double quiet, double missing) {
   const auto range = range_of(context);
@@ -121,6 +140,7 @@ std::optional<double> only_pace(const Context& context, const Curve& curve, doub
   for (const auto& sample : curve.samples) {
     if (sample.x != missing) continue;
     const Misses missed(*range, context.table.points[sample.point]);
+    if (spares_what_is_at_hand(context.table.points[sample.point], *range)) return std::nullopt;
     for (const auto& run : context.table.points[sample.point].runs) {
       std::size_t turns = 0, slow = 0, fast = 0, between = 0;
       bool was_slow = false;

@@ -29,6 +29,12 @@ double sure(const std::vector<double>& medians, double apart) {
 
 }  // namespace
 
+std::vector<bool> steps_at_hand(const Pattern& walk) {
+  std::vector<bool> at_hand(static_cast<std::size_t>(walk.steps));
+  for (std::int64_t i = 0; i < walk.steps; ++i) at_hand[static_cast<std::size_t>(i)] = walk.steps > 1 && walk.at(0, i) / kSector == walk.at(0, (i + walk.steps - 1) % walk.steps) / kSector;
+  return at_hand;
+}
+
 std::optional<Places> Places::of(const Table& table) {
   Places places;
   if (table.timing != Table::Timing::Each) return std::nullopt;

@@ -9,6 +9,9 @@
 
 namespace gexp::infer {
 
+/// By step of one thread's walk: whether the step before it, in turn, was in the same sector, so that everything is at hand.
+std::vector<bool> steps_at_hand(const Pattern& walk);
+
 /// How much slower, in ticks, each address answers than the mean one for where it lies (a far part, another slice), and not for being
 /// absent from something.
 class Places {

@@ -26,8 +26,9 @@ namespace {
 constexpr double kFast = 0.001;       // share of accesses predicted to miss that may hit: nothing makes a miss fast
 constexpr double kSlow = 0.03;        // share of accesses predicted to hit that interference may slow down
 constexpr std::size_t kMaxHistories = 400;
-constexpr std::size_t kMaxStates = 512;
+constexpr std::size_t kMaxStates = 2048;
 constexpr std::size_t kHistories = 64;  // before a warm-up
+constexpr std::size_t kMoreHistories = 1000;  // where some traces are explained and one is not
 constexpr std::size_t kNothingNew = 12; // of them in a row end the search for states
 constexpr std::size_t kMoreErrors = 4;  // than the best candidate, and a quarter of its own, refute another
 constexpr std::size_t kListed = 4;      // names that a finding lists
@@ -241,51 +242,72 @@ Count errors_on(const Trace& trace, PolicySet set, std::size_t burn_in, const Bo
 /// of the set, they are followed. Otherwise it is other lines that come in alone, and how many is not known: misses fill the ways in
 /// turn, so only NRU's marks and QLRU's ages are open; they recur. QLRU's may then be any of thousands: two groups of ways that once
 /// differed in age take turns in being old for ever. What makes them one is a long walk over twice the set's ways with visits repeated.
-std::vector<PolicySet> flooded_sets(const Candidate& candidate, const Walk& walk, const Flood& flood) {
-  std::vector<PolicySet> states;
-  std::set<std::string> seen;
-  std::mt19937_64 random(walk.lines);
-  const auto add = [&](const PolicySet& set) {
-    if (states.size() == kMaxStates || !seen.insert({set.marks().begin(), set.marks().end()}).second) return false;
-    states.push_back(set);
+class FloodedSets {
+ public:
+  FloodedSets(const Candidate& candidate, const Walk& walk, const Flood& flood) : candidate_(candidate), walk_(walk), flood_(flood), random_(walk.lines) { search(kHistories, kNothingNew); }
+  [[nodiscard]] const Flood* flood() const { return &flood_; }
+  [[nodiscard]] std::size_t size() const { return states_.size(); }
+  [[nodiscard]] const PolicySet& operator[](std::size_t i) const { return states_[i]; }
+  /// Looks among more histories, once; false: it did before.
+  bool search_further() {
+    if (searched_further_) return false;
+    searched_further_ = true;
+    search(kMoreHistories, kMoreHistories);
     return true;
-  };
-  std::size_t old = 0;
-  for (std::size_t history = 0; history < kHistories && old < kNothingNew; ++history) {
-    PolicySet set(candidate, walk.lines - 1, walk.lines + walk.others, true);
-    for (std::size_t i = 0; i < 8 * walk.lines * std::min<std::size_t>(history, 1); ++i) set.access(static_cast<std::size_t>(random() % walk.lines));
-    bool news = false;
-    if (flood.lines.empty()) {
-      for (std::size_t i = 0; i < 8 * walk.lines; ++i) set.flood();
-      for (; add(set); set.flood()) news = true;
-    } else {
-      for (const auto line : flood.lines) set.access(line);
-      news = add(set);
-    }
-    old = news ? 0 : old + 1;
   }
-  return states;
-}
+
+ private:
+  void search(std::size_t histories, std::size_t nothing_new) {
+    for (std::size_t i = 0, old = 0; i < histories && old < nothing_new; ++i) {
+      PolicySet set(candidate_, walk_.lines - 1, walk_.lines + walk_.others, true);
+      for (std::size_t visit = 0; !states_.empty() && visit < 8 * walk_.lines; ++visit) set.access(static_cast<std::size_t>(random_() % walk_.lines));
+      bool news = false;
+      if (flood_.lines.empty()) {
+        for (std::size_t line = 0; line < 8 * walk_.lines; ++line) set.flood();
+        for (; add(set); set.flood()) news = true;
+      } else {
+        for (const auto line : flood_.lines) set.access(line);
+        news = add(set);
+      }
+      old = news ? 0 : old + 1;
+    }
+  }
+  bool add(const PolicySet& set) {
+    if (states_.size() == kMaxStates || !seen_.insert({set.marks().begin(), set.marks().end()}).second) return false;
+    states_.push_back(set);
+    return true;
+  }
+
+  Candidate candidate_;
+  const Walk& walk_;
+  const Flood& flood_;
+  std::mt19937_64 random_;
+  std::vector<PolicySet> states_;
+  std::set<std::string> seen_;
+  bool searched_further_ = false;
+};
 
 /// From a cold or flooded start every access is judged; from a stale one only those after a burn-in that lets any sensible policy
 /// forget what it held. nullopt: more errors than `most`.
 std::optional<Count> errors_of(const Walk& walk, const Candidate& candidate, bool stale, const Bounds& most) {
   Count all;
-  std::vector<PolicySet> flooded;
-  const Flood* flood = nullptr;
+  std::optional<FloodedSets> flooded;
   for (const auto& trace : walk.traces) {
-    if (trace.flood && trace.flood.get() != flood) flooded = flooded_sets(candidate, walk, *(flood = trace.flood.get()));
+    if (trace.flood && (!flooded || trace.flood.get() != flooded->flood())) flooded.emplace(candidate, walk, *trace.flood);
     auto rest = Bounds{most.slow - all.slow, most.fast - all.fast, most.all - all.all()};
     if (most.slow < kMost) rest.slow = std::min(rest.slow, most_of_one(kSlow, trace)), rest.fast = std::min(rest.fast, most_of_one(kFast, trace));
     std::optional<Count> best;
     if (trace.flood) {
-      for (const auto& state : flooded) {
-        auto better = rest;
-        if (best) better.all = std::min(better.all, best->all());
-        const auto count = errors_on(trace, state, 0, better);
-        if (better.within(count)) best = count;
-        if (best && best->all() == 0) break;
-      }
+      const auto look = [&](std::size_t from) {
+        for (auto i = from; i < flooded->size() && (!best || best->all() > 0); ++i) {
+          auto better = rest;
+          if (best) better.all = std::min(better.all, best->all());
+          const auto count = errors_on(trace, (*flooded)[i], 0, better);
+          if (better.within(count)) best = count;
+        }
+      };
+      look(0);
+      if (const auto known = flooded->size(); !best && all.judged > 0 && flooded->search_further()) look(known);
     } else {
       const auto count = errors_on(trace, PolicySet(candidate, walk.lines - 1, walk.lines, stale), stale ? 8 * walk.lines : 0, rest);
       if (rest.within(count)) best = count;
@@ -364,10 +386,16 @@ std::size_t settled(const Trace& trace, std::size_t begin, std::size_t end, std:
 
 Finding from_evictions(const Context& context, const Walk& walk, const std::string& refuted) {
   std::vector<History> histories;
-  for (const auto& trace : walk.traces) {
+  std::vector<std::vector<bool>> missed(walk.traces.size());
+  for (std::size_t t = 0; t < walk.traces.size(); ++t) {
+    const auto& trace = walk.traces[t];
+    missed[t] = trace.missed;
     for (std::size_t w = 0; w < trace.windows.size(); ++w) {
       const auto end = w + 1 < trace.windows.size() ? trace.windows[w + 1] : trace.missed.size(), begin = settled(trace, trace.windows[w], end, walk.lines);
-      histories.push_back({{trace.lines.data() + trace.warm + begin, end - begin}, &trace.missed, begin, trace.warm + begin == 0 && !trace.flood});
+      const bool cold = trace.warm + begin == 0 && !trace.flood;
+      for (const auto& clear : clear_stretches(std::span(trace.lines).subspan(trace.warm), missed[t], trace.unsure, begin, end, walk.lines, cold)) {
+        histories.push_back({{trace.lines.data() + trace.warm + clear.begin, clear.end - clear.begin}, &missed[t], clear.begin, cold && clear.begin == begin});
+      }
     }
   }
   const auto seen = follow_evictions(histories, walk.lines);
@@ -389,10 +417,12 @@ Finding from_evictions(const Context& context, const Walk& walk, const std::stri
   }
   List shares;
   double widest = 0;
+  // Ways that are alike are sorted by chance, anew in each history.
+  const double counted = seen.by_way_misses / (seen.labelled ? 1 : static_cast<double>(seen.by_way_histories));
   for (const auto count : seen.by_way) {
-    const double share = count / seen.misses;
+    const double share = count / seen.by_way_misses;
     shares.emplace_back(share);
-    widest = std::max(widest, 1.96 * std::sqrt(share * (1 - share) / seen.misses));
+    widest = std::max(widest, 1.96 * std::sqrt(share * (1 - share) / counted));
   }
   return named(context, "weighted", ways, std::move(shares), 0.99, fmt::format("victims are drawn by chance, some ways more often; each share within {:.3f}{}", widest,
                            seen.labelled ? "; ways in the order in which they are first filled" : "; ways from the most to the least often replaced"), evidence);

@@ -158,6 +158,11 @@ bool misses_rarely(const Level& level, const Group& group) {
   return std::any_of(group.lines.begin(), group.lines.end(), [&](auto line) { return 2 * level.misses[line] < level.walked; });
 }
 
+/// Whether a line of the group may not have been seen to miss: where all its lines miss in every lap, none is lacking.
+bool may_lack(const Growth& growth, const Group& group) {
+  return std::any_of(growth.levels.find(group.onset), growth.levels.end(), [&](const auto& level) { return misses_rarely(level.second, group); });
+}
+
 /// Lines that missed far less than those they began with are none of them: what a launch does besides its walk took their place once.
 void drop_accidents(const Level& level, std::vector<std::size_t>& lines) {
   std::vector<double> counts;
@@ -220,22 +225,19 @@ void settle_by_function(const Growth& growth, Groups& groups, std::int64_t line_
       set_of.emplace(std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->first, set);
     }
     if (set_of.size() != sets.size()) continue;
-    std::vector<bool> may_lack;  // a set whose lines all miss in every lap lacks none
-    for (const auto& set : sets) {
-      bool rarely = false;
-      for (auto level = growth.levels.find(set.onset); level != growth.levels.end() && !rarely; ++level) rarely = misses_rarely(level->second, set);
-      may_lack.push_back(rarely);
-    }
+    std::vector<bool> lacking;
+    for (const auto& set : sets) lacking.push_back(may_lack(growth, set));
     Groups moved;
     for (const auto& set : sets) moved.sets.push_back({set.onset, {}});
     std::size_t moves = groups.late.size();
     bool possible = true;
     const auto put = [&](std::size_t line, std::size_t from) {
       const auto to = set_of.find(key(growth.number[line]));
-      possible = possible && to != set_of.end() && (from == to->second || ((from == sets.size() || sets[to->second].onset < sets[from].onset) && may_lack[to->second]));
+      possible = possible && to != set_of.end() && (from == to->second || ((from == sets.size() || sets[to->second].onset < sets[from].onset) && lacking[to->second]));
       if (!possible) return;
       moves += from < sets.size() && from != to->second ? 1 : 0;
-      moved.sets[to->second].lines.push_back(line);
+      // A set is its lines at its onset: what was added later is not counted.
+      if (from == to->second || line < growth.levels.at(sets[to->second].onset).present) moved.sets[to->second].lines.push_back(line);
     };
     for (std::size_t set = 0; set < sets.size(); ++set) {
       for (const auto line : sets[set].lines) put(line, set);
@@ -260,6 +262,7 @@ bool settle_sizes(const Growth& growth, std::vector<Group>& groups, std::int64_t
     else if (own != size) return true;
   }
   if (more.size() != 1 || fewer.size() != 1 || groups[fewer[0]].onset >= groups[more[0]].onset) return true;
+  if (!may_lack(growth, groups[fewer[0]])) return true;
   for (std::size_t at = 0; at < groups[more[0]].lines.size(); ++at) {
     auto moved = groups;
     auto& from = moved[more[0]].lines;

@@ -8,6 +8,12 @@
 namespace gexp::infer {
 namespace {
 
+constexpr double kSlowHit = 10;     // -log of the chance that a hit looks like a miss and is not unsure: interference
+constexpr double kFastMiss = 14;    // that a miss looks like a hit
+constexpr double kClear = 4;        // difference of the two, in the same unit, from which it is clear what an access did
+constexpr double kOverruled = 0.01; // share of the accesses
+constexpr double kLongPerWay = 10;  // evictions of a history by which its ways can be told apart
+
 /// The lines in the order of their last use, the oldest first.
 class Recency {
  public:
@@ -90,6 +96,54 @@ template <class Evicted> bool each_eviction(const History& history, std::size_t 
 
 }  // namespace
 
+std::vector<Stretch> clear_stretches(std::span<const std::uint32_t> lines, std::vector<bool>& missed, const std::vector<bool>& unsure, std::size_t begin, std::size_t end,
+                                     std::size_t count, bool cold) {
+  auto first = begin;
+  std::vector<double> start(count, 0);
+  if (cold) {  // until all but one were touched, what misses is what was not yet touched
+    std::vector<bool> touched(count);
+    for (std::size_t left = count - 1; first < end && left > 0; ++first) left -= touched[lines[first]] ? 0 : 1, touched[lines[first]] = true;
+    for (std::size_t line = 0; line < count; ++line) start[line] = touched[line] ? INFINITY : 0;
+  }
+  // Costs (-log of the chance) of the likeliest course up to each access and from it on, by the line that is absent there.
+  const double victim = std::log(static_cast<double>(count - 1));
+  const auto as_hit = [&](std::size_t i) { return !unsure[i] && missed[i] ? kSlowHit : 0; };
+  const auto as_miss = [&](std::size_t i) { return !unsure[i] && !missed[i] ? kFastMiss : 0; };
+  const auto steps = end - first;
+  std::vector<std::vector<double>> before(steps + 1, std::vector<double>(count, INFINITY)), after(steps + 1, std::vector<double>(count, 0));
+  before[0] = start;
+  for (std::size_t i = 0; i < steps; ++i) {
+    const auto line = lines[first + i];
+    for (std::size_t absent = 0; absent < count; ++absent) {
+      if (absent != line) before[i + 1][absent] = std::min(before[i][absent] + as_hit(first + i), before[i][line] + as_miss(first + i) + victim);
+    }
+  }
+  std::vector<double> likely_miss(steps);  // how much costlier the likeliest course without a miss is
+  std::size_t overruled = 0;
+  for (auto i = steps; i-- > 0;) {
+    const auto line = lines[first + i];
+    double hit = INFINITY, next = INFINITY;
+    for (std::size_t absent = 0; absent < count; ++absent) {
+      if (absent == line) continue;
+      hit = std::min(hit, before[i][absent] + as_hit(first + i) + after[i + 1][absent]);
+      next = std::min(next, after[i + 1][absent]);
+      after[i][absent] = as_hit(first + i) + after[i + 1][absent];
+    }
+    after[i][line] = as_miss(first + i) + victim + next;
+    likely_miss[i] = hit - (before[i][line] + after[i][line]);
+    overruled += !unsure[first + i] && (likely_miss[i] > 0) != missed[first + i] ? 1 : 0;
+  }
+  if (static_cast<double>(overruled) > kOverruled * static_cast<double>(steps)) return {{begin, end}};
+  std::vector<Stretch> clear{{begin, first}};
+  for (std::size_t i = 0; i < steps; ++i) {
+    missed[first + i] = likely_miss[i] > 0;
+    if (std::fabs(likely_miss[i]) >= kClear) clear.back().end = first + i + 1;
+    else clear.push_back({first + i + 1, first + i + 1});
+  }
+  std::erase_if(clear, [](const Stretch& stretch) { return stretch.begin == stretch.end; });
+  return clear;
+}
+
 double Evictions::Against::deviations() const { return variance > 0 ? (seen - expected) / std::sqrt(variance) : 0; }
 
 Evictions follow_evictions(const std::vector<History>& histories, std::size_t lines) {
@@ -105,16 +159,21 @@ Evictions follow_evictions(const std::vector<History>& histories, std::size_t li
     if (any) seen.labelled = seen.labelled && canonical;
     all.push_back(any ? std::move(counts) : std::vector<double>{});
   }
+  double longest = 0;
+  const auto evictions = [](const std::vector<double>& counts) { return std::accumulate(counts.begin(), counts.end(), 0.0); };
+  for (const auto& counts : all) longest = std::max(longest, evictions(counts));
   for (auto counts : all) {
     // Labels that differ from history to history are matched by how often each way is hit.
+    if (!seen.labelled && evictions(counts) < std::min(longest, kLongPerWay * static_cast<double>(ways))) continue;
     if (!seen.labelled) std::sort(counts.rbegin(), counts.rend());
+    seen.by_way_histories += counts.empty() ? 0 : 1;
     for (std::size_t way = 0; way < counts.size(); ++way) seen.by_way[way] += counts[way];
   }
-  const double pool = std::accumulate(seen.by_way.begin(), seen.by_way.end(), 0.0);
+  const double pool = seen.by_way_misses = evictions(seen.by_way);
   for (std::size_t h = 0; h < histories.size(); ++h) {
     const auto& counts = all[h];
     if (counts.empty()) continue;
-    const double n = std::accumulate(counts.begin(), counts.end(), 0.0);
+    const double n = evictions(counts);
     seen.misses += n;
     if (!seen.labelled) {
       for (const auto count : counts) seen.uniform_chi2 += (count - n / static_cast<double>(ways)) * (count - n / static_cast<double>(ways)) / (n / static_cast<double>(ways));

@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "compiler/pipeline.h"
 
 using namespace gexp;
@@ -21,7 +23,8 @@ std::string text(const Coordinates& at) {
 }
 
 /// A stage's visit where a condition holds at points whose coordinates add up to at least `border`: batches end with `;`.
-std::string visited(const std::string& sweeps, double border, bool at_once = true) {
+/// `settled`: the border once what was measured is settled.
+std::string visited(const std::string& sweeps, double border, bool at_once = true, std::optional<double> settled = {}) {
   const Source spec("spec.gexp", "gexp 1\nexperiment t\nmemory A: u32[64KiB] in global\nstage s {\n" + sweeps +
                                      "\ntimed t total { load A at 0B }\nfind f: cycles = value(median(t))\n}\n");
   Diagnostics diagnostics;
@@ -32,13 +35,19 @@ std::string visited(const std::string& sweeps, double border, bool at_once = tru
   std::string order;
   runtime::Measure measure;
   measure.points = [&](const runtime::Batch& batch) -> Result<bool> {
+    bool any = false;
     for (std::size_t i = 0; i < batch.points.size(); ++i) {
-      order += (order.empty() || order.back() == '\n' ? "" : ", ") + text(batch.points[i]);
+      any = any || !batch.known[i];
+      if (!batch.known[i]) order += (order.empty() || order.back() == '\n' ? "" : ", ") + text(batch.points[i]);
       auto more = batch.measured(i);
       REQUIRE(more.ok());
       if (!*more) break;
     }
-    if (at_once) order += batch.all_wanted ? " ;\n" : " ?\n";
+    if (at_once && any) order += batch.all_wanted ? " ;\n" : " ?\n";
+    return true;
+  };
+  measure.settle = [&] {
+    if (settled) border = *settled;
     return true;
   };
   measure.value = [&](const compiler::Formula&, const Coordinates& at) -> Result<Value> {
@@ -74,6 +83,12 @@ TEST_CASE("each round of refining is a batch") {
 
 TEST_CASE("an axis is refined as far as it was visited") {
   CHECK(visited("sweep a in [0, 16, 32] refine to 4 on median(t) > 0cycles until median(t) > 0cycles", 13) == "a0, a16 ?\na8 ;\na12 ;\n");
+}
+
+TEST_CASE("what few repetitions decided is decided anew once they are settled") {
+  CHECK(visited("sweep a in 1..6 until median(t) > 0cycles", 3, true, 5) == "a1, a2, a3 ?\na4, a5 ?\n");
+  CHECK(visited("sweep a in [0, 16, 32] refine to 4 on median(t) > 0cycles", 100, true, 13) == "a0, a16, a32 ;\na8 ;\na12 ;\n");
+  CHECK(visited("sweep a in [0, 16, 32] refine to 8 on median(t) > 0cycles until median(t) > 0cycles", 13, true, 30) == "a0, a16 ?\na8 ;\na32 ?\na24 ;\n");
 }
 
 TEST_CASE("what is wrong beyond the end of a sweep is not met") {

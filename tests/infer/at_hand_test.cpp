@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walks that come to each sector twice in a row: the second visit finds it at hand.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "runtime/infer/classes.h"
+#include "tests/infer/table.h"
+
+using namespace gexp;
+using test::Noise;
+
+namespace {
+
+constexpr std::int64_t kLines = 64, kLaps = 16;
+
+/// A point whose lap visits each of 64 lines twice in a row; `cost(line, lap, second)` in cycles, `scatter` its standard deviation.
+infer::Point pairs(double n, std::size_t runs, double scatter, const std::function<double(std::int64_t, std::int64_t, bool)>& cost) {
+  static Noise noise(7);
+  auto made = test::point(n, 2 * kLines, kLaps, runs, [&](std::size_t, std::size_t access) {
+    const auto step = static_cast<std::int64_t>(access) % (2 * kLines), lap = static_cast<std::int64_t>(access) / (2 * kLines);
+    return static_cast<std::uint32_t>(std::lround(cost(step / 2, lap, step % 2 == 1) + scatter * noise()));
+  });
+  Pattern walk;
+  walk.steps = 2 * kLines;
+  for (std::int64_t i = 0; i < walk.steps; ++i) walk.offsets.push_back(4096 * (i / 2) + 4 * (i % 2));
+  made.walk = std::make_shared<const Pattern>(std::move(walk));
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("steps at hand are those in the sector of the step before") {
+  Pattern walk;
+  walk.steps = 5;
+  walk.offsets = {0, 4, 64, 32, 36};
+  CHECK(infer::steps_at_hand(walk) == std::vector<bool>{false, true, false, false, true});
+  walk.offsets = {0, 4, 64, 32, 8};  // the last one is before the first
+  CHECK(infer::steps_at_hand(walk)[0]);
+}
+
+TEST_CASE("a rare slower class within the scatter of hits is told by the visits at hand") {
+  const auto some_miss = [](std::int64_t line, std::int64_t lap, bool second) { return !second && (line * 7 + lap * 3) % 64 == 0 ? 212.0 : 200.0; };
+  const auto hit = [](std::int64_t, std::int64_t, bool) { return 200.0; };
+  const auto records = test::table({pairs(4096, 4, 2, hit), pairs(8192, 4, 2, some_miss)});
+  const auto classes = infer::classify(records);
+  REQUIRE(classes.list.size() == 2);
+  CHECK(classes.list[0].centre == doctest::Approx(200).epsilon(0.01));
+  CHECK(classes.list[1].centre == doctest::Approx(212).epsilon(0.01));
+  const auto none = infer::classify(test::table({pairs(4096, 4, 2, hit), pairs(8192, 4, 2, hit)}));
+  CHECK(none.list.size() == 1);
+}
+
+TEST_CASE("first visits that are a little slower throughout are no class") {
+  const auto later = [](std::int64_t, std::int64_t, bool second) { return second ? 200.0 : 202.0; };
+  CHECK(infer::classify(test::table({pairs(4096, 4, 2, later), pairs(8192, 4, 2, later)})).list.size() == 1);
+}
+
+TEST_CASE("a wide mode is one however its smoothing window grows") {
+  Noise noise(3);
+  std::vector<infer::Point> points;  // around 200 ticks, where half a percent of the value passes a whole tick
+  for (int n = 1; n <= 8; ++n) points.push_back(test::point(1024.0 * n, 64, 16, 8, [&](std::size_t, std::size_t) { return static_cast<std::uint32_t>(std::lround(195 + 3.5 * noise())); }));
+  CHECK(infer::classify(test::table(std::move(points))).list.size() == 1);
+}
+
+TEST_CASE("what misses on its first visits alone is no change of the clock's pace") {
+  const auto all_miss = [](std::int64_t, std::int64_t, bool second) { return second ? 200.0 : 214.0; };
+  const auto hit = [](std::int64_t, std::int64_t, bool) { return 200.0; };
+  const auto finding = test::ask(test::table({pairs(4096, 8, 1, hit), pairs(8192, 8, 1, all_miss)}), "B", "last_flat(misses(lat) over n)");
+  REQUIRE(finding.status == infer::Finding::Status::Found);
+  CHECK(finding.value == Value(4096, kBytes));
+}
+
+TEST_CASE("missed_ever counts an address once, whichever point it missed at") {
+  const auto miss_of = [](std::int64_t wanted) { return [wanted](std::int64_t line, std::int64_t, bool second) { return !second && line == wanted ? 300.0 : 200.0; }; };
+  auto records = test::table({pairs(1024, 2, 0, miss_of(3)), pairs(2048, 2, 0, miss_of(3)), pairs(4096, 2, 0, miss_of(9))});
+  const auto classes = infer::classify(records);
+  const auto range = infer::miss_range(records, classes);
+  REQUIRE(range);
+  infer::EverMissed ever;
+  CHECK(ever.share(records, *range) == doctest::Approx(2.0 / 128));
+  records.points.push_back(pairs(8192, 2, 0, miss_of(20)));
+  CHECK(ever.share(records, *range) == doctest::Approx(3.0 / 128));
+}
