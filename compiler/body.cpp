@@ -197,7 +197,12 @@ class Writer {
     if (!range) return range.error();
     const double last = static_cast<double>(bytes) - width;
     const bool aligned = std::fmod(range->low, width) == 0 && range->grid % static_cast<std::uint64_t>(width) == 0;
-    if (range->low >= 0 && range->high <= last && aligned) return std::nullopt;
+    const auto reaches = [&] {
+      auto& reach = plan_.reach[memory.name];
+      reach = std::max(reach, static_cast<std::uint64_t>(range->high) + static_cast<std::uint64_t>(width));
+      return std::nullopt;
+    };
+    if (range->low >= 0 && range->high <= last && aligned) return reaches();
     if (auto exact = listed_range(*op.at, threads(), rounds_around())) range = *exact;
     else if (range->low == range->high) range->grid = 0;
     if (range->low < 0 || range->high > last) {
@@ -210,7 +215,7 @@ class Writer {
       return error(op.at->span, "E0421", fmt::format("not every offset here is a multiple of the {} B that are accessed", width),
                    fmt::format("multiply by {}B, or access less with `as`", width));
     }
-    return std::nullopt;
+    return reaches();
   }
 
   std::vector<LoopRounds> rounds_around() const {

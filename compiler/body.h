@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct BodyPlan {
   std::uint64_t shared_bytes = 0;                 ///< memories in shared memory and the idle cell behind them
   std::int64_t accesses = 0;                      ///< `each`: accesses of one thread in the timed region
   std::uint64_t moved = 0;                        ///< bytes that the timed region reads and writes, over all threads
+  std::map<std::string, std::uint64_t> reach;     ///< of each memory that is loaded or stored, no access is at or beyond this byte
 };
 
 /// Where a body is made for: a point of a stage.

@@ -48,6 +48,8 @@ const Memory* find_memory(const Program& program, const std::string& name) {
   return nullptr;
 }
 
+constexpr std::int64_t kLastLink = 0xffffffff;  // an index of 4 bytes
+
 /// Collects the links of all rings of one memory and refuses what a chase cannot follow.
 class Linker {
  public:
@@ -70,6 +72,11 @@ class Linker {
                        fmt::format("step {} of `{}` reads {} B at offset {}, beyond the {} of `{}`", step, chase.pattern, width,
                                    offset, show(static_cast<double>(bytes_), kBytes), memory_.name),
                        fmt::format("make `{}` longer or the pattern's span smaller", memory_.name));
+        }
+        if (link_bytes(width) == 4 && offset / width > kLastLink) {
+          return error("E0420", chase.span, fmt::format("step {} of `{}` is at offset {}, beyond the {} that links of 4 B lead to", step, chase.pattern, offset,
+                                                        show(static_cast<double>((kLastLink + 1) * width), kBytes)),
+                       "chase `as 8B`");
         }
         if (offset % width != 0) {
           return error("E0421", chase.span,
@@ -421,6 +428,18 @@ std::set<std::string> names_in_text(const Program& program, const Stage& stage) 
 }
 
 }  // namespace
+
+std::uint64_t reach_of(const PointPlan& plan, const std::string& memory) {
+  std::uint64_t reach = 0;
+  for (const auto* body : {&plan.body, &plan.before_body}) {
+    if (const auto found = body->reach.find(memory); found != body->reach.end()) reach = std::max(reach, found->second);
+  }
+  for (const auto& links : plan.links) {
+    if (links.memory != memory || links.offsets.empty()) continue;
+    reach = std::max(reach, static_cast<std::uint64_t>(*std::max_element(links.offsets.begin(), links.offsets.end()) + links.width));
+  }
+  return reach;
+}
 
 Result<PointPlan> plan_point(const Program& program, const Stage& stage, const Coordinates& at, const Scope& outer, bool& skipped) {
   skipped = false;

@@ -40,6 +40,9 @@ struct PointPlan {
   std::vector<LaunchBefore> before;        ///< in turn, before each timed launch
 };
 
+/// The bytes of a memory that the point's accesses stay within.
+std::uint64_t reach_of(const PointPlan& plan, const std::string& memory);
+
 /// Plans one point. E04xx at the statement: an offset outside the memory, misaligned, visited twice in one ring, or linked to
 /// two different successors; a `require` that fails; a count that is no whole number. `skipped` is set where a `skip` holds.
 Result<PointPlan> plan_point(const Program& program, const Stage& stage, const Coordinates& at, const Scope& outer,

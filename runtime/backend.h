@@ -3,11 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "lang/base/result.h"
+#include "runtime/condition.h"
 #include "runtime/outcome.h"
 
 /// The seam between gexp and whatever executes kernels: a GPU through the driver (runtime/cuda) or a simulated one
@@ -30,7 +32,7 @@ struct DeviceInfo {
   std::uint64_t shared_per_sm = 0;
   std::string driver;                    ///< "580.159.04"; empty when simulated
   std::string uuid;
-  bool ecc = false, mig = false;
+  bool ecc = false, mig = false, persistence = false;
   std::string model_sha256;              ///< simulated: of the model file's bytes
 };
 
@@ -105,10 +107,18 @@ class Backend {
 
   virtual Result<KernelId> load(const KernelImage& image) = 0;
   /// Runs to the end, a fault, the time limit (seconds) or an interrupt. After a Fault or Timeout the backend has recovered, or
-  /// is no longer `usable()`; allocations and kernels made before are valid again only if `survives_faults()`.
+  /// is no longer `usable()`.
   virtual Outcome launch(KernelId kernel, const LaunchShape& shape, std::span<const Argument> arguments,
                          double time_limit) = 0;
-  [[nodiscard]] virtual bool survives_faults() const = 0;
+  /// How the device does now, other processes on it included; nothing where nobody can tell. `brief`: clocks and what holds them
+  /// down, for a look between launches.
+  [[nodiscard]] virtual std::optional<Condition> condition(bool brief) {
+    (void)brief;
+    return std::nullopt;
+  }
+  /// How often everything on the device was lost: allocations, kernels and textures are valid as long as this is what it was when
+  /// they were made. It may grow with any call.
+  [[nodiscard]] virtual std::uint64_t losses() const { return 0; }
   /// False when only a new process could go on (a driver that gives no new context after a fault).
   [[nodiscard]] virtual bool usable() const { return true; }
 };

@@ -16,6 +16,10 @@ class Benches {
 
   /// How many threads may call use() at once.
   [[nodiscard]] std::size_t workers() const { return workers_; }
+  /// Whether all points are measured on one device.
+  [[nodiscard]] bool shared() const { return shared_.has_value(); }
+  /// How the shared device does, in brief.
+  [[nodiscard]] std::optional<Condition> condition() { return backend_.condition(true); }
   /// `number`: of the batch; what chance decides on the device follows from it.
   void use(std::uint64_t number, const std::function<void(Bench&)>& measure);
 

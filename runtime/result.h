@@ -31,6 +31,12 @@ struct Spent {
   compiler::FullSweep full;
 };
 
+/// What a look at the device gave, and when.
+struct Seen {
+  std::string when;  ///< "begin", then "after NAME" for each stage
+  Condition condition;
+};
+
 /// One stage's part of a result.
 struct StageResult {
   enum class Status { Done, Blocked, Stopped };
@@ -40,6 +46,9 @@ struct StageResult {
   std::map<std::string, Value> inputs;  ///< findings of earlier stages, by stage name, as they were when it ran
   infer::Table table;
   std::int64_t skipped = 0;
+  std::int64_t no_room = 0;             ///< points for which the device had not enough memory
+  std::string why_no_room;              ///< of the first of them
+  std::string clocks;                   ///< what was done about clocks that changed while it was measured; empty: they did not, or nobody told
   std::optional<Spent> spent;           ///< of a refined stage that was measured to its end
   double seconds = 0;                   ///< wall time
 };
@@ -54,6 +63,7 @@ struct RunResult {
   std::map<std::string, Value> parameters;
   std::uint64_t seed = 1;
   DeviceInfo device;
+  std::vector<Seen> seen;  ///< of a GPU whose management library answers
   Value structure;  ///< of a simulated device, as its model says; for expects that read `model`, which are judged after everything was found
   std::string gexp_version, nvrtc;
   std::vector<KernelRecord> kernels;

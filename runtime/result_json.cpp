@@ -126,6 +126,8 @@ Json stage_json(const StageResult& stage) {
   json["inputs"] = values_json(stage.inputs);
   json["skipped"] = stage.skipped;
   json["unconverged"] = unconverged;
+  if (stage.no_room > 0) json["no_room"] = {{"points", stage.no_room}, {"why", stage.why_no_room}};
+  if (!stage.clocks.empty()) json["clocks"] = stage.clocks;
   if (stage.spent) {
     const auto& full = stage.spent->full;
     const auto whole = [](double number) { return static_cast<std::int64_t>(std::llround(number)); };
@@ -159,8 +161,17 @@ Json device_json(const DeviceInfo& device) {
     json["uuid"] = device.uuid;
     json["ecc"] = device.ecc;
     json["mig"] = device.mig;
+    json["persistence"] = device.persistence;
   }
   return json;
+}
+
+Json seen_json(const Seen& seen) {
+  const auto& now = seen.condition;
+  Json others = Json::array();
+  for (const auto& process : now.others) others.push_back({{"pid", process.pid}, {"bytes", process.bytes}});
+  return {{"when", seen.when}, {"sm_clock_hz", now.sm_clock_hz}, {"sm_clock_max_hz", now.sm_clock_max_hz}, {"memory_clock_hz", now.memory_clock_hz},
+          {"temperature", now.temperature}, {"busy_percent", now.busy}, {"slowed_by", now.slowed}, {"others", others}};
 }
 
 }  // namespace
@@ -178,6 +189,7 @@ std::string to_json(const RunResult& result) {
     json["spec"]["uses"].push_back({{"by", used.by}, {"path", used.path}, {"file", used.file}, {"sha256", used.sha256}, {"text", used.text}});
   }
   json["device"] = device_json(result.device);
+  for (const auto& seen : result.seen) json["device"]["seen"].push_back(seen_json(seen));
   if (result.structure.known()) json["device"]["structure_by_model"] = value_json(result.structure);
   Json kernels = Json::array();
   for (const auto& kernel : result.kernels) kernels.push_back({{"template", kernel.file}, {"key", kernel.key}});
@@ -280,6 +292,11 @@ StageResult read_stage(const Json& json) {
   stage.why = json.value("why", "");
   stage.inputs = read_values(json.at("inputs"));
   stage.skipped = json.at("skipped").get<std::int64_t>();
+  stage.clocks = json.value("clocks", "");
+  if (json.contains("no_room")) {
+    stage.no_room = json.at("no_room").at("points").get<std::int64_t>();
+    stage.why_no_room = json.at("no_room").at("why").get<std::string>();
+  }
   if (json.contains("refined")) {
     const auto& spent = json.at("refined");
     const auto& full = spent.at("full");
@@ -300,6 +317,20 @@ StageResult read_stage(const Json& json) {
     }
   }
   return stage;
+}
+
+Seen read_seen(const Json& json) {
+  Seen seen;
+  seen.when = json.at("when").get<std::string>();
+  auto& now = seen.condition;
+  now.sm_clock_hz = json.at("sm_clock_hz").get<double>();
+  now.sm_clock_max_hz = json.at("sm_clock_max_hz").get<double>();
+  now.memory_clock_hz = json.at("memory_clock_hz").get<double>();
+  now.temperature = json.at("temperature").get<int>();
+  now.busy = json.at("busy_percent").get<int>();
+  now.slowed = json.at("slowed_by").get<std::vector<std::string>>();
+  for (const auto& process : json.at("others")) now.others.push_back({process.at("pid").get<std::uint32_t>(), process.at("bytes").get<std::uint64_t>()});
+  return seen;
 }
 
 RunResult read_result(const Json& json) {
@@ -339,6 +370,10 @@ RunResult read_result(const Json& json) {
   result.device.uuid = device.value("uuid", "");
   result.device.ecc = device.value("ecc", false);
   result.device.mig = device.value("mig", false);
+  result.device.persistence = device.value("persistence", false);
+  if (device.contains("seen")) {
+    for (const auto& seen : device.at("seen")) result.seen.push_back(read_seen(seen));
+  }
   const auto& toolchain = json.at("toolchain");
   result.gexp_version = toolchain.at("gexp").get<std::string>();
   result.nvrtc = toolchain.at("nvrtc").get<std::string>();

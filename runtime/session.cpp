@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 
 #include "compiler/plan.h"
 #include "runtime/benches.h"
@@ -18,6 +19,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using compiler::Coordinates;
 using compiler::Names;
+
+/// Before its first kernel a run has used none of the device's time. Inside a container other processes may not be listed, but
+/// the time that they use is told, over up to a second: what one's own last run used is gone from it after that.
+constexpr int kBusy = 25, kBusyLooks = 4;  // percent
+constexpr double kBusyPause = 0.35;        // seconds
+constexpr const char* kBegin = "begin";
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -106,9 +113,27 @@ Result<> run_session(const compiler::Program& program, Backend& backend, jit::Co
   }
   Kernels kernels(compiler, options.template_folder, backend.target());
   Benches benches(program, *scope, backend, kernels, options.jobs);
-  const RunContext context{program, benches, options, progress, [&] { return since(start) > budget; }, so_far.kernels};
+  const RunContext context{program, benches, options, progress, [&] { return budget - since(start); }, so_far.kernels};
   std::optional<Diagnostic> problem;
   bool faulted = false;
+  bool told_of_others = false;
+  const auto look = [&](std::string when) {
+    auto now = backend.condition(false);
+    for (int i = 0; i < kBusyLooks && now && when == kBegin && now->others.empty() && now->busy > kBusy; ++i) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(kBusyPause));
+      now = backend.condition(false);
+    }
+    if (!now) return;
+    if (when == kBegin && now->others.empty() && now->busy > kBusy)
+      progress.notice(fmt::format("{} was busy before the run's first kernel ({} % of the time): something else computes on it", backend.device().id, now->busy));
+    if (!now->others.empty() && !told_of_others) {
+      told_of_others = true;
+      progress.notice(fmt::format("{} other {} on {}: times and rates may be {} doing", now->others.size(), now->others.size() == 1 ? "process computes" : "processes compute",
+                                  backend.device().id, now->others.size() == 1 ? "its" : "their"));
+    }
+    so_far.seen.push_back({std::move(when), std::move(*now)});
+  };
+  look(kBegin);
   for (std::size_t i = 0; i < program.stages.size() && !problem; ++i) {
     const auto& stage = program.stages[i];
     StageResult result;
@@ -128,6 +153,7 @@ Result<> run_session(const compiler::Program& program, Backend& backend, jit::Co
     StageRun run(context, stage, *scope, result);
     auto done = run.run();
     result.seconds = since(stage_start);
+    look("after " + stage.name);
     faulted = faulted || run.faulted();
     if (!done) {
       const auto missing = missing_input(stage, program, *scope);
@@ -141,10 +167,20 @@ Result<> run_session(const compiler::Program& program, Backend& backend, jit::Co
       }
       problem = done.error();
     } else if (!*done) {
-      so_far.end = run.stopped_by();
-      if (so_far.end == RunResult::End::OutOfTime) so_far.end = out_of_time;
       result.status = StageResult::Status::Stopped;
-      result.why = word(so_far.end);
+      result.why = run.given_up();
+      if (result.why.empty()) {
+        so_far.end = run.stopped_by();
+        if (so_far.end == RunResult::End::OutOfTime) so_far.end = out_of_time;
+        result.why = word(so_far.end);
+      }
+    }
+    if (result.no_room > 0 && result.table.points.empty() && result.status == StageResult::Status::Done) {
+      result.status = StageResult::Status::Blocked;
+      result.why = "the device has not enough memory for any of its points: " + result.why_no_room;
+      leave_unanswered(stage, result.why, *scope, so_far.findings);
+      so_far.stages.push_back(std::move(result));
+      continue;
     }
     answer_questions(stage, result.table, *scope, so_far.findings);
     so_far.stages.push_back(std::move(result));

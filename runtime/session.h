@@ -15,6 +15,8 @@ class Progress {
   virtual ~Progress() = default;
   virtual void stage(const std::string& name, std::size_t number, std::size_t of) { (void)name, (void)number, (void)of; }
   virtual void point(const std::string& where, std::size_t done) { (void)where, (void)done; }
+  /// Something that whoever reads the result should know, as soon as it is seen.
+  virtual void notice(const std::string& text) { (void)text; }
   virtual void finished() {}
 };
 

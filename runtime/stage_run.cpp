@@ -14,7 +14,10 @@ namespace {
 using compiler::Coordinates;
 using End = RunResult::End;
 
-constexpr int kMaxFaults = 3;  // a stage whose points keep faulting is given up
+// A stage whose points keep faulting is given up: after so many in a row, or in all.
+constexpr int kMostFaultsInARow = 3, kMostFaults = 10;
+constexpr double kAfterTimeout = 6;  // of a GPU: once a launch of a stage has hung, the others get this part of the limit
+constexpr double kLate = 0.5;        // seconds beyond the run's time that a launch may take
 
 bool same_coordinates(const infer::Point& point, const Coordinates& at) {
   return std::all_of(at.begin(), at.end(), [&](const auto& coordinate) {
@@ -26,7 +29,7 @@ bool same_coordinates(const infer::Point& point, const Coordinates& at) {
 }  // namespace
 
 StageRun::StageRun(const RunContext& run, const compiler::Stage& stage, const compiler::Scope& scope, StageResult& result)
-    : run_(run), stage_(stage), scope_(scope), result_(result) {
+    : run_(run), stage_(stage), scope_(scope), result_(result), launch_limit_(run.options.launch_limit) {
   result_.table.stage = stage.name;
   result_.table.timed = stage.timed_name;
   result_.table.timing = stage.timing == compiler::Timing::Each    ? infer::Table::Timing::Each
@@ -35,11 +38,16 @@ StageRun::StageRun(const RunContext& run, const compiler::Stage& stage, const co
   for (const auto& sweep : stage.sweeps) {
     result_.table.columns.insert(result_.table.columns.end(), sweep.names.begin(), sweep.names.end());
   }
+  if (run.benches.shared()) clocks_.emplace([&benches = run.benches] { return benches.condition(); });
 }
 
 Result<bool> StageRun::run() {
   const Measure how{[this](const Batch& batch) { return measure(batch); },
-                    [this](const compiler::Formula& condition, const Coordinates& at) { return value_at(condition, at); }, [this] { return converge(); }};
+                    [this](const compiler::Formula& condition, const Coordinates& at) { return value_at(condition, at); },
+                    [this]() -> Result<bool> {
+                      auto steady = measure_unsteady_again();
+                      return steady && *steady ? converge() : steady;
+                    }};
   auto complete = visit_points(stage_, scope_, how);
   sort_points();
   if (complete && *complete && compiler::is_refined(stage_)) result_.spent = spent();
@@ -70,8 +78,10 @@ std::optional<Spent> StageRun::spent() const {
 
 End StageRun::must_stop() const {
   if (run_.options.interrupted && run_.options.interrupted()) return End::Interrupted;
-  return run_.out_of_time() ? End::OutOfTime : End::Complete;
+  return run_.time_left() < 0 ? End::OutOfTime : End::Complete;
 }
+
+double StageRun::launch_limit() const { return std::min(launch_limit_.load(), std::max(run_.time_left(), 0.0) + kLate); }
 
 void StageRun::tell(const Coordinates& at) {
   std::string where;
@@ -131,16 +141,23 @@ void StageRun::add_runs(const compiler::PointPlan& plan, infer::Point& point, Me
     do {
       measured.stopped = must_stop();
       if (measured.stopped != End::Complete) break;
-      if (auto repeated = bench.repeat(plan, point, run_.options.launch_limit); !repeated) {
-        measured.problem = repeated.error();
+      const auto repeated = bench.repeat(plan, point, launch_limit());
+      if (!repeated || !point.outcome.done()) {
+        // What a run was told to end in the middle of is not the kernel's fault.
+        const bool unfinished = point.outcome.status != Outcome::Status::Fault;
+        measured.stopped = must_stop();
+        if (point.outcome.status == Outcome::Status::Interrupted) measured.stopped = End::Interrupted;
+        if (measured.stopped == End::Interrupted && repeated) point.outcome.status = Outcome::Status::Interrupted;
+        if (measured.stopped == End::Interrupted || (measured.stopped == End::OutOfTime && unfinished)) break;
+        if (!repeated && repeated.error().code == "E0802") measured.no_room = repeated.error().message;
+        else if (!repeated) measured.problem = repeated.error();
+        else measured.faulted = true;
         break;
       }
-      if (point.outcome.status == Outcome::Status::Interrupted) measured.stopped = End::Interrupted;
-      else measured.faulted = !point.outcome.done();
-      if (!point.outcome.done()) break;
       keep(point.runs.back());
     } while (!done());
     measured.usable = bench.usable();
+    measured.end = point.outcome;
     measured.kernels = bench.new_kernels();
   });
 }
@@ -184,9 +201,11 @@ Result<bool> StageRun::measure(const Batch& batch) {
   };
   const auto take = [&](std::size_t i, Measured& measured) -> Result<Next> {
     if (measured.skipped) ++result_.skipped;
+    if (!measured.no_room.empty() && ++result_.no_room == 1) result_.why_no_room = measured.no_room;
     if (measured.to_record) {
       result_.table.points.push_back(std::move(measured.point));
       if (stage_.repeat.until) plans_.push_back(std::move(measured.plan));
+      if (clocks_) clocks_->point(result_.table.points.size());
     }
     auto next = account(measured);
     if (!next || *next != Next::On) return next;
@@ -195,6 +214,38 @@ Result<bool> StageRun::measure(const Batch& batch) {
     return *wanted ? Next::On : Next::NotWanted;
   };
   return in_parallel(batch.points.size(), batch.all_wanted ? batch.points.size() : run_.benches.workers(), work, take);
+}
+
+Result<bool> StageRun::measure_unsteady_again() {
+  if (!clocks_) return true;
+  auto unsteady = clocks_->unsteady(result_.table.points.size());
+  std::erase_if(unsteady, [&](std::size_t i) { return !unsteady_.insert(i).second; });  // once each
+  if (unsteady.empty()) return true;
+  const auto before = clocks_->range();
+  const auto slowed = clocks_->slowed_by();
+  // What holds most points down is how the device does under this load: to measure them again would give the same.
+  if (2 * unsteady.size() > result_.table.points.size() || !clocks_->settle()) {
+    result_.clocks = fmt::format("{} of {} points were measured while the clocks were held down ({}): they stand as they are", unsteady_.size(),
+                                 result_.table.points.size(), slowed);
+    return true;
+  }
+  for (const auto i : unsteady) {
+    auto& point = result_.table.points[i];
+    if (!point.outcome.done()) continue;  // a lost point stays lost
+    Coordinates at;
+    for (const auto& column : result_.table.columns) at.emplace_back(column, point.at.at(column));
+    Measured measured;
+    measure_point(at, measured);
+    auto next = account(measured);
+    if (!next) return next.error();
+    // What was measured first is better than nothing.
+    if (measured.to_record && measured.point.outcome.done() && measured.point.runs.size() >= point.runs.size()) point = std::move(measured.point), ++measured_again_;
+    if (*next == Next::Stop) return false;
+  }
+  result_.clocks = fmt::format("{} of {} points were measured again: the SM clock went from {:.0f} to {:.0f} MHz{}", measured_again_, result_.table.points.size(), before.first / 1e6,
+                               before.second / 1e6, slowed.empty() ? "" : " (" + slowed + ")");
+  if (!clocks_->steady_now()) result_.clocks += ", and was held down then too";
+  return true;
 }
 
 /// The stopping rule, once every point has its least repetitions: only then are all latency classes of the stage in sight. Once
@@ -221,7 +272,19 @@ Result<StageRun::Next> StageRun::account(Measured& measured) {
     if (!known) run_.kernels.push_back(std::move(kernel));
   }
   if (measured.problem) return *measured.problem;
-  if (measured.faulted && (++faults_ == kMaxFaults || !measured.usable)) measured.stopped = End::Faulted;
+  faults_in_a_row_ = measured.faulted ? faults_in_a_row_ + 1 : 0;
+  if (measured.faulted) {
+    ++faults_;
+    const auto& end = measured.end;
+    if (end.status == Outcome::Status::Timeout && run_.benches.shared()) launch_limit_ = run_.options.launch_limit / kAfterTimeout;
+    if (!measured.usable) {
+      measured.stopped = End::Faulted;
+    } else if (faults_in_a_row_ == kMostFaultsInARow || faults_ == kMostFaults) {
+      measured.stopped = End::Faulted;
+      given_up_ = faults_in_a_row_ == kMostFaultsInARow ? fmt::format("given up after {} faults in a row", faults_in_a_row_) : fmt::format("given up after {} faults", faults_);
+      given_up_ += fmt::format("; the last: {}: {}", word(end.status), end.what);
+    }
+  }
   if (measured.stopped == End::Complete) return Next::On;
   if (stopped_by_ == End::Complete) stopped_by_ = measured.stopped;
   return Next::Stop;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <atomic>
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "compiler/plan.h"
 #include "runtime/benches.h"
+#include "runtime/clock_watch.h"
 #include "runtime/infer/classes.h"
 #include "runtime/schedule.h"
 #include "runtime/session.h"
@@ -20,7 +23,7 @@ struct RunContext {
   Benches& benches;
   const SessionOptions& options;
   Progress& progress;
-  std::function<bool()> out_of_time;   ///< asked by any thread
+  std::function<double()> time_left;   ///< seconds; asked by any thread
   std::vector<KernelRecord>& kernels;  ///< that recorded points ran, each once, in the order of the points
 };
 
@@ -34,14 +37,18 @@ class StageRun {
   Result<bool> run();
   [[nodiscard]] RunResult::End stopped_by() const { return stopped_by_; }
   [[nodiscard]] bool faulted() const { return faults_ > 0; }
+  /// Why the stage alone was given up, while the run goes on: its points keep faulting. Empty: it was not.
+  [[nodiscard]] const std::string& given_up() const { return given_up_; }
 
  private:
   /// Repetitions of one point, as a worker hands them over.
   struct Measured {
     bool skipped = false;
+    std::string no_room;     ///< why there is no memory for it; empty: there is
     bool to_record = false;  ///< `point` holds something new
     bool faulted = false;
     bool usable = true;      ///< the device, after a fault
+    Outcome end;             ///< of the last launch
     compiler::PointPlan plan;
     infer::Point point;
     std::vector<KernelRecord> kernels;
@@ -52,6 +59,8 @@ class StageRun {
 
   // Any thread.
   [[nodiscard]] RunResult::End must_stop() const;
+  /// Seconds for the next launch.
+  [[nodiscard]] double launch_limit() const;
   void measure_point(const compiler::Coordinates& at, Measured& measured);
   void measure_further(std::size_t index, Measured& measured);
   void add_runs(const compiler::PointPlan& plan, infer::Point& point, Measured& measured, const std::function<Result<bool>()>& enough);
@@ -65,6 +74,8 @@ class StageRun {
   /// taken too, unless a fault is the reason.
   Result<bool> in_parallel(std::size_t count, std::size_t ahead, const std::function<void(std::size_t, Measured&)>& work,
                            const std::function<Result<Next>(std::size_t, Measured&)>& take);
+  /// Points that were measured at another clock than the stage's others, or while something held the clocks down, once more.
+  Result<bool> measure_unsteady_again();
   /// What repetitions mean for the stage, besides their records.
   Result<Next> account(Measured& measured);
   Result<Value> value_at(const compiler::Formula& formula, const compiler::Coordinates& at);
@@ -78,10 +89,15 @@ class StageRun {
   const compiler::Scope& scope_;
   StageResult& result_;
   std::vector<compiler::PointPlan> plans_;  ///< by point; of a stage with a stopping rule
+  std::optional<ClockWatch> clocks_;        ///< of a device that all points share
+  std::set<std::size_t> unsteady_;          ///< points whose clock was judged
+  std::size_t measured_again_ = 0;
   infer::Classes classes_;
   std::size_t classified_runs_ = 0;
   RunResult::End stopped_by_ = RunResult::End::Complete;
-  int faults_ = 0;
+  int faults_ = 0, faults_in_a_row_ = 0;
+  std::string given_up_;
+  std::atomic<double> launch_limit_;
   std::mutex telling_;
   std::size_t told_ = 0;
 };

@@ -14,6 +14,10 @@ namespace {
 
 constexpr std::uint64_t kDefaultAlign = std::uint64_t{2} << 20;  // offsets then keep their low 21 address bits
 
+constexpr std::uint64_t kLeastStep = 4096;                        // of a memory that is made smaller
+constexpr std::uint64_t kRoundStep = std::uint64_t{1} << 20;     // of one of many MiB
+constexpr std::uint64_t kForRecords = std::uint64_t{256} << 20;  // that are left of a device's memory, at most
+
 constexpr std::uint64_t kWindow = compiler::kTraceBytes / 2;     // ticks of 16 bits
 
 Argument pointer(std::uint64_t address) { return {address, 8}; }
@@ -21,9 +25,10 @@ Argument pointer(std::uint64_t address) { return {address, 8}; }
 }  // namespace
 
 Bench::Bench(const compiler::Program& program, const compiler::Scope& scope, Backend& backend, Kernels& kernels)
-    : program_(program), scope_(scope), backend_(backend), kernels_(kernels) {}
+    : program_(program), scope_(scope), backend_(backend), kernels_(kernels), losses_(backend.losses()) {}
 
 Bench::~Bench() {
+  if (backend_.losses() != losses_) return;
   for (const auto& [name, buffer] : buffers_) backend_.release(buffer.first);
 }
 
@@ -44,13 +49,47 @@ Result<std::uint64_t> Bench::address_of(const std::string& name) {
     if (!address) {
       auto problem = address.error();
       problem.span = memory.span;
-      return problem;
+      return problem.code == "E0802" ? allocate_less(memory, *bytes, align, std::move(problem)) : problem;
     }
     buffers_["memory " + name] = {*address, *bytes};
     return *address;
   }
   GEXP_CHECK(false);
   return std::uint64_t{0};
+}
+
+Result<std::uint64_t> Bench::allocate_less(const compiler::Memory& memory, std::uint64_t bytes, std::uint64_t align, Diagnostic problem) {
+  std::uint64_t least = 0, most = bytes;  // what can be had, and what cannot
+  while (most - least > std::max(kLeastStep, bytes / 256)) {
+    const auto middle = least + (most - least) / 2;
+    auto tried = backend_.allocate(middle, align);
+    if (!tried && tried.error().code != "E0802") return tried.error();
+    if (tried) backend_.release(*tried);
+    (tried ? least : most) = middle;
+  }
+  // The rest is for the file's other memories, in proportion, and for the records.
+  double others = 0;
+  for (const auto& other : program_.memories) {
+    if (other.name == memory.name || other.space == compiler::Space::Shared || buffers_.contains("memory " + other.name)) continue;
+    if (auto size = compiler::memory_bytes(other, scope_); size) others += static_cast<double>(*size);
+  }
+  const auto share = static_cast<std::uint64_t>(static_cast<double>(least) * static_cast<double>(bytes) / (static_cast<double>(bytes) + others));
+  const auto left = share - std::min(kForRecords, share / 8), step = left > 64 * kRoundStep ? kRoundStep : kLeastStep, kept = left / step * step;
+  if (kept == 0) return problem;
+  auto address = backend_.allocate(kept, align);
+  if (!address) return problem;
+  buffers_["memory " + memory.name] = {*address, kept};
+  less_[memory.name] = fmt::format("`{}` is {} long instead of {}: {}", memory.name, show(static_cast<double>(kept), kBytes), show(static_cast<double>(bytes), kBytes), problem.message);
+  return *address;
+}
+
+Result<std::uint64_t> Bench::address_of(const std::string& name, const compiler::PointPlan& plan) {
+  auto address = address_of(name);
+  const auto less = less_.find(name);
+  if (!address || less == less_.end()) return address;
+  const auto reach = compiler::reach_of(plan, name);
+  if (reach <= buffers_.at("memory " + name).second) return address;
+  return failure("E0802", fmt::format("a point reaches {} of `{}`, and {}", show(static_cast<double>(reach), kBytes), name, less->second));
 }
 
 Result<std::uint64_t> Bench::buffer(const std::string& name, std::uint64_t bytes) {
@@ -116,9 +155,11 @@ Result<> Bench::calibrate(std::uint64_t words, infer::Point& point) {
   return Ok{};
 }
 
-void Bench::forget_after_fault() {
-  if (backend_.survives_faults()) return;
+void Bench::forget_what_was_lost() {
+  if (backend_.losses() == losses_) return;
+  losses_ = backend_.losses();
   buffers_.clear();
+  less_.clear();
   loaded_.clear();
   linked_.clear();
   textures_.clear();
@@ -148,19 +189,26 @@ Result<Outcome> Bench::launch(const compiler::PointPlan& plan, KernelId kernel, 
       if (auto done = backend_.flush(level); !done) return done.error();
     }
   }
-  auto outcome = backend_.launch(kernel, launch_shape(plan, shared_bytes), arguments, time_limit);
-  if (!outcome.done()) forget_after_fault();
-  return outcome;
+  return backend_.launch(kernel, launch_shape(plan, shared_bytes), arguments, time_limit);
 }
 
 Result<> Bench::repeat(const compiler::PointPlan& plan, infer::Point& point, double time_limit) {
+  forget_what_was_lost();
+  auto done = run_once(plan, point, time_limit);
+  if (backend_.losses() == losses_) return done;
+  forget_what_was_lost();
+  if (!done) point.outcome = {Outcome::Status::Fault, done.error().message, 0};
+  return Ok{};
+}
+
+Result<> Bench::run_once(const compiler::PointPlan& plan, infer::Point& point, double time_limit) {
   if (plan.shape.file == "body.cu") return run_body(plan, point, time_limit);
   return plan.shape.file == "total.cu" ? run_total(plan, point, time_limit) : run_each(plan, point, time_limit);
 }
 
 Result<> Bench::run_each(const compiler::PointPlan& plan, infer::Point& point, double time_limit) {
   const auto& links = plan.links.front();
-  auto base = address_of(links.memory);
+  auto base = address_of(links.memory, plan);
   if (!base) return base.error();
   auto kernel = kernel_for(plan.shape);
   if (!kernel) return kernel.error();

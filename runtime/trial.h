@@ -33,8 +33,8 @@ class Bench {
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
 
-  /// One more repetition of a point, appended to `point`. A launch that does not end well is in point.outcome; a Result error
-  /// is about the environment (no memory, no compiler).
+  /// One more repetition of a point, appended to `point`. A launch that does not end well, or a device that is lost meanwhile, is in
+  /// point.outcome; a Result error is about the environment (no compiler), or E0802: no room for this point.
   Result<> repeat(const compiler::PointPlan& plan, infer::Point& point, double time_limit);
 
   /// False after a fault that the device's driver does not let this process recover from.
@@ -43,7 +43,11 @@ class Bench {
   [[nodiscard]] std::vector<KernelRecord> new_kernels() { return std::exchange(new_kernels_, {}); }
 
  private:
+  /// E0802 where the point needs more of the memory than the device had.
+  Result<std::uint64_t> address_of(const std::string& memory, const compiler::PointPlan& plan);
   Result<std::uint64_t> address_of(const std::string& memory);
+  /// As much of a memory as there is, where there is not enough for all of it. `problem`: what the device said of all of it.
+  Result<std::uint64_t> allocate_less(const compiler::Memory& memory, std::uint64_t bytes, std::uint64_t align, Diagnostic problem);
   Result<KernelId> kernel_for(const compiler::Shape& shape);
   Result<std::uint64_t> buffer(const std::string& name, std::uint64_t bytes);
   Result<std::uint64_t> calibration_cell();
@@ -63,17 +67,21 @@ class Bench {
   /// Reads what the last launch tells of the region's cost; the point's is the mean of its runs'.
   Result<> calibrate(std::uint64_t words, infer::Point& point);
   Result<std::vector<std::uint32_t>> read_words(std::uint64_t address, std::size_t count);
-  void forget_after_fault();
+  /// What the device lost is made anew when it is needed next.
+  void forget_what_was_lost();
+  Result<> run_once(const compiler::PointPlan& plan, infer::Point& point, double time_limit);
 
   const compiler::Program& program_;
   const compiler::Scope& scope_;
   Backend& backend_;
   Kernels& kernels_;
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> buffers_;  ///< name -> address, bytes
+  std::map<std::string, std::string> less_;  ///< by memory that is smaller than it was to be: how the device put it
   std::map<compiler::Shape, KernelId> loaded_;
   std::vector<KernelRecord> new_kernels_;
   std::map<std::string, compiler::Links> linked_;  ///< what each memory holds now
   std::map<std::string, std::uint64_t> textures_;  ///< by memory
+  std::uint64_t losses_ = 0;                       ///< of the device, when all of this was made
 };
 
 }  // namespace gexp::runtime

@@ -57,7 +57,7 @@ Result<std::vector<Argument>> Bench::body_arguments(const compiler::BodyPlan& bo
       arguments.push_back(pointer(*table));
       continue;
     }
-    auto base = address_of(parameter.memory);
+    auto base = address_of(parameter.memory, plan);
     if (!base) return base.error();
     if (const auto links = links_of(parameter.memory); links != plan.links.end()) {
       if (auto done = link(*links, *base); !done) return done.error();

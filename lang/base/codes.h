@@ -141,6 +141,7 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0705", "no GPU, no GPU of this number, or one that is taken", ""},
     {"E0706", "an architecture that this NVRTC does not know", ""},
     {"E0707", "the driver fails", ""},
+    {"E0708", "no worker process to drive a GPU", ""},
     {"E0710", "a file that cannot be written", ""},
     {"E0711", "a file that cannot be read", ""},
     {"E0712", "the experiments that ship were not found", ""},

@@ -18,6 +18,7 @@
 #include "runtime/cli/use.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/sim/sim.h"
+#include "runtime/worker/worker.h"
 
 namespace gexp::cli {
 namespace {
@@ -28,6 +29,15 @@ constexpr const char* kDefaultModel = "gtx780";
 constexpr std::uintmax_t kMaxSpecBytes = 4u << 20;
 
 std::atomic<bool> interrupt_seen{false};
+
+/// A GPU is driven by a worker, this program once more (docs/robustness.md).
+Result<std::unique_ptr<runtime::Backend>> open_gpu(int ordinal) {
+  if (const char* here = std::getenv("GEXP_IN_PROCESS"); here && *here) return cuda::open(ordinal);
+  worker::Options options;
+  options.command = {"/proc/self/exe", "worker", fmt::format("{}", ordinal), fmt::format("{}", getpid())};
+  options.interrupted = interrupted;
+  return worker::open(std::move(options));
+}
 
 void on_interrupt(int) {
   if (interrupt_seen.exchange(true)) _exit(kInterrupted);
@@ -43,6 +53,10 @@ void catch_interrupts() {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+}
+
+void worker_command(int ordinal, int parent) {
+  worker::serve([ordinal] { return cuda::open(ordinal); }, parent);
 }
 
 bool interrupted() { return interrupt_seen.load(); }
@@ -187,15 +201,16 @@ std::optional<Loaded> load_spec(const Common& common, int& exit) {
 
 Result<std::unique_ptr<runtime::Backend>> open_device(const std::string& device, std::optional<std::uint64_t> seed) {
   if (device == "auto") {
-    const auto gpus = cuda::devices();
-    return gpus && !gpus->empty() ? open_device("cuda:0", seed) : open_device(fmt::format("sim:{}", kDefaultModel), seed);
+    auto gpu = open_gpu(0);
+    if (gpu || cuda::devices()) return gpu;
+    return open_device(fmt::format("sim:{}", kDefaultModel), seed);
   }
   if (device.rfind("cuda:", 0) == 0) {
     const auto number = device.substr(5);
     if (number.empty() || number.size() > 4 || !std::all_of(number.begin(), number.end(), ::isdigit)) {
       return failure("E0720", fmt::format("--device {}: a number follows cuda:", device), "write --device cuda:0");
     }
-    return cuda::open(std::stoi(number));
+    return open_gpu(std::stoi(number));
   }
   if (device.rfind("sim:", 0) == 0) {
     sim::Options options;

@@ -26,6 +26,7 @@ struct Common {
   std::string out;
   std::string templates;
   std::optional<double> time_limit;  ///< seconds
+  std::optional<double> launch_limit;  ///< seconds
   std::size_t jobs = 0;              ///< 0: one for each core
   bool json = false, quiet = false;
 };
@@ -60,6 +61,8 @@ int plan_command(const Common& common, bool dot);
 void check_estimate(const Common& common, const compiler::Program& program, const runtime::Backend& backend, Diagnostics& diagnostics);
 int devices_command(const std::string& show, bool json);
 int doctor_command();
+/// What drives a GPU for a gexp that started this one; ends with it.
+[[noreturn]] void worker_command(int ordinal, int parent);
 int list_command();
 
 /// A spec read and compiled, with its diagnostics already printed to stderr; nothing when it cannot run (`exit` says why).

@@ -6,10 +6,11 @@
 
 namespace gexp::cli {
 
-StderrProgress::StderrProgress(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO)) {}
+StderrProgress::StderrProgress(bool quiet, std::string prefix)
+    : quiet_(quiet), prefix_(prefix.empty() ? prefix : prefix + " "), terminal_(prefix.empty() && isatty(STDERR_FILENO)) {}
 
 void StderrProgress::stage(const std::string& name, std::size_t number, std::size_t of) {
-  stage_ = fmt::format("[{}/{}] {}", number, of, name);
+  stage_ = fmt::format("{}[{}/{}] {}", prefix_, number, of, name);
   if (quiet_) return;
   if (terminal_) {
     fmt::print(stderr, "\r\033[K{}", stage_);
@@ -26,6 +27,10 @@ void StderrProgress::point(const std::string& where, std::size_t done) {
   last_ = now;
   fmt::print(stderr, "\r\033[K{}: {} points, {}", stage_, done, where);
   std::fflush(stderr);
+}
+
+void StderrProgress::notice(const std::string& text) {
+  if (!quiet_) fmt::print(stderr, "{}note: {}\n", terminal_ ? "\r\033[K" : "", text);
 }
 
 void StderrProgress::finished() {

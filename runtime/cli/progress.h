@@ -9,13 +9,16 @@ namespace gexp::cli {
 /// One line on stderr that is rewritten on a terminal; one plain line a stage elsewhere.
 class StderrProgress final : public runtime::Progress {
  public:
-  explicit StderrProgress(bool quiet);
+  /// `prefix`: names the run where there are several; then nothing is rewritten.
+  explicit StderrProgress(bool quiet, std::string prefix = {});
   void stage(const std::string& name, std::size_t number, std::size_t of) override;
   void point(const std::string& where, std::size_t done) override;
+  void notice(const std::string& text) override;
   void finished() override;
 
  private:
   bool quiet_;
+  std::string prefix_;
   bool terminal_;
   std::string stage_;
   std::chrono::steady_clock::time_point last_{};

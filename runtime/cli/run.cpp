@@ -8,6 +8,7 @@
 
 #include "runtime/cli/app.h"
 #include "runtime/cli/progress.h"
+#include "runtime/cli/run.h"
 #include "runtime/device_facts.h"
 #include "runtime/cli/use.h"
 #include "runtime/jit/compiler.h"
@@ -27,17 +28,6 @@ std::string now() {
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
   return text;
-}
-
-/// What was measured must not be lost to a bad --out: the fallback is a file in the temporary folder.
-int save(const runtime::RunResult& result, const std::string& path) {
-  const auto text = runtime::to_json(result);
-  auto written = write_file(path, text);
-  if (written) return kDone;
-  print(written.error(), nullptr);
-  const auto rescue = fmt::format("/tmp/gexp-{}-{}.json", result.experiment, getpid());
-  if (write_file(rescue, text)) fmt::print(stderr, "the result was saved as {} instead\n", rescue);
-  return kEnvironment;
 }
 
 int exit_of(const runtime::RunResult& result) {
@@ -61,45 +51,50 @@ void keep_freed_memory() {
   mallopt(M_TRIM_THRESHOLD, 256 << 20);
 }
 
-int run_command(const Common& common) {
-  int exit = kDone;
-  auto loaded = load_spec(common, exit);
-  if (!loaded) return exit;
-  if (!common.out.empty()) {
-    if (auto writable = check_writable(common.out); !writable) {
-      print(writable.error(), nullptr);
-      return kEnvironment;
-    }
-  }
-  auto backend = open_device(common.device, common.seed.value_or(loaded->program.seed));
-  if (!backend) {
-    print(backend.error(), nullptr);
-    return kEnvironment;
-  }
-  loaded->program.device = runtime::device_facts((*backend)->device());
+/// What was measured must not be lost to a bad --out: the fallback is a file in the temporary folder.
+int save_result(const runtime::RunResult& result, const std::string& path) {
+  const auto text = runtime::to_json(result);
+  auto written = write_file(path, text);
+  if (written) return kDone;
+  print(written.error(), nullptr);
+  const auto rescue = fmt::format("/tmp/gexp-{}-{}.json", result.experiment, getpid());
+  if (write_file(rescue, text)) fmt::print(stderr, "the result was saved as {} instead\n", rescue);
+  return kEnvironment;
+}
+
+Ran run_on(const std::string& device, const Common& common, const Loaded& loaded, runtime::Progress& progress) {
+  Ran ran;
+  ran.program = loaded.program;
+  const auto failed = [&](const Diagnostic& problem, const Source* source, int exit) -> Ran& {
+    print(problem, source);
+    ran.exit = exit;
+    ran.broken = true;
+    return ran;
+  };
+  auto backend = open_device(device, common.seed.value_or(loaded.program.seed));
+  if (!backend) return failed(backend.error(), nullptr, kEnvironment);
+  ran.program.device = runtime::device_facts((*backend)->device());
   Diagnostics needs;
-  runtime::check_requirements(loaded->program, **backend, needs);
-  if (!needs.has_errors()) check_estimate(common, loaded->program, **backend, needs);
+  runtime::check_requirements(ran.program, **backend, needs);
+  if (!needs.has_errors()) check_estimate(common, ran.program, **backend, needs);
   if (needs.has_errors()) {
-    for (const auto& diagnostic : needs.sorted()) print(diagnostic, &loaded->source);
+    for (const auto& diagnostic : needs.sorted()) print(diagnostic, &loaded.source);
     const bool device_lacks = needs.sorted().front().code == "E0501";
-    return device_lacks ? kEnvironment : kSpec;
+    ran.exit = device_lacks ? kEnvironment : kSpec;
+    return ran;
   }
   auto compiler = jit::Compiler::open();
-  if (!compiler) {
-    print(compiler.error(), nullptr);
-    return kEnvironment;
-  }
+  if (!compiler) return failed(compiler.error(), nullptr, kEnvironment);
 
-  runtime::RunResult result;
-  result.experiment = loaded->program.experiment;
-  result.spec_path = loaded->source.path();
-  result.spec_text = loaded->source.text();
-  result.spec_sha256 = sha256_hex(loaded->source.text());
-  result.used = loaded->program.used;
+  auto& result = ran.result.emplace();
+  result.experiment = ran.program.experiment;
+  result.spec_path = loaded.source.path();
+  result.spec_text = loaded.source.text();
+  result.spec_sha256 = sha256_hex(loaded.source.text());
+  result.used = ran.program.used;
   result.settings = *split_settings(common.set);
-  for (const auto& parameter : loaded->program.parameters) result.parameters[parameter.name] = parameter.value;
-  result.seed = common.seed.value_or(loaded->program.seed);
+  for (const auto& parameter : ran.program.parameters) result.parameters[parameter.name] = parameter.value;
+  result.seed = common.seed.value_or(ran.program.seed);
   result.device = (*backend)->device();
   if (result.device.kind == "simulated") {
     if (const auto model = sim::read_model(result.device.id.substr(std::string_view("sim:").size())); model) {
@@ -114,25 +109,40 @@ int run_command(const Common& common) {
   options.template_folder = common.templates;
   options.interrupted = interrupted;
   options.time_limit = common.time_limit;
+  options.launch_limit = common.launch_limit.value_or(options.launch_limit);
   options.jobs = common.jobs;
+  if (auto done = runtime::run_session(ran.program, **backend, *compiler, options, progress, result); !done) {
+    const auto& code = done.error().code;
+    return failed(done.error(), &loaded.source, code.rfind("E07", 0) == 0 ? kEnvironment : code.rfind("E08", 0) == 0 ? kFault : kSpec);
+  }
+  ran.exit = exit_of(result);
+  return ran;
+}
+
+int run_command(const Common& common) {
+  int exit = kDone;
+  auto loaded = load_spec(common, exit);
+  if (!loaded) return exit;
+  if (common.device == "cuda:all") return survey(common, *loaded);
+  if (!common.out.empty()) {
+    if (auto writable = check_writable(common.out); !writable) {
+      print(writable.error(), nullptr);
+      return kEnvironment;
+    }
+  }
   catch_interrupts();
   keep_freed_memory();
   StderrProgress progress(common.quiet);
-  const auto done = runtime::run_session(loaded->program, **backend, *compiler, options, progress, result);
-
-  if (!common.out.empty()) exit = save(result, common.out);
+  const auto ran = run_on(common.device, common, *loaded, progress);
+  if (!ran.result) return ran.exit;
+  if (!common.out.empty()) exit = save_result(*ran.result, common.out);
   if (common.json) {
-    fmt::print("{}", runtime::to_json(result));
-  } else if (!common.quiet || done) {
-    fmt::print("{}", report::text(loaded->program, result, colour_on(STDOUT_FILENO)));
+    fmt::print("{}", runtime::to_json(*ran.result));
+  } else if (!common.quiet || !ran.broken) {
+    fmt::print("{}", report::text(ran.program, *ran.result, colour_on(STDOUT_FILENO)));
     if (!common.out.empty() && exit == kDone) fmt::print("saved as {}\n", common.out);
   }
-  if (!done) {
-    print(done.error(), &loaded->source);
-    const auto& code = done.error().code;
-    return code.rfind("E07", 0) == 0 ? kEnvironment : code.rfind("E08", 0) == 0 ? kFault : kSpec;
-  }
-  return exit != kDone ? exit : exit_of(result);
+  return exit != kDone ? exit : ran.exit;
 }
 
 int infer_command(const Common& common, const std::string& points) {
@@ -163,7 +173,7 @@ int infer_command(const Common& common, const std::string& points) {
     fmt::print("{}", runtime::csv(*table));
     return kDone;
   }
-  if (!common.out.empty()) exit = save(*result, common.out);
+  if (!common.out.empty()) exit = save_result(*result, common.out);
   if (common.json) {
     fmt::print("{}", runtime::to_json(*result));
   } else {

@@ -139,6 +139,7 @@ Result<Device> query_device(const Driver& driver, int ordinal) {
   const auto system = ask_system(info.uuid);
   info.driver =
       !system.driver.empty() ? system.driver : fmt::format("CUDA {}.{}", driver.version / 1000, driver.version % 1000 / 10);
+  info.persistence = system.persistence;
   info.mig = system.mig || info.name.find(" MIG ") != std::string::npos;
   return device;
 }

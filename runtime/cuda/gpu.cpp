@@ -2,6 +2,7 @@
 #include "runtime/cuda/gpu.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -16,7 +17,7 @@ using runtime::Outcome;
 using runtime::Requirement;
 using runtime::Target;
 
-constexpr unsigned kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
+constexpr unsigned kInOrder = 0;  // CU_STREAM_DEFAULT: kernels wait for the copies and the flush before them, which the default stream runs
 constexpr double kScatterLimit = 60;  // seconds; it takes milliseconds
 constexpr int kJitErrorLog = 5, kJitErrorLogBytes = 6;
 
@@ -50,8 +51,30 @@ Result<std::unique_ptr<runtime::Backend>> Gpu::open(int ordinal) {
   auto device = query_device(**driver, ordinal);
   if (!device) return device.error();
   auto gpu = std::make_unique<Gpu>(*driver, *device);
+  const auto before = gpu->monitor_.processes();
   if (auto made = gpu->create_context(); !made) return made.error();
+  gpu->find_own_pid(before);
   return std::unique_ptr<runtime::Backend>(std::move(gpu));
+}
+
+void Gpu::find_own_pid(const std::vector<runtime::Condition::Process>& before) {
+  own_pid_ = static_cast<std::uint32_t>(getpid());
+  const auto now = monitor_.processes();
+  const auto in = [](const auto& list, std::uint32_t pid) { return std::any_of(list.begin(), list.end(), [&](const auto& process) { return process.pid == pid; }); };
+  if (in(now, own_pid_)) return;
+  for (const auto& process : now) {
+    if (!in(before, process.pid)) own_pid_ = process.pid;
+  }
+}
+
+std::optional<runtime::Condition> Gpu::condition(bool brief) {
+  if (!monitor_.works()) return std::nullopt;
+  auto now = monitor_.condition(brief);
+  if (brief) return now;
+  for (const auto& process : monitor_.processes()) {
+    if (process.pid != own_pid_) now.others.push_back(process);
+  }
+  return now;
 }
 
 Gpu::~Gpu() {
@@ -68,7 +91,7 @@ Result<> Gpu::create_context() {
         "see the compute mode in nvidia-smi -q -d COMPUTE");
   }
   if (status == kSuccess) status = driver_->context_set_current(context_);
-  if (status == kSuccess) status = driver_->stream_create(&stream_, kNonBlocking);
+  if (status == kSuccess) status = driver_->stream_create(&stream_, kInOrder);
   if (status == kSuccess) status = driver_->event_create(&begin_, 0);
   if (status == kSuccess) status = driver_->event_create(&end_, 0);
   if (status != kSuccess) return failed("E0707", fmt::format("cannot open {}", device_.info.id), status);
@@ -78,6 +101,7 @@ Result<> Gpu::create_context() {
 void Gpu::replace_context() {
   driver_->context_destroy(context_);  // answers with the fault; what matters is that it is gone
   context_ = nullptr;
+  ++losses_;
   allocations_.clear();
   kernels_.clear();
   scatter4_ = scatter8_ = {};
@@ -138,12 +162,9 @@ Result<> Gpu::accepts(const Requirement& requirement) const {
       return not_met(requirement, fmt::format("blocks cannot be placed on one {} of {}", requirement.path, info.name), "leave `place` out");
     case Requirement::Kind::MemoryBytes: {
       if (auto usable = ready(); !usable) return usable;
-      std::size_t free = 0, total = 0;
-      if (const int status = driver_->memory_info(&free, &total); status != kSuccess)
-        return failed("E0707", "the GPU's free memory is not known", status);
-      if (amount <= free) return Ok{};
-      return not_met(requirement, fmt::format("{} has {} B of memory free, {} B are asked for", info.name, free, amount),
-                     "see nvidia-smi for what else uses it");
+      // What is free now is another question: where it is less, the points that fit are measured.
+      if (amount <= info.memory_bytes) return Ok{};
+      return not_met(requirement, fmt::format("{} has {} B of memory, {} B are asked for", info.name, info.memory_bytes, amount));
     }
   }
   GEXP_CHECK(false);

@@ -8,6 +8,7 @@
 #include "runtime/backend.h"
 #include "runtime/cuda/device.h"
 #include "runtime/cuda/driver.h"
+#include "runtime/cuda/nvml.h"
 #include "runtime/cuda/wait.h"
 
 namespace gexp::cuda {
@@ -16,7 +17,7 @@ namespace gexp::cuda {
 class Gpu final : public runtime::Backend {
  public:
   static Result<std::unique_ptr<runtime::Backend>> open(int ordinal);
-  Gpu(std::shared_ptr<const Driver> driver, Device device) : driver_(std::move(driver)), device_(std::move(device)) {}
+  Gpu(std::shared_ptr<const Driver> driver, Device device) : driver_(std::move(driver)), device_(std::move(device)), monitor_(device_.info.uuid) {}
   Gpu(const Gpu&) = delete;
   Gpu& operator=(const Gpu&) = delete;
   ~Gpu() override;
@@ -39,7 +40,8 @@ class Gpu final : public runtime::Backend {
   Result<runtime::KernelId> load(const runtime::KernelImage& image) override;
   runtime::Outcome launch(runtime::KernelId kernel, const runtime::LaunchShape& shape,
                           std::span<const runtime::Argument> arguments, double time_limit) override;
-  [[nodiscard]] bool survives_faults() const override { return false; }
+  [[nodiscard]] std::optional<runtime::Condition> condition(bool brief) override;
+  [[nodiscard]] std::uint64_t losses() const override { return losses_; }
   [[nodiscard]] bool usable() const override { return lost_.empty(); }
 
  private:
@@ -50,6 +52,8 @@ class Gpu final : public runtime::Backend {
     int dynamic_limit = -1, carveout = -1, bank_config = -1;  ///< as last set; -1: never
   };
 
+  /// Which of the processes on the device this one is: inside a container NVML's numbers are others.
+  void find_own_pid(const std::vector<runtime::Condition::Process>& before);
   /// E0707; also E0705 when the device is taken (compute mode).
   Result<> create_context();
   /// A context that faulted answers every call with its fault; only a new one helps, where the driver gives one (cuda.h).
@@ -69,6 +73,8 @@ class Gpu final : public runtime::Backend {
 
   std::shared_ptr<const Driver> driver_;
   Device device_;
+  Monitor monitor_;
+  std::uint32_t own_pid_ = 0;  ///< as NVML numbers processes
   ContextHandle context_ = nullptr;
   StreamHandle stream_ = nullptr;
   EventHandle begin_ = nullptr, end_ = nullptr;
@@ -80,6 +86,7 @@ class Gpu final : public runtime::Backend {
   DeviceAddress staged_offsets_ = 0, staged_values_ = 0;
   DeviceAddress sweeper_ = 0;  ///< memory whose writing drives everything else out of the L2
 
+  std::uint64_t losses_ = 0;  ///< contexts
   runtime::Outcome::Status lost_status_ = runtime::Outcome::Status::Fault;
   std::string lost_;  ///< why the device cannot be used by this process any more; empty: it can
 };

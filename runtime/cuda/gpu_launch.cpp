@@ -82,7 +82,7 @@ Outcome Gpu::ended(WaitEnd end, int status, double time_limit) {
                    : end == WaitEnd::Interrupted ? Outcome::Status::Interrupted
                                                  : Outcome::Status::Done;
   if (status == kNotReady) {
-    outcome.what = end == WaitEnd::TimedOut ? fmt::format("the kernel did not end within {} s", time_limit)
+    outcome.what = end == WaitEnd::TimedOut ? fmt::format("the kernel did not end within {:g} s", time_limit)
                                             : fmt::format("interrupted; the kernel did not end within {} s", kInterruptGrace);
     lost_ = "it still runs a kernel that did not end within its time limit; only a new process can go on";
     lost_status_ = Outcome::Status::Timeout;

@@ -9,7 +9,7 @@ namespace gexp::cuda {
 /// known".
 struct SystemFacts {
   std::string driver;  ///< "580.159.04"
-  bool mig = false;
+  bool mig = false, persistence = false;
 };
 SystemFacts ask_system(const std::string& gpu_uuid);
 

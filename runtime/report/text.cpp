@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace gexp::report {
 namespace {
@@ -86,6 +87,36 @@ std::string spent_text(const runtime::Spent& spent) {
                      full.at_least ? "at least " : full.about ? "about " : "", short_of(full.accesses / scale), name);
 }
 
+/// Who else computed on the device, and when it was seen.
+std::string others_text(const RunResult& result) {
+  std::map<std::uint32_t, std::pair<std::uint64_t, std::vector<std::string>>> others;  // by process: most memory, when
+  for (const auto& seen : result.seen) {
+    for (const auto& process : seen.condition.others) {
+      auto& [bytes, when] = others[process.pid];
+      bytes = std::max(bytes, process.bytes);
+      when.push_back(seen.when);
+    }
+  }
+  std::string text;
+  for (const auto& [pid, what] : others) {
+    text += fmt::format("\nanother process computed on {} (process {}{}), seen at {}{}: times and rates may be its doing", result.device.id, pid,
+                        what.first ? ", " + show(static_cast<double>(what.first), kBytes) : "", what.second.front(),
+                        what.second.size() > 1 ? fmt::format(" and {} times more", what.second.size() - 1) : "");
+  }
+  if (text.empty() && !result.seen.empty() && result.seen.front().condition.busy > 25) {
+    text = fmt::format("\n{} was busy before the run's first kernel ({} % of the time): times and rates may be the doing of something else", result.device.id,
+                       result.seen.front().condition.busy);
+  }
+  return text.empty() ? text : text + "\n";
+}
+
+/// "n = 64 KiB, k = 2"; the stage's only point has no coordinates.
+std::string place_text(const infer::Table& table, const infer::Point& point) {
+  std::string where;
+  for (const auto& column : table.columns) where += fmt::format("{}{} = {}", where.empty() ? "" : ", ", column, show(point.at.at(column)));
+  return where.empty() ? "of the stage" : where;
+}
+
 }  // namespace
 
 std::string text(const compiler::Program& program, const RunResult& result, bool colour) {
@@ -118,14 +149,18 @@ std::string text(const compiler::Program& program, const RunResult& result, bool
     points += stage.table.points.size();
     for (const auto& point : stage.table.points) {
       unconverged += point.converged ? 0 : 1;
-      if (!point.outcome.done()) out += fmt::format("\n{}: a point ended by {}: {}\n", stage.name, word(point.outcome.status), point.outcome.what);
+      if (!point.outcome.done()) out += fmt::format("\n{}: the point {} ended by {}: {}\n", stage.name, place_text(stage.table, point), word(point.outcome.status), point.outcome.what);
     }
+    if (stage.no_room > 0) out += fmt::format("\n{}: {} points were left out for want of memory: {}\n", stage.name, stage.no_room, stage.why_no_room);
+    if (!stage.clocks.empty()) out += fmt::format("\n{}: {}\n", stage.name, stage.clocks);
     if (stage.status != runtime::StageResult::Status::Done) out += fmt::format("\n{}: {}\n", stage.name, stage.why);
   }
+  out += paint("33", others_text(result));
   out += fmt::format("\n{} of {} findings found, {} of {} expectations held, {} points", found, result.findings.size(), pass, judged, points);
   if (unconverged) out += fmt::format(" ({} unconverged)", unconverged);
   out += fmt::format(", {:.1f} s", result.seconds);
-  if (result.end != RunResult::End::Complete) out += fmt::format("; ENDED EARLY: {}", word(result.end));
+  const bool to_the_end = std::all_of(result.stages.begin(), result.stages.end(), [](const auto& stage) { return stage.status == runtime::StageResult::Status::Done; });
+  if (result.end != RunResult::End::Complete) out += fmt::format("; {}: {}", to_the_end ? "WITH POINTS LOST" : "ENDED EARLY", word(result.end));
   return out + "\n";
 }
 

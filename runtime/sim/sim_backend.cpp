@@ -62,7 +62,6 @@ class SimBackend final : public runtime::Backend {
 
   const runtime::DeviceInfo& device() const override { return info_; }
   runtime::Target target() const override { return {}; }
-  bool survives_faults() const override { return true; }
 
   std::unique_ptr<runtime::Backend> another(std::uint64_t number) const override {
     auto made = std::make_unique<SimBackend>(model_, info_.id, info_.model_sha256, seed_, mix(number));

@@ -51,6 +51,9 @@ TEST_CASE("a point is a ring of links, a warm-up and a trace") {
 
 TEST_CASE("what a chase cannot follow is refused at the statement") {
   CHECK(plan(replaced(kRing, "u32[1KiB]", "u32[96B]"), 128).error().code == "E0420");
+  const auto far = replaced(replaced(kRing, "u32[1KiB]", "u32[32GiB]"), "uniform(stride: 32B, span: n)", "[0B, 16GiB]");
+  CHECK(plan(far, 128).error().code == "E0420");  // of a link of 4 B
+  CHECK(plan(replaced(replaced(far, "laps 3", "laps 3 as 8B"), "laps 2", "laps 2 as 8B"), 128));
   CHECK(plan(replaced(kRing, "stride: 32B", "stride: 6B"), 128).error().code == "E0421");
   CHECK(plan(replaced(kRing, "uniform(stride: 32B, span: n)", "[0B, 4B, 0B]"), 128).error().code == "E0422");
   CHECK(plan(replaced(kRing, "laps 3", "laps 0"), 128).error().code == "E0426");

@@ -26,7 +26,7 @@ class Forwarding : public runtime::Backend {
   Result<std::uint64_t> constant(runtime::KernelId k, const std::string& n) override { return inner_->constant(k, n); }
   Result<runtime::KernelId> load(const runtime::KernelImage& image) override { return inner_->load(image); }
   runtime::Outcome launch(runtime::KernelId k, const runtime::LaunchShape& s, std::span<const runtime::Argument> a, double t) override { return inner_->launch(k, s, a, t); }
-  bool survives_faults() const override { return inner_->survives_faults(); }
+  std::uint64_t losses() const override { return inner_->losses(); }
 
  protected:
   std::unique_ptr<runtime::Backend> inner_;

@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
 
   auto* run = app.add_subcommand("run", "run an experiment and say what it finds");
   add_spec(*run, common);
-  run->add_option("--device", common.device, "auto, cuda:N, sim:NAME or sim:FILE.toml")->capture_default_str();
+  run->add_option("--device", common.device, "auto, cuda:N, cuda:all (every GPU here, at once), sim:NAME or sim:FILE.toml")->capture_default_str();
   run->add_option("--seed", common.seed, "seed of a simulated device, instead of the spec's");
   run->add_option("--out", common.out, "save the result, records included, as this JSON file");
   run->add_flag("--json", common.json, "print the result as JSON, and nothing else, on stdout");
@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
   run->add_option("--jobs", common.jobs, "points measured at once on a simulated device; by default one for each core of this machine. The result is the same")
       ->check(CLI::Range(1, 1024));
   run->add_option("--time-limit", common.time_limit, "seconds after which the run ends, instead of the file's budget")->check(CLI::PositiveNumber);
+  run->add_option("--launch-limit", common.launch_limit, "seconds after which one launch is taken to hang; 60 by default")->check(CLI::PositiveNumber);
 
   auto* plan = app.add_subcommand("plan", "what a run would do and about how long it would take, without running it");
   add_spec(*plan, common);
@@ -99,12 +100,18 @@ int main(int argc, char** argv) {
   auto* doctor = app.add_subcommand("doctor", "what gexp found on this machine and what is missing");
   auto* list = app.add_subcommand("list", "the experiments that ship");
 
+  int ordinal = 0, parent = 0;
+  auto* worker = app.add_subcommand("worker", "")->group("");  // for gexp itself
+  worker->add_option("ordinal", ordinal)->required();
+  worker->add_option("parent", parent)->required();
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
     const int code = app.exit(problem);
     return code == 0 ? 0 : gexp::cli::kSpec;
   }
+  if (*worker) gexp::cli::worker_command(ordinal, parent);
   if (*run) return gexp::cli::run_command(common);
   if (*plan) return gexp::cli::plan_command(common, dot);
   if (*check) return gexp::cli::check_command(files, json);

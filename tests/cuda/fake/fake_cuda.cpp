@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in for libcuda: one GPU whose memory is the host's. FAKE_CUDA names what goes wrong (see the tests). A kernel's first
-// parameter says how it ends: 0 well, otherwise with that CUresult; kNeverEnds never. The kernels scatter4 and scatter8 do
-// their work. Built once with FAKE_TOO_OLD: without cuFuncSetAttribute, as before CUDA 9.
+// A stand-in for libcuda: GPUs whose memory is the host's. FAKE_CUDA names what goes wrong, words separated by commas (see the
+// tests). A kernel's first parameter says how it ends: 0 well, otherwise with that CUresult; kNeverEnds never. The kernels scatter4
+// and scatter8 do their work. gexp's own kernel is taken for each.cu: every access takes 100 cycles, and the point whose timed
+// steps are N faults, hangs or kills its process by fault_at=N, hang_at=N, die_at=N; slow=N: a launch takes N us. memory=BYTES and gpus=N say how many there are.
+// Built once with FAKE_TOO_OLD: without cuFuncSetAttribute, as before CUDA 9.
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <set>
 #include <string>
+#include <string_view>
+
+#include "compiler/calibrate.h"
+#include "compiler/emit.h"
 
 #include "runtime/cuda/driver.h"
 #include "tests/cuda/fake/fake_cuda.h"
@@ -15,16 +25,29 @@ using namespace gexp::cuda;
 
 namespace {
 
-bool scripted(const char* what) {
+/// What follows `what` in one of the script's words; null when none begins so.
+const char* scripted_word(std::string_view what) {
   const char* script = std::getenv("FAKE_CUDA");
-  return script != nullptr && std::strcmp(script, what) == 0;
+  for (const char* at = script; at != nullptr && *at != '\0'; at = std::strchr(at, ',') ? std::strchr(at, ',') + 1 : nullptr) {
+    if (std::string_view(at).starts_with(what)) return at + what.size();
+  }
+  return nullptr;
+}
+bool scripted(std::string_view what) {
+  const char* rest = scripted_word(what);
+  return rest != nullptr && (*rest == '\0' || *rest == ',');
+}
+std::size_t scripted_number(std::string_view what, std::size_t otherwise) {
+  const char* rest = scripted_word(what);
+  return rest != nullptr ? std::strtoull(rest, nullptr, 10) : otherwise;
 }
 
 int fault = 0;  // of the living context: sticky
 bool never_ends = false;
 int contexts_made = 0;
 int set_values[16];
-std::set<DeviceAddress> allocated;
+std::map<DeviceAddress, std::size_t> allocated;
+int opened_device = 0;
 std::string kernel_name;
 
 template <class T>
@@ -42,6 +65,28 @@ void scatter(void** arguments, std::size_t width) {
   for (std::uint32_t i = 0; i < count; ++i) {
     std::memcpy(reinterpret_cast<char*>(base + static_cast<std::uint64_t>(offsets[i])), &values[i], width);
   }
+}
+
+std::size_t free_memory() {
+  auto free = scripted_number("memory=", std::size_t{1} << 29);
+  for (const auto& [address, bytes] : allocated) free -= bytes;
+  return free;
+}
+
+constexpr std::size_t kNone = ~std::size_t{0};
+
+/// each.cu with every access a hit of 100 cycles, in a region that costs 8.
+void run_each(void** arguments) {
+  const auto steps = argument<std::uint32_t>(arguments, 5);
+  if (const auto microseconds = scripted_number("slow=", 0)) usleep(static_cast<useconds_t>(microseconds));
+  if (steps == scripted_number("die_at=", kNone)) kill(getpid(), SIGKILL);
+  if (steps == scripted_number("hang_at=", kNone) || scripted("hang")) never_ends = true;
+  if (steps == scripted_number("fault_at=", kNone) || scripted("fault")) fault = 700;
+  auto* ticks = reinterpret_cast<std::uint32_t*>(argument<std::uint64_t>(arguments, 6));
+  for (std::uint32_t i = 0; i < steps; ++i) ticks[i] = 108 + 10 * static_cast<std::uint32_t>(scripted("uneven") ? opened_device : 0);
+  auto* overhead = reinterpret_cast<std::uint32_t*>(argument<std::uint64_t>(arguments, 8));
+  using namespace gexp::compiler;
+  for (int i = 0; i < kCalibrationWords; ++i) overhead[i] = i < kChainTimes ? 160 : i < 2 * kChainTimes ? 800 : 48;
 }
 
 }  // namespace
@@ -81,7 +126,7 @@ int cuTexObjectCreate(unsigned long long* handle, const ResourceDescription*, co
   return 0;
 }
 int cuDeviceGetCount(int* count) {
-  *count = scripted("empty") ? 0 : 1;
+  *count = scripted("empty") ? 0 : static_cast<int>(scripted_number("gpus=", 1));
   return 0;
 }
 int cuDeviceGet(int* device, int ordinal) {
@@ -92,8 +137,8 @@ int cuDeviceGetName(char* name, int size, int) {
   std::strncpy(name, "NVIDIA H200", static_cast<std::size_t>(size));
   return scripted("nameless") ? 999 : 0;
 }
-int cuDeviceGetUuid(Uuid* uuid, int) {
-  for (int i = 0; i < 16; ++i) uuid->bytes[i] = static_cast<char>(i * 17);
+int cuDeviceGetUuid(Uuid* uuid, int device) {
+  for (int i = 0; i < 16; ++i) uuid->bytes[i] = static_cast<char>(i * 17 + device);
   return 0;
 }
 int cuDeviceTotalMem_v2(std::size_t* bytes, int) {
@@ -149,30 +194,31 @@ int cuDeviceGetAttribute(int* value, Attribute which, int) {
   return 0;
 }
 
-int cuCtxCreate_v2(ContextHandle* context, unsigned, int) {
+int cuCtxCreate_v2(ContextHandle* context, unsigned, int device) {
   if (scripted("taken")) return 46;
   if (scripted("no_second_context") && contexts_made > 0) return fault;
   ++contexts_made;
+  opened_device = device;
   fault = 0;
   *context = reinterpret_cast<ContextHandle>(&fault);
   return 0;
 }
 int cuCtxDestroy_v2(ContextHandle) {
-  for (const auto address : allocated) std::free(reinterpret_cast<void*>(address));
+  for (const auto& [address, bytes] : allocated) std::free(reinterpret_cast<void*>(address));
   allocated.clear();
   return fault;
 }
 int cuCtxSetCurrent(ContextHandle) { return 0; }
 
 int cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
-  *free = std::size_t{1} << 29;
+  *free = free_memory();
   *total = std::size_t{1} << 30;
   return fault;
 }
 int cuMemAlloc_v2(DeviceAddress* address, std::size_t bytes) {
-  if (bytes > (std::size_t{1} << 29)) return 2;
+  if (bytes > free_memory()) return 2;
   *address = reinterpret_cast<DeviceAddress>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
-  allocated.insert(*address);
+  allocated[*address] = bytes;
   return fault;
 }
 int cuMemFree_v2(DeviceAddress address) {
@@ -231,6 +277,10 @@ int cuLaunchKernel(FunctionHandle function, unsigned, unsigned, unsigned, unsign
   if (name == "scatter4") scatter(arguments, 4);
   if (name == "scatter8") scatter(arguments, 8);
   if (name.starts_with("scatter")) return fault;
+  if (name == gexp::compiler::kEntry) {
+    run_each(arguments);
+    return 0;
+  }
   const auto end = argument<std::uint32_t>(arguments, 0);
   if (end == kFakeNeverEnds) {
     never_ends = true;
@@ -240,7 +290,8 @@ int cuLaunchKernel(FunctionHandle function, unsigned, unsigned, unsigned, unsign
   return 0;
 }
 
-int cuStreamCreate(StreamHandle* stream, unsigned) {
+int cuStreamCreate(StreamHandle* stream, unsigned flags) {
+  set_values[kFakeStreamFlags] = static_cast<int>(flags);
   *stream = reinterpret_cast<StreamHandle>(&fault);
   return fault;
 }
