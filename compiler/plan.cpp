@@ -431,7 +431,9 @@ std::set<std::string> names_in_text(const Program& program, const Stage& stage) 
 
 std::uint64_t reach_of(const PointPlan& plan, const std::string& memory) {
   std::uint64_t reach = 0;
-  for (const auto* body : {&plan.body, &plan.before_body}) {
+  std::vector<const BodyPlan*> bodies{&plan.body};
+  for (const auto& before : plan.before) bodies.push_back(&before.body);
+  for (const auto* body : bodies) {
     if (const auto found = body->reach.find(memory); found != body->reach.end()) reach = std::max(reach, found->second);
   }
   for (const auto& links : plan.links) {

@@ -182,14 +182,14 @@ LaunchShape Bench::launch_shape(const compiler::PointPlan& plan, std::uint64_t s
   return shape;
 }
 
-Result<Outcome> Bench::launch(const compiler::PointPlan& plan, KernelId kernel, std::uint64_t shared_bytes, const std::vector<Argument>& arguments,
-                              double time_limit, bool flush) {
-  if (flush) {
+Result<Outcome> Bench::launch(const compiler::PointPlan& plan, KernelId kernel, const LaunchShape& shape, const std::vector<Argument>& arguments,
+                              double time_limit, bool first) {
+  if (first) {
     for (const auto& level : plan.flushes) {
       if (auto done = backend_.flush(level); !done) return done.error();
     }
   }
-  return backend_.launch(kernel, launch_shape(plan, shared_bytes), arguments, time_limit);
+  return backend_.launch(kernel, shape, arguments, time_limit);
 }
 
 Result<> Bench::repeat(const compiler::PointPlan& plan, infer::Point& point, double time_limit) {
@@ -239,7 +239,7 @@ Result<> Bench::run_each(const compiler::PointPlan& plan, infer::Point& point, d
                                              pointer(*cell),
                                              pointer(*empty),
                                              pointer(*empty + compiler::kCalibrationWords * 4)};
-    const auto outcome = launch(plan, *kernel, static_cast<std::uint64_t>(compiler::kTraceBytes), arguments, time_limit, plan.before.empty());
+    const auto outcome = launch(plan, *kernel, launch_shape(plan, static_cast<std::uint64_t>(compiler::kTraceBytes)), arguments, time_limit, plan.before.empty());
     if (!outcome) return outcome.error();
     if (!outcome->done()) {
       point.outcome = *outcome;
@@ -296,7 +296,7 @@ Result<> Bench::run_total(const compiler::PointPlan& plan, infer::Point& point, 
                                            pointer(*empty),
                                            pointer(*last)};
   if (auto before = launch_before(plan, point, time_limit); !before || !*before) return before ? Result<>(Ok{}) : Result<>(before.error());
-  const auto outcome = launch(plan, *kernel, bytes, arguments, time_limit, plan.before.empty());
+  const auto outcome = launch(plan, *kernel, launch_shape(plan, bytes), arguments, time_limit, plan.before.empty());
   if (!outcome) return outcome.error();
   if (!outcome->done()) {
     point.outcome = *outcome;

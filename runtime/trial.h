@@ -60,9 +60,9 @@ class Bench {
   /// The warm-ups that are launches of their own, after emptying what the stage flushes. False: one did not end well, which
   /// point.outcome then says.
   Result<bool> launch_before(const compiler::PointPlan& plan, infer::Point& point, double time_limit);
-  /// Empties what the stage flushes, then launches.
-  Result<Outcome> launch(const compiler::PointPlan& plan, KernelId kernel, std::uint64_t shared_bytes, const std::vector<Argument>& arguments,
-                         double time_limit, bool flush = true);
+  /// Empties what the stage flushes where it is the `first` launch of a repetition, then launches.
+  Result<Outcome> launch(const compiler::PointPlan& plan, KernelId kernel, const LaunchShape& shape, const std::vector<Argument>& arguments,
+                         double time_limit, bool first = true);
   [[nodiscard]] LaunchShape launch_shape(const compiler::PointPlan& plan, std::uint64_t shared_bytes) const;
   /// Reads what the last launch tells of the region's cost; the point's is the mean of its runs'.
   Result<> calibrate(std::uint64_t words, infer::Point& point);

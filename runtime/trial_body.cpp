@@ -92,9 +92,9 @@ Result<bool> Bench::launch_before(const compiler::PointPlan& plan, infer::Point&
     if (!cell) return cell.error();
     std::vector<Argument> arguments = {pointer(*cell), pointer(*records), pointer(*overhead), {0, 4}, {0, 4}, {0, 4}};
     arguments.insert(arguments.end(), rest->begin(), rest->end());
-    auto wide = plan;  // its shape, on the same carve-out
-    wide.grid = before.grid, wide.block = before.block;
-    auto outcome = launch(wide, *kernel, before.body.shared_bytes, arguments, time_limit, i == 0);
+    auto shape = launch_shape(plan, before.body.shared_bytes);
+    shape.grid = before.grid, shape.block = before.block;
+    auto outcome = launch(plan, *kernel, shape, arguments, time_limit, i == 0);
     if (!outcome) return outcome.error();
     point.outcome = *outcome;
     if (!outcome->done()) return false;
@@ -123,7 +123,7 @@ Result<> Bench::run_body(const compiler::PointPlan& plan, infer::Point& point, d
     std::vector<Argument> arguments = {pointer(*cell), pointer(*records), pointer(*overhead), {skip, 4}, {window, 4}, {trace_at / 2, 4}};
     arguments.insert(arguments.end(), rest->begin(), rest->end());
     const auto shared = each ? trace_at + static_cast<std::uint64_t>(compiler::kTraceBytes) : plan.body.shared_bytes;
-    auto outcome = launch(plan, *kernel, shared, arguments, time_limit, plan.before.empty());
+    auto outcome = launch(plan, *kernel, launch_shape(plan, shared), arguments, time_limit, plan.before.empty());
     if (!outcome) return outcome.error();
     if (outcome->done() && wall && outcome->elapsed_seconds > 4.2) {
       outcome->status = Outcome::Status::Timeout;
