@@ -59,7 +59,7 @@ constexpr auto kVocabulary = std::to_array<Callable>({
     analysis("last_flat", Subject::Value, Answer::Over, Clause::Must, "last_flat(misses(lat) over n)"),
     analysis("first_flat", Subject::Value, Answer::Over, Clause::Must, "first_flat(misses(lat) over hole)"),
     analysis("first_miss", Subject::Record, Answer::Bytes, Clause::Must, "first_miss(lat over extra)"),
-    analysis("miss_spacing", Subject::Record, Answer::Bytes, Clause::Never, "miss_spacing(lat)"),
+    analysis("miss_spacing", Subject::Record, Answer::Bytes, Clause::Never, "miss_spacing(lat)", {kAbove}),
     analysis("fastest", Subject::Record, Answer::Cycles, Clause::Never, "fastest(lat)"),
     analysis("slowest", Subject::Record, Answer::Cycles, Clause::Never, "slowest(lat)"),
     analysis("latency_classes", Subject::Record, Answer::CyclesList, Clause::Never, "latency_classes(lat)"),
@@ -83,7 +83,7 @@ constexpr auto kVocabulary = std::to_array<Callable>({
              {Label{"requests", Takes::PerPoint}, Label{"instructions", Takes::PerPoint}, Label{"accesses", Takes::PerPoint, true}}, Clause::May),
     analysis("saturation", Subject::Value, Answer::Saturation, Clause::Must, "saturation(rate over inflight, latency: 400cycles)",
              {Label{"latency", Takes::Cycles, true}, Label{"per", Takes::Bytes, true}}, Clause::May),
-    analysis("prefetch", Subject::Record, Answer::Bytes, Clause::Never, "prefetch(lat)", {}, Clause::Never, Clause::Never),
+    analysis("prefetch", Subject::Record, Answer::Bytes, Clause::Never, "prefetch(lat)", {kAbove}, Clause::Never, Clause::Never),
 
     // Of a record, at one point.
     plain_call("median", Kind::Column, Subject::Value, 1, 1, Answer::Subject, "median(lat)"),

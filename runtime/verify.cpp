@@ -40,8 +40,9 @@ Verdict verdict_of(const compiler::Expectation& expectation, const Judgement& ju
   const infer::Finding* missing = nullptr;
   for (const auto& finding : result.findings) {
     if (std::find(ids.begin(), ids.end(), finding.id) == ids.end()) continue;
-    if (!missing && finding.status == infer::Finding::Status::Undetermined) missing = &finding;
-    verdict.confidence = std::min(verdict.confidence, finding.confidence);
+    // What was not found did not decide, where something was decided.
+    if (finding.status != infer::Finding::Status::Undetermined) verdict.confidence = std::min(verdict.confidence, finding.confidence);
+    else if (!missing) missing = &finding;
   }
   using Status = Judgement::Status;
   if (judgement.status == Status::Pass || judgement.status == Status::UnexpectedPass) verdict.kind = Verdict::Kind::Right;

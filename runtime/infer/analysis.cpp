@@ -84,6 +84,12 @@ Value argument_value(const Context& context, const std::string& label) {
   return value ? *value : Value();
 }
 
+std::optional<double> above_of(const Context& context) {
+  const auto value = argument_value(context, "above");
+  const auto* n = value.get<Number>();
+  return n ? std::optional(n->number) : std::nullopt;
+}
+
 std::optional<Number> number_at(const Context& context, const compiler::Formula& formula, std::size_t point) {
   const auto value = compiler::evaluate(formula, PointScope(context.table, context.classes, point, context.stage, context.outer));
   const auto* n = value ? value->get<Number>() : nullptr;

@@ -60,6 +60,8 @@ Finding found(const Context& context, Value value, double confidence, std::strin
 const compiler::Formula::Argument* argument(const Context& context, const std::string& label = {});
 /// The value of a labelled argument in the outer scope (a param, an earlier finding); unknown when absent or unknown.
 Value argument_value(const Context& context, const std::string& label);
+/// Cycles after `above:`; nullopt without it.
+std::optional<double> above_of(const Context& context);
 
 /// A formula's number at one point of the table; nullopt where it has none.
 std::optional<Number> number_at(const Context& context, const compiler::Formula& formula, std::size_t point);

@@ -351,10 +351,10 @@ Classes classify(const Table& table) {
   return classes;
 }
 
-std::optional<MissRange> raw_miss_range(const Table& table, const Classes& classes) {
+std::optional<MissRange> raw_miss_range(const Table& table, const Classes& classes, std::optional<double> slower_than) {
   auto raw = classes;
   raw.even = nullptr;
-  return miss_range(table, raw);
+  return miss_range(table, raw, slower_than);
 }
 
 std::optional<MissRange> miss_range(const Table& table, const Classes& classes, std::optional<double> slower_than) {

@@ -77,7 +77,7 @@ class Misses {
 /// latency belongs to. nullopt: there is no slower class in the table.
 std::optional<MissRange> miss_range(const Table& table, const Classes& classes, std::optional<double> slower_than = std::nullopt);
 /// The same of ticks as they were measured: for walks that see each address once, where its place cannot be told from a miss.
-std::optional<MissRange> raw_miss_range(const Table& table, const Classes& classes);
+std::optional<MissRange> raw_miss_range(const Table& table, const Classes& classes, std::optional<double> slower_than = std::nullopt);
 
 /// How often a position may look like a miss by interference alone, visited so often, among so many positions.
 double most_strays(const MissRange& range, double visits, std::size_t positions);

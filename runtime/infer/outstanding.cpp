@@ -17,6 +17,9 @@
 // Every jump says "these fitted, those did not", every curve without one "all these fit". A number is left, or none is. The second
 // number of a PRT is taken up only when one number fails, and only if two curves or more ask for each: it could fit too much.
 //
+// What finds the table full waits until the first requests are back and takes a whole latency then: the time becomes that of nearly two.
+// A smaller rise is something else, as where one more warp for each scheduler is issued; neither it nor what lies beyond is evidence.
+//
 // A table that is full is seen only while the first requests are still under way when the last are issued. Where issuing alone takes
 // most of a latency, they come back before: such a curve says nothing beyond, neither by a jump nor by having none.
 //
@@ -26,6 +29,7 @@ namespace gexp::infer {
 namespace {
 
 constexpr double kSlow = 1.75;            // times the shortest time of a curve: beyond it a full table need not show
+constexpr double kOfTwo = 0.5;            // of what is left to twice the shortest time of a curve: the least that a full table adds
 constexpr double kHides = 0.25;           // logarithm: a jump smaller than that can be missed
 constexpr std::size_t kCurvesOfEach = 2;  // that show each number of a PRT
 
@@ -121,8 +125,13 @@ std::string collect(const Context& context, std::vector<Series>& all) {
     const auto jumps = jumps_of(group.samples);
     const double shortest = std::min_element(group.samples.begin(), group.samples.end(), [](const auto& p, const auto& q) { return p.y < q.y; })->y;
     const auto slow = std::find_if(group.samples.begin(), group.samples.end(), [&](const auto& sample) { return sample.y > kSlow * shortest; });
-    const auto seen = static_cast<std::size_t>(slow - group.samples.begin());
-    if (!jumps.before.empty() && jumps.before.front() < seen) series.before = jumps.before.front();
+    auto seen = static_cast<std::size_t>(slow - group.samples.begin());
+    if (!jumps.before.empty() && jumps.before.front() < seen) {
+      const auto before = jumps.before.front(), after = std::min(before + 2, group.samples.size() - 1);  // a jump may take two steps
+      const double rise = std::max(group.samples[before + 1].y, group.samples[after].y) - group.samples[before].y;
+      if (rise >= kOfTwo * (2 * shortest - group.samples[before].y)) series.before = before;
+      else seen = before + 1;
+    }
     series.seen = std::min(seen, group.samples.size() - kUnseen + 1);
     if (series.seen == 0) continue;
     if (!series.before && jumps.least > kHides) return fmt::format("the noise of a curve hides any jump of less than {:.0f} % ({}); more repetitions would decide", 100 * std::expm1(jumps.least), series.name);
@@ -153,6 +162,7 @@ Finding outstanding(const Context& context) {
   if (jumping == 0) {
     fields["kind"] = Value("none seen");
     fields["requests"] = Value(lines.low);
+    fields["instructions"] = Value(instructions.low);
     return found(context, Value(std::move(fields)), 0.95, fmt::format("no curve jumps: {} lines and {} warp instructions fit, as far as a full table would be seen", lines.low, instructions.low),
                  fmt::format("{} curves", all.size()));
   }

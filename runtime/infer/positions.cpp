@@ -25,7 +25,7 @@ std::size_t lap_of(const Point& point) {
 }  // namespace
 
 Finding miss_spacing(const Context& context) {
-  const auto border = raw_miss_range(context.table, context.classes);
+  const auto border = raw_miss_range(context.table, context.classes, above_of(context));
   if (!border) {
     return undetermined(context, "all latencies are of one class: either every access was served alike, or none was cached; a walk over cold memory, or another load path, would decide");
   }

@@ -174,7 +174,7 @@ Finding of_beginnings(const Context& context, const std::map<std::int64_t, Start
 }  // namespace
 
 Finding prefetch(const Context& context) {
-  const auto range = raw_miss_range(context.table, context.classes);
+  const auto range = raw_miss_range(context.table, context.classes, above_of(context));
   if (!range) return undetermined(context, "all latencies are of one class: nothing was cold, or nothing was cached; a second lap would show what a hit is");
   std::map<std::int64_t, Start> starts;
   for (const auto& point : context.table.points) {

@@ -100,7 +100,8 @@ Value path_fields(const DeviceModel& model, const PathModel& path) {
   fields["hit"] = cycles(path.latency[0][0]);
   fields["miss"] = cycles(path.latency[1][0]);
   fields["line"] = bytes(static_cast<double>(cache.line));
-  fields["fetch"] = bytes(static_cast<double>(cache.sector));
+  // What is fetched ahead begins with the line, so the rest of it comes with a sector.
+  fields["fetch"] = bytes(static_cast<double>(cache.prefetch > 0 ? cache.line : cache.sector));
   fields["lines"] = plain(lines_of(cache));
   fields["capacity"] = bytes(lines_of(cache) * static_cast<double>(cache.line));
   fields["prefetch"] = bytes(static_cast<double>(cache.prefetch));
@@ -141,7 +142,7 @@ Result<Value> structure(const Source& text) {
   }
   const auto& cg = model->paths[static_cast<std::size_t>(LoadPath::Cg)];
   for (std::size_t i = 0; i < std::min<std::size_t>(2, cg.tlbs.size()); ++i) fields[i == 0 ? "tlb1" : "tlb2"] = tlb_fields(model->tlbs[static_cast<std::size_t>(cg.tlbs[i])]);
-  if (model->window_bytes > 0) fields["window"] = bytes(static_cast<double>(model->window_bytes));
+  fields["window"] = bytes(static_cast<double>(model->window_bytes));
   List cost;
   for (const auto each : model->shared.cycles) cost.push_back(cycles(each));
   fields["shared"] = Fields{{"banks", plain(model->shared.banks)}, {"width", bytes(model->shared.bank_bytes)}, {"cost", std::move(cost)}};

@@ -37,7 +37,7 @@ const std::vector<std::int64_t> kStarts = {0, 3 * 1024 + 128, 10 * 1024};
 constexpr std::int64_t kSpan = 256 * 1024;
 const auto kEnds = [](std::int64_t, std::int64_t distance) { return distance % (40 * 1024) == 0; };
 
-infer::Finding prefetch(const infer::Table& table) { return test::ask(table, "B", "prefetch(lat)"); }
+infer::Finding prefetch(const infer::Table& table, const std::string& above = "") { return test::ask(table, "B", "prefetch(lat" + above + ")"); }
 double number(const infer::Finding& finding) {
   REQUIRE_MESSAGE(finding.status == infer::Finding::Status::Found, finding.why);
   return finding.value.get<Number>()->number;
@@ -93,4 +93,18 @@ TEST_CASE("accidents neither make a prefetch nor hide one") {
   const auto only_first = [](std::int64_t, std::int64_t distance) { return distance == 0; };
   CHECK(undetermined(prefetch(walks(kStarts, kSpan, only_first, 0.02))));
   CHECK(undetermined(prefetch(walks(kStarts, kSpan, [](std::int64_t, std::int64_t) { return false; }, 0.02))));
+}
+
+TEST_CASE("far slices are no misses where it is said what the slowest hit takes") {
+  auto table = walks(kStarts, kSpan, kEnds);
+  for (auto& point : table.points) {
+    const auto lap = static_cast<std::size_t>(point.walk->steps);
+    for (auto& run : point.runs) {
+      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
+        if (point.walk->at(0, static_cast<std::int64_t>(i % lap)) / 1024 % 3 == 1) run.ticks[i] += 40;
+      }
+    }
+  }
+  CHECK(undetermined(prefetch(table)));
+  CHECK(number(prefetch(table, ", above: 230cycles")) == 40 * 1024);
 }
