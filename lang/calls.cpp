@@ -315,7 +315,7 @@ Typed ExpressionChecker::answer(const Callable& callable, const Seen& seen) {
         return structure_of({{"name", text_type()}, {"probabilities", list_of(plain)}, {"ways", plain}});
       case Callable::Answer::Spikes: return list_of(structure_of({{"before", seen.over}, {"at", seen.over}}));
       case Callable::Answer::Outstanding:
-        return structure_of({{"kind", text_type()}, {"entries", plain}, {"requests", plain}, {"merges", plain}, {"instructions", plain}});
+        return structure_of({{"kind", text_type()}, {"entries", plain}, {"most", plain}, {"requests", plain}, {"merges", plain}, {"instructions", plain}});
       case Callable::Answer::Saturation: {
         const bool known = seen.subject.number() && seen.over.number();
         const auto slope = known ? number_of(seen.subject.dimension / seen.over.dimension) : any_type();

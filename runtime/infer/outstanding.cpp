@@ -21,15 +21,16 @@
 // A smaller rise is something else, as where one more warp for each scheduler is issued; neither it nor what lies beyond is evidence.
 //
 // A table that is full is seen only while the first requests are still under way when the last are issued. Where issuing alone takes
-// most of a latency, they come back before: such a curve says nothing beyond, neither by a jump nor by having none.
+// most of a latency, they come back before: such a curve says nothing beyond, neither by a jump nor by having none. The latency is
+// `latency:`; without it, the shortest time of the curve, which holds a barrier too.
 //
 // It abstains when mshr and prt both fit, as where all curves ask for as many lines an instruction, and says which curve would
 // decide; when neither does; and when the noise of a curve would hide a jump.
 namespace gexp::infer {
 namespace {
 
-constexpr double kSlow = 1.75;            // times the shortest time of a curve: beyond it a full table need not show
-constexpr double kOfTwo = 0.5;            // of what is left to twice the shortest time of a curve: the least that a full table adds
+constexpr double kSlow = 0.6;             // latencies beyond the shortest time of a curve: beyond it a full table need not show
+constexpr double kOfTwo = 0.5;            // of what is left to one latency beyond the shortest time: the least that a full table adds
 constexpr double kHides = 0.25;           // logarithm: a jump smaller than that can be missed
 constexpr std::size_t kCurvesOfEach = 2;  // that show each number of a PRT
 
@@ -111,6 +112,13 @@ std::string collect(const Context& context, std::vector<Series>& all) {
   const auto* instructions = argument(context, "instructions");
   const auto* accesses = argument(context, "accesses");
   if (!data || !data->over || !lines || !instructions) return "the analysis has no data";
+  std::optional<double> measured;
+  if (argument(context, "latency")) {
+    const auto value = argument_value(context, "latency");
+    const auto* n = value.get<Number>();
+    if (!n || n->number <= 0) return "the latency after `latency:` is not known";
+    measured = n->number;
+  }
   const auto samples = curve(context);
   if (!samples) return samples.error().message;
   for (const auto& group : groups_of(context, *samples, *data->over)) {
@@ -124,12 +132,13 @@ std::string collect(const Context& context, std::vector<Series>& all) {
     }
     const auto jumps = jumps_of(group.samples);
     const double shortest = std::min_element(group.samples.begin(), group.samples.end(), [](const auto& p, const auto& q) { return p.y < q.y; })->y;
-    const auto slow = std::find_if(group.samples.begin(), group.samples.end(), [&](const auto& sample) { return sample.y > kSlow * shortest; });
+    const double latency = std::min(shortest, measured.value_or(shortest));
+    const auto slow = std::find_if(group.samples.begin(), group.samples.end(), [&](const auto& sample) { return sample.y > shortest + kSlow * latency; });
     auto seen = static_cast<std::size_t>(slow - group.samples.begin());
     if (!jumps.before.empty() && jumps.before.front() < seen) {
       const auto before = jumps.before.front(), after = std::min(before + 2, group.samples.size() - 1);  // a jump may take two steps
       const double rise = std::max(group.samples[before + 1].y, group.samples[after].y) - group.samples[before].y;
-      if (rise >= kOfTwo * (2 * shortest - group.samples[before].y)) series.before = before;
+      if (rise >= kOfTwo * (shortest + latency - group.samples[before].y)) series.before = before;
       else seen = before + 1;
     }
     series.seen = std::min(seen, group.samples.size() - kUnseen + 1);
@@ -179,6 +188,7 @@ Finding outstanding(const Context& context) {
     }
     fields["kind"] = Value("mshr");
     fields["entries"] = Value(lines.low);
+    fields["most"] = Value(lines.high - 1);
     fields["requests"] = Value(lines.low);
     if (argument(context, "accesses")) fields["merges"] = Value(merges);
     return found(context, Value(std::move(fields)), confidence, fmt::format("every curve jumps where its lines pass {}, and nowhere before; no number of warp instructions does that: {}", range(lines), refuted(instructions, "instructions")),
@@ -187,6 +197,7 @@ Finding outstanding(const Context& context) {
   if (instructions.possible()) {
     fields["kind"] = Value("prt");
     fields["entries"] = Value(instructions.low);
+    fields["most"] = Value(instructions.high - 1);
     return found(context, Value(std::move(fields)), confidence, fmt::format("every curve jumps where its warp instructions pass {}, and nowhere before; no number of lines does that: {}", range(instructions), refuted(lines, "lines")),
                  evidence);
   }
@@ -202,6 +213,7 @@ Finding outstanding(const Context& context) {
   }
   fields["kind"] = Value("prt");
   fields["entries"] = Value(entries.low);
+  fields["most"] = Value(entries.high - 1);
   fields["requests"] = Value(requests.low);
   return found(context, Value(std::move(fields)), confidence,
                fmt::format("{} curves jump where their warp instructions pass {}, {} where their lines pass {}, and none before either; one number alone does not explain that: {}", entries.curves, range(entries), requests.curves,
