@@ -2,6 +2,7 @@
 #include "runtime/infer/set_growth.h"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 #include "runtime/infer/column.h"
@@ -18,6 +19,7 @@
 namespace gexp::infer {
 namespace {
 
+constexpr double kUnseen = 1e-3;         // chance that a line of an overflowing set is not seen at any point
 constexpr double kHidden = 0.002;   // share of laps that jitter may leave without a miss
 constexpr double kFiltered = 0.15;  // the same behind another level, which may hold the line that is absent
 constexpr double kMostlySilent = 0.5;  // share of laps without a miss that leaves too little of a set
@@ -57,6 +59,7 @@ Result<Growth> read_growth(const Context& context, std::int64_t line_bytes, cons
       }
     }
     level.present = growth.number.size();
+    level.points = at.size();
     level.misses.resize(level.present), level.orders.resize(level.present), level.by_class.resize(level.present * context.classes.list.size());
     std::vector<std::size_t> line_at;
     for (const auto i : at) {
@@ -163,6 +166,19 @@ bool may_lack(const Growth& growth, const Group& group) {
   return std::any_of(growth.levels.find(group.onset), growth.levels.end(), [&](const auto& level) { return misses_rarely(level.second, group); });
 }
 
+/// Whether a line of the group, which overflows from its onset on, may not have been seen to miss before `until`, if it misses at no
+/// fewer points than the group's other lines do.
+bool may_be_unseen(const Growth& growth, const Group& group, double until) {
+  double points = 0;
+  std::vector<double> missed(group.lines.size());
+  for (auto level = growth.levels.find(group.onset); level != growth.levels.end() && level->first < until; ++level) {
+    points += static_cast<double>(level->second.points);
+    for (std::size_t i = 0; i < missed.size(); ++i) missed[i] += level->second.orders[group.lines[i]];
+  }
+  const double least = *std::min_element(missed.begin(), missed.end());
+  return points == 0 || std::pow(1 - least / points, points) > kUnseen;
+}
+
 /// Lines that missed far less than those they began with are none of them: what a launch does besides its walk took their place once.
 void drop_accidents(const Level& level, std::vector<std::size_t>& lines) {
   std::vector<double> counts;
@@ -234,6 +250,7 @@ void settle_by_function(const Growth& growth, Groups& groups, std::int64_t line_
     const auto put = [&](std::size_t line, std::size_t from) {
       const auto to = set_of.find(key(growth.number[line]));
       possible = possible && to != set_of.end() && (from == to->second || ((from == sets.size() || sets[to->second].onset < sets[from].onset) && lacking[to->second]));
+      if (possible && from < sets.size() && from != to->second) possible = may_be_unseen(growth, sets[to->second], sets[from].onset);
       if (!possible) return;
       moves += from < sets.size() && from != to->second ? 1 : 0;
       // A set is its lines at its onset: what was added later is not counted.

@@ -15,6 +15,7 @@ struct Level {                            ///< all points with one value of `ext
   std::size_t present = 0;                ///< lines, those with the lowest indices
   std::size_t accesses = 0;               ///< of all of them
   std::size_t walked = 0;                 ///< laps, those that two launches share too
+  std::size_t points = 0;                 ///< orders
   std::vector<std::uint32_t> orders;      ///< by line: points at which it missed
   std::vector<std::size_t> misses;        ///< by line; those that scatter may have made are not counted
   std::vector<std::uint32_t> by_class;    ///< the same by line and latency class

@@ -84,8 +84,8 @@ sed -n '/"seen"/,/^  \]/p' r.json >>"$log"
 check 'driver, ECC, MIG and persistence are recorded' test "$(grep -cE '^  "(driver|ecc|mig|persistence)": ' r.json)" = 4
 plain=$took
 
-begin illegal_address 'the point n = 64 loads from address 64'
-plant illegal 'asm volatile("ld.global.u32 %0, [%1];" : "=r"(begin) : "l"(64ull) : "memory");'
+begin illegal_address 'the point n = 64 stores to address 64'
+plant illegal 'asm volatile("st.global.u32 [%0], %1;" :: "l"(64ull), "r"(begin) : "memory");'
 run small.gexp --device "$device" --templates illegal --out r.json
 check 'that point is lost and no other' test "$code $(points) $(grep -c '"status": "fault"' r.json)" = '4 16 1'
 check 'the report names it' grep -q 'the point n = 64 ended by fault: CUDA_ERROR_ILLEGAL_ADDRESS' out.txt
