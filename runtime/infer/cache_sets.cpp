@@ -164,9 +164,8 @@ Finding cache_sets(const Context& context) {
                                              groups.size(), total, fitted - total, fitted));
   }
   const auto index = index_of(*growth, groups, line_bytes);
-  const bool pair = std::any_of(groups.begin(), groups.end(), [](const Group& group) { return group.lines.size() == 2; });
-  if (total > fitted && pair && index.mapping == "not bit-defined") {
-    return undetermined(context, fmt::format("{} lines more than fitted at first seem to have room, and two lines look like a set of one way: lines that are rarely replaced look so too; more orders would decide; {} sets seen", total - fitted, groups.size()));
+  if (total > fitted && index.mapping == "not bit-defined") {
+    return undetermined(context, fmt::format("{} lines more than fitted at first seem to have room, and no simple function of the address says which set is whose: sets may fill unevenly, or lines that are rarely replaced were counted to the wrong set; more orders would decide; {} sets seen", total - fitted, groups.size()));
   }
   // A simple function of the address, which all lines follow, leaves no doubt of who is in which set.
   for (const auto& group : groups) {

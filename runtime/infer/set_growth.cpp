@@ -279,7 +279,7 @@ bool settle_sizes(const Growth& growth, std::vector<Group>& groups, std::int64_t
     else if (own != size) return true;
   }
   if (more.size() != 1 || fewer.size() != 1 || groups[fewer[0]].onset >= groups[more[0]].onset) return true;
-  if (!may_lack(growth, groups[fewer[0]])) return true;
+  if (!may_be_unseen(growth, groups[fewer[0]], groups[more[0]].onset)) return true;
   for (std::size_t at = 0; at < groups[more[0]].lines.size(); ++at) {
     auto moved = groups;
     auto& from = moved[more[0]].lines;
