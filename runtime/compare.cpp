@@ -14,11 +14,19 @@ struct Told {
   const infer::Finding* finding = nullptr;
 };
 
+bool alike(const Value& a, const Value& b) {
+  if (const auto *x = a.get<List>(), *y = b.get<List>(); x && y) {
+    return std::equal(x->begin(), x->end(), y->begin(), y->end(), [](const Value& p, const Value& q) { return alike(p, q); });
+  }
+  const auto *x = a.get<Number>(), *y = b.get<Number>();
+  if (!x || !y) return a == b;
+  return std::fabs(x->number - y->number) <= kAlike * std::max(std::fabs(x->number), std::fabs(y->number));
+}
+
 bool alike(const Told& a, const Told& b) {
   if (!a.value || !b.value) return !a.value && !b.value;
-  const auto *x = a.value->get<Number>(), *y = b.value->get<Number>();
-  if (!x || !y) return *a.value == *b.value;
-  if (std::fabs(x->number - y->number) <= kAlike * std::max(std::fabs(x->number), std::fabs(y->number))) return true;
+  if (alike(*a.value, *b.value)) return true;
+  if (!a.value->get<Number>() || !b.value->get<Number>()) return false;
   const auto &i = a.finding->interval, &j = b.finding->interval;
   return i && j && i->first <= j->second && j->first <= i->second;
 }

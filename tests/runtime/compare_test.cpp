@@ -32,6 +32,8 @@ TEST_CASE("numbers within 2 %, or whose intervals meet, are the same") {
   CHECK_FALSE(same(found("a", 100.0), found("a", Value())));
   CHECK(same(found("a", Value()), found("a", Value())));
   CHECK_FALSE(same(found("a", "lru"), found("a", "fifo")));
+  CHECK(same(found("a", List{264.8, 297.8}), found("a", List{265.1, 298.1})));
+  CHECK_FALSE(same(found("a", List{264.8, 297.8}), found("a", List{264.8})));
 }
 
 TEST_CASE("a structure is compared field by field, those of one device alone too") {
