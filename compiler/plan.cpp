@@ -150,8 +150,9 @@ class Planner {
     return std::move(plan_);
   }
 
-  /// The shape where it can be told without patterns and without values that only earlier findings give.
+  /// The one shape where it can be told without patterns and without values that only earlier findings give.
   std::optional<Shape> early_shape() {
+    if (!stage_.warm_launches.empty()) return std::nullopt;
     for (const auto& binding : stage_.bindings) {
       if (binding.kind != Binding::Kind::Let || varies(*binding.formula, {}, thread_ranges(1, 1))) continue;
       if (auto value = evaluate(*binding.formula, names_)) names_.set(binding.name, std::move(*value));
@@ -203,13 +204,16 @@ class Planner {
     return std::nullopt;
   }
 
+  /// A clause of a launch: a whole number of the range, or what it is where it is not written.
+  Result<std::int64_t> number(const FormulaPtr& formula, std::int64_t otherwise, std::int64_t low, std::int64_t high, const char* what) const {
+    return formula ? whole(formula, names_, low, high, what) : Result<std::int64_t>(otherwise);
+  }
+  Result<std::int64_t> grid_of(const FormulaPtr& grid) const { return number(grid, 1, 1, 1 << 30, "the grid"); }
+  Result<std::int64_t> block_of(const FormulaPtr& block) const { return number(block, 1, 1, 1024, "the block"); }
+
   Problem launch() {
     const auto& launch = stage_.launch;
-    const auto number = [&](const FormulaPtr& formula, std::int64_t otherwise, std::int64_t low, std::int64_t high, const char* what) {
-      return formula ? whole(formula, names_, low, high, what) : Result<std::int64_t>(otherwise);
-    };
-    const auto grid = number(launch.grid, 1, 1, 1 << 30, "the grid");
-    const auto block = number(launch.block, 1, 1, 1024, "the block");
+    const auto grid = grid_of(launch.grid), block = block_of(launch.block);
     const auto carveout = number(launch.carveout, -1, 0, std::int64_t{1} << 30, "the carve-out");
     const auto bank = number(launch.bank, 0, 1, 1 << 10, "the bank width");
     const auto smem = number(launch.smem, 0, 0, std::int64_t{1} << 30, "the shared memory");
@@ -332,8 +336,7 @@ class Planner {
   /// The warm-ups that are launches of their own.
   Problem launches_before() {
     for (const auto& warm : stage_.warm_launches) {
-      const auto grid = warm.grid ? whole(warm.grid, names_, 1, 1 << 30, "the grid") : Result<std::int64_t>(1);
-      const auto block = warm.block ? whole(warm.block, names_, 1, 1024, "the block") : Result<std::int64_t>(1);
+      const auto grid = grid_of(warm.grid), block = block_of(warm.block);
       if (!grid) return grid.error();
       if (!block) return block.error();
       if (auto problem = launch_before(warm.body, static_cast<std::uint32_t>(*grid), static_cast<std::uint32_t>(*block))) return problem;
@@ -483,7 +486,7 @@ Result<std::vector<Shape>> stage_shapes(const Program& program, const Stage& sta
     if (std::find(shapes.begin(), shapes.end(), shape) == shapes.end()) shapes.push_back(std::move(shape));
   };
   for (const auto& [names, at] : places) {
-    if (auto early = stage.warm_launches.empty() ? Planner(program, stage, at, scope).early_shape() : std::nullopt) {
+    if (auto early = Planner(program, stage, at, scope).early_shape()) {
       keep(std::move(*early));
       continue;
     }

@@ -130,10 +130,14 @@ class Visit {
     batch.points = std::exchange(batch_, {});
     batch.all_wanted = until_ == nullptr;
     const auto ends = std::exchange(value_ends_, {});
-    for (const auto& point : batch.points) batch.known.push_back(known_.contains(key(point)));
+    std::vector<std::string> keys;
+    for (const auto& point : batch.points) {
+      keys.push_back(key(point));
+      batch.known.push_back(known_.contains(keys.back()));
+    }
     batch.measured = [&](std::size_t i) -> Result<bool> {
       visited_.push_back(batch.points[i]);
-      known_.insert(key(batch.points[i]));
+      known_.insert(std::move(keys[i]));
       if (!ends[i]) return true;
       ++values_visited_;
       if (!until_) return true;

@@ -57,6 +57,15 @@ class Bench {
   Result<> run_body(const compiler::PointPlan& plan, infer::Point& point, double time_limit);
   /// The parameters of a kernel from body.cu: memories, textures, tables, values; constant memories are filled.
   Result<std::vector<Argument>> body_arguments(const compiler::BodyPlan& body, const compiler::PointPlan& plan, KernelId kernel);
+  /// What a kernel from body.cu is given besides what its body reads, and where it writes.
+  struct BodyLaunch {
+    std::uint64_t records = 0, overhead = 0;          ///< addresses
+    std::uint32_t skip = 0, window = 0;               ///< accesses of a warp that are left out, and that are recorded
+    std::uint32_t trace_at = 0, trace_bytes = 0;      ///< in dynamic shared memory
+    std::uint32_t grid = 1, block = 1;
+    bool first = true;                                ///< of a repetition: the stage's flushes come before it
+  };
+  Result<Outcome> launch_body(const compiler::PointPlan& plan, const compiler::Shape& shape, const compiler::BodyPlan& body, const BodyLaunch& how, double time_limit);
   /// The warm-ups that are launches of their own, after emptying what the stage flushes. False: one did not end well, which
   /// point.outcome then says.
   Result<bool> launch_before(const compiler::PointPlan& plan, infer::Point& point, double time_limit);

@@ -77,24 +77,28 @@ Result<std::vector<Argument>> Bench::body_arguments(const compiler::BodyPlan& bo
   return arguments;
 }
 
+Result<Outcome> Bench::launch_body(const compiler::PointPlan& plan, const compiler::Shape& shape, const compiler::BodyPlan& body, const BodyLaunch& how, double time_limit) {
+  auto kernel = kernel_for(shape);
+  if (!kernel) return kernel.error();
+  auto cell = calibration_cell();
+  if (!cell) return cell.error();
+  auto rest = body_arguments(body, plan, *kernel);
+  if (!rest) return rest.error();
+  std::vector<Argument> arguments = {pointer(*cell), pointer(how.records), pointer(how.overhead), {how.skip, 4}, {how.window, 4}, {how.trace_at / 2, 4}};
+  arguments.insert(arguments.end(), rest->begin(), rest->end());
+  auto launched = launch_shape(plan, how.trace_bytes > 0 ? how.trace_at + how.trace_bytes : body.shared_bytes);
+  launched.grid = how.grid, launched.block = how.block;
+  return launch(plan, *kernel, launched, arguments, time_limit, how.first);
+}
+
 Result<bool> Bench::launch_before(const compiler::PointPlan& plan, infer::Point& point, double time_limit) {
   for (std::size_t i = 0; i < plan.before.size(); ++i) {
     const auto& before = plan.before[i];
-    auto kernel = kernel_for(before.shape);
-    if (!kernel) return kernel.error();
-    auto rest = body_arguments(before.body, plan, *kernel);
-    if (!rest) return rest.error();
     auto records = buffer("records before", 3 * std::uint64_t{(before.block + 31) / 32} * before.grid * 4);
     if (!records) return records.error();
     auto overhead = buffer("empty before", compiler::kCalibrationWords * 4);
     if (!overhead) return overhead.error();
-    auto cell = calibration_cell();
-    if (!cell) return cell.error();
-    std::vector<Argument> arguments = {pointer(*cell), pointer(*records), pointer(*overhead), {0, 4}, {0, 4}, {0, 4}};
-    arguments.insert(arguments.end(), rest->begin(), rest->end());
-    auto shape = launch_shape(plan, before.body.shared_bytes);
-    shape.grid = before.grid, shape.block = before.block;
-    auto outcome = launch(plan, *kernel, shape, arguments, time_limit, i == 0);
+    auto outcome = launch_body(plan, before.shape, before.body, {.records = *records, .overhead = *overhead, .grid = before.grid, .block = before.block, .first = i == 0}, time_limit);
     if (!outcome) return outcome.error();
     point.outcome = *outcome;
     if (!outcome->done()) return false;
@@ -111,19 +115,15 @@ Result<> Bench::run_body(const compiler::PointPlan& plan, infer::Point& point, d
   if (!records) return records.error();
   auto overhead = buffer("empty", compiler::kCalibrationWords * 4);
   if (!overhead) return overhead.error();
-  auto cell = calibration_cell();
-  if (!cell) return cell.error();
-
+  const auto trace_at = static_cast<std::uint32_t>((plan.body.shared_bytes + 15) / 16 * 16);
+  const BodyLaunch how{.records = *records, .overhead = *overhead, .window = window, .trace_at = trace_at, .trace_bytes = each ? static_cast<std::uint32_t>(compiler::kTraceBytes) : 0,
+                       .grid = plan.grid, .block = plan.block, .first = plan.before.empty()};
   const auto start = [&](std::uint64_t skip) -> Result<bool> {
-    auto kernel = kernel_for(plan.shape);
-    if (!kernel) return kernel.error();
-    auto rest = body_arguments(plan.body, plan, *kernel);
-    if (!rest) return rest.error();
-    const auto trace_at = (plan.body.shared_bytes + 15) / 16 * 16;
-    std::vector<Argument> arguments = {pointer(*cell), pointer(*records), pointer(*overhead), {skip, 4}, {window, 4}, {trace_at / 2, 4}};
-    arguments.insert(arguments.end(), rest->begin(), rest->end());
-    const auto shared = each ? trace_at + static_cast<std::uint64_t>(compiler::kTraceBytes) : plan.body.shared_bytes;
-    auto outcome = launch(plan, *kernel, launch_shape(plan, shared), arguments, time_limit, plan.before.empty());
+    auto before = launch_before(plan, point, time_limit);
+    if (!before || !*before) return before;
+    auto from = how;
+    from.skip = static_cast<std::uint32_t>(skip);
+    auto outcome = launch_body(plan, plan.shape, plan.body, from, time_limit);
     if (!outcome) return outcome.error();
     if (outcome->done() && wall && outcome->elapsed_seconds > 4.2) {
       outcome->status = Outcome::Status::Timeout;
@@ -138,10 +138,8 @@ Result<> Bench::run_body(const compiler::PointPlan& plan, infer::Point& point, d
   run.windows.clear();
   const auto total = each ? static_cast<std::uint64_t>(std::max<std::int64_t>(plan.steps, 1)) : 1;
   for (std::uint64_t skip = 0; skip < total; skip += each ? window : 1) {
-    for (const bool before : {true, false}) {
-      auto done = before ? launch_before(plan, point, time_limit) : start(skip);
-      if (!done || !*done) return done ? Result<>(Ok{}) : Result<>(done.error());
-    }
+    auto done = start(skip);
+    if (!done || !*done) return done ? Result<>(Ok{}) : Result<>(done.error());
     if (wall) {
       run.ticks.push_back(static_cast<std::uint32_t>(point.outcome.elapsed_seconds * 1e9 + 0.5));
       break;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <queue>
 
 #include "runtime/infer/statistics.h"
@@ -65,6 +66,8 @@ class Histogram {
 
   [[nodiscard]] std::size_t size() const { return ticks_.size(); }
   [[nodiscard]] std::uint32_t tick(std::size_t cell) const { return ticks_[cell]; }
+  /// Of a tick that the table has.
+  [[nodiscard]] std::size_t cell_of(std::uint32_t tick) const { return static_cast<std::size_t>(std::lower_bound(ticks_.begin(), ticks_.end(), tick) - ticks_.begin()); }
   /// Accesses in the cells before this one.
   [[nodiscard]] std::uint64_t before(std::size_t cell) const { return sums_[cell]; }
   [[nodiscard]] std::uint64_t total() const { return sums_.back(); }
@@ -236,46 +239,48 @@ bool keeps_to_a_point(const Table& table, std::uint32_t low, std::uint32_t high)
   });
 }
 
-/// Where walks come to a sector twice in a row, the second visit finds it at hand: such visits show how hits alone are spread. What the
-/// other visits of the same mode have beyond that, slower by more than slices or a comb, is a mode of its own, valley or not.
-void part_by_what_is_at_hand(const Table& table, const Histogram& histogram, Sight sight, std::vector<Mode>& modes) {
-  const auto low = histogram.tick(modes.front().begin), high = histogram.tick(modes.back().end - 1);
-  std::vector<double> hits(high - low + 1), others(high - low + 1);  // by tick
-  double all_hits = 0, all = 0;
+/// By cell: the visits that find their sector at hand, since the walk was there just before; empty where some walk is not known.
+std::vector<double> hits_at_hand(const Table& table, const Histogram& histogram) {
+  std::vector<double> hits(histogram.size());
   for (const auto& point : table.points) {
     if (point.runs.empty()) continue;
-    if (!point.walk || point.walk->steps == 0) return;
+    if (!point.walk || point.walk->steps == 0) return {};
     const auto at_hand = steps_at_hand(*point.walk);
+    if (std::find(at_hand.begin(), at_hand.end(), true) == at_hand.end()) continue;
     for (const auto& run : point.runs) {
       for (std::size_t i = 0; i < run.ticks.size(); ++i) {
-        const auto tick = run.ticks[i];
-        if (tick < low || tick > high) continue;
-        const bool near = at_hand[i % at_hand.size()];
-        ++(near ? hits : others)[tick - low];
-        ++all, all_hits += near ? 1 : 0;
+        if (at_hand[i % at_hand.size()]) ++hits[histogram.cell_of(run.ticks[i])];
       }
     }
   }
+  return hits;
+}
+
+/// Where walks come to a sector twice in a row, the second visit finds it at hand: such visits show how hits alone are spread. What the
+/// other visits of the same mode have beyond that, slower by more than slices or a comb, is a mode of its own, valley or not.
+void part_by_what_is_at_hand(const Histogram& histogram, const std::vector<double>& hits, Sight sight, std::vector<Mode>& modes) {
+  const auto begin = modes.front().begin, end = modes.back().end;
+  const auto all = static_cast<double>(histogram.before(end) - histogram.before(begin));
+  const auto all_hits = std::accumulate(hits.begin() + static_cast<std::ptrdiff_t>(begin), hits.begin() + static_cast<std::ptrdiff_t>(end), 0.0);
   if (all_hits < kEnoughAtHand || all_hits < kAtHand * all) return;
-  auto middle = low;
-  double hits_upto = 0, others_upto = 0;
-  for (std::size_t i = 0; 2 * hits_upto < all_hits; ++i) middle = low + static_cast<std::uint32_t>(i), hits_upto += hits[i], others_upto += others[i];
-  const auto mode = std::find_if(modes.begin(), modes.end(), [&](const Mode& each) { return middle >= histogram.tick(each.begin) && middle <= histogram.tick(each.end - 1); });
-  if (mode == modes.end()) return;
+  const auto others = [&](std::size_t cell) { return static_cast<double>(histogram.before(cell + 1) - histogram.before(cell)) - hits[cell]; };
+  auto middle = begin;  // the cell of the median hit
+  double hits_upto = hits[begin], others_upto = others(begin);
+  while (2 * hits_upto < all_hits) ++middle, hits_upto += hits[middle], others_upto += others(middle);
+  const auto mode = std::find_if(modes.begin(), modes.end(), [&](const Mode& each) { return middle >= each.begin && middle < each.end; });
   const double scale = others_upto / hits_upto;  // hits among the others
   // The border by which the fewest accesses are on the wrong side.
   double gain = 0, best = 0, slow = 0, slow_hits = 0, beyond = 0, beyond_hits = 0;
   std::size_t border = mode->end;
-  for (auto cell = mode->end; cell > mode->begin && histogram.tick(cell - 1) > middle; --cell) {
-    const auto at = histogram.tick(cell - 1) - low;
-    beyond += others[at], beyond_hits += hits[at];
-    gain += others[at] - (2 * scale + 1) * hits[at];
-    if (gain > best) best = gain, border = cell - 1, slow = beyond, slow_hits = beyond_hits;
+  for (auto cell = mode->end - 1; cell > middle; --cell) {
+    beyond += others(cell), beyond_hits += hits[cell];
+    gain += others(cell) - (2 * scale + 1) * hits[cell];
+    if (gain > best) best = gain, border = cell, slow = beyond, slow_hits = beyond_hits;
   }
   if (border == mode->end || poisson_at_least(slow, sight.own * scale * slow_hits + 1) > kChance) return;
   double centre = histogram.tick(border), sum = 0;
-  for (auto cell = border; cell < mode->end && 2 * sum < slow; ++cell) centre = histogram.tick(cell), sum += others[histogram.tick(cell) - low];
-  if (centre - middle < std::max(kNearest, kNear * centre)) return;
+  for (auto cell = border; cell < mode->end && 2 * sum < slow; ++cell) centre = histogram.tick(cell), sum += others(cell);
+  if (centre - histogram.tick(middle) < std::max(kNearest, kNear * centre)) return;
   Mode slower{.begin = border, .end = mode->end};
   mode->end = border, mode->cut = true;
   modes.insert(mode + 1, slower);
@@ -306,13 +311,14 @@ Classes classify_as_it_is(const Table& table, Sight sight) {
   const Histogram histogram(table);
   Classes classes;
   Density density(histogram, sight);
+  const auto at_hand = sight.own > 1 && table.timing == Table::Timing::Each ? hits_at_hand(table, histogram) : std::vector<double>();
   const auto rare = std::max<std::uint64_t>(3, static_cast<std::uint64_t>(kRare * static_cast<double>(histogram.total())));
   for (std::size_t begin = 0, end = 0; begin < histogram.size(); begin = end) {
     end = begin + 1;
     while (end < histogram.size() && histogram.tick(end) - histogram.tick(end - 1) <= std::max(kNearest, kFar * histogram.tick(end))) ++end;
     auto modes = peaks(histogram, density, begin, end);
     join(modes, sight.deep);
-    if (sight.own > 1 && table.timing == Table::Timing::Each) part_by_what_is_at_hand(table, histogram, sight, modes);
+    if (!at_hand.empty()) part_by_what_is_at_hand(histogram, at_hand, sight, modes);
     for (const auto& mode : modes) {
       const auto support = histogram.before(mode.end) - histogram.before(mode.begin);
       const double centre = histogram.quantile(mode.begin, mode.end, 0.5);
