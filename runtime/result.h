@@ -50,7 +50,9 @@ struct StageResult {
   std::string why_no_room;              ///< of the first of them
   std::string clocks;                   ///< what was done about clocks that changed while it was measured; empty: they did not, or nobody told
   std::optional<Spent> spent;           ///< of a refined stage that was measured to its end
-  double seconds = 0;                   ///< wall time
+  double seconds = 0;                   ///< wall time of measuring it
+  Effort effort;                        ///< what of it went where
+  double answering = 0;                 ///< seconds of inference
 };
 
 /// Everything that one run gave: enough to infer again on a machine without a GPU.

@@ -205,7 +205,11 @@ std::string to_json(const RunResult& result) {
   for (const auto& stage : result.stages) json["stages"].push_back(stage_json(stage));
   Json timing = {{"date", result.date}, {"seconds", result.seconds}};
   timing["stages"] = Json::object();
-  for (const auto& stage : result.stages) timing["stages"][stage.name] = stage.seconds;
+  for (const auto& stage : result.stages) {
+    const auto& effort = stage.effort;
+    timing["stages"][stage.name] = {{"seconds", stage.seconds},         {"launches", effort.launches},   {"compiling", effort.compiling}, {"launching", effort.launching},
+                                    {"on_device", effort.on_device}, {"measuring", effort.measuring}, {"answering", stage.answering}};
+  }
   Json compiles = Json::array();
   for (const auto& kernel : result.kernels) compiles.push_back({{"template", kernel.file}, {"from_cache", kernel.from_cache}, {"seconds", kernel.seconds}});
   timing["compiles"] = compiles;

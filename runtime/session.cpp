@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "compiler/plan.h"
+#include "lang/base/stopwatch.h"
 #include "runtime/benches.h"
 #include "runtime/infer/infer.h"
 #include "runtime/judge.h"
@@ -16,7 +17,6 @@
 namespace gexp::runtime {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using compiler::Coordinates;
 using compiler::Names;
 
@@ -25,8 +25,6 @@ using compiler::Names;
 constexpr int kBusy = 25, kBusyLooks = 4;  // percent
 constexpr double kBusyPause = 0.35;        // seconds
 constexpr const char* kBegin = "begin";
-
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// Answers a stage's questions and makes the answers readable as `stage.name`. Fields of what was not found stay unknown.
 void answer_questions(const compiler::Stage& stage, const infer::Table& table, Names& scope, std::vector<infer::Finding>& findings) {
@@ -96,9 +94,9 @@ void judge_all(const compiler::Program& program, const Names& scope, RunResult& 
 
 }  // namespace
 
-Result<> run_session(const compiler::Program& program, Backend& backend, jit::Compiler& compiler, const SessionOptions& options,
-                     Progress& progress, RunResult& so_far) {
-  const auto start = Clock::now();
+Result<> run_session(const compiler::Program& program, Backend& backend, Kernels& kernels, const SessionOptions& options, Progress& progress,
+                     RunResult& so_far) {
+  const Stopwatch watch;
   auto scope = compiler::file_scope(program);
   if (!scope) return scope.error();
   double budget = kDefaultTimeLimit;
@@ -111,9 +109,9 @@ Result<> run_session(const compiler::Program& program, Backend& backend, jit::Co
     if (!value) return value.error();
     if (const auto* n = value->get<Number>()) budget = n->number, out_of_time = RunResult::End::OutOfTime;
   }
-  Kernels kernels(compiler, options.template_folder, backend.target());
+  if (options.time_left && *options.time_left < budget) budget = *options.time_left, out_of_time = RunResult::End::OutOfSetTime;
   Benches benches(program, *scope, backend, kernels, options.jobs);
-  const RunContext context{program, benches, options, progress, [&] { return budget - since(start); }, so_far.kernels};
+  const RunContext context{program, benches, options, progress, [&] { return budget - watch.seconds(); }, so_far.kernels};
   std::optional<Diagnostic> problem;
   bool faulted = false;
   bool told_of_others = false;
@@ -149,10 +147,10 @@ Result<> run_session(const compiler::Program& program, Backend& backend, jit::Co
     for (const auto index : stage.after) {
       if (const auto* value = scope->lookup(program.stages[index].name)) result.inputs[program.stages[index].name] = *value;
     }
-    const auto stage_start = Clock::now();
+    const Stopwatch stage_watch;
     StageRun run(context, stage, *scope, result);
     auto done = run.run();
-    result.seconds = since(stage_start);
+    result.seconds = stage_watch.seconds();
     look("after " + stage.name);
     faulted = faulted || run.faulted();
     if (!done) {
@@ -182,13 +180,15 @@ Result<> run_session(const compiler::Program& program, Backend& backend, jit::Co
       so_far.stages.push_back(std::move(result));
       continue;
     }
+    const Stopwatch answering;
     answer_questions(stage, result.table, *scope, so_far.findings);
+    result.answering = answering.seconds();
     so_far.stages.push_back(std::move(result));
   }
   progress.finished();
   if (so_far.end == RunResult::End::Complete && faulted) so_far.end = RunResult::End::Faulted;
   judge_all(program, *scope, so_far);
-  so_far.seconds = since(start);
+  so_far.seconds = watch.seconds();
   if (problem) return std::move(*problem);
   return Ok{};
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "compiler/program.h"
+#include "runtime/kernels.h"
 #include "runtime/result.h"
 
 namespace gexp::runtime {
@@ -13,6 +14,8 @@ namespace gexp::runtime {
 class Progress {
  public:
   virtual ~Progress() = default;
+  /// Of several: which is next.
+  virtual void experiment(const std::string& name) { (void)name; }
   virtual void stage(const std::string& name, std::size_t number, std::size_t of) { (void)name, (void)number, (void)of; }
   virtual void point(const std::string& where, std::size_t done) { (void)where, (void)done; }
   /// Something that whoever reads the result should know, as soon as it is seen.
@@ -21,9 +24,9 @@ class Progress {
 };
 
 struct SessionOptions {
-  std::string template_folder;
   double launch_limit = 60;           ///< seconds for one launch
   std::optional<double> time_limit;   ///< seconds for the run, instead of the file's budget or the default
+  std::optional<double> time_left;    ///< seconds that whatever it is a part of has left: no run takes more
   std::function<bool()> interrupted;  ///< asked between launches, by any thread
   std::size_t jobs = 0;               ///< points measured at once on a simulated device; 0: as many as the machine has cores
 };
@@ -36,8 +39,8 @@ inline constexpr double kDefaultMemoryShare = 0.8;  ///< of the device's memory,
 
 /// Runs every stage, asks its questions, judges the expectations. Errors of the environment (no memory, no compiler, a template
 /// missing) and of the spec at run time are Result errors; then `so_far` still holds what was measured before.
-Result<> run_session(const compiler::Program& program, Backend& backend, jit::Compiler& compiler, const SessionOptions& options,
-                     Progress& progress, RunResult& so_far);
+Result<> run_session(const compiler::Program& program, Backend& backend, Kernels& kernels, const SessionOptions& options, Progress& progress,
+                     RunResult& so_far);
 
 /// The findings and judgements again, from the records alone.
 Result<> infer_again(const compiler::Program& program, RunResult& result);

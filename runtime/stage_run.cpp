@@ -159,6 +159,7 @@ void StageRun::add_runs(const compiler::PointPlan& plan, infer::Point& point, Me
     measured.usable = bench.usable();
     measured.end = point.outcome;
     measured.kernels = bench.new_kernels();
+    measured.effort = bench.new_effort();
   });
 }
 
@@ -267,6 +268,7 @@ Result<bool> StageRun::converge() {
 }
 
 Result<StageRun::Next> StageRun::account(Measured& measured) {
+  result_.effort += measured.effort;
   for (auto& kernel : measured.kernels) {
     const bool known = std::any_of(run_.kernels.begin(), run_.kernels.end(), [&](const KernelRecord& k) { return k.key == kernel.key; });
     if (!known) run_.kernels.push_back(std::move(kernel));

@@ -52,6 +52,7 @@ class StageRun {
     compiler::PointPlan plan;
     infer::Point point;
     std::vector<KernelRecord> kernels;
+    Effort effort;
     std::optional<Diagnostic> problem;
     RunResult::End stopped = RunResult::End::Complete;
   };

@@ -8,6 +8,7 @@
 
 #include "compiler/access.h"
 #include "compiler/calibrate.h"
+#include "lang/base/stopwatch.h"
 
 namespace gexp::runtime {
 namespace {
@@ -23,6 +24,12 @@ constexpr std::uint64_t kWindow = compiler::kTraceBytes / 2;     // ticks of 16 
 Argument pointer(std::uint64_t address) { return {address, 8}; }
 
 }  // namespace
+
+Effort& Effort::operator+=(const Effort& more) {
+  launches += more.launches;
+  compiling += more.compiling, launching += more.launching, on_device += more.on_device, measuring += more.measuring;
+  return *this;
+}
 
 Bench::Bench(const compiler::Program& program, const compiler::Scope& scope, Backend& backend, Kernels& kernels)
     : program_(program), scope_(scope), backend_(backend), kernels_(kernels), losses_(backend.losses()) {}
@@ -117,9 +124,11 @@ Result<std::uint64_t> Bench::calibration_cell() {
 
 Result<KernelId> Bench::kernel_for(const compiler::Shape& shape) {
   if (const auto found = loaded_.find(shape); found != loaded_.end()) return found->second;
+  const Stopwatch watch;
   const auto& compiled = kernels_.get(shape);
   if (!compiled) return compiled.error();
   auto id = backend_.load(compiled->image);
+  effort_.compiling += watch.seconds();
   if (!id) {
     auto problem = id.error();
     problem.span = shape.span;
@@ -189,12 +198,19 @@ Result<Outcome> Bench::launch(const compiler::PointPlan& plan, KernelId kernel, 
       if (auto done = backend_.flush(level); !done) return done.error();
     }
   }
-  return backend_.launch(kernel, shape, arguments, time_limit);
+  const Stopwatch watch;
+  auto outcome = backend_.launch(kernel, shape, arguments, time_limit);
+  ++effort_.launches;
+  effort_.launching += watch.seconds();
+  effort_.on_device += outcome.elapsed_seconds;
+  return outcome;
 }
 
 Result<> Bench::repeat(const compiler::PointPlan& plan, infer::Point& point, double time_limit) {
   forget_what_was_lost();
+  const Stopwatch watch;
   auto done = run_once(plan, point, time_limit);
+  effort_.measuring += watch.seconds();
   if (backend_.losses() == losses_) return done;
   forget_what_was_lost();
   if (!done) point.outcome = {Outcome::Status::Fault, done.error().message, 0};

@@ -22,6 +22,17 @@ struct KernelRecord {
   double seconds = 0;     ///< compile time, 0 from the cache
 };
 
+/// Where the time of measuring went, in seconds.
+struct Effort {
+  std::size_t launches = 0;
+  double compiling = 0;  ///< waiting for kernels that were not compiled yet, and loading them
+  double launching = 0;  ///< from asking for a launch to knowing of its end
+  double on_device = 0;  ///< between the events around the launches
+  double measuring = 0;  ///< all of it, and what is written and read between launches
+
+  Effort& operator+=(const Effort& more);
+};
+
 /// What a timed region costs besides what it times, in cycles, of the words that a launch wrote (compiler/calibrate.h says which).
 double region_cost(const std::vector<std::uint32_t>& words);
 
@@ -39,6 +50,8 @@ class Bench {
 
   /// False after a fault that the device's driver does not let this process recover from.
   [[nodiscard]] bool usable() const { return backend_.usable(); }
+  /// What was spent since this was last asked.
+  [[nodiscard]] Effort new_effort() { return std::exchange(effort_, {}); }
   /// What was loaded since this was last asked.
   [[nodiscard]] std::vector<KernelRecord> new_kernels() { return std::exchange(new_kernels_, {}); }
 
@@ -88,6 +101,7 @@ class Bench {
   std::map<std::string, std::string> less_;  ///< by memory that is smaller than it was to be: how the device put it
   std::map<compiler::Shape, KernelId> loaded_;
   std::vector<KernelRecord> new_kernels_;
+  Effort effort_;
   std::map<std::string, compiler::Links> linked_;  ///< what each memory holds now
   std::map<std::string, std::uint64_t> textures_;  ///< by memory
   std::uint64_t losses_ = 0;                       ///< of the device, when all of this was made

@@ -55,7 +55,7 @@ Verdict verdict_of(const compiler::Expectation& expectation, const Judgement& ju
   return verdict;
 }
 
-Result<VerifiedDevice> verify_one(const compiler::Program& program, jit::Compiler& compiler, const DeviceSource& source, const SessionOptions& options,
+Result<VerifiedDevice> verify_one(const compiler::Program& program, Kernels& kernels, const DeviceSource& source, const SessionOptions& options,
                                   std::uint64_t number, bool& interrupted) {
   auto device = source(number);
   if (!device) return device.error();
@@ -72,7 +72,7 @@ Result<VerifiedDevice> verify_one(const compiler::Program& program, jit::Compile
   result.device = device->backend->device();
   result.structure = device->structure;
   Progress silent;
-  auto done = run_session(own, *device->backend, compiler, options, silent, result);
+  auto done = run_session(own, *device->backend, kernels, options, silent, result);
   if (!done) return done.error();
   interrupted = result.end == RunResult::End::Interrupted;
   const auto of_stages = result.expectations.size() - own.expects.size();
@@ -91,7 +91,7 @@ std::vector<std::size_t> expectations_of_model(const compiler::Program& program)
   return indices;
 }
 
-Result<Verification> verify(const compiler::Program& program, jit::Compiler& compiler, const DeviceSource& source, const VerifyOptions& options) {
+Result<Verification> verify(const compiler::Program& program, Kernels& kernels, const DeviceSource& source, const VerifyOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   Verification verification;
   for (const auto index : expectations_of_model(program)) verification.expectations.push_back(program.expects[index].text);
@@ -104,7 +104,7 @@ Result<Verification> verify(const compiler::Program& program, jit::Compiler& com
   const auto work = [&] {
     for (std::size_t i = next++; i < options.devices && !stop; i = next++) {
       bool interrupted = false;
-      auto verified = verify_one(program, compiler, source, session, options.first + i, interrupted);
+      auto verified = verify_one(program, kernels, source, session, options.first + i, interrupted);
       const std::lock_guard lock(mutex);
       if (!verified || interrupted) stop = true;
       if (!verified && !problem) problem = verified.error();

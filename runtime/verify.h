@@ -50,6 +50,6 @@ struct VerifyOptions {
 std::vector<std::size_t> expectations_of_model(const compiler::Program& program);
 
 /// Errors are of the environment, or of the spec on some device; an interrupt ends it with the devices that were done.
-Result<Verification> verify(const compiler::Program& program, jit::Compiler& compiler, const DeviceSource& device, const VerifyOptions& options);
+Result<Verification> verify(const compiler::Program& program, Kernels& kernels, const DeviceSource& device, const VerifyOptions& options);
 
 }  // namespace gexp::runtime

@@ -32,6 +32,8 @@ struct Common {
 };
 
 int run_command(const Common& common);
+/// Several experiments, files and folders of them, on one device or all; in brief, and where the time went.
+int survey_command(const Common& common, const std::vector<std::string>& names);
 int check_command(const std::vector<std::string>& files, bool json);
 /// Rewrites files in house form ("-": stdin to stdout) and prints the names of those that change; `check_only` writes nothing.
 int format_command(const std::vector<std::string>& files, bool check_only);

@@ -10,7 +10,7 @@ StderrProgress::StderrProgress(bool quiet, std::string prefix)
     : quiet_(quiet), prefix_(prefix.empty() ? prefix : prefix + " "), terminal_(prefix.empty() && isatty(STDERR_FILENO)) {}
 
 void StderrProgress::stage(const std::string& name, std::size_t number, std::size_t of) {
-  stage_ = fmt::format("{}[{}/{}] {}", prefix_, number, of, name);
+  stage_ = fmt::format("{}{}[{}/{}] {}", prefix_, experiment_, number, of, name);
   if (quiet_) return;
   if (terminal_) {
     fmt::print(stderr, "\r\033[K{}", stage_);

@@ -62,30 +62,37 @@ int save_result(const runtime::RunResult& result, const std::string& path) {
   return kEnvironment;
 }
 
-Ran run_on(const std::string& device, const Common& common, const Loaded& loaded, runtime::Progress& progress) {
+Result<Opened> open_for_runs(const std::string& device, std::uint64_t seed, const std::string& templates) {
+  Opened opened;
+  auto backend = open_device(device, seed);
+  if (!backend) return backend.error();
+  auto compiler = jit::Compiler::open();
+  if (!compiler) return compiler.error();
+  opened.backend = std::move(*backend);
+  opened.compiler = std::make_unique<jit::Compiler>(std::move(*compiler));
+  opened.kernels = std::make_unique<runtime::Kernels>(*opened.compiler, templates, opened.backend->target());
+  return opened;
+}
+
+std::vector<compiler::Shape> known_shapes(const Opened& opened, const Loaded& loaded) {
+  auto program = loaded.program;
+  program.device = runtime::device_facts(opened.backend->device());
+  return runtime::known_shapes(program);
+}
+
+Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, runtime::Progress& progress, std::optional<double> time_left) {
   Ran ran;
   ran.program = loaded.program;
-  const auto failed = [&](const Diagnostic& problem, const Source* source, int exit) -> Ran& {
-    print(problem, source);
-    ran.exit = exit;
-    ran.broken = true;
-    return ran;
-  };
-  auto backend = open_device(device, common.seed.value_or(loaded.program.seed));
-  if (!backend) return failed(backend.error(), nullptr, kEnvironment);
-  ran.program.device = runtime::device_facts((*backend)->device());
+  auto& backend = *opened.backend;
+  ran.program.device = runtime::device_facts(backend.device());
   Diagnostics needs;
-  runtime::check_requirements(ran.program, **backend, needs);
-  if (!needs.has_errors()) check_estimate(common, ran.program, **backend, needs);
+  runtime::check_requirements(ran.program, backend, needs);
+  if (!needs.has_errors()) check_estimate(common, ran.program, backend, needs);
   if (needs.has_errors()) {
-    for (const auto& diagnostic : needs.sorted()) print(diagnostic, &loaded.source);
-    const bool device_lacks = needs.sorted().front().code == "E0501";
-    ran.exit = device_lacks ? kEnvironment : kSpec;
+    ran.problems = needs.sorted();
+    ran.exit = ran.problems.front().code == "E0501" ? kEnvironment : kSpec;
     return ran;
   }
-  auto compiler = jit::Compiler::open();
-  if (!compiler) return failed(compiler.error(), nullptr, kEnvironment);
-
   auto& result = ran.result.emplace();
   result.experiment = ran.program.experiment;
   result.spec_path = loaded.source.path();
@@ -95,25 +102,27 @@ Ran run_on(const std::string& device, const Common& common, const Loaded& loaded
   result.settings = *split_settings(common.set);
   for (const auto& parameter : ran.program.parameters) result.parameters[parameter.name] = parameter.value;
   result.seed = common.seed.value_or(ran.program.seed);
-  result.device = (*backend)->device();
+  result.device = backend.device();
   if (result.device.kind == "simulated") {
     if (const auto model = sim::read_model(result.device.id.substr(std::string_view("sim:").size())); model) {
       if (auto structure = sim::structure(*model); structure) result.structure = std::move(*structure);
     }
   }
   result.gexp_version = GEXP_VERSION;
-  result.nvrtc = compiler->build();
+  result.nvrtc = opened.compiler->build();
   result.date = now();
 
   runtime::SessionOptions options;
-  options.template_folder = common.templates;
   options.interrupted = interrupted;
   options.time_limit = common.time_limit;
+  options.time_left = time_left;
   options.launch_limit = common.launch_limit.value_or(options.launch_limit);
   options.jobs = common.jobs;
-  if (auto done = runtime::run_session(ran.program, **backend, *compiler, options, progress, result); !done) {
+  if (auto done = runtime::run_session(ran.program, backend, *opened.kernels, options, progress, result); !done) {
     const auto& code = done.error().code;
-    return failed(done.error(), &loaded.source, code.rfind("E07", 0) == 0 ? kEnvironment : code.rfind("E08", 0) == 0 ? kFault : kSpec);
+    ran.exit = code.rfind("E07", 0) == 0 ? kEnvironment : code.rfind("E08", 0) == 0 ? kFault : kSpec;
+    ran.problems = {done.error()};
+    return ran;
   }
   ran.exit = exit_of(result);
   return ran;
@@ -123,7 +132,7 @@ int run_command(const Common& common) {
   int exit = kDone;
   auto loaded = load_spec(common, exit);
   if (!loaded) return exit;
-  if (common.device == "cuda:all") return survey(common, *loaded);
+  if (common.device == "cuda:all") return run_on_all(common, *loaded);
   if (!common.out.empty()) {
     if (auto writable = check_writable(common.out); !writable) {
       print(writable.error(), nullptr);
@@ -133,12 +142,20 @@ int run_command(const Common& common) {
   catch_interrupts();
   keep_freed_memory();
   StderrProgress progress(common.quiet);
-  const auto ran = run_on(common.device, common, *loaded, progress);
+  auto opened = open_for_runs(common.device, common.seed.value_or(loaded->program.seed), common.templates);
+  if (!opened) {
+    print(opened.error(), nullptr);
+    return kEnvironment;
+  }
+  std::optional<runtime::CompileAhead> ahead;
+  if (!opened->backend->another(0)) ahead.emplace(*opened->kernels, known_shapes(*opened, *loaded));
+  const auto ran = run_on(*opened, common, *loaded, progress);
+  for (const auto& problem : ran.problems) print(problem, &loaded->source);
   if (!ran.result) return ran.exit;
   if (!common.out.empty()) exit = save_result(*ran.result, common.out);
   if (common.json) {
     fmt::print("{}", runtime::to_json(*ran.result));
-  } else if (!common.quiet || !ran.broken) {
+  } else if (!common.quiet || ran.problems.empty()) {
     fmt::print("{}", report::text(ran.program, *ran.result, colour_on(STDOUT_FILENO)));
     if (!common.out.empty() && exit == kDone) fmt::print("saved as {}\n", common.out);
   }

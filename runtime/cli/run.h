@@ -1,27 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/cli/app.h"
+#include "runtime/jit/compiler.h"
+#include "runtime/kernels.h"
 #include "runtime/session.h"
 
 namespace gexp::cli {
 
-/// A run on one device. Without a result nothing was measured, and why not was printed.
+/// A device, and what its kernels are compiled by. For any number of runs.
+struct Opened {
+  std::unique_ptr<runtime::Backend> backend;
+  std::unique_ptr<jit::Compiler> compiler;
+  std::unique_ptr<runtime::Kernels> kernels;
+};
+/// `seed`: of a simulated device. E0701, E0703 to E0708: no such device, or no compiler.
+Result<Opened> open_for_runs(const std::string& device, std::uint64_t seed, const std::string& templates);
+
+/// The kernels of a file that are known before it runs.
+std::vector<compiler::Shape> known_shapes(const Opened& opened, const Loaded& loaded);
+
+/// A run on one device.
 struct Ran {
   int exit = kDone;
-  bool broken = false;        ///< ended by an error, which was printed
-  compiler::Program program;  ///< with the device's facts
+  std::vector<Diagnostic> problems;  ///< why it was not run, or what ended it; about the spec's text
+  compiler::Program program;         ///< with the device's facts
   std::optional<runtime::RunResult> result;
 };
-/// Opens the device, checks what the program needs of it, runs. Prints only what goes wrong.
-Ran run_on(const std::string& device, const Common& common, const Loaded& loaded, runtime::Progress& progress);
+/// Checks what the program needs of the device, runs. `time_left`: seconds at most, besides what the file allows.
+Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, runtime::Progress& progress, std::optional<double> time_left = std::nullopt);
 
 /// Saves a result; where that fails, in the temporary folder. An exit code.
 int save_result(const runtime::RunResult& result, const std::string& path);
 
 /// The run on every GPU of this machine at once, and how what they show differs.
-int survey(const Common& common, const Loaded& loaded);
+int run_on_all(const Common& common, const Loaded& loaded);
 
 }  // namespace gexp::cli

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread a GPU, each with a worker of its own: the devices share nothing but this machine's cores.
+// Several experiments, or several devices. One thread a device, each with a worker of its own: they share nothing but this machine's cores.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "lang/base/stopwatch.h"
 #include "runtime/cli/progress.h"
 #include "runtime/cli/run.h"
 #include "runtime/compare.h"
@@ -17,25 +19,134 @@
 namespace gexp::cli {
 namespace {
 
+namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
+using Specs = std::vector<Loaded>;
+/// Called with each result as soon as it is there, by any thread; an exit code.
+using Save = std::function<int(const runtime::RunResult&)>;
+
+/// What one device showed, by experiment. An experiment that an interrupt kept from beginning is missing.
+struct Surveyed {
+  std::string device;
+  std::vector<Ran> runs;
+  double seconds = 0;
+  int exit = kDone;  ///< of what kept all of them from running
+};
 
 /// "out.json" of cuda:1 is "out-cuda1.json".
-std::string path_of(const std::string& out, std::size_t ordinal) {
-  const std::filesystem::path path(out);
-  return (path.parent_path() / fmt::format("{}-cuda{}{}", path.stem().string(), ordinal, path.extension().string())).string();
+std::string path_of(const std::string& out, const std::string& device) {
+  const fs::path path(out);
+  auto name = device;
+  std::erase(name, ':');
+  return (path.parent_path() / fmt::format("{}-{}{}", path.stem().string(), name, path.extension().string())).string();
 }
 
-/// The exit code of all: of the device that fared worst.
-int worst(const std::vector<Ran>& runs) {
+/// The exit code of all: of the one that fared worst.
+int worst(const std::vector<int>& codes) {
   for (const int code : {kInterrupted, kEnvironment, kFault, kSpec, kNotHeld}) {
-    if (std::any_of(runs.begin(), runs.end(), [&](const Ran& run) { return run.exit == code; })) return code;
+    if (std::find(codes.begin(), codes.end(), code) != codes.end()) return code;
   }
   return kDone;
 }
 
+int exit_of(const std::vector<Surveyed>& devices) {
+  std::vector<int> codes;
+  for (const auto& device : devices) {
+    codes.push_back(device.exit);
+    for (const auto& run : device.runs) {
+      const bool lacks = !run.result && run.exit == kEnvironment;  // what a device does not have is no fault of it
+      if (!lacks || device.runs.size() == 1) codes.push_back(run.exit);
+    }
+  }
+  return worst(codes);
+}
+
+/// Every experiment on one device, one after the other, over one connection; kernels are compiled meanwhile.
+Surveyed survey_device(const std::string& device, const Common& common, const Specs& specs, const Save& save, runtime::Progress& progress) {
+  const Stopwatch watch;
+  Surveyed surveyed{device, {}, 0, kDone};
+  auto seed = common.seed.value_or(specs.front().program.seed);
+  auto opened = open_for_runs(device, seed, common.templates);
+  if (!opened) {
+    print(opened.error(), nullptr);
+    surveyed.exit = kEnvironment;
+    return surveyed;
+  }
+  surveyed.device = opened->backend->device().id;
+  const bool simulated = opened->backend->another(0) != nullptr;
+  std::optional<runtime::CompileAhead> ahead;
+  if (!simulated) {
+    std::vector<compiler::Shape> shapes;
+    for (const auto& spec : specs) {
+      for (auto& shape : known_shapes(*opened, spec)) {
+        if (std::find(shapes.begin(), shapes.end(), shape) == shapes.end()) shapes.push_back(std::move(shape));
+      }
+    }
+    ahead.emplace(*opened->kernels, std::move(shapes));
+  }
+  for (const auto& spec : specs) {
+    if (interrupted()) break;
+    if (const auto wanted = common.seed.value_or(spec.program.seed); simulated && wanted != seed) {
+      seed = wanted;
+      auto again = open_device(device, seed);
+      if (!again) break;  // it was there before
+      opened->backend = std::move(*again);
+    }
+    auto own = common;
+    own.time_limit.reset();
+    std::optional<double> left;
+    if (common.time_limit) left = *common.time_limit - watch.seconds();
+    if (specs.size() > 1) progress.experiment(spec.program.experiment);
+    auto& ran = surveyed.runs.emplace_back(run_on(*opened, own, spec, progress, left));
+    if (specs.size() == 1 || ran.exit != kEnvironment) {
+      for (const auto& problem : ran.problems) print(problem, &spec.source);
+    }
+    if (ran.result) surveyed.exit = std::max(surveyed.exit, save(*ran.result));
+  }
+  if (surveyed.runs.size() < specs.size()) surveyed.exit = kInterrupted;
+  surveyed.seconds = watch.seconds();
+  return surveyed;
+}
+
+/// nullopt: no GPU, which was printed.
+std::optional<std::vector<std::string>> devices_of(const std::string& device) {
+  if (device != "cuda:all") return std::vector{device};
+  const auto gpus = cuda::devices();
+  if (!gpus) {
+    print(gpus.error(), nullptr);
+    return std::nullopt;
+  }
+  std::vector<std::string> ids;
+  for (const auto& gpu : *gpus) ids.push_back(gpu.id);
+  return ids;
+}
+
+std::vector<Surveyed> survey_devices(const std::vector<std::string>& devices, const Common& common, const Specs& specs, const Save& save) {
+  catch_interrupts();
+  keep_freed_memory();
+  std::vector<Surveyed> surveyed(devices.size());
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    threads.emplace_back([&, i] {
+      StderrProgress progress(common.quiet, devices.size() > 1 ? devices[i] : "");
+      surveyed[i] = survey_device(devices[i], common, specs, save, progress);
+    });
+  }
+  threads.clear();
+  return surveyed;
+}
+
+/// An experiment's results on all devices that have one.
+std::vector<const runtime::RunResult*> results_of(const std::vector<Surveyed>& devices, std::size_t experiment) {
+  std::vector<const runtime::RunResult*> results;
+  for (const auto& device : devices) {
+    if (experiment < device.runs.size() && device.runs[experiment].result) results.push_back(&*device.runs[experiment].result);
+  }
+  return results;
+}
+
 std::string comparison_text(const std::vector<runtime::Compared>& rows, const std::vector<const runtime::RunResult*>& results) {
-  std::string text = fmt::format("\n{} GPUs compared\n", results.size());
-  std::string same;
+  std::string text, same;
   std::size_t width = 8;
   for (const auto& row : rows) width = std::max(width, row.id.size());
   for (const auto& row : rows) {
@@ -50,57 +161,134 @@ std::string comparison_text(const std::vector<runtime::Compared>& rows, const st
   return text + (same.empty() ? "" : fmt::format("  the same on all: {}\n", same));
 }
 
-Json comparison_json(const std::vector<runtime::Compared>& rows) {
-  Json list = Json::array();
-  for (const auto& row : rows) list.push_back({{"id", row.id}, {"same", row.same}, {"values", row.values}});
-  return list;
+std::string all_comparisons(const std::vector<Surveyed>& devices, const Specs& specs) {
+  std::string text = fmt::format("\n{} GPUs compared\n", devices.size());
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const auto results = results_of(devices, i);
+    if (specs.size() > 1) text += specs[i].program.experiment + "\n";
+    text += comparison_text(runtime::compare(results), results);
+  }
+  return text;
+}
+
+Json survey_json(const std::vector<Surveyed>& devices, const Specs& specs) {
+  Json all = {{"schema", "gexp.survey/1"}, {"devices", Json::array()}, {"compared", Json::array()}, {"results", Json::array()}};
+  for (const auto& device : devices) all["devices"].push_back({{"id", device.device}, {"seconds", device.seconds}});
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const auto results = results_of(devices, i);
+    if (devices.size() > 1) {
+      for (const auto& row : runtime::compare(results)) {
+        all["compared"].push_back({{"experiment", specs[i].program.experiment}, {"id", row.id}, {"same", row.same}, {"values", row.values}});
+      }
+    }
+    for (const auto* result : results) all["results"].push_back(Json::parse(runtime::to_json(*result)));
+  }
+  return all;
+}
+
+/// The text of a survey: what each device showed, in brief, then where the time went.
+std::string survey_text(const Surveyed& device, const Specs& specs, bool colour) {
+  std::string text;
+  std::vector<const runtime::RunResult*> times;
+  for (std::size_t i = 0; i < device.runs.size(); ++i) {
+    const auto& run = device.runs[i];
+    if (!run.result) {
+      text += fmt::format("\n{}  left out: {}\n", specs[i].program.experiment, run.problems.empty() ? "" : run.problems.front().message);
+      continue;
+    }
+    if (times.empty()) text += report::device_line(*run.result, colour);
+    text += "\n" + report::brief(run.program, *run.result, colour);
+    times.push_back(&*run.result);
+  }
+  return times.empty() ? text : text + "\n" + report::time_table(times, device.seconds);
+}
+
+/// The files of a folder, by name; a file is itself.
+std::vector<std::string> files_of(const std::string& name) {
+  std::error_code error;
+  auto path = name;
+  if (!fs::exists(path, error) && fs::is_directory(fs::path(experiments_folder()) / name, error)) path = (fs::path(experiments_folder()) / name).string();
+  if (!fs::is_directory(path, error)) return {path};
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(path, error)) {
+    if (entry.path().extension() == ".gexp") files.push_back(entry.path().string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 }  // namespace
 
-int survey(const Common& common, const Loaded& loaded) {
-  const auto gpus = cuda::devices();
-  if (!gpus) {
-    print(gpus.error(), nullptr);
-    return kEnvironment;
-  }
-  for (std::size_t i = 0; i < gpus->size() && !common.out.empty(); ++i) {
-    if (auto writable = check_writable(path_of(common.out, i)); !writable) {
+int run_on_all(const Common& common, const Loaded& loaded) {
+  const auto devices = devices_of(common.device);
+  if (!devices) return kEnvironment;
+  for (const auto& device : *devices) {
+    if (common.out.empty()) break;
+    if (auto writable = check_writable(path_of(common.out, device)); !writable) {
       print(writable.error(), nullptr);
       return kEnvironment;
     }
   }
-  catch_interrupts();
-  std::vector<Ran> runs(gpus->size());
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      threads.emplace_back([&, i] {
-        const auto& id = (*gpus)[i].id;
-        StderrProgress progress(common.quiet, id);
-        runs[i] = run_on(id, common, loaded, progress);
-      });
-    }
-  }
-  std::vector<const runtime::RunResult*> results;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (!runs[i].result) continue;
-    results.push_back(&*runs[i].result);
-    if (common.out.empty()) continue;
-    if (const int saved = save_result(*runs[i].result, path_of(common.out, i)); saved != kDone) runs[i].exit = saved;
-  }
-  const auto rows = runtime::compare(results);
+  const Specs specs = {loaded};
+  const auto surveyed = survey_devices(*devices, common, specs, [&](const runtime::RunResult& result) {
+    return common.out.empty() ? kDone : save_result(result, path_of(common.out, result.device.id));
+  });
+  const int exit = exit_of(surveyed);
   if (common.json) {
-    Json all = {{"schema", "gexp.survey/1"}, {"compared", comparison_json(rows)}, {"results", Json::array()}};
-    for (const auto* result : results) all["results"].push_back(Json::parse(runtime::to_json(*result)));
-    fmt::print("{}\n", all.dump(1, ' ', false, Json::error_handler_t::replace));
-  } else {
-    for (const auto& run : runs) {
-      if (run.result) fmt::print("{}\n", report::text(run.program, *run.result, colour_on(STDOUT_FILENO)));
-    }
-    fmt::print("{}", comparison_text(rows, results));
+    fmt::print("{}\n", survey_json(surveyed, specs).dump(1, ' ', false, Json::error_handler_t::replace));
+    return exit;
   }
-  return worst(runs);
+  for (const auto& device : surveyed) {
+    if (!device.runs.empty() && device.runs[0].result) fmt::print("{}\n", report::text(device.runs[0].program, *device.runs[0].result, colour_on(STDOUT_FILENO)));
+  }
+  fmt::print("{}", all_comparisons(surveyed, specs));
+  return exit;
+}
+
+int survey_command(const Common& common, const std::vector<std::string>& names) {
+  int exit = kDone;
+  Specs specs;
+  for (const auto& name : names) {
+    const auto files = files_of(name);
+    if (files.empty()) {
+      print(failure("E0711", fmt::format("the folder {} holds no .gexp file", name)), nullptr);
+      return kSpec;
+    }
+    for (const auto& file : files) {
+      auto own = common;
+      own.file = file;
+      auto loaded = load_spec(own, exit);
+      if (!loaded) return exit;
+      const auto same = [&](const Loaded& other) { return other.program.experiment == loaded->program.experiment; };
+      if (const auto other = std::find_if(specs.begin(), specs.end(), same); other != specs.end()) {
+        print(failure("E0732", fmt::format("{} and {} are both experiment `{}`", other->source.path(), file, loaded->program.experiment), "a survey tells experiments by their names"), nullptr);
+        return kSpec;
+      }
+      specs.push_back(std::move(*loaded));
+    }
+  }
+  if (!common.out.empty()) {
+    std::error_code error;
+    fs::create_directories(common.out, error);
+    if (auto writable = check_writable((fs::path(common.out) / "survey").string()); !writable) {
+      print(writable.error(), nullptr);
+      return kEnvironment;
+    }
+  }
+  const auto devices = devices_of(common.device);
+  if (!devices) return kEnvironment;
+  const auto surveyed = survey_devices(*devices, common, specs, [&](const runtime::RunResult& result) {
+    const auto path = (fs::path(common.out) / (result.experiment + ".json")).string();
+    return common.out.empty() ? kDone : save_result(result, devices->size() > 1 ? path_of(path, result.device.id) : path);
+  });
+  exit = exit_of(surveyed);
+  if (common.json) {
+    fmt::print("{}\n", survey_json(surveyed, specs).dump(1, ' ', false, Json::error_handler_t::replace));
+    return exit;
+  }
+  for (const auto& device : surveyed) fmt::print("{}", survey_text(device, specs, colour_on(STDOUT_FILENO)));
+  if (surveyed.size() > 1) fmt::print("{}", all_comparisons(surveyed, specs));
+  return exit;
 }
 
 }  // namespace gexp::cli

@@ -146,6 +146,7 @@ int verify_command(const Common& common, const Verify& options) {
   }
   catch_interrupts();
   keep_freed_memory();
+  runtime::Kernels kernels(*compiler, common.templates, {});
   nlohmann::ordered_json json;
   bool calibrated = true;
   for (const auto& [noise, suffix, said] : kNoises) {
@@ -153,7 +154,6 @@ int verify_command(const Common& common, const Verify& options) {
     runtime::VerifyOptions how;
     how.first = options.first;
     how.devices = options.models;
-    how.session.template_folder = common.templates;
     how.session.interrupted = interrupted;
     how.session.time_limit = common.time_limit;
     how.session.jobs = common.jobs;
@@ -172,7 +172,7 @@ int verify_command(const Common& common, const Verify& options) {
       if (!backend) return backend.error();
       return runtime::KnownDevice{std::move(*backend), std::move(*structure)};
     };
-    const auto verification = runtime::verify(loaded->program, *compiler, source, how);
+    const auto verification = runtime::verify(loaded->program, kernels, source, how);
     if (terminal) fmt::print(stderr, "\r\033[K");
     if (!verification) {
       print(verification.error(), verification.error().code.starts_with("E06") ? nullptr : &loaded->source);

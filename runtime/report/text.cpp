@@ -119,6 +119,8 @@ std::string place_text(const infer::Table& table, const infer::Point& point) {
 
 }  // namespace
 
+std::string device_line(const RunResult& result, bool colour) { return head(result, Paint{colour}); }
+
 std::string text(const compiler::Program& program, const RunResult& result, bool colour) {
   const Paint paint{colour};
   std::string out = head(result, paint);

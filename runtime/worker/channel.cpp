@@ -10,21 +10,18 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cmath>
 #include <utility>
 
+#include "lang/base/stopwatch.h"
+
 namespace gexp::worker {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // Who asks again and again lets others have the core in between, the other end above all. Where a third process computes too, that costs
 // a time slice; then sleeping is better for a while: who is woken comes first.
 constexpr double kSlowYield = 50e-6;
 constexpr int kBlocked = 1000;  // waits
-
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 }  // namespace
 
@@ -61,7 +58,7 @@ bool Channel::send(const std::string& message) {
 }
 
 Channel::Got Channel::receive(std::string& message, double seconds, double spin) {
-  const auto start = Clock::now();
+  const Stopwatch watch;
   if (blocked_ > 0) --blocked_;
   for (bool spinning = true;;) {
     const auto got = recv(socket_.get(), buffer_.get(), kMostMessage, MSG_DONTWAIT);
@@ -71,12 +68,12 @@ Channel::Got Channel::receive(std::string& message, double seconds, double spin)
     }
     if (got == 0) return Got::Closed;
     if (errno != EAGAIN && errno != EINTR) return Got::Closed;
-    const double gone = since(start);
+    const double gone = watch.seconds();
     if (seconds >= 0 && gone >= seconds) return Got::Nothing;
     spinning = spinning && blocked_ == 0 && gone < spin;
     if (spinning) {
       sched_yield();
-      if (since(start) - gone > kSlowYield) blocked_ = kBlocked;
+      if (watch.seconds() - gone > kSlowYield) blocked_ = kBlocked;
       continue;
     }
     pollfd wait{socket_.get(), POLLIN, 0};

@@ -6,21 +6,18 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
+
+#include "lang/base/stopwatch.h"
 
 namespace gexp::worker {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr double kLongestOpen = 120;    // seconds, of a driver that comes up; a machine of many GPUs takes its time
 constexpr double kInterruptGrace = 0.3; // that a kernel still has after an interrupt
 constexpr double kSlice = 0.05;         // between two looks for an interrupt
 constexpr double kSpin = 100e-6;         // a short launch is over by then; who waits longer is woken late by little
 constexpr double kPatience = 0.5;       // for a worker whose link is already closed
-
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 }  // namespace
 
@@ -83,18 +80,18 @@ Link::Heard Link::ask(const Writer& call, double seconds) {
 
 Link::Heard Link::ask_running(const Writer& call, double seconds) {
   const auto broken = [&](End end, const std::string& what) { return Heard{end, failure("E0803", what)}; };
-  const auto start = Clock::now();
+  const Stopwatch watch;
   auto limit = seconds;
   bool stopping = false;
   std::string message;
   auto got = channel_.send(call.bytes()) ? Channel::Got::Nothing : Channel::Got::Closed;
   for (bool first = true; got == Channel::Got::Nothing; first = false) {
-    const double left = limit - since(start);
+    const double left = limit - watch.seconds();
     if (left <= 0) break;
     got = channel_.receive(message, std::min(left, kSlice), first ? kSpin : 0);
     if (got == Channel::Got::Nothing && !stopping && interrupted()) {
       stopping = true;
-      limit = std::min(limit, since(start) + kInterruptGrace);
+      limit = std::min(limit, watch.seconds() + kInterruptGrace);
     }
   }
   if (got == Channel::Got::Nothing) {

@@ -141,11 +141,12 @@ stage s {{
       std::exit(1);
     }
     const auto before = sim::instructions_executed();
+    runtime::Kernels kernels(*compiler, {}, {});
     runtime::RunResult result;
     runtime::Progress silent;
     const double time = median(3, [&] {
       result = {};
-      (void)runtime::run_session(*program, **backend, *compiler, {}, silent, result);
+      (void)runtime::run_session(*program, **backend, kernels, {}, silent, result);
     });
     const auto executed = static_cast<double>(sim::instructions_executed() - before) / 3;
     per_access[i++] = time / (laps * 256.0);
@@ -177,11 +178,12 @@ stage s {{
       std::exit(1);
     }
     const auto before = sim::instructions_executed();
+    runtime::Kernels kernels(*compiler, {}, {});
     runtime::RunResult result;
     runtime::Progress silent;
     const double time = median(3, [&] {
       result = {};
-      (void)runtime::run_session(*program, **backend, *compiler, {}, silent, result);
+      (void)runtime::run_session(*program, **backend, kernels, {}, silent, result);
     });
     const auto executed = static_cast<double>(sim::instructions_executed() - before) / 3;
     fmt::print("simulated reads by 12 blocks of {:4} threads  {:10.1f} million thread-instructions/s\n", threads, executed * std::min(threads, 32) / time / 1e6);

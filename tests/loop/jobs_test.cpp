@@ -32,7 +32,7 @@ const std::string kMany = kHead + "stage coarse {\nsweep n in 1KiB..64KiB times 
 
 std::string text(runtime::RunResult result) {
   result.seconds = 0;
-  for (auto& stage : result.stages) stage.seconds = 0;
+  for (auto& stage : result.stages) stage.seconds = stage.answering = 0, stage.effort = {};
   for (auto& kernel : result.kernels) kernel.seconds = 0, kernel.from_cache = true;
   return to_json(result);
 }

@@ -61,11 +61,12 @@ runtime::RunResult run_on(const std::string& spec_text, runtime::Backend& backen
   auto compiler = jit::Compiler::open();
   REQUIRE_MESSAGE(compiler.ok(), "NVRTC is missing");
 
+  runtime::Kernels kernels(*compiler, {}, backend.target());
   runtime::RunResult result;
   result.device = backend.device();
   program->device = runtime::device_facts(result.device);
   runtime::Progress silent;
-  const auto done = runtime::run_session(*program, backend, *compiler, options, silent, result);
+  const auto done = runtime::run_session(*program, backend, kernels, options, silent, result);
   REQUIRE_MESSAGE(done.ok(), (done.ok() ? std::string() : render(done.error(), &spec)));
   return result;
 }

@@ -41,6 +41,18 @@ int main(int argc, char** argv) {
   run->add_option("--time-limit", common.time_limit, "seconds after which the run ends, instead of the file's budget")->check(CLI::PositiveNumber);
   run->add_option("--launch-limit", common.launch_limit, "seconds after which one launch is taken to hang; 60 by default")->check(CLI::PositiveNumber);
 
+  auto* survey = app.add_subcommand("survey", "run many experiments on a device, and say in brief what they find and where the time went");
+  survey->add_option("files", files, "experiments, and folders of them; by default those of experiments/survey")->default_val(std::vector<std::string>{"survey"});
+  survey->add_option("--device", common.device, "auto, cuda:N, cuda:all (every GPU here, at once), sim:NAME or sim:FILE.toml")->capture_default_str();
+  survey->add_option("--seed", common.seed, "seed of a simulated device, instead of the specs'");
+  survey->add_option("--out", common.out, "save each result, as soon as it is there, in this folder: NAME.json");
+  survey->add_flag("--json", common.json, "print all results as JSON, and nothing else, on stdout");
+  survey->add_flag("--quiet", common.quiet, "no progress");
+  survey->add_option("--jobs", common.jobs, "points measured at once on a simulated device")->check(CLI::Range(1, 1024));
+  survey->add_option("--templates", common.templates, "folder of CUDA templates instead of the built-in ones");
+  survey->add_option("--time-limit", common.time_limit, "seconds for all of them")->check(CLI::PositiveNumber);
+  survey->add_option("--launch-limit", common.launch_limit, "seconds after which one launch is taken to hang; 60 by default")->check(CLI::PositiveNumber);
+
   auto* plan = app.add_subcommand("plan", "what a run would do and about how long it would take, without running it");
   add_spec(*plan, common);
   plan->add_option("--device", common.device, "auto, cuda:N, sim:NAME or sim:FILE.toml")->capture_default_str();
@@ -113,6 +125,7 @@ int main(int argc, char** argv) {
   }
   if (*worker) gexp::cli::worker_command(ordinal, parent);
   if (*run) return gexp::cli::run_command(common);
+  if (*survey) return gexp::cli::survey_command(common, files);
   if (*plan) return gexp::cli::plan_command(common, dot);
   if (*check) return gexp::cli::check_command(files, json);
   if (*lock) return gexp::cli::lock_command(files, check_only);
