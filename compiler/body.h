@@ -46,6 +46,7 @@ struct BodyPlace {
   const Body& warm;
   const Body& timed;
   Timing timing = Timing::Total;
+  bool chosen = false;     ///< it runs on chosen multiprocessors
 };
 
 /// A chase's pattern at a point; the operation's position in the stage is its index in `patterns`.

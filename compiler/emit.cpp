@@ -8,22 +8,26 @@
 #include <sstream>
 
 #include "compiler/access.h"
+#include "compiler/calibrate.h"
 #include "compiler/ops.h"
 #include "lang/base/embedded.h"
 
 namespace gexp::compiler {
 namespace {
 
-Shape each_shape(const Memory& memory, const Op& chase, int width) {
+Shape each_shape(const Memory& memory, const Op& chase, int width, bool chosen) {
   const std::string via = word(path_of(memory, chase.via));
   const bool wide = width == 8;
+  const auto where = placing(chosen, {{"ticks", std::to_string(kTraceBytes / 2)}, {"overhead", std::to_string(kCalibrationWords)}, {"last", "2"}});
   return Shape{"each.cu",
                {{"element", wide ? "unsigned long long" : "unsigned int"},
                 {"bytes", std::to_string(width)},
                 {"load", fmt::format("ld.global{}{}.u{}", via.empty() ? "" : ".", via, width * 8)},
                 {"chained", fmt::format("ld.global{}{}.u64 %0, [%0];", via.empty() ? "" : ".", via)},
                 {"letter", wide ? "l" : "r"},
-                {"address", wide ? "mad.lo.u64" : "mad.wide.u32"}},
+                {"address", wide ? "mad.lo.u64" : "mad.wide.u32"},
+                {"placing", where.parameters},
+                {"leave", where.leave}},
                chase.span};
 }
 
@@ -51,6 +55,19 @@ Result<std::string> template_file(const std::string& name, const std::string& fo
 
 }  // namespace
 
+Placing placing(bool chosen, const std::vector<std::pair<std::string, std::string>>& words, const std::string& dynamic) {
+  if (!chosen) return {};
+  std::string leave = "  unsigned int gexp_sm;\n  asm volatile(\"mov.u32 %0, %%smid;\" : \"=r\"(gexp_sm));\n  gexp_sm -= first_sm;\n";
+  const std::string mine = "gexp_sm < sms && atomicExch(last_turn + gexp_sm, turn) != turn";
+  if (dynamic.empty()) {
+    leave += fmt::format("  if (!({})) return;\n", mine);
+  } else {
+    leave += fmt::format("  if (threadIdx.x == 0) {0}[0] = {1};\n  __syncthreads();\n  if ({0}[0] == 0) return;\n  __syncthreads();\n", dynamic, mine);
+  }
+  for (const auto& [pointer, count] : words) leave += fmt::format("  {} += gexp_sm * ({});\n", pointer, count);
+  return {", unsigned int first_sm, unsigned int sms, unsigned int turn, unsigned int* last_turn", leave};
+}
+
 std::optional<Shape> chase_template(const Program& program, const Stage& stage, std::uint32_t grid, std::uint32_t block, int width) {
   const auto* timed = only_chase(stage.timed);
   const auto* warm = only_chase(stage.warm);
@@ -58,12 +75,13 @@ std::optional<Shape> chase_template(const Program& program, const Stage& stage, 
   if (warm && (warm->memory != timed->memory || warm->via != timed->via)) return std::nullopt;
   const auto memory = std::find_if(program.memories.begin(), program.memories.end(), [&](const Memory& m) { return m.name == timed->memory; });
   GEXP_CHECK(memory != program.memories.end());
+  const bool chosen = stage.launch.sm || stage.launch.sms;
   const bool element = width == memory->element_bytes && (width == 4 || width == 8);
   if (stage.timing == Timing::Each && memory->space == Space::Global && timed->via != Via::Tex && grid == 1 && block == 1 && element) {
-    return each_shape(*memory, *timed, width);
+    return each_shape(*memory, *timed, width, chosen);
   }
   const bool shared_width = width == 4 || width == 8 || width == 16;
-  if (stage.timing == Timing::Total && memory->space == Space::Shared && timed->via == Via::Default && grid == 1 && shared_width) {
+  if (stage.timing == Timing::Total && !chosen && memory->space == Space::Shared && timed->via == Via::Default && grid == 1 && shared_width) {
     return total_shape(*timed, width);
   }
   return std::nullopt;

@@ -19,6 +19,17 @@ struct Shape {
   friend bool operator<(const Shape& a, const Shape& b) { return std::tie(a.file, a.holes) < std::tie(b.file, b.holes); }
 };
 
+/// Of a kernel that chooses its multiprocessors (`launch … sm`, `sms`): more blocks are launched than are to run, and all but the first one
+/// on a chosen multiprocessor leave. Its last parameters are the first multiprocessor, how many, the launch's number, and a word a
+/// multiprocessor that says in which launch it last ran a block. What each writes is behind what the one before it writes.
+struct Placing {
+  std::string parameters;  ///< hole `placing`
+  std::string leave;       ///< hole `leave`
+};
+/// `words`: what a multiprocessor's block writes, by pointer parameter: "ticks" and 3584 words. `dynamic`: the block has many threads,
+/// which learn from this array of shared memory whether they stay; empty: it has one. Without `chosen`, empty texts.
+Placing placing(bool chosen, const std::vector<std::pair<std::string, std::string>>& words, const std::string& dynamic = {});
+
 /// Name of every kernel's entry.
 inline constexpr const char* kEntry = "gexp_kernel";
 

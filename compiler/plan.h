@@ -28,6 +28,8 @@ struct PointPlan {
   std::vector<std::string> flushes;        ///< "l1" "l2" "tlb", before each launch
   std::uint64_t smem = 0;                  ///< bytes of dynamic shared memory besides the memories
   std::uint32_t persm = 0;                 ///< most blocks at once on a multiprocessor; 0: as many as fit
+  std::uint32_t sm = 0;                    ///< first multiprocessor of those that are chosen
+  std::uint32_t sms = 0;                   ///< how many run the block at once, each a repetition; 0: the device chooses one
   Timing timing = Timing::Each;
   int width = 4;                           ///< bytes of one timed step of a lone chase
   std::shared_ptr<const Pattern> warm;     ///< of a lone chase by one thread; null: no warm-up, or another one

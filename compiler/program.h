@@ -72,6 +72,8 @@ struct Launch {
   FormulaPtr smem;                          ///< bytes of dynamic shared memory besides the memories; null when absent
   FormulaPtr persm;                         ///< most blocks at once on a multiprocessor; null when absent
   FormulaPtr carveout, bank;                ///< bytes; null when absent
+  FormulaPtr sm;                            ///< number of the multiprocessor that the block runs on; null: any
+  FormulaPtr sms;                           ///< multiprocessors that run the block at once, each a repetition; null: one
   std::string place;                        ///< "any" (or empty), "sm", "tpc", "gpc"
   Span span;
 };

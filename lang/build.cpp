@@ -138,6 +138,8 @@ class Builder {
                       : clause->kind == Kind::Cluster ? &s.cluster
                       : clause->kind == Kind::Smem    ? &s.smem
                       : clause->kind == Kind::Persm   ? &s.persm
+                      : clause->kind == Kind::Sm      ? &s.sm
+                      : clause->kind == Kind::Sms     ? &s.sms
                       : clause->kind == Kind::Bank    ? &s.bank
                                                       : &s.carveout;
       *slot = build_expression(inner, diagnostics_);

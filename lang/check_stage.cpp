@@ -185,6 +185,8 @@ void StageChecker::check(const Launch& launch, Span) {
   expressions_.want(launch.block, plain(), place, "the block");
   expressions_.want(launch.cluster, plain(), place, "the cluster");
   expressions_.want(launch.persm, plain(), place, "the blocks a multiprocessor");
+  expressions_.want(launch.sm, plain(), place, "the multiprocessor");
+  expressions_.want(launch.sms, plain(), place, "the number of multiprocessors");
   expressions_.want(launch.smem, bytes(), place, "the shared memory");
   expressions_.want(launch.carveout, bytes(), place, "the carveout");
   expressions_.want(launch.bank, bytes(), place, "the bank width");

@@ -18,7 +18,7 @@ std::vector<std::string_view> clauses_of(Kind kind) {
     case Kind::Sweep: return {"in", "step", "times", "points", "log", "refine", "until"};
     case Kind::Param: return {"in", "step", "times", "doc"};
     case Kind::Memory: return {"in", "page", "align"};
-    case Kind::Launch: return {"grid", "block", "cluster", "smem", "persm", "carveout", "bank", "place"};
+    case Kind::Launch: return {"grid", "block", "cluster", "smem", "persm", "carveout", "bank", "place", "sm", "sms"};
     case Kind::Budget: return {"time", "memory"};
     case Kind::Require: return {"else"};
     case Kind::RepeatUntil: return {"until"};

@@ -210,7 +210,9 @@ struct persm : seq<GEXP_WORD("persm"), must<needed_value>> {};
 struct carveout : seq<GEXP_WORD("carveout"), must<needed_value>> {};
 struct bank : seq<GEXP_WORD("bank"), must<needed_value>> {};
 struct place : seq<GEXP_WORD("place"), must<needed_word>> {};
-struct launch : seq<GEXP_WORD("launch"), star<sor<grid, block, cluster, smem, persm, carveout, bank, place>>> {};
+struct sms : seq<GEXP_WORD("sms"), must<needed_value>> {};
+struct sm : seq<GEXP_WORD("sm"), must<needed_value>> {};
+struct launch : seq<GEXP_WORD("launch"), star<sor<grid, block, cluster, smem, persm, carveout, bank, place, sms, sm>>> {};
 struct flush : seq<GEXP_WORD("flush"), must<needed_word>> {};
 
 struct op;

@@ -73,6 +73,8 @@ constexpr auto kVocabulary = std::to_array<Callable>({
     analysis("period", Subject::Value, Answer::Over, Clause::Must, "period(per over s)"),
     analysis("knee", Subject::Value, Answer::Over, Clause::Must, "knee(rate over warps)", {}, Clause::May),
     analysis("plateau", Subject::Value, Answer::Subject, Clause::Must, "plateau(rate over warps)", {}, Clause::May),
+    analysis("highest", Subject::Value, Answer::Subject, Clause::Never, "highest(rate)"),
+    analysis("values", Subject::Value, Answer::SubjectList, Clause::Must, "values(median(lat) over sm)"),
     analysis("clusters", Subject::Value, Answer::SubjectList, Clause::May, "clusters(lat by seg)", {}, Clause::May),
     free_labels(analysis("value", Subject::Value, Answer::Subject, Clause::Never, "value(per, s: 2)")),
     analysis("step_width", Subject::Value, Answer::Over, Clause::Must, "step_width(misses(lat) over n)"),
@@ -95,6 +97,7 @@ constexpr auto kVocabulary = std::to_array<Callable>({
     plain_call("misses", Kind::Column, Subject::Record, 1, 1, Answer::Plain, "misses(lat)", {kAbove}),
     plain_call("missed", Kind::Column, Subject::Record, 1, 1, Answer::Plain, "missed(lat)", {kAbove}),
     plain_call("missed_ever", Kind::Column, Subject::Record, 1, 1, Answer::Plain, "missed_ever(lat)", {kAbove}),
+    plain_call("slower", Kind::Column, Subject::Record, 1, 1, Answer::Plain, "slower(lat, above: 400cycles)", {Label{"above", Takes::Cycles}}),
     plain_call("moved", Kind::Column, Subject::Record, 1, 1, Answer::Bytes, "moved(run)"),
     plain_call("unique", Kind::Column, Subject::Number, 1, 1, Answer::Plain, "unique(slot)"),
 

@@ -141,6 +141,7 @@ void StageRun::add_runs(const compiler::PointPlan& plan, infer::Point& point, Me
     do {
       measured.stopped = must_stop();
       if (measured.stopped != End::Complete) break;
+      const auto before = point.runs.size();
       const auto repeated = bench.repeat(plan, point, launch_limit());
       if (!repeated || !point.outcome.done()) {
         // What a run was told to end in the middle of is not the kernel's fault.
@@ -154,7 +155,7 @@ void StageRun::add_runs(const compiler::PointPlan& plan, infer::Point& point, Me
         else measured.faulted = true;
         break;
       }
-      keep(point.runs.back());
+      for (auto run = before; run < point.runs.size(); ++run) keep(point.runs[run]);
     } while (!done());
     measured.usable = bench.usable();
     measured.end = point.outcome;

@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::uint64_t kDefaultAlign = std::uint64_t{2} << 20;  // offsets then keep their low 21 address bits
 
+constexpr std::uint32_t kMostSms = 1024, kMostTries = 16;
+
 constexpr std::uint64_t kLeastStep = 4096;                        // of a memory that is made smaller
 constexpr std::uint64_t kRoundStep = std::uint64_t{1} << 20;     // of one of many MiB
 constexpr std::uint64_t kForRecords = std::uint64_t{256} << 20;  // that are left of a device's memory, at most
@@ -156,6 +158,15 @@ Result<std::vector<std::uint32_t>> Bench::read_words(std::uint64_t address, std:
   return words;
 }
 
+Result<> Bench::take(std::vector<infer::Run> runs, std::uint64_t words, infer::Point& point) {
+  for (auto& run : runs) {
+    if (auto done = calibrate(words, point); !done) return done;
+    point.runs.push_back(std::move(run));
+    words += compiler::kCalibrationWords * 4;
+  }
+  return Ok{};
+}
+
 Result<> Bench::calibrate(std::uint64_t words, infer::Point& point) {
   auto read = read_words(words, static_cast<std::size_t>(compiler::kCalibrationWords));
   if (!read) return read.error();
@@ -206,6 +217,31 @@ Result<Outcome> Bench::launch(const compiler::PointPlan& plan, KernelId kernel, 
   return outcome;
 }
 
+Result<Outcome> Bench::launch_timed(const compiler::PointPlan& plan, KernelId kernel, LaunchShape shape, std::vector<Argument> arguments, double time_limit,
+                                    bool first) {
+  if (plan.sms == 0) return launch(plan, kernel, shape, arguments, time_limit, first);
+  const bool fresh = !buffers_.contains("last turn");
+  auto last = buffer("last turn", kMostSms * 4);
+  if (!last) return last.error();
+  if (fresh) {
+    const std::vector<std::uint32_t> none(kMostSms);
+    if (auto done = backend_.write(*last, std::as_bytes(std::span(none))); !done) return done.error();
+  }
+  shape.shared_bytes = std::max<std::uint32_t>(shape.shared_bytes, 16);  // where a block's threads learn whether they stay
+  arguments.insert(arguments.end(), {{plan.sm, 4}, {plan.sms, 4}, {0, 4}, pointer(*last)});
+  // A device hands blocks to multiprocessors in turn, which is seldom and nowhere said to be otherwise: more blocks then.
+  const auto sms = static_cast<std::uint32_t>(backend_.device().sms);
+  for (shape.grid = sms; shape.grid <= kMostTries * sms; shape.grid *= 2) {
+    arguments.end()[-2].bits = ++turn_;
+    auto outcome = launch(plan, kernel, shape, arguments, time_limit, first && shape.grid == sms);
+    if (!outcome || !outcome->done()) return outcome;
+    auto ran = read_words(*last, plan.sms);
+    if (!ran) return ran.error();
+    if (std::all_of(ran->begin(), ran->end(), [&](auto turn) { return turn == turn_; })) return outcome;
+  }
+  return Outcome{Outcome::Status::Fault, fmt::format("the device brought no block to a chosen multiprocessor ({} to {})", plan.sm, plan.sm + plan.sms - 1), 0};
+}
+
 Result<> Bench::repeat(const compiler::PointPlan& plan, infer::Point& point, double time_limit) {
   forget_what_was_lost();
   const Stopwatch watch;
@@ -228,9 +264,10 @@ Result<> Bench::run_each(const compiler::PointPlan& plan, infer::Point& point, d
   if (!base) return base.error();
   auto kernel = kernel_for(plan.shape);
   if (!kernel) return kernel.error();
-  auto ticks = buffer("ticks", kWindow * 4);
+  const auto sms = std::max(plan.sms, 1u);
+  auto ticks = buffer("ticks", sms * kWindow * 4);
   if (!ticks) return ticks.error();
-  auto empty = buffer("empty", compiler::kCalibrationWords * 4 + 16);
+  auto empty = buffer("empty", sms * (compiler::kCalibrationWords * 4 + 16));
   if (!empty) return empty.error();
   auto cell = calibration_cell();
   if (!cell) return cell.error();
@@ -239,8 +276,8 @@ Result<> Bench::run_each(const compiler::PointPlan& plan, infer::Point& point, d
   const auto element = [&](const std::shared_ptr<const Pattern>& ring) {
     return ring ? static_cast<std::uint64_t>(ring->at(0, 0) / plan.width) : 0;
   };
-  infer::Run run;
-  run.windows.clear();
+  std::vector<infer::Run> runs(sms);
+  for (auto& run : runs) run.windows.clear();
   const auto total = static_cast<std::uint64_t>(plan.steps);
   for (std::uint64_t skip = 0; skip < total; skip += kWindow) {
     const auto steps = std::min(kWindow, total - skip);
@@ -254,21 +291,22 @@ Result<> Bench::run_each(const compiler::PointPlan& plan, infer::Point& point, d
                                              pointer(*ticks),
                                              pointer(*cell),
                                              pointer(*empty),
-                                             pointer(*empty + compiler::kCalibrationWords * 4)};
-    const auto outcome = launch(plan, *kernel, launch_shape(plan, static_cast<std::uint64_t>(compiler::kTraceBytes)), arguments, time_limit, plan.before.empty());
+                                             pointer(*empty + sms * compiler::kCalibrationWords * 4)};
+    const auto outcome = launch_timed(plan, *kernel, launch_shape(plan, static_cast<std::uint64_t>(compiler::kTraceBytes)), arguments, time_limit, plan.before.empty());
     if (!outcome) return outcome.error();
     if (!outcome->done()) {
       point.outcome = *outcome;
       return Ok{};
     }
-    auto window = read_words(*ticks, steps);
-    if (!window) return window.error();
-    run.windows.push_back(static_cast<std::uint32_t>(run.ticks.size()));
-    run.ticks.insert(run.ticks.end(), window->begin(), window->end());
+    auto windows = read_words(*ticks, (sms - 1) * kWindow + steps);
+    if (!windows) return windows.error();
+    for (std::uint32_t i = 0; i < sms; ++i) {
+      const auto first = windows->begin() + static_cast<std::ptrdiff_t>(i * kWindow);
+      runs[i].windows.push_back(static_cast<std::uint32_t>(runs[i].ticks.size()));
+      runs[i].ticks.insert(runs[i].ticks.end(), first, first + static_cast<std::ptrdiff_t>(steps));
+    }
   }
-  if (auto done = calibrate(*empty, point); !done) return done;
-  point.runs.push_back(std::move(run));
-  return Ok{};
+  return take(std::move(runs), *empty, point);
 }
 
 Result<> Bench::run_total(const compiler::PointPlan& plan, infer::Point& point, double time_limit) {

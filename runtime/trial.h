@@ -77,6 +77,7 @@ class Bench {
     std::uint32_t trace_at = 0, trace_bytes = 0;      ///< in dynamic shared memory
     std::uint32_t grid = 1, block = 1;
     bool first = true;                                ///< of a repetition: the stage's flushes come before it
+    bool timed = false;                               ///< not a warm-up of its own
   };
   Result<Outcome> launch_body(const compiler::PointPlan& plan, const compiler::Shape& shape, const compiler::BodyPlan& body, const BodyLaunch& how, double time_limit);
   /// The warm-ups that are launches of their own, after emptying what the stage flushes. False: one did not end well, which
@@ -85,9 +86,14 @@ class Bench {
   /// Empties what the stage flushes where it is the `first` launch of a repetition, then launches.
   Result<Outcome> launch(const compiler::PointPlan& plan, KernelId kernel, const LaunchShape& shape, const std::vector<Argument>& arguments,
                          double time_limit, bool first = true);
+  /// The timed launch of a point, on the multiprocessors that it chooses, or any.
+  Result<Outcome> launch_timed(const compiler::PointPlan& plan, KernelId kernel, LaunchShape shape, std::vector<Argument> arguments, double time_limit,
+                               bool first);
   [[nodiscard]] LaunchShape launch_shape(const compiler::PointPlan& plan, std::uint64_t shared_bytes) const;
   /// Reads what the last launch tells of the region's cost; the point's is the mean of its runs'.
   Result<> calibrate(std::uint64_t words, infer::Point& point);
+  /// Runs of one launch, by multiprocessor, whose words of the region's cost lie behind each other.
+  Result<> take(std::vector<infer::Run> runs, std::uint64_t words, infer::Point& point);
   Result<std::vector<std::uint32_t>> read_words(std::uint64_t address, std::size_t count);
   /// What the device lost is made anew when it is needed next.
   void forget_what_was_lost();
@@ -102,6 +108,7 @@ class Bench {
   std::map<compiler::Shape, KernelId> loaded_;
   std::vector<KernelRecord> new_kernels_;
   Effort effort_;
+  std::uint32_t turn_ = 0;                         ///< number of the last launch on chosen multiprocessors
   std::map<std::string, compiler::Links> linked_;  ///< what each memory holds now
   std::map<std::string, std::uint64_t> textures_;  ///< by memory
   std::uint64_t losses_ = 0;                       ///< of the device, when all of this was made

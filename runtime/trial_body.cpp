@@ -15,7 +15,7 @@ using Kind = compiler::KernelParameter::Kind;
 Argument pointer(std::uint64_t address) { return {address, 8}; }
 
 /// From the first begin to the last end on one multiprocessor, the longest of them; clocks of different ones do not compare.
-double elapsed_cycles(const std::vector<std::uint32_t>& words) {
+double elapsed_cycles(std::span<const std::uint32_t> words) {
   std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> by_sm;  // offsets from its first warp's begin, modulo 2^32
   std::map<std::uint32_t, std::uint32_t> origin;
   double longest = 0;
@@ -88,7 +88,7 @@ Result<Outcome> Bench::launch_body(const compiler::PointPlan& plan, const compil
   arguments.insert(arguments.end(), rest->begin(), rest->end());
   auto launched = launch_shape(plan, how.trace_bytes > 0 ? how.trace_at + how.trace_bytes : body.shared_bytes);
   launched.grid = how.grid, launched.block = how.block;
-  return launch(plan, *kernel, launched, arguments, time_limit, how.first);
+  return how.timed ? launch_timed(plan, *kernel, launched, std::move(arguments), time_limit, how.first) : launch(plan, *kernel, launched, arguments, time_limit, how.first);
 }
 
 Result<bool> Bench::launch_before(const compiler::PointPlan& plan, infer::Point& point, double time_limit) {
@@ -111,13 +111,14 @@ Result<> Bench::run_body(const compiler::PointPlan& plan, infer::Point& point, d
   const std::uint32_t warps = (plan.block + 31) / 32;
   const std::uint32_t window = static_cast<std::uint32_t>(compiler::kTraceBytes / 2) / warps;
   const auto words = each ? std::uint64_t{warps} * window : 3 * std::uint64_t{warps} * plan.grid;
-  auto records = buffer("records", std::max<std::uint64_t>(words, 4) * 4);
+  const auto sms = std::max(plan.sms, 1u);
+  auto records = buffer("records", sms * std::max<std::uint64_t>(words, 4) * 4);
   if (!records) return records.error();
-  auto overhead = buffer("empty", compiler::kCalibrationWords * 4);
+  auto overhead = buffer("empty", sms * compiler::kCalibrationWords * 4);
   if (!overhead) return overhead.error();
   const auto trace_at = static_cast<std::uint32_t>((plan.body.shared_bytes + 15) / 16 * 16);
   const BodyLaunch how{.records = *records, .overhead = *overhead, .window = window, .trace_at = trace_at, .trace_bytes = each ? static_cast<std::uint32_t>(compiler::kTraceBytes) : 0,
-                       .grid = plan.grid, .block = plan.block, .first = plan.before.empty()};
+                       .grid = plan.grid, .block = plan.block, .first = plan.before.empty(), .timed = true};
   const auto start = [&](std::uint64_t skip) -> Result<bool> {
     auto before = launch_before(plan, point, time_limit);
     if (!before || !*before) return before;
@@ -133,38 +134,40 @@ Result<> Bench::run_body(const compiler::PointPlan& plan, infer::Point& point, d
     return outcome->done();
   };
 
-  infer::Run run;
-  std::vector<std::vector<std::uint32_t>> traces(warps);
-  run.windows.clear();
+  std::vector<infer::Run> runs(sms);
+  std::vector<std::vector<std::uint32_t>> traces(std::size_t{sms} * warps);
+  for (auto& run : runs) run.windows.clear();
   const auto total = each ? static_cast<std::uint64_t>(std::max<std::int64_t>(plan.steps, 1)) : 1;
   for (std::uint64_t skip = 0; skip < total; skip += each ? window : 1) {
     auto done = start(skip);
     if (!done || !*done) return done ? Result<>(Ok{}) : Result<>(done.error());
     if (wall) {
-      run.ticks.push_back(static_cast<std::uint32_t>(point.outcome.elapsed_seconds * 1e9 + 0.5));
-      break;
+      point.runs.push_back({{static_cast<std::uint32_t>(point.outcome.elapsed_seconds * 1e9 + 0.5)}, {0}});
+      return Ok{};
     }
-    auto read = read_words(*records, words);
+    auto read = read_words(*records, sms * words);
     if (!read) return read.error();
     if (!each) {
-      for (std::size_t i = 0; i + 2 < read->size(); i += 3) run.ticks.push_back((*read)[i + 1] - (*read)[i]);
-      run.elapsed = elapsed_cycles(*read);
+      for (std::uint32_t i = 0; i < sms; ++i) {
+        const auto own = std::span(*read).subspan(i * words, words);
+        for (std::size_t at = 0; at + 2 < own.size(); at += 3) runs[i].ticks.push_back(own[at + 1] - own[at]);
+        runs[i].elapsed = elapsed_cycles(own);
+      }
       break;
     }
-    run.windows.push_back(static_cast<std::uint32_t>(traces[0].size()));
+    for (auto& run : runs) run.windows.push_back(static_cast<std::uint32_t>(traces[0].size()));
     const auto recorded = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(window, total - skip));
-    for (std::uint32_t warp = 0; warp < warps; ++warp) {
-      const auto first = read->begin() + static_cast<std::ptrdiff_t>(warp) * window;
+    for (std::size_t warp = 0; warp < traces.size(); ++warp) {
+      const auto first = read->begin() + static_cast<std::ptrdiff_t>(warp * window);
       std::copy_if(first, first + recorded, std::back_inserter(traces[warp]), [](auto tick) { return tick != 0xffffffffu; });
     }
   }
-  if (!wall) {
-    if (auto calibrated = calibrate(*overhead, point); !calibrated) return calibrated;
+  for (std::size_t warp = 0; warp < traces.size(); ++warp) {
+    auto& run = runs[warp / warps];
+    run.ticks.insert(run.ticks.end(), traces[warp].begin(), traces[warp].end());
+    if (run.windows.empty() || warps > 1) run.windows = {0};
   }
-  for (const auto& trace : traces) run.ticks.insert(run.ticks.end(), trace.begin(), trace.end());
-  if (run.windows.empty() || warps > 1) run.windows = {0};
-  point.runs.push_back(std::move(run));
-  return Ok{};
+  return take(std::move(runs), *overhead, point);
 }
 
 }  // namespace gexp::runtime

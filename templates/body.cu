@@ -4,6 +4,9 @@
 //        bounds      attributes of the launch: cluster dimensions, or nothing
 //        constants   arrays in constant memory
 //        parameters  further parameters: memories, texture handles, tables, values of the point
+//        placing     of a kernel that chooses its multiprocessors (compiler/emit.h): last parameters, or nothing
+//        leave       by which blocks on others leave
+//        cta         the block: blockIdx.x, or 0 of such a kernel, which is one of many that are told to leave
 //        setup       bases of the memories, links of shared and local ones
 //        passes      first pass: 0 rehearses the timed region, 1 does not
 //        warm        operations before timing
@@ -26,10 +29,10 @@ __device__ __forceinline__ long long gexp_mod(long long a, long long b) { const 
 __device__ __forceinline__ long long gexp_min(long long a, long long b) { return a < b ? a : b; }
 __device__ __forceinline__ long long gexp_max(long long a, long long b) { return a > b ? a : b; }
 ${constants}
-extern "C" __global__ void ${bounds} ${name}(u64 cell, u32* records, u32* overhead, u32 skip, u32 window, u32 trace_at${parameters}) {
+extern "C" __global__ void ${bounds} ${name}(u64 cell, u32* records, u32* overhead, u32 skip, u32 window, u32 trace_at${parameters}${placing}) {
   extern __shared__ u32 dynamic[];
-  const u64 shared = (u64)__cvta_generic_to_shared(dynamic);
-  const long long tid = threadIdx.x, cta = blockIdx.x, gtid = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+${leave}  const u64 shared = (u64)__cvta_generic_to_shared(dynamic);
+  const long long tid = threadIdx.x, cta = ${cta}, gtid = cta * blockDim.x + threadIdx.x;
   const long long lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const u64 idle_global = cell + 16;
   u64 sum = cell;  // what was loaded goes into it; never the number below, which no compiler can know

@@ -6,6 +6,8 @@
 //        load      PTX of the timed load: "ld.global.ca.u32"
 //        chained   the same path, 8 bytes wide, its destination its own address: "ld.global.ca.u64 %0, [%0];"
 //        letter    constraint letter of a link's register: r or l
+//        placing   further parameters of a kernel that chooses its multiprocessors (compiler/emit.h), or nothing
+//        leave     by which blocks on others leave
 //        address   PTX that makes the next address of a link, the load's consumer: "mad.wide.u32" or "mad.lo.u64"
 // work:  lead_steps + skip + steps loads by one thread, then 416 of the calibration cell; a timed region holds one load and its
 //        consumer, nothing else.
@@ -22,9 +24,9 @@
 // chain, 16 of the long one, 32 of the region.
 extern "C" __global__ void ${name}(unsigned long long memory, unsigned long long lead_first, unsigned long long lead_steps,
                                    unsigned long long first, unsigned long long skip, unsigned int steps, unsigned int* ticks,
-                                   unsigned long long cell, unsigned int* overhead, ${element}* last) {
+                                   unsigned long long cell, unsigned int* overhead, ${element}* last${placing}) {
   extern __shared__ unsigned short trace[];
-  const unsigned long long timed = lead_steps + skip;
+${leave}  const unsigned long long timed = lead_steps + skip;
   const unsigned long long total = timed + steps;
   const unsigned long long hurried = lead_steps < 64 ? 0 : lead_steps - 64;
   unsigned long long at = memory + lead_first * ${bytes};

@@ -32,6 +32,8 @@ struct Common {
 };
 
 int run_command(const Common& common);
+/// Two saved results, or two folders of them. kNotHeld: they differ.
+int compare_command(const std::string& first, const std::string& second, bool json);
 /// Several experiments, files and folders of them, on one device or all; in brief, and where the time went.
 int survey_command(const Common& common, const std::vector<std::string>& names);
 int check_command(const std::vector<std::string>& files, bool json);

@@ -135,6 +135,10 @@ int emit_command(const Common& common, const std::string& form, const std::strin
     print(failure("E0508", fmt::format("there is no stage `{}`", stage), near ? fmt::format("did you mean `{}`?", *near) : ""), nullptr);
     return kSpec;
   }
+  if (form == "cubin" && shapes.size() != 1) {
+    print(failure("E0508", fmt::format("machine code is written of one kernel, and there are {}", shapes.size()), "name a stage with --stage"), nullptr);
+    return kSpec;
+  }
   std::optional<jit::Compiler> compiler;
   for (const auto& shape : shapes) {
     auto text = compiler::emit_cuda(shape, common.templates);
@@ -159,9 +163,10 @@ int emit_command(const Common& common, const std::string& form, const std::strin
     request.name = shape.file;
     request.entry = compiler::kEntry;
     const auto wanted = architecture(arch).value_or(0);
-    request.target = {runtime::Target::Form::Ptx, wanted / 10, wanted % 10};
+    const bool machine_code = form == "cubin";
+    request.target = {machine_code ? runtime::Target::Form::Cubin : runtime::Target::Form::Ptx, wanted / 10, wanted % 10};
     auto compiled = compiler->compile(request);
-    if (compiled && wanted > 0) {  // what stands in `asm` is not looked at before machine code is made
+    if (compiled && wanted > 0 && !machine_code) {  // what stands in `asm` is not looked at before machine code is made
       request.target.form = runtime::Target::Form::Cubin;
       if (auto machine = compiler->compile(request); !machine) compiled = machine.error();
     }
@@ -171,7 +176,8 @@ int emit_command(const Common& common, const std::string& form, const std::strin
       print(problem, &loaded->source);
       return kEnvironment;
     }
-    fmt::print("{}\n", compiled->image.bytes);
+    std::fwrite(compiled->image.bytes.data(), 1, compiled->image.bytes.size(), stdout);
+    if (!machine_code) fmt::print("\n");
   }
   return kDone;
 }

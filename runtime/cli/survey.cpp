@@ -49,13 +49,15 @@ int worst(const std::vector<int>& codes) {
   return kDone;
 }
 
+/// Whether it was left out for what the device does not have: no fault of a survey.
+bool lacks(const Ran& run) { return !run.result && !run.problems.empty() && run.problems.front().code == "E0501"; }
+
 int exit_of(const std::vector<Surveyed>& devices) {
   std::vector<int> codes;
   for (const auto& device : devices) {
     codes.push_back(device.exit);
     for (const auto& run : device.runs) {
-      const bool lacks = !run.result && run.exit == kEnvironment;  // what a device does not have is no fault of it
-      if (!lacks || device.runs.size() == 1) codes.push_back(run.exit);
+      if (!lacks(run) || device.runs.size() == 1) codes.push_back(run.exit);
     }
   }
   return worst(codes);
@@ -98,7 +100,7 @@ Surveyed survey_device(const std::string& device, const Common& common, const Sp
     if (common.time_limit) left = *common.time_limit - watch.seconds();
     if (specs.size() > 1) progress.experiment(spec.program.experiment);
     auto& ran = surveyed.runs.emplace_back(run_on(*opened, own, spec, progress, left));
-    if (specs.size() == 1 || ran.exit != kEnvironment) {
+    if (specs.size() == 1 || !lacks(ran)) {
       for (const auto& problem : ran.problems) print(problem, &spec.source);
     }
     if (ran.result) surveyed.exit = std::max(surveyed.exit, save(*ran.result));

@@ -41,6 +41,8 @@ Finding bank_conflicts(const Context& context);
 Finding linear(const Context& context);
 Finding period(const Context& context);
 Finding plateau(const Context& context);
+Finding highest(const Context& context);
+Finding values(const Context& context);
 Finding knee(const Context& context);
 Finding value(const Context& context);
 Finding clusters(const Context& context);

@@ -21,7 +21,7 @@ constexpr double kStrayRate = 1e-3;  // chance below which a point has more than
 constexpr double kSettled = 0.01; // relative change that still counts as stable
 
 bool is_record_function(const std::string& name) {
-  static const std::vector<std::string> kNames = {"median", "mean", "min", "max", "stddev", "elapsed", "misses", "missed", "missed_ever"};
+  static const std::vector<std::string> kNames = {"median", "mean", "min", "max", "stddev", "elapsed", "misses", "missed", "missed_ever", "slower"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
@@ -180,7 +180,19 @@ Result<Value> PointScope::of_record(const compiler::Formula& call) const {
     if (name == "missed_ever") return Value(classes_.ever ? classes_.ever->share(table_, *border) : 0.0);
     return Value(name == "misses" ? count_misses(point(), first_run_, runs(), *border) : share_missed(point(), first_run_, runs(), *border));
   }
+  if (name == "slower") return slower(call);
   return of_samples(name);
+}
+
+Result<Value> PointScope::slower(const compiler::Formula& call) const {
+  const auto limit = compiler::evaluate(*call.arguments[1].value, *this);
+  const auto* cycles = limit ? limit->get<Number>() : nullptr;
+  if (!cycles || table_.timing != Table::Timing::Each) return Value();
+  double all = 0, beyond = 0;
+  for (std::size_t r = first_run_; r < first_run_ + runs(); ++r) {
+    for (const auto tick : point().runs[r].ticks) ++all, beyond += static_cast<double>(tick) - point().overhead > cycles->number ? 1 : 0;
+  }
+  return all > 0 ? Value(beyond / all) : Value();
 }
 
 Value PointScope::of_samples(const std::string& name) const {

@@ -24,6 +24,8 @@ class PointScope final : public compiler::Scope {
  private:
   struct Record;  ///< the record's runs, as a function of the record sees them
   [[nodiscard]] Result<Value> of_record(const compiler::Formula& call) const;
+  /// The share of all accesses that took longer than so many cycles, whatever they were.
+  [[nodiscard]] Result<Value> slower(const compiler::Formula& call) const;
   /// median, mean, … of the record's samples.
   [[nodiscard]] Value of_samples(const std::string& function) const;
   [[nodiscard]] Result<Value> spread(const compiler::Formula& inner) const;

@@ -10,7 +10,7 @@
 #include "runtime/infer/column.h"
 #include "runtime/infer/statistics.h"
 
-// The plain shapes of a curve: a line, a period, an upper plateau, the knee between two lines, one value, groups of values.
+// The plain shapes of a curve: a line, a period, an upper plateau, the knee between two lines, one value, the highest one, all of them, groups of values.
 namespace gexp::infer {
 namespace {
 
@@ -39,7 +39,43 @@ Line fit(const Sums& sums) {
   return line;
 }
 
-bool near(double a, double b) { return std::fabs(a - b) <= std::max(0.5, 0.01 * std::max(std::fabs(a), std::fabs(b))); }
+/// Within 1 %, or within what the clock's steps or the rounding of values this large may make.
+bool near(double a, double b, double rounding) { return std::fabs(a - b) <= std::max(rounding, 0.01 * std::max(std::fabs(a), std::fabs(b))); }
+double rounding_of(const Curve& curve) {
+  if (curve.y_dimension == kCycles) return 0.5;
+  double most = 0;
+  for (const auto& sample : curve.samples) most = std::max(most, std::fabs(sample.y));
+  return 0.005 * most;
+}
+
+/// "n = 64 KiB, k = 2"
+std::string place(const Table& table, const Point& point) {
+  std::string text;
+  for (const auto& column : table.columns) text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", column, show(point.at.at(column)));
+  return text;
+}
+
+/// The sweep at whose end a curve's highest sample is, more than 3 % above what precedes it there; empty: there is none.
+std::string still_rises(const Table& table, const Curve& curve, const Curve::Sample& top) {
+  const auto number = [&](const Point& point, const std::string& column) {
+    const auto* n = point.at.at(column).get<Number>();
+    return n ? n->number : 0;
+  };
+  const auto& best = table.points[top.point];
+  for (const auto& column : table.columns) {
+    const Curve::Sample* before = nullptr;
+    bool last = true;
+    for (const auto& sample : curve.samples) {
+      const auto& point = table.points[sample.point];
+      const bool alike = std::all_of(table.columns.begin(), table.columns.end(), [&](const auto& other) { return other == column || point.at.at(other) == best.at.at(other); });
+      if (!alike || sample.point == top.point) continue;
+      if (number(point, column) > number(best, column)) last = false;
+      else if (!before || number(point, column) > number(table.points[before->point], column)) before = &sample;
+    }
+    if (last && before && before->y < 0.97 * top.y) return column;
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -66,7 +102,7 @@ Finding period(const Context& context) {
   const double step = points[1].x - points[0].x;
   for (std::size_t shift = 1; 2 * shift <= points.size(); ++shift) {
     bool repeats = true;
-    for (std::size_t i = 0; i + shift < points.size() && repeats; ++i) repeats = near(points[i].y, points[i + shift].y);
+    for (std::size_t i = 0; i + shift < points.size() && repeats; ++i) repeats = near(points[i].y, points[i + shift].y, rounding_of(*samples));
     if (repeats) {
       if (shift == 1) return undetermined(context, "the curve is constant: any period fits");
       return found(context, Value(step * static_cast<double>(shift), samples->x_dimension), 0.99,
@@ -86,6 +122,26 @@ Finding plateau(const Context& context) {
   const auto near_top = std::count_if(ys.begin(), ys.end(), [&](double y) { return y >= 0.97 * top; });
   if (near_top < 3) return undetermined(context, fmt::format("the curve still rises at its end ({}); a longer sweep would decide", show(top, samples->y_dimension)));
   return found(context, Value(top, samples->y_dimension), 0.95, fmt::format("{} of {} points within 3 % of the top", near_top, ys.size()));
+}
+
+Finding highest(const Context& context) {
+  const auto samples = curve(context);
+  if (!samples) return undetermined(context, samples.error().message);
+  if (samples->samples.empty()) return undetermined(context, "there are no values");
+  const auto top = *std::max_element(samples->samples.begin(), samples->samples.end(), [](const auto& a, const auto& b) { return a.y < b.y; });
+  const auto rising = still_rises(context.table, *samples, top);
+  const auto why = fmt::format("the highest of {} points{}", samples->samples.size(), rising.empty() ? "" : "; it is at the end of " + rising + " and still rises there: there may be more");
+  return found(context, Value(top.y, samples->y_dimension), rising.empty() ? 0.95 : 0.5, why, "at " + place(context.table, context.table.points[top.point]), "a longer sweep");
+}
+
+Finding values(const Context& context) {
+  const auto samples = curve(context);
+  if (!samples) return undetermined(context, samples.error().message);
+  if (samples->samples.empty()) return undetermined(context, "there are no values");
+  List list;
+  for (const auto& sample : samples->samples) list.emplace_back(sample.y, samples->y_dimension);
+  const auto [low, high] = std::minmax_element(samples->samples.begin(), samples->samples.end(), [](const auto& a, const auto& b) { return a.y < b.y; });
+  return found(context, Value(std::move(list)), 0.99, fmt::format("{} points, from {} to {}", samples->samples.size(), show(low->y, samples->y_dimension), show(high->y, samples->y_dimension)));
 }
 
 Finding knee(const Context& context) {
@@ -177,10 +233,12 @@ Finding clusters(const Context& context) {
   std::vector<double> ys;
   for (const auto& sample : samples->samples) ys.push_back(sample.y);
   std::sort(ys.begin(), ys.end());
+  const double rounding = rounding_of(*samples);
   List centres;
   for (std::size_t i = 0; i < ys.size();) {
     std::size_t end = i + 1;
-    while (end < ys.size() && near(ys[end - 1], ys[end])) ++end;
+    while (end < ys.size() && near(ys[end - 1], ys[end], rounding)) ++end;
+    if (!segments) evidence += fmt::format("{}{} of {}", evidence.empty() ? "" : ", ", end - i, show(ys[(i + end) / 2], samples->y_dimension));
     centres.emplace_back(ys[(i + end) / 2], samples->y_dimension);
     i = end;
   }

@@ -10,6 +10,8 @@
 namespace gexp::infer {
 namespace {
 
+constexpr double kRare = 0.005;  // of all accesses: now they are there, now not
+
 double overhead_of(const Table& table) {
   std::vector<double> all;
   for (const auto& point : table.points) {
@@ -49,9 +51,12 @@ Finding latency_classes(const Context& context) {
   const double overhead = overhead_of(context.table);
   List centres;
   std::string evidence;
+  double all = 0;
+  for (const auto& mode : context.classes.list) all += static_cast<double>(mode.support);
   for (const auto& mode : context.classes.list) {
-    centres.emplace_back(mode.centre - overhead, kCycles);
-    evidence += fmt::format("{}{} accesses at {:g}", evidence.empty() ? "" : ", ", mode.support, mode.centre - overhead);
+    const bool rare = static_cast<double>(mode.support) < kRare * all;
+    if (!rare) centres.emplace_back(mode.centre - overhead, kCycles);
+    evidence += fmt::format("{}{} accesses at {:g}{}", evidence.empty() ? "" : ", ", mode.support, mode.centre - overhead, rare ? ", too rare to be listed" : "");
   }
   return found(context, Value(std::move(centres)), 0.95, "modes of the pooled latencies", evidence);
 }

@@ -50,6 +50,31 @@ that 'in base units' grep -q '^1024,110$' out.txt
 expect 'of a stage that is not there' 2 'did you mean `capacity`' -- "$gexp" infer good.json --points capcity
 expect 'an expectation that fails' 1 '^  fail ' -- "$gexp" run -e 'gexp 1 experiment t memory A: u32[64KiB] in global stage s { pattern r = uniform(stride: 32B, span: 4KiB) launch grid 1 block 1 warm { chase A by r laps 2 via nc } timed lat each { chase A by r laps 2 via nc } repeat 3..3 find h: cycles = fastest(lat) } expect s.h == 1cycles' --device sim:gtx780
 
+launched() { printf 'gexp 1\nexperiment t\nmemory A: u32[4KiB] in global\nstage s { launch %s timed t %s { load A at lane * 4B via cg } repeat 1 find v: %s = value(median(t)) }\n' "$1" "${2:-total}" "${3:-cycles}" >chosen.gexp; }
+launched 'grid 1 block 32 sm 12'
+expect 'a multiprocessor that is not there' 2 'there is no multiprocessor 12: the device has 12' -- "$gexp" run chosen.gexp --device sim:gtx780
+launched 'grid 1 block 32 sms 13'
+expect 'more than there are' 2 'there is no multiprocessor 12' -- "$gexp" run chosen.gexp --device sim:gtx780
+launched 'grid 2 block 32 sm 1'
+expect 'two blocks on a chosen one' 2 'runs one block, not 2' -- "$gexp" run chosen.gexp --device sim:gtx780
+launched 'grid 1 block 32 sm 1' wall s
+expect 'a whole launch on a chosen one' 2 '`wall` times a whole launch' -- "$gexp" run chosen.gexp --device sim:gtx780
+
+expect 'a survey' 0 '^  cache_structure.capacity  .*' -- "$gexp" survey $structure shared/bank_stride.gexp --device sim:gtx780 --out surveyed
+that 'in brief' grep -qE '^  capacity.C +12 KiB +9' out.txt
+that 'each result is there' test "$(cd surveyed && echo *)" = 'bank_stride.json cache_structure.json'
+expect 'which is a result like any' 0 '7 of 7 findings' -- "$gexp" infer surveyed/cache_structure.json
+expect 'a survey as JSON' 0 '"schema": "gexp.survey/1"' -- "$gexp" survey $structure --device sim:gtx780 --json --quiet
+mkdir empty
+expect 'a survey of an empty folder' 2 'holds no .gexp file' -- "$gexp" survey empty --device sim:gtx780
+expect 'one experiment twice' 2 'E0732' -- "$gexp" survey $structure $structure --device sim:gtx780
+expect 'what a device lacks is left out' 0 'cache_structure  left out: ' -- "$gexp" survey $structure latency/spaces.gexp --device sim:gtx560ti
+cp -r surveyed again
+expect 'a result and itself' 0 'findings are the same' -- "$gexp" compare surveyed again
+"$gexp" run $structure --device sim:gtx980 --quiet --out again/cache_structure.json >/dev/null 2>&1
+expect 'two devices' 1 'cache_structure.capacity.C: 12 KiB against 24 KiB' -- "$gexp" compare surveyed again
+expect 'nothing to compare' 3 'holds no result' -- "$gexp" compare surveyed empty
+
 expect 'an unknown model' 3 'did you mean|gtx780' -- "$gexp" run $structure --device sim:gtx78
 expect 'an unknown device' 3 'there is no device' -- "$gexp" run $structure --device foo
 expect 'no such GPU' 3 'error\[E07' -- env GEXP_LIBCUDA=/nonexistent/libcuda.so "$gexp" run $structure --device cuda:7
@@ -194,7 +219,7 @@ expect 'PTX' 0 '\.visible \.entry' -- "$gexp" emit $structure --ptx
 expect 'PTX for an architecture' 0 '\.target sm_90' -- "$gexp" emit $structure --ptx --arch sm_90
 expect 'no architecture' 2 'such as sm_90' -- "$gexp" emit $structure --ptx --arch hopper
 expect 'an architecture that NVRTC does not know' 3 'E0706' -- "$gexp" emit $structure --ptx --arch sm_20
-expect 'an architecture of CUDA text' 2 'requires --ptx' -- "$gexp" emit $structure --arch sm_90
+expect 'an architecture of CUDA text' 2 'needs --ptx or --cubin' -- "$gexp" emit $structure --arch sm_90
 copy='gexp 1 experiment t memory A: u32[64KiB] in global stage s { launch grid device.sms block 32 timed t total { load A at lane * 4B + device.sms * 64B } repeat 3..3 derive m: B = moved(t) find x: B = value(m) }'
 expect 'facts of a device' 0 'ld.global' -- "$gexp" emit -e "$copy" --device sim:gtx780
 expect 'a device that is not there' 3 'gtx780' -- "$gexp" emit -e "$copy" --device sim:gtx78

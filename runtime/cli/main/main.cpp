@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "runtime/cli/app.h"
 
@@ -27,7 +28,7 @@ int main(int argc, char** argv) {
   Common common;
   std::vector<std::string> files;
   std::string stage, dump_after, device, arch;
-  bool cuda = false, ptx = false, ir = false, spec = false, json = false, check_only = false, dot = false;
+  bool cuda = false, ptx = false, cubin = false, ir = false, spec = false, json = false, check_only = false, dot = false;
 
   auto* run = app.add_subcommand("run", "run an experiment and say what it finds");
   add_spec(*run, common);
@@ -75,14 +76,14 @@ int main(int argc, char** argv) {
   add_spec(*emit, common);
   auto* forms = emit->add_option_group("form");
   forms->add_flag("--cuda", cuda, "CUDA text (the default)");
-  auto* ptx_form = forms->add_flag("--ptx", ptx, "the PTX that NVRTC makes of it");
+  forms->add_flag("--ptx", ptx, "the PTX that NVRTC makes of it");
+  forms->add_flag("--cubin", cubin, "machine code of one kernel for --arch, for a disassembler");
   forms->add_flag("--ir", ir, "the graph of stages, kernels and findings");
   forms->add_flag("--spec", spec, "the experiment's own text; of a short form, the file that it stands for");
   forms->require_option(0, 1);
   emit->add_option("--stage", stage, "this stage only");
   emit->add_option("--device", common.device, "whose facts (device.sms, …) the experiment reads: auto, cuda:N, sim:NAME or sim:FILE.toml")->capture_default_str();
-  emit->add_option("--arch", arch, "with --ptx: for sm_NN, and machine code of it is made too, as a check; without it, PTX for the oldest that NVRTC knows")
-      ->needs(ptx_form)
+  emit->add_option("--arch", arch, "with --ptx: for sm_NN, and machine code of it is made too, as a check; without it, PTX for the oldest that NVRTC knows; with --cubin: whose machine code")
       ->check([](const std::string& text) { return gexp::cli::architecture(text) ? std::string() : "write an architecture such as sm_90"; });
   emit->add_option("--dump-after", dump_after, "with --ir: the graph after this pass");
 
@@ -104,6 +105,12 @@ int main(int argc, char** argv) {
   auto* infer_json = infer->add_flag("--json", common.json, "print the result as JSON");
   auto* infer_out = infer->add_option("--out", common.out, "save the result with the new findings");
   infer->add_option("--points", stage, "instead: what was measured at each point of this stage, comma-separated, to be drawn")->excludes(infer_json)->excludes(infer_out);
+
+  std::string first, second;
+  auto* compare = app.add_subcommand("compare", "how two saved results differ, or two folders of them; exit 1 where they do");
+  compare->add_option("first", first, "a file that `run --out` wrote, or a folder that `survey --out` did")->required();
+  compare->add_option("second", second, "what it is compared with")->required();
+  compare->add_flag("--json", json, "as JSON");
 
   auto* devices = app.add_subcommand("devices", "GPUs and simulated GPUs");
   devices->add_flag("--json", json, "as JSON");
@@ -130,9 +137,14 @@ int main(int argc, char** argv) {
   if (*check) return gexp::cli::check_command(files, json);
   if (*lock) return gexp::cli::lock_command(files, check_only);
   if (*format) return gexp::cli::format_command(files, check_only);
-  if (*emit) return gexp::cli::emit_command(common, ptx ? "ptx" : ir ? "ir" : spec ? "spec" : "cuda", stage, dump_after, arch);
+  if (*emit && (ptx || cubin ? cubin && arch.empty() : !arch.empty())) {
+    fmt::print(stderr, "{}\n", cubin ? "--cubin needs --arch sm_NN" : "--arch needs --ptx or --cubin");
+    return gexp::cli::kSpec;
+  }
+  if (*emit) return gexp::cli::emit_command(common, cubin ? "cubin" : ptx ? "ptx" : ir ? "ir" : spec ? "spec" : "cuda", stage, dump_after, arch);
   if (*verify) return gexp::cli::verify_command(common, verification);
   if (*infer) return gexp::cli::infer_command(common, stage);
+  if (*compare) return gexp::cli::compare_command(first, second, json);
   if (*devices) return gexp::cli::devices_command(device, json);
   if (*doctor) return gexp::cli::doctor_command();
   if (*list) return gexp::cli::list_command();

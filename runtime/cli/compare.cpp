@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two saved results, or two folders of them, finding by finding.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "runtime/cli/app.h"
+#include "runtime/cli/use.h"
+#include "runtime/compare.h"
+#include "runtime/device_facts.h"
+#include "runtime/session.h"
+
+namespace gexp::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A saved result, or those of a folder, by experiment.
+Result<std::map<std::string, runtime::RunResult>> read_results(const std::string& path) {
+  std::error_code error;
+  std::vector<std::string> files;
+  if (fs::is_directory(path, error)) {
+    for (const auto& entry : fs::directory_iterator(path, error)) {
+      if (entry.path().extension() == ".json") files.push_back(entry.path().string());
+    }
+    if (files.empty()) return failure("E0711", fmt::format("the folder {} holds no result", path));
+  } else {
+    files.push_back(path);
+  }
+  std::map<std::string, runtime::RunResult> results;
+  for (const auto& file : files) {
+    auto text = read_file(file);
+    if (!text) return text.error();
+    auto result = runtime::from_json(*text, file);
+    if (!result) return result.error();
+    int exit = kDone;
+    const auto loaded = compile_text(Source(result->spec_path, result->spec_text), result->settings, stored(result->used), exit);
+    if (!loaded) return failure("E0904", fmt::format("the spec in {} does not compile", file));
+    auto program = loaded->program;
+    program.device = runtime::device_facts(result->device);
+    if (auto done = runtime::infer_again(program, *result); !done) return done.error();
+    results[result->experiment] = std::move(*result);
+  }
+  return results;
+}
+
+}  // namespace
+
+int compare_command(const std::string& first, const std::string& second, bool json) {
+  auto a = read_results(first), b = read_results(second);
+  for (const auto* results : {&a, &b}) {
+    if (*results) continue;
+    print(results->error(), nullptr);
+    return kEnvironment;
+  }
+  auto list = nlohmann::ordered_json::array();
+  std::size_t same = 0, all = 0;
+  for (const auto& [name, result] : *a) {
+    const auto other = b->find(name);
+    if (other == b->end()) {
+      if (!json) fmt::print("{} is only in {}\n", name, first);
+      continue;
+    }
+    for (const auto& row : runtime::compare({&result, &other->second})) {
+      ++all, same += row.same ? 1 : 0;
+      list.push_back({{"experiment", name}, {"id", row.id}, {"same", row.same}, {"values", row.values}});
+      if (!row.same && !json) fmt::print("{}.{}: {} against {}\n", name, row.id, row.values[0], row.values[1]);
+    }
+  }
+  for (const auto& [name, result] : *b) {
+    if (!a->contains(name) && !json) fmt::print("{} is only in {}\n", name, second);
+  }
+  if (json) fmt::print("{}\n", list.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  else fmt::print("{} of {} findings are the same\n", same, all);
+  return same == all ? kDone : kNotHeld;
+}
+
+}  // namespace gexp::cli
