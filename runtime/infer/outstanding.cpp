@@ -26,12 +26,13 @@
 // The latency is `latency:`; without it, the shortest time, which holds a barrier too.
 //
 // It abstains when mshr and prt both fit, as where all curves ask for as many lines an instruction, and says which curve would
-// decide; when neither does; and when noise is no smaller than what is looked for.
+// decide; when neither does; when one curve alone jumps; and when noise is no smaller than what is looked for.
 namespace gexp::infer {
 namespace {
 
 constexpr double kFits = 0.75;            // latencies beyond the shortest time, below which nothing waited: parts of an L2 are nearer than others
-constexpr double kWaited = 0.9;           // likewise, beyond which a jump leads
+constexpr double kWaited = 0.9;           // likewise, past which a jump leads
+constexpr double kRise = 0.25;            // latencies that a jump adds, at least
 constexpr double kStandsOut = 2.5;        // times any other rise from the first point to half as many again: a jump
 constexpr std::size_t kBefore = 4;        // points that tell how large rises of issuing are
 constexpr double kNoise = 0.1;            // latencies by which one step in ten falls, at most: with more, times may lie on either side
@@ -114,19 +115,19 @@ std::optional<Asked> asked_at(const Context& context, std::size_t point) {
   return Asked{lines->number, instructions->number, all ? all->number : 0};
 }
 
-/// Index of the last time at which nothing waited; nullopt where issuing takes too long from the first one on.
-std::optional<std::size_t> last_fitting(const std::vector<double>& times) {
-  const auto last = std::find_if(times.rbegin(), times.rend(), [](double time) { return time < kFits; });
+/// Index of the last time below `limit`; nullopt where there is none.
+std::optional<std::size_t> last_below(const std::vector<double>& times, double limit) {
+  const auto last = std::find_if(times.rbegin(), times.rend(), [&](double time) { return time < limit; });
   return last == times.rend() ? std::nullopt : std::optional(static_cast<std::size_t>(times.rend() - last) - 1);
 }
 
 bool jumps_after(const std::vector<double>& times, std::size_t last) {
-  if (last + 1 < kBefore || last + kUnseen >= times.size() || times[last + 1] < kWaited) return false;
+  if (last + 1 < kBefore || last + kUnseen >= times.size()) return false;
   double other = 0;
   for (std::size_t i = 0; i <= last + last / 2 && i + 1 < times.size(); ++i) {
     if (i != last) other = std::max(other, times[i + 1] - times[i]);
   }
-  return times[last + 1] - times[last] >= kStandsOut * other;
+  return times[last + 1] - times[last] >= std::max(kRise, kStandsOut * other);
 }
 
 /// By how much one step in ten falls, of all `steps`: issuing more hardly takes less time.
@@ -159,10 +160,11 @@ std::string collect(const Context& context, std::vector<Series>& all) {
   for (const auto& group : groups_of(context, *samples, *data->over)) {
     std::vector<double> times;  // beyond the shortest, in latencies
     for (const auto& sample : group.samples) times.push_back((sample.y - shortest) / *latency);
-    const auto last = last_fitting(times);
+    const auto before = last_below(times, kWaited);
+    const bool jumps = before && jumps_after(times, *before);
+    const auto last = jumps ? before : last_below(times, kFits);
     if (!last) continue;
     for (std::size_t i = 0; i < *last; ++i) steps.push_back(times[i + 1] - times[i]);
-    const bool jumps = jumps_after(times, *last);
     const auto fits = asked_at(context, group.samples[*last].point), next = jumps ? asked_at(context, group.samples[*last + 1].point) : std::nullopt;
     if (!fits || (jumps && !next)) return fmt::format("what was asked for is not known at every point ({})", name_of(group.at));
     all.push_back({name_of(group.at), times.size(), *fits, next});
@@ -202,6 +204,11 @@ Finding outstanding(const Context& context) {
   if (lines.possible() && instructions.possible()) {
     return undetermined(context, fmt::format("a table of {} lines (MSHR) and one of {} warp instructions (PRT) both explain {}: {}", range(lines), range(instructions),
                                              jumping == 1 ? "the one jump" : "all jumps", what_decides(all)));
+  }
+  if (jumping == 1) {
+    const auto* one = lines.too_many;
+    return undetermined(context, fmt::format("one curve alone jumps, after {} lines of {} warp instructions ({}), which may be how its warps are scheduled; other loads of a thread, or other threads that share a line, would decide", one->fits.lines,
+                                             one->fits.instructions, one->name));
   }
   if (lines.possible()) {
     double merges = 0;

@@ -133,6 +133,7 @@ TEST_CASE("nothing seen, and what could be either") {
   CHECK(kind(none) == "none seen");
   CHECK(field(none, "requests") > 1500);  // beyond, issuing takes most of a latency, and a full table need not show
   CHECK(says(outstanding(times({.lines = 128}, 0, 1, {1}, 1024, 4)), "would decide"));                 // one curve
+  CHECK(says(outstanding(times({.lines = 128}, 0, 1, {1, 32}, 1024, 4)), "one curve alone jumps"));
   CHECK(says(outstanding(times({.lines = 1024, .instructions = 32}, 0, 1, {1}, 1024, 2, 2)), "would decide"));  // 32 lines an instruction everywhere
 }
 
