@@ -17,21 +17,25 @@
 // Every jump says "these fitted, those did not", every curve without one "all these fit". A number is left, or none is. The second
 // number of a PRT is taken up only when one number fails, and only if two curves or more ask for each: it could fit too much.
 //
-// What finds the table full waits until the first requests are back and takes a whole latency then: the time becomes that of nearly two.
-// A smaller rise is something else, as where one more warp for each scheduler is issued; neither it nor what lies beyond is evidence.
-//
-// A table that is full is seen only while the first requests are still under way when the last are issued. Where issuing alone takes
-// most of a latency, they come back before: such a curve says nothing beyond, neither by a jump nor by having none. The latency is
-// `latency:`; without it, the shortest time of the curve, which holds a barrier too.
+// Nothing waits for an entry before the first request is back, one latency after it left. So what takes less than the shortest launch
+// and a latency more has found room, however its warps were scheduled; what takes longer may have waited, or issued for as long.
+// That it waited shows by a rise past that time that issuing does not make: far above all rises of the curve before it, where nothing
+// waited, and above those soon after it, where the table is not yet full again. Warps of a scheduler that delay one another more and
+// more make rises of their own, but one like the other. Where issuing alone takes most of a latency there is no jump: the curve says
+// what fits and no more.
+// The latency is `latency:`; without it, the shortest time, which holds a barrier too.
 //
 // It abstains when mshr and prt both fit, as where all curves ask for as many lines an instruction, and says which curve would
-// decide; when neither does; and when the noise of a curve would hide a jump.
+// decide; when neither does; when one curve alone jumps; and when noise is no smaller than what is looked for.
 namespace gexp::infer {
 namespace {
 
-constexpr double kSlow = 0.6;             // latencies beyond the shortest time of a curve: beyond it a full table need not show
-constexpr double kOfTwo = 0.5;            // of what is left to one latency beyond the shortest time: the least that a full table adds
-constexpr double kHides = 0.25;           // logarithm: a jump smaller than that can be missed
+constexpr double kFits = 0.75;            // latencies beyond the shortest time, below which nothing waited: parts of an L2 are nearer than others
+constexpr double kWaited = 0.9;           // likewise, past which a jump leads
+constexpr double kRise = 0.25;            // latencies that a jump adds, at least
+constexpr double kStandsOut = 2.5;        // times any other rise from the first point to half as many again: a jump
+constexpr std::size_t kBefore = 4;        // points that tell how large rises of issuing are
+constexpr double kNoise = 0.1;            // latencies by which one step in ten falls, at most: with more, times may lie on either side
 constexpr std::size_t kCurvesOfEach = 2;  // that show each number of a PRT
 
 /// What was under way at one point.
@@ -41,12 +45,9 @@ struct Asked {
 
 struct Series {
   std::string name;
-  std::vector<Asked> asked;
-  std::optional<std::size_t> before;  ///< the last point before the first jump
-  std::size_t seen = 0;               ///< points at which a jump would have been seen
-  /// The most that is known to fit.
-  [[nodiscard]] const Asked& fits() const { return asked[before ? *before : seen - 1]; }
-  [[nodiscard]] const Asked& too_many() const { return asked[*before + 1]; }
+  std::size_t points = 0;
+  Asked fits;                     ///< the most that is known to fit
+  std::optional<Asked> too_many;  ///< after the jump
 };
 
 using Measure = double Asked::*;
@@ -63,10 +64,10 @@ struct Limit {
 Limit limit_of(const std::vector<Series>& all, Measure measure) {
   Limit limit;
   for (const auto& series : all) {
-    if (series.fits().*measure > limit.low) limit.low = series.fits().*measure, limit.fits = &series;
-    if (!series.before) continue;
+    if (series.fits.*measure > limit.low) limit.low = series.fits.*measure, limit.fits = &series;
+    if (!series.too_many) continue;
     ++limit.curves;
-    if (series.too_many().*measure < limit.high) limit.high = series.too_many().*measure, limit.too_many = &series;
+    if ((*series.too_many).*measure < limit.high) limit.high = (*series.too_many).*measure, limit.too_many = &series;
   }
   return limit;
 }
@@ -75,8 +76,8 @@ Limit limit_of(const std::vector<Series>& all, Measure measure) {
 std::optional<std::pair<Limit, Limit>> table_of(const std::vector<Series>& all) {
   Limit entries{limit_of(all, &Asked::instructions).low}, requests{limit_of(all, &Asked::lines).low};
   for (const auto& series : all) {
-    if (!series.before) continue;
-    const auto& asked = series.too_many();
+    if (!series.too_many) continue;
+    const auto& asked = *series.too_many;
     const bool by_entries = asked.instructions > entries.low, by_requests = asked.lines > requests.low;
     if (!by_entries && !by_requests) return std::nullopt;
     auto& only = by_entries ? entries : requests;
@@ -98,62 +99,85 @@ double by_luck(const std::vector<Series>& all) {
   double chance = 1;
   bool first = true;
   for (const auto& series : all) {
-    if (!series.before) continue;
-    if (!first) chance *= 2.0 / static_cast<double>(series.asked.size());
+    if (!series.too_many) continue;
+    if (!first) chance *= 2.0 / static_cast<double>(series.points);
     first = false;
   }
   return chance;
 }
 
+/// What was asked for at a point; nullopt where it is not known.
+std::optional<Asked> asked_at(const Context& context, std::size_t point) {
+  const auto* accesses = argument(context, "accesses");
+  const auto lines = number_at(context, *argument(context, "requests")->value, point), instructions = number_at(context, *argument(context, "instructions")->value, point);
+  const auto all = accesses ? number_at(context, *accesses->value, point) : std::nullopt;
+  if (!lines || !instructions) return std::nullopt;
+  return Asked{lines->number, instructions->number, all ? all->number : 0};
+}
+
+/// Index of the last time below `limit`; nullopt where there is none.
+std::optional<std::size_t> last_below(const std::vector<double>& times, double limit) {
+  const auto last = std::find_if(times.rbegin(), times.rend(), [&](double time) { return time < limit; });
+  return last == times.rend() ? std::nullopt : std::optional(static_cast<std::size_t>(times.rend() - last) - 1);
+}
+
+bool jumps_after(const std::vector<double>& times, std::size_t last) {
+  if (last + 1 < kBefore || last + kUnseen >= times.size()) return false;
+  double other = 0;
+  for (std::size_t i = 0; i <= last + last / 2 && i + 1 < times.size(); ++i) {
+    if (i != last) other = std::max(other, times[i + 1] - times[i]);
+  }
+  return times[last + 1] - times[last] >= std::max(kRise, kStandsOut * other);
+}
+
+/// By how much one step in ten falls, of all `steps`: issuing more hardly takes less time.
+double noise_of(std::vector<double> steps) {
+  if (steps.empty()) return 0;
+  const auto tenth = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 10);
+  std::nth_element(steps.begin(), tenth, steps.end());
+  return std::max(0.0, -*tenth);
+}
+
+/// What one request takes, at most `shortest`.
+std::optional<double> latency_of(const Context& context, double shortest) {
+  if (!argument(context, "latency")) return shortest;
+  const auto value = argument_value(context, "latency");
+  const auto* n = value.get<Number>();
+  return n && n->number > 0 ? std::optional(std::min(shortest, n->number)) : std::nullopt;
+}
+
 /// The curves of the table with what they ask for, or why there are none.
 std::string collect(const Context& context, std::vector<Series>& all) {
   const auto* data = argument(context);
-  const auto* lines = argument(context, "requests");
-  const auto* instructions = argument(context, "instructions");
-  const auto* accesses = argument(context, "accesses");
-  if (!data || !data->over || !lines || !instructions) return "the analysis has no data";
-  std::optional<double> measured;
-  if (argument(context, "latency")) {
-    const auto value = argument_value(context, "latency");
-    const auto* n = value.get<Number>();
-    if (!n || n->number <= 0) return "the latency after `latency:` is not known";
-    measured = n->number;
-  }
+  if (!data || !data->over || !argument(context, "requests") || !argument(context, "instructions")) return "the analysis has no data";
   const auto samples = curve(context);
   if (!samples) return samples.error().message;
+  double shortest = INFINITY;
+  for (const auto& sample : samples->samples) shortest = std::min(shortest, sample.y);
+  const auto latency = latency_of(context, shortest);
+  if (!latency) return "the latency after `latency:` is not known";
+  std::vector<double> steps;
   for (const auto& group : groups_of(context, *samples, *data->over)) {
-    if (group.samples.size() < kFewestPoints) continue;
-    Series series{name_of(group.at), {}, std::nullopt, 0};
-    for (const auto& sample : group.samples) {
-      const auto a = number_at(context, *lines->value, sample.point), b = number_at(context, *instructions->value, sample.point);
-      const auto c = accesses ? number_at(context, *accesses->value, sample.point) : std::nullopt;
-      if (!a || !b) return fmt::format("what was asked for is not known at every point ({})", series.name);
-      series.asked.push_back({a->number, b->number, c ? c->number : 0});
-    }
-    const auto jumps = jumps_of(group.samples);
-    const double shortest = std::min_element(group.samples.begin(), group.samples.end(), [](const auto& p, const auto& q) { return p.y < q.y; })->y;
-    const double latency = std::min(shortest, measured.value_or(shortest));
-    const auto slow = std::find_if(group.samples.begin(), group.samples.end(), [&](const auto& sample) { return sample.y > shortest + kSlow * latency; });
-    auto seen = static_cast<std::size_t>(slow - group.samples.begin());
-    if (!jumps.before.empty() && jumps.before.front() < seen) {
-      const auto before = jumps.before.front(), after = std::min(before + 2, group.samples.size() - 1);  // a jump may take two steps
-      const double rise = std::max(group.samples[before + 1].y, group.samples[after].y) - group.samples[before].y;
-      if (rise >= kOfTwo * (shortest + latency - group.samples[before].y)) series.before = before;
-      else seen = before + 1;
-    }
-    series.seen = std::min(seen, group.samples.size() - kUnseen + 1);
-    if (series.seen == 0) continue;
-    if (!series.before && jumps.least > kHides) return fmt::format("the noise of a curve hides any jump of less than {:.0f} % ({}); more repetitions would decide", 100 * std::expm1(jumps.least), series.name);
-    all.push_back(std::move(series));
+    std::vector<double> times;  // beyond the shortest, in latencies
+    for (const auto& sample : group.samples) times.push_back((sample.y - shortest) / *latency);
+    const auto before = last_below(times, kWaited);
+    const bool jumps = before && jumps_after(times, *before);
+    const auto last = jumps ? before : last_below(times, kFits);
+    if (!last) continue;
+    for (std::size_t i = 0; i < *last; ++i) steps.push_back(times[i + 1] - times[i]);
+    const auto fits = asked_at(context, group.samples[*last].point), next = jumps ? asked_at(context, group.samples[*last + 1].point) : std::nullopt;
+    if (!fits || (jumps && !next)) return fmt::format("what was asked for is not known at every point ({})", name_of(group.at));
+    all.push_back({name_of(group.at), times.size(), *fits, next});
   }
-  return all.empty() ? fmt::format("no curve has {} points and begins where it is fast", kFewestPoints) : std::string();
+  if (const double noise = noise_of(steps); noise > kNoise) return fmt::format("one time in ten is {:.0f} % of a latency below that with fewer threads: such noise hides a jump; more repetitions would decide", 100 * noise);
+  return all.empty() ? "no curve begins where it is fast" : "";
 }
 
 std::string what_decides(const std::vector<Series>& all) {
   double least = INFINITY, most = 0;
   for (const auto& series : all) {
-    if (!series.before) continue;
-    const double each = series.too_many().lines / series.too_many().instructions;
+    if (!series.too_many) continue;
+    const double each = series.too_many->lines / series.too_many->instructions;
     least = std::min(least, each), most = std::max(most, each);
   }
   return fmt::format("the curves that jump ask for {:.3g}{} lines an instruction; one that asks for far fewer, by threads that share a line, and still passes either number would decide", least,
@@ -166,7 +190,7 @@ Finding outstanding(const Context& context) {
   std::vector<Series> all;
   if (const auto why = collect(context, all); !why.empty()) return undetermined(context, why);
   const auto lines = limit_of(all, &Asked::lines), instructions = limit_of(all, &Asked::instructions);
-  const auto jumping = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [](const Series& series) { return series.before.has_value(); }));
+  const auto jumping = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [](const Series& series) { return series.too_many.has_value(); }));
   Fields fields;
   if (jumping == 0) {
     fields["kind"] = Value("none seen");
@@ -181,10 +205,15 @@ Finding outstanding(const Context& context) {
     return undetermined(context, fmt::format("a table of {} lines (MSHR) and one of {} warp instructions (PRT) both explain {}: {}", range(lines), range(instructions),
                                              jumping == 1 ? "the one jump" : "all jumps", what_decides(all)));
   }
+  if (jumping == 1) {
+    const auto* one = lines.too_many;
+    return undetermined(context, fmt::format("one curve alone jumps, after {} lines of {} warp instructions ({}), which may be how its warps are scheduled; other loads of a thread, or other threads that share a line, would decide", one->fits.lines,
+                                             one->fits.instructions, one->name));
+  }
   if (lines.possible()) {
     double merges = 0;
     for (const auto& series : all) {
-      if (series.before) merges = std::max(merges, std::floor(series.fits().accesses / std::max(1.0, series.fits().lines)));
+      if (series.too_many) merges = std::max(merges, std::floor(series.fits.accesses / std::max(1.0, series.fits.lines)));
     }
     fields["kind"] = Value("mshr");
     fields["entries"] = Value(lines.low);

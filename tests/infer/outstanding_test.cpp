@@ -91,11 +91,49 @@ TEST_CASE("where issuing takes longer than a latency, nothing is concluded from 
   CHECK(field(finding, "entries") == 24);
 }
 
+namespace {
+
+/// As `times`, with what every fourth warp adds for all curves: `delays[i]` from the warp 4 * (i + 1) on.
+infer::Table delayed(const Table& full, const std::vector<double>& delays) {
+  auto table = times(full);
+  for (auto& point : table.points) {
+    const auto rounds = static_cast<std::size_t>((point.at["threads"].get<Number>()->number - 1) / 128);
+    double y = point.at["y"].get<Number>()->number;
+    for (std::size_t i = 0; i < std::min(rounds, delays.size()); ++i) y += delays[i];
+    point.at["y"] = Value(y, kCycles);
+  }
+  return table;
+}
+
+}  // namespace
+
+TEST_CASE("warps that delay one another are no table") {
+  const auto growing = outstanding(delayed({}, {20, 30, 170, 180, 180, 180, 180}));
+  CHECK(kind(growing) == "none seen");
+  CHECK(field(growing, "requests") >= 384);
+  for (const double entries : {40.0, 128.0}) {
+    const auto finding = outstanding(delayed({.lines = entries}, {20, 30, 60, 60, 60, 60, 60}));
+    CHECK(kind(finding) == "mshr");
+    CHECK(std::fabs(field(finding, "entries") - entries) < 4);
+  }
+}
+
+TEST_CASE("a small rise right before the table is full is not where it is full") {
+  auto table = times({.lines = 128});
+  for (auto& point : table.points) {
+    if (point.at["lines"].get<Number>()->number > 112) point.at["y"] = Value(point.at["y"].get<Number>()->number + 60, kCycles);
+  }
+  const auto finding = outstanding(table);
+  CHECK(kind(finding) == "mshr");
+  CHECK(field(finding, "entries") == 128);
+}
+
 TEST_CASE("nothing seen, and what could be either") {
   const auto none = outstanding(times({}));
   CHECK(kind(none) == "none seen");
-  CHECK(field(none, "requests") > 1500);  // beyond, issuing takes six tenths of a latency, and a full table need not show
+  CHECK(field(none, "requests") > 1500);  // beyond, issuing takes most of a latency, and a full table need not show
   CHECK(says(outstanding(times({.lines = 128}, 0, 1, {1}, 1024, 4)), "would decide"));                 // one curve
+  CHECK(says(outstanding(times({.lines = 128}, 0, 1, {1, 32}, 1024, 4)), "one curve alone jumps"));
   CHECK(says(outstanding(times({.lines = 1024, .instructions = 32}, 0, 1, {1}, 1024, 2, 2)), "would decide"));  // 32 lines an instruction everywhere
 }
 
