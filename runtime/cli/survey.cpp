@@ -49,8 +49,12 @@ int worst(const std::vector<int>& codes) {
   return kDone;
 }
 
-/// Whether it was left out for what the device does not have: no fault of a survey.
-bool lacks(const Ran& run) { return !run.result && !run.problems.empty() && run.problems.front().code == "E0501"; }
+/// Whether it was left out for what the device does not have, or for the time that it would take there: no fault of a survey.
+bool lacks(const Ran& run) {
+  if (run.result || run.problems.empty()) return false;
+  const auto& code = run.problems.front().code;
+  return code == "E0501" || code == "E0443";
+}
 
 int exit_of(const std::vector<Surveyed>& devices) {
   std::vector<int> codes;

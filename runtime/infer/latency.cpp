@@ -10,7 +10,7 @@
 namespace gexp::infer {
 namespace {
 
-constexpr double kRare = 0.005;  // of all accesses: now they are there, now not
+constexpr double kRare = 0.005;  // of all accesses: a slowest class as rare is there in one run and not in the next
 
 double overhead_of(const Table& table) {
   std::vector<double> all;
@@ -51,12 +51,13 @@ Finding latency_classes(const Context& context) {
   const double overhead = overhead_of(context.table);
   List centres;
   std::string evidence;
-  double all = 0;
+  double all = 0, slower = 0;  // accesses
   for (const auto& mode : context.classes.list) all += static_cast<double>(mode.support);
-  for (const auto& mode : context.classes.list) {
-    const bool rare = static_cast<double>(mode.support) < kRare * all;
-    if (!rare) centres.emplace_back(mode.centre - overhead, kCycles);
-    evidence += fmt::format("{}{} accesses at {:g}{}", evidence.empty() ? "" : ", ", mode.support, mode.centre - overhead, rare ? ", too rare to be listed" : "");
+  for (auto mode = context.classes.list.rbegin(); mode != context.classes.list.rend(); ++mode) {
+    slower += static_cast<double>(mode->support);
+    const bool rare = slower < kRare * all;
+    if (!rare) centres.insert(centres.begin(), Value(mode->centre - overhead, kCycles));
+    evidence = fmt::format("{} accesses at {:g}{}{}{}", mode->support, mode->centre - overhead, rare ? ", too rare to be listed" : "", evidence.empty() ? "" : ", ", evidence);
   }
   return found(context, Value(std::move(centres)), 0.95, "modes of the pooled latencies", evidence);
 }
