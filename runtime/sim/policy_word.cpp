@@ -8,7 +8,7 @@
 
 // Two policies are one where no sequence of accesses tells them apart. One line more than the set has ways is enough: with it, every
 // sequence of hits to ways and of misses can be made, and the line that is out says which way was the victim. The sequences are
-// random, with stretches of a few lines and of many, of rare misses and of nothing but misses, and begin anew often: two policies can
+// random, with stretches of a few lines and of many, of rare misses and of nothing but misses, laps of hits to every way, and begin anew often: two policies can
 // meet in a state from which they go on alike.
 namespace gexp::sim {
 namespace {
@@ -44,8 +44,10 @@ Observed observe(const CacheModel& model) {
       seen.beginnings.push_back(seen.lines.size());
       cache.clear();
     }
-    for (auto left = 1 + random.below(2 + random.below(4 * lines)); left > 0; --left) {
-      const auto line = random.unit() < misses ? absent : (from + random.below(few)) % lines;
+    const bool lap = random.below(8) == 0;  // every line that is in, in turn: then the one that is not
+    for (auto left = lap ? lines : 1 + random.below(2 + random.below(4 * lines)); left > 0; --left) {
+      const auto next = (absent + lines - left + 1) % lines;
+      const auto line = lap ? next : random.unit() < misses ? absent : (from + random.below(few)) % lines;
       const bool hit = cache.access(std::uint64_t{line} * 64).hit;
       seen.lines.push_back(line);
       seen.hits.push_back(hit);
