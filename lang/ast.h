@@ -36,7 +36,7 @@ struct CallArgument {
   ExprPtr where;               ///< null when absent
 };
 struct Call { Word callee; std::vector<CallArgument> arguments; };
-struct ListOf { std::vector<ExprPtr> items; };  ///< `[a, b]`; a tuple `(a, b)` is one too
+struct ListOf { std::vector<ExprPtr> items; bool tuple = false; };  ///< `[a, b]`; or a tuple `(a, b)`, which only the list of a sweep takes
 struct For { Word name; ExprPtr from, to, step; };  ///< `for name in from..to step step`; `to` null: `for name in list`
 struct Comprehension { ExprPtr item; std::vector<For> loops; };
 enum class UnaryOp { Negate, Not };

@@ -163,6 +163,7 @@ class Builder {
     made->span = tree.span;
     ListOf items;
     for (const auto& part : tree.children) items.items.push_back(build(*part));
+    items.tuple = true;
     made->node = std::move(items);
     return made;
   }

@@ -157,7 +157,11 @@ Typed ExpressionChecker::of(const Quantity& quantity, const Expr& expression, co
   return {number_of(unit->dimension)};
 }
 
-Typed ExpressionChecker::of(const ListOf& list, const Expr&, const Place& place) {
+Typed ExpressionChecker::of(const ListOf& list, const Expr& expression, const Place& place) {
+  if (list.tuple) {
+    error("E0218", expression.span, "a tuple stands in the list of a `sweep` of several names only", "a list is written `[a, b]`");
+    return {};
+  }
   Typed all{list_of(any_type())};
   const Expr* first = nullptr;
   Type item;

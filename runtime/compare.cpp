@@ -26,7 +26,9 @@ bool alike(const Value& a, const Value& b) {
 bool alike(const Told& a, const Told& b) {
   if (!a.value || !b.value) return !a.value && !b.value;
   if (alike(*a.value, *b.value)) return true;
-  if (!a.value->get<Number>() || !b.value->get<Number>()) return false;
+  const auto *x = a.value->get<Number>(), *y = b.value->get<Number>();
+  // An interval of a latency is the width of its class, not how well it is known.
+  if (!x || !y || x->dimension == kCycles) return false;
   const auto &i = a.finding->interval, &j = b.finding->interval;
   return i && j && i->first <= j->second && j->first <= i->second;
 }
@@ -49,12 +51,17 @@ const infer::Finding* find(const RunResult& result, const std::string& id) {
 
 std::vector<Compared> compare(const std::vector<const RunResult*>& results) {
   std::vector<Compared> rows;
-  if (results.empty()) return rows;
-  for (const auto& each : results.front()->findings) {
+  std::vector<std::string> ids;  // of all results, in their order
+  for (const auto* result : results) {
+    for (const auto& finding : result->findings) {
+      if (std::find(ids.begin(), ids.end(), finding.id) == ids.end()) ids.push_back(finding.id);
+    }
+  }
+  for (const auto& id : ids) {
     std::vector<Told> told;
     std::vector<std::string> fields;  // of all devices, in their order
     for (const auto* result : results) {
-      const auto* finding = find(*result, each.id);
+      const auto* finding = find(*result, id);
       told.push_back({finding ? &finding->value : nullptr, finding});
       const auto* own = finding ? finding->value.get<Fields>() : nullptr;
       if (!own) continue;
@@ -62,7 +69,7 @@ std::vector<Compared> compare(const std::vector<const RunResult*>& results) {
         if (value.known() && std::find(fields.begin(), fields.end(), name) == fields.end()) fields.push_back(name);
       }
     }
-    if (fields.empty()) rows.push_back(compared(each.id, told));
+    if (fields.empty()) rows.push_back(compared(id, told));
     for (const auto& name : fields) {
       auto of_field = told;
       for (auto& device : of_field) {
@@ -70,7 +77,7 @@ std::vector<Compared> compare(const std::vector<const RunResult*>& results) {
         const auto field = own ? own->find(name) : Fields::const_iterator{};
         device.value = own && field != own->end() && field->second.known() ? &field->second : nullptr;
       }
-      rows.push_back(compared(each.id + "." + name, of_field));
+      rows.push_back(compared(id + "." + name, of_field));
     }
   }
   return rows;

@@ -78,6 +78,9 @@ void check_requirements(const compiler::Program& program, const Backend& backend
     if (const auto block = number(stage.launch.block)) {
       need({Requirement::Kind::Threads, "", static_cast<std::uint64_t>(*block), stage.launch.span});
     }
+    for (const auto& warm : stage.warm_launches) {
+      if (const auto block = number(warm.block)) need({Requirement::Kind::Threads, "", static_cast<std::uint64_t>(*block), warm.block->span});
+    }
     if (const auto grid = number(stage.launch.grid)) {
       need({Requirement::Kind::Blocks, "", static_cast<std::uint64_t>(*grid), stage.launch.span});
     }

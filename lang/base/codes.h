@@ -149,6 +149,7 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0730", "`gexp verify` of an experiment that expects nothing of `model`", ""},
     {"E0731", "`gexp infer --points` of a stage without records", ""},
     {"E0732", "two experiments of one name in a survey", ""},
+    {"E0733", "two results of one experiment on one side of `gexp compare`", ""},
 
     {"E0801", "a kernel that the device does not take", ""},
     {"E0802", "not enough memory on the device", ""},

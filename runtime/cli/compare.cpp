@@ -2,6 +2,7 @@
 // Two saved results, or two folders of them, finding by finding.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -30,6 +31,7 @@ Result<std::map<std::string, runtime::RunResult>> read_results(const std::string
     files.push_back(path);
   }
   std::map<std::string, runtime::RunResult> results;
+  std::sort(files.begin(), files.end());
   for (const auto& file : files) {
     auto text = read_file(file);
     if (!text) return text.error();
@@ -41,7 +43,11 @@ Result<std::map<std::string, runtime::RunResult>> read_results(const std::string
     auto program = loaded->program;
     program.device = runtime::device_facts(result->device);
     if (auto done = runtime::infer_again(program, *result); !done) return done.error();
-    results[result->experiment] = std::move(*result);
+    const auto experiment = result->experiment;
+    if (const auto other = results.find(experiment); other != results.end()) {
+      return failure("E0733", fmt::format("{} holds two results of experiment `{}`, of {} and {}", path, experiment, other->second.device.id, result->device.id), "compare them file by file");
+    }
+    results[experiment] = std::move(*result);
   }
   return results;
 }
@@ -56,11 +62,16 @@ int compare_command(const std::string& first, const std::string& second, bool js
     return kEnvironment;
   }
   auto list = nlohmann::ordered_json::array();
-  std::size_t same = 0, all = 0;
+  std::size_t same = 0, all = 0, alone = 0;
+  const auto only_in = [&](const std::string& experiment, const std::string& path) {
+    ++alone;
+    list.push_back({{"experiment", experiment}, {"only_in", path}});
+    if (!json) fmt::print("{} is only in {}\n", experiment, path);
+  };
   for (const auto& [name, result] : *a) {
     const auto other = b->find(name);
     if (other == b->end()) {
-      if (!json) fmt::print("{} is only in {}\n", name, first);
+      only_in(name, first);
       continue;
     }
     for (const auto& row : runtime::compare({&result, &other->second})) {
@@ -70,11 +81,11 @@ int compare_command(const std::string& first, const std::string& second, bool js
     }
   }
   for (const auto& [name, result] : *b) {
-    if (!a->contains(name) && !json) fmt::print("{} is only in {}\n", name, second);
+    if (!a->contains(name)) only_in(name, second);
   }
   if (json) fmt::print("{}\n", list.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   else fmt::print("{} of {} findings are the same\n", same, all);
-  return same == all ? kDone : kNotHeld;
+  return same == all && alone == 0 ? kDone : kNotHeld;
 }
 
 }  // namespace gexp::cli

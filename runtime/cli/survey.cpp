@@ -102,6 +102,7 @@ Surveyed survey_device(const std::string& device, const Common& common, const Sp
     own.time_limit.reset();
     std::optional<double> left;
     if (common.time_limit) left = *common.time_limit - watch.seconds();
+    if (left && *left <= 0) break;  // what was measured before is not to be replaced by nothing
     if (specs.size() > 1) progress.experiment(spec.program.experiment);
     auto& ran = surveyed.runs.emplace_back(run_on(*opened, own, spec, progress, left));
     if (specs.size() == 1 || !lacks(ran)) {
@@ -109,7 +110,7 @@ Surveyed survey_device(const std::string& device, const Common& common, const Sp
     }
     if (ran.result) surveyed.exit = std::max(surveyed.exit, save(*ran.result));
   }
-  if (surveyed.runs.size() < specs.size()) surveyed.exit = kInterrupted;
+  if (surveyed.runs.size() < specs.size()) surveyed.exit = interrupted() ? kInterrupted : kFault;
   surveyed.seconds = watch.seconds();
   return surveyed;
 }
@@ -172,22 +173,39 @@ std::string all_comparisons(const std::vector<Surveyed>& devices, const Specs& s
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const auto results = results_of(devices, i);
     if (specs.size() > 1) text += specs[i].program.experiment + "\n";
+    if (results.size() < devices.size()) {
+      text += "  not on all of them\n";
+      continue;
+    }
     text += comparison_text(runtime::compare(results), results);
   }
   return text;
 }
 
+/// Of an experiment without a result.
+std::string why_left_out(const Surveyed& device, std::size_t experiment) {
+  if (experiment >= device.runs.size()) return "the survey ended before it";
+  const auto& problems = device.runs[experiment].problems;
+  return problems.empty() ? "" : problems.front().message;
+}
+
 Json survey_json(const std::vector<Surveyed>& devices, const Specs& specs) {
-  Json all = {{"schema", "gexp.survey/1"}, {"devices", Json::array()}, {"compared", Json::array()}, {"results", Json::array()}};
+  Json all = {{"schema", "gexp.survey/1"}, {"devices", Json::array()}, {"compared", Json::array()}, {"left_out", Json::array()}, {"results", Json::array()}};
   for (const auto& device : devices) all["devices"].push_back({{"id", device.device}, {"seconds", device.seconds}});
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const auto results = results_of(devices, i);
-    if (devices.size() > 1) {
+    if (devices.size() > 1 && results.size() == devices.size()) {
       for (const auto& row : runtime::compare(results)) {
         all["compared"].push_back({{"experiment", specs[i].program.experiment}, {"id", row.id}, {"same", row.same}, {"values", row.values}});
       }
     }
     for (const auto* result : results) all["results"].push_back(Json::parse(runtime::to_json(*result)));
+  }
+  for (const auto& device : devices) {
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+      if (i < device.runs.size() && device.runs[i].result) continue;
+      all["left_out"].push_back({{"device", device.device}, {"experiment", specs[i].program.experiment}, {"why", why_left_out(device, i)}});
+    }
   }
   return all;
 }
@@ -196,12 +214,12 @@ Json survey_json(const std::vector<Surveyed>& devices, const Specs& specs) {
 std::string survey_text(const Surveyed& device, const Specs& specs, bool colour) {
   std::string text;
   std::vector<const runtime::RunResult*> times;
-  for (std::size_t i = 0; i < device.runs.size(); ++i) {
-    const auto& run = device.runs[i];
-    if (!run.result) {
-      text += fmt::format("\n{}  left out: {}\n", specs[i].program.experiment, run.problems.empty() ? "" : run.problems.front().message);
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (i >= device.runs.size() || !device.runs[i].result) {
+      text += fmt::format("\n{}  left out: {}\n", specs[i].program.experiment, why_left_out(device, i));
       continue;
     }
+    const auto& run = device.runs[i];
     if (times.empty()) text += report::device_line(*run.result, colour);
     text += "\n" + report::brief(run.program, *run.result, colour);
     times.push_back(&*run.result);
@@ -251,8 +269,17 @@ int run_on_all(const Common& common, const Loaded& loaded) {
   return exit;
 }
 
-int survey_command(const Common& common, const std::vector<std::string>& names) {
+int survey_command(const Common& common, const std::vector<std::string>& given) {
   int exit = kDone;
+  auto names = given;
+  if (names.empty()) {
+    const auto folder = experiments_folder();
+    if (folder.empty()) {
+      print(failure("E0712", "the experiments that ship were not found", "set GEXP_EXPERIMENTS to their folder, or name files"), nullptr);
+      return kEnvironment;
+    }
+    names = {folder + "/survey"};
+  }
   Specs specs;
   for (const auto& name : names) {
     const auto files = files_of(name);
@@ -276,8 +303,9 @@ int survey_command(const Common& common, const std::vector<std::string>& names) 
   if (!common.out.empty()) {
     std::error_code error;
     fs::create_directories(common.out, error);
-    if (auto writable = check_writable((fs::path(common.out) / "survey").string()); !writable) {
-      print(writable.error(), nullptr);
+    if (auto writable = check_writable((fs::path(common.out) / ".gexp").string()); !writable) {
+      auto problem = failure("E0710", fmt::format("cannot write results into {}: {}", common.out, fs::is_directory(common.out, error) ? "its permissions do not allow it" : "it is no folder"), "name another folder with --out");
+      print(problem, nullptr);
       return kEnvironment;
     }
   }

@@ -15,7 +15,12 @@ using runtime::RunResult;
 
 constexpr std::size_t kWidth = 110;  // of a line, in bytes
 
-std::string cut(const std::string& text, std::size_t most) { return text.size() <= most ? text : text.substr(0, most - 4) + " …"; }
+std::string cut(const std::string& text, std::size_t most) {
+  if (text.size() <= most) return text;
+  auto end = most - 4;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // no character in halves
+  return text.substr(0, end) + " …";
+}
 
 /// "sets = 4, ways = 96, bits = [7, 8]": what is short first, no empty list.
 std::string value_text(const Value& value) {

@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
   run->add_option("--launch-limit", common.launch_limit, "seconds after which one launch is taken to hang; 60 by default")->check(CLI::PositiveNumber);
 
   auto* survey = app.add_subcommand("survey", "run many experiments on a device, and say in brief what they find and where the time went");
-  survey->add_option("files", files, "experiments, and folders of them; by default those of experiments/survey")->default_val(std::vector<std::string>{"survey"});
+  survey->add_option("files", files, "experiments, and folders of them; by default those of experiments/survey");
   survey->add_option("--device", common.device, "auto, cuda:N, cuda:all (every GPU here, at once), sim:NAME or sim:FILE.toml")->capture_default_str();
   survey->add_option("--seed", common.seed, "seed of a simulated device, instead of the specs'");
   survey->add_option("--out", common.out, "save each result, as soon as it is there, in this folder: NAME.json");
