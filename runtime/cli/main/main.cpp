@@ -2,6 +2,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <system_error>
+
 #include "runtime/cli/app.h"
 
 namespace {
@@ -130,23 +132,28 @@ int main(int argc, char** argv) {
     const int code = app.exit(problem);
     return code == 0 ? 0 : gexp::cli::kSpec;
   }
-  if (*worker) gexp::cli::worker_command(ordinal, parent);
-  if (*run) return gexp::cli::run_command(common);
-  if (*survey) return gexp::cli::survey_command(common, files);
-  if (*plan) return gexp::cli::plan_command(common, dot);
-  if (*check) return gexp::cli::check_command(files, json);
-  if (*lock) return gexp::cli::lock_command(files, check_only);
-  if (*format) return gexp::cli::format_command(files, check_only);
-  if (*emit && (ptx || cubin ? cubin && arch.empty() : !arch.empty())) {
-    fmt::print(stderr, "{}\n", cubin ? "--cubin needs --arch sm_NN" : "--arch needs --ptx or --cubin");
-    return gexp::cli::kSpec;
+  try {
+    if (*worker) gexp::cli::worker_command(ordinal, parent);
+    if (*run) return gexp::cli::run_command(common);
+    if (*survey) return gexp::cli::survey_command(common, files);
+    if (*plan) return gexp::cli::plan_command(common, dot);
+    if (*check) return gexp::cli::check_command(files, json);
+    if (*lock) return gexp::cli::lock_command(files, check_only);
+    if (*format) return gexp::cli::format_command(files, check_only);
+    if (*emit && (ptx || cubin ? cubin && arch.empty() : !arch.empty())) {
+      fmt::print(stderr, "{}\n", cubin ? "--cubin needs --arch sm_NN" : "--arch needs --ptx or --cubin");
+      return gexp::cli::kSpec;
+    }
+    if (*emit) return gexp::cli::emit_command(common, cubin ? "cubin" : ptx ? "ptx" : ir ? "ir" : spec ? "spec" : "cuda", stage, dump_after, arch);
+    if (*verify) return gexp::cli::verify_command(common, verification);
+    if (*infer) return gexp::cli::infer_command(common, stage);
+    if (*compare) return gexp::cli::compare_command(first, second, json);
+    if (*devices) return gexp::cli::devices_command(device, json);
+    if (*doctor) return gexp::cli::doctor_command();
+    if (*list) return gexp::cli::list_command();
+  } catch (const std::system_error& problem) {  // a full disk behind the standard output
+    fmt::print(stderr, "error[E0710]: cannot write the standard output: {}\n", problem.code().message());
+    return gexp::cli::kEnvironment;
   }
-  if (*emit) return gexp::cli::emit_command(common, cubin ? "cubin" : ptx ? "ptx" : ir ? "ir" : spec ? "spec" : "cuda", stage, dump_after, arch);
-  if (*verify) return gexp::cli::verify_command(common, verification);
-  if (*infer) return gexp::cli::infer_command(common, stage);
-  if (*compare) return gexp::cli::compare_command(first, second, json);
-  if (*devices) return gexp::cli::devices_command(device, json);
-  if (*doctor) return gexp::cli::doctor_command();
-  if (*list) return gexp::cli::list_command();
   return gexp::cli::kSpec;
 }
