@@ -130,16 +130,25 @@ class Estimator {
     made.kernels = fresh;
   }
 
-  [[nodiscard]] double run_time(const PointCost& cost, int end) const {
-    const double turns = std::max(1.0, cost.threads / pace_.at_once);
+  /// Multiprocessors that run a point at once, as far as that is known before it is planned.
+  [[nodiscard]] double beside(const Stage& stage) const {
+    const auto sms = stage.launch.sms ? evaluate(*stage.launch.sms, scope_) : Result<Value>(Value());
+    const auto* n = sms ? sms->get<Number>() : nullptr;
+    return n ? std::max(1.0, n->number) : 1;
+  }
+
+  /// `beside`: as many of it at once.
+  [[nodiscard]] double run_time(const PointCost& cost, int end, double beside) const {
+    const double turns = std::max(1.0, cost.threads * beside / pace_.at_once);
     return cost.launches * pace_.launch[end] + turns * (cost.steps * pace_.access[end] + cost.loads * pace_.load[end] + cost.instructions * pace_.instruction[end]);
   }
 
   void time(const Stage& stage, const std::vector<PointCost>& costs, StageEstimate& made) const {
+    const double beside = this->beside(stage);
     double lowest = kInfinite, highest = 0, sum[2] = {0, 0};
     for (const auto& cost : costs) {
-      lowest = std::min(lowest, run_time(cost, 0)), highest = std::max(highest, run_time(cost, 1));
-      for (const int end : {0, 1}) sum[end] += run_time(cost, end) / static_cast<double>(costs.size());
+      lowest = std::min(lowest, run_time(cost, 0, beside)), highest = std::max(highest, run_time(cost, 1, beside));
+      for (const int end : {0, 1}) sum[end] += run_time(cost, end, beside) / static_cast<double>(costs.size());
     }
     const auto& points = *made.points;
     // All points of the sweeps: their mean. Fewer (`until`): the shortest; what refining adds: the longest.
@@ -147,8 +156,8 @@ class Estimator {
     const double least = std::max(0.0, points.least - skipped - unsure), base = std::max(0.0, points.base - skipped);
     const double added = points.most > points.base ? (points.most - points.base) * highest : 0;
     const auto compile = static_cast<double>(made.kernels.value_or(0));
-    made.seconds.least = compile * pace_.compile[0] + static_cast<double>(stage.repeat.at_least) * least * (points.least < points.base ? lowest : sum[0]);
-    made.seconds.most = compile * pace_.compile[1] + static_cast<double>(stage.repeat.at_most) * (base * sum[1] + added);
+    made.seconds.least = compile * pace_.compile[0] + std::ceil(static_cast<double>(stage.repeat.at_least) / beside) * least * (points.least < points.base ? lowest : sum[0]);
+    made.seconds.most = compile * pace_.compile[1] + std::ceil(static_cast<double>(stage.repeat.at_most) / beside) * (base * sum[1] + added);
   }
 
   const Program& program_;
