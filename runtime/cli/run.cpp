@@ -103,7 +103,7 @@ Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, runtime::
   for (const auto& parameter : ran.program.parameters) result.parameters[parameter.name] = parameter.value;
   result.seed = common.seed.value_or(ran.program.seed);
   result.device = backend.device();
-  if (result.device.kind == "simulated") {
+  if (opened.simulated()) {
     if (const auto model = sim::read_model(result.device.id.substr(std::string_view("sim:").size())); model) {
       if (auto structure = sim::structure(*model); structure) result.structure = std::move(*structure);
     }
@@ -148,7 +148,7 @@ int run_command(const Common& common) {
     return kEnvironment;
   }
   std::optional<runtime::CompileAhead> ahead;
-  if (!opened->backend->another(0)) ahead.emplace(*opened->kernels, known_shapes(*opened, *loaded));
+  if (!opened->simulated()) ahead.emplace(*opened->kernels, known_shapes(*opened, *loaded));
   const auto ran = run_on(*opened, common, *loaded, progress);
   for (const auto& problem : ran.problems) print(problem, &loaded->source);
   if (!ran.result) return ran.exit;

@@ -17,6 +17,8 @@ struct Opened {
   std::unique_ptr<runtime::Backend> backend;
   std::unique_ptr<jit::Compiler> compiler;
   std::unique_ptr<runtime::Kernels> kernels;
+
+  [[nodiscard]] bool simulated() const { return backend->device().kind == "simulated"; }
 };
 /// `seed`: of a simulated device. E0701, E0703 to E0708: no such device, or no compiler.
 Result<Opened> open_for_runs(const std::string& device, std::uint64_t seed, const std::string& templates);

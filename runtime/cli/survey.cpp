@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -79,14 +80,13 @@ Surveyed survey_device(const std::string& device, const Common& common, const Sp
     return surveyed;
   }
   surveyed.device = opened->backend->device().id;
-  const bool simulated = opened->backend->another(0) != nullptr;
+  const bool simulated = opened->simulated();
   std::optional<runtime::CompileAhead> ahead;
   if (!simulated) {
     std::vector<compiler::Shape> shapes;
     for (const auto& spec : specs) {
-      for (auto& shape : known_shapes(*opened, spec)) {
-        if (std::find(shapes.begin(), shapes.end(), shape) == shapes.end()) shapes.push_back(std::move(shape));
-      }
+      auto more = known_shapes(*opened, spec);  // one that two files have is compiled once all the same
+      shapes.insert(shapes.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
     }
     ahead.emplace(*opened->kernels, std::move(shapes));
   }
