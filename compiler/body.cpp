@@ -78,12 +78,13 @@ class Writer {
       return Effort::exceeded(place_.stage.span);
     }
     const Span span = place_.timed.empty() ? place_.stage.span : place_.timed[0].span;
+    const auto settled = place_.timed.empty() ? "" : settle_text("sum");
     const bool chosen = place_.chosen;
     const auto where = placing(chosen, {{"records", place_.timing == Timing::Each ? "window * ((blockDim.x + 31) / 32)" : "3 * ((blockDim.x + 31) / 32)"}, {"overhead", std::to_string(kCalibrationWords)}}, "dynamic");
     return Shape{"body.cu",
                  {{"placing", where.parameters}, {"leave", where.leave}, {"cta", chosen ? "0" : "blockIdx.x"}, {"bounds", bounds}, {"constants", constants}, {"parameters", parameters}, {"setup", setup}, {"warm", warm},
-                  {"passes", place_.timing == Timing::Wall ? "1" : "0"}, {"addresses", addresses_}, {"timed", timed},
-                  {"record", record()}, {"calibrate", calibration_text(place_.timing, first_, first_chase_, first_via_, first_width_)}},
+                  {"passes", place_.timing == Timing::Wall ? "1" : "0"}, {"addresses", addresses_}, {"timed", timed}, {"settle", settled},
+                  {"record", record()}, {"calibrate", calibration_text(place_.timing, settled, first_, first_chase_, first_via_, first_width_)}},
                  span};
   }
 

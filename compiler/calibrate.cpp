@@ -8,7 +8,7 @@
 
 #include "compiler/access.h"
 
-// `total`: two clock reads with nothing between. `each`: the region of the first access over a hit whose latency is known from
+// `total`: two clock reads and the wait for what was loaded. `each`: the region of the first access over a hit whose latency is known from
 // chains through the idle cell, which holds its own address (as in each.cu); where a space has none, the region without its load,
 // in which each instruction waits for the one before as it does there.
 namespace gexp::compiler {
@@ -38,7 +38,7 @@ std::string settle_text(const std::string& value) {
   return fmt::format("asm volatile(\"{{ .reg .pred p; setp.eq.u64 p, %0, 0x9e3779b97f4a7c15; @p trap; }}\" :: \"l\"({}) : \"memory\");", value);
 }
 
-std::string calibration_text(Timing timing, const Memory* first, bool chase, Via via, int width) {
+std::string calibration_text(Timing timing, const std::string& settle, const Memory* first, bool chase, Via via, int width) {
   if (timing == Timing::Wall) return "";
   const std::string clock0 = "asm volatile(\"mov.u32 %0, %%clock;\" : \"=r\"(t0) :: \"memory\"); ";
   const std::string clock1 = "asm volatile(\"mov.u32 %0, %%clock;\" : \"=r\"(t1) :: \"memory\"); ";
@@ -47,7 +47,7 @@ std::string calibration_text(Timing timing, const Memory* first, bool chase, Via
   const std::string no_chain = fmt::format("    _Pragma(\"unroll 1\") for (u32 i = 0; i < {}; ++i) overhead[i] = 0;\n", 2 * kChainTimes);
   const bool cell = first && timing == Timing::Each && first->space != Space::Texture && first->space != Space::Constant && path_of(*first, via) != Via::Tex;
   if (!cell) {
-    if (!chase || !first || timing != Timing::Each) return no_chain + repeat + clock0 + settle_text("sum") + " " + clock1 + keep;
+    if (!chase || !first || timing != Timing::Each) return no_chain + repeat + clock0 + settle + " " + clock1 + keep;
     std::string text = fmt::format("    u64 to = sum; {0} seen = ({0})sum;\n", value_type(link_bytes(width))), step;
     if (path_of(*first, via) == Via::Tex) step = "asm volatile(\"{ .reg .u32 i; cvt.u32.u64 i, %0; cvt.u64.u32 %0, i; }\" : \"+l\"(to) :: \"memory\"); ";
     else step = next_address(width, "sum");

@@ -18,7 +18,7 @@ inline constexpr int kChainTimes = 16, kShortChain = 4, kLongChain = 20, kRegion
 inline constexpr int kCalibrationWords = 2 * kChainTimes + kRegionTimes;
 
 /// The text that measures what a timed region costs besides what it times, into `overhead`. `first`: what the region accesses first,
-/// null when nothing.
-std::string calibration_text(Timing timing, const Memory* first, bool chase, Via via, int width);
+/// null when nothing. `settle`: the text by which the region waits for what it loaded.
+std::string calibration_text(Timing timing, const std::string& settle, const Memory* first, bool chase, Via via, int width);
 
 }  // namespace gexp::compiler

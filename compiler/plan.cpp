@@ -388,7 +388,7 @@ class Planner {
       plan_.width = *width;
       plan_.moved = static_cast<std::uint64_t>(chased.steps) * static_cast<std::uint64_t>(plan_.width) * plan_.grid * plan_.block;
     }
-    if (stage_.timed.empty()) return error("E0426", stage_.span, "the timed region is empty", "put an operation between its braces");
+    if (stage_.timed.empty() && stage_.timing != Timing::Total) return error("E0426", stage_.span, "the timed region is empty", "put an operation between its braces; only `total {}` may be empty, it times the clock reads");
     if (const auto simple = chase_template(program_, stage_, plan_.grid, plan_.block, plan_.width)) {
       if (!stage_.warm.empty() && chased_.front().steps > 0) {
         plan_.warm = chased_.front().pattern;

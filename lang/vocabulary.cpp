@@ -99,6 +99,7 @@ constexpr auto kVocabulary = std::to_array<Callable>({
     plain_call("missed_ever", Kind::Column, Subject::Record, 1, 1, Answer::Plain, "missed_ever(lat)", {kAbove}),
     plain_call("slower", Kind::Column, Subject::Record, 1, 1, Answer::Plain, "slower(lat, above: 400cycles)", {Label{"above", Takes::Cycles}}),
     plain_call("moved", Kind::Column, Subject::Record, 1, 1, Answer::Bytes, "moved(run)"),
+    plain_call("overhead", Kind::Column, Subject::Record, 1, 1, Answer::Cycles, "overhead(t)"),
     plain_call("unique", Kind::Column, Subject::Number, 1, 1, Answer::Plain, "unique(slot)"),
 
     // Of values. min and max also take a record.

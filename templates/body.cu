@@ -12,6 +12,7 @@
 //        warm        operations before timing
 //        addresses   where the timed accesses begin
 //        timed       operations that are timed
+//        settle      waits for what was loaded; nothing in an empty region
 //        record      what is kept of them
 //        calibrate   what a timed region costs besides what it times, into overhead, by one thread, after the last warp's or window's
 //                    word: 16 times of a chain of 4 loads of an idle cell and 16 of one of 20 (zeros where there is no chain), 32 of the region
@@ -50,7 +51,7 @@ ${addresses}
     __syncthreads();
     asm volatile("mov.u32 %0, %%clock;" : "=r"(begin) :: "memory");
 ${timed}
-    asm volatile("{ .reg .pred p; setp.eq.u64 p, %0, 0x9e3779b97f4a7c15; @p trap; }" :: "l"(sum) : "memory");
+    ${settle}
     asm volatile("mov.u32 %0, %%clock;" : "=r"(end) :: "memory");
   }
 ${record}

@@ -21,7 +21,7 @@ constexpr double kStrayRate = 1e-3;  // chance below which a point has more than
 constexpr double kSettled = 0.01; // relative change that still counts as stable
 
 bool is_record_function(const std::string& name) {
-  static const std::vector<std::string> kNames = {"median", "mean", "min", "max", "stddev", "elapsed", "misses", "missed", "missed_ever", "slower"};
+  static const std::vector<std::string> kNames = {"median", "mean", "min", "max", "stddev", "elapsed", "misses", "missed", "missed_ever", "slower", "overhead"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
@@ -168,6 +168,7 @@ std::optional<Result<Value>> PointScope::call(const compiler::Formula& call) con
 Result<Value> PointScope::of_record(const compiler::Formula& call) const {
   if (runs() == 0) return Value();
   const auto& name = call.text;
+  if (name == "overhead") return table_.timing == Table::Timing::Wall ? Value() : Value(point().overhead, kCycles);
   if (stage_.keep == compiler::Keep::Summary && name != "median" && name != "elapsed") return Value();  // one value a run is left: its median
   if (name == "misses" || name == "missed" || name == "missed_ever") {
     if (table_.timing != Table::Timing::Each) return Value();
