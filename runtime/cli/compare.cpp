@@ -8,10 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/cli/app.h"
-#include "runtime/cli/use.h"
+#include "runtime/cli/saved.h"
 #include "runtime/compare.h"
-#include "runtime/device_facts.h"
-#include "runtime/session.h"
 
 namespace gexp::cli {
 namespace {
@@ -33,16 +31,9 @@ Result<std::map<std::string, runtime::RunResult>> read_results(const std::string
   std::map<std::string, runtime::RunResult> results;
   std::sort(files.begin(), files.end());
   for (const auto& file : files) {
-    auto text = read_file(file);
-    if (!text) return text.error();
-    auto result = runtime::from_json(*text, file);
-    if (!result) return result.error();
-    int exit = kDone;
-    const auto loaded = compile_text(Source(result->spec_path, result->spec_text), result->settings, stored(result->used), exit);
-    if (!loaded) return failure("E0904", fmt::format("the spec in {} does not compile", file));
-    auto program = loaded->program;
-    program.device = runtime::device_facts(result->device);
-    if (auto done = runtime::infer_again(program, *result); !done) return done.error();
+    auto saved = read_saved(file);
+    if (!saved) return saved.error();
+    auto* result = &saved->result;
     const auto experiment = result->experiment;
     if (const auto other = results.find(experiment); other != results.end()) {
       return failure("E0733", fmt::format("{} holds two results of experiment `{}`, of {} and {}", path, experiment, other->second.device.id, result->device.id), "compare them file by file");

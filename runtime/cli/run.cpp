@@ -9,8 +9,8 @@
 #include "runtime/cli/app.h"
 #include "runtime/cli/progress.h"
 #include "runtime/cli/run.h"
+#include "runtime/cli/saved.h"
 #include "runtime/device_facts.h"
-#include "runtime/cli/use.h"
 #include "runtime/jit/compiler.h"
 #include "lang/base/sha256.h"
 #include "runtime/points.h"
@@ -163,26 +163,14 @@ int run_command(const Common& common) {
 }
 
 int infer_command(const Common& common, const std::string& points) {
-  auto text = read_file(common.file);
-  if (!text) {
-    print(text.error(), nullptr);
+  auto saved = read_saved(common.file);
+  if (!saved) {
+    print(saved.error(), nullptr);
     return kEnvironment;
   }
-  auto result = runtime::from_json(*text, common.file);
-  if (!result) {
-    print(result.error(), nullptr);
-    return kEnvironment;
-  }
-  int exit = kDone;
-  auto loaded = compile_text(Source(result->spec_path, result->spec_text), result->settings, stored(result->used), exit);
-  if (!loaded) return exit;
-  loaded->program.device = runtime::device_facts(result->device);
-  if (auto done = runtime::infer_again(loaded->program, *result); !done) {
-    print(done.error(), &loaded->source);
-    return kSpec;
-  }
+  auto& [program, result] = *saved;
   if (!points.empty()) {
-    const auto table = runtime::point_table(loaded->program, *result, points);
+    const auto table = runtime::point_table(program, result, points);
     if (!table) {
       print(table.error(), nullptr);
       return kSpec;
@@ -190,13 +178,14 @@ int infer_command(const Common& common, const std::string& points) {
     fmt::print("{}", runtime::csv(*table));
     return kDone;
   }
-  if (!common.out.empty()) exit = save_result(*result, common.out);
+  int exit = kDone;
+  if (!common.out.empty()) exit = save_result(result, common.out);
   if (common.json) {
-    fmt::print("{}", runtime::to_json(*result));
+    fmt::print("{}", runtime::to_json(result));
   } else {
-    fmt::print("{}", report::text(loaded->program, *result, colour_on(STDOUT_FILENO)));
+    fmt::print("{}", report::text(program, result, colour_on(STDOUT_FILENO)));
   }
-  return exit != kDone ? exit : exit_of(*result);
+  return exit != kDone ? exit : exit_of(result);
 }
 
 }  // namespace gexp::cli
