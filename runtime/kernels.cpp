@@ -29,7 +29,10 @@ Result<jit::Compiled> Kernels::compile(const compiler::Shape& shape) {
   request.entry = compiler::kEntry;
   request.target = target_;
   auto compiled = compiler_.compile(request);
-  if (compiled) return compiled;
+  if (compiled) {
+    compiled->source = std::make_shared<const std::string>(std::move(request.source));
+    return compiled;
+  }
   auto problem = compiled.error();
   problem.span = shape.span;
   return problem;

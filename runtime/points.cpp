@@ -15,6 +15,24 @@ std::string quoted(const std::string& text) { return text.find(',') == std::stri
 
 }  // namespace
 
+std::map<std::string, Value> coordinates(const infer::Table& table, const infer::Point& point) {
+  std::map<std::string, Value> at;
+  for (const auto& column : table.columns) at[column] = point.at.at(column);
+  return at;
+}
+
+void sort_points(infer::Table& table) {
+  std::stable_sort(table.points.begin(), table.points.end(), [&](const infer::Point& a, const infer::Point& b) {
+    for (const auto& column : table.columns) {
+      const auto* x = a.at.at(column).get<Number>();
+      const auto* y = b.at.at(column).get<Number>();
+      if (!x || !y) return false;  // names keep the order in which they were measured
+      if (x->number != y->number) return x->number < y->number;
+    }
+    return false;
+  });
+}
+
 Result<PointTable> point_table(const compiler::Program& program, const RunResult& result, const std::string& name) {
   const auto stage = std::find_if(program.stages.begin(), program.stages.end(), [&](const auto& s) { return s.name == name; });
   if (stage == program.stages.end()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,12 @@
 
 /// What was measured at each point of a stage, as its `plot` draws it: for whoever draws.
 namespace gexp::runtime {
+
+/// A point's place in the sweeps.
+std::map<std::string, Value> coordinates(const infer::Table& table, const infer::Point& point);
+
+/// Refined points are measured last; a table is in the order of its sweeps.
+void sort_points(infer::Table& table);
 
 struct PointTable {
   std::vector<std::string> columns;     ///< sweeps, then derives, then what is plotted and no column yet

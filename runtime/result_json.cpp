@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/result.h"
+#include "runtime/result_json.h"
 
 // The result file. Records keep raw ticks, run-length coded: [value, count, value, count, …] (a cache that hits says the same
 // number thousands of times). Patterns are not kept: the spec makes them again.
@@ -83,9 +83,11 @@ Json ticks_json(const std::vector<std::uint32_t>& ticks) {
   return coded;
 }
 
-Json point_json(const infer::Point& point) {
+/// `records`: false: of its runs only how many they are.
+Json point_json(const infer::Point& point, bool records) {
   Json runs = Json::array();
   for (const auto& run : point.runs) {
+    if (!records) break;
     Json coded = {{"ticks", ticks_json(run.ticks)}};
     if (run.windows.size() > 1) coded["windows"] = run.windows;
     if (run.elapsed > 0) coded["elapsed"] = run.elapsed;
@@ -93,7 +95,7 @@ Json point_json(const infer::Point& point) {
   }
   Json json = {{"at", values_json(point.at)}, {"overhead", point.overhead}, {"steps", point.steps}, {"warm_steps", point.warm_steps}};
   if (!point.outcome.done()) json["outcome"] = {{"status", word(point.outcome.status)}, {"what", point.outcome.what}};
-  json["runs"] = std::move(runs);
+  json["runs"] = records ? std::move(runs) : Json(point.runs.size());
   return json;
 }
 
@@ -110,11 +112,11 @@ const char* timing_word(infer::Table::Timing timing) {
   return timing == infer::Table::Timing::Each ? "each" : timing == infer::Table::Timing::Total ? "total" : "wall";
 }
 
-Json stage_json(const StageResult& stage) {
+Json stage_json(const StageResult& stage, bool records) {
   Json points = Json::array();
   std::int64_t unconverged = 0;
   for (const auto& point : stage.table.points) {
-    points.push_back(point_json(point));
+    points.push_back(point_json(point, records));
     unconverged += point.converged ? 0 : 1;
     if (!point.converged) points.back()["converged"] = false;
   }
@@ -174,9 +176,7 @@ Json seen_json(const Seen& seen) {
           {"temperature", now.temperature}, {"busy_percent", now.busy}, {"slowed_by", now.slowed}, {"others", others}};
 }
 
-}  // namespace
-
-std::string to_json(const RunResult& result) {
+Json result_json(const RunResult& result, bool stages) {
   Json settings = Json::object();
   for (const auto& [key, value] : result.settings) settings[key] = value;
   Json json;
@@ -202,7 +202,9 @@ std::string to_json(const RunResult& result) {
     json["expectations"].push_back({{"text", judged.text}, {"status", word(judged.status)}, {"observed", judged.observed}, {"from", judged.from}});
   }
   json["stages"] = Json::array();
-  for (const auto& stage : result.stages) json["stages"].push_back(stage_json(stage));
+  for (const auto& stage : result.stages) {
+    if (stages) json["stages"].push_back(stage_json(stage, true));
+  }
   Json timing = {{"date", result.date}, {"seconds", result.seconds}};
   timing["stages"] = Json::object();
   for (const auto& stage : result.stages) {
@@ -214,10 +216,9 @@ std::string to_json(const RunResult& result) {
   for (const auto& kernel : result.kernels) compiles.push_back({{"template", kernel.file}, {"from_cache", kernel.from_cache}, {"seconds", kernel.seconds}});
   timing["compiles"] = compiles;
   json["timing"] = timing;
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json;
 }
 
-namespace {
 
 /// Exceptions of the JSON library stay in this file: from_json catches them.
 struct BadShape {
@@ -284,7 +285,11 @@ infer::Point read_point(const Json& json) {
                                                      : Outcome::Status::Fault;
     point.outcome.what = json.at("outcome").at("what").get<std::string>();
   }
-  for (const auto& run : json.at("runs")) point.runs.push_back(read_run(run));
+  if (json.at("runs").is_number()) {
+    point.runs.resize(json.at("runs").get<std::size_t>());
+  } else {
+    for (const auto& run : json.at("runs")) point.runs.push_back(read_run(run));
+  }
   return point;
 }
 
@@ -382,7 +387,7 @@ RunResult read_result(const Json& json) {
   result.gexp_version = toolchain.at("gexp").get<std::string>();
   result.nvrtc = toolchain.at("nvrtc").get<std::string>();
   for (const auto& kernel : toolchain.at("kernels")) {
-    result.kernels.push_back({kernel.at("template").get<std::string>(), kernel.at("key").get<std::string>(), false, 0});
+    result.kernels.push_back({kernel.at("template").get<std::string>(), kernel.at("key").get<std::string>(), false, 0, nullptr});
   }
   const auto end = json.at("end").get<std::string>();
   for (const auto candidate : {RunResult::End::Interrupted, RunResult::End::Faulted, RunResult::End::OutOfTime,
@@ -396,17 +401,11 @@ RunResult read_result(const Json& json) {
   return result;
 }
 
-}  // namespace
-
-Result<RunResult> from_json(const std::string& text, const std::string& path) {
+/// What `read` makes of JSON text, or why not.
+template <class Read>
+auto reading(const std::string& text, const std::string& path, const Read& read) -> Result<decltype(read(Json()))> {
   try {
-    const auto json = Json::parse(text);
-    const auto schema = json.is_object() ? json.value("schema", "") : "";
-    if (schema.rfind("gexp.result/", 0) != 0) return failure("E0902", fmt::format("{} is no result of gexp", path));
-    if (schema != kSchema) {
-      return failure("E0903", fmt::format("{} has the schema {}, this gexp reads {}", path, schema, kSchema), "use a newer gexp");
-    }
-    return read_result(json);
+    return read(Json::parse(text));
   } catch (const Json::parse_error& problem) {
     return failure("E0901", fmt::format("{} is no JSON, or cut short (byte {})", path, problem.byte), "was the run that wrote it stopped half-way?");
   } catch (const Json::exception& problem) {
@@ -415,5 +414,33 @@ Result<RunResult> from_json(const std::string& text, const std::string& path) {
     return failure("E0904", fmt::format("{} is damaged: {}", path, problem.what));
   }
 }
+
+std::string dump(const Json& json, int indent) { return json.dump(indent, ' ', false, Json::error_handler_t::replace); }
+
+}  // namespace
+
+std::string to_json(const RunResult& result) { return dump(result_json(result, true), 1) + "\n"; }
+std::string head_to_json(const RunResult& result) { return dump(result_json(result, false), -1); }
+std::string stage_to_json(const StageResult& stage) { return dump(stage_json(stage, false), -1); }
+std::string place_to_json(const std::map<std::string, Value>& at) { return dump(values_json(at), -1); }
+
+std::string point_to_json(const infer::Point& point) {
+  auto json = point_json(point, false);
+  if (!point.converged) json["converged"] = false;
+  return dump(json, -1);
+}
+
+Result<RunResult> from_json(const std::string& text, const std::string& path) {
+  std::string schema = kSchema;
+  auto result = reading(text, path, [&](const Json& json) {
+    schema = json.is_object() ? json.value("schema", "") : "";
+    return schema == kSchema ? read_result(json) : RunResult{};
+  });
+  if (!result || schema == kSchema) return result;
+  if (schema.rfind("gexp.result/", 0) != 0) return failure("E0902", fmt::format("{} is no result of gexp", path));
+  return failure("E0903", fmt::format("{} has the schema {}, this gexp reads {}", path, schema, kSchema), "use a newer gexp");
+}
+Result<StageResult> stage_from_json(const std::string& text, const std::string& path) { return reading(text, path, read_stage); }
+Result<infer::Point> point_from_json(const std::string& text, const std::string& path) { return reading(text, path, read_point); }
 
 }  // namespace gexp::runtime

@@ -12,6 +12,7 @@
 #include "runtime/benches.h"
 #include "runtime/infer/infer.h"
 #include "runtime/judge.h"
+#include "runtime/point_log.h"
 #include "runtime/stage_run.h"
 
 namespace gexp::runtime {
@@ -132,6 +133,10 @@ Result<> run_session(const compiler::Program& program, Backend& backend, Kernels
     so_far.seen.push_back({std::move(when), std::move(*now)});
   };
   look(kBegin);
+  const auto end_stage = [&](StageResult& result) {
+    if (options.log) options.log->stage(so_far.stages.size(), result);
+    so_far.stages.push_back(std::move(result));
+  };
   for (std::size_t i = 0; i < program.stages.size() && !problem; ++i) {
     const auto& stage = program.stages[i];
     StageResult result;
@@ -140,7 +145,7 @@ Result<> run_session(const compiler::Program& program, Backend& backend, Kernels
       result.status = StageResult::Status::Stopped;
       result.why = fmt::format("the run ended before it ({})", word(so_far.end));
       leave_unanswered(stage, result.why, *scope, so_far.findings);
-      so_far.stages.push_back(std::move(result));
+      end_stage(result);
       continue;
     }
     progress.stage(stage.name, i + 1, program.stages.size());
@@ -149,6 +154,12 @@ Result<> run_session(const compiler::Program& program, Backend& backend, Kernels
     }
     const Stopwatch stage_watch;
     StageRun run(context, stage, *scope, result);
+    if (options.log) {
+      auto begun = result;
+      begun.status = StageResult::Status::Stopped;
+      begun.why = "the run was broken off";
+      options.log->stage(i, begun);
+    }
     auto done = run.run();
     result.seconds = stage_watch.seconds();
     look("after " + stage.name);
@@ -160,7 +171,7 @@ Result<> run_session(const compiler::Program& program, Backend& backend, Kernels
         result.status = StageResult::Status::Blocked;
         result.why = fmt::format("it needs {}, which was not found", missing);
         leave_unanswered(stage, result.why, *scope, so_far.findings);
-        so_far.stages.push_back(std::move(result));
+        end_stage(result);
         continue;
       }
       problem = done.error();
@@ -177,13 +188,13 @@ Result<> run_session(const compiler::Program& program, Backend& backend, Kernels
       result.status = StageResult::Status::Blocked;
       result.why = "the device has not enough memory for any of its points: " + result.why_no_room;
       leave_unanswered(stage, result.why, *scope, so_far.findings);
-      so_far.stages.push_back(std::move(result));
+      end_stage(result);
       continue;
     }
     const Stopwatch answering;
     answer_questions(stage, result.table, *scope, so_far.findings);
     result.answering = answering.seconds();
-    so_far.stages.push_back(std::move(result));
+    end_stage(result);
   }
   progress.finished();
   if (so_far.end == RunResult::End::Complete && faulted) so_far.end = RunResult::End::Faulted;

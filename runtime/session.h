@@ -10,6 +10,8 @@
 
 namespace gexp::runtime {
 
+class PointLog;
+
 /// Hears how a run goes, from one thread at a time. Default: silence.
 class Progress {
  public:
@@ -28,6 +30,7 @@ struct SessionOptions {
   std::optional<double> time_limit;   ///< seconds for the run, instead of the file's budget or the default
   std::optional<double> time_left;    ///< seconds that whatever it is a part of has left: no run takes more
   std::function<bool()> interrupted;  ///< asked between launches, by any thread
+  PointLog* log = nullptr;            ///< where what is measured is kept as it goes; null: nowhere
   std::size_t jobs = 0;               ///< points measured at once on a simulated device; 0: as many as the machine has cores
 };
 

@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "runtime/in_order.h"
 #include "runtime/infer/infer.h"
+#include "runtime/point_log.h"
+#include "runtime/points.h"
 
 namespace gexp::runtime {
 namespace {
@@ -49,7 +52,7 @@ Result<bool> StageRun::run() {
                       return steady && *steady ? converge() : steady;
                     }};
   auto complete = visit_points(stage_, scope_, how);
-  sort_points();
+  sort_points(result_.table);
   if (complete && *complete && compiler::is_refined(stage_)) result_.spent = spent();
   return complete;
 }
@@ -130,14 +133,28 @@ void StageRun::measure_further(std::size_t index, Measured& measured) {
   if (measured.to_record) measured.point = std::move(point);
 }
 
+/// What was kept of a run that goes on takes the place of measuring: its rounds, as they were.
+bool StageRun::recall(const Coordinates& at, infer::Point& point, Measured& measured) {
+  auto* log = run_.options.log;
+  const auto round = log ? log->known(stage_.name, at, point.runs.size()) : nullptr;
+  if (!round) return false;
+  point.runs.insert(point.runs.end(), round->point.runs.begin(), round->point.runs.end());
+  point.overhead = round->point.overhead;
+  measured.kernels.insert(measured.kernels.end(), round->kernels.begin(), round->kernels.end());
+  return true;
+}
+
 void StageRun::add_runs(const compiler::PointPlan& plan, infer::Point& point, Measured& measured, const std::function<Result<bool>()>& enough) {
   const auto done = [&] {
     auto finished = enough();
     if (!finished) measured.problem = finished.error();
     return !finished || *finished;
   };
-  if (done()) return;
-  run_.benches.use(batch_number(stage_, plan.at, point.runs.size()), [&](Bench& bench) {
+  do {
+    if (done()) return;
+  } while (recall(plan.at, point, measured));
+  const auto first = point.runs.size();
+  run_.benches.use(batch_number(stage_, plan.at, first), [&](Bench& bench) {
     do {
       measured.stopped = must_stop();
       if (measured.stopped != End::Complete) break;
@@ -159,9 +176,17 @@ void StageRun::add_runs(const compiler::PointPlan& plan, infer::Point& point, Me
     } while (!done());
     measured.usable = bench.usable();
     measured.end = point.outcome;
-    measured.kernels = bench.new_kernels();
+    auto kernels = bench.new_kernels();
+    measured.kernels.insert(measured.kernels.end(), std::make_move_iterator(kernels.begin()), std::make_move_iterator(kernels.end()));
     measured.effort = bench.new_effort();
   });
+  if (run_.options.log && point.runs.size() > first) log_round(plan.at, first, point, measured);
+}
+
+void StageRun::log_round(const Coordinates& at, std::size_t first, const infer::Point& point, const Measured& measured) const {
+  Round round{at, first, point, measured.kernels, point.outcome.done() && measured.stopped == End::Complete && !measured.problem && measured.no_room.empty()};
+  round.point.runs.erase(round.point.runs.begin(), round.point.runs.begin() + static_cast<std::ptrdiff_t>(first));
+  run_.options.log->keep(stage_.name, round);
 }
 
 /// `record … histogram|summary`: what is not kept is gone before anything reads it, so that a result file answers alike.
@@ -236,12 +261,14 @@ Result<bool> StageRun::measure_unsteady_again() {
     if (!point.outcome.done()) continue;  // a lost point stays lost
     Coordinates at;
     for (const auto& column : result_.table.columns) at.emplace_back(column, point.at.at(column));
+    if (run_.options.log) run_.options.log->forget(stage_.name, at);
     Measured measured;
     measure_point(at, measured);
     auto next = account(measured);
     if (!next) return next.error();
     // What was measured first is better than nothing.
     if (measured.to_record && measured.point.outcome.done() && measured.point.runs.size() >= point.runs.size()) point = std::move(measured.point), ++measured_again_;
+    else if (run_.options.log) run_.options.log->forget(stage_.name, at), log_round(at, 0, point, {});
     if (*next == Next::Stop) return false;
   }
   result_.clocks = fmt::format("{} of {} points were measured again: the SM clock went from {:.0f} to {:.0f} MHz{}", measured_again_, result_.table.points.size(), before.first / 1e6,
@@ -327,19 +354,6 @@ Result<Value> StageRun::value_at(const compiler::Formula& formula, const Coordin
     all.push_back(misses ? Value(misses->number > 0) : std::move(*value));
   }
   return Value(std::move(all));
-}
-
-/// Refined points were measured last; the table is in the order of the sweeps.
-void StageRun::sort_points() {
-  std::stable_sort(result_.table.points.begin(), result_.table.points.end(), [&](const infer::Point& a, const infer::Point& b) {
-    for (const auto& column : result_.table.columns) {
-      const auto* x = a.at.at(column).get<Number>();
-      const auto* y = b.at.at(column).get<Number>();
-      if (!x || !y) return false;  // names keep the order in which they were measured
-      if (x->number != y->number) return x->number < y->number;
-    }
-    return false;
-  });
 }
 
 }  // namespace gexp::runtime

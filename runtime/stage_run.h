@@ -65,6 +65,9 @@ class StageRun {
   void measure_point(const compiler::Coordinates& at, Measured& measured);
   void measure_further(std::size_t index, Measured& measured);
   void add_runs(const compiler::PointPlan& plan, infer::Point& point, Measured& measured, const std::function<Result<bool>()>& enough);
+  bool recall(const compiler::Coordinates& at, infer::Point& point, Measured& measured);
+  /// The repetitions from `first` on, to the log.
+  void log_round(const compiler::Coordinates& at, std::size_t first, const infer::Point& point, const Measured& measured) const;
   void keep(infer::Run& run) const;
   void tell(const compiler::Coordinates& at);
 
@@ -82,7 +85,6 @@ class StageRun {
   Result<Value> value_at(const compiler::Formula& formula, const compiler::Coordinates& at);
   [[nodiscard]] std::optional<std::size_t> find_point(const compiler::Coordinates& at) const;
   const infer::Classes& classes();
-  void sort_points();
   [[nodiscard]] std::optional<Spent> spent() const;
 
   const RunContext& run_;

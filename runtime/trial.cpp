@@ -136,7 +136,7 @@ Result<KernelId> Bench::kernel_for(const compiler::Shape& shape) {
     problem.span = shape.span;
     return problem;
   }
-  new_kernels_.push_back({shape.file, compiled->key, compiled->from_cache, compiled->seconds});
+  new_kernels_.push_back({shape.file, compiled->key, compiled->from_cache, compiled->seconds, compiled->source});
   loaded_[shape] = *id;
   return *id;
 }

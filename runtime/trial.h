@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@ struct KernelRecord {
   std::string key;        ///< hash of source, options, NVRTC version and architecture
   bool from_cache = false;
   double seconds = 0;     ///< compile time, 0 from the cache
+  std::shared_ptr<const std::string> cuda;  ///< its text; null where a saved result does not hold it
 };
 
 /// Where the time of measuring went, in seconds.

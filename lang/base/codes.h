@@ -29,7 +29,7 @@ inline constexpr auto kCodeGroups = std::to_array<CodeGroup>({
     {"E06", "device models", "Of the simulated devices' `.toml` files."},
     {"E07", "the environment", "NVRTC, drivers, files and options: gexp exits with 3."},
     {"E08", "execution", "Of a kernel on a GPU or a simulated one; the rest of the experiment goes on."},
-    {"E09", "results", "Of files that `gexp infer` and its like read."},
+    {"E09", "results", "Of stores, and of files that `gexp infer` and its like read."},
 });
 
 inline constexpr auto kCodes = std::to_array<Code>({
@@ -159,6 +159,15 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0902", "JSON that is no result of gexp", ""},
     {"E0903", "a result of a newer gexp", ""},
     {"E0904", "a result that is damaged", ""},
+    {"E0910", "a store that cannot be opened, read or written", ""},
+    {"E0911", "a file that is no store of gexp, or is damaged", ""},
+    {"E0912", "a result in a store that is damaged", ""},
+    {"E0913", "a store of a newer gexp", ""},
+    {"E0914", "a result that a store does not hold", ""},
+    {"E0915", "`--resume` of a run that is still running", ""},
+    {"E0916", "`gexp results` or `gexp export` that is not told enough", ""},
+    {"E0917", "a lock file that is none", ""},
+    {"E0918", "a run that is not what its lock file says", ""},
 });
 
 }  // namespace gexp

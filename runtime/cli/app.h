@@ -29,11 +29,19 @@ struct Common {
   std::optional<double> launch_limit;  ///< seconds
   std::size_t jobs = 0;              ///< 0: one for each core
   bool json = false, quiet = false;
+  std::string store;   ///< file in which results are kept; empty: gexp.db here, "none": nowhere
+  bool resume = false; ///< go on with a run that was broken off
+  std::string locked;  ///< file that says what the run must be made of
+  std::shared_ptr<const runtime::RunResult> made_of;  ///< what it says
 };
 
-int run_command(const Common& common);
+int run_command(const Common& given);
+/// A kept result's spec, settings, seed and device once more; says what differs here before it runs. kNotHeld: other findings.
+int replay_command(const Common& common);
+/// By the ending of `common.out`: .json, .csv, .cu, .lock, or a bundle, .gexpz. `stage`: of a .csv.
+int export_command(const Common& common, const std::string& stage);
 /// Two saved results, or two folders of them. kNotHeld: they differ.
-int compare_command(const std::string& first, const std::string& second, bool json);
+int compare_command(const std::string& first, const std::string& second, const std::string& store, bool json);
 /// Several experiments, files and folders of them, on one device or all; in brief, and where the time went.
 int survey_command(const Common& common, const std::vector<std::string>& names);
 int check_command(const std::vector<std::string>& files, bool json);

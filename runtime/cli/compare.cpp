@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A saved result, or those of a folder, by experiment.
-Result<std::map<std::string, runtime::RunResult>> read_results(const std::string& path) {
+Result<std::map<std::string, runtime::RunResult>> read_results(const std::string& path, const std::string& store) {
   std::error_code error;
   std::vector<std::string> files;
   if (fs::is_directory(path, error)) {
@@ -31,7 +31,7 @@ Result<std::map<std::string, runtime::RunResult>> read_results(const std::string
   std::map<std::string, runtime::RunResult> results;
   std::sort(files.begin(), files.end());
   for (const auto& file : files) {
-    auto saved = read_saved(file);
+    auto saved = read_saved(file, store);
     if (!saved) return saved.error();
     auto* result = &saved->result;
     const auto experiment = result->experiment;
@@ -45,8 +45,8 @@ Result<std::map<std::string, runtime::RunResult>> read_results(const std::string
 
 }  // namespace
 
-int compare_command(const std::string& first, const std::string& second, bool json) {
-  auto a = read_results(first), b = read_results(second);
+int compare_command(const std::string& first, const std::string& second, const std::string& store, bool json) {
+  auto a = read_results(first, store), b = read_results(second, store);
   for (const auto* results : {&a, &b}) {
     if (*results) continue;
     print(results->error(), nullptr);

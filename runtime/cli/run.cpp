@@ -7,6 +7,8 @@
 #include <ctime>
 
 #include "runtime/cli/app.h"
+#include "runtime/cli/keep.h"
+#include "runtime/cli/lockfile.h"
 #include "runtime/cli/progress.h"
 #include "runtime/cli/run.h"
 #include "runtime/cli/saved.h"
@@ -112,24 +114,66 @@ Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, runtime::
   result.nvrtc = opened.compiler->build();
   result.date = now();
 
+  if (common.made_of) {
+    std::string all;
+    for (const auto& line : differences(*common.made_of, result)) all += (all.empty() ? "" : "; ") + line;
+    if (!all.empty()) {
+      ran.exit = kEnvironment;
+      ran.problems = {failure("E0918", fmt::format("this is not what {} was written for: {}", common.locked, all), "run without --locked, or where it is the same")};
+      ran.result.reset();
+      return ran;
+    }
+  }
+
   runtime::SessionOptions options;
   options.interrupted = interrupted;
   options.time_limit = common.time_limit;
   options.time_left = time_left;
   options.launch_limit = common.launch_limit.value_or(options.launch_limit);
   options.jobs = common.jobs;
+  auto kept = keep_run(opened, common, result, progress);
+  if (!kept) {
+    ran.exit = kEnvironment;
+    ran.problems = {kept.error()};
+    ran.result.reset();
+    return ran;
+  }
+  options.log = kept->get();
   if (auto done = runtime::run_session(ran.program, backend, *opened.kernels, options, progress, result); !done) {
     const auto& code = done.error().code;
     ran.exit = code.rfind("E07", 0) == 0 ? kEnvironment : code.rfind("E08", 0) == 0 ? kFault : kSpec;
     ran.problems = {done.error()};
-    return ran;
+  } else {
+    ran.exit = exit_of(result);
   }
-  ran.exit = exit_of(result);
+  if (*kept) {
+    if (const int lost = end_keeping(**kept, common, result, progress); lost != kDone && ran.exit < kEnvironment) ran.exit = lost;
+  }
   return ran;
 }
 
-int run_command(const Common& common) {
+namespace {
+
+/// What a lock file asks for takes the place of what is not given; what is given otherwise is refused when the run begins.
+bool take_lock(Common& common) {
+  auto locked = read_lockfile(common.locked);
+  if (!locked) {
+    print(locked.error(), nullptr);
+    return false;
+  }
+  if (common.set.empty()) common.set = locked->set;
+  if (!common.seed) common.seed = locked->seed;
+  if (common.device == "auto") common.device = locked->device;
+  common.made_of = std::make_shared<runtime::RunResult>(std::move(locked->made_of));
+  return true;
+}
+
+}  // namespace
+
+int run_command(const Common& given) {
   int exit = kDone;
+  auto common = given;
+  if (!common.locked.empty() && !take_lock(common)) return kEnvironment;
   auto loaded = load_spec(common, exit);
   if (!loaded) return exit;
   if (common.device == "cuda:all") return run_on_all(common, *loaded);
@@ -163,7 +207,7 @@ int run_command(const Common& common) {
 }
 
 int infer_command(const Common& common, const std::string& points) {
-  auto saved = read_saved(common.file);
+  auto saved = read_saved(common.file, common.store);
   if (!saved) {
     print(saved.error(), nullptr);
     return kEnvironment;

@@ -3,17 +3,66 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "runtime/cli/app.h"
 #include "runtime/cli/use.h"
 #include "runtime/device_facts.h"
 #include "runtime/session.h"
 
 namespace gexp::cli {
+namespace {
 
-Result<Saved> read_saved(const std::string& reference) {
-  auto text = read_file(reference);
-  if (!text) return text.error();
-  auto result = runtime::from_json(*text, reference);
+namespace fs = std::filesystem;
+using Mode = store::Store::Mode;
+
+Result<std::optional<Kept>> kept_in(const std::string& path, const std::string& reference) {
+  auto opened = store::Store::open(path, Mode::Read);
+  if (!opened) return opened.error();
+  auto entry = opened->find(reference);
+  if (!entry) return entry.error();
+  return std::optional<Kept>(Kept{std::move(*opened), std::move(*entry)});
+}
+
+/// A store that holds one result stands for it.
+Result<std::optional<Kept>> only_one(const std::string& path) {
+  auto opened = store::Store::open(path, Mode::Read);
+  if (!opened) return opened.error();
+  auto all = opened->list();
+  if (!all) return all.error();
+  if (all->size() != 1) return failure("E0914", fmt::format("{} holds {} results", path, all->size()), fmt::format("write {}:1 for result 1, or {}:last", path, path));
+  return std::optional<Kept>(Kept{std::move(*opened), all->front()});
+}
+
+}  // namespace
+
+std::string store_path(const std::string& named) { return named.empty() ? store::kDefaultPath : named; }
+
+Result<std::optional<Kept>> find_kept(const std::string& reference, const std::string& store) {
+  std::error_code error;
+  if (fs::is_regular_file(reference, error)) {
+    if (store::is_database(reference)) return only_one(reference);
+    return std::optional<Kept>();
+  }
+  if (const auto colon = reference.rfind(':'); colon != std::string::npos && colon > 0 && fs::is_regular_file(reference.substr(0, colon), error)) {
+    return kept_in(reference.substr(0, colon), reference.substr(colon + 1));
+  }
+  const auto path = store_path(store);
+  if (!fs::exists(path, error)) return failure("E0711", fmt::format("there is no file {}, and no store {} that could hold it", reference, path), "`gexp run` makes a store; --store names another");
+  return kept_in(path, reference);
+}
+
+Result<Saved> read_saved(const std::string& reference, const std::string& store) {
+  auto kept = find_kept(reference, store);
+  if (!kept) return kept.error();
+  Result<runtime::RunResult> result = failure("E0711", "");
+  if (*kept) {
+    result = (*kept)->store.read((*kept)->entry.id);
+  } else {
+    auto text = read_file(reference);
+    if (!text) return text.error();
+    result = runtime::from_json(*text, reference);
+  }
   if (!result) return result.error();
   int exit = kDone;
   auto loaded = compile_text(Source(result->spec_path, result->spec_text), result->settings, stored(result->used), exit);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
 #include <string>
 
 #include "compiler/program.h"
 #include "runtime/result.h"
+#include "runtime/store/store.h"
 
 namespace gexp::cli {
 
@@ -13,7 +15,19 @@ struct Saved {
   runtime::RunResult result;
 };
 
-/// `reference`: a file that `run --out` wrote. E09xx: it is none; E0904: its spec does not compile, which is printed.
-Result<Saved> read_saved(const std::string& reference);
+/// `reference`: a file that `run --out` wrote, a bundle, `FILE.db:7`, or a result of the store ("7", "last", a name). E09xx: it is none;
+/// E0904: its spec does not compile, which is printed.
+Result<Saved> read_saved(const std::string& reference, const std::string& store);
+
+/// A result in a store.
+struct Kept {
+  store::Store store;
+  store::Entry entry;
+};
+/// Nothing where the reference is a JSON file.
+Result<std::optional<Kept>> find_kept(const std::string& reference, const std::string& store);
+
+/// The store that a command line names; empty: the default.
+std::string store_path(const std::string& named);
 
 }  // namespace gexp::cli

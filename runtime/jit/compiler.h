@@ -26,6 +26,7 @@ struct Compiled {
   runtime::KernelImage image;
   std::string key;           ///< SHA-256 of everything that the image depends on: source, options, NVRTC, architecture, form
   std::string architecture;  ///< "sm_90", "compute_75"
+  std::shared_ptr<const std::string> source;  ///< what it was compiled of, where whoever asked for it keeps that
   std::string log;           ///< NVRTC's warnings; mostly empty
   bool from_cache = false;
   double seconds = 0;  ///< that compile() took, wall clock

@@ -5,10 +5,13 @@
 #include <system_error>
 
 #include "runtime/cli/app.h"
+#include "runtime/cli/results.h"
 
 namespace {
 
 using gexp::cli::Common;
+
+constexpr const char* kResult = "number or name of a result in the store, `last`, a bundle, FILE.db:7, or a file that `run --out` wrote";
 
 void add_spec(CLI::App& command, Common& common) {
   auto* file = command.add_option("file", common.file, "the experiment, a .gexp file or one of `gexp list`");
@@ -19,6 +22,10 @@ void add_spec(CLI::App& command, Common& common) {
   command.callback([&common] {
     if (common.file.empty() && common.text.empty()) throw CLI::ValidationError("file", "name an experiment, or give its text with -e");
   });
+}
+
+void add_store(CLI::App& command, Common& common) {
+  command.add_option("--store", common.store, "the file that keeps results, or none; by default gexp.db in this folder")->envname("GEXP_STORE");
 }
 
 }  // namespace
@@ -44,6 +51,10 @@ int main(int argc, char** argv) {
   run->add_option("--time-limit", common.time_limit, "seconds after which the run ends, instead of the file's budget")->check(CLI::PositiveNumber);
   run->add_option("--launch-limit", common.launch_limit, "seconds after which one launch is taken to hang; 60 by default")->check(CLI::PositiveNumber);
 
+  run->add_flag("--resume", common.resume, "go on with a run of the same that was broken off");
+  add_store(*run, common);
+  run->add_option("--locked", common.locked, "a file that `gexp export RESULT FILE.lock` wrote: its settings, seed and device; refuses to run where spec, device or toolchain is another");
+
   auto* survey = app.add_subcommand("survey", "run many experiments on a device, and say in brief what they find and where the time went");
   survey->add_option("files", files, "experiments, and folders of them; by default those of experiments/survey");
   survey->add_option("--device", common.device, "auto, cuda:N, cuda:all (every GPU here, at once), sim:NAME or sim:FILE.toml")->capture_default_str();
@@ -55,6 +66,9 @@ int main(int argc, char** argv) {
   survey->add_option("--templates", common.templates, "folder of CUDA templates instead of the built-in ones");
   survey->add_option("--time-limit", common.time_limit, "seconds for all of them")->check(CLI::PositiveNumber);
   survey->add_option("--launch-limit", common.launch_limit, "seconds after which one launch is taken to hang; 60 by default")->check(CLI::PositiveNumber);
+
+  survey->add_flag("--resume", common.resume, "go on with runs that were broken off; what is complete is run again");
+  add_store(*survey, common);
 
   auto* plan = app.add_subcommand("plan", "what a run would do and about how long it would take, without running it");
   add_spec(*plan, common);
@@ -103,16 +117,59 @@ int main(int argc, char** argv) {
   verify->add_flag("--quiet", common.quiet, "no progress");
 
   auto* infer = app.add_subcommand("infer", "the findings again, from a saved result's records alone");
-  infer->add_option("result", common.file, "a file that `run --out` wrote")->required();
+  infer->add_option("result", common.file, kResult)->required();
+  add_store(*infer, common);
   auto* infer_json = infer->add_flag("--json", common.json, "print the result as JSON");
   auto* infer_out = infer->add_option("--out", common.out, "save the result with the new findings");
   infer->add_option("--points", stage, "instead: what was measured at each point of this stage, comma-separated, to be drawn")->excludes(infer_json)->excludes(infer_out);
 
   std::string first, second;
   auto* compare = app.add_subcommand("compare", "how two saved results differ, or two folders of them; exit 1 where they do");
-  compare->add_option("first", first, "a file that `run --out` wrote, or a folder that `survey --out` did")->required();
+  compare->add_option("first", first, "a result as `gexp infer` takes it, or a folder that `survey --out` wrote")->required();
+  add_store(*compare, common);
   compare->add_option("second", second, "what it is compared with")->required();
   compare->add_flag("--json", json, "as JSON");
+
+  auto* replay = app.add_subcommand("replay", "run a kept result once more: says what differs on this machine, then whether it finds the same; exit 1 where not");
+  replay->add_option("result", common.file, kResult)->required();
+  replay->add_option("--device", common.device, "another device than the result's own");
+  replay->add_option("--out", common.out, "save the new result as this JSON file");
+  replay->add_option("--jobs", common.jobs, "points measured at once on a simulated device")->check(CLI::Range(1, 1024));
+  replay->add_flag("--json", common.json, "print the new result as JSON, and nothing else, on stdout");
+  replay->add_flag("--quiet", common.quiet, "no progress");
+  add_store(*replay, common);
+
+  auto* exporting = app.add_subcommand("export", "a kept result as a file: FILE.gexpz (a bundle with all that a colleague needs), .json, .csv, .cu or .lock");
+  exporting->add_option("result", common.file, kResult)->required();
+  exporting->add_option("file", common.out, "its ending says what it becomes")->required();
+  exporting->add_option("--stage", stage, "of a .csv: this stage only");
+  add_store(*exporting, common);
+
+  gexp::store::Filter filter;
+  gexp::cli::Prune prune;
+  std::string name;
+  auto* results = app.add_subcommand("results", "the results that the store keeps");
+  const auto add_filter = [&](CLI::App& command) {
+    command.add_option("--experiment", filter.experiment, "those whose experiment's name holds this");
+    command.add_option("--on", filter.device, "those on a device whose id or name holds this");
+    command.add_option("--state", filter.state, "complete, interrupted, broken off, faulted, out of time or running");
+    command.add_option("--since", filter.since, "no older than this date: 2026-11-22, 2026-11");
+    command.add_option("--before", filter.before, "older than this date");
+  };
+  add_filter(*results);
+  results->add_option("--last", filter.last, "the newest so many")->check(CLI::PositiveNumber);
+  results->add_flag("--json", common.json, "as JSON");
+  add_store(*results, common);
+  auto* naming = results->add_subcommand("name", "give a result a name, to be found by");
+  naming->add_option("result", common.file, "its number, name, or last")->required();
+  naming->add_option("name", name, "without it the result loses its name");
+  add_store(*naming, common);
+  auto* pruning = results->add_subcommand("prune", "remove results: those named, else those chosen by the options, but never one that has a name");
+  pruning->add_option("results", prune.results, "numbers or names");
+  add_filter(*pruning);
+  pruning->add_option("--keep", prune.keep, "but keep the newest so many of them");
+  pruning->add_flag("--dry-run", prune.dry, "only say which");
+  add_store(*pruning, common);
 
   auto* devices = app.add_subcommand("devices", "GPUs and simulated GPUs");
   devices->add_flag("--json", json, "as JSON");
@@ -147,7 +204,15 @@ int main(int argc, char** argv) {
     if (*emit) return gexp::cli::emit_command(common, cubin ? "cubin" : ptx ? "ptx" : ir ? "ir" : spec ? "spec" : "cuda", stage, dump_after, arch);
     if (*verify) return gexp::cli::verify_command(common, verification);
     if (*infer) return gexp::cli::infer_command(common, stage);
-    if (*compare) return gexp::cli::compare_command(first, second, json);
+    if (*compare) return gexp::cli::compare_command(first, second, common.store, json);
+    if (*replay) return gexp::cli::replay_command(common);
+    if (*exporting) return gexp::cli::export_command(common, stage);
+    if (*naming) return gexp::cli::name_command(common, name);
+    if (*pruning) {
+      prune.filter = filter;
+      return gexp::cli::prune_command(common, prune);
+    }
+    if (*results) return gexp::cli::results_command(common, filter);
     if (*devices) return gexp::cli::devices_command(device, json);
     if (*doctor) return gexp::cli::doctor_command();
     if (*list) return gexp::cli::list_command();

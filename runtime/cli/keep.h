@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+
+#include "runtime/cli/run.h"
+#include "runtime/store/store.h"
+
+namespace gexp::cli {
+
+/// Begins to keep a run in the store that the command line names, or goes on with one (--resume). Null: it is not kept, by wish or,
+/// of the default store, because it cannot be, which is told. Errors: E091x, of a store that was named; of --resume.
+Result<std::unique_ptr<store::Recording>> keep_run(const Opened& opened, const Common& common, const runtime::RunResult& head, runtime::Progress& progress);
+
+/// Ends it; says where it is. What could not be kept is saved in the temporary folder. An exit code.
+int end_keeping(store::Recording& recording, const Common& common, const runtime::RunResult& result, runtime::Progress& progress);
+
+}  // namespace gexp::cli

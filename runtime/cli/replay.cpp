@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kept result once more: the same spec, settings, seed and device, and whether it finds the same.
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "lang/base/sha256.h"
+#include "runtime/cli/lockfile.h"
+#include "runtime/cli/progress.h"
+#include "runtime/cli/run.h"
+#include "runtime/cli/saved.h"
+#include "runtime/cli/use.h"
+#include "runtime/compare.h"
+#include "runtime/report/text.h"
+#include "runtime/sim/sim.h"
+
+namespace gexp::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder that goes when this does.
+struct TemporaryFolder {
+  std::string path = (fs::temp_directory_path() / "gexp-XXXXXX").string();
+  bool made = mkdtemp(path.data()) != nullptr;
+  ~TemporaryFolder() {
+    std::error_code error;
+    if (made) fs::remove_all(path, error);
+  }
+};
+
+/// The device of a result, on this machine: of a simulated one with another model here, or none, the model that travels with it.
+Result<std::string> device_of(const runtime::RunResult& result, const Common& common, const TemporaryFolder& folder) {
+  const auto& device = result.device;
+  if (device.kind != "simulated") return device.id;
+  const auto name = device.id.substr(std::string_view("sim:").size());
+  const auto here = sim::read_model(name);
+  if (here && sha256_hex(here->text()) == device.model_sha256) return device.id;
+  auto kept = find_kept(common.file, common.store);
+  if (!kept) return kept.error();
+  auto text = *kept ? (*kept)->store.model(device.model_sha256) : Result<std::string>(std::string());
+  if (!text) return text.error();
+  if (text->empty()) {
+    fmt::print(stderr, "note: the model that {} was made with is not kept with it\n", common.file);
+    return device.id;
+  }
+  const auto path = (fs::path(folder.path) / (fs::path(name).stem().string() + ".toml")).string();
+  if (auto written = write_file(path, *text); !written) return written.error();
+  fmt::print(stderr, "note: {} is {} here: the model that travels with the result is taken\n", device.id, here ? "another model" : "no model");
+  return "sim:" + path;
+}
+
+std::string findings_text(const runtime::RunResult& result) { return nlohmann::json::parse(runtime::to_json(result)).at("findings").dump(); }
+
+}  // namespace
+
+int replay_command(const Common& common) {
+  const auto saved = read_saved(common.file, common.store);
+  if (!saved) {
+    print(saved.error(), nullptr);
+    return kEnvironment;
+  }
+  const auto& before = saved->result;
+  const TemporaryFolder folder;
+  const auto device = common.device == "auto" ? device_of(before, common, folder) : Result<std::string>(common.device);
+  if (!device) {
+    print(device.error(), nullptr);
+    return kEnvironment;
+  }
+  int exit = kDone;
+  const auto loaded = compile_text(Source(before.spec_path, before.spec_text), before.settings, stored(before.used), exit);
+  if (!loaded) return exit;
+  auto own = common;
+  own.device = *device;
+  own.seed = before.seed;
+  own.set.clear();
+  for (const auto& [name, value] : before.settings) own.set.push_back(name + "=" + value);
+  auto opened = open_for_runs(own.device, before.seed, own.templates);
+  if (!opened) {
+    print(opened.error(), nullptr);
+    return kEnvironment;
+  }
+  auto here = before;
+  here.kernels.clear();
+  here.device = opened->backend->device();
+  here.gexp_version = GEXP_VERSION;
+  here.nvrtc = opened->compiler->build();
+  const auto differing = differences(before, here);
+  fmt::print(stderr, "replaying {} of {}: {}\n", before.experiment, before.date, differing.empty() ? "spec, settings, seed, device and toolchain are the same here" : "what differs here:");
+  for (const auto& line : differing) fmt::print(stderr, "  {}\n", line);
+
+  catch_interrupts();
+  keep_freed_memory();
+  StderrProgress progress(common.quiet);
+  const auto ran = run_on(*opened, own, *loaded, progress);
+  for (const auto& problem : ran.problems) print(problem, &loaded->source);
+  if (!ran.result) return ran.exit;
+  if (!common.out.empty()) exit = save_result(*ran.result, common.out);
+  if (common.json) fmt::print("{}", runtime::to_json(*ran.result));
+  if (ran.exit >= kEnvironment) return ran.exit;
+  if (findings_text(before) == findings_text(*ran.result)) {
+    if (!common.json) fmt::print("all {} findings are the same, byte for byte\n", before.findings.size());
+    return exit;
+  }
+  std::size_t same = 0;
+  const auto rows = runtime::compare({&before, &*ran.result});
+  for (const auto& row : rows) {
+    if (row.same) ++same;
+    else if (!common.json) fmt::print("{}: {} there, {} here\n", row.id, row.values[0], row.values[1]);
+  }
+  if (!common.json) fmt::print("{} of {} findings are the same\n", same, rows.size());
+  return same < rows.size() ? kNotHeld : exit;
+}
+
+}  // namespace gexp::cli

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/store/store.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "lang/base/sha256.h"
+#include "runtime/points.h"
+#include "runtime/result_json.h"
+#include "runtime/store/packed.h"
+#include "runtime/store/schema.h"
+
+namespace gexp::store {
+namespace {
+
+constexpr int kApplication = 0x67657870;  // "gexp", as SQLite's application_id
+
+constexpr const char* kColumns =
+    "id, coalesce(name, ''), experiment, spec_path, spec_sha256, device, device_name, simulated, seed, date, host, owner, state, seconds, findings, found, expectations, held, points, records";
+
+std::string host() {
+  char name[256] = {};
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+/// "NUMBER START": a process, told from a later one of the same number; empty: there is none, or it has ended.
+std::string process(long number) {
+  std::ifstream in(fmt::format("/proc/{}/stat", number));
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  const auto name_ends = text.rfind(')');
+  if (name_ends == std::string::npos) return "";
+  std::istringstream rest(text.substr(name_ends + 1));
+  std::string state, field, start;
+  rest >> state;  // field 3 of proc(5)'s stat; the start is field 22
+  for (int i = 0; i < 19 && rest >> field; ++i) start = field;
+  if (state == "Z" || state == "X") return "";
+  return fmt::format("{} {}", number, start);
+}
+
+bool alive(const std::string& owner) { return !owner.empty() && process(std::strtol(owner.c_str(), nullptr, 10)) == owner; }
+
+Entry entry_of(const Statement& row) {
+  Entry entry;
+  entry.id = row.number(0);
+  entry.name = row.text(1), entry.experiment = row.text(2), entry.spec_path = row.text(3), entry.spec_sha256 = row.text(4);
+  entry.device = row.text(5), entry.device_name = row.text(6), entry.simulated = row.number(7) != 0;
+  entry.seed = std::strtoull(row.text(8).c_str(), nullptr, 10);
+  entry.date = row.text(9), entry.host = row.text(10), entry.state = row.text(12), entry.seconds = row.real(13);
+  entry.findings = row.number(14), entry.found = row.number(15), entry.expectations = row.number(16), entry.held = row.number(17);
+  entry.points = row.number(18), entry.records = row.number(19);
+  if (entry.state == kRunning && entry.host == host() && !alive(row.text(11))) entry.state = kBrokenOff;
+  return entry;
+}
+
+std::string where(const Database& database, std::int64_t id) { return fmt::format("result {} of {}", id, database.path()); }
+
+/// Every row of a query.
+Result<> each(Result<Statement>& query, const std::function<Result<>(Statement&)>& take) {
+  if (!query) return query.error();
+  for (;;) {
+    auto row = query->step();
+    if (!row) return row.error();
+    if (!*row) return Ok{};
+    if (auto done = take(*query); !done) return done;
+  }
+}
+
+/// The rounds of a stage by place, in their order.
+using Rounds = std::map<std::string, std::vector<runtime::Round>>;
+
+/// A stage that has ended says which points it has; of one that was broken off, all that was measured.
+Result<> attach(runtime::StageResult& stage, Rounds rounds, const std::vector<std::string>& order, const std::string& place) {
+  auto& points = stage.table.points;
+  if (points.empty()) {
+    for (const auto& each : order) {
+      auto& point = points.emplace_back(rounds.at(each).back().point);
+      point.runs.clear();
+      for (auto& round : rounds.at(each)) std::move(round.point.runs.begin(), round.point.runs.end(), std::back_inserter(point.runs));
+    }
+    runtime::sort_points(stage.table);
+    return Ok{};
+  }
+  for (auto& point : points) {
+    std::vector<infer::Run> runs;
+    if (const auto found = rounds.find(runtime::place_to_json(runtime::coordinates(stage.table, point))); found != rounds.end()) {
+      for (auto& round : found->second) std::move(round.point.runs.begin(), round.point.runs.end(), std::back_inserter(runs));
+    }
+    if (runs.size() != point.runs.size()) return failure("E0912", fmt::format("{} is damaged: stage `{}` lacks records", place, stage.name));
+    point.runs = std::move(runs);
+  }
+  return Ok{};
+}
+
+}  // namespace
+
+std::string fingerprint(const runtime::RunResult& head) {
+  Sha256 all;
+  all.add_field(head.spec_text).add_field(head.gexp_version).add_field(head.nvrtc).add_field(fmt::format("{}", head.seed));
+  for (const auto& used : head.used) all.add_field(used.path).add_field(used.sha256);
+  for (const auto& [name, value] : head.settings) all.add_field(name).add_field(value);
+  const auto& device = head.device;
+  all.add_field(device.kind).add_field(device.id).add_field(device.name).add_field(device.uuid).add_field(device.driver).add_field(device.model_sha256);
+  return all.hex();
+}
+
+const char* state_word(runtime::RunResult::End end) {
+  using End = runtime::RunResult::End;
+  switch (end) {
+    case End::Complete: return "complete";
+    case End::Interrupted: return "interrupted";
+    case End::Faulted: return "faulted";
+    case End::OutOfTime:
+    case End::OutOfDefaultTime:
+    case End::OutOfSetTime: return "out of time";
+  }
+  return "";
+}
+
+bool is_database(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string head(15, '\0');
+  in.read(head.data(), static_cast<std::streamsize>(head.size()));
+  return in && head == "SQLite format 3";
+}
+
+Result<> migrate(Database& database, const std::vector<std::string>& versions, bool may_write) {
+  const auto last = static_cast<std::int64_t>(versions.size());
+  const auto version = [&] { return database.number("PRAGMA user_version"); };
+  auto now = version();
+  if (!now) return now.error();
+  if (*now > last) return failure("E0913", fmt::format("{} is a store of a newer gexp: its version is {}, this gexp knows {}", database.path(), *now, last), "use a newer gexp, or name another store with --store");
+  if (*now == last || !may_write) return Ok{};
+  auto transaction = Transaction::begin(database);
+  if (!transaction) return transaction.error();
+  now = version();  // another process may have been faster
+  if (!now) return now.error();
+  for (auto i = *now; i < last; ++i) {
+    if (auto done = database.run(versions[static_cast<std::size_t>(i)]); !done) return done;
+  }
+  if (auto done = database.run(fmt::format("PRAGMA user_version = {}", std::max(*now, last))); !done) return done;
+  return transaction->commit();
+}
+
+Result<Store> Store::open(const std::string& path, Mode mode) {
+  auto database = Database::open(path, mode);
+  if (!database) return database.error();
+  auto application = database->number("PRAGMA application_id");
+  if (!application) return application.error();
+  auto tables = database->number("SELECT count(*) FROM sqlite_schema");
+  if (!tables) return tables.error();
+  if (*application != kApplication && *tables > 0) return failure("E0911", fmt::format("{} is a database of another program", path), "name another store with --store");
+  if (*tables == 0 && mode != Mode::Create) return failure("E0911", fmt::format("{} is empty", path), "name another store with --store");
+  // Before WAL, which is written into the file: what is refused stays as it was.
+  if (auto version = database->number("PRAGMA user_version"); !version || *version > static_cast<std::int64_t>(kVersions.size())) {
+    if (!version) return version.error();
+    if (auto newer = migrate(*database, kVersions, false); !newer) return newer.error();
+  }
+  if (mode != Mode::Read) {
+    if (*application != kApplication) {
+      if (auto done = database->run(fmt::format("PRAGMA application_id = {}", kApplication)); !done) return done.error();
+    }
+    if (mode == Mode::Create) (void)database->number("PRAGMA journal_mode = WAL");  // where it cannot be, a journal does
+    for (const char* setting : {"PRAGMA synchronous = NORMAL", "PRAGMA foreign_keys = ON"}) {
+      if (auto done = database->run(setting); !done) return done.error();
+    }
+  }
+  if (auto done = migrate(*database, kVersions, mode != Mode::Read); !done) return done.error();
+  return Store(std::move(*database));
+}
+
+Result<std::vector<Entry>> Store::list(const Filter& filter) {
+  auto query = database_.prepare(fmt::format("SELECT {} FROM runs WHERE instr(lower(experiment), lower(?)) AND (instr(lower(device), lower(?)) OR instr(lower(device_name), lower(?))) "
+                                             "AND date >= ? AND (? = '' OR date < ?) ORDER BY id DESC", kColumns));
+  if (!query) return query.error();
+  query->bind(0, filter.experiment).bind(1, filter.device).bind(2, filter.device).bind(3, filter.since).bind(4, filter.before).bind(5, filter.before);
+  std::vector<Entry> entries;
+  auto done = each(query, [&](Statement& row) -> Result<> {
+    if (filter.last > 0 && static_cast<std::int64_t>(entries.size()) == filter.last) return Ok{};
+    auto entry = entry_of(row);
+    if (entry.state.rfind(filter.state, 0) == 0) entries.push_back(std::move(entry));
+    return Ok{};
+  });
+  if (!done) return done.error();
+  std::reverse(entries.begin(), entries.end());
+  return entries;
+}
+
+Result<Entry> Store::find(const std::string& reference) {
+  std::int64_t id = 0;
+  const auto parsed = std::from_chars(reference.data(), reference.data() + reference.size(), id);
+  const bool number = parsed.ec == std::errc() && parsed.ptr == reference.data() + reference.size();
+  auto query = database_.prepare(fmt::format("SELECT {} FROM runs WHERE {}", kColumns, number ? "id = ?" : reference == "last" ? "id = (SELECT max(id) FROM runs)" : "name = ?"));
+  if (!query) return query.error();
+  if (number) query->bind(0, id);
+  else if (reference != "last") query->bind(0, reference);
+  auto row = query->step();
+  if (!row) return row.error();
+  if (*row) return entry_of(*query);
+  auto all = list();
+  if (!all) return all.error();
+  if (all->empty()) return failure("E0914", fmt::format("{} holds no results yet", path()), "`gexp run` puts them there");
+  std::vector<std::string_view> names;
+  for (const auto& entry : *all) names.push_back(entry.name);
+  const auto near = number ? std::nullopt : nearest(reference, names);
+  return failure("E0914", fmt::format("{} holds no result {}", path(), number ? reference : "`" + reference + "`"),
+                 near && !near->empty() ? fmt::format("did you mean `{}`?", *near) : "`gexp results` lists them");
+}
+
+Result<runtime::RunResult> Store::read(std::int64_t id) {
+  const auto place = where(database_, id);
+  auto head = database_.prepare("SELECT data FROM heads WHERE run = ?");
+  if (!head) return head.error();
+  head->bind(0, id);
+  auto row = head->step();
+  if (!row) return row.error();
+  if (!*row) return failure("E0914", fmt::format("{} holds no result {}", path(), id), "`gexp results` lists them");
+  auto text = unpacked(head->blob(0), place);
+  if (!text) return text.error();
+  auto result = runtime::from_json(*text, place);
+  if (!result) return result;
+  auto stages = database_.prepare("SELECT data FROM stages WHERE run = ? ORDER BY number");
+  if (!stages) return stages.error();
+  stages->bind(0, id);
+  auto done = each(stages, [&](Statement& stage) -> Result<> {
+    auto json = unpacked(stage.blob(0), place);
+    if (!json) return json.error();
+    auto read = runtime::stage_from_json(*json, place);
+    if (!read) return read.error();
+    result->stages.push_back(std::move(*read));
+    return Ok{};
+  });
+  if (!done) return done.error();
+  for (auto& stage : result->stages) {
+    Rounds rounds;
+    std::vector<std::string> order;
+    auto query = database_.prepare("SELECT place, data FROM rounds WHERE run = ? AND stage = ? ORDER BY first, id");
+    if (!query) return query.error();
+    query->bind(0, id).bind(1, stage.name);
+    done = each(query, [&](Statement& one) -> Result<> {
+      auto round = unpack_round(one.blob(1), place);
+      if (!round) return round.error();
+      auto& of_place = rounds[one.text(0)];
+      if (of_place.empty()) order.push_back(one.text(0));
+      of_place.push_back(std::move(*round));
+      return Ok{};
+    });
+    if (!done) return done.error();
+    if (auto attached = attach(stage, std::move(rounds), order, place); !attached) return attached.error();
+  }
+  return result;
+}
+
+Result<std::string> Store::model(const std::string& sha256) {
+  auto query = database_.prepare("SELECT text FROM models WHERE sha256 = ?");
+  if (!query) return query.error();
+  query->bind(0, sha256);
+  auto row = query->step();
+  if (!row) return row.error();
+  if (!*row) return std::string();
+  return unpacked(query->blob(0), fmt::format("a model in {}", path()));
+}
+
+Result<> Store::rename(std::int64_t id, const std::string& name) {
+  auto transaction = Transaction::begin(database_);
+  if (!transaction) return transaction.error();
+  auto taken = database_.prepare("UPDATE runs SET name = NULL WHERE name = ? OR id = ?");
+  if (!taken) return taken.error();
+  if (auto done = taken->bind(0, name).bind(1, id).run(); !done) return done;
+  if (!name.empty()) {
+    auto given = database_.prepare("UPDATE runs SET name = ? WHERE id = ?");
+    if (!given) return given.error();
+    if (auto done = given->bind(0, name).bind(1, id).run(); !done) return done;
+  }
+  return transaction->commit();
+}
+
+Result<> Store::remove(const std::vector<std::int64_t>& ids) {
+  auto transaction = Transaction::begin(database_);
+  if (!transaction) return transaction.error();
+  for (const auto id : ids) {
+    auto one = database_.prepare("DELETE FROM runs WHERE id = ?");
+    if (!one) return one.error();
+    if (auto done = one->bind(0, id).run(); !done) return done;
+  }
+  for (const char* orphans : {"DELETE FROM kernels WHERE key NOT IN (SELECT key FROM run_kernels)", "DELETE FROM models WHERE sha256 NOT IN (SELECT model FROM run_models)"}) {
+    if (auto done = database_.run(orphans); !done) return done;
+  }
+  return transaction->commit();
+}
+
+Result<> Store::compact() { return database_.run("VACUUM"); }
+
+Result<> Store::alone() {
+  auto done = database_.number("PRAGMA journal_mode = DELETE");
+  return done ? Result<>(Ok{}) : Result<>(done.error());
+}
+
+Result<std::vector<runtime::KernelRecord>> Store::kernels(std::int64_t id) {
+  auto query = database_.prepare("SELECT template, key, cuda FROM kernels JOIN run_kernels USING (key) WHERE run = ? ORDER BY template, key");
+  if (!query) return query.error();
+  query->bind(0, id);
+  std::vector<runtime::KernelRecord> kernels;
+  auto done = each(query, [&](Statement& row) -> Result<> {
+    auto cuda = unpacked(row.blob(2), where(database_, id));
+    if (!cuda) return cuda.error();
+    kernels.push_back({row.text(0), row.text(1), false, 0, std::make_shared<const std::string>(std::move(*cuda))});
+    return Ok{};
+  });
+  if (!done) return done.error();
+  return kernels;
+}
+
+Result<> Store::extract(std::int64_t id, const std::string& to) {
+  auto made = Store::open(to, Mode::Create);
+  if (!made) return made.error();
+  auto& target = made->database_;
+  if (auto done = target.attach(path(), "source"); !done) return done;
+  if (auto done = target.run(fmt::format(
+      "BEGIN;"
+      "INSERT INTO runs SELECT * FROM source.runs WHERE id = {0};"
+      "INSERT INTO heads SELECT * FROM source.heads WHERE run = {0};"
+      "INSERT INTO stages SELECT * FROM source.stages WHERE run = {0};"
+      "INSERT INTO rounds SELECT * FROM source.rounds WHERE run = {0};"
+      "INSERT INTO kernels SELECT * FROM source.kernels WHERE key IN (SELECT key FROM source.run_kernels WHERE run = {0});"
+      "INSERT INTO run_kernels SELECT * FROM source.run_kernels WHERE run = {0};"
+      "INSERT INTO models SELECT * FROM source.models WHERE sha256 IN (SELECT model FROM source.run_models WHERE run = {0});"
+      "INSERT INTO run_models SELECT * FROM source.run_models WHERE run = {0};"
+      "COMMIT", id)); !done) return done;
+  if (auto done = target.run("DETACH source"); !done) return done;
+  return made->alone();
+}
+
+Result<std::unique_ptr<Recording>> Store::begin(const runtime::RunResult& head, const std::string& model) {
+  auto transaction = Transaction::begin(database_);
+  if (!transaction) return transaction.error();
+  auto row = database_.prepare("INSERT INTO runs (experiment, spec_path, spec_sha256, device, device_name, simulated, seed, fingerprint, date, host, owner, state, seconds, findings, found, "
+                               "expectations, held, points, records) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, 0, 0)");
+  if (!row) return row.error();
+  const auto& device = head.device;
+  row->bind(0, head.experiment).bind(1, head.spec_path).bind(2, head.spec_sha256).bind(3, device.id).bind(4, device.name).bind(5, std::int64_t{device.kind == "simulated"});
+  row->bind(6, std::to_string(head.seed)).bind(7, fingerprint(head)).bind(8, head.date).bind(9, host()).bind(10, process(getpid())).bind(11, kRunning);
+  if (auto done = row->run(); !done) return done.error();
+  const auto id = database_.last_id();
+  auto kept = database_.prepare("INSERT INTO heads VALUES (?, ?)");
+  if (!kept) return kept.error();
+  if (auto done = kept->bind(0, id).bind_blob(1, packed(runtime::head_to_json(head))).run(); !done) return done.error();
+  if (!model.empty()) {
+    auto text = database_.prepare("INSERT OR IGNORE INTO models VALUES (?, ?)");
+    if (!text) return text.error();
+    if (auto done = text->bind(0, device.model_sha256).bind_blob(1, packed(model)).run(); !done) return done.error();
+    auto of_run = database_.prepare("INSERT INTO run_models VALUES (?, ?)");
+    if (!of_run) return of_run.error();
+    if (auto done = of_run->bind(0, id).bind(1, device.model_sha256).run(); !done) return done.error();
+  }
+  if (auto done = transaction->commit(); !done) return done.error();
+  auto own = Store::open(path(), Mode::Write);
+  if (!own) return own.error();
+  return std::make_unique<Recording>(std::move(own->database_), id, false);
+}
+
+Result<std::optional<Entry>> Store::broken_off(const std::string& wanted) {
+  auto query = database_.prepare(fmt::format("SELECT {} FROM runs WHERE fingerprint = ? ORDER BY id DESC LIMIT 1", kColumns));
+  if (!query) return query.error();
+  query->bind(0, wanted);
+  auto row = query->step();
+  if (!row) return row.error();
+  if (!*row) return std::optional<Entry>();
+  auto entry = entry_of(*query);
+  if (entry.state == kRunning) return failure("E0915", fmt::format("run {} of {} is still running, as process {} on {}", entry.id, entry.experiment, std::strtol(query->text(11).c_str(), nullptr, 10), entry.host),
+                                              "wait for it, or run without --resume");
+  if (entry.state == state_word(runtime::RunResult::End::Complete)) return std::optional<Entry>();
+  return std::optional(std::move(entry));
+}
+
+Result<std::unique_ptr<Recording>> Store::go_on(std::int64_t id) {
+  auto row = database_.prepare("UPDATE runs SET state = ?, host = ?, owner = ? WHERE id = ?");
+  if (!row) return row.error();
+  if (auto done = row->bind(0, kRunning).bind(1, host()).bind(2, process(getpid())).bind(3, id).run(); !done) return done.error();
+  auto own = Store::open(path(), Mode::Write);
+  if (!own) return own.error();
+  return std::make_unique<Recording>(std::move(own->database_), id, true);
+}
+
+Result<std::int64_t> Store::add(const runtime::RunResult& result) {
+  auto recording = begin(result, "");
+  if (!recording) return recording.error();
+  for (const auto& stage : result.stages) {
+    for (const auto& point : stage.table.points) {
+      if (point.runs.empty()) continue;
+      const auto at = runtime::coordinates(stage.table, point);
+      (*recording)->keep(stage.name, {{at.begin(), at.end()}, 0, point, {}, true});
+    }
+  }
+  if (auto done = (*recording)->finish(result); !done) return done.error();
+  return (*recording)->id();
+}
+
+}  // namespace gexp::store

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lang/base/result.h"
+#include "runtime/point_log.h"
+#include "runtime/result.h"
+#include "runtime/store/sqlite.h"
+
+/// Results that last: an SQLite file in WAL mode, into which every point goes as it is measured (docs/store.md).
+/// Errors: E0910 the file cannot be opened or written; E0911 it is no store, or damaged; E0912 a result in it is damaged; E0913 a
+/// newer gexp made it; E0914 it holds no such result.
+namespace gexp::store {
+
+inline constexpr const char* kDefaultPath = "gexp.db";
+
+inline constexpr const char* kRunning = "running";
+inline constexpr const char* kBrokenOff = "broken off";  ///< the process that measured is gone
+/// "complete", "interrupted", "faulted", "out of time".
+const char* state_word(runtime::RunResult::End end);
+
+/// A result in the list of them.
+struct Entry {
+  std::int64_t id = 0;
+  std::string name;        ///< that a user gave it; empty: none
+  std::string experiment, spec_path, spec_sha256, device, device_name, date, host;
+  std::string state;       ///< running, broken off, or how it ended
+  bool simulated = false;
+  std::uint64_t seed = 0;
+  double seconds = 0;
+  std::int64_t findings = 0, found = 0, expectations = 0, held = 0, points = 0, records = 0;
+};
+
+/// Which of them; what is empty leaves all.
+struct Filter {
+  std::string experiment{}, device{}, state{};  ///< part of the name or id; of the state the beginning
+  std::string since{}, before{};          ///< dates as ISO 8601 begins: "2026-11", "2026-11-22T10:30"
+  std::int64_t last = 0;                  ///< the newest so many; 0: all
+};
+
+/// What decides what a run measures: spec and files that it uses, settings, seed, device, NVRTC, gexp. Equal for runs that can go on from one another.
+std::string fingerprint(const runtime::RunResult& head);
+
+/// A run that is being kept. What cannot be written is said once, by finish(): the run goes on.
+class Recording final : public runtime::PointLog {
+ public:
+  Recording(Database database, std::int64_t id, bool goes_on) : database_(std::move(database)), id_(id), goes_on_(goes_on) {}
+
+  [[nodiscard]] std::int64_t id() const { return id_; }
+  void stage(std::size_t number, const runtime::StageResult& stage) override;
+  void keep(const std::string& stage, const runtime::Round& round) override;
+  void forget(const std::string& stage, const compiler::Coordinates& at) override;
+  [[nodiscard]] std::shared_ptr<const runtime::Round> known(const std::string& stage, const compiler::Coordinates& at, std::size_t first) const override;
+  /// The run has ended: findings, expectations, and what became of each point. The first error of all writing.
+  Result<> finish(const runtime::RunResult& result);
+
+ private:
+  Result<> write_stage(std::size_t number, const runtime::StageResult& stage);
+  Result<> write_round(const std::string& stage, const runtime::Round& round, const std::string& bytes);
+  Result<> write_end(const runtime::RunResult& result);
+  /// Rounds of points that the run measured ahead and did not want.
+  Result<> drop_unwanted(const runtime::StageResult& stage);
+  void note(const Result<>& written);
+
+  mutable std::mutex mutex_;
+  mutable Database database_;
+  std::int64_t id_;
+  bool goes_on_;
+  std::set<std::string> kernels_;  ///< keys of those that were written
+  std::optional<Diagnostic> problem_;
+};
+
+class Store {
+ public:
+  using Mode = Database::Mode;
+  /// Create: makes it where there is none, and brings an older one up to date.
+  static Result<Store> open(const std::string& path, Mode mode);
+
+  /// Oldest first.
+  Result<std::vector<Entry>> list(const Filter& filter = {});
+  /// "7", "last", or a name.
+  Result<Entry> find(const std::string& reference);
+  /// As it was saved; of a run that never ended, what it measured.
+  Result<runtime::RunResult> read(std::int64_t id);
+  /// The text of the model that a simulated run was made with; empty where none is kept.
+  Result<std::string> model(const std::string& sha256);
+  /// "" takes the name away. A name stands for one result: whichever had it loses it.
+  Result<> rename(std::int64_t id, const std::string& name);
+  Result<> remove(const std::vector<std::int64_t>& ids);
+  /// Gives the room of what was removed back to the disk.
+  Result<> compact();
+  /// The CUDA text of the kernels that a run loaded.
+  Result<std::vector<runtime::KernelRecord>> kernels(std::int64_t id);
+  /// Without files beside it, so that it can be handed on.
+  Result<> alone();
+  /// One result alone, in a file of its own that is a store too.
+  Result<> extract(std::int64_t id, const std::string& path);
+
+  /// Opens another connection, which the recording owns. `model`: the text of a simulated device's.
+  Result<std::unique_ptr<Recording>> begin(const runtime::RunResult& head, const std::string& model);
+  /// The newest run of that fingerprint that did not come to its end; E0915: it is still running.
+  Result<std::optional<Entry>> broken_off(const std::string& fingerprint);
+  Result<std::unique_ptr<Recording>> go_on(std::int64_t id);
+  /// A result as a whole, from a file say.
+  Result<std::int64_t> add(const runtime::RunResult& result);
+
+  [[nodiscard]] const std::string& path() const { return database_.path(); }
+
+ private:
+  explicit Store(Database database) : database_(std::move(database)) {}
+  Database database_;
+};
+
+/// Whether a file is an SQLite database, by its first bytes.
+bool is_database(const std::string& path);
+
+/// Brings a database to the last of the versions; `versions[i]`: SQL that leads from version i to i + 1. E0913: it is newer than them.
+Result<> migrate(Database& database, const std::vector<std::string>& versions, bool may_write);
+
+}  // namespace gexp::store
