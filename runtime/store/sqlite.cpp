@@ -92,7 +92,7 @@ std::string uri_of(const std::string& path, const char* how) {
 
 Result<Database> Database::open(const std::string& path, Mode mode) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return failure("E0910", fmt::format("cannot open {}: it is a folder", path));
+  if (std::filesystem::is_directory(path, error)) return failure("E0910", fmt::format("cannot open {}: it is a folder", path), "name a file with --store");
   if (mode != Mode::Create && !std::filesystem::exists(path, error)) return failure("E0910", fmt::format("there is no store {}", path), "`gexp run` makes one; --store names another");
   sqlite3* raw = nullptr;
   const int flags = mode == Mode::Create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : mode == Mode::Write ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <system_error>
 
 #include "runtime/cli/app.h"
@@ -25,7 +26,7 @@ void add_spec(CLI::App& command, Common& common) {
 }
 
 void add_store(CLI::App& command, Common& common) {
-  command.add_option("--store", common.store, "the file that keeps results, or none; by default gexp.db in this folder")->envname("GEXP_STORE");
+  command.add_option("--store", common.store, "the file that keeps results, or none; by default what GEXP_STORE names, else gexp.db in this folder");
 }
 
 }  // namespace
@@ -189,6 +190,7 @@ int main(int argc, char** argv) {
     const int code = app.exit(problem);
     return code == 0 ? 0 : gexp::cli::kSpec;
   }
+  if (const char* named = std::getenv("GEXP_STORE"); named && common.store.empty()) common.store = named;
   try {
     if (*worker) gexp::cli::worker_command(ordinal, parent);
     if (*run) return gexp::cli::run_command(common);
