@@ -32,8 +32,16 @@ struct Common {
 };
 
 int run_command(const Common& common);
+/// What `gexp compare` takes besides.
+struct Compare {
+  std::string first, second;
+  double margin = 2;    ///< percent
+  bool strict = false;  ///< what is ambiguous fails too
+  bool all = false;     ///< list what is the same too
+  bool json = false;
+};
 /// Two saved results, or two folders of them. kNotHeld: they differ.
-int compare_command(const std::string& first, const std::string& second, bool json);
+int compare_command(const Compare& options);
 /// Several experiments, files and folders of them, on one device or all; in brief, and where the time went.
 int survey_command(const Common& common, const std::vector<std::string>& names);
 int check_command(const std::vector<std::string>& files, bool json);

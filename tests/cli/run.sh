@@ -70,9 +70,32 @@ expect 'a survey of an empty folder' 2 'holds no .gexp file' -- "$gexp" survey e
 expect 'one experiment twice' 2 'E0732' -- "$gexp" survey $structure $structure --device sim:gtx780
 expect 'what a device lacks is left out' 0 'cache_structure  left out: ' -- "$gexp" survey $structure latency/spaces.gexp --device sim:gtx560ti
 cp -r surveyed again
-expect 'a result and itself' 0 'findings are the same' -- "$gexp" compare surveyed again
+expect 'a result and itself' 0 '^findings  [0-9]+ SAME, 0 DIFFERENT, 0 AMBIGUOUS$' -- "$gexp" compare surveyed again
+that 'its curves too' grep -qE '^curves    [0-9]+ SAME, 0 DIFFERENT, 0 AMBIGUOUS' out.txt
+that 'with nothing to explain' test "$(grep -c 'the same device, driver' out.txt)" -eq 2
+expect 'all of it' 0 '^  capacity.C +SAME +12 KiB$' -- "$gexp" compare surveyed again --all
 "$gexp" run $structure --device sim:gtx980 --quiet --out again/cache_structure.json >/dev/null 2>&1
-expect 'two devices' 1 'cache_structure.capacity.C: 12 KiB against 24 KiB' -- "$gexp" compare surveyed again
+expect 'two devices' 1 '^  capacity.C +DIFFERENT  12 KiB → 24 KiB$' -- "$gexp" compare surveyed again
+that 'which are named' grep -qE '^  device +sim:gtx780 .* → sim:gtx980 ' out.txt
+that 'curve by curve' grep -qE '^  line median\(lat\) +17 points: 17 DIFFERENT: at hole = 0 B 110 cycles → 82 cycles, -25.5 % in every repetition$' out.txt
+expect 'within a wide margin' 1 '^  capacity.C +DIFFERENT' -- "$gexp" compare surveyed again --margin 40
+that 'the latencies are the same' test -z "$(grep -E 'line median|capacity.hit' out.txt)"
+expect 'no margin' 2 '--margin' -- "$gexp" compare surveyed again --margin nan
+once='gexp 1 experiment once memory A: u32[64KiB] in global stage s { pattern r = uniform(stride: 32B, span: 4KiB) launch grid 1 block 1 warm { chase A by r laps 2 via nc } timed lat each { chase A by r laps 2 via nc } repeat 1..1 find h: cycles = fastest(lat) }'
+for device in gtx780 gtx980; do "$gexp" run -e "$once" --device sim:$device --quiet --out once-$device.json >out.txt 2>&1; done
+expect 'one repetition' 0 'AMBIGUOUS  110 cycles → 82 cycles \(too few repetitions: one on A\)' -- "$gexp" compare once-gtx780.json once-gtx980.json
+expect 'is too little under --strict' 1 '1 point: 1 AMBIGUOUS: 110 cycles → 82 cycles \(too few repetitions\)' -- "$gexp" compare once-gtx780.json once-gtx980.json --strict
+rm again/bank_stride.json
+expect 'an experiment on one side' 1 '^bank_stride is only in A$' -- "$gexp" compare surveyed again
+"$gexp" compare surveyed again --json >out.txt
+that 'a comparison is JSON' grep -q '"schema": "gexp.compare/1"' out.txt
+command -v python3 >/dev/null && that 'with every verdict' python3 -c "
+import json
+all = json.load(open('out.txt'))
+one = all['experiments'][0]
+assert all['only_in_a'] == ['bank_stride'] and [f for f in one['findings'] if f['id'] == 'capacity.C'] == [{'id': 'capacity.C', 'verdict': 'DIFFERENT', 'a': '12 KiB', 'b': '24 KiB', 'why': ''}]
+assert all['curves'] == {v.lower(): sum(c['verdict'] == v for c in one['curves']) for v in ('SAME', 'DIFFERENT', 'AMBIGUOUS', 'undetermined')}
+assert one['curves'][0]['worst']['a'] == 110"
 expect 'nothing to compare' 3 'holds no result' -- "$gexp" compare surveyed empty
 
 expect 'an unknown model' 3 'did you mean|gtx780' -- "$gexp" run $structure --device sim:gtx78
@@ -281,6 +304,7 @@ slow=${long/1..100000/1..100000 until misses(lat) < 0}  # its least is one point
 expect 'a time budget' 4 'the time budget is used up' -- "$gexp" run -e "${slow/memory A/budget time 1s memory A}" --device sim:gtx780 --out late.json --quiet
 that 'it is kept too' grep -q '"ticks"' late.json
 expect '--time-limit' 4 'time of --time-limit is used up' -- "$gexp" run -e "${long/memory A/budget time 1s memory A}" --time-limit 1 --device sim:gtx780 --quiet
+expect 'a time limit that is no number' 2 '--time-limit.*number' -- "$gexp" run -e "$long" --time-limit nan --device sim:gtx780
 expect 'a time limit of nothing' 2 '--time-limit' -- "$gexp" run -e "$long" --time-limit 0 --device sim:gtx780
 expect 'a plan far above its budget' 2 'E0443.*the budget is 1 s' -- "$gexp" run -e "${long/memory A/budget time 1s memory A}" --device sim:gtx780
 expect 'more than 80 % of the memory' 2 'E0442' -- "$gexp" run -e "${long/1MiB/2700MiB}" --device sim:gtx780

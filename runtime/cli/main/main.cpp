@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <cmath>
 #include <system_error>
 
 #include "runtime/cli/app.h"
@@ -20,6 +21,15 @@ void add_spec(CLI::App& command, Common& common) {
     if (common.file.empty() && common.text.empty()) throw CLI::ValidationError("file", "name an experiment, or give its text with -e");
   });
 }
+
+/// nan and inf pass for numbers elsewhere, and for limits where they are compared.
+std::string finite(const std::string& text, bool zero_too) {
+  double number = 0;
+  const bool fits = CLI::detail::lexical_cast(text, number) && std::isfinite(number) && (number > 0 || (zero_too && number == 0));
+  return fits ? std::string() : fmt::format("{} is no number {} 0", text, zero_too ? "from" : "above");
+}
+std::string above_zero(const std::string& text) { return finite(text, false); }
+std::string from_zero(const std::string& text) { return finite(text, true); }
 
 }  // namespace
 
@@ -41,8 +51,8 @@ int main(int argc, char** argv) {
   run->add_flag("--quiet", common.quiet, "no progress");
   run->add_option("--jobs", common.jobs, "points measured at once on a simulated device; by default one for each core of this machine. The result is the same")
       ->check(CLI::Range(1, 1024));
-  run->add_option("--time-limit", common.time_limit, "seconds after which the run ends, instead of the file's budget")->check(CLI::PositiveNumber);
-  run->add_option("--launch-limit", common.launch_limit, "seconds after which one launch is taken to hang; 60 by default")->check(CLI::PositiveNumber);
+  run->add_option("--time-limit", common.time_limit, "seconds after which the run ends, instead of the file's budget")->check(above_zero);
+  run->add_option("--launch-limit", common.launch_limit, "seconds after which one launch is taken to hang; 60 by default")->check(above_zero);
 
   auto* survey = app.add_subcommand("survey", "run many experiments on a device, and say in brief what they find and where the time went");
   survey->add_option("files", files, "experiments, and folders of them; by default those of experiments/survey");
@@ -53,8 +63,8 @@ int main(int argc, char** argv) {
   survey->add_flag("--quiet", common.quiet, "no progress");
   survey->add_option("--jobs", common.jobs, "points measured at once on a simulated device")->check(CLI::Range(1, 1024));
   survey->add_option("--templates", common.templates, "folder of CUDA templates instead of the built-in ones");
-  survey->add_option("--time-limit", common.time_limit, "seconds for all of them")->check(CLI::PositiveNumber);
-  survey->add_option("--launch-limit", common.launch_limit, "seconds after which one launch is taken to hang; 60 by default")->check(CLI::PositiveNumber);
+  survey->add_option("--time-limit", common.time_limit, "seconds for all of them")->check(above_zero);
+  survey->add_option("--launch-limit", common.launch_limit, "seconds after which one launch is taken to hang; 60 by default")->check(above_zero);
 
   auto* plan = app.add_subcommand("plan", "what a run would do and about how long it would take, without running it");
   add_spec(*plan, common);
@@ -97,7 +107,7 @@ int main(int argc, char** argv) {
   verify->add_option("--noise", verification.noise, "none, real (an H200's) and harsh (on every load), separated by commas")->check(CLI::IsMember({"none", "real", "harsh"}))->delimiter(',')->capture_default_str();
   verify->add_option("--seed", common.seed, "seed of the devices' chances, instead of the spec's");
   verify->add_option("--jobs", common.jobs, "devices at once; by default one for each core of this machine")->check(CLI::Range(1, 1024));
-  verify->add_option("--time-limit", common.time_limit, "seconds for one device, instead of the file's budget")->check(CLI::PositiveNumber);
+  verify->add_option("--time-limit", common.time_limit, "seconds for one device, instead of the file's budget")->check(above_zero);
   verify->add_flag("--all", verification.all, "list every reason and every wrong claim");
   verify->add_flag("--json", common.json, "every verdict as JSON");
   verify->add_flag("--quiet", common.quiet, "no progress");
@@ -108,11 +118,14 @@ int main(int argc, char** argv) {
   auto* infer_out = infer->add_option("--out", common.out, "save the result with the new findings");
   infer->add_option("--points", stage, "instead: what was measured at each point of this stage, comma-separated, to be drawn")->excludes(infer_json)->excludes(infer_out);
 
-  std::string first, second;
+  gexp::cli::Compare comparison;
   auto* compare = app.add_subcommand("compare", "how two saved results differ, or two folders of them; exit 1 where they do");
-  compare->add_option("first", first, "a file that `run --out` wrote, or a folder that `survey --out` did")->required();
-  compare->add_option("second", second, "what it is compared with")->required();
-  compare->add_flag("--json", json, "as JSON");
+  compare->add_option("first", comparison.first, "a file that `run --out` wrote, or a folder that `survey --out` did")->required();
+  compare->add_option("second", comparison.second, "what it is compared with")->required();
+  compare->add_option("--margin", comparison.margin, "percent by which times and rates may differ and still be the same")->check(from_zero)->capture_default_str();
+  compare->add_flag("--strict", comparison.strict, "exit 1 where something is ambiguous, too");
+  compare->add_flag("--all", comparison.all, "list what is the same, too");
+  compare->add_flag("--json", comparison.json, "everything, as JSON");
 
   auto* devices = app.add_subcommand("devices", "GPUs and simulated GPUs");
   devices->add_flag("--json", json, "as JSON");
@@ -147,7 +160,7 @@ int main(int argc, char** argv) {
     if (*emit) return gexp::cli::emit_command(common, cubin ? "cubin" : ptx ? "ptx" : ir ? "ir" : spec ? "spec" : "cuda", stage, dump_after, arch);
     if (*verify) return gexp::cli::verify_command(common, verification);
     if (*infer) return gexp::cli::infer_command(common, stage);
-    if (*compare) return gexp::cli::compare_command(first, second, json);
+    if (*compare) return gexp::cli::compare_command(comparison);
     if (*devices) return gexp::cli::devices_command(device, json);
     if (*doctor) return gexp::cli::doctor_command();
     if (*list) return gexp::cli::list_command();
