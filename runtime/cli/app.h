@@ -28,7 +28,7 @@ struct Common {
   std::optional<double> time_limit;  ///< seconds
   std::optional<double> launch_limit;  ///< seconds
   std::size_t jobs = 0;              ///< 0: one for each core
-  bool json = false, quiet = false;
+  bool json = false, quiet = false, json_progress = false;
 };
 
 int run_command(const Common& common);

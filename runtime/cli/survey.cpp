@@ -135,8 +135,8 @@ std::vector<Surveyed> survey_devices(const std::vector<std::string>& devices, co
   std::vector<std::jthread> threads;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     threads.emplace_back([&, i] {
-      StderrProgress progress(common.quiet, devices.size() > 1 ? devices[i] : "");
-      surveyed[i] = survey_device(devices[i], common, specs, save, progress);
+      const auto progress = open_progress(common, devices.size() > 1 ? devices[i] : "");
+      surveyed[i] = survey_device(devices[i], common, specs, save, *progress);
     });
   }
   threads.clear();

@@ -50,6 +50,37 @@ that 'in base units' grep -q '^1024,110$' out.txt
 expect 'of a stage that is not there' 2 'did you mean `capacity`' -- "$gexp" infer good.json --points capcity
 expect 'an expectation that fails' 1 '^  fail ' -- "$gexp" run -e 'gexp 1 experiment t memory A: u32[64KiB] in global stage s { pattern r = uniform(stride: 32B, span: 4KiB) launch grid 1 block 1 warm { chase A by r laps 2 via nc } timed lat each { chase A by r laps 2 via nc } repeat 3..3 find h: cycles = fastest(lat) } expect s.h == 1cycles' --device sim:gtx780
 
+# Progress: a line that never wraps on a terminal, plain lines elsewhere, JSON, or nothing.
+if command -v script >/dev/null; then
+  on_terminal() { TERM=xterm script -qec "stty cols $1; $2 '$gexp' run $structure --device sim:gtx780 --jobs 1" /dev/null </dev/null | tr '\r' '\n' >terminal.txt; }
+  on_terminal 50 ''
+  that 'on a terminal one line is rewritten' grep -qF "$(printf '\033[K[5/6] sets')" terminal.txt
+  that 'with a bar where the points are known' grep -qE '\[[56]/6\].* \[#*-*\].*  [0-9]+ of [0-9]+ points' terminal.txt
+  that 'in colour' grep -qF "$(printf '\033[36m')" terminal.txt
+  that 'no line wraps' test -z "$(sed 's/\x1b\[[0-9;]*[mK]//g' terminal.txt | grep -E '^\[[1-6]/6\]' | awk 'length > 49')"
+  that 'and it is gone before the result' grep -qF "$(printf '\033[K')SIMULATED" <(sed 's/\x1b\[[0-9;]*m//g' terminal.txt)
+  on_terminal 100 'NO_COLOR=1'
+  that 'NO_COLOR' test -z "$(grep -F "$(printf '\033[36m')" terminal.txt)"
+  on_terminal 100 'TERM=dumb'
+  that 'a dumb terminal gets plain lines' test -z "$(grep -F "$(printf '\033[K')" terminal.txt)"
+fi
+"$gexp" run $structure --device sim:gtx780 >out.txt 2>err.txt
+that 'elsewhere a line a stage' test "$(grep -cE '^\[[1-6]/6\] [a-z]+$' err.txt) $(wc -l <err.txt)" = '6 6'
+"$gexp" run $structure --device sim:gtx780 --quiet >out.txt 2>err.txt
+that '--quiet' test ! -s err.txt
+"$gexp" run $structure --device sim:gtx780 --json-progress >out.txt 2>err.txt
+command -v python3 >/dev/null && that 'progress as JSON' python3 -c "
+import json
+all = [json.loads(line) for line in open('err.txt')]
+stages = [e for e in all if e['event'] == 'stage']
+assert [e['stage'] for e in stages] == ['fetch', 'capacity', 'overflow', 'line', 'sets', 'policy'] and all[-1]['event'] == 'finished'
+assert stages[0] == {'event': 'stage', 'stage': 'fetch', 'number': 1, 'stages': 6, 'done': 0, 'of': 2, 'seconds': stages[0]['seconds']} and stages[1]['of'] is None
+assert any(e['event'] == 'point' and e['stage'] == 'sets' and 'extra = ' in e['at'] for e in all)
+assert [e['seconds'] for e in all] == sorted(e['seconds'] for e in all)"
+expect 'either JSON or quiet' 2 '--json-progress' -- "$gexp" run $structure --device sim:gtx780 --quiet --json-progress
+"$gexp" survey $structure shared/bank_stride.gexp --device sim:gtx780 --json-progress >out.txt 2>err.txt
+that 'of a survey' test "$(grep -c '"event":"finished","experiment":' err.txt)" -eq 2
+
 launched() { printf 'gexp 1\nexperiment t\nmemory A: u32[4KiB] in global\nstage s { launch %s timed t %s { load A at lane * 4B via cg } repeat 1 find v: %s = value(median(t)) }\n' "$1" "${2:-total}" "${3:-cycles}" >chosen.gexp; }
 launched 'grid 1 block 32 sm 12'
 expect 'a multiprocessor that is not there' 2 'there is no multiprocessor 12: the device has 12' -- "$gexp" run chosen.gexp --device sim:gtx780
@@ -335,6 +366,7 @@ expect 'verify on drawn devices' 0 'fetch.unit == model.nc.fetch +3 100.0 % ' --
 that 'it says which' grep -q '^t on 3 drawn devices without noise, sim:drawn-1 and on, ' out.txt
 expect 'with each noise' 0 'harsh' -- "$gexp" verify -e "$truth expect fetch.unit in 0B..model.nc.line" --models 3 --first 7 --noise none,real,harsh
 that 'one table each' test "$(grep -c '^t on 3 drawn devices' out.txt)" -eq 3
+expect 'its progress as JSON' 0 '"event":"point","stage":"noise none","at":"","done":1,"of":2' -- "$gexp" verify -e "$truth expect fetch.unit == model.nc.fetch" --models 2 --noise none --json-progress
 expect 'as JSON' 0 '"verdict": "right"' -- "$gexp" verify -e "$truth expect fetch.unit == model.nc.fetch" --models 2 --noise none --json --quiet
 that 'and nothing else' test "$(head -c 1 out.txt)" = '{'
 cp out.txt verdicts.json

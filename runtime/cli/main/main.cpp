@@ -22,6 +22,11 @@ void add_spec(CLI::App& command, Common& common) {
   });
 }
 
+void progress_of(CLI::App& command, Common& common) {
+  auto* quiet = command.add_flag("--quiet", common.quiet, "no progress");
+  command.add_flag("--json-progress", common.json_progress, "progress as JSON, an object a line on stderr")->excludes(quiet);
+}
+
 /// nan and inf pass for numbers elsewhere, and for limits where they are compared.
 std::string finite(const std::string& text, bool zero_too) {
   double number = 0;
@@ -48,7 +53,7 @@ int main(int argc, char** argv) {
   run->add_option("--seed", common.seed, "seed of a simulated device, instead of the spec's");
   run->add_option("--out", common.out, "save the result, records included, as this JSON file");
   run->add_flag("--json", common.json, "print the result as JSON, and nothing else, on stdout");
-  run->add_flag("--quiet", common.quiet, "no progress");
+  progress_of(*run, common);
   run->add_option("--jobs", common.jobs, "points measured at once on a simulated device; by default one for each core of this machine. The result is the same")
       ->check(CLI::Range(1, 1024));
   run->add_option("--time-limit", common.time_limit, "seconds after which the run ends, instead of the file's budget")->check(above_zero);
@@ -60,7 +65,7 @@ int main(int argc, char** argv) {
   survey->add_option("--seed", common.seed, "seed of a simulated device, instead of the specs'");
   survey->add_option("--out", common.out, "save each result, as soon as it is there, in this folder: NAME.json");
   survey->add_flag("--json", common.json, "print all results as JSON, and nothing else, on stdout");
-  survey->add_flag("--quiet", common.quiet, "no progress");
+  progress_of(*survey, common);
   survey->add_option("--jobs", common.jobs, "points measured at once on a simulated device")->check(CLI::Range(1, 1024));
   survey->add_option("--templates", common.templates, "folder of CUDA templates instead of the built-in ones");
   survey->add_option("--time-limit", common.time_limit, "seconds for all of them")->check(above_zero);
@@ -110,7 +115,7 @@ int main(int argc, char** argv) {
   verify->add_option("--time-limit", common.time_limit, "seconds for one device, instead of the file's budget")->check(above_zero);
   verify->add_flag("--all", verification.all, "list every reason and every wrong claim");
   verify->add_flag("--json", common.json, "every verdict as JSON");
-  verify->add_flag("--quiet", common.quiet, "no progress");
+  progress_of(*verify, common);
 
   auto* infer = app.add_subcommand("infer", "the findings again, from a saved result's records alone");
   infer->add_option("result", common.file, "a file that `run --out` wrote")->required();
