@@ -68,6 +68,10 @@ int exit_of(const std::vector<Surveyed>& devices) {
   return worst(codes);
 }
 
+bool nothing_ran(const std::vector<Surveyed>& devices) {
+  return std::none_of(devices.begin(), devices.end(), [](const Surveyed& device) { return std::any_of(device.runs.begin(), device.runs.end(), [](const Ran& run) { return run.result.has_value(); }); });
+}
+
 /// Every experiment on one device, one after the other, over one connection; kernels are compiled meanwhile.
 Surveyed survey_device(const std::string& device, const Common& common, const Specs& specs, const Save& save, runtime::Progress& progress) {
   const Stopwatch watch;
@@ -320,6 +324,10 @@ int survey_command(const Common& common, const std::vector<std::string>& given) 
     return common.out.empty() ? kDone : save_result(result, devices->size() > 1 ? path_of(path, result.device.id) : path);
   });
   exit = exit_of(surveyed);
+  if (exit == kDone && nothing_ran(surveyed)) {
+    print(failure("E0734", "every experiment was left out: nothing was measured", "`gexp plan FILE` says what each needs"), nullptr);
+    exit = kEnvironment;
+  }
   if (common.json) {
     fmt::print("{}\n", survey_json(surveyed, specs).dump(1, ' ', false, Json::error_handler_t::replace));
     return exit;

@@ -99,6 +99,7 @@ expect 'a survey as JSON' 0 '"schema": "gexp.survey/1"' -- "$gexp" survey $struc
 mkdir empty
 expect 'a survey of an empty folder' 2 'holds no .gexp file' -- "$gexp" survey empty --device sim:gtx780
 expect 'one experiment twice' 2 'E0732' -- "$gexp" survey $structure $structure --device sim:gtx780
+expect 'a survey that leaves out everything' 3 'E0734' -- "$gexp" survey $structure --device sim:gtx560ti shared/bank_mode.gexp
 expect 'what a device lacks is left out' 0 'cache_structure  left out: ' -- "$gexp" survey $structure latency/spaces.gexp --device sim:gtx560ti
 cp -r surveyed again
 expect 'a result and itself' 0 '^findings  [0-9]+ SAME, 0 DIFFERENT, 0 AMBIGUOUS$' -- "$gexp" compare surveyed again
@@ -256,6 +257,7 @@ model 's/ways = 96/ways = 48/; s/"12 KiB"/"6 KiB"/'
 expect 'an edited model gives the edited answer' 1 'capacity.C +6 KiB' -- "$gexp" run $structure --device sim:model.toml
 that 'its published value fails' grep -q '^  fail ' out.txt
 
+expect 'an output without a name' 2 '--out' -- "$gexp" run $structure --device sim:gtx780 --out ''
 expect 'an output that is a folder' 3 'cannot write' -- "$gexp" run $structure --device sim:gtx780 --out "$work"
 expect 'an output in a folder that is not there' 3 'cannot write' -- "$gexp" run $structure --device sim:gtx780 --out none/x.json
 

@@ -22,6 +22,8 @@ void add_spec(CLI::App& command, Common& common) {
   });
 }
 
+std::string some_name(const std::string& path) { return path.empty() ? "an empty name is no file" : ""; }
+
 void progress_of(CLI::App& command, Common& common) {
   auto* quiet = command.add_flag("--quiet", common.quiet, "no progress");
   command.add_flag("--json-progress", common.json_progress, "progress as JSON, an object a line on stderr")->excludes(quiet);
@@ -51,7 +53,7 @@ int main(int argc, char** argv) {
   add_spec(*run, common);
   run->add_option("--device", common.device, "auto, cuda:N, cuda:all (every GPU here, at once), sim:NAME or sim:FILE.toml")->capture_default_str();
   run->add_option("--seed", common.seed, "seed of a simulated device, instead of the spec's");
-  run->add_option("--out", common.out, "save the result, records included, as this JSON file");
+  run->add_option("--out", common.out, "save the result, records included, as this JSON file")->check(some_name);
   run->add_flag("--json", common.json, "print the result as JSON, and nothing else, on stdout");
   progress_of(*run, common);
   run->add_option("--jobs", common.jobs, "points measured at once on a simulated device; by default one for each core of this machine. The result is the same")
@@ -63,7 +65,7 @@ int main(int argc, char** argv) {
   survey->add_option("files", files, "experiments, and folders of them; by default those of experiments/survey");
   survey->add_option("--device", common.device, "auto, cuda:N, cuda:all (every GPU here, at once), sim:NAME or sim:FILE.toml")->capture_default_str();
   survey->add_option("--seed", common.seed, "seed of a simulated device, instead of the specs'");
-  survey->add_option("--out", common.out, "save each result, as soon as it is there, in this folder: NAME.json");
+  survey->add_option("--out", common.out, "save each result, as soon as it is there, in this folder: NAME.json")->check(some_name);
   survey->add_flag("--json", common.json, "print all results as JSON, and nothing else, on stdout");
   progress_of(*survey, common);
   survey->add_option("--jobs", common.jobs, "points measured at once on a simulated device")->check(CLI::Range(1, 1024));
@@ -120,7 +122,7 @@ int main(int argc, char** argv) {
   auto* infer = app.add_subcommand("infer", "the findings again, from a saved result's records alone");
   infer->add_option("result", common.file, "a file that `run --out` wrote")->required();
   auto* infer_json = infer->add_flag("--json", common.json, "print the result as JSON");
-  auto* infer_out = infer->add_option("--out", common.out, "save the result with the new findings");
+  auto* infer_out = infer->add_option("--out", common.out, "save the result with the new findings")->check(some_name);
   infer->add_option("--points", stage, "instead: what was measured at each point of this stage, comma-separated, to be drawn")->excludes(infer_json)->excludes(infer_out);
 
   gexp::cli::Compare comparison;
