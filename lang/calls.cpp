@@ -136,13 +136,15 @@ void ExpressionChecker::check_subject(const Callable& callable, const CallArgume
     error("E0215", value.span, fmt::format("{} is {}, and `{}` is {}", role, wanted, text(value.span), describe(type)), example(callable));
     type = any_type();
   };
+  // No finding is a condition.
+  const bool answers_it = callable.kind == Callable::Kind::Analysis && (callable.answer == Callable::Answer::Subject || callable.answer == Callable::Answer::SubjectList);
   if (!type.any()) {
     switch (callable.subject) {
       case Subject::Record:
         if (type.kind != Kind::Record) wrong("a record");
         break;
       case Subject::Value:
-        if (!type.number() && type.kind != Kind::Record && type.kind != Kind::Bool) wrong("a number or a record");
+        if (!type.number() && type.kind != Kind::Record && (type.kind != Kind::Bool || answers_it)) wrong("a number or a record");
         break;
       case Subject::Number: type = number(value, type, role); break;
       case Subject::Pattern:

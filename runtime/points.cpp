@@ -33,6 +33,23 @@ void sort_points(infer::Table& table) {
   });
 }
 
+std::vector<Column> columns_of(const compiler::Stage& stage) {
+  std::vector<Column> columns;
+  for (const auto& derive : stage.derives) columns.push_back({derive.name, derive.formula});
+  for (const auto& plot : stage.plots) {
+    auto name = compiler::show(*plot.y);
+    if (std::none_of(columns.begin(), columns.end(), [&](const Column& other) { return other.name == name; })) columns.push_back({std::move(name), plot.y});
+  }
+  return columns;
+}
+
+Result<compiler::Names> scope_of(const compiler::Program& program, const StageResult& stage) {
+  auto scope = compiler::file_scope(program);
+  if (!scope) return scope.error();
+  for (const auto& [earlier, findings] : stage.inputs) scope->set(earlier, findings);
+  return scope;
+}
+
 Result<PointTable> point_table(const compiler::Program& program, const RunResult& result, const std::string& name) {
   const auto stage = std::find_if(program.stages.begin(), program.stages.end(), [&](const auto& s) { return s.name == name; });
   if (stage == program.stages.end()) {
@@ -43,10 +60,8 @@ Result<PointTable> point_table(const compiler::Program& program, const RunResult
   }
   const auto kept = std::find_if(result.stages.begin(), result.stages.end(), [&](const auto& s) { return s.name == name; });
   if (kept == result.stages.end() || kept->table.points.empty()) return failure("E0731", fmt::format("the result holds no records of stage `{}`", name));
-  auto file = compiler::file_scope(program);
-  if (!file) return file.error();
-  compiler::Names scope(&*file);
-  for (const auto& [earlier, findings] : kept->inputs) scope.set(earlier, findings);
+  const auto scope = scope_of(program, *kept);
+  if (!scope) return scope.error();
 
   PointTable table;
   std::vector<compiler::FormulaPtr> formulas;
@@ -56,8 +71,7 @@ Result<PointTable> point_table(const compiler::Program& program, const RunResult
     formulas.push_back(std::move(formula));
   };
   for (const auto& sweep : kept->table.columns) column(sweep, nullptr);
-  for (const auto& derive : stage->derives) column(derive.name, derive.formula);
-  for (const auto& plot : stage->plots) column(compiler::show(*plot.y), plot.y);
+  for (auto& each : columns_of(*stage)) column(each.name, std::move(each.formula));
 
   const infer::Reading reading(kept->table);
   const auto& points = reading.table().points;
@@ -68,7 +82,7 @@ Result<PointTable> point_table(const compiler::Program& program, const RunResult
         row.push_back(points[i].at.at(table.columns[c]));
         continue;
       }
-      auto value = infer::at_point(*formulas[c], reading.table(), reading.classes(), i, *stage, scope);
+      auto value = infer::at_point(*formulas[c], reading.table(), reading.classes(), i, *stage, *scope);
       row.push_back(value ? std::move(*value) : Value());
     }
     table.rows.push_back(std::move(row));

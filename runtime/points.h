@@ -21,6 +21,16 @@ struct PointTable {
   std::vector<std::vector<Value>> rows; ///< by point, in the order of the sweeps; unknown where nothing is
 };
 
+/// What is told of a point besides its sweeps: what the stage derives, and what it plots.
+struct Column {
+  std::string name;
+  compiler::FormulaPtr formula;
+};
+std::vector<Column> columns_of(const compiler::Stage& stage);
+
+/// Params, lets, and the findings that the stage ran with: what its formulas read besides its records.
+Result<compiler::Names> scope_of(const compiler::Program& program, const StageResult& stage);
+
 /// Of a result that `infer_again` has read. E0731: no such stage, or no records of it.
 Result<PointTable> point_table(const compiler::Program& program, const RunResult& result, const std::string& stage);
 

@@ -7,7 +7,9 @@
 #include <chrono>
 #include <thread>
 
+#include "compiler/cost.h"
 #include "compiler/plan.h"
+#include "compiler/points.h"
 #include "lang/base/stopwatch.h"
 #include "runtime/benches.h"
 #include "runtime/infer/infer.h"
@@ -85,6 +87,20 @@ std::string missing_input(const compiler::Stage& stage, const compiler::Program&
   return missing;
 }
 
+/// How many points a stage measures, where no record has a say in it.
+std::optional<std::size_t> known_points(const compiler::Stage& stage, const Names& scope) {
+  constexpr double kMostSkipsTried = 20'000;
+  const auto count = compiler::count_points(stage, scope);
+  if (!count || count->about || count->least != count->most || (!stage.skips.empty() && count->most > kMostSkipsTried)) return std::nullopt;
+  auto points = static_cast<std::size_t>(count->most);
+  if (stage.skips.empty()) return points;
+  const auto visited = compiler::each_point(stage, scope, [&](const Names& names) {
+    points -= compiler::point_skipped(stage, names).value_or(false) ? 1 : 0;
+    return true;
+  });
+  return visited ? std::optional(points) : std::nullopt;
+}
+
 void judge_all(const compiler::Program& program, const Names& scope, RunResult& result) {
   result.expectations.clear();
   for (const auto& stage : program.stages) judge_stage(stage, scope, result.device, result.expectations);
@@ -148,7 +164,7 @@ Result<> run_session(const compiler::Program& program, Backend& backend, Kernels
       end_stage(result);
       continue;
     }
-    progress.stage(stage.name, i + 1, program.stages.size());
+    progress.stage(stage.name, i + 1, program.stages.size(), known_points(stage, *scope));
     for (const auto index : stage.after) {
       if (const auto* value = scope->lookup(program.stages[index].name)) result.inputs[program.stages[index].name] = *value;
     }

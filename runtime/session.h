@@ -18,7 +18,9 @@ class Progress {
   virtual ~Progress() = default;
   /// Of several: which is next.
   virtual void experiment(const std::string& name) { (void)name; }
-  virtual void stage(const std::string& name, std::size_t number, std::size_t of) { (void)name, (void)number, (void)of; }
+  /// `points`: how many it has, where no measurement decides that.
+  virtual void stage(const std::string& name, std::size_t number, std::size_t of, std::optional<std::size_t> points) { (void)name, (void)number, (void)of, (void)points; }
+  /// `done`: those of the stage that began before this one.
   virtual void point(const std::string& where, std::size_t done) { (void)where, (void)done; }
   /// Something that whoever reads the result should know, as soon as it is seen.
   virtual void notice(const std::string& text) { (void)text; }

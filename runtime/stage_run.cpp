@@ -87,10 +87,8 @@ End StageRun::must_stop() const {
 double StageRun::launch_limit() const { return std::min(launch_limit_.load(), std::max(run_.time_left(), 0.0) + kLate); }
 
 void StageRun::tell(const Coordinates& at) {
-  std::string where;
-  for (const auto& [name, value] : at) where += fmt::format("{}{} = {}", where.empty() ? "" : ", ", name, show(value));
   const std::lock_guard lock(telling_);
-  run_.progress.point(where, told_++);
+  run_.progress.point(infer::place(at), told_++);
 }
 
 /// The least repetitions of a point.

@@ -150,6 +150,7 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0731", "`gexp infer --points` of a stage without records", ""},
     {"E0732", "two experiments of one name in a survey", ""},
     {"E0733", "two results of one experiment on one side of `gexp compare`", ""},
+    {"E0734", "a survey that left out every experiment", ""},
 
     {"E0801", "a kernel that the device does not take", ""},
     {"E0802", "not enough memory on the device", ""},

@@ -28,7 +28,7 @@ struct Common {
   std::optional<double> time_limit;  ///< seconds
   std::optional<double> launch_limit;  ///< seconds
   std::size_t jobs = 0;              ///< 0: one for each core
-  bool json = false, quiet = false;
+  bool json = false, quiet = false, json_progress = false;
   std::string store;   ///< file in which results are kept; empty: gexp.db here, "none": nowhere
   bool resume = false; ///< go on with a run that was broken off
   std::string locked;  ///< file that says what the run must be made of
@@ -40,8 +40,16 @@ int run_command(const Common& given);
 int replay_command(const Common& common);
 /// By the ending of `common.out`: .json, .csv, .cu, .lock, or a bundle, .gexpz. `stage`: of a .csv.
 int export_command(const Common& common, const std::string& stage);
+/// What `gexp compare` takes besides.
+struct Compare {
+  std::string first, second, store;
+  double margin = 2;    ///< percent
+  bool strict = false;  ///< what is ambiguous fails too
+  bool all = false;     ///< list what is the same too
+  bool json = false;
+};
 /// Two saved results, or two folders of them. kNotHeld: they differ.
-int compare_command(const std::string& first, const std::string& second, const std::string& store, bool json);
+int compare_command(const Compare& options);
 /// Several experiments, files and folders of them, on one device or all; in brief, and where the time went.
 int survey_command(const Common& common, const std::vector<std::string>& names);
 int check_command(const std::vector<std::string>& files, bool json);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two saved results, or two folders of them, finding by finding.
+// Two saved results, or two folders of them: what could explain a difference, then finding by finding, then curve by curve.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -15,9 +16,13 @@ namespace gexp::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using runtime::Compared;
+using runtime::ComparedCurve;
+using runtime::Likeness;
 
 /// A saved result, or those of a folder, by experiment.
-Result<std::map<std::string, runtime::RunResult>> read_results(const std::string& path, const std::string& store) {
+Result<std::map<std::string, Saved>> read_results(const std::string& path, const std::string& store) {
   std::error_code error;
   std::vector<std::string> files;
   if (fs::is_directory(path, error)) {
@@ -28,55 +33,180 @@ Result<std::map<std::string, runtime::RunResult>> read_results(const std::string
   } else {
     files.push_back(path);
   }
-  std::map<std::string, runtime::RunResult> results;
+  std::map<std::string, Saved> results;
   std::sort(files.begin(), files.end());
   for (const auto& file : files) {
     auto saved = read_saved(file, store);
     if (!saved) return saved.error();
-    auto* result = &saved->result;
-    const auto experiment = result->experiment;
+    const auto experiment = saved->result.experiment;
     if (const auto other = results.find(experiment); other != results.end()) {
-      return failure("E0733", fmt::format("{} holds two results of experiment `{}`, of {} and {}", path, experiment, other->second.device.id, result->device.id), "compare them file by file");
+      return failure("E0733", fmt::format("{} holds two results of experiment `{}`, of {} and {}", path, experiment, other->second.result.device.id, saved->result.device.id), "compare them file by file");
     }
-    results[experiment] = std::move(*result);
+    results.emplace(experiment, std::move(*saved));
   }
   return results;
 }
 
+/// How many of each likeness.
+struct Tally {
+  std::size_t same = 0, different = 0, ambiguous = 0, undetermined = 0;
+  void count(Likeness likeness) {
+    ++(likeness == Likeness::Same ? same : likeness == Likeness::Different ? different : likeness == Likeness::Ambiguous ? ambiguous : undetermined);
+  }
+  [[nodiscard]] std::string text() const {
+    auto all = fmt::format("{} SAME, {} DIFFERENT, {} AMBIGUOUS", same, different, ambiguous);
+    return undetermined ? all + fmt::format(", {} undetermined on both", undetermined) : all;
+  }
+  [[nodiscard]] Json json() const { return {{"same", same}, {"different", different}, {"ambiguous", ambiguous}, {"undetermined", undetermined}}; }
+};
+
+/// Two results of one experiment.
+struct Comparison {
+  std::string experiment;
+  bool simulated = false;
+  std::vector<runtime::Change> changes;
+  std::vector<std::string> only_in_a, only_in_b;
+  std::vector<Compared> findings;
+  std::vector<ComparedCurve> curves;
+};
+
+Result<Comparison> compare_two(const std::string& experiment, const Saved& first, const Saved& second, double margin) {
+  const runtime::Side a{first.program, first.result, "A"}, b{second.program, second.result, "B"};
+  auto curves = runtime::compare_curves(a, b, margin);
+  if (!curves) return curves.error();
+  return Comparison{experiment,
+                    first.result.device.kind == "simulated" || second.result.device.kind == "simulated",
+                    runtime::provenance(first.result, second.result),
+                    runtime::only_in(a, b),
+                    runtime::only_in(b, a),
+                    runtime::compare({a, b}, margin),
+                    std::move(*curves)};
+}
+
+constexpr std::size_t kLongest = 48;  // bytes of a value; --json has it whole
+
+std::string shortened(const std::string& text) {
+  auto end = std::min(text.size(), kLongest);
+  while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // no character in halves
+  return end == text.size() ? text : text.substr(0, end) + " …";
+}
+
+/// "83 cycles → 91 cycles, +9.6 % [8.9, 10.3] % (99 %)"
+std::string difference_text(const infer::Difference& difference, Dimension unit) {
+  auto text = fmt::format("{} → {}", show(difference.a, unit), show(difference.b, unit));
+  if (difference.a == 0 || !std::isfinite(difference.low)) return text;
+  const double percent = 100 / std::fabs(difference.a);
+  text += fmt::format(", {:+.3g} %", percent * (difference.b - difference.a));
+  if (difference.exact()) return text + " in every repetition";
+  text += fmt::format(" [{:.3g}, {:.3g}] % ({:g} %)", percent * difference.low, percent * difference.high, 100 * (1 - runtime::kCurveChance));
+  return difference.likeness == Likeness::Ambiguous ? text + fmt::format(" of {} repetitions", difference.repetitions) : text;
+}
+
+/// "48 points: 47 SAME, 1 DIFFERENT: at n = 16 KiB 83 cycles → 91 cycles, …"
+std::string curve_text(const ComparedCurve& curve) {
+  auto text = fmt::format("{} point{}:", curve.points, curve.points == 1 ? "" : "s");
+  const char* comma = " ";
+  for (const auto& [count, what] : {std::pair{curve.same(), "SAME"}, {curve.different, "DIFFERENT"}, {curve.ambiguous, "AMBIGUOUS"}, {curve.undetermined, "without a value"}}) {
+    if (count) text += fmt::format("{}{} {}", std::exchange(comma, ", "), count, what);
+  }
+  if (curve.points == 0) text = "AMBIGUOUS";
+  if (!curve.why.empty()) text += ": " + curve.why;
+  if (const auto& worst = curve.worst) {
+    text += worst->at.empty() ? ":" : fmt::format(": at {}", worst->at);
+    if (worst->difference.repetitions > 0) text += " " + difference_text(worst->difference, curve.dimension);
+    if (!worst->why.empty()) text += fmt::format(" ({})", worst->why);
+  }
+  if (curve.only_in_a + curve.only_in_b > 0) text += fmt::format("; {} points only in A, {} only in B", curve.only_in_a, curve.only_in_b);
+  return text;
+}
+
+std::string text_of(const Comparison& two, bool all) {
+  auto text = two.experiment + (two.simulated ? "  SIMULATED" : "") + "\n";
+  for (const auto& change : two.changes) text += fmt::format("  {:<12}  {} → {}\n", change.what, change.a, change.b);
+  if (two.changes.empty()) text += "  the same device, driver, NVRTC, gexp, spec, seed and settings\n";
+  for (const auto& [list, side] : {std::pair{&two.only_in_a, "A"}, {&two.only_in_b, "B"}}) {
+    for (const auto& what : *list) text += fmt::format("  {} is only in {}\n", what, side);
+  }
+  std::size_t width = 8;
+  const auto shown = [&](Likeness likeness) { return all || likeness == Likeness::Different || likeness == Likeness::Ambiguous; };
+  for (const auto& row : two.findings) width = shown(row.likeness) ? std::max(width, row.id.size()) : width;
+  for (const auto& curve : two.curves) width = shown(curve.likeness) ? std::max(width, curve.stage.size() + curve.column.size() + 1) : width;
+  for (const auto& row : two.findings) {
+    if (!shown(row.likeness)) continue;
+    const auto values = row.values[0] == row.values[1] ? shortened(row.values[0]) : shortened(row.values[0]) + " → " + shortened(row.values[1]);
+    text += fmt::format("  {:<{}}  {:<9}  {}{}\n", row.id, width, infer::word(row.likeness), values, row.why.empty() ? "" : " (" + row.why + ")");
+  }
+  for (const auto& curve : two.curves) {
+    if (shown(curve.likeness)) text += fmt::format("  {:<{}}  {}\n", curve.stage + " " + curve.column, width, curve_text(curve));
+  }
+  return text;
+}
+
+Json json_of(const infer::Difference& difference) {
+  return {{"a", difference.a}, {"b", difference.b}, {"low", difference.low}, {"high", difference.high}, {"margin", difference.margin}, {"repetitions", difference.repetitions}};
+}
+
+Json json_of(const Comparison& two) {
+  Json json = {{"experiment", two.experiment}, {"changes", Json::array()}, {"only_in_a", two.only_in_a}, {"only_in_b", two.only_in_b}, {"findings", Json::array()}, {"curves", Json::array()}};
+  for (const auto& change : two.changes) json["changes"].push_back({{"what", change.what}, {"a", change.a}, {"b", change.b}});
+  for (const auto& row : two.findings) json["findings"].push_back({{"id", row.id}, {"verdict", infer::word(row.likeness)}, {"a", row.values[0]}, {"b", row.values[1]}, {"why", row.why}});
+  for (const auto& curve : two.curves) {
+    Json one = {{"stage", curve.stage},         {"column", curve.column},       {"unit", name(curve.dimension)},          {"verdict", infer::word(curve.likeness)},
+                {"points", curve.points},       {"same", curve.same()},         {"different", curve.different},           {"ambiguous", curve.ambiguous},
+                {"without_value", curve.undetermined}, {"only_in_a", curve.only_in_a}, {"only_in_b", curve.only_in_b}, {"why", curve.why},
+                {"worst", nullptr}};
+    if (const auto& worst = curve.worst) {
+      one["worst"] = {{"at", worst->at}, {"why", worst->why}};
+      one["worst"].update(json_of(worst->difference));
+    }
+    json["curves"].push_back(std::move(one));
+  }
+  return json;
+}
+
 }  // namespace
 
-int compare_command(const std::string& first, const std::string& second, const std::string& store, bool json) {
-  auto a = read_results(first, store), b = read_results(second, store);
+int compare_command(const Compare& options) {
+  auto a = read_results(options.first, options.store), b = read_results(options.second, options.store);
   for (const auto* results : {&a, &b}) {
     if (*results) continue;
     print(results->error(), nullptr);
     return kEnvironment;
   }
-  auto list = nlohmann::ordered_json::array();
-  std::size_t same = 0, all = 0, alone = 0;
-  const auto only_in = [&](const std::string& experiment, const std::string& path) {
-    ++alone;
-    list.push_back({{"experiment", experiment}, {"only_in", path}});
-    if (!json) fmt::print("{} is only in {}\n", experiment, path);
-  };
+  Json json = {{"schema", "gexp.compare/1"}, {"a", options.first}, {"b", options.second}, {"margin", options.margin / 100}, {"confidence", 1 - runtime::kCurveChance}, {"experiments", Json::array()}};
+  auto text = fmt::format("A = {}, B = {}\n", options.first, options.second);
+  Tally findings, curves;
+  std::vector<std::string> only_in_a, only_in_b;
+  bool alone = false;
   for (const auto& [name, result] : *a) {
     const auto other = b->find(name);
     if (other == b->end()) {
-      only_in(name, first);
+      only_in_a.push_back(name);
       continue;
     }
-    for (const auto& row : runtime::compare({&result, &other->second})) {
-      ++all, same += row.same ? 1 : 0;
-      list.push_back({{"experiment", name}, {"id", row.id}, {"same", row.same}, {"values", row.values}});
-      if (!row.same && !json) fmt::print("{}.{}: {} against {}\n", name, row.id, row.values[0], row.values[1]);
+    const auto two = compare_two(name, result, other->second, options.margin / 100);
+    if (!two) {
+      print(two.error(), nullptr);
+      return kEnvironment;
     }
+    for (const auto& row : two->findings) findings.count(row.likeness);
+    for (const auto& curve : two->curves) curves.count(curve.likeness);
+    alone = alone || !two->only_in_a.empty() || !two->only_in_b.empty();
+    text += "\n" + text_of(*two, options.all);
+    json["experiments"].push_back(json_of(*two));
   }
   for (const auto& [name, result] : *b) {
-    if (!a->contains(name)) only_in(name, second);
+    if (!a->contains(name)) only_in_b.push_back(name);
   }
-  if (json) fmt::print("{}\n", list.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
-  else fmt::print("{} of {} findings are the same\n", same, all);
-  return same == all && alone == 0 ? kDone : kNotHeld;
+  for (const auto& [list, side] : {std::pair{&only_in_a, "A"}, {&only_in_b, "B"}}) {
+    for (const auto& name : *list) text += fmt::format("\n{} is only in {}\n", name, side);
+  }
+  json["only_in_a"] = only_in_a, json["only_in_b"] = only_in_b;
+  json["findings"] = findings.json(), json["curves"] = curves.json();
+  if (options.json) fmt::print("{}\n", json.dump(1, ' ', false, Json::error_handler_t::replace));
+  else fmt::print("{}\nfindings  {}\ncurves    {}\n", text, findings.text(), curves.text());
+  const bool differ = findings.different + curves.different > 0 || alone || !only_in_a.empty() || !only_in_b.empty();
+  return differ || (options.strict && findings.ambiguous + curves.ambiguous > 0) ? kNotHeld : kDone;
 }
 
 }  // namespace gexp::cli

@@ -1,28 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <chrono>
+#include <memory>
+#include <string>
 
+#include "runtime/cli/app.h"
 #include "runtime/session.h"
 
 namespace gexp::cli {
 
-/// One line on stderr that is rewritten on a terminal; one plain line a stage elsewhere.
-class StderrProgress final : public runtime::Progress {
- public:
-  /// `prefix`: names the run where there are several; then nothing is rewritten.
-  explicit StderrProgress(bool quiet, std::string prefix = {});
-  void experiment(const std::string& name) override { experiment_ = name + " "; }
-  void stage(const std::string& name, std::size_t number, std::size_t of) override;
-  void point(const std::string& where, std::size_t done) override;
-  void notice(const std::string& text) override;
-  void finished() override;
-
- private:
-  bool quiet_;
-  std::string prefix_;
-  bool terminal_;
-  std::string experiment_, stage_;
-  std::chrono::steady_clock::time_point last_{};
-};
+/// Progress on stderr as the options ask: one line that is rewritten on a terminal; elsewhere a plain line a stage, and one every half a
+/// minute of a long one; with --json-progress an object a line; with --quiet nothing.
+/// `device`: names the run where there are several at once; then nothing is rewritten. `things`: what the points are called.
+std::unique_ptr<runtime::Progress> open_progress(const Common& common, const std::string& device = {}, const std::string& things = "points");
 
 }  // namespace gexp::cli

@@ -94,8 +94,8 @@ int replay_command(const Common& common) {
 
   catch_interrupts();
   keep_freed_memory();
-  StderrProgress progress(common.quiet);
-  const auto ran = run_on(*opened, own, *loaded, progress);
+  const auto progress = open_progress(common);
+  const auto ran = run_on(*opened, own, *loaded, *progress);
   for (const auto& problem : ran.problems) print(problem, &loaded->source);
   if (!ran.result) return ran.exit;
   if (!common.out.empty()) exit = save_result(*ran.result, common.out);
@@ -105,14 +105,15 @@ int replay_command(const Common& common) {
     if (!common.json) fmt::print("all {} findings are the same, byte for byte\n", before.findings.size());
     return exit;
   }
-  std::size_t same = 0;
-  const auto rows = runtime::compare({&before, &*ran.result});
+  std::size_t same = 0, different = 0;
+  const auto rows = runtime::compare({{saved->program, before, "there"}, {ran.program, *ran.result, "here"}});
   for (const auto& row : rows) {
-    if (row.same) ++same;
-    else if (!common.json) fmt::print("{}: {} there, {} here\n", row.id, row.values[0], row.values[1]);
+    if (row.likeness == infer::Likeness::Same) ++same;
+    if (row.likeness == infer::Likeness::Different) ++different;
+    if (row.likeness != infer::Likeness::Same && !common.json) fmt::print("{}  {}  {} there, {} here{}\n", row.id, infer::word(row.likeness), row.values[0], row.values[1], row.why.empty() ? "" : " (" + row.why + ")");
   }
-  if (!common.json) fmt::print("{} of {} findings are the same\n", same, rows.size());
-  return same < rows.size() ? kNotHeld : exit;
+  if (!common.json) fmt::print("{} of {} findings are the same, {} different\n", same, rows.size(), different);
+  return different > 0 ? kNotHeld : exit;
 }
 
 }  // namespace gexp::cli

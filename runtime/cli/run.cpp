@@ -185,7 +185,7 @@ int run_command(const Common& given) {
   }
   catch_interrupts();
   keep_freed_memory();
-  StderrProgress progress(common.quiet);
+  const auto progress = open_progress(common);
   auto opened = open_for_runs(common.device, common.seed.value_or(loaded->program.seed), common.templates);
   if (!opened) {
     print(opened.error(), nullptr);
@@ -193,7 +193,7 @@ int run_command(const Common& given) {
   }
   std::optional<runtime::CompileAhead> ahead;
   if (!opened->simulated()) ahead.emplace(*opened->kernels, known_shapes(*opened, *loaded));
-  const auto ran = run_on(*opened, common, *loaded, progress);
+  const auto ran = run_on(*opened, common, *loaded, *progress);
   for (const auto& problem : ran.problems) print(problem, &loaded->source);
   if (!ran.result) return ran.exit;
   if (!common.out.empty()) exit = save_result(*ran.result, common.out);

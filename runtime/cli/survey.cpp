@@ -68,6 +68,10 @@ int exit_of(const std::vector<Surveyed>& devices) {
   return worst(codes);
 }
 
+bool nothing_ran(const std::vector<Surveyed>& devices) {
+  return std::none_of(devices.begin(), devices.end(), [](const Surveyed& device) { return std::any_of(device.runs.begin(), device.runs.end(), [](const Ran& run) { return run.result.has_value(); }); });
+}
+
 /// Every experiment on one device, one after the other, over one connection; kernels are compiled meanwhile.
 Surveyed survey_device(const std::string& device, const Common& common, const Specs& specs, const Save& save, runtime::Progress& progress) {
   const Stopwatch watch;
@@ -135,8 +139,8 @@ std::vector<Surveyed> survey_devices(const std::vector<std::string>& devices, co
   std::vector<std::jthread> threads;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     threads.emplace_back([&, i] {
-      StderrProgress progress(common.quiet, devices.size() > 1 ? devices[i] : "");
-      surveyed[i] = survey_device(devices[i], common, specs, save, progress);
+      const auto progress = open_progress(common, devices.size() > 1 ? devices[i] : "");
+      surveyed[i] = survey_device(devices[i], common, specs, save, *progress);
     });
   }
   threads.clear();
@@ -144,28 +148,32 @@ std::vector<Surveyed> survey_devices(const std::vector<std::string>& devices, co
 }
 
 /// An experiment's results on all devices that have one.
-std::vector<const runtime::RunResult*> results_of(const std::vector<Surveyed>& devices, std::size_t experiment) {
-  std::vector<const runtime::RunResult*> results;
+std::vector<runtime::Side> results_of(const std::vector<Surveyed>& devices, std::size_t experiment) {
+  std::vector<runtime::Side> results;
   for (const auto& device : devices) {
-    if (experiment < device.runs.size() && device.runs[experiment].result) results.push_back(&*device.runs[experiment].result);
+    if (experiment >= device.runs.size() || !device.runs[experiment].result) continue;
+    const auto& run = device.runs[experiment];
+    results.push_back({run.program, *run.result, run.result->device.id});
   }
   return results;
 }
 
-std::string comparison_text(const std::vector<runtime::Compared>& rows, const std::vector<const runtime::RunResult*>& results) {
-  std::string text, same;
+std::string comparison_text(const std::vector<runtime::Compared>& rows, const std::vector<runtime::Side>& results) {
+  std::string text, same, unknown;
   std::size_t width = 8;
   for (const auto& row : rows) width = std::max(width, row.id.size());
   for (const auto& row : rows) {
-    if (row.same) {
-      same += (same.empty() ? "" : ", ") + row.id;
+    if (row.likeness == runtime::Likeness::Same || row.likeness == runtime::Likeness::Undetermined) {
+      auto& list = row.likeness == runtime::Likeness::Same ? same : unknown;
+      list += (list.empty() ? "" : ", ") + row.id;
       continue;
     }
-    text += fmt::format("  {:<{}}  differs:", row.id, width);
-    for (std::size_t i = 0; i < results.size(); ++i) text += fmt::format("{} {} {}", i ? "," : "", results[i]->device.id, row.values[i]);
-    text += "\n";
+    text += fmt::format("  {:<{}}  {}:", row.id, width, row.likeness == runtime::Likeness::Different ? "differs" : "may differ");
+    for (std::size_t i = 0; i < results.size(); ++i) text += fmt::format("{} {} {}", i ? "," : "", results[i].name, row.values[i]);
+    text += row.likeness == runtime::Likeness::Different ? "\n" : fmt::format(" ({})\n", row.why);
   }
-  return text + (same.empty() ? "" : fmt::format("  the same on all: {}\n", same));
+  if (!same.empty()) text += fmt::format("  the same on all: {}\n", same);
+  return text + (unknown.empty() ? "" : fmt::format("  undetermined on all: {}\n", unknown));
 }
 
 std::string all_comparisons(const std::vector<Surveyed>& devices, const Specs& specs) {
@@ -196,10 +204,10 @@ Json survey_json(const std::vector<Surveyed>& devices, const Specs& specs) {
     const auto results = results_of(devices, i);
     if (devices.size() > 1 && results.size() == devices.size()) {
       for (const auto& row : runtime::compare(results)) {
-        all["compared"].push_back({{"experiment", specs[i].program.experiment}, {"id", row.id}, {"same", row.same}, {"values", row.values}});
+        all["compared"].push_back({{"experiment", specs[i].program.experiment}, {"id", row.id}, {"same", row.likeness == runtime::Likeness::Same}, {"verdict", infer::word(row.likeness)}, {"values", row.values}, {"why", row.why}});
       }
     }
-    for (const auto* result : results) all["results"].push_back(Json::parse(runtime::to_json(*result)));
+    for (const auto& side : results) all["results"].push_back(Json::parse(runtime::to_json(side.result)));
   }
   for (const auto& device : devices) {
     for (std::size_t i = 0; i < specs.size(); ++i) {
@@ -316,6 +324,10 @@ int survey_command(const Common& common, const std::vector<std::string>& given) 
     return common.out.empty() ? kDone : save_result(result, devices->size() > 1 ? path_of(path, result.device.id) : path);
   });
   exit = exit_of(surveyed);
+  if (exit == kDone && nothing_ran(surveyed)) {
+    print(failure("E0734", "every experiment was left out: nothing was measured", "`gexp plan FILE` says what each needs"), nullptr);
+    exit = kEnvironment;
+  }
   if (common.json) {
     fmt::print("{}\n", survey_json(surveyed, specs).dump(1, ' ', false, Json::error_handler_t::replace));
     return exit;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "runtime/cli/app.h"
+#include "runtime/cli/progress.h"
 #include "runtime/jit/compiler.h"
 #include "runtime/sim/sim.h"
 #include "runtime/verify.h"
@@ -147,6 +147,8 @@ int verify_command(const Common& common, const Verify& options) {
   catch_interrupts();
   keep_freed_memory();
   runtime::Kernels kernels(*compiler, common.templates, {});
+  const auto progress = open_progress(common, {}, "devices");
+  std::size_t round = 0;
   nlohmann::ordered_json json;
   bool calibrated = true;
   for (const auto& [noise, suffix, said] : kNoises) {
@@ -157,10 +159,8 @@ int verify_command(const Common& common, const Verify& options) {
     how.session.interrupted = interrupted;
     how.session.time_limit = common.time_limit;
     how.session.jobs = common.jobs;
-    const bool terminal = isatty(STDERR_FILENO) && !common.quiet;
-    how.progress = [&](std::size_t done) {
-      if (terminal) fmt::print(stderr, "\r\033[K{} of {} devices", done, options.models);
-    };
+    progress->stage("noise " + std::string(noise), ++round, options.noise.size(), options.models);
+    how.progress = [&](std::size_t done) { progress->point("", done); };
     const auto source = [&, ending = suffix](std::uint64_t number) -> Result<runtime::KnownDevice> {
       const auto model = sim::read_model(fmt::format("drawn-{}{}", number, ending));
       if (!model) return model.error();
@@ -173,7 +173,7 @@ int verify_command(const Common& common, const Verify& options) {
       return runtime::KnownDevice{std::move(*backend), std::move(*structure)};
     };
     const auto verification = runtime::verify(loaded->program, kernels, source, how);
-    if (terminal) fmt::print(stderr, "\r\033[K");
+    progress->finished();
     if (!verification) {
       print(verification.error(), verification.error().code.starts_with("E06") ? nullptr : &loaded->source);
       return kSpec;

@@ -221,14 +221,24 @@ Value PointScope::of_samples(const std::string& name) const {
   return Value(values.size() > 1 ? std::sqrt(squares / static_cast<double>(values.size() - 1)) : 0.0, unit);
 }
 
-Result<Value> PointScope::spread(const compiler::Formula& inner) const {
-  std::vector<double> values;
+Result<std::vector<Value>> PointScope::by_run(const compiler::Formula& formula) const {
+  std::vector<Value> values;
   for (std::size_t r = 0; r < runs(); ++r) {
     PointScope one(table_, classes_, point_, stage_, outer_, 1);
     one.first_run_ = r;
-    auto value = compiler::evaluate(inner, one);
-    if (!value) return value;
-    const auto* n = value->get<Number>();
+    auto value = compiler::evaluate(formula, one);
+    if (!value) return value.error();
+    values.push_back(std::move(*value));
+  }
+  return values;
+}
+
+Result<Value> PointScope::spread(const compiler::Formula& inner) const {
+  std::vector<double> values;
+  const auto each = by_run(inner);
+  if (!each) return each.error();
+  for (const auto& value : *each) {
+    const auto* n = value.get<Number>();
     if (!n) return Value();
     values.push_back(n->number);
   }
@@ -263,6 +273,11 @@ Result<Value> PointScope::stable(const compiler::Formula& inner) const {
 Result<Value> at_point(const compiler::Formula& formula, const Table& table, const Classes& classes, std::size_t point,
                        const compiler::Stage& stage, const compiler::Scope& outer) {
   return compiler::evaluate(formula, PointScope(table, classes, point, stage, outer));
+}
+
+Result<std::vector<Value>> at_point_by_run(const compiler::Formula& formula, const Table& table, const Classes& classes, std::size_t point,
+                                           const compiler::Stage& stage, const compiler::Scope& outer) {
+  return PointScope(table, classes, point, stage, outer).by_run(formula);
 }
 
 }  // namespace gexp::infer

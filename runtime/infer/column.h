@@ -20,6 +20,8 @@ class PointScope final : public compiler::Scope {
 
   [[nodiscard]] const Value* lookup(const std::string& name) const override;
   [[nodiscard]] std::optional<Result<Value>> call(const compiler::Formula& call) const override;
+  /// What a formula is of each run by itself.
+  [[nodiscard]] Result<std::vector<Value>> by_run(const compiler::Formula& formula) const;
 
  private:
   struct Record;  ///< the record's runs, as a function of the record sees them

@@ -48,13 +48,6 @@ double rounding_of(const Curve& curve) {
   return 0.005 * most;
 }
 
-/// "n = 64 KiB, k = 2"
-std::string place(const Table& table, const Point& point) {
-  std::string text;
-  for (const auto& column : table.columns) text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", column, show(point.at.at(column)));
-  return text;
-}
-
 /// The sweep at whose end a curve's highest sample is, more than 3 % above what precedes it there; empty: there is none.
 std::string still_rises(const Table& table, const Curve& curve, const Curve::Sample& top) {
   const auto number = [&](const Point& point, const std::string& column) {

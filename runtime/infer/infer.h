@@ -42,4 +42,8 @@ Finding answer(const compiler::Question& question, const Table& table, const com
 Result<Value> at_point(const compiler::Formula& formula, const Table& table, const Classes& classes, std::size_t point,
                        const compiler::Stage& stage, const compiler::Scope& outer);
 
+/// The same over each repetition by itself.
+Result<std::vector<Value>> at_point_by_run(const compiler::Formula& formula, const Table& table, const Classes& classes, std::size_t point,
+                                           const compiler::Stage& stage, const compiler::Scope& outer);
+
 }  // namespace gexp::infer

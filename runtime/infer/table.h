@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lang/base/value.h"
@@ -47,5 +48,9 @@ struct Table {
   std::vector<std::string> columns;  ///< sweep names, outermost first
   std::vector<Point> points;
 };
+
+/// Coordinates as a reader would write them: "n = 64 KiB, k = 2"; empty for the only point of a stage without sweeps.
+std::string place(const std::vector<std::pair<std::string, Value>>& at);
+std::string place(const Table& table, const Point& point);
 
 }  // namespace gexp::infer

@@ -110,10 +110,9 @@ std::string others_text(const RunResult& result) {
   return text.empty() ? text : text + "\n";
 }
 
-/// "n = 64 KiB, k = 2"; the stage's only point has no coordinates.
+/// The stage's only point has no coordinates.
 std::string place_text(const infer::Table& table, const infer::Point& point) {
-  std::string where;
-  for (const auto& column : table.columns) where += fmt::format("{}{} = {}", where.empty() ? "" : ", ", column, show(point.at.at(column)));
+  const auto where = infer::place(table, point);
   return where.empty() ? "of the stage" : where;
 }
 

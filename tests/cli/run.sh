@@ -50,6 +50,37 @@ that 'in base units' grep -q '^1024,110$' out.txt
 expect 'of a stage that is not there' 2 'did you mean `capacity`' -- "$gexp" infer good.json --points capcity
 expect 'an expectation that fails' 1 '^  fail ' -- "$gexp" run -e 'gexp 1 experiment t memory A: u32[64KiB] in global stage s { pattern r = uniform(stride: 32B, span: 4KiB) launch grid 1 block 1 warm { chase A by r laps 2 via nc } timed lat each { chase A by r laps 2 via nc } repeat 3..3 find h: cycles = fastest(lat) } expect s.h == 1cycles' --device sim:gtx780
 
+# Progress: a line that never wraps on a terminal, plain lines elsewhere, JSON, or nothing.
+if command -v script >/dev/null; then
+  on_terminal() { TERM=xterm script -qec "stty cols $1; $2 '$gexp' run $structure --device sim:gtx780 --jobs 1" /dev/null </dev/null | tr '\r' '\n' >terminal.txt; }
+  on_terminal 50 ''
+  that 'on a terminal one line is rewritten' grep -qF "$(printf '\033[K[5/6] sets')" terminal.txt
+  that 'with a bar where the points are known' grep -qE '\[[56]/6\].* \[#*-*\].*  [0-9]+ of [0-9]+ points' terminal.txt
+  that 'in colour' grep -qF "$(printf '\033[36m')" terminal.txt
+  that 'no line wraps' test -z "$(sed 's/\x1b\[[0-9;]*[mK]//g' terminal.txt | grep -E '^\[[1-6]/6\]' | awk 'length > 49')"
+  that 'and it is gone before the result' grep -qF "$(printf '\033[K')SIMULATED" <(sed 's/\x1b\[[0-9;]*m//g' terminal.txt)
+  on_terminal 100 'NO_COLOR=1'
+  that 'NO_COLOR' test -z "$(grep -F "$(printf '\033[36m')" terminal.txt)"
+  on_terminal 100 'TERM=dumb'
+  that 'a dumb terminal gets plain lines' test -z "$(grep -F "$(printf '\033[K')" terminal.txt)"
+fi
+"$gexp" run $structure --device sim:gtx780 >out.txt 2>err.txt
+that 'elsewhere a line a stage' test "$(grep -cE '^\[[1-6]/6\] [a-z]+$' err.txt) $(wc -l <err.txt)" = '6 6'
+"$gexp" run $structure --device sim:gtx780 --quiet >out.txt 2>err.txt
+that '--quiet' test ! -s err.txt
+"$gexp" run $structure --device sim:gtx780 --json-progress >out.txt 2>err.txt
+command -v python3 >/dev/null && that 'progress as JSON' python3 -c "
+import json
+all = [json.loads(line) for line in open('err.txt')]
+stages = [e for e in all if e['event'] == 'stage']
+assert [e['stage'] for e in stages] == ['fetch', 'capacity', 'overflow', 'line', 'sets', 'policy'] and all[-1]['event'] == 'finished'
+assert stages[0] == {'event': 'stage', 'stage': 'fetch', 'number': 1, 'stages': 6, 'done': 0, 'of': 2, 'seconds': stages[0]['seconds']} and stages[1]['of'] is None
+assert any(e['event'] == 'point' and e['stage'] == 'sets' and 'extra = ' in e['at'] for e in all)
+assert [e['seconds'] for e in all] == sorted(e['seconds'] for e in all)"
+expect 'either JSON or quiet' 2 '--json-progress' -- "$gexp" run $structure --device sim:gtx780 --quiet --json-progress
+"$gexp" survey $structure shared/bank_stride.gexp --device sim:gtx780 --json-progress >out.txt 2>err.txt
+that 'of a survey' test "$(grep -c '"event":"finished","experiment":' err.txt)" -eq 2
+
 launched() { printf 'gexp 1\nexperiment t\nmemory A: u32[4KiB] in global\nstage s { launch %s timed t %s { load A at lane * 4B via cg } repeat 1 find v: %s = value(median(t)) }\n' "$1" "${2:-total}" "${3:-cycles}" >chosen.gexp; }
 launched 'grid 1 block 32 sm 12'
 expect 'a multiprocessor that is not there' 2 'there is no multiprocessor 12: the device has 12' -- "$gexp" run chosen.gexp --device sim:gtx780
@@ -68,11 +99,35 @@ expect 'a survey as JSON' 0 '"schema": "gexp.survey/1"' -- "$gexp" survey $struc
 mkdir empty
 expect 'a survey of an empty folder' 2 'holds no .gexp file' -- "$gexp" survey empty --device sim:gtx780
 expect 'one experiment twice' 2 'E0732' -- "$gexp" survey $structure $structure --device sim:gtx780
+expect 'a survey that leaves out everything' 3 'E0734' -- "$gexp" survey $structure --device sim:gtx560ti shared/bank_mode.gexp
 expect 'what a device lacks is left out' 0 'cache_structure  left out: ' -- "$gexp" survey $structure latency/spaces.gexp --device sim:gtx560ti
 cp -r surveyed again
-expect 'a result and itself' 0 'findings are the same' -- "$gexp" compare surveyed again
+expect 'a result and itself' 0 '^findings  [0-9]+ SAME, 0 DIFFERENT, 0 AMBIGUOUS$' -- "$gexp" compare surveyed again
+that 'its curves too' grep -qE '^curves    [0-9]+ SAME, 0 DIFFERENT, 0 AMBIGUOUS' out.txt
+that 'with nothing to explain' test "$(grep -c 'the same device, driver' out.txt)" -eq 2
+expect 'all of it' 0 '^  capacity.C +SAME +12 KiB$' -- "$gexp" compare surveyed again --all
 "$gexp" run $structure --device sim:gtx980 --quiet --out again/cache_structure.json >/dev/null 2>&1
-expect 'two devices' 1 'cache_structure.capacity.C: 12 KiB against 24 KiB' -- "$gexp" compare surveyed again
+expect 'two devices' 1 '^  capacity.C +DIFFERENT  12 KiB → 24 KiB$' -- "$gexp" compare surveyed again
+that 'which are named' grep -qE '^  device +sim:gtx780 .* → sim:gtx980 ' out.txt
+that 'curve by curve' grep -qE '^  line median\(lat\) +17 points: 17 DIFFERENT: at hole = 0 B 110 cycles → 82 cycles, -25.5 % in every repetition$' out.txt
+expect 'within a wide margin' 1 '^  capacity.C +DIFFERENT' -- "$gexp" compare surveyed again --margin 40
+that 'the latencies are the same' test -z "$(grep -E 'line median|capacity.hit' out.txt)"
+expect 'no margin' 2 '--margin' -- "$gexp" compare surveyed again --margin nan
+once='gexp 1 experiment once memory A: u32[64KiB] in global stage s { pattern r = uniform(stride: 32B, span: 4KiB) launch grid 1 block 1 warm { chase A by r laps 2 via nc } timed lat each { chase A by r laps 2 via nc } repeat 1..1 find h: cycles = fastest(lat) }'
+for device in gtx780 gtx980; do "$gexp" run -e "$once" --device sim:$device --quiet --out once-$device.json >out.txt 2>&1; done
+expect 'one repetition' 0 'AMBIGUOUS  110 cycles → 82 cycles \(too few repetitions: one on A\)' -- "$gexp" compare once-gtx780.json once-gtx980.json
+expect 'is too little under --strict' 1 '1 point: 1 AMBIGUOUS: 110 cycles → 82 cycles \(too few repetitions\)' -- "$gexp" compare once-gtx780.json once-gtx980.json --strict
+rm again/bank_stride.json
+expect 'an experiment on one side' 1 '^bank_stride is only in A$' -- "$gexp" compare surveyed again
+"$gexp" compare surveyed again --json >out.txt
+that 'a comparison is JSON' grep -q '"schema": "gexp.compare/1"' out.txt
+command -v python3 >/dev/null && that 'with every verdict' python3 -c "
+import json
+all = json.load(open('out.txt'))
+one = all['experiments'][0]
+assert all['only_in_a'] == ['bank_stride'] and [f for f in one['findings'] if f['id'] == 'capacity.C'] == [{'id': 'capacity.C', 'verdict': 'DIFFERENT', 'a': '12 KiB', 'b': '24 KiB', 'why': ''}]
+assert all['curves'] == {v.lower(): sum(c['verdict'] == v for c in one['curves']) for v in ('SAME', 'DIFFERENT', 'AMBIGUOUS', 'undetermined')}
+assert one['curves'][0]['worst']['a'] == 110"
 expect 'nothing to compare' 3 'holds no result' -- "$gexp" compare surveyed empty
 
 expect 'an unknown model' 3 'did you mean|gtx780' -- "$gexp" run $structure --device sim:gtx78
@@ -202,6 +257,7 @@ model 's/ways = 96/ways = 48/; s/"12 KiB"/"6 KiB"/'
 expect 'an edited model gives the edited answer' 1 'capacity.C +6 KiB' -- "$gexp" run $structure --device sim:model.toml
 that 'its published value fails' grep -q '^  fail ' out.txt
 
+expect 'an output without a name' 2 '--out' -- "$gexp" run $structure --device sim:gtx780 --out ''
 expect 'an output that is a folder' 3 'cannot write' -- "$gexp" run $structure --device sim:gtx780 --out "$work"
 expect 'an output in a folder that is not there' 3 'cannot write' -- "$gexp" run $structure --device sim:gtx780 --out none/x.json
 
@@ -281,6 +337,7 @@ slow=${long/1..100000/1..100000 until misses(lat) < 0}  # its least is one point
 expect 'a time budget' 4 'the time budget is used up' -- "$gexp" run -e "${slow/memory A/budget time 1s memory A}" --device sim:gtx780 --out late.json --quiet
 that 'it is kept too' grep -q '"ticks"' late.json
 expect '--time-limit' 4 'time of --time-limit is used up' -- "$gexp" run -e "${long/memory A/budget time 1s memory A}" --time-limit 1 --device sim:gtx780 --quiet
+expect 'a time limit that is no number' 2 '--time-limit.*number' -- "$gexp" run -e "$long" --time-limit nan --device sim:gtx780
 expect 'a time limit of nothing' 2 '--time-limit' -- "$gexp" run -e "$long" --time-limit 0 --device sim:gtx780
 expect 'a plan far above its budget' 2 'E0443.*the budget is 1 s' -- "$gexp" run -e "${long/memory A/budget time 1s memory A}" --device sim:gtx780
 expect 'more than 80 % of the memory' 2 'E0442' -- "$gexp" run -e "${long/1MiB/2700MiB}" --device sim:gtx780
@@ -311,6 +368,7 @@ expect 'verify on drawn devices' 0 'fetch.unit == model.nc.fetch +3 100.0 % ' --
 that 'it says which' grep -q '^t on 3 drawn devices without noise, sim:drawn-1 and on, ' out.txt
 expect 'with each noise' 0 'harsh' -- "$gexp" verify -e "$truth expect fetch.unit in 0B..model.nc.line" --models 3 --first 7 --noise none,real,harsh
 that 'one table each' test "$(grep -c '^t on 3 drawn devices' out.txt)" -eq 3
+expect 'its progress as JSON' 0 '"event":"point","stage":"noise none","at":"","done":1,"of":2' -- "$gexp" verify -e "$truth expect fetch.unit == model.nc.fetch" --models 2 --noise none --json-progress
 expect 'as JSON' 0 '"verdict": "right"' -- "$gexp" verify -e "$truth expect fetch.unit == model.nc.fetch" --models 2 --noise none --json --quiet
 that 'and nothing else' test "$(head -c 1 out.txt)" = '{'
 cp out.txt verdicts.json

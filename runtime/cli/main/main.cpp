@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <system_error>
 
@@ -29,6 +30,22 @@ void add_store(CLI::App& command, Common& common) {
   command.add_option("--store", common.store, "the file that keeps results, or none; by default what GEXP_STORE names, else gexp.db in this folder");
 }
 
+std::string some_name(const std::string& path) { return path.empty() ? "an empty name is no file" : ""; }
+
+void progress_of(CLI::App& command, Common& common) {
+  auto* quiet = command.add_flag("--quiet", common.quiet, "no progress");
+  command.add_flag("--json-progress", common.json_progress, "progress as JSON, an object a line on stderr")->excludes(quiet);
+}
+
+/// nan and inf pass for numbers elsewhere, and for limits where they are compared.
+std::string finite(const std::string& text, bool zero_too) {
+  double number = 0;
+  const bool fits = CLI::detail::lexical_cast(text, number) && std::isfinite(number) && (number > 0 || (zero_too && number == 0));
+  return fits ? std::string() : fmt::format("{} is no number {} 0", text, zero_too ? "from" : "above");
+}
+std::string above_zero(const std::string& text) { return finite(text, false); }
+std::string from_zero(const std::string& text) { return finite(text, true); }
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -44,13 +61,13 @@ int main(int argc, char** argv) {
   add_spec(*run, common);
   run->add_option("--device", common.device, "auto, cuda:N, cuda:all (every GPU here, at once), sim:NAME or sim:FILE.toml")->capture_default_str();
   run->add_option("--seed", common.seed, "seed of a simulated device, instead of the spec's");
-  run->add_option("--out", common.out, "save the result, records included, as this JSON file");
+  run->add_option("--out", common.out, "save the result, records included, as this JSON file")->check(some_name);
   run->add_flag("--json", common.json, "print the result as JSON, and nothing else, on stdout");
-  run->add_flag("--quiet", common.quiet, "no progress");
+  progress_of(*run, common);
   run->add_option("--jobs", common.jobs, "points measured at once on a simulated device; by default one for each core of this machine. The result is the same")
       ->check(CLI::Range(1, 1024));
-  run->add_option("--time-limit", common.time_limit, "seconds after which the run ends, instead of the file's budget")->check(CLI::PositiveNumber);
-  run->add_option("--launch-limit", common.launch_limit, "seconds after which one launch is taken to hang; 60 by default")->check(CLI::PositiveNumber);
+  run->add_option("--time-limit", common.time_limit, "seconds after which the run ends, instead of the file's budget")->check(above_zero);
+  run->add_option("--launch-limit", common.launch_limit, "seconds after which one launch is taken to hang; 60 by default")->check(above_zero);
 
   run->add_flag("--resume", common.resume, "go on with a run of the same that was broken off");
   add_store(*run, common);
@@ -60,13 +77,13 @@ int main(int argc, char** argv) {
   survey->add_option("files", files, "experiments, and folders of them; by default those of experiments/survey");
   survey->add_option("--device", common.device, "auto, cuda:N, cuda:all (every GPU here, at once), sim:NAME or sim:FILE.toml")->capture_default_str();
   survey->add_option("--seed", common.seed, "seed of a simulated device, instead of the specs'");
-  survey->add_option("--out", common.out, "save each result, as soon as it is there, in this folder: NAME.json");
+  survey->add_option("--out", common.out, "save each result, as soon as it is there, in this folder: NAME.json")->check(some_name);
   survey->add_flag("--json", common.json, "print all results as JSON, and nothing else, on stdout");
-  survey->add_flag("--quiet", common.quiet, "no progress");
+  progress_of(*survey, common);
   survey->add_option("--jobs", common.jobs, "points measured at once on a simulated device")->check(CLI::Range(1, 1024));
   survey->add_option("--templates", common.templates, "folder of CUDA templates instead of the built-in ones");
-  survey->add_option("--time-limit", common.time_limit, "seconds for all of them")->check(CLI::PositiveNumber);
-  survey->add_option("--launch-limit", common.launch_limit, "seconds after which one launch is taken to hang; 60 by default")->check(CLI::PositiveNumber);
+  survey->add_option("--time-limit", common.time_limit, "seconds for all of them")->check(above_zero);
+  survey->add_option("--launch-limit", common.launch_limit, "seconds after which one launch is taken to hang; 60 by default")->check(above_zero);
 
   survey->add_flag("--resume", common.resume, "go on with runs that were broken off; what is complete is run again");
   add_store(*survey, common);
@@ -112,32 +129,35 @@ int main(int argc, char** argv) {
   verify->add_option("--noise", verification.noise, "none, real (an H200's) and harsh (on every load), separated by commas")->check(CLI::IsMember({"none", "real", "harsh"}))->delimiter(',')->capture_default_str();
   verify->add_option("--seed", common.seed, "seed of the devices' chances, instead of the spec's");
   verify->add_option("--jobs", common.jobs, "devices at once; by default one for each core of this machine")->check(CLI::Range(1, 1024));
-  verify->add_option("--time-limit", common.time_limit, "seconds for one device, instead of the file's budget")->check(CLI::PositiveNumber);
+  verify->add_option("--time-limit", common.time_limit, "seconds for one device, instead of the file's budget")->check(above_zero);
   verify->add_flag("--all", verification.all, "list every reason and every wrong claim");
   verify->add_flag("--json", common.json, "every verdict as JSON");
-  verify->add_flag("--quiet", common.quiet, "no progress");
+  progress_of(*verify, common);
 
   auto* infer = app.add_subcommand("infer", "the findings again, from a saved result's records alone");
   infer->add_option("result", common.file, kResult)->required();
   add_store(*infer, common);
   auto* infer_json = infer->add_flag("--json", common.json, "print the result as JSON");
-  auto* infer_out = infer->add_option("--out", common.out, "save the result with the new findings");
+  auto* infer_out = infer->add_option("--out", common.out, "save the result with the new findings")->check(some_name);
   infer->add_option("--points", stage, "instead: what was measured at each point of this stage, comma-separated, to be drawn")->excludes(infer_json)->excludes(infer_out);
 
-  std::string first, second;
+  gexp::cli::Compare comparison;
   auto* compare = app.add_subcommand("compare", "how two saved results differ, or two folders of them; exit 1 where they do");
-  compare->add_option("first", first, "a result as `gexp infer` takes it, or a folder that `survey --out` wrote")->required();
+  compare->add_option("first", comparison.first, "a result as `gexp infer` takes it, or a folder that `survey --out` wrote")->required();
+  compare->add_option("second", comparison.second, "what it is compared with")->required();
+  compare->add_option("--margin", comparison.margin, "percent by which times and rates may differ and still be the same")->check(from_zero)->capture_default_str();
+  compare->add_flag("--strict", comparison.strict, "exit 1 where something is ambiguous, too");
+  compare->add_flag("--all", comparison.all, "list what is the same, too");
+  compare->add_flag("--json", comparison.json, "everything, as JSON");
   add_store(*compare, common);
-  compare->add_option("second", second, "what it is compared with")->required();
-  compare->add_flag("--json", json, "as JSON");
 
   auto* replay = app.add_subcommand("replay", "run a kept result once more: says what differs on this machine, then whether it finds the same; exit 1 where not");
   replay->add_option("result", common.file, kResult)->required();
   replay->add_option("--device", common.device, "another device than the result's own");
-  replay->add_option("--out", common.out, "save the new result as this JSON file");
+  replay->add_option("--out", common.out, "save the new result as this JSON file")->check(some_name);
   replay->add_option("--jobs", common.jobs, "points measured at once on a simulated device")->check(CLI::Range(1, 1024));
   replay->add_flag("--json", common.json, "print the new result as JSON, and nothing else, on stdout");
-  replay->add_flag("--quiet", common.quiet, "no progress");
+  progress_of(*replay, common);
   add_store(*replay, common);
 
   auto* exporting = app.add_subcommand("export", "a kept result as a file: FILE.gexpz (a bundle with all that a colleague needs), .json, .csv, .cu or .lock");
@@ -206,7 +226,10 @@ int main(int argc, char** argv) {
     if (*emit) return gexp::cli::emit_command(common, cubin ? "cubin" : ptx ? "ptx" : ir ? "ir" : spec ? "spec" : "cuda", stage, dump_after, arch);
     if (*verify) return gexp::cli::verify_command(common, verification);
     if (*infer) return gexp::cli::infer_command(common, stage);
-    if (*compare) return gexp::cli::compare_command(first, second, common.store, json);
+    if (*compare) {
+      comparison.store = common.store;
+      return gexp::cli::compare_command(comparison);
+    }
     if (*replay) return gexp::cli::replay_command(common);
     if (*exporting) return gexp::cli::export_command(common, stage);
     if (*naming) return gexp::cli::name_command(common, name);
