@@ -108,6 +108,11 @@ int main(int argc, char** argv) {
   auto* infer_out = infer->add_option("--out", common.out, "save the result with the new findings");
   infer->add_option("--points", stage, "instead: what was measured at each point of this stage, comma-separated, to be drawn")->excludes(infer_json)->excludes(infer_out);
 
+  std::string page;
+  auto* report = app.add_subcommand("report", "a saved result to look at: its findings and plots here, or as a page by itself");
+  report->add_option("result", common.file, "a file that `run --out` wrote")->required();
+  report->add_option("-o", page, "write this HTML page, with interactive charts; it needs no other file and no network");
+
   std::string first, second;
   auto* compare = app.add_subcommand("compare", "how two saved results differ, or two folders of them; exit 1 where they do");
   compare->add_option("first", first, "a file that `run --out` wrote, or a folder that `survey --out` did")->required();
@@ -147,6 +152,7 @@ int main(int argc, char** argv) {
     if (*emit) return gexp::cli::emit_command(common, cubin ? "cubin" : ptx ? "ptx" : ir ? "ir" : spec ? "spec" : "cuda", stage, dump_after, arch);
     if (*verify) return gexp::cli::verify_command(common, verification);
     if (*infer) return gexp::cli::infer_command(common, stage);
+    if (*report) return gexp::cli::report_command(common.file, page);
     if (*compare) return gexp::cli::compare_command(first, second, json);
     if (*devices) return gexp::cli::devices_command(device, json);
     if (*doctor) return gexp::cli::doctor_command();
