@@ -75,10 +75,10 @@ void mark(const compiler::Question& question, const Finding& finding, const comp
   // A latency class of the record is a level where the record, or its median, is drawn; else the same expression must be.
   const auto drawn = compiler::free_names(*plot.y);
   const bool of_y = asked.value && (compiler::show(*asked.value) == figure.y.name || (names(*asked.value, record) && std::find(drawn.begin(), drawn.end(), record) != drawn.end()));
-  const auto add = [&](const Value& value, bool level, const auto& interval) {
+  const auto add = [&](const Value& value, bool level, const auto& interval, const char* field = "") {
     const auto* number = value.get<Number>();
     if (!number || number->dimension != (level ? figure.y : figure.x).dimension) return;
-    figure.marks.push_back({finding.id, show(value), number->number, interval, level});
+    figure.marks.push_back({finding.id + field, show(value), number->number, interval, level});
   };
   const std::optional<std::pair<double, double>> none;
   if (over_x && places(question.analysis)) add(finding.value, false, finding.interval);
@@ -86,8 +86,8 @@ void mark(const compiler::Question& question, const Finding& finding, const comp
   if (const auto* fields = finding.value.get<Fields>(); fields && over_x && of_y && question.analysis == "saturation") {
     const auto field = [&](const char* name) { return fields->count(name) ? fields->at(name) : Value(); };
     const auto low = number_of(field("low")), high = number_of(field("high"));
-    add(field("knee"), false, low && high ? std::optional(std::pair(low->number, high->number)) : std::nullopt);
-    add(field("plateau"), true, none);
+    add(field("knee"), false, low && high ? std::optional(std::pair(low->number, high->number)) : std::nullopt, ".knee");
+    add(field("plateau"), true, none, ".plateau");
   }
   if (const auto* jumps = finding.value.get<List>(); jumps && over_x && of_y && question.analysis == "spikes" && jumps->size() <= kMostJumps) {
     for (const auto& jump : *jumps) {

@@ -39,7 +39,7 @@ std::string said(const Finding& finding) {
   if (!sets.empty()) {
     const auto* list = set_sizes(finding);
     const bool alike = list && std::all_of(list->begin(), list->end(), [&](const Value& size) { return size == list->front(); });
-    return alike || sizes.empty() ? fmt::format("{} sets of {} ways", sets, alike ? show(list->front()) : ways) : fmt::format("{} sets of {} ways", sets, sizes);
+    return fmt::format("{} set{} of {} ways", sets, sets == "1" ? "" : "s", alike ? show(list->front()) : sizes.empty() ? ways : sizes);
   }
   return name.empty() ? show(finding.value) : name;
 }

@@ -124,7 +124,7 @@ std::string provenance_html(const RunResult& result) {
   const auto& device = result.device;
   const bool simulated = device.kind == "simulated";
   row("device", escaped(fmt::format("{} ({}){}", device.name, device.id, simulated ? ", SIMULATED" : "")));
-  row("model", device.model_sha256.empty() ? "" : fmt::format("<code>sha256 {}</code>", escaped(device.model_sha256)));
+  row("model file", device.model_sha256.empty() ? "" : fmt::format("<code>sha256 {}</code>", escaped(device.model_sha256)));
   row("multiprocessors", device.sms ? fmt::format("{}, compute capability {}.{}", device.sms, device.compute_major, device.compute_minor) : "");
   row("SM clock", hertz(device.sm_clock_hz));
   row("memory clock", hertz(device.memory_clock_hz));

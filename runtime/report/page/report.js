@@ -150,12 +150,18 @@
       return [at(from), at(to)];
     }
 
+    // Whether curves end so far from each other that their names have room there.
+    endsApart() {
+      const height = (n) => this.log.y ? Math.log(n / this.low.y) / Math.log(this.high.y / this.low.y) : n / this.high.y;
+      const ends = this.figure.series.map((series) => height(series.dots.at(-1)[1])).sort((a, b) => a - b);
+      return ends.every((end, i) => i === 0 || end - ends[i - 1] > 0.06);
+    }
+
     axis(which, look, width) {
       const axis = this.figure[which], log = this.log[which];
       const [low, high] = which === 'x' ? this.window() : [0, this.high.y];
       const made = {
-        type: log ? 'log' : 'value', name: axisTitle(axis), nameLocation: which === 'x' ? 'middle' : 'end', nameGap: which === 'x' ? 30 : 12,
-        nameTextStyle: {color: look.ink, fontSize: 13, align: which === 'x' ? 'center' : 'left', padding: which === 'x' ? 0 : [0, 0, 0, -48]},
+        type: log ? 'log' : 'value', name: which === 'x' ? axisTitle(axis) : '', nameLocation: 'middle', nameGap: 30, nameTextStyle: {color: look.ink, fontSize: 13},
         axisLine: {show: which === 'x', lineStyle: {color: look.quiet}}, axisTick: {show: which === 'x', lineStyle: {color: look.quiet}},
         splitLine: {show: which === 'y', lineStyle: {color: look.line}}, minorSplitLine: {show: false},
         axisLabel: {color: look.quiet, fontSize: 12, hideOverlap: true, formatter: (n) => tick(n, axis.unit)}, animation: false,
@@ -167,7 +173,7 @@
       } else if (log) {
         Object.assign(made, {min: 2 ** Math.floor(Math.log2(this.low.y)), max: 2 ** Math.ceil(Math.log2(this.high.y))});
       } else {
-        made.min = this.low.y < 0 ? undefined : this.low.y > 0.6 * this.high.y && this.cloud ? Math.floor(this.low.y * 0.95) : 0;
+        made.scale = this.cloud && this.low.y > 0.6 * this.high.y && this.low.y < this.high.y;  // the scatter of single accesses, not their height
       }
       return made;
     }
@@ -176,7 +182,7 @@
     option(look, width, plain) {
       const {figure} = this;
       const named = figure.series.filter((series) => series.name);
-      const direct = named.length > 0 && named.length <= kLabelled && !this.cloud && width >= 560;
+      const direct = named.length > 0 && named.length <= kLabelled && !this.cloud && width >= 560 && this.endsApart();
       const legend = named.length > 0 && !direct;
       const places = figure.marks.filter((mark) => !mark.level), levels = figure.marks.filter((mark) => mark.level);
       const longest = Math.max(0, ...named.map((series) => series.name.length));
@@ -191,12 +197,12 @@
           symbol: kShapes[Math.floor(s / look.series.length) % kShapes.length], symbolSize: this.cloud ? 4 : each.dots.length > 200 ? 3 : 6, lineStyle: {width: 2}, emphasis: {focus: 'series', scale: 1.5}, z: 3,
         };
         if (this.cloud) Object.assign(made, {itemStyle: {opacity: 0.7}, large: false});
-        if (direct && each.name) Object.assign(made, {endLabel: {show: true, formatter: each.name, color: colour, fontSize: 12, fontWeight: 600, distance: 6}, labelLayout: {moveOverlap: 'shiftY'}});
+        if (direct && each.name) Object.assign(made, {endLabel: {show: true, formatter: each.name, color: colour, fontSize: 12, fontWeight: 600, distance: 6}});
         return made;
       });
       const label = (mark, where) => ({show: true, formatter: `${mark.finding} = ${mark.text}`, color: mark.level ? look.level : look.mark, fontSize: 12, fontWeight: 600, ...where});
       const marks = figure.marks.map((mark) => mark.level
-        ? {yAxis: mark.at, lineStyle: {color: look.level, type: 'dotted', width: 1.5}, label: label(mark, {position: 'insideEndTop'})}
+        ? {yAxis: mark.at, lineStyle: {color: look.level, type: 'dotted', width: 1.5}, label: label(mark, {position: 'insideStartTop'})}
         : {xAxis: mark.at, lineStyle: {color: look.mark, type: 'dashed', width: 2},
            label: label(mark, {position: 'end', distance: 4 + 17 * places.indexOf(mark), align: places.length && mark.at > middle ? 'right' : 'left'})});
       if (series.length) {
@@ -210,6 +216,7 @@
       return {
         animation: false, aria: {enabled: false}, backgroundColor: plain ? look.paper : 'transparent', textStyle: {fontFamily: 'system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif'},
         grid: {left: 14, right: direct ? 24 + 7.2 * longest : 26, top, bottom: plain ? 36 : 82, containLabel: true},
+        title: {text: axisTitle(figure.y), left: 8, top: legend ? 30 : 2, padding: 0, textStyle: {color: look.ink, fontSize: 13, fontWeight: 400}},  // upright, above its axis
         legend: {show: legend, type: plain ? 'plain' : 'scroll', top: 0, left: 0, right: 10, textStyle: {color: look.ink}, pageTextStyle: {color: look.ink}, pageIconColor: look.ink, itemHeight: 10},
         xAxis: this.axis('x', look, width), yAxis: this.axis('y', look, width),
         dataZoom: [{type: 'inside', filterMode: 'none', start: this.zoom[0], end: this.zoom[1], zoomOnMouseWheel: 'ctrl', moveOnMouseWheel: false},
@@ -327,7 +334,7 @@
 
     build() {
       const {raster} = this;
-      this.canvas = element('canvas', {width: this.columns, height: raster.rows.length, tabIndex: 0, role: 'img', 'aria-label': this.description()});
+      this.canvas = element('canvas', {tabIndex: 0, role: 'img', 'aria-label': this.description()});
       const height = Math.max(90, Math.min(360, raster.rows.length * Math.max(2, Math.floor(160 / raster.rows.length))));
       this.canvas.style.height = `${height}px`;
       this.readout = element('p', {className: 'readout', 'aria-live': 'polite'});
@@ -345,7 +352,10 @@
         this.keys, this.readout, element('p', {className: 'readout drawn', textContent: joined})));
       const show = (event) => {
         const box = this.canvas.getBoundingClientRect();
-        this.show(Math.floor((event.clientX - box.left) / box.width * this.columns), Math.floor((event.clientY - box.top) / box.height * raster.rows.length));
+        const {width, height} = this.canvas;
+        const pixel = (at, from, size, pixels) => Math.min(pixels - 1, Math.max(0, Math.floor((at - from) / size * pixels)));
+        const [, column, row] = this.slowest(pixel(event.clientX, box.left, box.width, width), pixel(event.clientY, box.top, box.height, height), width, height);
+        this.show(column, row);
       };
       this.canvas.addEventListener('pointermove', show);
       this.canvas.addEventListener('pointerdown', show);
@@ -374,23 +384,40 @@
         ? `${raster.rows[y].name}, ${where} ${trim(line.cells[x] - raster.rows[y].overhead)} cycles (${this.levelName(this.level(line.cells[x]))})` : `${raster.rows[y].name}: its walk ended before`;
     }
 
-    paint(canvas, look) {
+    // The slowest of the cells that a pixel covers, and where it is: no miss is lost between pixels.
+    slowest(x, y, width, height) {
+      const {cells} = this;
+      const [left, right] = [x, x + 1].map((at) => Math.floor(at * this.columns / width)), [top, bottom] = [y, y + 1].map((at) => Math.floor(at * cells.length / height));
+      let found = [0, left, top];
+      for (let row = top; row < Math.max(bottom, top + 1); ++row) {
+        for (let column = left, end = Math.min(Math.max(right, left + 1), cells[row].length); column < end; ++column) {
+          if (cells[row].cells[column] > found[0]) found = [cells[row].cells[column], column, row];
+        }
+      }
+      return found;
+    }
+
+    paint(canvas, look, width, height) {
+      canvas.width = Math.min(this.columns, Math.max(1, Math.round(width)));
+      canvas.height = Math.min(this.cells.length, Math.max(1, Math.round(height)));
       const context = canvas.getContext('2d');
-      const image = context.createImageData(this.columns, this.cells.length);
+      const image = context.createImageData(canvas.width, canvas.height);
       const words = new Uint32Array(image.data.buffer);
       const colours = [...this.raster.levels, 0].map((_, at) => { const c = parseInt(this.colour(at, look).slice(1), 16); return (255 << 24 | (c & 255) << 16 | (c & 0xff00) | c >> 16) >>> 0; });
       const known = new Map();
-      this.cells.forEach(({cells, length}, y) => {
-        for (let x = 0; x < length; ++x) {
-          let colour = known.get(cells[x]);
-          if (colour === undefined) known.set(cells[x], colour = colours[this.level(cells[x])]);
-          words[y * this.columns + x] = colour;
+      for (let y = 0; y < canvas.height; ++y) {
+        for (let x = 0; x < canvas.width; ++x) {
+          const [ticks] = this.slowest(x, y, canvas.width, canvas.height);
+          if (ticks === 0) continue;
+          let colour = known.get(ticks);
+          if (colour === undefined) known.set(ticks, colour = colours[this.level(ticks)]);
+          words[y * canvas.width + x] = colour;
         }
-      });
+      }
       context.putImageData(image, 0, 0);
     }
     draw(look = looks(isDark())) {
-      this.paint(this.canvas, look);
+      this.paint(this.canvas, look, this.canvas.clientWidth, this.canvas.clientHeight);
       const used = this.cells.some(({cells, length}) => cells.subarray(0, length).some((ticks) => this.level(ticks) === this.raster.levels.length));
       const names = this.raster.levels.map((level, at) => [at, `${this.levelName(at)} (${count(level.support)})`]);
       if (used) names.push([this.raster.levels.length, 'outlier: slower than any class']);
@@ -401,14 +428,14 @@
       }));
     }
     svg() {
-      const canvas = element('canvas', {width: this.columns, height: this.cells.length}), look = looks(false), {raster} = this;
-      this.paint(canvas, look);
+      const canvas = element('canvas'), look = looks(false), {raster} = this;
+      this.paint(canvas, look, 1400, 620);
       const key = raster.levels.map((level, at) => `<rect x="${40 + at * 190}" y="392" width="12" height="12" fill="${this.colour(at, look)}"/><text x="${58 + at * 190}" y="403">${escaped(this.levelName(at))}</text>`).join('');
       return `<svg xmlns="http://www.w3.org/2000/svg" width="760" height="420" font-family="sans-serif" font-size="13" fill="#1f2933"><rect width="760" height="420" fill="#fff"/><text x="40" y="24">${escaped(`${raster.stage}: ${raster.record} of every access`)}</text>` +
         `<image x="40" y="40" width="700" height="310" preserveAspectRatio="none" style="image-rendering:pixelated" href="${canvas.toDataURL()}"/><rect x="40" y="40" width="700" height="310" fill="none" stroke="#999"/>` +
         `<text x="40" y="370">0</text><text x="390" y="370" text-anchor="middle">access</text><text x="740" y="370" text-anchor="end">${count(raster.steps)}</text><text transform="translate(26 195) rotate(-90)" text-anchor="middle">runs</text>${key}</svg>`;
     }
-    resize() {}
+    resize() { this.draw(); }
   }
 
   // ---- the page
