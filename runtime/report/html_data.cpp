@@ -12,7 +12,7 @@ using Json = nlohmann::ordered_json;
 using runtime::Figure;
 using runtime::Raster;
 
-constexpr std::size_t kFigureDots = 12'000;  // drawn of one figure
+constexpr std::size_t kFigureDots = 6'000;  // drawn of one figure
 constexpr std::size_t kPageDots = 60'000;    // drawn of all
 
 Json axis_json(const runtime::Axis& axis) { return {{"name", axis.name}, {"unit", axis.dimension.none() ? "" : name(axis.dimension)}, {"log", axis.log}}; }

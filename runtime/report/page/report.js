@@ -388,13 +388,13 @@
     slowest(x, y, width, height) {
       const {cells} = this;
       const [left, right] = [x, x + 1].map((at) => Math.floor(at * this.columns / width)), [top, bottom] = [y, y + 1].map((at) => Math.floor(at * cells.length / height));
-      let found = [0, left, top];
+      let ticks = 0, at = left, of = top;
       for (let row = top; row < Math.max(bottom, top + 1); ++row) {
         for (let column = left, end = Math.min(Math.max(right, left + 1), cells[row].length); column < end; ++column) {
-          if (cells[row].cells[column] > found[0]) found = [cells[row].cells[column], column, row];
+          if (cells[row].cells[column] > ticks) [ticks, at, of] = [cells[row].cells[column], column, row];
         }
       }
-      return found;
+      return [ticks, at, of];
     }
 
     paint(canvas, look, width, height) {
