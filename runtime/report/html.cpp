@@ -151,6 +151,9 @@ std::string provenance_html(const RunResult& result) {
   return "<table class=\"provenance\"><tbody>\n" + rows + "</tbody></table>";
 }
 
+/// "2026-11-22T02:56:13Z" as people read it.
+std::string moment(const std::string& date) { return date.size() == 20 ? fmt::format("{} {} UTC", date.substr(0, 10), date.substr(11, 5)) : date; }
+
 /// Fills `{{name}}` holes; what is filled in is not looked at again.
 std::string filled(std::string_view page, const std::map<std::string_view, std::string>& holes) {
   std::string out;
@@ -183,7 +186,7 @@ std::string html(const compiler::Program& program, const RunResult& result, cons
                  {"doc", program.doc.empty() ? "" : fmt::format("<p class=\"doc\">{}</p>", escaped(program.doc))},
                  {"device", escaped(device.name)},
                  {"device_id", escaped(device.id)},
-                 {"date", escaped(result.date)},
+                 {"date", escaped(moment(result.date))},
                  {"summary", summary_html(result)},
                  {"notes", notes_html(result)},
                  {"findings", findings_html(result)},

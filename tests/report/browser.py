@@ -146,6 +146,8 @@ def work_with(browser, page):
     browser.emulate()
     browser.open(page)
     option = 'return gexp.figures[0].chart.getOption()'
+    ticks = browser.run(option + '.xAxis[0].axisLabel.customValues')
+    that('with ticks at powers of two', ticks == [1024, 2048, 4096, 8192, 16384], ticks)
     that('n is on a log axis', browser.run(option + '.xAxis[0].type') == 'log')
     mark = browser.run(option + '.series[0].markLine.data.map(mark => [mark.xAxis, mark.label.formatter])')
     that('the capacity is drawn', [12288, 'capacity.C = 12 KiB'] in mark, mark)
@@ -178,6 +180,14 @@ def work_with(browser, page):
     that('the hierarchy is drawn', '12 KiB' in browser.find('svg.hierarchy').text)
     paper = browser.driver.execute_cdp_cmd('Page.printToPDF', {'printBackground': False})['data']
     that('it prints', len(paper) > 20000)
+    browser.emulate(dark=True)
+    browser.run('dispatchEvent(new Event("beforeprint"))')
+    ink = browser.run(option + '.title[0].textStyle.color')
+    that('in dark ink', ink == '#1f2933', ink)
+    browser.run('dispatchEvent(new Event("afterprint"))')
+    ink = browser.run(option + '.title[0].textStyle.color')
+    that('and is dark again after', ink == '#e4e9ee', ink)
+    browser.emulate()
     that('no console error meanwhile', not browser.errors())
 
 

@@ -55,7 +55,8 @@
     setTimeout(() => URL.revokeObjectURL(url), 1000);
   };
 
-  const isDark = () => (root.dataset.theme ? root.dataset.theme === 'dark' : prefersDark.matches);
+  let printing = false;
+  const isDark = () => !printing && (root.dataset.theme ? root.dataset.theme === 'dark' : prefersDark.matches);
   const looks = (dark) => dark
     ? {dark, series: kDark, ink: '#e4e9ee', quiet: '#9aa7b4', line: '#2e3740', paper: '#14181d', mark: '#ff9d66', level: '#b6c0ca', hit: '#1d3a4d', stray: '#ffffff', blank: '#14181d'}
     : {dark, series: kLight, ink: '#1f2933', quiet: '#5b6875', line: '#e3e8ed', paper: '#ffffff', mark: '#a33b00', level: '#5b6875', hit: '#d6e6f2', stray: '#000000', blank: '#ffffff'};
@@ -166,7 +167,15 @@
         splitLine: {show: which === 'y', lineStyle: {color: look.line}}, minorSplitLine: {show: false},
         axisLabel: {color: look.quiet, fontSize: 12, hideOverlap: true, formatter: (n) => tick(n, axis.unit)}, animation: false,
       };
-      if (log) Object.assign(made, {logBase: axis.unit === 'B' || this.high[which] / this.low[which] < 1000 ? 2 : 10});
+      if (log) {
+        const base = axis.unit === 'B' || this.high[which] / this.low[which] < 1000 ? 2 : 10, exponent = (n) => Math.log(n) / Math.log(base);
+        made.logBase = base;
+        if (which === 'x') {  // a tick at each power, or at each second, third, … where they do not fit
+          const [first, last] = [Math.ceil(exponent(this.low.x) - 1e-9), Math.floor(exponent(this.high.x) + 1e-9)], step = Math.max(1, Math.ceil((exponent(high) - exponent(low)) / (width < 500 ? 5 : 12)));
+          const powers = Array.from({length: Math.max(0, last - first + 1)}, (_, i) => base ** (first + i)).filter((_, i) => i % step === 0);
+          if (powers.length > 1) made.axisLabel.customValues = made.axisTick.customValues = powers;
+        }
+      }
       if (which === 'x') {
         Object.assign(made, log ? {min: this.low.x, max: this.high.x} : {min: this.low.x, max: this.high.x === this.low.x ? this.low.x + 1 : this.high.x}, {splitNumber: width < 500 ? 4 : 8});
         if (!log && axis.unit === 'B') Object.assign(made, {interval: binary(axis, low, high) * (width < 500 ? 2 : 1), min: Math.floor(this.low.x / binary(axis, this.low.x, this.high.x)) * binary(axis, this.low.x, this.high.x) || 0});
@@ -215,7 +224,7 @@
       }
       return {
         animation: false, aria: {enabled: false}, backgroundColor: plain ? look.paper : 'transparent', textStyle: {fontFamily: 'system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif'},
-        grid: {left: 14, right: direct ? 24 + 7.2 * longest : 26, top, bottom: plain ? 36 : 82, containLabel: true},
+        grid: {left: 14, right: direct ? 24 + 7.2 * longest : 36, top, bottom: plain ? 36 : 82, containLabel: true},
         title: {text: axisTitle(figure.y), left: 8, top: legend ? 30 : 2, padding: 0, textStyle: {color: look.ink, fontSize: 13, fontWeight: 400}},  // upright, above its axis
         legend: {show: legend, type: plain ? 'plain' : 'scroll', top: 0, left: 0, right: 10, textStyle: {color: look.ink}, pageTextStyle: {color: look.ink}, pageIconColor: look.ink, itemHeight: 10},
         xAxis: this.axis('x', look, width), yAxis: this.axis('y', look, width),
@@ -247,7 +256,7 @@
           const {start, end} = this.chart.getOption().dataZoom[0];
           if (start === this.zoom[0] && end === this.zoom[1]) return;
           this.zoom = [start, end];
-          if (this.figure.x.unit === 'B' && !this.log.x) this.chart.setOption({xAxis: {interval: this.axis('x', looks(isDark()), this.box.clientWidth).interval}});
+          if (this.log.x || this.figure.x.unit === 'B') this.chart.setOption({xAxis: this.axis('x', looks(isDark()), this.box.clientWidth)});
         });
       }
       this.chart.setOption(this.option(look, this.box.clientWidth, false), true);
@@ -349,7 +358,8 @@
         element('div', {className: 'raster'},
           element('div', {className: 'side', textContent: `↓ ${raster.rows[0].name.split(' … ')[0]} … ${raster.rows.at(-1).name.split(' … ').at(-1)}`}), this.canvas,
           element('div', {className: 'ends'}, element('span', {textContent: '0'}), element('span', {textContent: 'access'}), element('span', {textContent: count(raster.steps)}))),
-        this.keys, this.readout, element('p', {className: 'readout drawn', textContent: joined})));
+        this.keys, this.readout, this.drawn = element('p', {className: 'readout drawn'})));
+      this.joined = joined;
       const show = (event) => {
         const box = this.canvas.getBoundingClientRect();
         const {width, height} = this.canvas;
@@ -418,6 +428,8 @@
     }
     draw(look = looks(isDark())) {
       this.paint(this.canvas, look, this.canvas.clientWidth, this.canvas.clientHeight);
+      const pixel = Math.ceil(this.columns / this.canvas.width) * Math.ceil(this.cells.length / this.canvas.height);
+      this.drawn.textContent = this.joined + (pixel > 1 ? ` As wide as it is here, a pixel is the slowest of up to ${pixel} cells.` : '');
       const used = this.cells.some(({cells, length}) => cells.subarray(0, length).some((ticks) => this.level(ticks) === this.raster.levels.length));
       const names = this.raster.levels.map((level, at) => [at, `${this.levelName(at)} (${count(level.support)})`]);
       if (used) names.push([this.raster.levels.length, 'outlier: slower than any class']);
@@ -465,7 +477,7 @@
   let width = innerWidth;
   addEventListener('resize', () => { if (innerWidth !== width) { width = innerWidth; figures.forEach((figure) => figure.resize()); } });
   // On paper: light, as wide as the sheet.
-  addEventListener('beforeprint', () => { root.removeAttribute('data-dark'); figures.forEach((figure) => { figure.resize(680); figure.draw(looks(false)); }); });
-  addEventListener('afterprint', () => { figures.forEach((figure) => figure.resize()); apply(); });
+  addEventListener('beforeprint', () => { printing = true; root.removeAttribute('data-dark'); figures.forEach((figure) => figure.resize(680)); });
+  addEventListener('afterprint', () => { printing = false; figures.forEach((figure) => figure.resize()); apply(); });
   window.gexp = {figures, drawn: performance.now()};
 })();
