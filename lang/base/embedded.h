@@ -14,5 +14,7 @@ struct File {
 const std::vector<File>& compiler_templates();
 const std::vector<File>& sim_models();
 const std::vector<File>& experiment_library();  ///< what `use` finds anywhere
+const std::vector<File>& report_page();    ///< template, style and script of a report
+const std::vector<File>& report_charts();  ///< the charting library that it carries
 
 }  // namespace gexp::embedded

@@ -75,6 +75,8 @@ int verify_command(const Common& common, const Verify& options);
 void keep_freed_memory();
 /// `points`: instead of the findings, what was measured at each point of this stage, comma-separated.
 int infer_command(const Common& common, const std::string& points);
+/// A saved result as a page (`page`: where to) or, without one, as text with its plots.
+int report_command(const Common& common, const std::string& page);
 /// What a run would do, without running it; `dot`: its graph instead.
 int plan_command(const Common& common, bool dot);
 /// What a plan that takes too long, or has too many points, is refused for (E044x).

@@ -24,7 +24,8 @@ allow runtime/cuda "$own|runtime/backend\.h|runtime/condition\.h|runtime/outcome
 allow runtime/worker "$own|runtime/backend\.h|runtime/condition\.h|runtime/outcome\.h|runtime/worker/.*"
 allow runtime/sim "$own|runtime/backend\.h|runtime/condition\.h|runtime/outcome\.h|runtime/qlru\.h|runtime/sim/.*"
 allow runtime/infer "$own|compiler/formula\.h|compiler/program\.h|runtime/outcome\.h|runtime/qlru\.h|runtime/infer/.*"
-allow runtime/report "$own|compiler/program\.h|runtime/result\.h|runtime/report/.*|runtime/infer/finding\.h|runtime/infer/table\.h"
+# A report gets what it draws as numbers (figures), and the spec's tokens to highlight it; it evaluates no formula and knows no latency class.
+allow runtime/report "$own|lang/(tokens|words)\.h|compiler/program\.h|runtime/(result|figures)\.h|runtime/report/.*|runtime/infer/finding\.h|runtime/infer/table\.h"
 allow runtime/store "$own|compiler/expand\.h|runtime/(point_log|points|result|result_json)\.h|runtime/store/.*"
 allow runtime "lang/base/.*|compiler/.*|runtime/[a-z_]+\.h|runtime/infer/.*|runtime/jit/compiler\.h"
 

@@ -142,6 +142,12 @@ int main(int argc, char** argv) {
   infer->add_option("--points", stage, "instead: what was measured at each point of this stage, comma-separated, to be drawn")->excludes(infer_json)->excludes(infer_out);
 
   gexp::cli::Compare comparison;
+  std::string page;
+  auto* report = app.add_subcommand("report", "a saved result to look at: its findings and plots here, or as a page by itself");
+  report->add_option("result", common.file, kResult)->required();
+  report->add_option("-o", page, "write this HTML page, with interactive charts; it needs no other file and no network");
+  add_store(*report, common);
+
   auto* compare = app.add_subcommand("compare", "how two saved results differ, or two folders of them; exit 1 where they do");
   compare->add_option("first", comparison.first, "a result as `gexp infer` takes it, or a folder that `survey --out` wrote")->required();
   compare->add_option("second", comparison.second, "what it is compared with")->required();
@@ -226,6 +232,7 @@ int main(int argc, char** argv) {
     if (*emit) return gexp::cli::emit_command(common, cubin ? "cubin" : ptx ? "ptx" : ir ? "ir" : spec ? "spec" : "cuda", stage, dump_after, arch);
     if (*verify) return gexp::cli::verify_command(common, verification);
     if (*infer) return gexp::cli::infer_command(common, stage);
+    if (*report) return gexp::cli::report_command(common, page);
     if (*compare) {
       comparison.store = common.store;
       return gexp::cli::compare_command(comparison);

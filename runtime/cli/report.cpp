@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A saved result to look at.
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "runtime/cli/app.h"
+#include "runtime/cli/saved.h"
+#include "runtime/figures.h"
+#include "runtime/report/html.h"
+#include "runtime/report/plot_text.h"
+#include "runtime/report/text.h"
+
+namespace gexp::cli {
+namespace {
+
+/// Columns of the terminal, or as COLUMNS says; 80 where neither tells.
+std::size_t terminal_columns() {
+  const char* set = std::getenv("COLUMNS");
+  if (const long columns = set ? std::strtol(set, nullptr, 10) : 0; columns > 0) return static_cast<std::size_t>(columns);
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+}  // namespace
+
+int report_command(const Common& common, const std::string& page) {
+  const auto saved = read_saved(common.file, common.store);
+  if (!saved) {
+    print(saved.error(), nullptr);
+    return kEnvironment;
+  }
+  const auto figures = runtime::figures(saved->program, saved->result, report::kHtmlCells);
+  if (!figures) {
+    print(figures.error(), nullptr);
+    return kEnvironment;
+  }
+  if (page.empty()) {
+    const bool colour = colour_on(STDOUT_FILENO);
+    fmt::print("{}", report::text(saved->program, saved->result, colour));
+    for (const auto& figure : figures->plots) {
+      const auto plot = report::plot_text(figure, terminal_columns(), colour);
+      fmt::print("{}{}", plot.empty() ? "" : "\n", plot);
+    }
+    return kDone;
+  }
+  if (auto written = write_file(page, report::html(saved->program, saved->result, *figures)); !written) {
+    print(written.error(), nullptr);
+    return kEnvironment;
+  }
+  fmt::print("saved as {}\n", page);
+  return kDone;
+}
+
+}  // namespace gexp::cli
