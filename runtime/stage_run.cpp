@@ -178,7 +178,7 @@ void StageRun::add_runs(const compiler::PointPlan& plan, infer::Point& point, Me
     measured.kernels.insert(measured.kernels.end(), std::make_move_iterator(kernels.begin()), std::make_move_iterator(kernels.end()));
     measured.effort = bench.new_effort();
   });
-  if (run_.options.log && point.runs.size() > first) log_round(plan.at, first, point, measured);
+  if (run_.options.log && (point.runs.size() > first || !point.outcome.done())) log_round(plan.at, first, point, measured);
 }
 
 void StageRun::log_round(const Coordinates& at, std::size_t first, const infer::Point& point, const Measured& measured) const {

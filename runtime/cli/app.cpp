@@ -18,6 +18,7 @@
 #include "runtime/cli/use.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/sim/sim.h"
+#include "runtime/store/store.h"
 #include "runtime/worker/worker.h"
 
 namespace gexp::cli {
@@ -91,6 +92,14 @@ Result<> check_writable(const std::string& path) {
   out.close();
   fs::remove(probe, error);
   if (!out) return failure("E0710", fmt::format("cannot write {}: {}", path, std::strerror(reason)), "name another file with --out");
+  return Ok{};
+}
+
+Result<> may_write(const std::string& path, const std::string& source) {
+  std::error_code error;
+  if (!fs::exists(path, error)) return Ok{};
+  if (store::is_database(path)) return failure("E0710", fmt::format("cannot write {}: it is a store of results, or another database", path), "name another file");
+  if (fs::exists(source, error) && fs::equivalent(path, source, error)) return failure("E0710", fmt::format("cannot write {}: it is what is read", path), "name another file");
   return Ok{};
 }
 

@@ -117,6 +117,8 @@ bool interrupted();
 
 /// Whether a file can be written there; the diagnostic (E0710) says why not. Leaves nothing behind.
 Result<> check_writable(const std::string& path);
+/// Whether a file may take that name: not that of a store, nor of `source`, which is being read. E0710.
+Result<> may_write(const std::string& path, const std::string& source);
 /// Whole or not at all: a temporary file beside it, then a rename. A file that was there leaves its permissions to the new one.
 Result<> write_file(const std::string& path, const std::string& text);
 Result<std::string> read_file(const std::string& path);

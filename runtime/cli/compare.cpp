@@ -25,7 +25,7 @@ using runtime::Likeness;
 Result<std::map<std::string, Saved>> read_results(const std::string& path, const std::string& store) {
   std::error_code error;
   std::vector<std::string> files;
-  if (fs::is_directory(path, error)) {
+  if (!of_store(path) && fs::is_directory(path, error)) {
     for (const auto& entry : fs::directory_iterator(path, error)) {
       if (entry.path().extension() == ".json") files.push_back(entry.path().string());
     }

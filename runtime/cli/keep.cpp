@@ -16,7 +16,7 @@ Result<Keeping> begin(const Opened& opened, const Common& common, const runtime:
   auto opened_store = store::Store::open(store_path(common.store), store::Store::Mode::Create);
   if (!opened_store) return opened_store.error();
   if (common.resume) {
-    auto before = opened_store->broken_off(store::fingerprint(head));
+    auto before = opened_store->take_over(store::fingerprint(head));
     if (!before) return before.error();
     if (*before) {
       progress.notice(fmt::format("going on with run {} of {}", (*before)->id, (*before)->date));
@@ -34,7 +34,7 @@ Result<Keeping> begin(const Opened& opened, const Common& common, const runtime:
 }  // namespace
 
 Result<Keeping> keep_run(const Opened& opened, const Common& common, const runtime::RunResult& head, runtime::Progress& progress) {
-  if (common.store == "none") {
+  if (common.store == kNoStore) {
     if (common.resume) return failure("E0914", "--resume needs a store", "leave out --store none");
     return Keeping();
   }
@@ -44,9 +44,9 @@ Result<Keeping> keep_run(const Opened& opened, const Common& common, const runti
   return Keeping();
 }
 
-int end_keeping(store::Recording& recording, const Common& common, const runtime::RunResult& result, runtime::Progress& progress) {
+int end_keeping(store::Recording& recording, const Common& common, const runtime::RunResult& result, bool failed, runtime::Progress& progress) {
   const auto path = store_path(common.store);
-  if (auto done = recording.finish(result); !done) {
+  if (auto done = recording.finish(result, failed); !done) {
     print(done.error(), nullptr);
     const auto rescue = fmt::format("/tmp/gexp-{}-{}.json", result.experiment, getpid());
     if (common.out.empty() && write_file(rescue, runtime::to_json(result))) fmt::print(stderr, "the result was saved as {} instead\n", rescue);

@@ -109,10 +109,10 @@ int replay_command(const Common& common) {
   const auto rows = runtime::compare({{saved->program, before, "there"}, {ran.program, *ran.result, "here"}});
   for (const auto& row : rows) {
     if (row.likeness == infer::Likeness::Same) ++same;
-    if (row.likeness == infer::Likeness::Different) ++different;
+    if (row.likeness == infer::Likeness::Different || row.likeness == infer::Likeness::Ambiguous) ++different;
     if (row.likeness != infer::Likeness::Same && !common.json) fmt::print("{}  {}  {} there, {} here{}\n", row.id, infer::word(row.likeness), row.values[0], row.values[1], row.why.empty() ? "" : " (" + row.why + ")");
   }
-  if (!common.json) fmt::print("{} of {} findings are the same, {} different\n", same, rows.size(), different);
+  if (!common.json) fmt::print("{} of {} findings are the same, {} are not, or may not be\n", same, rows.size(), different);
   return different > 0 ? kNotHeld : exit;
 }
 

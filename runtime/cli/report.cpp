@@ -46,6 +46,10 @@ int report_command(const Common& common, const std::string& page) {
     }
     return kDone;
   }
+  if (auto fine = may_write(page, common.file); !fine) {
+    print(fine.error(), nullptr);
+    return kEnvironment;
+  }
   if (auto written = write_file(page, report::html(saved->program, saved->result, *figures)); !written) {
     print(written.error(), nullptr);
     return kEnvironment;

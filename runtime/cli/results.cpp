@@ -6,12 +6,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "lang/base/sha256.h"
 #include "runtime/cli/lockfile.h"
 #include "runtime/cli/saved.h"
 #include "runtime/points.h"
+#include "runtime/sim/sim.h"
 
 namespace gexp::cli {
 namespace {
@@ -74,12 +77,27 @@ int export_csv(const Saved& saved, const std::string& wanted, const std::string&
   return kDone;
 }
 
+/// The text of a simulated device's model, where it is the same here.
+std::string own_model(const runtime::DeviceInfo& device) {
+  if (device.kind != "simulated") return "";
+  const auto model = sim::read_model(device.id.substr(std::string_view("sim:").size()));
+  return model && sha256_hex(model->text()) == device.model_sha256 ? model->text() : "";
+}
+
 /// Into a temporary file beside it first: nothing half-made takes the name.
 int export_bundle(const Common& common, const std::string& to) {
   auto kept = find_kept(common.file, common.store);
   if (!kept) return report_problem(kept.error());
-  const auto temporary = fmt::format("{}.{}.tmp", to, getpid());
   std::error_code error;
+  for (const char* beside : {"-wal", "-shm"}) {
+    if (fs::exists(to + beside, error)) return report_problem(failure("E0710", fmt::format("{} is a store that is in use, or was when it was left ({}{} is there)", to, to, beside), "name another file"));
+  }
+  if (store::is_database(to)) {
+    auto before = store::Store::open(to, Mode::Read);
+    const auto held = before ? before->list() : Result<std::vector<store::Entry>>(before.error());
+    if (!held || held->size() != 1 || (*kept && fs::equivalent(to, (*kept)->store.path(), error))) return report_problem(failure("E0710", fmt::format("{} is a database that is there already, and no other bundle", to), "name another file"));
+  }
+  const auto temporary = fmt::format("{}.{}.tmp", to, getpid());
   fs::remove(temporary, error);
   Result<> made = Ok{};
   if (*kept) {
@@ -91,7 +109,7 @@ int export_bundle(const Common& common, const std::string& to) {
     if (!result) return report_problem(result.error());
     auto target = store::Store::open(temporary, Mode::Create);
     if (!target) made = target.error();
-    else if (auto added = target->add(*result); !added) made = added.error();
+    else if (auto added = target->add(*result, own_model(result->device)); !added) made = added.error();
     if (made) made = target->alone();
   }
   if (made) {
@@ -119,6 +137,7 @@ int export_cuda(const Common& common) {
   auto kernels = (*kept)->store.kernels((*kept)->entry.id);
   if (!kernels) return report_problem(kernels.error());
   std::string text;
+  if (kernels->empty()) return report_problem(failure("E0916", fmt::format("{} holds no CUDA text", common.file), "`gexp emit` makes it anew"));
   for (const auto& kernel : *kernels) text += fmt::format("// kernel {} from {}\n{}\n", kernel.key, kernel.file, *kernel.cuda);
   return export_text(text, common.out);
 }
@@ -141,9 +160,10 @@ int results_command(const Common& common, const store::Filter& filter) {
 }
 
 int name_command(const Common& common, const std::string& name) {
-  const bool number = !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
-  if (number || name == "last" || name.find_first_of("/: \t\n") != std::string::npos) {
-    return report_problem(failure("E0916", fmt::format("`{}` cannot name a result", name), "a name is no number, not `last`, and has no `/`, `:` or space"));
+  constexpr std::size_t kLongest = 64;
+  const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) { return c < 128 && (std::isalnum(c) || c == '_' || c == '-'); });
+  if (of_store(name) || name == kNoStore || name.starts_with('-') || !plain || name.size() > kLongest) {
+    return report_problem(failure("E0916", "that cannot name a result", "a name is of letters, digits, `_` and `-`, at most 64 of them, no number, and not `last`"));
   }
   auto opened = store::Store::open(store_path(common.store), Mode::Write);
   if (!opened) return report_problem(opened.error());
@@ -175,12 +195,19 @@ int prune_command(const Common& common, const Prune& which) {
     std::erase_if(*entries, [](const auto& entry) { return !entry.name.empty(); });
     chosen = std::move(*entries);
   }
-  std::erase_if(chosen, [](const auto& entry) { return entry.state == store::kRunning; });
+  // One that was named, of another host, may be left over from a machine that is no more.
+  char own_host[256] = {};
+  gethostname(own_host, sizeof own_host - 1);
+  std::erase_if(chosen, [&](const auto& entry) {
+    const bool stays = entry.state == store::kRunning && (which.results.empty() || entry.host == own_host);
+    if (stays) fmt::print("result {} is still running: it stays\n", entry.id);
+    return stays;
+  });
   std::vector<std::int64_t> ids;
   for (const auto& entry : chosen) ids.push_back(entry.id);
   fmt::print("{}", chosen.empty() ? "" : list_text(chosen));
   if (which.dry || ids.empty()) {
-    fmt::print("{} results would go\n", ids.size());
+    fmt::print("{} results {}\n", ids.size(), which.dry ? "would go" : "removed");
     return kDone;
   }
   if (auto done = opened->remove(ids); !done) return report_problem(done.error());
@@ -191,6 +218,8 @@ int prune_command(const Common& common, const Prune& which) {
 
 int export_command(const Common& common, const std::string& stage) {
   const auto ending = fs::path(common.out).extension().string();
+  if (auto fine = may_write(common.out, common.file); !fine && ending != ".gexpz") return report_problem(fine.error());
+  if (auto writable = check_writable(common.out); !writable) return report_problem(writable.error());
   if (ending == ".gexpz") return export_bundle(common, common.out);
   if (ending == ".cu") return export_cuda(common);
   if (ending != ".json" && ending != ".csv" && ending != ".lock") {

@@ -147,7 +147,7 @@ Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, runtime::
     ran.exit = exit_of(result);
   }
   if (*kept) {
-    if (const int lost = end_keeping(**kept, common, result, progress); lost != kDone && ran.exit < kEnvironment) ran.exit = lost;
+    if (const int lost = end_keeping(**kept, common, result, !ran.problems.empty(), progress); lost != kDone && ran.exit < kEnvironment) ran.exit = lost;
   }
   return ran;
 }
@@ -178,7 +178,9 @@ int run_command(const Common& given) {
   if (!loaded) return exit;
   if (common.device == "cuda:all") return run_on_all(common, *loaded);
   if (!common.out.empty()) {
-    if (auto writable = check_writable(common.out); !writable) {
+    auto writable = may_write(common.out, loaded->source.path());
+    if (writable) writable = check_writable(common.out);
+    if (!writable) {
       print(writable.error(), nullptr);
       return kEnvironment;
     }

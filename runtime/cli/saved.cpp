@@ -30,17 +30,19 @@ Result<std::optional<Kept>> only_one(const std::string& path) {
   if (!opened) return opened.error();
   auto all = opened->list();
   if (!all) return all.error();
-  if (all->size() != 1) return failure("E0914", fmt::format("{} holds {} results", path, all->size()), fmt::format("write {}:1 for result 1, or {}:last", path, path));
+  if (all->size() != 1) return failure("E0914", fmt::format("{} holds {} results", path, all->size()), all->empty() ? "" : fmt::format("write {}:{} for result {}, or {}:last", path, all->front().id, all->front().id, path));
   return std::optional<Kept>(Kept{std::move(*opened), all->front()});
 }
 
 }  // namespace
 
+bool of_store(const std::string& reference) { return reference == "last" || (!reference.empty() && reference.find_first_not_of("0123456789") == std::string::npos); }
+
 std::string store_path(const std::string& named) { return named.empty() ? store::kDefaultPath : named; }
 
 Result<std::optional<Kept>> find_kept(const std::string& reference, const std::string& store) {
   std::error_code error;
-  if (fs::is_regular_file(reference, error)) {
+  if (!of_store(reference) && fs::is_regular_file(reference, error)) {
     if (store::is_database(reference)) return only_one(reference);
     return std::optional<Kept>();
   }
@@ -48,6 +50,7 @@ Result<std::optional<Kept>> find_kept(const std::string& reference, const std::s
     return kept_in(reference.substr(0, colon), reference.substr(colon + 1));
   }
   const auto path = store_path(store);
+  if (path == kNoStore) return failure("E0711", fmt::format("there is no file {}", reference));
   if (!fs::exists(path, error)) return failure("E0711", fmt::format("there is no file {}, and no store {} that could hold it", reference, path), "`gexp run` makes a store; --store names another");
   return kept_in(path, reference);
 }

@@ -24,9 +24,12 @@ struct Kept {
   store::Store store;
   store::Entry entry;
 };
+/// A number or `last`: never a file; `./7` is one.
+bool of_store(const std::string& reference);
 /// Nothing where the reference is a JSON file.
 Result<std::optional<Kept>> find_kept(const std::string& reference, const std::string& store);
 
+inline constexpr const char* kNoStore = "none";
 /// The store that a command line names; empty: the default.
 std::string store_path(const std::string& named);
 

@@ -140,7 +140,7 @@ Finding cache_sets(const Context& context) {
   settle_pairs(*growth, grouped, line_bytes);
   auto& [groups, late] = grouped;
   if (!groups.empty() && !settle_sizes(*growth, groups, line_bytes)) {
-    return undetermined(context, "two sets differ by one line each from all others, and lines miss so rarely that one may be counted to the wrong set: more orders or repetitions would decide");
+    return undetermined(context, "two sets differ by one line each from all others: one may be counted to the wrong set; more orders or repetitions would decide");
   }
 
   const auto fitted = base.present;

@@ -19,6 +19,7 @@
 namespace gexp::infer {
 namespace {
 
+constexpr std::size_t kManySets = 8;
 constexpr double kUnseen = 1e-3;         // chance that a line of an overflowing set is not seen at any point
 constexpr double kHidden = 0.002;   // share of laps that jitter may leave without a miss
 constexpr double kFiltered = 0.15;  // the same behind another level, which may hold the line that is absent
@@ -278,8 +279,10 @@ bool settle_sizes(const Growth& growth, std::vector<Group>& groups, std::int64_t
     else if (own + 1 == size) fewer.push_back(g);
     else if (own != size) return true;
   }
-  if (more.size() != 1 || fewer.size() != 1 || groups[fewer[0]].onset >= groups[more[0]].onset) return true;
-  if (!may_be_unseen(growth, groups[fewer[0]], groups[more[0]].onset)) return true;
+  if (more.size() != 1 || fewer.size() != 1) return true;
+  // Of many sets one that is larger by one and one that is smaller by one are hardly built so, however it came about.
+  const bool odd = groups.size() > kManySets && index_of(growth, groups, line_bytes).mapping == "not bit-defined";
+  if (groups[fewer[0]].onset >= groups[more[0]].onset || !may_be_unseen(growth, groups[fewer[0]], groups[more[0]].onset)) return !odd;
   for (std::size_t at = 0; at < groups[more[0]].lines.size(); ++at) {
     auto moved = groups;
     auto& from = moved[more[0]].lines;

@@ -64,7 +64,7 @@ SetIndex index_of(const Growth& growth, const std::vector<Group>& groups, std::i
 
 /// Sets that are equal but for a line too many in one and too few in another that overflowed before: the line may have been seen
 /// first when the later one overflowed. If sets of one size follow a simple function of the address, which all other lines
-/// confirm, it was. True: nothing is left open; the groups may have changed.
+/// confirm, it was. Of many sets without a function such a pair stays open. True: nothing is left open; the groups may have changed.
 bool settle_sizes(const Growth& growth, std::vector<Group>& groups, std::int64_t line_bytes);
 
 }  // namespace gexp::infer

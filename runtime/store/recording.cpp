@@ -54,8 +54,25 @@ std::shared_ptr<const runtime::Round> Recording::known(const std::string& stage,
 }
 
 Result<> Recording::write_stage(std::size_t number, const runtime::StageResult& stage) {
-  return write(database_.prepare("INSERT OR REPLACE INTO stages VALUES (?, ?, ?)"),
+  return put_stage("INSERT OR REPLACE", number, stage);
+}
+
+Result<> Recording::put_stage(const std::string& how, std::size_t number, const runtime::StageResult& stage) {
+  return write(database_.prepare(how + " INTO stages VALUES (?, ?, ?)"),
                [&](Statement& row) { row.bind(0, id_).bind(1, static_cast<std::int64_t>(number)).bind_blob(2, packed(runtime::stage_to_json(stage))); });
+}
+
+/// A stage that was stopped has all points whose rounds are kept, those of earlier attempts too; one that was not reached this time
+/// stays as an earlier attempt left it.
+Result<> Recording::end_stage(std::size_t number, const runtime::StageResult& stage) {
+  if (stage.status != runtime::StageResult::Status::Stopped) {
+    auto done = write_stage(number, stage);
+    return done ? drop_unwanted(stage) : done;
+  }
+  if (stage.table.timed.empty()) return put_stage("INSERT OR IGNORE", number, stage);
+  auto without = stage;
+  without.table.points.clear();
+  return write_stage(number, without);
 }
 
 Result<> Recording::write_round(const std::string& stage, const runtime::Round& round, const std::string& bytes) {
@@ -93,14 +110,13 @@ Result<> Recording::drop_unwanted(const runtime::StageResult& stage) {
   return Ok{};
 }
 
-Result<> Recording::write_end(const runtime::RunResult& result) {
+Result<> Recording::write_end(const runtime::RunResult& result, bool failed) {
   auto transaction = Transaction::begin(database_);
   if (!transaction) return transaction.error();
   std::int64_t points = 0, records = 0;
   for (std::size_t i = 0; i < result.stages.size(); ++i) {
     const auto& stage = result.stages[i];
-    if (auto done = write_stage(i, stage); !done) return done;
-    if (auto done = drop_unwanted(stage); !done) return done;
+    if (auto done = end_stage(i, stage); !done) return done;
     for (const auto& point : stage.table.points) {
       ++points;
       for (const auto& run : point.runs) records += static_cast<std::int64_t>(run.ticks.size());
@@ -113,15 +129,15 @@ Result<> Recording::write_end(const runtime::RunResult& result) {
   const auto judged = std::count_if(result.expectations.begin(), result.expectations.end(), [](const auto& expect) { return expect.status != Status::NotHere; });
   const auto held = std::count_if(result.expectations.begin(), result.expectations.end(), [](const auto& expect) { return expect.status == Status::Pass || expect.status == Status::ExpectedFail; });
   done = write(database_.prepare("UPDATE runs SET state = ?, seconds = ?, findings = ?, found = ?, expectations = ?, held = ?, points = ?, records = ?, owner = '' WHERE id = ?"), [&](Statement& row) {
-    row.bind(0, state_word(result.end)).bind(1, result.seconds).bind(2, static_cast<std::int64_t>(result.findings.size())).bind(3, static_cast<std::int64_t>(found));
+    row.bind(0, failed ? kFailed : state_word(result.end)).bind(1, result.seconds).bind(2, static_cast<std::int64_t>(result.findings.size())).bind(3, static_cast<std::int64_t>(found));
     row.bind(4, static_cast<std::int64_t>(judged)).bind(5, static_cast<std::int64_t>(held)).bind(6, points).bind(7, records).bind(8, id_);
   });
   return done ? transaction->commit() : done;
 }
 
-Result<> Recording::finish(const runtime::RunResult& result) {
+Result<> Recording::finish(const runtime::RunResult& result, bool failed) {
   const std::lock_guard lock(mutex_);
-  if (!problem_) note(write_end(result));
+  if (!problem_) note(write_end(result, failed));
   if (problem_) return *problem_;
   return Ok{};
 }

@@ -8,7 +8,7 @@ namespace gexp::store {
 /// SQL that leads from each version of the schema to the next; a released one is never changed, a new one is added.
 inline const std::vector<std::string> kVersions = {R"sql(
 CREATE TABLE runs (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,  -- a number stands for one result, for ever
   name TEXT UNIQUE,
   experiment TEXT NOT NULL, spec_path TEXT NOT NULL, spec_sha256 TEXT NOT NULL,
   device TEXT NOT NULL, device_name TEXT NOT NULL, simulated INTEGER NOT NULL,

@@ -92,14 +92,19 @@ std::string uri_of(const std::string& path, const char* how) {
 
 Result<Database> Database::open(const std::string& path, Mode mode) {
   std::error_code error;
+  if (path.empty()) return failure("E0910", "an empty name is no store");
   if (std::filesystem::is_directory(path, error)) return failure("E0910", fmt::format("cannot open {}: it is a folder", path), "name a file with --store");
   if (mode != Mode::Create && !std::filesystem::exists(path, error)) return failure("E0910", fmt::format("there is no store {}", path), "`gexp run` makes one; --store names another");
+  const std::string name = path.front() == ':' || path.rfind("file:", 0) == 0 ? "./" + path : path;  // names with a meaning of their own for SQLite
   sqlite3* raw = nullptr;
   const int flags = mode == Mode::Create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : mode == Mode::Write ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
-  int code = sqlite3_open_v2(path.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, nullptr);
+  int code = sqlite3_open_v2(name.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, nullptr);
   std::unique_ptr<sqlite3, Close> database(raw);
   const auto look = [&] { return sqlite3_exec(raw, "SELECT 1 FROM sqlite_schema LIMIT 1", nullptr, nullptr, nullptr); };
   if (code == SQLITE_OK) sqlite3_busy_timeout(raw, kPatience), code = look();
+  if (mode == Mode::Read && code != SQLITE_OK && std::filesystem::exists(path + "-wal", error) && std::filesystem::file_size(path + "-wal", error) > 0) {
+    return failure("E0910", fmt::format("{} cannot be read where it is: what was written last lies beside it ({}-wal), in a folder that cannot be written", path, path), "copy both files to another folder");
+  }
   if (mode == Mode::Read && ((code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY)) {
     code = sqlite3_open_v2(uri_of(path, kUnchanging).c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, nullptr);
     database.reset(raw);

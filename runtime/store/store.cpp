@@ -367,7 +367,9 @@ Result<std::unique_ptr<Recording>> Store::begin(const runtime::RunResult& head, 
   return std::make_unique<Recording>(std::move(own->database_), id, false);
 }
 
-Result<std::optional<Entry>> Store::broken_off(const std::string& wanted) {
+Result<std::optional<Entry>> Store::take_over(const std::string& wanted) {
+  auto transaction = Transaction::begin(database_);  // of two that want it, one gets it
+  if (!transaction) return transaction.error();
   auto query = database_.prepare(fmt::format("SELECT {} FROM runs WHERE fingerprint = ? ORDER BY id DESC LIMIT 1", kColumns));
   if (!query) return query.error();
   query->bind(0, wanted);
@@ -376,22 +378,24 @@ Result<std::optional<Entry>> Store::broken_off(const std::string& wanted) {
   if (!*row) return std::optional<Entry>();
   auto entry = entry_of(*query);
   if (entry.state == kRunning) return failure("E0915", fmt::format("run {} of {} is still running, as process {} on {}", entry.id, entry.experiment, std::strtol(query->text(11).c_str(), nullptr, 10), entry.host),
-                                              "wait for it, or run without --resume");
+                                              fmt::format("wait for it, or run without --resume; if {} is no more, `gexp results prune {}`", entry.host, entry.id));
   if (entry.state == state_word(runtime::RunResult::End::Complete)) return std::optional<Entry>();
+  auto mine = database_.prepare("UPDATE runs SET state = ?, host = ?, owner = ? WHERE id = ?");
+  if (!mine) return mine.error();
+  if (auto done = mine->bind(0, kRunning).bind(1, host()).bind(2, process(getpid())).bind(3, entry.id).run(); !done) return done.error();
+  query = failure("", "");  // a statement that is under way keeps the transaction open
+  if (auto done = transaction->commit(); !done) return done.error();
   return std::optional(std::move(entry));
 }
 
 Result<std::unique_ptr<Recording>> Store::go_on(std::int64_t id) {
-  auto row = database_.prepare("UPDATE runs SET state = ?, host = ?, owner = ? WHERE id = ?");
-  if (!row) return row.error();
-  if (auto done = row->bind(0, kRunning).bind(1, host()).bind(2, process(getpid())).bind(3, id).run(); !done) return done.error();
   auto own = Store::open(path(), Mode::Write);
   if (!own) return own.error();
   return std::make_unique<Recording>(std::move(own->database_), id, true);
 }
 
-Result<std::int64_t> Store::add(const runtime::RunResult& result) {
-  auto recording = begin(result, "");
+Result<std::int64_t> Store::add(const runtime::RunResult& result, const std::string& model) {
+  auto recording = begin(result, model);
   if (!recording) return recording.error();
   for (const auto& stage : result.stages) {
     for (const auto& point : stage.table.points) {

@@ -22,6 +22,7 @@ namespace gexp::store {
 inline constexpr const char* kDefaultPath = "gexp.db";
 
 inline constexpr const char* kRunning = "running";
+inline constexpr const char* kFailed = "failed";          ///< ended by an error
 inline constexpr const char* kBrokenOff = "broken off";  ///< the process that measured is gone
 /// "complete", "interrupted", "faulted", "out of time".
 const char* state_word(runtime::RunResult::End end);
@@ -58,13 +59,15 @@ class Recording final : public runtime::PointLog {
   void keep(const std::string& stage, const runtime::Round& round) override;
   void forget(const std::string& stage, const compiler::Coordinates& at) override;
   [[nodiscard]] std::shared_ptr<const runtime::Round> known(const std::string& stage, const compiler::Coordinates& at, std::size_t first) const override;
-  /// The run has ended: findings, expectations, and what became of each point. The first error of all writing.
-  Result<> finish(const runtime::RunResult& result);
+  /// The run has ended, or `failed`: findings, expectations, and what became of each point. The first error of all writing.
+  Result<> finish(const runtime::RunResult& result, bool failed = false);
 
  private:
   Result<> write_stage(std::size_t number, const runtime::StageResult& stage);
   Result<> write_round(const std::string& stage, const runtime::Round& round, const std::string& bytes);
-  Result<> write_end(const runtime::RunResult& result);
+  Result<> put_stage(const std::string& how, std::size_t number, const runtime::StageResult& stage);
+  Result<> end_stage(std::size_t number, const runtime::StageResult& stage);
+  Result<> write_end(const runtime::RunResult& result, bool failed);
   /// Rounds of points that the run measured ahead and did not want.
   Result<> drop_unwanted(const runtime::StageResult& stage);
   void note(const Result<>& written);
@@ -105,11 +108,12 @@ class Store {
 
   /// Opens another connection, which the recording owns. `model`: the text of a simulated device's.
   Result<std::unique_ptr<Recording>> begin(const runtime::RunResult& head, const std::string& model);
-  /// The newest run of that fingerprint that did not come to its end; E0915: it is still running.
-  Result<std::optional<Entry>> broken_off(const std::string& fingerprint);
+  /// Takes the newest run of that fingerprint over, if it did not come to its end. E0915: it is still running.
+  Result<std::optional<Entry>> take_over(const std::string& fingerprint);
+  /// Goes on with a run that was taken over.
   Result<std::unique_ptr<Recording>> go_on(std::int64_t id);
-  /// A result as a whole, from a file say.
-  Result<std::int64_t> add(const runtime::RunResult& result);
+  /// A result as a whole, from a file say. `model`: as for begin().
+  Result<std::int64_t> add(const runtime::RunResult& result, const std::string& model = {});
 
   [[nodiscard]] const std::string& path() const { return database_.path(); }
 

@@ -53,7 +53,7 @@ that 'that says SIMULATED' grep -q 'class="simulated"' good.html
 that 'and loads nothing' test "$(grep -cE '<(link|script|img|iframe)[^>]* (src|href)="?(http|//|/|\.)' good.html)" -eq 0
 expect 'in the terminal' 0 'median.lat. over n .log.' -- env COLUMNS=60 "$gexp" report good.json
 that 'no wider than that' test "$(sed -n '/median(lat) over n/,$p' out.txt | LC_ALL=C.UTF-8 wc -L)" -le 60
-expect 'a report of nothing' 3 'cannot read' -- "$gexp" report none.json -o good.html
+expect 'a report of nothing' 3 'there is no file none.json' -- "$gexp" report none.json -o good.html
 expect 'a report nowhere' 3 'E0710' -- "$gexp" report good.json -o none/good.html
 expect 'of a stage that is not there' 2 'did you mean `capacity`' -- "$gexp" infer good.json --points capcity
 expect 'an expectation that fails' 1 '^  fail ' -- "$gexp" run -e 'gexp 1 experiment t memory A: u32[64KiB] in global stage s { pattern r = uniform(stride: 32B, span: 4KiB) launch grid 1 block 1 warm { chase A by r laps 2 via nc } timed lat each { chase A by r laps 2 via nc } repeat 3..3 find h: cycles = fastest(lat) } expect s.h == 1cycles' --device sim:gtx780

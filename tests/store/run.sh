@@ -56,6 +56,59 @@ that 'what is complete begins anew' [ "$("$gexp" results --json | grep -c '"id"'
 run run "$spec" --store none --resume
 that '--resume needs a store' [ $code -eq 3 ]
 
+# Ended early again and again, it keeps what it had; and of many that want to go on with it, one may.
+"$gexp" run "$spec" --device sim:drawn-9 --quiet --store early.db >/dev/null 2>&1 &
+sleep 0.5
+kill -KILL $!
+wait $! 2>/dev/null
+for limit in 0.05 0.3 0.02; do run run "$spec" --device sim:drawn-9 --resume --time-limit $limit --store early.db --quiet; done
+that 'out of time, and one result still' [ "$("$gexp" results --store early.db --json | grep -c '"out of time"')" -eq 1 ]
+run run "$spec" --device sim:drawn-9 --resume --json-progress --json --store early.db
+sed '/"timing": {$/,$d' out >resumed
+that 'ended early, gone on with, ended early' grep -q 'going on with run 1 ' err
+run run "$spec" --device sim:drawn-9 --json --store none
+that 'it comes to the result of an unbroken run' diff resumed <(sed '/"timing": {$/,$d' out)
+for _ in 1 2 3 4 5; do
+  rm -f race.db*
+  "$gexp" run "$spec" --device sim:gtx780 --quiet --time-limit 0.3 --store race.db >/dev/null 2>&1
+  for who in 1 2 3 4; do "$gexp" run "$spec" --device sim:gtx780 --quiet --resume --store race.db --time-limit 0.$who >/dev/null 2>"race$who" & done
+  wait
+  run run "$spec" --device sim:gtx780 --quiet --resume --store race.db
+  run infer last --store race.db
+  that 'four that go on at once leave one whole result' diff <(sed '$d' first) <(sed '$d' out)
+done
+
+# Nothing is written over a store, or over what is read.
+cp "$spec" own.gexp
+run run own.gexp --device sim:gtx780 --out own.gexp
+that 'a spec is not replaced by its result' cmp -s own.gexp "$spec"
+run run own.gexp --device sim:gtx780 --out gexp.db
+that 'nor a store' grep -q 'E0710.*store' err
+run report 1 -o gexp.db
+that 'nor a store by a page' grep -q 'E0710.*store' err
+run export 1 gexp.gexpz
+cp gexp.gexpz gexp2.gexpz
+: >gexp2.gexpz-wal
+run export 2 gexp2.gexpz
+that 'nor what is in use' grep -q 'E0710.*in use' err
+rm gexp2.gexpz*
+run export 1 race.db
+run export 2 gexp.gexpz
+that 'a bundle may be replaced by another' [ $code -eq 0 ]
+for text in tomorrow 22.11.2026 2026-13 2026-1-1; do
+  run results prune --before $text --dry-run
+  that "$text is no date" [ $code -eq 2 ]
+done
+echo 'no result' >1
+run infer 1
+that 'a number is one in the store, whatever files there are' [ $code -eq 0 ]
+rm 1
+
+# A run that fails at its first point is no result.
+printf 'gexp 1\nexperiment failing\nmemory A: u32[4KiB] in global\nstage s {\n  sweep n in [1KiB, 64KiB]\n  pattern p = uniform(stride: 128B, span: n)\n  launch grid 1 block 1\n  warm { chase A by p laps 1 }\n  timed lat each { chase A by p laps 1 }\n  repeat 3\n  find l: cycles = fastest(lat)\n}\n' >failing.gexp
+run run failing.gexp --device sim:gtx780 --store failing.db
+that 'it is not listed as complete' [ "$("$gexp" results --store failing.db --json 2>/dev/null | grep -c '"complete"')" -eq 0 ]
+
 # A copy of 8 KiB, read-only, foreign, newer, damaged: said, and left as it is.
 "$gexp" results name 1 base >/dev/null
 cp gexp.db good.db

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <regex>
 #include <system_error>
 
 #include "runtime/cli/app.h"
@@ -28,6 +29,12 @@ void add_spec(CLI::App& command, Common& common) {
 
 void add_store(CLI::App& command, Common& common) {
   command.add_option("--store", common.store, "the file that keeps results, or none; by default what GEXP_STORE names, else gexp.db in this folder");
+}
+
+/// A date is compared as the text that results have: nothing else may pass for one.
+std::string date(const std::string& text) {
+  static const std::regex kDate("[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01])(T[0-9:]{2,8}Z?)?)?)?");
+  return std::regex_match(text, kDate) ? std::string() : text + " is no date: write 2026-11-22, 2026-11 or 2026";
 }
 
 std::string some_name(const std::string& path) { return path.empty() ? "an empty name is no file" : ""; }
@@ -180,8 +187,8 @@ int main(int argc, char** argv) {
     command.add_option("--experiment", filter.experiment, "those whose experiment's name holds this");
     command.add_option("--on", filter.device, "those on a device whose id or name holds this");
     command.add_option("--state", filter.state, "complete, interrupted, broken off, faulted, out of time or running");
-    command.add_option("--since", filter.since, "no older than this date: 2026-11-22, 2026-11");
-    command.add_option("--before", filter.before, "older than this date");
+    command.add_option("--since", filter.since, "no older than this date: 2026-11-22, 2026-11")->check(date);
+    command.add_option("--before", filter.before, "older than this date")->check(date);
   };
   add_filter(*results);
   results->add_option("--last", filter.last, "the newest so many")->check(CLI::PositiveNumber);
