@@ -196,10 +196,8 @@ int prune_command(const Common& common, const Prune& which) {
     chosen = std::move(*entries);
   }
   // One that was named, of another host, may be left over from a machine that is no more.
-  char own_host[256] = {};
-  gethostname(own_host, sizeof own_host - 1);
   std::erase_if(chosen, [&](const auto& entry) {
-    const bool stays = entry.state == store::kRunning && (which.results.empty() || entry.host == own_host);
+    const bool stays = entry.state == store::kRunning && (which.results.empty() || entry.here);
     if (stays) fmt::print("result {} is still running: it stays\n", entry.id);
     return stays;
   });

@@ -57,7 +57,8 @@ Entry entry_of(const Statement& row) {
   entry.date = row.text(9), entry.host = row.text(10), entry.state = row.text(12), entry.seconds = row.real(13);
   entry.findings = row.number(14), entry.found = row.number(15), entry.expectations = row.number(16), entry.held = row.number(17);
   entry.points = row.number(18), entry.records = row.number(19);
-  if (entry.state == kRunning && entry.host == host() && !alive(row.text(11))) entry.state = kBrokenOff;
+  entry.here = entry.host == host();
+  if (entry.state == kRunning && entry.here && !alive(row.text(11))) entry.state = kBrokenOff;
   return entry;
 }
 

@@ -34,6 +34,7 @@ struct Entry {
   std::string experiment, spec_path, spec_sha256, device, device_name, date, host;
   std::string state;       ///< running, broken off, or how it ended
   bool simulated = false;
+  bool here = false;       ///< by a process of this host
   std::uint64_t seed = 0;
   double seconds = 0;
   std::int64_t findings = 0, found = 0, expectations = 0, held = 0, points = 0, records = 0;
