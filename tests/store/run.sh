@@ -41,8 +41,8 @@ wait
 that 'two processes write at once' [ "$("$gexp" results --state complete --json | grep -c '"id"')" -eq 3 ]
 
 # Interrupted, gone on with.
-"$gexp" run "$spec" --device sim:drawn-7 --quiet >out 2>err &
-sleep 0.3
+"$gexp" run "$spec" --device sim:drawn-7 --jobs 1 --quiet >out 2>err &
+for _ in $(seq 100); do "$gexp" results --state running --json | grep -q '"id"' && break; sleep 0.05; done
 kill -INT $!
 wait $!
 that 'an interrupted run is there' [ "$("$gexp" results --state interrupted --json | grep -c '"id"')" -eq 1 ]
@@ -57,16 +57,16 @@ run run "$spec" --store none --resume
 that '--resume needs a store' [ $code -eq 3 ]
 
 # Ended early again and again, it keeps what it had; and of many that want to go on with it, one may.
-"$gexp" run "$spec" --device sim:drawn-9 --quiet --store early.db >/dev/null 2>&1 &
-sleep 0.5
+"$gexp" run "$spec" --device sim:drawn-7 --jobs 1 --quiet --store early.db >/dev/null 2>&1 &
+for _ in $(seq 100); do "$gexp" results --state running --store early.db --json 2>/dev/null | grep -q '"id"' && break; sleep 0.05; done
 kill -KILL $!
 wait $! 2>/dev/null
-for limit in 0.05 0.3 0.02; do run run "$spec" --device sim:drawn-9 --resume --time-limit $limit --store early.db --quiet; done
+for limit in 0.05 0.2 0.02; do run run "$spec" --device sim:drawn-7 --jobs 1 --resume --time-limit $limit --store early.db --quiet; done
 that 'out of time, and one result still' [ "$("$gexp" results --store early.db --json | grep -c '"out of time"')" -eq 1 ]
-run run "$spec" --device sim:drawn-9 --resume --json-progress --json --store early.db
+run run "$spec" --device sim:drawn-7 --resume --json-progress --json --store early.db
 sed '/"timing": {$/,$d' out >resumed
 that 'ended early, gone on with, ended early' grep -q 'going on with run 1 ' err
-run run "$spec" --device sim:drawn-9 --json --store none
+run run "$spec" --device sim:drawn-7 --json --store none
 that 'it comes to the result of an unbroken run' diff resumed <(sed '/"timing": {$/,$d' out)
 for _ in 1 2 3 4 5; do
   rm -f race.db*
