@@ -7,12 +7,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "lang/base/sha256.h"
 #include "runtime/cli/lockfile.h"
 #include "runtime/cli/progress.h"
 #include "runtime/cli/run.h"
 #include "runtime/cli/saved.h"
-#include "runtime/cli/use.h"
 #include "runtime/compare.h"
 #include "runtime/report/text.h"
 #include "runtime/sim/sim.h"
@@ -37,8 +35,7 @@ Result<std::string> device_of(const runtime::RunResult& result, const Common& co
   const auto& device = result.device;
   if (device.kind != "simulated") return device.id;
   const auto name = device.id.substr(std::string_view("sim:").size());
-  const auto here = sim::read_model(name);
-  if (here && sha256_hex(here->text()) == device.model_sha256) return device.id;
+  if (!model_here(device).empty()) return device.id;
   auto kept = find_kept(common.file, common.store);
   if (!kept) return kept.error();
   auto text = *kept ? (*kept)->store.model(device.model_sha256) : Result<std::string>(std::string());
@@ -49,7 +46,7 @@ Result<std::string> device_of(const runtime::RunResult& result, const Common& co
   }
   const auto path = (fs::path(folder.path) / (fs::path(name).stem().string() + ".toml")).string();
   if (auto written = write_file(path, *text); !written) return written.error();
-  fmt::print(stderr, "note: {} is {} here: the model that travels with the result is taken\n", device.id, here ? "another model" : "no model");
+  fmt::print(stderr, "note: {} is {} here: the model that travels with the result is taken\n", device.id, sim::read_model(name) ? "another model" : "no model");
   return "sim:" + path;
 }
 
@@ -71,8 +68,7 @@ int replay_command(const Common& common) {
     return kEnvironment;
   }
   int exit = kDone;
-  const auto loaded = compile_text(Source(before.spec_path, before.spec_text), before.settings, stored(before.used), exit);
-  if (!loaded) return exit;
+  const Loaded loaded{Source(before.spec_path, before.spec_text), saved->program};
   auto own = common;
   own.device = *device;
   own.seed = before.seed;
@@ -95,8 +91,8 @@ int replay_command(const Common& common) {
   catch_interrupts();
   keep_freed_memory();
   const auto progress = open_progress(common);
-  const auto ran = run_on(*opened, own, *loaded, *progress);
-  for (const auto& problem : ran.problems) print(problem, &loaded->source);
+  const auto ran = run_on(*opened, own, loaded, *progress);
+  for (const auto& problem : ran.problems) print(problem, &loaded.source);
   if (!ran.result) return ran.exit;
   if (!common.out.empty()) exit = save_result(*ran.result, common.out);
   if (common.json) fmt::print("{}", runtime::to_json(*ran.result));

@@ -10,11 +10,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "lang/base/sha256.h"
 #include "runtime/cli/lockfile.h"
 #include "runtime/cli/saved.h"
 #include "runtime/points.h"
-#include "runtime/sim/sim.h"
 
 namespace gexp::cli {
 namespace {
@@ -77,13 +75,6 @@ int export_csv(const Saved& saved, const std::string& wanted, const std::string&
   return kDone;
 }
 
-/// The text of a simulated device's model, where it is the same here.
-std::string own_model(const runtime::DeviceInfo& device) {
-  if (device.kind != "simulated") return "";
-  const auto model = sim::read_model(device.id.substr(std::string_view("sim:").size()));
-  return model && sha256_hex(model->text()) == device.model_sha256 ? model->text() : "";
-}
-
 /// Into a temporary file beside it first: nothing half-made takes the name.
 int export_bundle(const Common& common, const std::string& to) {
   auto kept = find_kept(common.file, common.store);
@@ -109,7 +100,7 @@ int export_bundle(const Common& common, const std::string& to) {
     if (!result) return report_problem(result.error());
     auto target = store::Store::open(temporary, Mode::Create);
     if (!target) made = target.error();
-    else if (auto added = target->add(*result, own_model(result->device)); !added) made = added.error();
+    else if (auto added = target->add(*result, model_here(result->device)); !added) made = added.error();
     if (made) made = target->alone();
   }
   if (made) {

@@ -53,14 +53,17 @@ void keep_freed_memory() {
   mallopt(M_TRIM_THRESHOLD, 256 << 20);
 }
 
-/// What was measured must not be lost to a bad --out: the fallback is a file in the temporary folder.
+void rescue(const runtime::RunResult& result) {
+  const auto path = fmt::format("/tmp/gexp-{}-{}.json", result.experiment, getpid());
+  if (write_file(path, runtime::to_json(result))) fmt::print(stderr, "the result was saved as {} instead\n", path);
+}
+
+/// What was measured must not be lost to a bad --out.
 int save_result(const runtime::RunResult& result, const std::string& path) {
-  const auto text = runtime::to_json(result);
-  auto written = write_file(path, text);
+  auto written = write_file(path, runtime::to_json(result));
   if (written) return kDone;
   print(written.error(), nullptr);
-  const auto rescue = fmt::format("/tmp/gexp-{}-{}.json", result.experiment, getpid());
-  if (write_file(rescue, text)) fmt::print(stderr, "the result was saved as {} instead\n", rescue);
+  rescue(result);
   return kEnvironment;
 }
 
@@ -131,7 +134,7 @@ Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, runtime::
   options.time_left = time_left;
   options.launch_limit = common.launch_limit.value_or(options.launch_limit);
   options.jobs = common.jobs;
-  auto kept = keep_run(opened, common, result, progress);
+  auto kept = keep_run(common, result, progress);
   if (!kept) {
     ran.exit = kEnvironment;
     ran.problems = {kept.error()};

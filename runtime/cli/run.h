@@ -36,6 +36,9 @@ struct Ran {
 /// Checks what the program needs of the device, runs. `time_left`: seconds at most, besides what the file allows.
 Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, runtime::Progress& progress, std::optional<double> time_left = std::nullopt);
 
+/// Saves what could not be written where it was to be, in the temporary folder, and says so.
+void rescue(const runtime::RunResult& result);
+
 /// Saves a result; where that fails, in the temporary folder. An exit code.
 int save_result(const runtime::RunResult& result, const std::string& path);
 

@@ -5,10 +5,12 @@
 
 #include <filesystem>
 
+#include "lang/base/sha256.h"
 #include "runtime/cli/app.h"
 #include "runtime/cli/use.h"
 #include "runtime/device_facts.h"
 #include "runtime/session.h"
+#include "runtime/sim/sim.h"
 
 namespace gexp::cli {
 namespace {
@@ -39,6 +41,12 @@ Result<std::optional<Kept>> only_one(const std::string& path) {
 bool of_store(const std::string& reference) { return reference == "last" || (!reference.empty() && reference.find_first_not_of("0123456789") == std::string::npos); }
 
 std::string store_path(const std::string& named) { return named.empty() ? store::kDefaultPath : named; }
+
+std::string model_here(const runtime::DeviceInfo& device) {
+  if (device.kind != "simulated") return "";
+  const auto model = sim::read_model(device.id.substr(std::string_view("sim:").size()));
+  return model && sha256_hex(model->text()) == device.model_sha256 ? model->text() : "";
+}
 
 Result<std::optional<Kept>> find_kept(const std::string& reference, const std::string& store) {
   std::error_code error;

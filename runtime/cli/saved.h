@@ -29,6 +29,9 @@ bool of_store(const std::string& reference);
 /// Nothing where the reference is a JSON file.
 Result<std::optional<Kept>> find_kept(const std::string& reference, const std::string& store);
 
+/// The text of a simulated device's model; empty where there is none here, or another than the device was made of.
+std::string model_here(const runtime::DeviceInfo& device);
+
 inline constexpr const char* kNoStore = "none";
 /// The store that a command line names; empty: the default.
 std::string store_path(const std::string& named);
