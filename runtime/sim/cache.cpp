@@ -7,107 +7,103 @@
 namespace gexp::sim {
 
 Cache::Cache(const CacheModel& model, const std::vector<std::uint32_t>& ways_of, std::uint64_t seed, std::uint64_t chance)
-    : index_(model, seed), policy_(model.policy), qlru_(model.qlru), line_(model.line), sector_(model.sector), random_(seed ^ chance ^ 0x5eed) {
-  first_.push_back(0);
-  for (const std::uint32_t ways : ways_of) first_.push_back(first_.back() + ways);
-  const std::size_t slots = first_.back(), sets = ways_of.size();
-  lines_.resize(slots);
-  sectors_.resize(slots);
-  dirty_.resize(slots);
-  used_.resize(sets);
-  if (policy_ == Policy::Lru || policy_ == Policy::Fifo) {
-    newer_.resize(slots), older_.resize(slots);
-    newest_.resize(sets), oldest_.resize(sets);
+    : index_(model, seed), policy_(model.policy), qlru_(model.qlru), line_(model.line), line_shift_(std::countr_zero(model.line)), sector_shift_(std::countr_zero(model.sector)), random_(seed ^ chance ^ 0x5eed) {
+  std::uint32_t slots = 0;
+  for (const std::uint32_t ways : ways_of) {
+    sets_.push_back({.first = slots, .ways = ways});
+    slots += ways;
   }
-  if (policy_ == Policy::Plru) marks_.resize(sets);
+  slots_.resize(slots);
+  if (policy_ == Policy::Plru) marks_.resize(sets_.size());
   if (policy_ == Policy::Nru) marks_.resize(slots);
-  if (policy_ == Policy::Qlru) ages_.resize(slots), of_age_.resize(sets);
+  if (policy_ == Policy::Qlru) ages_.resize(slots), of_age_.resize(sets_.size());
   double sum = 0;
   for (const double weight : model.weights) cumulative_.push_back(sum += weight);
-  table_.resize(std::bit_ceil(slots * 2 + 2));
+  table_.resize(std::bit_ceil(std::size_t{slots} * 2 + 2));
   table_mask_ = table_.size() - 1;
   clear();
 }
 
 void Cache::clear() {
-  std::fill(used_.begin(), used_.end(), 0);
+  for (Set& set : sets_) set.used = 0, set.newest = set.oldest = kNone;
+  for (Slot& slot : slots_) slot.newer = kNone;
   std::fill(marks_.begin(), marks_.end(), 0);
-  std::fill(newest_.begin(), newest_.end(), kNone);
-  std::fill(oldest_.begin(), oldest_.end(), kNone);
-  std::fill(newer_.begin(), newer_.end(), kNone);
-  std::fill(table_.begin(), table_.end(), kNone);
+  std::fill(table_.begin(), table_.end(), Entry{});
   std::fill(ages_.begin(), ages_.end(), std::uint8_t{3});  // empty ways are of the greatest age
-  for (std::size_t set = 0; set < of_age_.size(); ++set) of_age_[set] = {0, 0, 0, first_[set + 1] - first_[set]};
+  for (std::size_t set = 0; set < of_age_.size(); ++set) of_age_[set] = {0, 0, 0, sets_[set].ways};
 }
 
 Cache::Access Cache::access(std::uint64_t address, Use use, const SetIndex& index) {
-  const std::uint64_t line = address / line_, sector = sector_of(address);
+  const std::uint64_t line = address >> line_shift_, sector = sector_of(address);
   const std::uint32_t set = index(address);
   std::uint32_t slot = find(line, set);
   if (slot != kNone) {
     touch(set, slot, false);
-    const bool hit = (sectors_[slot] & sector) != 0;
-    sectors_[slot] |= sector;
-    if (use == Use::Write) dirty_[slot] = true;
+    Slot& found = slots_[slot];
+    const bool hit = (found.sectors & sector) != 0;
+    found.sectors |= sector;
+    if (use == Use::Write) found.dirty = true;
     return {hit, false};
   }
   Access result;
   // Invalid ways first.
   if (policy_ == Policy::Qlru && qlru_.on_miss) grow_older(set, kNone);
   if (has_room_in(set)) {
-    const std::uint32_t filled = used_[set]++;
-    slot = policy_ == Policy::Qlru && qlru_.fills_last() ? first_[set + 1] - 1 - filled : first_[set] + filled;
+    const std::uint32_t filled = sets_[set].used++;
+    slot = sets_[set].first + (policy_ == Policy::Qlru && qlru_.fills_last() ? sets_[set].ways - 1 - filled : filled);
   } else {
     slot = victim(set);
-    erase(lines_[slot], slot);
-    result.evicted_dirty = dirty_[slot];
+    erase(slots_[slot].line, slot);
+    result.evicted_dirty = slots_[slot].dirty;
   }
-  lines_[slot] = line;
-  sectors_[slot] = sector;
-  dirty_[slot] = use == Use::Write;
+  slots_[slot].line = line;
+  slots_[slot].sectors = sector;
+  slots_[slot].dirty = use == Use::Write;
   insert(line, slot);
   touch(set, slot, true);
   return result;
 }
 
 bool Cache::holds(std::uint64_t address, const SetIndex& index) const {
-  const std::uint32_t slot = find(address / line_, index(address));
-  return slot != kNone && (sectors_[slot] & sector_of(address)) != 0;
+  const std::uint32_t slot = find(address >> line_shift_, index(address));
+  return slot != kNone && (slots_[slot].sectors & sector_of(address)) != 0;
 }
 
 std::uint32_t Cache::find(std::uint64_t line, std::uint32_t set) const {
-  for (std::size_t at = home(line); table_[at] != kNone; at = (at + 1) & table_mask_) {
-    const std::uint32_t slot = table_[at];
-    if (lines_[slot] == line && slot >= first_[set] && slot < first_[set + 1]) return slot;
+  const std::uint64_t hash = mix(line);
+  for (std::size_t at = home(hash); table_[at].slot != kNone; at = (at + 1) & table_mask_) {
+    const std::uint32_t slot = table_[at].slot;
+    if (table_[at].check == check(hash) && slots_[slot].line == line && slot - sets_[set].first < sets_[set].ways) return slot;
   }
   return kNone;
 }
 
 void Cache::insert(std::uint64_t line, std::uint32_t slot) {
-  std::size_t at = home(line);
-  while (table_[at] != kNone) at = (at + 1) & table_mask_;
-  table_[at] = slot;
+  const std::uint64_t hash = mix(line);
+  std::size_t at = home(hash);
+  while (table_[at].slot != kNone) at = (at + 1) & table_mask_;
+  table_[at] = {slot, check(hash)};
 }
 
 void Cache::erase(std::uint64_t line, std::uint32_t slot) {
-  std::size_t hole = home(line);
-  while (table_[hole] != slot) hole = (hole + 1) & table_mask_;
+  std::size_t hole = home(mix(line));
+  while (table_[hole].slot != slot) hole = (hole + 1) & table_mask_;
   // Entries after the hole move up unless that would put them before their home.
-  for (std::size_t at = (hole + 1) & table_mask_; table_[at] != kNone; at = (at + 1) & table_mask_) {
-    const std::size_t want = home(lines_[table_[at]]);
+  for (std::size_t at = (hole + 1) & table_mask_; table_[at].slot != kNone; at = (at + 1) & table_mask_) {
+    const std::size_t want = home(mix(slots_[table_[at].slot].line));
     if (((at - want) & table_mask_) >= ((at - hole) & table_mask_)) {
       table_[hole] = table_[at];
       hole = at;
     }
   }
-  table_[hole] = kNone;
+  table_[hole] = {};
 }
 
 std::uint32_t Cache::victim(std::uint32_t set) {
-  const std::uint32_t first = first_[set], ways = first_[set + 1] - first;
+  const auto [first, ways, used, newest, oldest] = sets_[set];
   switch (policy_) {
     case Policy::Lru:
-    case Policy::Fifo: return oldest_[set];
+    case Policy::Fifo: return oldest;
     case Policy::Random: return first + random_.below(ways);
     case Policy::Weighted: {
       const double at = random_.unit() * cumulative_.back();
@@ -135,7 +131,7 @@ std::uint32_t Cache::victim(std::uint32_t set) {
 }
 
 void Cache::touch(std::uint32_t set, std::uint32_t slot, bool filled) {
-  const std::uint32_t first = first_[set], ways = first_[set + 1] - first;
+  const auto [first, ways, used, newest, oldest] = sets_[set];
   switch (policy_) {
     case Policy::Lru: return move_to_front(set, slot);
     case Policy::Fifo:
@@ -180,23 +176,24 @@ void Cache::grow_older(std::uint32_t set, std::uint32_t accessed) {
   if (oldest == 3 || count[0] + count[1] + count[2] == 0) return;
   const auto years = static_cast<std::uint8_t>(by_one ? 1 : 3 - oldest);
   of_age_[set] = {};
-  for (std::uint32_t slot = first_[set]; slot < first_[set + 1]; ++slot) {
+  for (std::uint32_t slot = sets_[set].first; slot < sets_[set].first + sets_[set].ways; ++slot) {
     if (!others || slot != accessed) ages_[slot] = static_cast<std::uint8_t>(ages_[slot] + years);
     ++of_age_[set][ages_[slot]];
   }
 }
 
 void Cache::move_to_front(std::uint32_t set, std::uint32_t slot) {
-  if (newest_[set] == slot) return;
-  if (newer_[slot] != kNone) {  // listed, and not the newest
-    const std::uint32_t newer = newer_[slot], older = older_[slot];
-    older_[newer] = older;
-    if (older != kNone) newer_[older] = newer; else oldest_[set] = newer;
+  Set& list = sets_[set];
+  if (list.newest == slot) return;
+  Slot& moved = slots_[slot];
+  if (moved.newer != kNone) {  // listed, and not the newest
+    slots_[moved.newer].older = moved.older;
+    if (moved.older != kNone) slots_[moved.older].newer = moved.newer; else list.oldest = moved.newer;
   }
-  older_[slot] = newest_[set];
-  newer_[slot] = kNone;
-  if (newest_[set] != kNone) newer_[newest_[set]] = slot; else oldest_[set] = slot;
-  newest_[set] = slot;
+  moved.older = list.newest;
+  moved.newer = kNone;
+  if (list.newest != kNone) slots_[list.newest].newer = slot; else list.oldest = slot;
+  list.newest = slot;
 }
 
 }  // namespace gexp::sim

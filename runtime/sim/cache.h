@@ -34,39 +34,54 @@ class Cache {
   [[nodiscard]] bool holds(std::uint64_t address) const { return holds(address, index_); }
   /// Whether the set of `address` has an invalid way.
   [[nodiscard]] bool has_room(std::uint64_t address) const { return has_room_in(index_(address)); }
+  /// An access to `address` is likely to come: the host begins to fetch what it will look at. Changes nothing.
+  void expect(std::uint64_t address) const { __builtin_prefetch(&table_[home(mix(address >> line_shift_))]); }
   void clear();
 
  private:
   static constexpr std::uint32_t kNone = ~0u;
 
-  [[nodiscard]] bool has_room_in(std::uint32_t set) const { return used_[set] < first_[set + 1] - first_[set]; }
-  [[nodiscard]] std::uint64_t sector_of(std::uint64_t address) const { return 1ull << (address % line_ / sector_); }
+  [[nodiscard]] bool has_room_in(std::uint32_t set) const { return sets_[set].used < sets_[set].ways; }
+  [[nodiscard]] std::uint64_t sector_of(std::uint64_t address) const { return 1ull << ((address & (line_ - 1)) >> sector_shift_); }
   [[nodiscard]] std::uint32_t find(std::uint64_t line, std::uint32_t set) const;
   void insert(std::uint64_t line, std::uint32_t slot);
   void erase(std::uint64_t line, std::uint32_t slot);
-  [[nodiscard]] std::size_t home(std::uint64_t line) const { return static_cast<std::size_t>(mix(line)) & table_mask_; }
+  [[nodiscard]] std::size_t home(std::uint64_t hash) const { return static_cast<std::size_t>(hash) & table_mask_; }
+  static std::uint32_t check(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
   std::uint32_t victim(std::uint32_t set);
   void touch(std::uint32_t set, std::uint32_t slot, bool filled);
   void move_to_front(std::uint32_t set, std::uint32_t slot);
   void set_age(std::uint32_t set, std::uint32_t slot, std::uint8_t age);
   void grow_older(std::uint32_t set, std::uint32_t accessed);
 
+  // A walk by chance over a large cache finds none of this in the host's caches: what one access needs lies together.
+  struct Set {
+    std::uint32_t first = 0, ways = 0;               ///< slot of way 0
+    std::uint32_t used = 0;                          ///< ways in use, filled in order
+    std::uint32_t newest = kNone, oldest = kNone;    ///< Lru, Fifo: ends of a list
+  };
+  struct alignas(32) Slot {
+    std::uint64_t line = 0;                          ///< number
+    std::uint64_t sectors = 0;                       ///< which are valid
+    std::uint32_t newer = kNone, older = kNone;      ///< Lru, Fifo: slots
+    bool dirty = false;                              ///< written since it came
+  };
+  struct Entry {
+    std::uint32_t slot = kNone, check = 0;           ///< bits of the line's hash that its place does not tell
+  };
+
   SetIndex index_;
   Policy policy_;
   Qlru qlru_;
-  std::uint64_t line_, sector_;
-  std::vector<std::uint32_t> first_;     // slot of each set's way 0; one more at the end
-  std::vector<std::uint32_t> used_;      // ways in use, filled in order
-  std::vector<std::uint64_t> lines_;     // by slot: line number
-  std::vector<std::uint64_t> sectors_;   // by slot: which sectors are valid
-  std::vector<bool> dirty_;              // by slot: written since it came
-  std::vector<std::uint32_t> newer_, older_;  // Lru, Fifo: a list a set
-  std::vector<std::uint32_t> newest_, oldest_;
+  std::uint64_t line_;                   // bytes: a power of two, like a sector
+  int line_shift_, sector_shift_;
+  std::vector<Set> sets_;
+  std::vector<Slot> slots_;
   std::vector<std::uint64_t> marks_;     // Plru: tree bits a set; Nru: one mark a slot
   std::vector<std::uint8_t> ages_;       // Qlru: by slot
   std::vector<std::array<std::uint32_t, 4>> of_age_;  // Qlru: ways of each age, by set
   std::vector<double> cumulative_;       // Weighted
-  std::vector<std::uint32_t> table_;     // hash table of slots
+  std::vector<Entry> table_;             // hash table of slots
   std::size_t table_mask_ = 0;
   Random random_;
 };

@@ -24,6 +24,12 @@ class DeviceMemory {
     if (address - last_begin_ < last_bytes_ && bytes <= last_bytes_ - (address - last_begin_)) return last_host_ + (address - last_begin_);
     return search(address, bytes);
   }
+  /// The address of element `index`, of `size` bytes, of the allocation that was last asked for, which the host begins to fetch; 0 when there is none.
+  [[nodiscard]] std::uint64_t expect_element(std::uint64_t index, std::uint64_t size) const {
+    if (index >= last_bytes_ / size) return 0;
+    __builtin_prefetch(last_host_ + index * size);
+    return last_begin_ + index * size;
+  }
 
  private:
   struct Allocation {

@@ -46,6 +46,7 @@ Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed, std::uint64_t
     path.tlbs = tlbs;
     while (path.near < caches.size() && model.caches[static_cast<std::size_t>(caches[path.near])].scope != Scope::Device) ++path.near;
     if (!caches.empty()) path.sector = model.caches[static_cast<std::size_t>(caches.front())].sector;
+    path.sector_shift = std::countr_zero(path.sector);
   };
   for (std::size_t p = 0; p < paths_.size(); ++p) {
     const PathModel& from = model.paths[p];
@@ -164,6 +165,14 @@ bool Hierarchy::holds(LoadPath which, std::uint32_t sm, Piece piece) const {
   return piece.sectors == 0;
 }
 
+void Hierarchy::expect(LoadPath which, std::uint64_t address) const {
+  const Path& path = paths_[index(which)];
+  for (std::size_t i = path.near; i < path.caches.size(); ++i) {
+    const auto& shared = caches_[static_cast<std::size_t>(path.caches[i].cache)].front();
+    if (shared) shared->expect(address);
+  }
+}
+
 bool Hierarchy::fetched_ahead(const Level& level, std::uint64_t address) {
   const CacheModel& m = model_.caches[static_cast<std::size_t>(level.cache)];
   std::uint64_t& begin = ahead_[static_cast<std::size_t>(level.cache)];
@@ -196,7 +205,7 @@ std::size_t Hierarchy::search(const Path& path, std::uint32_t sm, std::uint64_t 
     bool hit = look(level, sm, address, Cache::Use::Read, &dirty);
     if (!hit && room) ahead = hit = fetched_ahead(level, address);
     // What was asked for decides; the rest of a longer line above comes along.
-    const std::uint64_t begin = address / path.sector * path.sector;
+    const std::uint64_t begin = address & ~(path.sector - 1);
     for (std::uint64_t at = begin; at < begin + path.sector; at += m.sector) {
       if (at != address) look(level, sm, at, Cache::Use::Read, &dirty);
     }
@@ -207,7 +216,7 @@ std::size_t Hierarchy::search(const Path& path, std::uint32_t sm, std::uint64_t 
 
 double Hierarchy::far(LoadPath which, std::uint32_t sm, Piece piece, std::uint8_t translated, double time) {
   const Path& path = paths_[index(which)];
-  const double bytes = static_cast<double>(path.sector) * std::popcount(piece.sectors);
+  const double bytes = static_cast<double>(path.sector) * piece.count();
   double waits = 0, distance = 0, latency = 0, from_memory = 0, to_memory = 0;
   auto by = Answered::Beyond;
   if (path.near < path.caches.size()) waits = serve_slice(path.caches[path.near], sm, piece.region, bytes, time, distance);
@@ -230,7 +239,7 @@ double Hierarchy::store(std::uint32_t sm, Piece piece, double time) {
   for (const int t : stores_.tlbs) {
     if (tlb(t, sm).access(piece.region).hit) break;
   }
-  const double bytes = static_cast<double>(stores_.sector) * std::popcount(piece.sectors);
+  const double bytes = static_cast<double>(stores_.sector) * piece.count();
   double waits = 0, distance = 0, to_memory = model_.stores.write_back && !stores_.caches.empty() ? 0 : bytes;
   // What was written through is not written again when its line goes.
   const auto use = model_.stores.write_back ? Cache::Use::Write : Cache::Use::Read;

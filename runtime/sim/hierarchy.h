@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -31,6 +32,8 @@ class Hierarchy {
   struct Piece {
     std::uint64_t region = 0;  ///< address
     std::uint32_t sectors = 0;
+    /// How many: one, mostly.
+    [[nodiscard]] int count() const { return (sectors & (sectors - 1)) == 0 ? sectors != 0 : std::popcount(sectors); }
   };
   /// What a piece has met in its SM.
   struct Near {
@@ -42,6 +45,8 @@ class Hierarchy {
   /// Whether near() would miss nothing; changes nothing.
   [[nodiscard]] bool holds(LoadPath path, std::uint32_t sm, Piece piece) const;
 
+  /// A load of `address` is likely to come next. Changes nothing but how long the host will take.
+  void expect(LoadPath path, std::uint64_t address) const;
   /// Cycles from leaving the SM until the piece is back, for one that arrives at `time`.
   double far(LoadPath path, std::uint32_t sm, Piece piece, std::uint8_t translated, double time);
   /// A piece of a store arrives. Returns when it is done.
@@ -53,6 +58,11 @@ class Hierarchy {
   /// Bytes that one lookup of the path brings: a sector of its first cache; and of the region that such sectors are part of.
   [[nodiscard]] std::uint64_t sector(LoadPath path) const { return paths_[index(path)].sector; }
   [[nodiscard]] std::uint64_t region(LoadPath path) const { return std::max<std::uint64_t>(kLeastRegion, sector(path)); }
+  /// The piece that one address asks for.
+  [[nodiscard]] Piece piece(LoadPath path, std::uint64_t address) const {
+    const std::uint64_t into = address & (region(path) - 1);  // regions and sectors are powers of two
+    return {address - into, 1u << (into >> paths_[index(path)].sector_shift)};
+  }
   /// The same of stores.
   [[nodiscard]] std::uint64_t store_sector() const { return stores_.sector; }
   /// Whether an SM answers some accesses of the path itself.
@@ -73,6 +83,7 @@ class Hierarchy {
     std::size_t translate_at = 0;
     bool has_window = false;
     std::uint64_t sector = 32, way = 0;
+    int sector_shift = 5;
     std::vector<std::vector<double>> latency;
   };
 

@@ -167,7 +167,7 @@ Machine::Step Machine::execute(std::uint32_t index, const Instruction& i, std::u
     case Kind::Compute: {
       std::uint64_t* const to = w.slot(i.to);
       const std::uint64_t *const a = w.slot(i.a), *const b = w.slot(i.b), *const c = w.slot(i.c);
-      if (std::has_single_bit(active)) {
+      if (one_lane(active)) {
         const auto lane = static_cast<std::size_t>(std::countr_zero(active));
         to[lane] = compute(i.op, i, a[lane], b[lane], c[lane]);
       } else {
@@ -246,10 +246,27 @@ Machine::Step Machine::access(std::uint32_t index, const Instruction& i, std::ui
     if (space != Space::Const) memory_.store(index, addresses_, active, issue);
     return Step::Next;
   }
+  // A chase reads the index of the element that it will read next.
+  if (i.kind == Kind::Load && i.count == 1 && one_lane(active)) {
+    if (const std::uint64_t next = c_.memory.expect_element(w.slot(i.data[0])[std::countr_zero(active)], i.bytes)) c_.hierarchy.expect(path, next);
+  }
+  if (events_.empty() && alone(w, i, active)) {
+    const std::uint64_t ready = memory_.lone_load(w, path, addresses_[static_cast<std::size_t>(std::countr_zero(active))], issue);
+    return result_in(ready - issue);
+  }
   memory_.load(index, i, path, addresses_, active, issue);
   if (w.state != Warp::State::Stalled) return Step::Next;
   ++w.pc;
   return Step::Leave;
+}
+
+/// Whether a load, when nothing is due, is over before anything else happens: its warp has one thread, whose next instruction is at hand and needs it.
+bool Machine::alone(const Warp& w, const Instruction& i, std::uint32_t active) const {
+  if (i.kind != Kind::Load || i.count != 1 || w.live != active || !one_lane(active)) return false;
+  const Instruction& next = code_[w.pc + 1];
+  const std::uint32_t loaded = i.data[0];
+  if (loaded == kTrue || next.guard != kTrue || (next.a != loaded && next.b != loaded && next.c != loaded)) return false;
+  return !fetches_ || (c_.code + (w.pc + std::uint64_t{1}) * c_.model.pipeline.instruction_bytes) / fetch_line_ == w.fetched;
 }
 
 bool Machine::check(const Instruction& i) {

@@ -41,6 +41,7 @@ class Machine {
   bool select_group(Warp& w);
   enum class Step : std::uint8_t { Next, Jumped, Regroup, Leave };
   Step execute(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
+  [[nodiscard]] bool alone(const Warp& warp, const Instruction& i, std::uint32_t active) const;
   Step access(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   Step barrier(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   void release_full_barriers(std::uint32_t block, std::uint64_t now);

@@ -49,6 +49,22 @@ bool MemoryUnit::has_entry(const Sm& sm, const Load& load) const {
   return true;
 }
 
+double MemoryUnit::ready_here(Sm& sm, LoadPath path, double latency, double time) {
+  const double wait = model_.bandwidth.l1 > 0 ? sm.l1.wait(time, static_cast<double>(hierarchy_.region(path)) / model_.bandwidth.l1) : 0;
+  return time + std::ceil(wait - 1e-6) + static_cast<double>(latency_cycles(latency));
+}
+
+std::uint64_t MemoryUnit::arrival(Sm& sm, LoadPath path, Hierarchy::Piece piece, double time) {
+  const double bytes = static_cast<double>(hierarchy_.sector(path)) * piece.count();
+  const double wait = model_.bandwidth.sm > 0 ? sm.port.wait(time, bytes / model_.bandwidth.sm) : 0;
+  return cycles(time + wait) + hierarchy_.way(path);
+}
+
+std::uint64_t MemoryUnit::back(LoadPath path, std::uint32_t sm, Hierarchy::Piece piece, std::uint8_t translated, std::uint64_t arrived) {
+  const double latency = hierarchy_.far(path, sm, piece, translated, static_cast<double>(arrived));
+  return std::max(arrived, arrived - hierarchy_.way(path) + latency_cycles(latency));
+}
+
 /// False: the entry holds as many requests as it can.
 bool MemoryUnit::join(std::uint32_t request, std::uint32_t load) {
   Request& r = requests_[request];
@@ -73,10 +89,7 @@ bool MemoryUnit::send(std::uint32_t load, Hierarchy::Piece piece, double time) {
   const bool full = !has_entry(sm, l);
   if (full && !(near && hierarchy_.holds(l.path, warp.sm, piece))) return false;
   const Hierarchy::Near found = hierarchy_.near(l.path, warp.sm, piece);
-  if (found.latency > 0) {
-    const double wait = model_.bandwidth.l1 > 0 ? sm.l1.wait(time, static_cast<double>(hierarchy_.region(l.path)) / model_.bandwidth.l1) : 0;
-    l.ready = std::max(l.ready, time + std::ceil(wait - 1e-6) + static_cast<double>(latency_cycles(found.latency)));
-  }
+  if (found.latency > 0) l.ready = std::max(l.ready, ready_here(sm, l.path, found.latency, time));
   if (found.missing == 0) return true;
 
   Request request{.sm = warp.sm, .path = l.path, .piece = {piece.region, found.missing}, .translated = found.translated, .left = time, .merged = 1};
@@ -85,11 +98,9 @@ bool MemoryUnit::send(std::uint32_t load, Hierarchy::Piece piece, double time) {
   ++sm.requests;
   request.waiters = waiters_.add({load, kNobody});
   ++l.remaining;
-  const double bytes = static_cast<double>(hierarchy_.sector(l.path)) * std::popcount(found.missing);
-  const double wait = model_.bandwidth.sm > 0 ? sm.port.wait(time, bytes / model_.bandwidth.sm) : 0;
   const std::uint32_t index = requests_.add(request);
   if (merges) sm.pending[key(l.path, piece.region)] = index;
-  events_.add(cycles(time + wait) + hierarchy_.way(l.path), Event::Kind::Arrive, index);
+  events_.add(arrival(sm, l.path, {piece.region, found.missing}, time), Event::Kind::Arrive, index);
   return true;
 }
 
@@ -99,10 +110,7 @@ void MemoryUnit::load(std::uint32_t warp, const Instruction& i, LoadPath path, c
   const bool broadcast = path == LoadPath::Constant;
   coalesce(addresses, mask, broadcast ? 4 : hierarchy_.sector(path), broadcast ? 4 : hierarchy_.region(path));
   if (broadcast) {
-    for (Hierarchy::Piece& piece : pieces_) {
-      const std::uint64_t region = piece.region / hierarchy_.region(path) * hierarchy_.region(path);
-      piece = {region, 1u << ((piece.region - region) / hierarchy_.sector(path))};
-    }
+    for (Hierarchy::Piece& piece : pieces_) piece = hierarchy_.piece(path, piece.region);
   }
   for (std::size_t k = 0; k < i.count; ++k) w.ready[i.data[k]] = kNever;
   if (i.kind == Kind::Atomic) w.ready[i.to] = kNever;
@@ -116,6 +124,17 @@ void MemoryUnit::load(std::uint32_t warp, const Instruction& i, LoadPath path, c
   if (sm.stalled.empty()) go_on(warp, now);
   else w.state = Warp::State::Stalled;
   if (w.state == Warp::State::Stalled) sm.stalled.push_back(warp);
+}
+
+std::uint64_t MemoryUnit::lone_load(const Warp& warp, LoadPath path, std::uint64_t address, std::uint64_t now) {
+  Sm& sm = sms_[warp.sm];
+  Server& unit = sm.load_units[warp.load_unit];
+  const double start = std::max(static_cast<double>(now), unit.free());
+  const Hierarchy::Piece piece = hierarchy_.piece(path, address);
+  const Hierarchy::Near found = hierarchy_.near(path, warp.sm, piece);
+  unit.wait(static_cast<double>(now), model_.pipeline.transaction);
+  if (found.missing == 0) return std::max(now + 1, cycles(ready_here(sm, path, found.latency, start)));
+  return back(path, warp.sm, {piece.region, found.missing}, found.translated, arrival(sm, path, {piece.region, found.missing}, start));
 }
 
 /// Sends the pieces that are left, as far as there are entries.
@@ -167,9 +186,7 @@ void MemoryUnit::arrive(std::uint32_t request, std::uint64_t now) {
     requests_.remove(request);
     return;
   }
-  const double latency = hierarchy_.far(r.path, r.sm, r.piece, r.translated, static_cast<double>(now));
-  const std::uint64_t left = now - hierarchy_.way(r.path);
-  events_.add(std::max(now, left + latency_cycles(latency)), Event::Kind::Return, request);
+  events_.add(back(r.path, r.sm, r.piece, r.translated, now), Event::Kind::Return, request);
 }
 
 void MemoryUnit::come_back(std::uint32_t request, std::uint64_t now) {
@@ -204,7 +221,7 @@ void MemoryUnit::store(std::uint32_t warp, const Addresses& addresses, std::uint
   const std::uint64_t sector = hierarchy_.store_sector();
   coalesce(addresses, mask, sector, std::max<std::uint64_t>(128, sector));
   for (const Hierarchy::Piece& piece : pieces_) {
-    const double bytes = static_cast<double>(sector) * std::popcount(piece.sectors);
+    const double bytes = static_cast<double>(sector) * piece.count();
     const double wait = model_.bandwidth.sm > 0 ? sm.port.wait(static_cast<double>(now), bytes / model_.bandwidth.sm) : 0;
     const std::uint32_t request = requests_.add({.sm = w.sm, .path = LoadPath::Default, .piece = piece, .store = true, .left = static_cast<double>(now)});
     events_.add(cycles(static_cast<double>(now) + wait) + hierarchy_.way(LoadPath::Default), Event::Kind::Arrive, request);
@@ -214,7 +231,7 @@ void MemoryUnit::store(std::uint32_t warp, const Addresses& addresses, std::uint
 
 std::uint64_t MemoryUnit::shared(std::uint32_t sm, const Instruction& i, const Addresses& addresses, std::uint32_t mask, std::uint64_t now) {
   std::uint32_t ways = 1;
-  if (!std::has_single_bit(mask)) {
+  if (!one_lane(mask)) {
     std::array<std::uint32_t, kLanes> offsets{};
     each_lane(mask, [&](std::uint32_t lane) { offsets[lane] = static_cast<std::uint32_t>(addresses[lane]); });
     ways = shared_timing_.ways(offsets, mask, static_cast<std::uint32_t>(i.bytes) * i.count);

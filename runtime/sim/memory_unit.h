@@ -22,6 +22,9 @@ class MemoryUnit {
 
   /// A load, or an atomic operation, issues at `now`. Afterwards the warp is Ready, or Stalled.
   void load(std::uint32_t warp, const Instruction& i, LoadPath path, const Addresses& addresses, std::uint32_t mask, std::uint64_t now);
+  /// A load by one lane that issues at `now` and is over before anything else happens: nothing is under way, and what comes next waits
+  /// for its result. The cycle at which that is ready: the same as by events, without them.
+  std::uint64_t lone_load(const Warp& warp, LoadPath path, std::uint64_t address, std::uint64_t now);
   void store(std::uint32_t warp, const Addresses& addresses, std::uint32_t mask, std::uint64_t now);
   /// Cycles of an access to shared memory that issues at `now`.
   std::uint64_t shared(std::uint32_t sm, const Instruction& i, const Addresses& addresses, std::uint32_t mask, std::uint64_t now);
@@ -82,6 +85,11 @@ class MemoryUnit {
   };
 
   void coalesce(const Addresses& addresses, std::uint32_t mask, std::uint64_t sector, std::uint64_t region);
+  /// When what the SM has of a piece, looked up at `time`, is ready.
+  double ready_here(Sm& sm, LoadPath path, double latency, double time);
+  /// When what it does not have, leaving at `time`, arrives at what all SMs share; and when it is back from there.
+  std::uint64_t arrival(Sm& sm, LoadPath path, Hierarchy::Piece piece, double time);
+  std::uint64_t back(LoadPath path, std::uint32_t sm, Hierarchy::Piece piece, std::uint8_t translated, std::uint64_t arrived);
   void go_on(std::uint32_t warp, std::uint64_t now);
   bool send(std::uint32_t load, Hierarchy::Piece piece, double time);
   bool join(std::uint32_t request, std::uint32_t load);

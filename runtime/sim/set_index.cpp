@@ -48,7 +48,7 @@ std::uint32_t SetIndex::operator()(std::uint64_t address) const {
     case IndexModel::Kind::Bits:
     case IndexModel::Kind::Xor: {
       std::uint32_t set = 0;
-      for (std::size_t i = 0; i < masks_.size(); ++i) set |= static_cast<std::uint32_t>(std::popcount(address & masks_[i]) & 1) << i;
+      for (std::size_t i = 0; i < masks_.size(); ++i) set |= static_cast<std::uint32_t>(__builtin_parityll(address & masks_[i])) << i;
       return set;
     }
     case IndexModel::Kind::Modulo: return static_cast<std::uint32_t>(unit % sets_);

@@ -19,6 +19,9 @@ inline constexpr std::uint32_t kNobody = ~0u;
 /// Addresses, one a lane.
 using Addresses = std::array<std::uint64_t, kLanes>;
 
+/// Whether a mask, which is of some lanes, is of one.
+inline bool one_lane(std::uint32_t mask) { return (mask & (mask - 1)) == 0; }
+
 template <class F> void each_lane(std::uint32_t mask, F f) {
   for (; mask != 0; mask &= mask - 1) f(static_cast<std::uint32_t>(std::countr_zero(mask)));
 }

@@ -54,6 +54,23 @@ TEST_CASE("a timed load with a consumer costs exactly its latency more than the 
   }
 }
 
+TEST_CASE("a load that nothing overlaps, which needs no events, takes what it takes with them") {
+  for (const auto& model : gexp::sim::names()) {
+    for (const char* load : {"ld.global.ca.u64", "ld.global.cg.u64", "ld.shared.u64"}) {
+      CAPTURE(model);
+      CAPTURE(load);
+      // The first meets an L1 that does not hold the line, the second finds it there.
+      const auto chain = [&](const char* between) {
+        const std::string address = load[3] == 's' ? "%rd8" : "%rd5";
+        const std::string one = fmt::format("{} %rd6, [{}]; {} xor.b64 %rd6, %rd6, %rd5;\n", load, address, between);
+        return "cvt.u64.u32 %rd8, %r5; " + one + one + one;
+      };
+      Device with(model), without(model);
+      CHECK(span(without, chain("")) == span(with, chain("mov.u64 %rd7, 1;")));
+    }
+  }
+}
+
 TEST_CASE("a clock does not wait for a load that nothing has consumed, on any device: the record is far too low") {
   for (const auto& model : gexp::sim::names()) {
     CAPTURE(model);
