@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -9,7 +10,7 @@
 #include "runtime/result_json.h"
 
 // The result file. Records keep raw ticks, run-length coded: [value, count, value, count, …] (a cache that hits says the same
-// number thousands of times). Patterns are not kept: the spec makes them again.
+// number thousands of times). Patterns and lists of a stage are not kept: the spec makes them again.
 namespace gexp::runtime {
 namespace {
 
@@ -83,8 +84,16 @@ Json ticks_json(const std::vector<std::uint32_t>& ticks) {
   return coded;
 }
 
+/// What a point is called by: its coordinates, and the stage's lets but for lists. The spec makes those again, as it makes patterns; an
+/// access pattern that is a list can be larger than the records.
+Json at_json(const infer::Point& point, const std::vector<std::string>& columns) {
+  auto at = point.at;
+  std::erase_if(at, [&](const auto& item) { return item.second.template get<List>() && std::find(columns.begin(), columns.end(), item.first) == columns.end(); });
+  return values_json(at);
+}
+
 /// `records`: false: of its runs only how many they are.
-Json point_json(const infer::Point& point, bool records) {
+Json point_json(const infer::Point& point, const std::vector<std::string>& columns, bool records) {
   Json runs = Json::array();
   for (const auto& run : point.runs) {
     if (!records) break;
@@ -93,7 +102,7 @@ Json point_json(const infer::Point& point, bool records) {
     if (run.elapsed > 0) coded["elapsed"] = run.elapsed;
     runs.push_back(std::move(coded));
   }
-  Json json = {{"at", values_json(point.at)}, {"overhead", point.overhead}, {"steps", point.steps}, {"warm_steps", point.warm_steps}};
+  Json json = {{"at", at_json(point, columns)}, {"overhead", point.overhead}, {"steps", point.steps}, {"warm_steps", point.warm_steps}};
   if (!point.outcome.done()) json["outcome"] = {{"status", word(point.outcome.status)}, {"what", point.outcome.what}};
   json["runs"] = records ? std::move(runs) : Json(point.runs.size());
   return json;
@@ -116,7 +125,7 @@ Json stage_json(const StageResult& stage, bool records) {
   Json points = Json::array();
   std::int64_t unconverged = 0;
   for (const auto& point : stage.table.points) {
-    points.push_back(point_json(point, records));
+    points.push_back(point_json(point, stage.table.columns, records));
     unconverged += point.converged ? 0 : 1;
     if (!point.converged) points.back()["converged"] = false;
   }
@@ -424,8 +433,8 @@ std::string head_to_json(const RunResult& result) { return dump(result_json(resu
 std::string stage_to_json(const StageResult& stage) { return dump(stage_json(stage, false), -1); }
 std::string place_to_json(const std::map<std::string, Value>& at) { return dump(values_json(at), -1); }
 
-std::string point_to_json(const infer::Point& point) {
-  auto json = point_json(point, false);
+std::string point_to_json(const infer::Point& point, const std::vector<std::string>& columns) {
+  auto json = point_json(point, columns, false);
   if (!point.converged) json["converged"] = false;
   return dump(json, -1);
 }

@@ -15,8 +15,8 @@ std::string head_to_json(const RunResult& result);
 std::string stage_to_json(const StageResult& stage);
 Result<StageResult> stage_from_json(const std::string& text, const std::string& path);
 
-/// Likewise of a point alone.
-std::string point_to_json(const infer::Point& point);
+/// Likewise of a point alone, whose coordinates are `columns`.
+std::string point_to_json(const infer::Point& point, const std::vector<std::string>& columns);
 Result<infer::Point> point_from_json(const std::string& text, const std::string& path);
 
 /// Coordinates, exactly: equal text for equal places.

@@ -52,7 +52,9 @@ std::string pack_round(const runtime::Round& round) {
     runs.push_back({{"ticks", run.ticks.size()}, {"windows", run.windows}, {"elapsed", run.elapsed}});
     ticks += run.ticks.size();
   }
-  const auto head = nlohmann::json{{"point", runtime::point_to_json(round.point)}, {"kernels", kernels}, {"runs", runs}}.dump();
+  std::vector<std::string> columns;
+  for (const auto& coordinate : round.at) columns.push_back(coordinate.first);
+  const auto head = nlohmann::json{{"point", runtime::point_to_json(round.point, columns)}, {"kernels", kernels}, {"runs", runs}}.dump();
   const auto head_size = static_cast<std::uint32_t>(head.size());
   std::string bytes(sizeof head_size + head.size() + 4 * ticks, '\0');
   char* to = bytes.data();
