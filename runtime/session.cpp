@@ -124,7 +124,7 @@ Result<> run_session(const compiler::Program& program, Backend& backend, Kernels
   } else if (program.budget_time) {
     auto value = compiler::evaluate(*program.budget_time, *scope);
     if (!value) return value.error();
-    if (const auto* n = value->get<Number>()) budget = n->number, out_of_time = RunResult::End::OutOfTime;
+    if (const auto* n = value->get<Number>()) budget = options.patience * n->number, out_of_time = RunResult::End::OutOfTime;
   }
   if (options.time_left && *options.time_left < budget) budget = *options.time_left, out_of_time = RunResult::End::OutOfSetTime;
   Benches benches(program, *scope, backend, kernels, options.jobs);

@@ -30,6 +30,7 @@ class Progress {
 struct SessionOptions {
   double launch_limit = 60;           ///< seconds for one launch
   std::optional<double> time_limit;   ///< seconds for the run, instead of the file's budget or the default
+  double patience = 1;                ///< the run may take so many times the file's budget
   std::optional<double> time_left;    ///< seconds that whatever it is a part of has left: no run takes more
   std::function<bool()> interrupted;  ///< asked between launches, by any thread
   PointLog* log = nullptr;            ///< where what is measured is kept as it goes; null: nowhere

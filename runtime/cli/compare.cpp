@@ -21,8 +21,13 @@ using runtime::Compared;
 using runtime::ComparedCurve;
 using runtime::Likeness;
 
-/// A saved result, or those of a folder, by experiment.
-Result<std::map<std::string, Saved>> read_results(const std::string& path, const std::string& store) {
+struct Results {
+  std::map<std::string, Saved> of;  ///< by experiment
+  std::vector<Diagnostic> unread;      ///< files of a folder that are no result that can be read
+};
+
+/// A saved result, or those of a folder. Of a folder that holds others too, a file that cannot be read is left out, and said.
+Result<Results> read_results(const std::string& path, const std::string& store) {
   std::error_code error;
   std::vector<std::string> files;
   if (!of_store(path) && fs::is_directory(path, error)) {
@@ -33,17 +38,21 @@ Result<std::map<std::string, Saved>> read_results(const std::string& path, const
   } else {
     files.push_back(path);
   }
-  std::map<std::string, Saved> results;
+  Results results;
   std::sort(files.begin(), files.end());
   for (const auto& file : files) {
     auto saved = read_saved(file, store);
-    if (!saved) return saved.error();
+    if (!saved) {
+      results.unread.push_back(saved.error());
+      continue;
+    }
     const auto experiment = saved->result.experiment;
-    if (const auto other = results.find(experiment); other != results.end()) {
+    if (const auto other = results.of.find(experiment); other != results.of.end()) {
       return failure("E0733", fmt::format("{} holds two results of experiment `{}`, of {} and {}", path, experiment, other->second.result.device.id, saved->result.device.id), "compare them file by file");
     }
-    results.emplace(experiment, std::move(*saved));
+    results.of.emplace(experiment, std::move(*saved));
   }
+  if (results.of.empty()) return results.unread.front();
   return results;
 }
 
@@ -173,14 +182,19 @@ int compare_command(const Compare& options) {
     print(results->error(), nullptr);
     return kEnvironment;
   }
+  bool unread = false;
+  for (const auto* results : {&a, &b}) {
+    for (const auto& problem : (*results)->unread) print(problem, nullptr);
+    unread = unread || !(*results)->unread.empty();
+  }
   Json json = {{"schema", "gexp.compare/1"}, {"a", options.first}, {"b", options.second}, {"margin", options.margin / 100}, {"confidence", 1 - runtime::kCurveChance}, {"experiments", Json::array()}};
   auto text = fmt::format("A = {}, B = {}\n", options.first, options.second);
   Tally findings, curves;
   std::vector<std::string> only_in_a, only_in_b;
   bool alone = false;
-  for (const auto& [name, result] : *a) {
-    const auto other = b->find(name);
-    if (other == b->end()) {
+  for (const auto& [name, result] : a->of) {
+    const auto other = b->of.find(name);
+    if (other == b->of.end()) {
       only_in_a.push_back(name);
       continue;
     }
@@ -195,8 +209,8 @@ int compare_command(const Compare& options) {
     text += "\n" + text_of(*two, options.all);
     json["experiments"].push_back(json_of(*two));
   }
-  for (const auto& [name, result] : *b) {
-    if (!a->contains(name)) only_in_b.push_back(name);
+  for (const auto& [name, result] : b->of) {
+    if (!a->of.contains(name)) only_in_b.push_back(name);
   }
   for (const auto& [list, side] : {std::pair{&only_in_a, "A"}, {&only_in_b, "B"}}) {
     for (const auto& name : *list) text += fmt::format("\n{} is only in {}\n", name, side);
@@ -205,6 +219,7 @@ int compare_command(const Compare& options) {
   json["findings"] = findings.json(), json["curves"] = curves.json();
   if (options.json) fmt::print("{}\n", json.dump(1, ' ', false, Json::error_handler_t::replace));
   else fmt::print("{}\nfindings  {}\ncurves    {}\n", text, findings.text(), curves.text());
+  if (unread) return kEnvironment;
   const bool differ = findings.different + curves.different > 0 || alone || !only_in_a.empty() || !only_in_b.empty();
   return differ || (options.strict && findings.ambiguous + curves.ambiguous > 0) ? kNotHeld : kDone;
 }

@@ -22,6 +22,7 @@ struct Noise {
 };
 const Noise kNoises[] = {{"none", "", "without noise"}, {"real", "-noisy", "with the noise of an H200"}, {"harsh", "-harsh", "with jitter and tails on every load"}};
 constexpr std::size_t kShown = 5;  // wrong claims, and reasons of abstention, that are listed
+constexpr double kPatience = 10;  // times the file's budget: what is found must not depend on what else the host does
 
 struct Tally {
   std::size_t right = 0, wrong = 0, abstained = 0;
@@ -158,6 +159,7 @@ int verify_command(const Common& common, const Verify& options) {
     how.devices = options.models;
     how.session.interrupted = interrupted;
     how.session.time_limit = common.time_limit;
+    how.session.patience = kPatience;
     how.session.jobs = common.jobs;
     progress->stage("noise " + std::string(noise), ++round, options.noise.size(), options.models);
     how.progress = [&](std::size_t done) { progress->point("", done); };

@@ -136,6 +136,9 @@ one = all['experiments'][0]
 assert all['only_in_a'] == ['bank_stride'] and [f for f in one['findings'] if f['id'] == 'capacity.C'] == [{'id': 'capacity.C', 'verdict': 'DIFFERENT', 'a': '12 KiB', 'b': '24 KiB', 'why': ''}]
 assert all['curves'] == {v.lower(): sum(c['verdict'] == v for c in one['curves']) for v in ('SAME', 'DIFFERENT', 'AMBIGUOUS', 'undetermined')}
 assert one['curves'][0]['worst']['a'] == 110"
+echo '{' >again/broken.json
+expect 'a broken file of a folder' 3 'broken.json' -- "$gexp" compare surveyed again
+that 'the others are compared' grep -qE '^  capacity.C +DIFFERENT' out.txt
 expect 'nothing to compare' 3 'holds no result' -- "$gexp" compare surveyed empty
 
 expect 'an unknown model' 3 'did you mean|gtx780' -- "$gexp" run $structure --device sim:gtx78

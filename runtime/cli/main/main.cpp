@@ -136,7 +136,7 @@ int main(int argc, char** argv) {
   verify->add_option("--noise", verification.noise, "none, real (an H200's) and harsh (on every load), separated by commas")->check(CLI::IsMember({"none", "real", "harsh"}))->delimiter(',')->capture_default_str();
   verify->add_option("--seed", common.seed, "seed of the devices' chances, instead of the spec's");
   verify->add_option("--jobs", common.jobs, "devices at once; by default one for each core of this machine")->check(CLI::Range(1, 1024));
-  verify->add_option("--time-limit", common.time_limit, "seconds for one device, instead of the file's budget")->check(above_zero);
+  verify->add_option("--time-limit", common.time_limit, "seconds for one device, instead of ten times the file's budget")->check(above_zero);
   verify->add_flag("--all", verification.all, "list every reason and every wrong claim");
   verify->add_flag("--json", common.json, "every verdict as JSON");
   progress_of(*verify, common);
