@@ -12,9 +12,9 @@ constexpr double kMostListed = 1 << 22;
 
 /// Visits threads with their names and lets bound until `visit` says false.
 template <class Visit> bool for_each_thread(const Threads& threads, const Names& outer, Visit visit) {
+  Names thread(&outer);
   for (std::uint32_t cta = 0; cta < threads.grid; ++cta) {
     for (std::uint32_t tid = 0; tid < threads.block; ++tid) {
-      Names thread(&outer);
       if (!bind_thread(thread, threads.lets, cta, tid, threads.block)) return false;
       if (!visit(thread)) return false;
     }

@@ -267,8 +267,8 @@ class Planner {
         return error("E0406", call->span, fmt::format("unique counts over at most {} threads", kMaxThreads));
       }
       std::set<double> values;
+      Names inner(&names_);
       for (std::uint32_t thread = 0; thread < plan_.grid * plan_.block; ++thread) {
-        Names inner(&names_);
         if (auto bound = bind_thread(inner, lets_, thread / plan_.block, thread % plan_.block, plan_.block); !bound) return bound.error();
         auto value = evaluate(*call->arguments[0].value, inner);
         if (!value) return value.error();

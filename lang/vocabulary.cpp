@@ -82,7 +82,7 @@ constexpr auto kVocabulary = std::to_array<Callable>({
     over_finding(analysis("common_limit", Subject::Value, Answer::Subject, Clause::Must, "common_limit(reqs over knee)")),
     analysis("outstanding", Subject::Value, Answer::Outstanding, Clause::Must,
              "outstanding(elapsed(t) over threads, requests: lines, instructions: warp_loads)",
-             {Label{"requests", Takes::PerPoint}, Label{"instructions", Takes::PerPoint}, Label{"accesses", Takes::PerPoint, true}, Label{"latency", Takes::Cycles, true}}, Clause::May),
+             {Label{"requests", Takes::PerPoint}, Label{"instructions", Takes::PerPoint}, Label{"accesses", Takes::PerPoint, true}, Label{"latency", Takes::Cycles, true}, Label{"hits", Takes::PerPoint, true}}, Clause::May),
     analysis("saturation", Subject::Value, Answer::Saturation, Clause::Must, "saturation(rate over inflight, latency: 400cycles)",
              {Label{"latency", Takes::Cycles, true}, Label{"per", Takes::Bytes, true}}, Clause::May),
     analysis("prefetch", Subject::Record, Answer::Bytes, Clause::Never, "prefetch(lat)", {kAbove}, Clause::Never, Clause::Never),

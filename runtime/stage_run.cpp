@@ -330,7 +330,7 @@ const infer::Classes& StageRun::classes() {
 }
 
 std::optional<std::size_t> StageRun::find_point(const Coordinates& at) const {
-  for (std::size_t i = 0; i < result_.table.points.size(); ++i) {
+  for (std::size_t i = result_.table.points.size(); i-- > 0;) {  // mostly it is among the latest
     if (same_coordinates(result_.table.points[i], at)) return i;
   }
   return std::nullopt;

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/infer/analysis.h"
-#include "runtime/infer/spikes.h"
+#include "runtime/infer/requests.h"
 
 // What books the requests of a multiprocessor that are under way can be a table of lines, whoever asks for them (MSHR), or a table of
 // warp instructions, whatever they ask for (PRT; Lashgar15 section 2). Each curve of time over threads jumps where its table is full,
@@ -30,18 +29,12 @@
 namespace gexp::infer {
 namespace {
 
-constexpr double kFits = 0.75;            // latencies beyond the shortest time, below which nothing waited: parts of an L2 are nearer than others
-constexpr double kWaited = 0.9;           // likewise, past which a jump leads
+constexpr double kWaited = 0.9;           // latencies beyond the shortest time, past which a jump leads
 constexpr double kRise = 0.25;            // latencies that a jump adds, at least
 constexpr double kStandsOut = 2.5;        // times any other rise from the first point to half as many again: a jump
 constexpr std::size_t kBefore = 4;        // points that tell how large rises of issuing are
 constexpr double kNoise = 0.1;            // latencies by which one step in ten falls, at most: with more, times may lie on either side
 constexpr std::size_t kCurvesOfEach = 2;  // that show each number of a PRT
-
-/// What was under way at one point.
-struct Asked {
-  double lines = 0, instructions = 0, accesses = 0;
-};
 
 struct Series {
   std::string name;
@@ -49,8 +42,6 @@ struct Series {
   Asked fits;                     ///< the most that is known to fit
   std::optional<Asked> too_many;  ///< after the jump
 };
-
-using Measure = double Asked::*;
 
 /// One number that must lie above all that fits and not above what does not.
 struct Limit {
@@ -106,15 +97,6 @@ double by_luck(const std::vector<Series>& all) {
   return chance;
 }
 
-/// What was asked for at a point; nullopt where it is not known.
-std::optional<Asked> asked_at(const Context& context, std::size_t point) {
-  const auto* accesses = argument(context, "accesses");
-  const auto lines = number_at(context, *argument(context, "requests")->value, point), instructions = number_at(context, *argument(context, "instructions")->value, point);
-  const auto all = accesses ? number_at(context, *accesses->value, point) : std::nullopt;
-  if (!lines || !instructions) return std::nullopt;
-  return Asked{lines->number, instructions->number, all ? all->number : 0};
-}
-
 /// Index of the last time below `limit`; nullopt where there is none.
 std::optional<std::size_t> last_below(const std::vector<double>& times, double limit) {
   const auto last = std::find_if(times.rbegin(), times.rend(), [&](double time) { return time < limit; });
@@ -136,14 +118,6 @@ double noise_of(std::vector<double> steps) {
   const auto tenth = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 10);
   std::nth_element(steps.begin(), tenth, steps.end());
   return std::max(0.0, -*tenth);
-}
-
-/// What one request takes, at most `shortest`.
-std::optional<double> latency_of(const Context& context, double shortest) {
-  if (!argument(context, "latency")) return shortest;
-  const auto value = argument_value(context, "latency");
-  const auto* n = value.get<Number>();
-  return n && n->number > 0 ? std::optional(std::min(shortest, n->number)) : std::nullopt;
 }
 
 /// The curves of the table with what they ask for, or why there are none.
@@ -186,19 +160,37 @@ std::string what_decides(const std::vector<Series>& all) {
 
 }  // namespace
 
+std::optional<Asked> asked_at(const Context& context, std::size_t point) {
+  const auto* accesses = argument(context, "accesses");
+  const auto lines = number_at(context, *argument(context, "requests")->value, point), instructions = number_at(context, *argument(context, "instructions")->value, point);
+  const auto all = accesses ? number_at(context, *accesses->value, point) : std::nullopt;
+  if (!lines || !instructions) return std::nullopt;
+  return Asked{lines->number, instructions->number, all ? all->number : 0};
+}
+
+std::optional<double> latency_of(const Context& context, double shortest) {
+  if (!argument(context, "latency")) return shortest;
+  const auto value = argument_value(context, "latency");
+  const auto* n = value.get<Number>();
+  return n && n->number > 0 ? std::optional(std::min(shortest, n->number)) : std::nullopt;
+}
+
+Finding none_seen(const Context& context, const Asked& fits, const std::string& why, const std::string& evidence) {
+  Fields fields;
+  fields["kind"] = Value("none seen");
+  fields["requests"] = Value(fits.lines);
+  fields["instructions"] = Value(fits.instructions);
+  return found(context, Value(std::move(fields)), 0.95, fmt::format("{}: {} lines and {} warp instructions fit, as far as a full table would be seen", why, fits.lines, fits.instructions), evidence);
+}
+
 Finding outstanding(const Context& context) {
+  if (argument(context, "hits")) return outstanding_beside_hits(context);
   std::vector<Series> all;
   if (const auto why = collect(context, all); !why.empty()) return undetermined(context, why);
   const auto lines = limit_of(all, &Asked::lines), instructions = limit_of(all, &Asked::instructions);
   const auto jumping = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [](const Series& series) { return series.too_many.has_value(); }));
+  if (jumping == 0) return none_seen(context, {.lines = lines.low, .instructions = instructions.low}, "no curve jumps", fmt::format("{} curves", all.size()));
   Fields fields;
-  if (jumping == 0) {
-    fields["kind"] = Value("none seen");
-    fields["requests"] = Value(lines.low);
-    fields["instructions"] = Value(instructions.low);
-    return found(context, Value(std::move(fields)), 0.95, fmt::format("no curve jumps: {} lines and {} warp instructions fit, as far as a full table would be seen", lines.low, instructions.low),
-                 fmt::format("{} curves", all.size()));
-  }
   const auto evidence = fmt::format("{} of {} curves jump", jumping, all.size());
   const double confidence = std::min(0.999, 1 - by_luck(all));
   if (lines.possible() && instructions.possible()) {

@@ -206,3 +206,103 @@ TEST_CASE("a steep slope is no jump, and a jump on it is one") {
   CHECK(jumps({400, 401, 402, 403, 550, 700, 702, 703, 704, 705, 706, 707}) == std::vector<double>{32});  // in two steps
   CHECK(jumps({400, 401, 402, 800, 402, 403, 404, 405, 406, 407, 408, 409}).empty());                     // an accident
 }
+
+namespace {
+
+const std::string kStageOfHits = "  sweep near in 0..1\n" + kStage;
+
+struct Beside {
+  Table full;
+  double waits = 20;                        ///< cycles that a full table adds where issuing has taken a latency of 60; twice as much behind the second filling
+  double faster = 40;                       ///< by which a hit is faster
+  double most_loads = 4;                    ///< that a warp may have under way
+  std::vector<double> rises{15, 20, 25};    ///< what every eighth warp adds, to hits as to misses: how warps are scheduled
+  double noise = 0;                         ///< share of the time
+  std::uint64_t seed = 1;
+};
+
+/// Launches where issuing and using what came takes as long as a latency, with misses and with hits.
+infer::Table beside_hits(const Beside& device) {
+  infer::Table made;
+  made.stage = "s", made.timed = "t", made.timing = infer::Table::Timing::Total, made.columns = {"loads", "merge", "near", "threads"};
+  Noise noise(device.seed);
+  for (double loads = 1; loads <= 4; ++loads) {
+    for (const double merge : {2.0, 4.0, 8.0, 16.0, 32.0}) {
+      for (const double near : {0.0, 1.0}) {
+        for (double threads = 2; threads <= 1024; threads += std::min(2 * merge, 16.0)) {
+          const double lines = loads * std::ceil(threads / merge), warps = std::ceil(threads / 32), instructions = loads * warps;
+          double y = 60 + instructions + lines / 8;
+          for (std::size_t i = 0; i < device.rises.size(); ++i) y += warps > 8 * static_cast<double>(i + 1) ? device.rises[i] : 0;
+          if (near != 0) {
+            y -= device.faster;
+          } else {
+            const double rounds = std::max(std::ceil(lines / device.full.lines), std::ceil(instructions / device.full.instructions));
+            if (rounds > 1) y = std::max(y, 125.0);  // an entry comes free after one latency, and what takes it takes another
+            y += device.waits * (std::min(rounds, 3.0) - 1) + (loads > device.most_loads ? 60 : 0);
+          }
+          y *= 1 + device.noise * noise();
+          made.points.push_back(test::point_of({{"loads", Value(loads)}, {"merge", Value(merge)}, {"near", Value(near)}, {"threads", Value(threads)}, {"lines", Value(lines)},
+                                                {"instructions", Value(instructions)}, {"asked", Value(loads * threads)}, {"y", Value(y, kCycles)}}));
+        }
+      }
+    }
+  }
+  return made;
+}
+
+infer::Finding told_by_hits(const Beside& device) {
+  return test::ask_in(kStageOfHits, beside_hits(device), "structure",
+                      "outstanding(y over threads by merge, requests: lines, instructions: instructions, accesses: asked, latency: 60cycles, hits: near)");
+}
+
+/// The number is one of those that the finding leaves.
+bool within(const infer::Finding& finding, double entries) { return field(finding, "entries") <= entries && entries <= field(finding, "most"); }
+
+}  // namespace
+
+TEST_CASE("hits beside misses tell a full table from warps that delay one another") {
+  for (const double entries : {29.0, 45.0, 58.0}) {
+    const auto finding = told_by_hits({.full = {.instructions = entries}});
+    CHECK(kind(finding) == "prt");
+    CHECK(within(finding, entries));
+    CHECK(finding.confidence > 0.99);
+  }
+  for (const double entries : {36.0, 71.0, 130.0}) {  // the next multiple rises as much
+    const auto finding = told_by_hits({.full = {.lines = entries}});
+    CHECK(kind(finding) == "mshr");
+    CHECK(within(finding, entries));
+    CHECK(field(finding, "merges") >= 3);  // of the curves that jump within what is looked at
+  }
+}
+
+TEST_CASE("what hits do as well is no table") {
+  const auto none = told_by_hits({});
+  CHECK(kind(none) == "none seen");
+  CHECK(field(none, "instructions") < 45);  // beyond, issuing takes most of a latency
+  CHECK(field(none, "requests") > 16);
+}
+
+TEST_CASE("loads that wait for their own warp are no table") {
+  CHECK(kind(told_by_hits({.full = {}, .most_loads = 2})) == "none seen");
+  const auto finding = told_by_hits({.full = {.instructions = 29}, .most_loads = 2});
+  CHECK(kind(finding) == "prt");
+  CHECK(within(finding, 29));
+}
+
+TEST_CASE("hits that are no faster tell nothing") { CHECK(says(told_by_hits({.full = {.lines = 71}, .faster = 2}), "hits are faster by 3 %")); }
+
+TEST_CASE("beside hits, noise is no table, and hides none or makes it undetermined") {
+  int found = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    for (const double noise : {0.01, 0.05}) {
+      const auto none = told_by_hits({.full = {}, .noise = noise, .seed = seed});
+      CHECK((undetermined(none) || kind(none) == "none seen"));
+    }
+    const auto finding = told_by_hits({.full = {.instructions = 45}, .noise = 0.01, .seed = seed});
+    if (undetermined(finding) || kind(finding) == "none seen") continue;
+    CHECK(kind(finding) == "prt");
+    CHECK(within(finding, 45));
+    ++found;
+  }
+  CHECK(found >= 30);
+}
