@@ -92,7 +92,7 @@ class Rises {
     std::vector<Candidate> all;
     for (const double number : numbers) {
       auto tried = candidate(measure, number);
-      if (tried.rising < kFewestCurves || tried.low >= tried.high) continue;
+      if (tried.rising < kFewestCurves) continue;
       tried.luck = std::min(1.0, static_cast<double>(numbers.size()) * share_at_least(static_cast<double>(tried.rising), static_cast<double>(tried.reached), share_));
       all.push_back(tried);
     }

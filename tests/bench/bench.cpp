@@ -115,9 +115,32 @@ void edit_loop(const std::string& gexp) {
   fs::remove_all(folder);
 }
 
+/// An experiment on the simulated GTX 780: seconds, and instructions that threads execute in them.
+struct Simulated {
+  double seconds = 0, executed = 0;
+};
+Simulated simulate(const Source& source) {
+  auto compiler = jit::Compiler::open();
+  Diagnostics diagnostics;
+  const auto program = compiler::compile(source, {}, diagnostics);
+  auto backend = sim::open("gtx780");
+  if (!program || !backend || !compiler) {
+    for (const auto& diagnostic : diagnostics.sorted()) fmt::print(stderr, "{}", render(diagnostic, &source));
+    std::exit(1);
+  }
+  const auto before = sim::instructions_executed();
+  runtime::Kernels kernels(*compiler, {}, {});
+  runtime::RunResult result;
+  runtime::Progress silent;
+  const double seconds = median(3, [&] {
+    result = {};
+    (void)runtime::run_session(*program, **backend, kernels, {}, silent, result);
+  });
+  return {seconds, static_cast<double>(sim::instructions_executed() - before) / 3};
+}
+
 /// A chase on the simulator: its time a simulated PTX instruction, and that twice the accesses cost twice the time.
 void simulator() {
-  auto compiler = jit::Compiler::open();
   double per_access[2] = {};
   int i = 0;
   for (const int laps : {2000, 4000}) {
@@ -133,22 +156,7 @@ stage s {{
   find hit: cycles = fastest(lat)
 }}
 )", laps));
-    Diagnostics diagnostics;
-    const auto program = compiler::compile(source, {}, diagnostics);
-    auto backend = sim::open("gtx780");
-    if (!program || !backend || !compiler) {
-      for (const auto& diagnostic : diagnostics.sorted()) fmt::print(stderr, "{}", render(diagnostic, &source));
-      std::exit(1);
-    }
-    const auto before = sim::instructions_executed();
-    runtime::Kernels kernels(*compiler, {}, {});
-    runtime::RunResult result;
-    runtime::Progress silent;
-    const double time = median(3, [&] {
-      result = {};
-      (void)runtime::run_session(*program, **backend, kernels, {}, silent, result);
-    });
-    const auto executed = static_cast<double>(sim::instructions_executed() - before) / 3;
+    const auto [time, executed] = simulate(source);
     per_access[i++] = time / (laps * 256.0);
     fmt::print("simulated chase of {:7} accesses            {:10.1f} million PTX instructions/s, {:.1f} ns an access\n", laps * 256,
                executed / time / 1e6, time / (laps * 256.0) * 1e9);
@@ -158,7 +166,6 @@ stage s {{
 
 /// Twelve SMs full of warps that read through the L2: thread-instructions a second, with all the queues at work.
 void contention() {
-  auto compiler = jit::Compiler::open();
   for (const int threads : {1, 32, 1024}) {
     const Source source("many.gexp", fmt::format(R"(gexp 1
 experiment many_warps
@@ -170,22 +177,7 @@ stage s {{
   find m: cycles = value(median(t))
 }}
 )", threads));
-    Diagnostics diagnostics;
-    const auto program = compiler::compile(source, {}, diagnostics);
-    auto backend = sim::open("gtx780");
-    if (!program || !backend || !compiler) {
-      for (const auto& diagnostic : diagnostics.sorted()) fmt::print(stderr, "{}", render(diagnostic, &source));
-      std::exit(1);
-    }
-    const auto before = sim::instructions_executed();
-    runtime::Kernels kernels(*compiler, {}, {});
-    runtime::RunResult result;
-    runtime::Progress silent;
-    const double time = median(3, [&] {
-      result = {};
-      (void)runtime::run_session(*program, **backend, kernels, {}, silent, result);
-    });
-    const auto executed = static_cast<double>(sim::instructions_executed() - before) / 3;
+    const auto [time, executed] = simulate(source);
     fmt::print("simulated reads by 12 blocks of {:4} threads  {:10.1f} million thread-instructions/s\n", threads, executed * std::min(threads, 32) / time / 1e6);
   }
 }
