@@ -86,6 +86,7 @@ Result<std::string> read_file(const std::string& path) {
 Result<> check_writable(const std::string& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) return failure("E0710", fmt::format("cannot write {}: it is a folder", path));
+  if (const auto now = fs::status(path, error); fs::exists(now) && !fs::is_regular_file(now)) return Ok{};  // a pipe, /dev/stdout
   const auto probe = fmt::format("{}.{}.tmp", path, getpid());
   std::ofstream out(probe);
   const int reason = errno;
@@ -106,11 +107,13 @@ Result<> may_write(const std::string& path, const std::string& source) {
 Result<> write_file(const std::string& path, const std::string& text) {
   std::error_code error;
   const auto before = fs::status(path, error);
-  const auto temporary = fmt::format("{}.{}.tmp", path, getpid());
+  const bool as_it_is = fs::exists(before) && !fs::is_regular_file(before);  // a pipe, a terminal, /dev/null: nothing takes its place
+  const auto temporary = as_it_is ? path : fmt::format("{}.{}.tmp", path, getpid());
   std::ofstream out(temporary, std::ios::binary);
   out << text;
   out.close();
   int reason = out ? 0 : errno;
+  if (as_it_is) return reason == 0 ? Result<>(Ok{}) : Result<>(failure("E0710", fmt::format("cannot write {}: {}", path, std::strerror(reason))));
   if (reason == 0) {
     if (fs::is_regular_file(before)) fs::permissions(temporary, before.permissions(), error);  // not every file system has them
     fs::rename(temporary, path, error);

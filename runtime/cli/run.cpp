@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <ctime>
+#include <filesystem>
 
 #include "runtime/cli/app.h"
 #include "runtime/cli/keep.h"
@@ -54,7 +55,9 @@ void keep_freed_memory() {
 }
 
 void rescue(const runtime::RunResult& result) {
-  const auto path = fmt::format("/tmp/gexp-{}-{}.json", result.experiment, getpid());
+  auto folder = (std::filesystem::temp_directory_path() / "gexp-XXXXXX").string();  // a name of its own, which nobody else could have made
+  if (!mkdtemp(folder.data())) return;
+  const auto path = fmt::format("{}/{}.json", folder, result.experiment);
   if (write_file(path, runtime::to_json(result))) fmt::print(stderr, "the result was saved as {} instead\n", path);
 }
 

@@ -127,6 +127,8 @@ const char* state_word(runtime::RunResult::End end) {
 }
 
 bool is_database(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return false;  // a pipe would be waited for
   std::ifstream in(path, std::ios::binary);
   std::string head(15, '\0');
   in.read(head.data(), static_cast<std::streamsize>(head.size()));

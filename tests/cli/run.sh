@@ -271,6 +271,13 @@ that 'its published value fails' grep -q '^  fail ' out.txt
 expect 'an output without a name' 2 '--out' -- "$gexp" run $structure --device sim:gtx780 --out ''
 expect 'an output that is a folder' 3 'cannot write' -- "$gexp" run $structure --device sim:gtx780 --out "$work"
 expect 'an output in a folder that is not there' 3 'cannot write' -- "$gexp" run $structure --device sim:gtx780 --out none/x.json
+mkfifo pipe
+timeout 30 cat pipe >piped.json &
+expect 'an output that is a pipe' 0 '^saved as pipe$' -- "$gexp" run -e 'chase uniform(32B, 4KiB)' --device sim:gtx780 --out pipe --quiet
+wait $!
+that 'the result went through it' grep -q '"schema": "gexp.result/1"' piped.json
+that 'and it is a pipe still' test -p pipe
+rm pipe
 
 head -c 2000 good.json >cut.json
 expect 'a result cut short' 3 'E0901' -- "$gexp" infer cut.json
