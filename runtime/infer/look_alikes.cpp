@@ -22,6 +22,8 @@ namespace {
 constexpr std::int64_t kPage = 4096;   // the least that a TLB translates
 constexpr double kPart = 0.05;         // share of the misses at a point that makes a class of them
 constexpr double kLower = 0.6;         // of a level: a lower one
+constexpr double kOneTick = 0.5;       // by which means of the same misses differ, and
+constexpr double kErrors = 2;          // standard errors, at most
 constexpr double kPace = 0.15;         // share by which a clock may change its pace unnoticed
 constexpr double kBetween = 0.4;       // of the way from a hit to a miss, from either side: neither
 constexpr std::size_t kTurns = 4;      // between hits and misses, within a run, that no change of pace makes
@@ -209,7 +211,38 @@ std::string doubts(const Context& context, const Curve& curve, double x) {
   return text;
 }
 
-std::optional<double> earlier_step(const Curve& curve, double flat) {
+namespace {
+
+/// Mean ticks of what missed at x in [low, high), and its standard error; nullopt where nothing did.
+std::optional<std::pair<double, double>> miss_time(const Context& context, const MissRange& range, const Curve& curve, double low, double high) {
+  double all = 0, sum = 0, squares = 0;
+  for (const auto& sample : curve.samples) {
+    if (sample.x < low || sample.x >= high) continue;
+    const auto& point = context.table.points[sample.point];
+    const Misses missed(range, point);
+    for (const auto& run : point.runs) {
+      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
+        if (!missed(i, run.ticks[i])) continue;
+        const double time = run.ticks[i];
+        ++all, sum += time, squares += time * time;
+      }
+    }
+  }
+  if (all == 0) return std::nullopt;
+  const double mean = sum / all;
+  return std::pair(mean, std::sqrt(std::max(0.0, squares / all - mean * mean) / all));
+}
+
+/// Whether what misses on both sides of x takes as long: the misses of one structure, which its replacement may thin out.
+bool one_kind(const Context& context, const Curve& curve, double x, double flat) {
+  const auto range = range_of(context);
+  const auto before = range ? miss_time(context, *range, curve, -INFINITY, x) : std::nullopt, after = range ? miss_time(context, *range, curve, x, flat) : std::nullopt;
+  return before && after && std::fabs(before->first - after->first) <= kOneTick + kErrors * std::hypot(before->second, after->second);
+}
+
+}  // namespace
+
+std::optional<double> earlier_step(const Context& context, const Curve& curve, double flat) {
   std::map<double, double> highest;  // by x, as last_flat and first_flat see it
   for (const auto& sample : curve.samples) {
     if (sample.x >= flat) continue;
@@ -222,7 +255,7 @@ std::optional<double> earlier_step(const Curve& curve, double flat) {
   double least = INFINITY;
   for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
     least = std::min(least, steps[i].second);
-    if (most_after[i + 1] > 0 && most_after[i + 1] <= kLower * least) return steps[i + 1].first;
+    if (most_after[i + 1] > 0 && most_after[i + 1] <= kLower * least && !one_kind(context, curve, steps[i + 1].first, flat)) return steps[i + 1].first;
   }
   return std::nullopt;
 }

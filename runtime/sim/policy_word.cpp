@@ -8,7 +8,8 @@
 
 // Two policies are one where no sequence of accesses tells them apart. One line more than the set has ways is enough: with it, every
 // sequence of hits to ways and of misses can be made, and the line that is out says which way was the victim. The sequences are
-// random, with stretches of a few lines and of many, of rare misses and of nothing but misses, laps of hits to every way, and begin anew often: two policies can
+// random, with stretches of a few lines and of many, of rare misses and of nothing but misses, laps of hits to every way,
+// walks, each line as often in a row as it may have sectors, and begin anew often: two policies can
 // meet in a state from which they go on alike.
 namespace gexp::sim {
 namespace {
@@ -44,10 +45,13 @@ Observed observe(const CacheModel& model) {
       seen.beginnings.push_back(seen.lines.size());
       cache.clear();
     }
-    const bool lap = random.below(8) == 0;  // every line that is in, in turn: then the one that is not
-    for (auto left = lap ? lines : 1 + random.below(2 + random.below(4 * lines)); left > 0; --left) {
-      const auto next = (absent + lines - left + 1) % lines;
-      const auto line = lap ? next : random.unit() < misses ? absent : (from + random.below(few)) % lines;
+    // A lap visits every line that is in, in turn, then the one that is not; a walk some or all lines, in one order, over and over.
+    const auto kind = random.below(8);
+    const bool lap = kind == 0, walk = kind == 1;
+    const auto each = lap || walk ? 1 + random.below(4) : 1, span = walk && random.below(2) == 0 ? lines : few;
+    const auto accesses = lap ? each * lines : walk ? each * span * (2 + random.below(3)) : 1 + random.below(2 + random.below(4 * lines));
+    for (std::uint32_t i = 0; i < accesses; ++i) {
+      const auto line = lap ? (absent + 1 + i / each) % lines : walk ? (from + i / each % span) % lines : random.unit() < misses ? absent : (from + random.below(few)) % lines;
       const bool hit = cache.access(std::uint64_t{line} * 64).hit;
       seen.lines.push_back(line);
       seen.hits.push_back(hit);

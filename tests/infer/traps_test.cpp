@@ -45,6 +45,20 @@ TEST_CASE("a column that returns to its floor has no single size") {
   CHECK(undetermined(ask(table({point(512, 16, 4, 3, kHit), point(1024, 32, 4, 3, kMiss), point(2048, 64, 4, 3, kHit)}), "B", kCapacity)));
 }
 
+TEST_CASE("misses that go in two steps are of two structures where they take different times, of one where its replacement thins them out") {
+  const auto column = [](std::uint32_t first, std::uint32_t last) {
+    const auto many = [=](std::size_t, std::size_t a) { return a % 3 == 0 ? first : 40u; };
+    const auto few = [=](std::size_t, std::size_t a) { return a % 24 == 0 ? last : 40u; };
+    return ask(table({point(32, 48, 4, 3, many), point(64, 48, 4, 3, many), point(96, 48, 4, 3, few), point(128, 48, 4, 3, kHit), point(160, 48, 4, 3, kHit)}), "B", "first_flat(misses(lat) over n)");
+  };
+  CHECK(number(column(250, 250)) == 128);
+  for (const std::uint32_t other : {200u, 300u}) {
+    const auto finding = column(250, other);
+    CHECK(undetermined(finding));
+    CHECK(finding.why.find("two structures") != std::string::npos);
+  }
+}
+
 TEST_CASE("too few repetitions stay below the confidence that is needed") {
   const auto finding = ask(table({point(512, 16, 4, 1, kHit), point(1024, 32, 4, 1, kMiss)}), "B", kCapacity + " need 95%");
   CHECK(undetermined(finding));

@@ -115,4 +115,5 @@ TEST_CASE("a policy reads as the simplest one that it cannot be told from") {
   CHECK(word("qlru_h00_m1_r2_u1", 8) == "qlru_h00_m1_r2_u1");
   CHECK(word("qlru_h00_m1_r2_u1", 8, false) == "qlru_h00_m1_r0_u1");
   CHECK(word("qlru_h00_m2_r0_u0_umo", 48) == "qlru_h00_m2_r0_u0_umo");
+  CHECK(word("qlru_h21_m2_r1_u3", 216) == "qlru_h21_m2_r1_u3");  // seen where lines are hit several times in a row
 }
