@@ -207,6 +207,14 @@ Result<> run_session(const compiler::Program& program, Backend& backend, Kernels
       end_stage(result);
       continue;
     }
+    if (result.skipped > 0 && result.table.points.empty() && result.status == StageResult::Status::Done) {
+      std::vector<std::string> reasons;
+      for (const auto& skip : stage.skips) reasons.push_back(skip.why);
+      result.why = fmt::format("every point of the stage was left out: {}", fmt::join(reasons, "; or "));
+      leave_unanswered(stage, result.why, *scope, so_far.findings);
+      end_stage(result);
+      continue;
+    }
     const Stopwatch answering;
     answer_questions(stage, result.table, *scope, so_far.findings);
     result.answering = answering.seconds();
