@@ -83,10 +83,17 @@ Result<std::string> read_file(const std::string& path) {
   return text.str();
 }
 
+namespace {
+
+/// A pipe, a terminal, /dev/null: written to as it is, since a file in its place would be another thing.
+bool stays(const fs::file_status& now) { return fs::exists(now) && !fs::is_regular_file(now); }
+
+}  // namespace
+
 Result<> check_writable(const std::string& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) return failure("E0710", fmt::format("cannot write {}: it is a folder", path));
-  if (const auto now = fs::status(path, error); fs::exists(now) && !fs::is_regular_file(now)) return Ok{};  // a pipe, /dev/stdout
+  if (stays(fs::status(path, error))) return Ok{};
   const auto probe = fmt::format("{}.{}.tmp", path, getpid());
   std::ofstream out(probe);
   const int reason = errno;
@@ -107,20 +114,18 @@ Result<> may_write(const std::string& path, const std::string& source) {
 Result<> write_file(const std::string& path, const std::string& text) {
   std::error_code error;
   const auto before = fs::status(path, error);
-  const bool as_it_is = fs::exists(before) && !fs::is_regular_file(before);  // a pipe, a terminal, /dev/null: nothing takes its place
-  const auto temporary = as_it_is ? path : fmt::format("{}.{}.tmp", path, getpid());
+  const auto temporary = stays(before) ? path : fmt::format("{}.{}.tmp", path, getpid());
   std::ofstream out(temporary, std::ios::binary);
   out << text;
   out.close();
   int reason = out ? 0 : errno;
-  if (as_it_is) return reason == 0 ? Result<>(Ok{}) : Result<>(failure("E0710", fmt::format("cannot write {}: {}", path, std::strerror(reason))));
-  if (reason == 0) {
+  if (reason == 0 && temporary != path) {
     if (fs::is_regular_file(before)) fs::permissions(temporary, before.permissions(), error);  // not every file system has them
     fs::rename(temporary, path, error);
     reason = error.value();
   }
   if (reason != 0) {
-    fs::remove(temporary, error);
+    if (temporary != path) fs::remove(temporary, error);
     return failure("E0710", fmt::format("cannot write {}: {}", path, std::strerror(reason)));
   }
   return Ok{};

@@ -120,7 +120,8 @@ Finding first_flat(const Context& context) {
     return undetermined(context, fmt::format("the column is on its floor at {} but not at {}: no single size explains both; more repetitions would decide",
                                              show(flat->first, dimension), show(up->first, dimension)));
   }
-  if (const auto step = range_of(context) ? earlier_step(context, *samples, flat->first) : std::nullopt) {
+  const auto range = range_of(context);
+  if (const auto step = range ? earlier_step(context, *range, *samples, flat->first) : std::nullopt) {
     return undetermined(context, fmt::format("the misses go in two steps, some at {} and the rest at {}: two structures seem to overflow at this footprint, as a cache and a TLB may; "
                                              "`above: L` with the latency of the faster misses, which counts one of them alone, or another stride, which moves one and not the other, would decide",
                                              show(*step, dimension), show(flat->first, dimension)));

@@ -234,15 +234,14 @@ std::optional<std::pair<double, double>> miss_time(const Context& context, const
 }
 
 /// Whether what misses on both sides of x takes as long: the misses of one structure, which its replacement may thin out.
-bool one_kind(const Context& context, const Curve& curve, double x, double flat) {
-  const auto range = range_of(context);
-  const auto before = range ? miss_time(context, *range, curve, -INFINITY, x) : std::nullopt, after = range ? miss_time(context, *range, curve, x, flat) : std::nullopt;
+bool one_kind(const Context& context, const MissRange& range, const Curve& curve, double x, double flat) {
+  const auto before = miss_time(context, range, curve, -INFINITY, x), after = miss_time(context, range, curve, x, flat);
   return before && after && std::fabs(before->first - after->first) <= kOneTick + kErrors * std::hypot(before->second, after->second);
 }
 
 }  // namespace
 
-std::optional<double> earlier_step(const Context& context, const Curve& curve, double flat) {
+std::optional<double> earlier_step(const Context& context, const MissRange& range, const Curve& curve, double flat) {
   std::map<double, double> highest;  // by x, as last_flat and first_flat see it
   for (const auto& sample : curve.samples) {
     if (sample.x >= flat) continue;
@@ -255,7 +254,7 @@ std::optional<double> earlier_step(const Context& context, const Curve& curve, d
   double least = INFINITY;
   for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
     least = std::min(least, steps[i].second);
-    if (most_after[i + 1] > 0 && most_after[i + 1] <= kLower * least && !one_kind(context, curve, steps[i + 1].first, flat)) return steps[i + 1].first;
+    if (most_after[i + 1] > 0 && most_after[i + 1] <= kLower * least && !one_kind(context, range, curve, steps[i + 1].first, flat)) return steps[i + 1].first;
   }
   return std::nullopt;
 }

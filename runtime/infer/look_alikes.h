@@ -28,6 +28,6 @@ std::string doubts(const Context& context, const Curve& curve, double x);
 /// For a column that falls to its floor as x grows: the x after which it had fallen to a lower level, and stayed there, before it fell to the
 /// floor at `flat`: then something fits from there on and something else does not. Not where what misses after it takes as long as what
 /// missed before: then it is one structure, whose replacement (QLRU, where part of a line is walked) lets fewer lines of an overflowing set miss.
-std::optional<double> earlier_step(const Context& context, const Curve& curve, double flat);
+std::optional<double> earlier_step(const Context& context, const MissRange& range, const Curve& curve, double flat);
 
 }  // namespace gexp::infer

@@ -83,7 +83,7 @@ std::string refuted(const Limit& limit, const char* what) {
   return fmt::format("{} {} fit ({}) and {} do not ({})", limit.low, what, limit.fits ? limit.fits->name : "", limit.high, limit.too_many ? limit.too_many->name : "");
 }
 
-std::string range(const Limit& limit) { return limit.high - limit.low > 1 && std::isfinite(limit.high) ? fmt::format("{} to {}", limit.low, limit.high - 1) : fmt::format("{}", limit.low); }
+std::string range(const Limit& limit) { return infer::range(limit.low, limit.high); }
 
 /// Chance that as many jumps fall where a number wants them by luck: each may lie at any point of its curve.
 double by_luck(const std::vector<Series>& all) {
@@ -174,6 +174,8 @@ std::optional<double> latency_of(const Context& context, double shortest) {
   const auto* n = value.get<Number>();
   return n && n->number > 0 ? std::optional(std::min(shortest, n->number)) : std::nullopt;
 }
+
+std::string range(double low, double high) { return high - low > 1 && std::isfinite(high) ? fmt::format("{} to {}", low, high - 1) : fmt::format("{}", low); }
 
 Finding none_seen(const Context& context, const Asked& fits, const std::string& why, const std::string& evidence) {
   Fields fields;

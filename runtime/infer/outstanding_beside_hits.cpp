@@ -204,8 +204,6 @@ Asked fitting(const std::vector<Pair>& pairs) {
   return most;
 }
 
-std::string range(const Candidate& of) { return of.high - of.low > 1 && std::isfinite(of.high) ? fmt::format("{} to {}", of.low, of.high - 1) : fmt::format("{}", of.low); }
-
 }  // namespace
 
 Finding outstanding_beside_hits(const Context& context) {
@@ -223,10 +221,10 @@ Finding outstanding_beside_hits(const Context& context) {
   const auto* what = by_lines ? "lines" : "warp instructions";
   const auto evidence = fmt::format("{} curves beside hits, {} points; rises in latencies: {}", pairs.size(), rises.places(), likelier.curves.empty() ? "none in two curves" : likelier.curves);
   if (likelier.luck >= kNothing) return none_seen(context, fits, "what misses take beyond hits rises at no number of lines or warp instructions", evidence);
-  const auto seen = fmt::format("what misses take beyond hits rises behind {} {} in {} of the {} curves that reach them", range(likelier), what, likelier.rising, likelier.reached);
+  const auto seen = fmt::format("what misses take beyond hits rises behind {} {} in {} of the {} curves that reach them", range(likelier.low, likelier.high), what, likelier.rising, likelier.reached);
   if (likelier.luck >= kByLuck) return undetermined(context, fmt::format("{}, which chance does once in {:.0f}; more loads of a thread, or more ways to share a line, would decide", seen, 1 / likelier.luck));
   if (other.luck < kOtherKind * likelier.luck) {
-    return undetermined(context, fmt::format("{}; so it does behind {} {}, in {} of {}; curves of fewer lines an instruction would decide", seen, range(other), by_lines ? "warp instructions" : "lines", other.rising, other.reached));
+    return undetermined(context, fmt::format("{}; so it does behind {} {}, in {} of {}; curves of fewer lines an instruction would decide", seen, range(other.low, other.high), by_lines ? "warp instructions" : "lines", other.rising, other.reached));
   }
   Fields fields;
   fields["kind"] = Value(by_lines ? "mshr" : "prt");

@@ -2,7 +2,6 @@
 #pragma once
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "runtime/infer/analysis.h"
 #include "runtime/infer/spikes.h"
@@ -23,6 +22,9 @@ std::optional<Asked> asked_at(const Context& context, std::size_t point);
 
 /// What one request takes: `latency:`, and `shortest` at most.
 std::optional<double> latency_of(const Context& context, double shortest);
+
+/// Whole numbers that `low` may be and `high` may not: "57 to 59", or "29".
+std::string range(double low, double high);
 
 /// "none seen": so many lines and warp instructions fit.
 Finding none_seen(const Context& context, const Asked& fits, const std::string& why, const std::string& evidence);
