@@ -37,6 +37,8 @@ constexpr double kRare = 2e-4;           // share of all accesses below which a 
 constexpr double kFarOut = 2;            // times the slowest class: beyond it is no access of this hierarchy
 constexpr double kStrayPosition = 1e-3;  // chance that some position of a point is called missing by interference alone
 constexpr double kUnsure = 0.5;          // of the way from a border to the nearer class's centre
+constexpr double kRecursByLuck = 0.05;   // chance of as many repetitions of one address in a rare class
+constexpr double kAlikeByLuck = 1e-3;    // the same of one access of a run; asked in the second place
 constexpr double kEnoughStruck = 6;      // accesses of a rare class at one point, to count as its own
 constexpr double kElsewhere = 1e-6;      // chance that so many of them fall on that point
 constexpr double kConcentrated = 0.25;   // a class's middle half is narrower than this share of its centre
@@ -193,25 +195,34 @@ void join(std::vector<Mode>& modes, double deep) {
   modes.resize(kept);
 }
 
-/// Whether the accesses of a rare class recur at their addresses more often than by chance.
+/// Whether the accesses of a rare or a broad class recur where interference would not: at their addresses, lap after lap, or at the same
+/// accesses of every run, as first touches do of a cache that was emptied, which all addresses have once.
 bool recurs(const Table& table, std::uint32_t low, std::uint32_t high) {
-  double seen = 0, expected = 0;
+  struct Pairs {
+    double seen = 0, expected = 0;
+    void add(const std::vector<double>& struck) {
+      double all = 0;
+      for (const auto times : struck) seen += times * (times - 1) / 2, all += times;
+      if (all > 0) expected += all * (all - 1) / 2 / static_cast<double>(struck.size());
+    }
+    [[nodiscard]] bool beyond(double chance) const { return seen >= 1 && poisson_at_least(seen, expected) < chance; }
+  } of_address, of_access;
   for (const auto& point : table.points) {
     if (!point.walk || point.walk->steps == 0) continue;
     const auto lap = static_cast<std::size_t>(point.walk->steps);
-    std::vector<double> struck;
-    double all = 0;
+    std::vector<double> by_address, by_access;  // times struck; empty while none is
     for (const auto& run : point.runs) {
       for (std::size_t i = 0; i < run.ticks.size(); ++i) {
         if (run.ticks[i] < low || run.ticks[i] > high) continue;
-        struck.resize(lap);
-        ++struck[i % lap], ++all;
+        by_address.resize(lap);
+        by_access.resize(std::max(by_access.size(), run.ticks.size()));
+        ++by_address[i % lap], ++by_access[i];
       }
     }
-    for (const auto times : struck) seen += times * (times - 1) / 2;
-    expected += all * (all - 1) / 2 / static_cast<double>(lap);
+    of_address.add(by_address);
+    of_access.add(by_access);
   }
-  return seen >= 1 && poisson_at_least(seen, expected) < 0.05;
+  return of_address.beyond(kRecursByLuck) || of_access.beyond(kAlikeByLuck);
 }
 
 /// Whether the accesses of a rare class keep to some point, run after run: random replacement misses once a lap, at any address,

@@ -80,6 +80,18 @@ TEST_CASE("classes six cycles apart are told apart when they are sharp, and late
   CHECK(number(ask(records, "cycles", "slowest(lat)")) == 204);
 }
 
+TEST_CASE("what memory answers is a class however widely it scatters, once every run has it at the same accesses; interference strikes anywhere") {
+  std::mt19937_64 engine(11);
+  const auto broad = [&] { return 300u + static_cast<std::uint32_t>(engine() % 400); };
+  const auto first_lap = [&](std::size_t, std::size_t a) { return a < 512 ? broad() : 206u; };
+  const auto classes = infer::classify(table({point(512, 512, 2, 3, first_lap)}));
+  REQUIRE(classes.list.size() == 2);
+  CHECK(classes.list[0].centre == 206);
+  CHECK(classes.list[1].support == 3 * 512);
+  const auto anywhere = [&](std::size_t, std::size_t) { return engine() % 2 == 0 ? broad() : 206u; };
+  CHECK(infer::classify(table({point(512, 512, 2, 3, anywhere)})).list.size() == 1);
+}
+
 TEST_CASE("policies differ where they should, and two ways of LRU are tree-PLRU") {
   using infer::PolicySet;
   const auto hits = [](PolicySet::Policy policy, const std::vector<std::size_t>& walk) {
