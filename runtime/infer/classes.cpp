@@ -38,7 +38,7 @@ constexpr double kFarOut = 2;            // times the slowest class: beyond it i
 constexpr double kStrayPosition = 1e-3;  // chance that some position of a point is called missing by interference alone
 constexpr double kUnsure = 0.5;          // of the way from a border to the nearer class's centre
 constexpr double kRecursByLuck = 0.05;   // chance of as many repetitions of one address in a rare class
-constexpr double kAlikeByLuck = 1e-3;    // the same of one access of a run; asked in the second place
+constexpr double kAlikeByLuck = 1e-3;    // chance that the runs are as much alike in a broad class
 constexpr double kEnoughStruck = 6;      // accesses of a rare class at one point, to count as its own
 constexpr double kElsewhere = 1e-6;      // chance that so many of them fall on that point
 constexpr double kConcentrated = 0.25;   // a class's middle half is narrower than this share of its centre
@@ -195,9 +195,9 @@ void join(std::vector<Mode>& modes, double deep) {
   modes.resize(kept);
 }
 
-/// Whether the accesses of a rare or a broad class recur where interference would not: at their addresses, lap after lap, or at the same
-/// accesses of every run, as first touches do of a cache that was emptied, which all addresses have once.
-bool recurs(const Table& table, std::uint32_t low, std::uint32_t high) {
+/// Whether the accesses of a rare or a broad class recur where interference would not: at their addresses, lap after lap, or, those of a broad
+/// one, at the same accesses of every run, as first touches do of a cache that was emptied, which all addresses have once.
+bool recurs(const Table& table, std::uint32_t low, std::uint32_t high, bool rare) {
   struct Pairs {
     double seen = 0, expected = 0;
     void add(const std::vector<double>& struck) {
@@ -222,7 +222,7 @@ bool recurs(const Table& table, std::uint32_t low, std::uint32_t high) {
     of_address.add(by_address);
     of_access.add(by_access);
   }
-  return of_address.beyond(kRecursByLuck) || of_access.beyond(kAlikeByLuck);
+  return of_address.beyond(kRecursByLuck) || (!rare && of_access.beyond(kAlikeByLuck));
 }
 
 /// Whether the accesses of a rare class keep to some point, run after run: random replacement misses once a lap, at any address,
@@ -334,7 +334,7 @@ Classes classify_as_it_is(const Table& table, Sight sight) {
       const auto support = histogram.before(mode.end) - histogram.before(mode.begin);
       const double centre = histogram.quantile(mode.begin, mode.end, 0.5);
       const double middle = histogram.quantile(mode.begin, mode.end, 0.75) - histogram.quantile(mode.begin, mode.end, 0.25);
-      if ((support < rare || middle > kConcentrated * centre) && !recurs(table, histogram.tick(mode.begin), histogram.tick(mode.end - 1)) &&
+      if ((support < rare || middle > kConcentrated * centre) && !recurs(table, histogram.tick(mode.begin), histogram.tick(mode.end - 1), support < rare) &&
           !(middle <= kConcentrated * centre && keeps_to_a_point(table, histogram.tick(mode.begin), histogram.tick(mode.end - 1)))) {
         continue;
       }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 
 #include "runtime/sim/cache.h"
 
@@ -31,6 +32,32 @@ struct Observed {
   std::vector<std::size_t> beginnings;
 };
 
+/// A stretch of accesses to a set's lines, one more than its ways.
+struct Stretch {
+  std::uint32_t accesses;
+  std::function<std::uint32_t(std::uint32_t i, std::uint32_t absent)> line;  ///< of the i-th access, while that line is not in
+};
+
+/// Every line that is in, in turn, then the one that is not.
+Stretch lap(std::uint32_t lines, Random& random) {
+  const auto each = 1 + random.below(4);
+  return {each * lines, [=](auto i, auto absent) { return (absent + 1 + i / each) % lines; }};
+}
+
+/// Some lines or all, in one order, over and over.
+Stretch walk(std::uint32_t lines, Random& random) {
+  const auto each = 1 + random.below(4), from = random.below(lines), few = 1 + random.below(lines), span = random.below(2) == 0 ? lines : few;
+  return {each * span * (2 + random.below(3)), [=](auto i, auto) { return (from + i / each % span) % lines; }};
+}
+
+/// Any of some lines, and at some rate the one that is not in.
+Stretch chance(std::uint32_t lines, Random& random) {
+  constexpr double kMisses[] = {0.02, 0.1, 0.3, 0.5, 0.7, 1};
+  const double misses = kMisses[random.below(6)];
+  const auto from = random.below(lines), few = 1 + random.below(lines);
+  return {1 + random.below(2 + random.below(4 * lines)), [=, &random](auto, auto absent) { return random.unit() < misses ? absent : (from + random.below(few)) % lines; }};
+}
+
 Observed observe(const CacheModel& model) {
   const auto lines = model.ways[0] + 1;
   Cache cache(model, 1);
@@ -38,20 +65,14 @@ Observed observe(const CacheModel& model) {
   Observed seen;
   std::uint32_t absent = 0;
   while (seen.beginnings.size() < 48) {
-    constexpr double kMisses[] = {0.02, 0.1, 0.3, 0.5, 0.7, 1};
-    const double misses = kMisses[random.below(6)];
-    const auto from = random.below(lines), few = 1 + random.below(lines);
     if (seen.beginnings.empty() || seen.lines.size() - seen.beginnings.back() > 500 + 30 * std::size_t{lines}) {
       seen.beginnings.push_back(seen.lines.size());
       cache.clear();
     }
-    // A lap visits every line that is in, in turn, then the one that is not; a walk some or all lines, in one order, over and over.
     const auto kind = random.below(8);
-    const bool lap = kind == 0, walk = kind == 1;
-    const auto each = lap || walk ? 1 + random.below(4) : 1, span = walk && random.below(2) == 0 ? lines : few;
-    const auto accesses = lap ? each * lines : walk ? each * span * (2 + random.below(3)) : 1 + random.below(2 + random.below(4 * lines));
-    for (std::uint32_t i = 0; i < accesses; ++i) {
-      const auto line = lap ? (absent + 1 + i / each) % lines : walk ? (from + i / each % span) % lines : random.unit() < misses ? absent : (from + random.below(few)) % lines;
+    const auto stretch = kind == 0 ? lap(lines, random) : kind == 1 ? walk(lines, random) : chance(lines, random);
+    for (std::uint32_t i = 0; i < stretch.accesses; ++i) {
+      const auto line = stretch.line(i, absent);
       const bool hit = cache.access(std::uint64_t{line} * 64).hit;
       seen.lines.push_back(line);
       seen.hits.push_back(hit);
