@@ -282,8 +282,8 @@ Result<runtime::KernelId> Gpu::load(const runtime::KernelImage& image) {
 
 Result<> Gpu::prepare_scatter() {
   if (staged_values_ != 0) return Ok{};
-  for (auto [kernel, entry] : {std::pair{&scatter4_, "scatter4"}, std::pair{&scatter8_, "scatter8"}}) {
-    auto loaded = load_function(kScatterPtx, entry);
+  for (auto [kernel, width] : {std::pair{&scatter4_, 4}, std::pair{&scatter8_, 8}}) {
+    auto loaded = load_function(scatter_ptx(width).c_str(), fmt::format("scatter{}", width).c_str());
     if (!loaded) return loaded.error();
     *kernel = *loaded;
   }

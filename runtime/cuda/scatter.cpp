@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/cuda/scatter.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -25,43 +27,18 @@ std::optional<Packed> pack(std::span<const std::int64_t> offsets, std::span<cons
   return packed;
 }
 
-// Written by hand so that this backend needs no compiler of its own. Values are staged as 64 bits; scatter4 stores the low
-// half.
-const char* const kScatterPtx = R"(.version 6.0
+// Written by hand so that this backend needs no compiler of its own. Values are staged as 64 bits; the low ones are stored.
+std::string scatter_ptx(int width) {
+  return fmt::format(R"(.version 6.0
 .target sm_30
 .address_size 64
 
-.visible .entry scatter4(.param .u64 base, .param .u64 offsets, .param .u64 values, .param .u32 count)
-{
-  .reg .pred %p;
-  .reg .b32 %i, %n, %b, %t, %v;
-  .reg .b64 %base, %off, %val, %step;
-  ld.param.u32 %n, [count];
-  mov.u32 %b, %ctaid.x;
-  mov.u32 %i, %ntid.x;
-  mov.u32 %t, %tid.x;
-  mad.lo.u32 %i, %b, %i, %t;
-  setp.ge.u32 %p, %i, %n;
-  @%p bra end;
-  ld.param.u64 %base, [base];
-  ld.param.u64 %off, [offsets];
-  ld.param.u64 %val, [values];
-  mul.wide.u32 %step, %i, 8;
-  add.u64 %off, %off, %step;
-  add.u64 %val, %val, %step;
-  ld.global.u64 %off, [%off];
-  ld.global.u32 %v, [%val];
-  add.u64 %base, %base, %off;
-  st.global.u32 [%base], %v;
-end:
-  ret;
-}
-
-.visible .entry scatter8(.param .u64 base, .param .u64 offsets, .param .u64 values, .param .u32 count)
-{
+.visible .entry scatter{width}(.param .u64 base, .param .u64 offsets, .param .u64 values, .param .u32 count)
+{{
   .reg .pred %p;
   .reg .b32 %i, %n, %b, %t;
   .reg .b64 %base, %off, %val, %step;
+  .reg .b{bits} %v;
   ld.param.u32 %n, [count];
   mov.u32 %b, %ctaid.x;
   mov.u32 %i, %ntid.x;
@@ -76,12 +53,13 @@ end:
   add.u64 %off, %off, %step;
   add.u64 %val, %val, %step;
   ld.global.u64 %off, [%off];
-  ld.global.u64 %val, [%val];
+  ld.global.u{bits} %v, [%val];
   add.u64 %base, %base, %off;
-  st.global.u64 [%base], %val;
+  st.global.u{bits} [%base], %v;
 end:
   ret;
+}}
+)", fmt::arg("width", width), fmt::arg("bits", 8 * width));
 }
-)";
 
 }  // namespace gexp::cuda
