@@ -11,12 +11,11 @@ namespace {
 constexpr double kMostListed = 1 << 22;
 
 /// Visits threads with their names and lets bound until `visit` says false.
-template <class Visit> bool for_each_thread(const Threads& threads, const Names& outer, Visit visit) {
-  Names thread(&outer);
+template <class Visit> bool for_each_thread(const Threads& threads, ThreadNames& names, Visit visit) {
   for (std::uint32_t cta = 0; cta < threads.grid; ++cta) {
     for (std::uint32_t tid = 0; tid < threads.block; ++tid) {
-      if (!bind_thread(thread, threads.lets, cta, tid, threads.block)) return false;
-      if (!visit(thread)) return false;
+      if (!names.bind(cta, tid, threads.block)) return false;
+      if (!visit(names.names())) return false;
     }
   }
   return true;
@@ -30,6 +29,7 @@ std::optional<Range> listed_range(const Formula& formula, const Threads& threads
   if (all > kMostListed) return std::nullopt;
   std::optional<Range> found;
   Names names(&threads.scope);
+  ThreadNames thread_names(names, threads.lets, {&formula});
   const auto visit = [&](auto&& self, std::size_t depth) -> bool {
     if (depth < loops.size()) {
       for (double round = loops[depth].second.low; round <= loops[depth].second.high; ++round) {
@@ -38,7 +38,7 @@ std::optional<Range> listed_range(const Formula& formula, const Threads& threads
       }
       return true;
     }
-    return for_each_thread(threads, names, [&](const Names& thread) {
+    return for_each_thread(threads, thread_names, [&](const Names& thread) {
       const auto value = evaluate(formula, thread);
       const auto* n = value ? value->get<Number>() : nullptr;
       if (!n || !(std::fabs(n->number) <= 9007199254740992.0)) return false;  // 2^53, as thread_range.h has it
@@ -59,7 +59,8 @@ double threads_where(const std::vector<const Formula*>& conditions, const Thread
   double holding = 0;
   Names names(&threads.scope);
   for (const auto& [variable, rounds] : loops) names.set(variable, Value(rounds.low));
-  for_each_thread(threads, names, [&](const Names& thread) {
+  ThreadNames thread_names(names, threads.lets, conditions);
+  for_each_thread(threads, thread_names, [&](const Names& thread) {
     holding += std::all_of(conditions.begin(), conditions.end(), [&](const Formula* condition) {
       const auto value = evaluate(*condition, thread);
       const auto* flag = value ? value->get<bool>() : nullptr;

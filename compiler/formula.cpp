@@ -310,6 +310,7 @@ Result<Value> evaluate(const Formula& formula, const Scope& scope) {
     default: break;
   }
   std::vector<Value> values;
+  values.reserve(formula.operands.size());
   for (const auto& operand : formula.operands) {
     auto value = evaluate(*operand, scope);
     if (!value) return value;
@@ -348,6 +349,7 @@ Result<Value> evaluate(const Formula& formula, const Scope& scope) {
     default: break;
   }
   std::vector<Number> numbers;
+  numbers.reserve(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto* n = values[i].get<Number>();
     if (!n) return wrong_kind(*formula.operands[i], values[i], "a number");
@@ -366,6 +368,7 @@ namespace {
 
 void collect_names(const Formula& formula, std::set<std::string> bound, std::set<std::string>& found) {
   if (formula.kind == Formula::Kind::Name && !bound.contains(formula.text)) found.insert(formula.text);
+  if (formula.kind == Formula::Kind::Call && formula.text == "merger") found.insert({"tid", "lane", "warp"});  // which of them, `of` says
   for (const auto& loop : formula.loops) {
     collect_names(*loop.from, bound, found);
     if (loop.to) collect_names(*loop.to, bound, found);

@@ -194,11 +194,11 @@ Result<std::shared_ptr<const Pattern>> evaluate_pattern(const Formula& formula, 
   const std::uint32_t blocks = names_block(formula, lets) ? grid : 1;
   Pattern all;
   all.threads = static_cast<std::int64_t>(blocks) * block;
+  ThreadNames threads(scope, lets, {&formula});
   for (std::int64_t thread = 0; thread < all.threads; ++thread) {
-    Names names(&scope);
     const auto tid = static_cast<std::uint32_t>(thread % block);
-    if (auto bound = bind_thread(names, lets, static_cast<std::uint32_t>(thread / block), tid, block); !bound) return bound.error();
-    auto value = evaluate(formula, names);
+    if (auto bound = threads.bind(static_cast<std::uint32_t>(thread / block), tid, block); !bound) return bound.error();
+    auto value = evaluate(formula, threads.names());
     if (!value) return value.error();
     auto one = as_pattern(*value, formula.span);
     if (!one) return one.error();

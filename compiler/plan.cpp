@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "compiler/access.h"
 #include "compiler/effort.h"
@@ -266,11 +267,12 @@ class Planner {
       if (static_cast<std::int64_t>(plan_.grid) * plan_.block > kMaxThreads) {
         return error("E0406", call->span, fmt::format("unique counts over at most {} threads", kMaxThreads));
       }
-      std::set<double> values;
-      Names inner(&names_);
+      const auto& counted = *call->arguments[0].value;
+      std::unordered_set<double> values;
+      ThreadNames threads(names_, lets_, {&counted});
       for (std::uint32_t thread = 0; thread < plan_.grid * plan_.block; ++thread) {
-        if (auto bound = bind_thread(inner, lets_, thread / plan_.block, thread % plan_.block, plan_.block); !bound) return bound.error();
-        auto value = evaluate(*call->arguments[0].value, inner);
+        if (auto bound = threads.bind(thread / plan_.block, thread % plan_.block, plan_.block); !bound) return bound.error();
+        auto value = evaluate(counted, threads.names());
         if (!value) return value.error();
         if (const auto* n = value->get<Number>()) values.insert(n->number);
       }

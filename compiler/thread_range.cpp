@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "compiler/effort.h"
 
@@ -181,18 +182,36 @@ const Formula* ThreadLets::find(const std::string& name) const {
   return nullptr;
 }
 
-Result<> bind_thread(Names& names, const ThreadLets& lets, std::uint32_t cta, std::uint32_t tid, std::uint32_t block) {
+ThreadNames::ThreadNames(const Scope& scope, const ThreadLets& lets, const std::vector<const Formula*>& formulas) : names_(&scope) {
+  std::set<std::string> names;
+  const auto read = [&](const Formula& formula) {
+    for (auto& name : free_names(formula)) names.insert(std::move(name));
+  };
+  for (const auto* formula : formulas) read(*formula);
+  for (auto let = lets.all().rbegin(); let != lets.all().rend(); ++let) {  // one reads only those before it
+    if (names.contains(let->first)) read(*let->second);
+  }
+  tid_ = names.contains("tid"), lane_ = names.contains("lane"), warp_ = names.contains("warp"), cta_ = names.contains("cta"), gtid_ = names.contains("gtid");
+  for (const auto& [name, formula] : lets.all()) {
+    if (!names.contains(name)) continue;
+    const bool merger = formula->kind == Formula::Kind::Call && formula->text == "merger";
+    const auto merged = merger ? merger_formula(*formula, scope) : Result<FormulaPtr>(formula);  // once for all threads
+    lets_.add(name, merged ? *merged : formula);
+  }
+}
+
+Result<> ThreadNames::bind(std::uint32_t cta, std::uint32_t tid, std::uint32_t block) {
   constexpr std::int64_t kNames = 5;
   if (!Effort::spend(kNames)) return Effort::exceeded({});
-  names.set("tid", Value(static_cast<double>(tid)));
-  names.set("lane", Value(static_cast<double>(tid % 32)));
-  names.set("warp", Value(static_cast<double>(tid / 32)));
-  names.set("cta", Value(static_cast<double>(cta)));
-  names.set("gtid", Value(static_cast<double>(cta) * block + tid));
-  for (const auto& [name, formula] : lets.all()) {
-    auto value = evaluate(*formula, names);
+  if (tid_) names_.set("tid", Value(static_cast<double>(tid)));
+  if (lane_) names_.set("lane", Value(static_cast<double>(tid % 32)));
+  if (warp_) names_.set("warp", Value(static_cast<double>(tid / 32)));
+  if (cta_) names_.set("cta", Value(static_cast<double>(cta)));
+  if (gtid_) names_.set("gtid", Value(static_cast<double>(cta) * block + tid));
+  for (const auto& [name, formula] : lets_.all()) {
+    auto value = evaluate(*formula, names_);
     if (!value) return value.error();
-    names.set(name, std::move(*value));
+    names_.set(name, std::move(*value));
   }
   return Ok{};
 }

@@ -34,8 +34,18 @@ class ThreadLets {
 bool is_thread_name(const std::string& name);
 Ranges thread_ranges(std::uint32_t grid, std::uint32_t block);
 
-/// Gives a scope one thread's names and lets.
-Result<> bind_thread(Names& names, const ThreadLets& lets, std::uint32_t cta, std::uint32_t tid, std::uint32_t block);
+/// One thread's names and lets after another's: those that some formulas read, and no others. `scope` outlives it.
+class ThreadNames {
+ public:
+  ThreadNames(const Scope& scope, const ThreadLets& lets, const std::vector<const Formula*>& formulas);
+  Result<> bind(std::uint32_t cta, std::uint32_t tid, std::uint32_t block);
+  [[nodiscard]] const Names& names() const { return names_; }
+
+ private:
+  Names names_;
+  bool tid_, lane_, warp_, cta_, gtid_;  ///< which of them are read
+  ThreadLets lets_;
+};
 
 /// Whether a formula's value differs between threads or rounds of a loop: whether it names one of these.
 bool varies(const Formula& formula, const ThreadLets& lets, const Ranges& ranges);

@@ -33,11 +33,11 @@ Range checked(const std::string& text, std::uint32_t grid = 3, std::uint32_t blo
   const ThreadLets lets;
   const auto range = range_of(*it, scope, lets, thread_ranges(grid, block));
   REQUIRE(range.ok());
+  ThreadNames thread(scope, lets, {it.get()});
   for (std::uint32_t cta = 0; cta < grid; ++cta) {
     for (std::uint32_t tid = 0; tid < block; ++tid) {
-      Names thread(&scope);
-      REQUIRE(bind_thread(thread, lets, cta, tid, block).ok());
-      const auto value = evaluate(*it, thread);
+      REQUIRE(thread.bind(cta, tid, block).ok());
+      const auto value = evaluate(*it, thread.names());
       REQUIRE(value.ok());
       CHECK(holds(*range, value->get<Number>()->number));
     }
