@@ -142,16 +142,6 @@ Result<Value> repeat(const std::vector<Evaluated>& arguments, Span span) {
   return Value(std::make_shared<const Pattern>(std::move(pattern)));
 }
 
-/// Whether a formula, or a let that it names, tells blocks apart.
-bool names_block(const Formula& formula, const ThreadLets& lets) {
-  if (!Effort::spend(1)) return false;
-  for (const auto& name : free_names(formula)) {
-    if (name == "gtid" || name == "cta") return true;
-    if (const auto* let = lets.find(name); let && names_block(*let, lets)) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 std::optional<Result<Value>> construct_pattern(const std::string& name, const std::vector<Evaluated>& arguments, Span span) {
@@ -191,10 +181,10 @@ Result<std::shared_ptr<const Pattern>> evaluate_pattern(const Formula& formula, 
     if (!value) return value.error();
     return as_pattern(*value, formula.span);
   }
-  const std::uint32_t blocks = names_block(formula, lets) ? grid : 1;
+  ThreadNames threads(scope, lets, {&formula});
+  const std::uint32_t blocks = threads.tells_blocks() ? grid : 1;
   Pattern all;
   all.threads = static_cast<std::int64_t>(blocks) * block;
-  ThreadNames threads(scope, lets, {&formula});
   for (std::int64_t thread = 0; thread < all.threads; ++thread) {
     const auto tid = static_cast<std::uint32_t>(thread % block);
     if (auto bound = threads.bind(static_cast<std::uint32_t>(thread / block), tid, block); !bound) return bound.error();

@@ -264,13 +264,12 @@ class Planner {
     for (const auto* call : calls) {
       const auto name = show(*call);
       if (names_.values().contains(name)) continue;
-      if (static_cast<std::int64_t>(plan_.grid) * plan_.block > kMaxThreads) {
-        return error("E0406", call->span, fmt::format("unique counts over at most {} threads", kMaxThreads));
-      }
       const auto& counted = *call->arguments[0].value;
       std::unordered_set<double> values;
       ThreadNames threads(names_, lets_, {&counted});
-      for (std::uint32_t thread = 0; thread < plan_.grid * plan_.block; ++thread) {
+      const auto count = std::int64_t{threads.tells_blocks() ? plan_.grid : 1} * plan_.block;
+      if (count > kMaxThreads) return error("E0406", call->span, fmt::format("unique counts over at most {} threads", kMaxThreads));
+      for (std::uint32_t thread = 0; thread < count; ++thread) {
         if (auto bound = threads.bind(thread / plan_.block, thread % plan_.block, plan_.block); !bound) return bound.error();
         auto value = evaluate(counted, threads.names());
         if (!value) return value.error();

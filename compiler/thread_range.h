@@ -40,6 +40,8 @@ class ThreadNames {
   ThreadNames(const Scope& scope, const ThreadLets& lets, const std::vector<const Formula*>& formulas);
   Result<> bind(std::uint32_t cta, std::uint32_t tid, std::uint32_t block);
   [[nodiscard]] const Names& names() const { return names_; }
+  /// Whether a thread of another block may have another value of what is read.
+  [[nodiscard]] bool tells_blocks() const { return cta_ || gtid_; }
 
  private:
   Names names_;
