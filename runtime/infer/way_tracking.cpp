@@ -107,29 +107,30 @@ std::vector<Stretch> clear_stretches(std::span<const std::uint32_t> lines, std::
   }
   // Costs (-log of the chance) of the likeliest course up to each access and from it on, by the line that is absent there.
   const double victim = std::log(static_cast<double>(count - 1));
-  const auto as_hit = [&](std::size_t i) { return !unsure[i] && missed[i] ? kSlowHit : 0; };
-  const auto as_miss = [&](std::size_t i) { return !unsure[i] && !missed[i] ? kFastMiss : 0; };
+  const auto cost_of_hit = [&](std::size_t i) { return !unsure[i] && missed[i] ? kSlowHit : 0; };
+  const auto cost_of_miss = [&](std::size_t i) { return victim + (!unsure[i] && !missed[i] ? kFastMiss : 0); };
   const auto steps = end - first;
   std::vector<std::vector<double>> before(steps + 1, std::vector<double>(count, INFINITY)), after(steps + 1, std::vector<double>(count, 0));
   before[0] = start;
   for (std::size_t i = 0; i < steps; ++i) {
     const auto line = lines[first + i];
-    for (std::size_t absent = 0; absent < count; ++absent) {
-      if (absent != line) before[i + 1][absent] = std::min(before[i][absent] + as_hit(first + i), before[i][line] + as_miss(first + i) + victim);
-    }
+    const double as_hit = cost_of_hit(first + i), as_miss = before[i][line] + cost_of_miss(first + i);
+    for (std::size_t absent = 0; absent < count; ++absent) before[i + 1][absent] = std::min(before[i][absent] + as_hit, as_miss);
+    before[i + 1][line] = INFINITY;
   }
   std::vector<double> likely_miss(steps);  // how much costlier the likeliest course without a miss is
   std::size_t overruled = 0;
   for (auto i = steps; i-- > 0;) {
     const auto line = lines[first + i];
+    const double as_hit = cost_of_hit(first + i);
     double hit = INFINITY, next = INFINITY;
     for (std::size_t absent = 0; absent < count; ++absent) {
       if (absent == line) continue;
-      hit = std::min(hit, before[i][absent] + as_hit(first + i) + after[i + 1][absent]);
+      after[i][absent] = as_hit + after[i + 1][absent];
+      hit = std::min(hit, before[i][absent] + after[i][absent]);
       next = std::min(next, after[i + 1][absent]);
-      after[i][absent] = as_hit(first + i) + after[i + 1][absent];
     }
-    after[i][line] = as_miss(first + i) + victim + next;
+    after[i][line] = cost_of_miss(first + i) + next;
     likely_miss[i] = hit - (before[i][line] + after[i][line]);
     overruled += !unsure[first + i] && (likely_miss[i] > 0) != missed[first + i] ? 1 : 0;
   }
