@@ -32,6 +32,7 @@ constexpr Sight kInPlace{0.5, 0.0025, 0.5, 2};     // that is taken out, or they
 constexpr double kChance = 1e-6;         // of a valley that is none
 constexpr double kEnoughAtHand = 500;    // visits at hand that tell how hits are spread
 constexpr double kAtHand = 0.3;          // share of all visits
+constexpr double kSomeAtHand = 0.1;      // share of the pairs of visits to a sector that are slower than a border, or not, from which on it parts hits
 constexpr double kTrim = 0.002;          // of a mode's accesses, at each end, that do not make its range
 constexpr double kRare = 2e-4;           // share of all accesses below which a class must recur at its addresses to count
 constexpr double kFarOut = 2;            // times the slowest class: beyond it is no access of this hierarchy
@@ -368,10 +369,43 @@ Classes classify(const Table& table) {
   return classes;
 }
 
+namespace {
+
+/// The ticks that are slower than class `own`; nullopt for the slowest.
+std::optional<MissRange> beyond(const Classes& classes, std::size_t own) {
+  const auto above = classes.above(own);
+  if (!above) return std::nullopt;
+  const double unsure = kUnsure * std::min(*above - classes.list[own].centre, classes.list[own + 1].centre - *above);
+  return MissRange{.above = *above, .outlier = classes.outlier(), .strays = classes.strays[own], .unsure = unsure};
+}
+
+/// Whether this parts hits: some sectors that are visited twice in a row are slower than it both times, and others not. The second visit
+/// finds everything at hand, so it is where the sector lies that makes it slow. (Once in a sector may be a miss: an H200's texture
+/// path fetches units of 32 B that do not begin where an array does.)
+bool parts_hits(const Table& table, double border) {
+  double all = 0, slower = 0;  // pairs of visits
+  for (const auto& point : table.points) {
+    if (!point.walk || point.walk->steps == 0 || point.runs.empty()) continue;
+    const auto at_hand = steps_at_hand(*point.walk);
+    for (const auto& run : point.runs) {
+      for (std::size_t i = 1; i < run.ticks.size(); ++i) {
+        if (at_hand[i % at_hand.size()]) ++all, slower += run.ticks[i - 1] > border && run.ticks[i] > border ? 1 : 0;
+      }
+    }
+  }
+  return all >= kEnoughAtHand && slower > kSomeAtHand * all && slower < (1 - kSomeAtHand) * all;
+}
+
+}  // namespace
+
 std::optional<MissRange> raw_miss_range(const Table& table, const Classes& classes, std::optional<double> slower_than) {
   auto raw = classes;
   raw.even = nullptr;
-  return miss_range(table, raw, slower_than);
+  auto range = miss_range(table, raw, slower_than);
+  for (std::size_t own = 0; range && own < raw.list.size(); ++own) {
+    if (raw.list[own].centre > range->above && parts_hits(table, range->above)) range = beyond(raw, own);  // a class of further slices
+  }
+  return range;
 }
 
 std::optional<MissRange> miss_range(const Table& table, const Classes& classes, std::optional<double> slower_than) {
@@ -380,14 +414,8 @@ std::optional<MissRange> miss_range(const Table& table, const Classes& classes, 
     if (range) range->even = classes.even;
     return range;
   }
-  const auto beyond = [&](std::size_t own) {
-    const auto above = classes.above(own);
-    if (!above) return std::optional<MissRange>();
-    const double unsure = kUnsure * std::min(*above - classes.list[own].centre, classes.list[own + 1].centre - *above);
-    return std::optional(MissRange{.above = *above, .outlier = classes.outlier(), .strays = classes.strays[own], .unsure = unsure});
-  };
   if (classes.list.empty()) return std::nullopt;
-  if (!slower_than) return beyond(0);
+  if (!slower_than) return beyond(classes, 0);
   double overhead = 0;
   for (const auto& point : table.points) {
     if (!point.runs.empty()) overhead = point.overhead;
@@ -401,7 +429,7 @@ std::optional<MissRange> miss_range(const Table& table, const Classes& classes, 
       if (!own || std::fabs(mode.centre - tick) < std::fabs(classes.list[*own].centre - tick)) own = i;
     }
   }
-  if (own) return beyond(*own);
+  if (own) return beyond(classes, *own);
   if (tick > classes.list.back().high) return std::nullopt;
   return MissRange{.above = tick * 1.03 + 2, .outlier = classes.outlier()};
 }

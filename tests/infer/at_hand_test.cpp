@@ -82,3 +82,24 @@ TEST_CASE("missed_ever counts an address once, whichever point it missed at") {
   records.points.push_back(pairs(8192, 2, 0, miss_of(20)));
   CHECK(ever.share(records, *range) == doctest::Approx(3.0 / 128));
 }
+
+TEST_CASE("hits of slices apart are no misses of a walk that sees each address once: those at hand are of all of them") {
+  constexpr std::int64_t kElements = 2048;
+  const auto walk_down = [](std::uint32_t near, std::uint32_t far) {
+    auto made = test::point(8192, kElements, 1, 4, [=](std::size_t run, std::size_t access) {
+      const auto element = kElements - 1 - static_cast<std::int64_t>(access);
+      const auto hit = element / 8 % 3 == 0 ? far : near;
+      return (element % 8 == 7 ? 540u : hit) + static_cast<std::uint32_t>((run * 7 + access) % 4);
+    });
+    Pattern walk;
+    walk.steps = kElements;
+    for (std::int64_t i = 0; i < kElements; ++i) walk.offsets.push_back(4 * (kElements - 1 - i));
+    made.walk = std::make_shared<const Pattern>(std::move(walk));
+    return made;
+  };
+  for (const std::uint32_t far : {293u, 312u}) {
+    const auto finding = test::ask(test::table({walk_down(293, far)}), "B", "miss_spacing(lat, above: 284cycles)");
+    REQUIRE_MESSAGE(finding.status == infer::Finding::Status::Found, finding.why);
+    CHECK(finding.value == Value(32, kBytes));
+  }
+}
