@@ -335,10 +335,9 @@ Classes classify_as_it_is(const Table& table, Sight sight) {
       const auto support = histogram.before(mode.end) - histogram.before(mode.begin);
       const double centre = histogram.quantile(mode.begin, mode.end, 0.5);
       const double middle = histogram.quantile(mode.begin, mode.end, 0.75) - histogram.quantile(mode.begin, mode.end, 0.25);
-      if ((support < rare || middle > kConcentrated * centre) && !recurs(table, histogram.tick(mode.begin), histogram.tick(mode.end - 1), support < rare) &&
-          !(middle <= kConcentrated * centre && keeps_to_a_point(table, histogram.tick(mode.begin), histogram.tick(mode.end - 1)))) {
-        continue;
-      }
+      const bool few = support < rare, broad = middle > kConcentrated * centre;
+      const auto low = histogram.tick(mode.begin), high = histogram.tick(mode.end - 1);
+      if ((few || broad) && !recurs(table, low, high, few) && (broad || !keeps_to_a_point(table, low, high))) continue;
       const double trim = support < 1000 ? 0 : kTrim;
       classes.list.push_back({histogram.quantile(mode.begin, mode.end, trim), mode.cut ? histogram.tick(mode.end - 1) : histogram.quantile(mode.begin, mode.end, 1 - trim), centre, support});
     }
@@ -403,7 +402,9 @@ std::optional<MissRange> raw_miss_range(const Table& table, const Classes& class
   raw.even = nullptr;
   auto range = miss_range(table, raw, slower_than);
   for (std::size_t own = 0; range && own < raw.list.size(); ++own) {
-    if (raw.list[own].centre > range->above && parts_hits(table, range->above)) range = beyond(raw, own);  // a class of further slices
+    if (raw.list[own].centre <= range->above) continue;
+    if (!parts_hits(table, range->above)) break;
+    range = beyond(raw, own);  // a class of further slices
   }
   return range;
 }
