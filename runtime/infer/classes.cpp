@@ -42,6 +42,8 @@ constexpr double kRecursByLuck = 0.05;   // chance of as many repetitions of one
 constexpr double kAlikeByLuck = 1e-3;    // chance that the runs are as much alike in a broad class
 constexpr double kEnoughStruck = 6;      // accesses of a rare class at one point, to count as its own
 constexpr double kElsewhere = 1e-6;      // chance that so many of them fall on that point
+constexpr double kAsElsewhere = 0.03;    // share of a class's centre by which a latency measured elsewhere may be off it
+constexpr double kAsNear = 2;            // cycles more
 constexpr double kConcentrated = 0.25;   // a class's middle half is narrower than this share of its centre
 
 class Histogram {
@@ -421,18 +423,20 @@ std::optional<MissRange> miss_range(const Table& table, const Classes& classes, 
   for (const auto& point : table.points) {
     if (!point.runs.empty()) overhead = point.overhead;
   }
-  // The class that this latency belongs to, if the table has it; a table may hold only slower or only faster ones.
+  // The class that has this latency, or whose middle it is near: one measured elsewhere may be a little off. A table may hold only
+  // slower or only faster ones.
   const double tick = *slower_than + overhead;
   std::optional<std::size_t> own;
   for (std::size_t i = 0; i < classes.list.size(); ++i) {
     const auto& mode = classes.list[i];
-    if (tick >= mode.low * 0.97 - 2 && tick <= mode.high * 1.03 + 2) {
-      if (!own || std::fabs(mode.centre - tick) < std::fabs(classes.list[*own].centre - tick)) own = i;
-    }
+    const double slack = kAsElsewhere * mode.centre + kAsNear;
+    if (tick < std::min<double>(mode.low, mode.centre - slack) || tick > std::max<double>(mode.high, mode.centre + slack)) continue;
+    if (!own || std::fabs(mode.centre - tick) < std::fabs(classes.list[*own].centre - tick)) own = i;
   }
-  if (own) return beyond(classes, *own);
-  if (tick > classes.list.back().high) return std::nullopt;
-  return MissRange{.above = tick * 1.03 + 2, .outlier = classes.outlier()};
+  const auto slower = std::find_if(classes.list.begin(), classes.list.end(), [&](const auto& mode) { return mode.low > tick; });
+  if (!own && slower == classes.list.end()) return std::nullopt;
+  if (!own && slower == classes.list.begin()) return MissRange{.above = tick * (1 + kAsElsewhere) + kAsNear, .outlier = classes.outlier()};
+  return beyond(classes, own ? *own : static_cast<std::size_t>(slower - classes.list.begin()) - 1);
 }
 
 double most_strays(const MissRange& range, double visits, std::size_t positions) {

@@ -74,7 +74,7 @@ class Misses {
 };
 
 /// Slower than the fastest class, or, with `slower_than` (cycles, the region's own cost subtracted), than the class that this
-/// latency belongs to. nullopt: there is no slower class in the table.
+/// latency belongs to; of a latency between classes, than the class below it. nullopt: there is no slower class in the table.
 std::optional<MissRange> miss_range(const Table& table, const Classes& classes, std::optional<double> slower_than = std::nullopt);
 /// The same of ticks as they were measured: for walks that see each address once, where its place cannot be told from a miss.
 std::optional<MissRange> raw_miss_range(const Table& table, const Classes& classes, std::optional<double> slower_than = std::nullopt);

@@ -103,3 +103,19 @@ TEST_CASE("hits of slices apart are no misses of a walk that sees each address o
     CHECK(finding.value == Value(32, kBytes));
   }
 }
+
+TEST_CASE("a latency between two classes parts them, near the slower one, too") {
+  Noise noise(5);
+  const auto tick = [&](std::int64_t, std::int64_t, bool second) { return second ? 200 + 3 * noise() : 420 + 25 * noise(); };
+  const auto records = test::table({pairs(1024, 40, 0, tick)});
+  const auto classes = infer::classify(records);
+  REQUIRE(classes.list.size() == 2);
+  const auto low = static_cast<double>(classes.list[1].low);
+  for (const double between : {250.0, 300.0, low - records.points[0].overhead - 5}) {
+    const auto range = infer::miss_range(records, classes, between);
+    REQUIRE(range);
+    CHECK(range->has(static_cast<std::uint32_t>(low)));
+    CHECK(!range->has(classes.list[0].high));
+  }
+  CHECK(!infer::miss_range(records, classes, 420));
+}

@@ -56,6 +56,14 @@ TEST_CASE("how far is fetched ahead, and nothing where nothing is") {
   CHECK(ahead("") == "0 B");
 }
 
+TEST_CASE("an L2 hit whose translation comes from further out is none fetched too late") {
+  const auto result = run_loop("cache/l2_prefetch.gexp", "gtx560ti",
+                               {{"reach = \"32 MiB\"\npage = \"2 MiB\"\nsets = 1\nways = 16", "reach = \"256 KiB\"\npage = \"64 KiB\"\nsets = 1\nways = 4"},
+                                {"reach = \"130 MiB\"\npage = \"2 MiB\"", "reach = \"4160 KiB\"\npage = \"64 KiB\""}});
+  CHECK(found(result, "moving.ahead") == "341 KiB");
+  CHECK(found(result, "cold.ahead") == "344192 B");  // the finest step below
+}
+
 TEST_CASE("a page window of another size, and none") {
   const auto size = [](const std::vector<Edit>& edits) { return found(run_loop("tlb/window.gexp", "gtx780", edits), "alternate.size"); };
   CHECK(size({{"size = \"512 MiB\"", "size = \"256 MiB\""}}) == "256 MiB");
