@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kEnough = 3;   // misses of a line that are no accident
 constexpr double kUnlike = 1.5;      // ratio of miss rates that one replacement policy does not make within a set
+constexpr double kFitByChance = 0.01;  // functions that explain the sets by chance, at most
 constexpr double kUnseen = 0.3;     // lines that may be in the wrong set
 constexpr double kClear = 0.8;       // share of a line's misses that are of one class
 constexpr double kFewChange = 3;     // lines whose class changes by accident, at most
@@ -164,12 +165,13 @@ Finding cache_sets(const Context& context) {
                                              groups.size(), total, fitted - total, fitted));
   }
   const auto index = index_of(*growth, groups, line_bytes);
-  if (total > fitted && index.mapping == "not bit-defined") {
+  const bool defined = index.mapping != "not bit-defined" && index.by_chance <= kFitByChance;
+  if (total > fitted && !defined) {
     return undetermined(context, fmt::format("{} lines more than fitted at first seem to have room, and no simple function of the address says which set is whose: sets may fill unevenly, or lines that are rarely replaced were counted to the wrong set; more orders would decide; {} sets seen", total - fitted, groups.size()));
   }
   // A simple function of the address, which all lines follow, leaves no doubt of who is in which set.
   for (const auto& group : groups) {
-    if (index.mapping != "not bit-defined") break;
+    if (defined) break;
     const auto lack = silence(*growth, group.onset, group.lines);
     if (lack.proves_more()) {
       return undetermined(context, fmt::format("in {} of {} laps nothing of a set of {} lines missed, though it overflows: a line of it was not seen to miss; more orders or repetitions would show it", lack.hidden, lack.all, group.lines.size()));
@@ -189,10 +191,14 @@ Finding cache_sets(const Context& context) {
   fields["sizes"] = numbers(sizes);
   fields["lines"] = Value(static_cast<double>(total));
   fields["members"] = Value(std::move(members));
-  fields["bits"] = bits_value(index);
-  fields["mapping"] = Value(index.mapping);
   std::string why = "lines that begin to miss together are one set; ways add up to all lines that fitted; bits are those of the offset in the array";
   if (total > fitted) why += fmt::format("; {} lines more than fitted at first found room: the sets do not fill evenly", total - fitted);
+  if (defined || index.mapping == "not bit-defined") {
+    fields["bits"] = bits_value(index);
+    fields["mapping"] = Value(index.mapping);
+  } else {
+    why += fmt::format("; \"{}\" would explain which lines are in one set, but lines are so few that a scattered mapping may look the same", index.mapping);
+  }
   std::string evidence = fmt::format("onsets after {} added lines", groups[0].onset);
   for (std::size_t i = 1; i < std::min<std::size_t>(groups.size(), 8); ++i) evidence += fmt::format(", {}", groups[i].onset);
   if (groups.size() > 8) evidence += ", …";
@@ -212,14 +218,14 @@ Finding cache_sets(const Context& context) {
     doubt += unseen * static_cast<double>(groups[i].lines.size());
   }
   // No function says where lines belong: those that were seen in one order only tell how many were seen in none (Chao's estimate), and
-  // may have been counted to a set that overflowed later.
-  double unseen = 0;
-  for (std::size_t i = 0; i + 1 < groups.size() && index.mapping == "not bit-defined"; ++i) {
+  // may have been counted to a set that overflowed later. The sets are of one cache, so they tell of one another.
+  double one = 0, two = 0;
+  for (std::size_t i = 0; i + 1 < groups.size() && !defined; ++i) {
     const auto& level = levels.at(groups[i].onset);
     const auto in = [&](std::uint32_t orders) { return static_cast<double>(std::count_if(groups[i].lines.begin(), groups[i].lines.end(), [&](auto line) { return level.orders[line] == orders; })); };
-    const double one = in(1), two = in(2);
-    unseen += two > 0 ? one * one / (2 * two) : one * (one - 1) / 2;
+    one += in(1), two += in(2);
   }
+  const double unseen = two > 0 ? one * one / (2 * two) : one * (one - 1) / 2;
   if (unseen > kUnseen) {
     return undetermined(context, fmt::format("lines miss in so few orders that about {:.1f} may be counted to the wrong set: more orders would decide; {} sets seen", unseen, groups.size()));
   }

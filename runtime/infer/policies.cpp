@@ -124,8 +124,9 @@ std::vector<Candidate> candidate_policies(std::size_t ways) {
 }
 
 // One line more than the set has ways is enough: with it every sequence of hits to ways and of misses can be made, and the line that is
-// out says which way was the victim. Stretches walk over a few lines or over many, with rare misses or with nothing else. Often from the
-// beginning: two policies can meet in a state from which they go on alike.
+// out says which way was the victim. Stretches visit a few lines or many by chance, with rare misses or with nothing else, or go over
+// lines in order, each of them several times in a row, with the one that is out now and then: then all are as young as can be. Often from
+// the beginning: two policies can meet in a state from which they go on alike.
 bool alike(const Candidate& one, const Candidate& other, std::size_t ways, bool full) {
   const auto lines = ways + 1;
   const PolicySet first(one, ways, lines, full), second(other, ways, lines, full);
@@ -137,8 +138,11 @@ bool alike(const Candidate& one, const Candidate& other, std::size_t ways, bool 
     for (std::size_t accesses = 0; accesses < 500 + 30 * lines;) {
       constexpr std::size_t kMisses[] = {2, 10, 30, 50, 70, 100};  // %
       const auto misses = kMisses[below(6)], from = below(lines), few = 1 + below(lines);
-      for (auto left = 1 + below(2 + below(4 * lines)); left > 0; --left, ++accesses) {
-        const auto line = below(100) < misses ? absent : (from + below(few)) % lines;
+      const bool in_order = below(4) == 0, of_all = below(2) == 0;
+      const auto each = 1 + below(4), span = of_all ? lines : few, laps = 1 + below(4);
+      const auto accesses_here = in_order ? each * span * laps : 1 + below(2 + below(4 * lines));
+      for (std::size_t i = 0; i < accesses_here; ++i, ++accesses) {
+        const auto line = in_order ? (from + i / each % span) % lines : below(100) < misses ? absent : (from + below(few)) % lines;
         const bool hit = a.access(line);
         if (b.access(line) != hit) return false;
         if (hit) continue;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -136,6 +137,28 @@ std::vector<Mask> almost_linear(const std::vector<Labelled>& lines, std::size_t 
   return chosen;
 }
 
+/// Bits of the largest aligned blocks, in lines, of which each has one set, and how many blocks the lines are of.
+struct Blocks {
+  int bits = 0;
+  std::size_t count = 0;
+};
+Blocks of_one_set(const std::vector<Labelled>& lines) {
+  Blocks blocks;
+  for (int bits = 0; bits < 32; ++bits) {
+    std::map<std::int64_t, std::size_t> set_of;
+    for (const auto& line : lines) {
+      if (set_of.try_emplace(line.line >> bits, line.set).first->second != line.set) return blocks;
+    }
+    blocks = {bits, set_of.size()};
+  }
+  return blocks;
+}
+
+/// How many of so many functions give these blocks the sets that they have, up to the sets' names, where sets are random.
+double fits_by_chance(double log_functions, std::size_t blocks, std::size_t sets) {
+  return std::exp(log_functions + std::lgamma(static_cast<double>(sets) + 1) - static_cast<double>(blocks) * std::log(static_cast<double>(sets)));
+}
+
 }  // namespace
 
 std::uint64_t set_number(const std::vector<std::uint64_t>& functions, std::uint64_t address) {
@@ -185,6 +208,10 @@ SetIndex find_set_index(const std::vector<Labelled>& lines, std::size_t sets, st
         if (bits.size() > 1) index.mapping = "xor";
         index.functions.push_back(std::move(bits));
       }
+      const auto chosen_by = [&](double from, double choose) { return std::lgamma(from + 1) - std::lgamma(choose + 1) - std::lgamma(from - choose + 1); };
+      const auto blocks = of_one_set(lines);
+      const double wanted = static_cast<double>(functions.size()), from = std::max<double>(wanted, choosing->high - choosing->low + 1 - blocks.bits);
+      index.by_chance = fits_by_chance(index.mapping == "bits" ? chosen_by(from, wanted) : wanted * (from - wanted) * std::log(2), blocks.count, sets);
       return index;
     }
   }
@@ -192,6 +219,7 @@ SetIndex find_set_index(const std::vector<Labelled>& lines, std::size_t sets, st
     if (explains(lines, residue(block, sets))) {
       index.mapping = "modulo";
       index.block = block * line_bytes;
+      index.by_chance = fits_by_chance(0, of_one_set(lines).count, sets);
       return index;
     }
   }

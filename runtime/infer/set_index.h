@@ -18,6 +18,7 @@ struct SetIndex {
   std::string mapping = "not bit-defined";  ///< "one set", "bits", "xor", "modulo", "not bit-defined"
   std::vector<std::vector<int>> functions;  ///< "bits", "xor": for each bit of the set number, the address bits that are XORed
   std::int64_t block = 0;                   ///< "modulo": bytes that go to one set together
+  double by_chance = 0;                     ///< functions like it that would explain as much if every block of lines had any set, expected
 };
 
 /// A number of the set that a line belongs to.

@@ -114,6 +114,10 @@ TEST_CASE("QLRU names are read as they are written, and no others") {
   for (const char* wrong : {"qlru", "qlru_h01_m0_r0_u0", "qlru_h11_m4_r0_u0", "qlru_h11_m1_r0_u2", "qlru_h11_m1_r1_u1_umo", "qlru_h11_m1_r0_u0_", "QLRU_H11_M1_R0_U0"}) CHECK_FALSE(qlru_named(wrong));
 }
 
+TEST_CASE("policies that only lines in order tell apart, each several times in a row, are two") {
+  CHECK_FALSE(same(qlru("qlru_h11_m2_r0_u1"), qlru("qlru_h11_m2_r1_u3"), 231));
+}
+
 TEST_CASE("policies that no sequence tells apart are one") {
   using Policy = Candidate::Policy;
   for (const std::size_t ways : {3u, 4u, 8u, 48u, 96u, 192u}) {

@@ -145,6 +145,14 @@ TEST_CASE("an edited model gives the edited answer") {
     CHECK(found(result, "sets.S", "sets") == "1");
     CHECK(found(result, "sets.S", "ways") == "160");
   }
+  SUBCASE("one set whose misses cost little and which misses all or nothing: no change of the clock's pace") {
+    auto edits = geometry("\"5 KiB\"", 32, "1", "160", "index = \"modulo\"", "\"fifo\"");
+    edits.push_back({"latency.readonly = 110\n", "latency.readonly = 200\n"});
+    const auto result = run_loop("cache/structure.gexp", "gtx780", edits);
+    CHECK(found(result, "capacity.C") == "5 KiB");
+    CHECK(found(result, "line.b") == "32 B");
+    CHECK(found(result, "policy.kind", "name") == "fifo");
+  }
   SUBCASE("a number of sets that is no power of two") {
     const auto result = run_loop("cache/structure.gexp", "gtx780", geometry("\"10080 B\"", 32, "7", "45", "index = \"modulo\""));
     CHECK(found(result, "capacity.C") == "10080 B");
