@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <boost/math/special_functions/binomial.hpp>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -138,12 +139,12 @@ std::vector<Mask> almost_linear(const std::vector<Labelled>& lines, std::size_t 
 }
 
 /// Bits of the largest aligned blocks, in lines, of which each has one set, and how many blocks the lines are of.
-struct Blocks {
+struct OneSetBlocks {
   int bits = 0;
   std::size_t count = 0;
 };
-Blocks of_one_set(const std::vector<Labelled>& lines) {
-  Blocks blocks;
+OneSetBlocks blocks_of_one_set(const std::vector<Labelled>& lines) {
+  OneSetBlocks blocks;
   for (int bits = 0; bits < 32; ++bits) {
     std::map<std::int64_t, std::size_t> set_of;
     for (const auto& line : lines) {
@@ -155,8 +156,8 @@ Blocks of_one_set(const std::vector<Labelled>& lines) {
 }
 
 /// How many of so many functions give these blocks the sets that they have, up to the sets' names, where sets are random.
-double fits_by_chance(double log_functions, std::size_t blocks, std::size_t sets) {
-  return std::exp(log_functions + std::lgamma(static_cast<double>(sets) + 1) - static_cast<double>(blocks) * std::log(static_cast<double>(sets)));
+double fits_by_chance(double functions, std::size_t blocks, std::size_t sets) {
+  return std::exp(std::log(functions) + std::lgamma(static_cast<double>(sets) + 1) - static_cast<double>(blocks) * std::log(static_cast<double>(sets)));
 }
 
 }  // namespace
@@ -208,10 +209,9 @@ SetIndex find_set_index(const std::vector<Labelled>& lines, std::size_t sets, st
         if (bits.size() > 1) index.mapping = "xor";
         index.functions.push_back(std::move(bits));
       }
-      const auto chosen_by = [&](double from, double choose) { return std::lgamma(from + 1) - std::lgamma(choose + 1) - std::lgamma(from - choose + 1); };
-      const auto blocks = of_one_set(lines);
-      const double wanted = static_cast<double>(functions.size()), from = std::max<double>(wanted, choosing->high - choosing->low + 1 - blocks.bits);
-      index.by_chance = fits_by_chance(index.mapping == "bits" ? chosen_by(from, wanted) : wanted * (from - wanted) * std::log(2), blocks.count, sets);
+      const auto [block_bits, count] = blocks_of_one_set(lines);
+      const auto wanted = static_cast<unsigned>(functions.size()), from = std::max(wanted, static_cast<unsigned>(std::max(0, choosing->high - choosing->low + 1 - block_bits)));
+      index.by_chance = fits_by_chance(index.mapping == "bits" ? boost::math::binomial_coefficient<double>(from, wanted) : std::exp2(wanted * (from - wanted)), count, sets);
       return index;
     }
   }
@@ -219,7 +219,7 @@ SetIndex find_set_index(const std::vector<Labelled>& lines, std::size_t sets, st
     if (explains(lines, residue(block, sets))) {
       index.mapping = "modulo";
       index.block = block * line_bytes;
-      index.by_chance = fits_by_chance(0, of_one_set(lines).count, sets);
+      index.by_chance = fits_by_chance(1, blocks_of_one_set(lines).count, sets);
       return index;
     }
   }
