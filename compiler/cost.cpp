@@ -58,11 +58,20 @@ class Lengths {
         return length && times ? Count(*length * *times) : std::nullopt;
       }
     }
-    const auto value = evaluate(formula, scope_);
-    return value ? known(*value) : std::nullopt;
+    return by_making(formula);
   }
 
+  /// Steps that were made to be counted.
+  [[nodiscard]] double made() const { return made_; }
+
  private:
+  Count by_making(const Formula& formula) const {
+    const auto value = evaluate(formula, scope_);
+    const auto length = value ? known(*value) : std::nullopt;
+    made_ += length.value_or(0);
+    return length;
+  }
+
   static Count known(const Value& value) {
     if (const auto* pattern = value.get<std::shared_ptr<const Pattern>>()) return static_cast<double>((*pattern)->steps);
     const auto* list = value.get<List>();
@@ -94,8 +103,7 @@ class Lengths {
         if (!part) continue;
         const auto names = free_names(*part);
         if (std::find_first_of(names.begin(), names.end(), bound.begin(), bound.end()) == names.end()) continue;
-        const auto value = evaluate(formula, scope_);  // an inner loop follows an outer one
-        return value ? known(*value) : std::nullopt;
+        return by_making(formula);  // an inner loop follows an outer one
       }
       bound.push_back(loop.name);
       if (!loop.to) {
@@ -114,6 +122,7 @@ class Lengths {
   const Program& program_;
   const Stage& stage_;
   const Scope& scope_;
+  mutable double made_ = 0;
 };
 
 struct Work {
@@ -213,6 +222,7 @@ std::optional<PointCost> point_cost(const Program& program, const Stage& stage, 
   if (!grid || !block || !warm || !timed) return std::nullopt;
   PointCost cost;
   cost.threads = *grid * *block;
+  cost.made = lengths.made();
   cost.launches = stage.timing == Timing::Wall && !stage.warm.empty() ? 2 : 1;
   cost.timed = (timed->steps + timed->loads) * cost.threads;
   cost.steps = warm->steps + timed->steps;

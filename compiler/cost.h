@@ -15,6 +15,7 @@ struct PointCost {
   double instructions = 0;  ///< arithmetic of one thread, likewise
   double launches = 1;
   double timed = 0;         ///< accesses of all threads that are timed, each once
+  double made = 0;          ///< steps of patterns that had to be made to be counted
   [[nodiscard]] double accesses() const { return (steps + loads) * threads; }
 };
 

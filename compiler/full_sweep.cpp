@@ -15,7 +15,9 @@ namespace gexp::compiler {
 namespace {
 
 constexpr double kMostCounted = 20'000;  // points that are counted one by one
-constexpr int kSampled = 1'000;          // of more of them
+constexpr double kSampled = 1'000;       // of more of them
+constexpr double kFewest = 16;           // of points whose patterns take long to count
+constexpr double kMostMade = 5e5;        // steps of patterns that are made to be counted
 
 FormulaPtr constant(double number, Dimension dimension) {
   auto made = std::make_shared<Formula>();
@@ -38,6 +40,18 @@ bool set_ends(Sweep& sweep, const Scope& scope, double furthest) {
   }
   sweep.from = constant(least, dimension), sweep.to = constant(std::min(largest, std::max(least, furthest)), dimension);
   return true;
+}
+
+/// How many points can be counted in a moment: fewer where patterns have to be made to know their length.
+double affordable(const Program& program, const Stage& stage, const Scope& scope) {
+  double made = 0;
+  if (const auto some = sample_points(stage, scope, 3)) {
+    for (const auto& names : *some) {
+      const auto cost = point_cost(program, stage, names);
+      made = std::max(made, cost ? cost->made : 0);
+    }
+  }
+  return made > 0 ? std::max(kFewest, std::floor(kMostMade / made)) : kMostCounted;
 }
 
 }  // namespace
@@ -86,16 +100,18 @@ std::optional<FullSweep> full_sweep(const Program& program, const Stage& stage, 
     accesses += timed.value_or(0);
     return known;
   };
-  if (count->base <= kMostCounted) {
+  const double most = affordable(program, whole, scope);
+  const bool all_of_them = count->base <= std::min(most, kMostCounted);
+  if (all_of_them) {
     if (auto all = each_point(whole, scope, look); !all) return std::nullopt;
   } else {
     full.about = true;
-    const auto some = sample_points(whole, scope, kSampled);
+    const auto some = sample_points(whole, scope, static_cast<int>(std::min(most, kSampled)));
     if (!some) return std::nullopt;
     std::all_of(some->begin(), some->end(), look);
   }
   if (!known || tried == 0) return std::nullopt;
-  const double each_stands_for = count->base <= kMostCounted ? 1 : count->base / tried;
+  const double each_stands_for = all_of_them ? 1 : count->base / tried;
   full.points = std::round(measured * each_stands_for);
   full.accesses = accesses * each_stands_for * static_cast<double>(stage.repeat.at_least);
   return full;

@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t kEnough = 3;   // misses of a line that are no accident
 constexpr double kUnlike = 1.5;      // ratio of miss rates that one replacement policy does not make within a set
-constexpr double kFitByChance = 0.01;  // functions that explain the sets by chance, at most
 constexpr double kUnseen = 0.3;     // lines that may be in the wrong set
 constexpr double kClear = 0.8;       // share of a line's misses that are of one class
 constexpr double kFewChange = 3;     // lines whose class changes by accident, at most
@@ -165,7 +164,7 @@ Finding cache_sets(const Context& context) {
                                              groups.size(), total, fitted - total, fitted));
   }
   const auto index = index_of(*growth, groups, line_bytes);
-  const bool defined = index.mapping != "not bit-defined" && index.by_chance <= kFitByChance;
+  const bool defined = index.is_borne_out();
   if (total > fitted && !defined) {
     return undetermined(context, fmt::format("{} lines more than fitted at first seem to have room, and no simple function of the address says which set is whose: sets may fill unevenly, or lines that are rarely replaced were counted to the wrong set; more orders would decide; {} sets seen", total - fitted, groups.size()));
   }

@@ -351,7 +351,9 @@ void find_strays(const Table& table, Classes& classes, Sight sight, const std::s
   for (std::size_t i = 0; i < classes.list.size(); ++i) {
     const auto border = classes.above(i);
     const bool each = border && table.timing == Table::Timing::Each;
-    classes.strays.push_back(each ? sight.own * interference(table, {.above = *border, .outlier = classes.outlier(), .even = even}) : 0);
+    auto strays = each ? interference(table, {.above = *border, .outlier = classes.outlier(), .even = even}) : Interference{};
+    strays.share *= sight.own;
+    classes.strays.push_back(strays);
   }
 }
 
@@ -377,7 +379,7 @@ std::optional<MissRange> beyond(const Classes& classes, std::size_t own) {
   const auto above = classes.above(own);
   if (!above) return std::nullopt;
   const double unsure = kUnsure * std::min(*above - classes.list[own].centre, classes.list[own + 1].centre - *above);
-  return MissRange{.above = *above, .outlier = classes.outlier(), .strays = classes.strays[own], .unsure = unsure};
+  return MissRange{.above = *above, .outlier = classes.outlier(), .strays = classes.strays[own].share, .quiet = classes.strays[own].quiet, .unsure = unsure};
 }
 
 /// Whether this parts hits: some sectors that are visited twice in a row are slower than it both times, and others not. The second visit

@@ -19,12 +19,18 @@ struct LatencyClass {
   std::uint64_t support = 0;        ///< accesses
 };
 
+/// What strikes at any point and address, an interrupt or another program, and makes accesses look like misses.
+struct Interference {
+  double share = 0;  ///< of all accesses
+  double quiet = 0;  ///< accesses of the points where nothing missed, if the share is none; 0: nothing is known
+};
+
 /// The latency classes of all ticks of a table pooled, fastest first. Stray outliers form no class.
 struct Evened;
 struct Classes {
   std::vector<LatencyClass> list;
-  /// By class: the share of all accesses that interference (DRAM refresh, an interrupt) makes look slower than it, at any point and address.
-  std::vector<double> strays;
+  /// By class: what interference (DRAM refresh, an interrupt) makes look slower than it.
+  std::vector<Interference> strays;
   /// Index of the class that a tick belongs to: the one whose range is nearest.
   [[nodiscard]] std::size_t of(std::uint32_t tick) const;
   /// Ticks above this are slower than class `index`: halfway to the next class; nullopt for the slowest.
@@ -49,6 +55,7 @@ struct MissRange {
   double above = 0;    ///< slower than this
   double outlier = 0;  ///< but not slower than this
   double strays = 0;   ///< share of all accesses that interference makes look like misses
+  double quiet = 0;    ///< accesses of the points where nothing missed, if that share is none
   double unsure = 0;   ///< so near to `above`, in ticks, scatter may have made a miss of a hit or a hit of a miss
   std::shared_ptr<const Evened> even = nullptr;  ///< not null: of ticks as if every address lay in one place
   [[nodiscard]] bool has(std::int64_t tick) const { return static_cast<double>(tick) > above && static_cast<double>(tick) <= outlier; }

@@ -61,7 +61,7 @@ double visits(const Slow& slow) {
 }
 
 /// Whether what was slow here is interference: no more of it than elsewhere, and no position singled out; where none is known,
-/// a few accesses at positions that were slow once.
+/// a few accesses at positions that were slow once, unless most runs have some and as many accesses elsewhere have none.
 bool only_strays(const Slow& slow, const MissRange& range) {
   if (slow.all == 0) return true;
   const double all = static_cast<double>(slow.accesses.size() * slow.per_run.size());
@@ -69,7 +69,8 @@ bool only_strays(const Slow& slow, const MissRange& range) {
   if (range.strays > 0) {
     return poisson_at_least(slow.all, range.strays * all) > kStrayRate && most <= most_strays(range, visits(slow), slow.positions.size());
   }
-  return slow.per_run.size() >= 2 && most < 2 && slow.all <= std::max(1.0, kStray * all);
+  if (slow.per_run.size() < 2 || most >= 2 || slow.all > std::max(1.0, kStray * all)) return false;
+  return median(slow.per_run) < 1 || share_at_least(slow.all, slow.all, all / (all + range.quiet)) >= kStrayRate;
 }
 
 /// Misses of the position that misses least among those that miss; many where nothing misses.

@@ -230,7 +230,7 @@ SetIndex index_of(const Growth& growth, const std::vector<Group>& groups, std::i
 
 void settle_by_function(const Growth& growth, Groups& groups, std::int64_t line_bytes) {
   auto& sets = groups.sets;
-  if (sets.empty() || (groups.late.empty() && index_of(growth, sets, line_bytes).mapping != "not bit-defined")) return;
+  if (sets.empty() || (groups.late.empty() && index_of(growth, sets, line_bytes).is_borne_out())) return;
   const auto labelled = labels_of(growth, sets);
   const auto all = labelled.size() + groups.late.size();
   const auto may_move = sets.size() == 1 ? all : static_cast<std::size_t>(kMoved * static_cast<double>(all));
@@ -281,14 +281,14 @@ bool settle_sizes(const Growth& growth, std::vector<Group>& groups, std::int64_t
   }
   if (more.size() != 1 || fewer.size() != 1) return true;
   // Of many sets one that is larger by one and one that is smaller by one are hardly built so, however it came about.
-  const bool odd = groups.size() > kManySets && index_of(growth, groups, line_bytes).mapping == "not bit-defined";
+  const bool odd = groups.size() > kManySets && !index_of(growth, groups, line_bytes).is_borne_out();
   if (groups[fewer[0]].onset >= groups[more[0]].onset || !may_be_unseen(growth, groups[fewer[0]], groups[more[0]].onset)) return !odd;
   for (std::size_t at = 0; at < groups[more[0]].lines.size(); ++at) {
     auto moved = groups;
     auto& from = moved[more[0]].lines;
     moved[fewer[0]].lines.push_back(from[at]);
     from.erase(from.begin() + static_cast<std::ptrdiff_t>(at));
-    if (index_of(growth, moved, line_bytes).mapping == "not bit-defined") continue;
+    if (!index_of(growth, moved, line_bytes).is_borne_out()) continue;
     groups = std::move(moved);
     return true;
   }
@@ -296,7 +296,7 @@ bool settle_sizes(const Growth& growth, std::vector<Group>& groups, std::int64_t
 }
 
 void settle_pairs(const Growth& growth, Groups& groups, std::int64_t line_bytes) {
-  if (!groups.late.empty() || index_of(growth, groups.sets, line_bytes).mapping != "not bit-defined") return;
+  if (!groups.late.empty() || index_of(growth, groups.sets, line_bytes).is_borne_out()) return;
   Groups without;
   for (const auto& set : groups.sets) {
     if (set.lines.size() > 2) without.sets.push_back(set);
@@ -304,7 +304,7 @@ void settle_pairs(const Growth& growth, Groups& groups, std::int64_t line_bytes)
   }
   if (without.late.empty() || without.sets.empty()) return;
   settle_by_function(growth, without, line_bytes);
-  if (without.late.empty() && index_of(growth, without.sets, line_bytes).mapping != "not bit-defined") groups = std::move(without);
+  if (without.late.empty() && index_of(growth, without.sets, line_bytes).is_borne_out()) groups = std::move(without);
 }
 
 }  // namespace gexp::infer

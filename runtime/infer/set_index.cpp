@@ -19,7 +19,8 @@ namespace {
 
 using Mask = std::uint64_t;
 
-constexpr double kAlmost = 0.9;  // share of the lines that a function must explain, for the others to be looked at again
+constexpr double kFitByChance = 0.001;  // functions that explain the sets by chance, at most: no more doubt than a finding of 99.9 % states
+constexpr double kAlmost = 0.9;          // share of the lines that a function must explain, for the others to be looked at again
 
 /// A basis in reduced row echelon form, highest bit first.
 class Basis {
@@ -161,6 +162,8 @@ double fits_by_chance(double functions, std::size_t blocks, std::size_t sets) {
 }
 
 }  // namespace
+
+bool SetIndex::is_borne_out() const { return mapping != "not bit-defined" && by_chance <= kFitByChance; }
 
 std::uint64_t set_number(const std::vector<std::uint64_t>& functions, std::uint64_t address) {
   std::uint64_t set = 0;

@@ -19,6 +19,9 @@ struct SetIndex {
   std::vector<std::vector<int>> functions;  ///< "bits", "xor": for each bit of the set number, the address bits that are XORed
   std::int64_t block = 0;                   ///< "modulo": bytes that go to one set together
   double by_chance = 0;                     ///< functions like it that would explain as much if every block of lines had any set, expected
+
+  /// Whether a mapping fits that so many lines would hardly have by chance: what is asked of one that another conclusion rests on.
+  [[nodiscard]] bool is_borne_out() const;
 };
 
 /// A number of the set that a line belongs to.

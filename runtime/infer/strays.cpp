@@ -38,7 +38,7 @@ void count_pairs(const Count& count, const MissRange& range, double& seen, doubl
 
 }  // namespace
 
-double interference(const Table& table, const MissRange& range) {
+Interference interference(const Table& table, const MissRange& range) {
   std::vector<Count> counts;
   for (const auto& point : table.points) {
     if (!point.walk || point.walk->steps == 0) continue;
@@ -61,9 +61,9 @@ double interference(const Table& table, const MissRange& range) {
     accesses = all, slow += count.slow;
     ++pooled;
   }
-  if (slow == 0 || slow > kMost * accesses) return 0;
-  if (pooled == counts.size() && pooled < kWitnesses) return 0;
-  return slow / accesses;
+  if (slow == 0) return {.share = 0, .quiet = accesses};
+  if (slow > kMost * accesses || (pooled == counts.size() && pooled < kWitnesses)) return {};
+  return {.share = slow / accesses};
 }
 
 }  // namespace gexp::infer

@@ -4,7 +4,7 @@
 
 namespace gexp::infer {
 
-/// The share of a table's accesses that interference makes look like misses; 0 when there is no sign of any.
-double interference(const Table& table, const MissRange& range);
+/// What of a table's misses is interference.
+Interference interference(const Table& table, const MissRange& range);
 
 }  // namespace gexp::infer

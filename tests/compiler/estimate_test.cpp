@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "compiler/cost.h"
+#include "compiler/effort.h"
 #include "compiler/estimate.h"
+#include "compiler/full_sweep.h"
 #include "compiler/ir/graph.h"
 #include "compiler/plan.h"
 #include "tests/compiler/compile.h"
@@ -123,6 +125,28 @@ TEST_CASE("accesses are those of the plan of a point") {
     names.set("n", Value(256, kBytes));
     CHECK(point_cost(*compiled.program, compiled.program->stages[0], names)->steps == static_cast<double>(point->warm_steps + point->steps));
   }
+}
+
+TEST_CASE("a full sweep whose patterns have to be made to be counted is told from some of them") {
+  const auto sweep = [](const std::string& pattern) {
+    auto text = spec("sweep n in 32B..512KiB times 2 refine to 32B on misses(lat) > 0");
+    text.replace(text.find("uniform(stride: 32B, span: 1KiB)"), 32, pattern);
+    const auto compiled = test::compile(text);
+    REQUIRE_MESSAGE(compiled.program, compiled.text());
+    const auto scope = file_scope(*compiled.program);
+    const auto whole = full_sweep(*compiled.program, compiled.program->stages[0], *scope, {});
+    REQUIRE(whole);
+    return *whole;
+  };
+  const auto counted = sweep("uniform(stride: 32B, span: n)");
+  CHECK_FALSE(counted.about);
+  CHECK(counted.points == 16384);
+  CHECK(counted.accesses == 2 * 3 * 16384.0 * 16385 / 2);  // two repetitions of three laps
+  const Effort effort(20'000'000);  // all of them would take over a thousand million
+  const auto some = sweep("[i * 32B + w * 4B for i in 0..n div 32B - 1 for w in 0..i mod 2 * 0]");
+  CHECK(some.about);
+  CHECK(some.points == 16384);
+  CHECK(some.accesses == doctest::Approx(counted.accesses).epsilon(0.01));
 }
 
 TEST_CASE("what depends on a finding is said to") {

@@ -41,6 +41,16 @@ TEST_CASE("one outlier in a hundred accesses is no miss") {
   CHECK(number(ask(table({point(512, 16, 8, 5, kHit), point(1024, 32, 8, 5, struck), point(2048, 64, 8, 5, kMiss)}), "B", kCapacity)) == 1024);
 }
 
+TEST_CASE("a few scattered misses in every run are misses where nothing else ever missed, and interference where one run has them") {
+  // One line too many of a large cache with random victims: few misses, each time of other lines.
+  const auto rare = [](std::size_t r, std::size_t a) { return a % 1500 == 97 * (r + 1) ? 250u : 40u; };
+  const auto burst = [](std::size_t r, std::size_t a) { return r == 1 && a % 1500 == 97 ? 250u : 40u; };
+  const auto beyond = [](std::size_t, std::size_t a) { return a % 40 == 7 ? 250u : 40u; };
+  const auto column = [&](const test::Ticks& at) { return ask(table({point(4096, 8192, 2, 3, kHit), point(8192, 8192, 2, 3, kHit), point(12288, 8192, 2, 3, at), point(16384, 8192, 2, 3, beyond)}), "B", kCapacity); };
+  CHECK(number(column(rare)) == 8192);
+  CHECK(number(column(burst)) == 12288);
+}
+
 TEST_CASE("a column that returns to its floor has no single size") {
   CHECK(undetermined(ask(table({point(512, 16, 4, 3, kHit), point(1024, 32, 4, 3, kMiss), point(2048, 64, 4, 3, kHit)}), "B", kCapacity)));
 }
@@ -150,6 +160,7 @@ TEST_CASE("a set index is solved: bits, XORs, residues, or none") {
   CHECK(residue.block == 32);
   const auto none = infer::find_set_index(labelled([](auto line) { return (line * 2654435761u >> 7) % 4; }), 4, 32);
   CHECK(none.mapping == "not bit-defined");
+  CHECK_FALSE(none.is_borne_out());
   for (const auto& index : {bits, mixed, residue}) CHECK(index.by_chance < 1e-6);
 }
 
@@ -159,6 +170,9 @@ TEST_CASE("an index that few blocks of lines bear out may be chance") {
   const auto few = infer::find_set_index(lines, 2, 128);
   CHECK(few.mapping == "bits");
   CHECK(few.by_chance == doctest::Approx(3.0 * 2 / 64));  // bits 9, 10 or 11; either name for either set
+  CHECK_FALSE(few.is_borne_out());
   for (auto& line : lines) line.set = static_cast<std::size_t>(line.line % 2);
-  CHECK(infer::find_set_index(lines, 2, 128).by_chance < 1e-4);  // each line is a block
+  const auto enough = infer::find_set_index(lines, 2, 128);  // each line is a block
+  CHECK(enough.by_chance < 1e-4);
+  CHECK(enough.is_borne_out());
 }
