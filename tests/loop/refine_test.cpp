@@ -83,5 +83,5 @@ TEST_CASE("the report says so") {
   compiler::Program program;
   const auto text = report::text(program, result, false);
   CHECK_MESSAGE(text.find("\nrefined\n  capacity") != std::string::npos, text);
-  CHECK_MESSAGE(text.find("13 of 481 points, 28 of at least 884 thousand timed accesses of the full sweep") != std::string::npos, text);
+  CHECK_MESSAGE(text.find("13 of about 481 points, 28 of at least 884 thousand timed accesses of the full sweep") != std::string::npos, text);
 }
