@@ -25,7 +25,7 @@
 // The latency is `latency:`; without it, the shortest time, which holds a barrier too.
 //
 // It abstains when mshr and prt both fit, as where all curves ask for as many lines an instruction, and says which curve would
-// decide; when neither does; when one curve alone jumps; and when noise is no smaller than what is looked for.
+// decide; when neither does; when one curve alone jumps, or all at the same number of threads; and when noise is no smaller than what is looked for.
 namespace gexp::infer {
 namespace {
 
@@ -41,6 +41,7 @@ struct Series {
   std::size_t points = 0;
   Asked fits;                     ///< the most that is known to fit
   std::optional<Asked> too_many;  ///< after the jump
+  double before = 0, after = 0;   ///< abscissae beside the jump
 };
 
 /// One number that must lie above all that fits and not above what does not.
@@ -84,6 +85,15 @@ std::string refuted(const Limit& limit, const char* what) {
 }
 
 std::string range(const Limit& limit) { return infer::range(limit.low, limit.high); }
+
+/// Whether all jumps may lie at one abscissa, whatever the curves ask for there.
+bool all_at_one_place(const std::vector<Series>& all) {
+  double before = -INFINITY, after = INFINITY;
+  for (const auto& series : all) {
+    if (series.too_many) before = std::max(before, series.before), after = std::min(after, series.after);
+  }
+  return before < after;
+}
 
 /// Chance that as many jumps fall where a number wants them by luck: each may lie at any point of its curve.
 double by_luck(const std::vector<Series>& all) {
@@ -141,7 +151,7 @@ std::string collect(const Context& context, std::vector<Series>& all) {
     for (std::size_t i = 0; i < *last; ++i) steps.push_back(times[i + 1] - times[i]);
     const auto fits = asked_at(context, group.samples[*last].point), next = jumps ? asked_at(context, group.samples[*last + 1].point) : std::nullopt;
     if (!fits || (jumps && !next)) return fmt::format("what was asked for is not known at every point ({})", name_of(group.at));
-    all.push_back({name_of(group.at), times.size(), *fits, next});
+    all.push_back({name_of(group.at), times.size(), *fits, next, group.samples[*last].x, next ? group.samples[*last + 1].x : INFINITY});
   }
   if (const double noise = noise_of(steps); noise > kNoise) return fmt::format("one time in ten is {:.0f} % of a latency below that with fewer threads: such noise hides a jump; more repetitions would decide", 100 * noise);
   return all.empty() ? "no curve begins where it is fast" : "";
@@ -203,6 +213,9 @@ Finding outstanding(const Context& context) {
     const auto* one = lines.too_many;
     return undetermined(context, fmt::format("one curve alone jumps, after {} lines of {} warp instructions ({}), which may be how its warps are scheduled; other loads of a thread, or other threads that share a line, would decide", one->fits.lines,
                                              one->fits.instructions, one->name));
+  }
+  if (all_at_one_place(all)) {
+    return undetermined(context, fmt::format("the {} curves that jump do so where as many warps run ({} warp instructions fit), which may be how warps are scheduled; other loads of a thread, or hits beside misses, would decide", jumping, instructions.low));
   }
   if (lines.possible()) {
     double merges = 0;

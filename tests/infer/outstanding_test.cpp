@@ -61,6 +61,16 @@ TEST_CASE("a table of lines, whoever asks for them") {
   }
 }
 
+TEST_CASE("curves that jump where one more warp runs may show how warps are scheduled") {
+  auto table = times({}, 0, 1, {1, 2, 4, 8, 16, 32}, 160);
+  for (auto& point : table.points) {
+    const auto at = [&](const char* name) { return point.at.at(name).get<Number>()->number; };
+    if (at("loads") == 4 && at("threads") > 128) point.at["y"] = Value(at("y") + 400, kCycles);
+  }
+  const auto finding = outstanding(table);
+  CHECK_MESSAGE(says(finding, "as many warps run"), kind(finding));
+}
+
 TEST_CASE("a table of warp instructions, whatever they ask for") {
   for (const double entries : {16.0, 45.0, 64.0}) {
     const auto finding = outstanding(times({.instructions = entries}));
