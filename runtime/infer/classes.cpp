@@ -379,7 +379,7 @@ std::optional<MissRange> beyond(const Classes& classes, std::size_t own) {
   const auto above = classes.above(own);
   if (!above) return std::nullopt;
   const double unsure = kUnsure * std::min(*above - classes.list[own].centre, classes.list[own + 1].centre - *above);
-  return MissRange{.above = *above, .outlier = classes.outlier(), .strays = classes.strays[own].share, .quiet = classes.strays[own].quiet, .unsure = unsure};
+  return MissRange{.above = *above, .outlier = classes.outlier(), .strays = classes.strays[own], .unsure = unsure};
 }
 
 /// Whether this parts hits: some sectors that are visited twice in a row are slower than it both times, and others not. The second visit
@@ -442,7 +442,7 @@ std::optional<MissRange> miss_range(const Table& table, const Classes& classes, 
 }
 
 double most_strays(const MissRange& range, double visits, std::size_t positions) {
-  return range.strays > 0 ? poisson_beyond(range.strays * visits, kStrayPosition / static_cast<double>(positions)) - 1 : 0;
+  return range.strays.share > 0 ? poisson_beyond(range.strays.share * visits, kStrayPosition / static_cast<double>(positions)) - 1 : 0;
 }
 
 std::size_t enough_misses(const MissRange& range, std::size_t visits, std::size_t positions, std::size_t least) {

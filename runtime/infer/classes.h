@@ -54,8 +54,7 @@ struct Evened {
 struct MissRange {
   double above = 0;    ///< slower than this
   double outlier = 0;  ///< but not slower than this
-  double strays = 0;   ///< share of all accesses that interference makes look like misses
-  double quiet = 0;    ///< accesses of the points where nothing missed, if that share is none
+  Interference strays = {};  ///< what looks like a miss and is none
   double unsure = 0;   ///< so near to `above`, in ticks, scatter may have made a miss of a hit or a hit of a miss
   std::shared_ptr<const Evened> even = nullptr;  ///< not null: of ticks as if every address lay in one place
   [[nodiscard]] bool has(std::int64_t tick) const { return static_cast<double>(tick) > above && static_cast<double>(tick) <= outlier; }

@@ -66,11 +66,11 @@ bool only_strays(const Slow& slow, const MissRange& range) {
   if (slow.all == 0) return true;
   const double all = static_cast<double>(slow.accesses.size() * slow.per_run.size());
   const auto most = *std::max_element(slow.positions.begin(), slow.positions.end());
-  if (range.strays > 0) {
-    return poisson_at_least(slow.all, range.strays * all) > kStrayRate && most <= most_strays(range, visits(slow), slow.positions.size());
+  if (range.strays.share > 0) {
+    return poisson_at_least(slow.all, range.strays.share * all) > kStrayRate && most <= most_strays(range, visits(slow), slow.positions.size());
   }
   if (slow.per_run.size() < 2 || most >= 2 || slow.all > std::max(1.0, kStray * all)) return false;
-  return median(slow.per_run) < 1 || share_at_least(slow.all, slow.all, all / (all + range.quiet)) >= kStrayRate;
+  return median(slow.per_run) < 1 || share_at_least(slow.all, slow.all, all / (all + range.strays.quiet)) >= kStrayRate;
 }
 
 /// Misses of the position that misses least among those that miss; many where nothing misses.
@@ -106,9 +106,9 @@ double count_misses(const Point& point, std::size_t first_run, std::size_t runs,
     always += count == runs ? 1 : 0;
     often += 2 * count > runs ? 1 : 0;
   }
-  const double chance = static_cast<double>(slow.accesses.size()) * std::min(1.0, static_cast<double>(runs) * range.strays);
+  const double chance = static_cast<double>(slow.accesses.size()) * std::min(1.0, static_cast<double>(runs) * range.strays.share);
   if (runs >= 3 && 2 * always >= ever - chance) return often;
-  return std::max(0.0, median(slow.per_run) - range.strays * static_cast<double>(slow.accesses.size()));
+  return std::max(0.0, median(slow.per_run) - range.strays.share * static_cast<double>(slow.accesses.size()));
 }
 
 std::vector<bool> positions_missed(const Point& point, const MissRange& range) {

@@ -51,11 +51,11 @@ std::string other_reason(const Context& context, const Curve& curve, double quie
 double confidence(const Context& context, const Curve& curve, double x, double missing, std::size_t runs) {
   double sure = 1 - std::pow(0.5, static_cast<double>(runs));
   const auto range = range_of(context);
-  if (!range || range->strays == 0) return std::min(0.9999, sure);
+  if (!range || range->strays.share == 0) return std::min(0.9999, sure);
   for (const auto& sample : curve.samples) {
     if (sample.x != x) continue;
     const auto& point = context.table.points[sample.point];
-    const double strays = range->strays * static_cast<double>(point.steps) * static_cast<double>(point.runs.size());
+    const double strays = range->strays.share * static_cast<double>(point.steps) * static_cast<double>(point.runs.size());
     const double shown = poisson_at_most(poisson_beyond(strays, 1e-3), strays + missing / 2 * static_cast<double>(point.runs.size()));
     sure = std::min(sure, 1 - shown);
   }

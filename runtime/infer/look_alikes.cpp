@@ -94,8 +94,8 @@ bool only_places(const Context& context, const Curve& curve, double quiet, doubl
     if (address.visits[0] > 0 && address.moved(1e-5)) return false;
   }
   if (both.visits[0] == 0) return false;  // nothing to compare
-  if (range->strays == 0 && both.misses[0] == 0 && both.misses[1] >= 2) return false;
-  return !both.moved(0.01) && poisson_at_least(fresh.misses[1], range->strays * fresh.visits[1]) < 1e-3;
+  if (range->strays.share == 0 && both.misses[0] == 0 && both.misses[1] >= 2) return false;
+  return !both.moved(0.01) && poisson_at_least(fresh.misses[1], range->strays.share * fresh.visits[1]) < 1e-3;
 }
 
 namespace {

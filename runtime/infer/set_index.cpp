@@ -20,7 +20,7 @@ namespace {
 using Mask = std::uint64_t;
 
 constexpr double kFitByChance = 0.001;  // functions that explain the sets by chance, at most: no more doubt than a finding of 99.9 % states
-constexpr double kAlmost = 0.9;          // share of the lines that a function must explain, for the others to be looked at again
+constexpr double kAlmost = 0.9;         // share of the lines that a function must explain, for the others to be looked at again
 
 /// A basis in reduced row echelon form, highest bit first.
 class Basis {
