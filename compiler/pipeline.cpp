@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "compiler/lower.h"
+#include "compiler/lower/lower.h"
 #include "compiler/passes/passes.h"
 #include "lang/check.h"
 #include "lang/parse.h"
@@ -52,7 +52,7 @@ std::optional<Program> compile(const Source& source, const Options& options, Dia
     if (auto expression = parse_setting(name, value, diagnostics)) settings[name] = std::move(expression);
   }
   if (diagnostics.has_errors()) return std::nullopt;
-  const Effort effort(options.effort);
+  const CompileBudget budget(options.budget);
   auto ir = lower(file, source, uses, settings, diagnostics);
   list_used(uses, source, ir.program.used);
   for (const auto& pass : passes::kPasses) {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/effort.h"
+#include "compiler/compile_budget.h"
 #include "compiler/program.h"
 #include "lang/base/diagnostic.h"
 #include "lang/use.h"
@@ -20,7 +20,7 @@ struct Options {
   /// Finds what `use` names; none: no file is found.
   lang::Loader load = nullptr;
   /// What the compile may cost; E0444 says that it was too little.
-  std::int64_t effort = kCompileEffort;
+  std::int64_t budget = kCompileUnits;
 };
 
 /// Text to program: parse, read what it uses, check, lower, passes. Nothing when there are errors; warnings may come with a program.

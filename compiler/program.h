@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/formula.h"
+#include "compiler/formula/formula.h"
 
 /// What the compiler hands to the runtime: stages in the order in which they can run, the CUDA text of their kernels, how to
 /// make the trials of a point, and the questions to ask of the records. No I/O, no device.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/passes/passes.h"
-#include "compiler/points.h"
+#include "compiler/plan/points.h"
 
 namespace gexp::compiler::passes {
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-#include "compiler/lower.h"
+#include "compiler/lower/lower.h"
 
 /// The passes over the IR, in the order of the table. Each is a free function; its comment says what it requires and leaves.
 namespace gexp::compiler::passes {

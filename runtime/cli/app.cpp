@@ -32,7 +32,7 @@ constexpr std::uintmax_t kMaxSpecBytes = 4u << 20;
 std::atomic<bool> interrupt_seen{false};
 
 /// A GPU is driven by a worker, this program once more (docs/robustness.md).
-Result<std::unique_ptr<runtime::Backend>> open_gpu(int ordinal) {
+Result<std::unique_ptr<device::Backend>> open_gpu(int ordinal) {
   if (const char* here = std::getenv("GEXP_IN_PROCESS"); here && *here) return cuda::open(ordinal);
   worker::Options options;
   options.command = {"/proc/self/exe", "worker", fmt::format("{}", ordinal), fmt::format("{}", getpid())};
@@ -216,7 +216,7 @@ std::optional<Loaded> load_spec(const Common& common, int& exit) {
   return compile_text(std::move(*source), *settings, load_used, exit);
 }
 
-Result<std::unique_ptr<runtime::Backend>> open_device(const std::string& device, std::optional<std::uint64_t> seed) {
+Result<std::unique_ptr<device::Backend>> open_device(const std::string& device, std::optional<std::uint64_t> seed) {
   if (device == "auto") {
     auto gpu = open_gpu(0);
     if (gpu || cuda::devices()) return gpu;

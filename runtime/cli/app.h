@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "compiler/pipeline.h"
-#include "runtime/backend.h"
-#include "runtime/result.h"
+#include "runtime/device/backend.h"
+#include "runtime/result/result.h"
 
 /// The command line. Only this folder prints or exits.
 namespace gexp::cli {
@@ -32,7 +32,7 @@ struct Common {
   std::string store;   ///< file in which results are kept; empty: gexp.db here, "none": nowhere
   bool resume = false; ///< go on with a run that was broken off
   std::string locked;  ///< file that says what the run must be made of
-  std::shared_ptr<const runtime::RunResult> made_of;  ///< what it says
+  std::shared_ptr<const result::RunResult> made_of;  ///< what it says
 };
 
 int run_command(const Common& given);
@@ -80,7 +80,7 @@ int report_command(const Common& common, const std::string& page);
 /// What a run would do, without running it; `dot`: its graph instead.
 int plan_command(const Common& common, bool dot);
 /// What a plan that takes too long, or has too many points, is refused for (E044x).
-void check_estimate(const Common& common, const compiler::Program& program, const runtime::Backend& backend, Diagnostics& diagnostics);
+void check_estimate(const Common& common, const compiler::Program& program, const device::Backend& backend, Diagnostics& diagnostics);
 int devices_command(const std::string& show, bool json);
 int doctor_command();
 /// What drives a GPU for a gexp that started this one; ends with it.
@@ -105,7 +105,7 @@ std::string find_experiment(const std::string& name);
 std::string experiments_folder();
 
 /// `auto`, `cuda:N`, `sim:NAME`, `sim:FILE.toml`.
-Result<std::unique_ptr<runtime::Backend>> open_device(const std::string& device, std::optional<std::uint64_t> seed);
+Result<std::unique_ptr<device::Backend>> open_device(const std::string& device, std::optional<std::uint64_t> seed);
 
 /// Prints a diagnostic to stderr, in colour on a terminal unless NO_COLOR is set.
 void print(const Diagnostic& diagnostic, const Source* source);

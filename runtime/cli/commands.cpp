@@ -7,14 +7,14 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "compiler/emit.h"
-#include "compiler/plan.h"
+#include "compiler/codegen/emit.h"
+#include "compiler/plan/plan.h"
 #include "lang/format.h"
 #include "lang/parse.h"
 #include "runtime/cli/app.h"
 #include "runtime/cli/use.h"
 #include "runtime/cuda/cuda.h"
-#include "runtime/device_facts.h"
+#include "runtime/device/facts.h"
 #include "runtime/jit/compiler.h"
 #include "runtime/sim/sim.h"
 
@@ -104,7 +104,7 @@ int emit_command(const Common& common, const std::string& form, const std::strin
     print(backend.error(), nullptr);
     return kEnvironment;
   }
-  if (backend) loaded->program.device = runtime::device_facts((*backend)->device());
+  if (backend) loaded->program.device = device::device_facts((*backend)->device());
   auto scope = compiler::file_scope(loaded->program);
   if (!scope) {
     print(scope.error(), &loaded->source);
@@ -164,10 +164,10 @@ int emit_command(const Common& common, const std::string& form, const std::strin
     request.entry = compiler::kEntry;
     const auto wanted = architecture(arch).value_or(0);
     const bool machine_code = form == "cubin";
-    request.target = {machine_code ? runtime::Target::Form::Cubin : runtime::Target::Form::Ptx, wanted / 10, wanted % 10};
+    request.target = {machine_code ? device::Target::Form::Cubin : device::Target::Form::Ptx, wanted / 10, wanted % 10};
     auto compiled = compiler->compile(request);
     if (compiled && wanted > 0 && !machine_code) {  // what stands in `asm` is not looked at before machine code is made
-      request.target.form = runtime::Target::Form::Cubin;
+      request.target.form = device::Target::Form::Cubin;
       if (auto machine = compiler->compile(request); !machine) compiled = machine.error();
     }
     if (!compiled) {

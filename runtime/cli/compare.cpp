@@ -10,16 +10,16 @@
 
 #include "runtime/cli/app.h"
 #include "runtime/cli/saved.h"
-#include "runtime/compare.h"
+#include "runtime/result/compare.h"
 
 namespace gexp::cli {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-using runtime::Compared;
-using runtime::ComparedCurve;
-using runtime::Likeness;
+using result::Compared;
+using result::ComparedCurve;
+using infer::Likeness;
 
 struct Results {
   std::map<std::string, Saved> of;  ///< by experiment
@@ -73,22 +73,22 @@ struct Tally {
 struct Comparison {
   std::string experiment;
   bool simulated = false;
-  std::vector<runtime::Change> changes;
+  std::vector<result::Change> changes;
   std::vector<std::string> only_in_a, only_in_b;
   std::vector<Compared> findings;
   std::vector<ComparedCurve> curves;
 };
 
 Result<Comparison> compare_two(const std::string& experiment, const Saved& first, const Saved& second, double margin) {
-  const runtime::Side a{first.program, first.result, "A"}, b{second.program, second.result, "B"};
-  auto curves = runtime::compare_curves(a, b, margin);
+  const result::Side a{first.program, first.result, "A"}, b{second.program, second.result, "B"};
+  auto curves = result::compare_curves(a, b, margin);
   if (!curves) return curves.error();
   return Comparison{experiment,
                     first.result.device.kind == "simulated" || second.result.device.kind == "simulated",
-                    runtime::provenance(first.result, second.result),
-                    runtime::only_in(a, b),
-                    runtime::only_in(b, a),
-                    runtime::compare({a, b}, margin),
+                    result::provenance(first.result, second.result),
+                    result::only_in(a, b),
+                    result::only_in(b, a),
+                    result::compare({a, b}, margin),
                     std::move(*curves)};
 }
 
@@ -107,7 +107,7 @@ std::string difference_text(const infer::Difference& difference, Dimension unit)
   const double percent = 100 / std::fabs(difference.a);
   text += fmt::format(", {:+.3g} %", percent * (difference.b - difference.a));
   if (difference.exact()) return text + " in every repetition";
-  text += fmt::format(" [{:.3g}, {:.3g}] % ({:g} %)", percent * difference.low, percent * difference.high, 100 * (1 - runtime::kCurveChance));
+  text += fmt::format(" [{:.3g}, {:.3g}] % ({:g} %)", percent * difference.low, percent * difference.high, 100 * (1 - result::kCurveChance));
   return difference.likeness == Likeness::Ambiguous ? text + fmt::format(" of {} repetitions", difference.repetitions) : text;
 }
 
@@ -187,7 +187,7 @@ int compare_command(const Compare& options) {
     for (const auto& problem : (*results)->unread) print(problem, nullptr);
     unread = unread || !(*results)->unread.empty();
   }
-  Json json = {{"schema", "gexp.compare/1"}, {"a", options.first}, {"b", options.second}, {"margin", options.margin / 100}, {"confidence", 1 - runtime::kCurveChance}, {"experiments", Json::array()}};
+  Json json = {{"schema", "gexp.compare/1"}, {"a", options.first}, {"b", options.second}, {"margin", options.margin / 100}, {"confidence", 1 - result::kCurveChance}, {"experiments", Json::array()}};
   auto text = fmt::format("A = {}, B = {}\n", options.first, options.second);
   Tally findings, curves;
   std::vector<std::string> only_in_a, only_in_b;

@@ -10,7 +10,7 @@ namespace {
 
 using Keeping = std::unique_ptr<store::Recording>;
 
-Result<Keeping> begin(const Common& common, const runtime::RunResult& head, runtime::Progress& progress) {
+Result<Keeping> begin(const Common& common, const result::RunResult& head, measure::Progress& progress) {
   auto opened_store = store::Store::open(store_path(common.store), store::Store::Mode::Create);
   if (!opened_store) return opened_store.error();
   if (common.resume) {
@@ -27,7 +27,7 @@ Result<Keeping> begin(const Common& common, const runtime::RunResult& head, runt
 
 }  // namespace
 
-Result<Keeping> keep_run(const Common& common, const runtime::RunResult& head, runtime::Progress& progress) {
+Result<Keeping> keep_run(const Common& common, const result::RunResult& head, measure::Progress& progress) {
   if (common.store == kNoStore) {
     if (common.resume) return failure("E0914", "--resume needs a store", "leave out --store none");
     return Keeping();
@@ -38,7 +38,7 @@ Result<Keeping> keep_run(const Common& common, const runtime::RunResult& head, r
   return Keeping();
 }
 
-int end_keeping(store::Recording& recording, const Common& common, const runtime::RunResult& result, bool failed, runtime::Progress& progress) {
+int end_keeping(store::Recording& recording, const Common& common, const result::RunResult& result, bool failed, measure::Progress& progress) {
   const auto path = store_path(common.store);
   if (auto done = recording.finish(result, failed); !done) {
     print(done.error(), nullptr);

@@ -9,9 +9,9 @@ namespace gexp::cli {
 
 /// Begins to keep a run in the store that the command line names, or goes on with one (--resume). Null: it is not kept, by wish or,
 /// of the default store, because it cannot be, which is told. Errors: E091x, of a store that was named; of --resume.
-Result<std::unique_ptr<store::Recording>> keep_run(const Common& common, const runtime::RunResult& head, runtime::Progress& progress);
+Result<std::unique_ptr<store::Recording>> keep_run(const Common& common, const result::RunResult& head, measure::Progress& progress);
 
 /// Ends it, by an error where it `failed`; says where it is. What could not be kept is saved in the temporary folder. An exit code.
-int end_keeping(store::Recording& recording, const Common& common, const runtime::RunResult& result, bool failed, runtime::Progress& progress);
+int end_keeping(store::Recording& recording, const Common& common, const result::RunResult& result, bool failed, measure::Progress& progress);
 
 }  // namespace gexp::cli

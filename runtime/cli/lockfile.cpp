@@ -15,13 +15,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr const char* kSchema = "gexp.lock/1";
 
-std::string settings_text(const runtime::RunResult& result) {
+std::string settings_text(const result::RunResult& result) {
   std::string text;
   for (const auto& [name, value] : result.settings) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
   return text.empty() ? "none" : text;
 }
 
-std::string uses_text(const runtime::RunResult& result) {
+std::string uses_text(const result::RunResult& result) {
   std::string text;
   for (const auto& used : result.used) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", used.path, used.sha256.substr(0, 12));
   return text.empty() ? "none" : text;
@@ -29,7 +29,7 @@ std::string uses_text(const runtime::RunResult& result) {
 
 }  // namespace
 
-std::string lockfile(const runtime::RunResult& result) {
+std::string lockfile(const result::RunResult& result) {
   Json uses = Json::array(), settings = Json::object(), kernels = Json::array();
   for (const auto& used : result.used) uses.push_back({{"path", used.path}, {"sha256", used.sha256}});
   for (const auto& [name, value] : result.settings) settings[name] = value;
@@ -75,7 +75,7 @@ Result<Locked> read_lockfile(const std::string& path) {
   }
 }
 
-std::vector<std::string> differences(const runtime::RunResult& there, const runtime::RunResult& here) {
+std::vector<std::string> differences(const result::RunResult& there, const result::RunResult& here) {
   std::vector<std::string> lines;
   const auto tell = [&](const char* what, const std::string& before, const std::string& now) {
     if (before != now) lines.push_back(fmt::format("{}: {} there, {} here", what, before.empty() ? "none" : before, now.empty() ? "none" : now));

@@ -4,24 +4,24 @@
 #include <vector>
 
 #include "lang/base/result.h"
-#include "runtime/result.h"
+#include "runtime/result/result.h"
 
 /// What a run is made of: spec and used files, settings, seed, device, toolchain. Two runs that agree in it measure the same.
 namespace gexp::cli {
 
 /// JSON, "schema": "gexp.lock/1".
-std::string lockfile(const runtime::RunResult& result);
+std::string lockfile(const result::RunResult& result);
 
 /// The settings and seed that a lock file asks for. E0917: it is none.
 struct Locked {
   std::vector<std::string> set;  ///< NAME=VALUE
   std::uint64_t seed = 1;
   std::string device;            ///< id
-  runtime::RunResult made_of;    ///< as far as a lock file says
+  result::RunResult made_of;    ///< as far as a lock file says
 };
 Result<Locked> read_lockfile(const std::string& path);
 
 /// What differs, a line each: "NVRTC 11.8.89 there, 13.0.48 here". Kernels are compared where both name some.
-std::vector<std::string> differences(const runtime::RunResult& there, const runtime::RunResult& here);
+std::vector<std::string> differences(const result::RunResult& there, const result::RunResult& here);
 
 }  // namespace gexp::cli

@@ -8,9 +8,9 @@
 #include <memory>
 #include <string_view>
 
-#include "compiler/expand.h"
 #include "compiler/pipeline.h"
-#include "compiler/plan.h"
+#include "compiler/plan/expand.h"
+#include "compiler/plan/plan.h"
 #include "lang/vocabulary.h"
 #include "lang/words.h"
 #include "runtime/cli/app.h"

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "compiler/estimate.h"
+#include "compiler/plan/estimate.h"
 #include "runtime/cli/app.h"
-#include "runtime/device_facts.h"
-#include "runtime/pace.h"
-#include "runtime/session.h"
+#include "runtime/device/facts.h"
+#include "runtime/measure/session.h"
+#include "runtime/measure/speed_estimate.h"
 
 namespace gexp::cli {
 namespace {
@@ -80,7 +80,7 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
-std::string text(const Loaded& loaded, const runtime::DeviceInfo& device, const Estimate& estimate) {
+std::string text(const Loaded& loaded, const device::DeviceInfo& device, const Estimate& estimate) {
   const auto& program = loaded.program;
   auto out = fmt::format("PLAN of {} on {} ({}); nothing is run\n\n", program.experiment, device.id, device.name);
   std::vector<std::vector<std::string>> rows{{"stage", "points", "repeat", "accesses a run", "kernels", "time, estimated"}}, below{{}};
@@ -103,16 +103,16 @@ std::string text(const Loaded& loaded, const runtime::DeviceInfo& device, const 
   if (!rows.empty()) out += table(rows, std::vector<std::vector<std::string>>(rows.size()));
   out += fmt::format("\nmemory  {} of {}\n", show(estimate.memory, kBytes),
                      estimate.budget_memory ? "a budget of " + show(*estimate.budget_memory, kBytes)
-                                            : fmt::format("the {} of the device ({:.0f} % at most)", show(static_cast<double>(device.memory_bytes), kBytes), 100 * runtime::kDefaultMemoryShare));
+                                            : fmt::format("the {} of the device ({:.0f} % at most)", show(static_cast<double>(device.memory_bytes), kBytes), 100 * measure::kDefaultMemoryShare));
   const bool open = std::isinf(estimate.seconds.most);
   out += fmt::format("time    {} by estimate{}, of {}\n", time(estimate.seconds), open ? " (more is known when findings are)" : "",
-                     estimate.budget_seconds ? "a budget of " + seconds(*estimate.budget_seconds) : fmt::format("{} without a budget", seconds(runtime::kDefaultTimeLimit)));
+                     estimate.budget_seconds ? "a budget of " + seconds(*estimate.budget_seconds) : fmt::format("{} without a budget", seconds(measure::kDefaultTimeLimit)));
   return out + fmt::format("kernels {}\n", estimate.kernels);
 }
 
 Json number(double value) { return std::isinf(value) ? Json(nullptr) : Json(value); }
 
-Json json(const compiler::Program& program, const runtime::DeviceInfo& device, const Estimate& estimate, const Diagnostics& needs) {
+Json json(const compiler::Program& program, const device::DeviceInfo& device, const Estimate& estimate, const Diagnostics& needs) {
   Json stages = Json::array(), memories = Json::array(), refused = Json::array();
   for (std::size_t i = 0; i < program.stages.size(); ++i) {
     const auto& stage = program.stages[i];
@@ -138,8 +138,8 @@ Json json(const compiler::Program& program, const runtime::DeviceInfo& device, c
 
 }  // namespace
 
-void check_estimate(const Common& common, const compiler::Program& program, const runtime::Backend& backend, Diagnostics& diagnostics) {
-  const auto estimate = compiler::estimate(program, runtime::pace_of(backend.device()));
+void check_estimate(const Common& common, const compiler::Program& program, const device::Backend& backend, Diagnostics& diagnostics) {
+  const auto estimate = compiler::estimate(program, measure::speed_estimate(backend.device()));
   if (!estimate) return diagnostics.add(estimate.error());
   if (common.time_limit) return;  // the user's word
   if (auto accepted = compiler::accept_time(program, *estimate); !accepted) diagnostics.add(accepted.error());
@@ -159,14 +159,14 @@ int plan_command(const Common& common, bool dot) {
     return kEnvironment;
   }
   const auto& device = (*backend)->device();
-  loaded->program.device = runtime::device_facts(device);
-  const auto estimate = compiler::estimate(loaded->program, runtime::pace_of(device));
+  loaded->program.device = device::device_facts(device);
+  const auto estimate = compiler::estimate(loaded->program, measure::speed_estimate(device));
   if (!estimate) {
     print(estimate.error(), &loaded->source);
     return kSpec;
   }
   Diagnostics needs;
-  runtime::check_requirements(loaded->program, **backend, needs);
+  measure::check_requirements(loaded->program, **backend, needs);
   if (auto accepted = compiler::accept_time(loaded->program, *estimate); !accepted && !needs.has_errors()) needs.add(accepted.error());
   if (common.json) fmt::print("{}\n", json(loaded->program, device, *estimate, needs).dump(1));
   else fmt::print("{}", text(*loaded, device, *estimate));

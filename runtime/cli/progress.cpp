@@ -29,7 +29,7 @@ std::size_t columns() {
   return 79;
 }
 
-class Lines final : public runtime::Progress {
+class Lines final : public measure::Progress {
  public:
   Lines(const std::string& device, std::string things) : prefix_(device.empty() ? device : device + " "), terminal_(device.empty() && rewritable()), colour_(colour_on(STDERR_FILENO)) {
     going_.things = std::move(things);
@@ -94,7 +94,7 @@ class Lines final : public runtime::Progress {
   bool drawn_ = false;
 };
 
-class JsonLines final : public runtime::Progress {
+class JsonLines final : public measure::Progress {
  public:
   explicit JsonLines(std::string device) : device_(std::move(device)) {}
 
@@ -140,9 +140,9 @@ class JsonLines final : public runtime::Progress {
 
 }  // namespace
 
-std::unique_ptr<runtime::Progress> open_progress(const Common& common, const std::string& device, const std::string& things) {
+std::unique_ptr<measure::Progress> open_progress(const Common& common, const std::string& device, const std::string& things) {
   if (common.json_progress) return std::make_unique<JsonLines>(device);
-  if (common.quiet) return std::make_unique<runtime::Progress>();
+  if (common.quiet) return std::make_unique<measure::Progress>();
   return std::make_unique<Lines>(device, things);
 }
 

@@ -11,8 +11,8 @@
 #include "runtime/cli/progress.h"
 #include "runtime/cli/run.h"
 #include "runtime/cli/saved.h"
-#include "runtime/compare.h"
 #include "runtime/report/text.h"
+#include "runtime/result/compare.h"
 #include "runtime/sim/sim.h"
 
 namespace gexp::cli {
@@ -31,7 +31,7 @@ struct TemporaryFolder {
 };
 
 /// The device of a result, on this machine: of a simulated one with another model here, or none, the model that travels with it.
-Result<std::string> device_of(const runtime::RunResult& result, const Common& common, const TemporaryFolder& folder) {
+Result<std::string> device_of(const result::RunResult& result, const Common& common, const TemporaryFolder& folder) {
   const auto& device = result.device;
   if (device.kind != "simulated") return device.id;
   const auto name = device.id.substr(std::string_view("sim:").size());
@@ -50,7 +50,7 @@ Result<std::string> device_of(const runtime::RunResult& result, const Common& co
   return "sim:" + path;
 }
 
-std::string findings_text(const runtime::RunResult& result) { return nlohmann::json::parse(runtime::to_json(result)).at("findings").dump(); }
+std::string findings_text(const result::RunResult& result) { return nlohmann::json::parse(result::to_json(result)).at("findings").dump(); }
 
 }  // namespace
 
@@ -95,14 +95,14 @@ int replay_command(const Common& common) {
   for (const auto& problem : ran.problems) print(problem, &loaded.source);
   if (!ran.result) return ran.exit;
   if (!common.out.empty()) exit = save_result(*ran.result, common.out);
-  if (common.json) fmt::print("{}", runtime::to_json(*ran.result));
+  if (common.json) fmt::print("{}", result::to_json(*ran.result));
   if (ran.exit >= kEnvironment) return ran.exit;
   if (findings_text(before) == findings_text(*ran.result)) {
     if (!common.json) fmt::print("all {} findings are the same, byte for byte\n", before.findings.size());
     return exit;
   }
   std::size_t same = 0, different = 0;
-  const auto rows = runtime::compare({{saved->program, before, "there"}, {ran.program, *ran.result, "here"}});
+  const auto rows = result::compare({{saved->program, before, "there"}, {ran.program, *ran.result, "here"}});
   for (const auto& row : rows) {
     if (row.likeness == infer::Likeness::Same) ++same;
     if (row.likeness == infer::Likeness::Different || row.likeness == infer::Likeness::Ambiguous) ++different;

@@ -8,10 +8,10 @@
 
 #include "runtime/cli/app.h"
 #include "runtime/cli/saved.h"
-#include "runtime/figures.h"
 #include "runtime/report/html.h"
 #include "runtime/report/plot_text.h"
 #include "runtime/report/text.h"
+#include "runtime/result/figures.h"
 
 namespace gexp::cli {
 namespace {
@@ -32,7 +32,7 @@ int report_command(const Common& common, const std::string& page) {
     print(saved.error(), nullptr);
     return kEnvironment;
   }
-  const auto figures = runtime::figures(saved->program, saved->result, report::kHtmlCells);
+  const auto figures = result::figures(saved->program, saved->result, report::kHtmlCells);
   if (!figures) {
     print(figures.error(), nullptr);
     return kEnvironment;

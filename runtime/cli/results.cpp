@@ -12,7 +12,7 @@
 
 #include "runtime/cli/lockfile.h"
 #include "runtime/cli/saved.h"
-#include "runtime/points.h"
+#include "runtime/result/point_table.h"
 
 namespace gexp::cli {
 namespace {
@@ -66,10 +66,10 @@ int export_csv(const Saved& saved, const std::string& wanted, const std::string&
   }
   if (stages.empty()) stages = {wanted};  // point_table says what is wrong
   for (const auto& stage : stages) {
-    const auto table = runtime::point_table(saved.program, saved.result, stage);
+    const auto table = result::point_table(saved.program, saved.result, stage);
     if (!table) return report_problem(table.error());
     const auto path = stages.size() == 1 ? out : fmt::format("{}.{}.csv", fs::path(out).replace_extension().string(), stage);
-    if (auto written = write_file(path, runtime::csv(*table)); !written) return report_problem(written.error());
+    if (auto written = write_file(path, result::csv(*table)); !written) return report_problem(written.error());
     fmt::print("{}\n", path);
   }
   return kDone;
@@ -96,7 +96,7 @@ int export_bundle(const Common& common, const std::string& to) {
     made = source ? source->extract((*kept)->entry.id, temporary) : Result<>(source.error());
   } else {
     auto text = read_file(common.file);
-    auto result = text ? runtime::from_json(*text, common.file) : Result<runtime::RunResult>(text.error());
+    auto result = text ? result::from_json(*text, common.file) : Result<result::RunResult>(text.error());
     if (!result) return report_problem(result.error());
     auto target = store::Store::open(temporary, Mode::Create);
     if (!target) made = target.error();
@@ -217,7 +217,7 @@ int export_command(const Common& common, const std::string& stage) {
   const auto saved = read_saved(common.file, common.store);
   if (!saved) return report_problem(saved.error());
   if (ending == ".csv") return export_csv(*saved, stage, common.out);
-  return export_text(ending == ".json" ? runtime::to_json(saved->result) : lockfile(saved->result), common.out);
+  return export_text(ending == ".json" ? result::to_json(saved->result) : lockfile(saved->result), common.out);
 }
 
 }  // namespace gexp::cli

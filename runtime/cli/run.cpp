@@ -7,18 +7,18 @@
 #include <ctime>
 #include <filesystem>
 
+#include "lang/base/sha256.h"
 #include "runtime/cli/app.h"
 #include "runtime/cli/keep.h"
 #include "runtime/cli/lockfile.h"
 #include "runtime/cli/progress.h"
 #include "runtime/cli/run.h"
 #include "runtime/cli/saved.h"
-#include "runtime/device_facts.h"
+#include "runtime/device/facts.h"
 #include "runtime/jit/compiler.h"
-#include "lang/base/sha256.h"
-#include "runtime/points.h"
+#include "runtime/measure/session.h"
 #include "runtime/report/text.h"
-#include "runtime/session.h"
+#include "runtime/result/point_table.h"
 #include "runtime/sim/sim.h"
 
 namespace gexp::cli {
@@ -33,13 +33,13 @@ std::string now() {
   return text;
 }
 
-int exit_of(const runtime::RunResult& result) {
-  using End = runtime::RunResult::End;
-  using Status = runtime::Judgement::Status;
+int exit_of(const result::RunResult& result) {
+  using End = result::RunResult::End;
+  using Status = result::Judgement::Status;
   if (result.end == End::Interrupted) return kInterrupted;
   if (result.end != End::Complete) return kFault;
   for (const auto& stage : result.stages) {
-    if (stage.status == runtime::StageResult::Status::Blocked) return kNotHeld;
+    if (stage.status == result::StageResult::Status::Blocked) return kNotHeld;
   }
   for (const auto& judged : result.expectations) {
     if (judged.status == Status::Fail || judged.status == Status::Unknown) return kNotHeld;
@@ -54,16 +54,16 @@ void keep_freed_memory() {
   mallopt(M_TRIM_THRESHOLD, 256 << 20);
 }
 
-void rescue(const runtime::RunResult& result) {
+void rescue(const result::RunResult& result) {
   auto folder = (std::filesystem::temp_directory_path() / "gexp-XXXXXX").string();  // a name of its own, which nobody else could have made
   if (!mkdtemp(folder.data())) return;
   const auto path = fmt::format("{}/{}.json", folder, result.experiment);
-  if (write_file(path, runtime::to_json(result))) fmt::print(stderr, "the result was saved as {} instead\n", path);
+  if (write_file(path, result::to_json(result))) fmt::print(stderr, "the result was saved as {} instead\n", path);
 }
 
 /// What was measured must not be lost to a bad --out.
-int save_result(const runtime::RunResult& result, const std::string& path) {
-  auto written = write_file(path, runtime::to_json(result));
+int save_result(const result::RunResult& result, const std::string& path) {
+  auto written = write_file(path, result::to_json(result));
   if (written) return kDone;
   print(written.error(), nullptr);
   rescue(result);
@@ -78,23 +78,23 @@ Result<Opened> open_for_runs(const std::string& device, std::uint64_t seed, cons
   if (!compiler) return compiler.error();
   opened.backend = std::move(*backend);
   opened.compiler = std::make_unique<jit::Compiler>(std::move(*compiler));
-  opened.kernels = std::make_unique<runtime::Kernels>(*opened.compiler, templates, opened.backend->target());
+  opened.kernels = std::make_unique<measure::Kernels>(*opened.compiler, templates, opened.backend->target());
   return opened;
 }
 
 std::vector<compiler::Shape> known_shapes(const Opened& opened, const Loaded& loaded) {
   auto program = loaded.program;
-  program.device = runtime::device_facts(opened.backend->device());
-  return runtime::known_shapes(program);
+  program.device = device::device_facts(opened.backend->device());
+  return measure::known_shapes(program);
 }
 
-Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, runtime::Progress& progress, std::optional<double> time_left) {
+Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, measure::Progress& progress, std::optional<double> time_left) {
   Ran ran;
   ran.program = loaded.program;
   auto& backend = *opened.backend;
-  ran.program.device = runtime::device_facts(backend.device());
+  ran.program.device = device::device_facts(backend.device());
   Diagnostics needs;
-  runtime::check_requirements(ran.program, backend, needs);
+  measure::check_requirements(ran.program, backend, needs);
   if (!needs.has_errors()) check_estimate(common, ran.program, backend, needs);
   if (needs.has_errors()) {
     ran.problems = needs.sorted();
@@ -131,7 +131,7 @@ Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, runtime::
     }
   }
 
-  runtime::SessionOptions options;
+  measure::SessionOptions options;
   options.interrupted = interrupted;
   options.time_limit = common.time_limit;
   options.time_left = time_left;
@@ -145,7 +145,7 @@ Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, runtime::
     return ran;
   }
   options.log = kept->get();
-  if (auto done = runtime::run_session(ran.program, backend, *opened.kernels, options, progress, result); !done) {
+  if (auto done = measure::run_session(ran.program, backend, *opened.kernels, options, progress, result); !done) {
     const auto& code = done.error().code;
     ran.exit = code.rfind("E07", 0) == 0 ? kEnvironment : code.rfind("E08", 0) == 0 ? kFault : kSpec;
     ran.problems = {done.error()};
@@ -170,7 +170,7 @@ bool take_lock(Common& common) {
   if (common.set.empty()) common.set = locked->set;
   if (!common.seed) common.seed = locked->seed;
   if (common.device == "auto") common.device = locked->device;
-  common.made_of = std::make_shared<runtime::RunResult>(std::move(locked->made_of));
+  common.made_of = std::make_shared<result::RunResult>(std::move(locked->made_of));
   return true;
 }
 
@@ -199,14 +199,14 @@ int run_command(const Common& given) {
     print(opened.error(), nullptr);
     return kEnvironment;
   }
-  std::optional<runtime::CompileAhead> ahead;
+  std::optional<measure::CompileAhead> ahead;
   if (!opened->simulated()) ahead.emplace(*opened->kernels, known_shapes(*opened, *loaded));
   const auto ran = run_on(*opened, common, *loaded, *progress);
   for (const auto& problem : ran.problems) print(problem, &loaded->source);
   if (!ran.result) return ran.exit;
   if (!common.out.empty()) exit = save_result(*ran.result, common.out);
   if (common.json) {
-    fmt::print("{}", runtime::to_json(*ran.result));
+    fmt::print("{}", result::to_json(*ran.result));
   } else if (!common.quiet || ran.problems.empty()) {
     fmt::print("{}", report::text(ran.program, *ran.result, colour_on(STDOUT_FILENO)));
     if (!common.out.empty() && exit == kDone) fmt::print("saved as {}\n", common.out);
@@ -222,18 +222,18 @@ int infer_command(const Common& common, const std::string& points) {
   }
   auto& [program, result] = *saved;
   if (!points.empty()) {
-    const auto table = runtime::point_table(program, result, points);
+    const auto table = result::point_table(program, result, points);
     if (!table) {
       print(table.error(), nullptr);
       return kSpec;
     }
-    fmt::print("{}", runtime::csv(*table));
+    fmt::print("{}", result::csv(*table));
     return kDone;
   }
   int exit = kDone;
   if (!common.out.empty()) exit = save_result(result, common.out);
   if (common.json) {
-    fmt::print("{}", runtime::to_json(result));
+    fmt::print("{}", result::to_json(result));
   } else {
     fmt::print("{}", report::text(program, result, colour_on(STDOUT_FILENO)));
   }

@@ -7,16 +7,16 @@
 
 #include "runtime/cli/app.h"
 #include "runtime/jit/compiler.h"
-#include "runtime/kernels.h"
-#include "runtime/session.h"
+#include "runtime/measure/kernels.h"
+#include "runtime/measure/session.h"
 
 namespace gexp::cli {
 
 /// A device, and what its kernels are compiled by. For any number of runs.
 struct Opened {
-  std::unique_ptr<runtime::Backend> backend;
+  std::unique_ptr<device::Backend> backend;
   std::unique_ptr<jit::Compiler> compiler;
-  std::unique_ptr<runtime::Kernels> kernels;
+  std::unique_ptr<measure::Kernels> kernels;
 
   [[nodiscard]] bool simulated() const { return backend->device().kind == "simulated"; }
 };
@@ -31,16 +31,16 @@ struct Ran {
   int exit = kDone;
   std::vector<Diagnostic> problems;  ///< why it was not run, or what ended it; about the spec's text
   compiler::Program program;         ///< with the device's facts
-  std::optional<runtime::RunResult> result;
+  std::optional<result::RunResult> result;
 };
 /// Checks what the program needs of the device, runs. `time_left`: seconds at most, besides what the file allows.
-Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, runtime::Progress& progress, std::optional<double> time_left = std::nullopt);
+Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, measure::Progress& progress, std::optional<double> time_left = std::nullopt);
 
 /// Saves what could not be written where it was to be, in the temporary folder, and says so.
-void rescue(const runtime::RunResult& result);
+void rescue(const result::RunResult& result);
 
 /// Saves a result; where that fails, in the temporary folder. An exit code.
-int save_result(const runtime::RunResult& result, const std::string& path);
+int save_result(const result::RunResult& result, const std::string& path);
 
 /// The run on every GPU of this machine at once, and how what they show differs.
 int run_on_all(const Common& common, const Loaded& loaded);

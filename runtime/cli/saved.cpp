@@ -8,8 +8,8 @@
 #include "lang/base/sha256.h"
 #include "runtime/cli/app.h"
 #include "runtime/cli/use.h"
-#include "runtime/device_facts.h"
-#include "runtime/session.h"
+#include "runtime/device/facts.h"
+#include "runtime/measure/session.h"
 #include "runtime/sim/sim.h"
 
 namespace gexp::cli {
@@ -42,7 +42,7 @@ bool of_store(const std::string& reference) { return reference == "last" || (!re
 
 std::string store_path(const std::string& named) { return named.empty() ? store::kDefaultPath : named; }
 
-std::string model_here(const runtime::DeviceInfo& device) {
+std::string model_here(const device::DeviceInfo& device) {
   if (device.kind != "simulated") return "";
   const auto model = sim::read_model(device.id.substr(std::string_view("sim:").size()));
   return model && sha256_hex(model->text()) == device.model_sha256 ? model->text() : "";
@@ -66,20 +66,20 @@ Result<std::optional<Kept>> find_kept(const std::string& reference, const std::s
 Result<Saved> read_saved(const std::string& reference, const std::string& store) {
   auto kept = find_kept(reference, store);
   if (!kept) return kept.error();
-  Result<runtime::RunResult> result = failure("E0711", "");
+  Result<result::RunResult> result = failure("E0711", "");
   if (*kept) {
     result = (*kept)->store.read((*kept)->entry.id);
   } else {
     auto text = read_file(reference);
     if (!text) return text.error();
-    result = runtime::from_json(*text, reference);
+    result = result::from_json(*text, reference);
   }
   if (!result) return result.error();
   int exit = kDone;
   auto loaded = compile_text(Source(result->spec_path, result->spec_text), result->settings, stored(result->used), exit);
   if (!loaded) return failure("E0904", fmt::format("the spec in {} does not compile", reference));
-  loaded->program.device = runtime::device_facts(result->device);
-  if (auto done = runtime::infer_again(loaded->program, *result); !done) return done.error();
+  loaded->program.device = device::device_facts(result->device);
+  if (auto done = measure::infer_again(loaded->program, *result); !done) return done.error();
   return Saved{std::move(loaded->program), std::move(*result)};
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "compiler/program.h"
-#include "runtime/result.h"
+#include "runtime/result/result.h"
 #include "runtime/store/store.h"
 
 namespace gexp::cli {
@@ -12,7 +12,7 @@ namespace gexp::cli {
 /// A result that was kept, with the program that its spec compiles to and its findings inferred again from the records.
 struct Saved {
   compiler::Program program;
-  runtime::RunResult result;
+  result::RunResult result;
 };
 
 /// `reference`: a file that `run --out` wrote, a bundle, `FILE.db:7`, or a result of the store ("7", "last", a name). E09xx: it is none;
@@ -30,7 +30,7 @@ bool of_store(const std::string& reference);
 Result<std::optional<Kept>> find_kept(const std::string& reference, const std::string& store);
 
 /// The text of a simulated device's model; empty where there is none here, or another than the device was made of.
-std::string model_here(const runtime::DeviceInfo& device);
+std::string model_here(const device::DeviceInfo& device);
 
 inline constexpr const char* kNoStore = "none";
 /// The store that a command line names; empty: the default.

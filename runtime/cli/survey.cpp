@@ -13,9 +13,9 @@
 #include "lang/base/stopwatch.h"
 #include "runtime/cli/progress.h"
 #include "runtime/cli/run.h"
-#include "runtime/compare.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/report/text.h"
+#include "runtime/result/compare.h"
 
 namespace gexp::cli {
 namespace {
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using Specs = std::vector<Loaded>;
 /// Called with each result as soon as it is there, by any thread; an exit code.
-using Save = std::function<int(const runtime::RunResult&)>;
+using Save = std::function<int(const result::RunResult&)>;
 
 /// What one device showed, by experiment. An experiment that an interrupt kept from beginning is missing.
 struct Surveyed {
@@ -73,7 +73,7 @@ bool nothing_ran(const std::vector<Surveyed>& devices) {
 }
 
 /// Every experiment on one device, one after the other, over one connection; kernels are compiled meanwhile.
-Surveyed survey_device(const std::string& device, const Common& common, const Specs& specs, const Save& save, runtime::Progress& progress) {
+Surveyed survey_device(const std::string& device, const Common& common, const Specs& specs, const Save& save, measure::Progress& progress) {
   const Stopwatch watch;
   Surveyed surveyed{device, {}, 0, kDone};
   auto seed = common.seed.value_or(specs.front().program.seed);
@@ -85,7 +85,7 @@ Surveyed survey_device(const std::string& device, const Common& common, const Sp
   }
   surveyed.device = opened->backend->device().id;
   const bool simulated = opened->simulated();
-  std::optional<runtime::CompileAhead> ahead;
+  std::optional<measure::CompileAhead> ahead;
   if (!simulated) {
     std::vector<compiler::Shape> shapes;
     for (const auto& spec : specs) {
@@ -148,8 +148,8 @@ std::vector<Surveyed> survey_devices(const std::vector<std::string>& devices, co
 }
 
 /// An experiment's results on all devices that have one.
-std::vector<runtime::Side> results_of(const std::vector<Surveyed>& devices, std::size_t experiment) {
-  std::vector<runtime::Side> results;
+std::vector<result::Side> results_of(const std::vector<Surveyed>& devices, std::size_t experiment) {
+  std::vector<result::Side> results;
   for (const auto& device : devices) {
     if (experiment >= device.runs.size() || !device.runs[experiment].result) continue;
     const auto& run = device.runs[experiment];
@@ -158,19 +158,19 @@ std::vector<runtime::Side> results_of(const std::vector<Surveyed>& devices, std:
   return results;
 }
 
-std::string comparison_text(const std::vector<runtime::Compared>& rows, const std::vector<runtime::Side>& results) {
+std::string comparison_text(const std::vector<result::Compared>& rows, const std::vector<result::Side>& results) {
   std::string text, same, unknown;
   std::size_t width = 8;
   for (const auto& row : rows) width = std::max(width, row.id.size());
   for (const auto& row : rows) {
-    if (row.likeness == runtime::Likeness::Same || row.likeness == runtime::Likeness::Undetermined) {
-      auto& list = row.likeness == runtime::Likeness::Same ? same : unknown;
+    if (row.likeness == infer::Likeness::Same || row.likeness == infer::Likeness::Undetermined) {
+      auto& list = row.likeness == infer::Likeness::Same ? same : unknown;
       list += (list.empty() ? "" : ", ") + row.id;
       continue;
     }
-    text += fmt::format("  {:<{}}  {}:", row.id, width, row.likeness == runtime::Likeness::Different ? "differs" : "may differ");
+    text += fmt::format("  {:<{}}  {}:", row.id, width, row.likeness == infer::Likeness::Different ? "differs" : "may differ");
     for (std::size_t i = 0; i < results.size(); ++i) text += fmt::format("{} {} {}", i ? "," : "", results[i].name, row.values[i]);
-    text += row.likeness == runtime::Likeness::Different ? "\n" : fmt::format(" ({})\n", row.why);
+    text += row.likeness == infer::Likeness::Different ? "\n" : fmt::format(" ({})\n", row.why);
   }
   if (!same.empty()) text += fmt::format("  the same on all: {}\n", same);
   return text + (unknown.empty() ? "" : fmt::format("  undetermined on all: {}\n", unknown));
@@ -185,7 +185,7 @@ std::string all_comparisons(const std::vector<Surveyed>& devices, const Specs& s
       text += "  not on all of them\n";
       continue;
     }
-    text += comparison_text(runtime::compare(results), results);
+    text += comparison_text(result::compare(results), results);
   }
   return text;
 }
@@ -203,11 +203,11 @@ Json survey_json(const std::vector<Surveyed>& devices, const Specs& specs) {
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const auto results = results_of(devices, i);
     if (devices.size() > 1 && results.size() == devices.size()) {
-      for (const auto& row : runtime::compare(results)) {
-        all["compared"].push_back({{"experiment", specs[i].program.experiment}, {"id", row.id}, {"same", row.likeness == runtime::Likeness::Same}, {"verdict", infer::word(row.likeness)}, {"values", row.values}, {"why", row.why}});
+      for (const auto& row : result::compare(results)) {
+        all["compared"].push_back({{"experiment", specs[i].program.experiment}, {"id", row.id}, {"same", row.likeness == infer::Likeness::Same}, {"verdict", infer::word(row.likeness)}, {"values", row.values}, {"why", row.why}});
       }
     }
-    for (const auto& side : results) all["results"].push_back(Json::parse(runtime::to_json(side.result)));
+    for (const auto& side : results) all["results"].push_back(Json::parse(result::to_json(side.result)));
   }
   for (const auto& device : devices) {
     for (std::size_t i = 0; i < specs.size(); ++i) {
@@ -221,7 +221,7 @@ Json survey_json(const std::vector<Surveyed>& devices, const Specs& specs) {
 /// The text of a survey: what each device showed, in brief, then where the time went.
 std::string survey_text(const Surveyed& device, const Specs& specs, bool colour) {
   std::string text;
-  std::vector<const runtime::RunResult*> times;
+  std::vector<const result::RunResult*> times;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     if (i >= device.runs.size() || !device.runs[i].result) {
       text += fmt::format("\n{}  left out: {}\n", specs[i].program.experiment, why_left_out(device, i));
@@ -262,7 +262,7 @@ int run_on_all(const Common& common, const Loaded& loaded) {
     }
   }
   const Specs specs = {loaded};
-  const auto surveyed = survey_devices(*devices, common, specs, [&](const runtime::RunResult& result) {
+  const auto surveyed = survey_devices(*devices, common, specs, [&](const result::RunResult& result) {
     return common.out.empty() ? kDone : save_result(result, path_of(common.out, result.device.id));
   });
   const int exit = exit_of(surveyed);
@@ -319,7 +319,7 @@ int survey_command(const Common& common, const std::vector<std::string>& given) 
   }
   const auto devices = devices_of(common.device);
   if (!devices) return kEnvironment;
-  const auto surveyed = survey_devices(*devices, common, specs, [&](const runtime::RunResult& result) {
+  const auto surveyed = survey_devices(*devices, common, specs, [&](const result::RunResult& result) {
     const auto path = (fs::path(common.out) / (result.experiment + ".json")).string();
     return common.out.empty() ? kDone : save_result(result, devices->size() > 1 ? path_of(path, result.device.id) : path);
   });

@@ -8,14 +8,14 @@
 #include "runtime/cli/app.h"
 #include "runtime/cli/progress.h"
 #include "runtime/jit/compiler.h"
+#include "runtime/measure/verify.h"
 #include "runtime/sim/sim.h"
-#include "runtime/verify.h"
 
 namespace gexp::cli {
 namespace {
 
-using runtime::Verdict;
-using runtime::Verification;
+using measure::Verdict;
+using measure::Verification;
 
 struct Noise {
   std::string name, suffix, said;
@@ -135,7 +135,7 @@ int verify_command(const Common& common, const Verify& options) {
   int exit = kDone;
   auto loaded = load_spec(common, exit);
   if (!loaded) return exit;
-  if (runtime::expectations_of_model(loaded->program).empty()) {
+  if (measure::expectations_of_model(loaded->program).empty()) {
     auto problem = failure("E0730", fmt::format("{} expects nothing of `model`, so nothing can be verified", loaded->source.path()), "say what the truth is: `expect capacity.C == model.nc.capacity`");
     print(problem, nullptr);
     return kSpec;
@@ -147,14 +147,14 @@ int verify_command(const Common& common, const Verify& options) {
   }
   catch_interrupts();
   keep_freed_memory();
-  runtime::Kernels kernels(*compiler, common.templates, {});
+  measure::Kernels kernels(*compiler, common.templates, {});
   const auto progress = open_progress(common, {}, "devices");
   std::size_t round = 0;
   nlohmann::ordered_json json;
   bool calibrated = true;
   for (const auto& [noise, suffix, said] : kNoises) {
     if (std::find(options.noise.begin(), options.noise.end(), noise) == options.noise.end() || interrupted()) continue;
-    runtime::VerifyOptions how;
+    measure::VerifyOptions how;
     how.first = options.first;
     how.devices = options.models;
     how.session.interrupted = interrupted;
@@ -163,7 +163,7 @@ int verify_command(const Common& common, const Verify& options) {
     how.session.jobs = common.jobs;
     progress->stage("noise " + std::string(noise), ++round, options.noise.size(), options.models);
     how.progress = [&](std::size_t done) { progress->point("", done); };
-    const auto source = [&, ending = suffix](std::uint64_t number) -> Result<runtime::KnownDevice> {
+    const auto source = [&, ending = suffix](std::uint64_t number) -> Result<measure::KnownDevice> {
       const auto model = sim::read_model(fmt::format("drawn-{}{}", number, ending));
       if (!model) return model.error();
       auto structure = sim::structure(*model);
@@ -172,9 +172,9 @@ int verify_command(const Common& common, const Verify& options) {
       device.seed = common.seed.value_or(loaded->program.seed);
       auto backend = sim::open(*model, "sim:" + model->path(), device);
       if (!backend) return backend.error();
-      return runtime::KnownDevice{std::move(*backend), std::move(*structure)};
+      return measure::KnownDevice{std::move(*backend), std::move(*structure)};
     };
-    const auto verification = runtime::verify(loaded->program, kernels, source, how);
+    const auto verification = measure::verify(loaded->program, kernels, source, how);
     progress->finished();
     if (!verification) {
       print(verification.error(), verification.error().code.starts_with("E06") ? nullptr : &loaded->source);

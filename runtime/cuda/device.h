@@ -4,15 +4,15 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/backend.h"
 #include "runtime/cuda/driver.h"
+#include "runtime/device/backend.h"
 
 namespace gexp::cuda {
 
 /// A device with the limits that launches need beyond DeviceInfo.
 struct Device {
   int handle = 0;
-  runtime::DeviceInfo info;
+  device::DeviceInfo info;
   std::uint64_t max_threads_per_block = 0;
   std::uint64_t max_blocks = 0;                 ///< grid x
   std::uint64_t shared_without_optin = 0;       ///< per block, bytes

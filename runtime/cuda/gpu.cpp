@@ -13,9 +13,9 @@
 namespace gexp::cuda {
 namespace {
 
-using runtime::Outcome;
-using runtime::Requirement;
-using runtime::Target;
+using device::Outcome;
+using device::Requirement;
+using device::Target;
 
 constexpr unsigned kInOrder = 0;  // CU_STREAM_DEFAULT: kernels wait for the copies and the flush before them, which the default stream runs
 constexpr double kScatterLimit = 60;  // seconds; it takes milliseconds
@@ -29,12 +29,12 @@ Diagnostic not_met(const Requirement& requirement, std::string message, std::str
 
 }  // namespace
 
-Result<std::unique_ptr<runtime::Backend>> open(int ordinal) { return Gpu::open(ordinal); }
+Result<std::unique_ptr<device::Backend>> open(int ordinal) { return Gpu::open(ordinal); }
 
-Result<std::vector<runtime::DeviceInfo>> devices() {
+Result<std::vector<device::DeviceInfo>> devices() {
   auto driver = load_driver();
   if (!driver) return driver.error();
-  std::vector<runtime::DeviceInfo> list;
+  std::vector<device::DeviceInfo> list;
   int count = 1;
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     auto device = query_device(**driver, ordinal);  // says E0705 itself when there is none
@@ -45,7 +45,7 @@ Result<std::vector<runtime::DeviceInfo>> devices() {
   return list;
 }
 
-Result<std::unique_ptr<runtime::Backend>> Gpu::open(int ordinal) {
+Result<std::unique_ptr<device::Backend>> Gpu::open(int ordinal) {
   auto driver = load_driver();
   if (!driver) return driver.error();
   auto device = query_device(**driver, ordinal);
@@ -54,10 +54,10 @@ Result<std::unique_ptr<runtime::Backend>> Gpu::open(int ordinal) {
   const auto before = gpu->monitor_.processes();
   if (auto made = gpu->create_context(); !made) return made.error();
   gpu->find_own_pid(before);
-  return std::unique_ptr<runtime::Backend>(std::move(gpu));
+  return std::unique_ptr<device::Backend>(std::move(gpu));
 }
 
-void Gpu::find_own_pid(const std::vector<runtime::Condition::Process>& before) {
+void Gpu::find_own_pid(const std::vector<device::Condition::Process>& before) {
   own_pid_ = static_cast<std::uint32_t>(getpid());
   const auto now = monitor_.processes();
   const auto in = [](const auto& list, std::uint32_t pid) { return std::any_of(list.begin(), list.end(), [&](const auto& process) { return process.pid == pid; }); };
@@ -67,7 +67,7 @@ void Gpu::find_own_pid(const std::vector<runtime::Condition::Process>& before) {
   }
 }
 
-std::optional<runtime::Condition> Gpu::condition(bool brief) {
+std::optional<device::Condition> Gpu::condition(bool brief) {
   if (!monitor_.works()) return std::nullopt;
   auto now = monitor_.condition(brief);
   if (brief) return now;
@@ -238,7 +238,7 @@ Result<std::uint64_t> Gpu::texture(std::uint64_t address, std::uint64_t bytes) {
   return std::uint64_t{handle};
 }
 
-Result<std::uint64_t> Gpu::constant(runtime::KernelId kernel, const std::string& name) {
+Result<std::uint64_t> Gpu::constant(device::KernelId kernel, const std::string& name) {
   if (auto usable = ready(); !usable) return usable.error();
   DeviceAddress address = 0;
   std::size_t bytes = 0;
@@ -272,7 +272,7 @@ Result<Gpu::Kernel> Gpu::load_function(const void* image, const char* entry) {
   return kernel;
 }
 
-Result<runtime::KernelId> Gpu::load(const runtime::KernelImage& image) {
+Result<device::KernelId> Gpu::load(const device::KernelImage& image) {
   if (auto usable = ready(); !usable) return usable.error();
   auto kernel = load_function(image.bytes.c_str(), image.entry.c_str());
   if (!kernel) return kernel.error();

@@ -5,26 +5,26 @@
 #include <string>
 #include <vector>
 
-#include "runtime/backend.h"
 #include "runtime/cuda/device.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/nvml.h"
 #include "runtime/cuda/wait.h"
+#include "runtime/device/backend.h"
 
 namespace gexp::cuda {
 
 /// One GPU and one context on it. See cuda.h for what a fault and a kernel that never ends do to it.
-class Gpu final : public runtime::Backend {
+class Gpu final : public device::Backend {
  public:
-  static Result<std::unique_ptr<runtime::Backend>> open(int ordinal);
+  static Result<std::unique_ptr<device::Backend>> open(int ordinal);
   Gpu(std::shared_ptr<const Driver> driver, Device device) : driver_(std::move(driver)), device_(std::move(device)), monitor_(device_.info.uuid) {}
   Gpu(const Gpu&) = delete;
   Gpu& operator=(const Gpu&) = delete;
   ~Gpu() override;
 
-  [[nodiscard]] const runtime::DeviceInfo& device() const override { return device_.info; }
-  [[nodiscard]] runtime::Target target() const override;
-  Result<> accepts(const runtime::Requirement& requirement) const override;
+  [[nodiscard]] const device::DeviceInfo& device() const override { return device_.info; }
+  [[nodiscard]] device::Target target() const override;
+  Result<> accepts(const device::Requirement& requirement) const override;
 
   Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t align) override;
   void release(std::uint64_t address) override;
@@ -35,12 +35,12 @@ class Gpu final : public runtime::Backend {
 
   Result<> flush(const std::string& level) override;
   Result<std::uint64_t> texture(std::uint64_t address, std::uint64_t bytes) override;
-  Result<std::uint64_t> constant(runtime::KernelId kernel, const std::string& name) override;
+  Result<std::uint64_t> constant(device::KernelId kernel, const std::string& name) override;
 
-  Result<runtime::KernelId> load(const runtime::KernelImage& image) override;
-  runtime::Outcome launch(runtime::KernelId kernel, const runtime::LaunchShape& shape,
-                          std::span<const runtime::Argument> arguments, double time_limit) override;
-  [[nodiscard]] std::optional<runtime::Condition> condition(bool brief) override;
+  Result<device::KernelId> load(const device::KernelImage& image) override;
+  device::Outcome launch(device::KernelId kernel, const device::LaunchShape& shape,
+                          std::span<const device::Argument> arguments, double time_limit) override;
+  [[nodiscard]] std::optional<device::Condition> condition(bool brief) override;
   [[nodiscard]] std::uint64_t losses() const override { return losses_; }
   [[nodiscard]] bool usable() const override { return lost_.empty(); }
 
@@ -53,7 +53,7 @@ class Gpu final : public runtime::Backend {
   };
 
   /// Which of the processes on the device this one is: inside a container NVML's numbers are others.
-  void find_own_pid(const std::vector<runtime::Condition::Process>& before);
+  void find_own_pid(const std::vector<device::Condition::Process>& before);
   /// E0707; also E0705 when the device is taken (compute mode).
   Result<> create_context();
   /// A context that faulted answers every call with its fault; only a new one helps, where the driver gives one (cuda.h).
@@ -63,12 +63,12 @@ class Gpu final : public runtime::Backend {
   [[nodiscard]] Diagnostic failed(const char* code, const std::string& what, int status) const;
 
   Result<Kernel> load_function(const void* image, const char* entry);
-  int set_limits(Kernel& kernel, const runtime::LaunchShape& shape);
+  int set_limits(Kernel& kernel, const device::LaunchShape& shape);
   /// Starts and waits; does not judge the shape.
-  runtime::Outcome start(const Kernel& kernel, std::uint32_t grid, std::uint32_t block, std::uint32_t shared, void** arguments,
+  device::Outcome start(const Kernel& kernel, std::uint32_t grid, std::uint32_t block, std::uint32_t shared, void** arguments,
                          double time_limit, bool interruptible);
-  runtime::Outcome ended(WaitEnd end, int status, double time_limit);
-  runtime::Outcome refused(const std::string& what, int status);
+  device::Outcome ended(WaitEnd end, int status, double time_limit);
+  device::Outcome refused(const std::string& what, int status);
   Result<> prepare_scatter();
 
   std::shared_ptr<const Driver> driver_;
@@ -80,14 +80,14 @@ class Gpu final : public runtime::Backend {
   EventHandle begin_ = nullptr, end_ = nullptr;
 
   std::map<std::uint64_t, DeviceAddress> allocations_;  ///< the address given out, to the driver's own
-  std::map<runtime::KernelId, Kernel> kernels_;
-  runtime::KernelId next_kernel_ = 0;  ///< ids are never used again, so one from before a fault is known as such
+  std::map<device::KernelId, Kernel> kernels_;
+  device::KernelId next_kernel_ = 0;  ///< ids are never used again, so one from before a fault is known as such
   Kernel scatter4_, scatter8_;
   DeviceAddress staged_offsets_ = 0, staged_values_ = 0;
   DeviceAddress sweeper_ = 0;  ///< memory whose writing drives everything else out of the L2
 
   std::uint64_t losses_ = 0;  ///< contexts
-  runtime::Outcome::Status lost_status_ = runtime::Outcome::Status::Fault;
+  device::Outcome::Status lost_status_ = device::Outcome::Status::Fault;
   std::string lost_;  ///< why the device cannot be used by this process any more; empty: it can
 };
 

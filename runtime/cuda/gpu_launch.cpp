@@ -12,7 +12,7 @@
 namespace gexp::cuda {
 namespace {
 
-using runtime::Outcome;
+using device::Outcome;
 
 /// Above this a kernel must say beforehand how much dynamic shared memory it may be given.
 constexpr std::uint64_t kSharedWithoutOptin = 48 * 1024;
@@ -29,7 +29,7 @@ int cache_config(std::uint64_t shared) {
 
 bool hung() { return any_hung.load(); }
 
-int Gpu::set_limits(Kernel& kernel, const runtime::LaunchShape& shape) {
+int Gpu::set_limits(Kernel& kernel, const device::LaunchShape& shape) {
   int status = kSuccess;
   const auto set = [&](FunctionAttribute which, int value, int& last) {
     if (status != kSuccess || value == last) return;
@@ -108,7 +108,7 @@ Outcome Gpu::start(const Kernel& kernel, std::uint32_t grid, std::uint32_t block
   return ended(end, status, time_limit);
 }
 
-Outcome Gpu::launch(runtime::KernelId id, const runtime::LaunchShape& shape, std::span<const runtime::Argument> arguments,
+Outcome Gpu::launch(device::KernelId id, const device::LaunchShape& shape, std::span<const device::Argument> arguments,
                     double time_limit) {
   if (!lost_.empty()) return {lost_status_, fmt::format("{} cannot be used any more: {}", device_.info.id, lost_), 0};
   if (interrupt_requested()) return {Outcome::Status::Interrupted, "interrupted before the launch", 0};

@@ -9,7 +9,7 @@
 namespace gexp::cuda {
 namespace {
 
-using runtime::Condition;
+using device::Condition;
 
 constexpr int kOk = 0, kTooSmall = 7;                 // nvmlReturn_t
 constexpr int kSmClock = 1, kMemoryClock = 2;         // nvmlClockType_t

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/condition.h"
+#include "runtime/device/condition.h"
 
 /// NVIDIA's management library through our own declarations, opened at run time (GEXP_NVML, else libnvidia-ml.so.1). All of it may
 /// be missing: a container without it, a virtual GPU that tells little.
@@ -45,9 +45,9 @@ class Monitor {
   [[nodiscard]] bool works() const { return device_ != nullptr; }
   [[nodiscard]] bool persistence() const;
   [[nodiscard]] bool mig() const;
-  [[nodiscard]] std::vector<runtime::Condition::Process> processes() const;
+  [[nodiscard]] std::vector<device::Condition::Process> processes() const;
   /// All but `others`; `brief`: clocks and what holds them down, which costs least.
-  [[nodiscard]] runtime::Condition condition(bool brief) const;
+  [[nodiscard]] device::Condition condition(bool brief) const;
 
  private:
   NvmlDevice* device_ = nullptr;

@@ -136,7 +136,7 @@ Result<Curve> curve(const Context& context) {
   return made;
 }
 
-std::vector<std::uint32_t> misses_by_step(const Point& point, const MissRange& range) {
+std::vector<std::uint32_t> misses_by_step(const records::Point& point, const MissRange& range) {
   std::vector<std::uint32_t> counts(point.walk ? static_cast<std::size_t>(point.walk->steps) : 0);
   if (counts.empty()) return counts;
   const Misses missed(range, point);
@@ -171,7 +171,7 @@ Finding with_drift(const Context& context, Finding finding) {
 
 }  // namespace
 
-Finding answer(const compiler::Question& question, const Table& table, const compiler::Stage& stage, const compiler::Scope& outer) {
+Finding answer(const compiler::Question& question, const records::Table& table, const compiler::Stage& stage, const compiler::Scope& outer) {
   return answer(question, Reading(table), stage, outer);
 }
 
@@ -179,7 +179,7 @@ Finding answer(const compiler::Question& question, const Reading& reading, const
   const auto& table = reading.table();
   const auto analysis = find_analysis(question.analysis);
   if (!analysis) return blank(question, fmt::format("the analysis `{}` is not built yet", question.analysis));
-  const bool any = std::any_of(table.points.begin(), table.points.end(), [](const Point& point) { return !point.runs.empty(); });
+  const bool any = std::any_of(table.points.begin(), table.points.end(), [](const records::Point& point) { return !point.runs.empty(); });
   if (!any) {
     for (const auto& point : table.points) {
       if (!point.outcome.done()) return blank(question, "no point of the stage was measured: " + point.outcome.what);

@@ -4,18 +4,18 @@
 #include <string>
 #include <vector>
 
-#include "compiler/formula.h"
+#include "compiler/formula/formula.h"
 #include "compiler/program.h"
 #include "runtime/infer/classes.h"
 #include "runtime/infer/finding.h"
-#include "runtime/infer/table.h"
+#include "runtime/records/table.h"
 
 /// What every analysis is given and gives. One analysis a file, a pure function; analyses.cpp lists them by name.
 namespace gexp::infer {
 
 struct Context {
   const compiler::Question& question;
-  const Table& table;
+  const records::Table& table;
   const compiler::Stage& stage;
   const compiler::Scope& outer;  ///< params, lets, earlier findings
   const Classes& classes;        ///< of the whole table, made once
@@ -80,6 +80,6 @@ struct Curve {
 Result<Curve> curve(const Context& context);
 
 /// How often each step of a point's walk missed, over its laps and runs; empty where nothing is chased.
-std::vector<std::uint32_t> misses_by_step(const Point& point, const MissRange& range);
+std::vector<std::uint32_t> misses_by_step(const records::Point& point, const MissRange& range);
 
 }  // namespace gexp::infer

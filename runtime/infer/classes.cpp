@@ -48,7 +48,7 @@ constexpr double kConcentrated = 0.25;   // a class's middle half is narrower th
 
 class Histogram {
  public:
-  explicit Histogram(const Table& table) {
+  explicit Histogram(const records::Table& table) {
     std::vector<std::uint64_t> small(65536);
     std::vector<std::uint32_t> large;
     for (const auto& point : table.points) {
@@ -200,7 +200,7 @@ void join(std::vector<Mode>& modes, double deep) {
 
 /// Whether the accesses of a rare or a broad class recur where interference would not: at their addresses, lap after lap, or, those of a broad
 /// one, at the same accesses of every run, as first touches do of a cache that was emptied, which all addresses have once.
-bool recurs(const Table& table, std::uint32_t low, std::uint32_t high, bool rare) {
+bool recurs(const records::Table& table, std::uint32_t low, std::uint32_t high, bool rare) {
   struct Pairs {
     double seen = 0, expected = 0;
     void add(const std::vector<double>& struck) {
@@ -230,7 +230,7 @@ bool recurs(const Table& table, std::uint32_t low, std::uint32_t high, bool rare
 
 /// Whether the accesses of a rare class keep to some point, run after run: random replacement misses once a lap, at any address,
 /// where a footprint is a line too large, and nowhere else. Interference strikes every point alike.
-bool keeps_to_a_point(const Table& table, std::uint32_t low, std::uint32_t high) {
+bool keeps_to_a_point(const records::Table& table, std::uint32_t low, std::uint32_t high) {
   struct Count {
     double struck = 0, accesses = 0;
     std::size_t runs = 0, runs_struck = 0;
@@ -254,7 +254,7 @@ bool keeps_to_a_point(const Table& table, std::uint32_t low, std::uint32_t high)
 }
 
 /// By cell: the visits that find their sector at hand, since the walk was there just before; empty where some walk is not known.
-std::vector<double> hits_at_hand(const Table& table, const Histogram& histogram) {
+std::vector<double> hits_at_hand(const records::Table& table, const Histogram& histogram) {
   std::vector<double> hits(histogram.size());
   for (const auto& point : table.points) {
     if (point.runs.empty()) continue;
@@ -321,11 +321,11 @@ double Classes::outlier() const { return list.empty() ? INFINITY : kFarOut * sta
 
 namespace {
 
-Classes classify_as_it_is(const Table& table, Sight sight) {
+Classes classify_as_it_is(const records::Table& table, Sight sight) {
   const Histogram histogram(table);
   Classes classes;
   Density density(histogram, sight);
-  const auto at_hand = sight.own > 1 && table.timing == Table::Timing::Each ? hits_at_hand(table, histogram) : std::vector<double>();
+  const auto at_hand = sight.own > 1 && table.timing == records::Table::Timing::Each ? hits_at_hand(table, histogram) : std::vector<double>();
   const auto rare = std::max<std::uint64_t>(3, static_cast<std::uint64_t>(kRare * static_cast<double>(histogram.total())));
   for (std::size_t begin = 0, end = 0; begin < histogram.size(); begin = end) {
     end = begin + 1;
@@ -347,10 +347,10 @@ Classes classify_as_it_is(const Table& table, Sight sight) {
   return classes;
 }
 
-void find_strays(const Table& table, Classes& classes, Sight sight, const std::shared_ptr<const Evened>& even) {
+void find_strays(const records::Table& table, Classes& classes, Sight sight, const std::shared_ptr<const Evened>& even) {
   for (std::size_t i = 0; i < classes.list.size(); ++i) {
     const auto border = classes.above(i);
-    const bool each = border && table.timing == Table::Timing::Each;
+    const bool each = border && table.timing == records::Table::Timing::Each;
     auto strays = each ? interference(table, {.above = *border, .outlier = classes.outlier(), .even = even}) : Interference{};
     strays.share *= sight.own;
     classes.strays.push_back(strays);
@@ -359,7 +359,7 @@ void find_strays(const Table& table, Classes& classes, Sight sight, const std::s
 
 }  // namespace
 
-Classes classify(const Table& table) {
+Classes classify(const records::Table& table) {
   auto places = Places::of(table);
   const auto sight = places && places->none() ? kInPlace : kAsMeasured;
   auto classes = classify_as_it_is(table, sight);
@@ -385,7 +385,7 @@ std::optional<MissRange> beyond(const Classes& classes, std::size_t own) {
 /// Whether this parts hits: some sectors that are visited twice in a row are slower than it both times, and others not. The second visit
 /// finds everything at hand, so it is where the sector lies that makes it slow. (Once in a sector may be a miss: an H200's texture
 /// path fetches units of 32 B that do not begin where an array does.)
-bool parts_hits(const Table& table, double border) {
+bool parts_hits(const records::Table& table, double border) {
   double all = 0, slower = 0;  // pairs of visits
   for (const auto& point : table.points) {
     if (!point.walk || point.walk->steps == 0 || point.runs.empty()) continue;
@@ -401,7 +401,7 @@ bool parts_hits(const Table& table, double border) {
 
 }  // namespace
 
-std::optional<MissRange> raw_miss_range(const Table& table, const Classes& classes, std::optional<double> slower_than) {
+std::optional<MissRange> raw_miss_range(const records::Table& table, const Classes& classes, std::optional<double> slower_than) {
   auto raw = classes;
   raw.even = nullptr;
   auto range = miss_range(table, raw, slower_than);
@@ -413,7 +413,7 @@ std::optional<MissRange> raw_miss_range(const Table& table, const Classes& class
   return range;
 }
 
-std::optional<MissRange> miss_range(const Table& table, const Classes& classes, std::optional<double> slower_than) {
+std::optional<MissRange> miss_range(const records::Table& table, const Classes& classes, std::optional<double> slower_than) {
   if (classes.even) {
     auto range = miss_range(table, classes.even->classes, slower_than);
     if (range) range->even = classes.even;

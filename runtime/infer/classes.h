@@ -8,7 +8,7 @@
 
 #include "runtime/infer/ever_missed.h"
 #include "runtime/infer/places.h"
-#include "runtime/infer/table.h"
+#include "runtime/records/table.h"
 
 namespace gexp::infer {
 
@@ -42,7 +42,7 @@ struct Classes {
   /// What missed by these classes so far.
   std::shared_ptr<EverMissed> ever;
 };
-Classes classify(const Table& table);
+Classes classify(const records::Table& table);
 
 /// The classes of the same accesses as if every address lay in one place.
 struct Evened {
@@ -63,7 +63,7 @@ struct MissRange {
 /// Which accesses of a point are misses.
 class Misses {
  public:
-  Misses(const MissRange& range, const Point& point) : above_(range.above), outlier_(range.outlier), unsure_(range.unsure), place_(range.even ? range.even->places.by_step(point) : std::vector<double>{}) {}
+  Misses(const MissRange& range, const records::Point& point) : above_(range.above), outlier_(range.outlier), unsure_(range.unsure), place_(range.even ? range.even->places.by_step(point) : std::vector<double>{}) {}
   /// `access`: its index in the run.
   bool operator()(std::size_t access, std::uint32_t tick) const {
     const double ticks = even(access, tick);
@@ -81,9 +81,9 @@ class Misses {
 
 /// Slower than the fastest class, or, with `slower_than` (cycles, the region's own cost subtracted), than the class that this
 /// latency belongs to; of a latency between classes, than the class below it. nullopt: there is no slower class in the table.
-std::optional<MissRange> miss_range(const Table& table, const Classes& classes, std::optional<double> slower_than = std::nullopt);
+std::optional<MissRange> miss_range(const records::Table& table, const Classes& classes, std::optional<double> slower_than = std::nullopt);
 /// The same of ticks as they were measured: for walks that see each address once, where its place cannot be told from a miss.
-std::optional<MissRange> raw_miss_range(const Table& table, const Classes& classes, std::optional<double> slower_than = std::nullopt);
+std::optional<MissRange> raw_miss_range(const records::Table& table, const Classes& classes, std::optional<double> slower_than = std::nullopt);
 
 /// How often a position may look like a miss by interference alone, visited so often, among so many positions.
 double most_strays(const MissRange& range, double visits, std::size_t positions);

@@ -25,7 +25,7 @@ bool is_record_function(const std::string& name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-std::size_t lap_of(const Point& point) {
+std::size_t lap_of(const records::Point& point) {
   return point.walk && point.walk->steps > 0 ? static_cast<std::size_t>(point.walk->steps) : std::size_t{1} << 40;
 }
 
@@ -37,7 +37,7 @@ struct Slow {
   double all = 0;
 };
 
-Slow count_slow(const Point& point, std::size_t first_run, std::size_t runs, const MissRange& range) {
+Slow count_slow(const records::Point& point, std::size_t first_run, std::size_t runs, const MissRange& range) {
   Slow slow;
   const Misses missed(range, point);
   for (std::size_t r = first_run; r < first_run + runs; ++r) {
@@ -74,7 +74,7 @@ bool only_strays(const Slow& slow, const MissRange& range) {
 }
 
 /// Misses of the position that misses least among those that miss; many where nothing misses.
-double rarest_miss(const Point& point, std::size_t runs, const MissRange& range) {
+double rarest_miss(const records::Point& point, std::size_t runs, const MissRange& range) {
   const auto slow = count_slow(point, 0, runs, range);
   double least = INFINITY;
   if (only_strays(slow, range)) return least;
@@ -96,7 +96,7 @@ std::vector<bool> missed_positions(const Slow& slow, const MissRange& range) {
 
 }  // namespace
 
-double count_misses(const Point& point, std::size_t first_run, std::size_t runs, const MissRange& range) {
+double count_misses(const records::Point& point, std::size_t first_run, std::size_t runs, const MissRange& range) {
   const auto slow = count_slow(point, first_run, runs, range);
   if (only_strays(slow, range)) return 0;
   // A deterministic cache misses at the same accesses in every run; what few runs add to that is interference.
@@ -111,18 +111,18 @@ double count_misses(const Point& point, std::size_t first_run, std::size_t runs,
   return std::max(0.0, median(slow.per_run) - range.strays.share * static_cast<double>(slow.accesses.size()));
 }
 
-std::vector<bool> positions_missed(const Point& point, const MissRange& range) {
+std::vector<bool> positions_missed(const records::Point& point, const MissRange& range) {
   auto sure = range;  // of many points, some show more than one may
   sure.above += range.unsure;
   return missed_positions(count_slow(point, 0, point.runs.size(), sure), sure);
 }
 
-double share_missed(const Point& point, std::size_t first_run, std::size_t runs, const MissRange& range) {
+double share_missed(const records::Point& point, std::size_t first_run, std::size_t runs, const MissRange& range) {
   const auto missed = missed_positions(count_slow(point, first_run, runs, range), range);
   return static_cast<double>(std::count(missed.begin(), missed.end(), true)) / static_cast<double>(missed.size());
 }
 
-PointScope::PointScope(const Table& table, const Classes& classes, std::size_t point, const compiler::Stage& stage,
+PointScope::PointScope(const records::Table& table, const Classes& classes, std::size_t point, const compiler::Stage& stage,
                        const compiler::Scope& outer, std::size_t runs)
     : table_(table), classes_(classes), point_(point), stage_(stage), outer_(outer), runs_(runs) {}
 
@@ -169,10 +169,10 @@ std::optional<Result<Value>> PointScope::call(const compiler::Formula& call) con
 Result<Value> PointScope::of_record(const compiler::Formula& call) const {
   if (runs() == 0) return Value();
   const auto& name = call.text;
-  if (name == "overhead") return table_.timing == Table::Timing::Wall ? Value() : Value(point().overhead, kCycles);
+  if (name == "overhead") return table_.timing == records::Table::Timing::Wall ? Value() : Value(point().overhead, kCycles);
   if (stage_.keep == compiler::Keep::Summary && name != "median" && name != "elapsed") return Value();  // one value a run is left: its median
   if (name == "misses" || name == "missed" || name == "missed_ever") {
-    if (table_.timing != Table::Timing::Each) return Value();
+    if (table_.timing != records::Table::Timing::Each) return Value();
     for (const auto& argument : call.arguments) {
       if (argument.label != "above") continue;
       const auto value = compiler::evaluate(*argument.value, *this);
@@ -190,7 +190,7 @@ Result<Value> PointScope::of_record(const compiler::Formula& call) const {
 Result<Value> PointScope::slower(const compiler::Formula& call) const {
   const auto limit = compiler::evaluate(*call.arguments[1].value, *this);
   const auto* cycles = limit ? limit->get<Number>() : nullptr;
-  if (!cycles || table_.timing != Table::Timing::Each) return Value();
+  if (!cycles || table_.timing != records::Table::Timing::Each) return Value();
   double all = 0, beyond = 0;
   for (std::size_t r = first_run_; r < first_run_ + runs(); ++r) {
     for (const auto tick : point().runs[r].ticks) ++all, beyond += static_cast<double>(tick) - point().overhead > cycles->number ? 1 : 0;
@@ -207,7 +207,7 @@ Value PointScope::of_samples(const std::string& name) const {
     }
     for (const auto tick : point().runs[r].ticks) values.push_back(static_cast<double>(tick) - point().overhead);
   }
-  const bool wall = table_.timing == Table::Timing::Wall;
+  const bool wall = table_.timing == records::Table::Timing::Wall;
   const auto unit = wall ? kSeconds : kCycles;
   for (auto& value : values) value *= wall ? 1e-9 : 1;
   if (values.empty()) return Value();
@@ -271,12 +271,12 @@ Result<Value> PointScope::stable(const compiler::Formula& inner) const {
   return Value(std::fabs(a->number - b->number) <= kSettled * std::fabs(a->number));
 }
 
-Result<Value> at_point(const compiler::Formula& formula, const Table& table, const Classes& classes, std::size_t point,
+Result<Value> at_point(const compiler::Formula& formula, const records::Table& table, const Classes& classes, std::size_t point,
                        const compiler::Stage& stage, const compiler::Scope& outer) {
   return compiler::evaluate(formula, PointScope(table, classes, point, stage, outer));
 }
 
-Result<std::vector<Value>> at_point_by_run(const compiler::Formula& formula, const Table& table, const Classes& classes, std::size_t point,
+Result<std::vector<Value>> at_point_by_run(const compiler::Formula& formula, const records::Table& table, const Classes& classes, std::size_t point,
                                            const compiler::Stage& stage, const compiler::Scope& outer) {
   return PointScope(table, classes, point, stage, outer).by_run(formula);
 }

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "compiler/formula.h"
+#include "compiler/formula/formula.h"
 #include "compiler/program.h"
 #include "runtime/infer/classes.h"
-#include "runtime/infer/table.h"
+#include "runtime/records/table.h"
 
 namespace gexp::infer {
 
@@ -15,7 +15,7 @@ namespace gexp::infer {
 class PointScope final : public compiler::Scope {
  public:
   /// `runs`: only the first so many; 0: all.
-  PointScope(const Table& table, const Classes& classes, std::size_t point, const compiler::Stage& stage,
+  PointScope(const records::Table& table, const Classes& classes, std::size_t point, const compiler::Stage& stage,
              const compiler::Scope& outer, std::size_t runs = 0);
 
   [[nodiscard]] const Value* lookup(const std::string& name) const override;
@@ -34,9 +34,9 @@ class PointScope final : public compiler::Scope {
   [[nodiscard]] Result<Value> stable(const compiler::Formula& inner) const;
   [[nodiscard]] std::optional<MissRange> misses(const compiler::Formula& call) const;
   [[nodiscard]] std::size_t runs() const;
-  [[nodiscard]] const Point& point() const { return table_.points[point_]; }
+  [[nodiscard]] const records::Point& point() const { return table_.points[point_]; }
 
-  const Table& table_;
+  const records::Table& table_;
   const Classes& classes_;
   std::size_t point_;
   const compiler::Stage& stage_;
@@ -47,10 +47,10 @@ class PointScope final : public compiler::Scope {
 };
 
 /// Accesses of a point that miss: the median over runs, interference left out.
-double count_misses(const Point& point, std::size_t first_run, std::size_t runs, const MissRange& missed);
+double count_misses(const records::Point& point, std::size_t first_run, std::size_t runs, const MissRange& missed);
 /// By step of the walk: whether it surely misses at some time.
-std::vector<bool> positions_missed(const Point& point, const MissRange& missed);
+std::vector<bool> positions_missed(const records::Point& point, const MissRange& missed);
 /// Share of a point's distinct positions that ever miss.
-double share_missed(const Point& point, std::size_t first_run, std::size_t runs, const MissRange& missed);
+double share_missed(const records::Point& point, std::size_t first_run, std::size_t runs, const MissRange& missed);
 
 }  // namespace gexp::infer

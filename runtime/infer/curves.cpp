@@ -49,8 +49,8 @@ double rounding_of(const Curve& curve) {
 }
 
 /// The sweep at whose end a curve's highest sample is, more than 3 % above what precedes it there; empty: there is none.
-std::string still_rises(const Table& table, const Curve& curve, const Curve::Sample& top) {
-  const auto number = [&](const Point& point, const std::string& column) {
+std::string still_rises(const records::Table& table, const Curve& curve, const Curve::Sample& top) {
+  const auto number = [&](const records::Point& point, const std::string& column) {
     const auto* n = point.at.at(column).get<Number>();
     return n ? n->number : 0;
   };
@@ -124,7 +124,7 @@ Finding highest(const Context& context) {
   const auto top = *std::max_element(samples->samples.begin(), samples->samples.end(), [](const auto& a, const auto& b) { return a.y < b.y; });
   const auto rising = still_rises(context.table, *samples, top);
   const auto why = fmt::format("the highest of {} points{}", samples->samples.size(), rising.empty() ? "" : "; it is at the end of " + rising + " and still rises there: there may be more");
-  return found(context, Value(top.y, samples->y_dimension), rising.empty() ? 0.95 : 0.5, why, "at " + place(context.table, context.table.points[top.point]), "a longer sweep");
+  return found(context, Value(top.y, samples->y_dimension), rising.empty() ? 0.95 : 0.5, why, "at " + records::place(context.table, context.table.points[top.point]), "a longer sweep");
 }
 
 Finding values(const Context& context) {

@@ -29,7 +29,7 @@ constexpr double kSamePlace = 0.003;    // levels nearer than that are one
 struct Ratio {
   double value = 1, error = 0;
 };
-std::optional<Ratio> ratio_of(const Run& first, const Run& run) {
+std::optional<Ratio> ratio_of(const records::Run& first, const records::Run& run) {
   if (run.ticks.size() != first.ticks.size() || run.ticks.size() < kFewest) return std::nullopt;
   std::vector<double> ratios;
   ratios.reserve(run.ticks.size());
@@ -50,7 +50,7 @@ std::optional<Ratio> ratio_of(const Run& first, const Run& run) {
 }
 
 /// Where a run's fastest mode lies.
-double level_of(const Run& run) {
+double level_of(const records::Run& run) {
   auto ticks = run.ticks;
   const auto at = ticks.begin() + static_cast<std::ptrdiff_t>(kFastest * static_cast<double>(ticks.size()));
   std::nth_element(ticks.begin(), at, ticks.end());
@@ -63,7 +63,7 @@ double level_of(const Run& run) {
 }
 
 /// Whether the runs of several points slide.
-bool slides(const Table& table) {
+bool slides(const records::Table& table) {
   std::size_t tried = 0, slid = 0;
   std::vector<double> levels;
   for (const auto& point : table.points) {
@@ -98,8 +98,8 @@ bool slides(const Table& table) {
 
 }  // namespace
 
-std::optional<Steadied> steady(const Table& table) {
-  if (table.timing != Table::Timing::Each || !slides(table)) return std::nullopt;
+std::optional<Steadied> steady(const records::Table& table) {
+  if (table.timing != records::Table::Timing::Each || !slides(table)) return std::nullopt;
   struct Place {
     double level;
     std::size_t point, run;

@@ -5,7 +5,7 @@
 
 namespace gexp::infer {
 
-double EverMissed::share(const Table& table, const MissRange& range) {
+double EverMissed::share(const records::Table& table, const MissRange& range) {
   const std::lock_guard lock(mutex_);
   if (table_ != &table || next_ > table.points.size() || above_ != range.above || outlier_ != range.outlier) {
     table_ = &table, above_ = range.above, outlier_ = range.outlier, next_ = 0;

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <unordered_set>
 
-#include "runtime/infer/table.h"
+#include "runtime/records/table.h"
 
 namespace gexp::infer {
 
@@ -15,11 +15,11 @@ struct MissRange;
 class EverMissed {
  public:
   /// In all that were walked, 0 to 1. Any thread; another table, or one with fewer points, is begun anew.
-  double share(const Table& table, const MissRange& range);
+  double share(const records::Table& table, const MissRange& range);
 
  private:
   std::mutex mutex_;
-  const Table* table_ = nullptr;
+  const records::Table* table_ = nullptr;
   double above_ = 0, outlier_ = 0;
   std::size_t next_ = 0;  ///< point
   std::unordered_set<std::int64_t> walked_, missed_;

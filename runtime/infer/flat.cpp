@@ -75,7 +75,7 @@ Finding last_flat(const Context& context) {
   const auto steps = steps_of(context, *samples);
   const auto first_up = std::find_if(steps.begin(), steps.end(), [](const auto& step) { return step.second.y > 0; });
   if (steps.empty()) return undetermined(context, "nothing was measured");
-  if (first_up == steps.end() && context.table.timing == Table::Timing::Each && context.classes.list.size() < 2) {
+  if (first_up == steps.end() && context.table.timing == records::Table::Timing::Each && context.classes.list.size() < 2) {
     return undetermined(context, fmt::format("all latencies up to {} are of one class: either everything fits, or a miss costs less than hits differ among themselves, or a prefetcher hides it; a larger sweep, another load path or a shuffled ring would decide",
                                              show(steps.rbegin()->first, dimension)));
   }

@@ -2,12 +2,12 @@
 #pragma once
 #include <string>
 
-#include "compiler/formula.h"
+#include "compiler/formula/formula.h"
 #include "compiler/program.h"
 #include "runtime/infer/classes.h"
 #include "runtime/infer/drift.h"
 #include "runtime/infer/finding.h"
-#include "runtime/infer/table.h"
+#include "runtime/records/table.h"
 
 /// The inference engine's whole surface: pure functions of a stage's records.
 namespace gexp::infer {
@@ -15,15 +15,15 @@ namespace gexp::infer {
 /// What all questions of a stage share, made once from its records, which it refers to.
 class Reading {
  public:
-  explicit Reading(const Table& table) : table_(table), steadied_(steady(table)), classes_(classify(this->table())) {}
+  explicit Reading(const records::Table& table) : table_(table), steadied_(steady(table)), classes_(classify(this->table())) {}
   /// As measured, or, where the clock drifted, every run brought to one pace.
-  [[nodiscard]] const Table& table() const { return steadied_ ? steadied_->table : table_; }
+  [[nodiscard]] const records::Table& table() const { return steadied_ ? steadied_->table : table_; }
   [[nodiscard]] const Classes& classes() const { return classes_; }
   /// How far the clock drifted, as a share of its pace; 0 where it did not.
   [[nodiscard]] double drift() const { return steadied_ ? steadied_->slid : 0; }
 
  private:
-  const Table& table_;
+  const records::Table& table_;
   std::optional<Steadied> steadied_;
   Classes classes_;
 };
@@ -33,17 +33,17 @@ class Reading {
 Finding answer(const compiler::Question& question, const Reading& reading, const compiler::Stage& stage,
                const compiler::Scope& outer);
 /// The same where one question is all.
-Finding answer(const compiler::Question& question, const Table& table, const compiler::Stage& stage,
+Finding answer(const compiler::Question& question, const records::Table& table, const compiler::Stage& stage,
                const compiler::Scope& outer);
 
 /// A formula over the records of one point (index into table.points): stopping rules, refine and until conditions, derived
 /// columns. Knows median mean min max stddev ci(…) elapsed misses missed stable, the stage's `derive`s and sweep names.
 /// `classes` are the table's, as of now or of shortly before: a growing stage need not be classified anew for every question.
-Result<Value> at_point(const compiler::Formula& formula, const Table& table, const Classes& classes, std::size_t point,
+Result<Value> at_point(const compiler::Formula& formula, const records::Table& table, const Classes& classes, std::size_t point,
                        const compiler::Stage& stage, const compiler::Scope& outer);
 
 /// The same over each repetition by itself.
-Result<std::vector<Value>> at_point_by_run(const compiler::Formula& formula, const Table& table, const Classes& classes, std::size_t point,
+Result<std::vector<Value>> at_point_by_run(const compiler::Formula& formula, const records::Table& table, const Classes& classes, std::size_t point,
                                            const compiler::Stage& stage, const compiler::Scope& outer);
 
 }  // namespace gexp::infer

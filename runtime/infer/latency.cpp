@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kRare = 0.005;  // of all accesses: a slowest class as rare is there in one run and not in the next
 
-double overhead_of(const Table& table) {
+double overhead_of(const records::Table& table) {
   std::vector<double> all;
   for (const auto& point : table.points) {
     if (!point.runs.empty()) all.push_back(point.overhead);

@@ -54,7 +54,7 @@ struct Address {
 std::optional<MissRange> range_of(const Context& context) {
   const auto* data = argument(context);
   const auto* call = data ? miss_call(*data->value) : nullptr;
-  if (!call || context.table.timing != Table::Timing::Each) return std::nullopt;
+  if (!call || context.table.timing != records::Table::Timing::Each) return std::nullopt;
   std::optional<double> slower_than;
   for (const auto& each : call->arguments) {
     if (each.label != "above") continue;
@@ -101,7 +101,7 @@ bool only_places(const Context& context, const Curve& curve, double quiet, doubl
 namespace {
 
 /// Whether accesses to a sector where the walk was just before miss less than the others do: a clock slows both.
-bool spares_what_is_at_hand(const Point& point, const MissRange& range) {
+bool spares_what_is_at_hand(const records::Point& point, const MissRange& range) {
   if (!point.walk || point.walk->steps == 0) return false;
   const auto at_hand = steps_at_hand(*point.walk);
   const Misses missed(range, point);

@@ -35,9 +35,9 @@ std::vector<bool> steps_at_hand(const Pattern& walk) {
   return at_hand;
 }
 
-std::optional<Places> Places::of(const Table& table) {
+std::optional<Places> Places::of(const records::Table& table) {
   Places places;
-  if (table.timing != Table::Timing::Each) return std::nullopt;
+  if (table.timing != records::Table::Timing::Each) return std::nullopt;
   std::unordered_map<std::int64_t, std::vector<double>> seen;  // by sector: the median of its visits at each step of each point
   std::vector<double> own;                                     // how far apart the visits of a step are, those that hit
   std::size_t steps = 0;
@@ -81,7 +81,7 @@ std::optional<Places> Places::of(const Table& table) {
   return places;
 }
 
-std::vector<double> Places::by_step(const Point& point) const {
+std::vector<double> Places::by_step(const records::Point& point) const {
   if (none() || !point.walk) return {};
   std::vector<double> ticks(static_cast<std::size_t>(point.walk->steps));
   for (std::size_t step = 0; step < ticks.size(); ++step) {
@@ -91,8 +91,8 @@ std::vector<double> Places::by_step(const Point& point) const {
   return ticks;
 }
 
-Table Places::without(const Table& table) const {
-  Table even = table;
+records::Table Places::without(const records::Table& table) const {
+  records::Table even = table;
   for (auto& point : even.points) {
     const auto place = by_step(point);
     if (place.empty()) continue;

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/infer/table.h"
+#include "runtime/records/table.h"
 
 namespace gexp::infer {
 
@@ -18,12 +18,12 @@ class Places {
  public:
   /// nullopt where walks do not come to each sector again within a lap; none where addresses do not differ by more than one differs
   /// from itself.
-  static std::optional<Places> of(const Table& table);
+  static std::optional<Places> of(const records::Table& table);
   [[nodiscard]] bool none() const { return ticks_.empty(); }
   /// By step of the point's walk; empty where there are none.
-  [[nodiscard]] std::vector<double> by_step(const Point& point) const;
+  [[nodiscard]] std::vector<double> by_step(const records::Point& point) const;
   /// The table as if every address lay in one place, to whole ticks.
-  [[nodiscard]] Table without(const Table& table) const;
+  [[nodiscard]] records::Table without(const records::Table& table) const;
 
  private:
   std::unordered_map<std::int64_t, double> ticks_;  ///< by sector

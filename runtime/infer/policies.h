@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/qlru.h"
+#include "runtime/device/qlru.h"
 
 namespace gexp::infer {
 

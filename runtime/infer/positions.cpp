@@ -18,7 +18,7 @@ constexpr double kMostly = 0.6;   // share of equal spacings that makes a unit
 constexpr double kStray = 0.01;   // share of spacings that interference may have made
 constexpr double kOneWay = 0.9;   // confidence that no prefetcher is at work, when nothing was walked against it
 
-std::size_t lap_of(const Point& point) {
+std::size_t lap_of(const records::Point& point) {
   return point.walk && point.walk->steps > 0 ? static_cast<std::size_t>(point.walk->steps) : 0;
 }
 
@@ -86,7 +86,7 @@ Finding first_miss(const Context& context) {
   if (!border) return undetermined(context, "all latencies are of one class: nothing overflows, or a miss costs what a hit does; a larger footprint, or another load path, would decide");
   const auto* data = argument(context);
   double least = 0;
-  std::vector<std::pair<double, const Point*>> points;
+  std::vector<std::pair<double, const records::Point*>> points;
   for (const auto& point : context.table.points) {
     if (point.runs.empty() || !point.walk) continue;
     double x = 0;

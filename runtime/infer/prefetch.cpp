@@ -36,7 +36,7 @@ struct Start {
 };
 
 /// The first lap of a walk upwards at one stride; nullopt of any other walk.
-std::optional<Start> first_lap(const Point& point) {
+std::optional<Start> first_lap(const records::Point& point) {
   const auto& walk = point.walk;
   if (!walk || walk->threads != 1 || walk->steps < 3 || point.runs.empty() || point.warm_steps > 0) return std::nullopt;
   Start start{walk->at(0, 0), walk->at(0, 1) - walk->at(0, 0), walk->at(0, walk->steps - 1), {}, {}, 0, {}};
@@ -47,7 +47,7 @@ std::optional<Start> first_lap(const Point& point) {
   return start;
 }
 
-void count(Start& start, const Point& point, const MissRange& range) {
+void count(Start& start, const records::Point& point, const MissRange& range) {
   const auto lap = static_cast<std::size_t>(point.walk->steps);
   for (const auto& run : point.runs) {
     for (std::size_t i = 0; i < std::min(lap, run.ticks.size()); ++i) {

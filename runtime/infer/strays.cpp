@@ -19,7 +19,7 @@ constexpr double kScattered = 1e-4;   // chance below which addresses are struck
 constexpr std::size_t kWitnesses = 3; // points, when no other point shows what a miss looks like
 
 struct Count {
-  const Point* point;
+  const records::Point* point;
   double accesses = 0, slow = 0;
   [[nodiscard]] double rate() const { return slow / accesses; }
 };
@@ -38,7 +38,7 @@ void count_pairs(const Count& count, const MissRange& range, double& seen, doubl
 
 }  // namespace
 
-Interference interference(const Table& table, const MissRange& range) {
+Interference interference(const records::Table& table, const MissRange& range) {
   std::vector<Count> counts;
   for (const auto& point : table.points) {
     if (!point.walk || point.walk->steps == 0) continue;

@@ -7,15 +7,15 @@
 #include <chrono>
 #include <mutex>
 
+#include "lang/base/sha256.h"
 #include "runtime/jit/cache.h"
 #include "runtime/jit/locate.h"
 #include "runtime/jit/nvrtc.h"
-#include "lang/base/sha256.h"
 
 namespace gexp::jit {
 namespace {
 
-using runtime::Target;
+using device::Target;
 using Clock = std::chrono::steady_clock;
 
 /// Part of every key: raise it when the meaning of an entry changes.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lang/base/result.h"
-#include "runtime/backend.h"
+#include "runtime/device/backend.h"
 
 /// CUDA text to PTX or machine code through NVRTC, with a cache on disk.
 /// Codes: E0701 no usable NVRTC, E0702 the text does not compile, E0706 this NVRTC cannot target the device.
@@ -18,12 +18,12 @@ struct Request {
   std::string source;                ///< CUDA C++; self-contained: the cache cannot see what an #include would bring
   std::string name;                  ///< of the text, for the log: "each.cu"
   std::string entry;                 ///< the extern "C" kernel
-  runtime::Target target;            ///< Ptx 0.0: the oldest architecture of this NVRTC
+  device::Target target;            ///< Ptx 0.0: the oldest architecture of this NVRTC
   std::vector<std::string> options;  ///< further NVRTC options; --gpu-architecture is set here, --std=c++17 unless given
 };
 
 struct Compiled {
-  runtime::KernelImage image;
+  device::KernelImage image;
   std::string key;           ///< SHA-256 of everything that the image depends on: source, options, NVRTC, architecture, form
   std::string architecture;  ///< "sm_90", "compute_75"
   std::shared_ptr<const std::string> source;  ///< what it was compiled of, where whoever asked for it keeps that

@@ -10,8 +10,8 @@ namespace gexp::report {
 namespace {
 
 using infer::Finding;
-using runtime::Judgement;
-using runtime::RunResult;
+using result::Judgement;
+using result::RunResult;
 
 constexpr std::size_t kWidth = 110;  // of a line, in bytes
 
@@ -57,7 +57,7 @@ std::string brief(const compiler::Program& program, const RunResult& result, boo
     if (judged.status == Judgement::Status::Fail || judged.status == Judgement::Status::UnexpectedPass) text += fmt::format("  {}: {} ({})\n", word(judged.status), judged.text, judged.observed);
   }
   for (const auto& stage : result.stages) {
-    if (stage.status == runtime::StageResult::Status::Stopped) text += fmt::format("  {} was stopped: {}\n", stage.name, stage.why);
+    if (stage.status == result::StageResult::Status::Stopped) text += fmt::format("  {} was stopped: {}\n", stage.name, stage.why);
     const auto lost = std::count_if(stage.table.points.begin(), stage.table.points.end(), [](const auto& point) { return !point.outcome.done(); });
     if (lost > 0) text += fmt::format("  {} lost {} of {} points\n", stage.name, lost, stage.table.points.size());
     if (!stage.clocks.empty()) text += fmt::format("  {}: {}\n", stage.name, stage.clocks);
@@ -68,11 +68,11 @@ std::string brief(const compiler::Program& program, const RunResult& result, boo
 std::string time_table(const std::vector<const RunResult*>& results, double seconds) {
   std::string text = fmt::format("{:<32}{:>8}{:>8}{:>10}{:>11}{:>11}{:>11}{:>11}{:>11}\n", "where the time went, seconds", "all", "points", "launches", "compiling", "launching", "(device)",
                                  "copying", "inference");
-  const auto line = [&](const std::string& name, double all, std::size_t points, const runtime::Effort& effort, double answering) {
+  const auto line = [&](const std::string& name, double all, std::size_t points, const result::TimeSpent& effort, double answering) {
     text += fmt::format("{:<32}{:>8.2f}{:>8}{:>10}{:>11.2f}{:>11.2f}{:>11.2f}{:>11.2f}{:>11.2f}\n", name, all, points, effort.launches, effort.compiling, effort.launching, effort.on_device,
                         effort.measuring - effort.launching - effort.compiling, answering);
   };
-  runtime::Effort of_all;
+  result::TimeSpent of_all;
   double answering = 0;
   std::size_t points = 0;
   for (const auto* result : results) {

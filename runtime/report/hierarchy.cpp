@@ -79,7 +79,7 @@ double number(const Finding& finding) {
 
 }  // namespace
 
-std::vector<MemoryLevel> memory_levels(const compiler::Program& program, const runtime::RunResult& result) {
+std::vector<MemoryLevel> memory_levels(const compiler::Program& program, const result::RunResult& result) {
   std::vector<MemoryLevel> levels;
   const auto finding_of = [&](const std::string& id) -> const Finding* {
     const auto found = std::find_if(result.findings.begin(), result.findings.end(), [&](const auto& each) { return each.id == id && each.status == Finding::Status::Found; });

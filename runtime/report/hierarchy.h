@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "compiler/program.h"
-#include "runtime/result.h"
+#include "runtime/result/result.h"
 
 namespace gexp::report {
 
@@ -19,7 +19,7 @@ struct MemoryLevel {
 
 /// One level for each capacity (bytes at which latencies begin to rise) that was found, the smallest first. A finding belongs to the
 /// level whose capacity its stage found, or rests on: the last one found of those.
-std::vector<MemoryLevel> memory_levels(const compiler::Program& program, const runtime::RunResult& result);
+std::vector<MemoryLevel> memory_levels(const compiler::Program& program, const result::RunResult& result);
 
 /// Drawn as an SVG element; empty where there is no level.
 std::string hierarchy_svg(const std::vector<MemoryLevel>& levels);

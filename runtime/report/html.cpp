@@ -15,8 +15,8 @@ namespace gexp::report {
 namespace {
 
 using infer::Finding;
-using runtime::Judgement;
-using runtime::RunResult;
+using result::Judgement;
+using result::RunResult;
 
 constexpr std::size_t kMostItems = 24;  // of a list that is a finding; the result file has it whole
 
@@ -97,7 +97,7 @@ std::string notes_html(const RunResult& result) {
     if (lost) note(fmt::format("{}: {} of {} points ended by a fault or a timeout.", stage.name, lost, points.size()));
     if (stage.no_room > 0) note(fmt::format("{}: {} points were left out for want of memory: {}", stage.name, stage.no_room, stage.why_no_room));
     if (!stage.clocks.empty()) note(fmt::format("{}: {}", stage.name, stage.clocks));
-    if (stage.status != runtime::StageResult::Status::Done) note(fmt::format("{}: {}", stage.name, stage.why));
+    if (stage.status != result::StageResult::Status::Done) note(fmt::format("{}: {}", stage.name, stage.why));
   }
   return notes.empty() ? "" : "<ul class=\"notes\">\n" + notes + "</ul>";
 }
@@ -170,7 +170,7 @@ std::string filled(std::string_view page, const std::map<std::string_view, std::
 
 }  // namespace
 
-std::string html(const compiler::Program& program, const RunResult& result, const runtime::Figures& figures) {
+std::string html(const compiler::Program& program, const RunResult& result, const result::Figures& figures) {
   const auto& page = embedded::report_page();
   const auto& device = result.device;
   const bool simulated = device.kind == "simulated";

@@ -9,13 +9,13 @@ namespace gexp::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using runtime::Figure;
-using runtime::Raster;
+using result::Figure;
+using result::Raster;
 
 constexpr std::size_t kFigureDots = 6'000;  // drawn of one figure
 constexpr std::size_t kPageDots = 60'000;    // drawn of all
 
-Json axis_json(const runtime::Axis& axis) { return {{"name", axis.name}, {"unit", axis.dimension.none() ? "" : name(axis.dimension)}, {"log", axis.log}}; }
+Json axis_json(const result::Axis& axis) { return {{"name", axis.name}, {"unit", axis.dimension.none() ? "" : name(axis.dimension)}, {"log", axis.log}}; }
 
 Json figure_json(const Figure& figure, std::size_t most) {
   Json series = Json::array();
@@ -59,7 +59,7 @@ Json raster_json(const Raster& raster) {
 
 std::string json_text(const std::string& text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-std::string figures_json(const runtime::Figures& figures) {
+std::string figures_json(const result::Figures& figures) {
   Json json = {{"plots", Json::array()}, {"rasters", Json::array()}};
   const auto most = std::min(kFigureDots, kPageDots / std::max<std::size_t>(1, figures.plots.size()));
   for (const auto& figure : figures.plots) json["plots"].push_back(figure_json(figure, most));

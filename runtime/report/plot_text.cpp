@@ -12,9 +12,9 @@
 namespace gexp::report {
 namespace {
 
-using runtime::Axis;
-using runtime::Figure;
-using runtime::Series;
+using result::Axis;
+using result::Figure;
+using result::Series;
 
 constexpr std::size_t kRows = 12, kMostColumns = 100, kLeastColumns = 16;
 constexpr std::array kColours = {34, 33, 32, 35, 36, 31};  // of a terminal, by series in turn

@@ -2,12 +2,12 @@
 #pragma once
 #include <string>
 
-#include "runtime/figures.h"
+#include "runtime/result/figures.h"
 
 namespace gexp::report {
 
 /// A figure for a terminal of so many columns: dots of Braille, two by four a character, a colour a series; without colour, a letter a dot
 /// where there are several series. Findings that lie on it are named below. Empty where there is nothing to draw or no room.
-std::string plot_text(const runtime::Figure& figure, std::size_t columns, bool colour);
+std::string plot_text(const result::Figure& figure, std::size_t columns, bool colour);
 
 }  // namespace gexp::report

@@ -11,8 +11,8 @@ namespace gexp::report {
 namespace {
 
 using infer::Finding;
-using runtime::Judgement;
-using runtime::RunResult;
+using result::Judgement;
+using result::RunResult;
 
 constexpr std::size_t kMaxValue = 72;  // a longer list is cut; the result file has it whole
 
@@ -73,7 +73,7 @@ std::string judgement_text(const Judgement& judged, const Paint& paint) {
 }
 
 /// "23 of 512 points, 1.1 of 412 million timed accesses of the full sweep"
-std::string spent_text(const runtime::Spent& spent) {
+std::string spent_text(const result::RefinementCost& spent) {
   const auto& full = spent.full;
   double scale = 1;
   const char* name = "";
@@ -111,8 +111,8 @@ std::string others_text(const RunResult& result) {
 }
 
 /// The stage's only point has no coordinates.
-std::string place_text(const infer::Table& table, const infer::Point& point) {
-  const auto where = infer::place(table, point);
+std::string place_text(const records::Table& table, const records::Point& point) {
+  const auto where = records::place(table, point);
   return where.empty() ? "of the stage" : where;
 }
 
@@ -154,13 +154,13 @@ std::string text(const compiler::Program& program, const RunResult& result, bool
     }
     if (stage.no_room > 0) out += fmt::format("\n{}: {} points were left out for want of memory: {}\n", stage.name, stage.no_room, stage.why_no_room);
     if (!stage.clocks.empty()) out += fmt::format("\n{}: {}\n", stage.name, stage.clocks);
-    if (stage.status != runtime::StageResult::Status::Done) out += fmt::format("\n{}: {}\n", stage.name, stage.why);
+    if (stage.status != result::StageResult::Status::Done) out += fmt::format("\n{}: {}\n", stage.name, stage.why);
   }
   out += paint("33", others_text(result));
   out += fmt::format("\n{} of {} findings found, {} of {} expectations held, {} points", found, result.findings.size(), pass, judged, points);
   if (unconverged) out += fmt::format(" ({} unconverged)", unconverged);
   out += fmt::format(", {:.1f} s", result.seconds);
-  const bool to_the_end = std::all_of(result.stages.begin(), result.stages.end(), [](const auto& stage) { return stage.status == runtime::StageResult::Status::Done; });
+  const bool to_the_end = std::all_of(result.stages.begin(), result.stages.end(), [](const auto& stage) { return stage.status == result::StageResult::Status::Done; });
   if (result.end != RunResult::End::Complete) out += fmt::format("; {}: {}", to_the_end ? "WITH POINTS LOST" : "ENDED EARLY", word(result.end));
   return out + "\n";
 }

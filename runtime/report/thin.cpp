@@ -6,7 +6,7 @@
 
 namespace gexp::report {
 
-using runtime::Dot;
+using result::Dot;
 
 std::vector<Dot> thin(const std::vector<Dot>& dots, std::size_t most) {
   constexpr std::size_t kKept = 5;  // of a bucket

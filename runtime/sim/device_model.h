@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/qlru.h"
+#include "runtime/device/qlru.h"
 #include "runtime/sim/ptx.h"
 
 /// A simulated device, as a model file describes it (docs/device-models.md), validated. Sizes in bytes, times in SM cycles.

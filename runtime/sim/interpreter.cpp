@@ -271,11 +271,11 @@ bool Machine::alone(const Warp& w, const Instruction& i, std::uint32_t active) c
 
 bool Machine::check(const Instruction& i) {
   if (c_.interrupt && c_.interrupt->load(std::memory_order_relaxed)) {
-    outcome_.status = runtime::Outcome::Status::Interrupted;
+    outcome_.status = device::Outcome::Status::Interrupted;
     outcome_.what = "interrupted";
     stopped_ = true;
   } else if (std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count() > c_.time_limit) {
-    outcome_.status = runtime::Outcome::Status::Timeout;
+    outcome_.status = device::Outcome::Status::Timeout;
     outcome_.what = fmt::format("the kernel was still running after {:g} s ({})", c_.time_limit, place_of(c_.kernel, i));
     stopped_ = true;
   }
@@ -297,7 +297,7 @@ std::uint64_t Machine::clock(Special which, std::uint64_t cycle) const {
 
 std::uint64_t instructions_executed() { return all_instructions.load(std::memory_order_relaxed); }
 
-std::uint32_t blocks_per_sm(const DeviceModel& model, const Kernel& kernel, const runtime::LaunchShape& shape, std::uint64_t carveout) {
+std::uint32_t blocks_per_sm(const DeviceModel& model, const Kernel& kernel, const device::LaunchShape& shape, std::uint64_t carveout) {
   const std::uint64_t warps = (shape.block + kLanes - 1) / kLanes, shared = static_cast<std::uint64_t>(kernel.shared_bytes) + shape.shared_bytes;
   std::uint64_t most = std::min<std::uint64_t>(model.limits.blocks_per_sm, model.limits.threads_per_sm / kLanes / warps);
   if (shared > 0) most = std::min(most, carveout / shared);

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/backend.h"
+#include "runtime/device/backend.h"
 #include "runtime/sim/device_memory.h"
 #include "runtime/sim/device_model.h"
 #include "runtime/sim/hierarchy.h"
@@ -27,7 +27,7 @@ struct LaunchContext {
   Hierarchy& hierarchy;
   const std::vector<std::uint64_t>& globals;  ///< device addresses of the kernel's module variables
   const std::vector<Texture>& textures;
-  const runtime::LaunchShape& shape;
+  const device::LaunchShape& shape;
   std::vector<std::byte> parameters;
   std::uint64_t carveout;                      ///< shared memory that an SM sets aside, bytes
   std::uint64_t code;                          ///< address of the kernel's first instruction
@@ -36,7 +36,7 @@ struct LaunchContext {
 };
 
 struct LaunchResult {
-  runtime::Outcome outcome;
+  device::Outcome outcome;
   std::uint64_t cycles = 0;        ///< simulated
   std::uint64_t instructions = 0;  ///< of all warps; predicated-off ones included
 };
@@ -47,6 +47,6 @@ struct LaunchResult {
 LaunchResult interpret(const LaunchContext& context, std::uint64_t start);
 
 /// Blocks of this launch that an SM holds at one time; 0: not one.
-std::uint32_t blocks_per_sm(const DeviceModel& model, const Kernel& kernel, const runtime::LaunchShape& shape, std::uint64_t carveout);
+std::uint32_t blocks_per_sm(const DeviceModel& model, const Kernel& kernel, const device::LaunchShape& shape, std::uint64_t carveout);
 
 }  // namespace gexp::sim

@@ -49,7 +49,7 @@ class Machine {
   std::uint64_t clock(Special which, std::uint64_t cycle) const;
   std::string deadlock() const;
   Step fault(std::string what) {
-    if (!stopped_) outcome_.status = runtime::Outcome::Status::Fault, outcome_.what = std::move(what);
+    if (!stopped_) outcome_.status = device::Outcome::Status::Fault, outcome_.what = std::move(what);
     stopped_ = true;
     return Step::Leave;
   }
@@ -74,7 +74,7 @@ class Machine {
   std::uint32_t next_block_ = 0;
   Addresses addresses_{};
   bool stopped_ = false;
-  runtime::Outcome outcome_;
+  device::Outcome outcome_;
   std::uint64_t instructions_ = 0;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/qlru.h"
+#include "runtime/device/qlru.h"
 #include "runtime/sim/random.h"
 #include "runtime/sim/sim.h"
 

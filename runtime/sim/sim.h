@@ -9,7 +9,7 @@
 #include "lang/base/diagnostic.h"
 #include "lang/base/result.h"
 #include "lang/base/value.h"
-#include "runtime/backend.h"
+#include "runtime/device/backend.h"
 
 /// The simulated GPU: executes the PTX of a kernel against a device model read from a TOML file (docs/device-models.md).
 namespace gexp::sim {
@@ -42,9 +42,9 @@ struct Options {
 };
 
 /// Opens a model's device. An error's span is in `model`. `id` becomes the device's: "sim:gtx780".
-Result<std::unique_ptr<runtime::Backend>> open(const Source& model, const std::string& id, const Options& options = {});
+Result<std::unique_ptr<device::Backend>> open(const Source& model, const std::string& id, const Options& options = {});
 /// The same by name or path; an error has no span, its message begins with the place.
-Result<std::unique_ptr<runtime::Backend>> open(const std::string& name_or_path, const Options& options = {});
+Result<std::unique_ptr<device::Backend>> open(const std::string& name_or_path, const Options& options = {});
 
 /// PTX instructions that this process has simulated so far, for benchmarks.
 std::uint64_t instructions_executed();

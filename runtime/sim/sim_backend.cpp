@@ -10,13 +10,13 @@
 #include <mutex>
 
 #include "lang/base/embedded.h"
+#include "lang/base/sha256.h"
 #include "lang/base/units.h"
 #include "runtime/sim/device_memory.h"
 #include "runtime/sim/hierarchy.h"
 #include "runtime/sim/interpreter.h"
 #include "runtime/sim/model_reader.h"
 #include "runtime/sim/ptx_parse.h"
-#include "lang/base/sha256.h"
 #include "runtime/sim/sim.h"
 
 namespace gexp::sim {
@@ -25,14 +25,14 @@ namespace {
 std::atomic<bool> interrupt{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
 
-using runtime::Requirement;
+using device::Requirement;
 
 /// Kernels as one device and those made from it have parsed them: each text once.
 struct ParsedKernels {
   std::mutex mutex;
   std::map<std::string, std::shared_ptr<const Kernel>> by_text;
 
-  Result<std::shared_ptr<const Kernel>> get(const runtime::KernelImage& image) {
+  Result<std::shared_ptr<const Kernel>> get(const device::KernelImage& image) {
     const std::lock_guard lock(mutex);
     auto& kernel = by_text[image.entry + '\n' + image.bytes];
     if (kernel) return kernel;
@@ -42,7 +42,7 @@ struct ParsedKernels {
   }
 };
 
-class SimBackend final : public runtime::Backend {
+class SimBackend final : public device::Backend {
  public:
   SimBackend(DeviceModel model, const std::string& id, const std::string& sha, std::uint64_t seed, std::uint64_t chance = 0)
       : model_(std::move(model)), seed_(seed), memory_(model_.memory_bytes), hierarchy_(model_, mix(model_.seed) ^ seed, chance) {
@@ -60,10 +60,10 @@ class SimBackend final : public runtime::Backend {
     info_.model_sha256 = sha;
   }
 
-  const runtime::DeviceInfo& device() const override { return info_; }
-  runtime::Target target() const override { return {}; }
+  const device::DeviceInfo& device() const override { return info_; }
+  device::Target target() const override { return {}; }
 
-  std::unique_ptr<runtime::Backend> another(std::uint64_t number) const override {
+  std::unique_ptr<device::Backend> another(std::uint64_t number) const override {
     auto made = std::make_unique<SimBackend>(model_, info_.id, info_.model_sha256, seed_, mix(number));
     made->parsed_ = parsed_;
     return made;
@@ -112,7 +112,7 @@ class SimBackend final : public runtime::Backend {
     textures_.push_back({address, bytes});
     return kFirstTexture + textures_.size() - 1;
   }
-  Result<std::uint64_t> constant(runtime::KernelId id, const std::string& name) override {
+  Result<std::uint64_t> constant(device::KernelId id, const std::string& name) override {
     const Loaded& loaded = kernels_[id];
     for (std::size_t i = 0; i < loaded.kernel->globals.size(); ++i) {
       if (loaded.kernel->globals[i].name == name) return loaded.globals[i];
@@ -148,8 +148,8 @@ class SimBackend final : public runtime::Backend {
     return Ok{};
   }
 
-  Result<runtime::KernelId> load(const runtime::KernelImage& image) override {
-    if (image.form != runtime::Target::Form::Ptx) return failure("E0801", "the simulator executes PTX, not machine code");
+  Result<device::KernelId> load(const device::KernelImage& image) override {
+    if (image.form != device::Target::Form::Ptx) return failure("E0801", "the simulator executes PTX, not machine code");
     auto parsed = parsed_->get(image);
     if (!parsed) return parsed.error();
     const auto& kernel = **parsed;
@@ -162,16 +162,16 @@ class SimBackend final : public runtime::Backend {
       globals.push_back(*address);
     }
     kernels_.push_back({*parsed, std::move(globals)});
-    return static_cast<runtime::KernelId>(kernels_.size() - 1);
+    return static_cast<device::KernelId>(kernels_.size() - 1);
   }
 
-  runtime::Outcome launch(runtime::KernelId id, const runtime::LaunchShape& shape, std::span<const runtime::Argument> arguments,
+  device::Outcome launch(device::KernelId id, const device::LaunchShape& shape, std::span<const device::Argument> arguments,
                           double time_limit) override {
     GEXP_CHECK(id < kernels_.size());
     const Loaded& loaded = kernels_[id];
     if (auto why = refused(*loaded.kernel, shape, arguments); !why.empty()) {
-      runtime::Outcome outcome;
-      outcome.status = runtime::Outcome::Status::Fault;
+      device::Outcome outcome;
+      outcome.status = device::Outcome::Status::Fault;
       outcome.what = std::move(why);
       return outcome;
     }
@@ -222,7 +222,7 @@ class SimBackend final : public runtime::Backend {
   }
 
   /// Why a launch cannot start; empty when it can. `accepts` says the same before anything runs.
-  std::string refused(const Kernel& kernel, const runtime::LaunchShape& shape, std::span<const runtime::Argument> arguments) const {
+  std::string refused(const Kernel& kernel, const device::LaunchShape& shape, std::span<const device::Argument> arguments) const {
     if (shape.grid == 0 || shape.block == 0) return "a launch without threads";
     if (shape.block > model_.limits.threads_per_block) return fmt::format("{} threads are more than the {} of a block", shape.block, model_.limits.threads_per_block);
     if (arguments.size() != kernel.parameters.size())
@@ -248,7 +248,7 @@ class SimBackend final : public runtime::Backend {
 
   DeviceModel model_;
   std::uint64_t seed_;
-  runtime::DeviceInfo info_;
+  device::DeviceInfo info_;
   DeviceMemory memory_;
   Hierarchy hierarchy_;
   std::shared_ptr<ParsedKernels> parsed_ = std::make_shared<ParsedKernels>();
@@ -284,7 +284,7 @@ Result<Source> read_model(const std::string& name_or_path) {
 
 bool check_model(const Source& model, Diagnostics& diagnostics) { return read_device_model(model, diagnostics).has_value(); }
 
-Result<std::unique_ptr<runtime::Backend>> open(const Source& model, const std::string& id, const Options& options) {
+Result<std::unique_ptr<device::Backend>> open(const Source& model, const std::string& id, const Options& options) {
   Diagnostics diagnostics;
   auto device = read_device_model(model, diagnostics);
   if (!device) {
@@ -293,10 +293,10 @@ Result<std::unique_ptr<runtime::Backend>> open(const Source& model, const std::s
     }
   }
   GEXP_CHECK(device);
-  return std::unique_ptr<runtime::Backend>(std::make_unique<SimBackend>(std::move(*device), id, sha256_hex(model.text()), options.seed));
+  return std::unique_ptr<device::Backend>(std::make_unique<SimBackend>(std::move(*device), id, sha256_hex(model.text()), options.seed));
 }
 
-Result<std::unique_ptr<runtime::Backend>> open(const std::string& name_or_path, const Options& options) {
+Result<std::unique_ptr<device::Backend>> open(const std::string& name_or_path, const Options& options) {
   const auto model = read_model(name_or_path);
   if (!model) return model.error();
   auto opened = open(*model, "sim:" + name_or_path, options);

@@ -9,7 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "runtime/result_json.h"
+#include "runtime/result/result_json.h"
 
 namespace gexp::store {
 namespace {
@@ -43,7 +43,7 @@ Result<std::string> unpacked(std::string_view bytes, const std::string& where) {
   return out;
 }
 
-std::string pack_round(const runtime::Round& round) {
+std::string pack_round(const measure::Round& round) {
   auto kernels = nlohmann::json::array();
   for (const auto& kernel : round.kernels) kernels.push_back({kernel.file, kernel.key});
   auto runs = nlohmann::json::array();
@@ -54,7 +54,7 @@ std::string pack_round(const runtime::Round& round) {
   }
   std::vector<std::string> columns;
   for (const auto& coordinate : round.at) columns.push_back(coordinate.first);
-  const auto head = nlohmann::json{{"point", runtime::point_to_json(round.point, columns)}, {"kernels", kernels}, {"runs", runs}}.dump();
+  const auto head = nlohmann::json{{"point", result::point_to_json(round.point, columns)}, {"kernels", kernels}, {"runs", runs}}.dump();
   const auto head_size = static_cast<std::uint32_t>(head.size());
   std::string bytes(sizeof head_size + head.size() + 4 * ticks, '\0');
   char* to = bytes.data();
@@ -68,7 +68,7 @@ std::string pack_round(const runtime::Round& round) {
   return packed(bytes);
 }
 
-Result<runtime::Round> unpack_round(std::string_view packed_bytes, const std::string& where) {
+Result<measure::Round> unpack_round(std::string_view packed_bytes, const std::string& where) {
   auto bytes = unpacked(packed_bytes, where);
   if (!bytes) return bytes.error();
   std::uint32_t head_size = 0;
@@ -77,8 +77,8 @@ Result<runtime::Round> unpack_round(std::string_view packed_bytes, const std::st
   if (head_size > bytes->size() - sizeof head_size) return damaged(where, "it is cut short");
   try {
     const auto head = nlohmann::json::parse(bytes->substr(sizeof head_size, head_size));
-    runtime::Round round;
-    auto point = runtime::point_from_json(head.at("point").get<std::string>(), where);
+    measure::Round round;
+    auto point = result::point_from_json(head.at("point").get<std::string>(), where);
     if (!point) return point.error();
     round.point = std::move(*point);
     round.point.runs.clear();
@@ -87,7 +87,7 @@ Result<runtime::Round> unpack_round(std::string_view packed_bytes, const std::st
     for (const auto& run : head.at("runs")) {
       const auto ticks = run.at("ticks").get<std::size_t>();
       if (ticks > static_cast<std::size_t>(end - from) / 4) return damaged(where, "it is cut short");
-      infer::Run read{std::vector<std::uint32_t>(ticks), run.at("windows").get<std::vector<std::uint32_t>>(), run.at("elapsed").get<double>()};
+      records::Run read{std::vector<std::uint32_t>(ticks), run.at("windows").get<std::vector<std::uint32_t>>(), run.at("elapsed").get<double>()};
       if (ticks) std::memcpy(read.ticks.data(), from, 4 * ticks);
       from += 4 * ticks;
       round.point.runs.push_back(std::move(read));

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
 #include <set>
 
-#include "runtime/points.h"
-#include "runtime/result_json.h"
+#include "runtime/result/point_table.h"
+#include "runtime/result/result_json.h"
 #include "runtime/store/packed.h"
 #include "runtime/store/store.h"
 
 namespace gexp::store {
 namespace {
 
-std::string place_of(const compiler::Coordinates& at) { return runtime::place_to_json({at.begin(), at.end()}); }
+std::string place_of(const compiler::Coordinates& at) { return result::place_to_json({at.begin(), at.end()}); }
 
 Result<> write(Result<Statement> statement, const std::function<void(Statement&)>& bind) {
   if (!statement) return statement.error();
@@ -24,12 +25,12 @@ void Recording::note(const Result<>& written) {
   if (!written && !problem_) problem_ = written.error();
 }
 
-void Recording::stage(std::size_t number, const runtime::StageResult& stage) {
+void Recording::stage(std::size_t number, const result::StageResult& stage) {
   const std::lock_guard lock(mutex_);
   if (!problem_) note(write_stage(number, stage));
 }
 
-void Recording::keep(const std::string& stage, const runtime::Round& round) {
+void Recording::keep(const std::string& stage, const measure::Round& round) {
   const auto bytes = pack_round(round);
   const std::lock_guard lock(mutex_);
   if (!problem_) note(write_round(stage, round, bytes));
@@ -41,7 +42,7 @@ void Recording::forget(const std::string& stage, const compiler::Coordinates& at
   note(write(database_.prepare("DELETE FROM rounds WHERE run = ? AND stage = ? AND place = ?"), [&](Statement& all) { all.bind(0, id_).bind(1, stage).bind(2, place_of(at)); }));
 }
 
-std::shared_ptr<const runtime::Round> Recording::known(const std::string& stage, const compiler::Coordinates& at, std::size_t first) const {
+std::shared_ptr<const measure::Round> Recording::known(const std::string& stage, const compiler::Coordinates& at, std::size_t first) const {
   if (!goes_on_) return nullptr;
   const std::lock_guard lock(mutex_);
   auto query = database_.prepare("SELECT data FROM rounds WHERE run = ? AND stage = ? AND place = ? AND first = ? AND whole = 1");
@@ -50,22 +51,22 @@ std::shared_ptr<const runtime::Round> Recording::known(const std::string& stage,
   const auto row = query->step();
   if (!row || !*row) return nullptr;
   auto round = unpack_round(query->blob(0), database_.path());  // what is damaged is measured again
-  return round ? std::make_shared<const runtime::Round>(std::move(*round)) : nullptr;
+  return round ? std::make_shared<const measure::Round>(std::move(*round)) : nullptr;
 }
 
-Result<> Recording::write_stage(std::size_t number, const runtime::StageResult& stage) {
+Result<> Recording::write_stage(std::size_t number, const result::StageResult& stage) {
   return put_stage("INSERT OR REPLACE", number, stage);
 }
 
-Result<> Recording::put_stage(const std::string& how, std::size_t number, const runtime::StageResult& stage) {
+Result<> Recording::put_stage(const std::string& how, std::size_t number, const result::StageResult& stage) {
   return write(database_.prepare(how + " INTO stages VALUES (?, ?, ?)"),
-               [&](Statement& row) { row.bind(0, id_).bind(1, static_cast<std::int64_t>(number)).bind_blob(2, packed(runtime::stage_to_json(stage))); });
+               [&](Statement& row) { row.bind(0, id_).bind(1, static_cast<std::int64_t>(number)).bind_blob(2, packed(result::stage_to_json(stage))); });
 }
 
 /// A stage that was stopped has all points whose rounds are kept, those of earlier attempts too; one that was not reached this time
 /// stays as an earlier attempt left it.
-Result<> Recording::end_stage(std::size_t number, const runtime::StageResult& stage) {
-  if (stage.status != runtime::StageResult::Status::Stopped) {
+Result<> Recording::end_stage(std::size_t number, const result::StageResult& stage) {
+  if (stage.status != result::StageResult::Status::Stopped) {
     auto done = write_stage(number, stage);
     return done ? drop_unwanted(stage) : done;
   }
@@ -75,7 +76,7 @@ Result<> Recording::end_stage(std::size_t number, const runtime::StageResult& st
   return write_stage(number, without);
 }
 
-Result<> Recording::write_round(const std::string& stage, const runtime::Round& round, const std::string& bytes) {
+Result<> Recording::write_round(const std::string& stage, const measure::Round& round, const std::string& bytes) {
   auto transaction = Transaction::begin(database_);
   if (!transaction) return transaction.error();
   for (const auto& kernel : round.kernels) {
@@ -91,9 +92,9 @@ Result<> Recording::write_round(const std::string& stage, const runtime::Round& 
   return done ? transaction->commit() : done;
 }
 
-Result<> Recording::drop_unwanted(const runtime::StageResult& stage) {
+Result<> Recording::drop_unwanted(const result::StageResult& stage) {
   std::set<std::string> wanted;
-  for (const auto& point : stage.table.points) wanted.insert(runtime::place_to_json(runtime::coordinates(stage.table, point)));
+  for (const auto& point : stage.table.points) wanted.insert(result::place_to_json(result::coordinates(stage.table, point)));
   auto query = database_.prepare("SELECT id, place FROM rounds WHERE run = ? AND stage = ?");
   if (!query) return query.error();
   query->bind(0, id_).bind(1, stage.name);
@@ -110,7 +111,7 @@ Result<> Recording::drop_unwanted(const runtime::StageResult& stage) {
   return Ok{};
 }
 
-Result<> Recording::write_end(const runtime::RunResult& result, bool failed) {
+Result<> Recording::write_end(const result::RunResult& result, bool failed) {
   auto transaction = Transaction::begin(database_);
   if (!transaction) return transaction.error();
   std::int64_t points = 0, records = 0;
@@ -122,9 +123,9 @@ Result<> Recording::write_end(const runtime::RunResult& result, bool failed) {
       for (const auto& run : point.runs) records += static_cast<std::int64_t>(run.ticks.size());
     }
   }
-  auto done = write(database_.prepare("INSERT OR REPLACE INTO heads VALUES (?, ?)"), [&](Statement& row) { row.bind(0, id_).bind_blob(1, packed(runtime::head_to_json(result))); });
+  auto done = write(database_.prepare("INSERT OR REPLACE INTO heads VALUES (?, ?)"), [&](Statement& row) { row.bind(0, id_).bind_blob(1, packed(result::head_to_json(result))); });
   if (!done) return done;
-  using Status = runtime::Judgement::Status;
+  using Status = result::Judgement::Status;
   const auto found = std::count_if(result.findings.begin(), result.findings.end(), [](const auto& finding) { return finding.status == infer::Finding::Status::Found; });
   const auto judged = std::count_if(result.expectations.begin(), result.expectations.end(), [](const auto& expect) { return expect.status != Status::NotHere; });
   const auto held = std::count_if(result.expectations.begin(), result.expectations.end(), [](const auto& expect) { return expect.status == Status::Pass || expect.status == Status::ExpectedFail; });
@@ -135,7 +136,7 @@ Result<> Recording::write_end(const runtime::RunResult& result, bool failed) {
   return done ? transaction->commit() : done;
 }
 
-Result<> Recording::finish(const runtime::RunResult& result, bool failed) {
+Result<> Recording::finish(const result::RunResult& result, bool failed) {
   const std::lock_guard lock(mutex_);
   if (!problem_) note(write_end(result, failed));
   if (problem_) return *problem_;

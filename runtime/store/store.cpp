@@ -9,12 +9,13 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <sstream>
 
 #include "lang/base/sha256.h"
-#include "runtime/points.h"
-#include "runtime/result_json.h"
+#include "runtime/result/point_table.h"
+#include "runtime/result/result_json.h"
 #include "runtime/store/packed.h"
 #include "runtime/store/schema.h"
 
@@ -76,10 +77,10 @@ Result<> each(Result<Statement>& query, const std::function<Result<>(Statement&)
 }
 
 /// The rounds of a stage by place, in their order.
-using Rounds = std::map<std::string, std::vector<runtime::Round>>;
+using Rounds = std::map<std::string, std::vector<measure::Round>>;
 
 /// A stage that has ended says which points it has; of one that was broken off, all that was measured.
-Result<> attach(runtime::StageResult& stage, Rounds rounds, const std::vector<std::string>& order, const std::string& place) {
+Result<> attach(result::StageResult& stage, Rounds rounds, const std::vector<std::string>& order, const std::string& place) {
   auto& points = stage.table.points;
   if (points.empty()) {
     for (const auto& each : order) {
@@ -87,12 +88,12 @@ Result<> attach(runtime::StageResult& stage, Rounds rounds, const std::vector<st
       point.runs.clear();
       for (auto& round : rounds.at(each)) std::move(round.point.runs.begin(), round.point.runs.end(), std::back_inserter(point.runs));
     }
-    runtime::sort_points(stage.table);
+    result::sort_points(stage.table);
     return Ok{};
   }
   for (auto& point : points) {
-    std::vector<infer::Run> runs;
-    if (const auto found = rounds.find(runtime::place_to_json(runtime::coordinates(stage.table, point))); found != rounds.end()) {
+    std::vector<records::Run> runs;
+    if (const auto found = rounds.find(result::place_to_json(result::coordinates(stage.table, point))); found != rounds.end()) {
       for (auto& round : found->second) std::move(round.point.runs.begin(), round.point.runs.end(), std::back_inserter(runs));
     }
     if (runs.size() != point.runs.size()) return failure("E0912", fmt::format("{} is damaged: stage `{}` lacks records", place, stage.name));
@@ -103,7 +104,7 @@ Result<> attach(runtime::StageResult& stage, Rounds rounds, const std::vector<st
 
 }  // namespace
 
-std::string fingerprint(const runtime::RunResult& head) {
+std::string fingerprint(const result::RunResult& head) {
   Sha256 all;
   all.add_field(head.spec_text).add_field(head.gexp_version).add_field(head.nvrtc).add_field(fmt::format("{}", head.seed));
   for (const auto& used : head.used) all.add_field(used.path).add_field(used.sha256);
@@ -113,8 +114,8 @@ std::string fingerprint(const runtime::RunResult& head) {
   return all.hex();
 }
 
-const char* state_word(runtime::RunResult::End end) {
-  using End = runtime::RunResult::End;
+const char* state_word(result::RunResult::End end) {
+  using End = result::RunResult::End;
   switch (end) {
     case End::Complete: return "complete";
     case End::Interrupted: return "interrupted";
@@ -218,7 +219,7 @@ Result<Entry> Store::find(const std::string& reference) {
                  near && !near->empty() ? fmt::format("did you mean `{}`?", *near) : "`gexp results` lists them");
 }
 
-Result<runtime::RunResult> Store::read(std::int64_t id) {
+Result<result::RunResult> Store::read(std::int64_t id) {
   const auto place = where(database_, id);
   auto head = database_.prepare("SELECT data FROM heads WHERE run = ?");
   if (!head) return head.error();
@@ -228,7 +229,7 @@ Result<runtime::RunResult> Store::read(std::int64_t id) {
   if (!*row) return failure("E0914", fmt::format("{} holds no result {}", path(), id), "`gexp results` lists them");
   auto text = unpacked(head->blob(0), place);
   if (!text) return text.error();
-  auto result = runtime::from_json(*text, place);
+  auto result = result::from_json(*text, place);
   if (!result) return result;
   auto stages = database_.prepare("SELECT data FROM stages WHERE run = ? ORDER BY number");
   if (!stages) return stages.error();
@@ -236,7 +237,7 @@ Result<runtime::RunResult> Store::read(std::int64_t id) {
   auto done = each(stages, [&](Statement& stage) -> Result<> {
     auto json = unpacked(stage.blob(0), place);
     if (!json) return json.error();
-    auto read = runtime::stage_from_json(*json, place);
+    auto read = result::stage_from_json(*json, place);
     if (!read) return read.error();
     result->stages.push_back(std::move(*read));
     return Ok{};
@@ -307,11 +308,11 @@ Result<> Store::alone() {
   return done ? Result<>(Ok{}) : Result<>(done.error());
 }
 
-Result<std::vector<runtime::KernelRecord>> Store::kernels(std::int64_t id) {
+Result<std::vector<result::KernelRecord>> Store::kernels(std::int64_t id) {
   auto query = database_.prepare("SELECT template, key, cuda FROM kernels JOIN run_kernels USING (key) WHERE run = ? ORDER BY template, key");
   if (!query) return query.error();
   query->bind(0, id);
-  std::vector<runtime::KernelRecord> kernels;
+  std::vector<result::KernelRecord> kernels;
   auto done = each(query, [&](Statement& row) -> Result<> {
     auto cuda = unpacked(row.blob(2), where(database_, id));
     if (!cuda) return cuda.error();
@@ -342,7 +343,7 @@ Result<> Store::extract(std::int64_t id, const std::string& to) {
   return made->alone();
 }
 
-Result<std::unique_ptr<Recording>> Store::begin(const runtime::RunResult& head, const std::string& model) {
+Result<std::unique_ptr<Recording>> Store::begin(const result::RunResult& head, const std::string& model) {
   auto transaction = Transaction::begin(database_);
   if (!transaction) return transaction.error();
   auto row = database_.prepare("INSERT INTO runs (experiment, spec_path, spec_sha256, device, device_name, simulated, seed, fingerprint, date, host, owner, state, seconds, findings, found, "
@@ -355,7 +356,7 @@ Result<std::unique_ptr<Recording>> Store::begin(const runtime::RunResult& head, 
   const auto id = database_.last_id();
   auto kept = database_.prepare("INSERT INTO heads VALUES (?, ?)");
   if (!kept) return kept.error();
-  if (auto done = kept->bind(0, id).bind_blob(1, packed(runtime::head_to_json(head))).run(); !done) return done.error();
+  if (auto done = kept->bind(0, id).bind_blob(1, packed(result::head_to_json(head))).run(); !done) return done.error();
   if (!model.empty()) {
     auto text = database_.prepare("INSERT OR IGNORE INTO models VALUES (?, ?)");
     if (!text) return text.error();
@@ -382,7 +383,7 @@ Result<std::optional<Entry>> Store::take_over(const std::string& wanted) {
   auto entry = entry_of(*query);
   if (entry.state == kRunning) return failure("E0915", fmt::format("run {} of {} is still running, as process {} on {}", entry.id, entry.experiment, std::strtol(query->text(11).c_str(), nullptr, 10), entry.host),
                                               fmt::format("wait for it, or run without --resume; if {} is no more, `gexp results prune {}`", entry.host, entry.id));
-  if (entry.state == state_word(runtime::RunResult::End::Complete)) return std::optional<Entry>();
+  if (entry.state == state_word(result::RunResult::End::Complete)) return std::optional<Entry>();
   auto mine = database_.prepare("UPDATE runs SET state = ?, host = ?, owner = ? WHERE id = ?");
   if (!mine) return mine.error();
   if (auto done = mine->bind(0, kRunning).bind(1, host()).bind(2, process(getpid())).bind(3, entry.id).run(); !done) return done.error();
@@ -397,13 +398,13 @@ Result<std::unique_ptr<Recording>> Store::go_on(std::int64_t id) {
   return std::make_unique<Recording>(std::move(own->database_), id, true);
 }
 
-Result<std::int64_t> Store::add(const runtime::RunResult& result, const std::string& model) {
+Result<std::int64_t> Store::add(const result::RunResult& result, const std::string& model) {
   auto recording = begin(result, model);
   if (!recording) return recording.error();
   for (const auto& stage : result.stages) {
     for (const auto& point : stage.table.points) {
       if (point.runs.empty()) continue;
-      const auto at = runtime::coordinates(stage.table, point);
+      const auto at = result::coordinates(stage.table, point);
       (*recording)->keep(stage.name, {{at.begin(), at.end()}, 0, point, {}, true});
     }
   }

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "lang/base/result.h"
-#include "runtime/point_log.h"
-#include "runtime/result.h"
+#include "runtime/measure/point_log.h"
+#include "runtime/result/result.h"
 #include "runtime/store/sqlite.h"
 
 /// Results that last: an SQLite file in WAL mode, into which every point goes as it is measured (docs/store.md).
@@ -25,7 +25,7 @@ inline constexpr const char* kRunning = "running";
 inline constexpr const char* kFailed = "failed";          ///< ended by an error
 inline constexpr const char* kBrokenOff = "broken off";  ///< the process that measured is gone
 /// "complete", "interrupted", "faulted", "out of time".
-const char* state_word(runtime::RunResult::End end);
+const char* state_word(result::RunResult::End end);
 
 /// A result in the list of them.
 struct Entry {
@@ -48,29 +48,29 @@ struct Filter {
 };
 
 /// What decides what a run measures: spec and files that it uses, settings, seed, device, NVRTC, gexp. Equal for runs that can go on from one another.
-std::string fingerprint(const runtime::RunResult& head);
+std::string fingerprint(const result::RunResult& head);
 
 /// A run that is being kept. What cannot be written is said once, by finish(): the run goes on.
-class Recording final : public runtime::PointLog {
+class Recording final : public measure::PointLog {
  public:
   Recording(Database database, std::int64_t id, bool goes_on) : database_(std::move(database)), id_(id), goes_on_(goes_on) {}
 
   [[nodiscard]] std::int64_t id() const { return id_; }
-  void stage(std::size_t number, const runtime::StageResult& stage) override;
-  void keep(const std::string& stage, const runtime::Round& round) override;
+  void stage(std::size_t number, const result::StageResult& stage) override;
+  void keep(const std::string& stage, const measure::Round& round) override;
   void forget(const std::string& stage, const compiler::Coordinates& at) override;
-  [[nodiscard]] std::shared_ptr<const runtime::Round> known(const std::string& stage, const compiler::Coordinates& at, std::size_t first) const override;
+  [[nodiscard]] std::shared_ptr<const measure::Round> known(const std::string& stage, const compiler::Coordinates& at, std::size_t first) const override;
   /// The run has ended, or `failed`: findings, expectations, and what became of each point. The first error of all writing.
-  Result<> finish(const runtime::RunResult& result, bool failed = false);
+  Result<> finish(const result::RunResult& result, bool failed = false);
 
  private:
-  Result<> write_stage(std::size_t number, const runtime::StageResult& stage);
-  Result<> write_round(const std::string& stage, const runtime::Round& round, const std::string& bytes);
-  Result<> put_stage(const std::string& how, std::size_t number, const runtime::StageResult& stage);
-  Result<> end_stage(std::size_t number, const runtime::StageResult& stage);
-  Result<> write_end(const runtime::RunResult& result, bool failed);
+  Result<> write_stage(std::size_t number, const result::StageResult& stage);
+  Result<> write_round(const std::string& stage, const measure::Round& round, const std::string& bytes);
+  Result<> put_stage(const std::string& how, std::size_t number, const result::StageResult& stage);
+  Result<> end_stage(std::size_t number, const result::StageResult& stage);
+  Result<> write_end(const result::RunResult& result, bool failed);
   /// Rounds of points that the run measured ahead and did not want.
-  Result<> drop_unwanted(const runtime::StageResult& stage);
+  Result<> drop_unwanted(const result::StageResult& stage);
   void note(const Result<>& written);
 
   mutable std::mutex mutex_;
@@ -92,7 +92,7 @@ class Store {
   /// "7", "last", or a name.
   Result<Entry> find(const std::string& reference);
   /// As it was saved; of a run that never ended, what it measured.
-  Result<runtime::RunResult> read(std::int64_t id);
+  Result<result::RunResult> read(std::int64_t id);
   /// The text of the model that a simulated run was made with; empty where none is kept.
   Result<std::string> model(const std::string& sha256);
   /// "" takes the name away. A name stands for one result: whichever had it loses it.
@@ -101,20 +101,20 @@ class Store {
   /// Gives the room of what was removed back to the disk.
   Result<> compact();
   /// The CUDA text of the kernels that a run loaded.
-  Result<std::vector<runtime::KernelRecord>> kernels(std::int64_t id);
+  Result<std::vector<result::KernelRecord>> kernels(std::int64_t id);
   /// Without files beside it, so that it can be handed on.
   Result<> alone();
   /// One result alone, in a file of its own that is a store too.
   Result<> extract(std::int64_t id, const std::string& path);
 
   /// Opens another connection, which the recording owns. `model`: the text of a simulated device's.
-  Result<std::unique_ptr<Recording>> begin(const runtime::RunResult& head, const std::string& model);
+  Result<std::unique_ptr<Recording>> begin(const result::RunResult& head, const std::string& model);
   /// Takes the newest run of that fingerprint over, if it did not come to its end. E0915: it is still running.
   Result<std::optional<Entry>> take_over(const std::string& fingerprint);
   /// Goes on with a run that was taken over.
   Result<std::unique_ptr<Recording>> go_on(std::int64_t id);
   /// A result as a whole, from a file say. `model`: as for begin().
-  Result<std::int64_t> add(const runtime::RunResult& result, const std::string& model = {});
+  Result<std::int64_t> add(const result::RunResult& result, const std::string& model = {});
 
   [[nodiscard]] const std::string& path() const { return database_.path(); }
 

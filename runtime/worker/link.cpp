@@ -49,7 +49,7 @@ Result<> Link::start() {
     return heard.answer.error();
   }
   device_ = get_device(*heard.answer);
-  target_.form = heard.answer->get<runtime::Target::Form>();
+  target_.form = heard.answer->get<device::Target::Form>();
   target_.major = heard.answer->get<int>();
   target_.minor = heard.answer->get<int>();
   return Ok{};

@@ -31,8 +31,8 @@ class Link {
   /// `bytes` bytes that the worker will see too, for the next call. E0708.
   Result<std::span<std::byte>> room(std::size_t bytes);
   [[nodiscard]] bool running() const { return process_.running(); }
-  [[nodiscard]] const runtime::DeviceInfo& device() const { return device_; }
-  [[nodiscard]] runtime::Target target() const { return target_; }
+  [[nodiscard]] const device::DeviceInfo& device() const { return device_; }
+  [[nodiscard]] device::Target target() const { return target_; }
   [[nodiscard]] std::uint64_t losses() const { return losses_ + worker_losses_; }
   [[nodiscard]] bool usable() const { return lost_.empty(); }
   [[nodiscard]] bool interrupted() const { return options_.interrupted && options_.interrupted(); }
@@ -50,8 +50,8 @@ class Link {
   Options options_;
   Process process_;
   Channel channel_;
-  runtime::DeviceInfo device_;
-  runtime::Target target_;
+  device::DeviceInfo device_;
+  device::Target target_;
   std::uint64_t losses_ = 0, worker_losses_ = 0;  ///< of the workers before, of this one
   std::string lost_;                              ///< why no worker can be started any more; empty: one can
 };

@@ -32,15 +32,15 @@ Diagnostic get_diagnostic(Reader& from) {
   return problem;
 }
 
-void put(Writer& to, const runtime::DeviceInfo& device) {
+void put(Writer& to, const device::DeviceInfo& device) {
   each_member(device, [&](const auto& member) {
     if constexpr (std::is_same_v<std::decay_t<decltype(member)>, std::string>) to.text(member);
     else to.put(member);
   });
 }
 
-runtime::DeviceInfo get_device(Reader& from) {
-  runtime::DeviceInfo device;
+device::DeviceInfo get_device(Reader& from) {
+  device::DeviceInfo device;
   each_member(device, [&](auto& member) {
     if constexpr (std::is_same_v<std::decay_t<decltype(member)>, std::string>) member = from.text();
     else member = from.get<std::decay_t<decltype(member)>>();
@@ -48,17 +48,17 @@ runtime::DeviceInfo get_device(Reader& from) {
   return device;
 }
 
-void put(Writer& to, const runtime::Outcome& outcome) { to.put(outcome.status).text(outcome.what).put(outcome.elapsed_seconds); }
+void put(Writer& to, const device::Outcome& outcome) { to.put(outcome.status).text(outcome.what).put(outcome.elapsed_seconds); }
 
-runtime::Outcome get_outcome(Reader& from) {
-  runtime::Outcome outcome;
-  outcome.status = from.get<runtime::Outcome::Status>();
+device::Outcome get_outcome(Reader& from) {
+  device::Outcome outcome;
+  outcome.status = from.get<device::Outcome::Status>();
   outcome.what = from.text();
   outcome.elapsed_seconds = from.get<double>();
   return outcome;
 }
 
-void put(Writer& to, const runtime::Condition& now) {
+void put(Writer& to, const device::Condition& now) {
   to.put(now.sm_clock_hz).put(now.sm_clock_max_hz).put(now.memory_clock_hz).put(now.temperature).put(now.busy);
   to.put(static_cast<std::uint32_t>(now.slowed.size()));
   for (const auto& word : now.slowed) to.text(word);
@@ -66,13 +66,13 @@ void put(Writer& to, const runtime::Condition& now) {
   for (const auto& process : now.others) to.put(process);
 }
 
-runtime::Condition get_condition(Reader& from) {
-  runtime::Condition now;
+device::Condition get_condition(Reader& from) {
+  device::Condition now;
   for (auto* hertz : {&now.sm_clock_hz, &now.sm_clock_max_hz, &now.memory_clock_hz}) *hertz = from.get<double>();
   now.temperature = from.get<int>();
   now.busy = from.get<int>();
   for (auto words = from.get<std::uint32_t>(); words > 0 && from.ok(); --words) now.slowed.push_back(from.text());
-  for (auto others = from.get<std::uint32_t>(); others > 0 && from.ok(); --others) now.others.push_back(from.get<runtime::Condition::Process>());
+  for (auto others = from.get<std::uint32_t>(); others > 0 && from.ok(); --others) now.others.push_back(from.get<device::Condition::Process>());
   return now;
 }
 

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "lang/base/diagnostic.h"
-#include "runtime/backend.h"
+#include "runtime/device/backend.h"
 
 /// What gexp and its worker say to each other: one message a call, one a reply. Both are the same program, so a message is the
 /// plain bytes of its values in order.
@@ -67,11 +67,11 @@ class Reader {
 /// Diagnostics of a backend are about no text of their own: what they point into is the caller's.
 void put(Writer& to, const Diagnostic& problem);
 Diagnostic get_diagnostic(Reader& from);
-void put(Writer& to, const runtime::DeviceInfo& device);
-runtime::DeviceInfo get_device(Reader& from);
-void put(Writer& to, const runtime::Outcome& outcome);
-runtime::Outcome get_outcome(Reader& from);
-void put(Writer& to, const runtime::Condition& now);
-runtime::Condition get_condition(Reader& from);
+void put(Writer& to, const device::DeviceInfo& device);
+device::DeviceInfo get_device(Reader& from);
+void put(Writer& to, const device::Outcome& outcome);
+device::Outcome get_outcome(Reader& from);
+void put(Writer& to, const device::Condition& now);
+device::Condition get_condition(Reader& from);
 
 }  // namespace gexp::worker

@@ -17,7 +17,7 @@
 namespace gexp::worker {
 namespace {
 
-using runtime::Backend;
+using device::Backend;
 
 /// Between the calls of one point there are microseconds; between points milliseconds, then sleeping costs nothing.
 constexpr double kSpin = 100e-6;
@@ -43,7 +43,7 @@ class Server {
         to.put(target.form).put(target.major).put(target.minor);
       });
       case Call::Accepts: {
-        runtime::Requirement requirement{call.get<runtime::Requirement::Kind>(), call.text(), 0, {}};
+        device::Requirement requirement{call.get<device::Requirement::Kind>(), call.text(), 0, {}};
         requirement.amount = call.get<std::uint64_t>();
         requirement.span = call.get<Span>();
         return done(backend_->accepts(requirement));
@@ -75,24 +75,24 @@ class Server {
         return number(backend_->texture(address, bytes));
       }
       case Call::Constant: {
-        const auto kernel = call.get<runtime::KernelId>();
+        const auto kernel = call.get<device::KernelId>();
         return number(backend_->constant(kernel, call.text()));
       }
       case Call::Load: {
-        runtime::KernelImage image;
-        image.form = call.get<runtime::Target::Form>();
+        device::KernelImage image;
+        image.form = call.get<device::Target::Form>();
         image.entry = call.text();
         const auto bytes = shared(channel, call.get<std::uint64_t>());
         image.bytes.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
         return number(backend_->load(image));
       }
       case Call::Launch: {
-        const auto kernel = call.get<runtime::KernelId>();
-        const auto shape = call.get<runtime::LaunchShape>();
+        const auto kernel = call.get<device::KernelId>();
+        const auto shape = call.get<device::LaunchShape>();
         const auto limit = call.get<double>();
-        std::vector<runtime::Argument> arguments(call.get<std::uint32_t>());
-        for (auto& argument : arguments) argument = call.get<runtime::Argument>();
-        return done(Result<runtime::Outcome>(backend_->launch(kernel, shape, arguments, limit)), [](Writer& to, const runtime::Outcome& outcome) { put(to, outcome); });
+        std::vector<device::Argument> arguments(call.get<std::uint32_t>());
+        for (auto& argument : arguments) argument = call.get<device::Argument>();
+        return done(Result<device::Outcome>(backend_->launch(kernel, shape, arguments, limit)), [](Writer& to, const device::Outcome& outcome) { put(to, outcome); });
       }
       case Call::Condition: {
         const auto now = backend_->condition(call.get<bool>());

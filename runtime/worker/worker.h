@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lang/base/result.h"
-#include "runtime/backend.h"
+#include "runtime/device/backend.h"
 
 /// A device driven by another process. What a kernel can do to a process (a fault after which the driver refuses it a new context,
 /// a kernel that never ends) it does to the worker; gexp kills that and starts another. docs/decisions/worker.md says why.
@@ -23,10 +23,10 @@ struct Options {
 ///
 /// After a fault that left the worker's device unusable, a launch beyond its limit, or the death of the worker, the next call
 /// starts a new one, and `losses()` has grown: allocations and kernels made before are gone.
-Result<std::unique_ptr<runtime::Backend>> open(Options options);
+Result<std::unique_ptr<device::Backend>> open(Options options);
 
 /// The worker's side: serves calls until the other end is gone, then ends the process. Needs the descriptors that the worker was started with.
 /// `open_device` is asked once. `parent`: who must be alive.
-[[noreturn]] void serve(const std::function<Result<std::unique_ptr<runtime::Backend>>()>& open_device, int parent);
+[[noreturn]] void serve(const std::function<Result<std::unique_ptr<device::Backend>>()>& open_device, int parent);
 
 }  // namespace gexp::worker

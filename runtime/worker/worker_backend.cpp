@@ -9,17 +9,17 @@
 namespace gexp::worker {
 namespace {
 
-using runtime::Outcome;
+using device::Outcome;
 
 constexpr std::size_t kPiece = std::size_t{64} << 20;  // of a copy: what the worker's and our memory share grows to no more
 
-class WorkerBackend final : public runtime::Backend {
+class WorkerBackend final : public device::Backend {
  public:
   explicit WorkerBackend(std::unique_ptr<Link> link) : link_(std::move(link)), device_(link_->device()) {}
 
-  const runtime::DeviceInfo& device() const override { return device_; }
-  runtime::Target target() const override { return link_->target(); }
-  Result<> accepts(const runtime::Requirement& requirement) const override {
+  const device::DeviceInfo& device() const override { return device_; }
+  device::Target target() const override { return link_->target(); }
+  Result<> accepts(const device::Requirement& requirement) const override {
     return plain(Writer().put(Call::Accepts).put(requirement.kind).text(requirement.path).put(requirement.amount).put(requirement.span));
   }
   Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t align) override { return number(Writer().put(Call::Allocate).put(bytes).put(align)); }
@@ -57,22 +57,22 @@ class WorkerBackend final : public runtime::Backend {
 
   Result<> flush(const std::string& level) override { return plain(Writer().put(Call::Flush).text(level)); }
   Result<std::uint64_t> texture(std::uint64_t address, std::uint64_t bytes) override { return number(Writer().put(Call::Texture).put(address).put(bytes)); }
-  Result<std::uint64_t> constant(runtime::KernelId kernel, const std::string& name) override {
+  Result<std::uint64_t> constant(device::KernelId kernel, const std::string& name) override {
     GEXP_CHECK(kernel < kernels_.size());
     return number(Writer().put(Call::Constant).put(kernels_[kernel].id).text(name));
   }
 
-  Result<runtime::KernelId> load(const runtime::KernelImage& image) override {
+  Result<device::KernelId> load(const device::KernelImage& image) override {
     auto shared = link_->room(image.bytes.size());
     if (!shared) return shared.error();
     std::memcpy(shared->data(), image.bytes.data(), image.bytes.size());
     auto answer = link_->answer(Writer().put(Call::Load).put(image.form).text(image.entry).put(std::uint64_t{image.bytes.size()}));
     if (!answer) return answer.error();
-    kernels_.push_back({answer->get<runtime::KernelId>(), link_->losses()});
-    return static_cast<runtime::KernelId>(kernels_.size() - 1);
+    kernels_.push_back({answer->get<device::KernelId>(), link_->losses()});
+    return static_cast<device::KernelId>(kernels_.size() - 1);
   }
 
-  Outcome launch(runtime::KernelId kernel, const runtime::LaunchShape& shape, std::span<const runtime::Argument> arguments, double time_limit) override {
+  Outcome launch(device::KernelId kernel, const device::LaunchShape& shape, std::span<const device::Argument> arguments, double time_limit) override {
     GEXP_CHECK(kernel < kernels_.size());
     if (link_->interrupted()) return {Outcome::Status::Interrupted, "interrupted before the launch", 0};
     if (kernels_[kernel].losses != link_->losses()) return {Outcome::Status::Fault, "the kernel was loaded before a fault and must be loaded again", 0};
@@ -91,7 +91,7 @@ class WorkerBackend final : public runtime::Backend {
     }
     return {Outcome::Status::Fault, what, 0};
   }
-  std::optional<runtime::Condition> condition(bool brief) override {
+  std::optional<device::Condition> condition(bool brief) override {
     if (!link_->running()) return std::nullopt;  // it is not worth a new worker
     auto answer = link_->answer(Writer().put(Call::Condition).put(brief));
     if (!answer || !answer->get<bool>()) return std::nullopt;
@@ -102,7 +102,7 @@ class WorkerBackend final : public runtime::Backend {
 
  private:
   struct Loaded {
-    runtime::KernelId id;  ///< the worker's
+    device::KernelId id;  ///< the worker's
     std::uint64_t losses;  ///< when it was loaded
   };
 
@@ -117,16 +117,16 @@ class WorkerBackend final : public runtime::Backend {
   }
 
   std::unique_ptr<Link> link_;
-  runtime::DeviceInfo device_;
+  device::DeviceInfo device_;
   std::vector<Loaded> kernels_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<runtime::Backend>> open(Options options) {
+Result<std::unique_ptr<device::Backend>> open(Options options) {
   auto link = std::make_unique<Link>(std::move(options));
   if (auto started = link->start(); !started) return started.error();
-  return std::unique_ptr<runtime::Backend>(std::make_unique<WorkerBackend>(std::move(link)));
+  return std::unique_ptr<device::Backend>(std::make_unique<WorkerBackend>(std::move(link)));
 }
 
 }  // namespace gexp::worker

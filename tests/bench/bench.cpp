@@ -11,10 +11,10 @@
 #include <fstream>
 #include <functional>
 
-#include "compiler/plan.h"
 #include "compiler/pipeline.h"
+#include "compiler/plan/plan.h"
 #include "runtime/jit/compiler.h"
-#include "runtime/session.h"
+#include "runtime/measure/session.h"
 #include "runtime/sim/sim.h"
 #include "tests/bench/findings.h"
 
@@ -129,12 +129,12 @@ Simulated simulate(const Source& source) {
     std::exit(1);
   }
   const auto before = sim::instructions_executed();
-  runtime::Kernels kernels(*compiler, {}, {});
-  runtime::RunResult result;
-  runtime::Progress silent;
+  measure::Kernels kernels(*compiler, {}, {});
+  result::RunResult result;
+  measure::Progress silent;
   const double seconds = median(3, [&] {
     result = {};
-    (void)runtime::run_session(*program, **backend, kernels, {}, silent, result);
+    (void)measure::run_session(*program, **backend, kernels, {}, silent, result);
   });
   return {seconds, static_cast<double>(sim::instructions_executed() - before) / 3};
 }

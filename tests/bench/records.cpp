@@ -11,9 +11,9 @@
 namespace gexp::bench {
 namespace {
 
-using infer::Point;
-using infer::Run;
-using infer::Table;
+using records::Point;
+using records::Run;
+using records::Table;
 
 constexpr std::int64_t kLine = 32;
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compiler/program.h"
-#include "runtime/infer/table.h"
+#include "runtime/records/table.h"
 
 /// Records as large as wanted, made without a device, for measuring what an answer costs.
 namespace gexp::bench {
@@ -14,7 +14,7 @@ namespace gexp::bench {
 struct Case {
   std::string name;
   compiler::Program program;  ///< of one stage with one find
-  infer::Table (*records)(std::size_t accesses);
+  records::Table (*records)(std::size_t accesses);
 };
 
 /// A case for each analysis, on records like those that its experiment makes: several points and runs, noise, classes, misses.

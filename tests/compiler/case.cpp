@@ -5,9 +5,9 @@
 #include <regex>
 #include <set>
 
-#include "compiler/expand.h"
 #include "compiler/pipeline.h"
-#include "compiler/plan.h"
+#include "compiler/plan/expand.h"
+#include "compiler/plan/plan.h"
 #include "tests/lang/support.h"
 
 namespace gexp::test {

@@ -4,12 +4,12 @@
 
 #include <cmath>
 
-#include "compiler/cost.h"
-#include "compiler/effort.h"
-#include "compiler/estimate.h"
-#include "compiler/full_sweep.h"
+#include "compiler/compile_budget.h"
 #include "compiler/ir/graph.h"
-#include "compiler/plan.h"
+#include "compiler/plan/cost.h"
+#include "compiler/plan/estimate.h"
+#include "compiler/plan/full_sweep.h"
+#include "compiler/plan/plan.h"
 #include "tests/compiler/compile.h"
 
 using namespace gexp;
@@ -17,7 +17,7 @@ using namespace gexp::compiler;
 
 namespace {
 
-constexpr Pace kPace{{1e-3, 1e-2}, {1e-6, 1e-5}, {1e-6, 1e-5}, {1e-7, 1e-6}, {0, 0.1}, 64};
+constexpr SpeedEstimate kPace{{1e-3, 1e-2}, {1e-6, 1e-5}, {1e-6, 1e-5}, {1e-7, 1e-6}, {0, 0.1}, 64};
 
 /// A stage with these sweeps (and whatever else stands before the pattern).
 std::string spec(const std::string& sweeps, const std::string& file = "", const std::string& repeat = "2..4 until stable(misses(lat))") {
@@ -142,7 +142,7 @@ TEST_CASE("a full sweep whose patterns have to be made to be counted is told fro
   CHECK_FALSE(counted.about);
   CHECK(counted.points == 16384);
   CHECK(counted.accesses == 2 * 3 * 16384.0 * 16385 / 2);  // two repetitions of three laps
-  const Effort effort(20'000'000);  // all of them would take over a thousand million
+  const CompileBudget budget(20'000'000);  // all of them would take over a thousand million
   const auto some = sweep("[i * 32B + w * 4B for i in 0..n div 32B - 1 for w in 0..i mod 2 * 0]");
   CHECK(some.about);
   CHECK(some.points == 16384);

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 
-#include "compiler/expand.h"
-#include "compiler/pattern.h"
-#include "compiler/template_text.h"
+#include "compiler/codegen/template_text.h"
+#include "compiler/formula/pattern.h"
+#include "compiler/plan/expand.h"
 #include "tests/compiler/compile.h"
 
 using namespace gexp;

@@ -78,7 +78,7 @@ TEST_CASE("sweeps and bodies that are too large are refused") {
 
 TEST_CASE("the experiments of the repository need a fraction of what a compile may cost") {
   compiler::Options options;
-  options.effort = compiler::kCompileEffort / 128;  // what the fuzzers allow
+  options.budget = compiler::kCompileUnits / 128;  // what the fuzzers allow
   for (const char* folder : {"experiments", "tests/cases/examples"}) {
     for (const auto& path : files_under(folder, ".gexp")) {
       CAPTURE(path.string());

@@ -2,7 +2,7 @@
 // What a file may not ask for, refused before anything starts (docs/language.md, Limits).
 #include <doctest/doctest.h>
 
-#include "compiler/plan.h"
+#include "compiler/plan/plan.h"
 #include "tests/compiler/compile.h"
 
 using namespace gexp;

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <random>
 
-#include "compiler/each_thread.h"
-#include "compiler/lower.h"
-#include "compiler/thread_range.h"
+#include "compiler/formula/each_thread.h"
+#include "compiler/formula/thread_range.h"
+#include "compiler/lower/lower.h"
 #include "tests/compiler/compile.h"
 
 using namespace gexp;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include "compiler/plan.h"
+#include "compiler/plan/plan.h"
 #include "tests/compiler/compile.h"
 
 using namespace gexp;

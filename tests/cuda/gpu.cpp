@@ -13,9 +13,9 @@
 #include "tests/jit/scene.h"
 
 using namespace gexp;
-using runtime::Backend;
-using runtime::Outcome;
-using runtime::Requirement;
+using device::Backend;
+using device::Outcome;
+using device::Requirement;
 using tests::Environment;
 
 namespace {
@@ -49,14 +49,14 @@ std::unique_ptr<Backend> device() {
   return std::move(*opened);
 }
 
-Outcome launch(Backend& backend, runtime::KernelId kernel, std::uint32_t end, double limit = 5,
-               runtime::LaunchShape shape = {}) {
-  const runtime::Argument argument{end, 4};
+Outcome launch(Backend& backend, device::KernelId kernel, std::uint32_t end, double limit = 5,
+               device::LaunchShape shape = {}) {
+  const device::Argument argument{end, 4};
   return backend.launch(kernel, shape, {&argument, 1}, limit);
 }
 
-runtime::KernelId kernel_on(Backend& backend) {
-  auto id = backend.load({runtime::Target::Form::Cubin, "image", "k"});
+device::KernelId kernel_on(Backend& backend) {
+  auto id = backend.load({device::Target::Form::Cubin, "image", "k"});
   REQUIRE(id);
   return *id;
 }
@@ -114,7 +114,7 @@ TEST_CASE_FIXTURE(Scene, "a device says what it is") {
   CHECK(info.ecc);
   CHECK_FALSE(info.driver.empty());
   const auto target = device()->target();
-  CHECK(target.form == runtime::Target::Form::Cubin);
+  CHECK(target.form == device::Target::Form::Cubin);
   CHECK(target.major == 9);
 }
 
@@ -184,12 +184,12 @@ TEST_CASE_FIXTURE(Scene, "memory: alignment, copies, links dense and sparse, and
 
 TEST_CASE_FIXTURE(Scene, "a kernel that does not load is E0801, with what the driver's compiler says") {
   const auto backend = device();
-  auto bad = backend->load({runtime::Target::Form::Ptx, "bad", "k"});
+  auto bad = backend->load({device::Target::Form::Ptx, "bad", "k"});
   REQUIRE_FALSE(bad);
   CHECK(bad.error().code == "E0801");
   REQUIRE(bad.error().notes.size() == 1);
   CHECK(bad.error().notes[0].message == "ptxas: it is bad");
-  CHECK(backend->load({runtime::Target::Form::Ptx, "good", "missing"}).error().code == "E0801");
+  CHECK(backend->load({device::Target::Form::Ptx, "good", "missing"}).error().code == "E0801");
 }
 
 TEST_CASE_FIXTURE(Scene, "a launch comes after the flush and the copies before it, which go through the default stream") {
@@ -253,7 +253,7 @@ TEST_CASE_FIXTURE(Scene, "when the driver gives no new context, every later call
   CHECK(launch(*backend, kernel, 700).status == Outcome::Status::Fault);
   CHECK(launch(*backend, kernel, 0).status == Outcome::Status::Fault);
   CHECK(backend->allocate(64).error().code == "E0803");
-  CHECK(backend->load({runtime::Target::Form::Cubin, "image", "k"}).error().code == "E0803");
+  CHECK(backend->load({device::Target::Form::Cubin, "image", "k"}).error().code == "E0803");
   CHECK(asks(*backend, Requirement::Kind::MemoryBytes, 1).error().code == "E0803");
 }
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <memory>
 
-#include "runtime/backend.h"
+#include "runtime/device/backend.h"
 #include "tests/differential/generate.h"
 
 namespace gexp::differential {
@@ -15,7 +15,7 @@ struct Campaign {
   Limits limits;
   int shrunk = 3;   ///< failing kernels that are made small before they are shown
   int shown = 10;   ///< after so many failures it ends
-  std::function<Result<std::unique_ptr<runtime::Backend>>()> open;  ///< afresh for some dozens of kernels: devices keep the code they load
+  std::function<Result<std::unique_ptr<device::Backend>>()> open;  ///< afresh for some dozens of kernels: devices keep the code they load
   std::FILE* log = stdout;
 };
 

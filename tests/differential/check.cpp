@@ -60,7 +60,7 @@ void compare(const Program& p, const Memory& expected, const Memory& found, Verd
 /// Global memory on the device for one launch.
 class Buffer {
  public:
-  Buffer(runtime::Backend& backend, const std::vector<std::byte>& content) : backend_(backend) {
+  Buffer(device::Backend& backend, const std::vector<std::byte>& content) : backend_(backend) {
     auto address = backend.allocate(std::max<std::uint64_t>(content.size(), 16), 256);
     if (!address) return;
     address_ = *address;
@@ -73,17 +73,17 @@ class Buffer {
   }
   bool read(std::vector<std::byte>& content) { return backend_.read(address_, content).ok(); }
   [[nodiscard]] bool ok() const { return ok_; }
-  [[nodiscard]] runtime::Argument argument() const { return {address_, 8}; }
+  [[nodiscard]] device::Argument argument() const { return {address_, 8}; }
 
  private:
-  runtime::Backend& backend_;
+  device::Backend& backend_;
   std::uint64_t address_ = 0;
   bool ok_ = false;
 };
 
 }  // namespace
 
-Result<std::vector<runtime::KernelImage>> compile(jit::Compiler& compiler, std::span<const Program> programs, runtime::Target target) {
+Result<std::vector<device::KernelImage>> compile(jit::Compiler& compiler, std::span<const Program> programs, device::Target target) {
   jit::Request request;
   request.source = print_all(programs);
   request.name = "differential.cu";
@@ -92,12 +92,12 @@ Result<std::vector<runtime::KernelImage>> compile(jit::Compiler& compiler, std::
   request.options = {"--fmad=false", "--disable-warnings"};
   auto compiled = compiler.compile(request);
   if (!compiled) return compiled.error();
-  std::vector<runtime::KernelImage> images(programs.size(), compiled->image);
+  std::vector<device::KernelImage> images(programs.size(), compiled->image);
   for (std::size_t i = 0; i < programs.size(); ++i) images[i].entry = programs[i].entry();
   return images;
 }
 
-Verdict check(runtime::Backend& backend, const runtime::KernelImage& image, const Program& program) {
+Verdict check(device::Backend& backend, const device::KernelImage& image, const Program& program) {
   Verdict verdict;
   const auto end = [&](Verdict::Kind kind, const std::string& what) {
     verdict.kind = kind, verdict.what = what;
@@ -108,9 +108,9 @@ Verdict check(runtime::Backend& backend, const runtime::KernelImage& image, cons
   Memory expected = initial_memory(program);
   Buffer input(backend, expected.input), output(backend, expected.output), counters(backend, expected.counters);
   if (!input.ok() || !output.ok() || !counters.ok()) return end(Verdict::Kind::Fault, "no memory");
-  runtime::LaunchShape shape;
+  device::LaunchShape shape;
   shape.block = program.block, shape.grid = program.grid;
-  const runtime::Argument arguments[] = {input.argument(), output.argument(), counters.argument(), {program.parameter32, 4}, {program.parameter64, 8}};
+  const device::Argument arguments[] = {input.argument(), output.argument(), counters.argument(), {program.parameter32, 4}, {program.parameter64, 8}};
   const auto outcome = backend.launch(*kernel, shape, arguments, 60);
   if (!outcome.done()) return end(Verdict::Kind::Fault, outcome.what);
   Memory found = expected;

@@ -2,7 +2,7 @@
 #pragma once
 #include <span>
 
-#include "runtime/backend.h"
+#include "runtime/device/backend.h"
 #include "runtime/jit/compiler.h"
 #include "tests/differential/program.h"
 
@@ -18,9 +18,9 @@ struct Verdict {
 };
 
 /// One compilation for all: the images differ in their entries only.
-Result<std::vector<runtime::KernelImage>> compile(jit::Compiler& compiler, std::span<const Program> programs, runtime::Target target);
+Result<std::vector<device::KernelImage>> compile(jit::Compiler& compiler, std::span<const Program> programs, device::Target target);
 
 /// Loads, launches, and compares all of the memory that the kernel may write with what the host writes. NaNs are equal.
-Verdict check(runtime::Backend& backend, const runtime::KernelImage& image, const Program& program);
+Verdict check(device::Backend& backend, const device::KernelImage& image, const Program& program);
 
 }  // namespace gexp::differential

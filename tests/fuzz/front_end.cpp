@@ -4,16 +4,16 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/emit.h"
+#include "compiler/codegen/emit.h"
 #include "compiler/pipeline.h"
-#include "compiler/plan.h"
+#include "compiler/plan/plan.h"
 
 using namespace gexp;
 
 namespace {
 
 // Instrumented code is ten times slower. The experiments of the repository need less (tests/compiler/hostile_test.cpp).
-constexpr std::int64_t kEffort = compiler::kCompileEffort / 128;
+constexpr std::int64_t kUnits = compiler::kCompileUnits / 128;
 
 void look_at(const Diagnostic& diagnostic, const Source& source) {
   GEXP_CHECK(diagnostic.code.size() == 5 && !diagnostic.message.empty());
@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto texts = files(std::string(reinterpret_cast<const char*>(data), size));
   const Source source("fuzz.gexp", texts[0]);
   compiler::Options options;
-  options.effort = kEffort;
+  options.budget = kUnits;
   options.load = [&](const std::string& path, const std::string&) -> Result<lang::LoadedText> {
     for (std::size_t i = 1; i < texts.size(); ++i) {
       if (path == std::to_string(i) + ".gexp") return lang::LoadedText{path, texts[i]};
@@ -47,7 +47,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   GEXP_CHECK(program.has_value() != diagnostics.has_errors());
   for (const auto& diagnostic : diagnostics.sorted()) look_at(diagnostic, source);
   if (!program) return 0;
-  const compiler::Effort effort(kEffort);
+  const compiler::CompileBudget budget(kUnits);
   const auto scope = compiler::file_scope(*program);
   if (!scope) {
     look_at(scope.error(), source);

@@ -18,10 +18,10 @@
 #include "runtime/jit/compiler.h"
 
 using namespace gexp;
-using runtime::Argument;
-using runtime::Backend;
-using runtime::LaunchShape;
-using runtime::Outcome;
+using device::Argument;
+using device::Backend;
+using device::LaunchShape;
+using device::Outcome;
 
 namespace {
 
@@ -63,7 +63,7 @@ jit::Compiler& compiler() {
   return *opened;  // none is a failed check of Result: this is also called outside doctest
 }
 
-runtime::KernelId kernel(Backend& backend, const char* entry) {
+device::KernelId kernel(Backend& backend, const char* entry) {
   auto compiled = compiler().compile({kSource, "gpu.cu", entry, backend.target(), {}});
   GEXP_CHECK(compiled.ok());
   auto id = backend.load(compiled->image);
@@ -80,7 +80,7 @@ std::unique_ptr<Backend> device() {
 Argument pointer(std::uint64_t address) { return {address, 8}; }
 Argument word32(std::uint32_t value) { return {value, 4}; }
 
-Outcome launch(Backend& backend, runtime::KernelId id, std::vector<Argument> arguments, LaunchShape shape = {},
+Outcome launch(Backend& backend, device::KernelId id, std::vector<Argument> arguments, LaunchShape shape = {},
                double limit = 20) {
   return backend.launch(id, shape, arguments, limit);
 }
@@ -274,9 +274,9 @@ TEST_CASE("an interrupt ends the wait and leaves the device usable") {
 
 TEST_CASE("code for another device, and text that is none, are E0801") {
   const auto backend = device();
-  CHECK(backend->load({runtime::Target::Form::Ptx, ".version 6.0\nnonsense\n", "k"}).error().code == "E0801");
+  CHECK(backend->load({device::Target::Form::Ptx, ".version 6.0\nnonsense\n", "k"}).error().code == "E0801");
   const int other = backend->target().major == 7 ? 90 : 75;
-  auto compiled = compiler().compile({kSource, "gpu.cu", "store", {runtime::Target::Form::Cubin, other / 10, other % 10}, {}});
+  auto compiled = compiler().compile({kSource, "gpu.cu", "store", {device::Target::Form::Cubin, other / 10, other % 10}, {}});
   if (compiled) CHECK(backend->load(compiled->image).error().code == "E0801");
 }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kLines = 64, kLaps = 16;
 
 /// A point whose lap visits each of 64 lines twice in a row; `cost(line, lap, second)` in cycles, `scatter` its standard deviation.
-infer::Point pairs(double n, std::size_t runs, double scatter, const std::function<double(std::int64_t, std::int64_t, bool)>& cost) {
+records::Point pairs(double n, std::size_t runs, double scatter, const std::function<double(std::int64_t, std::int64_t, bool)>& cost) {
   static Noise noise(7);
   auto made = test::point(n, 2 * kLines, kLaps, runs, [&](std::size_t, std::size_t access) {
     const auto step = static_cast<std::int64_t>(access) % (2 * kLines), lap = static_cast<std::int64_t>(access) / (2 * kLines);
@@ -58,7 +58,7 @@ TEST_CASE("first visits that are a little slower throughout are no class") {
 
 TEST_CASE("a wide mode is one however its smoothing window grows") {
   Noise noise(3);
-  std::vector<infer::Point> points;  // around 200 ticks, where half a percent of the value passes a whole tick
+  std::vector<records::Point> points;  // around 200 ticks, where half a percent of the value passes a whole tick
   for (int n = 1; n <= 8; ++n) points.push_back(test::point(1024.0 * n, 64, 16, 8, [&](std::size_t, std::size_t) { return static_cast<std::uint32_t>(std::lround(195 + 3.5 * noise())); }));
   CHECK(infer::classify(test::table(std::move(points))).list.size() == 1);
 }

@@ -16,9 +16,9 @@ namespace {
 using Cost = std::function<double(std::int64_t lines, std::size_t access)>;
 
 /// Ten footprints of 8 lines more each, measured one after the other, while the clock's pace moves as `pace` says of the time from 0 to 1.
-infer::Table measured(const Cost& cost, const std::function<double(double)>& pace, std::size_t runs = 5, double jitter = 0, bool backwards = false) {
+records::Table measured(const Cost& cost, const std::function<double(double)>& pace, std::size_t runs = 5, double jitter = 0, bool backwards = false) {
   constexpr int kPoints = 10;
-  std::vector<infer::Point> points;
+  std::vector<records::Point> points;
   std::uint32_t random = 1;
   for (int p = 1; p <= kPoints; ++p) {
     const std::int64_t lines = 8 * p;
@@ -132,7 +132,7 @@ TEST_CASE("a class that lies on the drift is told from it or left undetermined, 
 
 TEST_CASE("two states that a run may be in are no drift") {
   // A TLB that happens to hold the page or not: the first run of each point is slower as a whole.
-  std::vector<infer::Point> points;
+  std::vector<records::Point> points;
   for (int p = 1; p <= 6; ++p) {
     points.push_back(test::point(256.0 * p, 8 * p, 4, 5, [p](std::size_t run, std::size_t) { return p > 4 ? 339u : run == 0 ? 204u : 198u; }));
   }

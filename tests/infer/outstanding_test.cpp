@@ -24,9 +24,9 @@ struct Table {
 };
 
 /// As the simulator and Lashgar15's figures have it: 400 cycles for each time that the table fills, some for each instruction and line.
-infer::Table times(const Table& full, double share = 0, std::uint64_t seed = 1, const std::vector<double>& merges = {1, 2, 4, 8, 16, 32}, double most = 1024, double first_load = 1, double load_step = 1) {
-  infer::Table made;
-  made.stage = "s", made.timed = "t", made.timing = infer::Table::Timing::Total, made.columns = {"loads", "merge", "threads"};
+records::Table times(const Table& full, double share = 0, std::uint64_t seed = 1, const std::vector<double>& merges = {1, 2, 4, 8, 16, 32}, double most = 1024, double first_load = 1, double load_step = 1) {
+  records::Table made;
+  made.stage = "s", made.timed = "t", made.timing = records::Table::Timing::Total, made.columns = {"loads", "merge", "threads"};
   Noise noise(seed);
   for (double loads = first_load; loads <= 4; loads += load_step) {
     for (const double merge : merges) {
@@ -42,7 +42,7 @@ infer::Table times(const Table& full, double share = 0, std::uint64_t seed = 1, 
   return made;
 }
 
-infer::Finding outstanding(const infer::Table& table) { return test::ask_in(kStage, table, "structure", kOutstanding); }
+infer::Finding outstanding(const records::Table& table) { return test::ask_in(kStage, table, "structure", kOutstanding); }
 std::string kind(const infer::Finding& finding) {
   const auto* fields = finding.value.get<Fields>();
   return fields ? *fields->at("kind").get<std::string>() : "undetermined: " + finding.why;
@@ -104,7 +104,7 @@ TEST_CASE("where issuing takes longer than a latency, nothing is concluded from 
 namespace {
 
 /// As `times`, with what every fourth warp adds for all curves: `delays[i]` from the warp 4 * (i + 1) on.
-infer::Table delayed(const Table& full, const std::vector<double>& delays) {
+records::Table delayed(const Table& full, const std::vector<double>& delays) {
   auto table = times(full);
   for (auto& point : table.points) {
     const auto rounds = static_cast<std::size_t>((point.at["threads"].get<Number>()->number - 1) / 128);
@@ -202,8 +202,8 @@ TEST_CASE("a jump where a curve is low is seen although it is small where the cu
 
 TEST_CASE("a steep slope is no jump, and a jump on it is one") {
   const auto jumps = [](const std::vector<double>& ys) {
-    infer::Table made;
-    made.stage = "s", made.timed = "t", made.timing = infer::Table::Timing::Total, made.columns = {"threads"};
+    records::Table made;
+    made.stage = "s", made.timed = "t", made.timing = records::Table::Timing::Total, made.columns = {"threads"};
     for (std::size_t i = 0; i < ys.size(); ++i) made.points.push_back(test::point_of({{"threads", Value(8.0 * static_cast<double>(i + 1))}, {"y", Value(ys[i], kCycles)}}));
     const auto finding = test::ask_in(kStage, made, "list", "spikes(y over threads)");
     std::vector<double> before;
@@ -232,9 +232,9 @@ struct Beside {
 };
 
 /// Launches where issuing and using what came takes as long as a latency, with misses and with hits.
-infer::Table beside_hits(const Beside& device) {
-  infer::Table made;
-  made.stage = "s", made.timed = "t", made.timing = infer::Table::Timing::Total, made.columns = {"loads", "merge", "near", "threads"};
+records::Table beside_hits(const Beside& device) {
+  records::Table made;
+  made.stage = "s", made.timed = "t", made.timing = records::Table::Timing::Total, made.columns = {"loads", "merge", "near", "threads"};
   Noise noise(device.seed);
   for (double loads = 1; loads <= 4; ++loads) {
     for (const double merge : {2.0, 4.0, 8.0, 16.0, 32.0}) {

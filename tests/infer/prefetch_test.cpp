@@ -14,8 +14,8 @@ constexpr std::int64_t kStride = 128;
 /// Slow or fast, by where a walk began and the distance from there.
 using Slow = std::function<bool(std::int64_t first, std::int64_t distance)>;
 
-infer::Table walks(const std::vector<std::int64_t>& starts, std::int64_t span, const Slow& slow, double stray = 0, std::size_t runs = 5) {
-  std::vector<infer::Point> points;
+records::Table walks(const std::vector<std::int64_t>& starts, std::int64_t span, const Slow& slow, double stray = 0, std::size_t runs = 5) {
+  std::vector<records::Point> points;
   std::mt19937_64 engine(7);
   for (const auto first : starts) {
     const auto lap = (span - first) / kStride;
@@ -37,7 +37,7 @@ const std::vector<std::int64_t> kStarts = {0, 3 * 1024 + 128, 10 * 1024};
 constexpr std::int64_t kSpan = 256 * 1024;
 const auto kEnds = [](std::int64_t, std::int64_t distance) { return distance % (40 * 1024) == 0; };
 
-infer::Finding prefetch(const infer::Table& table, const std::string& above = "") { return test::ask(table, "B", "prefetch(lat" + above + ")"); }
+infer::Finding prefetch(const records::Table& table, const std::string& above = "") { return test::ask(table, "B", "prefetch(lat" + above + ")"); }
 double number(const infer::Finding& finding) {
   REQUIRE_MESSAGE(finding.status == infer::Finding::Status::Found, finding.why);
   return finding.value.get<Number>()->number;

@@ -20,9 +20,9 @@ const std::string kStage = "  sweep x in 1..64\n  sweep inflight in 32B..64KiB t
 
 const auto kCorner = [](double x) { return std::min(4 * x, 80.0); };
 
-infer::Table rates(const std::vector<double>& xs, const Shape& shape, double share = 0, std::uint64_t seed = 1, double g = 1) {
-  infer::Table made;
-  made.stage = "s", made.timed = "t", made.timing = infer::Table::Timing::Total, made.columns = {"x", "g"};
+records::Table rates(const std::vector<double>& xs, const Shape& shape, double share = 0, std::uint64_t seed = 1, double g = 1) {
+  records::Table made;
+  made.stage = "s", made.timed = "t", made.timing = records::Table::Timing::Total, made.columns = {"x", "g"};
   Noise noise(seed);
   for (const double x : xs) {
     const double y = shape(x) * (1 + share * noise());
@@ -39,7 +39,7 @@ std::vector<double> steps(int last, int step = 1) {
 
 const std::vector<double> kDoubling = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512};
 
-infer::Finding saturation(const infer::Table& table, const std::string& rest = "") { return test::ask_in(kStage, table, "structure", "saturation(y over x" + rest + ")"); }
+infer::Finding saturation(const records::Table& table, const std::string& rest = "") { return test::ask_in(kStage, table, "structure", "saturation(y over x" + rest + ")"); }
 bool says(const infer::Finding& finding, const char* words) { return finding.why.find(words) != std::string::npos; }
 
 }  // namespace

@@ -13,8 +13,8 @@ namespace gexp::test {
 /// Records made by hand: points of one sweep `n`, a ring of `steps` lines of 32 B each, ticks by (run, access).
 using Ticks = std::function<std::uint32_t(std::size_t run, std::size_t access)>;
 
-inline infer::Point point(double n, std::int64_t steps, std::int64_t laps, std::size_t runs, const Ticks& ticks) {
-  infer::Point made;
+inline records::Point point(double n, std::int64_t steps, std::int64_t laps, std::size_t runs, const Ticks& ticks) {
+  records::Point made;
   made.at["n"] = Value(n, kBytes);
   Pattern ring;
   ring.steps = steps;
@@ -23,15 +23,15 @@ inline infer::Point point(double n, std::int64_t steps, std::int64_t laps, std::
   made.steps = steps * laps;
   made.overhead = 10;
   for (std::size_t r = 0; r < runs; ++r) {
-    infer::Run run;
+    records::Run run;
     for (std::size_t a = 0; a < static_cast<std::size_t>(made.steps); ++a) run.ticks.push_back(ticks(r, a));
     made.runs.push_back(std::move(run));
   }
   return made;
 }
 
-inline infer::Table table(std::vector<infer::Point> points) {
-  infer::Table made;
+inline records::Table table(std::vector<records::Point> points) {
+  records::Table made;
   made.stage = "s";
   made.timed = "lat";
   made.columns = {"n"};
@@ -40,7 +40,7 @@ inline infer::Table table(std::vector<infer::Point> points) {
 }
 
 /// Asks one question of a table; `stage` is what a stage says before its find.
-inline infer::Finding ask_in(const std::string& stage, const infer::Table& table, const std::string& type, const std::string& analysis) {
+inline infer::Finding ask_in(const std::string& stage, const records::Table& table, const std::string& type, const std::string& analysis) {
   const Source source("t.gexp", "gexp 1\nexperiment t\nmemory A: u32[1MiB] in global\nstage s {\n" + stage + "  find f: " + type + " = " + analysis + "\n}\n");
   Diagnostics diagnostics;
   const auto program = compiler::compile(source, {}, diagnostics);
@@ -54,14 +54,14 @@ inline infer::Finding ask_in(const std::string& stage, const infer::Table& table
 }
 
 /// The same of a table of walks over a ring.
-inline infer::Finding ask(const infer::Table& table, const std::string& type, const std::string& analysis) {
+inline infer::Finding ask(const records::Table& table, const std::string& type, const std::string& analysis) {
   return ask_in("  sweep n in 32B..64KiB times 2\n  pattern ring = uniform(stride: 32B, span: n)\n  launch grid 1 block 1\n"
                 "  timed lat each { chase A by ring laps 2 }\n", table, type, analysis);
 }
 
 /// A point without a walk: its values, and one run that says nothing.
-inline infer::Point point_of(std::map<std::string, Value> at) {
-  infer::Point made;
+inline records::Point point_of(std::map<std::string, Value> at) {
+  records::Point made;
   made.at = std::move(at);
   made.runs.push_back({{100}, {0}, 0});
   return made;

@@ -15,7 +15,7 @@
 
 using namespace gexp;
 using jit::Compiler;
-using runtime::Target;
+using device::Target;
 using tests::Environment;
 using tests::Folder;
 namespace fs = std::filesystem;

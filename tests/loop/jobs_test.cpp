@@ -10,7 +10,7 @@
 
 using namespace gexp;
 using namespace gexp::test;
-using End = runtime::RunResult::End;
+using End = result::RunResult::End;
 
 namespace {
 
@@ -30,27 +30,27 @@ const std::string kMany = kHead + "stage coarse {\nsweep n in 1KiB..64KiB times 
                           "stage named {\nsweep n in [4KiB, 24KiB, 8KiB]\nskip n == 8KiB why \"a test\"\nlaunch grid 1 block 1\npattern ring = uniform(stride: 32B, span: n)\n"
                           "timed t total { chase A by ring laps 2 via nc }\nrepeat 3..20 until ci(median(t)) < 0.01%\nfind v: cycles = value(median(t), n: 4KiB)\n}\n";
 
-std::string text(runtime::RunResult result) {
+std::string text(result::RunResult result) {
   result.seconds = 0;
   for (auto& stage : result.stages) stage.seconds = stage.answering = 0, stage.effort = {};
   for (auto& kernel : result.kernels) kernel.seconds = 0, kernel.from_cache = true;
   return to_json(result);
 }
 
-runtime::RunResult with_jobs(const std::string& spec, std::size_t jobs, const std::vector<Edit>& edits = kNoisy, std::uint64_t seed = 3) {
-  runtime::SessionOptions options;
+result::RunResult with_jobs(const std::string& spec, std::size_t jobs, const std::vector<Edit>& edits = kNoisy, std::uint64_t seed = 3) {
+  measure::SessionOptions options;
   options.jobs = jobs;
   return run_text(spec, "gtx780", edits, seed, options);
 }
 
-const infer::Point* point_at(const runtime::RunResult& result, double n) {
+const records::Point* point_at(const result::RunResult& result, double n) {
   for (const auto& point : result.stages.at(0).table.points) {
     if (point.at.at("n").get<Number>()->number == n) return &point;
   }
   return nullptr;
 }
 
-std::vector<std::vector<std::uint32_t>> ticks(const infer::Point* point) {
+std::vector<std::vector<std::uint32_t>> ticks(const records::Point* point) {
   REQUIRE(point);
   std::vector<std::vector<std::uint32_t>> all;
   for (const auto& run : point->runs) all.push_back(run.ticks);
@@ -86,7 +86,7 @@ TEST_CASE("a device of which there is one, as a GPU is, gives the same answers; 
     auto opened = sim::open("gtx780");
     REQUIRE(opened.ok());
     Forwarding one(std::move(*opened));
-    runtime::SessionOptions options;
+    measure::SessionOptions options;
     options.jobs = jobs;
     return run_on(kMany, one, options);
   };
@@ -130,7 +130,7 @@ TEST_CASE("an interrupt ends all workers and keeps what they had measured") {
   const std::string spec = kHead + "stage s {\nsweep n in 1KiB..64KiB step 32B\n" + kChase + "repeat 3\nfind h: cycles = fastest(lat)\n}\nstage t {\nsweep n in 1KiB..2KiB step 32B\n" + kChase +
                            "repeat 3\nfind h: cycles = fastest(lat)\n}\n";
   std::atomic<int> asked{0};
-  runtime::SessionOptions options;
+  measure::SessionOptions options;
   options.jobs = 4;
   options.interrupted = [&] { return ++asked > 120; };
   const auto result = run_text(spec, "gtx780", {}, 3, options);
@@ -149,7 +149,7 @@ TEST_CASE("an interrupt ends all workers and keeps what they had measured") {
 
 TEST_CASE("a time budget ends all workers and keeps what they had measured") {
   const std::string spec = kHead + "stage s {\nsweep n in 1KiB..200KiB step 32B\n" + kChase + "repeat 100\nfind h: cycles = fastest(lat)\n}\n";
-  runtime::SessionOptions options;
+  measure::SessionOptions options;
   options.jobs = 3;
   options.time_limit = 0.3;
   const auto result = run_text(spec, "gtx780", {}, 3, options);

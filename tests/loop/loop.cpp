@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "compiler/pipeline.h"
+#include "runtime/device/facts.h"
 #include "runtime/jit/compiler.h"
-#include "runtime/device_facts.h"
 #include "runtime/sim/sim.h"
 
 namespace gexp::test {
@@ -22,7 +22,7 @@ std::string read(const std::string& path) {
   return text.str();
 }
 
-const infer::Finding* find(const runtime::RunResult& result, const std::string& id) {
+const infer::Finding* find(const result::RunResult& result, const std::string& id) {
   for (const auto& finding : result.findings) {
     if (finding.id == id) return &finding;
   }
@@ -31,12 +31,12 @@ const infer::Finding* find(const runtime::RunResult& result, const std::string& 
 
 }  // namespace
 
-runtime::RunResult run_loop(const std::string& experiment, const std::string& model, const std::vector<Edit>& edits, std::uint64_t seed) {
+result::RunResult run_loop(const std::string& experiment, const std::string& model, const std::vector<Edit>& edits, std::uint64_t seed) {
   return run_text(read(std::string(GEXP_SOURCE_DIR) + "/experiments/" + experiment), model, edits, seed);
 }
 
-runtime::RunResult run_text(const std::string& spec, const std::string& model, const std::vector<Edit>& edits, std::uint64_t seed,
-                            const runtime::SessionOptions& session) {
+result::RunResult run_text(const std::string& spec, const std::string& model, const std::vector<Edit>& edits, std::uint64_t seed,
+                            const measure::SessionOptions& session) {
   auto text = read(std::string(GEXP_SOURCE_DIR) + "/runtime/sim/models/" + model + ".toml");
   for (const auto& edit : edits) {
     const auto at = text.find(edit.from);
@@ -51,7 +51,7 @@ runtime::RunResult run_text(const std::string& spec, const std::string& model, c
   return run_on(spec, **backend, session);
 }
 
-runtime::RunResult run_on(const std::string& spec_text, runtime::Backend& backend, const runtime::SessionOptions& options) {
+result::RunResult run_on(const std::string& spec_text, device::Backend& backend, const measure::SessionOptions& options) {
   const Source spec("spec.gexp", spec_text);
   Diagnostics diagnostics;
   auto program = compiler::compile(spec, {}, diagnostics);
@@ -61,17 +61,17 @@ runtime::RunResult run_on(const std::string& spec_text, runtime::Backend& backen
   auto compiler = jit::Compiler::open();
   REQUIRE_MESSAGE(compiler.ok(), "NVRTC is missing");
 
-  runtime::Kernels kernels(*compiler, {}, backend.target());
-  runtime::RunResult result;
+  measure::Kernels kernels(*compiler, {}, backend.target());
+  result::RunResult result;
   result.device = backend.device();
-  program->device = runtime::device_facts(result.device);
-  runtime::Progress silent;
-  const auto done = runtime::run_session(*program, backend, kernels, options, silent, result);
+  program->device = device::device_facts(result.device);
+  measure::Progress silent;
+  const auto done = measure::run_session(*program, backend, kernels, options, silent, result);
   REQUIRE_MESSAGE(done.ok(), (done.ok() ? std::string() : render(done.error(), &spec)));
   return result;
 }
 
-std::string found(const runtime::RunResult& result, const std::string& id, const std::string& field) {
+std::string found(const result::RunResult& result, const std::string& id, const std::string& field) {
   const auto* finding = find(result, id);
   if (!finding) return "no such finding";
   if (finding->status != infer::Finding::Status::Found) return "undetermined: " + finding->why;
@@ -81,7 +81,7 @@ std::string found(const runtime::RunResult& result, const std::string& id, const
   return fields && at != fields->end() ? show(at->second) : "no such field";
 }
 
-std::vector<double> numbers(const runtime::RunResult& result, const std::string& id, const std::string& field) {
+std::vector<double> numbers(const result::RunResult& result, const std::string& id, const std::string& field) {
   std::vector<double> all;
   const auto* finding = find(result, id);
   const auto* fields = finding ? finding->value.get<Fields>() : nullptr;
@@ -92,7 +92,7 @@ std::vector<double> numbers(const runtime::RunResult& result, const std::string&
   return all;
 }
 
-int count(const runtime::RunResult& result, runtime::Judgement::Status status) {
+int count(const result::RunResult& result, result::Judgement::Status status) {
   int n = 0;
   for (const auto& judged : result.expectations) n += judged.status == status ? 1 : 0;
   return n;

@@ -8,7 +8,7 @@
 #include <algorithm>
 
 using namespace gexp::test;
-using Status = gexp::runtime::Judgement::Status;
+using Status = gexp::result::Judgement::Status;
 
 namespace {
 

@@ -9,13 +9,13 @@ using namespace gexp;
 
 namespace {
 
-runtime::StageResult stage_of(const std::string& sweeps, const std::string& repeat, const std::string& more = "") {
+result::StageResult stage_of(const std::string& sweeps, const std::string& repeat, const std::string& more = "") {
   const auto result = test::run_text("gexp 1\nexperiment t\nmemory A: u32[1MiB] in global\nstage s {\n" + sweeps + "\n" + more +
                                          "\npattern ring = uniform(stride: 32B, span: n)\nlaunch grid 1 block 1\nwarm { chase A by ring laps 2 via nc }\ntimed lat each { chase A by ring laps 2 via nc }\n" +
                                          repeat + "\nfind C: B = last_flat(misses(lat) over n)\n}\n",
                                      "gtx780");
   CHECK(test::found(result, "s.C") == "12 KiB");
-  const auto again = runtime::from_json(runtime::to_json(result), "t.json");
+  const auto again = result::from_json(result::to_json(result), "t.json");
   REQUIRE(again.ok());
   const auto& stage = again->stages.at(0);
   REQUIRE(stage.spent.has_value() == result.stages.at(0).spent.has_value());
@@ -27,7 +27,7 @@ runtime::StageResult stage_of(const std::string& sweeps, const std::string& repe
   return result.stages.at(0);
 }
 
-double ticks_of(const runtime::StageResult& stage) {
+double ticks_of(const result::StageResult& stage) {
   double all = 0;
   for (const auto& point : stage.table.points) {
     for (const auto& run : point.runs) all += static_cast<double>(run.ticks.size());

@@ -21,14 +21,14 @@ const std::string kDense = "uniform(stride: 32B, span: n)", kFirst = "find f: B 
 bool says(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
 
 /// Undetermined, for a reason that has these words in it, and what would decide.
-void undecided(const gexp::runtime::RunResult& result, const std::string& id, const std::string& words) {
+void undecided(const gexp::result::RunResult& result, const std::string& id, const std::string& words) {
   const auto text = found(result, id);
   CHECK_MESSAGE(text.rfind("undetermined: ", 0) == 0, id << ": " << text);
   CHECK_MESSAGE(says(text, words), id << ": " << text);
   CHECK_MESSAGE(says(text, "would decide"), id << ": " << text);
 }
 
-const std::string& why(const gexp::runtime::RunResult& result, const std::string& id) {
+const std::string& why(const gexp::result::RunResult& result, const std::string& id) {
   for (const auto& finding : result.findings) {
     if (finding.id == id) return finding.why;
   }

@@ -12,12 +12,12 @@
 
 using namespace gexp;
 using namespace gexp::report;
-using runtime::Dot;
+using result::Dot;
 
 namespace {
 
-runtime::Figure staircase() {
-  runtime::Figure figure{"capacity", {"n", kBytes, true}, {"median(lat)", kCycles, false}, {{"", {}}}, {{"capacity.C", "12 KiB", 12288, {}, false}}};
+result::Figure staircase() {
+  result::Figure figure{"capacity", {"n", kBytes, true}, {"median(lat)", kCycles, false}, {{"", {}}}, {{"capacity.C", "12 KiB", 12288, {}, false}}};
   for (double n = 1024; n <= 65536; n *= 2) figure.series[0].dots.push_back({n, n > 12288 ? 220.0 : 110.0, true});
   return figure;
 }
@@ -72,13 +72,13 @@ TEST_CASE("a page keeps to itself whatever its names are") {
   compiler::Program program;
   program.experiment = "x";
   program.doc = "</title><script>alert(1)</script>{{data}}";
-  runtime::RunResult result;
+  result::RunResult result;
   result.experiment = "x";
   result.device.kind = "simulated";
   result.device.name = "\"><script>alert(2)</script>";
   result.spec_text = "# </pre></code><script>alert(3)</script>\ngexp 1";
   result.findings.push_back({.id = "s.<i>", .value = Value("<img src=x>"), .unit = "name", .interval = {}, .confidence = 0.99, .status = infer::Finding::Status::Found, .why = "</td>", .evidence = "a & b"});
-  runtime::Figures figures;
+  result::Figures figures;
   figures.plots.push_back(staircase());
   figures.plots[0].series[0].name = "</script><script>alert(4)</script>";
   const auto page = html(program, result, figures);
@@ -125,7 +125,7 @@ TEST_CASE("series are told apart by colour, or by letters without it") {
 }
 
 TEST_CASE("one point, and a value below zero, are drawn") {
-  runtime::Figure figure{"s", {"n", {}, true}, {"y", {}, true}, {{"", {{-1, -5, true}}}}, {}};
+  result::Figure figure{"s", {"n", {}, true}, {"y", {}, true}, {{"", {{-1, -5, true}}}}, {}};
   CHECK(has(plot_text(figure, 80, false), "y over n\n"));
 }
 
@@ -145,7 +145,7 @@ TEST_CASE("the hierarchy holds what was found and nothing else") {
   stage("near", "near.C", "last_flat", {});
   stage("line", "line.b", "first_flat", {1});
   stage("other", "other.b", "first_flat", {});
-  runtime::RunResult result;
+  result::RunResult result;
   CHECK(hierarchy_svg(memory_levels(program, result)).empty());
   const auto found = [&](const char* id, double bytes) { result.findings.push_back({id, Value(bytes, kBytes), "B", {}, 0.99, infer::Finding::Status::Found, "", ""}); };
   found("far.C", 65536);

@@ -7,7 +7,7 @@
 
 using namespace sim_test;
 using gexp::Span;
-using gexp::runtime::Requirement;
+using gexp::device::Requirement;
 
 namespace {
 

@@ -64,7 +64,7 @@ TEST_CASE("damaged PTX never crashes the simulator") {
   Device device("gtx780");
   const std::uint64_t out = device.allocate(64);
   for (int i = 0; i < 3000; ++i) {
-    const auto kernel = device.backend().load({gexp::runtime::Target::Form::Ptx, damaged(good, random), "k"});
+    const auto kernel = device.backend().load({gexp::device::Target::Form::Ptx, damaged(good, random), "k"});
     if (!kernel) continue;
     ++accepted;
     done += device.launch(*kernel, {{out, 8}}, LaunchShape{.block = 1 + random.below(32)}, 0).done();

@@ -13,9 +13,9 @@
 /// A simulated device with the few steps a test needs.
 namespace sim_test {
 
-using gexp::runtime::Argument;
-using gexp::runtime::LaunchShape;
-using gexp::runtime::Outcome;
+using gexp::device::Argument;
+using gexp::device::LaunchShape;
+using gexp::device::Outcome;
 
 inline std::string module_of(const std::string& parameters, const std::string& body, const std::string& variables = {}) {
   return fmt::format(".version 7.8\n.target sm_35\n.address_size 64\n{}\n.visible .entry k({})\n{{\n{}\n}}\n", variables, parameters, body);
@@ -40,9 +40,9 @@ class Device {
     backend_ = std::move(*opened);
   }
 
-  gexp::runtime::Backend& backend() { return *backend_; }
-  gexp::runtime::KernelId load(const std::string& ptx, const std::string& entry = "k") {
-    auto id = backend_->load({gexp::runtime::Target::Form::Ptx, ptx, entry});
+  gexp::device::Backend& backend() { return *backend_; }
+  gexp::device::KernelId load(const std::string& ptx, const std::string& entry = "k") {
+    auto id = backend_->load({gexp::device::Target::Form::Ptx, ptx, entry});
     if (!id) FAIL(id.error().message);
     return *id;
   }
@@ -59,7 +59,7 @@ class Device {
   template <class T> void write(std::uint64_t address, const std::vector<T>& values) {
     REQUIRE(backend_->write(address, std::as_bytes(std::span(values))).ok());
   }
-  Outcome launch(gexp::runtime::KernelId kernel, const std::vector<Argument>& arguments, LaunchShape shape = {}, double limit = 60) {
+  Outcome launch(gexp::device::KernelId kernel, const std::vector<Argument>& arguments, LaunchShape shape = {}, double limit = 60) {
     return backend_->launch(kernel, shape, arguments, limit);
   }
   /// Loads, launches and returns the first `count` words of a fresh output array, given as the kernel's only argument.
@@ -73,7 +73,7 @@ class Device {
   }
 
  private:
-  std::unique_ptr<gexp::runtime::Backend> backend_;
+  std::unique_ptr<gexp::device::Backend> backend_;
 };
 
 /// One thread walks byte offsets through an array; ticks of each step (load and one add between two clocks) of the last launch.
@@ -135,7 +135,7 @@ class Walker {
  private:
   Device& device_;
   std::uint64_t base_;
-  gexp::runtime::KernelId kernel_;
+  gexp::device::KernelId kernel_;
 };
 
 inline std::vector<std::int64_t> ring(std::int64_t bytes, std::int64_t stride) {

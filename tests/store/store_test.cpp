@@ -10,7 +10,7 @@
 #include <random>
 #include <thread>
 
-#include "runtime/result_json.h"
+#include "runtime/result/result_json.h"
 #include "runtime/store/packed.h"
 
 namespace {
@@ -36,8 +36,8 @@ std::string bytes_of(const std::string& path) {
 }
 
 /// A result of one stage: `points` points of `runs` runs of `ticks` ticks that look like latencies.
-gexp::runtime::RunResult some_result(int points, int runs, int ticks) {
-  gexp::runtime::RunResult result;
+gexp::result::RunResult some_result(int points, int runs, int ticks) {
+  gexp::result::RunResult result;
   result.experiment = "made";
   result.spec_path = "made.gexp", result.spec_text = "gexp 1\nexperiment made\n", result.spec_sha256 = "0";
   result.device.kind = "simulated", result.device.id = "sim:none", result.device.name = "none", result.device.selector = "none";
@@ -72,12 +72,12 @@ TEST_CASE("a result comes back as it was saved") {
   auto result = some_result(20, 3, 100);
   result.seed = 18446744073709551615u;
   result.stages[0].table.points[3].converged = false;
-  result.stages[0].table.points[4].outcome = {gexp::runtime::Outcome::Status::Fault, "a fault", 0};
+  result.stages[0].table.points[4].outcome = {gexp::device::Outcome::Status::Fault, "a fault", 0};
   const auto id = store.add(result);
   REQUIRE(id.ok());
   const auto back = store.read(*id);
   REQUIRE_MESSAGE(back.ok(), back.error().message);
-  CHECK(gexp::runtime::to_json(*back) == gexp::runtime::to_json(*gexp::runtime::from_json(gexp::runtime::to_json(result), "")));
+  CHECK(gexp::result::to_json(*back) == gexp::result::to_json(*gexp::result::from_json(gexp::result::to_json(result), "")));
 }
 
 TEST_CASE("five million records are saved at a million a second or more") {
@@ -168,7 +168,7 @@ TEST_CASE("a bundle is one file that holds one result") {
   auto opened = Store::open(bundle, Mode::Read);
   REQUIRE_MESSAGE(opened.ok(), opened.error().message);
   CHECK(opened->list()->size() == 1);
-  CHECK(gexp::runtime::to_json(*opened->read(2)) == gexp::runtime::to_json(*store.read(2)));
+  CHECK(gexp::result::to_json(*opened->read(2)) == gexp::result::to_json(*store.read(2)));
 }
 
 TEST_CASE("an older store is brought up to date, a newer one is refused and stays as it is") {
@@ -226,7 +226,7 @@ TEST_CASE("a store that is damaged anywhere, or cut short, gives an error or wha
   {
     auto store = made(path);
     for (int i = 0; i < 3; ++i) REQUIRE(store.add(some_result(10, 2, 200)).ok());
-    wanted = gexp::runtime::to_json(*store.read(2));
+    wanted = gexp::result::to_json(*store.read(2));
     REQUIRE(store.alone().ok());
   }
   const auto whole = bytes_of(path);
@@ -238,9 +238,9 @@ TEST_CASE("a store that is damaged anywhere, or cut short, gives an error or wha
     else for (int i = 0; i < 40; ++i) bytes[100 + chance() % (bytes.size() - 100)] = static_cast<char>(chance());
     std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
     auto store = Store::open(path, Mode::Read);
-    auto result = store ? store->read(2) : gexp::Result<gexp::runtime::RunResult>(store.error());
+    auto result = store ? store->read(2) : gexp::Result<gexp::result::RunResult>(store.error());
     if (result) {
-      CHECK(gexp::runtime::to_json(*result) == wanted);
+      CHECK(gexp::result::to_json(*result) == wanted);
       ++same;
     } else {
       CHECK(result.error().code.rfind("E09", 0) == 0);

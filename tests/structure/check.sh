@@ -14,20 +14,25 @@ allow() {
   done < <(grep -HoE '^#include "[^"]+"' "$folder"/*.h "$folder"/*.cpp 2>/dev/null | sed 's/#include "\(.*\)"/\1/')
 }
 own='lang/base/[a-z0-9_]+\.h'
+device="$own|runtime/device/(backend|condition|outcome)\.h"
 allow lang/base "$own"
 allow lang "lang/.*"
 allow compiler "lang/.*|compiler/.*"
 allow compiler/ir "$own|compiler/ir/.*"
 allow compiler/passes "lang/base/.*|compiler/.*"
-allow runtime/jit "$own|runtime/backend\.h|runtime/condition\.h|runtime/outcome\.h|runtime/jit/.*"
-allow runtime/cuda "$own|runtime/backend\.h|runtime/condition\.h|runtime/outcome\.h|runtime/cuda/.*"
-allow runtime/worker "$own|runtime/backend\.h|runtime/condition\.h|runtime/outcome\.h|runtime/worker/.*"
-allow runtime/sim "$own|runtime/backend\.h|runtime/condition\.h|runtime/outcome\.h|runtime/qlru\.h|runtime/sim/.*"
-allow runtime/infer "$own|compiler/formula\.h|compiler/program\.h|runtime/outcome\.h|runtime/qlru\.h|runtime/infer/.*"
+for folder in formula lower plan codegen; do allow compiler/$folder "lang/.*|compiler/.*"; done
+allow runtime/device "$own|runtime/device/.*"
+allow runtime/jit "$device|runtime/jit/.*"
+allow runtime/cuda "$device|runtime/cuda/.*"
+allow runtime/worker "$device|runtime/worker/.*"
+allow runtime/sim "$device|runtime/device/qlru\.h|runtime/sim/.*"
+allow runtime/records "$own|compiler/formula/formula\.h|compiler/program\.h|runtime/device/outcome\.h|runtime/records/.*"
+allow runtime/infer "$own|compiler/formula/formula\.h|compiler/program\.h|runtime/device/(outcome|qlru)\.h|runtime/records/.*|runtime/infer/.*"
+allow runtime/result "lang/base/.*|compiler/.*|runtime/(device|records|infer|result)/.*"
 # A report gets what it draws as numbers (figures), and the spec's tokens to highlight it; it evaluates no formula and knows no latency class.
-allow runtime/report "$own|lang/(tokens|words)\.h|compiler/program\.h|runtime/(result|figures)\.h|runtime/report/.*|runtime/infer/finding\.h|runtime/infer/table\.h"
-allow runtime/store "$own|compiler/expand\.h|runtime/(point_log|points|result|result_json)\.h|runtime/store/.*"
-allow runtime "lang/base/.*|compiler/.*|runtime/[a-z_]+\.h|runtime/infer/.*|runtime/jit/compiler\.h"
+allow runtime/report "$own|lang/(tokens|words)\.h|compiler/program\.h|runtime/result/(result|figures)\.h|runtime/report/.*|runtime/infer/finding\.h|runtime/records/table\.h"
+allow runtime/store "$own|compiler/plan/expand\.h|runtime/measure/point_log\.h|runtime/result/(point_table|result|result_json)\.h|runtime/store/.*"
+allow runtime/measure "lang/base/.*|compiler/.*|runtime/(device|records|infer|result|measure)/.*|runtime/jit/compiler\.h"
 
 # Big libraries stay behind one door each.
 only() {  # WHAT PATTERN FILES…
@@ -41,7 +46,7 @@ only Boost.Graph 'boost/(graph|pending)' compiler/ir/graph.cpp
 # What a simulated device is made of is read where expectations are checked and judged, and nowhere else.
 while read -r file; do
   case $file in
-    lang/references.cpp | runtime/session.cpp | runtime/judge.cpp | runtime/verify.cpp) ;;
+    lang/references.cpp | runtime/measure/session.cpp | runtime/result/judge.cpp | runtime/measure/verify.cpp) ;;
     *) fail "$file reads \"model\"" ;;
   esac
 done < <(grep -rlF '"model"' lang compiler runtime --include='*.h' --include='*.cpp')
@@ -55,19 +60,19 @@ while read -r file; do
   head -n 3 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' || fail "$file has no SPDX line"
   lines=$(wc -l <"$file")
   [ "$lines" -le 600 ] || fail "$file has $lines lines"
-done < <(find lang compiler runtime templates tests \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' \))
+done < <(find lang compiler runtime templates tests cmake \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' \))
 [ "$count" -gt 50 ] || fail "only $count sources found"
 
 # A planted violation must be seen: the test of the test.
 if [ -z "${1:-}" ]; then
   planted=$(mktemp -d)
-  cp -r lang compiler runtime templates tests "$planted"
-  for include in runtime/sim/sim.h runtime/verify.h runtime/backend.h runtime/result.h; do echo "#include \"$include\"" >>"$planted/runtime/infer/flat.cpp"; done
+  cp -r lang compiler runtime templates tests cmake "$planted"
+  for include in runtime/sim/sim.h runtime/measure/verify.h runtime/device/backend.h runtime/result/result.h; do echo "#include \"$include\"" >>"$planted/runtime/infer/flat.cpp"; done
   echo 'const char* kPlanted = "model";' >>"$planted/runtime/infer/flat.cpp"
-  echo '#include "runtime/verify.h"' >>"$planted/compiler/program.h"
+  echo '#include "runtime/measure/verify.h"' >>"$planted/compiler/program.h"
   bash "$0" "$planted" >"$planted/said"
-  for violation in 'runtime/infer/flat.cpp includes runtime/sim/sim.h' 'runtime/infer/flat.cpp includes runtime/verify.h' 'runtime/infer/flat.cpp includes runtime/backend.h' \
-    'runtime/infer/flat.cpp includes runtime/result.h' 'runtime/infer/flat.cpp reads "model"' 'compiler/program.h includes runtime/verify.h'; do
+  for violation in 'runtime/infer/flat.cpp includes runtime/sim/sim.h' 'runtime/infer/flat.cpp includes runtime/measure/verify.h' 'runtime/infer/flat.cpp includes runtime/device/backend.h' \
+    'runtime/infer/flat.cpp includes runtime/result/result.h' 'runtime/infer/flat.cpp reads "model"' 'compiler/program.h includes runtime/measure/verify.h'; do
     grep -qxF "FAIL $violation" "$planted/said" || fail "a planted violation was not seen: $violation"
   done
   rm -rf "$planted"

@@ -19,8 +19,8 @@
 #include "tests/jit/scene.h"
 
 using namespace gexp;
-using runtime::Backend;
-using runtime::Outcome;
+using device::Backend;
+using device::Outcome;
 using tests::Environment;
 
 namespace {
@@ -41,14 +41,14 @@ std::unique_ptr<Backend> device() {
   return std::move(*opened);
 }
 
-runtime::KernelId kernel_on(Backend& backend) {
-  auto id = backend.load({runtime::Target::Form::Cubin, "image", "k"});
+device::KernelId kernel_on(Backend& backend) {
+  auto id = backend.load({device::Target::Form::Cubin, "image", "k"});
   REQUIRE(id);
   return *id;
 }
 
-Outcome launch(Backend& backend, runtime::KernelId kernel, std::uint32_t end, double limit = 5) {
-  const runtime::Argument argument{end, 4};
+Outcome launch(Backend& backend, device::KernelId kernel, std::uint32_t end, double limit = 5) {
+  const device::Argument argument{end, 4};
   return backend.launch(kernel, {}, {&argument, 1}, limit);
 }
 
@@ -81,12 +81,12 @@ TEST_CASE_FIXTURE(Scene, "a worker's device is the device") {
   CHECK(backend->device().shared_per_sm == (*inline_device)->device().shared_per_sm);
   CHECK(backend->device().ecc);
   CHECK(backend->target().major == 9);
-  CHECK(backend->target().form == runtime::Target::Form::Cubin);
-  auto refused = backend->accepts({runtime::Requirement::Kind::BankWidth, "", 8, {3, 9}});
+  CHECK(backend->target().form == device::Target::Form::Cubin);
+  auto refused = backend->accepts({device::Requirement::Kind::BankWidth, "", 8, {3, 9}});
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == "E0501");
   CHECK(refused.error().span == Span{3, 9});
-  CHECK(backend->accepts({runtime::Requirement::Kind::Threads, "", 1024, {}}));
+  CHECK(backend->accepts({device::Requirement::Kind::Threads, "", 1024, {}}));
   CHECK(children().size() == 1);
 }
 
@@ -112,7 +112,7 @@ TEST_CASE_FIXTURE(Scene, "memory: copies of every size, links, errors") {
   CHECK(word == std::uint64_t{1} << 40);
   CHECK(backend->allocate(std::uint64_t{1} << 40).error().code == "E0802");
   CHECK(backend->write(1, std::as_bytes(std::span(&word, 1))).error().code == "E0803");
-  auto bad = backend->load({runtime::Target::Form::Ptx, "bad", "k"});
+  auto bad = backend->load({device::Target::Form::Ptx, "bad", "k"});
   REQUIRE_FALSE(bad);
   CHECK(bad.error().code == "E0801");
   REQUIRE(bad.error().notes.size() == 1);
@@ -221,7 +221,7 @@ TEST_CASE_FIXTURE(Scene, "what a launch and a read cost more than without a work
     constexpr int kLaunches = 2000;
     std::vector<std::byte> window(32 << 10), all(32 << 20);
     const auto address = *backend.allocate(all.size());
-    const std::array<runtime::Argument, 1> arguments = {runtime::Argument{0, 4}};
+    const std::array<device::Argument, 1> arguments = {device::Argument{0, 4}};
     const double launch = seconds_of([&] { for (int i = 0; i < kLaunches; ++i) (void)backend.launch(kernel, {}, arguments, 5); }) / kLaunches;
     const double read = seconds_of([&] { for (int i = 0; i < kLaunches; ++i) CHECK(backend.read(address, window)); }) / kLaunches;
     CHECK(backend.read(address, all));

@@ -15,8 +15,8 @@
 #include <string>
 #include <string_view>
 
-#include "compiler/calibrate.h"
-#include "compiler/emit.h"
+#include "compiler/codegen/emit.h"
+#include "compiler/plan/calibrate.h"
 
 #include "runtime/cuda/driver.h"
 #include "tests/cuda/fake/fake_cuda.h"

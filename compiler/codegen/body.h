@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/codegen/emit.h"
+#include "compiler/formula/thread_range.h"
+
+namespace gexp::compiler {
+
+/// What a memory must hold before a launch: at each offset (bytes) the offset of the next access of the same ring.
+struct Links {
+  std::string memory;
+  int width = 4;  ///< bytes of one step: a link is an index of such steps
+  std::vector<std::int64_t> offsets, targets;
+};
+
+/// One parameter of a kernel made from body.cu, in its order.
+struct KernelParameter {
+  enum class Kind { Memory, Texture, Table, Value };
+  Kind kind = Kind::Value;
+  std::string memory;       ///< Memory, Texture: its name
+  std::size_t table = 0;    ///< Table: index
+  std::int64_t value = 0;   ///< Value
+};
+
+/// How body.cu runs one point.
+struct BodyPlan {
+  std::vector<KernelParameter> parameters;        ///< after the fixed ones (see the template)
+  std::vector<std::vector<std::uint32_t>> tables; ///< read by threads before timing: first links, links of shared and local memories
+  std::uint64_t shared_bytes = 0;                 ///< memories in shared memory and the idle cell behind them
+  std::int64_t accesses = 0;                      ///< `each`: accesses of one thread in the timed region
+  std::uint64_t moved = 0;                        ///< bytes that the timed region reads and writes, over all threads
+  std::map<std::string, std::uint64_t> reach;     ///< of each memory that is loaded or stored, no access is at or beyond this byte
+};
+
+/// Where a body is made for: a point of a stage.
+struct BodyPlace {
+  const Program& program;
+  const Stage& stage;
+  const Scope& scope;      ///< sweeps, lets, params
+  const ThreadLets& lets;
+  std::uint32_t grid = 1, block = 1;
+  const Body& warm;
+  const Body& timed;
+  Timing timing = Timing::Total;
+  bool chosen = false;     ///< it runs on chosen multiprocessors
+};
+
+/// A chase's pattern at a point; the operation's position in the stage is its index in `patterns`.
+struct Chased {
+  const Op* op = nullptr;
+  std::shared_ptr<const Pattern> pattern;
+  std::int64_t steps = 0;
+};
+
+/// Makes the kernel shape of any stage and says how to run it. Errors at the operation: an access that may leave its memory
+/// (E0420), a misaligned one (E0421), what a thread cannot compute (E0428), what an operation cannot do (E0417, E0429–E0432).
+Result<Shape> body_shape(const BodyPlace& place, const std::vector<Chased>& chases, BodyPlan& plan);
+
+}  // namespace gexp::compiler

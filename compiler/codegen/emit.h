@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "compiler/codegen/template_text.h"
+#include "compiler/program.h"
+
+namespace gexp::compiler {
+
+/// One kernel: a template and what fills it. Sweep values are kernel arguments, so all points of a sweep share a shape.
+struct Shape {
+  std::string file;  ///< template, "each.cu"
+  Holes holes;       ///< without `name`: equal shapes are equal kernels
+  Span span;         ///< the chase that it was made for
+  friend bool operator==(const Shape& a, const Shape& b) { return a.file == b.file && a.holes == b.holes; }
+  friend bool operator<(const Shape& a, const Shape& b) { return std::tie(a.file, a.holes) < std::tie(b.file, b.holes); }
+};
+
+/// Of a kernel that chooses its multiprocessors (`launch … sm`, `sms`): more blocks are launched than are to run, and all but the first one
+/// on a chosen multiprocessor leave. Its last parameters are the first multiprocessor, how many, the launch's number, and a word a
+/// multiprocessor that says in which launch it last ran a block. What each writes is behind what the one before it writes.
+struct Placing {
+  std::string parameters;  ///< hole `placing`
+  std::string leave;       ///< hole `leave`
+};
+/// `words`: what a multiprocessor's block writes, by pointer parameter: "ticks" and 3584 words. `dynamic`: the block has many threads,
+/// which learn from this array of shared memory whether they stay; empty: it has one. Without `chosen`, empty texts.
+Placing placing(bool chosen, const std::vector<std::pair<std::string, std::string>>& words, const std::string& dynamic = {});
+
+/// Name of every kernel's entry.
+inline constexpr const char* kEntry = "gexp_kernel";
+
+/// Bytes of shared memory that hold one window of ticks in `each.cu`, 2 a tick. With the 1 KiB that Hopper reserves for a
+/// block it fits the smallest carve-out that a block can have there (8 KiB), so that the trace costs the L1 nothing.
+inline constexpr std::int64_t kTraceBytes = 7168;
+
+/// The shape of a stage that times one chase and warms with none or one through the same memory and path: each.cu for one thread
+/// through global memory, total.cu for one block through shared memory; nullopt for any other stage, which is made from body.cu.
+std::optional<Shape> chase_template(const Program& program, const Stage& stage, std::uint32_t grid, std::uint32_t block, int width);
+
+/// CUDA text of a shape. `template_folder` replaces the built-in templates where it is not empty.
+Result<std::string> emit_cuda(const Shape& shape, const std::string& template_folder = {});
+
+}  // namespace gexp::compiler

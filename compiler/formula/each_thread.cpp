@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/formula/each_thread.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace gexp::compiler {
+namespace {
+
+constexpr double kMostListed = 1 << 22;
+
+/// Visits threads with their names and lets bound until `visit` says false.
+template <class Visit> bool for_each_thread(const Threads& threads, ThreadNames& names, Visit visit) {
+  for (std::uint32_t cta = 0; cta < threads.grid; ++cta) {
+    for (std::uint32_t tid = 0; tid < threads.block; ++tid) {
+      if (!names.bind(cta, tid, threads.block)) return false;
+      if (!visit(names.names())) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<Range> listed_range(const Formula& formula, const Threads& threads, const std::vector<LoopRounds>& loops) {
+  double all = static_cast<double>(threads.grid) * threads.block;
+  for (const auto& [variable, rounds] : loops) all *= rounds.high - rounds.low + 1;
+  if (all > kMostListed) return std::nullopt;
+  std::optional<Range> found;
+  Names names(&threads.scope);
+  ThreadNames thread_names(names, threads.lets, {&formula});
+  const auto visit = [&](auto&& self, std::size_t depth) -> bool {
+    if (depth < loops.size()) {
+      for (double round = loops[depth].second.low; round <= loops[depth].second.high; ++round) {
+        names.set(loops[depth].first, Value(round));
+        if (!self(self, depth + 1)) return false;
+      }
+      return true;
+    }
+    return for_each_thread(threads, thread_names, [&](const Names& thread) {
+      const auto value = evaluate(formula, thread);
+      const auto* n = value ? value->get<Number>() : nullptr;
+      if (!n || !(std::fabs(n->number) <= 9007199254740992.0)) return false;  // 2^53, as thread_range.h has it
+      if (!found) found = Range{n->number, n->number, 0};
+      found->grid = std::gcd(found->grid, static_cast<std::uint64_t>(std::fabs(n->number - found->low)));
+      found->low = std::min(found->low, n->number);
+      found->high = std::max(found->high, n->number);
+      return true;
+    });
+  };
+  return visit(visit, 0) ? found : std::nullopt;
+}
+
+double threads_where(const std::vector<const Formula*>& conditions, const Threads& threads, const std::vector<LoopRounds>& loops) {
+  const double all = static_cast<double>(threads.grid) * threads.block;
+  if (conditions.empty()) return all;
+  if (all > kMostListed) return 0;
+  double holding = 0;
+  Names names(&threads.scope);
+  for (const auto& [variable, rounds] : loops) names.set(variable, Value(rounds.low));
+  ThreadNames thread_names(names, threads.lets, conditions);
+  for_each_thread(threads, thread_names, [&](const Names& thread) {
+    holding += std::all_of(conditions.begin(), conditions.end(), [&](const Formula* condition) {
+      const auto value = evaluate(*condition, thread);
+      const auto* flag = value ? value->get<bool>() : nullptr;
+      return flag && *flag;
+    });
+    return true;
+  });
+  return holding;
+}
+
+}  // namespace gexp::compiler

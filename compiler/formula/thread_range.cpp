@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/formula/thread_range.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "compiler/compile_budget.h"
+
+// Every address must be known to be inside its memory before a kernel starts, and a launch may have more accesses than can be
+// listed. Interval arithmetic with a congruence (Granger 1989) is exact for what offsets are made of: sums of products of
+// thread numbers and constants.
+namespace gexp::compiler {
+namespace {
+
+constexpr double kLargest = 9007199254740992.0;  // 2^53
+
+Diagnostic error(const Formula& formula, std::string message, std::string hint = {}) {
+  Diagnostic diagnostic = failure("E0428", std::move(message), std::move(hint));
+  diagnostic.span = formula.span;
+  return diagnostic;
+}
+
+std::uint64_t magnitude(double value) { return static_cast<std::uint64_t>(std::min(std::fabs(value), kLargest)); }
+
+Range constant(double value) { return {value, value, 0}; }
+
+Range sum(const Range& a, const Range& b) { return {a.low + b.low, a.high + b.high, std::gcd(a.grid, b.grid)}; }
+Range negated(const Range& a) { return {-a.high, -a.low, a.grid}; }
+
+/// A product of steps; 1, which claims nothing, where it would overflow.
+std::uint64_t steps(std::uint64_t a, std::uint64_t b) { return a != 0 && b > (std::uint64_t{1} << 62) / a ? 1 : a * b; }
+
+Range product(const Range& a, const Range& b) {
+  const auto corners = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
+  // (l + g i)(m + h j) = l m + l h j + m g i + g h i j
+  const auto grid = std::gcd(std::gcd(steps(magnitude(a.low), b.grid), steps(magnitude(b.low), a.grid)), steps(a.grid, b.grid));
+  Range made{std::min(corners), std::max(corners), grid};
+  if (made.high > kLargest || made.low < -kLargest) made.grid = 1;
+  return made;
+}
+
+Range quotient(const Range& a, double by) {
+  const double low = std::floor((by > 0 ? a.low : a.high) / by), high = std::floor((by > 0 ? a.high : a.low) / by);
+  if (low == high) return constant(low);
+  const auto divisor = magnitude(by);
+  const bool exact = a.grid % divisor == 0 && std::fmod(a.low, by) == 0;
+  return {low, high, exact ? a.grid / divisor : 1};
+}
+
+Range remainder(const Range& a, double by) {
+  const double turns = std::floor(a.low / by);
+  if (turns == std::floor(a.high / by)) return {a.low - by * turns, a.high - by * turns, a.grid};
+  const auto grid = std::gcd(a.grid, magnitude(by));
+  const double least = std::fmod(std::fmod(a.low, static_cast<double>(grid)) + static_cast<double>(grid), static_cast<double>(grid));
+  return {least, by - static_cast<double>(grid) + least, grid};
+}
+
+Range either(const Range& a, const Range& b) {
+  const auto apart = magnitude(a.low - b.low);
+  return {std::min(a.low, b.low), std::max(a.high, b.high), std::gcd(std::gcd(a.grid, b.grid), apart)};
+}
+
+class Ranging {
+ public:
+  Ranging(const Scope& scope, const ThreadLets& lets, const Ranges& ranges) : scope_(scope), lets_(lets), ranges_(ranges) {}
+
+  Result<Range> of(const Formula& formula) {
+    if (!CompileBudget::spend(1)) return CompileBudget::exceeded(formula.span);
+    if (!varies(formula, lets_, ranges_)) return fixed(formula);
+    switch (formula.kind) {
+      case Formula::Kind::Name: {
+        if (const auto found = ranges_.find(formula.text); found != ranges_.end()) return found->second;
+        return of(*lets_.find(formula.text));
+      }
+      case Formula::Kind::Negate: {
+        auto inner = of(*formula.operands[0]);
+        return inner ? Result<Range>(negated(*inner)) : inner;
+      }
+      case Formula::Kind::Add:
+      case Formula::Kind::Subtract:
+      case Formula::Kind::Multiply:
+      case Formula::Kind::Div:
+      case Formula::Kind::Mod: {
+        auto made = arithmetic(formula);
+        // Beyond it doubles skip numbers here and a thread's integers wrap around: nothing that is said of them would hold.
+        if (made && !(made->low >= -kLargest && made->high <= kLargest)) {
+          return error(formula, fmt::format("`{}` can be {:.3g}: a thread computes with numbers up to 2^53", show(formula), std::max(-made->low, made->high)));
+        }
+        return made;
+      }
+      case Formula::Kind::Call: return call(formula);
+      default: break;
+    }
+    return error(formula, fmt::format("a thread cannot compute `{}`", show(formula)), "use + - * div mod min max merger of whole numbers");
+  }
+
+ private:
+  Result<Range> fixed(const Formula& formula) {
+    auto value = evaluate(formula, scope_);
+    if (!value) return value.error();
+    const auto* n = value->get<Number>();
+    if (!n) return error(formula, fmt::format("a whole number is wanted here, not {}", gexp::show(*value)));
+    if (n->number != std::floor(n->number) || std::fabs(n->number) > kLargest) {
+      return error(formula, fmt::format("`{}` is {}: a thread computes with whole numbers", show(formula), gexp::show(*value)),
+                   "use `div` for whole quotients, or floor(…)");
+    }
+    return constant(n->number);
+  }
+
+  Result<Range> arithmetic(const Formula& formula) {
+    auto a = of(*formula.operands[0]);
+    if (!a) return a;
+    auto b = of(*formula.operands[1]);
+    if (!b) return b;
+    switch (formula.kind) {
+      case Formula::Kind::Add: return sum(*a, *b);
+      case Formula::Kind::Subtract: return sum(*a, negated(*b));
+      case Formula::Kind::Multiply: return product(*a, *b);
+      default: break;
+    }
+    if (b->low != b->high || b->low < 1) {
+      return error(*formula.operands[1], "a thread divides by one whole number above zero only",
+                   "divide by a value that is the same for all threads");
+    }
+    return formula.kind == Formula::Kind::Div ? quotient(*a, b->low) : remainder(*a, b->low);
+  }
+
+  Result<Range> call(const Formula& formula) {
+    if (formula.text == "merger") {
+      const auto merged = merger_formula(formula, scope_);
+      if (!merged) return merged.error();
+      return of(**merged);
+    }
+    if (formula.text != "min" && formula.text != "max") {
+      return error(formula, fmt::format("a thread cannot compute {}(…)", formula.text), "use + - * div mod min max merger of whole numbers");
+    }
+    Range all;
+    for (std::size_t i = 0; i < formula.arguments.size(); ++i) {
+      auto one = of(*formula.arguments[i].value);
+      if (!one) return one;
+      if (i == 0) {
+        all = *one;
+        continue;
+      }
+      const auto grid = either(all, *one).grid;
+      all = formula.text == "min" ? Range{std::min(all.low, one->low), std::min(all.high, one->high), grid}
+                                  : Range{std::max(all.low, one->low), std::max(all.high, one->high), grid};
+      if (all.grid == 0 && all.low != all.high) all.grid = 1;
+    }
+    return all;
+  }
+
+  const Scope& scope_;
+  const ThreadLets& lets_;
+  const Ranges& ranges_;
+};
+
+}  // namespace
+
+bool is_thread_name(const std::string& name) {
+  return name == "lane" || name == "tid" || name == "warp" || name == "gtid" || name == "cta";
+}
+
+Ranges thread_ranges(std::uint32_t grid, std::uint32_t block) {
+  const auto upto = [](double last) { return Range{0, last, last > 0 ? 1u : 0u}; };
+  const double threads = block, blocks = grid;
+  return {{"tid", upto(threads - 1)},
+          {"lane", upto(std::min(threads, 32.0) - 1)},
+          {"warp", upto(std::ceil(threads / 32) - 1)},
+          {"cta", upto(blocks - 1)},
+          {"gtid", upto(threads * blocks - 1)}};
+}
+
+const Formula* ThreadLets::find(const std::string& name) const {
+  for (const auto& [known, formula] : lets_) {
+    if (known == name) return formula.get();
+  }
+  return nullptr;
+}
+
+ThreadNames::ThreadNames(const Scope& scope, const ThreadLets& lets, const std::vector<const Formula*>& formulas) : names_(&scope) {
+  std::set<std::string> names;
+  const auto read = [&](const Formula& formula) {
+    for (auto& name : free_names(formula)) names.insert(std::move(name));
+  };
+  for (const auto* formula : formulas) read(*formula);
+  for (auto let = lets.all().rbegin(); let != lets.all().rend(); ++let) {  // one reads only those before it
+    if (names.contains(let->first)) read(*let->second);
+  }
+  tid_ = names.contains("tid"), lane_ = names.contains("lane"), warp_ = names.contains("warp"), cta_ = names.contains("cta"), gtid_ = names.contains("gtid");
+  for (const auto& [name, formula] : lets.all()) {
+    if (!names.contains(name)) continue;
+    const bool merger = formula->kind == Formula::Kind::Call && formula->text == "merger";
+    const auto merged = merger ? merger_formula(*formula, scope) : Result<FormulaPtr>(formula);  // once for all threads
+    lets_.add(name, merged ? *merged : formula);
+  }
+}
+
+Result<> ThreadNames::bind(std::uint32_t cta, std::uint32_t tid, std::uint32_t block) {
+  constexpr std::int64_t kNames = 5;
+  if (!CompileBudget::spend(kNames)) return CompileBudget::exceeded({});
+  if (tid_) names_.set("tid", Value(static_cast<double>(tid)));
+  if (lane_) names_.set("lane", Value(static_cast<double>(tid % 32)));
+  if (warp_) names_.set("warp", Value(static_cast<double>(tid / 32)));
+  if (cta_) names_.set("cta", Value(static_cast<double>(cta)));
+  if (gtid_) names_.set("gtid", Value(static_cast<double>(cta) * block + tid));
+  for (const auto& [name, formula] : lets_.all()) {
+    auto value = evaluate(*formula, names_);
+    if (!value) return value.error();
+    names_.set(name, std::move(*value));
+  }
+  return Ok{};
+}
+
+bool varies(const Formula& formula, const ThreadLets& lets, const Ranges& ranges) {
+  if (formula.kind == Formula::Kind::Call && formula.text == "unique") return false;  // counted once for all threads
+  if (formula.kind == Formula::Kind::Call && formula.text == "merger") return true;
+  if (formula.kind == Formula::Kind::Name) return ranges.contains(formula.text) || lets.find(formula.text);
+  const auto any = [&](const auto& part) { return part && varies(*part, lets, ranges); };
+  return std::any_of(formula.operands.begin(), formula.operands.end(), any) ||
+         std::any_of(formula.arguments.begin(), formula.arguments.end(), [&](const auto& a) { return any(a.value); }) ||
+         std::any_of(formula.loops.begin(), formula.loops.end(), [&](const auto& l) { return any(l.from) || any(l.to) || any(l.step); });
+}
+
+Result<FormulaPtr> merger_formula(const Formula& call, const Scope& scope) {
+  FormulaPtr neighbours;
+  std::string of;
+  for (const auto& argument : call.arguments) {
+    if (argument.label != "of") {
+      neighbours = argument.value;
+      continue;
+    }
+    const auto& word = *argument.value;
+    if (word.kind == Formula::Kind::Name && !scope.lookup(word.text)) {
+      of = word.text;
+    } else {
+      auto value = evaluate(word, scope);
+      if (!value) return value.error();
+      if (const auto* text = value->get<std::string>()) of = *text;
+    }
+  }
+  if (!neighbours || (of != "threads" && of != "warps")) {
+    return error(call, "merger needs a number of neighbours and which", "write `merger(4, of: threads)` or `merger(4, of: warps)`");
+  }
+  const auto make = [&](Formula::Kind kind, std::vector<FormulaPtr> operands) -> FormulaPtr {
+    auto made = std::make_shared<Formula>();
+    made->kind = kind;
+    made->span = call.span;
+    made->operands = std::move(operands);
+    return made;
+  };
+  const auto leaf = [&](const char* name, double number) -> FormulaPtr {
+    auto made = std::make_shared<Formula>();
+    made->kind = name ? Formula::Kind::Name : Formula::Kind::Constant;
+    made->span = call.span;
+    if (name) made->text = name;
+    else made->constant = Value(number);
+    return made;
+  };
+  if (of == "threads") return make(Formula::Kind::Div, {leaf("tid", 0), neighbours});
+  return make(Formula::Kind::Add, {leaf("lane", 0), make(Formula::Kind::Multiply, {leaf(nullptr, 32), make(Formula::Kind::Div, {leaf("warp", 0), neighbours})})});
+}
+
+Result<Range> range_of(const Formula& formula, const Scope& scope, const ThreadLets& lets, const Ranges& ranges) {
+  return Ranging(scope, lets, ranges).of(formula);
+}
+
+}  // namespace gexp::compiler

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/formula/formula.h"
+
+namespace gexp::compiler {
+
+/// The whole numbers that a formula can be over the threads and loop rounds of a launch: all of them are in [low, high] and
+/// equal to low modulo `grid` (0: the formula has one value). Never too small a set, sometimes too large a one.
+struct Range {
+  double low = 0, high = 0;
+  std::uint64_t grid = 0;
+};
+using Ranges = std::map<std::string, Range>;  ///< of names: lane, tid, …, loop variables
+
+/// Lets whose values differ between threads, in the order of their declarations: they stand for their formulas.
+class ThreadLets {
+ public:
+  void add(const std::string& name, FormulaPtr formula) { lets_.emplace_back(name, std::move(formula)); }
+  /// Null when there is none of that name.
+  [[nodiscard]] const Formula* find(const std::string& name) const;
+  [[nodiscard]] const std::vector<std::pair<std::string, FormulaPtr>>& all() const { return lets_; }
+
+ private:
+  std::vector<std::pair<std::string, FormulaPtr>> lets_;
+};
+
+/// `lane tid warp gtid cta`: what every thread has a value of its own of.
+bool is_thread_name(const std::string& name);
+Ranges thread_ranges(std::uint32_t grid, std::uint32_t block);
+
+/// One thread's names and lets after another's: those that some formulas read, and no others. `scope` outlives it.
+class ThreadNames {
+ public:
+  ThreadNames(const Scope& scope, const ThreadLets& lets, const std::vector<const Formula*>& formulas);
+  Result<> bind(std::uint32_t cta, std::uint32_t tid, std::uint32_t block);
+  [[nodiscard]] const Names& names() const { return names_; }
+  /// Whether a thread of another block may have another value of what is read.
+  [[nodiscard]] bool tells_blocks() const { return cta_ || gtid_; }
+
+ private:
+  Names names_;
+  bool tid_, lane_, warp_, cta_, gtid_;  ///< which of them are read
+  ThreadLets lets_;
+};
+
+/// Whether a formula's value differs between threads or rounds of a loop: whether it names one of these.
+bool varies(const Formula& formula, const ThreadLets& lets, const Ranges& ranges);
+
+/// `merger(m, of: threads|warps)` as a formula of tid, lane and warp: `tid div m`, `lane + 32 * (warp div m)` (Lashgar15 section 4).
+Result<FormulaPtr> merger_formula(const Formula& call, const Scope& scope);
+
+/// E0428 for what a thread cannot compute (a list, a condition where a number is meant, …).
+Result<Range> range_of(const Formula& formula, const Scope& scope, const ThreadLets& lets, const Ranges& ranges);
+
+}  // namespace gexp::compiler

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/plan/estimate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compiler/lower/ops.h"
+#include "compiler/plan/cost.h"
+#include "compiler/plan/plan.h"
+
+namespace gexp::compiler {
+namespace {
+
+constexpr double kMostSkipsTried = 10'000;
+constexpr int kSkipsSampled = 1'000;  // of more points
+constexpr int kSamples = 33;           // points whose accesses are counted
+constexpr double kTooLong = 2;  // times the budget, by an estimate that is about right
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+/// What a stage's points are made from; not what is asked of their records.
+std::vector<FormulaPtr> formulas_of_points(const Stage& stage) {
+  std::vector<FormulaPtr> all;
+  for (const auto& sweep : stage.sweeps) all.insert(all.end(), {sweep.from, sweep.to, sweep.by, sweep.list, sweep.refine_to});
+  for (const auto& binding : stage.bindings) all.push_back(binding.formula);
+  for (const auto& skip : stage.skips) all.push_back(skip.condition);
+  const auto& launch = stage.launch;
+  all.insert(all.end(), {launch.grid, launch.block, launch.cluster, launch.smem, launch.persm, launch.carveout, launch.bank, launch.sm, launch.sms});
+  for_each_op(stage, [&](const Op& op) { all.insert(all.end(), {op.count, op.width, op.at, op.chain, op.ilp, op.condition, op.from, op.to}); });
+  return all;
+}
+
+/// Sweeps whose points depend on a finding: its value is not guessed, not even where `??` has one.
+bool points_known(const Program& program, const Stage& stage) {
+  std::vector<FormulaPtr> formulas;
+  for (const auto& sweep : stage.sweeps) formulas.insert(formulas.end(), {sweep.from, sweep.to, sweep.by, sweep.list});
+  return findings_read(program, formulas).empty();
+}
+
+class Estimator {
+ public:
+  Estimator(const Program& program, const SpeedEstimate& pace, Names scope) : program_(program), pace_(pace), scope_(std::move(scope)) {
+    for (const auto& stage : program.stages) scope_.set(stage.name, Value(Fields{}));  // every finding is unknown
+  }
+
+  Result<StageEstimate> stage(const Stage& stage) {
+    StageEstimate made;
+    made.needs = findings_read(program_, formulas_of_points(stage));
+    if (auto problem = points(stage, made)) return std::move(*problem);
+    std::vector<PointCost> costs;
+    if (made.points) {
+      auto sampled = sample(stage, *made.points);
+      if (!sampled) return sampled.error();
+      costs = std::move(*sampled);
+    }
+    kernels(stage, made);
+    made.seconds = {0, kInfinite};
+    if (costs.empty()) return made;
+    made.accesses = Interval{costs[0].accesses(), costs[0].accesses()};
+    for (const auto& cost : costs) {
+      made.accesses->least = std::min(made.accesses->least, cost.accesses());
+      made.accesses->most = std::max(made.accesses->most, cost.accesses());
+    }
+    time(stage, costs, made);
+    return made;
+  }
+
+ private:
+  std::optional<Diagnostic> points(const Stage& stage, StageEstimate& made) {
+    if (!points_known(program_, stage)) return std::nullopt;
+    Stage coarse = stage;
+    bool open = false;  // how far a sweep is refined depends on a finding
+    for (auto& sweep : coarse.sweeps) {
+      if (!sweep.refine_to || findings_read(program_, {sweep.refine_to}).empty()) continue;
+      sweep.refine_to = nullptr;
+      open = true;
+    }
+    auto count = count_points(coarse, scope_);
+    if (!count) return count.error();
+    if (auto accepted = accept_points(stage, *count); !accepted) return accepted.error();
+    made.points = *count;
+    if (open) made.points->most = kInfinite;
+    if (stage.skips.empty()) made.skipped = 0;
+    if (stage.skips.empty()) return std::nullopt;
+    double tried = 0, skipped = 0;
+    bool known = true;
+    const auto look = [&](const Names& names) {
+      const auto skip = point_skipped(stage, names);
+      known = known && skip.has_value();
+      ++tried;
+      if (skip.value_or(false)) ++skipped;
+      return known;
+    };
+    made.skipped_about = count->base > kMostSkipsTried;
+    if (made.skipped_about) {
+      auto some = sample_points(stage, scope_, kSkipsSampled);
+      if (!some) return some.error();
+      std::all_of(some->begin(), some->end(), look);
+    } else if (auto all = each_point(stage, scope_, look); !all) {
+      return all.error();
+    }
+    if (known) made.skipped = std::round(count->base * skipped / std::max(1.0, tried));
+    return std::nullopt;
+  }
+
+  Result<std::vector<PointCost>> sample(const Stage& stage, const PointCount& count) {
+    std::vector<PointCost> costs;
+    const auto points = sample_points(stage, scope_, static_cast<int>(std::min<double>(kSamples, std::max(1.0, count.base))));
+    if (!points) return points.error();
+    for (const auto& names : *points) {
+      if (!stage.skips.empty() && point_skipped(stage, names).value_or(false)) continue;
+      const auto cost = point_cost(program_, stage, names);
+      if (!cost) return std::vector<PointCost>{};
+      costs.push_back(*cost);
+    }
+    return costs;
+  }
+
+  void kernels(const Stage& stage, StageEstimate& made) {
+    auto shapes = stage_shapes(program_, stage, scope_);
+    if (!shapes) return;  // a text that depends on a finding
+    std::size_t fresh = 0;
+    for (auto& shape : *shapes) {
+      if (std::find(shapes_.begin(), shapes_.end(), shape) != shapes_.end()) continue;
+      shapes_.push_back(std::move(shape));
+      ++fresh;
+    }
+    made.kernels = fresh;
+  }
+
+  /// Multiprocessors that run a point at once, as far as that is known before it is planned.
+  [[nodiscard]] double beside(const Stage& stage) const {
+    const auto sms = stage.launch.sms ? evaluate(*stage.launch.sms, scope_) : Result<Value>(Value());
+    const auto* n = sms ? sms->get<Number>() : nullptr;
+    return n ? std::max(1.0, n->number) : 1;
+  }
+
+  /// `beside`: as many of it at once.
+  [[nodiscard]] double run_time(const PointCost& cost, int end, double beside) const {
+    const double turns = std::max(1.0, cost.threads * beside / pace_.at_once);
+    return cost.launches * pace_.launch[end] + turns * (cost.steps * pace_.access[end] + cost.loads * pace_.load[end] + cost.instructions * pace_.instruction[end]);
+  }
+
+  void time(const Stage& stage, const std::vector<PointCost>& costs, StageEstimate& made) const {
+    const double beside = this->beside(stage);
+    double lowest = kInfinite, highest = 0, sum[2] = {0, 0};
+    for (const auto& cost : costs) {
+      lowest = std::min(lowest, run_time(cost, 0, beside)), highest = std::max(highest, run_time(cost, 1, beside));
+      for (const int end : {0, 1}) sum[end] += run_time(cost, end, beside) / static_cast<double>(costs.size());
+    }
+    const auto& points = *made.points;
+    // All points of the sweeps: their mean. Fewer (`until`): the shortest; what refining adds: the longest.
+    const double skipped = made.skipped.value_or(0), unsure = made.skipped ? 0 : points.base;
+    const double least = std::max(0.0, points.least - skipped - unsure), base = std::max(0.0, points.base - skipped);
+    const double added = points.most > points.base ? (points.most - points.base) * highest : 0;
+    const auto compile = static_cast<double>(made.kernels.value_or(0));
+    made.seconds.least = compile * pace_.compile[0] + std::ceil(static_cast<double>(stage.repeat.at_least) / beside) * least * (points.least < points.base ? lowest : sum[0]);
+    made.seconds.most = compile * pace_.compile[1] + std::ceil(static_cast<double>(stage.repeat.at_most) / beside) * (base * sum[1] + added);
+  }
+
+  const Program& program_;
+  const SpeedEstimate& pace_;
+  Names scope_;
+  std::vector<Shape> shapes_;
+};
+
+std::optional<double> budget(const FormulaPtr& formula, const Scope& scope) {
+  const auto value = formula ? evaluate(*formula, scope) : Result<Value>(Value());
+  const auto* n = value ? value->get<Number>() : nullptr;
+  return n ? std::optional(n->number) : std::nullopt;
+}
+
+}  // namespace
+
+Result<Estimate> estimate(const Program& program, const SpeedEstimate& pace) {
+  auto scope = file_scope(program);
+  if (!scope) return scope.error();
+  Estimate all;
+  all.budget_memory = budget(program.budget_memory, *scope);
+  all.budget_seconds = budget(program.budget_time, *scope);
+  for (const auto& memory : program.memories) {
+    auto bytes = memory_bytes(memory, *scope);
+    if (!bytes) return bytes.error();
+    if (memory.space != Space::Shared) all.memory += static_cast<double>(*bytes);
+  }
+  Estimator estimator(program, pace, std::move(*scope));
+  for (const auto& stage : program.stages) {
+    auto made = estimator.stage(stage);
+    if (!made) return made.error();
+    all.kernels += made->kernels.value_or(0);
+    all.seconds.least += made->seconds.least;
+    all.seconds.most += made->seconds.most;
+    all.stages.push_back(std::move(*made));
+  }
+  return all;
+}
+
+Result<> accept_time(const Program& program, const Estimate& estimate) {
+  if (!estimate.budget_seconds || estimate.seconds.least <= kTooLong * *estimate.budget_seconds) return Ok{};
+  auto problem = failure("E0443", fmt::format("this takes at least {:.0f} s by estimate, the budget is {}", estimate.seconds.least, show(*estimate.budget_seconds, kSeconds)),
+                         "raise the budget, measure less, or run it with --time-limit");
+  problem.span = program.budget_time->span;
+  return problem;
+}
+
+}  // namespace gexp::compiler

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/plan/points.h"
+
+/// What a run would do and about how long it would take, without running or planning it.
+namespace gexp::compiler {
+
+/// Seconds that things take on a device, between the best and the worst case. A model, for a plan to be refused or waited for;
+/// no answer is made from it.
+struct SpeedEstimate {
+  double launch[2];       ///< with what the host does around it
+  double access[2];       ///< one of a chain of dependent ones
+  double load[2];         ///< one that may overlap with others
+  double instruction[2];
+  double compile[2];      ///< a kernel; nothing from the cache
+  double at_once;         ///< threads that run beside each other
+};
+
+struct Interval {
+  double least = 0, most = 0;
+};
+
+struct StageEstimate {
+  std::vector<std::string> needs;    ///< findings of other stages that its points and patterns read
+  std::optional<PointCount> points;  ///< nothing: they depend on `needs`
+  std::optional<double> skipped;     ///< of points->base; nothing: it depends on `needs`
+  bool skipped_about = false;        ///< some points stood for all
+  std::optional<Interval> accesses;  ///< of one run, all threads; nothing: they depend on `needs`
+  std::optional<std::size_t> kernels;  ///< to compile that no stage before it has; nothing: they depend on `needs`
+  Interval seconds;                  ///< `most` is infinite where the estimate depends on `needs`
+};
+
+struct Estimate {
+  std::vector<StageEstimate> stages;  ///< as in the program
+  std::size_t kernels = 0;
+  double memory = 0;                  ///< bytes of all memories but those in shared memory
+  std::optional<double> budget_memory, budget_seconds;
+  Interval seconds;
+};
+
+/// E04xx of the file's values and of sweeps that read no finding; E0440 for too many points. `program.device` is set.
+Result<Estimate> estimate(const Program& program, const SpeedEstimate& pace);
+
+/// E0443: the least time is more than twice the file's `budget time`.
+Result<> accept_time(const Program& program, const Estimate& estimate);
+
+}  // namespace gexp::compiler

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/codegen/body.h"
+#include "compiler/plan/expand.h"
+
+namespace gexp::compiler {
+
+/// A warm-up that is a launch of its own: that of `wall`, and those with a grid or block.
+struct LaunchBefore {
+  Shape shape;
+  BodyPlan body;
+  std::uint32_t grid = 1, block = 1;
+};
+
+/// One sweep point, ready to run: everything that its launches need but the device's addresses.
+struct PointPlan {
+  Coordinates at;                          ///< sweeps
+  std::map<std::string, Value> lets;       ///< the stage's lets and patterns that are alike for all threads, and counts as `unique(slot)`
+  std::uint32_t grid = 1, block = 1;
+  std::int64_t carveout = -1;              ///< bytes; -1: as little as possible
+  std::uint32_t bank = 0;                  ///< bytes; 0: the device's default
+  std::vector<std::string> flushes;        ///< "l1" "l2" "tlb", before each launch
+  std::uint64_t smem = 0;                  ///< bytes of dynamic shared memory besides the memories
+  std::uint32_t persm = 0;                 ///< most blocks at once on a multiprocessor; 0: as many as fit
+  std::uint32_t sm = 0;                    ///< first multiprocessor of those that are chosen
+  std::uint32_t sms = 0;                   ///< how many run the block at once, each a repetition; 0: the device chooses one
+  Timing timing = Timing::Each;
+  int width = 4;                           ///< bytes of one timed step of a lone chase
+  std::shared_ptr<const Pattern> warm;     ///< of a lone chase by one thread; null: no warm-up, or another one
+  std::shared_ptr<const Pattern> timed;    ///< likewise
+  std::int64_t warm_steps = 0, steps = 0;  ///< accesses a thread (`total`, `wall`: of a lone chase)
+  std::uint64_t moved = 0;                 ///< bytes that the timed region reads and writes, over all threads
+  std::vector<Links> links;                ///< a memory once
+  Shape shape;
+  BodyPlan body;                           ///< of shapes made from body.cu
+  std::vector<LaunchBefore> before;        ///< in turn, before each timed launch
+};
+
+/// The bytes of a memory that the point's accesses stay within.
+std::uint64_t reach_of(const PointPlan& plan, const std::string& memory);
+
+/// Plans one point. E04xx at the statement: an offset outside the memory, misaligned, visited twice in one ring, or linked to
+/// two different successors; a `require` that fails; a count that is no whole number. `skipped` is set where a `skip` holds.
+Result<PointPlan> plan_point(const Program& program, const Stage& stage, const Coordinates& at, const Scope& outer,
+                             bool& skipped);
+
+/// Every shape of a stage: one for each width, unrolling and ilp that its sweeps reach. `scope` holds params, lets and earlier
+/// findings. Sweeps that no text depends on stay at their first and last value.
+Result<std::vector<Shape>> stage_shapes(const Program& program, const Stage& stage, const Scope& scope);
+
+}  // namespace gexp::compiler

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <functional>
+
+namespace gexp::measure {
+
+/// Items 0 … count - 1, worked on by up to `workers` threads and taken in one by one, in their order, by the calling thread, so
+/// that what is made of them does not depend on how many threads there are. Returns when every item that was begun has ended.
+///
+/// `work` is called on any thread, once for each item. When `take` says false, no further item is begun or taken. Item i is begun
+/// once item i - `ahead` is taken, so fewer than `ahead` are then worked on in vain.
+void in_order(std::size_t count, std::size_t workers, std::size_t ahead, const std::function<void(std::size_t)>& work,
+              const std::function<bool(std::size_t)>& take);
+
+}  // namespace gexp::measure

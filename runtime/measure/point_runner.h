@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/plan/plan.h"
+#include "runtime/device/backend.h"
+#include "runtime/measure/kernels.h"
+#include "runtime/records/table.h"
+#include "runtime/result/provenance.h"
+
+namespace gexp::measure {
+
+/// What a timed region costs besides what it times, in cycles, of the words that a launch wrote (compiler/calibrate.h says which).
+double region_cost(const std::vector<std::uint32_t>& words);
+
+/// Runs planned points on one device: allocates memories once, loads every kernel once, links the rings, launches windows.
+class PointRunner {
+ public:
+  PointRunner(const compiler::Program& program, const compiler::Scope& scope, device::Backend& backend, Kernels& kernels);
+  ~PointRunner();
+  PointRunner(const PointRunner&) = delete;
+  PointRunner& operator=(const PointRunner&) = delete;
+
+  /// One more repetition of a point, appended to `point`. A launch that does not end well, or a device that is lost meanwhile, is in
+  /// point.outcome; a Result error is about the environment (no compiler), or E0802: no room for this point.
+  Result<> repeat(const compiler::PointPlan& plan, records::Point& point, double time_limit);
+
+  /// False after a fault that the device's driver does not let this process recover from.
+  [[nodiscard]] bool usable() const { return backend_.usable(); }
+  /// What was spent since this was last asked.
+  [[nodiscard]] result::TimeSpent new_effort() { return std::exchange(effort_, {}); }
+  /// What was loaded since this was last asked.
+  [[nodiscard]] std::vector<result::KernelRecord> new_kernels() { return std::exchange(new_kernels_, {}); }
+
+ private:
+  /// E0802 where the point needs more of the memory than the device had.
+  Result<std::uint64_t> address_of(const std::string& memory, const compiler::PointPlan& plan);
+  Result<std::uint64_t> address_of(const std::string& memory);
+  /// As much of a memory as there is, where there is not enough for all of it. `problem`: what the device said of all of it.
+  Result<std::uint64_t> allocate_less(const compiler::Memory& memory, std::uint64_t bytes, std::uint64_t align, Diagnostic problem);
+  Result<device::KernelId> kernel_for(const compiler::Shape& shape);
+  Result<std::uint64_t> buffer(const std::string& name, std::uint64_t bytes);
+  Result<std::uint64_t> calibration_cell();
+  Result<> link(const compiler::Links& links, std::uint64_t base);
+  Result<> run_each(const compiler::PointPlan& plan, records::Point& point, double time_limit);
+  Result<> run_total(const compiler::PointPlan& plan, records::Point& point, double time_limit);
+  Result<> run_body(const compiler::PointPlan& plan, records::Point& point, double time_limit);
+  /// The parameters of a kernel from body.cu: memories, textures, tables, values; constant memories are filled.
+  Result<std::vector<device::Argument>> body_arguments(const compiler::BodyPlan& body, const compiler::PointPlan& plan, device::KernelId kernel);
+  /// What a kernel from body.cu is given besides what its body reads, and where it writes.
+  struct BodyLaunch {
+    std::uint64_t records = 0, overhead = 0;          ///< addresses
+    std::uint32_t skip = 0, window = 0;               ///< accesses of a warp that are left out, and that are recorded
+    std::uint32_t trace_at = 0, trace_bytes = 0;      ///< in dynamic shared memory
+    std::uint32_t grid = 1, block = 1;
+    bool first = true;                                ///< of a repetition: the stage's flushes come before it
+    bool timed = false;                               ///< not a warm-up of its own
+  };
+  Result<device::Outcome> launch_body(const compiler::PointPlan& plan, const compiler::Shape& shape, const compiler::BodyPlan& body, const BodyLaunch& how, double time_limit);
+  /// The warm-ups that are launches of their own, after emptying what the stage flushes. False: one did not end well, which
+  /// point.outcome then says.
+  Result<bool> launch_before(const compiler::PointPlan& plan, records::Point& point, double time_limit);
+  /// Empties what the stage flushes where it is the `first` launch of a repetition, then launches.
+  Result<device::Outcome> launch(const compiler::PointPlan& plan, device::KernelId kernel, const device::LaunchShape& shape, const std::vector<device::Argument>& arguments,
+                         double time_limit, bool first = true);
+  /// The timed launch of a point, on the multiprocessors that it chooses, or any.
+  Result<device::Outcome> launch_timed(const compiler::PointPlan& plan, device::KernelId kernel, device::LaunchShape shape, std::vector<device::Argument> arguments, double time_limit,
+                               bool first);
+  [[nodiscard]] device::LaunchShape launch_shape(const compiler::PointPlan& plan, std::uint64_t shared_bytes) const;
+  /// Reads what the last launch tells of the region's cost; the point's is the mean of its runs'.
+  Result<> calibrate(std::uint64_t words, records::Point& point);
+  /// Runs of one launch, by multiprocessor, whose words of the region's cost lie behind each other.
+  Result<> take(std::vector<records::Run> runs, std::uint64_t words, records::Point& point);
+  Result<std::vector<std::uint32_t>> read_words(std::uint64_t address, std::size_t count);
+  /// What the device lost is made anew when it is needed next.
+  void forget_what_was_lost();
+  Result<> run_once(const compiler::PointPlan& plan, records::Point& point, double time_limit);
+
+  const compiler::Program& program_;
+  const compiler::Scope& scope_;
+  device::Backend& backend_;
+  Kernels& kernels_;
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> buffers_;  ///< name -> address, bytes
+  std::map<std::string, std::string> less_;  ///< by memory that is smaller than it was to be: how the device put it
+  std::map<compiler::Shape, device::KernelId> loaded_;
+  std::vector<result::KernelRecord> new_kernels_;
+  result::TimeSpent effort_;
+  std::uint32_t turn_ = 0;                         ///< number of the last launch on chosen multiprocessors
+  std::map<std::string, compiler::Links> linked_;  ///< what each memory holds now
+  std::map<std::string, std::uint64_t> textures_;  ///< by memory
+  std::uint64_t losses_ = 0;                       ///< of the device, when all of this was made
+};
+
+}  // namespace gexp::measure

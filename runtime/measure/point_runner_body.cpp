@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Points of kernels made from body.cu: any operations by any number of threads.
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "compiler/plan/calibrate.h"
+#include "runtime/measure/point_runner.h"
+
+namespace gexp::measure {
+namespace {
+
+using Kind = compiler::KernelParameter::Kind;
+
+device::Argument pointer(std::uint64_t address) { return {address, 8}; }
+
+/// From the first begin to the last end on one multiprocessor, the longest of them; clocks of different ones do not compare.
+double elapsed_cycles(std::span<const std::uint32_t> words) {
+  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> by_sm;  // offsets from its first warp's begin, modulo 2^32
+  std::map<std::uint32_t, std::uint32_t> origin;
+  double longest = 0;
+  for (std::size_t i = 0; i + 2 < words.size(); i += 3) {
+    const auto begin = words[i], end = words[i + 1], sm = words[i + 2];
+    const auto zero = origin.try_emplace(sm, begin - (1u << 30)).first->second;  // warps may begin before the first one listed
+    const auto [range, fresh] = by_sm.try_emplace(sm, begin - zero, end - zero);
+    if (!fresh) range->second = {std::min(range->second.first, begin - zero), std::max(range->second.second, end - zero)};
+    longest = std::max(longest, static_cast<double>(range->second.second - range->second.first));
+  }
+  return longest;
+}
+
+}  // namespace
+
+Result<std::vector<device::Argument>> PointRunner::body_arguments(const compiler::BodyPlan& body, const compiler::PointPlan& plan, device::KernelId kernel) {
+  const auto links_of = [&](const std::string& memory) {
+    return std::find_if(plan.links.begin(), plan.links.end(), [&](const compiler::Links& links) { return links.memory == memory; });
+  };
+  for (const auto& links : plan.links) {  // chases of constant memory follow links that the host writes
+    const auto memory = std::find_if(program_.memories.begin(), program_.memories.end(), [&](const auto& m) { return m.name == links.memory; });
+    if (memory->space != compiler::Space::Constant) continue;
+    auto at = backend_.constant(kernel, "c_" + links.memory);
+    if (!at) return at.error();
+    linked_.erase(links.memory);
+    if (auto done = link(links, *at); !done) return done.error();
+  }
+  std::vector<device::Argument> arguments;
+  for (const auto& parameter : body.parameters) {
+    if (parameter.kind == Kind::Value) {
+      arguments.push_back({static_cast<std::uint64_t>(parameter.value), 8});
+      continue;
+    }
+    if (parameter.kind == Kind::Table) {
+      const auto& words = body.tables[parameter.table];
+      auto table = buffer("table " + std::to_string(parameter.table), std::max<std::size_t>(words.size(), 2) * 4);
+      if (!table) return table.error();
+      if (auto done = backend_.write(*table, std::as_bytes(std::span(words))); !done) return done.error();
+      arguments.push_back(pointer(*table));
+      continue;
+    }
+    auto base = address_of(parameter.memory, plan);
+    if (!base) return base.error();
+    if (const auto links = links_of(parameter.memory); links != plan.links.end()) {
+      if (auto done = link(*links, *base); !done) return done.error();
+    }
+    if (parameter.kind == Kind::Memory) {
+      arguments.push_back(pointer(*base));
+      continue;
+    }
+    auto& handle = textures_[parameter.memory];
+    if (handle == 0) {
+      auto made = backend_.texture(*base, buffers_.at("memory " + parameter.memory).second);
+      if (!made) return made.error();
+      handle = *made;
+    }
+    arguments.push_back({handle, 8});
+  }
+  return arguments;
+}
+
+Result<device::Outcome> PointRunner::launch_body(const compiler::PointPlan& plan, const compiler::Shape& shape, const compiler::BodyPlan& body, const BodyLaunch& how, double time_limit) {
+  auto kernel = kernel_for(shape);
+  if (!kernel) return kernel.error();
+  auto cell = calibration_cell();
+  if (!cell) return cell.error();
+  auto rest = body_arguments(body, plan, *kernel);
+  if (!rest) return rest.error();
+  std::vector<device::Argument> arguments = {pointer(*cell), pointer(how.records), pointer(how.overhead), {how.skip, 4}, {how.window, 4}, {how.trace_at / 2, 4}};
+  arguments.insert(arguments.end(), rest->begin(), rest->end());
+  auto launched = launch_shape(plan, how.trace_bytes > 0 ? how.trace_at + how.trace_bytes : body.shared_bytes);
+  launched.grid = how.grid, launched.block = how.block;
+  return how.timed ? launch_timed(plan, *kernel, launched, std::move(arguments), time_limit, how.first) : launch(plan, *kernel, launched, arguments, time_limit, how.first);
+}
+
+Result<bool> PointRunner::launch_before(const compiler::PointPlan& plan, records::Point& point, double time_limit) {
+  for (std::size_t i = 0; i < plan.before.size(); ++i) {
+    const auto& before = plan.before[i];
+    auto records = buffer("records before", 3 * std::uint64_t{(before.block + 31) / 32} * before.grid * 4);
+    if (!records) return records.error();
+    auto overhead = buffer("empty before", compiler::kCalibrationWords * 4);
+    if (!overhead) return overhead.error();
+    auto outcome = launch_body(plan, before.shape, before.body, {.records = *records, .overhead = *overhead, .grid = before.grid, .block = before.block, .first = i == 0}, time_limit);
+    if (!outcome) return outcome.error();
+    point.outcome = *outcome;
+    if (!outcome->done()) return false;
+  }
+  return true;
+}
+
+Result<> PointRunner::run_body(const compiler::PointPlan& plan, records::Point& point, double time_limit) {
+  const bool each = plan.timing == compiler::Timing::Each, wall = plan.timing == compiler::Timing::Wall;
+  const std::uint32_t warps = (plan.block + 31) / 32;
+  const std::uint32_t window = static_cast<std::uint32_t>(compiler::kTraceBytes / 2) / warps;
+  const auto words = each ? std::uint64_t{warps} * window : 3 * std::uint64_t{warps} * plan.grid;
+  const auto sms = std::max(plan.sms, 1u);
+  auto records = buffer("records", sms * std::max<std::uint64_t>(words, 4) * 4);
+  if (!records) return records.error();
+  auto overhead = buffer("empty", sms * compiler::kCalibrationWords * 4);
+  if (!overhead) return overhead.error();
+  const auto trace_at = static_cast<std::uint32_t>((plan.body.shared_bytes + 15) / 16 * 16);
+  const BodyLaunch how{.records = *records, .overhead = *overhead, .window = window, .trace_at = trace_at, .trace_bytes = each ? static_cast<std::uint32_t>(compiler::kTraceBytes) : 0,
+                       .grid = plan.grid, .block = plan.block, .first = plan.before.empty(), .timed = true};
+  const auto start = [&](std::uint64_t skip) -> Result<bool> {
+    auto before = launch_before(plan, point, time_limit);
+    if (!before || !*before) return before;
+    auto from = how;
+    from.skip = static_cast<std::uint32_t>(skip);
+    auto outcome = launch_body(plan, plan.shape, plan.body, from, time_limit);
+    if (!outcome) return outcome.error();
+    if (outcome->done() && wall && outcome->elapsed_seconds > 4.2) {
+      outcome->status = device::Outcome::Status::Timeout;
+      outcome->what = "a wall record holds at most 4.2 s";
+    }
+    point.outcome = *outcome;
+    return outcome->done();
+  };
+
+  std::vector<records::Run> runs(sms);
+  std::vector<std::vector<std::uint32_t>> traces(std::size_t{sms} * warps);
+  for (auto& run : runs) run.windows.clear();
+  const auto total = each ? static_cast<std::uint64_t>(std::max<std::int64_t>(plan.steps, 1)) : 1;
+  for (std::uint64_t skip = 0; skip < total; skip += each ? window : 1) {
+    auto done = start(skip);
+    if (!done || !*done) return done ? Result<>(Ok{}) : Result<>(done.error());
+    if (wall) {
+      point.runs.push_back({{static_cast<std::uint32_t>(point.outcome.elapsed_seconds * 1e9 + 0.5)}, {0}});
+      return Ok{};
+    }
+    auto read = read_words(*records, sms * words);
+    if (!read) return read.error();
+    if (!each) {
+      for (std::uint32_t i = 0; i < sms; ++i) {
+        const auto own = std::span(*read).subspan(i * words, words);
+        for (std::size_t at = 0; at + 2 < own.size(); at += 3) runs[i].ticks.push_back(own[at + 1] - own[at]);
+        runs[i].elapsed = elapsed_cycles(own);
+      }
+      break;
+    }
+    for (auto& run : runs) run.windows.push_back(static_cast<std::uint32_t>(traces[0].size()));
+    const auto recorded = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(window, total - skip));
+    for (std::size_t warp = 0; warp < traces.size(); ++warp) {
+      const auto first = read->begin() + static_cast<std::ptrdiff_t>(warp * window);
+      std::copy_if(first, first + recorded, std::back_inserter(traces[warp]), [](auto tick) { return tick != 0xffffffffu; });
+    }
+  }
+  for (std::size_t warp = 0; warp < traces.size(); ++warp) {
+    auto& run = runs[warp / warps];
+    run.ticks.insert(run.ticks.end(), traces[warp].begin(), traces[warp].end());
+    if (run.windows.empty() || warps > 1) run.windows = {0};
+  }
+  return take(std::move(runs), *overhead, point);
+}
+
+}  // namespace gexp::measure

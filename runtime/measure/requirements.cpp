@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/lower/ops.h"
+#include "compiler/plan/access.h"
+#include "compiler/plan/expand.h"
+#include "runtime/measure/session.h"
+
+namespace gexp::measure {
+
+void check_requirements(const compiler::Program& program, const device::Backend& backend, Diagnostics& diagnostics) {
+  const auto need = [&](device::Requirement requirement) {
+    if (auto accepted = backend.accepts(requirement); !accepted) diagnostics.add(accepted.error());
+  };
+  auto scope = compiler::file_scope(program);
+  if (!scope) return diagnostics.add(scope.error());
+  double total = 0;
+  for (const auto& memory : program.memories) {
+    auto bytes = compiler::memory_bytes(memory, *scope);
+    if (!bytes) {
+      diagnostics.add(bytes.error());
+      continue;
+    }
+    using compiler::Space;
+    if (memory.space == Space::Constant || memory.space == Space::Texture || memory.space == Space::Local) {
+      need({device::Requirement::Kind::Space, compiler::word(memory.space), 0, memory.span});
+    }
+    const bool shared = memory.space == Space::Shared;
+    if (!shared) total += static_cast<double>(*bytes);
+    need({shared ? device::Requirement::Kind::SharedBytes : device::Requirement::Kind::MemoryBytes, "", *bytes, memory.span});
+  }
+  if (program.budget_memory) {
+    auto budget = compiler::evaluate(*program.budget_memory, *scope);
+    const auto* n = budget ? budget->get<Number>() : nullptr;
+    if (n && total > n->number) {
+      diagnostics.error("E0427", program.budget_memory->span,
+                        fmt::format("the memories take {}, the budget is {}", show(total, kBytes), show(n->number, kBytes)));
+    }
+  } else if (const auto whole = static_cast<double>(backend.device().memory_bytes); whole > 0 && total > kDefaultMemoryShare * whole && !diagnostics.has_errors()) {
+    diagnostics.error("E0442", program.memories.front().span,
+                      fmt::format("the memories take {}, more than {:.0f} % of the {} that {} has", show(total, kBytes), 100 * kDefaultMemoryShare,
+                                  show(whole, kBytes), backend.device().id),
+                      "a file that means to take more says so with `budget memory`");
+  }
+  for (const auto& stage : program.stages) {
+    compiler::for_each_op(stage, [&](const compiler::Op& op) {
+      const auto memory = std::find_if(program.memories.begin(), program.memories.end(), [&](const auto& m) { return m.name == op.memory; });
+      if (memory == program.memories.end() || memory->space != compiler::Space::Global) return;
+      const std::string via = compiler::word(compiler::path_of(*memory, op.via));
+      if (!via.empty()) need({device::Requirement::Kind::LoadPath, via, 0, op.span});
+    });
+    for (const auto& flush : stage.flushes) need({device::Requirement::Kind::Flush, flush.level, 0, flush.span});
+    if (!stage.launch.place.empty() && stage.launch.place != "any") need({device::Requirement::Kind::Place, stage.launch.place, 0, stage.launch.span});
+    const auto number = [&](const compiler::FormulaPtr& formula) -> std::optional<double> {
+      if (!formula) return std::nullopt;
+      compiler::Names names(&*scope);
+      for (const auto& sweep : stage.sweeps) {  // the largest value of each sweep
+        auto values = compiler::sweep_values(sweep, names);
+        if (!values) return std::nullopt;
+        compiler::bind_sweep(sweep, values->back(), names);
+      }
+      for (const auto& binding : stage.bindings) {  // what reads threads or findings has no value yet
+        auto bound = binding.kind == compiler::Binding::Kind::Let ? compiler::evaluate(*binding.formula, names) : Result<Value>(Value());
+        if (bound) names.set(binding.name, std::move(*bound));
+      }
+      auto value = compiler::evaluate(*formula, names);
+      const auto* n = value ? value->get<Number>() : nullptr;
+      return n ? std::optional(n->number) : std::nullopt;
+    };
+    if (const auto cluster = number(stage.launch.cluster)) {
+      need({device::Requirement::Kind::Cluster, "", static_cast<std::uint64_t>(*cluster), stage.launch.span});
+    }
+    if (const auto bank = number(stage.launch.bank)) {
+      need({device::Requirement::Kind::BankWidth, "", static_cast<std::uint64_t>(*bank), stage.launch.span});
+    }
+    if (const auto block = number(stage.launch.block)) {
+      need({device::Requirement::Kind::Threads, "", static_cast<std::uint64_t>(*block), stage.launch.span});
+    }
+    for (const auto& warm : stage.warm_launches) {
+      if (const auto block = number(warm.block)) need({device::Requirement::Kind::Threads, "", static_cast<std::uint64_t>(*block), warm.block->span});
+    }
+    if (const auto grid = number(stage.launch.grid)) {
+      need({device::Requirement::Kind::Blocks, "", static_cast<std::uint64_t>(*grid), stage.launch.span});
+    }
+  }
+}
+
+}  // namespace gexp::measure

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/measure/stage_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "runtime/infer/infer.h"
+#include "runtime/measure/in_order.h"
+#include "runtime/measure/point_log.h"
+#include "runtime/result/point_table.h"
+
+namespace gexp::measure {
+namespace {
+
+using compiler::Coordinates;
+using End = result::RunResult::End;
+
+// A stage whose points keep faulting is given up: after so many in a row, or in all.
+constexpr int kMostFaultsInARow = 3, kMostFaults = 10;
+constexpr double kAfterTimeout = 6;  // of a GPU: once a launch of a stage has hung, the others get this part of the limit
+constexpr double kLate = 0.5;        // seconds beyond the run's time that a launch may take
+
+bool same_coordinates(const records::Point& point, const Coordinates& at) {
+  return std::all_of(at.begin(), at.end(), [&](const auto& coordinate) {
+    const auto found = point.at.find(coordinate.first);
+    return found != point.at.end() && found->second == coordinate.second;
+  });
+}
+
+}  // namespace
+
+StageRun::StageRun(const RunContext& run, const compiler::Stage& stage, const compiler::Scope& scope, result::StageResult& result)
+    : run_(run), stage_(stage), scope_(scope), result_(result), launch_limit_(run.options.launch_limit) {
+  result_.table.stage = stage.name;
+  result_.table.timed = stage.timed_name;
+  result_.table.timing = stage.timing == compiler::Timing::Each    ? records::Table::Timing::Each
+                         : stage.timing == compiler::Timing::Total ? records::Table::Timing::Total
+                                                                   : records::Table::Timing::Wall;
+  for (const auto& sweep : stage.sweeps) {
+    result_.table.columns.insert(result_.table.columns.end(), sweep.names.begin(), sweep.names.end());
+  }
+  if (run.benches.shared()) clocks_.emplace([&benches = run.benches] { return benches.condition(); });
+}
+
+Result<bool> StageRun::run() {
+  const Measure how{[this](const Batch& batch) { return measure(batch); },
+                    [this](const compiler::Formula& condition, const Coordinates& at) { return value_at(condition, at); },
+                    [this]() -> Result<bool> {
+                      auto steady = measure_unsteady_again();
+                      return steady && *steady ? converge() : steady;
+                    }};
+  auto complete = visit_points(stage_, scope_, how);
+  result::sort_points(result_.table);
+  if (complete && *complete && compiler::is_refined(stage_)) result_.spent = spent();
+  return complete;
+}
+
+/// Both counts by the plan's own figures, so that they compare.
+std::optional<result::RefinementCost> StageRun::spent() const {
+  result::RefinementCost spent;
+  std::map<std::string, double> furthest;
+  for (const auto& point : result_.table.points) {
+    compiler::Names names(&scope_);
+    for (const auto& column : result_.table.columns) {
+      const auto& value = point.at.at(column);
+      names.set(column, value);
+      if (const auto* n = value.get<Number>()) furthest[column] = std::max(furthest.try_emplace(column, n->number).first->second, n->number);
+    }
+    const auto timed = compiler::timed_accesses(run_.program, stage_, names);
+    if (!timed) return std::nullopt;
+    ++spent.points;
+    spent.accesses += *timed * static_cast<double>(point.runs.size());
+  }
+  auto full = compiler::full_sweep(run_.program, stage_, scope_, furthest);
+  if (!full) return std::nullopt;
+  spent.full = *full;
+  return spent;
+}
+
+End StageRun::must_stop() const {
+  if (run_.options.interrupted && run_.options.interrupted()) return End::Interrupted;
+  return run_.time_left() < 0 ? End::OutOfTime : End::Complete;
+}
+
+double StageRun::launch_limit() const { return std::min(launch_limit_.load(), std::max(run_.time_left(), 0.0) + kLate); }
+
+void StageRun::tell(const Coordinates& at) {
+  const std::lock_guard lock(telling_);
+  run_.progress.point(records::place(at), told_++);
+}
+
+/// The least repetitions of a point.
+void StageRun::measure_point(const Coordinates& at, Measured& measured) {
+  measured.stopped = must_stop();
+  if (measured.stopped != End::Complete) return;
+  auto plan = compiler::plan_point(run_.program, stage_, at, scope_, measured.skipped);
+  if (!plan) measured.problem = plan.error();
+  if (!plan || measured.skipped) return;
+  tell(at);
+  auto& point = measured.point;
+  for (const auto& [name, value] : at) point.at[name] = value;
+  for (const auto& [name, value] : plan->lets) point.at[name] = value;
+  if (stage_.keep == compiler::Keep::Raw) point.walk = plan->timed;  // else the accesses have no order
+  point.warm_walk = plan->warm;
+  point.warm_steps = plan->warm_steps;
+  point.steps = plan->steps;
+  point.moved = static_cast<double>(plan->moved);
+  measured.plan = std::move(*plan);
+  add_runs(measured.plan, point, measured, [&]() -> Result<bool> { return static_cast<std::int64_t>(point.runs.size()) >= stage_.repeat.at_least; });
+  measured.to_record = !point.runs.empty() || !point.outcome.done() || measured.problem;
+}
+
+/// Further repetitions of a point until the stopping rule holds. It sees the latency classes of the stage, which stay as they are
+/// meanwhile, and this point alone: how often one point is repeated does not depend on another.
+void StageRun::measure_further(std::size_t index, Measured& measured) {
+  const auto& before = result_.table.points[index];
+  if (!before.outcome.done() || before.runs.empty()) return;
+  records::Table own{result_.table.stage, result_.table.timed, result_.table.timing, result_.table.columns, {before}};
+  auto& point = own.points[0];
+  add_runs(plans_[index], point, measured, [&]() -> Result<bool> {
+    auto value = infer::at_point(*stage_.repeat.until, own, classes_, 0, stage_, scope_);
+    if (!value) return value.error();
+    const auto* flag = value->get<bool>();
+    const bool holds = flag && *flag, last = static_cast<std::int64_t>(point.runs.size()) >= stage_.repeat.at_most;
+    point.converged = holds || !last;
+    return holds || last;
+  });
+  measured.to_record = point.runs.size() != before.runs.size() || point.converged != before.converged || !point.outcome.done();
+  if (measured.to_record) measured.point = std::move(point);
+}
+
+/// What was kept of a run that goes on takes the place of measuring: its rounds, as they were.
+bool StageRun::recall(const Coordinates& at, records::Point& point, Measured& measured) {
+  auto* log = run_.options.log;
+  const auto round = log ? log->known(stage_.name, at, point.runs.size()) : nullptr;
+  if (!round) return false;
+  point.runs.insert(point.runs.end(), round->point.runs.begin(), round->point.runs.end());
+  point.overhead = round->point.overhead;
+  measured.kernels.insert(measured.kernels.end(), round->kernels.begin(), round->kernels.end());
+  return true;
+}
+
+void StageRun::add_runs(const compiler::PointPlan& plan, records::Point& point, Measured& measured, const std::function<Result<bool>()>& enough) {
+  const auto done = [&] {
+    auto finished = enough();
+    if (!finished) measured.problem = finished.error();
+    return !finished || *finished;
+  };
+  do {
+    if (done()) return;
+  } while (recall(plan.at, point, measured));
+  const auto first = point.runs.size();
+  run_.benches.use(batch_number(stage_, plan.at, first), [&](PointRunner& bench) {
+    do {
+      measured.stopped = must_stop();
+      if (measured.stopped != End::Complete) break;
+      const auto before = point.runs.size();
+      const auto repeated = bench.repeat(plan, point, launch_limit());
+      if (!repeated || !point.outcome.done()) {
+        // What a run was told to end in the middle of is not the kernel's fault.
+        const bool unfinished = point.outcome.status != device::Outcome::Status::Fault;
+        measured.stopped = must_stop();
+        if (point.outcome.status == device::Outcome::Status::Interrupted) measured.stopped = End::Interrupted;
+        if (measured.stopped == End::Interrupted && repeated) point.outcome.status = device::Outcome::Status::Interrupted;
+        if (measured.stopped == End::Interrupted || (measured.stopped == End::OutOfTime && unfinished)) break;
+        if (!repeated && repeated.error().code == "E0802") measured.no_room = repeated.error().message;
+        else if (!repeated) measured.problem = repeated.error();
+        else measured.faulted = true;
+        break;
+      }
+      for (auto run = before; run < point.runs.size(); ++run) keep(point.runs[run]);
+    } while (!done());
+    measured.usable = bench.usable();
+    measured.end = point.outcome;
+    auto kernels = bench.new_kernels();
+    measured.kernels.insert(measured.kernels.end(), std::make_move_iterator(kernels.begin()), std::make_move_iterator(kernels.end()));
+    measured.effort = bench.new_effort();
+  });
+  if (run_.options.log && (point.runs.size() > first || !point.outcome.done())) log_round(plan.at, first, point, measured);
+}
+
+void StageRun::log_round(const Coordinates& at, std::size_t first, const records::Point& point, const Measured& measured) const {
+  Round round{at, first, point, measured.kernels, point.outcome.done() && measured.stopped == End::Complete && !measured.problem && measured.no_room.empty()};
+  round.point.runs.erase(round.point.runs.begin(), round.point.runs.begin() + static_cast<std::ptrdiff_t>(first));
+  run_.options.log->keep(stage_.name, round);
+}
+
+/// `record … histogram|summary`: what is not kept is gone before anything reads it, so that a result file answers alike.
+void StageRun::keep(records::Run& run) const {
+  if (stage_.keep == compiler::Keep::Raw || run.ticks.empty()) return;
+  std::sort(run.ticks.begin(), run.ticks.end());
+  run.windows = {0};
+  if (stage_.keep == compiler::Keep::Summary) run.ticks = {run.ticks[run.ticks.size() / 2]};
+}
+
+Result<bool> StageRun::in_parallel(std::size_t count, std::size_t ahead, const std::function<void(std::size_t, Measured&)>& work,
+                                   const std::function<Result<Next>(std::size_t, Measured&)>& take) {
+  std::vector<Measured> slots(count);
+  std::size_t taken = 0;
+  Result<Next> next = Next::On;
+  const auto take_next = [&](std::size_t i) {
+    auto measured = std::exchange(slots[i], {});
+    ++taken;
+    return take(i, measured);
+  };
+  in_order(count, run_.benches.workers(), ahead, [&](std::size_t i) { work(i, slots[i]); },
+           [&](std::size_t i) {
+             next = take_next(i);
+             return next && *next == Next::On;
+           });
+  if (!next) return next.error();
+  // What other workers had measured when the run was told to end is kept.
+  const bool told = *next == Next::Stop && stopped_by_ != End::Faulted;
+  for (std::size_t i = taken; told && i < count; ++i) {
+    if (!slots[i].to_record) continue;
+    if (auto more = take_next(i); !more || *more == Next::NotWanted) break;
+  }
+  return *next != Next::Stop;
+}
+
+Result<bool> StageRun::measure(const Batch& batch) {
+  const auto work = [&](std::size_t i, Measured& measured) {
+    if (!batch.known[i]) measure_point(batch.points[i], measured);
+  };
+  const auto take = [&](std::size_t i, Measured& measured) -> Result<Next> {
+    if (measured.skipped) ++result_.skipped;
+    if (!measured.no_room.empty() && ++result_.no_room == 1) result_.why_no_room = measured.no_room;
+    if (measured.to_record) {
+      result_.table.points.push_back(std::move(measured.point));
+      if (stage_.repeat.until) plans_.push_back(std::move(measured.plan));
+      if (clocks_) clocks_->point(result_.table.points.size());
+    }
+    auto next = account(measured);
+    if (!next || *next != Next::On) return next;
+    auto wanted = batch.measured(i);
+    if (!wanted) return wanted.error();
+    return *wanted ? Next::On : Next::NotWanted;
+  };
+  return in_parallel(batch.points.size(), batch.all_wanted ? batch.points.size() : run_.benches.workers(), work, take);
+}
+
+Result<bool> StageRun::measure_unsteady_again() {
+  if (!clocks_) return true;
+  auto unsteady = clocks_->unsteady(result_.table.points.size());
+  std::erase_if(unsteady, [&](std::size_t i) { return !unsteady_.insert(i).second; });  // once each
+  if (unsteady.empty()) return true;
+  const auto before = clocks_->range();
+  const auto slowed = clocks_->slowed_by();
+  // What holds most points down is how the device does under this load: to measure them again would give the same.
+  if (2 * unsteady.size() > result_.table.points.size() || !clocks_->settle()) {
+    result_.clocks = fmt::format("{} of {} points were measured while the clocks were held down ({}): they stand as they are", unsteady_.size(),
+                                 result_.table.points.size(), slowed);
+    return true;
+  }
+  for (const auto i : unsteady) {
+    auto& point = result_.table.points[i];
+    if (!point.outcome.done()) continue;  // a lost point stays lost
+    Coordinates at;
+    for (const auto& column : result_.table.columns) at.emplace_back(column, point.at.at(column));
+    if (run_.options.log) run_.options.log->forget(stage_.name, at);
+    Measured measured;
+    measure_point(at, measured);
+    auto next = account(measured);
+    if (!next) return next.error();
+    // What was measured first is better than nothing.
+    if (measured.to_record && measured.point.outcome.done() && measured.point.runs.size() >= point.runs.size()) point = std::move(measured.point), ++measured_again_;
+    else if (run_.options.log) run_.options.log->forget(stage_.name, at), log_round(at, 0, point, {});
+    if (*next == Next::Stop) return false;
+  }
+  result_.clocks = fmt::format("{} of {} points were measured again: the SM clock went from {:.0f} to {:.0f} MHz{}", measured_again_, result_.table.points.size(), before.first / 1e6,
+                               before.second / 1e6, slowed.empty() ? "" : " (" + slowed + ")");
+  if (!clocks_->steady_now()) result_.clocks += ", and was held down then too";
+  return true;
+}
+
+/// The stopping rule, once every point has its least repetitions: only then are all latency classes of the stage in sight. Once
+/// more where what was added has renewed the classes.
+Result<bool> StageRun::converge() {
+  if (!stage_.repeat.until) return true;
+  const auto work = [&](std::size_t i, Measured& measured) { measure_further(i, measured); };
+  const auto take = [&](std::size_t i, Measured& measured) {
+    if (measured.to_record) result_.table.points[i] = std::move(measured.point);
+    return account(measured);
+  };
+  for (std::size_t judged_by = 0;;) {
+    classes();
+    if (judged_by == classified_runs_) return true;
+    judged_by = classified_runs_;
+    auto more = in_parallel(result_.table.points.size(), result_.table.points.size(), work, take);
+    if (!more || !*more) return more;
+  }
+}
+
+Result<StageRun::Next> StageRun::account(Measured& measured) {
+  result_.effort += measured.effort;
+  for (auto& kernel : measured.kernels) {
+    const bool known = std::any_of(run_.kernels.begin(), run_.kernels.end(), [&](const result::KernelRecord& k) { return k.key == kernel.key; });
+    if (!known) run_.kernels.push_back(std::move(kernel));
+  }
+  if (measured.problem) return *measured.problem;
+  faults_in_a_row_ = measured.faulted ? faults_in_a_row_ + 1 : 0;
+  if (measured.faulted) {
+    ++faults_;
+    const auto& end = measured.end;
+    if (end.status == device::Outcome::Status::Timeout && run_.benches.shared()) launch_limit_ = run_.options.launch_limit / kAfterTimeout;
+    if (!measured.usable) {
+      measured.stopped = End::Faulted;
+    } else if (faults_in_a_row_ == kMostFaultsInARow || faults_ == kMostFaults) {
+      measured.stopped = End::Faulted;
+      given_up_ = faults_in_a_row_ == kMostFaultsInARow ? fmt::format("given up after {} faults in a row", faults_in_a_row_) : fmt::format("given up after {} faults", faults_);
+      given_up_ += fmt::format("; the last: {}: {}", word(end.status), end.what);
+    }
+  }
+  if (measured.stopped == End::Complete) return Next::On;
+  if (stopped_by_ == End::Complete) stopped_by_ = measured.stopped;
+  return Next::Stop;
+}
+
+/// Renewed when the records have grown by a tenth: new classes need new points to show.
+const infer::Classes& StageRun::classes() {
+  std::size_t runs = 0;
+  for (const auto& point : result_.table.points) runs += point.runs.size();
+  if (10 * runs > 11 * classified_runs_) {
+    classes_ = infer::classify(result_.table);
+    classified_runs_ = runs;
+  }
+  return classes_;
+}
+
+std::optional<std::size_t> StageRun::find_point(const Coordinates& at) const {
+  for (std::size_t i = result_.table.points.size(); i-- > 0;) {  // mostly it is among the latest
+    if (same_coordinates(result_.table.points[i], at)) return i;
+  }
+  return std::nullopt;
+}
+
+Result<Value> StageRun::value_at(const compiler::Formula& formula, const Coordinates& at) {
+  const auto index = find_point(at);
+  if (!index || result_.table.points[*index].runs.empty()) return Value();
+  const auto value_of = [&](const compiler::Formula& wanted) {
+    return infer::at_point(wanted, result_.table, classes(), *index, stage_, scope_);
+  };
+  if (formula.kind != compiler::Formula::Kind::Name || formula.text != stage_.timed_name) return value_of(formula);
+  // A whole record: its level, its weight, and whether anything misses.
+  List all;
+  for (const char* function : {"median", "mean", "misses"}) {
+    auto value = value_of(compiler::call_of(function, formula));
+    if (!value) return value;
+    const auto* misses = function == std::string("misses") ? value->get<Number>() : nullptr;
+    all.push_back(misses ? Value(misses->number > 0) : std::move(*value));
+  }
+  return Value(std::move(all));
+}
+
+}  // namespace gexp::measure

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/plan/plan.h"
+#include "runtime/infer/classes.h"
+#include "runtime/measure/clock_watch.h"
+#include "runtime/measure/device_pool.h"
+#include "runtime/measure/schedule.h"
+#include "runtime/measure/session.h"
+
+namespace gexp::measure {
+
+/// What the stages of a run have in common.
+struct RunContext {
+  const compiler::Program& program;
+  DevicePool& benches;
+  const SessionOptions& options;
+  Progress& progress;
+  std::function<double()> time_left;   ///< seconds; asked by any thread
+  std::vector<result::KernelRecord>& kernels;  ///< that recorded points ran, each once, in the order of the points
+};
+
+/// Measures one stage. Workers run the repetitions; only the thread that called run() touches the stage's records, point by point
+/// in the order of the schedule, so they do not depend on how many workers there are.
+class StageRun {
+ public:
+  StageRun(const RunContext& run, const compiler::Stage& stage, const compiler::Scope& scope, result::StageResult& result);
+
+  /// False: stopped early, `stopped_by` says why.
+  Result<bool> run();
+  [[nodiscard]] result::RunResult::End stopped_by() const { return stopped_by_; }
+  [[nodiscard]] bool faulted() const { return faults_ > 0; }
+  /// Why the stage alone was given up, while the run goes on: its points keep faulting. Empty: it was not.
+  [[nodiscard]] const std::string& given_up() const { return given_up_; }
+
+ private:
+  /// Repetitions of one point, as a worker hands them over.
+  struct Measured {
+    bool skipped = false;
+    std::string no_room;     ///< why there is no memory for it; empty: there is
+    bool to_record = false;  ///< `point` holds something new
+    bool faulted = false;
+    bool usable = true;      ///< the device, after a fault
+    device::Outcome end;             ///< of the last launch
+    compiler::PointPlan plan;
+    records::Point point;
+    std::vector<result::KernelRecord> kernels;
+    result::TimeSpent effort;
+    std::optional<Diagnostic> problem;
+    result::RunResult::End stopped = result::RunResult::End::Complete;
+  };
+  enum class Next { On, NotWanted, Stop };
+
+  // Any thread.
+  [[nodiscard]] result::RunResult::End must_stop() const;
+  /// Seconds for the next launch.
+  [[nodiscard]] double launch_limit() const;
+  void measure_point(const compiler::Coordinates& at, Measured& measured);
+  void measure_further(std::size_t index, Measured& measured);
+  void add_runs(const compiler::PointPlan& plan, records::Point& point, Measured& measured, const std::function<Result<bool>()>& enough);
+  bool recall(const compiler::Coordinates& at, records::Point& point, Measured& measured);
+  /// The repetitions from `first` on, to the log.
+  void log_round(const compiler::Coordinates& at, std::size_t first, const records::Point& point, const Measured& measured) const;
+  void keep(records::Run& run) const;
+  void tell(const compiler::Coordinates& at);
+
+  // The thread that called run().
+  Result<bool> measure(const Batch& batch);
+  Result<bool> converge();
+  /// Has workers fill what `take` takes in order, as in_order() does. False: stop; then what other workers had measured meanwhile is
+  /// taken too, unless a fault is the reason.
+  Result<bool> in_parallel(std::size_t count, std::size_t ahead, const std::function<void(std::size_t, Measured&)>& work,
+                           const std::function<Result<Next>(std::size_t, Measured&)>& take);
+  /// Points that were measured at another clock than the stage's others, or while something held the clocks down, once more.
+  Result<bool> measure_unsteady_again();
+  /// What repetitions mean for the stage, besides their records.
+  Result<Next> account(Measured& measured);
+  Result<Value> value_at(const compiler::Formula& formula, const compiler::Coordinates& at);
+  [[nodiscard]] std::optional<std::size_t> find_point(const compiler::Coordinates& at) const;
+  const infer::Classes& classes();
+  [[nodiscard]] std::optional<result::RefinementCost> spent() const;
+
+  const RunContext& run_;
+  const compiler::Stage& stage_;
+  const compiler::Scope& scope_;
+  result::StageResult& result_;
+  std::vector<compiler::PointPlan> plans_;  ///< by point; of a stage with a stopping rule
+  std::optional<ClockWatch> clocks_;        ///< of a device that all points share
+  std::set<std::size_t> unsteady_;          ///< points whose clock was judged
+  std::size_t measured_again_ = 0;
+  infer::Classes classes_;
+  std::size_t classified_runs_ = 0;
+  result::RunResult::End stopped_by_ = result::RunResult::End::Complete;
+  int faults_ = 0, faults_in_a_row_ = 0;
+  std::string given_up_;
+  std::atomic<double> launch_limit_;
+  std::mutex telling_;
+  std::size_t told_ = 0;
+};
+
+}  // namespace gexp::measure

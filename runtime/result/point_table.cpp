@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/result/point_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/plan/expand.h"
+#include "runtime/infer/infer.h"
+
+namespace gexp::result {
+namespace {
+
+std::string quoted(const std::string& text) { return text.find(',') == std::string::npos ? text : "\"" + text + "\""; }
+
+}  // namespace
+
+std::map<std::string, Value> coordinates(const records::Table& table, const records::Point& point) {
+  std::map<std::string, Value> at;
+  for (const auto& column : table.columns) at[column] = point.at.at(column);
+  return at;
+}
+
+void sort_points(records::Table& table) {
+  std::stable_sort(table.points.begin(), table.points.end(), [&](const records::Point& a, const records::Point& b) {
+    for (const auto& column : table.columns) {
+      const auto* x = a.at.at(column).get<Number>();
+      const auto* y = b.at.at(column).get<Number>();
+      if (!x || !y) return false;  // names keep the order in which they were measured
+      if (x->number != y->number) return x->number < y->number;
+    }
+    return false;
+  });
+}
+
+std::vector<Column> columns_of(const compiler::Stage& stage) {
+  std::vector<Column> columns;
+  for (const auto& derive : stage.derives) columns.push_back({derive.name, derive.formula});
+  for (const auto& plot : stage.plots) {
+    auto name = compiler::show(*plot.y);
+    if (std::none_of(columns.begin(), columns.end(), [&](const Column& other) { return other.name == name; })) columns.push_back({std::move(name), plot.y});
+  }
+  return columns;
+}
+
+Result<compiler::Names> scope_of(const compiler::Program& program, const StageResult& stage) {
+  auto scope = compiler::file_scope(program);
+  if (!scope) return scope.error();
+  for (const auto& [earlier, findings] : stage.inputs) scope->set(earlier, findings);
+  return scope;
+}
+
+Result<PointTable> point_table(const compiler::Program& program, const RunResult& result, const std::string& name) {
+  const auto stage = std::find_if(program.stages.begin(), program.stages.end(), [&](const auto& s) { return s.name == name; });
+  if (stage == program.stages.end()) {
+    std::vector<std::string_view> names;
+    for (const auto& each : program.stages) names.push_back(each.name);
+    const auto near = nearest(name, names);
+    return failure("E0731", fmt::format("{} has no stage `{}`", program.experiment, name), near ? fmt::format("did you mean `{}`?", *near) : "");
+  }
+  const auto kept = std::find_if(result.stages.begin(), result.stages.end(), [&](const auto& s) { return s.name == name; });
+  if (kept == result.stages.end() || kept->table.points.empty()) return failure("E0731", fmt::format("the result holds no records of stage `{}`", name));
+  const auto scope = scope_of(program, *kept);
+  if (!scope) return scope.error();
+
+  PointTable table;
+  std::vector<compiler::FormulaPtr> formulas;
+  const auto column = [&](const std::string& title, compiler::FormulaPtr formula) {
+    if (std::find(table.columns.begin(), table.columns.end(), title) != table.columns.end()) return;
+    table.columns.push_back(title);
+    formulas.push_back(std::move(formula));
+  };
+  for (const auto& sweep : kept->table.columns) column(sweep, nullptr);
+  for (auto& each : columns_of(*stage)) column(each.name, std::move(each.formula));
+
+  const infer::Reading reading(kept->table);
+  const auto& points = reading.table().points;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    std::vector<Value> row;
+    for (std::size_t c = 0; c < formulas.size(); ++c) {
+      if (!formulas[c]) {
+        row.push_back(points[i].at.at(table.columns[c]));
+        continue;
+      }
+      auto value = infer::at_point(*formulas[c], reading.table(), reading.classes(), i, *stage, *scope);
+      row.push_back(value ? std::move(*value) : Value());
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string csv(const PointTable& table) {
+  std::string out;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    std::string unit;
+    for (const auto& row : table.rows) {
+      const auto* number = row[c].get<Number>();
+      if (!number || number->dimension.none()) continue;
+      unit = " " + gexp::name(number->dimension);
+      break;
+    }
+    out += (c ? "," : "") + quoted(table.columns[c] + unit);
+  }
+  out += '\n';
+  for (const auto& row : table.rows) {
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      const auto* number = row[c].get<Number>();
+      out += (c ? "," : "") + (number ? fmt::format("{:.12g}", number->number) : row[c].known() ? quoted(show(row[c])) : std::string());
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace gexp::result
