@@ -266,26 +266,4 @@ Result<> infer_again(const compiler::Program& program, result::RunResult& result
   return Ok{};
 }
 
-const char* word(result::RunResult::End end) {
-  switch (end) {
-    case result::RunResult::End::Complete: return "complete";
-    case result::RunResult::End::Interrupted: return "interrupted";
-    case result::RunResult::End::Faulted: return "a kernel faulted or timed out";
-    case result::RunResult::End::OutOfTime: return "the time budget is used up";
-    case result::RunResult::End::OutOfDefaultTime: return "the 10 minutes of a file without `budget time` are used up; --time-limit gives more";
-    case result::RunResult::End::OutOfSetTime: return "the time of --time-limit is used up";
-  }
-  return "";
-}
-
-const char* word(device::Outcome::Status status) {
-  switch (status) {
-    case device::Outcome::Status::Done: return "done";
-    case device::Outcome::Status::Fault: return "fault";
-    case device::Outcome::Status::Timeout: return "timeout";
-    case device::Outcome::Status::Interrupted: return "interrupted";
-  }
-  return "";
-}
-
 }  // namespace gexp::measure
