@@ -5,7 +5,7 @@
 
 namespace gexp::runtime {
 
-/// How fast a device is taken to be by a plan (docs/language.md, *Planning a run*). Rough: no answer is made from it.
+/// How fast a device is taken to be by a plan (docs/reference/plan.md). Rough: no answer is made from it.
 compiler::Pace pace_of(const DeviceInfo& device);
 
 }  // namespace gexp::runtime
