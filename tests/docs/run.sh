@@ -136,7 +136,12 @@ shown_or_said() {
   fi
 }
 
-if [ $# -gt 0 ]; then mapfile -t documents < <(readlink -f "$@"); else mapfile -t documents < <(ls "$root"/README.md "$root"/docs/*.md "$root"/docs/{language,how-to,reference}/*.md); fi
+if [ $# -gt 0 ]; then
+  mapfile -t documents < <(readlink -f "$@")
+else  # every page but those that are tables of results, or say why
+  mapfile -t documents < <(find "$root/README.md" "$root/docs" -name '*.md' -not -path '*/docs/papers/*' -not -path '*/docs/results/*' \
+    -not -path '*/docs/decisions/*' | sort)
+fi
 for path in "${documents[@]}"; do
   document "$path"
   if cmp -s "$work/new" "$path"; then
