@@ -7,7 +7,7 @@
 
 namespace gexp::lang {
 
-/// The text in house form (docs/language.md, Formatting): the same tokens, comments included, with other space between them.
+/// The text in house form (docs/language/formatting.md): the same tokens, comments included, with other space between them.
 /// What is in that form already comes back as it is. Nothing where the text does not parse.
 std::optional<std::string> format(const Source& source, Diagnostics& diagnostics);
 

@@ -31,7 +31,7 @@ constexpr std::uintmax_t kMaxSpecBytes = 4u << 20;
 
 std::atomic<bool> interrupt_seen{false};
 
-/// A GPU is driven by a worker, this program once more (docs/robustness.md).
+/// A GPU is driven by a worker, this program once more (docs/reference/running.md).
 Result<std::unique_ptr<device::Backend>> open_gpu(int ordinal) {
   if (const char* here = std::getenv("GEXP_IN_PROCESS"); here && *here) return cuda::open(ordinal);
   worker::Options options;

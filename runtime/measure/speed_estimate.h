@@ -5,7 +5,7 @@
 
 namespace gexp::measure {
 
-/// How fast a device is taken to be by a plan (docs/language.md, *Planning a run*). Rough: no answer is made from it.
+/// How fast a device is taken to be by a plan (docs/reference/plan.md). Rough: no answer is made from it.
 compiler::SpeedEstimate speed_estimate(const device::DeviceInfo& device);
 
 }  // namespace gexp::measure

@@ -14,7 +14,7 @@
 #include "runtime/result/result.h"
 #include "runtime/store/sqlite.h"
 
-/// Results that last: an SQLite file in WAL mode, into which every point goes as it is measured (docs/store.md).
+/// Results that last: an SQLite file in WAL mode, into which every point goes as it is measured (docs/how-to/results.md).
 /// Errors: E0910 the file cannot be opened or written; E0911 it is no store, or damaged; E0912 a result in it is damaged; E0913 a
 /// newer gexp made it; E0914 it holds no such result.
 namespace gexp::store {

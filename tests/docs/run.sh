@@ -8,7 +8,8 @@
 #   <!-- check only: WHY -->       not run; its CUDA text must compile for sm_90 where NVRTC can
 #   <!-- file: ring.gexp -->       another name (with `, run: …`, `, check only: …` behind it)
 #   <!-- refused -->               must be refused; the plain fence that follows is what it says
-# Fences ```console hold commands (`$ …`) and what they print; a line `…` stands for lines that are left out.
+# Fences ```console hold commands (`$ …`; one that ends in `\` goes on in the next line) and what they print.
+# In what is printed, a line `…` stands for lines that are left out, and `…` at a line's end for the rest of that line.
 set -u
 gexp=$(readlink -f "$1")
 shift
@@ -17,7 +18,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin"
 ln -s "$gexp" "$work/bin/gexp"
-export PATH=$work/bin:$PATH GEXP_EXPERIMENTS=$root/experiments NO_COLOR=1
+export PATH=$work/bin:$PATH GEXP_EXPERIMENTS=$root/experiments GEXP_STORE=none NO_COLOR=1
 passed=0 failed=0 skipped=0
 fail() {
   failed=$((failed + 1))
@@ -93,19 +94,25 @@ document() {  # PATH: writes it anew to $work/new
           fi
         fi ;;
       '```console')
-        local command shown='' had=''
+        local command shown='' had='' goes_on=''
         while IFS= read -r command; do
-          case $command in
-            '$ '*)
-              [ -n "$had" ] && answer "$had" "$shown"
-              echo "$command"
-              had=${command#\$ } shown='' ;;
-            *) shown+=$command$'\n' ;;
-          esac
+          if [ -n "$goes_on" ]; then
+            echo "$command"
+            had+=$'\n'$command
+          elif [[ $command == '$ '* ]]; then
+            [ -n "$had" ] && answer "$had" "$shown"
+            echo "$command"
+            had=${command#\$ } shown=''
+          else
+            shown+=$command$'\n'
+            continue
+          fi
+          goes_on=''
+          [[ $command == *\\ ]] && goes_on=yes
         done <<<"${body%$'\n'}"
         [ -n "$had" ] && answer "$had" "$shown" ;;
       '```')
-        if [ -n "$wanted" ]; then printf '%s\n' "$wanted"; wanted=''; else printf '%s' "$body"; fi ;;
+        if [ -n "$wanted" ]; then shown_or_said "$body" "$wanted"; wanted=''; else printf '%s' "$body"; fi ;;
       *) printf '%s' "$body" ;;
     esac
     echo "$line"
@@ -113,20 +120,28 @@ document() {  # PATH: writes it anew to $work/new
   done <"$path" 3>&1 >"$work/new"
 }
 
-# What a command prints; where the document leaves lines out (`…`), the document's own lines if they are those.
-answer() {
-  local got
-  got=$(timeout 120 bash -c "$1" 2>&1 </dev/null | settled)
-  if grep -qx '…' <<<"$2" && awk -v wanted="$2" 'BEGIN { n = split(wanted, w, "\n") - 1; at = 1 }
-      { if (at <= n && w[at] == "…") { any = 1; ++at } if (at <= n && $0 == w[at]) { ++at; any = 0 } else if (!any) { bad = 1 } }
-      END { if (at <= n && w[at] == "…") ++at; exit bad || at <= n }' <<<"$got"; then
-    printf '%s' "$2"
-  elif [ -n "$got" ]; then
-    printf '%s\n' "$got"
+# What a command prints, as the document shows it.
+answer() { shown_or_said "$2" "$(timeout 120 bash -c "$1" 2>&1 </dev/null | settled)"; }
+
+# The document's own lines SHOWN if they are those of SAID but for what they leave out by `…`, else what was SAID.
+shown_or_said() {
+  if SHOWN=$1 awk 'BEGIN { n = split(ENVIRON["SHOWN"], w, "\n") - 1; at = 1 }
+      function is_shown() { return $0 == w[at] || (w[at] ~ /.…$/ && index($0, substr(w[at], 1, length(w[at]) - length("…"))) == 1) }
+      { if (at <= n && w[at] == "…") { any = 1; ++at }
+        if (at <= n && is_shown()) { ++at; any = 0 } else if (!any) { bad = 1 } }
+      END { if (at <= n && w[at] == "…") ++at; exit bad || at <= n }' <<<"$2"; then
+    printf '%s' "$1"
+  elif [ -n "$2" ]; then
+    printf '%s\n' "$2"
   fi
 }
 
-if [ $# -gt 0 ]; then mapfile -t documents < <(readlink -f "$@"); else mapfile -t documents < <(ls "$root"/README.md "$root"/docs/*.md "$root"/docs/language/*.md); fi
+if [ $# -gt 0 ]; then
+  mapfile -t documents < <(readlink -f "$@")
+else  # every page but those that are tables of results, or say why
+  mapfile -t documents < <(find "$root/README.md" "$root/docs" -name '*.md' -not -path '*/docs/papers/*' -not -path '*/docs/results/*' \
+    -not -path '*/docs/decisions/*' | sort)
+fi
 for path in "${documents[@]}"; do
   document "$path"
   if cmp -s "$work/new" "$path"; then

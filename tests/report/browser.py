@@ -4,6 +4,7 @@
 Three experiments and a result of five million records; a page with a planted error and a planted request shows that both would be seen.
 With SHOTS, a folder, the screenshots of the documents are written there."""
 import base64
+import gzip
 import json
 import os
 import random
@@ -90,10 +91,10 @@ class Browser:
         self.run('arguments[0].scrollIntoView({block: "center"})', target)
         ActionChains(self.driver).move_to_element_with_offset(target, x, y).pause(0.2).perform()
 
-    def shot(self, name, top, height, width=1085):
+    def shot(self, name, top, height, width=1085, left=0):
         if not shots:
             return
-        clip = {'x': 0, 'y': top, 'width': width, 'height': height, 'scale': 1}
+        clip = {'x': left, 'y': top, 'width': width, 'height': height, 'scale': 1}
         image = self.driver.execute_cdp_cmd('Page.captureScreenshot', {'format': 'png', 'captureBeyondViewport': True, 'clip': clip})
         with open(os.path.join(shots, name), 'wb') as out:
             out.write(base64.b64decode(image['data']))
@@ -263,6 +264,23 @@ def pictures(browser, structure, average):
     browser.emulate()
 
 
+def of_the_readme(browser, work):
+    """The README's picture, in both colours: the L1 of an H200, from the records that its survey left."""
+    if not shots:
+        return
+    result, page = f'{work}/h200-l1.json', f'{work}/h200-l1.html'
+    with gzip.open(os.path.join(os.path.dirname(experiments), 'docs/results/h200/survey/l1.json.gz')) as packed, open(result, 'wb') as out:
+        shutil.copyfileobj(packed, out)
+    said('report', result, '-o', page)
+    for dark in (False, True):
+        browser.emulate(width=880, dark=dark)
+        browser.open(page)
+        chart = browser.run('const c = document.querySelector("#plots canvas").getBoundingClientRect(); return [c.left + scrollX, c.top + scrollY, c.width, c.height]')
+        left, top, width, height = chart
+        browser.shot('h200-l1-dark.png' if dark else 'h200-l1-light.png', top - 10, height - 42, width, left)  # without the slider below
+    browser.emulate()
+
+
 def main():
     if webdriver is None or not shutil.which('chromium') or not shutil.which('chromedriver'):
         print('SKIPPED: no Chromium and Selenium (./dev test installs chromium, chromium-driver, python3-selenium)')
@@ -280,6 +298,7 @@ def main():
         look(browser, average, 2, 7)
         look(browser, bank, 1, 0)
         pictures(browser, structure, average)
+        of_the_readme(browser, work)
         five_million(browser, work)
         planted(browser, structure, work)
     finally:

@@ -214,7 +214,7 @@ TEST_CASE_FIXTURE(Scene, "a device that is gone after a fault is no longer usabl
   CHECK_FALSE(backend->usable());
 }
 
-/// Figures for docs/robustness.md; the bound is far above them, for machines that do much else.
+/// Figures for docs/reference/running.md; the bound is far above them, for machines that do much else.
 TEST_CASE_FIXTURE(Scene, "what a launch and a read cost more than without a worker") {
   const auto cost = [](Backend& backend) {
     const auto kernel = kernel_on(backend);
