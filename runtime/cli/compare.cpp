@@ -17,9 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-using result::Compared;
+using result::ComparedFinding;
 using result::ComparedCurve;
-using infer::Likeness;
+using infer::Agreement;
 
 struct Results {
   std::map<std::string, Saved> of;  ///< by experiment
@@ -59,8 +59,8 @@ Result<Results> read_results(const std::string& path, const std::string& store) 
 /// How many of each likeness.
 struct Tally {
   std::size_t same = 0, different = 0, ambiguous = 0, undetermined = 0;
-  void count(Likeness likeness) {
-    ++(likeness == Likeness::Same ? same : likeness == Likeness::Different ? different : likeness == Likeness::Ambiguous ? ambiguous : undetermined);
+  void count(Agreement agreement) {
+    ++(agreement == Agreement::Same ? same : agreement == Agreement::Different ? different : agreement == Agreement::Ambiguous ? ambiguous : undetermined);
   }
   [[nodiscard]] std::string text() const {
     auto all = fmt::format("{} SAME, {} DIFFERENT, {} AMBIGUOUS", same, different, ambiguous);
@@ -75,12 +75,12 @@ struct Comparison {
   bool simulated = false;
   std::vector<result::Change> changes;
   std::vector<std::string> only_in_a, only_in_b;
-  std::vector<Compared> findings;
+  std::vector<ComparedFinding> findings;
   std::vector<ComparedCurve> curves;
 };
 
 Result<Comparison> compare_two(const std::string& experiment, const Saved& first, const Saved& second, double margin) {
-  const result::Side a{first.program, first.result, "A"}, b{second.program, second.result, "B"};
+  const result::ComparedResult a{first.program, first.result, "A"}, b{second.program, second.result, "B"};
   auto curves = result::compare_curves(a, b, margin);
   if (!curves) return curves.error();
   return Comparison{experiment,
@@ -108,7 +108,7 @@ std::string difference_text(const infer::Difference& difference, Dimension unit)
   text += fmt::format(", {:+.3g} %", percent * (difference.b - difference.a));
   if (difference.exact()) return text + " in every repetition";
   text += fmt::format(" [{:.3g}, {:.3g}] % ({:g} %)", percent * difference.low, percent * difference.high, 100 * (1 - result::kCurveChance));
-  return difference.likeness == Likeness::Ambiguous ? text + fmt::format(" of {} repetitions", difference.repetitions) : text;
+  return difference.agreement == Agreement::Ambiguous ? text + fmt::format(" of {} repetitions", difference.repetitions) : text;
 }
 
 /// "48 points: 47 SAME, 1 DIFFERENT: at n = 16 KiB 83 cycles → 91 cycles, …"
@@ -137,16 +137,16 @@ std::string text_of(const Comparison& two, bool all) {
     for (const auto& what : *list) text += fmt::format("  {} is only in {}\n", what, side);
   }
   std::size_t width = 8;
-  const auto shown = [&](Likeness likeness) { return all || likeness == Likeness::Different || likeness == Likeness::Ambiguous; };
-  for (const auto& row : two.findings) width = shown(row.likeness) ? std::max(width, row.id.size()) : width;
-  for (const auto& curve : two.curves) width = shown(curve.likeness) ? std::max(width, curve.stage.size() + curve.column.size() + 1) : width;
+  const auto shown = [&](Agreement agreement) { return all || agreement == Agreement::Different || agreement == Agreement::Ambiguous; };
+  for (const auto& row : two.findings) width = shown(row.agreement) ? std::max(width, row.id.size()) : width;
+  for (const auto& curve : two.curves) width = shown(curve.agreement) ? std::max(width, curve.stage.size() + curve.column.size() + 1) : width;
   for (const auto& row : two.findings) {
-    if (!shown(row.likeness)) continue;
+    if (!shown(row.agreement)) continue;
     const auto values = row.values[0] == row.values[1] ? shortened(row.values[0]) : shortened(row.values[0]) + " → " + shortened(row.values[1]);
-    text += fmt::format("  {:<{}}  {:<9}  {}{}\n", row.id, width, infer::word(row.likeness), values, row.why.empty() ? "" : " (" + row.why + ")");
+    text += fmt::format("  {:<{}}  {:<9}  {}{}\n", row.id, width, infer::word(row.agreement), values, row.why.empty() ? "" : " (" + row.why + ")");
   }
   for (const auto& curve : two.curves) {
-    if (shown(curve.likeness)) text += fmt::format("  {:<{}}  {}\n", curve.stage + " " + curve.column, width, curve_text(curve));
+    if (shown(curve.agreement)) text += fmt::format("  {:<{}}  {}\n", curve.stage + " " + curve.column, width, curve_text(curve));
   }
   return text;
 }
@@ -158,9 +158,9 @@ Json json_of(const infer::Difference& difference) {
 Json json_of(const Comparison& two) {
   Json json = {{"experiment", two.experiment}, {"changes", Json::array()}, {"only_in_a", two.only_in_a}, {"only_in_b", two.only_in_b}, {"findings", Json::array()}, {"curves", Json::array()}};
   for (const auto& change : two.changes) json["changes"].push_back({{"what", change.what}, {"a", change.a}, {"b", change.b}});
-  for (const auto& row : two.findings) json["findings"].push_back({{"id", row.id}, {"verdict", infer::word(row.likeness)}, {"a", row.values[0]}, {"b", row.values[1]}, {"why", row.why}});
+  for (const auto& row : two.findings) json["findings"].push_back({{"id", row.id}, {"verdict", infer::word(row.agreement)}, {"a", row.values[0]}, {"b", row.values[1]}, {"why", row.why}});
   for (const auto& curve : two.curves) {
-    Json one = {{"stage", curve.stage},         {"column", curve.column},       {"unit", name(curve.dimension)},          {"verdict", infer::word(curve.likeness)},
+    Json one = {{"stage", curve.stage},         {"column", curve.column},       {"unit", name(curve.dimension)},          {"verdict", infer::word(curve.agreement)},
                 {"points", curve.points},       {"same", curve.same()},         {"different", curve.different},           {"ambiguous", curve.ambiguous},
                 {"without_value", curve.undetermined}, {"only_in_a", curve.only_in_a}, {"only_in_b", curve.only_in_b}, {"why", curve.why},
                 {"worst", nullptr}};
@@ -203,8 +203,8 @@ int compare_command(const Compare& options) {
       print(two.error(), nullptr);
       return kEnvironment;
     }
-    for (const auto& row : two->findings) findings.count(row.likeness);
-    for (const auto& curve : two->curves) curves.count(curve.likeness);
+    for (const auto& row : two->findings) findings.count(row.agreement);
+    for (const auto& curve : two->curves) curves.count(curve.agreement);
     alone = alone || !two->only_in_a.empty() || !two->only_in_b.empty();
     text += "\n" + text_of(*two, options.all);
     json["experiments"].push_back(json_of(*two));

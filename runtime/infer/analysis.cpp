@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "runtime/infer/column.h"
+#include "runtime/infer/record_functions.h"
 #include "runtime/infer/infer.h"
 
 namespace gexp::infer {
@@ -172,11 +172,11 @@ Finding with_drift(const Context& context, Finding finding) {
 }  // namespace
 
 Finding answer(const compiler::Question& question, const records::Table& table, const compiler::Stage& stage, const compiler::Scope& outer) {
-  return answer(question, Reading(table), stage, outer);
+  return answer(question, PreparedRecords(table), stage, outer);
 }
 
-Finding answer(const compiler::Question& question, const Reading& reading, const compiler::Stage& stage, const compiler::Scope& outer) {
-  const auto& table = reading.table();
+Finding answer(const compiler::Question& question, const PreparedRecords& prepared, const compiler::Stage& stage, const compiler::Scope& outer) {
+  const auto& table = prepared.table();
   const auto analysis = find_analysis(question.analysis);
   if (!analysis) return blank(question, fmt::format("the analysis `{}` is not built yet", question.analysis));
   const bool any = std::any_of(table.points.begin(), table.points.end(), [](const records::Point& point) { return !point.runs.empty(); });
@@ -186,7 +186,7 @@ Finding answer(const compiler::Question& question, const Reading& reading, const
     }
     return blank(question, "no point of the stage was measured");
   }
-  const Context context{question, table, stage, outer, reading.classes(), reading.drift()};
+  const Context context{question, table, stage, outer, prepared.classes(), prepared.drift()};
   auto finding = analysis(context);
   if (context.drift > 0) finding = with_drift(context, std::move(finding));
   if (const auto* fields = finding.value.get<Fields>(); fields && question.type == "name" && fields->contains("name")) {

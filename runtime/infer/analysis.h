@@ -19,7 +19,7 @@ struct Context {
   const compiler::Stage& stage;
   const compiler::Scope& outer;  ///< params, lets, earlier findings
   const Classes& classes;        ///< of the whole table, made once
-  double drift = 0;              ///< Reading::drift
+  double drift = 0;              ///< PreparedRecords::drift
 };
 
 using Analysis = Finding (*)(const Context&);

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "runtime/infer/analysis.h"
-#include "runtime/infer/column.h"
+#include "runtime/infer/record_functions.h"
 #include "runtime/infer/statistics.h"
 
 // The plain shapes of a curve: a line, a period, an upper plateau, the knee between two lines, one value, the highest one, all of them, groups of values.
@@ -124,7 +124,7 @@ Finding highest(const Context& context) {
   const auto top = *std::max_element(samples->samples.begin(), samples->samples.end(), [](const auto& a, const auto& b) { return a.y < b.y; });
   const auto rising = still_rises(context.table, *samples, top);
   const auto why = fmt::format("the highest of {} points{}", samples->samples.size(), rising.empty() ? "" : "; it is at the end of " + rising + " and still rises there: there may be more");
-  return found(context, Value(top.y, samples->y_dimension), rising.empty() ? 0.95 : 0.5, why, "at " + records::place(context.table, context.table.points[top.point]), "a longer sweep");
+  return found(context, Value(top.y, samples->y_dimension), rising.empty() ? 0.95 : 0.5, why, "at " + records::coordinates_text(context.table, context.table.points[top.point]), "a longer sweep");
 }
 
 Finding values(const Context& context) {

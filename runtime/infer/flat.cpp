@@ -6,13 +6,13 @@
 #include <map>
 
 #include "runtime/infer/analysis.h"
-#include "runtime/infer/look_alikes.h"
+#include "runtime/infer/confounders.h"
 #include "runtime/infer/statistics.h"
 
 // A footprint that fits is walked without a miss; one line more and there are misses in every lap (Mei17 section 4.2, step 1:
 // "the maximum where all accesses hit"). So the column lies on a floor up to the size and above it beyond. What would fool the
 // eye is refused: a sweep that never leaves the floor, or never was on it, and a column that comes back to the floor later.
-// What else would look like that is asked of look_alikes.h.
+// What else would look like that is asked of confounders.h.
 namespace gexp::infer {
 namespace {
 
@@ -32,13 +32,13 @@ std::map<double, Step> steps_of(const Context& context, const Curve& curve) {
   return steps;
 }
 
-constexpr const char* kOnlyPlaces = "only addresses that are not walked at {} are slow at {}: they may be slow places (a far part, another slice), no misses; another order or base of the same footprint would decide";
+constexpr const char* kOnlyAddressBias = "only addresses that are not walked at {} are slow at {}: they may be slow places (a far part, another slice), no misses; another order or base of the same footprint would decide";
 
 /// Why nothing is claimed of a border between the two x, where something else explains it; empty where nothing does.
 std::string other_reason(const Context& context, const Curve& curve, double quiet, double missing) {
   const auto from = show(quiet, curve.x_dimension), to = show(missing, curve.x_dimension);
-  if (only_places(context, curve, quiet, missing)) return fmt::format(kOnlyPlaces, from, to);
-  if (const auto longer = only_pace(context, curve, quiet, missing)) {
+  if (only_address_bias(context, curve, quiet, missing)) return fmt::format(kOnlyAddressBias, from, to);
+  if (const auto longer = only_clock_change(context, curve, quiet, missing)) {
     return fmt::format("at {} every access takes {:.1f} % longer than at {}, and no run has both kinds: a miss may cost so little, or the clock may have changed its pace between them; locked clocks, "
                        "or a footprint that misses in part, would decide", to, 100 * *longer, from);
   }
@@ -51,12 +51,12 @@ std::string other_reason(const Context& context, const Curve& curve, double quie
 double confidence(const Context& context, const Curve& curve, double x, double missing, std::size_t runs) {
   double sure = 1 - std::pow(0.5, static_cast<double>(runs));
   const auto range = range_of(context);
-  if (!range || range->strays.share == 0) return std::min(0.9999, sure);
+  if (!range || range->interference.share == 0) return std::min(0.9999, sure);
   for (const auto& sample : curve.samples) {
     if (sample.x != x) continue;
     const auto& point = context.table.points[sample.point];
-    const double strays = range->strays.share * static_cast<double>(point.steps) * static_cast<double>(point.runs.size());
-    const double shown = poisson_at_most(poisson_beyond(strays, 1e-3), strays + missing / 2 * static_cast<double>(point.runs.size()));
+    const double interference = range->interference.share * static_cast<double>(point.steps) * static_cast<double>(point.runs.size());
+    const double shown = poisson_at_most(poisson_beyond(interference, 1e-3), interference + missing / 2 * static_cast<double>(point.runs.size()));
     sure = std::min(sure, 1 - shown);
   }
   return std::clamp(sure, 0.0, 0.9999);
@@ -94,13 +94,13 @@ Finding last_flat(const Context& context) {
   }
   const auto last = std::prev(first_up);
   if (auto why = other_reason(context, *samples, last->first, first_up->first); !why.empty()) return undetermined(context, std::move(why));
-  if (const auto residue = one_residue(context, *samples, first_up->first)) {
+  if (const auto residue = common_residue(context, *samples, first_up->first)) {
     return undetermined(context, fmt::format("{} fits and {} does not, but all addresses walked are multiples of {} apart: as many may be the ways of one set of a cache as the entries of a TLB; "
                                              "addresses spread over the sets, or two lines a page, would decide",
                                              show(last->first, dimension), show(first_up->first, dimension), show(static_cast<double>(*residue), kBytes)));
   }
   auto finding = found(context, Value(last->first, dimension), confidence(context, *samples, last->first, first_up->second.y, last->second.runs + first_up->second.runs),
-                       fmt::format("the largest one without a steady-state miss; the next one tried, {}, misses", show(first_up->first, dimension)) + doubts(context, *samples, first_up->first),
+                       fmt::format("the largest one without a steady-state miss; the next one tried, {}, misses", show(first_up->first, dimension)) + caveats(context, *samples, first_up->first),
                        row(last->first, dimension, last->second) + "; " + row(first_up->first, dimension, first_up->second));
   finding.interval = {last->first, std::nextafter(first_up->first, 0)};
   if (dimension == kBytes) finding.interval->second = first_up->first - 1;

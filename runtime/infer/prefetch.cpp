@@ -190,7 +190,7 @@ Finding prefetch(const Context& context) {
     runs = std::min(runs, start.runs);
     for (const auto& [address, times] : start.slow) {
       const auto visits = start.visits.at(address);
-      if (2 * times > visits && times >= enough_misses(*range, visits, start.visits.size(), 2)) start.missing.insert(address);
+      if (2 * times > visits && times >= significant_misses(*range, visits, start.visits.size(), 2)) start.missing.insert(address);
     }
     touches += start.visits.size(), slow += start.missing.size();
   }

@@ -192,7 +192,7 @@ std::vector<std::int64_t> missed_lines(const Context& context, std::int64_t line
   }
   std::vector<std::int64_t> members;
   for (const auto& [line, count] : misses) {
-    if (static_cast<double>(count) > std::max(1.0, border.strays.share * static_cast<double>(accesses))) members.push_back(line * line_bytes);
+    if (static_cast<double>(count) > std::max(1.0, border.interference.share * static_cast<double>(accesses))) members.push_back(line * line_bytes);
   }
   return members;
 }

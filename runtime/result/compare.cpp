@@ -40,7 +40,7 @@ std::size_t repetitions(const StageResult* records) {
 }
 
 /// What a finding is by each repetition alone; empty where one does not answer.
-std::vector<Value> asked_again(const Side& side, const std::string& id) {
+std::vector<Value> asked_again(const ComparedResult& side, const std::string& id) {
   const auto* stage = stage_of(side.program, id);
   const auto* records = records_of(side.result, stage);
   const auto runs = repetitions(records);
@@ -54,7 +54,7 @@ std::vector<Value> asked_again(const Side& side, const std::string& id) {
   for (const auto& other : stage->finds) {
     if (const auto* finding = find(side.result, other.id)) scope.set(other.id.substr(stage->name.size() + 1), finding->value);
   }
-  const infer::Reading whole(records->table);
+  const infer::PreparedRecords whole(records->table);
   auto one = whole.table();
   std::vector<Value> values;
   for (std::size_t run = 0; run < runs; ++run) {
@@ -68,7 +68,7 @@ std::vector<Value> asked_again(const Side& side, const std::string& id) {
 
 /// One finding, or one field of it, on one side.
 struct Told {
-  const Side* side = nullptr;
+  const ComparedResult* side = nullptr;
   const infer::Finding* finding = nullptr;  ///< null: not asked there
   std::string field;
   const Value* value = nullptr;             ///< null: not found
@@ -115,7 +115,7 @@ std::vector<std::vector<double>> by_repetition(const Told& told, std::size_t ele
 }
 
 struct Judged {
-  Likeness likeness = Likeness::Same;
+  Agreement agreement = Agreement::Same;
   std::string why;
 };
 
@@ -128,17 +128,17 @@ Judged by_value(const Told& a, const Told& b, const std::vector<Number>& x, cons
     near = near && std::fabs(x[i].number - y[i].number) <= std::max(margin * std::max(std::fabs(x[i].number), std::fabs(y[i].number)), resolution);
   }
   for (const auto* told : {&a, &b}) {
-    if (repetitions(records_of(told->side->result, stage_of(told->side->program, told->finding->id))) == 1) return {Likeness::Ambiguous, "too few repetitions: one on " + told->side->name};
+    if (repetitions(records_of(told->side->result, stage_of(told->side->program, told->finding->id))) == 1) return {Agreement::Ambiguous, "too few repetitions: one on " + told->side->name};
   }
   // An interval of a latency is the width of its class, not how well it is known.
   const auto &i = a.finding->interval, &j = b.finding->interval;
   const bool known = a.field.empty() && x.size() == 1 && x[0].dimension != kCycles && i && j;
-  if (!known) return near ? Judged{} : Judged{Likeness::Different, "by the values alone"};
+  if (!known) return near ? Judged{} : Judged{Agreement::Different, "by the values alone"};
   const double low = j->first - i->second, high = j->second - i->first;
-  const double nought = margin * std::max(std::fabs(x[0].number), std::fabs(y[0].number));
+  const double zero_floor = margin * std::max(std::fabs(x[0].number), std::fabs(y[0].number));
   const auto why = fmt::format("their intervals are {} and {}", interval_text(*i), interval_text(*j));
-  if (low >= -nought && high <= nought) return {};
-  return {low > nought || high < -nought ? Likeness::Different : Likeness::Ambiguous, why};
+  if (low >= -zero_floor && high <= zero_floor) return {};
+  return {low > zero_floor || high < -zero_floor ? Agreement::Different : Agreement::Ambiguous, why};
 }
 
 Judged by_measure(const Told& a, const Told& b, const std::vector<Number>& x, const std::vector<Number>& y, double margin) {
@@ -150,13 +150,13 @@ Judged by_measure(const Told& a, const Told& b, const std::vector<Number>& x, co
   std::vector<infer::Pair> pairs;
   for (std::size_t i = 0; i < x.size(); ++i) pairs.push_back({p[i], q[i]});
   const auto all = infer::differences(pairs, {margin, resolution, 0, kCurveChance});
-  const auto worse = [](const infer::Difference& one, const infer::Difference& other) { return std::pair(one.likeness, std::fabs(one.b - one.a)) < std::pair(other.likeness, std::fabs(other.b - other.a)); };
+  const auto worse = [](const infer::Difference& one, const infer::Difference& other) { return std::pair(one.agreement, std::fabs(one.b - one.a)) < std::pair(other.agreement, std::fabs(other.b - other.a)); };
   const auto worst = *std::max_element(all.begin(), all.end(), worse);
-  if (worst.likeness == Likeness::Same) return {};
+  if (worst.agreement == Agreement::Same) return {};
   const auto unit = x[0].dimension;
   const auto where = x.size() > 1 ? fmt::format("{} and {}: ", show(worst.a, unit), show(worst.b, unit)) : std::string();
-  if (worst.exact()) return {worst.likeness, where + "in every repetition"};
-  return {worst.likeness, where + fmt::format("apart by {} to {} ({:g} %, {} repetitions)", show(worst.low, unit), show(worst.high, unit), 100 * (1 - kCurveChance), worst.repetitions)};
+  if (worst.exact()) return {worst.agreement, where + "in every repetition"};
+  return {worst.agreement, where + fmt::format("apart by {} to {} ({:g} %, {} repetitions)", show(worst.low, unit), show(worst.high, unit), 100 * (1 - kCurveChance), worst.repetitions)};
 }
 
 std::string why_not(const Told& told) {
@@ -165,32 +165,32 @@ std::string why_not(const Told& told) {
 }
 
 Judged judge(const Told& a, const Told& b, double margin) {
-  if (!a.value && !b.value) return {Likeness::Undetermined, "undetermined on both" + (a.finding && !a.finding->why.empty() ? ": " + a.finding->why : "")};
-  if (!a.value || !b.value) return {Likeness::Ambiguous, why_not(a.value ? b : a)};
+  if (!a.value && !b.value) return {Agreement::Undetermined, "undetermined on both" + (a.finding && !a.finding->why.empty() ? ": " + a.finding->why : "")};
+  if (!a.value || !b.value) return {Agreement::Ambiguous, why_not(a.value ? b : a)};
   if (*a.value == *b.value) return {};
   const auto x = numbers_of(*a.value), y = numbers_of(*b.value);
   if (x && y && !x->empty() && x->size() == y->size() && (measured(*x) || measured(*y))) {
     const bool one_unit = x->front().dimension == y->front().dimension;
-    return one_unit ? by_measure(a, b, *x, *y, margin) : Judged{Likeness::Different, "another unit"};
+    return one_unit ? by_measure(a, b, *x, *y, margin) : Judged{Agreement::Different, "another unit"};
   }
   const auto &i = a.finding->interval, &j = b.finding->interval;
   if (a.field.empty() && i && j && i->first <= j->second && j->first <= i->second) {
-    return {Likeness::Ambiguous, fmt::format("their intervals meet: {} and {}", interval_text(*i), interval_text(*j))};
+    return {Agreement::Ambiguous, fmt::format("their intervals meet: {} and {}", interval_text(*i), interval_text(*j))};
   }
   const auto& least = a.finding->confidence < b.finding->confidence ? a : b;
-  if (least.finding->confidence < kSure) return {Likeness::Ambiguous, fmt::format("at {:.4g} % confidence on {}", 100 * least.finding->confidence, least.side->name)};
-  return {Likeness::Different, {}};
+  if (least.finding->confidence < kSure) return {Agreement::Ambiguous, fmt::format("at {:.4g} % confidence on {}", 100 * least.finding->confidence, least.side->name)};
+  return {Agreement::Different, {}};
 }
 
-Compared row_of(const std::string& id, const std::vector<Told>& told, double margin) {
-  Compared row;
+ComparedFinding row_of(const std::string& id, const std::vector<Told>& told, double margin) {
+  ComparedFinding row;
   row.id = id;
   for (const auto& each : told) row.values.push_back(each.value ? show(*each.value) : "undetermined");
   for (std::size_t i = 0; i < told.size(); ++i) {
     for (std::size_t j = i + 1; j < told.size(); ++j) {
       auto judged = judge(told[i], told[j], margin);
-      if (judged.likeness <= row.likeness) continue;
-      row.likeness = judged.likeness;
+      if (judged.agreement <= row.agreement) continue;
+      row.agreement = judged.agreement;
       row.why = std::move(judged.why);
     }
   }
@@ -199,11 +199,11 @@ Compared row_of(const std::string& id, const std::vector<Told>& told, double mar
 
 }  // namespace
 
-std::vector<Compared> compare(const std::vector<Side>& sides, double margin) {
-  std::vector<Compared> rows;
+std::vector<ComparedFinding> compare(const std::vector<ComparedResult>& sides, double margin) {
+  std::vector<ComparedFinding> rows;
   std::vector<std::string> ids;  // those that all have, in their order
   for (const auto& finding : sides.front().result.findings) {
-    if (std::all_of(sides.begin(), sides.end(), [&](const Side& side) { return find(side.result, finding.id); })) ids.push_back(finding.id);
+    if (std::all_of(sides.begin(), sides.end(), [&](const ComparedResult& side) { return find(side.result, finding.id); })) ids.push_back(finding.id);
   }
   for (const auto& id : ids) {
     std::vector<Told> told;
@@ -257,7 +257,7 @@ std::vector<Change> provenance(const RunResult& a, const RunResult& b) {
   return changes;
 }
 
-std::vector<std::string> only_in(const Side& a, const Side& b) {
+std::vector<std::string> only_in(const ComparedResult& a, const ComparedResult& b) {
   std::vector<std::string> missing;
   for (const auto& finding : a.result.findings) {
     if (!find(b.result, finding.id)) missing.push_back(finding.id);

@@ -25,11 +25,11 @@ constexpr std::size_t kMostJumps = 16;      // marks of one list: more hide the 
 struct Measured {
   const compiler::Stage& stage;
   const StageResult& kept;
-  const infer::Reading& reading;
+  const infer::PreparedRecords& prepared;
   const compiler::Scope& scope;
 
   [[nodiscard]] Value at(const Formula& formula, std::size_t point) const {
-    auto value = infer::at_point(formula, reading.table(), reading.classes(), point, stage, scope);
+    auto value = infer::at_point(formula, prepared.table(), prepared.classes(), point, stage, scope);
     return value ? std::move(*value) : Value();
   }
 };
@@ -57,7 +57,7 @@ void add_accesses(const records::Point& point, std::size_t lap, std::vector<Dot>
 }
 
 /// Analyses whose answer is a place on the axis that follows `over`.
-bool places(const std::string& analysis) {
+bool marks_x(const std::string& analysis) {
   static constexpr auto kPlaces = std::to_array<std::string_view>({"last_flat", "first_flat", "knee"});
   return std::find(kPlaces.begin(), kPlaces.end(), analysis) != kPlaces.end();
 }
@@ -81,7 +81,7 @@ void mark(const compiler::Question& question, const Finding& finding, const comp
     figure.marks.push_back({finding.id + field, show(value), number->number, interval, level});
   };
   const std::optional<std::pair<double, double>> none;
-  if (over_x && places(question.analysis)) add(finding.value, false, finding.interval);
+  if (over_x && marks_x(question.analysis)) add(finding.value, false, finding.interval);
   if (of_y && levels(question.analysis)) add(finding.value, true, finding.interval);
   if (const auto* fields = finding.value.get<Fields>(); fields && over_x && of_y && question.analysis == "saturation") {
     const auto field = [&](const char* name) { return fields->count(name) ? fields->at(name) : Value(); };
@@ -98,7 +98,7 @@ void mark(const compiler::Question& question, const Finding& finding, const comp
 
 Figure figure_of(const Measured& measured, const compiler::Plot& plot, const std::vector<Finding>& findings) {
   Figure figure{measured.stage.name, axis(*plot.x, plot.log), axis(*plot.y, plot.log), {}, {}};
-  const auto& table = measured.reading.table();
+  const auto& table = measured.prepared.table();
   const bool accesses = names(*plot.x, "step") && names(*plot.y, table.timed) && table.timing == records::Table::Timing::Each &&
                         std::none_of(table.points.begin(), table.points.end(), [](const auto& point) { return point.at.count("step"); });
   if (accesses) figure.y.dimension = kCycles;
@@ -133,14 +133,14 @@ Figure figure_of(const Measured& measured, const compiler::Plot& plot, const std
   return figure;
 }
 
-std::string place(const records::Table& table, const records::Point& point, std::size_t run) {
+std::string row_name(const records::Table& table, const records::Point& point, std::size_t run) {
   std::string text;
   for (const auto& column : table.columns) text += fmt::format("{} = {}, ", column, show(point.at.at(column)));
   return fmt::format("{}run {}", text, run + 1);
 }
 
 Raster raster_of(const Measured& measured, std::size_t cells) {
-  const auto& table = measured.reading.table();
+  const auto& table = measured.prepared.table();
   Raster raster;
   raster.stage = table.stage;
   raster.record = table.timed;
@@ -164,16 +164,16 @@ Raster raster_of(const Measured& measured, std::size_t cells) {
     for (std::size_t r = 0; r < point.runs.size(); ++r, ++number) {
       if (number % raster.runs_a_row == 0) {
         if (!raster.rows.empty() && raster.runs_a_row > 1) raster.rows.back().name += " … " + last;
-        raster.rows.push_back({place(table, point, r), point.overhead, {}});
+        raster.rows.push_back({row_name(table, point, r), point.overhead, {}});
       }
-      if (raster.runs_a_row > 1) last = place(table, point, r);
+      if (raster.runs_a_row > 1) last = row_name(table, point, r);
       auto& row = raster.rows.back().ticks;
       const auto& ticks = point.runs[r].ticks;
       row.resize(std::max(row.size(), (ticks.size() + raster.steps_a_column - 1) / raster.steps_a_column));
       for (std::size_t i = 0; i < ticks.size(); ++i) row[i / raster.steps_a_column] = std::max(row[i / raster.steps_a_column], ticks[i]);
     }
   }
-  const auto& classes = measured.reading.classes();
+  const auto& classes = measured.prepared.classes();
   for (std::size_t c = 0; c < classes.list.size(); ++c) {
     const auto& each = classes.list[c];
     const double to = c + 1 < classes.list.size() ? (each.high + classes.list[c + 1].low) / 2.0 : classes.outlier();
@@ -211,8 +211,8 @@ Result<Figures> figures(const compiler::Program& program, const RunResult& resul
     if (!trace && stage->plots.empty()) continue;
     compiler::Names scope(&*file);
     for (const auto& [earlier, findings] : kept.inputs) scope.set(earlier, findings);
-    const infer::Reading reading(kept.table);
-    const Measured measured{*stage, kept, reading, scope};
+    const infer::PreparedRecords prepared(kept.table);
+    const Measured measured{*stage, kept, prepared, scope};
     for (const auto& plot : stage->plots) {
       auto figure = figure_of(measured, plot, result.findings);
       if (figure.size() > 0) made.plots.push_back(std::move(figure));

@@ -73,8 +73,8 @@ Result<PointTable> point_table(const compiler::Program& program, const RunResult
   for (const auto& sweep : kept->table.columns) column(sweep, nullptr);
   for (auto& each : columns_of(*stage)) column(each.name, std::move(each.formula));
 
-  const infer::Reading reading(kept->table);
-  const auto& points = reading.table().points;
+  const infer::PreparedRecords prepared(kept->table);
+  const auto& points = prepared.table().points;
   for (std::size_t i = 0; i < points.size(); ++i) {
     std::vector<Value> row;
     for (std::size_t c = 0; c < formulas.size(); ++c) {
@@ -82,7 +82,7 @@ Result<PointTable> point_table(const compiler::Program& program, const RunResult
         row.push_back(points[i].at.at(table.columns[c]));
         continue;
       }
-      auto value = infer::at_point(*formulas[c], reading.table(), reading.classes(), i, *stage, *scope);
+      auto value = infer::at_point(*formulas[c], prepared.table(), prepared.classes(), i, *stage, *scope);
       row.push_back(value ? std::move(*value) : Value());
     }
     table.rows.push_back(std::move(row));

@@ -412,7 +412,7 @@ RunResult read_result(const Json& json) {
 
 /// What `read` makes of JSON text, or why not.
 template <class Read>
-auto reading(const std::string& text, const std::string& path, const Read& read) -> Result<decltype(read(Json()))> {
+auto prepared(const std::string& text, const std::string& path, const Read& read) -> Result<decltype(read(Json()))> {
   try {
     return read(Json::parse(text));
   } catch (const Json::parse_error& problem) {
@@ -441,7 +441,7 @@ std::string point_to_json(const records::Point& point, const std::vector<std::st
 
 Result<RunResult> from_json(const std::string& text, const std::string& path) {
   std::string schema = kSchema;
-  auto result = reading(text, path, [&](const Json& json) {
+  auto result = prepared(text, path, [&](const Json& json) {
     schema = json.is_object() ? json.value("schema", "") : "";
     return schema == kSchema ? read_result(json) : RunResult{};
   });
@@ -449,7 +449,7 @@ Result<RunResult> from_json(const std::string& text, const std::string& path) {
   if (schema.rfind("gexp.result/", 0) != 0) return failure("E0902", fmt::format("{} is no result of gexp", path));
   return failure("E0903", fmt::format("{} has the schema {}, this gexp reads {}", path, schema, kSchema), "use a newer gexp");
 }
-Result<StageResult> stage_from_json(const std::string& text, const std::string& path) { return reading(text, path, read_stage); }
-Result<records::Point> point_from_json(const std::string& text, const std::string& path) { return reading(text, path, read_point); }
+Result<StageResult> stage_from_json(const std::string& text, const std::string& path) { return prepared(text, path, read_stage); }
+Result<records::Point> point_from_json(const std::string& text, const std::string& path) { return prepared(text, path, read_point); }
 
 }  // namespace gexp::result
