@@ -126,7 +126,7 @@ answer() {
   fi
 }
 
-if [ $# -gt 0 ]; then mapfile -t documents < <(readlink -f "$@"); else mapfile -t documents < <(ls "$root"/README.md "$root"/docs/*.md "$root"/docs/language/*.md); fi
+if [ $# -gt 0 ]; then mapfile -t documents < <(readlink -f "$@"); else mapfile -t documents < <(ls "$root"/README.md "$root"/docs/*.md "$root"/docs/language/*.md "$root"/docs/inference/*.md); fi
 for path in "${documents[@]}"; do
   document "$path"
   if cmp -s "$work/new" "$path"; then
