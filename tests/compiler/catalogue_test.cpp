@@ -22,8 +22,8 @@ constexpr const char* kHead = R"(# Diagnostics
 
 What each code of a diagnostic means, with an example of most.
 
-Every diagnostic has one form: `file:line:column: error[CODE]: message`, the line with a caret, notes with further places,
-and a hint: what to write instead.
+Every diagnostic has one form: `file:line:column: error[CODE]: message`, the line with a caret, notes with further
+places, and a hint: what to write instead.
 
 - A file is read to its end. One run reports every mistake, in the order of the text.
 - A file that does not parse (E010, E011) is not checked (E02, E03).
