@@ -87,9 +87,9 @@ class Reader {
 
   bool locked(const Use& use, const Used& used, Span span, const Source& by, Diagnostics& diagnostics) {
     if (use.sha256.span.empty()) {
-      diagnostics.warning("E0126", span, fmt::format("`{}` may change without notice: no `sha256` holds it", used.path),
-                          is_file(by) ? fmt::format("run `gexp lock {}`, which writes the hash", by.path())
-                                      : fmt::format("write `use \"{}\" as {} sha256 \"{}\"`", used.path, use.as.text, used.sha256));
+      auto& problem = diagnostics.warning("E0126", span, fmt::format("`{}` may change without notice: no `sha256` holds it", used.path),
+                                          fmt::format("write `use \"{}\" as {} sha256 \"{}\"`", used.path, use.as.text, used.sha256));
+      if (is_file(by)) problem.notes.push_back({{}, fmt::format("`gexp lock {}` writes the hash", by.path())});
       return true;
     }
     if (use.sha256.text == used.sha256) return true;
