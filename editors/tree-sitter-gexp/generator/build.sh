@@ -8,7 +8,7 @@ folder=$(mkdir -p "${1:?build.sh FOLDER}" && cd "$1" && pwd)
 command -v cargo >/dev/null || { echo "build.sh: there is no cargo; Debian's package is cargo" >&2; exit 1; }
 
 # Debian's sources, by the mirror that this machine uses, in lists of our own.
-mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | grep -oE 'https?://[^ ]+/debian/?( |$)' | head -n 1 | tr -d ' ')
+mirror=$(grep -rhoE 'https?://[^ ]+/debian/?( |$)' /etc/apt/sources.list /etc/apt/sources.list.d 2>/dev/null | head -n 1 | tr -d ' ') || true
 [ -n "$mirror" ] || { echo "build.sh: no Debian mirror is named in /etc/apt" >&2; exit 1; }
 mkdir -p "$folder"/{lists/partial,cache/archives/partial,source,debs,crates,generator/src,generator/.cargo}
 echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror bookworm main" >"$folder/source.list"
