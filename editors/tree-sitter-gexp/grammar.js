@@ -147,8 +147,8 @@ module.exports = grammar({
     call: ($) =>
       seq(field("function", choice($.name, alias("repeat", $.name))), token.immediate("("), optional(list_with_end($.argument)), ")"),
     argument: ($) =>
-      seq(optional(seq(field("label", alias(choice($.name, $.word, "repeat", "not"), $.label)), ":")), $._expression, optional($.over_clause),
-        optional($.by_clause), optional($.where_clause)),
+      seq(optional(seq(field("label", alias(choice($.name, $.word, "repeat", "not"), $.label)), ":")), $._expression,
+        optional($.over_clause), optional($.by_clause), optional($.where_clause)),
     over_clause: ($) => clause($, "over"),
     by_clause: ($) => seq("by", $.name),
     where_clause: ($) => seq("where", field("condition", $._expression)),

@@ -56,7 +56,8 @@ bool lacks_header(const std::string& text) {
   Diagnostics diagnostics;
   lang::parse(source, diagnostics);
   const auto all = diagnostics.sorted();
-  return std::any_of(all.begin(), all.end(), [](const Diagnostic& d) { return d.message.find("begins with `gexp 1`") != std::string::npos; });
+  return std::any_of(all.begin(), all.end(),
+                     [](const Diagnostic& d) { return d.message.find("begins with `gexp 1`") != std::string::npos; });
 }
 
 struct Tally {

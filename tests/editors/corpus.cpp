@@ -79,7 +79,8 @@ TEST_CASE("the corpus makes the trees that it says") {
       const SyntaxTree tree(text);
       wrong += tree.whole() ? 0 : 1;
       const std::string line(60, '=');
-      blessed += line + "\n" + example.name + line + "\n" + example.text + std::string(60, '-') + "\n\n" + laid_out(tree.expression()) + "\n\n";
+      blessed += line + "\n" + example.name + line + "\n" + example.text + std::string(60, '-') + "\n\n";
+      blessed += laid_out(tree.expression()) + "\n\n";
       if (!bless) CHECK(on_one_line(tree.expression()) == on_one_line(example.tree));
     }
     if (bless) std::ofstream(path, std::ios::binary) << blessed.substr(0, blessed.size() - 1);

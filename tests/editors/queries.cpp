@@ -61,7 +61,8 @@ TEST_CASE("what stands where decides how it is shown") {
        {"# a remark: comment", "\"what\": string", "gexp: keyword", "stage: keyword", "e: module", "s: module", "n: variable.parameter",
         "48: number", "KiB: type", "u32: type", "B: type", "global: constant.builtin", "step: variable", "step: keyword.modifier",
         "uniform: function.call", "stride: property", "B/cycle: type", "div: keyword.operator", "grid: keyword.modifier", "lat: variable",
-        "each: constant.builtin", "chase: keyword.function", "nc: constant.builtin", "fma.f32: function.builtin", "barrier: keyword.function",
+        "each: constant.builtin", "chase: keyword.function", "nc: constant.builtin", "fma.f32: function.builtin",
+        "barrier: keyword.function",
         "last_flat: function.call", "over: keyword.modifier", "95: number", "%: type", "C: property", "==: operator", "gtx780: constant",
         "..: operator", "{: punctuation.bracket", ",: punctuation.delimiter"}) {
     CHECK_MESSAGE(all.contains(wanted), wanted);
@@ -79,7 +80,8 @@ TEST_CASE("every token of every shipped file is shown, and in one way") {
     for (const auto& capture : query.captures(tree)) {
       ++counts[capture.name];
       for (auto i = ts_node_start_byte(capture.node); i < ts_node_end_byte(capture.node); ++i) {
-        CHECK_MESSAGE((names[i].empty() || names[i] == capture.name), tree.text(capture.node), " is shown as ", names[i], " and ", capture.name);
+        const bool one = names[i].empty() || names[i] == capture.name;
+        CHECK_MESSAGE(one, tree.text(capture.node), " is shown as ", names[i], " and ", capture.name);
         names[i] = capture.name;
       }
     }

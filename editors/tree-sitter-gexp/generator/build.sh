@@ -8,11 +8,13 @@ folder=$(mkdir -p "${1:?build.sh FOLDER}" && cd "$1" && pwd)
 command -v cargo >/dev/null || { echo "build.sh: there is no cargo; Debian's package is cargo" >&2; exit 1; }
 
 # Debian's sources, by the mirror that this machine uses, in lists of our own.
-mirror=$(grep -rhoE 'https?://[^ ]+/debian/?( |$)' /etc/apt/sources.list /etc/apt/sources.list.d 2>/dev/null | head -n 1 | tr -d ' ') || true
+mirror=$(grep -rhoE 'https?://[^ ]+/debian/?( |$)' /etc/apt/sources.list /etc/apt/sources.list.d 2>/dev/null |
+  head -n 1 | tr -d ' ') || true
 [ -n "$mirror" ] || { echo "build.sh: no Debian mirror is named in /etc/apt" >&2; exit 1; }
 mkdir -p "$folder"/{lists/partial,cache/archives/partial,source,debs,crates,generator/src,generator/.cargo}
 echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror bookworm main" >"$folder/source.list"
-own=(-o "Dir::Etc::sourcelist=$folder/source.list" -o Dir::Etc::sourceparts=/dev/null -o "Dir::State::lists=$folder/lists" -o "Dir::Cache=$folder/cache")
+own=(-o "Dir::Etc::sourcelist=$folder/source.list" -o Dir::Etc::sourceparts=/dev/null
+  -o "Dir::State::lists=$folder/lists" -o "Dir::Cache=$folder/cache")
 apt-get -qq "${own[@]}" update
 (cd "$folder/source" && apt-get -qq "${own[@]}" source --download-only tree-sitter=0.20.7-1 && tar xf tree-sitter_0.20.7.orig.tar.xz)
 crates=(rustc-hash smallbitvec indexmap hashbrown autocfg serde serde-derive serde-json itoa ryu syn quote proc-macro2 unicode-ident regex

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reserved words, as in lang/words.h; a test compares them.
+// The reserved words; made by generate.sh of editors/words.json, compared with lang/words.h by a test.
 #pragma once
 
 static const char *const kReserved[] = {
-    "use",    "meta",   "param",  "let",    "require", "budget", "seed",    "memory", "pattern", "stage",  "sweep",      "skip", "launch",
-    "flush",  "warm",   "timed",  "repeat", "record",  "derive", "find",    "expect", "plot",    "gexp",   "experiment", "chase", "load",
-    "store",  "alu",    "barrier", "branch", "unroll", "loop",   "and",     "or",     "not",     "div",    "mod",
+    "budget", "derive", "expect", "experiment", "find", "flush", "gexp", "launch", "let", "memory", "meta", "param", "pattern", "plot", "record", "repeat", "require", "seed", "skip", "stage", "sweep", "timed", "use", "warm",
+    "alu", "barrier", "branch", "chase", "load", "loop", "store", "unroll",
+    "and", "div", "mod", "not", "or",
 };

@@ -36,5 +36,6 @@ export function fileCommand(action: Action, file: string, settings: Settings): C
 
 /** What to tell a user whose server did not start. */
 export function startProblem(settings: Settings, reason: string): string {
-  return `The language server did not start: \`${program(settings)} lsp\`: ${reason}. Set gexp.path to the gexp program. Highlighting works without it.`;
+  const command = `\`${program(settings)} lsp\``;
+  return `The language server did not start: ${command}: ${reason}. Set gexp.path to a gexp that has it. Highlighting works without it.`;
 }

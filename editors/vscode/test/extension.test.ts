@@ -14,7 +14,10 @@ const manifest = JSON.parse(read(extensionFolder, 'package.json'));
 
 test('commands keep arguments apart, and name the device where one is set', () => {
   const settings = { path: ' /opt/g exp ', device: 'sim:gtx780' };
-  assert.deepEqual(fileCommand('run', '/a b/c.gexp', settings), { program: '/opt/g exp', args: ['run', '/a b/c.gexp', '--device', 'sim:gtx780'] });
+  assert.deepEqual(fileCommand('run', '/a b/c.gexp', settings), {
+    program: '/opt/g exp',
+    args: ['run', '/a b/c.gexp', '--device', 'sim:gtx780'],
+  });
   assert.deepEqual(fileCommand('check', 'c.gexp', settings).args, ['check', 'c.gexp']);
   assert.deepEqual(fileCommand('run', 'c.gexp', { path: '', device: '' }), { program: 'gexp', args: ['run', 'c.gexp'] });
   assert.deepEqual(serverCommand({ path: 'gexp', device: 'x' }), { program: 'gexp', args: ['lsp'] });
@@ -23,7 +26,12 @@ test('commands keep arguments apart, and name the device where one is set', () =
 
 test('what the manifest names is there', () => {
   const { languages, grammars, snippets } = manifest.contributes;
-  for (const path of [languages[0].configuration, ...grammars.map((g: { path: string }) => g.path), snippets[0].path, manifest.main]) {
+  for (const path of [
+    languages[0].configuration,
+    ...grammars.map((g: { path: string }) => g.path),
+    snippets[0].path,
+    manifest.main,
+  ]) {
     assert.ok(existsSync(join(extensionFolder, path)), path);
   }
   assert.match('gexp 1\nexperiment x', new RegExp(languages[0].firstLine));
@@ -32,18 +40,29 @@ test('what the manifest names is there', () => {
 test('the lock file names no host', () => {
   const lock = JSON.parse(read(extensionFolder, 'package-lock.json'));
   for (const [name, entry] of Object.entries<{ resolved?: string; integrity?: string }>(lock.packages)) {
-    assert.ok(entry.resolved === undefined || entry.resolved.startsWith('https://registry.npmjs.org/'), `${name}: ${entry.resolved}`);
+    assert.ok(
+      entry.resolved === undefined || entry.resolved.startsWith('https://registry.npmjs.org/'),
+      `${name}: ${entry.resolved}`,
+    );
     assert.ok(name === '' || entry.integrity, `${name} has no digest`);
   }
 });
 
 /** Runs the extension against stand-ins for VS Code and its client; gives what they were asked for. */
 async function activated(files: { languageId: string; path: string; saves: boolean }[], serverFails = false) {
-  const asked = { registered: new Map<string, () => Promise<void>>(), tasks: [] as unknown[], warnings: [] as string[], servers: [] as unknown[], stopped: 0 };
+  const asked = {
+    registered: new Map<string, () => Promise<void>>(),
+    tasks: [] as unknown[],
+    warnings: [] as string[],
+    servers: [] as unknown[],
+    stopped: 0,
+  };
   const file = files[0];
   const vscode = {
     window: {
-      activeTextEditor: file && { document: { languageId: file.languageId, isUntitled: false, save: async () => file.saves, uri: { fsPath: file.path } } },
+      activeTextEditor: file && {
+        document: { languageId: file.languageId, isUntitled: false, save: async () => file.saves, uri: { fsPath: file.path } },
+      },
       showWarningMessage: async (text: string) => void asked.warnings.push(text),
     },
     workspace: {
@@ -55,20 +74,54 @@ async function activated(files: { languageId: string; path: string; saves: boole
     },
     commands: { registerCommand: (name: string, run: () => Promise<void>) => asked.registered.set(name, run) },
     tasks: { executeTask: async (task: unknown) => void asked.tasks.push(task) },
-    TaskScope: { Workspace: 2 }, TaskRevealKind: { Always: 1 }, TaskPanelKind: { Shared: 1 },
-    Task: class { constructor(_definition: unknown, _scope: unknown, public name: string, _source: string, public execution: unknown, public matchers: string[]) {} },
-    ProcessExecution: class { constructor(public process: string, public args: string[], public options: unknown) {} },
+    TaskScope: { Workspace: 2 },
+    TaskRevealKind: { Always: 1 },
+    TaskPanelKind: { Shared: 1 },
+    Task: class {
+      constructor(
+        _definition: unknown,
+        _scope: unknown,
+        public name: string,
+        _source: string,
+        public execution: unknown,
+        public matchers: string[],
+      ) {}
+    },
+    ProcessExecution: class {
+      constructor(
+        public process: string,
+        public args: string[],
+        public options: unknown,
+      ) {}
+    },
   };
   class LanguageClient {
-    constructor(_id: string, _name: string, server: unknown, public options: { documentSelector: unknown }) { asked.servers.push(server); }
-    async start() { if (serverFails) throw new Error('ENOENT'); }
-    needsStop() { return true; }
-    async stop() { ++asked.stopped; }
+    constructor(
+      _id: string,
+      _name: string,
+      server: unknown,
+      public options: { documentSelector: unknown },
+    ) {
+      asked.servers.push(server);
+    }
+    async start() {
+      if (serverFails) throw new Error('ENOENT');
+    }
+    needsStop() {
+      return true;
+    }
+    async stop() {
+      ++asked.stopped;
+    }
   }
   const loader = Module as unknown as { _load: (name: string, ...rest: unknown[]) => unknown };
   const load = loader._load;
   loader._load = (name, ...rest) =>
-    name === 'vscode' ? vscode : name === 'vscode-languageclient/node' ? { LanguageClient, TransportKind: { stdio: 0 } } : load(name, ...rest);
+    name === 'vscode'
+      ? vscode
+      : name === 'vscode-languageclient/node'
+        ? { LanguageClient, TransportKind: { stdio: 0 } }
+        : load(name, ...rest);
   try {
     const path = require.resolve('../src/extension');
     delete require.cache[path];
@@ -98,7 +151,10 @@ test('a server that does not start is a warning, and commands work all the same'
   assert.match(asked.warnings[0], /ENOENT/);
   await asked.registered.get('gexp.checkFile')!();
   const task = asked.tasks[0] as { execution: { process: string; args: string[]; options: { cwd: string } }; matchers: string[] };
-  assert.deepEqual({ ...task.execution }, { process: '/bin/gexp', args: ['check', '/folder/a.gexp'], options: { cwd: '/folder' } });
+  assert.deepEqual(
+    { ...task.execution },
+    { process: '/bin/gexp', args: ['check', '/folder/a.gexp'], options: { cwd: '/folder' } },
+  );
   assert.deepEqual(task.matchers, ['$gexp']);
 });
 
@@ -124,8 +180,22 @@ function filled(body: string | string[]): string {
 
 test('snippets, as they stand, are right', { skip: withoutGexp }, () => {
   const snippets: Record<string, { body: string | string[] }> = JSON.parse(read(extensionFolder, 'snippets/gexp.json'));
-  const file = ['gexp 1', 'experiment x', 'memory A: u32[64KiB] in global', '$param', 'stage s {', '$sweep', 'pattern ring = uniform(stride: 32B, span: n)',
-    'launch grid 1 block 1', '$warm', '$timed', 'repeat 3..20', '$find', '}', '$expect'].join('\n');
+  const file = [
+    'gexp 1',
+    'experiment x',
+    'memory A: u32[64KiB] in global',
+    '$param',
+    'stage s {',
+    '$sweep',
+    'pattern ring = uniform(stride: 32B, span: n)',
+    'launch grid 1 block 1',
+    '$warm',
+    '$timed',
+    'repeat 3..20',
+    '$find',
+    '}',
+    '$expect',
+  ].join('\n');
   const folder = mkdtempSync(join(tmpdir(), 'gexp-snippets-'));
   const check = (name: string, text: string) => {
     const path = join(folder, 'snippet.gexp');
@@ -138,8 +208,14 @@ test('snippets, as they stand, are right', { skip: withoutGexp }, () => {
     check('stage', `gexp 1\nexperiment x\nmemory A: u32[64KiB] in global\n${filled(snippets.stage.body)}`);
     // The others in one file, with the names that they go by.
     const rest = Object.keys(snippets).filter((name) => !['file', 'stage'].includes(name));
-    assert.deepEqual(rest.filter((name) => !file.includes(`$${name}`)), []);
-    const text = file.replace(/\$([a-z]+)/g, (_, name) => filled(snippets[name].body)).replace('experiment x', 'experiment x').replace('stage s', 'stage capacity');
+    assert.deepEqual(
+      rest.filter((name) => !file.includes(`$${name}`)),
+      [],
+    );
+    const text = file
+      .replace(/\$([a-z]+)/g, (_, name) => filled(snippets[name].body))
+      .replace('experiment x', 'experiment x')
+      .replace('stage s', 'stage capacity');
     check('the others', text);
   } finally {
     rmSync(folder, { recursive: true });
@@ -153,10 +229,16 @@ test('the problem matcher reads what gexp says', { skip: withoutGexp }, () => {
     writeFileSync(path, 'gexp 1\nexperiment x\nlet load = 4\n');
     const said = spawnSync(gexp!, ['check', path], { encoding: 'utf8' });
     const pattern = manifest.contributes.problemMatchers[0].pattern;
-    const matches = (said.stdout + said.stderr).split('\n').map((line) => new RegExp(pattern.regexp).exec(line)).filter((match) => match !== null);
+    const matches = (said.stdout + said.stderr)
+      .split('\n')
+      .map((line) => new RegExp(pattern.regexp).exec(line))
+      .filter((match) => match !== null);
     assert.equal(matches.length, 1, said.stdout + said.stderr);
     const match = matches[0]!;
-    assert.deepEqual([match[pattern.file], match[pattern.line], match[pattern.column], match[pattern.severity], match[pattern.code]], [path, '3', '5', 'error', 'E0107']);
+    assert.deepEqual(
+      [match[pattern.file], match[pattern.line], match[pattern.column], match[pattern.severity], match[pattern.code]],
+      [path, '3', '5', 'error', 'E0107'],
+    );
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -18,7 +18,10 @@ before(async () => {
   await loadWASM({ data: wasm.buffer.slice(wasm.byteOffset, wasm.byteOffset + wasm.byteLength) });
   const path = join(extensionFolder, 'syntaxes/gexp.tmLanguage.json');
   const registry = new Registry({
-    onigLib: Promise.resolve({ createOnigScanner: (sources) => new OnigScanner(sources), createOnigString: (text) => new OnigString(text) }),
+    onigLib: Promise.resolve({
+      createOnigScanner: (sources) => new OnigScanner(sources),
+      createOnigString: (text) => new OnigString(text),
+    }),
     loadGrammar: async () => parseRawGrammar(read(path), path),
   });
   const loaded = await registry.loadGrammar('source.gexp');
@@ -151,18 +154,31 @@ test('shipped files: every token has a scope of its own, statements and units am
     });
   }
   const least: Record<string, number> = {
-    'keyword.control.gexp': 1000, 'keyword.control.operation.gexp': 150, 'keyword.other.clause.gexp': 1000, 'keyword.other.unit.gexp': 400,
-    'constant.numeric.gexp': 1500, 'string.quoted.double.gexp': 150, 'comment.line.number-sign.gexp': 50, 'entity.name.section.gexp': 150,
-    'support.function.analysis.gexp': 150, 'variable.parameter.gexp': 200, 'constant.language.gexp': 250, 'variable.other.definition.gexp': 600,
+    'keyword.control.gexp': 1000,
+    'keyword.control.operation.gexp': 150,
+    'keyword.other.clause.gexp': 1000,
+    'keyword.other.unit.gexp': 400,
+    'constant.numeric.gexp': 1500,
+    'string.quoted.double.gexp': 150,
+    'comment.line.number-sign.gexp': 50,
+    'entity.name.section.gexp': 150,
+    'support.function.analysis.gexp': 150,
+    'variable.parameter.gexp': 200,
+    'constant.language.gexp': 250,
+    'variable.other.definition.gexp': 600,
   };
-  for (const [scope, count] of Object.entries(least)) assert.ok((counts.get(scope) ?? 0) >= count, `${scope}: ${counts.get(scope)}`);
+  for (const [scope, count] of Object.entries(least))
+    assert.ok((counts.get(scope) ?? 0) >= count, `${scope}: ${counts.get(scope)}`);
 });
 
 test('the rules of indentation: a line that opens a body, and one that does not', () => {
   const rules = JSON.parse(read(extensionFolder, 'language-configuration.json')).indentationRules;
-  const increase = new RegExp(rules.increaseIndentPattern), decrease = new RegExp(rules.decreaseIndentPattern);
-  for (const line of ['stage s {', 'stage s doc "a { b" {', '  timed t each {  # why', '  pattern p = nonuniform(']) assert.match(line, increase, line);
-  for (const line of ['warm { barrier }', '# stage s {', 'let a = 1', 'require a else "b {"']) assert.doesNotMatch(line, increase, line);
+  const increase = new RegExp(rules.increaseIndentPattern),
+    decrease = new RegExp(rules.decreaseIndentPattern);
+  for (const line of ['stage s {', 'stage s doc "a { b" {', '  timed t each {  # why', '  pattern p = nonuniform('])
+    assert.match(line, increase, line);
+  for (const line of ['warm { barrier }', '# stage s {', 'let a = 1', 'require a else "b {"'])
+    assert.doesNotMatch(line, increase, line);
   for (const line of ['}', '  }', ')']) assert.match(line, decrease, line);
   assert.doesNotMatch('let a = [1]', decrease);
 });

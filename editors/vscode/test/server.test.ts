@@ -13,20 +13,29 @@ const skip = withoutServer();
 
 /** A server and what it said so far. */
 class Session {
-  private constructor(readonly server: ChildProcess, readonly connection: lsp.ProtocolConnection, readonly capabilities: lsp.ServerCapabilities) {}
+  private constructor(
+    readonly server: ChildProcess,
+    readonly connection: lsp.ProtocolConnection,
+    readonly capabilities: lsp.ServerCapabilities,
+  ) {}
   private readonly published = new Map<string, lsp.PublishDiagnosticsParams[]>();
   private readonly waiting = new Map<string, (params: lsp.PublishDiagnosticsParams) => void>();
 
   static async start(): Promise<Session> {
     const { program, args } = serverCommand({ path: gexp!, device: '' });
     const server = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-    const connection = lsp.createProtocolConnection(new lsp.StreamMessageReader(server.stdout!), new lsp.StreamMessageWriter(server.stdin!));
+    const connection = lsp.createProtocolConnection(
+      new lsp.StreamMessageReader(server.stdout!),
+      new lsp.StreamMessageWriter(server.stdin!),
+    );
     connection.listen();
     const { capabilities } = await connection.sendRequest(lsp.InitializeRequest.type, {
       processId: process.pid,
       rootUri: pathToFileURL(repository).href,
       workspaceFolders: null,
-      capabilities: { textDocument: { publishDiagnostics: { relatedInformation: true }, hover: { contentFormat: ['markdown'] } } },
+      capabilities: {
+        textDocument: { publishDiagnostics: { relatedInformation: true }, hover: { contentFormat: ['markdown'] } },
+      },
     });
     await connection.sendNotification(lsp.InitializedNotification.type, {});
     const session = new Session(server, connection, capabilities);
@@ -54,13 +63,18 @@ class Session {
   }
 
   async open(uri: string, text: string): Promise<lsp.Diagnostic[]> {
-    await this.connection.sendNotification(lsp.DidOpenTextDocumentNotification.type, { textDocument: { uri, languageId: 'gexp', version: 1, text } });
+    await this.connection.sendNotification(lsp.DidOpenTextDocumentNotification.type, {
+      textDocument: { uri, languageId: 'gexp', version: 1, text },
+    });
     return this.diagnostics(uri);
   }
 
   /** Changes the whole text. */
   async change(uri: string, version: number, text: string): Promise<lsp.Diagnostic[]> {
-    await this.connection.sendNotification(lsp.DidChangeTextDocumentNotification.type, { textDocument: { uri, version }, contentChanges: [{ text }] });
+    await this.connection.sendNotification(lsp.DidChangeTextDocumentNotification.type, {
+      textDocument: { uri, version },
+      contentChanges: [{ text }],
+    });
     return this.diagnostics(uri);
   }
 
@@ -87,9 +101,19 @@ async function withServer(body: (session: Session) => Promise<void>): Promise<vo
 
 const uri = pathToFileURL(join(repository, 'experiments/cache/of_the_test.gexp')).href;
 const text = [
-  'gexp 1', 'experiment e', 'memory A: u32[64KiB] in global', 'let line = 32B', 'stage s {', '  sweep n in 1KiB..8KiB step 1KiB',
-  '  pattern ring = uniform(stride: line, span: n)', '  launch grid 1 block 1', '  timed lat each { chase A by ring laps 2 via ca }', '  repeat 3',
-  '  find C: B = last_flat(misses(lat) over n)', '}', '',
+  'gexp 1',
+  'experiment e',
+  'memory A: u32[64KiB] in global',
+  'let line = 32B',
+  'stage s {',
+  '  sweep n in 1KiB..8KiB step 1KiB',
+  '  pattern ring = uniform(stride: line, span: n)',
+  '  launch grid 1 block 1',
+  '  timed lat each { chase A by ring laps 2 via ca }',
+  '  repeat 3',
+  '  find C: B = last_flat(misses(lat) over n)',
+  '}',
+  '',
 ].join('\n');
 
 /** Where a word stands in the text: its n-th occurrence, from 0. */
@@ -104,10 +128,13 @@ function place(word: string, n = 0): lsp.Position {
 test('shipped files have no errors', { skip }, () =>
   withServer(async (session) => {
     for (const file of specs('experiments').slice(0, 12)) {
-      const errors = (await session.open(pathToFileURL(file).href, read(file))).filter((d) => d.severity === lsp.DiagnosticSeverity.Error);
+      const errors = (await session.open(pathToFileURL(file).href, read(file))).filter(
+        (d) => d.severity === lsp.DiagnosticSeverity.Error,
+      );
       assert.deepEqual(errors, [], file);
     }
-  }));
+  }),
+);
 
 test('a mistake is shown where it stands, and goes when it is mended', { skip }, () =>
   withServer(async (session) => {
@@ -119,7 +146,8 @@ test('a mistake is shown where it stands, and goes when it is mended', { skip },
     const { line, character } = place('span: n)');
     assert.deepEqual(mistake.range, { start: { line, character: character + 6 }, end: { line, character: character + 7 } });
     assert.deepEqual(await session.change(uri, 3, text), []);
-  }));
+  }),
+);
 
 test('hover tells what a word means', { skip }, () =>
   withServer(async (session) => {
@@ -129,7 +157,8 @@ test('hover tells what a word means', { skip }, () =>
       assert.ok(hover, word);
       assert.match(JSON.stringify(hover.contents), new RegExp(word));
     }
-  }));
+  }),
+);
 
 test('completion knows statements, and names in scope', { skip }, () =>
   withServer(async (session) => {
@@ -143,23 +172,31 @@ test('completion knows statements, and names in scope', { skip }, () =>
     const stride = place('stride: line');
     const names = await labels({ line: stride.line, character: stride.character + 8 });
     assert.ok(names.includes('line') && names.includes('n'), names.join(' '));
-  }));
+  }),
+);
 
 test('the definition of a name is where it is declared', { skip }, () =>
   withServer(async (session) => {
     await session.open(uri, text);
-    const answer = await session.connection.sendRequest(lsp.DefinitionRequest.type, { textDocument: { uri }, position: place('line, span') });
+    const answer = await session.connection.sendRequest(lsp.DefinitionRequest.type, {
+      textDocument: { uri },
+      position: place('line, span'),
+    });
     const first = (Array.isArray(answer) ? answer[0] : answer) as lsp.Location;
     assert.ok(first);
     assert.equal(first.uri, uri);
     assert.equal(first.range.start.line, place('let line').line);
-  }));
+  }),
+);
 
 test('formatting gives what gexp fmt gives', { skip }, () =>
   withServer(async (session) => {
     const untidy = text.replace('let line = 32B', 'let   line=32B').replace('  repeat 3', 'repeat   3');
     await session.open(uri, untidy);
-    const edits = await session.connection.sendRequest(lsp.DocumentFormattingRequest.type, { textDocument: { uri }, options: { tabSize: 2, insertSpaces: true } });
+    const edits = await session.connection.sendRequest(lsp.DocumentFormattingRequest.type, {
+      textDocument: { uri },
+      options: { tabSize: 2, insertSpaces: true },
+    });
     assert.ok(edits && edits.length > 0);
     const lines = untidy.split('\n');
     const offset = (at: lsp.Position) => lines.slice(0, at.line).reduce((sum, line) => sum + line.length + 1, 0) + at.character;
@@ -169,7 +206,8 @@ test('formatting gives what gexp fmt gives', { skip }, () =>
     }
     // `gexp fmt` puts an empty line above a stage.
     assert.equal(made.replace(/\n\n/g, '\n'), text);
-  }));
+  }),
+);
 
 test('a document that does not parse gets its diagnostics, and no edit', { skip }, () =>
   withServer(async (session) => {
@@ -179,4 +217,5 @@ test('a document that does not parse gets its diagnostics, and no edit', { skip 
       .sendRequest(lsp.DocumentFormattingRequest.type, { textDocument: { uri }, options: { tabSize: 2, insertSpaces: true } })
       .catch(() => null);
     assert.deepEqual(edits ?? [], []);
-  }));
+  }),
+);

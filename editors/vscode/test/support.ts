@@ -16,7 +16,10 @@ export const words: Record<string, string[]> = JSON.parse(read(extensionFolder, 
 /** Every .gexp file under a folder of the repository. */
 export function specs(folder: string): string[] {
   const names = readdirSync(join(repository, folder), { recursive: true }) as string[];
-  return names.filter((name) => name.endsWith('.gexp')).sort().map((name) => join(repository, folder, name));
+  return names
+    .filter((name) => name.endsWith('.gexp'))
+    .sort()
+    .map((name) => join(repository, folder, name));
 }
 
 /** GEXP_BINARY, which the test's caller sets; undefined where it is not set. */
