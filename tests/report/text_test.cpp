@@ -32,7 +32,7 @@ std::string repeated(const char* word, int times) {
 
 /// A finding and an expectation with this much to say.
 std::string said(const std::string& why, const std::string& evidence, const std::string& expected = {}, bool colour = false) {
-  runtime::RunResult result;
+  result::RunResult result;
   infer::Finding finding;
   finding.id = "sets.S";
   finding.status = infer::Finding::Status::Found;
@@ -40,8 +40,8 @@ std::string said(const std::string& why, const std::string& evidence, const std:
   finding.why = why, finding.evidence = evidence;
   result.findings.push_back(finding);
   if (!expected.empty()) {
-    runtime::Judgement judged;
-    judged.status = runtime::Judgement::Status::Fail;
+    result::Judgement judged;
+    judged.status = result::Judgement::Status::Fail;
     judged.text = judged.observed = expected;
     result.expectations.push_back(judged);
   }
