@@ -66,9 +66,9 @@ class Reader {
     bytes_ += found->text.size();
     if (bytes_ > kMaxBytes) return fail("E0125", span, fmt::format("the files used have more than {} MiB together", kMaxBytes >> 20));
     if (const auto first = std::find(chain_.begin(), chain_.end(), normal(found->path)); first != chain_.end()) {
-      std::string circle = *first;
-      for (auto link = first + 1; link != chain_.end(); ++link) circle += fmt::format(" uses {}, which", *link);
-      return fail("E0124", span, fmt::format("this closes a circle: {} uses {}", circle, *first), "move what both need into a file of its own");
+      std::string circle;
+      for (auto link = first; link != chain_.end(); ++link) circle += *link + " → ";
+      return fail("E0124", span, fmt::format("files use each other in a circle: {}{}", circle, *first), "move what both need into a file of its own");
     }
     used.sha256 = sha256_hex(found->text);
     used.source = std::make_shared<const Source>(std::move(found->path), std::move(found->text));
@@ -87,9 +87,9 @@ class Reader {
 
   bool locked(const Use& use, const Used& used, Span span, const Source& by, Diagnostics& diagnostics) {
     if (use.sha256.span.empty()) {
-      diagnostics.warning("E0126", span, fmt::format("`{}` may change without notice: no `sha256` holds it", used.path),
-                          fmt::format("write `use \"{}\" as {} sha256 \"{}\"`{}", used.path, use.as.text, used.sha256,
-                                      is_file(by) ? fmt::format(", or run `gexp lock {}`", by.path()) : ""));
+      auto& problem = diagnostics.warning("E0126", span, fmt::format("`{}` may change without notice: no `sha256` holds it", used.path),
+                                          fmt::format("write `use \"{}\" as {} sha256 \"{}\"`", used.path, use.as.text, used.sha256));
+      if (is_file(by)) problem.notes.push_back({{}, fmt::format("`gexp lock {}` writes the hash", by.path())});
       return true;
     }
     if (use.sha256.text == used.sha256) return true;
@@ -97,7 +97,7 @@ class Reader {
                                       is_file(by) ? fmt::format("when the change is wanted, `gexp lock {}` writes the new hash", by.path())
                                                   : "when the change is wanted, write the new hash");
     problem.notes.push_back({{}, fmt::format("wanted: \"{}\"", use.sha256.text)});
-    problem.notes.push_back({{}, fmt::format("found:  \"{}\", the SHA-256 of {}", used.sha256, used.source->path())});
+    problem.notes.push_back({{}, fmt::format("found:  \"{}\" in {}", used.sha256, used.source->path())});
     return false;
   }
 

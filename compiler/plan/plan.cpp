@@ -92,7 +92,7 @@ class Linker {
         const auto [link, fresh] = successors_.try_emplace(offset, next);
         if (!fresh && link->second != next) {
           return error("E0423", chase.span,
-                       fmt::format("offset {} is followed by {} in one ring and by {} in `{}`: a link has one successor", offset,
+                       fmt::format("offset {} leads to {} in one ring and to {} in `{}`: a link has one successor", offset,
                                    link->second, next, chase.pattern),
                        "visit another word of the same line in one of the two, `offset + 1elem`");
         }

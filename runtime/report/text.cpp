@@ -15,16 +15,38 @@ using result::Judgement;
 using result::RunResult;
 
 constexpr std::size_t kMaxValue = 72;  // a longer list is cut; the result file has it whole
+constexpr std::size_t kColumns = 100;  // of a line of text; a longer one goes on below
 
 struct Paint {
   bool on;
   std::string operator()(const char* code, const std::string& text) const {
-    return on ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
+    return on && code ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
   }
 };
 
 std::string shortened(const std::string& text) {
   return text.size() <= kMaxValue ? text : text.substr(0, kMaxValue - 2) + " …";
+}
+
+/// Text of many words as lines of at most kColumns, each behind the same indent; a longer word stays whole.
+std::string lines_of(const std::string& text, std::size_t indent, const Paint& paint, const char* code) {
+  std::string out, line;
+  std::size_t columns = indent;
+  const auto end_line = [&] {
+    while (line.ends_with(' ')) line.pop_back();
+    if (!line.empty()) out += std::string(indent, ' ') + paint(code, line) + "\n";
+    line.clear(), columns = indent;
+  };
+  for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+    end = std::min(text.find(' ', at), text.size());
+    const auto word = text.substr(at, end - at);
+    const auto word_columns = static_cast<std::size_t>(std::count_if(word.begin(), word.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+    if (!line.empty() && columns + 1 + word_columns > kColumns) end_line();
+    columns += word_columns + (line.empty() ? 0 : 1);
+    line += (line.empty() ? "" : " ") + word;
+  }
+  end_line();
+  return out;
 }
 
 std::string head(const RunResult& result, const Paint& paint) {
@@ -56,19 +78,17 @@ std::string finding_text(const Finding& finding, std::size_t width, const Paint&
             fmt::format("{}  confidence {:.2f} %{}\n", interval, finding.confidence * 100,
                         finding.status == Finding::Status::Assumed ? "  ASSUMED" : "");
   }
-  if (!finding.why.empty()) text += fmt::format("  {:<{}}    {}\n", "", width, paint("2", finding.why));
-  if (!finding.evidence.empty()) text += fmt::format("  {:<{}}    {}\n", "", width, paint("2", finding.evidence));
-  return text;
+  return text + lines_of(finding.why, width + 6, paint, "2") + lines_of(finding.evidence, width + 6, paint, "2");
 }
 
 std::string judgement_text(const Judgement& judged, const Paint& paint) {
   const char* colour = judged.status == Judgement::Status::Pass   ? "32"
                        : judged.status == Judgement::Status::Fail ? "31"
                                                                   : "33";
-  auto text = fmt::format("  {}  {}", paint(colour, fmt::format("{:<7}", word(judged.status))), judged.text);
-  if (!judged.from.empty()) text += fmt::format("  ({})", judged.from);
-  text += "\n";
-  if (judged.status != Judgement::Status::Pass) text += fmt::format("           {}\n", judged.observed);
+  constexpr std::size_t kIndent = 11;
+  const auto said = lines_of(judged.text + (judged.from.empty() ? "" : fmt::format("  ({})", judged.from)), kIndent, paint, nullptr);
+  auto text = fmt::format("  {}  {}", paint(colour, fmt::format("{:<7}", word(judged.status))), said.substr(kIndent));
+  if (judged.status != Judgement::Status::Pass) text += lines_of(judged.observed, kIndent, paint, nullptr);
   return text;
 }
 
@@ -88,7 +108,7 @@ std::string spent_text(const result::RefinementCost& spent) {
 }
 
 /// Who else computed on the device, and when it was seen.
-std::string others_text(const RunResult& result) {
+std::vector<std::string> others_of(const RunResult& result) {
   std::map<std::uint32_t, std::pair<std::uint64_t, std::vector<std::string>>> others;  // by process: most memory, when
   for (const auto& seen : result.seen) {
     for (const auto& process : seen.condition.others) {
@@ -97,17 +117,17 @@ std::string others_text(const RunResult& result) {
       when.push_back(seen.when);
     }
   }
-  std::string text;
+  std::vector<std::string> said;
   for (const auto& [pid, what] : others) {
-    text += fmt::format("\nanother process computed on {} (process {}{}), seen at {}{}: times and rates may be its doing", result.device.id, pid,
-                        what.first ? ", " + show(static_cast<double>(what.first), kBytes) : "", what.second.front(),
-                        what.second.size() > 1 ? fmt::format(" and {} times more", what.second.size() - 1) : "");
+    said.push_back(fmt::format("another process computed on {} (process {}{}), seen at {}{}: it may have changed times and rates", result.device.id, pid,
+                               what.first ? ", " + show(static_cast<double>(what.first), kBytes) : "", what.second.front(),
+                               what.second.size() > 1 ? fmt::format(" and {} times more", what.second.size() - 1) : ""));
   }
-  if (text.empty() && !result.seen.empty() && result.seen.front().condition.busy > 25) {
-    text = fmt::format("\n{} was busy before the run's first kernel ({} % of the time): times and rates may be the doing of something else", result.device.id,
-                       result.seen.front().condition.busy);
+  if (said.empty() && !result.seen.empty() && result.seen.front().condition.busy > 25) {
+    said.push_back(fmt::format("{} was busy before the run's first kernel ({} % of the time): something else may have changed times and rates", result.device.id,
+                               result.seen.front().condition.busy));
   }
-  return text.empty() ? text : text + "\n";
+  return said;
 }
 
 /// The stage's only point has no coordinates.
@@ -146,17 +166,18 @@ std::string text(const compiler::Program& program, const RunResult& result, bool
     if (stage.spent) refined += fmt::format("  {:<{}}  {}\n", stage.name, width, spent_text(*stage.spent));
   }
   if (!refined.empty()) out += "\nrefined\n" + refined;
+  const auto note = [&](const std::string& said) { out += "\n" + lines_of(said, 0, paint, nullptr); };
   for (const auto& stage : result.stages) {
     points += stage.table.points.size();
     for (const auto& point : stage.table.points) {
       unconverged += point.converged ? 0 : 1;
-      if (!point.outcome.done()) out += fmt::format("\n{}: the point {} ended by {}: {}\n", stage.name, place_text(stage.table, point), word(point.outcome.status), point.outcome.what);
+      if (!point.outcome.done()) note(fmt::format("{}: the point {} ended by {}: {}", stage.name, place_text(stage.table, point), word(point.outcome.status), point.outcome.what));
     }
-    if (stage.no_room > 0) out += fmt::format("\n{}: {} points were left out for want of memory: {}\n", stage.name, stage.no_room, stage.why_no_room);
-    if (!stage.clocks.empty()) out += fmt::format("\n{}: {}\n", stage.name, stage.clocks);
-    if (stage.status != result::StageResult::Status::Done) out += fmt::format("\n{}: {}\n", stage.name, stage.why);
+    if (stage.no_room > 0) note(fmt::format("{}: {} points were left out for want of memory: {}", stage.name, stage.no_room, stage.why_no_room));
+    if (!stage.clocks.empty()) note(fmt::format("{}: {}", stage.name, stage.clocks));
+    if (stage.status != result::StageResult::Status::Done) note(fmt::format("{}: {}", stage.name, stage.why));
   }
-  out += paint("33", others_text(result));
+  for (const auto& other : others_of(result)) out += "\n" + lines_of(other, 0, paint, "33");
   out += fmt::format("\n{} of {} findings found, {} of {} expectations held, {} points", found, result.findings.size(), pass, judged, points);
   if (unconverged) out += fmt::format(" ({} unconverged)", unconverged);
   out += fmt::format(", {:.1f} s", result.seconds);

@@ -253,7 +253,7 @@ ln -s ../u.gexp used/sub/out.gexp
 printf 'gexp 1 experiment l use "out.gexp" as o' >used/sub/l.gexp
 expect 'a link that leads out' 2 'E0121' -- "$gexp" check used/sub/l.gexp
 printf 'gexp 1 experiment c use "c.gexp" as c' >used/c.gexp
-expect 'a circle' 2 'used/c.gexp uses used/c.gexp' -- "$gexp" check ./used/c.gexp
+expect 'a circle' 2 'in a circle: used/c.gexp → used/c.gexp' -- "$gexp" check ./used/c.gexp
 mkfifo used/pipe.gexp
 expect 'a pipe' 2 'is no file' -- "$gexp" run -e 'gexp 1 experiment t use "used/pipe.gexp" as m'
 cp "$root/experiments/lib/rings.gexp" used/papers.gexp

@@ -20,18 +20,25 @@ constexpr const char* kHead = R"(# Diagnostics
 
 <!-- Made by tests/compiler/catalogue_test.cpp from lang/base/codes.h and tests/cases; GEXP_BLESS=1 rewrites it. -->
 
-Every mistake is told in one form: `file:line:column: error[CODE]: message`, the line with a caret, notes with further
-places, and a hint: what to write instead. A file is read to its end, so one run reports every mistake; they come in the order
-of the text. A file that does not parse (E010, E011) is not checked (E02, E03), and one with mistakes is not given values (E04).
+What each code of a diagnostic means, with an example of most.
+
+Every diagnostic has one form: `file:line:column: error[CODE]: message`, the line with a caret, notes with further
+places, and a hint: what to write instead.
+
+- A file is read to its end. One run reports every mistake, in the order of the text.
+- A file that does not parse (E010, E011) is not checked (E02, E03).
+- A file with mistakes is not given values (E04).
+
 All examples, and several of most codes, are cases in `tests/cases`.
 
 )";
 
 constexpr const char* kTail = R"(## For editors
 
-`gexp check --json FILE…` writes one JSON array to the standard output and nothing else, an item for each diagnostic of each
-file, in the files' order; `[]` says that all is well. It exits with 2 where a file has an error or cannot be read; warnings
-alone exit with 0.
+`gexp check --json FILE…` writes one JSON array to the standard output and nothing else: an item for each diagnostic of
+each file, in the files' order. `[]` says that there is none.
+
+It exits with 2 if a file has an error or cannot be read. Warnings alone exit with 0.
 
 ```json
 [
@@ -50,15 +57,15 @@ alone exit with 0.
 ]
 ```
 
-| member | is |
+| member | meaning |
 |---|---|
-| `file` | the path as it was given; of a mistake inside a used file, that file's |
+| `file` | the path as it was given; for a mistake inside a used file, the path of that file |
 | `code` | one of those above |
 | `severity` | `error` or `warning` |
-| `message`, `hint` | what is wrong, and what to write instead; `hint` is `""` where nothing sensible can be said |
-| `line`, `column` | where it begins: from 1, a column is a byte of the line; 0 where it is about no place |
-| `end_line`, `end_column` | one past its last byte; equal to the beginning where something is missing there |
-| `notes` | further places: objects with `message`, `file`, `line`, `column`, `end_line`, `end_column`, 0 where they are about none |
+| `message`, `hint` | what is wrong, and what to write instead; `hint` is `""` if there is none |
+| `line`, `column` | where it begins, from 1; a column is a byte of the line; 0 if it is about no place |
+| `end_line`, `end_column` | one past its last byte; equal to the beginning if something is missing there |
+| `notes` | further places: objects with `message`, `file`, `line`, `column`, `end_line`, `end_column`, 0 if they are about no place |
 )";
 
 /// The part of a golden that is the first diagnostic of this code.
@@ -94,10 +101,24 @@ const CodeGroup* group_of(std::string_view code) {
   return best;
 }
 
+/// In lines of at most 120 columns.
+std::string wrapped(std::string_view text) {
+  std::string lines;
+  for (std::size_t columns = 0; !text.empty();) {
+    const auto word = text.substr(0, text.find(' '));
+    const bool fits = columns + 1 + word.size() <= 120;
+    lines += columns == 0 ? "" : fits ? " " : "\n";
+    columns = columns > 0 && fits ? columns + 1 + word.size() : word.size();
+    lines += word;
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+  }
+  return lines;
+}
+
 std::string catalogue() {
   std::string text = kHead;
   for (const auto& group : kCodeGroups) {
-    text += fmt::format("## {}: {}\n\n{}{}| code | meaning |\n|---|---|\n", group.prefix, group.title, group.about, group.about.empty() ? "" : "\n\n");
+    text += fmt::format("## {}: {}\n\n{}{}| code | meaning |\n|---|---|\n", group.prefix, group.title, wrapped(group.about), group.about.empty() ? "" : "\n\n");
     std::string examples;
     for (const auto& code : kCodes) {
       if (group_of(code.code) != &group) continue;

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # How often the experiments that read `model` find what drawn devices are, with and without the noise of an H200: the table of
-# docs/inference.md, between `<!-- recovery -->` and `<!-- end -->`. recovery.sh GEXP DEVICES [FIRST]
+# docs/inference/recovery.md, between `<!-- recovery -->` and `<!-- end -->`. recovery.sh GEXP DEVICES [FIRST]
 set -eu
 gexp=$(readlink -f "$1") devices=$2 first=${3:-1}
 root=$(cd "$(dirname "$0")/../.." && pwd)
-page=$root/docs/inference.md
+page=$root/docs/inference/recovery.md
 table=$(mktemp)
 trap 'rm -f "$table"' EXIT
 cat >"$table" <<'T'

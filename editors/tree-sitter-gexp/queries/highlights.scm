@@ -1,0 +1,73 @@
+; SPDX-License-Identifier: Apache-2.0
+; The standard capture names, which Neovim, Helix and Zed know. The last pattern that fits wins in Neovim and Zed,
+; and no node is caught by two patterns that differ, so that the order does not matter to Helix either.
+
+(comment) @comment
+(string) @string
+(number) @number
+(integer) @number
+(unit) @type
+
+; Statements.
+[
+  "gexp" "experiment" "use" "meta" "param" "let" "require" "budget" "seed" "memory" "pattern" "stage" "sweep" "skip" "launch"
+  "flush" "warm" "timed" "repeat" "record" "derive" "find" "expect" "plot"
+] @keyword
+
+; Operations.
+["chase" "load" "store" "alu" "unroll" "loop" "branch"] @keyword.function
+(barrier) @keyword.function
+
+; Clauses.
+[
+  "doc" "as" "sha256" "in" "else" "time" "page" "align" "step" "times" "points" "log" "refine" "to" "on" "until" "why" "grid"
+  "block" "cluster" "smem" "persm" "carveout" "bank" "sms" "sm" "place" "need" "from" "xfail" "vs" "by" "laps" "steps" "at" "via"
+  "chain" "ilp" "over" "where" "for" "within" "of"
+] @keyword.modifier
+
+["and" "or" "not" "div" "mod"] @keyword.operator
+["+" "-" "*" "??" "==" "!=" "<=" ">=" "<" ">" "=" ".."] @operator
+(binary_expression "/" @operator)
+["(" ")" "[" "]" "{" "}"] @punctuation.bracket
+["," ":"] @punctuation.delimiter
+(path "." @punctuation.delimiter)
+(pattern_name "." @punctuation.delimiter)
+
+; Names where they are declared, then where they are read.
+(header name: (name) @module)
+(stage name: (name) @module)
+(use_statement name: (name) @module)
+(param_statement name: (name) @variable.parameter)
+(let_statement name: (name) @variable)
+(memory_statement name: (name) @variable)
+(pattern_statement name: (name) @variable)
+(sweep_statement name: (name) @variable)
+(timed_statement name: (name) @variable)
+(record_statement name: (name) @variable)
+(derive_statement name: (name) @variable)
+(find_statement name: (name) @variable)
+(unroll name: (name) @variable)
+(loop name: (name) @variable)
+(for_clause name: (name) @variable)
+(path (name) @variable)
+(pattern_name (name) @variable)
+(chase memory: (name) @variable)
+(load memory: (name) @variable)
+(store memory: (name) @variable)
+(by_clause (name) @variable)
+(log_clause (name) @variable)
+(on_clause (name) @constant)
+(call function: (name) @function.call)
+(label) @property
+(field) @property
+
+; Words of a place: memory spaces, paths, types, instructions.
+(type) @type
+(memory_statement space: (word) @constant.builtin)
+(flush_statement level: (word) @constant.builtin)
+(timed_statement how: (word) @constant.builtin)
+(record_statement keep: (word) @constant.builtin)
+(place_clause place: (word) @constant.builtin)
+(via_clause path: (word) @constant.builtin)
+(meta_statement key: (word) @property)
+(instruction) @function.builtin

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reserved words; made by generate.sh of editors/words.json, compared with lang/words.h by a test.
+#pragma once
+
+static const char *const kReserved[] = {
+    "budget", "derive", "expect", "experiment", "find", "flush", "gexp", "launch", "let", "memory", "meta", "param", "pattern", "plot", "record", "repeat", "require", "seed", "skip", "stage", "sweep", "timed", "use", "warm",
+    "alu", "barrier", "branch", "chase", "load", "loop", "store", "unroll",
+    "and", "div", "mod", "not", "or",
+};

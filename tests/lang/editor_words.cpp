@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// editors/words.json holds every word of the language by kind, for grammars that are no parsers. GEXP_BLESS=1 writes it anew.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <map>
+#include <regex>
+#include <set>
+
+#include "lang/base/units.h"
+#include "lang/dimensions.h"
+#include "lang/vocabulary.h"
+#include "lang/words.h"
+#include "tests/lang/support.h"
+
+using namespace gexp;
+using namespace gexp::test;
+
+namespace {
+
+using Kinds = std::map<std::string, std::set<std::string>>;
+
+/// Words inside statements, which are words only there: what lang/grammar.h names and words.h does not reserve.
+std::set<std::string> clause_words() {
+  std::set<std::string> words;
+  const auto source = read(std::filesystem::path(GEXP_SOURCE_DIR) / "lang/grammar.h");
+  static const std::regex keyword("(?:GEXP_WORD|KEYWORD)\\(\"([a-z0-9]+)\"\\)");
+  for (std::sregex_iterator i(source.begin(), source.end(), keyword), end; i != end; ++i) words.insert((*i)[1].str());
+  std::erase_if(words, [](const std::string& word) { return lang::is_reserved(word); });
+  for (const char* unit : {"cycle", "s"}) words.erase(unit);
+  return words;
+}
+
+Kinds words_by_kind() {
+  Kinds kinds;
+  const auto add = [&](const std::string& kind, const auto& words) {
+    for (const auto& word : words) kinds[kind].emplace(word);
+  };
+  add("statements", lang::kStatementWords);
+  add("operations", lang::kOperationWords);
+  add("operators", lang::kOperatorWords);
+  add("clauses", clause_words());
+  add("units", unit_words());
+  add("types", lang::type_words());
+  for (const auto& callable : lang::vocabulary()) {
+    const bool analysis = callable.kind == lang::Callable::Kind::Analysis, pattern = callable.kind == lang::Callable::Kind::Pattern;
+    kinds[analysis ? "analyses" : pattern ? "patterns" : "functions"].emplace(callable.name);
+  }
+  add("elements", lang::element_words().words);
+  add("spaces", lang::space_words().words);
+  add("paths", lang::via_words().words);
+  add("levels", lang::flush_words().words);
+  add("timings", lang::timing_words().words);
+  add("keeps", lang::keep_words().words);
+  add("neighbours", lang::neighbour_words().words);
+  add("places", lang::place_words().words);
+  return kinds;
+}
+
+std::string as_json(const Kinds& kinds) {
+  std::string text;
+  for (const auto& [kind, words] : kinds) {
+    std::string list;
+    for (const auto& word : words) list += (list.empty() ? "\"" : ", \"") + word + "\"";
+    text += (text.empty() ? "{\n" : ",\n") + ("  \"" + kind + "\": [") + list + "]";
+  }
+  return text + "\n}\n";
+}
+
+}  // namespace
+
+TEST_CASE("editors/words.json holds every word of the language") {
+  const auto path = std::filesystem::path(GEXP_SOURCE_DIR) / "editors/words.json";
+  const auto kinds = words_by_kind();
+  for (const auto& [kind, words] : kinds) CHECK_MESSAGE(words.size() >= 2, kind);
+  if (std::getenv("GEXP_BLESS")) std::ofstream(path, std::ios::binary) << as_json(kinds);
+  CHECK_MESSAGE(read(path) == as_json(kinds), "./dev bless lang, then `npm run grammar` in editors/vscode");
+}
