@@ -7,9 +7,12 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
 
 #include "runtime/cli/app.h"
 #include "runtime/cli/saved.h"
+#include "runtime/measure/in_order.h"
 #include "runtime/result/compare.h"
 
 namespace gexp::cli {
@@ -26,22 +29,25 @@ struct Results {
   std::vector<Diagnostic> unread;      ///< files of a folder that are no result that can be read
 };
 
-/// A saved result, or those of a folder. Of a folder that holds others too, a file that cannot be read is left out, and said.
-Result<Results> read_results(const std::string& path, const std::string& store) {
+std::size_t cores() { return std::max(1u, std::thread::hardware_concurrency()); }
+
+/// A saved result's path, or those of a folder.
+Result<std::vector<std::string>> files_of(const std::string& path) {
   std::error_code error;
+  if (of_store(path) || !fs::is_directory(path, error)) return std::vector{path};
   std::vector<std::string> files;
-  if (!of_store(path) && fs::is_directory(path, error)) {
-    for (const auto& entry : fs::directory_iterator(path, error)) {
-      if (entry.path().extension() == ".json") files.push_back(entry.path().string());
-    }
-    if (files.empty()) return failure("E0711", fmt::format("the folder {} holds no result", path));
-  } else {
-    files.push_back(path);
+  for (const auto& entry : fs::directory_iterator(path, error)) {
+    if (entry.path().extension() == ".json") files.push_back(entry.path().string());
   }
-  Results results;
+  if (files.empty()) return failure("E0711", fmt::format("the folder {} holds no result", path));
   std::sort(files.begin(), files.end());
-  for (const auto& file : files) {
-    auto saved = read_saved(file, store);
+  return files;
+}
+
+/// By experiment. Of a folder that holds others too, a file that cannot be read is left out, and said.
+Result<Results> by_experiment(const std::string& path, std::vector<Result<Saved>> all) {
+  Results results;
+  for (auto& saved : all) {
     if (!saved) {
       results.unread.push_back(saved.error());
       continue;
@@ -56,7 +62,25 @@ Result<Results> read_results(const std::string& path, const std::string& store) 
   return results;
 }
 
-/// How many of each likeness.
+/// Both sides, whose files are read on all cores.
+std::pair<Result<Results>, Result<Results>> read_both(const Compare& options) {
+  const auto a = files_of(options.first), b = files_of(options.second);
+  auto files = a ? *a : std::vector<std::string>();
+  const auto of_a = files.size();
+  if (b) files.insert(files.end(), b->begin(), b->end());
+  std::vector<Result<Saved>> read(files.size(), failure("E0711", ""));
+  measure::in_order(files.size(), cores(), files.size(), [&](std::size_t i) { read[i] = read_saved(files[i], options.store); }, [](std::size_t) { return true; });
+  const auto side = [&](const auto& paths, const std::string& path, std::size_t from) -> Result<Results> {
+    if (!paths) return paths.error();
+    std::vector<Result<Saved>> own;
+    for (std::size_t i = 0; i < paths->size(); ++i) own.push_back(std::move(read[from + i]));
+    return by_experiment(path, std::move(own));
+  };
+  auto first = side(a, options.first, 0), second = side(b, options.second, of_a);
+  return {std::move(first), std::move(second)};
+}
+
+/// How many of each verdict.
 struct Tally {
   std::size_t same = 0, different = 0, ambiguous = 0, undetermined = 0;
   void count(Agreement agreement) {
@@ -90,6 +114,18 @@ Result<Comparison> compare_two(const std::string& experiment, const Saved& first
                     result::only_in(b, a),
                     result::compare({a, b}, margin),
                     std::move(*curves)};
+}
+
+/// The experiments that both have, in order; on all cores.
+std::vector<std::optional<Result<Comparison>>> compare_all(const Results& a, const Results& b, double margin) {
+  std::vector<std::pair<const Saved*, const Saved*>> pairs;
+  for (const auto& [name, saved] : a.of) {
+    if (const auto other = b.of.find(name); other != b.of.end()) pairs.emplace_back(&saved, &other->second);
+  }
+  std::vector<std::optional<Result<Comparison>>> compared(pairs.size());
+  const auto work = [&](std::size_t i) { compared[i] = compare_two(pairs[i].first->result.experiment, *pairs[i].first, *pairs[i].second, margin); };
+  measure::in_order(pairs.size(), cores(), pairs.size(), work, [](std::size_t) { return true; });
+  return compared;
 }
 
 constexpr std::size_t kLongest = 48;  // bytes of a value; --json has it whole
@@ -176,7 +212,7 @@ Json json_of(const Comparison& two) {
 }  // namespace
 
 int compare_command(const Compare& options) {
-  auto a = read_results(options.first, options.store), b = read_results(options.second, options.store);
+  const auto [a, b] = read_both(options);
   for (const auto* results : {&a, &b}) {
     if (*results) continue;
     print(results->error(), nullptr);
@@ -192,13 +228,15 @@ int compare_command(const Compare& options) {
   Tally findings, curves;
   std::vector<std::string> only_in_a, only_in_b;
   bool alone = false;
+  const auto compared = compare_all(*a, *b, options.margin / 100);
+  std::size_t next = 0;
   for (const auto& [name, result] : a->of) {
     const auto other = b->of.find(name);
     if (other == b->of.end()) {
       only_in_a.push_back(name);
       continue;
     }
-    const auto two = compare_two(name, result, other->second, options.margin / 100);
+    const auto& two = *compared[next++];
     if (!two) {
       print(two.error(), nullptr);
       return kEnvironment;

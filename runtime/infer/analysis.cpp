@@ -16,30 +16,11 @@ struct Entry {
   const char* name;
   Analysis analysis;
 };
-constexpr auto kAnalyses = std::to_array<Entry>({{"last_flat", last_flat},
-                                           {"first_flat", first_flat},
-                                           {"first_miss", first_miss},
-                                           {"miss_spacing", miss_spacing},
-                                           {"fastest", fastest},
-                                           {"slowest", slowest},
-                                           {"latency_classes", latency_classes},
-                                           {"cache_sets", cache_sets},
-                                           {"replacement", replacement},
-                                           {"bank_conflicts", bank_conflicts},
-                                           {"linear", linear},
-                                           {"period", period},
-                                           {"plateau", plateau},
-                                           {"highest", highest},
-                                           {"values", values},
-                                           {"knee", knee},
-                                           {"value", value},
-                                           {"clusters", clusters},
-                                           {"step_width", step_width},
-                                           {"spikes", spikes},
-                                           {"common_limit", common_limit},
-                                           {"outstanding", outstanding},
-                                           {"saturation", saturation},
-                                           {"prefetch", prefetch}});
+constexpr auto kAnalyses = std::to_array<Entry>({
+#define GEXP_ANALYSIS(name, ...) {#name, name},
+#include "lang/analyses.def"
+#undef GEXP_ANALYSIS
+});
 
 Finding blank(const compiler::Question& question, std::string why) {
   Finding finding;
@@ -63,8 +44,9 @@ Finding found(const Context& context, Value value, double confidence, std::strin
   finding.evidence = std::move(evidence);
   finding.confidence = confidence;
   if (confidence < context.question.need) {
-    finding.why = fmt::format("{} looks likely, but its confidence of {:.1f} % is below the {:.1f} % that is needed; {} would decide ({})",
-                              show(value), confidence * 100, context.question.need * 100, decides, finding.why);
+    finding.why = fmt::format("{} looks likely, but its confidence of {:.1f} % is below the {:.1f} % that is needed; {} ({})",
+                              show(value), confidence * 100, context.question.need * 100,
+                              decides ? std::string(decides) + " would decide" : fmt::format("`{}` is never surer", context.question.analysis), finding.why);
     return finding;
   }
   finding.value = std::move(value);

@@ -62,6 +62,48 @@ double confidence(const Context& context, const Curve& curve, double x, double m
   return std::clamp(sure, 0.0, 0.9999);
 }
 
+using Steps = std::map<double, Step>;
+
+/// Whether some walk goes from address to address at one stride, as a prefetcher of what follows expects.
+bool walks_at_one_stride(const Context& context) {
+  return std::any_of(context.table.points.begin(), context.table.points.end(), [](const records::Point& point) {
+    const auto& walk = point.walk;
+    if (!walk || walk->steps < 3) return true;  // too short to tell
+    const auto stride = walk->at(0, 1) - walk->at(0, 0);
+    std::int64_t same = 0;
+    for (std::int64_t i = 1; i < walk->steps; ++i) same += walk->at(0, i) - walk->at(0, i - 1) == stride ? 1 : 0;
+    return 2 * same > walk->steps;
+  });
+}
+
+/// Nothing misses: what may hide the misses, and what would show them.
+std::string never_rises(const Context& context, const Steps& steps, Dimension dimension) {
+  const auto last = show(steps.rbegin()->first, dimension);
+  const bool one_class = context.table.timing == records::Table::Timing::Each && context.classes.list.size() < 2;
+  const bool prefetch = walks_at_one_stride(context);
+  const auto hidden = prefetch ? ", or a prefetcher hides it" : "";
+  std::string more = "a larger sweep";
+  if (one_class) more += prefetch ? ", another load path" : " or another load path";
+  if (prefetch) more += one_class ? " or a shuffled ring" : ", or a shuffled ring,";
+  if (one_class) {
+    return fmt::format("all latencies up to {} are of one class: either everything fits, or a miss costs less than hits differ among themselves{}; {} would decide", last, hidden, more);
+  }
+  return fmt::format("the sweep never leaves its plateau: nothing misses up to {}{}; {} would decide", last, hidden, more);
+}
+
+/// The column is above its floor from the first x on: whether it ends there later, never was a count, or needs a lower beginning.
+std::string begins_above_floor(const Context& context, const Steps& steps, Dimension dimension) {
+  const auto& [first, step] = *steps.begin();
+  const auto floor = std::find_if(steps.begin(), steps.end(), [](const auto& each) { return each.second.y == 0; });
+  if (floor != steps.end() && std::all_of(floor, steps.end(), [](const auto& each) { return each.second.y == 0; })) {
+    return fmt::format("the column falls to its floor as x grows: {} misses and nothing does from {} on; `first_flat` would find that border", show(first, dimension), show(floor->first, dimension));
+  }
+  if (!range_of(context) && floor == steps.end()) {
+    return fmt::format("the column is above 0 at every x, from {:g} at {} on, and it counts no misses; a column that is 0 where all fits, as `misses(…)` is, would decide", step.y, show(first, dimension));
+  }
+  return fmt::format("the smallest one, {}, misses already; a sweep that begins lower would decide", show(first, dimension));
+}
+
 std::string row(double x, Dimension dimension, const Step& step) {
   return fmt::format("{} gives {:g} ({} runs)", show(x, dimension), step.y, step.runs);
 }
@@ -75,18 +117,8 @@ Finding last_flat(const Context& context) {
   const auto steps = steps_of(context, *samples);
   const auto first_up = std::find_if(steps.begin(), steps.end(), [](const auto& step) { return step.second.y > 0; });
   if (steps.empty()) return undetermined(context, "nothing was measured");
-  if (first_up == steps.end() && context.table.timing == records::Table::Timing::Each && context.classes.list.size() < 2) {
-    return undetermined(context, fmt::format("all latencies up to {} are of one class: either everything fits, or a miss costs less than hits differ among themselves, or a prefetcher hides it; a larger sweep, another load path or a shuffled ring would decide",
-                                             show(steps.rbegin()->first, dimension)));
-  }
-  if (first_up == steps.end()) {
-    return undetermined(context, fmt::format("the sweep never leaves its plateau: nothing misses up to {}, or a prefetcher hides it; a larger sweep, or a shuffled ring, would decide",
-                                             show(steps.rbegin()->first, dimension)));
-  }
-  if (first_up == steps.begin()) {
-    return undetermined(context, fmt::format("the smallest one, {}, misses already; a sweep that begins lower would decide",
-                                             show(first_up->first, dimension)));
-  }
+  if (first_up == steps.end()) return undetermined(context, never_rises(context, steps, dimension));
+  if (first_up == steps.begin()) return undetermined(context, begins_above_floor(context, steps, dimension));
   const auto back = std::find_if(first_up, steps.end(), [](const auto& step) { return step.second.y == 0; });
   if (back != steps.end()) {
     return undetermined(context, fmt::format("misses begin at {} but are gone again at {}: no single size explains both; more repetitions, or points between the two, would decide",
@@ -112,9 +144,18 @@ Finding first_flat(const Context& context) {
   if (!samples) return undetermined(context, samples.error().message);
   const auto dimension = samples->x_dimension;
   const auto steps = steps_of(context, *samples);
-  const auto flat = std::find_if(steps.begin(), steps.end(), [](const auto& step) { return step.second.y == 0; });
-  if (flat == steps.end()) return undetermined(context, "the column never reaches its floor; a longer sweep would decide");
-  if (flat == steps.begin()) return undetermined(context, "the column lies on its floor from the first point on: nothing missed before; a sweep that begins lower would decide");
+  if (steps.empty()) return undetermined(context, "nothing was measured");
+  const auto is_floor = [](const auto& step) { return step.second.y == 0; };
+  const auto flat = std::find_if(steps.begin(), steps.end(), is_floor);
+  if (flat == steps.end()) {
+    return undetermined(context, range_of(context) ? "the column never reaches its floor; a longer sweep would decide"
+                                                   : "the column never is 0, and it counts no misses; a column that is 0 where all fits, as `misses(…)` is, would decide");
+  }
+  if (flat == steps.begin()) {
+    const auto rises = std::find_if_not(steps.begin(), steps.end(), is_floor);
+    if (rises == steps.end()) return undetermined(context, "the column lies on its floor from the first point on: nothing missed before; a sweep that begins lower would decide");
+    return undetermined(context, fmt::format("the column begins on its floor and rises as x grows, at {}; `last_flat` would find that border", show(rises->first, dimension)));
+  }
   const auto up = std::find_if(flat, steps.end(), [](const auto& step) { return step.second.y > 0; });
   if (up != steps.end()) {
     return undetermined(context, fmt::format("the column is on its floor at {} but not at {}: no single size explains both; more repetitions would decide",

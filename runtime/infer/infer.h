@@ -29,7 +29,7 @@ class PreparedRecords {
 };
 
 /// Answers one `find`. `outer` holds params, lets and earlier findings (unknown values for those not found).
-/// Analyses are listed in `analyses()`; the checker knows their names and parameters from there.
+/// lang/analyses.def lists the analyses; the checker knows their names and parameters from there.
 Finding answer(const compiler::Question& question, const PreparedRecords& prepared, const compiler::Stage& stage,
                const compiler::Scope& outer);
 /// The same where one question is all.

@@ -192,7 +192,7 @@ Finding none_seen(const Context& context, const RequestCounts& fits, const std::
   fields["kind"] = Value("none seen");
   fields["requests"] = Value(fits.lines);
   fields["instructions"] = Value(fits.instructions);
-  return found(context, Value(std::move(fields)), 0.95, fmt::format("{}: {} lines and {} warp instructions fit, as far as a full table would be seen", why, fits.lines, fits.instructions), evidence);
+  return found(context, Value(std::move(fields)), 0.95, fmt::format("{}: {} lines and {} warp instructions fit, as far as a full table would be seen", why, fits.lines, fits.instructions), evidence, kNothingMore);
 }
 
 Finding outstanding(const Context& context) {

@@ -52,7 +52,7 @@ Finding miss_spacing(const Context& context) {
       last = offset;
     }
   }
-  if (misses == accesses) return undetermined(context, "every access misses: this load path caches nothing here, or nothing as large as two neighbours; smaller elements or another path would decide");
+  if (misses == accesses) return undetermined(context, "every access misses: this load path caches nothing here, or nothing as large as two neighbours; a smaller stride or another path would decide");
   if (spacings.empty()) {
     return undetermined(context, "fewer than two accesses miss: the walk is too short, its data was cached before, or a prefetcher brought it in time; a longer walk downwards over flushed memory would decide");
   }
@@ -65,7 +65,8 @@ Finding miss_spacing(const Context& context) {
     for (const auto& [spacing, times] : spacings) {
       if (seen.size() < 60) seen += fmt::format("{}{} B ({} times)", seen.empty() ? "" : ", ", spacing, times);
     }
-    return undetermined(context, "the misses are not evenly spaced: " + seen + "; a prefetcher or noise hides the unit: more repetitions, or a walk downwards, would decide");
+    return undetermined(context, "the misses are not evenly spaced: " + seen + (other_ways ? "; noise hides the unit, or it is not one: more repetitions would decide"
+                                                                                           : "; a prefetcher or noise hides the unit: more repetitions, or a walk downwards, would decide"));
   }
   const double share = static_cast<double>(most->second) / static_cast<double>(total);
   std::string why = "distance of consecutive cold misses";

@@ -372,7 +372,7 @@ Finding named(const Context& context, const std::string& name, std::size_t ways,
   fields["name"] = Value(name);
   fields["ways"] = Value(static_cast<double>(ways));
   fields["probabilities"] = Value(std::move(probabilities));
-  return found(context, Value(std::move(fields)), confidence, std::move(why), std::move(evidence));
+  return found(context, Value(std::move(fields)), confidence, std::move(why), std::move(evidence), kNothingMore);
 }
 
 /// Where a window begins in which only one of the lines is not in: after others had flooded the set, chance takes so many misses to

@@ -243,7 +243,7 @@ Finding saturation(const Context& context) {
   if (best->falls) said += fmt::format("; the curve falls from {} on, which is left out", words.x(*best->falls));
   said += apply_little(context, *best, *made, fields);
   if (!why.empty()) evidence += "; " + why;
-  return found(context, Value(std::move(fields)), 0.95, said, evidence);
+  return found(context, Value(std::move(fields)), 0.95, said, evidence, kNothingMore);
 }
 
 }  // namespace gexp::infer

@@ -92,17 +92,30 @@ Result<SetGrowth> read_set_growth(const Context& context, std::int64_t line_byte
   return growth;
 }
 
-SilentLaps silent_laps(const SetGrowth& growth, double onset, const std::vector<std::size_t>& lines, const std::vector<std::size_t>& more) {
-  SilentLaps seen;
-  seen.allowed = growth.filtered ? kFiltered : kHidden;
+namespace {
+
+using Lap = std::vector<bool>;  ///< by line: whether it seemed to miss
+
+/// The laps from an onset on in which none of these lines missed; `all`: how many laps there are.
+std::vector<const Lap*> laps_without(const SetGrowth& growth, double onset, const std::vector<std::size_t>& lines, std::size_t& all) {
+  std::vector<const Lap*> silent;
   for (auto level = growth.levels.find(onset); level != growth.levels.end(); ++level) {
     for (const auto& lap : level->second.laps) {
-      const auto misses = [&](std::size_t line) { return line < lap.size() && lap[line]; };
-      ++seen.all;
-      if (std::none_of(lines.begin(), lines.end(), misses) && std::none_of(more.begin(), more.end(), misses)) ++seen.hidden;
+      ++all;
+      if (std::none_of(lines.begin(), lines.end(), [&](std::size_t line) { return line < lap.size() && lap[line]; })) silent.push_back(&lap);
     }
   }
-  return seen;
+  return silent;
+}
+
+SilentLaps summary(const SetGrowth& growth, std::size_t all, std::size_t hidden) { return {all, hidden, growth.filtered ? kFiltered : kHidden}; }
+
+}  // namespace
+
+SilentLaps silent_laps(const SetGrowth& growth, double onset, const std::vector<std::size_t>& lines) {
+  std::size_t all = 0;
+  const auto silent = laps_without(growth, onset, lines, all);
+  return summary(growth, all, silent.size());
 }
 
 namespace {
@@ -141,18 +154,24 @@ std::vector<Candidate> candidates_for(const SetGrowth& growth, const std::vector
 /// one that was seen first when another set overflowed and was counted there.
 void complete(const SetGrowth& growth, std::vector<LineSet>& groups, std::vector<std::size_t>& late) {
   for (auto& group : groups) {
-    for (auto lack = silent_laps(growth, group.onset, group.lines); lack.proves_more();) {
+    std::size_t all = 0;
+    auto silent = laps_without(growth, group.onset, group.lines, all);
+    while (summary(growth, all, silent.size()).proves_more()) {
+      // By candidate: the silent laps in which it did not miss either.
       std::vector<std::pair<std::size_t, Candidate>> left;
-      for (const auto& candidate : candidates_for(growth, groups, late, group)) left.emplace_back(silent_laps(growth, group.onset, group.lines, {candidate.line}).hidden, candidate);
+      for (const auto& candidate : candidates_for(growth, groups, late, group)) {
+        const auto still = std::count_if(silent.begin(), silent.end(), [&](const Lap* lap) { return candidate.line >= lap->size() || !(*lap)[candidate.line]; });
+        left.emplace_back(static_cast<std::size_t>(still), candidate);
+      }
       const auto fewer = [](const auto& a, const auto& b) { return a.first < b.first; };
       std::sort(left.begin(), left.end(), fewer);
       // One that explains half of the silence; another that does as well leaves it open which.
-      if (left.empty() || 2 * left[0].first > lack.hidden || (left.size() > 1 && left[1].first == left[0].first)) break;
+      if (left.empty() || 2 * left[0].first > silent.size() || (left.size() > 1 && left[1].first == left[0].first)) break;
       const auto& best = left[0].second;
       auto& from = best.group == groups.size() ? late : groups[best.group].lines;
       from.erase(from.begin() + static_cast<std::ptrdiff_t>(best.at));
       group.lines.push_back(best.line);
-      lack.hidden = left[0].first;
+      std::erase_if(silent, [&](const Lap* lap) { return best.line < lap->size() && (*lap)[best.line]; });
     }
   }
 }

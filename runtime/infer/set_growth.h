@@ -50,7 +50,7 @@ struct SilentLaps {
   double allowed = 0;  ///< share
   [[nodiscard]] bool proves_more() const;
 };
-SilentLaps silent_laps(const SetGrowth& growth, double onset, const std::vector<std::size_t>& lines, const std::vector<std::size_t>& more = {});
+SilentLaps silent_laps(const SetGrowth& growth, double onset, const std::vector<std::size_t>& lines);
 
 /// Where a simple function of the address chooses the sets of almost all lines, the others, late ones too, were seen to miss only once
 /// another set overflowed: they go where it puts them, if that set overflowed before.

@@ -109,7 +109,7 @@ Finding spikes(const Context& context) {
   }
   if (curves == 0) return undetermined(context, fmt::format("a curve needs {} points", kFewestCurvePoints));
   const auto number = list.size();
-  return found(context, Value(std::move(list)), 0.95, fmt::format("{} jumps in {} curves, each above {} times the usual change and {} % of the time before it", number, curves, kJump, 100 * kLeast), evidence);
+  return found(context, Value(std::move(list)), 0.95, fmt::format("{} jumps in {} curves, each above {} times the usual change and {} % of the time before it", number, curves, kJump, 100 * kLeast), evidence, kNothingMore);
 }
 
 Finding common_limit(const Context& context) {
@@ -151,7 +151,8 @@ Finding common_limit(const Context& context) {
   }
   if (seen.empty()) return undetermined(context, "no curve jumps: the limit is above what was asked for, or there is none");
   if (low >= high) return undetermined(context, fmt::format("the curves do not agree on one limit ({})", evidence));
-  auto finding = found(context, Value(low, dimension), seen.size() > 1 ? 0.95 : 0.8, fmt::format("{} curves jump where this is passed, and nowhere before", seen.size()), evidence);
+  auto finding = found(context, Value(low, dimension), seen.size() > 1 ? 0.95 : 0.8, fmt::format("{} curves jump where this is passed, and nowhere before", seen.size()), evidence,
+                       seen.size() > 1 ? kNothingMore : "another curve that jumps");
   finding.interval = {low, high - 1};
   return finding;
 }

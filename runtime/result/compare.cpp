@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "runtime/infer/infer.h"
@@ -39,36 +41,75 @@ std::size_t repetitions(const StageResult* records) {
   return least;
 }
 
-/// What a finding is by each repetition alone; empty where one does not answer.
-std::vector<Value> asked_again(const ComparedResult& side, const std::string& id) {
-  const auto* stage = stage_of(side.program, id);
-  const auto* records = records_of(side.result, stage);
-  const auto runs = repetitions(records);
-  if (runs < 2) return {};
-  const auto asked = std::find_if(stage->finds.begin(), stage->finds.end(), [&](const auto& question) { return question.id == id; });
-  const auto outer = scope_of(side.program, *records);
-  if (asked == stage->finds.end() || !outer) return {};
-  auto question = *asked;
-  question.need = 0;
-  compiler::Names scope(&*outer);
-  for (const auto& other : stage->finds) {
-    if (const auto* finding = find(side.result, other.id)) scope.set(other.id.substr(stage->name.size() + 1), finding->value);
+/// A stage's records as if each repetition were all that there is.
+struct Repetition {
+  records::Table table;
+  std::optional<infer::PreparedRecords> prepared;  ///< of `table`
+};
+
+/// Asks a result's questions of each repetition alone. What questions share is made once a stage, and an answer once a finding,
+/// however many of its fields are compared.
+class Repetitions {
+ public:
+  explicit Repetitions(const ComparedResult& side) : side_(side) {}
+  /// What a finding is by each repetition alone; empty where one does not answer.
+  const std::vector<Value>& ask(const std::string& id) {
+    const auto [answer, fresh] = answers_.try_emplace(id);
+    if (fresh) answer->second = answer_of(id);
+    return answer->second;
   }
-  const infer::PreparedRecords whole(records->table);
-  auto one = whole.table();
-  std::vector<Value> values;
-  for (std::size_t run = 0; run < runs; ++run) {
-    for (std::size_t i = 0; i < one.points.size(); ++i) one.points[i].runs = {whole.table().points[i].runs[run]};
-    auto finding = infer::answer(question, one, *stage, scope);
-    if (!finding.value.known()) return {};
-    values.push_back(std::move(finding.value));
+
+ private:
+  std::vector<Value> answer_of(const std::string& id) {
+    const auto* stage = stage_of(side_.program, id);
+    const auto* records = records_of(side_.result, stage);
+    const auto runs = repetitions(records);
+    if (runs < 2) return {};
+    const auto asked = std::find_if(stage->finds.begin(), stage->finds.end(), [&](const auto& question) { return question.id == id; });
+    const auto outer = scope_of(side_.program, *records);
+    if (asked == stage->finds.end() || !outer) return {};
+    auto question = *asked;
+    question.need = 0;
+    compiler::Names scope(&*outer);
+    for (const auto& other : stage->finds) {
+      if (const auto* finding = find(side_.result, other.id)) scope.set(other.id.substr(stage->name.size() + 1), finding->value);
+    }
+    std::vector<Value> values;
+    auto& all = of_stage(*stage, *records, runs);
+    for (auto& repetition : all) {
+      if (!repetition.prepared) repetition.prepared.emplace(repetition.table);
+      auto finding = infer::answer(question, *repetition.prepared, *stage, scope);
+      if (!finding.value.known()) return {};
+      values.push_back(std::move(finding.value));
+    }
+    return values;
   }
-  return values;
-}
+
+  std::deque<Repetition>& of_stage(const compiler::Stage& stage, const StageResult& records, std::size_t runs) {
+    if (stage_ == &stage) return all_;
+    stage_ = &stage;
+    all_.clear();
+    const auto corrected = infer::correct_drift(records.table);
+    const auto& whole = corrected ? corrected->table : records.table;
+    auto empty = whole;
+    for (auto& point : empty.points) point.runs.clear();
+    for (std::size_t run = 0; run < runs; ++run) {
+      auto& one = all_.emplace_back(Repetition{empty, {}});
+      for (std::size_t i = 0; i < one.table.points.size(); ++i) one.table.points[i].runs = {whole.points[i].runs[run]};
+    }
+    return all_;
+  }
+
+  const ComparedResult& side_;
+  std::map<std::string, std::vector<Value>> answers_;
+  const compiler::Stage* stage_ = nullptr;  ///< whose repetitions `all_` holds: findings come stage by stage
+  std::deque<Repetition> all_;
+};
 
 /// One finding, or one field of it, on one side.
 struct Told {
   const ComparedResult* side = nullptr;
+  Repetitions* repetitions = nullptr;
   const infer::Finding* finding = nullptr;  ///< null: not asked there
   std::string field;
   const Value* value = nullptr;             ///< null: not found
@@ -105,7 +146,7 @@ bool measured(const std::vector<Number>& numbers) {
 /// By element, by repetition; empty where the repetitions do not answer alike.
 std::vector<std::vector<double>> by_repetition(const Told& told, std::size_t elements) {
   std::vector<std::vector<double>> values(elements);
-  for (const auto& again : asked_again(*told.side, told.finding->id)) {
+  for (const auto& again : told.repetitions->ask(told.finding->id)) {
     const auto* field = field_of(again, told.field);
     const auto numbers = field ? numbers_of(*field) : std::nullopt;
     if (!numbers || numbers->size() != elements) return {};
@@ -201,6 +242,8 @@ ComparedFinding row_of(const std::string& id, const std::vector<Told>& told, dou
 
 std::vector<ComparedFinding> compare(const std::vector<ComparedResult>& sides, double margin) {
   std::vector<ComparedFinding> rows;
+  std::vector<Repetitions> repetitions;
+  for (const auto& side : sides) repetitions.emplace_back(side);
   std::vector<std::string> ids;  // those that all have, in their order
   for (const auto& finding : sides.front().result.findings) {
     if (std::all_of(sides.begin(), sides.end(), [&](const ComparedResult& side) { return find(side.result, finding.id); })) ids.push_back(finding.id);
@@ -210,7 +253,7 @@ std::vector<ComparedFinding> compare(const std::vector<ComparedResult>& sides, d
     std::vector<std::string> fields;  // of all sides, in their order
     for (const auto& side : sides) {
       const auto* finding = find(side.result, id);
-      told.push_back({&side, finding, {}, field_of(finding->value, {})});
+      told.push_back({&side, &repetitions[told.size()], finding, {}, field_of(finding->value, {})});
       const auto* own = finding->value.get<Fields>();
       if (!own) continue;
       for (const auto& [name, value] : *own) {

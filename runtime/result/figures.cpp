@@ -10,6 +10,7 @@
 
 #include "compiler/plan/expand.h"
 #include "runtime/infer/infer.h"
+#include "runtime/result/point_table.h"
 
 namespace gexp::result {
 namespace {
@@ -47,11 +48,21 @@ Axis axis(const Formula& formula, const std::vector<std::string>& log) {
   return {compiler::show(formula), {}, std::any_of(log.begin(), log.end(), [&](const auto& name) { return std::find(free.begin(), free.end(), name) != free.end(); })};
 }
 
-/// `vs step`: every access of every run.
-void add_accesses(const records::Point& point, std::size_t lap, std::vector<Dot>& dots) {
+/// The series of this name, made if there is none.
+std::vector<Dot>& series_named(const std::string& name, Figure& figure) {
+  const auto found = std::find_if(figure.series.begin(), figure.series.end(), [&](const auto& each) { return each.name == name; });
+  return found == figure.series.end() ? figure.series.emplace_back(Series{name, {}}).dots : found->dots;
+}
+
+/// `vs step`: every access of every run; `by_part`: a series each part of the pattern.
+void add_accesses(const records::Point& point, const std::string& name, bool by_part, Figure& figure) {
+  const auto lap = point.walk ? static_cast<std::size_t>(point.walk->steps) : 0;
+  const auto parts = by_part ? parts_of(point) : std::vector<std::string>();
   for (const auto& run : point.runs) {
     for (std::size_t i = 0; i < run.ticks.size(); ++i) {
-      dots.push_back({static_cast<double>(lap ? i % lap : i), static_cast<double>(run.ticks[i]) - point.overhead, point.converged});
+      const auto step = lap ? i % lap : i;
+      auto& dots = series_named(parts.empty() ? name : "seg = " + parts[step], figure);
+      dots.push_back({static_cast<double>(step), static_cast<double>(run.ticks[i]) - point.overhead, point.converged});
     }
   }
 }
@@ -99,8 +110,7 @@ void mark(const compiler::Question& question, const Finding& finding, const comp
 Figure figure_of(const Measured& measured, const compiler::Plot& plot, const std::vector<Finding>& findings) {
   Figure figure{measured.stage.name, axis(*plot.x, plot.log), axis(*plot.y, plot.log), {}, {}};
   const auto& table = measured.prepared.table();
-  const bool accesses = names(*plot.x, "step") && names(*plot.y, table.timed) && table.timing == records::Table::Timing::Each &&
-                        std::none_of(table.points.begin(), table.points.end(), [](const auto& point) { return point.at.count("step"); });
+  const bool accesses = plots_accesses(plot, table), by_part = accesses && plot.by == "seg";
   if (accesses) figure.y.dimension = kCycles;
   Formula group;
   group.kind = Formula::Kind::Name;
@@ -109,18 +119,16 @@ Figure figure_of(const Measured& measured, const compiler::Plot& plot, const std
     const auto& point = table.points[i];
     if (point.runs.empty()) continue;
     std::string name;
-    if (!plot.by.empty()) name = fmt::format("{} = {}", plot.by, show(measured.at(group, i)));
-    auto series = std::find_if(figure.series.begin(), figure.series.end(), [&](const auto& each) { return each.name == name; });
-    if (series == figure.series.end()) series = figure.series.insert(series, {name, {}});
+    if (!plot.by.empty() && !by_part) name = fmt::format("{} = {}", plot.by, show(measured.at(group, i)));
     if (accesses) {
-      add_accesses(point, point.walk ? static_cast<std::size_t>(point.walk->steps) : 0, series->dots);
+      add_accesses(point, name, by_part, figure);
       continue;
     }
     const auto x = number_of(measured.at(*plot.x, i)), y = number_of(measured.at(*plot.y, i));
     if (!x || !y || !std::isfinite(x->number) || !std::isfinite(y->number)) continue;
     figure.x.dimension = x->dimension;
     figure.y.dimension = y->dimension;
-    series->dots.push_back({x->number, y->number, point.converged});
+    series_named(name, figure).push_back({x->number, y->number, point.converged});
   }
   std::erase_if(figure.series, [](const auto& series) { return series.dots.empty(); });
   for (auto& series : figure.series) {
