@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <queue>
 
 #include "runtime/infer/statistics.h"
 #include "runtime/infer/background_interference.h"
+#include "runtime/infer/modes.h"
 
 // Latencies of a memory hierarchy come in modes: a level answers in its own time, spread by a few cycles or not at all. Two
 // modes are two classes when hardly anything lies between them: the histogram, smoothed by up to half a percent of the latency, must
@@ -18,18 +18,8 @@ namespace gexp::infer {
 namespace {
 
 constexpr double kFar = 0.12;            // share of the value that, left empty, parts even single accesses
-constexpr double kNear = 0.025;          // share of the value within which two peaks are one mode's comb or slices
-constexpr double kNearest = 4;           // the same in cycles, where latencies are short
-/// How two modes are told apart.
-struct ModeCriteria {
-  double deep;    ///< of the lower peak: a valley
-  double smooth;  ///< half of the smoothing window, share of the value
-  double blur;    ///< the same in ticks, at least
-  double own;     ///< an address's own rate of slow accesses may be so many times the mean one: its place is known to a fraction of a tick
-};
 constexpr ModeCriteria kWithAddressBias{0.2, 0.005, 1.5, 1};   // addresses may differ for where they lie
 constexpr ModeCriteria kWithoutAddressBias{0.5, 0.0025, 0.5, 2};     // that is taken out, or they do not
-constexpr double kChance = 1e-6;         // of a valley that is none
 constexpr double kEnoughRepeats = 500;    // visits to the sector just visited that tell how hits are spread
 constexpr double kRepeats = 0.3;          // share of all visits
 constexpr double kSomeRepeats = 0.1;      // share of the pairs of visits to a sector that are slower than a border, or not, from which on it parts hits
@@ -45,158 +35,6 @@ constexpr double kElsewhere = 1e-6;      // chance that so many of them fall on 
 constexpr double kAsElsewhere = 0.03;    // share of a class's centre by which a latency measured elsewhere may be off it
 constexpr double kAsNear = 2;            // cycles more
 constexpr double kConcentrated = 0.25;   // a class's middle half is narrower than this share of its centre
-
-class Histogram {
- public:
-  explicit Histogram(const records::Table& table) {
-    std::vector<std::uint64_t> small(65536);
-    std::vector<std::uint32_t> large;
-    for (const auto& point : table.points) {
-      for (const auto& run : point.runs) {
-        for (const auto tick : run.ticks) {
-          if (tick < small.size()) ++small[tick];
-          else large.push_back(tick);
-        }
-      }
-    }
-    for (std::uint32_t tick = 0; tick < small.size(); ++tick) {
-      if (small[tick]) add(tick, small[tick]);
-    }
-    std::sort(large.begin(), large.end());
-    for (std::size_t i = 0, end = 0; i < large.size(); i = end) {
-      while (end < large.size() && large[end] == large[i]) ++end;
-      add(large[i], end - i);
-    }
-  }
-
-  [[nodiscard]] std::size_t size() const { return ticks_.size(); }
-  [[nodiscard]] std::uint32_t tick(std::size_t cell) const { return ticks_[cell]; }
-  /// Of a tick that the table has.
-  [[nodiscard]] std::size_t cell_of(std::uint32_t tick) const { return static_cast<std::size_t>(std::lower_bound(ticks_.begin(), ticks_.end(), tick) - ticks_.begin()); }
-  /// Accesses in the cells before this one.
-  [[nodiscard]] std::uint64_t before(std::size_t cell) const { return sums_[cell]; }
-  [[nodiscard]] std::uint64_t total() const { return sums_.back(); }
-  /// The tick below which this share of the cells [begin, end) lies.
-  [[nodiscard]] std::uint32_t quantile(std::size_t begin, std::size_t end, double share) const {
-    const auto wanted = static_cast<double>(sums_[begin]) + share * static_cast<double>(sums_[end] - sums_[begin]);
-    auto cell = begin;
-    while (cell + 1 < end && static_cast<double>(sums_[cell + 1]) < wanted) ++cell;
-    return ticks_[cell];
-  }
-
- private:
-  void add(std::uint32_t tick, std::uint64_t count) {
-    ticks_.push_back(tick);
-    sums_.push_back(sums_.back() + count);
-  }
-  std::vector<std::uint32_t> ticks_;
-  std::vector<std::uint64_t> sums_{0};
-};
-
-/// Accesses within the smoothing window around a tick, each spread over its whole tick, so that a wider window takes more of its
-/// neighbours by and by; to be asked of growing ticks, so that all windows together take one pass.
-class Density {
- public:
-  Density(const Histogram& histogram, ModeCriteria criteria) : histogram_(histogram), criteria_(criteria) {}
-  double operator()(double at) {
-    const double half = std::max(criteria_.blur, criteria_.smooth * at), from = at - half, to = at + half;
-    while (low_ < histogram_.size() && histogram_.tick(low_) + 0.5 <= from) ++low_;
-    while (high_ < histogram_.size() && histogram_.tick(high_) - 0.5 < to) ++high_;
-    if (low_ >= high_) return 0;
-    const double all = static_cast<double>(histogram_.before(high_) - histogram_.before(low_));
-    return all - cell(low_) * std::max(0.0, from - (histogram_.tick(low_) - 0.5)) - cell(high_ - 1) * std::max(0.0, histogram_.tick(high_ - 1) + 0.5 - to);
-  }
-
- private:
-  [[nodiscard]] double cell(std::size_t i) const { return static_cast<double>(histogram_.before(i + 1) - histogram_.before(i)); }
-
-  const Histogram& histogram_;
-  ModeCriteria criteria_;
-  std::size_t low_ = 0, high_ = 0;
-};
-
-struct Mode {
-  std::size_t begin = 0, end = 0;  ///< cells
-  double peak = 0, at = 0;         ///< density, and where
-  double valley = INFINITY;        ///< the least density between this mode and the one before it
-  bool cut = false;                ///< its end is a border that split_by_repeated_hits() set
-};
-
-/// Every local peak of the density in the cells [begin, end), with the valleys between them.
-std::vector<Mode> peaks(const Histogram& histogram, Density& density_at, std::size_t begin, std::size_t end) {
-  std::vector<Mode> modes{{begin, begin + 1, density_at(histogram.tick(begin)), static_cast<double>(histogram.tick(begin)), 0}};
-  double lowest = modes[0].peak;  // since the last peak, and the cell that it lies before
-  std::size_t lowest_before = begin + 1;
-  bool falling = false;
-  const auto see = [&](double at, std::size_t next) {
-    const double density = density_at(at);
-    auto& mode = modes.back();
-    if (!falling && density >= mode.peak) {
-      mode.peak = density, mode.at = at, lowest = density;
-    } else if (!falling || density <= lowest) {
-      falling = true;
-      if (density < lowest || density == 0) lowest = density, lowest_before = next;
-    } else {
-      mode.end = lowest_before;
-      modes.push_back({lowest_before, end, density, at, lowest});
-      falling = false, lowest = density;
-    }
-  };
-  for (auto cell = begin + 1; cell < end; ++cell) {
-    const double low = histogram.tick(cell - 1), high = histogram.tick(cell);
-    if (high - low > 1) see((low + high) / 2, cell);
-    see(high, cell);
-  }
-  modes.back().end = end;
-  return modes;
-}
-
-/// How far two neighbours are from being two modes: above 1 they are one.
-double sameness(const Mode& a, const Mode& b, double deep) {
-  const double lower = std::min(a.peak, b.peak);
-  if (b.at - a.at < std::max(kNearest, kNear * b.at)) return 2 + b.valley / lower;
-  const double chance = poisson_at_most(b.valley, lower);
-  return chance > kChance ? 1 + chance + b.valley / lower : b.valley / (deep * lower);
-}
-
-/// The two neighbours most alike become one, again and again, until no two are one mode. Each change puts its neighbours' new
-/// likeness into the queue; what the queue still holds of before is known by its age.
-void join(std::vector<Mode>& modes, double deep) {
-  struct Pair {
-    double same;
-    std::size_t right;  ///< the first in order where several are alike
-    std::size_t age;
-    bool operator<(const Pair& other) const { return same != other.same ? same < other.same : right > other.right; }
-  };
-  const auto none = modes.size();
-  std::vector<std::size_t> left(modes.size()), right(modes.size()), age(modes.size(), 0);
-  std::vector<bool> gone(modes.size(), false);
-  std::priority_queue<Pair> queue;
-  const auto ask = [&](std::size_t i) {
-    if (const double same = sameness(modes[left[i]], modes[i], deep); same > 1) queue.push({same, i, ++age[i]});
-    else ++age[i];
-  };
-  for (std::size_t i = 0; i < modes.size(); ++i) left[i] = i - 1, right[i] = i + 1;
-  for (std::size_t i = 1; i < modes.size(); ++i) ask(i);
-  while (!queue.empty()) {
-    const auto worst = queue.top();
-    queue.pop();
-    const auto i = worst.right;
-    if (gone[i] || worst.age != age[i]) continue;
-    auto& into = modes[left[i]];
-    into.end = modes[i].end;
-    if (modes[i].peak > into.peak) into.peak = modes[i].peak, into.at = modes[i].at;
-    gone[i] = true;
-    right[left[i]] = right[i];
-    if (right[i] != none) left[right[i]] = left[i], ask(right[i]);
-    if (left[i] != 0) ask(left[i]);
-  }
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < modes.size(); ++i) {
-    if (!gone[i]) modes[kept++] = modes[i];
-  }
-  modes.resize(kept);
-}
 
 /// Whether the accesses of a rare or a broad class recur where interference would not: at their addresses, lap after lap, or, those of a broad
 /// one, at the same accesses of every run, as first touches do of a cache that was emptied, which all addresses have once.
@@ -291,10 +129,10 @@ void split_by_repeated_hits(const Histogram& histogram, const std::vector<double
     gain += others(cell) - (2 * scale + 1) * hits[cell];
     if (gain > best) best = gain, border = cell, slow = beyond, slow_hits = beyond_hits;
   }
-  if (border == mode->end || poisson_at_least(slow, criteria.own * scale * slow_hits + 1) > kChance) return;
+  if (border == mode->end || poisson_at_least(slow, criteria.own * scale * slow_hits + 1) > kValleyChance) return;
   double centre = histogram.tick(border), sum = 0;
   for (auto cell = border; cell < mode->end && 2 * sum < slow; ++cell) centre = histogram.tick(cell), sum += others(cell);
-  if (centre - histogram.tick(middle) < std::max(kNearest, kNear * centre)) return;
+  if (centre - histogram.tick(middle) < std::max(kNearPeaksCycles, kNearPeaks * centre)) return;
   Mode slower{.begin = border, .end = mode->end};
   mode->end = border, mode->cut = true;
   modes.insert(mode + 1, slower);
@@ -329,7 +167,7 @@ Classes classify_with(const records::Table& table, ModeCriteria criteria) {
   const auto rare = std::max<std::uint64_t>(3, static_cast<std::uint64_t>(kRare * static_cast<double>(histogram.total())));
   for (std::size_t begin = 0, end = 0; begin < histogram.size(); begin = end) {
     end = begin + 1;
-    while (end < histogram.size() && histogram.tick(end) - histogram.tick(end - 1) <= std::max(kNearest, kFar * histogram.tick(end))) ++end;
+    while (end < histogram.size() && histogram.tick(end) - histogram.tick(end - 1) <= std::max(kNearPeaksCycles, kFar * histogram.tick(end))) ++end;
     auto modes = peaks(histogram, density, begin, end);
     join(modes, criteria.deep);
     if (!repeated.empty()) split_by_repeated_hits(histogram, repeated, criteria, modes);
