@@ -71,7 +71,7 @@ device::KernelId kernel(Backend& backend, const char* entry) {
   return *id;
 }
 
-std::unique_ptr<Backend> device() {
+std::unique_ptr<Backend> open_device() {
   auto opened = cuda::open(0);
   if (!opened) FAIL(opened.error().message);
   return std::move(*opened);
@@ -192,7 +192,7 @@ TEST_CASE("the device describes itself") {
 }
 
 TEST_CASE("links reach a sparse and a dense array, in both widths, and nothing else changes") {
-  const auto backend = device();
+  const auto backend = open_device();
   for (const int width : {4, 8}) {
     for (const std::int64_t pitch : {std::int64_t{width}, std::int64_t{64}}) {
       const std::size_t count = (std::size_t{1} << 20) + 12345;  // more than is staged at a time
@@ -217,7 +217,7 @@ TEST_CASE("links reach a sparse and a dense array, in both widths, and nothing e
 }
 
 TEST_CASE("a chase runs, and the carve-out decides what its L1 holds") {
-  const auto backend = device();
+  const auto backend = open_device();
   const auto& info = backend->device();
   const double small = chase_latency(*backend, 4096, {});
   std::printf("chase of 4 KiB: %.1f cycles an access\n", small);
@@ -235,7 +235,7 @@ TEST_CASE("a chase runs, and the carve-out decides what its L1 holds") {
 }
 
 TEST_CASE("a block gets all the shared memory that the device says it can have") {
-  const auto backend = device();
+  const auto backend = open_device();
   const auto out = *backend->allocate(4);
   const auto most = static_cast<std::uint32_t>(backend->device().shared_per_block);
   const auto fill = kernel(*backend, "fill_shared");
@@ -250,7 +250,7 @@ TEST_CASE("a block gets all the shared memory that the device says it can have")
 }
 
 TEST_CASE("a fault is an outcome, and other processes do not notice") {
-  const auto backend = device();
+  const auto backend = open_device();
   const auto wait = kernel(*backend, "wait");
   for (const char* mode : {"--fault-null", "--fault-misaligned", "--fault-trap"}) {
     CAPTURE(mode);
@@ -260,7 +260,7 @@ TEST_CASE("a fault is an outcome, and other processes do not notice") {
 }
 
 TEST_CASE("an interrupt ends the wait and leaves the device usable") {
-  const auto backend = device();
+  const auto backend = open_device();
   const auto wait = kernel(*backend, "wait");
   std::thread sender([] {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -273,7 +273,7 @@ TEST_CASE("an interrupt ends the wait and leaves the device usable") {
 }
 
 TEST_CASE("code for another device, and text that is none, are E0801") {
-  const auto backend = device();
+  const auto backend = open_device();
   CHECK(backend->load({device::Target::Form::Ptx, ".version 6.0\nnonsense\n", "k"}).error().code == "E0801");
   const int other = backend->target().major == 7 ? 90 : 75;
   auto compiled = compiler().compile({kSource, "gpu.cu", "store", {device::Target::Form::Cubin, other / 10, other % 10}, {}});
@@ -282,12 +282,12 @@ TEST_CASE("code for another device, and text that is none, are E0801") {
 
 TEST_CASE("a kernel that never ends is a timeout, and its process's end frees the GPU") {
   CHECK(run_self("--hang") == 0);
-  const auto backend = device();
+  const auto backend = open_device();
   CHECK(launch(*backend, kernel(*backend, "wait"), {{1000, 8}}).done());
 }
 
 TEST_CASE("short launches cost little") {
-  const auto backend = device();
+  const auto backend = open_device();
   const auto wait = kernel(*backend, "wait");
   constexpr int kLaunches = 2000;
   double device_seconds = 0;

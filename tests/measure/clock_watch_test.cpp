@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 using namespace gexp::measure;
+using gexp::device::Condition;
 
 namespace {
 
