@@ -33,7 +33,7 @@ template <class Y> records::Table curve(Y y, double until = 12) {
 }
 
 infer::Finding of_total(const records::Table& table, const std::string& type, const std::string& analysis) {
-  return test::ask_in("  sweep n in 1B..12B\n  launch grid 1 block 1\n  timed lat total { load A at 0B }\n", table, type, analysis);
+  return test::ask_in("  sweep n in 1B..12B step 1B\n  launch grid 1 block 1\n  timed lat total { load A at 0B }\n", table, type, analysis);
 }
 
 constexpr auto kLastFlat = "last_flat(misses(lat) over n)";
