@@ -108,7 +108,9 @@ const Type& device_type() {
                          {"memory", structure_of({{"bytes", bytes}})},
                          {"name", text_type()},
                          {"shared", structure_of({{"per_block", bytes}, {"per_sm", bytes}})},
-                         {"sms", number_of({})}});
+                         {"simulated", number_of({})},
+                         {"sms", number_of({})},
+                         {"threads", structure_of({{"per_block", number_of({})}})}});
   }();
   return type;
 }
