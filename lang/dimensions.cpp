@@ -109,8 +109,7 @@ const Type& device_type() {
                          {"name", text_type()},
                          {"shared", structure_of({{"per_block", bytes}, {"per_sm", bytes}})},
                          {"simulated", number_of({})},
-                         {"sms", number_of({})},
-                         {"threads", structure_of({{"per_block", number_of({})}})}});
+                         {"sms", number_of({})}});
   }();
   return type;
 }

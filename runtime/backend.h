@@ -30,7 +30,6 @@ struct DeviceInfo {
   std::uint64_t l2_bytes = 0;            ///< as the API reports it
   std::uint64_t shared_per_block = 0;    ///< most dynamic shared memory a block can ask for, bytes
   std::uint64_t shared_per_sm = 0;
-  std::uint64_t threads_per_block = 0;   ///< most that a block can have
   std::string driver;                    ///< "580.159.04"; empty when simulated
   std::string uuid;
   bool ecc = false, mig = false, persistence = false;

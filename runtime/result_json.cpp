@@ -164,7 +164,7 @@ Json device_json(const DeviceInfo& device) {
                {"compute", fmt::format("{}.{}", device.compute_major, device.compute_minor)}, {"sms", device.sms},
                {"sm_clock_hz", device.sm_clock_hz}, {"memory_clock_hz", device.memory_clock_hz},
                {"memory_bytes", device.memory_bytes}, {"memory_peak_by_api", device.memory_peak},
-               {"shared_per_block", device.shared_per_block}, {"shared_per_sm", device.shared_per_sm}, {"threads_per_block", device.threads_per_block}, {"l2_bytes_by_api", device.l2_bytes}};
+               {"shared_per_block", device.shared_per_block}, {"shared_per_sm", device.shared_per_sm}, {"l2_bytes_by_api", device.l2_bytes}};
   if (device.kind == "simulated") {
     json["model_sha256"] = device.model_sha256;
   } else {
@@ -380,7 +380,6 @@ RunResult read_result(const Json& json) {
   result.device.memory_peak = device.value("memory_peak_by_api", 0.0);
   result.device.shared_per_block = device.value("shared_per_block", std::uint64_t{0});
   result.device.shared_per_sm = device.value("shared_per_sm", std::uint64_t{0});
-  result.device.threads_per_block = device.value("threads_per_block", std::uint64_t{0});
   result.device.memory_bytes = device.at("memory_bytes").get<std::uint64_t>();
   result.device.l2_bytes = device.at("l2_bytes_by_api").get<std::uint64_t>();
   if (device.contains("structure_by_model")) result.structure = read_value(device.at("structure_by_model"));

@@ -124,7 +124,7 @@ Result<Device> query_device(const Driver& driver, int ordinal) {
   info.l2_bytes = attribute(Attribute::L2Bytes);
   info.shared_per_sm = attribute(Attribute::SharedPerMultiprocessor);
   device.shared_without_optin = attribute(Attribute::SharedPerBlock);
-  info.threads_per_block = device.max_threads_per_block = attribute(Attribute::MaxThreadsPerBlock);
+  device.max_threads_per_block = attribute(Attribute::MaxThreadsPerBlock);
   device.max_blocks = attribute(Attribute::MaxGridX);
   if (status != kSuccess) {
     return failure("E0707", fmt::format("the NVIDIA driver does not describe cuda:{}: {}", ordinal, driver.text(status)),

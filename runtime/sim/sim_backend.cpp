@@ -57,7 +57,6 @@ class SimBackend final : public runtime::Backend {
     info_.memory_peak = model_.memory_peak;
     info_.l2_bytes = model_.l2_bytes;
     info_.shared_per_block = model_.shared.per_block, info_.shared_per_sm = model_.shared.per_sm;
-    info_.threads_per_block = model_.limits.threads_per_block;
     info_.model_sha256 = sha;
   }
 

@@ -9,7 +9,7 @@ template <class Device, class Each>
 void each_member(Device& d, const Each& each) {
   each(d.kind), each(d.id), each(d.selector), each(d.name), each(d.compute_major), each(d.compute_minor), each(d.sms);
   each(d.sm_clock_hz), each(d.memory_clock_hz), each(d.memory_bytes), each(d.memory_peak), each(d.l2_bytes);
-  each(d.shared_per_block), each(d.shared_per_sm), each(d.threads_per_block), each(d.driver), each(d.uuid), each(d.ecc), each(d.mig), each(d.persistence), each(d.model_sha256);
+  each(d.shared_per_block), each(d.shared_per_sm), each(d.driver), each(d.uuid), each(d.ecc), each(d.mig), each(d.persistence), each(d.model_sha256);
 }
 
 }  // namespace
