@@ -78,7 +78,6 @@ std::string command_of(const Pair& pair) {
   auto command = fmt::format("gexp run {}.gexp --device sim:{}", pair.name, pair.device);
   std::istringstream settings(pair.settings);
   for (std::string setting; settings >> setting;) command += " --set " + setting;
-  if (pair.is_long) command += " --time-limit 3600";
   return command;
 }
 
