@@ -49,6 +49,7 @@ void ExpressionChecker::unknown(const std::string& name, Span span, const Place&
     error("E0202", span, fmt::format("nothing is named `{}` here", name),
           !near.empty() ? near : memory  ? fmt::format("declare it in the file: `memory {}: u32[1MiB] in global`", name)
                          : pattern ? fmt::format("declare it above: `pattern {} = uniform(stride: 32B, span: 4KiB)`", name)
+                         : std::string_view(place.what) == "a plot" ? fmt::format("write `step`, the number of the access, or declare it above: `let {} = …`", name)
                                    : fmt::format("declare it above: `let {} = …`", name));
     return;
   }

@@ -44,6 +44,8 @@ constexpr Callable plain_call(std::string_view name, Kind kind, Subject subject,
   return c;
 }
 
+constexpr Callable labelled(Callable c) { return c; }
+
 constexpr Callable free_labels(Callable c) {
   c.free_labels = true;
   return c;
@@ -55,37 +57,10 @@ constexpr Callable over_finding(Callable c) {
 }
 
 constexpr auto kVocabulary = std::to_array<Callable>({
-    // Analyses, each of them one file of runtime/infer.
-    analysis("last_flat", Subject::Value, Answer::Over, Clause::Must, "last_flat(misses(lat) over n)"),
-    analysis("first_flat", Subject::Value, Answer::Over, Clause::Must, "first_flat(misses(lat) over hole)"),
-    analysis("first_miss", Subject::Record, Answer::Bytes, Clause::Must, "first_miss(lat over extra)"),
-    analysis("miss_spacing", Subject::Record, Answer::Bytes, Clause::Never, "miss_spacing(lat)", {kAbove}),
-    analysis("fastest", Subject::Record, Answer::Cycles, Clause::Never, "fastest(lat)"),
-    analysis("slowest", Subject::Record, Answer::Cycles, Clause::Never, "slowest(lat)"),
-    analysis("latency_classes", Subject::Record, Answer::CyclesList, Clause::Never, "latency_classes(lat)"),
-    analysis("cache_sets", Subject::Record, Answer::CacheSets, Clause::Must, "cache_sets(lat over extra, line: 32B)", {kLine, kAbove}),
-    analysis("replacement", Subject::Record, Answer::Replacement, Clause::Never, "replacement(lat, set: sets.S, line: 32B)",
-             {Label{"set", Takes::CacheSets, true}, Label{"members", Takes::BytesList, true}, kLine, Label{"sets", Takes::Plain, true}, Label{"ways", Takes::Plain, true},
-              Label{"models", Takes::TextList, true}}),
-    analysis("bank_conflicts", Subject::Value, Answer::BankConflicts, Clause::Must, "bank_conflicts(per over s, word: 4B)",
-             {Label{"word", Takes::Bytes}}),
-    analysis("linear", Subject::Value, Answer::Slope, Clause::Must, "linear(median(t) over n)"),
-    analysis("period", Subject::Value, Answer::Over, Clause::Must, "period(per over s)"),
-    analysis("knee", Subject::Value, Answer::Over, Clause::Must, "knee(rate over warps)", {}, Clause::May),
-    analysis("plateau", Subject::Value, Answer::Subject, Clause::Must, "plateau(rate over warps)", {}, Clause::May),
-    analysis("highest", Subject::Value, Answer::Subject, Clause::Never, "highest(rate)"),
-    analysis("values", Subject::Value, Answer::SubjectList, Clause::Must, "values(median(lat) over sm)"),
-    analysis("clusters", Subject::Value, Answer::SubjectList, Clause::May, "clusters(lat by seg)", {}, Clause::May),
-    free_labels(analysis("value", Subject::Value, Answer::Subject, Clause::Never, "value(per, s: 2)")),
-    analysis("step_width", Subject::Value, Answer::Over, Clause::Must, "step_width(misses(lat) over n)"),
-    analysis("spikes", Subject::Value, Answer::Spikes, Clause::Must, "spikes(median(t) over threads by merge)", {}, Clause::May),
-    over_finding(analysis("common_limit", Subject::Value, Answer::Subject, Clause::Must, "common_limit(reqs over knee)")),
-    analysis("outstanding", Subject::Value, Answer::Outstanding, Clause::Must,
-             "outstanding(elapsed(t) over threads, requests: lines, instructions: warp_loads)",
-             {Label{"requests", Takes::PerPoint}, Label{"instructions", Takes::PerPoint}, Label{"accesses", Takes::PerPoint, true}, Label{"latency", Takes::Cycles, true}, Label{"hits", Takes::PerPoint, true}}, Clause::May),
-    analysis("saturation", Subject::Value, Answer::Saturation, Clause::Must, "saturation(rate over inflight, latency: 400cycles)",
-             {Label{"latency", Takes::Cycles, true}, Label{"per", Takes::Bytes, true}}, Clause::May),
-    analysis("prefetch", Subject::Record, Answer::Bytes, Clause::Never, "prefetch(lat)", {kAbove}, Clause::Never, Clause::Never),
+    // Analyses: functions of runtime/infer.
+#define GEXP_ANALYSIS(name, labels, ...) labels(analysis(#name, __VA_ARGS__)),
+#include "lang/analyses.def"
+#undef GEXP_ANALYSIS
 
     // Of a record, at one point.
     plain_call("median", Kind::Column, Subject::Value, 1, 1, Answer::Subject, "median(lat)"),

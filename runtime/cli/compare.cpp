@@ -7,9 +7,12 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
 
 #include "runtime/cli/app.h"
 #include "runtime/cli/saved.h"
+#include "runtime/measure/in_order.h"
 #include "runtime/result/compare.h"
 
 namespace gexp::cli {
@@ -17,31 +20,34 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-using result::Compared;
+using result::ComparedFinding;
 using result::ComparedCurve;
-using infer::Likeness;
+using infer::Agreement;
 
 struct Results {
   std::map<std::string, Saved> of;  ///< by experiment
   std::vector<Diagnostic> unread;      ///< files of a folder that are no result that can be read
 };
 
-/// A saved result, or those of a folder. Of a folder that holds others too, a file that cannot be read is left out, and said.
-Result<Results> read_results(const std::string& path, const std::string& store) {
+std::size_t cores() { return std::max(1u, std::thread::hardware_concurrency()); }
+
+/// A saved result's path, or those of a folder.
+Result<std::vector<std::string>> files_of(const std::string& path) {
   std::error_code error;
+  if (of_store(path) || !fs::is_directory(path, error)) return std::vector{path};
   std::vector<std::string> files;
-  if (!of_store(path) && fs::is_directory(path, error)) {
-    for (const auto& entry : fs::directory_iterator(path, error)) {
-      if (entry.path().extension() == ".json") files.push_back(entry.path().string());
-    }
-    if (files.empty()) return failure("E0711", fmt::format("the folder {} holds no result", path));
-  } else {
-    files.push_back(path);
+  for (const auto& entry : fs::directory_iterator(path, error)) {
+    if (entry.path().extension() == ".json") files.push_back(entry.path().string());
   }
-  Results results;
+  if (files.empty()) return failure("E0711", fmt::format("the folder {} holds no result", path));
   std::sort(files.begin(), files.end());
-  for (const auto& file : files) {
-    auto saved = read_saved(file, store);
+  return files;
+}
+
+/// By experiment. Of a folder that holds others too, a file that cannot be read is left out, and said.
+Result<Results> by_experiment(const std::string& path, std::vector<Result<Saved>> all) {
+  Results results;
+  for (auto& saved : all) {
     if (!saved) {
       results.unread.push_back(saved.error());
       continue;
@@ -56,11 +62,29 @@ Result<Results> read_results(const std::string& path, const std::string& store) 
   return results;
 }
 
-/// How many of each likeness.
+/// Both sides, whose files are read on all cores.
+std::pair<Result<Results>, Result<Results>> read_both(const Compare& options) {
+  const auto a = files_of(options.first), b = files_of(options.second);
+  auto files = a ? *a : std::vector<std::string>();
+  const auto of_a = files.size();
+  if (b) files.insert(files.end(), b->begin(), b->end());
+  std::vector<Result<Saved>> read(files.size(), failure("E0711", ""));
+  measure::in_order(files.size(), cores(), files.size(), [&](std::size_t i) { read[i] = read_saved(files[i], options.store); }, [](std::size_t) { return true; });
+  const auto side = [&](const auto& paths, const std::string& path, std::size_t from) -> Result<Results> {
+    if (!paths) return paths.error();
+    std::vector<Result<Saved>> own;
+    for (std::size_t i = 0; i < paths->size(); ++i) own.push_back(std::move(read[from + i]));
+    return by_experiment(path, std::move(own));
+  };
+  auto first = side(a, options.first, 0), second = side(b, options.second, of_a);
+  return {std::move(first), std::move(second)};
+}
+
+/// How many of each verdict.
 struct Tally {
   std::size_t same = 0, different = 0, ambiguous = 0, undetermined = 0;
-  void count(Likeness likeness) {
-    ++(likeness == Likeness::Same ? same : likeness == Likeness::Different ? different : likeness == Likeness::Ambiguous ? ambiguous : undetermined);
+  void count(Agreement agreement) {
+    ++(agreement == Agreement::Same ? same : agreement == Agreement::Different ? different : agreement == Agreement::Ambiguous ? ambiguous : undetermined);
   }
   [[nodiscard]] std::string text() const {
     auto all = fmt::format("{} SAME, {} DIFFERENT, {} AMBIGUOUS", same, different, ambiguous);
@@ -75,12 +99,12 @@ struct Comparison {
   bool simulated = false;
   std::vector<result::Change> changes;
   std::vector<std::string> only_in_a, only_in_b;
-  std::vector<Compared> findings;
+  std::vector<ComparedFinding> findings;
   std::vector<ComparedCurve> curves;
 };
 
 Result<Comparison> compare_two(const std::string& experiment, const Saved& first, const Saved& second, double margin) {
-  const result::Side a{first.program, first.result, "A"}, b{second.program, second.result, "B"};
+  const result::ComparedResult a{first.program, first.result, "A"}, b{second.program, second.result, "B"};
   auto curves = result::compare_curves(a, b, margin);
   if (!curves) return curves.error();
   return Comparison{experiment,
@@ -90,6 +114,18 @@ Result<Comparison> compare_two(const std::string& experiment, const Saved& first
                     result::only_in(b, a),
                     result::compare({a, b}, margin),
                     std::move(*curves)};
+}
+
+/// The experiments that both have, in order; on all cores.
+std::vector<std::optional<Result<Comparison>>> compare_all(const Results& a, const Results& b, double margin) {
+  std::vector<std::pair<const Saved*, const Saved*>> pairs;
+  for (const auto& [name, saved] : a.of) {
+    if (const auto other = b.of.find(name); other != b.of.end()) pairs.emplace_back(&saved, &other->second);
+  }
+  std::vector<std::optional<Result<Comparison>>> compared(pairs.size());
+  const auto work = [&](std::size_t i) { compared[i] = compare_two(pairs[i].first->result.experiment, *pairs[i].first, *pairs[i].second, margin); };
+  measure::in_order(pairs.size(), cores(), pairs.size(), work, [](std::size_t) { return true; });
+  return compared;
 }
 
 constexpr std::size_t kLongest = 48;  // bytes of a value; --json has it whole
@@ -108,7 +144,7 @@ std::string difference_text(const infer::Difference& difference, Dimension unit)
   text += fmt::format(", {:+.3g} %", percent * (difference.b - difference.a));
   if (difference.exact()) return text + " in every repetition";
   text += fmt::format(" [{:.3g}, {:.3g}] % ({:g} %)", percent * difference.low, percent * difference.high, 100 * (1 - result::kCurveChance));
-  return difference.likeness == Likeness::Ambiguous ? text + fmt::format(" of {} repetitions", difference.repetitions) : text;
+  return difference.agreement == Agreement::Ambiguous ? text + fmt::format(" of {} repetitions", difference.repetitions) : text;
 }
 
 /// "48 points: 47 SAME, 1 DIFFERENT: at n = 16 KiB 83 cycles → 91 cycles, …"
@@ -137,16 +173,16 @@ std::string text_of(const Comparison& two, bool all) {
     for (const auto& what : *list) text += fmt::format("  {} is only in {}\n", what, side);
   }
   std::size_t width = 8;
-  const auto shown = [&](Likeness likeness) { return all || likeness == Likeness::Different || likeness == Likeness::Ambiguous; };
-  for (const auto& row : two.findings) width = shown(row.likeness) ? std::max(width, row.id.size()) : width;
-  for (const auto& curve : two.curves) width = shown(curve.likeness) ? std::max(width, curve.stage.size() + curve.column.size() + 1) : width;
+  const auto shown = [&](Agreement agreement) { return all || agreement == Agreement::Different || agreement == Agreement::Ambiguous; };
+  for (const auto& row : two.findings) width = shown(row.agreement) ? std::max(width, row.id.size()) : width;
+  for (const auto& curve : two.curves) width = shown(curve.agreement) ? std::max(width, curve.stage.size() + curve.column.size() + 1) : width;
   for (const auto& row : two.findings) {
-    if (!shown(row.likeness)) continue;
+    if (!shown(row.agreement)) continue;
     const auto values = row.values[0] == row.values[1] ? shortened(row.values[0]) : shortened(row.values[0]) + " → " + shortened(row.values[1]);
-    text += fmt::format("  {:<{}}  {:<9}  {}{}\n", row.id, width, infer::word(row.likeness), values, row.why.empty() ? "" : " (" + row.why + ")");
+    text += fmt::format("  {:<{}}  {:<9}  {}{}\n", row.id, width, infer::word(row.agreement), values, row.why.empty() ? "" : " (" + row.why + ")");
   }
   for (const auto& curve : two.curves) {
-    if (shown(curve.likeness)) text += fmt::format("  {:<{}}  {}\n", curve.stage + " " + curve.column, width, curve_text(curve));
+    if (shown(curve.agreement)) text += fmt::format("  {:<{}}  {}\n", curve.stage + " " + curve.column, width, curve_text(curve));
   }
   return text;
 }
@@ -158,9 +194,9 @@ Json json_of(const infer::Difference& difference) {
 Json json_of(const Comparison& two) {
   Json json = {{"experiment", two.experiment}, {"changes", Json::array()}, {"only_in_a", two.only_in_a}, {"only_in_b", two.only_in_b}, {"findings", Json::array()}, {"curves", Json::array()}};
   for (const auto& change : two.changes) json["changes"].push_back({{"what", change.what}, {"a", change.a}, {"b", change.b}});
-  for (const auto& row : two.findings) json["findings"].push_back({{"id", row.id}, {"verdict", infer::word(row.likeness)}, {"a", row.values[0]}, {"b", row.values[1]}, {"why", row.why}});
+  for (const auto& row : two.findings) json["findings"].push_back({{"id", row.id}, {"verdict", infer::word(row.agreement)}, {"a", row.values[0]}, {"b", row.values[1]}, {"why", row.why}});
   for (const auto& curve : two.curves) {
-    Json one = {{"stage", curve.stage},         {"column", curve.column},       {"unit", name(curve.dimension)},          {"verdict", infer::word(curve.likeness)},
+    Json one = {{"stage", curve.stage},         {"column", curve.column},       {"unit", name(curve.dimension)},          {"verdict", infer::word(curve.agreement)},
                 {"points", curve.points},       {"same", curve.same()},         {"different", curve.different},           {"ambiguous", curve.ambiguous},
                 {"without_value", curve.undetermined}, {"only_in_a", curve.only_in_a}, {"only_in_b", curve.only_in_b}, {"why", curve.why},
                 {"worst", nullptr}};
@@ -176,7 +212,7 @@ Json json_of(const Comparison& two) {
 }  // namespace
 
 int compare_command(const Compare& options) {
-  auto a = read_results(options.first, options.store), b = read_results(options.second, options.store);
+  const auto [a, b] = read_both(options);
   for (const auto* results : {&a, &b}) {
     if (*results) continue;
     print(results->error(), nullptr);
@@ -192,19 +228,21 @@ int compare_command(const Compare& options) {
   Tally findings, curves;
   std::vector<std::string> only_in_a, only_in_b;
   bool alone = false;
+  const auto compared = compare_all(*a, *b, options.margin / 100);
+  std::size_t next = 0;
   for (const auto& [name, result] : a->of) {
     const auto other = b->of.find(name);
     if (other == b->of.end()) {
       only_in_a.push_back(name);
       continue;
     }
-    const auto two = compare_two(name, result, other->second, options.margin / 100);
+    const auto& two = *compared[next++];
     if (!two) {
       print(two.error(), nullptr);
       return kEnvironment;
     }
-    for (const auto& row : two->findings) findings.count(row.likeness);
-    for (const auto& curve : two->curves) curves.count(curve.likeness);
+    for (const auto& row : two->findings) findings.count(row.agreement);
+    for (const auto& curve : two->curves) curves.count(curve.agreement);
     alone = alone || !two->only_in_a.empty() || !two->only_in_b.empty();
     text += "\n" + text_of(*two, options.all);
     json["experiments"].push_back(json_of(*two));

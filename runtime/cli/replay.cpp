@@ -104,9 +104,9 @@ int replay_command(const Common& common) {
   std::size_t same = 0, different = 0;
   const auto rows = result::compare({{saved->program, before, "there"}, {ran.program, *ran.result, "here"}});
   for (const auto& row : rows) {
-    if (row.likeness == infer::Likeness::Same) ++same;
-    if (row.likeness == infer::Likeness::Different || row.likeness == infer::Likeness::Ambiguous) ++different;
-    if (row.likeness != infer::Likeness::Same && !common.json) fmt::print("{}  {}  {} there, {} here{}\n", row.id, infer::word(row.likeness), row.values[0], row.values[1], row.why.empty() ? "" : " (" + row.why + ")");
+    if (row.agreement == infer::Agreement::Same) ++same;
+    if (row.agreement == infer::Agreement::Different || row.agreement == infer::Agreement::Ambiguous) ++different;
+    if (row.agreement != infer::Agreement::Same && !common.json) fmt::print("{}  {}  {} there, {} here{}\n", row.id, infer::word(row.agreement), row.values[0], row.values[1], row.why.empty() ? "" : " (" + row.why + ")");
   }
   if (!common.json) fmt::print("{} of {} findings are the same, {} are not, or may not be\n", same, rows.size(), different);
   return different > 0 ? kNotHeld : exit;

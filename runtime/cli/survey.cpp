@@ -148,8 +148,8 @@ std::vector<Surveyed> survey_devices(const std::vector<std::string>& devices, co
 }
 
 /// An experiment's results on all devices that have one.
-std::vector<result::Side> results_of(const std::vector<Surveyed>& devices, std::size_t experiment) {
-  std::vector<result::Side> results;
+std::vector<result::ComparedResult> results_of(const std::vector<Surveyed>& devices, std::size_t experiment) {
+  std::vector<result::ComparedResult> results;
   for (const auto& device : devices) {
     if (experiment >= device.runs.size() || !device.runs[experiment].result) continue;
     const auto& run = device.runs[experiment];
@@ -158,19 +158,19 @@ std::vector<result::Side> results_of(const std::vector<Surveyed>& devices, std::
   return results;
 }
 
-std::string comparison_text(const std::vector<result::Compared>& rows, const std::vector<result::Side>& results) {
+std::string comparison_text(const std::vector<result::ComparedFinding>& rows, const std::vector<result::ComparedResult>& results) {
   std::string text, same, unknown;
   std::size_t width = 8;
   for (const auto& row : rows) width = std::max(width, row.id.size());
   for (const auto& row : rows) {
-    if (row.likeness == infer::Likeness::Same || row.likeness == infer::Likeness::Undetermined) {
-      auto& list = row.likeness == infer::Likeness::Same ? same : unknown;
+    if (row.agreement == infer::Agreement::Same || row.agreement == infer::Agreement::Undetermined) {
+      auto& list = row.agreement == infer::Agreement::Same ? same : unknown;
       list += (list.empty() ? "" : ", ") + row.id;
       continue;
     }
-    text += fmt::format("  {:<{}}  {}:", row.id, width, row.likeness == infer::Likeness::Different ? "differs" : "may differ");
+    text += fmt::format("  {:<{}}  {}:", row.id, width, row.agreement == infer::Agreement::Different ? "differs" : "may differ");
     for (std::size_t i = 0; i < results.size(); ++i) text += fmt::format("{} {} {}", i ? "," : "", results[i].name, row.values[i]);
-    text += row.likeness == infer::Likeness::Different ? "\n" : fmt::format(" ({})\n", row.why);
+    text += row.agreement == infer::Agreement::Different ? "\n" : fmt::format(" ({})\n", row.why);
   }
   if (!same.empty()) text += fmt::format("  the same on all: {}\n", same);
   return text + (unknown.empty() ? "" : fmt::format("  undetermined on all: {}\n", unknown));
@@ -204,7 +204,7 @@ Json survey_json(const std::vector<Surveyed>& devices, const Specs& specs) {
     const auto results = results_of(devices, i);
     if (devices.size() > 1 && results.size() == devices.size()) {
       for (const auto& row : result::compare(results)) {
-        all["compared"].push_back({{"experiment", specs[i].program.experiment}, {"id", row.id}, {"same", row.likeness == infer::Likeness::Same}, {"verdict", infer::word(row.likeness)}, {"values", row.values}, {"why", row.why}});
+        all["compared"].push_back({{"experiment", specs[i].program.experiment}, {"id", row.id}, {"same", row.agreement == infer::Agreement::Same}, {"verdict", infer::word(row.agreement)}, {"values", row.values}, {"why", row.why}});
       }
     }
     for (const auto& side : results) all["results"].push_back(Json::parse(result::to_json(side.result)));

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "runtime/infer/column.h"
+#include "runtime/infer/record_functions.h"
 #include "runtime/infer/infer.h"
 
 namespace gexp::infer {
@@ -16,30 +16,11 @@ struct Entry {
   const char* name;
   Analysis analysis;
 };
-constexpr auto kAnalyses = std::to_array<Entry>({{"last_flat", last_flat},
-                                           {"first_flat", first_flat},
-                                           {"first_miss", first_miss},
-                                           {"miss_spacing", miss_spacing},
-                                           {"fastest", fastest},
-                                           {"slowest", slowest},
-                                           {"latency_classes", latency_classes},
-                                           {"cache_sets", cache_sets},
-                                           {"replacement", replacement},
-                                           {"bank_conflicts", bank_conflicts},
-                                           {"linear", linear},
-                                           {"period", period},
-                                           {"plateau", plateau},
-                                           {"highest", highest},
-                                           {"values", values},
-                                           {"knee", knee},
-                                           {"value", value},
-                                           {"clusters", clusters},
-                                           {"step_width", step_width},
-                                           {"spikes", spikes},
-                                           {"common_limit", common_limit},
-                                           {"outstanding", outstanding},
-                                           {"saturation", saturation},
-                                           {"prefetch", prefetch}});
+constexpr auto kAnalyses = std::to_array<Entry>({
+#define GEXP_ANALYSIS(name, ...) {#name, name},
+#include "lang/analyses.def"
+#undef GEXP_ANALYSIS
+});
 
 Finding blank(const compiler::Question& question, std::string why) {
   Finding finding;
@@ -63,8 +44,9 @@ Finding found(const Context& context, Value value, double confidence, std::strin
   finding.evidence = std::move(evidence);
   finding.confidence = confidence;
   if (confidence < context.question.need) {
-    finding.why = fmt::format("{} looks likely, but its confidence of {:.1f} % is below the {:.1f} % that is needed; {} would decide ({})",
-                              show(value), confidence * 100, context.question.need * 100, decides, finding.why);
+    finding.why = fmt::format("{} looks likely, but its confidence of {:.1f} % is below the {:.1f} % that is needed; {} ({})",
+                              show(value), confidence * 100, context.question.need * 100,
+                              decides ? std::string(decides) + " would decide" : fmt::format("`{}` is never surer", context.question.analysis), finding.why);
     return finding;
   }
   finding.value = std::move(value);
@@ -172,11 +154,11 @@ Finding with_drift(const Context& context, Finding finding) {
 }  // namespace
 
 Finding answer(const compiler::Question& question, const records::Table& table, const compiler::Stage& stage, const compiler::Scope& outer) {
-  return answer(question, Reading(table), stage, outer);
+  return answer(question, PreparedRecords(table), stage, outer);
 }
 
-Finding answer(const compiler::Question& question, const Reading& reading, const compiler::Stage& stage, const compiler::Scope& outer) {
-  const auto& table = reading.table();
+Finding answer(const compiler::Question& question, const PreparedRecords& prepared, const compiler::Stage& stage, const compiler::Scope& outer) {
+  const auto& table = prepared.table();
   const auto analysis = find_analysis(question.analysis);
   if (!analysis) return blank(question, fmt::format("the analysis `{}` is not built yet", question.analysis));
   const bool any = std::any_of(table.points.begin(), table.points.end(), [](const records::Point& point) { return !point.runs.empty(); });
@@ -186,7 +168,7 @@ Finding answer(const compiler::Question& question, const Reading& reading, const
     }
     return blank(question, "no point of the stage was measured");
   }
-  const Context context{question, table, stage, outer, reading.classes(), reading.drift()};
+  const Context context{question, table, stage, outer, prepared.classes(), prepared.drift()};
   auto finding = analysis(context);
   if (context.drift > 0) finding = with_drift(context, std::move(finding));
   if (const auto* fields = finding.value.get<Fields>(); fields && question.type == "name" && fields->contains("name")) {

@@ -10,7 +10,7 @@
 #include "runtime/infer/finding.h"
 #include "runtime/records/table.h"
 
-/// What every analysis is given and gives. One analysis a file, a pure function; analyses.cpp lists them by name.
+/// What every analysis is given and gives. An analysis is a pure function.
 namespace gexp::infer {
 
 struct Context {
@@ -19,7 +19,7 @@ struct Context {
   const compiler::Stage& stage;
   const compiler::Scope& outer;  ///< params, lets, earlier findings
   const Classes& classes;        ///< of the whole table, made once
-  double drift = 0;              ///< Reading::drift
+  double drift = 0;              ///< PreparedRecords::drift
 };
 
 using Analysis = Finding (*)(const Context&);
@@ -27,34 +27,15 @@ using Analysis = Finding (*)(const Context&);
 /// By name; null when there is none.
 Analysis find_analysis(const std::string& name);
 
-/// Analyses. Each .cpp head says why its method works and what makes it abstain.
-Finding last_flat(const Context& context);
-Finding first_flat(const Context& context);
-Finding first_miss(const Context& context);
-Finding miss_spacing(const Context& context);
-Finding fastest(const Context& context);
-Finding slowest(const Context& context);
-Finding latency_classes(const Context& context);
-Finding cache_sets(const Context& context);
-Finding replacement(const Context& context);
-Finding bank_conflicts(const Context& context);
-Finding linear(const Context& context);
-Finding period(const Context& context);
-Finding plateau(const Context& context);
-Finding highest(const Context& context);
-Finding values(const Context& context);
-Finding knee(const Context& context);
-Finding value(const Context& context);
-Finding clusters(const Context& context);
-Finding step_width(const Context& context);
-Finding spikes(const Context& context);
-Finding common_limit(const Context& context);
-Finding outstanding(const Context& context);
-Finding saturation(const Context& context);
-Finding prefetch(const Context& context);
+/// The analyses, named in lang/analyses.def. Each .cpp head says why its method works and what makes it abstain.
+#define GEXP_ANALYSIS(name, ...) Finding name(const Context& context);
+#include "lang/analyses.def"
+#undef GEXP_ANALYSIS
 
 /// An undetermined finding of this question, with the reason and what would decide it.
 Finding undetermined(const Context& context, std::string why);
+/// For `found`, where the method gives no more confidence than this, however much is measured.
+inline constexpr const char* kNothingMore = nullptr;
 /// A found one; below the question's `need` it becomes undetermined and says so, and that `decides` would decide.
 Finding found(const Context& context, Value value, double confidence, std::string why, std::string evidence = {}, const char* decides = "more repetitions");
 

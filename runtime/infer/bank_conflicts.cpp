@@ -90,7 +90,7 @@ Finding bank_conflicts(const Context& context) {
   const auto& points = samples->samples;
   if (points.size() < 4) return undetermined(context, "a law of conflicts needs more strides");
   const auto [low, high] = std::minmax_element(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.y < b.y; });
-  if (high->y - low->y <= tolerance(high->y)) return undetermined(context, "every stride costs alike: no conflict was met; larger strides would decide");
+  if (high->y - low->y <= tolerance(high->y)) return undetermined(context, "every stride costs alike: no conflict was met; larger strides, even ones among them, would decide");
 
   std::vector<Fit> fitting;
   for (const std::int64_t banks : {8, 16, 32, 64, 128}) {
@@ -125,7 +125,8 @@ Finding bank_conflicts(const Context& context) {
   fields["ways"] = Value(std::move(number));
   fields["cost"] = Value(std::move(cost));
   return found(context, Value(std::move(fields)), fitting.size() == 1 ? 0.99 : 0.95,
-               fitting.size() == 1 ? "the only layout under which latency grows with the ways and with nothing else" : "these layouts explain every stride, and these costs are common to them; what they disagree on is left out: " + which, evidence);
+               fitting.size() == 1 ? "the only layout under which latency grows with the ways and with nothing else" : "these layouts explain every stride, and these costs are common to them; what they disagree on is left out: " + which, evidence,
+               fitting.size() == 1 ? kNothingMore : "more strides");
 }
 
 }  // namespace gexp::infer

@@ -24,7 +24,7 @@ constexpr double kByChance = 1e-4;   // chance below which lines of two costs ar
 /// What the lines cost when they begin to miss, where that is not one thing: two structures that overflow at one footprint, as a cache and a TLB
 /// may. Lines of one cache miss alike; how far the next level is (a near and a far slice) changes what a line costs, but not from
 /// footprint to footprint, nor how often it misses or in which sets such lines are.
-std::optional<std::string> two_structures(const Classes& classes, const std::vector<Group>& groups, const std::map<double, Level>& levels) {
+std::optional<std::string> two_structures(const Classes& classes, const std::vector<LineSet>& groups, const std::map<double, GrowthLevel>& levels) {
   struct Share {
     double lines = 0, misses = 0, visits = 0;
     [[nodiscard]] double rate() const { return misses / visits; }
@@ -44,7 +44,7 @@ std::optional<std::string> two_structures(const Classes& classes, const std::vec
     }
   }
   // What a line misses to does not change while its own cache grows too small.
-  const auto clear = [&](const Level& level, std::size_t line) {
+  const auto clear = [&](const GrowthLevel& level, std::size_t line) {
     const auto begin = level.by_class.begin() + static_cast<std::ptrdiff_t>(line * kinds);
     const auto most = std::max_element(begin, begin + static_cast<std::ptrdiff_t>(kinds));
     return *most >= kClear * level.misses[line] && level.misses[line] > 0 ? std::optional(static_cast<std::size_t>(most - begin)) : std::nullopt;
@@ -121,25 +121,25 @@ Finding cache_sets(const Context& context) {
   }
   const auto border = miss_range(context.table, context.classes, slower_than);
   if (!border) return undetermined(context, "all latencies are of one class: no set overflowed, or a miss costs what a hit does; more lines, or another load path, would decide");
-  auto growth = read_growth(context, line_bytes, *border);
+  auto growth = read_set_growth(context, line_bytes, *border);
   if (!growth) return undetermined(context, growth.error().message);
   if (slower_than) growth->filtered = true;
   const auto& levels = growth->levels;
   if (levels.size() < 2) return undetermined(context, "the sweep adds no line; one that adds some would decide");
 
   const auto& base = levels.begin()->second;
-  const auto enough = [&](const Level& level) { return enough_misses(*border, level.accesses / std::max<std::size_t>(1, level.present), level.present, kEnough); };
+  const auto enough = [&](const GrowthLevel& level) { return significant_misses(*border, level.accesses / std::max<std::size_t>(1, level.present), level.present, kEnough); };
   for (std::size_t line = 0; line < base.present; ++line) {
     if (base.misses[line] >= enough(base)) return undetermined(context, fmt::format("the footprint before any line is added misses already, at offset {}; a smaller one would decide", growth->offset[line]));
   }
 
   std::map<double, std::size_t> least;
   for (const auto& [extra, level] : levels) least[extra] = enough(level);
-  auto grouped = group_lines(*growth, least);
-  settle_by_function(*growth, grouped, line_bytes);
-  settle_pairs(*growth, grouped, line_bytes);
+  auto grouped = find_line_sets(*growth, least);
+  assign_by_index_function(*growth, grouped, line_bytes);
+  resolve_pairs(*growth, grouped, line_bytes);
   auto& [groups, late] = grouped;
-  if (!groups.empty() && !settle_sizes(*growth, groups, line_bytes)) {
+  if (!groups.empty() && !resolve_sizes(*growth, groups, line_bytes)) {
     return undetermined(context, "two sets differ by one line each from all others: one may be counted to the wrong set; more orders or repetitions would decide");
   }
 
@@ -164,21 +164,21 @@ Finding cache_sets(const Context& context) {
                                              groups.size(), total, fitted - total, fitted));
   }
   const auto index = index_of(*growth, groups, line_bytes);
-  const bool defined = index.is_borne_out();
+  const bool defined = index.is_significant();
   if (total > fitted && !defined) {
     return undetermined(context, fmt::format("{} lines more than fitted at first seem to have room, and no simple function of the address says which set is whose: sets may fill unevenly, or lines that are rarely replaced were counted to the wrong set; more orders would decide; {} sets seen", total - fitted, groups.size()));
   }
   // A simple function of the address, which all lines follow, leaves no doubt of who is in which set.
   for (const auto& group : groups) {
     if (defined) break;
-    const auto lack = silence(*growth, group.onset, group.lines);
+    const auto lack = silent_laps(*growth, group.onset, group.lines);
     if (lack.proves_more()) {
       return undetermined(context, fmt::format("in {} of {} laps nothing of a set of {} lines missed, though it overflows: a line of it was not seen to miss; more orders or repetitions would show it", lack.hidden, lack.all, group.lines.size()));
     }
   }
 
   List members;  // of the largest set, whose policy has the most to show
-  auto& largest = *std::max_element(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.lines.size() < b.lines.size(); });
+  auto& largest = *std::max_element(groups.begin(), groups.end(), [](const LineSet& a, const LineSet& b) { return a.lines.size() < b.lines.size(); });
   std::sort(largest.lines.begin(), largest.lines.end(), [&](auto a, auto b) { return growth->offset[a] < growth->offset[b]; });
   for (const auto line : largest.lines) members.emplace_back(static_cast<double>(growth->offset[line]), kBytes);
   std::sort(sizes.rbegin(), sizes.rend());

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <queue>
 
 #include "runtime/infer/statistics.h"
-#include "runtime/infer/strays.h"
+#include "runtime/infer/background_interference.h"
+#include "runtime/infer/modes.h"
 
 // Latencies of a memory hierarchy come in modes: a level answers in its own time, spread by a few cycles or not at all. Two
 // modes are two classes when hardly anything lies between them: the histogram, smoothed by up to half a percent of the latency, must
@@ -18,202 +18,40 @@ namespace gexp::infer {
 namespace {
 
 constexpr double kFar = 0.12;            // share of the value that, left empty, parts even single accesses
-constexpr double kNear = 0.025;          // share of the value within which two peaks are one mode's comb or slices
-constexpr double kNearest = 4;           // the same in cycles, where latencies are short
-/// How two modes are told apart.
-struct Sight {
-  double deep;    ///< of the lower peak: a valley
-  double smooth;  ///< half of the smoothing window, share of the value
-  double blur;    ///< the same in ticks, at least
-  double own;     ///< an address's own rate of slow accesses may be so many times the mean one: its place is known to a fraction of a tick
-};
-constexpr Sight kAsMeasured{0.2, 0.005, 1.5, 1};   // addresses may differ for where they lie
-constexpr Sight kInPlace{0.5, 0.0025, 0.5, 2};     // that is taken out, or they do not
-constexpr double kChance = 1e-6;         // of a valley that is none
-constexpr double kEnoughAtHand = 500;    // visits at hand that tell how hits are spread
-constexpr double kAtHand = 0.3;          // share of all visits
-constexpr double kSomeAtHand = 0.1;      // share of the pairs of visits to a sector that are slower than a border, or not, from which on it parts hits
+constexpr ModeCriteria kWithAddressBias{0.2, 0.005, 1.5, 1};   // addresses may differ for where they lie
+constexpr ModeCriteria kWithoutAddressBias{0.5, 0.0025, 0.5, 2};     // that is taken out, or they do not
+constexpr double kEnoughRepeats = 500;    // visits to the sector just visited that tell how hits are spread
+constexpr double kRepeats = 0.3;          // share of all visits
+constexpr double kSomeRepeats = 0.1;      // share of the pairs of visits to a sector that are slower than a border, or not, from which on it parts hits
 constexpr double kTrim = 0.002;          // of a mode's accesses, at each end, that do not make its range
 constexpr double kRare = 2e-4;           // share of all accesses below which a class must recur at its addresses to count
 constexpr double kFarOut = 2;            // times the slowest class: beyond it is no access of this hierarchy
-constexpr double kStrayPosition = 1e-3;  // chance that some position of a point is called missing by interference alone
+constexpr double kFalsePosition = 1e-3;  // chance that some position of a point is called missing by interference alone
 constexpr double kUnsure = 0.5;          // of the way from a border to the nearer class's centre
 constexpr double kRecursByLuck = 0.05;   // chance of as many repetitions of one address in a rare class
 constexpr double kAlikeByLuck = 1e-3;    // chance that the runs are as much alike in a broad class
-constexpr double kEnoughStruck = 6;      // accesses of a rare class at one point, to count as its own
+constexpr double kEnoughSlow = 6;      // accesses of a rare class at one point, to count as its own
 constexpr double kElsewhere = 1e-6;      // chance that so many of them fall on that point
 constexpr double kAsElsewhere = 0.03;    // share of a class's centre by which a latency measured elsewhere may be off it
 constexpr double kAsNear = 2;            // cycles more
 constexpr double kConcentrated = 0.25;   // a class's middle half is narrower than this share of its centre
-
-class Histogram {
- public:
-  explicit Histogram(const records::Table& table) {
-    std::vector<std::uint64_t> small(65536);
-    std::vector<std::uint32_t> large;
-    for (const auto& point : table.points) {
-      for (const auto& run : point.runs) {
-        for (const auto tick : run.ticks) {
-          if (tick < small.size()) ++small[tick];
-          else large.push_back(tick);
-        }
-      }
-    }
-    for (std::uint32_t tick = 0; tick < small.size(); ++tick) {
-      if (small[tick]) add(tick, small[tick]);
-    }
-    std::sort(large.begin(), large.end());
-    for (std::size_t i = 0, end = 0; i < large.size(); i = end) {
-      while (end < large.size() && large[end] == large[i]) ++end;
-      add(large[i], end - i);
-    }
-  }
-
-  [[nodiscard]] std::size_t size() const { return ticks_.size(); }
-  [[nodiscard]] std::uint32_t tick(std::size_t cell) const { return ticks_[cell]; }
-  /// Of a tick that the table has.
-  [[nodiscard]] std::size_t cell_of(std::uint32_t tick) const { return static_cast<std::size_t>(std::lower_bound(ticks_.begin(), ticks_.end(), tick) - ticks_.begin()); }
-  /// Accesses in the cells before this one.
-  [[nodiscard]] std::uint64_t before(std::size_t cell) const { return sums_[cell]; }
-  [[nodiscard]] std::uint64_t total() const { return sums_.back(); }
-  /// The tick below which this share of the cells [begin, end) lies.
-  [[nodiscard]] std::uint32_t quantile(std::size_t begin, std::size_t end, double share) const {
-    const auto wanted = static_cast<double>(sums_[begin]) + share * static_cast<double>(sums_[end] - sums_[begin]);
-    auto cell = begin;
-    while (cell + 1 < end && static_cast<double>(sums_[cell + 1]) < wanted) ++cell;
-    return ticks_[cell];
-  }
-
- private:
-  void add(std::uint32_t tick, std::uint64_t count) {
-    ticks_.push_back(tick);
-    sums_.push_back(sums_.back() + count);
-  }
-  std::vector<std::uint32_t> ticks_;
-  std::vector<std::uint64_t> sums_{0};
-};
-
-/// Accesses within the smoothing window around a tick, each spread over its whole tick, so that a wider window takes more of its
-/// neighbours by and by; to be asked of growing ticks, so that all windows together take one pass.
-class Density {
- public:
-  Density(const Histogram& histogram, Sight sight) : histogram_(histogram), sight_(sight) {}
-  double operator()(double at) {
-    const double half = std::max(sight_.blur, sight_.smooth * at), from = at - half, to = at + half;
-    while (low_ < histogram_.size() && histogram_.tick(low_) + 0.5 <= from) ++low_;
-    while (high_ < histogram_.size() && histogram_.tick(high_) - 0.5 < to) ++high_;
-    if (low_ >= high_) return 0;
-    const double all = static_cast<double>(histogram_.before(high_) - histogram_.before(low_));
-    return all - cell(low_) * std::max(0.0, from - (histogram_.tick(low_) - 0.5)) - cell(high_ - 1) * std::max(0.0, histogram_.tick(high_ - 1) + 0.5 - to);
-  }
-
- private:
-  [[nodiscard]] double cell(std::size_t i) const { return static_cast<double>(histogram_.before(i + 1) - histogram_.before(i)); }
-
-  const Histogram& histogram_;
-  Sight sight_;
-  std::size_t low_ = 0, high_ = 0;
-};
-
-struct Mode {
-  std::size_t begin = 0, end = 0;  ///< cells
-  double peak = 0, at = 0;         ///< density, and where
-  double valley = INFINITY;        ///< the least density between this mode and the one before it
-  bool cut = false;                ///< its end is a border that part_by_what_is_at_hand() set
-};
-
-/// Every local peak of the density in the cells [begin, end), with the valleys between them.
-std::vector<Mode> peaks(const Histogram& histogram, Density& density_at, std::size_t begin, std::size_t end) {
-  std::vector<Mode> modes{{begin, begin + 1, density_at(histogram.tick(begin)), static_cast<double>(histogram.tick(begin)), 0}};
-  double lowest = modes[0].peak;  // since the last peak, and the cell that it lies before
-  std::size_t lowest_before = begin + 1;
-  bool falling = false;
-  const auto see = [&](double at, std::size_t next) {
-    const double density = density_at(at);
-    auto& mode = modes.back();
-    if (!falling && density >= mode.peak) {
-      mode.peak = density, mode.at = at, lowest = density;
-    } else if (!falling || density <= lowest) {
-      falling = true;
-      if (density < lowest || density == 0) lowest = density, lowest_before = next;
-    } else {
-      mode.end = lowest_before;
-      modes.push_back({lowest_before, end, density, at, lowest});
-      falling = false, lowest = density;
-    }
-  };
-  for (auto cell = begin + 1; cell < end; ++cell) {
-    const double low = histogram.tick(cell - 1), high = histogram.tick(cell);
-    if (high - low > 1) see((low + high) / 2, cell);
-    see(high, cell);
-  }
-  modes.back().end = end;
-  return modes;
-}
-
-/// How far two neighbours are from being two modes: above 1 they are one.
-double sameness(const Mode& a, const Mode& b, double deep) {
-  const double lower = std::min(a.peak, b.peak);
-  if (b.at - a.at < std::max(kNearest, kNear * b.at)) return 2 + b.valley / lower;
-  const double chance = poisson_at_most(b.valley, lower);
-  return chance > kChance ? 1 + chance + b.valley / lower : b.valley / (deep * lower);
-}
-
-/// The two neighbours most alike become one, again and again, until no two are one mode. Each change puts its neighbours' new
-/// likeness into the queue; what the queue still holds of before is known by its age.
-void join(std::vector<Mode>& modes, double deep) {
-  struct Pair {
-    double same;
-    std::size_t right;  ///< the first in order where several are alike
-    std::size_t age;
-    bool operator<(const Pair& other) const { return same != other.same ? same < other.same : right > other.right; }
-  };
-  const auto none = modes.size();
-  std::vector<std::size_t> left(modes.size()), right(modes.size()), age(modes.size(), 0);
-  std::vector<bool> gone(modes.size(), false);
-  std::priority_queue<Pair> queue;
-  const auto ask = [&](std::size_t i) {
-    if (const double same = sameness(modes[left[i]], modes[i], deep); same > 1) queue.push({same, i, ++age[i]});
-    else ++age[i];
-  };
-  for (std::size_t i = 0; i < modes.size(); ++i) left[i] = i - 1, right[i] = i + 1;
-  for (std::size_t i = 1; i < modes.size(); ++i) ask(i);
-  while (!queue.empty()) {
-    const auto worst = queue.top();
-    queue.pop();
-    const auto i = worst.right;
-    if (gone[i] || worst.age != age[i]) continue;
-    auto& into = modes[left[i]];
-    into.end = modes[i].end;
-    if (modes[i].peak > into.peak) into.peak = modes[i].peak, into.at = modes[i].at;
-    gone[i] = true;
-    right[left[i]] = right[i];
-    if (right[i] != none) left[right[i]] = left[i], ask(right[i]);
-    if (left[i] != 0) ask(left[i]);
-  }
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < modes.size(); ++i) {
-    if (!gone[i]) modes[kept++] = modes[i];
-  }
-  modes.resize(kept);
-}
 
 /// Whether the accesses of a rare or a broad class recur where interference would not: at their addresses, lap after lap, or, those of a broad
 /// one, at the same accesses of every run, as first touches do of a cache that was emptied, which all addresses have once.
 bool recurs(const records::Table& table, std::uint32_t low, std::uint32_t high, bool rare) {
   struct Pairs {
     double seen = 0, expected = 0;
-    void add(const std::vector<double>& struck) {
+    void add(const std::vector<double>& slow) {
       double all = 0;
-      for (const auto times : struck) seen += times * (times - 1) / 2, all += times;
-      if (all > 0) expected += all * (all - 1) / 2 / static_cast<double>(struck.size());
+      for (const auto times : slow) seen += times * (times - 1) / 2, all += times;
+      if (all > 0) expected += all * (all - 1) / 2 / static_cast<double>(slow.size());
     }
     [[nodiscard]] bool beyond(double chance) const { return seen >= 1 && poisson_at_least(seen, expected) < chance; }
   } of_address, of_access;
   for (const auto& point : table.points) {
     if (!point.walk || point.walk->steps == 0) continue;
     const auto lap = static_cast<std::size_t>(point.walk->steps);
-    std::vector<double> by_address, by_access;  // times struck; empty while none is
+    std::vector<double> by_address, by_access;  // slow visits; empty while none is
     for (const auto& run : point.runs) {
       for (std::size_t i = 0; i < run.ticks.size(); ++i) {
         if (run.ticks[i] < low || run.ticks[i] > high) continue;
@@ -232,8 +70,8 @@ bool recurs(const records::Table& table, std::uint32_t low, std::uint32_t high, 
 /// where a footprint is a line too large, and nowhere else. Interference strikes every point alike.
 bool keeps_to_a_point(const records::Table& table, std::uint32_t low, std::uint32_t high) {
   struct Count {
-    double struck = 0, accesses = 0;
-    std::size_t runs = 0, runs_struck = 0;
+    double slow = 0, accesses = 0;
+    std::size_t runs = 0, runs_slow = 0;
   };
   std::vector<Count> counts;
   Count all;
@@ -241,42 +79,42 @@ bool keeps_to_a_point(const records::Table& table, std::uint32_t low, std::uint3
     Count count;
     for (const auto& run : point.runs) {
       const auto here = std::count_if(run.ticks.begin(), run.ticks.end(), [&](auto tick) { return tick >= low && tick <= high; });
-      count.struck += static_cast<double>(here), count.accesses += static_cast<double>(run.ticks.size());
-      ++count.runs, count.runs_struck += here > 0 ? 1 : 0;
+      count.slow += static_cast<double>(here), count.accesses += static_cast<double>(run.ticks.size());
+      ++count.runs, count.runs_slow += here > 0 ? 1 : 0;
     }
-    all.struck += count.struck, all.accesses += count.accesses;
+    all.slow += count.slow, all.accesses += count.accesses;
     counts.push_back(count);
   }
   return std::any_of(counts.begin(), counts.end(), [&](const Count& count) {
-    return count.struck >= kEnoughStruck && count.runs >= 2 && count.runs_struck * 4 >= count.runs * 3 &&
-           share_at_least(count.struck, all.struck, count.accesses / all.accesses) < kElsewhere;
+    return count.slow >= kEnoughSlow && count.runs >= 2 && count.runs_slow * 4 >= count.runs * 3 &&
+           share_at_least(count.slow, all.slow, count.accesses / all.accesses) < kElsewhere;
   });
 }
 
-/// By cell: the visits that find their sector at hand, since the walk was there just before; empty where some walk is not known.
-std::vector<double> hits_at_hand(const records::Table& table, const Histogram& histogram) {
+/// By cell: the visits to the sector that the walk visited just before, which always hit; empty where some walk is not known.
+std::vector<double> repeated_hits(const records::Table& table, const Histogram& histogram) {
   std::vector<double> hits(histogram.size());
   for (const auto& point : table.points) {
     if (point.runs.empty()) continue;
     if (!point.walk || point.walk->steps == 0) return {};
-    const auto at_hand = steps_at_hand(*point.walk);
-    if (std::find(at_hand.begin(), at_hand.end(), true) == at_hand.end()) continue;
+    const auto repeated = repeated_sector_steps(*point.walk);
+    if (std::find(repeated.begin(), repeated.end(), true) == repeated.end()) continue;
     for (const auto& run : point.runs) {
       for (std::size_t i = 0; i < run.ticks.size(); ++i) {
-        if (at_hand[i % at_hand.size()]) ++hits[histogram.cell_of(run.ticks[i])];
+        if (repeated[i % repeated.size()]) ++hits[histogram.cell_of(run.ticks[i])];
       }
     }
   }
   return hits;
 }
 
-/// Where walks come to a sector twice in a row, the second visit finds it at hand: such visits show how hits alone are spread. What the
+/// Where walks come to a sector twice in a row, the second visit always hits: such visits show how hits alone are spread. What the
 /// other visits of the same mode have beyond that, slower by more than slices or a comb, is a mode of its own, valley or not.
-void part_by_what_is_at_hand(const Histogram& histogram, const std::vector<double>& hits, Sight sight, std::vector<Mode>& modes) {
+void split_by_repeated_hits(const Histogram& histogram, const std::vector<double>& hits, ModeCriteria criteria, std::vector<Mode>& modes) {
   const auto begin = modes.front().begin, end = modes.back().end;
   const auto all = static_cast<double>(histogram.before(end) - histogram.before(begin));
   const auto all_hits = std::accumulate(hits.begin() + static_cast<std::ptrdiff_t>(begin), hits.begin() + static_cast<std::ptrdiff_t>(end), 0.0);
-  if (all_hits < kEnoughAtHand || all_hits < kAtHand * all) return;
+  if (all_hits < kEnoughRepeats || all_hits < kRepeats * all) return;
   const auto others = [&](std::size_t cell) { return static_cast<double>(histogram.before(cell + 1) - histogram.before(cell)) - hits[cell]; };
   auto middle = begin;  // the cell of the median hit
   double hits_upto = hits[begin], others_upto = others(begin);
@@ -291,10 +129,10 @@ void part_by_what_is_at_hand(const Histogram& histogram, const std::vector<doubl
     gain += others(cell) - (2 * scale + 1) * hits[cell];
     if (gain > best) best = gain, border = cell, slow = beyond, slow_hits = beyond_hits;
   }
-  if (border == mode->end || poisson_at_least(slow, sight.own * scale * slow_hits + 1) > kChance) return;
+  if (border == mode->end || poisson_at_least(slow, criteria.own * scale * slow_hits + 1) > kValleyChance) return;
   double centre = histogram.tick(border), sum = 0;
   for (auto cell = border; cell < mode->end && 2 * sum < slow; ++cell) centre = histogram.tick(cell), sum += others(cell);
-  if (centre - histogram.tick(middle) < std::max(kNearest, kNear * centre)) return;
+  if (centre - histogram.tick(middle) < std::max(kNearPeaksCycles, kNearPeaks * centre)) return;
   Mode slower{.begin = border, .end = mode->end};
   mode->end = border, mode->cut = true;
   modes.insert(mode + 1, slower);
@@ -321,18 +159,18 @@ double Classes::outlier() const { return list.empty() ? INFINITY : kFarOut * sta
 
 namespace {
 
-Classes classify_as_it_is(const records::Table& table, Sight sight) {
+Classes classify_with(const records::Table& table, ModeCriteria criteria) {
   const Histogram histogram(table);
   Classes classes;
-  Density density(histogram, sight);
-  const auto at_hand = sight.own > 1 && table.timing == records::Table::Timing::Each ? hits_at_hand(table, histogram) : std::vector<double>();
+  Density density(histogram, criteria);
+  const auto repeated = criteria.own > 1 && table.timing == records::Table::Timing::Each ? repeated_hits(table, histogram) : std::vector<double>();
   const auto rare = std::max<std::uint64_t>(3, static_cast<std::uint64_t>(kRare * static_cast<double>(histogram.total())));
   for (std::size_t begin = 0, end = 0; begin < histogram.size(); begin = end) {
     end = begin + 1;
-    while (end < histogram.size() && histogram.tick(end) - histogram.tick(end - 1) <= std::max(kNearest, kFar * histogram.tick(end))) ++end;
+    while (end < histogram.size() && histogram.tick(end) - histogram.tick(end - 1) <= std::max(kNearPeaksCycles, kFar * histogram.tick(end))) ++end;
     auto modes = peaks(histogram, density, begin, end);
-    join(modes, sight.deep);
-    if (!at_hand.empty()) part_by_what_is_at_hand(histogram, at_hand, sight, modes);
+    join(modes, criteria.deep);
+    if (!repeated.empty()) split_by_repeated_hits(histogram, repeated, criteria, modes);
     for (const auto& mode : modes) {
       const auto support = histogram.before(mode.end) - histogram.before(mode.begin);
       const double centre = histogram.quantile(mode.begin, mode.end, 0.5);
@@ -347,28 +185,28 @@ Classes classify_as_it_is(const records::Table& table, Sight sight) {
   return classes;
 }
 
-void find_strays(const records::Table& table, Classes& classes, Sight sight, const std::shared_ptr<const Evened>& even) {
+void estimate_interference(const records::Table& table, Classes& classes, ModeCriteria criteria, const std::shared_ptr<const Unbiased>& unbiased) {
   for (std::size_t i = 0; i < classes.list.size(); ++i) {
     const auto border = classes.above(i);
     const bool each = border && table.timing == records::Table::Timing::Each;
-    auto strays = each ? interference(table, {.above = *border, .outlier = classes.outlier(), .even = even}) : Interference{};
-    strays.share *= sight.own;
-    classes.strays.push_back(strays);
+    auto interference = each ? background_interference(table, {.above = *border, .outlier = classes.outlier(), .unbiased = unbiased}) : Interference{};
+    interference.share *= criteria.own;
+    classes.interference.push_back(interference);
   }
 }
 
 }  // namespace
 
 Classes classify(const records::Table& table) {
-  auto places = Places::of(table);
-  const auto sight = places && places->none() ? kInPlace : kAsMeasured;
-  auto classes = classify_as_it_is(table, sight);
-  classes.ever = std::make_shared<EverMissed>();
-  find_strays(table, classes, sight, nullptr);
-  if (!places || places->none()) return classes;
-  const auto even = std::make_shared<Evened>(Evened{*places, classify_as_it_is(places->without(table), kInPlace)});
-  find_strays(table, even->classes, kInPlace, even);
-  classes.even = even;
+  auto bias = AddressBias::of(table);
+  const auto criteria = bias && bias->none() ? kWithoutAddressBias : kWithAddressBias;
+  auto classes = classify_with(table, criteria);
+  classes.cumulative = std::make_shared<CumulativeMisses>();
+  estimate_interference(table, classes, criteria, nullptr);
+  if (!bias || bias->none()) return classes;
+  const auto unbiased = std::make_shared<Unbiased>(Unbiased{*bias, classify_with(bias->without(table), kWithoutAddressBias)});
+  estimate_interference(table, unbiased->classes, kWithoutAddressBias, unbiased);
+  classes.unbiased = unbiased;
   return classes;
 }
 
@@ -379,31 +217,31 @@ std::optional<MissRange> beyond(const Classes& classes, std::size_t own) {
   const auto above = classes.above(own);
   if (!above) return std::nullopt;
   const double unsure = kUnsure * std::min(*above - classes.list[own].centre, classes.list[own + 1].centre - *above);
-  return MissRange{.above = *above, .outlier = classes.outlier(), .strays = classes.strays[own], .unsure = unsure};
+  return MissRange{.above = *above, .outlier = classes.outlier(), .interference = classes.interference[own], .unsure = unsure};
 }
 
 /// Whether this parts hits: some sectors that are visited twice in a row are slower than it both times, and others not. The second visit
-/// finds everything at hand, so it is where the sector lies that makes it slow. (Once in a sector may be a miss: an H200's texture
+/// always hits, so it is where the sector lies that makes it slow. (Once in a sector may be a miss: an H200's texture
 /// path fetches units of 32 B that do not begin where an array does.)
 bool parts_hits(const records::Table& table, double border) {
   double all = 0, slower = 0;  // pairs of visits
   for (const auto& point : table.points) {
     if (!point.walk || point.walk->steps == 0 || point.runs.empty()) continue;
-    const auto at_hand = steps_at_hand(*point.walk);
+    const auto repeated = repeated_sector_steps(*point.walk);
     for (const auto& run : point.runs) {
       for (std::size_t i = 1; i < run.ticks.size(); ++i) {
-        if (at_hand[i % at_hand.size()]) ++all, slower += run.ticks[i - 1] > border && run.ticks[i] > border ? 1 : 0;
+        if (repeated[i % repeated.size()]) ++all, slower += run.ticks[i - 1] > border && run.ticks[i] > border ? 1 : 0;
       }
     }
   }
-  return all >= kEnoughAtHand && slower > kSomeAtHand * all && slower < (1 - kSomeAtHand) * all;
+  return all >= kEnoughRepeats && slower > kSomeRepeats * all && slower < (1 - kSomeRepeats) * all;
 }
 
 }  // namespace
 
 std::optional<MissRange> raw_miss_range(const records::Table& table, const Classes& classes, std::optional<double> slower_than) {
   auto raw = classes;
-  raw.even = nullptr;
+  raw.unbiased = nullptr;
   auto range = miss_range(table, raw, slower_than);
   for (std::size_t own = 0; range && own < raw.list.size(); ++own) {
     if (raw.list[own].centre <= range->above) continue;
@@ -414,9 +252,9 @@ std::optional<MissRange> raw_miss_range(const records::Table& table, const Class
 }
 
 std::optional<MissRange> miss_range(const records::Table& table, const Classes& classes, std::optional<double> slower_than) {
-  if (classes.even) {
-    auto range = miss_range(table, classes.even->classes, slower_than);
-    if (range) range->even = classes.even;
+  if (classes.unbiased) {
+    auto range = miss_range(table, classes.unbiased->classes, slower_than);
+    if (range) range->unbiased = classes.unbiased;
     return range;
   }
   if (classes.list.empty()) return std::nullopt;
@@ -441,12 +279,12 @@ std::optional<MissRange> miss_range(const records::Table& table, const Classes& 
   return beyond(classes, own ? *own : static_cast<std::size_t>(slower - classes.list.begin()) - 1);
 }
 
-double most_strays(const MissRange& range, double visits, std::size_t positions) {
-  return range.strays.share > 0 ? poisson_beyond(range.strays.share * visits, kStrayPosition / static_cast<double>(positions)) - 1 : 0;
+double most_interference(const MissRange& range, double visits, std::size_t positions) {
+  return range.interference.share > 0 ? poisson_beyond(range.interference.share * visits, kFalsePosition / static_cast<double>(positions)) - 1 : 0;
 }
 
-std::size_t enough_misses(const MissRange& range, std::size_t visits, std::size_t positions, std::size_t least) {
-  return std::max(least, static_cast<std::size_t>(most_strays(range, static_cast<double>(visits), positions)) + 1);
+std::size_t significant_misses(const MissRange& range, std::size_t visits, std::size_t positions, std::size_t least) {
+  return std::max(least, static_cast<std::size_t>(most_interference(range, static_cast<double>(visits), positions)) + 1);
 }
 
 }  // namespace gexp::infer

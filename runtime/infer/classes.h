@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/infer/ever_missed.h"
-#include "runtime/infer/places.h"
+#include "runtime/infer/cumulative_misses.h"
+#include "runtime/infer/address_bias.h"
 #include "runtime/records/table.h"
 
 namespace gexp::infer {
@@ -25,12 +25,12 @@ struct Interference {
   double quiet = 0;  ///< accesses of the points where nothing missed, if the share is none; 0: nothing is known
 };
 
-/// The latency classes of all ticks of a table pooled, fastest first. Stray outliers form no class.
-struct Evened;
+/// The latency classes of all ticks of a table pooled, fastest first. Single outliers form no class.
+struct Unbiased;
 struct Classes {
   std::vector<LatencyClass> list;
   /// By class: what interference (DRAM refresh, an interrupt) makes look slower than it.
-  std::vector<Interference> strays;
+  std::vector<Interference> interference;
   /// Index of the class that a tick belongs to: the one whose range is nearest.
   [[nodiscard]] std::size_t of(std::uint32_t tick) const;
   /// Ticks above this are slower than class `index`: halfway to the next class; nullopt for the slowest.
@@ -38,15 +38,15 @@ struct Classes {
   /// Ticks above this belong to no class: an interrupt, a refresh, another program. Twice the slowest class.
   [[nodiscard]] double outlier() const;
   /// By which misses are told where addresses differ for where they lie; null where they do not.
-  std::shared_ptr<const Evened> even;
+  std::shared_ptr<const Unbiased> unbiased;
   /// What missed by these classes so far.
-  std::shared_ptr<EverMissed> ever;
+  std::shared_ptr<CumulativeMisses> cumulative;
 };
 Classes classify(const records::Table& table);
 
 /// The classes of the same accesses as if every address lay in one place.
-struct Evened {
-  Places places;
+struct Unbiased {
+  AddressBias bias;
   Classes classes;
 };
 
@@ -54,29 +54,29 @@ struct Evened {
 struct MissRange {
   double above = 0;    ///< slower than this
   double outlier = 0;  ///< but not slower than this
-  Interference strays = {};  ///< what looks like a miss and is none
+  Interference interference = {};  ///< what looks like a miss and is none
   double unsure = 0;   ///< so near to `above`, in ticks, scatter may have made a miss of a hit or a hit of a miss
-  std::shared_ptr<const Evened> even = nullptr;  ///< not null: of ticks as if every address lay in one place
+  std::shared_ptr<const Unbiased> unbiased = nullptr;  ///< not null: of ticks as if every address lay in one place
   [[nodiscard]] bool has(std::int64_t tick) const { return static_cast<double>(tick) > above && static_cast<double>(tick) <= outlier; }
 };
 
 /// Which accesses of a point are misses.
 class Misses {
  public:
-  Misses(const MissRange& range, const records::Point& point) : above_(range.above), outlier_(range.outlier), unsure_(range.unsure), place_(range.even ? range.even->places.by_step(point) : std::vector<double>{}) {}
+  Misses(const MissRange& range, const records::Point& point) : above_(range.above), outlier_(range.outlier), unsure_(range.unsure), bias_(range.unbiased ? range.unbiased->bias.by_step(point) : std::vector<double>{}) {}
   /// `access`: its index in the run.
   bool operator()(std::size_t access, std::uint32_t tick) const {
-    const double ticks = even(access, tick);
+    const double ticks = unbiased(access, tick);
     return ticks > above_ && ticks <= outlier_;
   }
   /// Whether scatter may have put it on the wrong side.
-  [[nodiscard]] bool unsure(std::size_t access, std::uint32_t tick) const { return std::abs(even(access, tick) - above_) < unsure_; }
+  [[nodiscard]] bool unsure(std::size_t access, std::uint32_t tick) const { return std::abs(unbiased(access, tick) - above_) < unsure_; }
   /// What the access would take if every address lay in one place.
-  [[nodiscard]] double even(std::size_t access, std::uint32_t tick) const { return place_.empty() ? tick : static_cast<double>(tick) - place_[access % place_.size()]; }
+  [[nodiscard]] double unbiased(std::size_t access, std::uint32_t tick) const { return bias_.empty() ? tick : static_cast<double>(tick) - bias_[access % bias_.size()]; }
 
  private:
   double above_, outlier_, unsure_;
-  std::vector<double> place_;
+  std::vector<double> bias_;
 };
 
 /// Slower than the fastest class, or, with `slower_than` (cycles, the region's own cost subtracted), than the class that this
@@ -86,9 +86,9 @@ std::optional<MissRange> miss_range(const records::Table& table, const Classes& 
 std::optional<MissRange> raw_miss_range(const records::Table& table, const Classes& classes, std::optional<double> slower_than = std::nullopt);
 
 /// How often a position may look like a miss by interference alone, visited so often, among so many positions.
-double most_strays(const MissRange& range, double visits, std::size_t positions);
+double most_interference(const MissRange& range, double visits, std::size_t positions);
 
 /// Misses of one position, in so many visits, that interference does not explain at any of so many positions; at least `least`.
-std::size_t enough_misses(const MissRange& range, std::size_t visits, std::size_t positions, std::size_t least);
+std::size_t significant_misses(const MissRange& range, std::size_t visits, std::size_t positions, std::size_t least);
 
 }  // namespace gexp::infer

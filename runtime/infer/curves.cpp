@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "runtime/infer/analysis.h"
-#include "runtime/infer/column.h"
+#include "runtime/infer/record_functions.h"
 #include "runtime/infer/statistics.h"
 
 // The plain shapes of a curve: a line, a period, an upper plateau, the knee between two lines, one value, the highest one, all of them, groups of values.
@@ -76,7 +76,7 @@ Finding linear(const Context& context) {
   const auto samples = curve(context);
   if (!samples) return undetermined(context, samples.error().message);
   const auto& points = samples->samples;
-  if (points.size() < 3 || points.front().x == points.back().x) return undetermined(context, "a line needs three points at different places");
+  if (points.size() < 3 || points.front().x == points.back().x) return undetermined(context, "a line needs three points, not all at one x");
   Sums sums;
   for (const auto& sample : points) sums.add(sample);
   const auto line = fit(sums);
@@ -84,14 +84,14 @@ Finding linear(const Context& context) {
   fields["slope"] = Value(line.slope, samples->y_dimension / samples->x_dimension);
   fields["intercept"] = Value(line.intercept, samples->y_dimension);
   fields["r2"] = Value(line.r2);
-  return found(context, Value(std::move(fields)), std::clamp(line.r2, 0.0, 0.999), fmt::format("least squares over {} points", points.size()));
+  return found(context, Value(std::move(fields)), std::clamp(line.r2, 0.0, 0.999), fmt::format("least squares over {} points", points.size()), {}, "points that lie nearer to one line");
 }
 
 Finding period(const Context& context) {
   const auto samples = curve(context);
   if (!samples) return undetermined(context, samples.error().message);
   const auto& points = samples->samples;
-  if (points.size() < 4) return undetermined(context, "a period needs more points");
+  if (points.size() < 4) return undetermined(context, fmt::format("a period needs 4 points or more, and there are {}", points.size()));
   const double step = points[1].x - points[0].x;
   for (std::size_t shift = 1; 2 * shift <= points.size(); ++shift) {
     bool repeats = true;
@@ -99,10 +99,13 @@ Finding period(const Context& context) {
     if (repeats) {
       if (shift == 1) return undetermined(context, "the curve is constant: any period fits");
       return found(context, Value(step * static_cast<double>(shift), samples->x_dimension), 0.99,
-                   fmt::format("the curve repeats {:.1f} times", static_cast<double>(points.size()) / static_cast<double>(shift)));
+                   fmt::format("the curve repeats {:.1f} times", static_cast<double>(points.size()) / static_cast<double>(shift)), {}, kNothingMore);
     }
   }
-  return undetermined(context, "the curve does not repeat twice within the sweep; a longer sweep would decide");
+  const auto ascends = [](const auto& a, const auto& b) { return a.y < b.y; };
+  const bool rises = std::is_sorted(points.begin(), points.end(), ascends), falls = std::is_sorted(points.rbegin(), points.rend(), ascends);
+  if (rises || falls) return undetermined(context, fmt::format("the curve {} from end to end: it has no period, or one longer than the sweep", rises ? "rises" : "falls"));
+  return undetermined(context, "the curve does not repeat twice within the sweep, to within 1 %; a longer sweep, or more repetitions where it is noisy, would decide");
 }
 
 Finding plateau(const Context& context) {
@@ -110,11 +113,19 @@ Finding plateau(const Context& context) {
   if (!samples) return undetermined(context, samples.error().message);
   std::vector<double> ys;
   for (const auto& sample : samples->samples) ys.push_back(sample.y);
-  if (ys.size() < 4) return undetermined(context, "a plateau needs more points");
+  if (ys.size() < 4) return undetermined(context, fmt::format("a plateau needs 4 points or more, and there are {}", ys.size()));
   const double top = *std::max_element(ys.begin(), ys.end());
   const auto near_top = std::count_if(ys.begin(), ys.end(), [&](double y) { return y >= 0.97 * top; });
-  if (near_top < 3) return undetermined(context, fmt::format("the curve still rises at its end ({}); a longer sweep would decide", show(top, samples->y_dimension)));
-  return found(context, Value(top, samples->y_dimension), 0.95, fmt::format("{} of {} points within 3 % of the top", near_top, ys.size()));
+  if (near_top < 3) {
+    const auto& points = samples->samples;
+    const auto at = std::find_if(points.begin(), points.end(), [&](const auto& sample) { return sample.y == top; });
+    const auto best = show(top, samples->y_dimension), where = show(at->x, samples->x_dimension);
+    // Where few points are near the top, it is no plateau; what would show one depends on where it stands.
+    if (at->x == points.back().x) return undetermined(context, fmt::format("the curve still rises at its end ({}); a longer sweep would decide", best));
+    if (at->x == points.front().x) return undetermined(context, fmt::format("the curve falls from its first point ({} at {}); a sweep that begins lower would decide", best, where));
+    return undetermined(context, fmt::format("the top, {} at {}, is a peak: only {} of {} points are within 3 % of it; smaller steps about it would decide", best, where, near_top, ys.size()));
+  }
+  return found(context, Value(top, samples->y_dimension), 0.95, fmt::format("{} of {} points within 3 % of the top", near_top, ys.size()), {}, kNothingMore);
 }
 
 Finding highest(const Context& context) {
@@ -124,7 +135,8 @@ Finding highest(const Context& context) {
   const auto top = *std::max_element(samples->samples.begin(), samples->samples.end(), [](const auto& a, const auto& b) { return a.y < b.y; });
   const auto rising = still_rises(context.table, *samples, top);
   const auto why = fmt::format("the highest of {} points{}", samples->samples.size(), rising.empty() ? "" : "; it is at the end of " + rising + " and still rises there: there may be more");
-  return found(context, Value(top.y, samples->y_dimension), rising.empty() ? 0.95 : 0.5, why, "at " + records::place(context.table, context.table.points[top.point]), "a longer sweep");
+  return found(context, Value(top.y, samples->y_dimension), rising.empty() ? 0.95 : 0.5, why, "at " + records::coordinates_text(context.table, context.table.points[top.point]),
+               rising.empty() ? kNothingMore : "a longer sweep");
 }
 
 Finding values(const Context& context) {
@@ -134,14 +146,14 @@ Finding values(const Context& context) {
   List list;
   for (const auto& sample : samples->samples) list.emplace_back(sample.y, samples->y_dimension);
   const auto [low, high] = std::minmax_element(samples->samples.begin(), samples->samples.end(), [](const auto& a, const auto& b) { return a.y < b.y; });
-  return found(context, Value(std::move(list)), 0.99, fmt::format("{} points, from {} to {}", samples->samples.size(), show(low->y, samples->y_dimension), show(high->y, samples->y_dimension)));
+  return found(context, Value(std::move(list)), 0.99, fmt::format("{} points, from {} to {}", samples->samples.size(), show(low->y, samples->y_dimension), show(high->y, samples->y_dimension)), {}, kNothingMore);
 }
 
 Finding knee(const Context& context) {
   const auto samples = curve(context);
   if (!samples) return undetermined(context, samples.error().message);
   const auto& points = samples->samples;
-  if (points.size() < 6) return undetermined(context, "a knee needs more points");
+  if (points.size() < 6) return undetermined(context, fmt::format("a knee needs 6 points or more, and there are {}", points.size()));
   std::vector<double> after(points.size());  // by sample: what a line through it and all later ones leaves
   Sums sums;
   for (std::size_t i = points.size(); i-- > 0;) sums.add(points[i]), after[i] = fit(sums).squares;
@@ -157,7 +169,7 @@ Finding knee(const Context& context) {
   }
   if (whole.squares <= 0 || least > 0.25 * whole.squares) return undetermined(context, "one line explains the curve as well as two do");
   auto finding = found(context, Value(points[at].x, samples->x_dimension), 0.95,
-                       fmt::format("two lines leave {:.1f} % of one line's error", 100 * least / whole.squares));
+                       fmt::format("two lines leave {:.1f} % of one line's error", 100 * least / whole.squares), {}, kNothingMore);
   finding.interval = {points[at - 1].x, points[at + 1].x};
   return finding;
 }
@@ -181,7 +193,7 @@ Finding value(const Context& context) {
     auto y = compiler::evaluate(*data->value, scope);
     if (!y) return undetermined(context, y.error().message);
     if (!y->known()) return undetermined(context, "the value is not known at this point");
-    return found(context, std::move(*y), point.converged ? 0.99 : 0.9, fmt::format("measured in {} runs", point.runs.size()));
+    return found(context, std::move(*y), point.converged ? 0.99 : 0.9, fmt::format("measured in {} runs", point.runs.size()), {}, point.converged ? kNothingMore : "repetitions until the stopping rule is met");
   }
   return undetermined(context, "the sweep has no such point");
 }
@@ -237,7 +249,7 @@ Finding clusters(const Context& context) {
   }
   if (centres.empty()) return undetermined(context, "there are no values");
   const auto number = centres.size();
-  return found(context, Value(std::move(centres)), 0.95, fmt::format("{} groups of {} values, each within 1 %", number, ys.size()), evidence);
+  return found(context, Value(std::move(centres)), 0.95, fmt::format("{} groups of {} values, each within 1 %", number, ys.size()), evidence, kNothingMore);
 }
 
 }  // namespace gexp::infer

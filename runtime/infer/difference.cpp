@@ -51,12 +51,12 @@ double student(double freedom, double chance) {
 
 }  // namespace
 
-const char* word(Likeness likeness) {
-  switch (likeness) {
-    case Likeness::Same: return "SAME";
-    case Likeness::Undetermined: return "undetermined";
-    case Likeness::Ambiguous: return "AMBIGUOUS";
-    case Likeness::Different: return "DIFFERENT";
+const char* word(Agreement agreement) {
+  switch (agreement) {
+    case Agreement::Same: return "SAME";
+    case Agreement::Undetermined: return "undetermined";
+    case Agreement::Ambiguous: return "AMBIGUOUS";
+    case Agreement::Different: return "DIFFERENT";
   }
   return "";
 }
@@ -82,10 +82,10 @@ std::vector<Difference> differences(const std::vector<Pair>& pairs, const Tolera
     difference.a = a.value, difference.b = b.value;
     difference.repetitions = std::min(pairs[i].a.size(), pairs[i].b.size());
     difference.margin = std::max(tolerance.margin * std::max(std::fabs(a.value), std::fabs(b.value)), tolerance.resolution);
-    if (!exact) difference.margin = std::max(difference.margin, tolerance.nought * top);
+    if (!exact) difference.margin = std::max(difference.margin, tolerance.zero_floor * top);
     const double apart = b.value - a.value;
     if (pairs[i].a == pairs[i].b || (difference.repetitions < 2 && apart == 0)) {  // the very same, however few
-      difference.likeness = Likeness::Same;
+      difference.agreement = Agreement::Same;
       difference.low = difference.high = apart;
       all.push_back(difference);
       continue;
@@ -105,8 +105,8 @@ std::vector<Difference> differences(const std::vector<Pair>& pairs, const Tolera
     const double alone = error * student(freedom, kSameChance);
     const double together = error * student(freedom, std::min(kSameChance, tolerance.chance / static_cast<double>(pairs.size())));
     difference.low = apart - together, difference.high = apart + together;
-    if (std::fabs(apart) + alone <= difference.margin) difference.likeness = Likeness::Same;
-    else if (std::fabs(apart) - together > difference.margin) difference.likeness = Likeness::Different;
+    if (std::fabs(apart) + alone <= difference.margin) difference.agreement = Agreement::Same;
+    else if (std::fabs(apart) - together > difference.margin) difference.agreement = Agreement::Different;
     all.push_back(difference);
   }
   return all;

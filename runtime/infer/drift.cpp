@@ -23,7 +23,7 @@ constexpr double kSure = 5;             // standard errors
 constexpr double kSmallStep = 0.015;    // from a run to the next, or between neighbouring levels: more is no slide
 constexpr double kMatters = 0.015;      // a slide that splits no class is left alone
 constexpr double kFastest = 0.1;        // of the accesses, the fastest, that tell a run's level
-constexpr double kSamePlace = 0.003;    // levels nearer than that are one
+constexpr double kSameLevel = 0.003;    // levels nearer than that are one
 
 /// The ratio of a run to another of its point; nullopt where the accesses do not agree on one.
 struct Ratio {
@@ -63,8 +63,8 @@ double level_of(const records::Run& run) {
 }
 
 /// Whether the runs of several points slide.
-bool slides(const records::Table& table) {
-  std::size_t tried = 0, slid = 0;
+bool drifts(const records::Table& table) {
+  std::size_t tried = 0, drifting = 0;
   std::vector<double> levels;
   for (const auto& point : table.points) {
     if (point.runs.size() < 2) continue;
@@ -82,53 +82,53 @@ bool slides(const records::Table& table) {
     }
     if (!agreed) continue;
     ++tried;
-    if (!small || high - low <= std::max(kSamePlace, kSure * error)) continue;
-    ++slid;
+    if (!small || high - low <= std::max(kSameLevel, kSure * error)) continue;
+    ++drifting;
     const double first = level_of(point.runs[0]);
     for (const auto ratio : own) levels.push_back(first * ratio);
   }
-  if (slid < 2 || 10 * slid < tried) return false;
+  if (drifting < 2 || 10 * drifting < tried) return false;
   std::sort(levels.begin(), levels.end());
-  std::size_t places = 1;
+  std::size_t distinct = 1;
   for (std::size_t i = 1, last = 0; i < levels.size(); ++i) {
-    if (levels[i] > levels[last] * (1 + kSamePlace)) ++places, last = i;
+    if (levels[i] > levels[last] * (1 + kSameLevel)) ++distinct, last = i;
   }
-  return places >= 3;
+  return distinct >= 3;
 }
 
 }  // namespace
 
-std::optional<Steadied> steady(const records::Table& table) {
-  if (table.timing != records::Table::Timing::Each || !slides(table)) return std::nullopt;
-  struct Place {
+std::optional<DriftCorrected> correct_drift(const records::Table& table) {
+  if (table.timing != records::Table::Timing::Each || !drifts(table)) return std::nullopt;
+  struct RunLevel {
     double level;
     std::size_t point, run;
   };
-  std::vector<Place> places;
+  std::vector<RunLevel> runs;
   for (std::size_t p = 0; p < table.points.size(); ++p) {
     for (std::size_t r = 0; r < table.points[p].runs.size(); ++r) {
-      if (!table.points[p].runs[r].ticks.empty()) places.push_back({level_of(table.points[p].runs[r]), p, r});
+      if (!table.points[p].runs[r].ticks.empty()) runs.push_back({level_of(table.points[p].runs[r]), p, r});
     }
   }
-  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.level < b.level; });
+  std::sort(runs.begin(), runs.end(), [](const RunLevel& a, const RunLevel& b) { return a.level < b.level; });
   double most = 0;
-  for (std::size_t begin = 0, end = 0; begin < places.size(); begin = end) {
+  for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
     end = begin + 1;
-    while (end < places.size() && places[end].level <= places[end - 1].level * (1 + kSmallStep)) ++end;
-    most = std::max(most, places[end - 1].level / places[begin].level - 1);
+    while (end < runs.size() && runs[end].level <= runs[end - 1].level * (1 + kSmallStep)) ++end;
+    most = std::max(most, runs[end - 1].level / runs[begin].level - 1);
   }
   if (most <= kMatters) return std::nullopt;
-  Steadied steadied{table, most};
-  for (std::size_t begin = 0, end = 0; begin < places.size(); begin = end) {
+  DriftCorrected corrected{table, most};
+  for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
     end = begin + 1;
-    while (end < places.size() && places[end].level <= places[end - 1].level * (1 + kSmallStep)) ++end;
-    const double middle = std::sqrt(places[begin].level * places[end - 1].level);
+    while (end < runs.size() && runs[end].level <= runs[end - 1].level * (1 + kSmallStep)) ++end;
+    const double middle = std::sqrt(runs[begin].level * runs[end - 1].level);
     for (auto at = begin; at < end; ++at) {
-      const auto& place = places[at];
-      for (auto& tick : steadied.table.points[place.point].runs[place.run].ticks) tick = static_cast<std::uint32_t>(std::lround(tick * middle / place.level));
+      const auto& run = runs[at];
+      for (auto& tick : corrected.table.points[run.point].runs[run.run].ticks) tick = static_cast<std::uint32_t>(std::lround(tick * middle / run.level));
     }
   }
-  return steadied;
+  return corrected;
 }
 
 }  // namespace gexp::infer

@@ -6,13 +6,13 @@
 #include <map>
 
 #include "runtime/infer/analysis.h"
-#include "runtime/infer/look_alikes.h"
+#include "runtime/infer/confounders.h"
 #include "runtime/infer/statistics.h"
 
 // A footprint that fits is walked without a miss; one line more and there are misses in every lap (Mei17 section 4.2, step 1:
 // "the maximum where all accesses hit"). So the column lies on a floor up to the size and above it beyond. What would fool the
 // eye is refused: a sweep that never leaves the floor, or never was on it, and a column that comes back to the floor later.
-// What else would look like that is asked of look_alikes.h.
+// What else would look like that is asked of confounders.h.
 namespace gexp::infer {
 namespace {
 
@@ -32,13 +32,13 @@ std::map<double, Step> steps_of(const Context& context, const Curve& curve) {
   return steps;
 }
 
-constexpr const char* kOnlyPlaces = "only addresses that are not walked at {} are slow at {}: they may be slow places (a far part, another slice), no misses; another order or base of the same footprint would decide";
+constexpr const char* kOnlyAddressBias = "only addresses that are not walked at {} are slow at {}: they may be slow places (a far part, another slice), no misses; another order or base of the same footprint would decide";
 
 /// Why nothing is claimed of a border between the two x, where something else explains it; empty where nothing does.
 std::string other_reason(const Context& context, const Curve& curve, double quiet, double missing) {
   const auto from = show(quiet, curve.x_dimension), to = show(missing, curve.x_dimension);
-  if (only_places(context, curve, quiet, missing)) return fmt::format(kOnlyPlaces, from, to);
-  if (const auto longer = only_pace(context, curve, quiet, missing)) {
+  if (only_address_bias(context, curve, quiet, missing)) return fmt::format(kOnlyAddressBias, from, to);
+  if (const auto longer = only_clock_change(context, curve, quiet, missing)) {
     return fmt::format("at {} every access takes {:.1f} % longer than at {}, and no run has both kinds: a miss may cost so little, or the clock may have changed its pace between them; locked clocks, "
                        "or a footprint that misses in part, would decide", to, 100 * *longer, from);
   }
@@ -51,15 +51,57 @@ std::string other_reason(const Context& context, const Curve& curve, double quie
 double confidence(const Context& context, const Curve& curve, double x, double missing, std::size_t runs) {
   double sure = 1 - std::pow(0.5, static_cast<double>(runs));
   const auto range = range_of(context);
-  if (!range || range->strays.share == 0) return std::min(0.9999, sure);
+  if (!range || range->interference.share == 0) return std::min(0.9999, sure);
   for (const auto& sample : curve.samples) {
     if (sample.x != x) continue;
     const auto& point = context.table.points[sample.point];
-    const double strays = range->strays.share * static_cast<double>(point.steps) * static_cast<double>(point.runs.size());
-    const double shown = poisson_at_most(poisson_beyond(strays, 1e-3), strays + missing / 2 * static_cast<double>(point.runs.size()));
+    const double interference = range->interference.share * static_cast<double>(point.steps) * static_cast<double>(point.runs.size());
+    const double shown = poisson_at_most(poisson_beyond(interference, 1e-3), interference + missing / 2 * static_cast<double>(point.runs.size()));
     sure = std::min(sure, 1 - shown);
   }
   return std::clamp(sure, 0.0, 0.9999);
+}
+
+using Steps = std::map<double, Step>;
+
+/// Whether some walk goes from address to address at one stride, as a prefetcher of what follows expects.
+bool walks_at_one_stride(const Context& context) {
+  return std::any_of(context.table.points.begin(), context.table.points.end(), [](const records::Point& point) {
+    const auto& walk = point.walk;
+    if (!walk || walk->steps < 3) return true;  // too short to tell
+    const auto stride = walk->at(0, 1) - walk->at(0, 0);
+    std::int64_t same = 0;
+    for (std::int64_t i = 1; i < walk->steps; ++i) same += walk->at(0, i) - walk->at(0, i - 1) == stride ? 1 : 0;
+    return 2 * same > walk->steps;
+  });
+}
+
+/// Nothing misses: what may hide the misses, and what would show them.
+std::string never_rises(const Context& context, const Steps& steps, Dimension dimension) {
+  const auto last = show(steps.rbegin()->first, dimension);
+  const bool one_class = context.table.timing == records::Table::Timing::Each && context.classes.list.size() < 2;
+  const bool prefetch = walks_at_one_stride(context);
+  const auto hidden = prefetch ? ", or a prefetcher hides it" : "";
+  std::string more = "a larger sweep";
+  if (one_class) more += prefetch ? ", another load path" : " or another load path";
+  if (prefetch) more += one_class ? " or a shuffled ring" : ", or a shuffled ring,";
+  if (one_class) {
+    return fmt::format("all latencies up to {} are of one class: either everything fits, or a miss costs less than hits differ among themselves{}; {} would decide", last, hidden, more);
+  }
+  return fmt::format("the sweep never leaves its plateau: nothing misses up to {}{}; {} would decide", last, hidden, more);
+}
+
+/// The column is above its floor from the first x on: whether it ends there later, never was a count, or needs a lower beginning.
+std::string begins_above_floor(const Context& context, const Steps& steps, Dimension dimension) {
+  const auto& [first, step] = *steps.begin();
+  const auto floor = std::find_if(steps.begin(), steps.end(), [](const auto& each) { return each.second.y == 0; });
+  if (floor != steps.end() && std::all_of(floor, steps.end(), [](const auto& each) { return each.second.y == 0; })) {
+    return fmt::format("the column falls to its floor as x grows: {} misses and nothing does from {} on; `first_flat` would find that border", show(first, dimension), show(floor->first, dimension));
+  }
+  if (!range_of(context) && floor == steps.end()) {
+    return fmt::format("the column is above 0 at every x, from {:g} at {} on, and it counts no misses; a column that is 0 where all fits, as `misses(…)` is, would decide", step.y, show(first, dimension));
+  }
+  return fmt::format("the smallest one, {}, misses already; a sweep that begins lower would decide", show(first, dimension));
 }
 
 std::string row(double x, Dimension dimension, const Step& step) {
@@ -75,18 +117,8 @@ Finding last_flat(const Context& context) {
   const auto steps = steps_of(context, *samples);
   const auto first_up = std::find_if(steps.begin(), steps.end(), [](const auto& step) { return step.second.y > 0; });
   if (steps.empty()) return undetermined(context, "nothing was measured");
-  if (first_up == steps.end() && context.table.timing == records::Table::Timing::Each && context.classes.list.size() < 2) {
-    return undetermined(context, fmt::format("all latencies up to {} are of one class: either everything fits, or a miss costs less than hits differ among themselves, or a prefetcher hides it; a larger sweep, another load path or a shuffled ring would decide",
-                                             show(steps.rbegin()->first, dimension)));
-  }
-  if (first_up == steps.end()) {
-    return undetermined(context, fmt::format("the sweep never leaves its plateau: nothing misses up to {}, or a prefetcher hides it; a larger sweep, or a shuffled ring, would decide",
-                                             show(steps.rbegin()->first, dimension)));
-  }
-  if (first_up == steps.begin()) {
-    return undetermined(context, fmt::format("the smallest one, {}, misses already; a sweep that begins lower would decide",
-                                             show(first_up->first, dimension)));
-  }
+  if (first_up == steps.end()) return undetermined(context, never_rises(context, steps, dimension));
+  if (first_up == steps.begin()) return undetermined(context, begins_above_floor(context, steps, dimension));
   const auto back = std::find_if(first_up, steps.end(), [](const auto& step) { return step.second.y == 0; });
   if (back != steps.end()) {
     return undetermined(context, fmt::format("misses begin at {} but are gone again at {}: no single size explains both; more repetitions, or points between the two, would decide",
@@ -94,13 +126,13 @@ Finding last_flat(const Context& context) {
   }
   const auto last = std::prev(first_up);
   if (auto why = other_reason(context, *samples, last->first, first_up->first); !why.empty()) return undetermined(context, std::move(why));
-  if (const auto residue = one_residue(context, *samples, first_up->first)) {
+  if (const auto residue = common_residue(context, *samples, first_up->first)) {
     return undetermined(context, fmt::format("{} fits and {} does not, but all addresses walked are multiples of {} apart: as many may be the ways of one set of a cache as the entries of a TLB; "
                                              "addresses spread over the sets, or two lines a page, would decide",
                                              show(last->first, dimension), show(first_up->first, dimension), show(static_cast<double>(*residue), kBytes)));
   }
   auto finding = found(context, Value(last->first, dimension), confidence(context, *samples, last->first, first_up->second.y, last->second.runs + first_up->second.runs),
-                       fmt::format("the largest one without a steady-state miss; the next one tried, {}, misses", show(first_up->first, dimension)) + doubts(context, *samples, first_up->first),
+                       fmt::format("the largest one without a steady-state miss; the next one tried, {}, misses", show(first_up->first, dimension)) + caveats(context, *samples, first_up->first),
                        row(last->first, dimension, last->second) + "; " + row(first_up->first, dimension, first_up->second));
   finding.interval = {last->first, std::nextafter(first_up->first, 0)};
   if (dimension == kBytes) finding.interval->second = first_up->first - 1;
@@ -112,9 +144,18 @@ Finding first_flat(const Context& context) {
   if (!samples) return undetermined(context, samples.error().message);
   const auto dimension = samples->x_dimension;
   const auto steps = steps_of(context, *samples);
-  const auto flat = std::find_if(steps.begin(), steps.end(), [](const auto& step) { return step.second.y == 0; });
-  if (flat == steps.end()) return undetermined(context, "the column never reaches its floor; a longer sweep would decide");
-  if (flat == steps.begin()) return undetermined(context, "the column lies on its floor from the first point on: nothing missed before; a sweep that begins lower would decide");
+  if (steps.empty()) return undetermined(context, "nothing was measured");
+  const auto is_floor = [](const auto& step) { return step.second.y == 0; };
+  const auto flat = std::find_if(steps.begin(), steps.end(), is_floor);
+  if (flat == steps.end()) {
+    return undetermined(context, range_of(context) ? "the column never reaches its floor; a longer sweep would decide"
+                                                   : "the column never is 0, and it counts no misses; a column that is 0 where all fits, as `misses(…)` is, would decide");
+  }
+  if (flat == steps.begin()) {
+    const auto rises = std::find_if_not(steps.begin(), steps.end(), is_floor);
+    if (rises == steps.end()) return undetermined(context, "the column lies on its floor from the first point on: nothing missed before; a sweep that begins lower would decide");
+    return undetermined(context, fmt::format("the column begins on its floor and rises as x grows, at {}; `last_flat` would find that border", show(rises->first, dimension)));
+  }
   const auto up = std::find_if(flat, steps.end(), [](const auto& step) { return step.second.y > 0; });
   if (up != steps.end()) {
     return undetermined(context, fmt::format("the column is on its floor at {} but not at {}: no single size explains both; more repetitions would decide",

@@ -13,24 +13,24 @@
 namespace gexp::infer {
 
 /// What all questions of a stage share, made once from its records, which it refers to.
-class Reading {
+class PreparedRecords {
  public:
-  explicit Reading(const records::Table& table) : table_(table), steadied_(steady(table)), classes_(classify(this->table())) {}
+  explicit PreparedRecords(const records::Table& table) : table_(table), corrected_(correct_drift(table)), classes_(classify(this->table())) {}
   /// As measured, or, where the clock drifted, every run brought to one pace.
-  [[nodiscard]] const records::Table& table() const { return steadied_ ? steadied_->table : table_; }
+  [[nodiscard]] const records::Table& table() const { return corrected_ ? corrected_->table : table_; }
   [[nodiscard]] const Classes& classes() const { return classes_; }
   /// How far the clock drifted, as a share of its pace; 0 where it did not.
-  [[nodiscard]] double drift() const { return steadied_ ? steadied_->slid : 0; }
+  [[nodiscard]] double drift() const { return corrected_ ? corrected_->drift : 0; }
 
  private:
   const records::Table& table_;
-  std::optional<Steadied> steadied_;
+  std::optional<DriftCorrected> corrected_;
   Classes classes_;
 };
 
 /// Answers one `find`. `outer` holds params, lets and earlier findings (unknown values for those not found).
-/// Analyses are listed in `analyses()`; the checker knows their names and parameters from there.
-Finding answer(const compiler::Question& question, const Reading& reading, const compiler::Stage& stage,
+/// lang/analyses.def lists the analyses; the checker knows their names and parameters from there.
+Finding answer(const compiler::Question& question, const PreparedRecords& prepared, const compiler::Stage& stage,
                const compiler::Scope& outer);
 /// The same where one question is all.
 Finding answer(const compiler::Question& question, const records::Table& table, const compiler::Stage& stage,

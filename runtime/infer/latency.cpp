@@ -22,14 +22,19 @@ double overhead_of(const records::Table& table) {
 }
 
 /// Where addresses differ for where they lie, the classes of one in the middle.
-const Classes& in_place(const Context& context) { return context.classes.even ? context.classes.even->classes : context.classes; }
+const Classes& unbiased_classes(const Context& context) { return context.classes.unbiased ? context.classes.unbiased->classes : context.classes; }
+
+std::string no_class(const Context& context) {
+  const bool each = context.table.timing == records::Table::Timing::Each;
+  return fmt::format("no latency stands out: the records are spread too evenly to form a class; {}more repetitions{} would decide", each ? "" : "accesses timed one by one (`each`), or ", each ? "" : ",");
+}
 
 Finding of_class(const Context& context, const LatencyClass& mode, const char* which) {
   const double overhead = overhead_of(context.table);
   auto finding = found(context, Value(mode.centre - overhead, kCycles), mode.support >= 20 ? 0.99 : 0.9,
                        fmt::format("median of the {} latency class, the timed region's own {:g} cycles subtracted", which, overhead),
                        fmt::format("{} accesses of {} to {} raw cycles; {} classes in all", mode.support, mode.low, mode.high,
-                                   in_place(context).list.size()) + (context.classes.even ? ", as if every address lay in one place" : ""));
+                                   unbiased_classes(context).list.size()) + (context.classes.unbiased ? ", as if every address lay in one place" : ""), mode.support >= 20 ? kNothingMore : "more repetitions");
   finding.interval = {mode.low * (1 - context.drift / 2) - overhead, mode.high * (1 + context.drift / 2) - overhead};  // a drifting clock: the middle of its paces
   return finding;
 }
@@ -37,17 +42,17 @@ Finding of_class(const Context& context, const LatencyClass& mode, const char* w
 }  // namespace
 
 Finding fastest(const Context& context) {
-  if (in_place(context).list.empty()) return undetermined(context, "no latency stands out: the records are spread too evenly to form a class; accesses timed one by one (`each`), or more repetitions, would decide");
-  return of_class(context, in_place(context).list.front(), "fastest");
+  if (unbiased_classes(context).list.empty()) return undetermined(context, no_class(context));
+  return of_class(context, unbiased_classes(context).list.front(), "fastest");
 }
 
 Finding slowest(const Context& context) {
-  if (in_place(context).list.empty()) return undetermined(context, "no latency stands out: the records are spread too evenly to form a class; accesses timed one by one (`each`), or more repetitions, would decide");
-  return of_class(context, in_place(context).list.back(), "slowest");
+  if (unbiased_classes(context).list.empty()) return undetermined(context, no_class(context));
+  return of_class(context, unbiased_classes(context).list.back(), "slowest");
 }
 
 Finding latency_classes(const Context& context) {
-  if (context.classes.list.empty()) return undetermined(context, "no latency stands out: the records are spread too evenly to form a class; accesses timed one by one (`each`), or more repetitions, would decide");
+  if (context.classes.list.empty()) return undetermined(context, no_class(context));
   const double overhead = overhead_of(context.table);
   List centres;
   std::string evidence;
@@ -59,7 +64,7 @@ Finding latency_classes(const Context& context) {
     if (!rare) centres.insert(centres.begin(), Value(mode->centre - overhead, kCycles));
     evidence = fmt::format("{} accesses at {:g}{}{}{}", mode->support, mode->centre - overhead, rare ? ", too rare to be listed" : "", evidence.empty() ? "" : ", ", evidence);
   }
-  return found(context, Value(std::move(centres)), 0.95, "modes of the pooled latencies", evidence);
+  return found(context, Value(std::move(centres)), 0.95, "modes of the pooled latencies", evidence, kNothingMore);
 }
 
 }  // namespace gexp::infer

@@ -39,8 +39,8 @@ constexpr std::size_t kCurvesOfEach = 2;  // that show each number of a PRT
 struct Series {
   std::string name;
   std::size_t points = 0;
-  Asked fits;                     ///< the most that is known to fit
-  std::optional<Asked> too_many;  ///< after the jump
+  RequestCounts fits;                     ///< the most that is known to fit
+  std::optional<RequestCounts> too_many;  ///< after the jump
   double before = 0, after = 0;   ///< abscissae beside the jump
 };
 
@@ -53,7 +53,7 @@ struct Limit {
   [[nodiscard]] bool possible() const { return low < high; }
 };
 
-Limit limit_of(const std::vector<Series>& all, Measure measure) {
+Limit limit_of(const std::vector<Series>& all, RequestCount measure) {
   Limit limit;
   for (const auto& series : all) {
     if (series.fits.*measure > limit.low) limit.low = series.fits.*measure, limit.fits = &series;
@@ -66,7 +66,7 @@ Limit limit_of(const std::vector<Series>& all, Measure measure) {
 
 /// Two numbers: the least that lets everything fit which did. A jump that one of them alone explains bounds that one.
 std::optional<std::pair<Limit, Limit>> table_of(const std::vector<Series>& all) {
-  Limit entries{limit_of(all, &Asked::instructions).low}, requests{limit_of(all, &Asked::lines).low};
+  Limit entries{limit_of(all, &RequestCounts::instructions).low}, requests{limit_of(all, &RequestCounts::lines).low};
   for (const auto& series : all) {
     if (!series.too_many) continue;
     const auto& asked = *series.too_many;
@@ -87,7 +87,7 @@ std::string refuted(const Limit& limit, const char* what) {
 std::string range(const Limit& limit) { return infer::range(limit.low, limit.high); }
 
 /// Whether all jumps may lie at one abscissa, whatever the curves ask for there.
-bool all_at_one_place(const std::vector<Series>& all) {
+bool all_at_one_x(const std::vector<Series>& all) {
   double before = -INFINITY, after = INFINITY;
   for (const auto& series : all) {
     if (series.too_many) before = std::max(before, series.before), after = std::min(after, series.after);
@@ -114,7 +114,7 @@ std::optional<std::size_t> last_below(const std::vector<double>& times, double l
 }
 
 bool jumps_after(const std::vector<double>& times, std::size_t last) {
-  if (last + 1 < kBefore || last + kUnseen >= times.size()) return false;
+  if (last + 1 < kBefore || last + kPointsAfterJump >= times.size()) return false;
   double other = 0;
   for (std::size_t i = 0; i <= last + last / 2 && i + 1 < times.size(); ++i) {
     if (i != last) other = std::max(other, times[i + 1] - times[i]);
@@ -141,15 +141,15 @@ std::string collect(const Context& context, std::vector<Series>& all) {
   const auto latency = latency_of(context, shortest);
   if (!latency) return "the latency after `latency:` is not known";
   std::vector<double> steps;
-  for (const auto& group : groups_of(context, *samples, *data->over)) {
+  for (const auto& group : series_of(context, *samples, *data->over)) {
     std::vector<double> times;  // beyond the shortest, in latencies
     for (const auto& sample : group.samples) times.push_back((sample.y - shortest) / *latency);
     const auto before = last_below(times, kWaited);
     const bool jumps = before && jumps_after(times, *before);
-    const auto last = jumps ? before : last_below(times, kFits);
+    const auto last = jumps ? before : last_below(times, kNoWaitLimit);
     if (!last) continue;
     for (std::size_t i = 0; i < *last; ++i) steps.push_back(times[i + 1] - times[i]);
-    const auto fits = asked_at(context, group.samples[*last].point), next = jumps ? asked_at(context, group.samples[*last + 1].point) : std::nullopt;
+    const auto fits = requests_at(context, group.samples[*last].point), next = jumps ? requests_at(context, group.samples[*last + 1].point) : std::nullopt;
     if (!fits || (jumps && !next)) return fmt::format("what was asked for is not known at every point ({})", name_of(group.at));
     all.push_back({name_of(group.at), times.size(), *fits, next, group.samples[*last].x, next ? group.samples[*last + 1].x : INFINITY});
   }
@@ -170,12 +170,12 @@ std::string what_decides(const std::vector<Series>& all) {
 
 }  // namespace
 
-std::optional<Asked> asked_at(const Context& context, std::size_t point) {
+std::optional<RequestCounts> requests_at(const Context& context, std::size_t point) {
   const auto* accesses = argument(context, "accesses");
   const auto lines = number_at(context, *argument(context, "requests")->value, point), instructions = number_at(context, *argument(context, "instructions")->value, point);
   const auto all = accesses ? number_at(context, *accesses->value, point) : std::nullopt;
   if (!lines || !instructions) return std::nullopt;
-  return Asked{lines->number, instructions->number, all ? all->number : 0};
+  return RequestCounts{lines->number, instructions->number, all ? all->number : 0};
 }
 
 std::optional<double> latency_of(const Context& context, double shortest) {
@@ -187,19 +187,19 @@ std::optional<double> latency_of(const Context& context, double shortest) {
 
 std::string range(double low, double high) { return high - low > 1 && std::isfinite(high) ? fmt::format("{} to {}", low, high - 1) : fmt::format("{}", low); }
 
-Finding none_seen(const Context& context, const Asked& fits, const std::string& why, const std::string& evidence) {
+Finding none_seen(const Context& context, const RequestCounts& fits, const std::string& why, const std::string& evidence) {
   Fields fields;
   fields["kind"] = Value("none seen");
   fields["requests"] = Value(fits.lines);
   fields["instructions"] = Value(fits.instructions);
-  return found(context, Value(std::move(fields)), 0.95, fmt::format("{}: {} lines and {} warp instructions fit, as far as a full table would be seen", why, fits.lines, fits.instructions), evidence);
+  return found(context, Value(std::move(fields)), 0.95, fmt::format("{}: {} lines and {} warp instructions fit, as far as a full table would be seen", why, fits.lines, fits.instructions), evidence, kNothingMore);
 }
 
 Finding outstanding(const Context& context) {
   if (argument(context, "hits")) return outstanding_beside_hits(context);
   std::vector<Series> all;
   if (const auto why = collect(context, all); !why.empty()) return undetermined(context, why);
-  const auto lines = limit_of(all, &Asked::lines), instructions = limit_of(all, &Asked::instructions);
+  const auto lines = limit_of(all, &RequestCounts::lines), instructions = limit_of(all, &RequestCounts::instructions);
   const auto jumping = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [](const Series& series) { return series.too_many.has_value(); }));
   if (jumping == 0) return none_seen(context, {.lines = lines.low, .instructions = instructions.low}, "no curve jumps", fmt::format("{} curves", all.size()));
   Fields fields;
@@ -214,7 +214,7 @@ Finding outstanding(const Context& context) {
     return undetermined(context, fmt::format("one curve alone jumps, after {} lines of {} warp instructions ({}), which may be how its warps are scheduled; other loads of a thread, or other threads that share a line, would decide", one->fits.lines,
                                              one->fits.instructions, one->name));
   }
-  if (all_at_one_place(all)) {
+  if (all_at_one_x(all)) {
     return undetermined(context, fmt::format("the {} curves that jump do so where as many warps run ({} warp instructions fit), which may be how warps are scheduled; other loads of a thread, or hits beside misses, would decide", jumping, instructions.low));
   }
   if (lines.possible()) {

@@ -43,7 +43,7 @@ struct Pair {
   std::vector<double> added;      ///< what misses take beyond hits, in latencies
   std::vector<double> hits;       ///< what hits take beyond their shortest, in latencies
   std::vector<double> misses;     ///< what misses take beyond the shortest of all, in latencies
-  std::vector<Asked> asked;
+  std::vector<RequestCounts> asked;
 };
 
 /// By how much what misses add rises behind `last`; nullopt where that cannot be told.
@@ -80,7 +80,7 @@ class Rises {
   [[nodiscard]] double places() const { return places_; }
 
   /// The likeliest number of this kind, or the smaller one of which it is a multiple; none with less than `fits`.
-  [[nodiscard]] Candidate best(Measure measure, double fits) const {
+  [[nodiscard]] Candidate best(RequestCount measure, double fits) const {
     std::vector<double> numbers;
     for (const auto& pair : pairs_) {
       for (const auto& asked : pair.asked) {
@@ -107,10 +107,10 @@ class Rises {
   }
 
  private:
-  [[nodiscard]] Candidate candidate(Measure measure, double number) const {
+  [[nodiscard]] Candidate candidate(RequestCount measure, double number) const {
     Candidate tried;
     for (const auto& pair : pairs_) {
-      const auto beyond = std::partition_point(pair.asked.begin(), pair.asked.end(), [&](const Asked& asked) { return asked.*measure <= number; });
+      const auto beyond = std::partition_point(pair.asked.begin(), pair.asked.end(), [&](const RequestCounts& asked) { return asked.*measure <= number; });
       if (beyond == pair.asked.begin() || beyond == pair.asked.end()) continue;
       const auto& last = *(beyond - 1);
       const auto rise = rise_behind(pair, static_cast<std::size_t>(beyond - pair.asked.begin()) - 1);
@@ -138,10 +138,10 @@ std::string collect(const Context& context, std::vector<Pair>& pairs) {
   const auto& hits = *argument(context, "hits")->value;
   const auto told_by = compiler::free_names(hits);
   struct Both {
-    const Group* misses = nullptr;
-    const Group* hits = nullptr;
+    const CurveSeries* misses = nullptr;
+    const CurveSeries* hits = nullptr;
   };
-  const auto groups = groups_of(context, *times, *data->over);
+  const auto groups = series_of(context, *times, *data->over);
   std::map<std::string, Both> by_name;
   for (const auto& group : groups) {
     auto at = group.at;
@@ -165,7 +165,7 @@ std::string collect(const Context& context, std::vector<Pair>& pairs) {
     auto hit = both.hits->samples.begin();
     for (const auto& sample : both.misses->samples) {
       while (hit != both.hits->samples.end() && hit->x < sample.x) ++hit;
-      const auto asked = asked_at(context, sample.point);
+      const auto asked = requests_at(context, sample.point);
       if (hit == both.hits->samples.end() || hit->x != sample.x || !asked) continue;
       pair.added.push_back((sample.y - hit->y) / latency);
       pair.hits.push_back(hit->y / latency);
@@ -193,11 +193,11 @@ double added_by_few(const std::vector<Pair>& pairs) {
 }
 
 /// The most of each that waited for nothing.
-Asked fitting(const std::vector<Pair>& pairs) {
-  Asked most;
+RequestCounts fitting(const std::vector<Pair>& pairs) {
+  RequestCounts most;
   for (const auto& pair : pairs) {
     for (std::size_t i = 0; i < pair.asked.size(); ++i) {
-      if (pair.misses[i] >= kFits) continue;
+      if (pair.misses[i] >= kNoWaitLimit) continue;
       most.lines = std::max(most.lines, pair.asked[i].lines), most.instructions = std::max(most.instructions, pair.asked[i].instructions);
     }
   }
@@ -212,9 +212,9 @@ Finding outstanding_beside_hits(const Context& context) {
   const double usual = added_by_few(pairs);
   if (usual < kFaster) return undetermined(context, fmt::format("hits are faster by {:.0f} % of a latency only: what misses add does not show", 100 * usual));
   std::erase_if(pairs, [&](const Pair& pair) { return pair.added.front() > kLimited * usual; });
-  const Asked fits = fitting(pairs);
+  const RequestCounts fits = fitting(pairs);
   const Rises rises(pairs);
-  const auto lines = rises.best(&Asked::lines, fits.lines), instructions = rises.best(&Asked::instructions, fits.instructions);
+  const auto lines = rises.best(&RequestCounts::lines, fits.lines), instructions = rises.best(&RequestCounts::instructions, fits.instructions);
   const bool by_lines = lines.luck < instructions.luck;
   const auto& likelier = by_lines ? lines : instructions;
   const auto& other = by_lines ? instructions : lines;

@@ -15,7 +15,7 @@ namespace gexp::infer {
 namespace {
 
 constexpr double kMostly = 0.6;   // share of equal spacings that makes a unit
-constexpr double kStray = 0.01;   // share of spacings that interference may have made
+constexpr double kFewInterfered = 0.01;   // share of spacings that interference may have made
 constexpr double kOneWay = 0.9;   // confidence that no prefetcher is at work, when nothing was walked against it
 
 std::size_t lap_of(const records::Point& point) {
@@ -52,7 +52,7 @@ Finding miss_spacing(const Context& context) {
       last = offset;
     }
   }
-  if (misses == accesses) return undetermined(context, "every access misses: this load path caches nothing here, or nothing as large as two neighbours; smaller elements or another path would decide");
+  if (misses == accesses) return undetermined(context, "every access misses: this load path caches nothing here, or nothing as large as two neighbours; a smaller stride or another path would decide");
   if (spacings.empty()) {
     return undetermined(context, "fewer than two accesses miss: the walk is too short, its data was cached before, or a prefetcher brought it in time; a longer walk downwards over flushed memory would decide");
   }
@@ -60,12 +60,13 @@ Finding miss_spacing(const Context& context) {
   const auto total = std::accumulate(spacings.begin(), spacings.end(), std::size_t{0}, [](std::size_t n, const auto& s) { return n + s.second; });
   const auto most = std::max_element(spacings.begin(), spacings.end(), more);
   const auto odd = std::accumulate(spacings.begin(), spacings.end(), std::size_t{0}, [&](std::size_t n, const auto& s) { return s.first > 0 && s.first % most->first == 0 ? n : n + s.second; });
-  if (static_cast<double>(most->second) < kMostly * static_cast<double>(total) || static_cast<double>(odd) > kStray * static_cast<double>(total)) {
+  if (static_cast<double>(most->second) < kMostly * static_cast<double>(total) || static_cast<double>(odd) > kFewInterfered * static_cast<double>(total)) {
     std::string seen;
     for (const auto& [spacing, times] : spacings) {
       if (seen.size() < 60) seen += fmt::format("{}{} B ({} times)", seen.empty() ? "" : ", ", spacing, times);
     }
-    return undetermined(context, "the misses are not evenly spaced: " + seen + "; a prefetcher or noise hides the unit: more repetitions, or a walk downwards, would decide");
+    return undetermined(context, "the misses are not evenly spaced: " + seen + (other_ways ? "; noise hides the unit, or it is not one: more repetitions would decide"
+                                                                                           : "; a prefetcher or noise hides the unit: more repetitions, or a walk downwards, would decide"));
   }
   const double share = static_cast<double>(most->second) / static_cast<double>(total);
   std::string why = "distance of consecutive cold misses";
@@ -115,7 +116,7 @@ Finding first_miss(const Context& context) {
       if (counts[step]) into[point->walk->at(0, static_cast<std::int64_t>(step))] += counts[step];
     }
   }
-  const auto enough = [&](std::size_t laps) { return enough_misses(*border, laps, addresses, 2); };
+  const auto enough = [&](std::size_t laps) { return significant_misses(*border, laps, addresses, 2); };
   std::erase_if(beyond, [&](const auto& miss) { return miss.second < enough(laps_beyond); });
   if (beyond.empty()) return undetermined(context, "nothing misses again and again: the footprint does not overflow; a larger one would decide");
   for (const auto& [offset, times] : before) {

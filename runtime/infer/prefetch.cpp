@@ -175,7 +175,11 @@ Finding of_beginnings(const Context& context, const std::map<std::int64_t, Start
 
 Finding prefetch(const Context& context) {
   const auto range = raw_miss_range(context.table, context.classes, above_of(context));
-  if (!range) return undetermined(context, "all latencies are of one class: nothing was cold, or nothing was cached; a second lap would show what a hit is");
+  if (!range) {
+    const bool again = std::any_of(context.table.points.begin(), context.table.points.end(), [](const records::Point& point) { return point.walk && point.steps > point.walk->steps; });
+    return undetermined(context, again ? "all latencies are of one class, in later laps too: nothing was cold, or nothing was cached; a flush before the walk, or another load path, would decide"
+                                       : "all latencies are of one class: nothing was cold, or nothing was cached; a second lap would show what a hit is");
+  }
   std::map<std::int64_t, Start> starts;
   for (const auto& point : context.table.points) {
     const auto lap = first_lap(point);
@@ -190,7 +194,7 @@ Finding prefetch(const Context& context) {
     runs = std::min(runs, start.runs);
     for (const auto& [address, times] : start.slow) {
       const auto visits = start.visits.at(address);
-      if (2 * times > visits && times >= enough_misses(*range, visits, start.visits.size(), 2)) start.missing.insert(address);
+      if (2 * times > visits && times >= significant_misses(*range, visits, start.visits.size(), 2)) start.missing.insert(address);
     }
     touches += start.visits.size(), slow += start.missing.size();
   }

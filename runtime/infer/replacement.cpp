@@ -192,7 +192,7 @@ std::vector<std::int64_t> missed_lines(const Context& context, std::int64_t line
   }
   std::vector<std::int64_t> members;
   for (const auto& [line, count] : misses) {
-    if (static_cast<double>(count) > std::max(1.0, border.strays.share * static_cast<double>(accesses))) members.push_back(line * line_bytes);
+    if (static_cast<double>(count) > std::max(1.0, border.interference.share * static_cast<double>(accesses))) members.push_back(line * line_bytes);
   }
   return members;
 }
@@ -372,7 +372,7 @@ Finding named(const Context& context, const std::string& name, std::size_t ways,
   fields["name"] = Value(name);
   fields["ways"] = Value(static_cast<double>(ways));
   fields["probabilities"] = Value(std::move(probabilities));
-  return found(context, Value(std::move(fields)), confidence, std::move(why), std::move(evidence));
+  return found(context, Value(std::move(fields)), confidence, std::move(why), std::move(evidence), kNothingMore);
 }
 
 /// Where a window begins in which only one of the lines is not in: after others had flooded the set, chance takes so many misses to

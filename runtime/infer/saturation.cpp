@@ -37,7 +37,7 @@ struct Xy {
   double x = 0, y = 0;
 };
 
-struct Reading {
+struct KneeFit {
   Saturation fit;
   double low = 0, high = 0;     ///< of the knee, 95 %
   double scatter = 0;           ///< of the points about the curve, a share
@@ -103,11 +103,11 @@ Trend trend_of(const std::vector<std::pair<double, double>>& points, double scat
 }
 
 /// Says why the curve has no knee; empty when it has one.
-std::string missing(const std::vector<Xy>& points, const Reading& reading, const Words& words) {
-  const auto& fit = reading.fit;
+std::string missing(const std::vector<Xy>& points, const KneeFit& knee, const Words& words) {
+  const auto& fit = knee.fit;
   const auto& last = points.back();
-  if (reading.scatter > kScatter) {
-    return fmt::format("the points scatter by {:.0f} % about any rising curve: they are no single one; `where` or `by` would part them", 100 * reading.scatter);
+  if (knee.scatter > kScatter) {
+    return fmt::format("the points scatter by {:.0f} % about any rising curve: they are no single one; `where` or `by` would part them", 100 * knee.scatter);
   }
   std::vector<std::pair<double, double>> rise, flat;
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -116,17 +116,17 @@ std::string missing(const std::vector<Xy>& points, const Reading& reading, const
     if (i < fit.rising) rise.emplace_back(std::log(points[i].x), std::log(points[i].y) - bend);
     if (i + fit.flat >= points.size()) flat.emplace_back(std::log(points[i].x), std::log(points[i].y));
   }
-  const auto trend = flat.size() >= kFewestFlat ? trend_of(flat, reading.scatter) : Trend{};
+  const auto trend = flat.size() >= kFewestFlat ? trend_of(flat, knee.scatter) : Trend{};
   const bool rises = trend.slope * trend.width > kStillRises + 2.5 * trend.error * trend.width;
   if (flat.size() < kFewestFlat || rises || last.x < kWide * fit.knee) {
-    if (reading.falls) return fmt::format("it falls from {} on, after a top of {} that is no plateau", words.x(*reading.falls), words.y(fit.plateau));
+    if (knee.falls) return fmt::format("it falls from {} on, after a top of {} that is no plateau", words.x(*knee.falls), words.y(fit.plateau));
     return fmt::format("it still rises at its end, to {} at {}, or has hardly stopped; a longer sweep would decide", words.y(last.y), words.x(last.x));
   }
   if (fit.rising == 0) return fmt::format("it does not rise: it is at {} from the first x, {}, on; a sweep that begins lower would decide", words.y(fit.plateau), words.x(points.front().x));
   if (fit.rising < kFewestRising) {
     return fmt::format("the plateau of {} is reached at once: only {} lies below the knee; a sweep that begins lower, or has smaller steps, would decide", words.y(fit.plateau), words.x(points.front().x));
   }
-  const auto start = trend_of(rise, reading.scatter);
+  const auto start = trend_of(rise, knee.scatter);
   if (std::fabs(start.slope - 1) > kStraight + 2.5 * start.error) {
     return fmt::format("its beginning is no straight line: twice the x gives {:.2f} times the y, so that it has no slope to meet the plateau of {}", std::exp2(start.slope), words.y(fit.plateau));
   }
@@ -134,24 +134,24 @@ std::string missing(const std::vector<Xy>& points, const Reading& reading, const
 }
 
 /// Reads one curve; the text says why it cannot be.
-std::string read(const std::vector<Curve::Sample>& samples, const Words& words, Reading& reading) {
+std::string read(const std::vector<Curve::Sample>& samples, const Words& words, KneeFit& knee) {
   auto points = upper_curve(samples);
   if (points.size() < kFewest) return fmt::format("a knee needs {} different x with a y above 0, and there are {}", kFewest, points.size());
   if (const auto fall = fall_of(points); fall < points.size()) {
-    reading.falls = points[fall].x;
+    knee.falls = points[fall].x;
     points.resize(fall);
-    if (fall < kFewest) return fmt::format("it falls from {} on, and only {} points lie before that", words.x(*reading.falls), fall);
+    if (fall < kFewest) return fmt::format("it falls from {} on, and only {} points lie before that", words.x(*knee.falls), fall);
   }
   std::vector<double> x, y;
   for (const auto& point : points) x.push_back(point.x), y.push_back(std::log(point.y));
   const SaturationModel model(std::move(x));
-  reading.fit = model.fit(y);
-  reading.points = points.size();
+  knee.fit = model.fit(y);
+  knee.points = points.size();
   const auto n = static_cast<double>(points.size());
   std::vector<double> apart;
-  for (std::size_t i = 0; i < y.size(); ++i) apart.push_back(y[i] - reading.fit.model[i]);
-  reading.scatter = robust_spread(apart) * std::sqrt(n / (n - 3));
-  if (auto why = missing(points, reading, words); !why.empty()) return why;
+  for (std::size_t i = 0; i < y.size(); ++i) apart.push_back(y[i] - knee.fit.model[i]);
+  knee.scatter = robust_spread(apart) * std::sqrt(n / (n - 3));
+  if (auto why = missing(points, knee, words); !why.empty()) return why;
 
   const double middle = median(apart);
   for (auto& value : apart) value = (value - middle) * std::sqrt(n / (n - 3));  // a fit takes its share of the scatter
@@ -159,32 +159,32 @@ std::string read(const std::vector<Curve::Sample>& samples, const Words& words, 
   std::vector<double> knees;
   for (int i = 0; i < kDraws; ++i) {
     auto drawn = bootstrap.draw(apart);
-    for (std::size_t k = 0; k < drawn.size(); ++k) drawn[k] += reading.fit.model[k];
+    for (std::size_t k = 0; k < drawn.size(); ++k) drawn[k] += knee.fit.model[k];
     knees.push_back(model.fit(drawn).knee);
   }
   std::sort(knees.begin(), knees.end());
-  reading.low = std::min(reading.fit.knee, quantile(knees, kTail));
-  reading.high = std::max(reading.fit.knee, quantile(knees, 1 - kTail));
+  knee.low = std::min(knee.fit.knee, quantile(knees, kTail));
+  knee.high = std::max(knee.fit.knee, quantile(knees, 1 - kTail));
   return {};
 }
 
-Fields fields_of(const Reading& reading, const Curve& curve) {
+Fields fields_of(const KneeFit& knee, const Curve& curve) {
   Fields fields;
-  fields["plateau"] = Value(reading.fit.plateau, curve.y_dimension);
-  fields["knee"] = Value(reading.fit.knee, curve.x_dimension);
-  fields["low"] = Value(reading.low, curve.x_dimension);
-  fields["high"] = Value(reading.high, curve.x_dimension);
-  fields["slope"] = Value(reading.fit.slope, curve.y_dimension / curve.x_dimension);
-  if (reading.falls) fields["falls"] = Value(*reading.falls, curve.x_dimension);
+  fields["plateau"] = Value(knee.fit.plateau, curve.y_dimension);
+  fields["knee"] = Value(knee.fit.knee, curve.x_dimension);
+  fields["low"] = Value(knee.low, curve.x_dimension);
+  fields["high"] = Value(knee.high, curve.x_dimension);
+  fields["slope"] = Value(knee.fit.slope, curve.y_dimension / curve.x_dimension);
+  if (knee.falls) fields["falls"] = Value(*knee.falls, curve.x_dimension);
   return fields;
 }
 
 /// Compares what is under way at the knee with plateau times latency; says how, or why not.
-std::string apply_little(const Context& context, const Reading& reading, const Curve& curve, Fields& fields) {
+std::string apply_little(const Context& context, const KneeFit& knee, const Curve& curve, Fields& fields) {
   const auto latency_value = argument_value(context, "latency"), per_value = argument_value(context, "per");
   const auto* latency = latency_value.get<Number>();
   if (!latency || latency->number <= 0) return argument(context, "latency") ? "; the latency is not known, so Little's law is not tried" : "";
-  const Number in_flight{reading.fit.plateau * latency->number, curve.y_dimension * latency->dimension};
+  const Number in_flight{knee.fit.plateau * latency->number, curve.y_dimension * latency->dimension};
   fields["in_flight"] = Value(in_flight);
   const auto* per = per_value.get<Number>();
   const double each = per ? per->number : 1;
@@ -192,11 +192,11 @@ std::string apply_little(const Context& context, const Reading& reading, const C
     return fmt::format("; by Little's law {} are under way at the plateau; x is not in {}, so that the knee says nothing of it: `per` would", show(in_flight.number, in_flight.dimension), name(in_flight.dimension));
   }
   const double scale = each / in_flight.number;
-  const bool agrees = reading.low * scale < 1 + kOverlap && reading.high * scale > 1 - kOverlap;
-  fields["ratio"] = Value(reading.fit.knee * scale);
+  const bool agrees = knee.low * scale < 1 + kOverlap && knee.high * scale > 1 - kOverlap;
+  fields["ratio"] = Value(knee.fit.knee * scale);
   fields["agrees"] = Value(agrees);
   return fmt::format("; Little's law {}: plateau times latency are {:.4g} {}, and {:.2f} times that are under way at the knee ({:.2f} to {:.2f})", agrees ? "holds" : "does not hold", in_flight.number,
-                     name(in_flight.dimension), reading.fit.knee * scale, reading.low * scale, reading.high * scale);
+                     name(in_flight.dimension), knee.fit.knee * scale, knee.low * scale, knee.high * scale);
 }
 
 }  // namespace
@@ -215,25 +215,25 @@ Finding saturation(const Context& context) {
     if (part == parts.end()) part = parts.insert(parts.end(), {value, {}});
     part->second.push_back(sample);
   }
-  std::optional<Reading> best;
+  std::optional<KneeFit> best;
   List groups;
   std::string why, evidence;
   for (const auto& [value, samples] : parts) {
-    Reading reading;
-    const auto reason = read(samples, words, reading);
+    KneeFit knee;
+    const auto reason = read(samples, words, knee);
     const auto label = by.empty() ? std::string() : fmt::format("{} = {}: ", by, show(value));
     if (!reason.empty()) {
       why += (why.empty() ? "" : "; ") + label + reason;
       continue;
     }
-    evidence += fmt::format("{}{}{} of {} points below the knee, {} at the plateau, scatter {:.1f} %, knee {} to {}", evidence.empty() ? "" : "; ", label, reading.fit.rising, reading.points, reading.fit.flat,
-                            100 * reading.scatter, words.x(reading.low), words.x(reading.high));
+    evidence += fmt::format("{}{}{} of {} points below the knee, {} at the plateau, scatter {:.1f} %, knee {} to {}", evidence.empty() ? "" : "; ", label, knee.fit.rising, knee.points, knee.fit.flat,
+                            100 * knee.scatter, words.x(knee.low), words.x(knee.high));
     if (!by.empty()) {
-      auto fields = fields_of(reading, *made);
+      auto fields = fields_of(knee, *made);
       fields["at"] = value;
       groups.emplace_back(std::move(fields));
     }
-    if (!best || reading.fit.plateau > best->fit.plateau) best = std::move(reading);
+    if (!best || knee.fit.plateau > best->fit.plateau) best = std::move(knee);
   }
   if (parts.empty()) why = "there are no points";
   if (!best) return undetermined(context, why);
@@ -243,7 +243,7 @@ Finding saturation(const Context& context) {
   if (best->falls) said += fmt::format("; the curve falls from {} on, which is left out", words.x(*best->falls));
   said += apply_little(context, *best, *made, fields);
   if (!why.empty()) evidence += "; " + why;
-  return found(context, Value(std::move(fields)), 0.95, said, evidence);
+  return found(context, Value(std::move(fields)), 0.95, said, evidence, kNothingMore);
 }
 
 }  // namespace gexp::infer

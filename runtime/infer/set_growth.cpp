@@ -5,7 +5,7 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "runtime/infer/column.h"
+#include "runtime/infer/record_functions.h"
 #include "runtime/infer/infer.h"
 #include "runtime/infer/statistics.h"
 
@@ -31,11 +31,11 @@ constexpr double kAlways = 0.9;     // share of laps in which a line misses that
 
 }  // namespace
 
-bool Silence::proves_more() const { return static_cast<double>(hidden) > std::max(1.0, allowed * static_cast<double>(all)); }
+bool SilentLaps::proves_more() const { return static_cast<double>(hidden) > std::max(1.0, allowed * static_cast<double>(all)); }
 
-Result<Growth> read_growth(const Context& context, std::int64_t line_bytes, const MissRange& border) {
+Result<SetGrowth> read_set_growth(const Context& context, std::int64_t line_bytes, const MissRange& border) {
   const auto* data = argument(context);
-  Growth growth;
+  SetGrowth growth;
   std::map<double, std::vector<std::size_t>> points;
   for (std::size_t i = 0; i < context.table.points.size(); ++i) {
     const auto& point = context.table.points[i];
@@ -92,23 +92,36 @@ Result<Growth> read_growth(const Context& context, std::int64_t line_bytes, cons
   return growth;
 }
 
-Silence silence(const Growth& growth, double onset, const std::vector<std::size_t>& lines, const std::vector<std::size_t>& more) {
-  Silence seen;
-  seen.allowed = growth.filtered ? kFiltered : kHidden;
+namespace {
+
+using Lap = std::vector<bool>;  ///< by line: whether it seemed to miss
+
+/// The laps from an onset on in which none of these lines missed; `all`: how many laps there are.
+std::vector<const Lap*> laps_without(const SetGrowth& growth, double onset, const std::vector<std::size_t>& lines, std::size_t& all) {
+  std::vector<const Lap*> silent;
   for (auto level = growth.levels.find(onset); level != growth.levels.end(); ++level) {
     for (const auto& lap : level->second.laps) {
-      const auto misses = [&](std::size_t line) { return line < lap.size() && lap[line]; };
-      ++seen.all;
-      if (std::none_of(lines.begin(), lines.end(), misses) && std::none_of(more.begin(), more.end(), misses)) ++seen.hidden;
+      ++all;
+      if (std::none_of(lines.begin(), lines.end(), [&](std::size_t line) { return line < lap.size() && lap[line]; })) silent.push_back(&lap);
     }
   }
-  return seen;
+  return silent;
+}
+
+SilentLaps summary(const SetGrowth& growth, std::size_t all, std::size_t hidden) { return {all, hidden, growth.filtered ? kFiltered : kHidden}; }
+
+}  // namespace
+
+SilentLaps silent_laps(const SetGrowth& growth, double onset, const std::vector<std::size_t>& lines) {
+  std::size_t all = 0;
+  const auto silent = laps_without(growth, onset, lines, all);
+  return summary(growth, all, silent.size());
 }
 
 namespace {
 
 /// Lines that began to miss at one level and cannot be the better part of a set that overflowed just then.
-bool no_set_of_its_own(const Growth& growth, const Group& group) {
+bool no_set_of_its_own(const SetGrowth& growth, const LineSet& group) {
   const auto& level = growth.levels.at(group.onset);
   const double laps = static_cast<double>(level.laps.size()), visits = static_cast<double>(level.walked);
   const auto silent = std::count_if(level.laps.begin(), level.laps.end(), [&](const auto& lap) { return std::none_of(group.lines.begin(), group.lines.end(), [&](auto line) { return lap[line]; }); });
@@ -124,7 +137,7 @@ struct Candidate {
 };
 
 /// Lines that began to miss after a group's onset, and not because they were added.
-std::vector<Candidate> candidates_for(const Growth& growth, const std::vector<Group>& groups, const std::vector<std::size_t>& late, const Group& lacking) {
+std::vector<Candidate> candidates_for(const SetGrowth& growth, const std::vector<LineSet>& groups, const std::vector<std::size_t>& late, const LineSet& lacking) {
   std::vector<Candidate> all;
   for (std::size_t at = 0; at < late.size(); ++at) all.push_back({groups.size(), at, late[at]});
   for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -139,37 +152,43 @@ std::vector<Candidate> candidates_for(const Growth& growth, const std::vector<Gr
 
 /// Gives the groups that lack a member the line that missed in just the laps in which no other of their lines did: a late one, or
 /// one that was seen first when another set overflowed and was counted there.
-void complete(const Growth& growth, std::vector<Group>& groups, std::vector<std::size_t>& late) {
+void complete(const SetGrowth& growth, std::vector<LineSet>& groups, std::vector<std::size_t>& late) {
   for (auto& group : groups) {
-    for (auto lack = silence(growth, group.onset, group.lines); lack.proves_more();) {
+    std::size_t all = 0;
+    auto silent = laps_without(growth, group.onset, group.lines, all);
+    while (summary(growth, all, silent.size()).proves_more()) {
+      // By candidate: the silent laps in which it did not miss either.
       std::vector<std::pair<std::size_t, Candidate>> left;
-      for (const auto& candidate : candidates_for(growth, groups, late, group)) left.emplace_back(silence(growth, group.onset, group.lines, {candidate.line}).hidden, candidate);
+      for (const auto& candidate : candidates_for(growth, groups, late, group)) {
+        const auto still = std::count_if(silent.begin(), silent.end(), [&](const Lap* lap) { return candidate.line >= lap->size() || !(*lap)[candidate.line]; });
+        left.emplace_back(static_cast<std::size_t>(still), candidate);
+      }
       const auto fewer = [](const auto& a, const auto& b) { return a.first < b.first; };
       std::sort(left.begin(), left.end(), fewer);
       // One that explains half of the silence; another that does as well leaves it open which.
-      if (left.empty() || 2 * left[0].first > lack.hidden || (left.size() > 1 && left[1].first == left[0].first)) break;
+      if (left.empty() || 2 * left[0].first > silent.size() || (left.size() > 1 && left[1].first == left[0].first)) break;
       const auto& best = left[0].second;
       auto& from = best.group == groups.size() ? late : groups[best.group].lines;
       from.erase(from.begin() + static_cast<std::ptrdiff_t>(best.at));
       group.lines.push_back(best.line);
-      lack.hidden = left[0].first;
+      std::erase_if(silent, [&](const Lap* lap) { return best.line < lap->size() && (*lap)[best.line]; });
     }
   }
 }
 
 /// Whether some line of the group missed in less than half of a level's laps: then another may not have been seen.
-bool misses_rarely(const Level& level, const Group& group) {
+bool misses_rarely(const GrowthLevel& level, const LineSet& group) {
   return std::any_of(group.lines.begin(), group.lines.end(), [&](auto line) { return 2 * level.misses[line] < level.walked; });
 }
 
 /// Whether a line of the group may not have been seen to miss: where all its lines miss in every lap, none is lacking.
-bool may_lack(const Growth& growth, const Group& group) {
+bool may_lack(const SetGrowth& growth, const LineSet& group) {
   return std::any_of(growth.levels.find(group.onset), growth.levels.end(), [&](const auto& level) { return misses_rarely(level.second, group); });
 }
 
 /// Whether a line of the group, which overflows from its onset on, may not have been seen to miss before `until`, if it misses at no
 /// fewer points than the group's other lines do.
-bool may_be_unseen(const Growth& growth, const Group& group, double until) {
+bool may_be_unseen(const SetGrowth& growth, const LineSet& group, double until) {
   double points = 0;
   std::vector<double> missed(group.lines.size());
   for (auto level = growth.levels.find(group.onset); level != growth.levels.end() && level->first < until; ++level) {
@@ -181,15 +200,15 @@ bool may_be_unseen(const Growth& growth, const Group& group, double until) {
 }
 
 /// Lines that missed far less than those they began with are none of them: what a launch does besides its walk took their place once.
-void drop_accidents(const Level& level, std::vector<std::size_t>& lines) {
+void drop_accidents(const GrowthLevel& level, std::vector<std::size_t>& lines) {
   std::vector<double> counts;
   for (const auto line : lines) counts.push_back(static_cast<double>(level.misses[line]));
   const double few = lines.size() < kEnoughToCompare ? 0 : kAccident * median(std::move(counts));
   std::erase_if(lines, [&](auto line) { return static_cast<double>(level.misses[line]) < few; });
 }
 
-std::vector<Labelled> labels_of(const Growth& growth, const std::vector<Group>& groups) {
-  std::vector<Labelled> labelled;
+std::vector<LabelledLine> labels_of(const SetGrowth& growth, const std::vector<LineSet>& groups) {
+  std::vector<LabelledLine> labelled;
   for (std::size_t set = 0; set < groups.size(); ++set) {
     for (const auto line : groups[set].lines) labelled.push_back({growth.number[line], set});
   }
@@ -198,15 +217,15 @@ std::vector<Labelled> labels_of(const Growth& growth, const std::vector<Group>& 
 
 }  // namespace
 
-Groups group_lines(const Growth& growth, const std::map<double, std::size_t>& enough) {
+LineSets find_line_sets(const SetGrowth& growth, const std::map<double, std::size_t>& enough) {
   const auto& levels = growth.levels;
-  std::vector<Group> groups;
+  std::vector<LineSet> groups;
   std::vector<std::size_t> late;  // lines that were there before, and began to miss with no line added to them
   std::vector<bool> assigned(growth.number.size());
   for (auto level = std::next(levels.begin()); level != levels.end(); ++level) {
     const auto before = std::prev(level)->second.present;
     const auto enough_here = enough.at(level->first);
-    Group begin{level->first, {}};
+    LineSet begin{level->first, {}};
     for (std::size_t line = 0; line < level->second.present; ++line) {
       if (level->second.misses[line] >= enough_here && !assigned[line]) begin.lines.push_back(line);
     }
@@ -224,13 +243,13 @@ Groups group_lines(const Growth& growth, const std::map<double, std::size_t>& en
   return {std::move(groups), std::move(late)};
 }
 
-SetIndex index_of(const Growth& growth, const std::vector<Group>& groups, std::int64_t line_bytes) {
+SetIndex index_of(const SetGrowth& growth, const std::vector<LineSet>& groups, std::int64_t line_bytes) {
   return find_set_index(labels_of(growth, groups), groups.size(), line_bytes);
 }
 
-void settle_by_function(const Growth& growth, Groups& groups, std::int64_t line_bytes) {
+void assign_by_index_function(const SetGrowth& growth, LineSets& groups, std::int64_t line_bytes) {
   auto& sets = groups.sets;
-  if (sets.empty() || (groups.late.empty() && index_of(growth, sets, line_bytes).is_borne_out())) return;
+  if (sets.empty() || (groups.late.empty() && index_of(growth, sets, line_bytes).is_significant())) return;
   const auto labelled = labels_of(growth, sets);
   const auto all = labelled.size() + groups.late.size();
   const auto may_move = sets.size() == 1 ? all : static_cast<std::size_t>(kMoved * static_cast<double>(all));
@@ -244,7 +263,7 @@ void settle_by_function(const Growth& growth, Groups& groups, std::int64_t line_
     if (set_of.size() != sets.size()) continue;
     std::vector<bool> lacking;
     for (const auto& set : sets) lacking.push_back(may_lack(growth, set));
-    Groups moved;
+    LineSets moved;
     for (const auto& set : sets) moved.sets.push_back({set.onset, {}});
     std::size_t moves = groups.late.size();
     bool possible = true;
@@ -267,7 +286,7 @@ void settle_by_function(const Growth& growth, Groups& groups, std::int64_t line_
   }
 }
 
-bool settle_sizes(const Growth& growth, std::vector<Group>& groups, std::int64_t line_bytes) {
+bool resolve_sizes(const SetGrowth& growth, std::vector<LineSet>& groups, std::int64_t line_bytes) {
   std::size_t total = 0;
   for (const auto& group : groups) total += group.lines.size();
   if (total % groups.size() != 0) return true;
@@ -281,30 +300,30 @@ bool settle_sizes(const Growth& growth, std::vector<Group>& groups, std::int64_t
   }
   if (more.size() != 1 || fewer.size() != 1) return true;
   // Of many sets one that is larger by one and one that is smaller by one are hardly built so, however it came about.
-  const bool odd = groups.size() > kManySets && !index_of(growth, groups, line_bytes).is_borne_out();
+  const bool odd = groups.size() > kManySets && !index_of(growth, groups, line_bytes).is_significant();
   if (groups[fewer[0]].onset >= groups[more[0]].onset || !may_be_unseen(growth, groups[fewer[0]], groups[more[0]].onset)) return !odd;
   for (std::size_t at = 0; at < groups[more[0]].lines.size(); ++at) {
     auto moved = groups;
     auto& from = moved[more[0]].lines;
     moved[fewer[0]].lines.push_back(from[at]);
     from.erase(from.begin() + static_cast<std::ptrdiff_t>(at));
-    if (!index_of(growth, moved, line_bytes).is_borne_out()) continue;
+    if (!index_of(growth, moved, line_bytes).is_significant()) continue;
     groups = std::move(moved);
     return true;
   }
   return !misses_rarely(growth.levels.at(groups[fewer[0]].onset), groups[fewer[0]]);
 }
 
-void settle_pairs(const Growth& growth, Groups& groups, std::int64_t line_bytes) {
-  if (!groups.late.empty() || index_of(growth, groups.sets, line_bytes).is_borne_out()) return;
-  Groups without;
+void resolve_pairs(const SetGrowth& growth, LineSets& groups, std::int64_t line_bytes) {
+  if (!groups.late.empty() || index_of(growth, groups.sets, line_bytes).is_significant()) return;
+  LineSets without;
   for (const auto& set : groups.sets) {
     if (set.lines.size() > 2) without.sets.push_back(set);
     else without.late.insert(without.late.end(), set.lines.begin(), set.lines.end());
   }
   if (without.late.empty() || without.sets.empty()) return;
-  settle_by_function(growth, without, line_bytes);
-  if (without.late.empty() && index_of(growth, without.sets, line_bytes).is_borne_out()) groups = std::move(without);
+  assign_by_index_function(growth, without, line_bytes);
+  if (without.late.empty() && index_of(growth, without.sets, line_bytes).is_significant()) groups = std::move(without);
 }
 
 }  // namespace gexp::infer

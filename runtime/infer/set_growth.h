@@ -11,7 +11,7 @@
 /// Lines that are added one by one to a footprint that fits, and which lines then begin to miss together.
 namespace gexp::infer {
 
-struct Level {                            ///< all points with one value of `extra`
+struct GrowthLevel {                            ///< all points with one value of `extra`
   std::size_t present = 0;                ///< lines, those with the lowest indices
   std::size_t accesses = 0;               ///< of all of them
   std::size_t walked = 0;                 ///< laps, those that two launches share too
@@ -23,48 +23,48 @@ struct Level {                            ///< all points with one value of `ext
 };
 
 /// Lines have indices in the order in which they were added.
-struct Growth {
-  std::map<double, Level> levels;
+struct SetGrowth {
+  std::map<double, GrowthLevel> levels;
   std::vector<std::int64_t> number;  ///< of a line: its address in lines
   std::vector<std::int64_t> offset;  ///< of a line: the lowest one visited
   bool filtered = false;             ///< another level lies before the one that overflows, and may hold the line that is absent
 };
-Result<Growth> read_growth(const Context& context, std::int64_t line_bytes, const MissRange& border);
+Result<SetGrowth> read_set_growth(const Context& context, std::int64_t line_bytes, const MissRange& border);
 
 /// What began to miss at one level: a set, all its lines at the onset, the added one included.
-struct Group {
+struct LineSet {
   double onset = 0;
   std::vector<std::size_t> lines;
 };
 
-struct Groups {
-  std::vector<Group> sets;
+struct LineSets {
+  std::vector<LineSet> sets;
   std::vector<std::size_t> late;  ///< lines that began to miss with no line added to them, and found no set
 };
 /// `enough(level)`: misses of a line that are no accident there.
-Groups group_lines(const Growth& growth, const std::map<double, std::size_t>& enough);
+LineSets find_line_sets(const SetGrowth& growth, const std::map<double, std::size_t>& enough);
 
 /// Laps from an onset on, and those of them in which none of a set's known lines missed.
-struct Silence {
+struct SilentLaps {
   std::size_t all = 0, hidden = 0;
   double allowed = 0;  ///< share
   [[nodiscard]] bool proves_more() const;
 };
-Silence silence(const Growth& growth, double onset, const std::vector<std::size_t>& lines, const std::vector<std::size_t>& more = {});
+SilentLaps silent_laps(const SetGrowth& growth, double onset, const std::vector<std::size_t>& lines);
 
 /// Where a simple function of the address chooses the sets of almost all lines, the others, late ones too, were seen to miss only once
 /// another set overflowed: they go where it puts them, if that set overflowed before.
-void settle_by_function(const Growth& growth, Groups& groups, std::int64_t line_bytes);
+void assign_by_index_function(const SetGrowth& growth, LineSets& groups, std::int64_t line_bytes);
 
 /// A line that was seen to miss late looks, with the one that was added just then, like a set of one way: not where a simple function
 /// puts both elsewhere, and explains all sets then.
-void settle_pairs(const Growth& growth, Groups& groups, std::int64_t line_bytes);
+void resolve_pairs(const SetGrowth& growth, LineSets& groups, std::int64_t line_bytes);
 
-SetIndex index_of(const Growth& growth, const std::vector<Group>& groups, std::int64_t line_bytes);
+SetIndex index_of(const SetGrowth& growth, const std::vector<LineSet>& groups, std::int64_t line_bytes);
 
 /// Sets that are equal but for a line too many in one and too few in another that overflowed before: the line may have been seen
 /// first when the later one overflowed. If sets of one size follow a simple function of the address, which all other lines
 /// confirm, it was. Of many sets without a function such a pair stays open. True: nothing is left open; the groups may have changed.
-bool settle_sizes(const Growth& growth, std::vector<Group>& groups, std::int64_t line_bytes);
+bool resolve_sizes(const SetGrowth& growth, std::vector<LineSet>& groups, std::int64_t line_bytes);
 
 }  // namespace gexp::infer

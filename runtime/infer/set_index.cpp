@@ -66,7 +66,7 @@ std::vector<Mask> annihilators(const Basis& space, int low, int high) {
   return found;
 }
 
-std::int64_t furthest(const std::vector<Labelled>& lines) {
+std::int64_t furthest(const std::vector<LabelledLine>& lines) {
   std::int64_t most = 0;
   for (const auto& line : lines) most = std::max(most, line.line);
   return most;
@@ -76,14 +76,14 @@ std::int64_t furthest(const std::vector<Labelled>& lines) {
 struct Bits {
   int low, high;  ///< both included
 };
-std::optional<Bits> choosing_bits(const std::vector<Labelled>& lines, std::size_t sets, Mask line_bytes) {
+std::optional<Bits> choosing_bits(const std::vector<LabelledLine>& lines, std::size_t sets, Mask line_bytes) {
   if (!std::has_single_bit(sets) || !std::has_single_bit(line_bytes)) return std::nullopt;
   const int low = std::countr_zero(line_bytes);
   return Bits{low, low + static_cast<int>(std::bit_width(static_cast<Mask>(furthest(lines)))) - 1};
 }
 
 /// Blocks of lines, in lines, whose residue may be the set.
-std::vector<std::int64_t> blocks(const std::vector<Labelled>& lines, std::size_t sets) {
+std::vector<std::int64_t> blocks(const std::vector<LabelledLine>& lines, std::size_t sets) {
   std::vector<std::int64_t> all;
   for (std::int64_t block = 1; block <= 64 && block * static_cast<std::int64_t>(sets) <= furthest(lines); block *= 2) all.push_back(block);
   return all;
@@ -94,7 +94,7 @@ SetKey residue(std::int64_t block, std::size_t sets) {
 }
 
 /// Whether key(line) and label determine each other.
-template <class Key> bool explains(const std::vector<Labelled>& lines, Key key) {
+template <class Key> bool explains(const std::vector<LabelledLine>& lines, Key key) {
   std::map<std::uint64_t, std::size_t> label_of;
   std::map<std::size_t, std::uint64_t> key_of;
   for (const auto& line : lines) {
@@ -106,7 +106,7 @@ template <class Key> bool explains(const std::vector<Labelled>& lines, Key key) 
 }
 
 /// Share of the lines that have the commonest parity of their set; 0 where it is the same in all sets, and tells none apart.
-double agreement(const std::vector<Labelled>& lines, Mask function, Mask line_bytes) {
+double agreement(const std::vector<LabelledLine>& lines, Mask function, Mask line_bytes) {
   std::map<std::size_t, std::array<double, 2>> by_set;
   for (const auto& line : lines) ++by_set[line.set][std::popcount(function & (static_cast<Mask>(line.line) * line_bytes)) & 1];
   double common = 0;
@@ -116,7 +116,7 @@ double agreement(const std::vector<Labelled>& lines, Mask function, Mask line_by
 }
 
 /// As many independent functions, of the fewest bits, as choose among so many sets; fewer where almost none explain the lines.
-std::vector<Mask> almost_linear(const std::vector<Labelled>& lines, std::size_t wanted, int low, int high, Mask line_bytes) {
+std::vector<Mask> almost_linear(const std::vector<LabelledLine>& lines, std::size_t wanted, int low, int high, Mask line_bytes) {
   std::vector<Mask> masks;
   for (int a = low; a <= high; ++a) masks.push_back(Mask{1} << a);
   const auto singles = masks.size();
@@ -144,7 +144,7 @@ struct OneSetBlocks {
   int bits = 0;
   std::size_t count = 0;
 };
-OneSetBlocks blocks_of_one_set(const std::vector<Labelled>& lines) {
+OneSetBlocks blocks_of_one_set(const std::vector<LabelledLine>& lines) {
   OneSetBlocks blocks;
   for (int bits = 0; bits < 32; ++bits) {
     std::map<std::int64_t, std::size_t> set_of;
@@ -163,7 +163,7 @@ double fits_by_chance(double functions, std::size_t blocks, std::size_t sets) {
 
 }  // namespace
 
-bool SetIndex::is_borne_out() const { return mapping != "not bit-defined" && by_chance <= kFitByChance; }
+bool SetIndex::is_significant() const { return mapping != "not bit-defined" && by_chance <= kFitByChance; }
 
 std::uint64_t set_number(const std::vector<std::uint64_t>& functions, std::uint64_t address) {
   std::uint64_t set = 0;
@@ -171,7 +171,7 @@ std::uint64_t set_number(const std::vector<std::uint64_t>& functions, std::uint6
   return set;
 }
 
-std::vector<SetKey> almost_explaining(const std::vector<Labelled>& lines, std::size_t sets, std::int64_t line_bytes) {
+std::vector<SetKey> almost_explaining(const std::vector<LabelledLine>& lines, std::size_t sets, std::int64_t line_bytes) {
   if (sets <= 1) return {[](std::int64_t) { return 0; }};
   std::vector<SetKey> keys;
   const auto bytes = static_cast<Mask>(line_bytes);
@@ -184,7 +184,7 @@ std::vector<SetKey> almost_explaining(const std::vector<Labelled>& lines, std::s
   return keys;
 }
 
-SetIndex find_set_index(const std::vector<Labelled>& lines, std::size_t sets, std::int64_t line_bytes) {
+SetIndex find_set_index(const std::vector<LabelledLine>& lines, std::size_t sets, std::int64_t line_bytes) {
   SetIndex index;
   if (sets <= 1) {
     index.mapping = "one set";

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "runtime/infer/analysis.h"
-#include "runtime/infer/column.h"
+#include "runtime/infer/record_functions.h"
 #include "runtime/infer/spikes.h"
 #include "runtime/infer/statistics.h"
 
@@ -37,9 +37,9 @@ double beside(const std::vector<double>& changes, std::size_t i, double large) {
 
 }  // namespace
 
-std::vector<Group> groups_of(const Context& context, const Curve& curve, const compiler::Formula& over) {
+std::vector<CurveSeries> series_of(const Context& context, const Curve& curve, const compiler::Formula& over) {
   const auto read = compiler::free_names(over);
-  std::vector<Group> groups;
+  std::vector<CurveSeries> groups;
   std::map<std::string, std::size_t> known;  // by what they have in common
   for (const auto& sample : curve.samples) {
     Fields at;
@@ -61,7 +61,7 @@ std::vector<Group> groups_of(const Context& context, const Curve& curve, const c
 Jumps jumps_of(const std::vector<Curve::Sample>& samples) {
   Jumps jumps;
   const auto n = samples.size();
-  if (n < kFewestPoints) return jumps;
+  if (n < kFewestCurvePoints) return jumps;
   std::vector<double> logs;
   for (const auto& sample : samples) logs.push_back(sample.y > 0 ? std::log(sample.y) : 0);
   std::vector<double> changes;
@@ -73,7 +73,7 @@ Jumps jumps_of(const std::vector<Curve::Sample>& samples) {
   const auto level = [&](std::size_t begin, std::size_t end) {
     return median({logs.begin() + static_cast<std::ptrdiff_t>(begin), logs.begin() + static_cast<std::ptrdiff_t>(end)});
   };
-  for (std::size_t i = 0; i + kUnseen < n; ++i) {
+  for (std::size_t i = 0; i + kPointsAfterJump < n; ++i) {
     if (changes[i] - usual <= jumps.least || changes[i] <= kStandsOut * beside(changes, i, usual + jumps.least)) continue;
     // One point that sticks out goes up and comes down again: the levels on both sides must differ, too.
     if (level(i + 1, std::min(n, i + 1 + kBeside)) - level(i + 1 - std::min(i + 1, kBeside), i + 1) <= jumps.least / 2) continue;
@@ -95,8 +95,8 @@ Finding spikes(const Context& context) {
   List list;
   std::string evidence;
   std::size_t curves = 0;
-  for (const auto& group : groups_of(context, *samples, *data->over)) {
-    if (group.samples.size() < kFewestPoints) continue;
+  for (const auto& group : series_of(context, *samples, *data->over)) {
+    if (group.samples.size() < kFewestCurvePoints) continue;
     ++curves;
     for (const auto i : jumps_of(group.samples).before) {
       Fields spike = group.at;
@@ -107,9 +107,9 @@ Finding spikes(const Context& context) {
       list.emplace_back(std::move(spike));
     }
   }
-  if (curves == 0) return undetermined(context, fmt::format("a curve needs {} points", kFewestPoints));
+  if (curves == 0) return undetermined(context, fmt::format("a curve needs {} points", kFewestCurvePoints));
   const auto number = list.size();
-  return found(context, Value(std::move(list)), 0.95, fmt::format("{} jumps in {} curves, each above {} times the usual change and {} % of the time before it", number, curves, kJump, 100 * kLeast), evidence);
+  return found(context, Value(std::move(list)), 0.95, fmt::format("{} jumps in {} curves, each above {} times the usual change and {} % of the time before it", number, curves, kJump, 100 * kLeast), evidence, kNothingMore);
 }
 
 Finding common_limit(const Context& context) {
@@ -151,7 +151,8 @@ Finding common_limit(const Context& context) {
   }
   if (seen.empty()) return undetermined(context, "no curve jumps: the limit is above what was asked for, or there is none");
   if (low >= high) return undetermined(context, fmt::format("the curves do not agree on one limit ({})", evidence));
-  auto finding = found(context, Value(low, dimension), seen.size() > 1 ? 0.95 : 0.8, fmt::format("{} curves jump where this is passed, and nowhere before", seen.size()), evidence);
+  auto finding = found(context, Value(low, dimension), seen.size() > 1 ? 0.95 : 0.8, fmt::format("{} curves jump where this is passed, and nowhere before", seen.size()), evidence,
+                       seen.size() > 1 ? kNothingMore : "another curve that jumps");
   finding.interval = {low, high - 1};
   return finding;
 }

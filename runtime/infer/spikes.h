@@ -8,16 +8,16 @@
 /// Curves of one table and where they jump: what `spikes` lists and `outstanding` explains.
 namespace gexp::infer {
 
-constexpr std::size_t kFewestPoints = 8;  ///< of a curve in which a jump can be told from what is usual
+constexpr std::size_t kFewestCurvePoints = 8;  ///< of a curve in which a jump can be told from what is usual
 
-constexpr std::size_t kUnseen = 3;        ///< points that a jump needs after it: fewer do not show that the curve stays up
+constexpr std::size_t kPointsAfterJump = 3;        ///< points that a jump needs after it: fewer do not show that the curve stays up
 
 /// Points that differ only in what `over` reads, in its order.
-struct Group {
+struct CurveSeries {
   Fields at;  ///< the other sweeps
   std::vector<Curve::Sample> samples;
 };
-std::vector<Group> groups_of(const Context& context, const Curve& curve, const compiler::Formula& over);
+std::vector<CurveSeries> series_of(const Context& context, const Curve& curve, const compiler::Formula& over);
 
 struct Jumps {
   std::vector<std::size_t> before;  ///< index of the last sample before each jump; neighbouring jumps are one

@@ -20,7 +20,7 @@ Finding step_width(const Context& context) {
   const auto samples = curve(context);
   if (!samples) return undetermined(context, samples.error().message);
   const auto& points = samples->samples;
-  if (points.size() < 4) return undetermined(context, "a staircase needs more points");
+  if (points.size() < 4) return undetermined(context, fmt::format("a staircase needs 4 points or more, and there are {}", points.size()));
   // A staircase never falls: by as much as the curve does fall, it may also rise without a step.
   double noise = 0;
   for (std::size_t i = 1; i < points.size(); ++i) noise = std::max(noise, points[i - 1].y - points[i].y);
@@ -28,7 +28,12 @@ Finding step_width(const Context& context) {
   for (std::size_t i = 1; i < points.size(); ++i) {
     if (points[i].y - points[i - 1].y > std::max(0.5, 2 * noise)) rises.push_back(points[i].x);
   }
-  if (rises.size() < 2) return undetermined(context, fmt::format("the curve rises {}: two rises or more show a width; a longer sweep would decide", rises.empty() ? "nowhere" : "once"));
+  if (rises.size() < 2) {
+    const char* times = rises.empty() ? "nowhere" : "once";
+    if (points.back().y < points.front().y) return undetermined(context, fmt::format("the curve falls as x grows and rises {}: a width shows on a rising staircase, as a count of what is touched is", times));
+    if (2 * noise > 0.5) return undetermined(context, fmt::format("the curve rises {} by more than twice what it falls between neighbours, {:g}: noise hides its steps; more repetitions would decide", times, noise));
+    return undetermined(context, fmt::format("the curve rises {}: two rises or more show a width; a longer sweep would decide", times));
+  }
   std::vector<double> widths;
   for (std::size_t i = 1; i < rises.size(); ++i) widths.push_back(rises[i] - rises[i - 1]);
   std::sort(widths.begin(), widths.end());

@@ -72,7 +72,7 @@ bool ClockWatch::steady_now() const {
   return !now || now->slowed.empty();
 }
 
-bool ClockWatch::settle() const {
+bool ClockWatch::wait_until_steady() const {
   const auto start = clock_();
   while (!steady_now()) {
     if (clock_() - start > kSettle) return false;

@@ -32,7 +32,7 @@ class ClockWatch {
 
   [[nodiscard]] bool steady_now() const;
   /// Waits up to two seconds until nothing holds the clocks down. False: something still does.
-  [[nodiscard]] bool settle() const;
+  [[nodiscard]] bool wait_until_steady() const;
 
  private:
   struct Sample {

@@ -25,7 +25,7 @@ constexpr std::size_t kBatch = 4096;  // points that are listed before they are 
 // round of refining.
 class Visit {
  public:
-  Visit(const compiler::Stage& stage, const Measure& measure) : stage_(stage), measure_(measure) {}
+  Visit(const compiler::Stage& stage, const PointMeasurer& measure) : stage_(stage), measure_(measure) {}
 
   Result<bool> all(const Names& names) {
     for (;;) {
@@ -33,7 +33,7 @@ class Visit {
       auto more = finish(sweep(0, {}, names));
       if (!more || !*more) return more;
       if (known_.size() == before) return true;
-      auto settled = measure_.settle();
+      auto settled = measure_.converge();
       if (!settled || !*settled || !decided_from(0)) return settled;
       visited_.clear();
     }
@@ -251,7 +251,7 @@ class Visit {
   }
 
   const compiler::Stage& stage_;
-  const Measure& measure_;
+  const PointMeasurer& measure_;
   std::unordered_set<std::string> known_;  // what was measured, in this round or before
   std::vector<Coordinates> visited_;  // in this round, in order
   std::vector<Coordinates> batch_;
@@ -264,7 +264,7 @@ class Visit {
 
 }  // namespace
 
-Result<bool> visit_points(const compiler::Stage& stage, const compiler::Scope& scope, const Measure& measure) {
+Result<bool> visit_points(const compiler::Stage& stage, const compiler::Scope& scope, const PointMeasurer& measure) {
   if (const auto count = compiler::count_points(stage, scope)) {  // its mistakes are told where they matter
     if (auto accepted = compiler::accept_points(stage, *count); !accepted) return accepted.error();
   }

@@ -20,19 +20,19 @@ struct Batch {
 };
 
 /// What the scheduler asks of whoever measures.
-struct Measure {
+struct PointMeasurer {
   /// False: stop everything (interrupted, out of time). Points that a `skip` leaves out count as measured.
   std::function<Result<bool>(const Batch&)> points;
   /// A condition or a value at a measured point (`until`, `refine … on`); unknown where the point was skipped.
   std::function<Result<Value>(const compiler::Formula&, const compiler::Coordinates&)> value;
   /// Repeats what was measured as often as the stage asks, so that its values are what they will stay. False: stop everything.
-  std::function<Result<bool>()> settle;
+  std::function<Result<bool>()> converge;
 };
 
 /// Visits a stage's points: sweeps outermost first, `until` ends a sweep early, then `refine` bisects the gaps across which
 /// its condition changes, or its value by more than 2 %, down to its width. What records decided is decided anew once they are settled,
 /// until no new point is wanted: a sweep that ended, or was not refined, by what few repetitions seemed to show goes on. False when a
 /// point said stop. Which points are visited, and in which order, follows from their records alone.
-Result<bool> visit_points(const compiler::Stage& stage, const compiler::Scope& scope, const Measure& measure);
+Result<bool> visit_points(const compiler::Stage& stage, const compiler::Scope& scope, const PointMeasurer& measure);
 
 }  // namespace gexp::measure

@@ -33,9 +33,9 @@ constexpr const char* kBegin = "begin";
 void answer_questions(const compiler::Stage& stage, const records::Table& table, Names& scope, std::vector<infer::Finding>& findings) {
   Fields fields;
   Names inner(&scope);  // with the stage's findings so far: common_limit reads spikes
-  const infer::Reading reading(table);
+  const infer::PreparedRecords prepared(table);
   for (const auto& question : stage.finds) {
-    auto finding = infer::answer(question, reading, stage, inner);
+    auto finding = infer::answer(question, prepared, stage, inner);
     const auto name = question.id.substr(stage.name.size() + 1);
     fields[name] = finding.value;
     inner.set(name, finding.value);

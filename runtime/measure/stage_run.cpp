@@ -45,7 +45,7 @@ StageRun::StageRun(const RunContext& run, const compiler::Stage& stage, const co
 }
 
 Result<bool> StageRun::run() {
-  const Measure how{[this](const Batch& batch) { return measure(batch); },
+  const PointMeasurer how{[this](const Batch& batch) { return measure(batch); },
                     [this](const compiler::Formula& condition, const Coordinates& at) { return value_at(condition, at); },
                     [this]() -> Result<bool> {
                       auto steady = measure_unsteady_again();
@@ -88,7 +88,7 @@ double StageRun::launch_limit() const { return std::min(launch_limit_.load(), st
 
 void StageRun::tell(const Coordinates& at) {
   const std::lock_guard lock(telling_);
-  run_.progress.point(records::place(at), told_++);
+  run_.progress.point(records::coordinates_text(at), told_++);
 }
 
 /// The least repetitions of a point.
@@ -249,7 +249,7 @@ Result<bool> StageRun::measure_unsteady_again() {
   const auto before = clocks_->range();
   const auto slowed = clocks_->slowed_by();
   // What holds most points down is how the device does under this load: to measure them again would give the same.
-  if (2 * unsteady.size() > result_.table.points.size() || !clocks_->settle()) {
+  if (2 * unsteady.size() > result_.table.points.size() || !clocks_->wait_until_steady()) {
     result_.clocks = fmt::format("{} of {} points were measured while the clocks were held down ({}): they stand as they are", unsteady_.size(),
                                  result_.table.points.size(), slowed);
     return true;

@@ -5,16 +5,16 @@
 
 namespace gexp::records {
 
-std::string place(const std::vector<std::pair<std::string, Value>>& at) {
+std::string coordinates_text(const std::vector<std::pair<std::string, Value>>& at) {
   std::string text;
   for (const auto& [name, value] : at) text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, show(value));
   return text;
 }
 
-std::string place(const Table& table, const Point& point) {
+std::string coordinates_text(const Table& table, const Point& point) {
   std::vector<std::pair<std::string, Value>> at;
   for (const auto& column : table.columns) at.emplace_back(column, point.at.at(column));
-  return place(at);
+  return coordinates_text(at);
 }
 
 }  // namespace gexp::records

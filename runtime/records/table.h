@@ -50,7 +50,7 @@ struct Table {
 };
 
 /// Coordinates as a reader would write them: "n = 64 KiB, k = 2"; empty for the only point of a stage without sweeps.
-std::string place(const std::vector<std::pair<std::string, Value>>& at);
-std::string place(const Table& table, const Point& point);
+std::string coordinates_text(const std::vector<std::pair<std::string, Value>>& at);
+std::string coordinates_text(const Table& table, const Point& point);
 
 }  // namespace gexp::records

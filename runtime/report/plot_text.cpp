@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 namespace gexp::report {
@@ -17,7 +18,8 @@ using result::Figure;
 using result::Series;
 
 constexpr std::size_t kRows = 12, kMostColumns = 100, kLeastColumns = 16;
-constexpr std::array kColours = {34, 33, 32, 35, 36, 31};  // of a terminal, by series in turn
+/// Of a terminal, by series: its own six, which follow the reader's theme, then of its 256 those that stay apart on light and dark.
+constexpr std::array<std::string_view, 16> kColours = {"34", "33", "32", "35", "36", "31", "38;5;208", "38;5;99", "38;5;205", "38;5;37", "38;5;142", "38;5;173", "38;5;68", "38;5;127", "38;5;245", "38;5;71"};
 
 /// An axis with its ends: where between them a value lies, 0..1.
 struct Scale {

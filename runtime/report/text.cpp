@@ -132,7 +132,7 @@ std::vector<std::string> others_of(const RunResult& result) {
 
 /// The stage's only point has no coordinates.
 std::string place_text(const records::Table& table, const records::Point& point) {
-  const auto where = records::place(table, point);
+  const auto where = records::coordinates_text(table, point);
   return where.empty() ? "of the stage" : where;
 }
 

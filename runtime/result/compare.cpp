@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "runtime/infer/infer.h"
@@ -39,36 +41,75 @@ std::size_t repetitions(const StageResult* records) {
   return least;
 }
 
-/// What a finding is by each repetition alone; empty where one does not answer.
-std::vector<Value> asked_again(const Side& side, const std::string& id) {
-  const auto* stage = stage_of(side.program, id);
-  const auto* records = records_of(side.result, stage);
-  const auto runs = repetitions(records);
-  if (runs < 2) return {};
-  const auto asked = std::find_if(stage->finds.begin(), stage->finds.end(), [&](const auto& question) { return question.id == id; });
-  const auto outer = scope_of(side.program, *records);
-  if (asked == stage->finds.end() || !outer) return {};
-  auto question = *asked;
-  question.need = 0;
-  compiler::Names scope(&*outer);
-  for (const auto& other : stage->finds) {
-    if (const auto* finding = find(side.result, other.id)) scope.set(other.id.substr(stage->name.size() + 1), finding->value);
+/// A stage's records as if each repetition were all that there is.
+struct Repetition {
+  records::Table table;
+  std::optional<infer::PreparedRecords> prepared;  ///< of `table`
+};
+
+/// Asks a result's questions of each repetition alone. What questions share is made once a stage, and an answer once a finding,
+/// however many of its fields are compared.
+class Repetitions {
+ public:
+  explicit Repetitions(const ComparedResult& side) : side_(side) {}
+  /// What a finding is by each repetition alone; empty where one does not answer.
+  const std::vector<Value>& ask(const std::string& id) {
+    const auto [answer, fresh] = answers_.try_emplace(id);
+    if (fresh) answer->second = answer_of(id);
+    return answer->second;
   }
-  const infer::Reading whole(records->table);
-  auto one = whole.table();
-  std::vector<Value> values;
-  for (std::size_t run = 0; run < runs; ++run) {
-    for (std::size_t i = 0; i < one.points.size(); ++i) one.points[i].runs = {whole.table().points[i].runs[run]};
-    auto finding = infer::answer(question, one, *stage, scope);
-    if (!finding.value.known()) return {};
-    values.push_back(std::move(finding.value));
+
+ private:
+  std::vector<Value> answer_of(const std::string& id) {
+    const auto* stage = stage_of(side_.program, id);
+    const auto* records = records_of(side_.result, stage);
+    const auto runs = repetitions(records);
+    if (runs < 2) return {};
+    const auto asked = std::find_if(stage->finds.begin(), stage->finds.end(), [&](const auto& question) { return question.id == id; });
+    const auto outer = scope_of(side_.program, *records);
+    if (asked == stage->finds.end() || !outer) return {};
+    auto question = *asked;
+    question.need = 0;
+    compiler::Names scope(&*outer);
+    for (const auto& other : stage->finds) {
+      if (const auto* finding = find(side_.result, other.id)) scope.set(other.id.substr(stage->name.size() + 1), finding->value);
+    }
+    std::vector<Value> values;
+    auto& all = of_stage(*stage, *records, runs);
+    for (auto& repetition : all) {
+      if (!repetition.prepared) repetition.prepared.emplace(repetition.table);
+      auto finding = infer::answer(question, *repetition.prepared, *stage, scope);
+      if (!finding.value.known()) return {};
+      values.push_back(std::move(finding.value));
+    }
+    return values;
   }
-  return values;
-}
+
+  std::deque<Repetition>& of_stage(const compiler::Stage& stage, const StageResult& records, std::size_t runs) {
+    if (stage_ == &stage) return all_;
+    stage_ = &stage;
+    all_.clear();
+    const auto corrected = infer::correct_drift(records.table);
+    const auto& whole = corrected ? corrected->table : records.table;
+    auto empty = whole;
+    for (auto& point : empty.points) point.runs.clear();
+    for (std::size_t run = 0; run < runs; ++run) {
+      auto& one = all_.emplace_back(Repetition{empty, {}});
+      for (std::size_t i = 0; i < one.table.points.size(); ++i) one.table.points[i].runs = {whole.points[i].runs[run]};
+    }
+    return all_;
+  }
+
+  const ComparedResult& side_;
+  std::map<std::string, std::vector<Value>> answers_;
+  const compiler::Stage* stage_ = nullptr;  ///< whose repetitions `all_` holds: findings come stage by stage
+  std::deque<Repetition> all_;
+};
 
 /// One finding, or one field of it, on one side.
 struct Told {
-  const Side* side = nullptr;
+  const ComparedResult* side = nullptr;
+  Repetitions* repetitions = nullptr;
   const infer::Finding* finding = nullptr;  ///< null: not asked there
   std::string field;
   const Value* value = nullptr;             ///< null: not found
@@ -105,7 +146,7 @@ bool measured(const std::vector<Number>& numbers) {
 /// By element, by repetition; empty where the repetitions do not answer alike.
 std::vector<std::vector<double>> by_repetition(const Told& told, std::size_t elements) {
   std::vector<std::vector<double>> values(elements);
-  for (const auto& again : asked_again(*told.side, told.finding->id)) {
+  for (const auto& again : told.repetitions->ask(told.finding->id)) {
     const auto* field = field_of(again, told.field);
     const auto numbers = field ? numbers_of(*field) : std::nullopt;
     if (!numbers || numbers->size() != elements) return {};
@@ -115,7 +156,7 @@ std::vector<std::vector<double>> by_repetition(const Told& told, std::size_t ele
 }
 
 struct Judged {
-  Likeness likeness = Likeness::Same;
+  Agreement agreement = Agreement::Same;
   std::string why;
 };
 
@@ -128,17 +169,17 @@ Judged by_value(const Told& a, const Told& b, const std::vector<Number>& x, cons
     near = near && std::fabs(x[i].number - y[i].number) <= std::max(margin * std::max(std::fabs(x[i].number), std::fabs(y[i].number)), resolution);
   }
   for (const auto* told : {&a, &b}) {
-    if (repetitions(records_of(told->side->result, stage_of(told->side->program, told->finding->id))) == 1) return {Likeness::Ambiguous, "too few repetitions: one on " + told->side->name};
+    if (repetitions(records_of(told->side->result, stage_of(told->side->program, told->finding->id))) == 1) return {Agreement::Ambiguous, "too few repetitions: one on " + told->side->name};
   }
   // An interval of a latency is the width of its class, not how well it is known.
   const auto &i = a.finding->interval, &j = b.finding->interval;
   const bool known = a.field.empty() && x.size() == 1 && x[0].dimension != kCycles && i && j;
-  if (!known) return near ? Judged{} : Judged{Likeness::Different, "by the values alone"};
+  if (!known) return near ? Judged{} : Judged{Agreement::Different, "by the values alone"};
   const double low = j->first - i->second, high = j->second - i->first;
-  const double nought = margin * std::max(std::fabs(x[0].number), std::fabs(y[0].number));
+  const double zero_floor = margin * std::max(std::fabs(x[0].number), std::fabs(y[0].number));
   const auto why = fmt::format("their intervals are {} and {}", interval_text(*i), interval_text(*j));
-  if (low >= -nought && high <= nought) return {};
-  return {low > nought || high < -nought ? Likeness::Different : Likeness::Ambiguous, why};
+  if (low >= -zero_floor && high <= zero_floor) return {};
+  return {low > zero_floor || high < -zero_floor ? Agreement::Different : Agreement::Ambiguous, why};
 }
 
 Judged by_measure(const Told& a, const Told& b, const std::vector<Number>& x, const std::vector<Number>& y, double margin) {
@@ -150,13 +191,13 @@ Judged by_measure(const Told& a, const Told& b, const std::vector<Number>& x, co
   std::vector<infer::Pair> pairs;
   for (std::size_t i = 0; i < x.size(); ++i) pairs.push_back({p[i], q[i]});
   const auto all = infer::differences(pairs, {margin, resolution, 0, kCurveChance});
-  const auto worse = [](const infer::Difference& one, const infer::Difference& other) { return std::pair(one.likeness, std::fabs(one.b - one.a)) < std::pair(other.likeness, std::fabs(other.b - other.a)); };
+  const auto worse = [](const infer::Difference& one, const infer::Difference& other) { return std::pair(one.agreement, std::fabs(one.b - one.a)) < std::pair(other.agreement, std::fabs(other.b - other.a)); };
   const auto worst = *std::max_element(all.begin(), all.end(), worse);
-  if (worst.likeness == Likeness::Same) return {};
+  if (worst.agreement == Agreement::Same) return {};
   const auto unit = x[0].dimension;
   const auto where = x.size() > 1 ? fmt::format("{} and {}: ", show(worst.a, unit), show(worst.b, unit)) : std::string();
-  if (worst.exact()) return {worst.likeness, where + "in every repetition"};
-  return {worst.likeness, where + fmt::format("apart by {} to {} ({:g} %, {} repetitions)", show(worst.low, unit), show(worst.high, unit), 100 * (1 - kCurveChance), worst.repetitions)};
+  if (worst.exact()) return {worst.agreement, where + "in every repetition"};
+  return {worst.agreement, where + fmt::format("apart by {} to {} ({:g} %, {} repetitions)", show(worst.low, unit), show(worst.high, unit), 100 * (1 - kCurveChance), worst.repetitions)};
 }
 
 std::string why_not(const Told& told) {
@@ -165,32 +206,32 @@ std::string why_not(const Told& told) {
 }
 
 Judged judge(const Told& a, const Told& b, double margin) {
-  if (!a.value && !b.value) return {Likeness::Undetermined, "undetermined on both" + (a.finding && !a.finding->why.empty() ? ": " + a.finding->why : "")};
-  if (!a.value || !b.value) return {Likeness::Ambiguous, why_not(a.value ? b : a)};
+  if (!a.value && !b.value) return {Agreement::Undetermined, "undetermined on both" + (a.finding && !a.finding->why.empty() ? ": " + a.finding->why : "")};
+  if (!a.value || !b.value) return {Agreement::Ambiguous, why_not(a.value ? b : a)};
   if (*a.value == *b.value) return {};
   const auto x = numbers_of(*a.value), y = numbers_of(*b.value);
   if (x && y && !x->empty() && x->size() == y->size() && (measured(*x) || measured(*y))) {
     const bool one_unit = x->front().dimension == y->front().dimension;
-    return one_unit ? by_measure(a, b, *x, *y, margin) : Judged{Likeness::Different, "another unit"};
+    return one_unit ? by_measure(a, b, *x, *y, margin) : Judged{Agreement::Different, "another unit"};
   }
   const auto &i = a.finding->interval, &j = b.finding->interval;
   if (a.field.empty() && i && j && i->first <= j->second && j->first <= i->second) {
-    return {Likeness::Ambiguous, fmt::format("their intervals meet: {} and {}", interval_text(*i), interval_text(*j))};
+    return {Agreement::Ambiguous, fmt::format("their intervals meet: {} and {}", interval_text(*i), interval_text(*j))};
   }
   const auto& least = a.finding->confidence < b.finding->confidence ? a : b;
-  if (least.finding->confidence < kSure) return {Likeness::Ambiguous, fmt::format("at {:.4g} % confidence on {}", 100 * least.finding->confidence, least.side->name)};
-  return {Likeness::Different, {}};
+  if (least.finding->confidence < kSure) return {Agreement::Ambiguous, fmt::format("at {:.4g} % confidence on {}", 100 * least.finding->confidence, least.side->name)};
+  return {Agreement::Different, {}};
 }
 
-Compared row_of(const std::string& id, const std::vector<Told>& told, double margin) {
-  Compared row;
+ComparedFinding row_of(const std::string& id, const std::vector<Told>& told, double margin) {
+  ComparedFinding row;
   row.id = id;
   for (const auto& each : told) row.values.push_back(each.value ? show(*each.value) : "undetermined");
   for (std::size_t i = 0; i < told.size(); ++i) {
     for (std::size_t j = i + 1; j < told.size(); ++j) {
       auto judged = judge(told[i], told[j], margin);
-      if (judged.likeness <= row.likeness) continue;
-      row.likeness = judged.likeness;
+      if (judged.agreement <= row.agreement) continue;
+      row.agreement = judged.agreement;
       row.why = std::move(judged.why);
     }
   }
@@ -199,18 +240,20 @@ Compared row_of(const std::string& id, const std::vector<Told>& told, double mar
 
 }  // namespace
 
-std::vector<Compared> compare(const std::vector<Side>& sides, double margin) {
-  std::vector<Compared> rows;
+std::vector<ComparedFinding> compare(const std::vector<ComparedResult>& sides, double margin) {
+  std::vector<ComparedFinding> rows;
+  std::vector<Repetitions> repetitions;
+  for (const auto& side : sides) repetitions.emplace_back(side);
   std::vector<std::string> ids;  // those that all have, in their order
   for (const auto& finding : sides.front().result.findings) {
-    if (std::all_of(sides.begin(), sides.end(), [&](const Side& side) { return find(side.result, finding.id); })) ids.push_back(finding.id);
+    if (std::all_of(sides.begin(), sides.end(), [&](const ComparedResult& side) { return find(side.result, finding.id); })) ids.push_back(finding.id);
   }
   for (const auto& id : ids) {
     std::vector<Told> told;
     std::vector<std::string> fields;  // of all sides, in their order
     for (const auto& side : sides) {
       const auto* finding = find(side.result, id);
-      told.push_back({&side, finding, {}, field_of(finding->value, {})});
+      told.push_back({&side, &repetitions[told.size()], finding, {}, field_of(finding->value, {})});
       const auto* own = finding->value.get<Fields>();
       if (!own) continue;
       for (const auto& [name, value] : *own) {
@@ -257,7 +300,7 @@ std::vector<Change> provenance(const RunResult& a, const RunResult& b) {
   return changes;
 }
 
-std::vector<std::string> only_in(const Side& a, const Side& b) {
+std::vector<std::string> only_in(const ComparedResult& a, const ComparedResult& b) {
   std::vector<std::string> missing;
   for (const auto& finding : a.result.findings) {
     if (!find(b.result, finding.id)) missing.push_back(finding.id);

@@ -25,25 +25,25 @@ struct Measured {
 /// A stage of one side.
 class Records {
  public:
-  Records(const Side& side, const compiler::Stage& stage, const StageResult& kept, compiler::Names scope) : side_(side), stage_(stage), reading_(kept.table), scope_(std::move(scope)) {
-    const auto& points = reading_.table().points;
-    for (std::size_t i = 0; i < points.size(); ++i) by_place_.emplace(key(points[i]), i);
+  Records(const ComparedResult& side, const compiler::Stage& stage, const StageResult& kept, compiler::Names scope) : side_(side), stage_(stage), prepared_(kept.table), scope_(std::move(scope)) {
+    const auto& points = prepared_.table().points;
+    for (std::size_t i = 0; i < points.size(); ++i) by_coordinates_.emplace(key(points[i]), i);
   }
 
-  [[nodiscard]] const records::Table& table() const { return reading_.table(); }
+  [[nodiscard]] const records::Table& table() const { return prepared_.table(); }
   [[nodiscard]] const std::string& name() const { return side_.name; }
   /// The point at the same coordinates.
   [[nodiscard]] std::optional<std::size_t> at(const records::Point& point) const {
-    const auto found = by_place_.find(key(point));
-    return found == by_place_.end() ? std::nullopt : std::optional(found->second);
+    const auto found = by_coordinates_.find(key(point));
+    return found == by_coordinates_.end() ? std::nullopt : std::optional(found->second);
   }
 
   [[nodiscard]] Result<Measured> measured(const compiler::Formula& formula, std::size_t point) const {
     Measured here;
     if (table().points[point].runs.empty()) return here;
-    auto all = infer::at_point(formula, table(), reading_.classes(), point, stage_, scope_);
+    auto all = infer::at_point(formula, table(), prepared_.classes(), point, stage_, scope_);
     if (!all) return all.error();
-    auto runs = infer::at_point_by_run(formula, table(), reading_.classes(), point, stage_, scope_);
+    auto runs = infer::at_point_by_run(formula, table(), prepared_.classes(), point, stage_, scope_);
     if (!runs) return runs.error();
     for (const auto& run : *runs) {
       if (const auto* n = run.get<Number>()) here.runs.push_back(n->number);
@@ -57,7 +57,7 @@ class Records {
  private:
   [[nodiscard]] std::string key(const records::Point& point) const {
     std::string text;
-    for (const auto& column : reading_.table().columns) {
+    for (const auto& column : prepared_.table().columns) {
       const auto& value = point.at.at(column);
       const auto* n = value.get<Number>();
       text += (n ? fmt::format("{}", n->number) : show(value)) + ";";
@@ -65,11 +65,11 @@ class Records {
     return text;
   }
 
-  const Side& side_;
+  const ComparedResult& side_;
   const compiler::Stage& stage_;
-  const infer::Reading reading_;
+  const infer::PreparedRecords prepared_;
   const compiler::Names scope_;
-  std::map<std::string, std::size_t> by_place_;
+  std::map<std::string, std::size_t> by_coordinates_;
 };
 
 /// How far apart two values are, in the margins that would be nothing.
@@ -81,7 +81,7 @@ class Curve {
 
   Result<> compare(const compiler::Formula& in_a, const compiler::Formula& in_b, double margin) {
     std::vector<infer::Pair> pairs;
-    std::vector<std::string> places;
+    std::vector<std::string> labels;
     for (std::size_t i = 0; i < a_.table().points.size(); ++i) {
       const auto& point = a_.table().points[i];
       const auto other = b_.at(point);
@@ -93,11 +93,11 @@ class Curve {
       if (!x) return x.error();
       if (!y) return y.error();
       ++curve_.points;
-      const auto where = records::place(a_.table(), point);
+      const auto where = records::coordinates_text(a_.table(), point);
       if (!x->runs.empty() && !y->runs.empty()) {
         if (const auto* n = x->all.get<Number>()) curve_.dimension = n->dimension;
         pairs.push_back({std::move(x->runs), std::move(y->runs)});
-        places.push_back(where);
+        labels.push_back(where);
       } else {
         without_numbers(x->all, y->all, where);
       }
@@ -106,26 +106,26 @@ class Curve {
     const bool each = a_.table().timing == records::Table::Timing::Each;
     const infer::Tolerance tolerance{margin, each && curve_.dimension == kCycles ? 1.0 : 0.0, curve_.dimension.none() ? kNought : 0, kCurveChance};
     const auto all = infer::differences(pairs, tolerance);
-    for (std::size_t i = 0; i < all.size(); ++i) count(all[i].likeness, {places[i], all[i], all[i].repetitions < 2 ? "too few repetitions" : ""});
-    if (curve_.points == 0) curve_.likeness = Likeness::Ambiguous, curve_.why = "no point in common";
+    for (std::size_t i = 0; i < all.size(); ++i) count(all[i].agreement, {labels[i], all[i], all[i].repetitions < 2 ? "too few repetitions" : ""});
+    if (curve_.points == 0) curve_.agreement = Agreement::Ambiguous, curve_.why = "no point in common";
     return Ok{};
   }
 
  private:
   /// Where a repetition alone has no number: a name, or a value that only all of them give.
   void without_numbers(const Value& x, const Value& y, const std::string& where) {
-    const auto likeness = !x.known() && !y.known() ? Likeness::Undetermined : x == y ? Likeness::Same : x.known() && y.known() && !x.get<Number>() ? Likeness::Different : Likeness::Ambiguous;
+    const auto agreement = !x.known() && !y.known() ? Agreement::Undetermined : x == y ? Agreement::Same : x.known() && y.known() && !x.get<Number>() ? Agreement::Different : Agreement::Ambiguous;
     const auto why = !x.known() ? "no value on " + a_.name() : !y.known() ? "no value on " + b_.name() : fmt::format("{} and {}, by all repetitions together", show(x), show(y));
-    count(likeness, {where, {}, why});
+    count(agreement, {where, {}, why});
   }
 
-  void count(Likeness likeness, Place here) {
-    if (likeness == Likeness::Different) ++curve_.different;
-    if (likeness == Likeness::Ambiguous) ++curve_.ambiguous;
-    if (likeness == Likeness::Undetermined) ++curve_.undetermined;
-    if (likeness < Likeness::Ambiguous || likeness < curve_.likeness) return;
-    if (likeness == curve_.likeness && in_margins(here.difference) <= in_margins(curve_.worst->difference)) return;
-    curve_.likeness = likeness;
+  void count(Agreement agreement, ComparedPoint here) {
+    if (agreement == Agreement::Different) ++curve_.different;
+    if (agreement == Agreement::Ambiguous) ++curve_.ambiguous;
+    if (agreement == Agreement::Undetermined) ++curve_.undetermined;
+    if (agreement < Agreement::Ambiguous || agreement < curve_.agreement) return;
+    if (agreement == curve_.agreement && in_margins(here.difference) <= in_margins(curve_.worst->difference)) return;
+    curve_.agreement = agreement;
     curve_.worst = std::move(here);
   }
 
@@ -153,7 +153,7 @@ std::vector<Column> columns_with_median(const compiler::Stage& stage) {
 
 }  // namespace
 
-Result<std::vector<ComparedCurve>> compare_curves(const Side& a, const Side& b, double margin) {
+Result<std::vector<ComparedCurve>> compare_curves(const ComparedResult& a, const ComparedResult& b, double margin) {
   std::vector<ComparedCurve> curves;
   for (const auto& stage : a.program.stages) {
     const auto other = std::find_if(b.program.stages.begin(), b.program.stages.end(), [&](const auto& s) { return s.name == stage.name; });
@@ -168,10 +168,10 @@ Result<std::vector<ComparedCurve>> compare_curves(const Side& a, const Side& b, 
       curve.stage = stage.name;
       curve.column = column.name;
       if (!x || !y) {
-        curve.likeness = x || y ? Likeness::Ambiguous : Likeness::Undetermined;
+        curve.agreement = x || y ? Agreement::Ambiguous : Agreement::Undetermined;
         curve.why = "no records on " + (x ? b.name : y ? a.name : "either");
       } else if (x->table.columns != y->table.columns) {
-        curve.likeness = Likeness::Ambiguous;
+        curve.agreement = Agreement::Ambiguous;
         curve.why = "another sweep";
       } else {
         for (auto [side, kept, of, records] : {std::tuple{&a, x, &stage, &of_a}, {&b, y, &*other, &of_b}}) {

@@ -10,6 +10,7 @@
 
 #include "compiler/plan/expand.h"
 #include "runtime/infer/infer.h"
+#include "runtime/result/point_table.h"
 
 namespace gexp::result {
 namespace {
@@ -25,11 +26,11 @@ constexpr std::size_t kMostJumps = 16;      // marks of one list: more hide the 
 struct Measured {
   const compiler::Stage& stage;
   const StageResult& kept;
-  const infer::Reading& reading;
+  const infer::PreparedRecords& prepared;
   const compiler::Scope& scope;
 
   [[nodiscard]] Value at(const Formula& formula, std::size_t point) const {
-    auto value = infer::at_point(formula, reading.table(), reading.classes(), point, stage, scope);
+    auto value = infer::at_point(formula, prepared.table(), prepared.classes(), point, stage, scope);
     return value ? std::move(*value) : Value();
   }
 };
@@ -47,17 +48,27 @@ Axis axis(const Formula& formula, const std::vector<std::string>& log) {
   return {compiler::show(formula), {}, std::any_of(log.begin(), log.end(), [&](const auto& name) { return std::find(free.begin(), free.end(), name) != free.end(); })};
 }
 
-/// `vs step`: every access of every run.
-void add_accesses(const records::Point& point, std::size_t lap, std::vector<Dot>& dots) {
+/// The series of this name, made if there is none.
+std::vector<Dot>& series_named(const std::string& name, Figure& figure) {
+  const auto found = std::find_if(figure.series.begin(), figure.series.end(), [&](const auto& each) { return each.name == name; });
+  return found == figure.series.end() ? figure.series.emplace_back(Series{name, {}}).dots : found->dots;
+}
+
+/// `vs step`: every access of every run; `by_part`: a series each part of the pattern.
+void add_accesses(const records::Point& point, const std::string& name, bool by_part, Figure& figure) {
+  const auto lap = point.walk ? static_cast<std::size_t>(point.walk->steps) : 0;
+  const auto parts = by_part ? parts_of(point) : std::vector<std::string>();
   for (const auto& run : point.runs) {
     for (std::size_t i = 0; i < run.ticks.size(); ++i) {
-      dots.push_back({static_cast<double>(lap ? i % lap : i), static_cast<double>(run.ticks[i]) - point.overhead, point.converged});
+      const auto step = lap ? i % lap : i;
+      auto& dots = series_named(parts.empty() ? name : "seg = " + parts[step], figure);
+      dots.push_back({static_cast<double>(step), static_cast<double>(run.ticks[i]) - point.overhead, point.converged});
     }
   }
 }
 
 /// Analyses whose answer is a place on the axis that follows `over`.
-bool places(const std::string& analysis) {
+bool marks_x(const std::string& analysis) {
   static constexpr auto kPlaces = std::to_array<std::string_view>({"last_flat", "first_flat", "knee"});
   return std::find(kPlaces.begin(), kPlaces.end(), analysis) != kPlaces.end();
 }
@@ -81,7 +92,7 @@ void mark(const compiler::Question& question, const Finding& finding, const comp
     figure.marks.push_back({finding.id + field, show(value), number->number, interval, level});
   };
   const std::optional<std::pair<double, double>> none;
-  if (over_x && places(question.analysis)) add(finding.value, false, finding.interval);
+  if (over_x && marks_x(question.analysis)) add(finding.value, false, finding.interval);
   if (of_y && levels(question.analysis)) add(finding.value, true, finding.interval);
   if (const auto* fields = finding.value.get<Fields>(); fields && over_x && of_y && question.analysis == "saturation") {
     const auto field = [&](const char* name) { return fields->count(name) ? fields->at(name) : Value(); };
@@ -98,9 +109,8 @@ void mark(const compiler::Question& question, const Finding& finding, const comp
 
 Figure figure_of(const Measured& measured, const compiler::Plot& plot, const std::vector<Finding>& findings) {
   Figure figure{measured.stage.name, axis(*plot.x, plot.log), axis(*plot.y, plot.log), {}, {}};
-  const auto& table = measured.reading.table();
-  const bool accesses = names(*plot.x, "step") && names(*plot.y, table.timed) && table.timing == records::Table::Timing::Each &&
-                        std::none_of(table.points.begin(), table.points.end(), [](const auto& point) { return point.at.count("step"); });
+  const auto& table = measured.prepared.table();
+  const bool accesses = plots_accesses(plot, table), by_part = accesses && plot.by == "seg";
   if (accesses) figure.y.dimension = kCycles;
   Formula group;
   group.kind = Formula::Kind::Name;
@@ -109,18 +119,16 @@ Figure figure_of(const Measured& measured, const compiler::Plot& plot, const std
     const auto& point = table.points[i];
     if (point.runs.empty()) continue;
     std::string name;
-    if (!plot.by.empty()) name = fmt::format("{} = {}", plot.by, show(measured.at(group, i)));
-    auto series = std::find_if(figure.series.begin(), figure.series.end(), [&](const auto& each) { return each.name == name; });
-    if (series == figure.series.end()) series = figure.series.insert(series, {name, {}});
+    if (!plot.by.empty() && !by_part) name = fmt::format("{} = {}", plot.by, show(measured.at(group, i)));
     if (accesses) {
-      add_accesses(point, point.walk ? static_cast<std::size_t>(point.walk->steps) : 0, series->dots);
+      add_accesses(point, name, by_part, figure);
       continue;
     }
     const auto x = number_of(measured.at(*plot.x, i)), y = number_of(measured.at(*plot.y, i));
     if (!x || !y || !std::isfinite(x->number) || !std::isfinite(y->number)) continue;
     figure.x.dimension = x->dimension;
     figure.y.dimension = y->dimension;
-    series->dots.push_back({x->number, y->number, point.converged});
+    series_named(name, figure).push_back({x->number, y->number, point.converged});
   }
   std::erase_if(figure.series, [](const auto& series) { return series.dots.empty(); });
   for (auto& series : figure.series) {
@@ -133,14 +141,14 @@ Figure figure_of(const Measured& measured, const compiler::Plot& plot, const std
   return figure;
 }
 
-std::string place(const records::Table& table, const records::Point& point, std::size_t run) {
+std::string row_name(const records::Table& table, const records::Point& point, std::size_t run) {
   std::string text;
   for (const auto& column : table.columns) text += fmt::format("{} = {}, ", column, show(point.at.at(column)));
   return fmt::format("{}run {}", text, run + 1);
 }
 
 Raster raster_of(const Measured& measured, std::size_t cells) {
-  const auto& table = measured.reading.table();
+  const auto& table = measured.prepared.table();
   Raster raster;
   raster.stage = table.stage;
   raster.record = table.timed;
@@ -164,16 +172,16 @@ Raster raster_of(const Measured& measured, std::size_t cells) {
     for (std::size_t r = 0; r < point.runs.size(); ++r, ++number) {
       if (number % raster.runs_a_row == 0) {
         if (!raster.rows.empty() && raster.runs_a_row > 1) raster.rows.back().name += " … " + last;
-        raster.rows.push_back({place(table, point, r), point.overhead, {}});
+        raster.rows.push_back({row_name(table, point, r), point.overhead, {}});
       }
-      if (raster.runs_a_row > 1) last = place(table, point, r);
+      if (raster.runs_a_row > 1) last = row_name(table, point, r);
       auto& row = raster.rows.back().ticks;
       const auto& ticks = point.runs[r].ticks;
       row.resize(std::max(row.size(), (ticks.size() + raster.steps_a_column - 1) / raster.steps_a_column));
       for (std::size_t i = 0; i < ticks.size(); ++i) row[i / raster.steps_a_column] = std::max(row[i / raster.steps_a_column], ticks[i]);
     }
   }
-  const auto& classes = measured.reading.classes();
+  const auto& classes = measured.prepared.classes();
   for (std::size_t c = 0; c < classes.list.size(); ++c) {
     const auto& each = classes.list[c];
     const double to = c + 1 < classes.list.size() ? (each.high + classes.list[c + 1].low) / 2.0 : classes.outlier();
@@ -211,8 +219,8 @@ Result<Figures> figures(const compiler::Program& program, const RunResult& resul
     if (!trace && stage->plots.empty()) continue;
     compiler::Names scope(&*file);
     for (const auto& [earlier, findings] : kept.inputs) scope.set(earlier, findings);
-    const infer::Reading reading(kept.table);
-    const Measured measured{*stage, kept, reading, scope};
+    const infer::PreparedRecords prepared(kept.table);
+    const Measured measured{*stage, kept, prepared, scope};
     for (const auto& plot : stage->plots) {
       auto figure = figure_of(measured, plot, result.findings);
       if (figure.size() > 0) made.plots.push_back(std::move(figure));

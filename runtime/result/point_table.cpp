@@ -13,7 +13,38 @@ namespace {
 
 std::string quoted(const std::string& text) { return text.find(',') == std::string::npos ? text : "\"" + text + "\""; }
 
+/// A row an access: the point's, then run, step, part of the pattern, ticks.
+void add_accesses(const records::Point& point, const std::vector<Value>& row, std::vector<std::vector<Value>>& rows) {
+  const auto parts = parts_of(point);
+  const auto lap = point.walk ? static_cast<std::size_t>(point.walk->steps) : 0;
+  for (std::size_t run = 0; run < point.runs.size(); ++run) {
+    const auto& ticks = point.runs[run].ticks;
+    for (std::size_t i = 0; i < ticks.size(); ++i) {
+      const auto step = lap ? i % lap : i;
+      auto& one = rows.emplace_back(row);
+      one.emplace_back(static_cast<double>(run + 1));
+      one.emplace_back(static_cast<double>(step));
+      one.push_back(step < parts.size() ? Value(parts[step]) : Value());
+      one.emplace_back(static_cast<double>(ticks[i]) - point.overhead, kCycles);
+    }
+  }
+}
+
+bool names(const compiler::Formula& formula, const std::string& name) { return formula.kind == compiler::Formula::Kind::Name && formula.text == name; }
+
 }  // namespace
+
+bool plots_accesses(const compiler::Plot& plot, const records::Table& table) {
+  return names(*plot.x, "step") && names(*plot.y, table.timed) && table.timing == records::Table::Timing::Each &&
+         std::none_of(table.points.begin(), table.points.end(), [](const auto& point) { return point.at.count("step") > 0; });
+}
+
+std::vector<std::string> parts_of(const records::Point& point) {
+  if (!point.walk || point.walk->segments.empty()) return {};
+  std::vector<std::string> parts(static_cast<std::size_t>(point.walk->steps));
+  for (const auto& segment : point.walk->segments) std::fill(parts.begin() + segment.first, parts.end(), segment.label);
+  return parts;
+}
 
 std::map<std::string, Value> coordinates(const records::Table& table, const records::Point& point) {
   std::map<std::string, Value> at;
@@ -70,11 +101,15 @@ Result<PointTable> point_table(const compiler::Program& program, const RunResult
     table.columns.push_back(title);
     formulas.push_back(std::move(formula));
   };
+  const auto per_access = std::find_if(stage->plots.begin(), stage->plots.end(), [&](const auto& plot) { return plots_accesses(plot, kept->table); });
+  const bool accesses = per_access != stage->plots.end();
   for (const auto& sweep : kept->table.columns) column(sweep, nullptr);
-  for (auto& each : columns_of(*stage)) column(each.name, std::move(each.formula));
+  for (auto& each : columns_of(*stage)) {
+    if (!accesses || each.name != compiler::show(*per_access->y)) column(each.name, std::move(each.formula));
+  }
 
-  const infer::Reading reading(kept->table);
-  const auto& points = reading.table().points;
+  const infer::PreparedRecords prepared(kept->table);
+  const auto& points = prepared.table().points;
   for (std::size_t i = 0; i < points.size(); ++i) {
     std::vector<Value> row;
     for (std::size_t c = 0; c < formulas.size(); ++c) {
@@ -82,10 +117,16 @@ Result<PointTable> point_table(const compiler::Program& program, const RunResult
         row.push_back(points[i].at.at(table.columns[c]));
         continue;
       }
-      auto value = infer::at_point(*formulas[c], reading.table(), reading.classes(), i, *stage, *scope);
+      auto value = infer::at_point(*formulas[c], prepared.table(), prepared.classes(), i, *stage, *scope);
       row.push_back(value ? std::move(*value) : Value());
     }
-    table.rows.push_back(std::move(row));
+    if (accesses) add_accesses(points[i], row, table.rows);
+    else table.rows.push_back(std::move(row));
+  }
+  if (accesses) table.columns.insert(table.columns.end(), {"run", "step", "seg", kept->table.timed});
+  if (accesses && std::all_of(table.rows.begin(), table.rows.end(), [](const auto& row) { return !row[row.size() - 2].known(); })) {
+    table.columns.erase(table.columns.end() - 2);
+    for (auto& row : table.rows) row.erase(row.end() - 2);
   }
   return table;
 }

@@ -8,6 +8,8 @@
 #include <charconv>
 #include <limits>
 
+#include "runtime/sim/ptx_decoder.h"
+
 namespace gexp::sim {
 
 int bits(Type type) {
@@ -62,135 +64,6 @@ std::optional<std::uint64_t> literal(std::string_view text, bool minus, Type typ
   const int width = bits(type);
   return width == 0 || width == 64 ? value : value & ((1ull << width) - 1);
 }
-
-namespace {
-
-std::uint64_t ones(int width) { return width >= 64 ? ~0ull : (1ull << width) - 1; }
-
-std::vector<std::string_view> split(std::string_view text) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t dot = text.find('.');
-    parts.push_back(text.substr(0, dot));
-    if (dot == std::string_view::npos) return parts;
-    text.remove_prefix(dot + 1);
-  }
-}
-
-/// One PTX instruction on its way through. The first thing that does not fit is kept; what follows then does no harm.
-class Decoder {
- public:
-  Decoder(const Statement& statement, Names& names) : s_(statement), names_(names), words_(split(statement.opcode.text)) {
-    base_.line = s_.opcode.line;
-    if (s_.guard) {
-      base_.guard = register_of(*s_.guard).slot;
-      base_.guard_not = s_.guard_not;
-    }
-    for (const std::string_view word : words_) {
-      if (const Type t = type_named(word); t != Type::None) types_.push_back(t);
-    }
-  }
-
-  Result<std::vector<Instruction>> run() {
-    dispatch();
-    if (failed_) return *failed_;
-    return std::move(out_);
-  }
-
- private:
-  bool has(std::string_view word) const { return std::find(words_.begin() + 1, words_.end(), word) != words_.end(); }
-  Type type() const { return types_.empty() ? Type::None : types_.back(); }
-  void fail(std::string message) {
-    if (!failed_) failed_ = ptx_error(s_.opcode.line, std::move(message));
-  }
-  void unknown() { fail(fmt::format("unknown instruction '{}'", s_.opcode.text)); }
-  bool operands(std::size_t least, std::size_t most) {
-    if (s_.operands.size() >= least && s_.operands.size() <= most) return true;
-    fail(fmt::format("'{}' with {} operands", s_.opcode.text, s_.operands.size()));
-    return false;
-  }
-
-  Names::Register register_of(const Token& token) {
-    if (const auto found = names_.find_register(token.text)) return *found;
-    fail(fmt::format("'{}' is no register", token.text));
-    return {};
-  }
-
-  /// The slot of an operand that is read as `t`.
-  std::uint32_t source(std::size_t index, Type t) { return source_of(s_.operands[index], t); }
-  std::uint32_t source_of(const Operand& o, Type t) {
-    if (o.kind == Operand::Kind::Number) {
-      if (const auto value = literal(o.token.text, o.minus, t)) return names_.constant(*value);
-      fail(fmt::format("'{}' is no number that the simulator reads", o.token.text));
-      return kTrue;
-    }
-    if (o.kind != Operand::Kind::Name) return fail(fmt::format("'{}' with an operand of a form that is not supported", s_.opcode.text)), kTrue;
-    if (const auto found = names_.find_register(o.token.text)) {
-      if (!o.inverted) return found->slot;
-      Instruction i = base_;
-      i.kind = Kind::Compute, i.op = Op::Not, i.mask = 1, i.a = found->slot, i.to = names_.temporary();
-      out_.push_back(i);
-      return i.to;
-    }
-    if (const auto* variable = names_.find_variable(o.token.text); variable && variable->space != Space::Param) return variable->slot;
-    if (const auto fixed = names_.find_fixed(o.token.text)) return *fixed;
-    if (o.token.text.front() == '%') fail(fmt::format("unknown register '{}'", o.token.text));
-    else fail(fmt::format("unknown name '{}'", o.token.text));
-    return kTrue;
-  }
-  /// "_" is the sink of a result that nobody reads.
-  std::uint32_t target_of(const Operand& o) {
-    if (o.kind == Operand::Kind::Name && o.token.is("_")) return names_.temporary();
-    if (o.kind != Operand::Kind::Name) return fail(fmt::format("'{}' with a result of a form that is not supported", s_.opcode.text)), kTrue;
-    return register_of(o.token).slot;
-  }
-  std::uint32_t target() { return target_of(s_.operands.front()); }
-
-  Instruction typed(Op op, Type t, Cost cost = Cost::Alu) const {
-    Instruction i = base_;
-    i.kind = Kind::Compute, i.op = op, i.type = t, i.cost = cost;
-    i.mask = ones(bits(t));
-    i.shift = static_cast<std::uint8_t>(64 - bits(t));
-    i.inexact = has("rz") ? 'z' : has("rm") ? 'm' : has("rp") ? 'p' : 0;
-    i.flush = has("ftz");
-    return i;
-  }
-  /// to = op(a[, b[, c]]), all operands of the type of the name.
-  Instruction* plain(Op op, std::size_t count, Cost cost = Cost::Alu) {
-    if (!operands(count + 1, count + 1)) return nullptr;
-    const Type t = type();
-    if (t == Type::None) return unknown(), nullptr;
-    Instruction i = typed(op, t, cost);
-    std::uint32_t* const slots[] = {&i.a, &i.b, &i.c};
-    for (std::size_t k = 0; k < count; ++k) *slots[k] = source(k + 1, t);
-    i.to = target();
-    out_.push_back(i);
-    return &out_.back();
-  }
-  Op by_sign(Op with_sign, Op without) const { return is_signed(type()) ? with_sign : without; }
-
-  void dispatch();
-  bool modifiers_known() const;
-  void multiply();
-  void compare();
-  void convert();
-  void move();
-  void memory();
-  void atomic();
-  void texture();
-  void address(Instruction& i, const Operand& o);
-  void special(const Operand& o, Type t);
-  Space space() const;
-  LoadPath path() const;
-
-  const Statement& s_;
-  Names& names_;
-  std::vector<std::string_view> words_;
-  std::vector<Type> types_;
-  Instruction base_;
-  std::vector<Instruction> out_;
-  std::optional<Diagnostic> failed_;
-};
 
 void Decoder::multiply() {
   const bool mad = words_[0] == "mad";
@@ -317,102 +190,6 @@ void Decoder::convert() {
   out_.push_back(i);
 }
 
-Space Decoder::space() const {
-  if (has("global")) return Space::Global;
-  if (has("shared") || has("shared::cta")) return Space::Shared;
-  if (has("local")) return Space::Local;
-  if (has("param") || has("param::entry")) return Space::Param;
-  if (has("const")) return Space::Const;
-  return Space::Generic;
-}
-
-LoadPath Decoder::path() const {
-  if (has("nc")) return LoadPath::Nc;
-  if (has("ca")) return LoadPath::Ca;
-  if (has("cg")) return LoadPath::Cg;
-  // A volatile load must see other agents' stores: it is fetched again, as with .cv.
-  if (has("cv") || has("volatile") || has("mmio")) return LoadPath::Cv;
-  if ((has("relaxed") || has("acquire")) && (has("gpu") || has("sys"))) return LoadPath::Cg;
-  return LoadPath::Default;
-}
-
-void Decoder::address(Instruction& i, const Operand& o) {
-  if (o.kind != Operand::Kind::Address) return fail(fmt::format("'{}' without an address", s_.opcode.text));
-  i.offset = o.offset;
-  if (o.token.kind == Token::Kind::Number) {
-    i.a = names_.constant(literal(o.token.text, false, Type::U64).value_or(0));
-  } else if (const auto found = names_.find_register(o.token.text)) {
-    i.a = found->slot;
-  } else if (const auto* variable = names_.find_variable(o.token.text)) {
-    if (variable->space == Space::Param) i.a = names_.constant(0), i.offset += variable->offset;
-    else i.a = variable->slot;
-  } else {
-    fail(fmt::format("unknown name '{}'", o.token.text));
-  }
-}
-
-void Decoder::memory() {
-  const bool load = words_[0] == "ld" || words_[0] == "ldu";
-  for (std::size_t k = 1; k < words_.size(); ++k) {
-    constexpr std::string_view kKnown[] = {"global", "shared", "shared::cta", "local", "param", "param::entry", "const", "ca", "cg", "cv", "cs", "lu", "nc",
-                                           "wb", "wt", "volatile", "relaxed", "acquire", "release", "weak", "mmio", "cta", "gpu", "sys", "cluster", "v2", "v4"};
-    if (std::find(std::begin(kKnown), std::end(kKnown), words_[k]) == std::end(kKnown) && type_named(words_[k]) == Type::None &&
-        !words_[k].starts_with("L1::") && !words_[k].starts_with("L2::"))
-      return unknown();
-  }
-  const Type t = type();
-  if (!operands(2, 2) || bits(t) < 8) return unknown();
-  Instruction i = typed(Op::Mov, t);
-  i.kind = load ? Kind::Load : Kind::Store;
-  i.space = space();
-  i.path = path();
-  i.bytes = static_cast<std::uint8_t>(bits(t) / 8);
-  address(i, s_.operands[load ? 1 : 0]);
-  const Operand& value = s_.operands[load ? 0 : 1];
-  const std::size_t count = has("v4") ? 4 : has("v2") ? 2 : 1;
-  i.count = static_cast<std::uint8_t>(count);
-  if ((value.kind == Operand::Kind::Vector ? value.items.size() : 1) != count) return fail(fmt::format("'{}' with a wrong number of elements", s_.opcode.text));
-  for (std::size_t k = 0; k < count; ++k) {
-    const Operand& item = value.kind == Operand::Kind::Vector ? value.items[k] : value;
-    if (load && item.token.is("_")) {
-      i.data[k] = names_.temporary();
-    } else if (load) {
-      const Names::Register r = register_of(item.token);
-      i.data[k] = r.slot;
-      // A narrow signed load fills the whole register.
-      if (is_signed(t)) i.extend = ones(bits(r.type)) & ~i.mask;
-    } else {
-      i.data[k] = source_of(item, t);
-    }
-  }
-  out_.push_back(i);
-}
-
-void Decoder::atomic() {
-  constexpr std::pair<std::string_view, AtomicOp> kOps[] = {{"add", AtomicOp::Add}, {"exch", AtomicOp::Exch}, {"cas", AtomicOp::Cas}, {"and", AtomicOp::And},
-                                                            {"or", AtomicOp::Or}, {"xor", AtomicOp::Xor}, {"inc", AtomicOp::Inc}, {"dec", AtomicOp::Dec}};
-  const bool reduction = words_[0] == "red";
-  const Type t = type();
-  Instruction i = typed(Op::Mov, t);
-  i.kind = Kind::Atomic;
-  i.space = space();
-  i.bytes = static_cast<std::uint8_t>(bits(t) / 8);
-  bool known = false;
-  for (const auto& [word, op] : kOps) {
-    if (has(word)) i.atomic = op, known = true;
-  }
-  if (has("min")) i.atomic = is_signed(t) ? AtomicOp::MinS : AtomicOp::MinU, known = true;
-  if (has("max")) i.atomic = is_signed(t) ? AtomicOp::MaxS : AtomicOp::MaxU, known = true;
-  const std::size_t at = reduction ? 0 : 1;
-  const std::size_t count = at + (i.atomic == AtomicOp::Cas ? 3 : 2);
-  if (!known || bits(t) < 32 || is_float(t) || !operands(count, count)) return unknown();
-  address(i, s_.operands[at]);
-  i.b = source(at + 1, t);
-  if (i.atomic == AtomicOp::Cas) i.c = source(at + 2, t);
-  i.to = reduction ? names_.temporary() : target();
-  out_.push_back(i);
-}
-
 /// Whether each word of the opcode is one that changes nothing here, or one that the instruction looks at itself. A saturating or
 /// carrying form must not pass for the plain one. An approximation is served by the exact value.
 bool Decoder::modifiers_known() const {
@@ -427,26 +204,6 @@ bool Decoder::modifiers_known() const {
     if (approximate && (word == "approx" || word == "full")) return true;
     return type_named(word) != Type::None || std::find(std::begin(kKnown), std::end(kKnown), word) != std::end(kKnown);
   });
-}
-
-/// A fetch from a linear texture of 4-byte elements: "tex.1d.v4.u32.s32 {r, g, b, a}, [handle, {x}]".
-void Decoder::texture() {
-  if (!has("1d") || !has("v4") || types_.size() != 2 || types_[1] != Type::S32 || bits(types_[0]) != 32) return unknown();
-  if (!operands(2, 2)) return;
-  const Operand &results = s_.operands[0], &texel = s_.operands[1];
-  if (results.kind != Operand::Kind::Vector || results.items.size() != 4 || texel.kind != Operand::Kind::Address || texel.items.size() != 1)
-    return fail(fmt::format("'{}' with operands of a form that is not supported", s_.opcode.text));
-  const Operand& x = texel.items[0];
-  Instruction i = base_;
-  i.kind = Kind::Texture;
-  i.type = types_[0];
-  i.bytes = 4;
-  i.count = 4;
-  i.path = LoadPath::Texture;
-  i.a = register_of(texel.token).slot;
-  i.b = source_of(x.kind == Operand::Kind::Vector && !x.items.empty() ? x.items[0] : x, Type::S32);
-  for (std::size_t k = 0; k < 4; ++k) i.data[k] = target_of(results.items[k]);
-  out_.push_back(i);
 }
 
 void Decoder::dispatch() {
@@ -496,6 +253,13 @@ void Decoder::dispatch() {
       i->offset = (is_signed(types_[0]) ? kDotSignedA : 0) | (is_signed(types_[1]) ? kDotSignedB : 0) | (has("hi") ? kDotHigh : 0);
     return;
   }
+  bits_and_choices();
+}
+
+/// The rest of what computes.
+void Decoder::bits_and_choices() {
+  const std::string_view name = words_[0];
+  const Type t = type();
   if (name == "brev") return void(plain(Op::Brev, 1));
   if (name == "setp") return compare();
   if (name == "cvt") return convert();
@@ -533,6 +297,12 @@ void Decoder::dispatch() {
     i.a = source(1, t), i.b = names_.constant(window), i.to = target();
     return out_.push_back(i);
   }
+  control();
+}
+
+/// Where a warp goes on, and what it waits for.
+void Decoder::control() {
+  const std::string_view name = words_[0];
   if (name == "bra") {
     if (!operands(1, 1)) return;
     Instruction i = base_;
@@ -562,8 +332,6 @@ void Decoder::dispatch() {
   }
   unknown();
 }
-
-}  // namespace
 
 Result<std::vector<Instruction>> decode(const Statement& statement, Names& names) { return Decoder(statement, names).run(); }
 

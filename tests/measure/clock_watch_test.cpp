@@ -57,5 +57,5 @@ TEST_CASE("where nobody tells, nothing is unsteady, and soon nobody is asked") {
   for (std::size_t point = 1; point <= 9; ++point) watch.point(point);
   CHECK(watch.unsteady(9).empty());
   CHECK(asked == 5);
-  CHECK(watch.settle());
+  CHECK(watch.wait_until_steady());
 }

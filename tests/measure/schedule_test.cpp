@@ -33,7 +33,7 @@ std::string visited(const std::string& sweeps, double border, bool at_once = tru
   for (const auto& diagnostic : diagnostics.sorted()) said += render(diagnostic, &spec);
   REQUIRE_MESSAGE(program, said);
   std::string order;
-  measure::Measure measure;
+  measure::PointMeasurer measure;
   measure.points = [&](const measure::Batch& batch) -> Result<bool> {
     bool any = false;
     for (std::size_t i = 0; i < batch.points.size(); ++i) {
@@ -46,7 +46,7 @@ std::string visited(const std::string& sweeps, double border, bool at_once = tru
     if (at_once && any) order += batch.all_wanted ? " ;\n" : " ?\n";
     return true;
   };
-  measure.settle = [&] {
+  measure.converge = [&] {
     if (settled) border = *settled;
     return true;
   };

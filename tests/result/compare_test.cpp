@@ -6,7 +6,7 @@
 #include <random>
 
 using namespace gexp;
-using infer::Likeness;
+using infer::Agreement;
 using result::RunResult;
 
 namespace {
@@ -25,12 +25,12 @@ RunResult found(const char* id, Value value, std::optional<std::pair<double, dou
   return result;
 }
 
-result::Compared only(const RunResult& a, const RunResult& b, double margin = result::kMargin) {
+result::ComparedFinding only(const RunResult& a, const RunResult& b, double margin = result::kMargin) {
   const auto rows = result::compare({{kNoProgram, a, "A"}, {kNoProgram, b, "B"}}, margin);
   REQUIRE(rows.size() == 1);
   return rows[0];
 }
-Likeness likeness(const RunResult& a, const RunResult& b) { return only(a, b).likeness; }
+Agreement agreement(const RunResult& a, const RunResult& b) { return only(a, b).agreement; }
 
 // A stage whose record is drawn: each tick scatters and some wait long, each run has an offset of its own, and now and then
 // something else disturbs a whole run, as on a GPU that others use.
@@ -91,35 +91,35 @@ result::ComparedCurve curve(const RunResult& a, const RunResult& b) {
 
 TEST_CASE("sizes, counts, names and lists are the same where they are equal") {
   const auto bytes = [](double n) { return Value(n, kBytes); };
-  CHECK(likeness(found("a", bytes(4096)), found("a", bytes(4096))) == Likeness::Same);
-  CHECK(likeness(found("a", bytes(4096)), found("a", bytes(4128))) == Likeness::Different);
-  CHECK(likeness(found("a", bytes(4096), {{4096, 4127}}), found("a", bytes(4100), {{4100, 4131}})) == Likeness::Ambiguous);
-  CHECK(likeness(found("a", bytes(4096), {{4096, 4127}}), found("a", bytes(4128), {{4128, 4159}})) == Likeness::Different);
-  CHECK(likeness(found("a", 100.0), found("a", 101.0)) == Likeness::Different);
-  CHECK(likeness(found("a", "lru"), found("a", "fifo")) == Likeness::Different);
-  CHECK(likeness(found("a", "lru"), found("a", "fifo", {}, 0.7)) == Likeness::Ambiguous);
-  CHECK(likeness(found("a", List{7.0, 8.0}), found("a", List{7.0, 9.0})) == Likeness::Different);
+  CHECK(agreement(found("a", bytes(4096)), found("a", bytes(4096))) == Agreement::Same);
+  CHECK(agreement(found("a", bytes(4096)), found("a", bytes(4128))) == Agreement::Different);
+  CHECK(agreement(found("a", bytes(4096), {{4096, 4127}}), found("a", bytes(4100), {{4100, 4131}})) == Agreement::Ambiguous);
+  CHECK(agreement(found("a", bytes(4096), {{4096, 4127}}), found("a", bytes(4128), {{4128, 4159}})) == Agreement::Different);
+  CHECK(agreement(found("a", 100.0), found("a", 101.0)) == Agreement::Different);
+  CHECK(agreement(found("a", "lru"), found("a", "fifo")) == Agreement::Different);
+  CHECK(agreement(found("a", "lru"), found("a", "fifo", {}, 0.7)) == Agreement::Ambiguous);
+  CHECK(agreement(found("a", List{7.0, 8.0}), found("a", List{7.0, 9.0})) == Agreement::Different);
 }
 
 TEST_CASE("what was not found on one side is ambiguous, on both sides no claim") {
   const auto row = only(found("a", 100.0), found("a", Value()));
-  CHECK(row.likeness == Likeness::Ambiguous);
+  CHECK(row.agreement == Agreement::Ambiguous);
   CHECK(row.why == "undetermined on B: nothing misses");
-  CHECK(likeness(found("a", Value()), found("a", Value())) == Likeness::Undetermined);
+  CHECK(agreement(found("a", Value()), found("a", Value())) == Agreement::Undetermined);
 }
 
 TEST_CASE("times and rates without records: by value and interval") {
   const auto cycles = [](double n) { return Value(n, kCycles); };
   const auto rate = [](double n) { return Value(n, kBytes / kSeconds); };
-  CHECK(likeness(found("a", cycles(100)), found("a", cycles(101.5))) == Likeness::Same);
-  CHECK(likeness(found("a", cycles(100)), found("a", cycles(103))) == Likeness::Different);
-  CHECK(only(found("a", cycles(100)), found("a", cycles(103)), 0.05).likeness == Likeness::Same);
+  CHECK(agreement(found("a", cycles(100)), found("a", cycles(101.5))) == Agreement::Same);
+  CHECK(agreement(found("a", cycles(100)), found("a", cycles(103))) == Agreement::Different);
+  CHECK(only(found("a", cycles(100)), found("a", cycles(103)), 0.05).agreement == Agreement::Same);
   // The interval of a latency is its class's width.
-  CHECK(likeness(found("a", cycles(100), {{95, 105}}), found("a", cycles(108), {{104, 112}})) == Likeness::Different);
-  CHECK(likeness(found("a", rate(100), {{95, 105}}), found("a", rate(108), {{104, 112}})) == Likeness::Ambiguous);
-  CHECK(likeness(found("a", rate(100), {{99.9, 100.1}}), found("a", rate(108), {{107.9, 108.1}})) == Likeness::Different);
-  CHECK(likeness(found("a", List{cycles(264.8), cycles(297.8)}), found("a", List{cycles(265.1), cycles(298.1)})) == Likeness::Same);
-  CHECK(likeness(found("a", List{cycles(264.8), cycles(297.8)}), found("a", List{cycles(264.8)})) == Likeness::Different);
+  CHECK(agreement(found("a", cycles(100), {{95, 105}}), found("a", cycles(108), {{104, 112}})) == Agreement::Different);
+  CHECK(agreement(found("a", rate(100), {{95, 105}}), found("a", rate(108), {{104, 112}})) == Agreement::Ambiguous);
+  CHECK(agreement(found("a", rate(100), {{99.9, 100.1}}), found("a", rate(108), {{107.9, 108.1}})) == Agreement::Different);
+  CHECK(agreement(found("a", List{cycles(264.8), cycles(297.8)}), found("a", List{cycles(265.1), cycles(298.1)})) == Agreement::Same);
+  CHECK(agreement(found("a", List{cycles(264.8), cycles(297.8)}), found("a", List{cycles(264.8)})) == Agreement::Different);
 }
 
 TEST_CASE("a structure is compared field by field, those of one device alone too") {
@@ -127,12 +127,12 @@ TEST_CASE("a structure is compared field by field, those of one device alone too
   const auto rows = result::compare({{kNoProgram, a, "a"}, {kNoProgram, b, "b"}, {kNoProgram, a, "c"}});
   REQUIRE(rows.size() == 3);
   CHECK(rows[0].id == "s.sets.sets");
-  CHECK(rows[0].likeness == Likeness::Same);
+  CHECK(rows[0].agreement == Agreement::Same);
   CHECK(rows[1].id == "s.sets.ways");
   CHECK(rows[1].values == std::vector<std::string>{"96", "48", "96"});
-  CHECK(rows[1].likeness == Likeness::Different);
+  CHECK(rows[1].agreement == Agreement::Different);
   CHECK(rows[2].values == std::vector<std::string>{"undetermined", "1", "undetermined"});
-  CHECK(rows[2].likeness == Likeness::Ambiguous);
+  CHECK(rows[2].agreement == Agreement::Ambiguous);
 }
 
 TEST_CASE("drawn curves without a difference are hardly ever called different") {
@@ -146,7 +146,7 @@ TEST_CASE("drawn curves without a difference are hardly ever called different") 
         Drawn what;
         what.runs = runs, what.ticks = ticks, what.offset = offset;
         const auto verdict = curve(draw(what, chance), draw(what, chance));
-        different += verdict.likeness == Likeness::Different ? 1 : 0;
+        different += verdict.agreement == Agreement::Different ? 1 : 0;
         same += verdict.same();
       }
       INFO(runs, " runs of ", ticks, " ticks, offsets of ", offset, ": ", different, " of ", kPairs, " different, ", 100.0 * static_cast<double>(same) / (kPairs * 24), " % of the points same");
@@ -166,9 +166,9 @@ TEST_CASE("5 % are found with ten repetitions, and the points where they are") {
     const auto a = draw(what, chance);
     what.factor = 1.05;
     const auto verdict = curve(a, draw(what, chance));
-    found_it += verdict.likeness == Likeness::Different ? 1 : 0;
+    found_it += verdict.agreement == Agreement::Different ? 1 : 0;
     wrong_place += verdict.different > 12 ? 1 : 0;
-    if (verdict.likeness == Likeness::Different) CHECK(verdict.worst->difference.low > 0);
+    if (verdict.agreement == Agreement::Different) CHECK(verdict.worst->difference.low > 0);
   }
   CHECK(found_it == kPairs);
   CHECK(wrong_place == 0);
@@ -184,7 +184,7 @@ TEST_CASE("a result and itself are the same, with one repetition too; refined po
     auto b = a;
     b.stages[0].table.points.erase(b.stages[0].table.points.begin() + 3, b.stages[0].table.points.begin() + 5);
     const auto verdict = curve(a, b);
-    CHECK(verdict.likeness == Likeness::Same);
+    CHECK(verdict.agreement == Agreement::Same);
     CHECK(verdict.points == 22);
     CHECK(verdict.only_in_a == 2);
     CHECK(verdict.only_in_b == 0);
@@ -198,7 +198,7 @@ TEST_CASE("one repetition is too few, and says so") {
   const auto a = draw(what, chance);
   what.factor = 1.5;
   const auto verdict = curve(a, draw(what, chance));
-  CHECK(verdict.likeness == Likeness::Ambiguous);
+  CHECK(verdict.agreement == Agreement::Ambiguous);
   REQUIRE(verdict.worst);
   CHECK(verdict.worst->why == "too few repetitions");
 }

@@ -28,7 +28,7 @@
     '1/s': [[1e9, 'GHz'], [1e6, 'MHz'], [1, 'Hz']],
   };
   const shown = (n, unit) => kSteps[unit] ? (n === 0 ? `0 ${unit}` : scaled(n, kSteps[unit])) : trim(n) + (unit ? ` ${unit}` : '');
-  const tick = (n, unit) => kSteps[unit] ? shown(n, unit) : Math.abs(n) >= 1e6 ? n.toExponential(1).replace('.0e', 'e').replace('e+', 'e') : trim(n);
+  const tick = (n, unit) => kSteps[unit] ? shown(n, unit) : Math.abs(n) >= 1e6 ? n.toExponential(2).replace(/\.?0+e/, 'e').replace('e+', 'e') : trim(n);
   const exact = (n, unit) => unit === 'B' && n >= 1024 && n % 1024 ? `${shown(n, unit)} (${n} B)` : shown(n, unit);
   const count = (n) => n.toLocaleString('en');
   const many = (n, what) => `${count(n)} ${what}${n === 1 ? '' : 's'}`;
@@ -71,6 +71,37 @@
     return 2 ** Math.max(0, Math.ceil(Math.log2((high - low) / 8)));
   };
 
+  // Ticks of a logarithmic axis: powers of two for bytes, else of ten, or 1, 2 and 5 of each where there are few; the powers that
+  // fit where there are many. Nothing where the range holds less than two.
+  const logTicks = (low, high, unit, most) => {
+    const base = unit === 'B' ? 2 : 10, power = (n) => Math.log(n) / Math.log(base);
+    const first = Math.floor(power(low) + 1e-9), count = Math.max(0, Math.ceil(power(high) - 1e-9) - first + 1);
+    const inside = (values) => values.filter((n) => n >= low * (1 - 1e-9) && n <= high * (1 + 1e-9));
+    const powers = Array.from({length: count}, (_, i) => Number((base ** (first + i)).toPrecision(12)));
+    const whole = inside(powers), finer = base === 10 ? inside(powers.flatMap((n) => [n, 2 * n, 5 * n].map((m) => Number(m.toPrecision(12))))) : whole;
+    if (whole.length < 4 && finer.length <= most) return finer.length > 1 ? finer : undefined;
+    const step = Math.max(1, Math.ceil(whole.length / most));
+    const kept = whole.filter((_, i) => i % step === 0);
+    return kept.length > 1 ? kept : undefined;
+  };
+  // The nearest tick-like number that is no larger, or no smaller.
+  const logEnd = (n, unit, up) => {
+    const base = unit === 'B' ? 2 : 10, power = base ** Math.floor(Math.log(n) / Math.log(base) + 1e-9);
+    const steps = (base === 2 ? [1, 2] : [1, 2, 5, 10]).map((m) => Number((m * power).toPrecision(12)));
+    return up ? steps.find((m) => m >= n * (1 - 1e-9)) : steps.filter((m) => m <= n * (1 + 1e-9)).at(-1);
+  };
+
+  // Between colours of a ramp: dark to light on light paper, the other way round on dark. Of viridis (van der Walt and Smith), which
+  // grows evenly in lightness and is told apart by colour-blind readers.
+  const kRamp = ['#440154', '#472d7b', '#3b528b', '#2c728e', '#21918c', '#28ae80', '#5ec962', '#addc30', '#fde725'];
+  const ramp = (part) => {
+    const at = Math.min(1, Math.max(0, part)) * (kRamp.length - 1), i = Math.min(kRamp.length - 2, Math.floor(at));
+    const [a, b] = [kRamp[i], kRamp[i + 1]].map((colour) => [1, 3, 5].map((from) => parseInt(colour.slice(from, from + 2), 16)));
+    return `#${a.map((n, k) => Math.round(n + (b[k] - n) * (at - i)).toString(16).padStart(2, '0')).join('')}`;
+  };
+  // Of so many curves no two have one colour: the ends of the ramp that the paper hides are left out.
+  const curveColour = (s, of, look) => of <= look.series.length ? look.series[s] : ramp((look.dark ? 0.22 : 0) + 0.78 * s / (of - 1));
+
   class Chart {
     constructor(figure, number) {
       this.figure = figure;
@@ -84,6 +115,10 @@
       this.drawn = dots.length;
       this.rough = dots.filter((dot) => dot.length > 2).length;
       this.zoom = [0, 100];
+      // Two swept axes: x, and the curves. Where there are many curves, cells show more than lines.
+      const xs = new Set(dots.map((dot) => dot[0]));
+      this.grid = !this.cloud && figure.series.length > 2 && xs.size > 2 && dots.length >= 0.5 * xs.size * figure.series.length ? [...xs].sort((a, b) => a - b) : null;
+      this.heat = this.grid !== null && figure.series.length > kLight.length;
       this.at = {series: 0, dot: -1};
       this.title = `${figure.y.name} over ${figure.x.name}`;
       this.build();
@@ -96,6 +131,9 @@
       this.zoomers = [button('Zoom in', () => this.zoomBy(0.5)), button('Zoom out', () => this.zoomBy(2)), button('Reset', () => this.reset())];
       const logs = ['x', 'y'].filter((axis) => this.low[axis] > 0).map((axis) =>
         button(`log ${axis}`, (self) => { this.log[axis] = !this.log[axis]; self.setAttribute('aria-pressed', this.log[axis]); this.draw(); }, {'aria-pressed': this.log[axis], 'aria-label': `logarithmic ${axis} axis`}));
+      if (this.grid) {
+        logs.push(button('heat map', (self) => { this.heat = !this.heat; self.setAttribute('aria-pressed', this.heat); this.draw(); }, {'aria-pressed': this.heat, 'aria-label': 'a cell a point, coloured by its value'}));
+      }
       const drawn = this.drawn < this.of
         ? `${count(this.drawn)} of ${many(this.of, 'point')} drawn: of each neighbourhood the first, last, lowest and highest, so that nothing that stands out is lost.`
         : `${many(this.of, 'point')}.`;
@@ -168,27 +206,46 @@
         axisLabel: {color: look.quiet, fontSize: 12, hideOverlap: true, formatter: (n) => tick(n, axis.unit)}, animation: false,
       };
       if (log) {
-        const base = axis.unit === 'B' || this.high[which] / this.low[which] < 1000 ? 2 : 10, exponent = (n) => Math.log(n) / Math.log(base);
-        made.logBase = base;
-        if (which === 'x') {  // a tick at each power, or at each second, third, … where they do not fit
-          const [first, last] = [Math.ceil(exponent(this.low.x) - 1e-9), Math.floor(exponent(this.high.x) + 1e-9)], step = Math.max(1, Math.ceil((exponent(high) - exponent(low)) / (width < 500 ? 5 : 12)));
-          const powers = Array.from({length: Math.max(0, last - first + 1)}, (_, i) => base ** (first + i)).filter((_, i) => i % step === 0);
-          if (powers.length > 1) made.axisLabel.customValues = made.axisTick.customValues = powers;
-        }
+        made.logBase = axis.unit === 'B' ? 2 : 10;
+        const [from, to] = which === 'x' ? [low, high] : [logEnd(this.low.y, axis.unit, false), logEnd(this.high.y, axis.unit, true)];
+        const ticks = logTicks(from, to, axis.unit, which === 'x' && width < 500 ? 5 : which === 'x' ? 12 : 8);
+        if (ticks) made.axisLabel.customValues = made.axisTick.customValues = ticks;
       }
       if (which === 'x') {
         Object.assign(made, log ? {min: this.low.x, max: this.high.x} : {min: this.low.x, max: this.high.x === this.low.x ? this.low.x + 1 : this.high.x}, {splitNumber: width < 500 ? 4 : 8});
         if (!log && axis.unit === 'B') Object.assign(made, {interval: binary(axis, low, high) * (width < 500 ? 2 : 1), min: Math.floor(this.low.x / binary(axis, this.low.x, this.high.x)) * binary(axis, this.low.x, this.high.x) || 0});
       } else if (log) {
-        Object.assign(made, {min: 2 ** Math.floor(Math.log2(this.low.y)), max: 2 ** Math.ceil(Math.log2(this.high.y))});
+        Object.assign(made, {min: logEnd(this.low.y, axis.unit, false), max: logEnd(this.high.y, axis.unit, true)});
       } else {
         made.scale = this.cloud && this.low.y > 0.6 * this.high.y && this.low.y < this.high.y;  // the scatter of single accesses, not their height
       }
       return made;
     }
 
+    // A cell a point: across x, down the curves, coloured by y.
+    heatOption(look, width, height, plain) {
+      const {figure, grid} = this, names = figure.series.map((series) => series.name);
+      const {low, high} = {low: this.low.y, high: this.high.y};
+      const part = (n) => high === low ? 0.5 : this.log.y ? Math.log(n / low) / Math.log(high / low) : (n - low) / (high - low);
+      const left = 24 + 7.2 * Math.max(...names.map((name) => name.length)), [top, bottom, right] = [34, 52, 20];
+      const cell = [Math.max(2, (width - left - right) / grid.length), Math.max(2, (height - top - bottom) / names.length)];
+      const points = figure.series.flatMap((series, s) => series.dots.map((dot, i) => ({value: [grid.indexOf(dot[0]), s], dot, of: [s, i], itemStyle: {color: ramp(part(dot[1])), borderColor: dot.length > 2 ? look.mark : undefined, borderWidth: dot.length > 2 ? 2 : 0}})));
+      const labels = {color: look.quiet, fontSize: 12, hideOverlap: true};
+      return {
+        animation: false, aria: {enabled: false}, backgroundColor: plain ? look.paper : 'transparent', textStyle: {fontFamily: 'system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif'},
+        title: {text: `${axisTitle(figure.y)}: from ${shown(low, figure.y.unit)} (dark) to ${shown(high, figure.y.unit)} (light)${this.log.y ? ', logarithmic' : ''}`, left: 8, top: 2, padding: 0, textStyle: {color: look.ink, fontSize: 13, fontWeight: 400}},
+        grid: {left, right, top, bottom},
+        xAxis: {type: 'category', data: grid.map((n) => tick(n, figure.x.unit)), name: axisTitle(figure.x), nameLocation: 'middle', nameGap: 30, nameTextStyle: {color: look.ink, fontSize: 13}, axisLabel: labels, splitLine: {show: false}},
+        yAxis: {type: 'category', data: names, inverse: true, axisLabel: labels, splitLine: {show: false}},
+        tooltip: {trigger: 'item', confine: true, transitionDuration: 0, backgroundColor: look.paper, borderColor: look.quiet, textStyle: {color: look.ink, fontSize: 13}, formatter: ({data: at}) =>
+          `<div class="tip">${escaped(figure.x.name)} = <b>${escaped(exact(at.dot[0], figure.x.unit))}</b><br>${escaped(names[at.of[0]])}: <b>${escaped(shown(at.dot[1], figure.y.unit))}</b>${at.dot.length > 2 ? ' not converged' : ''}</div>`},
+        series: [{type: 'scatter', symbol: 'rect', symbolSize: cell, data: points, animation: false, clip: false}],
+      };
+    }
+
     // What to draw, for this paper and width; `plain`: for a file, without what only hands need.
-    option(look, width, plain) {
+    option(look, width, plain, height = this.box.clientHeight) {
+      if (this.heat) return this.heatOption(look, width, height, plain);
       const {figure} = this;
       const named = figure.series.filter((series) => series.name);
       const direct = named.length > 0 && named.length <= kLabelled && !this.cloud && width >= 560 && this.endsApart();
@@ -198,12 +255,12 @@
       const top = 34 + 17 * places.length + (legend ? 28 : 0);
       const middle = this.log.x ? Math.sqrt(this.low.x * this.high.x) : (this.low.x + this.high.x) / 2;
       const series = figure.series.map((each, s) => {
-        const colour = look.series[s % look.series.length];
+        const colour = curveColour(s, figure.series.length, look);
         const points = each.dots.map((dot) => dot.length > 2
           ? {value: dot.slice(0, 2), symbol: 'emptyCircle', symbolSize: 10, itemStyle: {color: look.mark, borderColor: look.mark, borderWidth: 2}} : {value: dot});
         const made = {
           name: each.name || figure.y.name, type: this.cloud ? 'scatter' : 'line', data: points, color: colour, animation: false, showAllSymbol: true, clip: true,
-          symbol: kShapes[Math.floor(s / look.series.length) % kShapes.length], symbolSize: this.cloud ? 4 : each.dots.length > 200 ? 3 : 6, lineStyle: {width: 2}, emphasis: {focus: 'series', scale: 1.5}, z: 3,
+          symbol: kShapes[figure.series.length > look.series.length ? s % kShapes.length : 0], symbolSize: this.cloud ? 4 : each.dots.length > 200 ? 3 : 6, lineStyle: {width: 2}, emphasis: {focus: 'series', scale: 1.5}, z: 3,
         };
         if (this.cloud) Object.assign(made, {itemStyle: {opacity: 0.7}, large: false});
         if (direct && each.name) Object.assign(made, {endLabel: {show: true, formatter: each.name, color: colour, fontSize: 12, fontWeight: 600, distance: 6}});
@@ -253,6 +310,7 @@
       if (!this.chart) {
         this.chart = echarts.init(this.box, null, {renderer: 'canvas'});
         this.chart.on('datazoom', () => {
+          if (this.heat) return;
           const {start, end} = this.chart.getOption().dataZoom[0];
           if (start === this.zoom[0] && end === this.zoom[1]) return;
           this.zoom = [start, end];
@@ -265,13 +323,14 @@
     svg() {
       const width = 760, height = 440;
       const chart = echarts.init(null, null, {renderer: 'svg', ssr: true, width, height});
-      chart.setOption(this.option(looks(false), width, true));
+      chart.setOption(this.option(looks(false), width, true, height));
       const text = chart.renderToSVGString();
       chart.dispose();
       return text;
     }
 
     setZoom(from, to) {
+      if (this.heat) return;  // all of its cells are in view
       const width = Math.min(100, Math.max(0.01, to - from));
       const start = Math.min(Math.max(0, from), 100 - width);
       this.chart.dispatchAction({type: 'dataZoom', start, end: start + width});
@@ -300,7 +359,8 @@
       const to = key === 'Home' ? 0 : key === 'End' ? dots.length - 1 : this.at.dot + step[1];
       this.at.dot = Math.min(Math.max(0, to), dots.length - 1);
       const dot = dots[this.at.dot], name = series[this.at.series].name;
-      this.chart.dispatchAction({type: 'showTip', seriesIndex: this.at.series, dataIndex: this.at.dot});
+      const before = series.slice(0, this.at.series).reduce((sum, each) => sum + each.dots.length, 0);  // cells are one list
+      this.chart.dispatchAction({type: 'showTip', seriesIndex: this.heat ? 0 : this.at.series, dataIndex: this.heat ? before + this.at.dot : this.at.dot});
       this.readout.textContent = `${name ? `${name}: ` : ''}${x.name} = ${exact(dot[0], x.unit)}, ${y.name} = ${shown(dot[1], y.unit)}${dot.length > 2 ? ', not converged' : ''} (point ${this.at.dot + 1} of ${dots.length})`;
     }
 

@@ -12,18 +12,18 @@ namespace gexp::infer {
 std::optional<MissRange> range_of(const Context& context);
 
 /// Whether only addresses that are not walked on both sides of the border (x that miss nothing, x that miss) make the difference.
-bool only_places(const Context& context, const Curve& curve, double quiet, double missing);
+bool only_address_bias(const Context& context, const Curve& curve, double quiet, double missing);
 
 /// How much longer, as a share, every access takes at `missing` than at `quiet`, where that is little and no run has both kinds: a clock that
 /// changed its pace between the two does that as well as a miss.
-std::optional<double> only_pace(const Context& context, const Curve& curve, double quiet, double missing);
+std::optional<double> only_clock_change(const Context& context, const Curve& curve, double quiet, double missing);
 
 /// Where all addresses that are walked at x agree in their low 12 bits or more: their distance, in bytes. Then as many of them fit as a set of
 /// some cache has ways, or a TLB entries, and nothing tells which.
-std::optional<std::int64_t> one_residue(const Context& context, const Curve& curve, double x);
+std::optional<std::int64_t> common_residue(const Context& context, const Curve& curve, double x);
 
 /// What the reader should know of the misses at x: that they are of two classes, or each on a page of its own. Empty where there is nothing.
-std::string doubts(const Context& context, const Curve& curve, double x);
+std::string caveats(const Context& context, const Curve& curve, double x);
 
 /// For a column that falls to its floor as x grows: the x after which it had fallen to a lower level, and stayed there, before it fell to the
 /// floor at `flat`: then something fits from there on and something else does not. Not where what misses after it takes as long as what

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/infer/ever_missed.h"
+#include "runtime/infer/cumulative_misses.h"
 
-#include "runtime/infer/column.h"
+#include "runtime/infer/record_functions.h"
 
 namespace gexp::infer {
 
-double EverMissed::share(const records::Table& table, const MissRange& range) {
+double CumulativeMisses::share(const records::Table& table, const MissRange& range) {
   const std::lock_guard lock(mutex_);
   if (table_ != &table || next_ > table.points.size() || above_ != range.above || outlier_ != range.outlier) {
     table_ = &table, above_ = range.above, outlier_ = range.outlier, next_ = 0;

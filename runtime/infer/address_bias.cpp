@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/infer/places.h"
+#include "runtime/infer/address_bias.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include "runtime/infer/statistics.h"
 
 // An address in a far slice is slow whenever it is walked; one that is absent from a cache or a TLB is slow only until it is brought in.
-// So a walk that visits a sector twice in a row tells them apart: the second visit finds everything at hand, and what it takes is
+// So a walk that visits a sector twice in a row tells them apart: the second visit always hits, and what it takes is
 // the place's. On an H200 slices are up to 70 cycles apart, which would hide a TLB's 10. Where each sector is visited once, an
 // address that always misses cannot be told from a far one, nor a clock that changed its pace from either: nothing is taken out.
 namespace gexp::infer {
@@ -29,14 +29,14 @@ double sure(const std::vector<double>& medians, double apart) {
 
 }  // namespace
 
-std::vector<bool> steps_at_hand(const Pattern& walk) {
-  std::vector<bool> at_hand(static_cast<std::size_t>(walk.steps));
-  for (std::int64_t i = 0; i < walk.steps; ++i) at_hand[static_cast<std::size_t>(i)] = walk.steps > 1 && walk.at(0, i) / kSector == walk.at(0, (i + walk.steps - 1) % walk.steps) / kSector;
-  return at_hand;
+std::vector<bool> repeated_sector_steps(const Pattern& walk) {
+  std::vector<bool> repeated(static_cast<std::size_t>(walk.steps));
+  for (std::int64_t i = 0; i < walk.steps; ++i) repeated[static_cast<std::size_t>(i)] = walk.steps > 1 && walk.at(0, i) / kSector == walk.at(0, (i + walk.steps - 1) % walk.steps) / kSector;
+  return repeated;
 }
 
-std::optional<Places> Places::of(const records::Table& table) {
-  Places places;
+std::optional<AddressBias> AddressBias::of(const records::Table& table) {
+  AddressBias bias;
   if (table.timing != records::Table::Timing::Each) return std::nullopt;
   std::unordered_map<std::int64_t, std::vector<double>> seen;  // by sector: the median of its visits at each step of each point
   std::vector<double> own;                                     // how far apart the visits of a step are, those that hit
@@ -70,18 +70,18 @@ std::optional<Places> Places::of(const records::Table& table) {
   std::vector<double> all;
   for (auto& [sector, medians] : seen) {
     std::sort(medians.begin(), medians.end());
-    all.push_back(places.ticks_[sector] = sure(medians, apart));
+    all.push_back(bias.ticks_[sector] = sure(medians, apart));
   }
   std::sort(all.begin(), all.end());
   const double spread = quantile(all, 0.9) - quantile(all, 0.1);
   // Near and far are half and half: the median would be now of one and now of the other.
   const double middle = std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
-  if (spread < std::max(kSpread, apart / 2)) return Places();  // what a sector takes is a mean of many visits
-  for (auto& [sector, ticks] : places.ticks_) ticks -= middle;
-  return places;
+  if (spread < std::max(kSpread, apart / 2)) return AddressBias();  // what a sector takes is a mean of many visits
+  for (auto& [sector, ticks] : bias.ticks_) ticks -= middle;
+  return bias;
 }
 
-std::vector<double> Places::by_step(const records::Point& point) const {
+std::vector<double> AddressBias::by_step(const records::Point& point) const {
   if (none() || !point.walk) return {};
   std::vector<double> ticks(static_cast<std::size_t>(point.walk->steps));
   for (std::size_t step = 0; step < ticks.size(); ++step) {
@@ -91,14 +91,14 @@ std::vector<double> Places::by_step(const records::Point& point) const {
   return ticks;
 }
 
-records::Table Places::without(const records::Table& table) const {
+records::Table AddressBias::without(const records::Table& table) const {
   records::Table even = table;
   for (auto& point : even.points) {
-    const auto place = by_step(point);
-    if (place.empty()) continue;
+    const auto offset_by_step = by_step(point);
+    if (offset_by_step.empty()) continue;
     for (auto& run : point.runs) {
       for (std::size_t i = 0; i < run.ticks.size(); ++i) {
-        run.ticks[i] = static_cast<std::uint32_t>(std::max(1L, std::lround(run.ticks[i] - place[i % place.size()])));
+        run.ticks[i] = static_cast<std::uint32_t>(std::max(1L, std::lround(run.ticks[i] - offset_by_step[i % offset_by_step.size()])));
       }
     }
   }

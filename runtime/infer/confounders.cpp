@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/infer/look_alikes.h"
+#include "runtime/infer/confounders.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <map>
 #include <numeric>
 
-#include "runtime/infer/column.h"
+#include "runtime/infer/record_functions.h"
 #include "runtime/infer/statistics.h"
 
 // A column of misses that rises at x says that something does not fit beyond x, not what. Slow places are no misses: an address in
@@ -24,7 +24,7 @@ constexpr double kPart = 0.05;         // share of the misses at a point that ma
 constexpr double kLower = 0.6;         // of a level: a lower one
 constexpr double kOneTick = 0.5;       // by which means of the same misses differ, and
 constexpr double kErrors = 2;          // standard errors, at most
-constexpr double kPace = 0.15;         // share by which a clock may change its pace unnoticed
+constexpr double kMostClockChange = 0.15;         // share by which a clock may change its pace unnoticed
 constexpr double kBetween = 0.4;       // of the way from a hit to a miss, from either side: neither
 constexpr std::size_t kTurns = 4;      // between hits and misses, within a run, that no change of pace makes
 constexpr double kAlike = 1e-6;        // chance that first visits miss so much more than those just after, if both do alike
@@ -66,7 +66,7 @@ std::optional<MissRange> range_of(const Context& context) {
   return miss_range(context.table, context.classes, slower_than);
 }
 
-bool only_places(const Context& context, const Curve& curve, double quiet, double missing) {
+bool only_address_bias(const Context& context, const Curve& curve, double quiet, double missing) {
   const auto range = range_of(context);
   if (!range) return false;
   std::map<std::int64_t, Address> addresses;
@@ -94,21 +94,21 @@ bool only_places(const Context& context, const Curve& curve, double quiet, doubl
     if (address.visits[0] > 0 && address.moved(1e-5)) return false;
   }
   if (both.visits[0] == 0) return false;  // nothing to compare
-  if (range->strays.share == 0 && both.misses[0] == 0 && both.misses[1] >= 2) return false;
-  return !both.moved(0.01) && poisson_at_least(fresh.misses[1], range->strays.share * fresh.visits[1]) < 1e-3;
+  if (range->interference.share == 0 && both.misses[0] == 0 && both.misses[1] >= 2) return false;
+  return !both.moved(0.01) && poisson_at_least(fresh.misses[1], range->interference.share * fresh.visits[1]) < 1e-3;
 }
 
 namespace {
 
 /// Whether accesses to a sector where the walk was just before miss less than the others do: a clock slows both.
-bool spares_what_is_at_hand(const records::Point& point, const MissRange& range) {
+bool spares_repeated_visits(const records::Point& point, const MissRange& range) {
   if (!point.walk || point.walk->steps == 0) return false;
-  const auto at_hand = steps_at_hand(*point.walk);
+  const auto repeated = repeated_sector_steps(*point.walk);
   const Misses missed(range, point);
   double visits[2] = {0, 0}, misses[2] = {0, 0};
   for (const auto& run : point.runs) {
     for (std::size_t i = 0; i < run.ticks.size(); ++i) {
-      const bool near = at_hand[i % at_hand.size()];
+      const bool near = repeated[i % repeated.size()];
       ++visits[near], misses[near] += missed(i, run.ticks[i]) ? 1 : 0;
     }
   }
@@ -117,7 +117,7 @@ bool spares_what_is_at_hand(const records::Point& point, const MissRange& range)
 
 }  // namespace
 
-std::optional<double> only_pace(const Context& context, const Curve& curve, double quiet, double missing) {
+std::optional<double> only_clock_change(const Context& context, const Curve& curve, double quiet, double missing) {
   const auto range = range_of(context);
   if (!range) return std::nullopt;
   double hits = 0, hit_ticks = 0, misses = 0, miss_ticks = 0;
@@ -127,27 +127,27 @@ std::optional<double> only_pace(const Context& context, const Curve& curve, doub
       for (std::size_t i = 0; i < run.ticks.size(); ++i) {
         const auto tick = run.ticks[i];
         const bool miss = missed(i, tick);
-        const double even = missed.even(i, tick);
-        if (even > range->outlier) continue;
-        if (sample.x == missing && miss) ++misses, miss_ticks += even;
-        if (sample.x == quiet && !miss) ++hits, hit_ticks += even;
+        const double unbiased = missed.unbiased(i, tick);
+        if (unbiased > range->outlier) continue;
+        if (sample.x == missing && miss) ++misses, miss_ticks += unbiased;
+        if (sample.x == quiet && !miss) ++hits, hit_ticks += unbiased;
       }
     }
   }
   if (hits == 0 || misses == 0) return std::nullopt;
   const double hit = hit_ticks / hits, miss = miss_ticks / misses;
-  if (miss / hit - 1 >= kPace) return std::nullopt;
+  if (miss / hit - 1 >= kMostClockChange) return std::nullopt;
   // A run with both kinds goes from one to the other and back, with little between them.
   const double low = hit + kBetween * (miss - hit), high = miss - kBetween * (miss - hit);
   for (const auto& sample : curve.samples) {
     if (sample.x != missing) continue;
     const Misses missed(*range, context.table.points[sample.point]);
-    if (spares_what_is_at_hand(context.table.points[sample.point], *range)) return std::nullopt;
+    if (spares_repeated_visits(context.table.points[sample.point], *range)) return std::nullopt;
     for (const auto& run : context.table.points[sample.point].runs) {
       std::size_t turns = 0, slow = 0, fast = 0, between = 0;
       bool was_slow = false;
       for (std::size_t i = 0; i < run.ticks.size(); ++i) {
-        const double tick = missed.even(i, run.ticks[i]);
+        const double tick = missed.unbiased(i, run.ticks[i]);
         if (tick > range->outlier) continue;
         const bool is_slow = tick > high;
         if (tick > low && !is_slow) {
@@ -164,7 +164,7 @@ std::optional<double> only_pace(const Context& context, const Curve& curve, doub
   return miss / hit - 1;
 }
 
-std::optional<std::int64_t> one_residue(const Context& context, const Curve& curve, double x) {
+std::optional<std::int64_t> common_residue(const Context& context, const Curve& curve, double x) {
   if (!range_of(context)) return std::nullopt;
   std::int64_t distance = 0;
   for (const auto& sample : curve.samples) {
@@ -177,7 +177,7 @@ std::optional<std::int64_t> one_residue(const Context& context, const Curve& cur
   return residue >= kPage ? std::optional(distance) : std::nullopt;
 }
 
-std::string doubts(const Context& context, const Curve& curve, double x) {
+std::string caveats(const Context& context, const Curve& curve, double x) {
   const auto range = range_of(context);
   if (!range) return {};
   std::vector<double> by_class(context.classes.list.size());

@@ -5,6 +5,6 @@
 namespace gexp::infer {
 
 /// What of a table's misses is interference.
-Interference interference(const records::Table& table, const MissRange& range);
+Interference background_interference(const records::Table& table, const MissRange& range);
 
 }  // namespace gexp::infer

@@ -12,7 +12,7 @@ namespace gexp::infer {
 struct MissRange;
 
 /// Addresses of a growing table that missed at some point of it. Each point is looked at once, for as long as misses are told alike.
-class EverMissed {
+class CumulativeMisses {
  public:
   /// In all that were walked, 0 to 1. Any thread; another table, or one with fewer points, is begun anew.
   double share(const records::Table& table, const MissRange& range);

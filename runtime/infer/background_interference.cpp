@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/infer/strays.h"
+#include "runtime/infer/background_interference.h"
 
 #include <algorithm>
 #include <vector>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kMost = 0.05;        // share of accesses: more than that is no interference
 constexpr double kSameRate = 1e-3;    // chance below which a point has a rate of its own
-constexpr double kScattered = 1e-4;   // chance below which addresses are struck too unevenly
+constexpr double kScattered = 1e-4;   // chance below which slow accesses are too unevenly spread over addresses
 constexpr std::size_t kWitnesses = 3; // points, when no other point shows what a miss looks like
 
 struct Count {
@@ -24,21 +24,21 @@ struct Count {
   [[nodiscard]] double rate() const { return slow / accesses; }
 };
 
-/// Pairs of slow accesses at one address of one point: seen, and expected when every address is struck alike.
+/// Pairs of slow accesses at one address of one point: seen, and expected when interference falls on every address alike.
 void count_pairs(const Count& count, const MissRange& range, double& seen, double& expected) {
   const auto lap = static_cast<std::size_t>(count.point->walk->steps);
-  std::vector<double> struck(lap);
+  std::vector<double> slow_visits(lap);
   const Misses slow(range, *count.point);
   for (const auto& run : count.point->runs) {
-    for (std::size_t i = 0; i < run.ticks.size(); ++i) struck[i % lap] += slow(i, run.ticks[i]) ? 1 : 0;
+    for (std::size_t i = 0; i < run.ticks.size(); ++i) slow_visits[i % lap] += slow(i, run.ticks[i]) ? 1 : 0;
   }
-  for (const auto times : struck) seen += times * (times - 1) / 2;
+  for (const auto times : slow_visits) seen += times * (times - 1) / 2;
   expected += count.slow * (count.slow - 1) / 2 / static_cast<double>(lap);
 }
 
 }  // namespace
 
-Interference interference(const records::Table& table, const MissRange& range) {
+Interference background_interference(const records::Table& table, const MissRange& range) {
   std::vector<Count> counts;
   for (const auto& point : table.points) {
     if (!point.walk || point.walk->steps == 0) continue;

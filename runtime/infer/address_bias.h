@@ -9,16 +9,16 @@
 
 namespace gexp::infer {
 
-/// By step of one thread's walk: whether the step before it, in turn, was in the same sector, so that everything is at hand.
-std::vector<bool> steps_at_hand(const Pattern& walk);
+/// By step of one thread's walk: whether the step before it, in turn, was in the same sector, so that the access always hits.
+std::vector<bool> repeated_sector_steps(const Pattern& walk);
 
 /// How much slower, in ticks, each address answers than the mean one for where it lies (a far part, another slice), and not for being
 /// absent from something.
-class Places {
+class AddressBias {
  public:
   /// nullopt where walks do not come to each sector again within a lap; none where addresses do not differ by more than one differs
   /// from itself.
-  static std::optional<Places> of(const records::Table& table);
+  static std::optional<AddressBias> of(const records::Table& table);
   [[nodiscard]] bool none() const { return ticks_.empty(); }
   /// By step of the point's walk; empty where there are none.
   [[nodiscard]] std::vector<double> by_step(const records::Point& point) const;

@@ -34,9 +34,9 @@ TEST_CASE("steps at hand are those in the sector of the step before") {
   Pattern walk;
   walk.steps = 5;
   walk.offsets = {0, 4, 64, 32, 36};
-  CHECK(infer::steps_at_hand(walk) == std::vector<bool>{false, true, false, false, true});
+  CHECK(infer::repeated_sector_steps(walk) == std::vector<bool>{false, true, false, false, true});
   walk.offsets = {0, 4, 64, 32, 8};  // the last one is before the first
-  CHECK(infer::steps_at_hand(walk)[0]);
+  CHECK(infer::repeated_sector_steps(walk)[0]);
 }
 
 TEST_CASE("a rare slower class within the scatter of hits is told by the visits at hand") {
@@ -77,10 +77,10 @@ TEST_CASE("missed_ever counts an address once, whichever point it missed at") {
   const auto classes = infer::classify(records);
   const auto range = infer::miss_range(records, classes);
   REQUIRE(range);
-  infer::EverMissed ever;
-  CHECK(ever.share(records, *range) == doctest::Approx(2.0 / 128));
+  infer::CumulativeMisses cumulative;
+  CHECK(cumulative.share(records, *range) == doctest::Approx(2.0 / 128));
   records.points.push_back(pairs(8192, 2, 0, miss_of(20)));
-  CHECK(ever.share(records, *range) == doctest::Approx(3.0 / 128));
+  CHECK(cumulative.share(records, *range) == doctest::Approx(3.0 / 128));
 }
 
 TEST_CASE("hits of slices apart are no misses of a walk that sees each address once: those at hand are of all of them") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/infer/column.h"
+#include "runtime/infer/record_functions.h"
 
 #include <fmt/format.h>
 
@@ -15,10 +15,10 @@
 namespace gexp::infer {
 namespace {
 
-constexpr double kStray = 1e-3;   // share of accesses that interference may strike at a point that otherwise never misses
-constexpr double kSettledMisses = 4;
-constexpr double kStrayRate = 1e-3;  // chance below which a point has more than the table's interference
-constexpr double kSettled = 0.01; // relative change that still counts as stable
+constexpr double kFewInterfered = 1e-3;   // share of accesses that interference may strike at a point that otherwise never misses
+constexpr double kConvergedMisses = 4;
+constexpr double kOwnRate = 1e-3;  // chance below which a point has more than the table's interference
+constexpr double kConverged = 0.01; // relative change that still counts as stable
 
 bool is_record_function(const std::string& name) {
   static const std::vector<std::string> kNames = {"median", "mean", "min", "max", "stddev", "elapsed", "misses", "missed", "missed_ever", "slower", "overhead"};
@@ -62,25 +62,25 @@ double visits(const Slow& slow) {
 
 /// Whether what was slow here is interference: no more of it than elsewhere, and no position singled out; where none is known,
 /// a few accesses at positions that were slow once, unless most runs have some and as many accesses elsewhere have none.
-bool only_strays(const Slow& slow, const MissRange& range) {
+bool only_interference(const Slow& slow, const MissRange& range) {
   if (slow.all == 0) return true;
   const double all = static_cast<double>(slow.accesses.size() * slow.per_run.size());
   const auto most = *std::max_element(slow.positions.begin(), slow.positions.end());
-  if (range.strays.share > 0) {
-    return poisson_at_least(slow.all, range.strays.share * all) > kStrayRate && most <= most_strays(range, visits(slow), slow.positions.size());
+  if (range.interference.share > 0) {
+    return poisson_at_least(slow.all, range.interference.share * all) > kOwnRate && most <= most_interference(range, visits(slow), slow.positions.size());
   }
-  if (slow.per_run.size() < 2 || most >= 2 || slow.all > std::max(1.0, kStray * all)) return false;
-  return median(slow.per_run) < 1 || share_at_least(slow.all, slow.all, all / (all + range.strays.quiet)) >= kStrayRate;
+  if (slow.per_run.size() < 2 || most >= 2 || slow.all > std::max(1.0, kFewInterfered * all)) return false;
+  return median(slow.per_run) < 1 || share_at_least(slow.all, slow.all, all / (all + range.interference.quiet)) >= kOwnRate;
 }
 
 /// Misses of the position that misses least among those that miss; many where nothing misses.
 double rarest_miss(const records::Point& point, std::size_t runs, const MissRange& range) {
   const auto slow = count_slow(point, 0, runs, range);
   double least = INFINITY;
-  if (only_strays(slow, range)) return least;
-  const double strays = most_strays(range, visits(slow), slow.positions.size());
+  if (only_interference(slow, range)) return least;
+  const double interference = most_interference(range, visits(slow), slow.positions.size());
   for (const auto count : slow.positions) {
-    if (count > strays) least = std::min(least, count - strays);
+    if (count > interference) least = std::min(least, count - interference);
   }
   return least;
 }
@@ -88,9 +88,9 @@ double rarest_miss(const records::Point& point, std::size_t runs, const MissRang
 /// By step of the walk: whether it missed more often than interference explains.
 std::vector<bool> missed_positions(const Slow& slow, const MissRange& range) {
   std::vector<bool> missed(slow.positions.size());
-  if (only_strays(slow, range)) return missed;
-  const double strays = most_strays(range, visits(slow), slow.positions.size());
-  for (std::size_t step = 0; step < missed.size(); ++step) missed[step] = slow.positions[step] > strays;
+  if (only_interference(slow, range)) return missed;
+  const double interference = most_interference(range, visits(slow), slow.positions.size());
+  for (std::size_t step = 0; step < missed.size(); ++step) missed[step] = slow.positions[step] > interference;
   return missed;
 }
 
@@ -98,7 +98,7 @@ std::vector<bool> missed_positions(const Slow& slow, const MissRange& range) {
 
 double count_misses(const records::Point& point, std::size_t first_run, std::size_t runs, const MissRange& range) {
   const auto slow = count_slow(point, first_run, runs, range);
-  if (only_strays(slow, range)) return 0;
+  if (only_interference(slow, range)) return 0;
   // A deterministic cache misses at the same accesses in every run; what few runs add to that is interference.
   double ever = 0, always = 0, often = 0;
   for (const auto count : slow.accesses) {
@@ -106,9 +106,9 @@ double count_misses(const records::Point& point, std::size_t first_run, std::siz
     always += count == runs ? 1 : 0;
     often += 2 * count > runs ? 1 : 0;
   }
-  const double chance = static_cast<double>(slow.accesses.size()) * std::min(1.0, static_cast<double>(runs) * range.strays.share);
+  const double chance = static_cast<double>(slow.accesses.size()) * std::min(1.0, static_cast<double>(runs) * range.interference.share);
   if (runs >= 3 && 2 * always >= ever - chance) return often;
-  return std::max(0.0, median(slow.per_run) - range.strays.share * static_cast<double>(slow.accesses.size()));
+  return std::max(0.0, median(slow.per_run) - range.interference.share * static_cast<double>(slow.accesses.size()));
 }
 
 std::vector<bool> positions_missed(const records::Point& point, const MissRange& range) {
@@ -180,7 +180,7 @@ Result<Value> PointScope::of_record(const compiler::Formula& call) const {
     }
     const auto border = misses(call);
     if (!border) return Value(0.0);  // one class only: nothing is slower
-    if (name == "missed_ever") return Value(classes_.ever ? classes_.ever->share(table_, *border) : 0.0);
+    if (name == "missed_ever") return Value(classes_.cumulative ? classes_.cumulative->share(table_, *border) : 0.0);
     return Value(name == "misses" ? count_misses(point(), first_run_, runs(), *border) : share_missed(point(), first_run_, runs(), *border));
   }
   if (name == "slower") return slower(call);
@@ -266,9 +266,9 @@ Result<Value> PointScope::stable(const compiler::Formula& inner) const {
   if (inner.kind == compiler::Formula::Kind::Call && inner.text == "missed") {
     // Which positions miss is settled when none is new and none was seen so rarely that others may still be unseen.
     const auto border = misses(inner);
-    return Value(a->number == b->number && (!border || rarest_miss(point(), runs(), *border) >= kSettledMisses));
+    return Value(a->number == b->number && (!border || rarest_miss(point(), runs(), *border) >= kConvergedMisses));
   }
-  return Value(std::fabs(a->number - b->number) <= kSettled * std::fabs(a->number));
+  return Value(std::fabs(a->number - b->number) <= kConverged * std::fabs(a->number));
 }
 
 Result<Value> at_point(const compiler::Formula& formula, const records::Table& table, const Classes& classes, std::size_t point,
