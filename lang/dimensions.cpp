@@ -108,6 +108,7 @@ const Type& device_type() {
                          {"memory", structure_of({{"bytes", bytes}})},
                          {"name", text_type()},
                          {"shared", structure_of({{"per_block", bytes}, {"per_sm", bytes}})},
+                         {"simulated", number_of({})},
                          {"sms", number_of({})}});
   }();
   return type;

@@ -13,6 +13,7 @@ Value device_facts(const DeviceInfo& device) {
                 {"l2", Fields{{"bytes", bytes(device.l2_bytes)}}},
                 {"memory", Fields{{"bytes", bytes(device.memory_bytes)}}},
                 {"shared", Fields{{"per_block", bytes(device.shared_per_block)}, {"per_sm", bytes(device.shared_per_sm)}}},
+                {"simulated", Value(device.kind == "simulated" ? 1.0 : 0.0, {})},
                 {"dram", Fields{{"peak", number(device.memory_peak, kBytes / kSeconds)}}}};
 }
 

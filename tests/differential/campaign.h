@@ -23,6 +23,7 @@ struct Totals {
   std::uint64_t kernels = 0, threads = 0, values = 0;
   std::uint64_t differ = 0, fault = 0, refused = 0;  ///< kernels
   std::uint64_t different_values = 0;
+  std::uint64_t corrected = 0;  ///< instructions that the compiler is known to get wrong
   bool broken = false;  ///< the campaign could not go on
   [[nodiscard]] bool good() const { return !broken && differ + fault + refused == 0; }
 };

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "tests/differential/compiler_faults.h"
 #include "tests/differential/evaluate.h"
 #include "tests/differential/generate.h"
 #include "tests/differential/native.h"
@@ -83,7 +84,7 @@ class Buffer {
 
 }  // namespace
 
-Result<std::vector<device::KernelImage>> compile(jit::Compiler& compiler, std::span<const Program> programs, device::Target target) {
+Result<Images> compile(jit::Compiler& compiler, std::span<const Program> programs, device::Target target) {
   jit::Request request;
   request.source = print_all(programs);
   request.name = "differential.cu";
@@ -92,9 +93,14 @@ Result<std::vector<device::KernelImage>> compile(jit::Compiler& compiler, std::s
   request.options = {"--fmad=false", "--disable-warnings"};
   auto compiled = compiler.compile(request);
   if (!compiled) return compiled.error();
-  std::vector<device::KernelImage> images(programs.size(), compiled->image);
-  for (std::size_t i = 0; i < programs.size(); ++i) images[i].entry = programs[i].entry();
-  return images;
+  Images made;
+  if (compiled->image.form == device::Target::Form::Ptx) {
+    auto right = without_compiler_faults(std::move(compiled->image.bytes), compiler.build());
+    compiled->image.bytes = std::move(right.ptx), made.corrected = right.corrected;
+  }
+  made.kernels.assign(programs.size(), compiled->image);
+  for (std::size_t i = 0; i < programs.size(); ++i) made.kernels[i].entry = programs[i].entry();
+  return made;
 }
 
 Verdict check(device::Backend& backend, const device::KernelImage& image, const Program& program) {

@@ -17,8 +17,13 @@ struct Verdict {
   std::uint64_t different = 0;
 };
 
-/// One compilation for all: the images differ in their entries only.
-Result<std::vector<device::KernelImage>> compile(jit::Compiler& compiler, std::span<const Program> programs, device::Target target);
+struct Images {
+  std::vector<device::KernelImage> kernels;  ///< by program; they differ in their entries only
+  int corrected = 0;                          ///< instructions that this NVRTC is known to get wrong, put right (compiler_faults.h)
+};
+
+/// One compilation for all.
+Result<Images> compile(jit::Compiler& compiler, std::span<const Program> programs, device::Target target);
 
 /// Loads, launches, and compares all of the memory that the kernel may write with what the host writes. NaNs are equal.
 Verdict check(device::Backend& backend, const device::KernelImage& image, const Program& program);

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -14,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLongest = 160;  // of what was found; the result file has it whole
+constexpr double kSameFigure = 0.01;   // what two compilers' kernels may differ by, and no more
 constexpr const char* kEnd = "<!-- end -->";
 constexpr const char* kBeside = "<!-- beside";
 constexpr const char* kExpected = "<!-- expected: ";
@@ -74,11 +78,26 @@ std::string command_of(const Pair& pair) {
   auto command = fmt::format("gexp run {}.gexp --device sim:{}", pair.name, pair.device);
   std::istringstream settings(pair.settings);
   for (std::string setting; settings >> setting;) command += " --set " + setting;
-  if (pair.is_long) command += " --time-limit 3600";
   return command;
 }
 
 }  // namespace
+
+bool same_findings(const std::string& shown, const std::string& found) {
+  const char *a = shown.c_str(), *b = found.c_str();
+  while (*a != '\0' && *b != '\0') {
+    if (std::isdigit(static_cast<unsigned char>(*a)) == 0 || std::isdigit(static_cast<unsigned char>(*b)) == 0) {
+      if (*a++ != *b++) return false;
+      continue;
+    }
+    char *a_end = nullptr, *b_end = nullptr;
+    const double x = std::strtod(a, &a_end), y = std::strtod(b, &b_end);
+    const bool whole = std::find(a, static_cast<const char*>(a_end), '.') == a_end && std::find(b, static_cast<const char*>(b_end), '.') == b_end;
+    if (whole ? x != y : std::fabs(x - y) > kSameFigure * std::max(x, y)) return false;
+    a = a_end, b = b_end;
+  }
+  return *a == *b;
+}
 
 std::string page_of(const std::string& from) {
   const auto paper = from.substr(0, from.find_first_of(" :,"));

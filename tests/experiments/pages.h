@@ -66,6 +66,10 @@ class Pages {
   std::vector<Page> pages_;
 };
 
+/// Whether a page's text still says what was found. Words and whole numbers must be equal. A figure with a decimal point may differ by
+/// 1 %: which instructions an NVRTC puts before a loop moves a throughput by about a thousandth (docs/papers/README.md).
+bool same_findings(const std::string& shown, const std::string& found);
+
 /// "mei17.md" for "Mei17 Table V"; "README.md" where the source is no paper.
 std::string page_of(const std::string& from);
 

@@ -37,4 +37,15 @@ planted 'a row that is gone' 'mei17.md: cache/structure on gtx980 is there 0 tim
 planted 'a row twice' 'is there 2 times' 's/^| gtx980 | `capacity.C == 24576B and.*/&\n&/' papers/mei17.md
 planted 'a published number that the table does not follow' 'mei17.md:' '0,/^| GTX 780 | published | 198 |/s//| GTX 780 | published | 199 |/' papers/mei17.md
 planted 'a row beside that is gone' 'the table is not what is made of the comment above it' '0,/^| K20: kind | like a PRT | prt |$/{/prt |$/d}' papers/lashgar15.md
+
+# A page stands whichever NVRTC compiled the kernels: figures with a decimal point may differ by 1 %, nothing else may.
+same() { "$suite" --same "$1" "$2" || { echo "FAIL '$1' should stand for '$2'"; failed=1; }; }
+other() { ! "$suite" --same "$1" "$2" || { echo "FAIL '$1' should not stand for '$2'"; failed=1; }; }
+same 'copy.peak = 106.8 GB/s' 'copy.peak = 106.7 GB/s'
+same 'l2.one.plateau = 30.2 GB/s, l2.one.knee = 463' 'l2.one.plateau = 30 GB/s, l2.one.knee = 463'
+other 'copy.peak = 106.8 GB/s' 'copy.peak = 105.2 GB/s'
+other 'copy.peak = 106.8 GB/s' 'copy.peak = 106.8 MB/s'
+other 'sets.S.bits = [7, 8]' 'sets.S.bits = [7, 9]'
+other 'sets.S.bits = [7, 8]' 'sets.S.bits = [7, 8, 9]'
+other 'cold.ahead = 344192 B' 'cold.ahead = 344193 B'
 [ "$failed" -eq 0 ]

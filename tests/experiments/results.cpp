@@ -122,7 +122,6 @@ Answer Results::answer(const Pair& pair, bool kept) {
     std::error_code none;
     fs::remove(file, none);
     auto command = fmt::format("{} run {} --device sim:{} --quiet --out {}", shell_word(gexp_), shell_word(pair.file.string()), pair.device, shell_word(file.string()));
-    if (pair.is_long) command += " --time-limit 3600";
     std::istringstream settings(pair.settings);
     for (std::string setting; settings >> setting;) command += " --set " + shell_word(setting);
     const auto begin = std::chrono::steady_clock::now();
@@ -138,6 +137,10 @@ Answer Results::answer(const Pair& pair, bool kept) {
   }
   if (kept) answer.seconds = result["timing"].value("seconds", 0.0);
   known_[{pair.name, pair.device}] = {{"findings", result["findings"]}};
+  if (const auto end = result.value("end", ""); end != "complete") {
+    answer.judged.push_back({"", "", "broken", "the run ended early: " + end});
+    answer.wrong = 1;
+  }
   for (const auto& expectation : result["expectations"]) {
     const auto verdict = expectation.value("status", "");
     if (verdict == "not here") continue;

@@ -6,6 +6,7 @@
 //   suite --papers GEXP EXPERIMENTS PAGES KEPT [FILTER | --kept]   the long runs too, and writes the pages; results stay in KEPT,
 //                                                    and what FILTER leaves out, or all with --kept, is read from there
 //   suite --check EXPERIMENTS PAGES                  runs nothing: whether the pages name every result that the heads say is run
+//   suite --same SHOWN FOUND                         whether a page with SHOWN may stand where FOUND was found
 //
 // Heads: `# simulated: gtx560ti gtx780 with most=32`, a line for each group of devices with the same settings. The exit code is 1
 // if anything did not hold or a page says something else, 2 if nothing ran.
@@ -90,7 +91,7 @@ std::vector<std::string> stale(const std::vector<Run>& runs, const Pages& pages)
       const auto shown = pages.shown(pair->name, pair->device, judged.text);
       // A page cuts what is long.
       const auto cut = shown && shown->found.ends_with(" …") ? shown->found.size() - std::string(" …").size() : std::string::npos;
-      if (shown && shown->verdict == judged.verdict && shown->found.substr(0, cut) == judged.found.substr(0, cut)) continue;
+      if (shown && shown->verdict == judged.verdict && same_findings(shown->found.substr(0, cut), cut == std::string::npos ? judged.found : judged.found.substr(0, cut))) continue;
       lines.push_back(fmt::format("{} says of {} on {}: {}", page_of(judged.from), pair->name, pair->device, shown ? shown->found + ", " + shown->verdict : "nothing"));
     }
   }
@@ -102,9 +103,10 @@ std::vector<std::string> stale(const std::vector<Run>& runs, const Pages& pages)
 int main(int count, char** arguments) {
   std::vector<std::string> words(arguments + 1, arguments + count);
   const auto option = [&](const std::string& name) { return std::erase(words, name) > 0; };
-  const bool only_check = option("--check"), write = option("--papers"), all_kept = option("--kept");
-  const std::size_t least = only_check ? 2 : write ? 4 : 3;
+  const bool only_compare = option("--same"), only_check = option("--check"), write = option("--papers"), all_kept = option("--kept");
+  const std::size_t least = only_check || only_compare ? 2 : write ? 4 : 3;
   if (words.size() < least) return std::fputs("suite GEXP EXPERIMENTS PAGES [FILTER]\n", stderr), 2;
+  if (only_compare) return !same_findings(words[0], words[1]);
   if (only_check) return check(words[0], words[1]);
 
   const fs::path root = fs::absolute(words[1]);
