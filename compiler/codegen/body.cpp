@@ -24,7 +24,6 @@ namespace {
 
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 32;
 constexpr int kMaxOperations = 4096;   // after unrolling: bounds the text and the compile
-constexpr std::int64_t kBlock = 256;   // instructions of an arithmetic chain without a jump between
 constexpr int kCellBytes = 16;         // idle cell of shared, local and constant memories
 
 Diagnostic error(Span span, std::string code, std::string message, std::string hint = {}) {
@@ -356,24 +355,27 @@ class Writer {
     if (!checked) return checked.error();
     auto chain = code_.whole_argument(*op.chain, 1, kMaxCount, "the length of a chain", &steps);
     if (!chain) return chain.error();
-    const auto value = fresh("r"), rounds = fresh("n");
+    const auto value = fresh("r");
     auto& settled = rehearsed_ ? addresses_ : before_loops_;
     const std::string indent = rehearsed_ ? "    " : "      ";
     settled += fmt::format("{0}const {1} {2}_c = ({1})(window != 0xffffffffu);\n", indent, instruction->type, value);  // 1, and the compiler does not know it
     // A jump costs a chain some cycles that nothing hides, so there are few: blocks that fit the innermost instruction cache, and
-    // what is left in one straight piece, which is part of the text.
-    std::int64_t block = kBlock;
-    while (block * beside > 2 * kBlock) block /= 2;
-    settled += fmt::format("{}const u32 {} = (u32)({} / {});\n", indent, rounds, *chain, block);
+    // what is left in one straight piece, which is part of the text. A block that no round would run is not written: instructions
+    // that are skipped still lie between those that run, and make the code longer than was asked.
+    const auto block = alu_block(beside);
     std::string links;
     for (std::int64_t i = 0; i < beside; ++i) {
       settled += fmt::format("{0}{1} {2}_{3} = ({1})(tid + {3});\n", indent, instruction->type, value, i);
       links += fmt::format("asm volatile(\"{}\" : \"+{}\"({}_{}) : \"{}\"({}_c) : \"memory\"); ", instruction->ptx, instruction->letter, value, i, instruction->letter, value);
     }
-    line("#pragma unroll 1");
-    line(fmt::format("for (u32 i = 0; i < {}; ++i) {{", rounds));
-    line(fmt::format("  _Pragma(\"unroll\") for (int j = 0; j < {}; ++j) {{ {}}}", block, links));
-    line("}");
+    if (steps >= block) {
+      const auto rounds = fresh("n");
+      settled += fmt::format("{}const u32 {} = (u32)({} / {});\n", indent, rounds, *chain, block);
+      line("#pragma unroll 1");
+      line(fmt::format("for (u32 i = 0; i < {}; ++i) {{", rounds));
+      line(fmt::format("  _Pragma(\"unroll\") for (int j = 0; j < {}; ++j) {{ {}}}", block, links));
+      line("}");
+    }
     if (steps % block > 0) line(fmt::format("_Pragma(\"unroll\") for (int j = 0; j < {}; ++j) {{ {}}}", steps % block, links));
     for (std::int64_t i = 0; i < beside; ++i) {
       const bool wide = instruction->letter == 'l' || instruction->letter == 'd';

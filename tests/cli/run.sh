@@ -214,6 +214,13 @@ expect 'no operation' 2 'write an operation' -- "$gexp" run -e 'launch grid 1'
 expect 'neither form' 2 'write an operation' -- "$gexp" run -e 'hello'
 expect 'a clause without its value' 2 'wanted after .laps' -- "$gexp" run -e 'chase uniform(32B, 1KiB) laps'
 expect 'a file without its head' 2 'belongs to a whole file' -- "$gexp" run -e 'stage s { }'
+# The chain of `alu`: as many instructions as are asked, and a loop of whole blocks only where it turns.
+for n in 1 64 255; do
+  expect "PTX of a chain of $n" 0 'fma.rn.f32' -- "$gexp" emit --ptx -e "gexp 1 experiment t stage s { timed t total { alu fma.f32 chain $n ilp 1 } find h: cycles = fastest(t) }"
+  that "$n instructions" test "$(grep -c 'fma.rn.f32' out.txt)" -eq $n
+done
+expect 'PTX of a chain of two blocks' 0 'fma.rn.f32' -- "$gexp" emit --ptx -e 'gexp 1 experiment t stage s { timed t total { alu fma.f32 chain 515 ilp 2 } find h: cycles = fastest(t) }'
+that 'one block in the loop and the rest' test "$(grep -c 'fma.rn.f32' out.txt)" -eq $((2 * (256 + 3)))
 expect 'PTX for an architecture' 0 '^\.target sm_90' -- "$gexp" emit --ptx --arch sm_90 -e 'chase uniform(32B, 4KiB)'
 expect 'no architecture' 2 'an architecture such as sm_90' -- "$gexp" emit --ptx --arch 90 -e 'chase uniform(32B, 4KiB)'
 
