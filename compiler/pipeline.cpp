@@ -58,12 +58,18 @@ std::optional<Program> compile(const Source& source, const Options& options, Dia
   for (const auto& pass : passes::kPasses) {
     if (diagnostics.has_errors()) return std::nullopt;
     pass.run(ir, source, diagnostics);
-    if (pass.name == options.dump_after) break;
+    if (pass.name != (options.dump_after.empty() ? passes::kPasses.back().name : options.dump_after)) continue;
+    ir.program.ir = ir.graph.text();
+    ir.program.dot = ir.graph.dot(ir.program.experiment);
   }
   if (diagnostics.has_errors()) return std::nullopt;
-  ir.program.ir = ir.graph.text();
-  ir.program.dot = ir.graph.dot(ir.program.experiment);
   return std::move(ir.program);
 }
 
 }  // namespace gexp::compiler
+std::vector<std::string_view> pass_names() {
+  std::vector<std::string_view> names;
+  for (const auto& pass : passes::kPasses) names.push_back(pass.name);
+  return names;
+}
+

@@ -126,6 +126,7 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0508", "`--stage` names a stage that the file does not have", ""},
 
     {"E0600", "no such model", ""},
+    {"E0509", "`--dump-after` names no pass of the compiler, or is given without `--ir`", ""},
     {"E0601", "the file is no TOML", "no_toml"},
     {"E0602", "an unknown key, word or name", "unknown_key"},
     {"E0603", "a key that is missing", "missing_key"},

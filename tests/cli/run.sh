@@ -304,6 +304,12 @@ expect 'an architecture of CUDA text' 2 'needs --ptx or --cubin' -- "$gexp" emit
 copy='gexp 1 experiment t memory A: u32[64KiB] in global stage s { launch grid device.sms block 32 timed t total { load A at lane * 4B + device.sms * 64B } repeat 3..3 derive m: B = moved(t) find x: B = value(m) }'
 expect 'facts of a device' 0 'ld.global' -- "$gexp" emit -e "$copy" --device sim:gtx780
 expect 'a device that is not there' 3 'gtx780' -- "$gexp" emit -e "$copy" --device sim:gtx78
+expect 'the graph after a pass' 0 'stage capacity <-' -- "$gexp" emit $structure --ir --dump-after order
+that 'before kernels are collected' test "$(grep -c ' kernel ' out.txt)" -eq 0
+expect 'and after the pass that collects them' 0 ' kernel each.cu <-' -- "$gexp" emit $structure --ir --dump-after kernels
+expect 'after a pass that is none' 2 'the passes are order, points, values, kernels, idle' -- "$gexp" emit $structure --ir --dump-after odrer
+that 'with its hint' grep -q 'did you mean `order`' err.txt
+expect 'of no graph' 2 'write --ir --dump-after order' -- "$gexp" emit $structure --dump-after order
 expect 'the graph' 0 'stage capacity <-' -- "$gexp" emit $structure --ir
 expect 'a stage that is not there' 2 'did you mean `sets`' -- "$gexp" emit $structure --stage set
 mkdir templates
