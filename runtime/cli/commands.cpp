@@ -63,6 +63,7 @@ int check_command(const std::vector<std::string>& files, bool json) {
     const Source source(path, std::move(*text));
     Diagnostics diagnostics;
     compiler::Options options;
+    options.models = sim::names();
     options.load = load_used;
     if (!compiler::compile(source, options, diagnostics)) exit = kSpec;
     for (const auto& diagnostic : diagnostics.sorted()) {
@@ -82,7 +83,6 @@ std::optional<int> architecture(const std::string& text) {
   return std::stoi(text.substr(3));
 }
 
-int emit_command(const Common& common, const std::string& form, const std::string& stage, const std::string& dump_after, const std::string& arch) {
 namespace {
 
 /// Whether --dump-after can be followed; says why it cannot.
@@ -100,6 +100,7 @@ bool is_pass(const std::string& name, const std::string& form) {
 
 }  // namespace
 
+int emit_command(const Common& common, const std::string& form, const std::string& stage, const std::string& dump_after, const std::string& arch) {
   int exit = kDone;
   if (!dump_after.empty() && !is_pass(dump_after, form)) return kSpec;
   if (form == "spec") {
