@@ -29,7 +29,8 @@ class SelectorCheck {
 
  private:
   void check(const lang::Selector& selector) {
-    if (source_.slice(selector.span).starts_with('"') || is_architecture(selector.text)) return;
+    const bool quoted = selector.span.begin > 0 && source_.text()[selector.span.begin - 1] == '"';  // the span is of what the quotes hold
+    if (quoted || is_architecture(selector.text)) return;
     if (std::find(models_.begin(), models_.end(), selector.text) != models_.end()) return;
     const auto near = nearest(selector.text, models_);
     diagnostics_.error("E0224", selector.span, fmt::format("gexp has no model of the name `{}`", selector.text),
