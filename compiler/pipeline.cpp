@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "compiler/lower/lower.h"
+#include "compiler/lower/selectors.h"
 #include "compiler/passes/passes.h"
 #include "lang/check.h"
 #include "lang/parse.h"
@@ -51,19 +52,27 @@ std::optional<Program> compile(const Source& source, const Options& options, Dia
   for (const auto& [name, value] : options.settings) {
     if (auto expression = parse_setting(name, value, diagnostics)) settings[name] = std::move(expression);
   }
+  if (!diagnostics.has_errors()) check_selectors(file, source, options.models, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   const CompileBudget budget(options.budget);
   auto ir = lower(file, source, uses, settings, diagnostics);
+  ir.points_given = !options.settings.empty() || options.measured;
   list_used(uses, source, ir.program.used);
   for (const auto& pass : passes::kPasses) {
     if (diagnostics.has_errors()) return std::nullopt;
     pass.run(ir, source, diagnostics);
-    if (pass.name == options.dump_after) break;
+    if (pass.name != (options.dump_after.empty() ? passes::kPasses.back().name : options.dump_after)) continue;
+    ir.program.ir = ir.graph.text();
+    ir.program.dot = ir.graph.dot(ir.program.experiment);
   }
   if (diagnostics.has_errors()) return std::nullopt;
-  ir.program.ir = ir.graph.text();
-  ir.program.dot = ir.graph.dot(ir.program.experiment);
   return std::move(ir.program);
+}
+
+std::vector<std::string_view> pass_names() {
+  std::vector<std::string_view> names;
+  for (const auto& pass : passes::kPasses) names.push_back(pass.name);
+  return names;
 }
 
 }  // namespace gexp::compiler

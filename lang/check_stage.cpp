@@ -88,6 +88,13 @@ void StageChecker::add(Symbol::Kind kind, const Word& name, std::uint32_t usable
   names_.declare(std::move(symbol), diagnostics_);
 }
 
+/// A chase finds its pattern by name among all things of the file, and the stage is one of them.
+void StageChecker::refuse_name_of(const Stage& stage, const Word& pattern) {
+  if (pattern.text != stage.name.text) return;
+  auto& problem = diagnostics_.error("E0201", pattern.span, fmt::format("the pattern `{}` has the name of its stage", pattern.text), "choose another name");
+  problem.notes.push_back({stage.name.span, fmt::format("the stage `{}`", stage.name.text)});
+}
+
 void StageChecker::settle(const Word& name, Type type, Time time) {
   auto* symbol = names_.find_here(name.text);
   if (!symbol || symbol->span != name.span) return;
@@ -105,7 +112,10 @@ void StageChecker::declare_all(const Stage& stage) {
       for (const auto& name : sweep->names) add(Symbol::Kind::Sweep, name, usable, Time::Point);
     }
     if (const auto* let = std::get_if<Let>(&item.node)) add(Symbol::Kind::Let, let->name, end, Time::Point);
-    if (const auto* pattern = std::get_if<PatternDef>(&item.node)) add(Symbol::Kind::Pattern, pattern->name, end, Time::Point);
+    if (const auto* pattern = std::get_if<PatternDef>(&item.node)) {
+      add(Symbol::Kind::Pattern, pattern->name, end, Time::Point);
+      refuse_name_of(stage, pattern->name);
+    }
     if (const auto* timed = std::get_if<Timed>(&item.node)) {
       add(Symbol::Kind::Record, is_swapped(*timed) ? timed->how : timed->name, 0, Time::Row, record_type(*timed));
     }

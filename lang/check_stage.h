@@ -47,6 +47,7 @@ class StageChecker {
   [[nodiscard]] Place rows(const char* what) const { return at(what, Time::Row); }
   void declare_all(const Stage& stage);
   void add(Symbol::Kind kind, const Word& name, std::uint32_t usable_from, Time time, Type type = any_type());
+  void refuse_name_of(const Stage& stage, const Word& pattern);
   void settle(const Word& name, Type type, Time time);
   void ops(const std::vector<Op>& body, const SymbolScope& names);
   void op(const Op& each, const Place& place);

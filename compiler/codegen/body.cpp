@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -24,7 +25,6 @@ namespace {
 
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 32;
 constexpr int kMaxOperations = 4096;   // after unrolling: bounds the text and the compile
-constexpr std::int64_t kBlock = 256;   // instructions of an arithmetic chain without a jump between
 constexpr int kCellBytes = 16;         // idle cell of shared, local and constant memories
 
 Diagnostic error(Span span, std::string code, std::string message, std::string hint = {}) {
@@ -289,6 +289,40 @@ class Writer {
     return std::nullopt;
   }
 
+  /// Where a chase stands, as names of variables. It begins once: a round of a loop, or of an `unroll`, goes on where the last one ended.
+  struct Cursor {
+    std::string base, at, steps;
+  };
+
+  void begin_chase(const Op& op, const Memory& memory, int width, const Chased& chased, const Cursor& cursor) {
+    const auto& pattern = *chased.pattern;
+    const auto& [base, at, steps] = cursor;
+    // The first link of each ring: of every thread where rings differ between threads.
+    const std::size_t table = plan_.tables.size();
+    std::vector<std::uint32_t> first;
+    for (std::int64_t thread = 0; thread < pattern.threads; ++thread) {
+      const auto link = pattern.steps > 0 ? static_cast<std::uint64_t>(pattern.at(thread, 0) / width) : 0;
+      first.push_back(static_cast<std::uint32_t>(link));
+      first.push_back(static_cast<std::uint32_t>(link >> 32));
+    }
+    plan_.tables.push_back(std::move(first));
+    const std::string ring = pattern.threads == 1 ? "0" : pattern.threads == place_.block ? "tid" : "gtid";
+    const auto number = code_.argument(fmt::format("steps {}", table), chased.steps);
+    auto& settled = rehearsed_ ? addresses_ : before_loops_;
+    const std::string indent = rehearsed_ ? "    " : "      ";
+    const bool fetched = memory.space == Space::Texture || op.via == Via::Tex;
+    const std::string start = fmt::format("((const u64*)table{})[{}] * {}", table, ring, fetched ? 1 : width);
+    if (rehearsed_) {
+      settled += fmt::format("{}const u64 {} = pass == 1 ? {} : {};\n", indent, base, base_of(memory), idle_cell(memory));
+      settled += fmt::format("{}u64 {} = {} + (pass == 1 ? {} : 0ull);\n", indent, at, base, start);
+      settled += fmt::format("{}const u64 {} = pass == 1 ? (u64){} : ({} < 16 ? (u64){} : 16ull);\n", indent, steps, number, number, number);
+    } else {
+      settled += fmt::format("{}const u64 {} = {};\n{}u64 {} = {} + {};\n{}const u64 {} = {};\n", indent, base, base_of(memory), indent, at, base, start, indent, steps, number);
+    }
+    // An index has no base to be added to: without an instruction that reads it, the first fetch would wait for the table.
+    if (fetched) settled += fmt::format("{}asm volatile(\"add.u64 %0, %0, 0;\" : \"+l\"({}) :: \"memory\");\n", indent, at);
+  }
+
   Problem chase(const Op& op, double rounds) {
     const auto found = std::find_if(chases_.begin(), chases_.end(), [&](const Chased& c) { return c.op == &op; });
     GEXP_CHECK(found != chases_.end());
@@ -297,32 +331,13 @@ class Writer {
     auto width = width_of(op, **memory);
     if (!width) return width.error();
     if (auto fine = accepts(op, **memory, *width); !fine) return fine.error();
-    const auto& pattern = *found->pattern;
-    // The first link of each ring: of every thread where rings differ between threads.
-    const std::size_t table = plan_.tables.size();
-    std::vector<std::uint32_t> first;
-    for (std::int64_t thread = 0; thread < pattern.threads; ++thread) {
-      const auto link = pattern.steps > 0 ? static_cast<std::uint64_t>(pattern.at(thread, 0) / *width) : 0;
-      first.push_back(static_cast<std::uint32_t>(link));
-      first.push_back(static_cast<std::uint32_t>(link >> 32));
+    const auto [cursor, begins] = cursors_.try_emplace(&op);
+    if (begins) {
+      cursor->second = {fresh("b"), fresh("x"), fresh("n")};
+      begin_chase(op, **memory, *width, *found, cursor->second);
     }
-    plan_.tables.push_back(std::move(first));
-    const auto base = fresh("b"), at = fresh("x"), link = fresh("l"), steps = fresh("n");
-    const std::string ring = pattern.threads == 1 ? "0" : pattern.threads == place_.block ? "tid" : "gtid";
-    const auto number = code_.argument(fmt::format("steps {}", table), found->steps);
-    auto& settled = rehearsed_ ? addresses_ : before_loops_;
-    const std::string indent = rehearsed_ ? "    " : "      ";
-    const bool fetched = (*memory)->space == Space::Texture || op.via == Via::Tex;
-    const std::string start = fmt::format("((const u64*)table{})[{}] * {}", table, ring, fetched ? 1 : *width);
-    if (rehearsed_) {
-      settled += fmt::format("{}const u64 {} = pass == 1 ? {} : {};\n", indent, base, base_of(**memory), idle_cell(**memory));
-      settled += fmt::format("{}u64 {} = {} + (pass == 1 ? {} : 0ull);\n", indent, at, base, start);
-      settled += fmt::format("{}const u64 {} = pass == 1 ? (u64){} : ({} < 16 ? (u64){} : 16ull);\n", indent, steps, number, number, number);
-    } else {
-      settled += fmt::format("{}const u64 {} = {};\n{}u64 {} = {} + {};\n{}const u64 {} = {};\n", indent, base, base_of(**memory), indent, at, base, start, indent, steps, number);
-    }
-    // An index has no base to be added to: without an instruction that reads it, the first fetch would wait for the table.
-    if (fetched) settled += fmt::format("{}asm volatile(\"add.u64 %0, %0, 0;\" : \"+l\"({}) :: \"memory\");\n", indent, at);
+    const auto& [base, at, steps] = cursor->second;
+    const auto link = fresh("l");
     line(fmt::format("{} {} = 0;", value_type(link_bytes(*width)), link));
     line("#pragma unroll 1");
     line(fmt::format("for (u64 i = 0; i < {}; ++i) {{", steps));
@@ -356,24 +371,27 @@ class Writer {
     if (!checked) return checked.error();
     auto chain = code_.whole_argument(*op.chain, 1, kMaxCount, "the length of a chain", &steps);
     if (!chain) return chain.error();
-    const auto value = fresh("r"), rounds = fresh("n");
+    const auto value = fresh("r");
     auto& settled = rehearsed_ ? addresses_ : before_loops_;
     const std::string indent = rehearsed_ ? "    " : "      ";
     settled += fmt::format("{0}const {1} {2}_c = ({1})(window != 0xffffffffu);\n", indent, instruction->type, value);  // 1, and the compiler does not know it
     // A jump costs a chain some cycles that nothing hides, so there are few: blocks that fit the innermost instruction cache, and
-    // what is left in one straight piece, which is part of the text.
-    std::int64_t block = kBlock;
-    while (block * beside > 2 * kBlock) block /= 2;
-    settled += fmt::format("{}const u32 {} = (u32)({} / {});\n", indent, rounds, *chain, block);
+    // what is left in one straight piece, which is part of the text. A block that no round would run is not written: instructions
+    // that are skipped still lie between those that run, and make the code longer than was asked.
+    const auto block = alu_block(beside);
     std::string links;
     for (std::int64_t i = 0; i < beside; ++i) {
       settled += fmt::format("{0}{1} {2}_{3} = ({1})(tid + {3});\n", indent, instruction->type, value, i);
       links += fmt::format("asm volatile(\"{}\" : \"+{}\"({}_{}) : \"{}\"({}_c) : \"memory\"); ", instruction->ptx, instruction->letter, value, i, instruction->letter, value);
     }
-    line("#pragma unroll 1");
-    line(fmt::format("for (u32 i = 0; i < {}; ++i) {{", rounds));
-    line(fmt::format("  _Pragma(\"unroll\") for (int j = 0; j < {}; ++j) {{ {}}}", block, links));
-    line("}");
+    if (steps >= block) {
+      const auto rounds = fresh("n");
+      settled += fmt::format("{}const u32 {} = (u32)({} / {});\n", indent, rounds, *chain, block);
+      line("#pragma unroll 1");
+      line(fmt::format("for (u32 i = 0; i < {}; ++i) {{", rounds));
+      line(fmt::format("  _Pragma(\"unroll\") for (int j = 0; j < {}; ++j) {{ {}}}", block, links));
+      line("}");
+    }
     if (steps % block > 0) line(fmt::format("_Pragma(\"unroll\") for (int j = 0; j < {}; ++j) {{ {}}}", steps % block, links));
     for (std::int64_t i = 0; i < beside; ++i) {
       const bool wide = instruction->letter == 'l' || instruction->letter == 'd';
@@ -559,6 +577,7 @@ class Writer {
   std::string addresses_, before_loops_;
   std::vector<Enclosing> enclosing_;
   std::vector<const Formula*> conditions_;
+  std::map<const Op*, Cursor> cursors_;  ///< of the chases so far, of the warm-up or of the timed region: each has its own operations
   std::set<std::string> used_;
   const Memory* first_ = nullptr;  ///< what the timed region accesses first, and how
   bool first_chase_ = false;

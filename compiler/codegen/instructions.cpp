@@ -45,6 +45,17 @@ constexpr auto kInstructions = std::to_array<Instruction>({
 
 }  // namespace
 
+std::int64_t alu_block(std::int64_t beside) {
+  std::int64_t block = 256;
+  while (block > 1 && block * beside > 512) block /= 2;
+  return block;
+}
+
+std::int64_t alu_text(std::int64_t length, std::int64_t beside) {
+  const auto block = alu_block(beside);
+  return length % block + (length >= block ? block : 0);
+}
+
 std::span<const Instruction> instructions() { return kInstructions; }
 
 const Instruction* find_instruction(std::string_view name) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -14,6 +15,10 @@ struct Instruction {
 };
 
 std::span<const Instruction> instructions();
+/// Instructions of a chain between two jumps, where so many chains run beside each other: what fits the innermost instruction cache.
+std::int64_t alu_block(std::int64_t beside);
+/// How many instructions of each chain of `length` stand in the text: one block for a loop, and what is left.
+std::int64_t alu_text(std::int64_t length, std::int64_t beside);
 /// Null when there is none of that name.
 const Instruction* find_instruction(std::string_view name);
 

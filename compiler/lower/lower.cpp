@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "compiler/lower/lower_stage.h"
 #include "compiler/lower/ops.h"
@@ -22,6 +23,16 @@ int common_element(const lang::File& file) {
     if (const auto* memory = std::get_if<lang::Memory>(&statement.node)) bytes = element_bytes(memory->element.text);
   }
   return bytes;
+}
+
+/// What a stage declares besides its findings.
+std::set<std::string> own_names(const Stage& stage) {
+  std::set<std::string> names{stage.timed_name};
+  for (const auto& sweep : stage.sweeps) names.insert(sweep.names.begin(), sweep.names.end());
+  for (const auto* bindings : {&stage.bindings, &stage.derives}) {
+    for (const auto& binding : *bindings) names.insert(binding.name);
+  }
+  return names;
 }
 
 class Lowering {
@@ -180,11 +191,14 @@ class Lowering {
     using ir::NodeKind;
     ir::Graph graph;
     std::map<std::string, ir::NodeId> named;
+    std::set<std::string> hidden;  // the names of the stage that is being connected: they hide those of the file
+    const auto read = [&](ir::NodeId node, const std::string& name) {
+      const auto found = named.find(name);
+      if (found != named.end() && found->second != node && !hidden.contains(name)) graph.depends(node, found->second);
+    };
     const auto connect = [&](ir::NodeId node, const FormulaPtr& formula) {
       if (!formula) return;
-      for (const auto& name : free_names(*formula)) {
-        if (const auto found = named.find(name); found != named.end() && found->second != node) graph.depends(node, found->second);
-      }
+      for (const auto& name : free_names(*formula)) read(node, name);
     };
     const auto add = [&](NodeKind kind, const std::string& name, std::size_t index, std::string detail) {
       const auto id = graph.add({kind, name, index, std::move(detail)});
@@ -207,11 +221,13 @@ class Lowering {
     for (std::size_t i = 0; i < program_.stages.size(); ++i) {
       const auto& stage = program_.stages[i];
       const auto id = add(NodeKind::Stage, stage.name, i, stage_summary(stage));
+      hidden = own_names(stage);
       for (const auto& formula : stage_formulas(stage)) connect(id, formula);
       for_each_op(stage, [&](const Op& op) {
-        if (const auto memory = named.find(op.memory); memory != named.end()) graph.depends(id, memory->second);
-        if (const auto pattern = named.find(op.pattern); pattern != named.end()) graph.depends(id, pattern->second);
+        read(id, op.memory);
+        read(id, op.pattern);
       });
+      hidden.clear();
       for (std::size_t f = 0; f < stage.finds.size(); ++f) {
         const auto finding = graph.add({NodeKind::Finding, stage.finds[f].id, f, stage.finds[f].analysis});
         graph.depends(finding, id);

@@ -15,6 +15,7 @@ namespace gexp::compiler {
 struct Ir {
   Program program;
   ir::Graph graph;
+  bool points_given = false;  ///< parameters were set, or the file was measured: points that it lacks are no mistake of its author
 };
 
 /// `--set N=V` texts by name, values already parsed as expressions of the language.

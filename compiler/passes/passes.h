@@ -20,14 +20,19 @@ void collect_kernels(Ir& ir, const Source& source, Diagnostics& diagnostics);
 /// Requires: ordered. Warns of stages that answer nothing and feed nothing (E0507, a warning); changes nothing.
 void report_idle_stages(Ir& ir, const Source& source, Diagnostics& diagnostics);
 
+/// Requires: ordered. Refuses `value(…, x: V)` of a point that a sweep, known before anything runs, does not have (E0445; a
+/// warning where the points were given from outside); changes nothing.
+void find_values_off_sweep(Ir& ir, const Source& source, Diagnostics& diagnostics);
+
 struct Pass {
   std::string_view name;
   void (*run)(Ir&, const Source&, Diagnostics&);
 };
 
-inline constexpr std::array<Pass, 4> kPasses{{
+inline constexpr std::array<Pass, 5> kPasses{{
     {"order", order_stages},
     {"points", limit_points},
+    {"values", find_values_off_sweep},
     {"kernels", collect_kernels},
     {"idle", report_idle_stages},
 }};

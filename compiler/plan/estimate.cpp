@@ -139,8 +139,13 @@ class Estimator {
 
   /// `beside`: as many of it at once.
   [[nodiscard]] double run_time(const PointCost& cost, int end, double beside) const {
-    const double turns = std::max(1.0, cost.threads * beside / pace_.at_once);
-    return cost.launches * pace_.launch[end] + turns * (cost.steps * pace_.access[end] + cost.loads * pace_.load[end] + cost.instructions * pace_.instruction[end]);
+    double seconds = cost.launches * pace_.launch[end];
+    for (const auto& part : cost.parts) {
+      if (part.threads == 0) continue;
+      const double turns = std::max(1.0, part.threads * beside / pace_.at_once);
+      seconds += turns * (part.steps * pace_.access[end] + part.loads * pace_.load[end] + part.instructions * pace_.instruction[end]);
+    }
+    return seconds;
   }
 
   void time(const Stage& stage, const std::vector<PointCost>& costs, StageEstimate& made) const {
@@ -155,9 +160,11 @@ class Estimator {
     const double skipped = made.skipped.value_or(0), unsure = made.skipped ? 0 : points.base;
     const double least = std::max(0.0, points.least - skipped - unsure), base = std::max(0.0, points.base - skipped);
     const double added = points.most > points.base ? (points.most - points.base) * highest : 0;
-    const auto compile = static_cast<double>(made.kernels.value_or(0));
-    made.seconds.least = compile * pace_.compile[0] + std::ceil(static_cast<double>(stage.repeat.at_least) / beside) * least * (points.least < points.base ? lowest : sum[0]);
-    made.seconds.most = compile * pace_.compile[1] + std::ceil(static_cast<double>(stage.repeat.at_most) / beside) * (base * sum[1] + added);
+    double operations = 0;
+    for (const auto& cost : costs) operations = std::max(operations, cost.operations);
+    const auto compile = [&](int end) { return static_cast<double>(made.kernels.value_or(0)) * (pace_.compile[end] + operations * pace_.operation[end]); };
+    made.seconds.least = compile(0) + std::ceil(static_cast<double>(stage.repeat.at_least) / beside) * least * (points.least < points.base ? lowest : sum[0]);
+    made.seconds.most = compile(1) + std::ceil(static_cast<double>(stage.repeat.at_most) / beside) * (base * sum[1] + added);
   }
 
   const Program& program_;

@@ -17,6 +17,7 @@ struct SpeedEstimate {
   double load[2];         ///< one that may overlap with others
   double instruction[2];
   double compile[2];      ///< a kernel; nothing from the cache
+  double operation[2];    ///< each operation of its text, besides
   double at_once;         ///< threads that run beside each other
 };
 

@@ -75,6 +75,7 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0221", "an unknown function or analysis, or one in place of the other", "unknown_analysis"},
     {"E0222", "an argument, label or clause that is missing, unknown or given twice", "pattern_label_missing"},
     {"E0223", "a `chase` in a warm-up that is a launch of its own", "warm_launch_chases"},
+    {"E0224", "`on` names no model of gexp and no `sm_NN`; the name of a GPU stands in quotes", "expect_on_unknown_model"},
 
     {"E0301", "a value read before it is known, or in an `expect` although it differs from point to point", "lane_in_sweep"},
     {"E0302", "a finding of a later stage", "later_stage"},
@@ -117,6 +118,7 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0442", "memories that take most of the device, without a `budget` that says so", ""},
     {"E0443", "a plan that takes longer than its `budget` by estimate", ""},
     {"E0444", "more work than a compile may take, each part of it within its limit; of a stage a warning", "compile_too_large"},
+    {"E0445", "`value(…)` of a point that the sweep does not have; a warning where `--set` is given", "value_off_the_sweep"},
 
     {"E0501", "a form that the chosen device cannot run: a load path, a bank width, a texture", ""},
     {"E0503", "a stage that times nothing", "stage_times_nothing"},
@@ -124,6 +126,7 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0506", "no such template, or one that cannot be read", ""},
     {"E0507", "(a warning) a stage whose records nothing reads", "stage_asks_nothing"},
     {"E0508", "`--stage` names a stage that the file does not have", ""},
+    {"E0509", "`--dump-after` names no pass of the compiler, or is given without `--ir`", ""},
 
     {"E0600", "no such model", ""},
     {"E0601", "the file is not TOML", "no_toml"},

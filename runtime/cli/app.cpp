@@ -169,11 +169,8 @@ std::optional<std::vector<std::pair<std::string, std::string>>> split_settings(c
   return settings;
 }
 
-std::optional<Loaded> compile_text(Source source, const std::vector<std::pair<std::string, std::string>>& settings, const lang::Loader& load, int& exit) {
+std::optional<Loaded> compile_text(Source source, const compiler::Options& options, int& exit) {
   Diagnostics diagnostics;
-  compiler::Options options;
-  options.settings = settings;
-  options.load = load;
   auto program = compiler::compile(source, options, diagnostics);
   for (const auto& diagnostic : diagnostics.sorted()) print(diagnostic, &source);
   if (!program) {
@@ -204,7 +201,7 @@ std::optional<Source> read_spec(const Common& common, int& exit) {
   return Source(path, std::move(*text));
 }
 
-std::optional<Loaded> load_spec(const Common& common, int& exit) {
+std::optional<Loaded> load_spec(const Common& common, int& exit, const std::string& dump_after) {
   const auto settings = split_settings(common.set);
   if (!settings) {
     exit = kSpec;
@@ -213,7 +210,12 @@ std::optional<Loaded> load_spec(const Common& common, int& exit) {
   auto source = read_spec(common, exit);
   if (!source) return std::nullopt;
   exit = kDone;
-  return compile_text(std::move(*source), *settings, load_used, exit);
+  compiler::Options options;
+  options.settings = *settings;
+  options.models = sim::names();
+  options.dump_after = dump_after;
+  options.load = load_used;
+  return compile_text(std::move(*source), options, exit);
 }
 
 Result<std::unique_ptr<device::Backend>> open_device(const std::string& device, std::optional<std::uint64_t> seed) {

@@ -92,10 +92,10 @@ struct Loaded {
   Source source;
   compiler::Program program;
 };
-std::optional<Loaded> load_spec(const Common& common, int& exit);
+std::optional<Loaded> load_spec(const Common& common, int& exit, const std::string& dump_after = {});
 /// Its text alone; a short form in full.
 std::optional<Source> read_spec(const Common& common, int& exit);
-std::optional<Loaded> compile_text(Source source, const std::vector<std::pair<std::string, std::string>>& settings, const lang::Loader& load, int& exit);
+std::optional<Loaded> compile_text(Source source, const compiler::Options& options, int& exit);
 /// NAME=VALUE texts; nothing, with a message printed, where one is not of that form.
 std::optional<std::vector<std::pair<std::string, std::string>>> split_settings(const std::vector<std::string>& texts);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/codegen/emit.h"
+#include "compiler/pipeline.h"
 #include "compiler/plan/plan.h"
 #include "lang/format.h"
 #include "lang/parse.h"
@@ -61,6 +63,7 @@ int check_command(const std::vector<std::string>& files, bool json) {
     const Source source(path, std::move(*text));
     Diagnostics diagnostics;
     compiler::Options options;
+    options.models = sim::names();
     options.load = load_used;
     if (!compiler::compile(source, options, diagnostics)) exit = kSpec;
     for (const auto& diagnostic : diagnostics.sorted()) {
@@ -80,9 +83,26 @@ std::optional<int> architecture(const std::string& text) {
   return std::stoi(text.substr(3));
 }
 
+namespace {
+
+/// Whether --dump-after can be followed; says why it cannot.
+bool is_pass(const std::string& name, const std::string& form) {
+  const auto names = compiler::pass_names();
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    const auto near = nearest(name, names);
+    print(failure("E0509", fmt::format("there is no pass `{}`: the passes are {}", name, fmt::join(names, ", ")), near ? fmt::format("did you mean `{}`?", *near) : ""), nullptr);
+    return false;
+  }
+  if (form == "ir") return true;
+  print(failure("E0509", "--dump-after is of the graph", fmt::format("write --ir --dump-after {}", name)), nullptr);
+  return false;
+}
+
+}  // namespace
+
 int emit_command(const Common& common, const std::string& form, const std::string& stage, const std::string& dump_after, const std::string& arch) {
   int exit = kDone;
-  (void)dump_after;
+  if (!dump_after.empty() && !is_pass(dump_after, form)) return kSpec;
   if (form == "spec") {
     const auto source = read_spec(common, exit);
     if (!source) return exit;
@@ -93,7 +113,7 @@ int emit_command(const Common& common, const std::string& form, const std::strin
     fmt::print("{}", *formatted);
     return kDone;
   }
-  auto loaded = load_spec(common, exit);
+  auto loaded = load_spec(common, exit, dump_after);
   if (!loaded) return exit;
   if (form == "ir") {
     fmt::print("{}", loaded->program.ir);

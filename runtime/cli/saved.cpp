@@ -76,7 +76,11 @@ Result<Saved> read_saved(const std::string& reference, const std::string& store)
   }
   if (!result) return result.error();
   int exit = kDone;
-  auto loaded = compile_text(Source(result->spec_path, result->spec_text), result->settings, stored(result->used), exit);
+  compiler::Options options;
+  options.settings = result->settings;
+  options.measured = true;
+  options.load = stored(result->used);
+  auto loaded = compile_text(Source(result->spec_path, result->spec_text), options, exit);
   if (!loaded) return failure("E0904", fmt::format("the spec in {} does not compile", reference));
   loaded->program.device = device::device_facts(result->device);
   if (auto done = measure::infer_again(loaded->program, *result); !done) return done.error();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <mutex>
 
@@ -20,6 +21,15 @@ using Clock = std::chrono::steady_clock;
 
 /// Part of every key: raise it when the meaning of an entry changes.
 constexpr std::string_view kKeyFormat = "gexp-kernel-key 1";
+
+std::atomic<int> compiles_under_way{0};
+
+struct UnderWay {
+  UnderWay() { ++compiles_under_way; }
+  UnderWay(const UnderWay&) = delete;
+  UnderWay& operator=(const UnderWay&) = delete;
+  ~UnderWay() { --compiles_under_way; }
+};
 
 Diagnostic not_found(const Location& location) {
   auto problem =
@@ -92,15 +102,14 @@ struct Compiler::State {
   std::optional<Nvrtc> nvrtc_;
 };
 
-Compiler::Compiler(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Compiler::Compiler(Compiler&&) noexcept = default;
-Compiler& Compiler::operator=(Compiler&&) noexcept = default;
-Compiler::~Compiler() = default;
+Compiler::Compiler(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+int Compiler::under_way() { return compiles_under_way.load(); }
 
 Result<Compiler> Compiler::open() {
   auto location = locate_nvrtc();
   if (location.path.empty()) return not_found(location);
-  auto state = std::make_unique<State>(std::move(location));
+  auto state = std::make_shared<State>(std::move(location));
   if (auto known = state->cache.find_version(state->location.path)) {
     state->version = std::move(*known);
     return Compiler(std::move(state));
@@ -115,6 +124,7 @@ Result<Compiler> Compiler::open() {
 }
 
 Result<Compiled> Compiler::compile(const Request& request) {
+  const UnderWay counted;
   const auto start = Clock::now();
   const auto& version = state_->version;
   const bool cubin = request.target.form == Target::Form::Cubin;

@@ -44,15 +44,15 @@ std::vector<LogLine> parse_log(std::string_view log);
 /// Of an E0702 of compile(): the caller can map the lines to the statements that made them.
 std::vector<LogLine> log_lines(const Diagnostic& diagnostic);
 
-/// Every member may be called from several threads at once.
+/// Every member may be called from several threads at once. A copy is the same compiler: it keeps library and cache in use.
 class Compiler {
  public:
   /// Finds NVRTC; loads it only when this machine's cache does not know its version yet. E0701.
   static Result<Compiler> open();
 
-  Compiler(Compiler&&) noexcept;
-  Compiler& operator=(Compiler&&) noexcept;
-  ~Compiler();
+  /// How many calls of compile() are under way in this process. A process must not run its exit handlers, NVRTC's among them,
+  /// while there are any.
+  static int under_way();
 
   /// E0702: `notes` hold one message each (log_lines() takes them apart) and the message ends in the whole log. E0706. E0701
   /// when NVRTC turns out not to load.
@@ -69,8 +69,8 @@ class Compiler {
 
  private:
   struct State;
-  explicit Compiler(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  explicit Compiler(std::shared_ptr<State> state);
+  std::shared_ptr<State> state_;
 };
 
 /// What `gexp doctor` says of the compiler.

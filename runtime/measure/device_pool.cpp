@@ -11,16 +11,16 @@
 
 namespace gexp::measure {
 
-DevicePool::DevicePool(const compiler::Program& program, const compiler::Scope& scope, device::Backend& backend, Kernels& kernels, std::size_t jobs)
-    : program_(program), scope_(scope), backend_(backend), kernels_(kernels) {
-  if (!backend.another(0)) shared_.emplace(program, scope, backend, kernels);
+DevicePool::DevicePool(const compiler::Program& program, const compiler::Scope& scope, device::Backend& backend, Kernels& kernels, std::size_t jobs, GiveUp give_up)
+    : program_(program), scope_(scope), backend_(backend), kernels_(kernels), give_up_(std::move(give_up)) {
+  if (!backend.another(0)) shared_.emplace(program, scope, backend, kernels, give_up_);
   else workers_ = jobs > 0 ? jobs : std::max(1u, std::thread::hardware_concurrency());
 }
 
 void DevicePool::use(std::uint64_t number, const std::function<void(PointRunner&)>& measure) {
   if (shared_) return measure(*shared_);
   const auto device = backend_.another(number);
-  PointRunner bench(program_, scope_, *device, kernels_);
+  PointRunner bench(program_, scope_, *device, kernels_, give_up_);
   measure(bench);
 }
 

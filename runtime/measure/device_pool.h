@@ -12,7 +12,8 @@ namespace gexp::measure {
 class DevicePool {
  public:
   /// `jobs`: how many batches may be measured at once, where each has a device of its own; 0: as many as the machine has cores.
-  DevicePool(const compiler::Program& program, const compiler::Scope& scope, device::Backend& backend, Kernels& kernels, std::size_t jobs);
+  /// `give_up`: whether to wait no longer for a kernel's compile.
+  DevicePool(const compiler::Program& program, const compiler::Scope& scope, device::Backend& backend, Kernels& kernels, std::size_t jobs, GiveUp give_up);
 
   /// How many threads may call use() at once.
   [[nodiscard]] std::size_t workers() const { return workers_; }
@@ -28,6 +29,7 @@ class DevicePool {
   const compiler::Scope& scope_;
   device::Backend& backend_;
   Kernels& kernels_;
+  GiveUp give_up_;
   std::size_t workers_ = 1;
   std::optional<PointRunner> shared_;
 };

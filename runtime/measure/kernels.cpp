@@ -2,6 +2,10 @@
 #include "runtime/measure/kernels.h"
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
 
 #include "compiler/plan/plan.h"
 
@@ -9,26 +13,17 @@ namespace gexp::measure {
 namespace {
 
 constexpr std::size_t kMostCompilers = 16;
+constexpr auto kSlice = std::chrono::milliseconds(50);  // between two looks whether to wait on
 
-}  // namespace
-
-const Result<jit::Compiled>& Kernels::get(const compiler::Shape& shape) {
-  std::unique_lock lock(mutex_);
-  auto& kernel = kernels_[shape];
-  lock.unlock();
-  std::call_once(kernel.once, [&] { kernel.compiled = compile(shape); });
-  return *kernel.compiled;
-}
-
-Result<jit::Compiled> Kernels::compile(const compiler::Shape& shape) {
-  auto text = compiler::emit_cuda(shape, template_folder_);
+Result<jit::Compiled> compile(jit::Compiler& compiler, const std::string& template_folder, device::Target target, const compiler::Shape& shape) {
+  auto text = compiler::emit_cuda(shape, template_folder);
   if (!text) return text.error();
   jit::Request request;
   request.source = *text;
   request.name = shape.file;
   request.entry = compiler::kEntry;
-  request.target = target_;
-  auto compiled = compiler_.compile(request);
+  request.target = target;
+  auto compiled = compiler.compile(request);
   if (compiled) {
     compiled->source = std::make_shared<const std::string>(std::move(request.source));
     return compiled;
@@ -38,11 +33,50 @@ Result<jit::Compiled> Kernels::compile(const compiler::Shape& shape) {
   return problem;
 }
 
+}  // namespace
+
+struct Kernels::State {
+  using Compiled = std::shared_ptr<const Result<jit::Compiled>>;  // null until it is there
+
+  State(const jit::Compiler& with, std::string folder, device::Target of) : compiler(with), template_folder(std::move(folder)), target(of) {}
+
+  jit::Compiler compiler;
+  const std::string template_folder;
+  const device::Target target;
+  std::mutex mutex;  // of what is below
+  std::condition_variable done;
+  std::map<compiler::Shape, Compiled> kernels;
+};
+
+Kernels::Kernels(const jit::Compiler& compiler, std::string template_folder, device::Target target)
+    : state_(std::make_shared<State>(compiler, std::move(template_folder), target)) {}
+
+std::shared_ptr<const Result<jit::Compiled>> Kernels::get(const compiler::Shape& shape, const GiveUp& give_up) {
+  std::unique_lock lock(state_->mutex);
+  const auto [kernel, fresh] = state_->kernels.try_emplace(shape);  // keeps its place: nothing is ever erased
+  if (fresh) {
+    std::thread([state = state_, shape, &compiled = kernel->second] {
+      auto made = std::make_shared<const Result<jit::Compiled>>(compile(state->compiler, state->template_folder, state->target, shape));
+      const std::lock_guard guard(state->mutex);
+      compiled = std::move(made);
+      state->done.notify_all();
+    }).detach();
+  }
+  while (!kernel->second) {
+    if (state_->done.wait_for(lock, kSlice, [&] { return kernel->second != nullptr; })) break;
+    if (!give_up()) continue;
+    auto problem = failure("E0702", "the compile was given up");
+    problem.span = shape.span;
+    return std::make_shared<const Result<jit::Compiled>>(std::move(problem));
+  }
+  return kernel->second;
+}
+
 CompileAhead::CompileAhead(Kernels& kernels, std::vector<compiler::Shape> shapes) : kernels_(kernels), shapes_(std::move(shapes)) {
   const std::size_t cores = std::max(2u, std::thread::hardware_concurrency());
   for (std::size_t i = 0; i < std::min({cores - 1, shapes_.size(), kMostCompilers}); ++i) {
     threads_.emplace_back([this] {
-      for (std::size_t at = next_++; at < shapes_.size(); at = next_++) (void)kernels_.get(shapes_[at]);
+      for (std::size_t at = next_++; at < shapes_.size() && !left_; at = next_++) (void)kernels_.get(shapes_[at], [this] { return left_.load(); });
     });
   }
 }

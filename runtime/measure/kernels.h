@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <atomic>
-#include <map>
-#include <mutex>
-#include <optional>
+#include <functional>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,34 +14,28 @@
 
 namespace gexp::measure {
 
-/// Compiled kernels of one kind of device. A shape is compiled once, by whoever asks first; others wait for it. Any thread may ask.
+/// Asked a few times a second by whoever waits: whether it should wait no longer.
+using GiveUp = std::function<bool()>;
+
+/// Compiled kernels of one kind of device. A shape is compiled once, whoever asks for it; all others wait for that. Any thread may ask.
 class Kernels {
  public:
-  Kernels(jit::Compiler& compiler, std::string template_folder, device::Target target)
-      : compiler_(compiler), template_folder_(std::move(template_folder)), target_(target) {}
+  Kernels(const jit::Compiler& compiler, std::string template_folder, device::Target target);
 
-  /// Lives as long as this. Errors: of emit_cuda; of jit::Compiler, at the shape's statement.
-  const Result<jit::Compiled>& get(const compiler::Shape& shape);
+  /// Never null. Errors: of emit_cuda; of jit::Compiler, at the shape's statement; E0702 when `give_up` says so. NVRTC cannot be
+  /// interrupted: a compile that was given up goes on by itself, and its kernel is there for whoever asks later.
+  std::shared_ptr<const Result<jit::Compiled>> get(const compiler::Shape& shape, const GiveUp& give_up);
 
  private:
-  struct Kernel {
-    std::once_flag once;
-    std::optional<Result<jit::Compiled>> compiled;
-  };
-  [[nodiscard]] Result<jit::Compiled> compile(const compiler::Shape& shape);
-
-  jit::Compiler& compiler_;
-  std::string template_folder_;
-  device::Target target_;
-  std::mutex mutex_;  // of the map, not of what is in it
-  std::map<compiler::Shape, Kernel> kernels_;
+  struct State;
+  std::shared_ptr<State> state_;  ///< shared with the compiles under way, which may outlive this
 };
 
 /// Compiles shapes before they are asked for, in their order, on threads of its own; when it goes, those that are not begun are left.
 class CompileAhead {
  public:
   CompileAhead(Kernels& kernels, std::vector<compiler::Shape> shapes);
-  ~CompileAhead() { next_ = shapes_.size(); }
+  ~CompileAhead() { left_ = true; }
   CompileAhead(const CompileAhead&) = delete;
   CompileAhead& operator=(const CompileAhead&) = delete;
 
@@ -50,6 +43,7 @@ class CompileAhead {
   Kernels& kernels_;
   std::vector<compiler::Shape> shapes_;
   std::atomic<std::size_t> next_{0};
+  std::atomic<bool> left_{false};
   std::vector<std::jthread> threads_;
 };
 

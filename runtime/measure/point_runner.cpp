@@ -27,8 +27,8 @@ device::Argument pointer(std::uint64_t address) { return {address, 8}; }
 
 }  // namespace
 
-PointRunner::PointRunner(const compiler::Program& program, const compiler::Scope& scope, device::Backend& backend, Kernels& kernels)
-    : program_(program), scope_(scope), backend_(backend), kernels_(kernels), losses_(backend.losses()) {}
+PointRunner::PointRunner(const compiler::Program& program, const compiler::Scope& scope, device::Backend& backend, Kernels& kernels, const GiveUp& give_up)
+    : program_(program), scope_(scope), backend_(backend), kernels_(kernels), give_up_(give_up), losses_(backend.losses()) {}
 
 PointRunner::~PointRunner() {
   if (backend_.losses() != losses_) return;
@@ -121,8 +121,9 @@ Result<std::uint64_t> PointRunner::calibration_cell() {
 Result<device::KernelId> PointRunner::kernel_for(const compiler::Shape& shape) {
   if (const auto found = loaded_.find(shape); found != loaded_.end()) return found->second;
   const Stopwatch watch;
-  const auto& compiled = kernels_.get(shape);
-  if (!compiled) return compiled.error();
+  const auto kernel = kernels_.get(shape, give_up_);
+  if (!*kernel) return kernel->error();
+  const auto& compiled = *kernel;
   auto id = backend_.load(compiled->image);
   effort_.compiling += watch.seconds();
   if (!id) {

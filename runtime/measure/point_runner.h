@@ -22,7 +22,7 @@ double region_cost(const std::vector<std::uint32_t>& words);
 /// Runs planned points on one device: allocates memories once, loads every kernel once, links the rings, launches windows.
 class PointRunner {
  public:
-  PointRunner(const compiler::Program& program, const compiler::Scope& scope, device::Backend& backend, Kernels& kernels);
+  PointRunner(const compiler::Program& program, const compiler::Scope& scope, device::Backend& backend, Kernels& kernels, const GiveUp& give_up);
   ~PointRunner();
   PointRunner(const PointRunner&) = delete;
   PointRunner& operator=(const PointRunner&) = delete;
@@ -86,6 +86,7 @@ class PointRunner {
   const compiler::Scope& scope_;
   device::Backend& backend_;
   Kernels& kernels_;
+  const GiveUp& give_up_;  ///< a kernel that is being compiled
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> buffers_;  ///< name -> address, bytes
   std::map<std::string, std::string> less_;  ///< by memory that is smaller than it was to be: how the device put it
   std::map<compiler::Shape, device::KernelId> loaded_;

@@ -127,7 +127,8 @@ Result<> run_session(const compiler::Program& program, device::Backend& backend,
     if (const auto* n = value->get<Number>()) budget = options.patience * n->number, out_of_time = result::RunResult::End::OutOfTime;
   }
   if (options.time_left && *options.time_left < budget) budget = *options.time_left, out_of_time = result::RunResult::End::OutOfSetTime;
-  DevicePool benches(program, *scope, backend, kernels, options.jobs);
+  const auto over = [&] { return (options.interrupted && options.interrupted()) || budget < watch.seconds(); };
+  DevicePool benches(program, *scope, backend, kernels, options.jobs, over);
   const RunContext context{program, benches, options, progress, [&] { return budget - watch.seconds(); }, so_far.kernels};
   std::optional<Diagnostic> problem;
   bool faulted = false;

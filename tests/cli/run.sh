@@ -214,6 +214,13 @@ expect 'no operation' 2 'write an operation' -- "$gexp" run -e 'launch grid 1'
 expect 'neither form' 2 'write an operation' -- "$gexp" run -e 'hello'
 expect 'a clause without its value' 2 'wanted after .laps' -- "$gexp" run -e 'chase uniform(32B, 1KiB) laps'
 expect 'a file without its head' 2 'belongs to a whole file' -- "$gexp" run -e 'stage s { }'
+# The chain of `alu`: as many instructions as are asked, and a loop of whole blocks only where it turns.
+for n in 1 64 255; do
+  expect "PTX of a chain of $n" 0 'fma.rn.f32' -- "$gexp" emit --ptx -e "gexp 1 experiment t stage s { timed t total { alu fma.f32 chain $n ilp 1 } find h: cycles = fastest(t) }"
+  that "$n instructions" test "$(grep -c 'fma.rn.f32' out.txt)" -eq $n
+done
+expect 'PTX of a chain of two blocks' 0 'fma.rn.f32' -- "$gexp" emit --ptx -e 'gexp 1 experiment t stage s { timed t total { alu fma.f32 chain 515 ilp 2 } find h: cycles = fastest(t) }'
+that 'one block in the loop and the rest' test "$(grep -c 'fma.rn.f32' out.txt)" -eq $((2 * (256 + 3)))
 expect 'PTX for an architecture' 0 '^\.target sm_90' -- "$gexp" emit --ptx --arch sm_90 -e 'chase uniform(32B, 4KiB)'
 expect 'no architecture' 2 'an architecture such as sm_90' -- "$gexp" emit --ptx --arch 90 -e 'chase uniform(32B, 4KiB)'
 
@@ -297,6 +304,12 @@ expect 'an architecture of CUDA text' 2 'needs --ptx or --cubin' -- "$gexp" emit
 copy='gexp 1 experiment t memory A: u32[64KiB] in global stage s { launch grid device.sms block 32 timed t total { load A at lane * 4B + device.sms * 64B } repeat 3..3 derive m: B = moved(t) find x: B = value(m) }'
 expect 'facts of a device' 0 'ld.global' -- "$gexp" emit -e "$copy" --device sim:gtx780
 expect 'a device that is not there' 3 'gtx780' -- "$gexp" emit -e "$copy" --device sim:gtx78
+expect 'the graph after a pass' 0 'stage capacity <-' -- "$gexp" emit $structure --ir --dump-after order
+that 'before kernels are collected' test "$(grep -c ' kernel ' out.txt)" -eq 0
+expect 'and after the pass that collects them' 0 ' kernel each.cu <-' -- "$gexp" emit $structure --ir --dump-after kernels
+expect 'after a pass that is none' 2 'the passes are order, points, values, kernels, idle' -- "$gexp" emit $structure --ir --dump-after odrer
+that 'with its hint' grep -q 'did you mean `order`' err.txt
+expect 'of no graph' 2 'write --ir --dump-after order' -- "$gexp" emit $structure --dump-after order
 expect 'the graph' 0 'stage capacity <-' -- "$gexp" emit $structure --ir
 expect 'a stage that is not there' 2 'did you mean `sets`' -- "$gexp" emit $structure --stage set
 mkdir templates

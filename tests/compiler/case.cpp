@@ -53,6 +53,7 @@ Told::Told(const fs::path& spec) : source(spec.filename().string(), read(spec)) 
   compiler::Options options;
   options.load = files_of(spec.parent_path());
   options.settings = settings_in(source.text());
+  options.models = {"gtx560ti", "gtx780", "gtx980"};
   const auto program = compiler::compile(source, options, diagnostics);
   if (!program) return;
   const auto outer = compiler::file_scope(*program);

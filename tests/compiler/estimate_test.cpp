@@ -17,7 +17,7 @@ using namespace gexp::compiler;
 
 namespace {
 
-constexpr SpeedEstimate kPace{{1e-3, 1e-2}, {1e-6, 1e-5}, {1e-6, 1e-5}, {1e-7, 1e-6}, {0, 0.1}, 64};
+constexpr SpeedEstimate kPace{{1e-3, 1e-2}, {1e-6, 1e-5}, {1e-6, 1e-5}, {1e-7, 1e-6}, {0, 0.1}, {0, 0.001}, 64};
 
 /// A stage with these sweeps (and whatever else stands before the pattern).
 std::string spec(const std::string& sweeps, const std::string& file = "", const std::string& repeat = "2..4 until stable(misses(lat))") {
@@ -109,7 +109,7 @@ TEST_CASE("accesses are those of the plan of a point") {
   CHECK(run.memory == 1 << 20);
   // 5 points, 2 to 4 repetitions, a launch and 160 accesses each; one kernel.
   CHECK(run.seconds.least == doctest::Approx(5 * 2 * (1e-3 + 160e-6)));
-  CHECK(run.seconds.most == doctest::Approx(0.1 + 5 * 4 * (1e-2 + 160e-5)));
+  CHECK(run.seconds.most == doctest::Approx(0.1 + 2 * 0.001 + 5 * 4 * (1e-2 + 160e-5)));
   // The same count for each constructor, without making the pattern.
   for (const char* pattern : {"shuffle(uniform(stride: 32B, span: n), 3)", "[i * 32B for i in 0..n div 32B - 1]", "nonuniform(a: [0B], b: [i * 32B for i in 1..n div 32B - 1])"}) {
     CAPTURE(pattern);
@@ -123,8 +123,36 @@ TEST_CASE("accesses are those of the plan of a point") {
     REQUIRE(point.ok());
     Names names(&*scope);
     names.set("n", Value(256, kBytes));
-    CHECK(point_cost(*compiled.program, compiled.program->stages[0], names)->steps == static_cast<double>(point->warm_steps + point->steps));
+    CHECK(point_cost(*compiled.program, compiled.program->stages[0], names)->accesses() == static_cast<double>(point->warm_steps + point->steps));
   }
+}
+
+TEST_CASE("a warm-up by a launch of its own is counted, and a branch by the threads that take it") {
+  const auto stage = [](const std::string& warm, const std::string& timed) {
+    return plan("gexp 1 experiment t memory A: u32[1MiB] in global stage s { let first = tid mod 64 == 0 launch grid 8 block 64 " + warm + " timed t total { " + timed +
+                " } repeat 1 find h: cycles = fastest(t) }").stages[0];
+  };
+  const auto load = std::string("load A at gtid * 4B");
+  CHECK(stage("", load).accesses->most == 8 * 64);
+  CHECK(stage("warm grid 1024 block 256 { load A at gtid * 4B }", load).accesses->most == 8 * 64 + 1024 * 256);
+  const auto warmed = stage("warm grid 1024 block 256 { load A at gtid * 4B }", load).seconds;
+  CHECK(warmed.least == doctest::Approx(2 * 1e-3 + 8 * 1e-6 + 4096 * 1e-6));  // 64 threads at once
+  CHECK(stage("", "branch tid == 0 { " + load + " }").accesses->most == 8);
+  CHECK(stage("", "branch first { " + load + " }").accesses->most == 8);
+  CHECK(stage("", "branch gtid == 0 { " + load + " }").accesses->most == 1);
+  CHECK(stage("", "branch lane < 8 { branch lane >= 4 { loop i in 1..10 { " + load + " } } }").accesses->most == 8 * 2 * 4 * 10);
+  CHECK(stage("", "branch 1 > 2 { " + load + " }").accesses->most == 0);
+  CHECK(stage("", "branch gtid == 0 { " + load + " }").seconds.least == doctest::Approx(1e-3 + 1e-6));
+}
+
+TEST_CASE("a longer text takes longer to compile") {
+  const auto most = [](const std::string& body) {
+    const auto made = plan("gexp 1 experiment t stage s { timed t total { " + body + " } repeat 1 find h: cycles = fastest(t) }");
+    return made.seconds.most;
+  };
+  CHECK(most("alu fma.f32 chain 200 ilp 1") - most("alu fma.f32 chain 100 ilp 1") == doctest::Approx(100 * (1e-3 + 1e-6)));
+  CHECK(most("loop i in 1..7 { alu fma.f32 chain 100 ilp 1 }") - most("alu fma.f32 chain 100 ilp 1") == doctest::Approx(600 * 1e-6));
+  CHECK(most("unroll i in 1..7 { alu fma.f32 chain 100 ilp 1 }") - most("alu fma.f32 chain 100 ilp 1") == doctest::Approx(600 * (1e-3 + 1e-6)));
 }
 
 TEST_CASE("a full sweep whose patterns have to be made to be counted is told from some of them") {

@@ -48,6 +48,16 @@ TEST_CASE("loops, branches and stores run as often as they say") {
   CHECK(answer("timed t each { loop p in 0..4 { load A at p * 128B via cg } load A at 8KiB via cg } repeat 1 derive n: count = misses(t) + 6 find f: count = value(n)").substr(0, 12) != "undetermined");
 }
 
+TEST_CASE("a chase of one step goes on from round to round, in a loop and in an unroll") {
+  // Cold, each step of the ring misses; one that began anew each time would miss once.
+  const auto cycles = [](const std::string& body) { return std::stod(answer("timed t total { " + body + " } repeat 1 find f: cycles = value(median(t))")); };
+  const double straight = cycles("chase A by ring steps 16 via cg barrier");
+  CHECK(cycles("loop i in 1..16 { chase A by ring steps 1 via cg }") == doctest::Approx(straight).epsilon(0.1));
+  CHECK(cycles("unroll i in 1..16 { chase A by ring steps 1 via cg }") == doctest::Approx(straight).epsilon(0.1));
+  CHECK(cycles("unroll i in 1..4 { loop j in 1..2 { chase A by ring steps 2 via cg } }") == doctest::Approx(straight).epsilon(0.1));
+  CHECK(cycles("chase A by ring steps 1 via cg barrier") < 0.2 * straight);
+}
+
 TEST_CASE("what is not kept is not there") {
   const std::string region = "sweep n in 1KiB..4KiB step 1KiB pattern p = uniform(stride: 64B, span: n) timed t each { chase A by p laps 2 via cg } repeat 3 ";
   CHECK(answer(region + "record t histogram find f: list = latency_classes(t)").substr(0, 12) != "undetermined");

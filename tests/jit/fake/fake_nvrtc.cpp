@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stand-in for libnvrtc: "compiles" a text to a line that quotes it, in no time, on any machine. A text that holds "error"
 // does not compile. FAKE_NVRTC_BUILD sets the patch release that its PTX tells. Built once with FAKE_TOO_OLD: as before
-// CUDA 11.2.
+// CUDA 11.2. FAKE_NVRTC_SECONDS: how long it takes over a text of more than one line.
+#include <unistd.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -50,6 +52,9 @@ int nvrtcCompileProgram(NvrtcProgram* program, int count, const char* const* opt
         "t.cu(2): error: it says error\n  quoted (3): error text\n\n1 error detected in the compilation of \"t.cu\".\n";
     return 6;
   }
+  const char* seconds = std::getenv("FAKE_NVRTC_SECONDS");
+  const auto first_line = program->source.find('\n');
+  if (seconds != nullptr && first_line != std::string::npos && first_line + 1 < program->source.size()) sleep(static_cast<unsigned>(std::atoi(seconds)));
   const char* build = std::getenv("FAKE_NVRTC_BUILD");
   program->image = std::string("// Cuda compilation tools, release 12.9, V") + (build != nullptr ? build : "12.9.1") + "\n";
   for (int i = 0; i < count; ++i) {
