@@ -75,7 +75,7 @@ std::string repeated(const std::string& what, int times) {
 
 }  // namespace
 
-TEST_CASE("every token left out, and every two neighbours swapped") {
+TEST_CASE("every token left out, and every two neighbours swapped" * doctest::test_suite("long")) {
   for (const auto& text : seeds()) {
     const auto all = tokens(text);
     REQUIRE(all.size() > 50);

@@ -172,7 +172,7 @@ class Mutants {
 
 }  // namespace
 
-TEST_CASE("one token left out, or two neighbours swapped, is told where it is") {
+TEST_CASE("one token left out, or two neighbours swapped, is told where it is" * doctest::test_suite("long")) {
   for (const char* folder : {"tests/cases/examples", "experiments"}) {
     for (const auto& path : files_under(folder, ".gexp")) Mutants(path).all();
   }

@@ -77,7 +77,7 @@ std::map<std::string, std::string> rounds(const std::string& path, bool ended) {
 
 }  // namespace
 
-TEST_CASE("fifty runs that are killed at chance moments go on without loss, to the result of an unbroken run") {
+TEST_CASE("fifty runs that are killed at chance moments go on without loss, to the result of an unbroken run" * doctest::test_suite("long")) {
   const Folder unbroken;
   const auto began = Clock::now();
   REQUIRE(end_of(start(unbroken.path, "out.json", false)) <= 1);
