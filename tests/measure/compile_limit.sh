@@ -20,7 +20,7 @@ begin=$SECONDS
 code=$?
 that 'a run that is over within its limit' test $((SECONDS - begin)) -le 20
 that 'by the code of a fault' test $code -eq 4
-that 'that says why' grep -q 'out of time' out.txt
+that 'that says why' grep -q 'the time of --time-limit is used up' out.txt
 that 'with a result' grep -q '"schema": "gexp.result/1"' result.json
 
 begin=$SECONDS
