@@ -92,8 +92,11 @@ void look(const Question& question, const Stage& stage, const Scope& scope, bool
   const auto message = missing == wanted.end() ? std::string("the sweeps have no point with these values together")
                                                : fmt::format("no point of the sweep has `{}` at {}", missing->sweep, show(missing->value));
   const auto advice = missing == wanted.end() ? std::string("name a point that is measured") : hint(*missing);
-  if (only_warn) diagnostics.warning("E0445", span, message, advice);
-  else diagnostics.error("E0445", span, message, advice);
+  auto& problem = only_warn ? diagnostics.warning("E0445", span, message, advice) : diagnostics.error("E0445", span, message, advice);
+  for (const auto& sweep : stage.sweeps) {
+    const bool meant = missing == wanted.end() || std::find(sweep.names.begin(), sweep.names.end(), missing->sweep) != sweep.names.end();
+    if (meant) problem.notes.push_back({sweep.span, "the sweep"});
+  }
 }
 
 }  // namespace

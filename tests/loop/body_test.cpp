@@ -52,7 +52,9 @@ TEST_CASE("a chase of one step goes on from round to round, in a loop and in an 
   // Cold, each step of the ring misses; one that began anew each time would miss once.
   const auto cycles = [](const std::string& body) { return std::stod(answer("timed t total { " + body + " } repeat 1 find f: cycles = value(median(t))")); };
   const double straight = cycles("chase A by ring steps 16 via cg barrier");
-  CHECK(cycles("loop i in 1..16 { chase A by ring steps 1 via cg }") == doctest::Approx(straight).epsilon(0.1));
+  const double around = cycles("loop i in 1..16 { chase A by ring steps 1 via cg }");
+  CHECK(around >= straight);
+  CHECK(around <= straight + 16 * 40);  // a round's own counter, comparison and branch: three or four instructions of 9 cycles
   CHECK(cycles("unroll i in 1..16 { chase A by ring steps 1 via cg }") == doctest::Approx(straight).epsilon(0.1));
   CHECK(cycles("unroll i in 1..4 { loop j in 1..2 { chase A by ring steps 2 via cg } }") == doctest::Approx(straight).epsilon(0.1));
   CHECK(cycles("chase A by ring steps 1 via cg barrier") < 0.2 * straight);

@@ -143,6 +143,11 @@ class Mutants {
       const auto at = back(diagnostic.span.begin);
       if (diagnostic.severity != Severity::Error || own_.contains({at, diagnostic.message})) continue;
       if (!failed) found = found || (allowed.begin <= at && at <= allowed.end);
+      // What holds of two places is told at one; a note then shows the other.
+      for (const auto& note : diagnostic.notes) {
+        const auto begin = back(note.span.begin), end = back(note.span.end);
+        if (!failed && note.span.end > 0) found = found || (begin <= allowed.end && allowed.begin <= end);
+      }
       failed = true;
     }
     if (!failed) ++valid_;
