@@ -106,7 +106,12 @@ struct Use {
   Word sha256;  ///< its span is the whole clause; empty when absent
 };
 struct Statement;
-struct Stage { Word name; std::string doc; std::vector<Statement> items; };
+struct Stage {
+  Word name;
+  std::string doc;
+  std::vector<Statement> items;
+  std::uint32_t end = 0;  ///< behind its `}`, or where it is given up; the statement's span is the line that opens it
+};
 
 struct Statement {
   Span span;

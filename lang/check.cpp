@@ -36,8 +36,10 @@ Elements common_element(const File& file) {
 
 class FileChecker {
  public:
-  FileChecker(const File& file, const Source& source, Diagnostics& diagnostics, const Modules& modules, Elements elements)
-      : file_(file), diagnostics_(diagnostics), modules_(modules), expressions_(file, source, diagnostics, elements.size, elements.any), names_(&builtin_names()) {}
+  FileChecker(const File& file, const Source& source, Diagnostics& diagnostics, const Modules& modules, Elements elements,
+              Declarations* declared)
+      : file_(file), diagnostics_(diagnostics), modules_(modules),
+        expressions_(file, source, diagnostics, elements.size, elements.any, declared), names_(&builtin_names()) {}
 
   Exports run() {
     declare_all();
@@ -50,7 +52,7 @@ class FileChecker {
     for (const auto& statement : file_.statements) {
       if (const auto* stage = std::get_if<Stage>(&statement.node)) {
         StageChecker checker(expressions_, diagnostics_, names_, index++);
-        auto findings = checker.run(*stage);
+        auto findings = checker.run(*stage, {stage->name.span.end, stage->end});
         if (auto* symbol = names_.find_here(stage->name.text); symbol && symbol->span == stage->name.span) symbol->type = std::move(findings);
       }
     }
@@ -62,6 +64,7 @@ class FileChecker {
         check_expect(expressions_, *expect, place);
       }
     }
+    expressions_.note(names_, {0, static_cast<std::uint32_t>(expressions_.source().text().size())});
     return exports();
   }
 
@@ -189,9 +192,9 @@ class FileChecker {
 
 }  // namespace
 
-Exports check(const File& file, const Source& source, Diagnostics& diagnostics, const Modules& modules) {
+Exports check(const File& file, const Source& source, Diagnostics& diagnostics, const Modules& modules, Declarations* declared) {
   if (diagnostics.has_errors()) return {};  // names in text that did not parse would be reported as unknown
-  return FileChecker(file, source, diagnostics, modules, common_element(file)).run();
+  return FileChecker(file, source, diagnostics, modules, common_element(file), declared).run();
 }
 
 }  // namespace gexp::lang

@@ -10,7 +10,8 @@ namespace gexp::lang {
 using Modules = std::vector<std::shared_ptr<const Exports>>;
 
 /// Names, dimensions, binding times and the parameters of analyses (E02xx, E03xx). A file without errors can be lowered.
-/// Returns what the file offers to others. lang/use.h reads the used files too.
-Exports check(const File& file, const Source& source, Diagnostics& diagnostics, const Modules& modules = {});
+/// Returns what the file offers to others. lang/use.h reads the used files too. `declared`, when wanted, gets every name.
+Exports check(const File& file, const Source& source, Diagnostics& diagnostics, const Modules& modules = {},
+              Declarations* declared = nullptr);
 
 }  // namespace gexp::lang

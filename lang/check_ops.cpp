@@ -66,6 +66,7 @@ void StageChecker::op(const Op& each, const Place& place) {
       variable.type = first && last ? plain() : any_type();
       variable.time = Time::Point;
       inner.declare(std::move(variable), diagnostics_);
+      expressions_.note(inner, {each.to ? each.to->span.end : each.variable.span.end, each.span.end});
       ops(each.body, inner);
       break;
     }

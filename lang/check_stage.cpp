@@ -132,7 +132,7 @@ void StageChecker::declare_all(const Stage& stage) {
   }
 }
 
-Type StageChecker::run(const Stage& stage) {
+Type StageChecker::run(const Stage& stage, Span inside) {
   declare_all(stage);
   only_once<Launch>(stage.items, expressions_.source(), diagnostics_);
   only_once<Timed>(stage.items, expressions_.source(), diagnostics_);
@@ -147,6 +147,7 @@ Type StageChecker::run(const Stage& stage) {
       check_expect(expressions_, *expect, place);
     }
   }
+  expressions_.note(names_, inside);
   std::vector<Type::Field> findings;
   for (const auto& item : stage.items) {
     const auto* find = std::get_if<Find>(&item.node);

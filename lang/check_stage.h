@@ -39,8 +39,8 @@ class StageChecker {
   StageChecker(ExpressionChecker& expressions, Diagnostics& diagnostics, const SymbolScope& file, std::size_t index)
       : expressions_(expressions), diagnostics_(diagnostics), names_(&file), index_(index) {}
 
-  /// Checks every statement; the findings with their types.
-  Type run(const Stage& stage);
+  /// Checks every statement; the findings with their types. `inside` is where its names are known.
+  Type run(const Stage& stage, Span inside);
 
  private:
   [[nodiscard]] Place at(const char* what, Time limit, bool threads = false) const;

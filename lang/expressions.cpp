@@ -180,7 +180,12 @@ Typed ExpressionChecker::of(const ListOf& list, const Expr& expression, const Pl
   return all;
 }
 
-Typed ExpressionChecker::of(const Comprehension& comprehension, const Expr&, const Place& place) {
+void ExpressionChecker::note(const SymbolScope& names, Span scope) {
+  if (!declared_) return;
+  for (const auto& symbol : names.symbols()) declared_->push_back({symbol, scope});
+}
+
+Typed ExpressionChecker::of(const Comprehension& comprehension, const Expr& expression, const Place& place) {
   SymbolScope scope(place.names);
   Place inner = place;
   std::vector<std::unique_ptr<SymbolScope>> scopes;
@@ -209,6 +214,9 @@ Typed ExpressionChecker::of(const Comprehension& comprehension, const Expr&, con
     }
     scopes.push_back(std::make_unique<SymbolScope>(inner.names));
     scopes.back()->declare(std::move(symbol), diagnostics_);
+    const auto& last = loop.step ? loop.step : loop.to ? loop.to : loop.from;
+    if (comprehension.item) note(*scopes.back(), comprehension.item->span);
+    if (last) note(*scopes.back(), {last->span.end, expression.span.end});  // the loops inside it
     inner.names = scopes.back().get();
   }
   const auto item = check(comprehension.item, inner);

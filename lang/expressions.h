@@ -35,8 +35,10 @@ struct Typed {
 class ExpressionChecker {
  public:
   /// `element`: the one element size of the file's memories, 0 when they differ or there are none.
-  ExpressionChecker(const File& file, const Source& source, Diagnostics& diagnostics, int element, bool has_memory)
-      : file_(file), source_(source), diagnostics_(diagnostics), element_(element), has_memory_(has_memory) {}
+  /// `declared`, when wanted, gets the names that are noted.
+  ExpressionChecker(const File& file, const Source& source, Diagnostics& diagnostics, int element, bool has_memory,
+                    Declarations* declared = nullptr)
+      : file_(file), source_(source), diagnostics_(diagnostics), element_(element), has_memory_(has_memory), declared_(declared) {}
 
   /// Checks an expression; after a mistake its type is Any, so that one mistake is one diagnostic. Null gives Any.
   Typed check(const ExprPtr& expression, const Place& place);
@@ -53,6 +55,8 @@ class ExpressionChecker {
   bool module_pattern(const Word& word, const Place& place);
 
   [[nodiscard]] const Source& source() const { return source_; }
+  /// Hands on the names of a scope that has been checked, and where they are known.
+  void note(const SymbolScope& names, Span scope);
 
   bool read_per_thread = false;  ///< set when a name is read that differs from thread to thread; whoever asks clears it
 
@@ -104,6 +108,7 @@ class ExpressionChecker {
   Diagnostics& diagnostics_;
   int element_;
   bool has_memory_;
+  Declarations* declared_;
   bool analysis_allowed_ = false;
 };
 

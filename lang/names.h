@@ -65,12 +65,22 @@ class SymbolScope {
   /// Every name in sight, for hints.
   [[nodiscard]] std::vector<std::string_view> names() const;
   [[nodiscard]] const SymbolScope* outer() const { return outer_; }
+  /// Those of this very scope, in the order of their declarations.
+  [[nodiscard]] const std::deque<Symbol>& symbols() const { return symbols_; }
 
  private:
   const SymbolScope* outer_;
   std::deque<Symbol> symbols_;
   std::map<std::string, Symbol*, std::less<>> by_name_;
 };
+
+/// A name of a checked file and where it is known, besides in its declaration: for editors. A name that is known in two stretches
+/// of the text comes twice.
+struct Declared {
+  Symbol symbol;
+  Span scope;
+};
+using Declarations = std::vector<Declared>;
 
 /// lane, tid, warp, gtid; step and seg, the columns that every record has.
 const SymbolScope& builtin_names();

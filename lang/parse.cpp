@@ -240,6 +240,7 @@ class Parser {
       one_statement(stage.items, &stage);
       if (std::exchange(unclosed_, false)) break;
     }
+    stage.end = at_;
     return statement;
   }
 

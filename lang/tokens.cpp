@@ -28,7 +28,8 @@ class Lexer {
       at_ = std::min(text_.find('\n', at_), text_.size());
       while (is_space(text_[at_ - 1])) --at_;
     } else if (first == '"') {
-      at_ = std::min(text_.find('"', at_ + 1), text_.size() - 1) + 1;
+      at_ = std::min(text_.find_first_of("\"\n", at_ + 1), text_.size());
+      if (at_ < text_.size() && text_[at_] == '"') ++at_;
     } else if (is_word_start(first)) {
       skip_word();
     } else if (is_digit(first)) {
@@ -79,6 +80,25 @@ Token::Role role_of(Landmark::Kind kind) {
 }
 
 }  // namespace
+
+std::vector<Piece> read_pieces(std::string_view text) {
+  std::vector<Piece> pieces;
+  Lexer lexer(text);
+  for (std::size_t i = text.starts_with("\xef\xbb\xbf") ? 3 : 0; i < text.size();) {
+    if (is_space(text[i])) {
+      ++i;
+      continue;
+    }
+    const char first = text[i];
+    const bool version = pieces.size() == 1 && is_digit(first);
+    const auto end = i + lexer.length(i, version);
+    const auto kind = first == '#' ? Piece::Kind::Comment : first == '"' ? Piece::Kind::Text : is_word_start(first) ? Piece::Kind::Word
+                      : is_digit(first) ? Piece::Kind::Number : Piece::Kind::Mark;
+    pieces.push_back({kind, {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(end)}});
+    i = end;
+  }
+  return pieces;
+}
 
 std::optional<std::vector<Token>> read_tokens(const Source& source, Diagnostics& diagnostics) {
   std::vector<Landmark> landmarks;

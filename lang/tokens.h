@@ -27,6 +27,15 @@ struct Token {
   [[nodiscard]] bool is(std::string_view what) const { return text == what; }
 };
 
+/// A stretch of any text, parsed or not: what stands there by its first letter alone.
+struct Piece {
+  enum class Kind : std::uint8_t { Word, Number, Text, Comment, Mark };  ///< a number has its unit, a text its quotes
+  Kind kind = Kind::Mark;
+  Span span;
+};
+/// Any text as its pieces, in order. A text in quotes that is not closed ends with its line.
+std::vector<Piece> read_pieces(std::string_view text);
+
 /// Nothing where the text does not parse; the diagnostics then say why. The tokens live as long as the source.
 std::optional<std::vector<Token>> read_tokens(const Source& source, Diagnostics& diagnostics);
 

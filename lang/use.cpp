@@ -27,7 +27,7 @@ class Reader {
  public:
   explicit Reader(const Loader& load) : load_(load) {}
 
-  Exports run(const File& file, const Source& source, Uses& uses, Diagnostics& diagnostics) {
+  Exports run(const File& file, const Source& source, Uses& uses, Diagnostics& diagnostics, Declarations* declared = nullptr) {
     chain_.push_back(normal(source.path()));
     Diagnostics of_uses;  // an unknown name is a mistake even where a used file has some
     Modules modules;
@@ -38,7 +38,7 @@ class Reader {
       modules.push_back(uses.back().exports);
     }
     chain_.pop_back();
-    auto exports = check(file, source, diagnostics, modules);
+    auto exports = check(file, source, diagnostics, modules, declared);
     for (auto& problem : of_uses.sorted()) diagnostics.add(std::move(problem));
     return exports;
   }
@@ -136,9 +136,9 @@ void hand_on(const Diagnostics& from, const std::shared_ptr<const Source>& text,
   }
 }
 
-Uses check_with_uses(const File& file, const Source& source, const Loader& load, Diagnostics& diagnostics) {
+Uses check_with_uses(const File& file, const Source& source, const Loader& load, Diagnostics& diagnostics, Declarations* declared) {
   Uses uses;
-  Reader(load).run(file, source, uses, diagnostics);
+  Reader(load).run(file, source, uses, diagnostics, declared);
   return uses;
 }
 

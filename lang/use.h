@@ -36,7 +36,9 @@ using Uses = std::vector<Used>;  ///< in the order of the statements
 
 /// Reads and checks what a parsed file uses, and what that uses, then checks the file itself. Mistakes inside a used file are
 /// shown there, with notes at the statements that lead to it. E0120 to E0126. Without a loader no file is found.
-Uses check_with_uses(const File& file, const Source& source, const Loader& load, Diagnostics& diagnostics);
+/// `declared`, when wanted, gets every name of the file itself.
+Uses check_with_uses(const File& file, const Source& source, const Loader& load, Diagnostics& diagnostics,
+                     Declarations* declared = nullptr);
 
 /// Why a path is none of `use`: a spec that somebody sends must not reach files that its reader did not mean to give it.
 std::optional<std::string> refused_path(const std::string& path);

@@ -47,6 +47,7 @@ struct Callable {
   bool over_finding = false;  ///< what follows `over` is a finding of the same stage
   bool free_labels = false;   ///< labels are the user's: nonuniform's parts, value's coordinates
   std::string_view usage{};   ///< an example, for hints
+  std::string_view purpose{}; ///< the question that an analysis answers; what another gives, without a full stop
 };
 
 std::span<const Callable> vocabulary();
