@@ -14,9 +14,9 @@ enum class Level : std::uint8_t { Head = 1, File = 2, Stage = 4, Body = 8 };
 
 struct StatementForm {
   std::string_view word;
-  std::uint8_t levels;       ///< a set of Level
-  std::string_view form;     ///< an example
-  std::string_view purpose;  ///< what it does: a sentence without its full stop
+  std::uint8_t levels;                         ///< a set of Level
+  std::string_view form;                       ///< an example
+  std::string_view purpose;                    ///< what it does: a sentence without its full stop
   std::array<std::string_view, 11> clauses{};  ///< its contextual words, in their order
 
   [[nodiscard]] bool at(Level level) const { return (levels & static_cast<std::uint8_t>(level)) != 0; }

@@ -15,7 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kLibrary = "<library>/";
 constexpr std::uintmax_t kMaxBytes = 4u << 20;
 
 Result<lang::LoadedText> from_library(const std::string& path, const std::string& looked_at) {

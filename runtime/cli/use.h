@@ -8,6 +8,9 @@
 /// Where the files that `use` names come from.
 namespace gexp::cli {
 
+/// Begins the paths of the library's files.
+inline constexpr const char* kLibrary = "<library>/";
+
 /// The folder of the using file, never out of it, then the library that travels in the binary. Files of the library find that
 /// alone; their paths begin with `<library>/`.
 Result<lang::LoadedText> load_used(const std::string& path, const std::string& by);

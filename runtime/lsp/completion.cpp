@@ -15,20 +15,29 @@ using Kind = Completion::Kind;
 class Completer {
  public:
   Completer(const View& view, std::uint32_t offset, const std::vector<std::string>& models)
-      : view_(view), models_(models), offset_(offset), text_(view.source->text()), cursor_(cursor_at(text_, view.pieces, offset)) {}
+      : view_(view),
+        models_(models),
+        offset_(offset),
+        text_(view.source->text()),
+        cursor_(cursor_at(text_, view.pieces, offset)) {}
 
   Completions run() {
     if (cursor_.in_comment || cursor_.in_text) return {};
     made_.replace = cursor_.word;
-    if (cursor_.in_number) units();
-    else by_slot();
+    if (cursor_.in_number)
+      units();
+    else
+      by_slot();
     return std::move(made_);
   }
 
  private:
-  void add(std::string label, Kind kind, std::string detail = {}, std::string documentation = {}, std::string insert = {}) {
-    const bool known = std::any_of(made_.items.begin(), made_.items.end(), [&](const Completion& each) { return each.label == label; });
-    if (!known) made_.items.push_back({std::move(label), kind, std::move(detail), std::move(documentation), std::move(insert)});
+  void add(std::string label, Kind kind, std::string detail = {}, std::string documentation = {},
+           std::string insert = {}) {
+    const bool known = std::any_of(made_.items.begin(), made_.items.end(),
+                                   [&](const Completion& each) { return each.label == label; });
+    if (!known)
+      made_.items.push_back({std::move(label), kind, std::move(detail), std::move(documentation), std::move(insert)});
   }
 
   void by_slot() {
@@ -37,32 +46,53 @@ class Completer {
       case Slot::Nothing:
       case Slot::Declared:
       case Slot::MetaKey:
-      case Slot::Instruction: return;
-      case Slot::Statement: return statements();
-      case Slot::Type: return types();
-      case Slot::Element: return words(lang::element_words());
-      case Slot::Space: return words(lang::space_words());
-      case Slot::Path: return words(lang::via_words());
-      case Slot::CacheLevel: return words(lang::flush_words());
-      case Slot::Timing: return words(lang::timing_words());
-      case Slot::Keep: return words(lang::keep_words());
-      case Slot::Placement: return words(lang::place_words());
-      case Slot::Neighbour: return words(lang::neighbour_words());
+      case Slot::Instruction:
+        return;
+      case Slot::Statement:
+        return statements();
+      case Slot::Type:
+        return types();
+      case Slot::Element:
+        return words(lang::element_words());
+      case Slot::Space:
+        return words(lang::space_words());
+      case Slot::Path:
+        return words(lang::via_words());
+      case Slot::CacheLevel:
+        return words(lang::flush_words());
+      case Slot::Timing:
+        return words(lang::timing_words());
+      case Slot::Keep:
+        return words(lang::keep_words());
+      case Slot::Placement:
+        return words(lang::place_words());
+      case Slot::Neighbour:
+        return words(lang::neighbour_words());
       case Slot::Selector:
         for (const auto& model : models_) add(model, Kind::Word, "a simulated device");
         return;
-      case Slot::Memory: return names([](const lang::Symbol& s) { return s.kind == lang::Symbol::Kind::Memory; });
-      case Slot::Record: return names([](const lang::Symbol& s) { return s.kind == lang::Symbol::Kind::Record; });
+      case Slot::Memory:
+        return names([](const lang::Symbol& s) { return s.kind == lang::Symbol::Kind::Memory; });
+      case Slot::Record:
+        return names([](const lang::Symbol& s) { return s.kind == lang::Symbol::Kind::Record; });
       case Slot::Pattern:
         return names([](const lang::Symbol& s) {
-          return s.kind == lang::Symbol::Kind::Pattern || s.kind == lang::Symbol::Kind::Module || s.kind == lang::Symbol::Kind::Let;
+          return s.kind == lang::Symbol::Kind::Pattern || s.kind == lang::Symbol::Kind::Module ||
+                 s.kind == lang::Symbol::Kind::Let;
         });
-      case Slot::Clauses: return clauses();
-      case Slot::Analysis: return callables(true);
-      case Slot::Argument: labels(); return expression();
-      case Slot::Expression: return expression();
-      case Slot::Field: return fields();
-      case Slot::AfterOperand: return after_operand();
+      case Slot::Clauses:
+        return clauses();
+      case Slot::Analysis:
+        return callables(true);
+      case Slot::Argument:
+        labels();
+        return expression();
+      case Slot::Expression:
+        return expression();
+      case Slot::Field:
+        return fields();
+      case Slot::AfterOperand:
+        return after_operand();
     }
   }
 
@@ -75,7 +105,8 @@ class Completer {
 
   void statements() {
     for (const auto& each : lang::statement_forms()) {
-      if (each.at(level())) add(std::string(each.word), Kind::Statement, std::string(each.form), std::string(each.purpose) + ".");
+      if (each.at(level()))
+        add(std::string(each.word), Kind::Statement, std::string(each.form), std::string(each.purpose) + ".");
     }
   }
 
@@ -83,7 +114,8 @@ class Completer {
     const bool param = cursor_.here.statement && cursor_.here.statement->word == "param";
     for (const auto word : lang::type_words()) {
       const auto type = lang::declared_type(word);
-      const bool found_only = type && (type->kind == lang::Type::Kind::List || type->kind == lang::Type::Kind::Structure);
+      const bool found_only =
+          type && (type->kind == lang::Type::Kind::List || type->kind == lang::Type::Kind::Structure);
       if (!param || !found_only) add(std::string(word), Kind::Type, type ? describe(*type) : "");
     }
   }
@@ -102,7 +134,8 @@ class Completer {
   void callables(bool analyses) {
     for (const auto& each : lang::vocabulary()) {
       if ((each.kind == lang::Callable::Kind::Analysis) != analyses) continue;
-      add(std::string(each.name), analyses ? Kind::Analysis : Kind::Function, std::string(each.usage), std::string(each.purpose));
+      add(std::string(each.name), analyses ? Kind::Analysis : Kind::Function, std::string(each.usage),
+          std::string(each.purpose));
     }
   }
 
@@ -112,7 +145,8 @@ class Completer {
     for (const auto& label : call->labels) {
       const bool given = std::find(cursor_.labels.begin(), cursor_.labels.end(), label.name) != cursor_.labels.end();
       if (label.name.empty() || given) continue;
-      add(std::string(label.name) + ":", Kind::Label, fmt::format("label of `{}`", call->name), {}, std::string(label.name) + ": ");
+      add(std::string(label.name) + ":", Kind::Label, fmt::format("label of `{}`", call->name), {},
+          std::string(label.name) + ": ");
     }
     if (!call->free_labels || call->kind != lang::Callable::Kind::Analysis) return;
     for (const auto& each : view_.declarations) {
@@ -127,7 +161,8 @@ class Completer {
     return !itself && each.symbol.usable_from <= cursor_.word.begin;
   }
 
-  template <class Wanted> void names(Wanted wanted) {
+  template <class Wanted>
+  void names(Wanted wanted) {
     for (const auto& each : view_.declarations) {
       if (in_sight(each) && wanted(each.symbol)) add_name(each.symbol);
     }
@@ -140,15 +175,17 @@ class Completer {
                       : symbol.kind == lang::Symbol::Kind::Module  ? Kind::Module
                                                                    : Kind::Name;
     const bool typed = kind == Kind::Name && !symbol.type.any();
-    add(symbol.name, kind, typed ? fmt::format("{}: {}", describe(symbol.kind), describe(symbol.type)) : describe(symbol.kind));
+    add(symbol.name, kind,
+        typed ? fmt::format("{}: {}", describe(symbol.kind), describe(symbol.type)) : describe(symbol.kind));
   }
 
   void expression() {
     names([](const lang::Symbol& symbol) { return symbol.kind != lang::Symbol::Kind::Memory; });
     for (const auto& symbol : lang::builtin_names().symbols()) add_name(symbol);
-    add("device", Kind::Name, "facts of the device");
     const bool expects = cursor_.here.statement && cursor_.here.statement->word == "expect";
-    if (expects) add("model", Kind::Name, "what a simulated device is made of");
+    for (const auto& each : facts()) {
+      if (expects || !each.for_expectations) add(std::string(each.name), Kind::Name, std::string(each.about));
+    }
     callables(false);
     add("not", Kind::Word);
   }
@@ -160,7 +197,8 @@ class Completer {
       using Clause = lang::Callable::Clause;
       if (cursor_.here.call->over != Clause::Never) add("over", Kind::Word, "of what the value is a curve");
       if (cursor_.here.call->by != Clause::Never) add("by", Kind::Word, "groups the points");
-      if (cursor_.here.call->where != Clause::Never) add("where", Kind::Word, "keeps the points for which a condition holds");
+      if (cursor_.here.call->where != Clause::Never)
+        add("where", Kind::Word, "keeps the points for which a condition holds");
     }
     for (const char* word : {"and", "or", "div", "mod"}) add(word, Kind::Word, "an operator");
   }

@@ -19,8 +19,12 @@ std::string beside(const std::string& by, const std::string& path) {
 }  // namespace
 
 Document::Document(std::string uri, std::string text, std::int64_t version, const Documents& all)
-    : uri_(std::move(uri)), path_(path_or_uri(uri_)), version_(version), all_(all),
-      source_(std::make_shared<const Source>(path_, std::move(text))), lines_(source_->text()) {}
+    : uri_(std::move(uri)),
+      path_(path_or_uri(uri_)),
+      version_(version),
+      all_(all),
+      source_(std::make_shared<const Source>(path_, std::move(text))),
+      lines_(source_->text()) {}
 
 void Document::set_text(std::string text, std::int64_t version) {
   source_ = std::make_shared<const Source>(path_, std::move(text));

@@ -6,7 +6,8 @@
 
 #include "runtime/lsp/view.h"
 
-/// What an editor asks about a place in a text. Answers are in bytes of the text; the server turns them into the protocol's terms.
+/// What an editor asks about a place in a text. Answers are in bytes of the text; the server turns them into the
+/// protocol's terms.
 namespace gexp::lsp {
 
 struct Hover {
@@ -17,7 +18,21 @@ struct Hover {
 std::optional<Hover> hover_at(const View& view, std::uint32_t offset);
 
 struct Completion {
-  enum class Kind { Statement, Word, Function, Analysis, Name, Memory, Pattern, Stage, Module, Field, Unit, Type, Label };
+  enum class Kind {
+    Statement,
+    Word,
+    Function,
+    Analysis,
+    Name,
+    Memory,
+    Pattern,
+    Stage,
+    Module,
+    Field,
+    Unit,
+    Type,
+    Label
+  };
   std::string label;
   Kind kind = Kind::Word;
   std::string detail;         ///< one line
@@ -37,7 +52,8 @@ struct Location {
 };
 std::optional<Location> definition_at(const View& view, std::uint32_t offset);
 
-/// Every place in this text that names what the word there names, its declaration among them; none where that is not declared here.
+/// Every place in this text that names what the word there names, its declaration among them; none where that is not
+/// declared here.
 std::vector<Span> references_at(const View& view, std::uint32_t offset);
 /// Why a thing cannot have this name; empty when it can.
 std::string refused_name(const View& view, std::uint32_t offset, std::string_view name);

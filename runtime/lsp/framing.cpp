@@ -17,7 +17,9 @@ std::optional<std::size_t> length_of(std::string_view header) {
   const auto colon = header.find(':');
   if (colon != kName.size()) return std::nullopt;
   const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b; };
-  if (!std::equal(kName.begin(), kName.end(), header.begin(), [&](char ours, char theirs) { return same(theirs, ours); })) return std::nullopt;
+  if (!std::equal(kName.begin(), kName.end(), header.begin(),
+                  [&](char ours, char theirs) { return same(theirs, ours); }))
+    return std::nullopt;
   auto digits = header.substr(colon + 1);
   while (!digits.empty() && (digits.front() == ' ' || digits.front() == '\t')) digits.remove_prefix(1);
   while (!digits.empty() && (digits.back() == ' ' || digits.back() == '\t')) digits.remove_suffix(1);
@@ -78,7 +80,8 @@ Frame FrameReader::next() {
       continue;
     }
     if (!any) continue;  // empty lines between messages
-    if (!length || *length > kMaxDropped) return {Frame::Kind::NoLength, {}};  // whatever follows, the next header is found
+    if (!length || *length > kMaxDropped)
+      return {Frame::Kind::NoLength, {}};  // whatever follows, the next header is found
     if (*length > kMaxMessage) return {body(*length, nullptr) ? Frame::Kind::TooLong : Frame::Kind::End, {}};
     Frame frame{Frame::Kind::Message, {}};
     if (!body(*length, &frame.body)) frame.kind = Frame::Kind::End;

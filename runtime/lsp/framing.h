@@ -10,7 +10,8 @@
 /// Messages between `Content-Length` headers.
 namespace gexp::lsp {
 
-inline constexpr std::size_t kMaxMessage = std::size_t{64} << 20;  ///< of a text of 4 MiB, escaped as JSON can, and more
+inline constexpr std::size_t kMaxMessage = std::size_t{64}
+                                           << 20;  ///< of a text of 4 MiB, escaped as JSON can, and more
 
 struct Frame {
   enum class Kind { Message, NoLength, TooLong, End };

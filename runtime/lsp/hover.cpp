@@ -22,17 +22,22 @@ std::string shortened(std::string text, std::size_t most) {
 Hover of_statement(Span span, const lang::StatementForm& statement) {
   Hover hover{span, std::string(statement.form), {std::string(statement.purpose) + "."}};
   std::string clauses;
-  for (const auto clause : statement.clause_words()) clauses += fmt::format("{}`{}`", clauses.empty() ? "" : ", ", clause);
+  for (const auto clause : statement.clause_words())
+    clauses += fmt::format("{}`{}`", clauses.empty() ? "" : ", ", clause);
   if (!clauses.empty()) hover.paragraphs.push_back("Clauses: " + clauses + ".");
   return hover;
 }
 
 const char* kind_of(lang::Callable::Kind kind) {
   switch (kind) {
-    case lang::Callable::Kind::Analysis: return "an analysis";
-    case lang::Callable::Kind::Column: return "a function of a record";
-    case lang::Callable::Kind::Function: return "a function of values";
-    case lang::Callable::Kind::Pattern: return "a pattern";
+    case lang::Callable::Kind::Analysis:
+      return "an analysis";
+    case lang::Callable::Kind::Column:
+      return "a function of a record";
+    case lang::Callable::Kind::Function:
+      return "a function of values";
+    case lang::Callable::Kind::Pattern:
+      return "a pattern";
   }
   return "";
 }
@@ -40,11 +45,13 @@ const char* kind_of(lang::Callable::Kind kind) {
 Hover of_callable(Span span, const lang::Callable& callable) {
   const bool analysis = callable.kind == lang::Callable::Kind::Analysis;
   Hover hover{span, std::string(callable.usage), {}};
-  hover.paragraphs.push_back(fmt::format("`{}`: {}. {}{}", callable.name, kind_of(callable.kind), callable.purpose, analysis ? "" : "."));
+  hover.paragraphs.push_back(
+      fmt::format("`{}`: {}. {}{}", callable.name, kind_of(callable.kind), callable.purpose, analysis ? "" : "."));
   std::string labels;
   for (const auto& label : callable.labels) {
     if (label.name.empty()) continue;
-    labels += fmt::format("{}`{}`{}", labels.empty() ? "" : ", ", label.name, label.optional ? " (may be left out)" : "");
+    labels +=
+        fmt::format("{}`{}`{}", labels.empty() ? "" : ", ", label.name, label.optional ? " (may be left out)" : "");
   }
   if (!labels.empty()) hover.paragraphs.push_back("Labels: " + labels + ".");
   return hover;
@@ -55,8 +62,10 @@ std::string kind_and_type(const lang::Symbol& symbol, const lang::Type& type) {
   const bool typed = !type.any() && type.kind != lang::Type::Kind::Record && type.kind != lang::Type::Kind::Pattern &&
                      symbol.kind != lang::Symbol::Kind::Stage;
   auto text = std::string(describe(symbol.kind));
-  if (symbol.kind == lang::Symbol::Kind::Record) text += type.dimension == kSeconds ? ", in seconds" : ", in cycles";
-  else if (typed) text += fmt::format(": {}", describe(type));
+  if (symbol.kind == lang::Symbol::Kind::Record)
+    text += type.dimension == kSeconds ? ", in seconds" : ", in cycles";
+  else if (typed)
+    text += fmt::format(": {}", describe(type));
   if (type.kind == lang::Type::Kind::Structure && symbol.kind == lang::Symbol::Kind::Find) {
     std::string fields;
     for (const auto field : type.field_names()) fields += fmt::format("{}`{}`", fields.empty() ? "" : ", ", field);
@@ -111,9 +120,7 @@ Hover of_name(const View& view, const Meaning& meaning) {
     hover.paragraphs.push_back(fmt::format("`{}`: {}, of {}.", meaning.path, describe(type), meaning.used->path));
   } else {
     hover.code = meaning.path;
-    const auto* about = meaning.path.starts_with("device")  ? "a fact of the device"
-                        : meaning.path.starts_with("model") ? "what a simulated device is made of"
-                                                            : "a field";
+    const auto about = meaning.facts ? meaning.facts->about : "a field";
     hover.paragraphs.push_back(fmt::format("`{}`: {}, {}.", meaning.path, about, describe(type)));
   }
   if (const auto* value = value_of(view, meaning)) {
@@ -151,7 +158,8 @@ std::optional<Hover> hover_at(const View& view, std::uint32_t offset) {
   const auto& piece = view.pieces[*at];
   switch (piece.role) {
     case Role::Statement:
-    case Role::Clause: return piece.statement ? std::optional(of_statement(piece.piece.span, *piece.statement)) : std::nullopt;
+    case Role::Clause:
+      return piece.statement ? std::optional(of_statement(piece.piece.span, *piece.statement)) : std::nullopt;
     case Role::Callee: {
       const auto* callable = lang::find_callable(piece.text);
       return callable ? std::optional(of_callable(piece.piece.span, *callable)) : std::nullopt;
@@ -161,8 +169,10 @@ std::optional<Hover> hover_at(const View& view, std::uint32_t offset) {
       if (!type) return std::nullopt;
       return Hover{piece.piece.span, std::string(piece.text), {fmt::format("A type: {}.", describe(*type))}};
     }
-    case Role::Literal: return piece.piece.kind == lang::Piece::Kind::Number ? of_quantity(piece) : std::nullopt;
-    default: break;
+    case Role::Literal:
+      return piece.piece.kind == lang::Piece::Kind::Number ? of_quantity(piece) : std::nullopt;
+    default:
+      break;
   }
   const auto meaning = meaning_of(view, *at);
   if (!meaning && piece.role == Role::Label && piece.call) return of_callable(piece.piece.span, *piece.call);

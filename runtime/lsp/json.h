@@ -7,7 +7,8 @@
 #include "runtime/lsp/document.h"
 #include "runtime/lsp/features.h"
 
-/// Between the protocol's JSON and our terms. Included by the files that speak it alone: the header takes seconds to compile.
+/// Between the protocol's JSON and our terms. Included by the files that speak it alone: the header takes seconds to
+/// compile.
 namespace gexp::lsp {
 
 using Json = nlohmann::json;
@@ -15,9 +16,9 @@ using Json = nlohmann::json;
 /// What the client can do, of what matters here.
 struct Client {
   Encoding encoding = Encoding::Utf16;
-  bool markdown = false;              ///< in hovers
-  bool related_information = false;   ///< of diagnostics
-  bool nested_symbols = false;        ///< in outlines
+  bool markdown = false;             ///< in hovers
+  bool related_information = false;  ///< of diagnostics
+  bool nested_symbols = false;       ///< in outlines
 };
 Client client_of(const Json& initialize);
 Json capabilities(const Client& client);

@@ -9,7 +9,8 @@
 #include "lang/use.h"
 
 /// The language server: the front end of gexp for editors, by the language server protocol 3.17.
-/// It opens no file and prints nothing. What it reads and writes, and the files that a document uses, come from its caller.
+/// It opens no file and prints nothing. What it reads and writes, and the files that a document uses, come from its
+/// caller.
 namespace gexp::lsp {
 
 struct Stream {
@@ -28,6 +29,7 @@ struct Options {
   lang::Loader load;
   /// The file on disk that holds a loaded text of this path, to be shown; empty: there is none. None: the path itself.
   std::function<std::string(const std::string& path)> file_of;
+  std::string codes_page = {};  ///< URI of the page that explains the codes of diagnostics; empty: there is none
 };
 
 /// Serves one editor until it says `exit` or goes away. 0 after `shutdown`, else 1.

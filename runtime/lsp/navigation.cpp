@@ -18,7 +18,8 @@ const lang::Declared* declared_by(const View& view, std::size_t piece) {
 }
 
 std::optional<Location> used_file_at(const View& view, const Placed& piece) {
-  if (piece.piece.kind != lang::Piece::Kind::Text || !piece.statement || piece.statement->word != "use") return std::nullopt;
+  if (piece.piece.kind != lang::Piece::Kind::Text || !piece.statement || piece.statement->word != "use")
+    return std::nullopt;
   for (const auto& used : view.uses) {
     if (used.span == piece.piece.span && used.source) return Location{used.source, {}};
   }
@@ -39,7 +40,8 @@ class Outliner {
 
  private:
   void put(const lang::Word& name, Outline::Kind kind, std::string detail = {}) {
-    if (!name.text.empty()) into_->push_back({name.text, std::move(detail), kind, cover(whole_, name.span), name.span, {}});
+    if (!name.text.empty())
+      into_->push_back({name.text, std::move(detail), kind, cover(whole_, name.span), name.span, {}});
   }
   void add(const lang::Param& param) { put(param.name, Outline::Kind::Parameter, param.type.text); }
   void add(const lang::Let& let) { put(let.name, Outline::Kind::Value); }
@@ -58,7 +60,8 @@ class Outliner {
     put(stage.name, Outline::Kind::Stage, stage.doc);
     into_->back().children = Outliner().of(stage.items);
   }
-  template <class T> void add(const T&) {}
+  template <class T>
+  void add(const T&) {}
 
   Span whole_;
   std::vector<Outline>* into_ = nullptr;
@@ -93,7 +96,8 @@ std::vector<Span> references_at(const View& view, std::uint32_t offset) {
 }
 
 std::string refused_name(const View& view, std::uint32_t offset, std::string_view name) {
-  const bool word = !name.empty() && lang::is_word_start(name[0]) && std::all_of(name.begin(), name.end(), lang::is_word);
+  const bool word =
+      !name.empty() && lang::is_word_start(name[0]) && std::all_of(name.begin(), name.end(), lang::is_word);
   if (!word) return "a name has the letters a to z, digits and `_`, and begins with no digit";
   if (lang::is_reserved(name)) return fmt::format("`{}` is a word of the language", name);
   const auto at = piece_at(view, offset);
@@ -105,7 +109,9 @@ std::string refused_name(const View& view, std::uint32_t offset, std::string_vie
     if (!meet || each.symbol.name != name || each.symbol.span == renamed->symbol.span) continue;
     return fmt::format("`{}` is already {} here", name, describe(each.symbol.kind));
   }
-  if (lang::builtin_names().find(name) || name == "device" || name == "model") return fmt::format("`{}` has a meaning of its own", name);
+  const bool of_facts =
+      std::any_of(facts().begin(), facts().end(), [&](const Facts& each) { return each.name == name; });
+  if (of_facts || lang::builtin_names().find(name)) return fmt::format("`{}` has a meaning of its own", name);
   return "";
 }
 
@@ -118,7 +124,9 @@ std::optional<Edit> format_edit(const Source& source) {
   // Only the lines between the first and the last that differ: cursors and folds elsewhere stay.
   const std::string_view before = source.text(), after = *formatted;
   const auto shorter = std::min(before.size(), after.size());
-  auto head = static_cast<std::size_t>(std::mismatch(before.begin(), before.begin() + static_cast<std::ptrdiff_t>(shorter), after.begin()).first - before.begin());
+  auto head = static_cast<std::size_t>(
+      std::mismatch(before.begin(), before.begin() + static_cast<std::ptrdiff_t>(shorter), after.begin()).first -
+      before.begin());
   while (head > 0 && before[head - 1] != '\n') --head;
   std::size_t tail = 0;
   while (tail < shorter - head && before[before.size() - 1 - tail] == after[after.size() - 1 - tail]) ++tail;

@@ -6,9 +6,9 @@
 
 #include "lang/words.h"
 
-// The grammar needs a whole statement. An editor asks in the middle of one. Two facts make the pieces tell enough: reserved words
-// alone begin statements, and two operands never follow each other, so a clause word behind an operand is a clause even where
-// something has its name.
+// The grammar needs a whole statement. An editor asks in the middle of one. Two facts make the pieces tell enough:
+// reserved words alone begin statements, and two operands never follow each other, so a clause word behind an operand
+// is a clause even where something has its name.
 namespace gexp::lsp {
 namespace {
 
@@ -84,9 +84,12 @@ class Scanner {
       case Role::Name:
       case Role::Field:
       case Role::Word:
-      case Role::Literal: return true;
-      case Role::Mark: return one_of(before->text, {")", "]"});
-      default: return false;
+      case Role::Literal:
+        return true;
+      case Role::Mark:
+        return one_of(before->text, {")", "]"});
+      default:
+        return false;
     }
   }
 
@@ -180,14 +183,18 @@ class Scanner {
       case Slot::Placement:
       case Slot::MetaKey:
       case Slot::Instruction:
-      case Slot::Selector: return Role::Word;
-      case Slot::Neighbour: return lang::neighbour_words().has(made.text) ? Role::Word : Role::Name;
-      case Slot::Clauses: return statement_->has_clause(made.text) ? Role::Clause : Role::Name;
+      case Slot::Selector:
+        return Role::Word;
+      case Slot::Neighbour:
+        return lang::neighbour_words().has(made.text) ? Role::Word : Role::Name;
+      case Slot::Clauses:
+        return statement_->has_clause(made.text) ? Role::Clause : Role::Name;
       case Slot::AfterOperand: {
         const bool known = expression_clause(made.text) || statement_->has_clause(made.text);
         return known || (statement_->word == "budget" && made.text == "memory") ? Role::Clause : Role::Name;
       }
-      default: break;
+      default:
+        break;
     }
     const bool of_refine = made.text == "to" && last() && last()->text == "refine" && last()->role == Role::Clause;
     return of_refine ? Role::Clause : Role::Name;
@@ -248,8 +255,10 @@ Cursor cursor_at(std::string_view text, const std::vector<Placed>& pieces, std::
     const auto span = each.piece.span;
     if (span.begin >= offset) break;
     const bool open_text = each.piece.kind == Piece::Kind::Text && (each.text.size() < 2 || each.text.back() != '"');
-    if (each.role == Role::Comment && text.substr(span.begin, offset - span.begin).find('\n') == std::string_view::npos) cursor.in_comment = true;
-    if (each.piece.kind == Piece::Kind::Text && (offset < span.end || open_text) && offset <= span.end) cursor.in_text = true;
+    if (each.role == Role::Comment && text.substr(span.begin, offset - span.begin).find('\n') == std::string_view::npos)
+      cursor.in_comment = true;
+    if (each.piece.kind == Piece::Kind::Text && (offset < span.end || open_text) && offset <= span.end)
+      cursor.in_text = true;
     if ((each.piece.kind == Piece::Kind::Word || each.piece.kind == Piece::Kind::Number) && offset <= span.end) {
       cursor.word = {span.begin, offset};
       (each.piece.kind == Piece::Kind::Word ? cursor.in_word : cursor.in_number) = true;

@@ -7,18 +7,31 @@
 #include "lang/tokens.h"
 #include "lang/vocabulary.h"
 
-/// What each piece of a text is, told from the pieces before it: also in a text that does not parse, where a tree has holes.
+/// What each piece of a text is, told from the pieces before it: also in a text that does not parse, where a tree has
+/// holes.
 namespace gexp::lsp {
 
 /// What may stand at a place.
 enum class Slot : std::uint8_t {
-  Nothing,       ///< nothing that can be proposed: a version, a text
-  Statement,     ///< a statement of the level
-  Declared,      ///< a new name
-  Type, Element, Space, Path, CacheLevel, Timing, Keep, Placement, Neighbour,  ///< a word of that kind
-  MetaKey, Instruction, Selector,
-  Memory, Pattern, Record,  ///< the name of one
-  Clauses,       ///< a clause of the statement: `launch`, `budget`
+  Nothing,    ///< nothing that can be proposed: a version, a text
+  Statement,  ///< a statement of the level
+  Declared,   ///< a new name
+  Type,
+  Element,
+  Space,
+  Path,
+  CacheLevel,
+  Timing,
+  Keep,
+  Placement,
+  Neighbour,  ///< a word of that kind
+  MetaKey,
+  Instruction,
+  Selector,
+  Memory,
+  Pattern,
+  Record,   ///< the name of one
+  Clauses,  ///< a clause of the statement: `launch`, `budget`
   Analysis,
   Expression,    ///< an operand
   Argument,      ///< an operand or a label of the call
@@ -27,7 +40,16 @@ enum class Slot : std::uint8_t {
 };
 
 enum class Role : std::uint8_t {
-  Statement, Clause, Operator, Callee, Label, Name, Field, Word, Literal, Comment,
+  Statement,
+  Clause,
+  Operator,
+  Callee,
+  Label,
+  Name,
+  Field,
+  Word,
+  Literal,
+  Comment,
   Mark,
 };
 
@@ -50,7 +72,7 @@ struct Cursor {
   Span word;               ///< the part of a word or number before the cursor; empty when it begins here
   bool in_word = false, in_number = false, in_text = false, in_comment = false;
   bool begins_line = false;
-  Placed here;             ///< what a piece at this place would be
+  Placed here;                           ///< what a piece at this place would be
   std::vector<std::string_view> labels;  ///< given already in the innermost call
 };
 Cursor cursor_at(std::string_view text, const std::vector<Placed>& pieces, std::uint32_t offset);

@@ -10,20 +10,26 @@
 #include "runtime/lsp/json.h"
 #include "runtime/lsp/lsp.h"
 
-// One thread, one message after the other. What has come already is read ahead, so that a request that was cancelled meanwhile is
-// not worked out, and of many changes only the last text is checked.
+// One thread, one message after the other. What has come already is read ahead, so that a request that was cancelled
+// meanwhile is not worked out, and of many changes only the last text is checked.
 namespace gexp::lsp {
 namespace {
 
 // Codes of JSON-RPC and of the protocol.
 enum Failure : int {
-  kParseError = -32700, kInvalidRequest = -32600, kMethodNotFound = -32601, kInvalidParams = -32602, kInternalError = -32603,
-  kNotInitialized = -32002, kCancelled = -32800, kRequestFailed = -32803,
+  kParseError = -32700,
+  kInvalidRequest = -32600,
+  kMethodNotFound = -32601,
+  kInvalidParams = -32602,
+  kInternalError = -32603,
+  kNotInitialized = -32002,
+  kCancelled = -32800,
+  kRequestFailed = -32803,
 };
 
-constexpr std::size_t kMostAhead = 256;                            // messages
-constexpr std::size_t kMostText = std::size_t{1} << 30;            // bytes of a document
-constexpr std::int64_t kWritten = 1;                               // a change of a text, as a highlight
+constexpr std::size_t kMostAhead = 256;                  // messages
+constexpr std::size_t kMostText = std::size_t{1} << 30;  // bytes of a document
+constexpr std::int64_t kWritten = 1;                     // a change of a text, as a highlight
 
 struct Answer {
   Json result;
@@ -34,7 +40,8 @@ Answer failed(int code, std::string message) { return {nullptr, code, std::move(
 
 class Server {
  public:
-  Server(const Stream& stream, const Options& options) : stream_(stream), options_(options), frames_(stream), documents_(options) {}
+  Server(const Stream& stream, const Options& options)
+      : stream_(stream), options_(options), frames_(stream), documents_(options) {}
 
   int run() {
     while (!exit_ && reachable_) {
@@ -78,20 +85,29 @@ class Server {
     return table;
   }
 
-  // ---- messages ----------------------------------------------------------------------------------------------------------
+  // ---- messages
+  // ----------------------------------------------------------------------------------------------------------
 
   void read_ahead() {
     while (reachable_ && waiting_.size() < kMostAhead && (waiting_.empty() || frames_.ready())) {
       auto frame = frames_.next();
       switch (frame.kind) {
-        case Frame::Kind::End: return;
-        case Frame::Kind::NoLength: refuse(kParseError, "a message begins with a header `Content-Length: N`"); continue;
-        case Frame::Kind::TooLong: refuse(kInvalidRequest, fmt::format("a message has at most {} bytes", kMaxMessage)); continue;
-        case Frame::Kind::Message: break;
+        case Frame::Kind::End:
+          return;
+        case Frame::Kind::NoLength:
+          refuse(kParseError, "a message begins with a header `Content-Length: N`");
+          continue;
+        case Frame::Kind::TooLong:
+          refuse(kInvalidRequest, fmt::format("a message has at most {} bytes", kMaxMessage));
+          continue;
+        case Frame::Kind::Message:
+          break;
       }
       auto message = Json::parse(frame.body, nullptr, false);
-      if (message.is_discarded()) refuse(kParseError, "the message is no JSON");
-      else waiting_.push_back(std::move(message));
+      if (message.is_discarded())
+        refuse(kParseError, "the message is no JSON");
+      else
+        waiting_.push_back(std::move(message));
     }
   }
 
@@ -100,7 +116,9 @@ class Server {
     // A slice of a text may end inside a character.
     if (!stream_.write(framed(message.dump(-1, ' ', false, Json::error_handler_t::replace)))) reachable_ = false;
   }
-  void refuse(int code, const std::string& why) { send({{"id", nullptr}, {"error", {{"code", code}, {"message", why}}}}); }
+  void refuse(int code, const std::string& why) {
+    send({{"id", nullptr}, {"error", {{"code", code}, {"message", why}}}});
+  }
   void tell(const char* method, Json params) { send({{"method", method}, {"params", std::move(params)}}); }
 
   void handle(const Json& message) {
@@ -118,8 +136,10 @@ class Server {
     if (!id->is_string() && !id->is_number_integer()) return refuse(kInvalidRequest, "an id is a number or a text");
     const auto answer = answered(*method, params, *id);
     Json reply{{"id", *id}};
-    if (answer.failure != 0) reply["error"] = {{"code", answer.failure}, {"message", answer.message}};
-    else reply["result"] = answer.result;
+    if (answer.failure != 0)
+      reply["error"] = {{"code", answer.failure}, {"message", answer.message}};
+    else
+      reply["result"] = answer.result;
     send(std::move(reply));
   }
 
@@ -157,19 +177,22 @@ class Server {
     }
   }
 
-  // ---- the life of a server ----------------------------------------------------------------------------------------------
+  // ---- the life of a server
+  // ----------------------------------------------------------------------------------------------
 
   Answer initialize(const Json& params) {
     client_ = client_of(params);
     initialized_ = true;
-    return {{{"capabilities", capabilities(client_)}, {"serverInfo", {{"name", "gexp"}, {"version", options_.version}}}}};
+    return {
+        {{"capabilities", capabilities(client_)}, {"serverInfo", {{"name", "gexp"}, {"version", options_.version}}}}};
   }
   Answer shut_down(const Json&) {
     shut_down_ = true;
     return {};
   }
 
-  // ---- documents ---------------------------------------------------------------------------------------------------------
+  // ---- documents
+  // ---------------------------------------------------------------------------------------------------------
 
   void did_open(const Json& params) {
     const auto uri = text_of(params, {"textDocument", "uri"});
@@ -189,7 +212,8 @@ class Server {
       if (!written) continue;
       if (!member(change, {"range"})) {
         text = std::move(*written);
-      } else if (const auto range = range_of(member(change, {"range"})); range && text.size() + written->size() <= kMostText) {
+      } else if (const auto range = range_of(member(change, {"range"}));
+                 range && text.size() + written->size() <= kMostText) {
         const Lines lines(text);
         const auto begin = lines.offset(range->start, client_.encoding);
         const auto end = std::max(begin, lines.offset(range->end, client_.encoding));
@@ -240,7 +264,8 @@ class Server {
     if (!outdated) tell("textDocument/publishDiagnostics", diagnostics_json(document, client_, options_));
   }
 
-  // ---- questions ---------------------------------------------------------------------------------------------------------
+  // ---- questions
+  // ---------------------------------------------------------------------------------------------------------
 
   Document* document_of(const Json& params) {
     const auto uri = text_of(params, {"textDocument", "uri"});
@@ -248,7 +273,8 @@ class Server {
   }
 
   /// Answers a question about a place in an open document.
-  template <class Question> Answer at_place(const Json& params, Question question) {
+  template <class Question>
+  Answer at_place(const Json& params, Question question) {
     auto* document = document_of(params);
     const auto place = place_of(member(params, {"position"}));
     if (!document) return failed(kInvalidParams, "the document is not open");
@@ -256,7 +282,9 @@ class Server {
     return question(*document, document->lines().offset(*place, client_.encoding));
   }
 
-  Json range(const Document& document, Span span) const { return to_json(document.lines().range(span, client_.encoding)); }
+  Json range(const Document& document, Span span) const {
+    return to_json(document.lines().range(span, client_.encoding));
+  }
 
   Answer hover(const Json& params) {
     return at_place(params, [&](Document& document, std::uint32_t offset) -> Answer {
@@ -278,20 +306,23 @@ class Server {
   Answer references(const Json& params) {
     return at_place(params, [&](Document& document, std::uint32_t offset) -> Answer {
       auto list = Json::array();
-      for (const auto span : references_at(document.view(), offset)) list.push_back({{"uri", document.uri()}, {"range", range(document, span)}});
+      for (const auto span : references_at(document.view(), offset))
+        list.push_back({{"uri", document.uri()}, {"range", range(document, span)}});
       return {list};
     });
   }
   Answer highlight(const Json& params) {
     return at_place(params, [&](Document& document, std::uint32_t offset) -> Answer {
       auto list = Json::array();
-      for (const auto span : references_at(document.view(), offset)) list.push_back({{"range", range(document, span)}, {"kind", kWritten}});
+      for (const auto span : references_at(document.view(), offset))
+        list.push_back({{"range", range(document, span)}, {"kind", kWritten}});
       return {list};
     });
   }
   Answer prepare_rename(const Json& params) {
     return at_place(params, [&](Document& document, std::uint32_t offset) -> Answer {
-      const auto piece = references_at(document.view(), offset).empty() ? std::nullopt : piece_at(document.view(), offset);
+      const auto piece =
+          references_at(document.view(), offset).empty() ? std::nullopt : piece_at(document.view(), offset);
       return {piece ? range(document, document.view().pieces[*piece].piece.span) : Json()};
     });
   }
@@ -301,7 +332,8 @@ class Server {
     return at_place(params, [&](Document& document, std::uint32_t offset) -> Answer {
       if (auto why = refused_name(document.view(), offset, *name); !why.empty()) return failed(kRequestFailed, why);
       auto edits = Json::array();
-      for (const auto span : references_at(document.view(), offset)) edits.push_back({{"range", range(document, span)}, {"newText", *name}});
+      for (const auto span : references_at(document.view(), offset))
+        edits.push_back({{"range", range(document, span)}, {"newText", *name}});
       return {{{"changes", {{document.uri(), edits}}}}};
     });
   }
@@ -314,7 +346,8 @@ class Server {
     auto* document = document_of(params);
     if (!document) return failed(kInvalidParams, "the document is not open");
     auto edits = Json::array();
-    if (const auto edit = format_edit(*document->source())) edits.push_back({{"range", range(*document, edit->span)}, {"newText", edit->text}});
+    if (const auto edit = format_edit(*document->source()))
+      edits.push_back({{"range", range(*document, edit->span)}, {"newText", edit->text}});
     return {edits};
   }
 

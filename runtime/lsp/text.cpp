@@ -16,9 +16,12 @@ std::uint32_t bytes_of(char first) {
 
 std::uint32_t units_of(std::uint32_t bytes, Encoding encoding) {
   switch (encoding) {
-    case Encoding::Utf8: return bytes;
-    case Encoding::Utf16: return bytes == 4 ? 2 : 1;
-    case Encoding::Utf32: return 1;
+    case Encoding::Utf8:
+      return bytes;
+    case Encoding::Utf16:
+      return bytes == 4 ? 2 : 1;
+    case Encoding::Utf32:
+      return 1;
   }
   return 1;
 }
@@ -96,8 +99,10 @@ std::string uri_of(std::string_view path) {
   for (const char c : path) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                        std::string_view("/-_.~").find(c) != std::string_view::npos;
-    if (plain) uri += c;
-    else uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    if (plain)
+      uri += c;
+    else
+      uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return uri;
 }

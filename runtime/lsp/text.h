@@ -29,7 +29,9 @@ class Lines {
   /// Of a place beyond its line the line's end, of one beyond the text the text's; never inside a character.
   [[nodiscard]] std::uint32_t offset(Place place, Encoding encoding) const;
   [[nodiscard]] Place place(std::uint32_t offset, Encoding encoding) const;
-  [[nodiscard]] Range range(Span span, Encoding encoding) const { return {place(span.begin, encoding), place(span.end, encoding)}; }
+  [[nodiscard]] Range range(Span span, Encoding encoding) const {
+    return {place(span.begin, encoding), place(span.end, encoding)};
+  }
 
  private:
   [[nodiscard]] std::uint32_t end_of(std::size_t line) const;  ///< without its line end

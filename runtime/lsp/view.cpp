@@ -2,6 +2,7 @@
 #include "runtime/lsp/view.h"
 
 #include <algorithm>
+#include <array>
 
 #include "compiler/compile_budget.h"
 #include "compiler/pipeline.h"
@@ -10,6 +11,11 @@
 
 namespace gexp::lsp {
 namespace {
+
+constexpr auto kFacts = std::to_array<Facts>({
+    {"device", "facts of the device", lang::device_type},
+    {"model", "what a simulated device is made of", lang::model_type, true},
+});
 
 /// The name that a used file declares.
 Span declared_in(const lang::File& file, const std::string& name) {
@@ -55,18 +61,25 @@ std::optional<Meaning> root_of(const View& view, const Placed& piece) {
     return meaning;
   }
   meaning.builtin = lang::builtin_names().find(piece.text);
-  if (meaning.builtin) meaning.type = meaning.builtin->type;
-  else if (piece.text == "device") meaning.type = lang::device_type();
-  // An expectation may compare with what a simulated device is made of; the checker says where.
-  else if (piece.text == "model" && piece.statement && piece.statement->word == "expect") meaning.type = lang::model_type();
-  else return std::nullopt;
-  return meaning;
+  if (meaning.builtin) {
+    meaning.type = meaning.builtin->type;
+    return meaning;
+  }
+  const bool expects = piece.statement && piece.statement->word == "expect";
+  for (const auto& each : kFacts) {
+    if (each.name != piece.text || (each.for_expectations && !expects)) continue;
+    meaning.facts = &each;
+    meaning.type = each.type();
+    return meaning;
+  }
+  return std::nullopt;
 }
 
 std::optional<Meaning> field_of(const View& view, const Meaning& of, const Placed& piece) {
   Meaning meaning;
   meaning.word = piece.piece.span;
   meaning.path = of.path + "." + std::string(piece.text);
+  meaning.facts = of.facts;
   const auto* symbol = of.declared ? &of.declared->symbol : nullptr;
   if (symbol && symbol->kind == lang::Symbol::Kind::Stage) {
     meaning.declared = finding_of(view, *symbol, piece.text);
@@ -84,18 +97,24 @@ std::optional<Meaning> field_of(const View& view, const Meaning& of, const Place
     return meaning;
   }
   if (!of.type) return std::nullopt;
-  if (of.type->kind == lang::Type::Kind::List && piece.text == "count") meaning.type = lang::number_of({});
-  else if (const auto* type = of.type->field(piece.text)) meaning.type = *type;
-  else return std::nullopt;
+  if (of.type->kind == lang::Type::Kind::List && piece.text == "count")
+    meaning.type = lang::number_of({});
+  else if (const auto* type = of.type->field(piece.text))
+    meaning.type = *type;
+  else
+    return std::nullopt;
   return meaning;
 }
 
 /// A label that is a sweep's name: `value(per, s: 2)`.
 bool names_sweep(const Placed& piece) {
-  return piece.role == Role::Label && piece.call && piece.call->free_labels && piece.call->kind == lang::Callable::Kind::Analysis;
+  return piece.role == Role::Label && piece.call && piece.call->free_labels &&
+         piece.call->kind == lang::Callable::Kind::Analysis;
 }
 
 }  // namespace
+
+std::span<const Facts> facts() { return kFacts; }
 
 Checked check_text(const Source& source, const std::vector<std::string>& models, const lang::Loader& load) {
   Checked checked;
@@ -130,7 +149,9 @@ std::optional<std::size_t> piece_at(const View& view, std::uint32_t offset) {
   const auto index = static_cast<std::size_t>(behind - pieces.begin()) - 1;
   if (offset < pieces[index].piece.span.end && pieces[index].role != Role::Mark) return index;
   // Just behind a word: editors ask there when the cursor stands at its end.
-  const auto touches = [&](std::size_t i) { return pieces[i].piece.span.end == offset && pieces[i].role != Role::Mark; };
+  const auto touches = [&](std::size_t i) {
+    return pieces[i].piece.span.end == offset && pieces[i].role != Role::Mark;
+  };
   if (touches(index)) return index;
   if (index > 0 && touches(index - 1)) return index - 1;
   return std::nullopt;

@@ -3,8 +3,9 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/program.h"
@@ -24,7 +25,8 @@ struct Checked {
 };
 Checked check_text(const Source& source, const std::vector<std::string>& models, const lang::Loader& load);
 
-/// What is asked about a text: where its names are declared and what they are worth. A text with mistakes has what could be read.
+/// What is asked about a text: where its names are declared and what they are worth. A text with mistakes has what
+/// could be read.
 struct View {
   std::shared_ptr<const Source> source;
   lang::File file;
@@ -35,12 +37,21 @@ struct View {
 };
 View view_text(std::shared_ptr<const Source> source, const compiler::Program* program, const lang::Loader& load);
 
+/// A structure that every text knows: `device`, and for expectations `model`.
+struct Facts {
+  std::string_view name, about;
+  const lang::Type& (*type)();
+  bool for_expectations = false;
+};
+std::span<const Facts> facts();
+
 /// What a word of a text refers to.
 struct Meaning {
   Span word;
   std::string path;                          ///< as written up to the word: "capacity.C"
   const lang::Declared* declared = nullptr;  ///< in this text
   const lang::Symbol* builtin = nullptr;     ///< `lane`, `step`, …
+  const Facts* facts = nullptr;              ///< it, or a part of it
   const lang::Used* used = nullptr;          ///< a used file that has it, or is it
   Span there;                                ///< its declaration's name in that file; empty: the file itself
   std::optional<lang::Type> type;
@@ -49,7 +60,8 @@ struct Meaning {
 std::optional<std::size_t> piece_at(const View& view, std::uint32_t offset);
 /// Nothing for what is no name, and for an unknown one.
 std::optional<Meaning> meaning_of(const View& view, std::size_t piece);
-/// The type of what ends before the `.` of a field that begins there, for the fields that it has; `stage` and modules included.
+/// The type of what ends before the `.` of a field that begins there, for the fields that it has; `stage` and modules
+/// included.
 std::optional<Meaning> meaning_before_dot(const View& view, std::size_t dot);
 /// The innermost declaration of a name in sight.
 const lang::Declared* find_declared(const View& view, std::string_view name, std::uint32_t offset);

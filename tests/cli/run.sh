@@ -40,6 +40,20 @@ cp out.txt one.json
 "$gexp" run $structure --device sim:gtx780 --json --quiet >two.json 2>/dev/null
 that 'two runs of one seed differ in timing alone' cmp -s <(sed '/"timing": {/,$d' one.json) <(sed '/"timing": {/,$d' two.json)
 for jobs in 1 4; do "$gexp" run $structure --device sim:gtx780 --json --quiet --jobs $jobs >two.json 2>/dev/null; that "and with $jobs jobs" cmp -s <(sed '/"timing": {/,$d' one.json) <(sed '/"timing": {/,$d' two.json); done
+# An editor's session: nothing but the protocol on stdout, and the exit code that it asks for.
+said() { for body in "$@"; do printf 'Content-Length: %d\r\n\r\n%s' "${#body}" "$body"; done; }
+hello='{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}'
+opened='{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"file:///x.gexp","version":1,"text":"gexp 1\nexperiment x\nlet a = b\n"}}}'
+bye='{"jsonrpc":"2.0","id":2,"method":"shutdown"}'
+out='{"jsonrpc":"2.0","method":"exit"}'
+said "$hello" "$opened" "$bye" "$out" | timeout 60 "$gexp" lsp --stdio >lsp.txt 2>lsp.err
+that 'a language server ends as it is told' test "${PIPESTATUS[1]}" -eq 0
+that 'it speaks the protocol at once' test "$(head -c 16 lsp.txt)" = 'Content-Length: '
+that 'it says what check says' grep -q '"code":"E0202"' lsp.txt
+that 'and nothing beside that' test ! -s lsp.err
+said "$hello" "$out" | timeout 60 "$gexp" lsp >/dev/null
+that 'without shutdown its exit code is 1' test "${PIPESTATUS[1]}" -eq 1
+expect 'an editor that is gone' 1 '' -- "$gexp" lsp
 expect 'no job at all' 2 '--jobs' -- "$gexp" run $structure --device sim:gtx780 --jobs 0
 expect 'the findings again' 0 '7 of 7 findings found' -- "$gexp" infer good.json
 "$gexp" infer good.json --json >again.json

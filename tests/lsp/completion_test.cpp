@@ -25,7 +25,9 @@ Proposed proposed(const std::string& text) {
   return all;
 }
 
-Proposed in_file(const std::string& line) { return proposed("gexp 1\nexperiment e\nmemory A: u32[64KiB] in global\nlet line = 32B\n" + line); }
+Proposed in_file(const std::string& line) {
+  return proposed("gexp 1\nexperiment e\nmemory A: u32[64KiB] in global\nlet line = 32B\n" + line);
+}
 /// Behind the lines of kStage, in its stage.
 Proposed in_stage(const std::string& line) { return proposed(kStage.substr(0, kStage.size() - 2) + line); }
 
@@ -33,7 +35,8 @@ Proposed in_stage(const std::string& line) { return proposed(kStage.substr(0, kS
 
 TEST_CASE("statements are proposed where they may stand") {
   const auto file = in_file("|\n"), stage = in_stage("  |\n}\n"), body = in_stage("  warm { |\n");
-  CHECK((file.has("param") && file.has("stage") && file.has("expect") && !file.has("sweep") && !file.has("chase") && !file.has("gexp")));
+  CHECK((file.has("param") && file.has("stage") && file.has("expect") && !file.has("sweep") && !file.has("chase") &&
+         !file.has("gexp")));
   CHECK((stage.has("derive") && stage.has("let") && stage.has("expect") && !stage.has("param") && !stage.has("chase")));
   CHECK((body.has("chase") && body.has("loop") && !body.has("sweep") && !body.has("param")));
   CHECK(in_stage("  der|\n}\n").replaced == "der");
@@ -49,17 +52,18 @@ TEST_CASE("what the checker accepts at a level is proposed there, and nothing el
       if (statement.at(lang::Level::Head)) continue;
       std::string form(statement.form);
       if (const auto dots = form.find("…"); dots != std::string::npos) form.replace(dots, std::string("…").size(), "");
-      const auto text = "gexp 1\nexperiment e\n" + (level == lang::Level::File ? form : "stage here {\n" + form + "\n}") + "\n";
+      const auto text =
+          "gexp 1\nexperiment e\n" + (level == lang::Level::File ? form : "stage here {\n" + form + "\n}") + "\n";
       const AtCursor at(text);
       Diagnostics diagnostics;
       const auto checked = lsp::check_text(Source("x.gexp", text), {}, load_beside);
-      const bool misplaced = std::any_of(checked.diagnostics.begin(), checked.diagnostics.end(), [](const Diagnostic& each) {
-        return each.code == "E0203" || each.code == "E0108" || each.code == "E0104";
-      });
+      const bool misplaced = std::any_of(
+          checked.diagnostics.begin(), checked.diagnostics.end(),
+          [](const Diagnostic& each) { return each.code == "E0203" || each.code == "E0108" || each.code == "E0104"; });
       CHECK_MESSAGE(misplaced == !statement.at(level), text);
-      const bool syntax = std::any_of(checked.diagnostics.begin(), checked.diagnostics.end(), [](const Diagnostic& each) {
-        return each.code == "E0102" || each.code == "E0103";
-      });
+      const bool syntax =
+          std::any_of(checked.diagnostics.begin(), checked.diagnostics.end(),
+                      [](const Diagnostic& each) { return each.code == "E0102" || each.code == "E0103"; });
       CHECK_MESSAGE(!syntax, text);
     }
   }
@@ -68,8 +72,8 @@ TEST_CASE("what the checker accepts at a level is proposed there, and nothing el
 TEST_CASE("operands are names in sight, functions and patterns") {
   const auto stride = proposed(stage_at("line, "));
   CHECK((stride.has("line") && stride.has("n") && stride.has("lane") && stride.has("max") && stride.has("device")));
-  CHECK_FALSE(stride.has("A"));        // a memory is no value
-  CHECK_FALSE(stride.has("ring"));     // itself
+  CHECK_FALSE(stride.has("A"));     // a memory is no value
+  CHECK_FALSE(stride.has("ring"));  // itself
   CHECK_FALSE(stride.has("last_flat"));
   CHECK_FALSE(in_file("let x = |\nlet later = 4\n").has("later"));
   CHECK_FALSE(in_file("let x = |\n").has("model"));
@@ -129,7 +133,8 @@ TEST_CASE("units follow a number, fields a dot") {
 }
 
 TEST_CASE("nothing is proposed in comments, texts and new names") {
-  for (const char* line : {"# a |\n", "meta cite \"a |\"\n", "meta cite \"a |\n", "let |\n", "meta |\n", "seed |\n", "stage |\n"}) {
+  for (const char* line :
+       {"# a |\n", "meta cite \"a |\"\n", "meta cite \"a |\n", "let |\n", "meta |\n", "seed |\n", "stage |\n"}) {
     CHECK_MESSAGE(in_file(line).labels == " ", line);
   }
 }

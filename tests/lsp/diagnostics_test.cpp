@@ -33,6 +33,7 @@ TEST_CASE("a mistake has its place, its code and its hint") {
   CHECK(said[0]["code"] == "E0202");
   CHECK(said[0]["severity"] == 1);
   CHECK(said[0]["source"] == "gexp");
+  CHECK(said[0]["codeDescription"]["href"] == "file:///docs/diagnostics.md");
   CHECK(said[0]["range"] == range(6, 45, 46));
   CHECK(said[0]["message"].get<std::string>().find("\nhint: ") != std::string::npos);
 }
@@ -68,8 +69,14 @@ TEST_CASE("changes are applied in their order, whole or in part, and diagnostics
   Talk talk;
   talk.begin();
   talk.open("gexp 1\nexperiment e\nlet a = b\n");
-  talk.change({{{"range", range(2, 8, 9)}, {"text", "12"}}, {{"range", range(2, 8, 10)}, {"text", "é"}}, {{"range", range(2, 8, 9)}, {"text", "c"}}}, 2);
-  talk.change({{{"text", "gexp 1\nexperiment e\n"}}, {{"range", {{"start", {{"line", 99}, {"character", 0}}}, {"end", {{"line", 99}, {"character", 7}}}}}, {"text", "let x = 1\n"}}}, 3);
+  talk.change({{{"range", range(2, 8, 9)}, {"text", "12"}},
+               {{"range", range(2, 8, 10)}, {"text", "é"}},
+               {{"range", range(2, 8, 9)}, {"text", "c"}}},
+              2);
+  talk.change({{{"text", "gexp 1\nexperiment e\n"}},
+               {{"range", {{"start", {{"line", 99}, {"character", 0}}}, {"end", {{"line", 99}, {"character", 7}}}}},
+                {"text", "let x = 1\n"}}},
+              3);
   talk.change({{{"range", range(2, 8, 9)}, {"text", "2"}}}, 4);
   talk.close();
   talk.close();  // twice: passed over
@@ -90,7 +97,8 @@ TEST_CASE("of changes that came together only the last text is checked") {
   talk.all_at_once = true;
   talk.begin();
   talk.open("gexp 1\nexperiment e\nlet a = b\n");
-  for (int version = 2; version < 9; ++version) talk.change({{{"text", "gexp 1\nexperiment e\nlet a = c" + std::to_string(version) + "\n"}}}, version);
+  for (int version = 2; version < 9; ++version)
+    talk.change({{{"text", "gexp 1\nexperiment e\nlet a = c" + std::to_string(version) + "\n"}}}, version);
   talk.end();
   CHECK(talk.run() == 0);
   REQUIRE(talk.published().size() == 1);
@@ -121,7 +129,8 @@ TEST_CASE("a used file is read beside the document; an open one as it is in its 
   CHECK(codes(2) == "E0126 E0202 ");
   CHECK(codes(4) == "E0122 ");
   // A mistake in the used file is shown at `use`, and leads there.
-  const auto inside = std::find_if(said[3].begin(), said[3].end(), [](const Json& each) { return each["code"] == "E0202"; });
+  const auto inside =
+      std::find_if(said[3].begin(), said[3].end(), [](const Json& each) { return each["code"] == "E0202"; });
   REQUIRE(inside != said[3].end());
   CHECK((*inside)["range"] == range(2, 4, 19));
   CHECK((*inside)["relatedInformation"][0]["location"]["uri"] == used);
@@ -160,7 +169,8 @@ TEST_CASE("saved files are read again") {
   int reads = 0;
   talk.options.load = [&](const std::string&, const std::string&) -> Result<lang::LoadedText> {
     ++reads;
-    return lang::LoadedText{"/no/such/folder/u.gexp", reads > 1 ? "gexp 1\nexperiment u\nlet b = 1\n" : "gexp 1\nexperiment u\nlet a = 1\n"};
+    return lang::LoadedText{"/no/such/folder/u.gexp",
+                            reads > 1 ? "gexp 1\nexperiment u\nlet b = 1\n" : "gexp 1\nexperiment u\nlet a = 1\n"};
   };
   talk.begin();
   talk.open("gexp 1\nexperiment e\nuse \"u.gexp\" as u\nlet c = u.b\n");

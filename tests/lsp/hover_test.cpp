@@ -33,7 +33,8 @@ TEST_CASE("a statement shows its form, what it does and its clauses") {
 }
 
 TEST_CASE("an analysis shows its question, a function what it gives") {
-  CHECK(has(shown(stage_at("last_flat")), "last_flat(misses(lat) over n)\n`last_flat`: an analysis. What is the largest footprint that fits?"));
+  CHECK(has(shown(stage_at("last_flat")),
+            "last_flat(misses(lat) over n)\n`last_flat`: an analysis. What is the largest footprint that fits?"));
   CHECK(has(shown(stage_at("misses")), "Accesses of a run that are slower"));
   CHECK(has(shown(stage_at("misses")), "Labels: `above` (may be left out)."));
   CHECK(has(shown(stage_at("uniform")), "`uniform`: a pattern."));
@@ -41,15 +42,20 @@ TEST_CASE("an analysis shows its question, a function what it gives") {
 }
 
 TEST_CASE("a name shows its declaration, its type and its value") {
-  CHECK(shown(stage_at("line, ")) == "let line = 32B\n`line`: a value: bytes, known before anything runs.\nIts value is 32 B.");
+  CHECK(shown(stage_at("line, ")) ==
+        "let line = 32B\n`line`: a value: bytes, known before anything runs.\nIts value is 32 B.");
   CHECK(shown(stage_at("line = ")) == shown(stage_at("line, ")));
   CHECK(shown(stage_at("n)")) == "sweep n in 1KiB..8KiB step 1KiB\n`n`: a sweep variable: bytes, known at each point.");
   CHECK(shown(stage_at("A by")) == "memory A: u32[64KiB] in global\n`A`: a memory.");
-  CHECK(shown(stage_at("ring laps")) == "pattern ring = uniform(stride: line, span: n)\n`ring`: a pattern, known at each point.");
-  CHECK(shown(stage_at("lat)")) == "timed lat each { … }\n`lat`: a record, in cycles, known after the runs of a point.");
-  CHECK(shown(stage_at("C: B")) == "find C: B = last_flat(misses(lat) over n)\n`C`: a finding: bytes, known after every point of its stage.");
+  CHECK(shown(stage_at("ring laps")) ==
+        "pattern ring = uniform(stride: line, span: n)\n`ring`: a pattern, known at each point.");
+  CHECK(shown(stage_at("lat)")) ==
+        "timed lat each { … }\n`lat`: a record, in cycles, known after the runs of a point.");
+  CHECK(shown(stage_at("C: B")) ==
+        "find C: B = last_flat(misses(lat) over n)\n`C`: a finding: bytes, known after every point of its stage.");
   CHECK(shown(stage_at("s {")) == "stage s { … }\n`s`: a stage.");
-  const std::string params = "gexp 1\nexperiment e\nparam limit: B = 512KiB in 16KiB..4MiB doc \"the largest\"\nlet half = lim|it / 2\n";
+  const std::string params =
+      "gexp 1\nexperiment e\nparam limit: B = 512KiB in 16KiB..4MiB doc \"the largest\"\nlet half = lim|it / 2\n";
   CHECK(has(shown(params), "the largest\nIts value is 512 KiB."));
 }
 
@@ -64,7 +70,9 @@ TEST_CASE("the end of a word shows the word; space, marks, comments and texts sh
 }
 
 TEST_CASE("a quantity shows what it is in the base unit") {
-  const auto of = [](const std::string& quantity) { return shown("gexp 1\nexperiment e\nlet a = |" + quantity + "\n"); };
+  const auto of = [](const std::string& quantity) {
+    return shown("gexp 1\nexperiment e\nlet a = |" + quantity + "\n");
+  };
   CHECK(of("64KiB") == "64KiB\n65536 B.");
   CHECK(of("2.5GHz") == "2.5GHz\n2500000000 1/s.");
   CHECK(of("3us") == "3us\n3e-06 s.");
@@ -79,7 +87,7 @@ TEST_CASE("a path shows its last part: findings, facts, fields, values of used f
   const auto later = [](const std::string& line) { return shown(kStage + line + "\n"); };
   CHECK(has(later("expect s.|C == 4KiB"), "find C: B = last_flat(misses(lat) over n)\n`s.C`: a finding: bytes"));
   CHECK(has(later("expect |s.C == 4KiB"), "`s`: a stage."));
-  CHECK(has(later("let x = device.l2.by|tes"), "`device.l2.bytes`: a fact of the device, bytes."));
+  CHECK(has(later("let x = device.l2.by|tes"), "`device.l2.bytes`: facts of the device, bytes."));
   CHECK(has(later("expect s.C == model.nc.cap|acity"), "what a simulated device is made of, bytes"));
   CHECK(later("let x = model.nc.cap|acity").empty());
   CHECK(later("let x = s.D|").empty());
@@ -104,7 +112,8 @@ TEST_CASE("values of a used file are shown with the line that declares them") {
 TEST_CASE("an inner name hides an outer one, and is known in its scope alone") {
   const std::string text =
       "gexp 1\nexperiment e\nmemory A: u32[64KiB] in global\nlet j = 4B\nstage s {\n  launch grid 1 block 32\n"
-      "  timed t total { unroll j in 0..3 { load A at j * 4B } load A at j }\n  derive d: count = count([j for j in 0..7])\n}\n";
+      "  timed t total { unroll j in 0..3 { load A at j * 4B } load A at j }\n  derive d: count = count([j for j in "
+      "0..7])\n}\n";
   const auto at = [&](const std::string& what, std::size_t nth = 0) {
     auto marked = text;
     auto place = marked.find(what);
@@ -117,7 +126,9 @@ TEST_CASE("an inner name hides an outer one, and is known in its scope alone") {
 }
 
 TEST_CASE("clause words are names where an operand stands") {
-  const std::string text = "gexp 1\nexperiment e\nparam block: count = 32\nparam by: count = 1\nstage s {\n  launch grid by block block\n}\n";
+  const std::string text =
+      "gexp 1\nexperiment e\nparam block: count = 32\nparam by: count = 1\nstage s {\n  launch grid by block "
+      "block\n}\n";
   const auto at = [&](std::size_t from_end) {
     auto marked = text;
     return shown(marked.insert(marked.size() - from_end, "|"));
@@ -142,14 +153,16 @@ TEST_CASE("every statement, operation and function has something to say") {
 TEST_CASE("text that does not parse is answered as far as it was read") {
   const auto broken = stage_at("find C", 0, "find | C");
   CHECK(has(shown(stage_at("repeat 3", 0, "repeat")), ""));
-  CHECK(has(shown("gexp 1\nexperiment e\nlet a = 4KiB\nlet b = \nlet c = |a +\n"), "let a = 4KiB\n`a`: a value: bytes"));
+  CHECK(
+      has(shown("gexp 1\nexperiment e\nlet a = 4KiB\nlet b = \nlet c = |a +\n"), "let a = 4KiB\n`a`: a value: bytes"));
   CHECK(has(shown("gexp 1\nexperiment e\nstage s {\n  sweep n in 1..4\n  launch grid |n +\n"), "sweep n in 1..4"));
 }
 
 TEST_CASE("a hover is markdown where the editor takes it") {
   for (const bool markdown : {false, true}) {
     Talk talk;
-    talk.begin(markdown ? Json{{"textDocument", {{"hover", {{"contentFormat", {"markdown", "plaintext"}}}}}}} : Json::object());
+    talk.begin(markdown ? Json{{"textDocument", {{"hover", {{"contentFormat", {"markdown", "plaintext"}}}}}}}
+                        : Json::object());
     talk.open(kStage);
     const int id = talk.ask_at("textDocument/hover", 5, 4), nothing = talk.ask_at("textDocument/hover", 5, 0);
     talk.end();

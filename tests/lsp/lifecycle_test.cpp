@@ -8,8 +8,8 @@ using namespace gexp::test;
 
 namespace {
 
-constexpr int kParseError = -32700, kInvalidRequest = -32600, kMethodNotFound = -32601, kInvalidParams = -32602, kNotInitialized = -32002,
-              kCancelled = -32800;
+constexpr int kParseError = -32700, kInvalidRequest = -32600, kMethodNotFound = -32601, kInvalidParams = -32602,
+              kNotInitialized = -32002, kCancelled = -32800;
 
 }  // namespace
 
@@ -22,7 +22,8 @@ TEST_CASE("a server starts, says what it can do, and ends as it is told") {
   const auto result = talk.result(first);
   CHECK(result["serverInfo"] == Json{{"name", "gexp"}, {"version", "1.2.3"}});
   CHECK(result["capabilities"]["positionEncoding"] == "utf-16");
-  for (const char* can : {"hoverProvider", "definitionProvider", "documentFormattingProvider", "documentSymbolProvider", "referencesProvider"}) {
+  for (const char* can : {"hoverProvider", "definitionProvider", "documentFormattingProvider", "documentSymbolProvider",
+                          "referencesProvider"}) {
     CHECK_MESSAGE(result["capabilities"][can] == true, can);
   }
   CHECK(talk.answer(last)["result"].is_null());
@@ -129,7 +130,8 @@ TEST_CASE("what is no message is refused, and the next one is heard") {
     Talk talk;
     talk.begin();
     talk.raw(bytes);
-    talk.raw("content-length:  " + std::to_string(body.size()) + " \nContent-Type: application/vscode-jsonrpc; charset=utf-8\n\n" + body);
+    talk.raw("content-length:  " + std::to_string(body.size()) +
+             " \nContent-Type: application/vscode-jsonrpc; charset=utf-8\n\n" + body);
     talk.tell("exit");
     const auto shown = bytes.substr(0, 60);
     CHECK_MESSAGE(talk.run() == 0, shown);
@@ -164,12 +166,15 @@ TEST_CASE("parameters that are missing or of another kind are refused") {
   talk.begin();
   talk.open(kStage);
   std::vector<int> ids;
-  for (const auto& params : {Json(), Json(3), Json::array(), Json::object(), Json{{"textDocument", 3}}, Json{{"textDocument", {{"uri", 3}}}},
-                             Json{{"textDocument", {{"uri", "file:///other.gexp"}}}, {"position", {{"line", 0}, {"character", 0}}}},
-                             Json{{"textDocument", {{"uri", Talk::kUri}}}}, Json{{"textDocument", {{"uri", Talk::kUri}}}, {"position", {{"line", -1}, {"character", 0}}}},
-                             Json{{"textDocument", {{"uri", Talk::kUri}}}, {"position", {{"line", 0.5}, {"character", 0}}}},
-                             Json{{"textDocument", {{"uri", Talk::kUri}}}, {"position", {{"line", "0"}, {"character", 0}}}}}) {
-    for (const char* method : {"textDocument/hover", "textDocument/completion", "textDocument/definition", "textDocument/references", "textDocument/rename"}) {
+  for (const auto& params :
+       {Json(), Json(3), Json::array(), Json::object(), Json{{"textDocument", 3}}, Json{{"textDocument", {{"uri", 3}}}},
+        Json{{"textDocument", {{"uri", "file:///other.gexp"}}}, {"position", {{"line", 0}, {"character", 0}}}},
+        Json{{"textDocument", {{"uri", Talk::kUri}}}},
+        Json{{"textDocument", {{"uri", Talk::kUri}}}, {"position", {{"line", -1}, {"character", 0}}}},
+        Json{{"textDocument", {{"uri", Talk::kUri}}}, {"position", {{"line", 0.5}, {"character", 0}}}},
+        Json{{"textDocument", {{"uri", Talk::kUri}}}, {"position", {{"line", "0"}, {"character", 0}}}}}) {
+    for (const char* method : {"textDocument/hover", "textDocument/completion", "textDocument/definition",
+                               "textDocument/references", "textDocument/rename"}) {
       ids.push_back(talk.ask(method, params));
     }
     talk.tell("textDocument/didOpen", params);
@@ -178,7 +183,11 @@ TEST_CASE("parameters that are missing or of another kind are refused") {
   }
   talk.open(kStage);
   talk.change("no list");
-  talk.change({3, Json::object(), {{"text", 4}}, {{"text", "x"}, {"range", 5}}, {{"text", "x"}, {"range", {{"start", 1}, {"end", 2}}}}});
+  talk.change({3,
+               Json::object(),
+               {{"text", 4}},
+               {{"text", "x"}, {"range", 5}},
+               {{"text", "x"}, {"range", {{"start", 1}, {"end", 2}}}}});
   talk.end();
   CHECK(talk.run() == 0);
   for (const int id : ids) CHECK(talk.failure(id) == kInvalidParams);

@@ -17,7 +17,8 @@ std::string defined(const std::string& text) {
   const auto& source = location->in ? *location->in : *at.view.source;
   const auto place = source.position(location->span.begin);
   const auto file = location->in ? std::filesystem::path(source.path()).filename().string() + " " : "";
-  return file + std::to_string(place.line - 1) + ":" + std::to_string(place.column - 1) + " " + std::string(source.slice(location->span));
+  return file + std::to_string(place.line - 1) + ":" + std::to_string(place.column - 1) + " " +
+         std::string(source.slice(location->span));
 }
 
 std::size_t references(const std::string& text) {
@@ -35,8 +36,10 @@ TEST_CASE("a name leads to its declaration") {
   CHECK(defined(stage_at("lat)")) == "8:8 lat");
   CHECK(defined(kStage + "expect s.|C == 4KiB\n") == "10:7 C");
   CHECK(defined(kStage + "expect |s.C == 4KiB\n") == "4:6 s");
-  CHECK(defined(kStage.substr(0, kStage.size() - 2) + "  find v: count = value(misses(lat), |n: 2KiB)\n}\n") == "5:8 n");
-  for (const char* nothing : {"let x = la|ne", "let x = device.s|ms", "let x = no|thing", "let x = 3|2B", "# li|ne", "let x = mi|n(1, 2)"}) {
+  CHECK(defined(kStage.substr(0, kStage.size() - 2) + "  find v: count = value(misses(lat), |n: 2KiB)\n}\n") ==
+        "5:8 n");
+  for (const char* nothing :
+       {"let x = la|ne", "let x = device.s|ms", "let x = no|thing", "let x = 3|2B", "# li|ne", "let x = mi|n(1, 2)"}) {
     CHECK_MESSAGE(defined(kStage + nothing + "\n").empty(), nothing);
   }
 }
@@ -62,8 +65,10 @@ TEST_CASE("the place of a definition in another file is its URI; one that no fil
     const int id = talk.ask_at("textDocument/definition", 2, 8);
     talk.end();
     CHECK(talk.run() == 0);
-    if (shown) CHECK(talk.result(id)["uri"].get<std::string>().ends_with("/experiments/lib/rings.gexp"));
-    else CHECK(talk.result(id).is_null());
+    if (shown)
+      CHECK(talk.result(id)["uri"].get<std::string>().ends_with("/experiments/lib/rings.gexp"));
+    else
+      CHECK(talk.result(id).is_null());
   }
 }
 
@@ -78,13 +83,16 @@ TEST_CASE("a new name is refused where it is none, or taken") {
   const AtCursor at(stage_at("line = "));
   const auto refused = [&](std::string_view name) { return !lsp::refused_name(at.view, at.offset, name).empty(); };
   CHECK_FALSE(refused("width"));
-  for (const char* name : {"", "4a", "a b", "a.b", "é", "let", "and", "lane", "device", "n", "ring", "A", "s"}) CHECK_MESSAGE(refused(name), name);
+  for (const char* name : {"", "4a", "a b", "a.b", "é", "let", "and", "lane", "device", "n", "ring", "A", "s"})
+    CHECK_MESSAGE(refused(name), name);
 
   Talk talk;
   talk.begin();
   talk.open(kStage);
-  const int good = talk.ask_at("textDocument/rename", 3, 5, {{"newName", "width"}}), bad = talk.ask_at("textDocument/rename", 3, 5, {{"newName", "n"}});
-  const int nothing = talk.ask_at("textDocument/prepareRename", 5, 3), something = talk.ask_at("textDocument/prepareRename", 3, 5);
+  const int good = talk.ask_at("textDocument/rename", 3, 5, {{"newName", "width"}}),
+            bad = talk.ask_at("textDocument/rename", 3, 5, {{"newName", "n"}});
+  const int nothing = talk.ask_at("textDocument/prepareRename", 5, 3),
+            something = talk.ask_at("textDocument/prepareRename", 3, 5);
   talk.end();
   CHECK(talk.run() == 0);
   CHECK(talk.result(good)["changes"][Talk::kUri].size() == 2);
@@ -103,10 +111,13 @@ TEST_CASE("every name of every shipped file can be renamed: the file then says t
       auto text = source->text();
       auto places = lsp::references_at(view, declared.symbol.span.begin);
       CHECK_MESSAGE(!places.empty(), path.string(), " ", declared.symbol.name);
-      for (auto place = places.rbegin(); place != places.rend(); ++place) text.replace(place->begin, place->end - place->begin, "zzz_fresh");
+      for (auto place = places.rbegin(); place != places.rend(); ++place)
+        text.replace(place->begin, place->end - place->begin, "zzz_fresh");
       const auto checked = lsp::check_text(Source(path.string(), text), {}, load_beside);
-      const bool fine = std::none_of(checked.diagnostics.begin(), checked.diagnostics.end(), [](const Diagnostic& each) { return each.severity == Severity::Error; });
-      CHECK_MESSAGE(fine, path.string(), " ", declared.symbol.name, ": ", fine ? "" : checked.diagnostics.front().message);
+      const bool fine = std::none_of(checked.diagnostics.begin(), checked.diagnostics.end(),
+                                     [](const Diagnostic& each) { return each.severity == Severity::Error; });
+      CHECK_MESSAGE(fine, path.string(), " ", declared.symbol.name, ": ",
+                    fine ? "" : checked.diagnostics.front().message);
       ++renamed;
     }
   }
@@ -137,8 +148,10 @@ TEST_CASE("the outline has the file's names and those of its stages") {
 }
 
 TEST_CASE("formatting gives what gexp fmt gives, and nothing where there is nothing to do") {
-  for (const auto& text : {kStage, stage_at("repeat 3", 0, "repeat    3"), stage_at("let line = 32B", 0, "let   line=32B"), kStage + "\n\n\n", "\n\n" + kStage,
-                           std::string("gexp 1\r\nexperiment e\r\nlet a=1\r\n"), std::string("gexp 1 experiment e"), std::string("let"), std::string()}) {
+  for (const auto& text :
+       {kStage, stage_at("repeat 3", 0, "repeat    3"), stage_at("let line = 32B", 0, "let   line=32B"),
+        kStage + "\n\n\n", "\n\n" + kStage, std::string("gexp 1\r\nexperiment e\r\nlet a=1\r\n"),
+        std::string("gexp 1 experiment e"), std::string("let"), std::string()}) {
     const Source source("x.gexp", text);
     Diagnostics diagnostics;
     const auto wanted = lang::format(source, diagnostics);

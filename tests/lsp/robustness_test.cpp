@@ -28,7 +28,9 @@ lsp::View view_of(const std::string& text) {
 }  // namespace
 
 TEST_CASE("a text is answered after each character that is typed") {
-  const auto text = kStage + "expect s.C == 4KiB on gtx780 from \"a\" # é\nuse \"rings.gexp\" as r\nlet z = r.a ?? [x for x in 0..4]\n";
+  const auto text =
+      kStage +
+      "expect s.C == 4KiB on gtx780 from \"a\" # é\nuse \"rings.gexp\" as r\nlet z = r.a ?? [x for x in 0..4]\n";
   for (std::size_t length = 0; length <= text.size(); ++length) {
     const auto view = view_of(text.substr(0, length));
     ask_everything(view, static_cast<std::uint32_t>(length));
@@ -56,21 +58,25 @@ TEST_CASE("each line of a text can be missing, and each character be another") {
 }
 
 TEST_CASE("a hostile text does not hold the server up") {
-  std::string deep = "gexp 1\nexperiment e\nlet x = ", path = "gexp 1\nexperiment e\nlet x = device", many = "gexp 1\nexperiment e\n";
+  std::string deep = "gexp 1\nexperiment e\nlet x = ", path = "gexp 1\nexperiment e\nlet x = device",
+              many = "gexp 1\nexperiment e\n";
   for (int i = 0; i < 20000; ++i) deep += "(", path += ".a";
-  for (int i = 0; i < 20000; ++i) many += "let a" + std::to_string(i) + " = " + (i ? "a" + std::to_string(i - 1) : "1") + " + 1\n";
+  for (int i = 0; i < 20000; ++i)
+    many += "let a" + std::to_string(i) + " = " + (i ? "a" + std::to_string(i - 1) : "1") + " + 1\n";
   std::string doubled = "gexp 1\nexperiment e\nlet a0 = [1, 2]\n";
   for (int i = 1; i < 60; ++i) {
     const auto before = "a" + std::to_string(i - 1);
     doubled += "let a" + std::to_string(i) + " = [x + y for x in " + before + " for y in " + before + "]\n";
   }
-  for (const auto& text : {deep, path, many, doubled, std::string("gexp 1\nexperiment e\nlet x = [i for i in 0..1000000000]\n"), std::string(5u << 20, 'a'),
-                           std::string(200000, '{'), std::string(200000, '"')}) {
+  for (const auto& text :
+       {deep, path, many, doubled, std::string("gexp 1\nexperiment e\nlet x = [i for i in 0..1000000000]\n"),
+        std::string(5u << 20, 'a'), std::string(200000, '{'), std::string(200000, '"')}) {
     const auto begun = std::chrono::steady_clock::now();
     Talk talk;
     talk.begin();
     talk.open(text);
-    const int hover = talk.ask_at("textDocument/hover", 2, 4), completion = talk.ask_at("textDocument/completion", 2, 9);
+    const int hover = talk.ask_at("textDocument/hover", 2, 4),
+              completion = talk.ask_at("textDocument/completion", 2, 9);
     talk.ask("textDocument/documentSymbol", {{"textDocument", {{"uri", Talk::kUri}}}});
     talk.end();
     CHECK(talk.run() == 0);

@@ -26,7 +26,8 @@ inline std::string read(const std::filesystem::path& path) {
 /// Every .gexp file under a folder of the repository, sorted.
 inline std::vector<std::filesystem::path> specs_under(const std::string& folder) {
   std::vector<std::filesystem::path> found;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(std::filesystem::path(GEXP_SOURCE_DIR) / folder)) {
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(std::filesystem::path(GEXP_SOURCE_DIR) / folder)) {
     if (entry.path().extension() == ".gexp") found.push_back(entry.path());
   }
   std::sort(found.begin(), found.end());
@@ -43,7 +44,11 @@ inline Result<lang::LoadedText> load_beside(const std::string& path, const std::
 }
 
 inline lsp::Options options() {
-  return {.version = "1.2.3", .models = {"gtx560ti", "gtx780", "gtx980", "h200"}, .load = load_beside, .file_of = nullptr};
+  return {.version = "1.2.3",
+          .models = {"gtx560ti", "gtx780", "gtx980", "h200"},
+          .load = load_beside,
+          .file_of = nullptr,
+          .codes_page = "file:///docs/diagnostics.md"};
 }
 
 /// What an editor says, message by message, and what it hears. Nothing is answered before `run`.
@@ -57,13 +62,16 @@ class Talk {
     message["jsonrpc"] = "2.0";
     raw(lsp::framed(message.dump()));
   }
-  void tell(const std::string& method, Json params = Json::object()) { say({{"method", method}, {"params", std::move(params)}}); }
+  void tell(const std::string& method, Json params = Json::object()) {
+    say({{"method", method}, {"params", std::move(params)}});
+  }
   int ask(const std::string& method, Json params = Json::object()) {
     say({{"id", ++last_}, {"method", method}, {"params", std::move(params)}});
     return last_;
   }
   int begin(Json capabilities = Json::object()) {
-    const int id = ask("initialize", {{"processId", nullptr}, {"rootUri", nullptr}, {"capabilities", std::move(capabilities)}});
+    const int id =
+        ask("initialize", {{"processId", nullptr}, {"rootUri", nullptr}, {"capabilities", std::move(capabilities)}});
     tell("initialized");
     return id;
   }
@@ -72,13 +80,16 @@ class Talk {
     tell("exit");
   }
   void open(const std::string& text, const std::string& uri = kUri) {
-    tell("textDocument/didOpen", {{"textDocument", {{"uri", uri}, {"languageId", "gexp"}, {"version", 1}, {"text", text}}}});
+    tell("textDocument/didOpen",
+         {{"textDocument", {{"uri", uri}, {"languageId", "gexp"}, {"version", 1}, {"text", text}}}});
   }
   void change(Json changes, int version = 2, const std::string& uri = kUri) {
-    tell("textDocument/didChange", {{"textDocument", {{"uri", uri}, {"version", version}}}, {"contentChanges", std::move(changes)}});
+    tell("textDocument/didChange",
+         {{"textDocument", {{"uri", uri}, {"version", version}}}, {"contentChanges", std::move(changes)}});
   }
   void close(const std::string& uri = kUri) { tell("textDocument/didClose", {{"textDocument", {{"uri", uri}}}}); }
-  int ask_at(const std::string& method, unsigned line, unsigned character, Json more = Json::object(), const std::string& uri = kUri) {
+  int ask_at(const std::string& method, unsigned line, unsigned character, Json more = Json::object(),
+             const std::string& uri = kUri) {
     more["textDocument"] = {{"uri", uri}};
     more["position"] = {{"line", line}, {"character", character}};
     return ask(method, std::move(more));
@@ -112,7 +123,8 @@ class Talk {
       return some;
     };
     lsp::FrameReader frames(back);
-    for (auto frame = frames.next(); frame.kind == lsp::Frame::Kind::Message; frame = frames.next()) heard_.push_back(Json::parse(frame.body));
+    for (auto frame = frames.next(); frame.kind == lsp::Frame::Kind::Message; frame = frames.next())
+      heard_.push_back(Json::parse(frame.body));
     return code;
   }
 
@@ -142,7 +154,8 @@ class Talk {
   [[nodiscard]] std::vector<Json> published(const std::string& uri = kUri) const {
     std::vector<Json> found;
     for (const auto& each : heard_) {
-      if (each.value("method", "") == "textDocument/publishDiagnostics" && each["params"]["uri"] == uri) found.push_back(each["params"]["diagnostics"]);
+      if (each.value("method", "") == "textDocument/publishDiagnostics" && each["params"]["uri"] == uri)
+        found.push_back(each["params"]["diagnostics"]);
     }
     return found;
   }

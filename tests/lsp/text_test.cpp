@@ -10,8 +10,11 @@ using lsp::Place;
 TEST_CASE("places count the units that were agreed on") {
   const std::string text = "aé€😀b\nc";  // 1, 2, 3, 4 and 1 bytes
   const lsp::Lines lines(text);
-  struct Case { std::uint32_t offset, utf8, utf16, utf32; };
-  for (const auto& [offset, utf8, utf16, utf32] : {Case{0, 0, 0, 0}, {1, 1, 1, 1}, {3, 3, 2, 2}, {6, 6, 3, 3}, {10, 10, 5, 4}, {11, 11, 6, 5}}) {
+  struct Case {
+    std::uint32_t offset, utf8, utf16, utf32;
+  };
+  for (const auto& [offset, utf8, utf16, utf32] :
+       {Case{0, 0, 0, 0}, {1, 1, 1, 1}, {3, 3, 2, 2}, {6, 6, 3, 3}, {10, 10, 5, 4}, {11, 11, 6, 5}}) {
     CHECK(lines.place(offset, Encoding::Utf8) == Place{0, utf8});
     CHECK(lines.place(offset, Encoding::Utf16) == Place{0, utf16});
     CHECK(lines.place(offset, Encoding::Utf32) == Place{0, utf32});

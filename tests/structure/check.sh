@@ -31,6 +31,8 @@ allow runtime/infer "$own|lang/analyses\.def|compiler/formula/formula\.h|compile
 allow runtime/result "lang/base/.*|compiler/.*|runtime/(device|records|infer|result)/.*"
 # A report gets what it draws as numbers (figures), and the spec's tokens to highlight it; it evaluates no formula and knows no latency class.
 allow runtime/report "$own|lang/(tokens|words)\.h|compiler/program\.h|runtime/result/(result|figures)\.h|runtime/report/.*|runtime/infer/finding\.h|runtime/records/table\.h"
+# An editor's server knows the front end; files, streams and models are handed in.
+allow runtime/lsp "lang/.*|compiler/(compile_budget|pipeline|program)\.h|compiler/plan/expand\.h|runtime/lsp/.*"
 allow runtime/store "$own|compiler/plan/expand\.h|runtime/measure/point_log\.h|runtime/result/(point_table|result|result_json)\.h|runtime/store/.*"
 allow runtime/measure "lang/base/.*|compiler/.*|runtime/(device|records|infer|result|measure)/.*|runtime/jit/compiler\.h"
 
@@ -43,10 +45,11 @@ only() {  # WHAT PATTERN FILES…
   done < <(grep -rlE "#include <$pattern" lang compiler runtime --include='*.h' --include='*.cpp')
 }
 only Boost.Graph 'boost/(graph|pending)' compiler/ir/graph.cpp
-# What a simulated device is made of is read where expectations are checked and judged, and nowhere else.
+# What a simulated device is made of is read where expectations are checked and judged, and nowhere else. An editor's server knows
+# that there is such a name, and its type.
 while read -r file; do
   case $file in
-    lang/references.cpp | runtime/measure/session.cpp | runtime/result/judge.cpp | runtime/measure/verify.cpp) ;;
+    lang/references.cpp | runtime/measure/session.cpp | runtime/result/judge.cpp | runtime/measure/verify.cpp | runtime/lsp/view.cpp) ;;
     *) fail "$file reads \"model\"" ;;
   esac
 done < <(grep -rlF '"model"' lang compiler runtime --include='*.h' --include='*.cpp')
