@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "lang/base/units.h"
 #include "runtime/lsp/features.h"
@@ -11,6 +12,8 @@ namespace {
 
 using lang::Level;
 using Kind = Completion::Kind;
+
+constexpr std::size_t kMostItems = 1000, kManyNames = 500;
 
 class Completer {
  public:
@@ -34,10 +37,12 @@ class Completer {
  private:
   void add(std::string label, Kind kind, std::string detail = {}, std::string documentation = {},
            std::string insert = {}) {
-    const bool known = std::any_of(made_.items.begin(), made_.items.end(),
-                                   [&](const Completion& each) { return each.label == label; });
-    if (!known)
-      made_.items.push_back({std::move(label), kind, std::move(detail), std::move(documentation), std::move(insert)});
+    if (made_.items.size() >= kMostItems) {
+      made_.complete = false;
+      return;
+    }
+    if (!seen_.insert(label).second) return;
+    made_.items.push_back({std::move(label), kind, std::move(detail), std::move(documentation), std::move(insert)});
   }
 
   void by_slot() {
@@ -163,7 +168,12 @@ class Completer {
 
   template <class Wanted>
   void names(Wanted wanted) {
+    // An editor finds `ring` by `rg`; of very many names those alone that begin as what is written.
+    const bool many = view_.declarations.size() > kManyNames;
+    const auto written = view_.source->slice(made_.replace);
+    if (many) made_.complete = false;
     for (const auto& each : view_.declarations) {
+      if (many && !std::string_view(each.symbol.name).starts_with(written)) continue;
       if (in_sight(each) && wanted(each.symbol)) add_name(each.symbol);
     }
   }
@@ -240,6 +250,7 @@ class Completer {
   std::uint32_t offset_;
   std::string_view text_;
   Cursor cursor_;
+  std::unordered_set<std::string> seen_;
   Completions made_;
 };
 

@@ -17,6 +17,8 @@ class Documents;
 class Document {
  public:
   Document(std::string uri, std::string text, std::int64_t version, const Documents& all);
+  Document(const Document&) = delete;
+  Document& operator=(const Document&) = delete;
 
   [[nodiscard]] const std::string& uri() const { return uri_; }
   [[nodiscard]] const std::string& path() const { return path_; }

@@ -42,6 +42,7 @@ struct Completion {
 struct Completions {
   Span replace;  ///< the part of the word that is written already
   std::vector<Completion> items;
+  bool complete = true;  ///< false: there are more, which begin as what is written
 };
 Completions complete_at(const View& view, std::uint32_t offset, const std::vector<std::string>& models);
 

@@ -192,7 +192,7 @@ Json to_json(const Completions& completions, const Document& document, const Cli
     if (!each.documentation.empty()) item["documentation"] = without_backquotes(each.documentation);
     items.push_back(std::move(item));
   }
-  return {{"isIncomplete", false}, {"items", std::move(items)}};
+  return {{"isIncomplete", !completions.complete}, {"items", std::move(items)}};
 }
 
 Json to_json(const std::vector<Outline>& outline, const Document& document, const Client& client) {

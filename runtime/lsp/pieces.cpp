@@ -41,7 +41,8 @@ class Scanner {
     made.statement = statement_;
     made.begin = begin_;
     made.level = levels_.back();
-    for (auto open = open_.rbegin(); open != open_.rend() && !made.call; ++open) made.call = open->call;
+    made.root = placed_.size();
+    if (!open_.empty()) made.call = open_.back().around;
     return made;
   }
 
@@ -52,6 +53,7 @@ class Scanner {
     const auto* follower = i + 1 < pieces.size() ? &pieces[i + 1] : nullptr;
     made.role = role(made, follower);
     if (made.role == Role::Statement) start(made);
+    if (made.role == Role::Field && placed_.size() >= 2) made.root = placed_[placed_.size() - 2].root;
     placed_.push_back(made);
     if (made.role == Role::Comment) return;
     if (made.role == Role::Mark) mark(made.text);
@@ -68,7 +70,8 @@ class Scanner {
  private:
   struct Open {
     char bracket = '(';
-    const lang::Callable* call = nullptr;
+    bool call = false;
+    const lang::Callable* around = nullptr;  ///< the innermost call there, this one or an outer one
     std::vector<std::string_view> labels;
   };
 
@@ -122,12 +125,12 @@ class Scanner {
     if (operand_ends()) return Slot::AfterOperand;
     const bool names = statement_->word == "sweep" && clause_.empty() && open.bracket == '(';
     if (names) return Slot::Declared;
-    if (before.text == ":" && !open.labels.empty() && open.call) {
-      const auto label = std::find_if(open.call->labels.begin(), open.call->labels.end(),
+    if (before.text == ":" && !open.labels.empty() && open.call && open.around) {
+      const auto label = std::find_if(open.around->labels.begin(), open.around->labels.end(),
                                       [&](const lang::Label& each) { return each.name == open.labels.back(); });
-      if (label != open.call->labels.end() && label->takes == lang::Takes::Neighbours) return Slot::Neighbour;
+      if (label != open.around->labels.end() && label->takes == lang::Takes::Neighbours) return Slot::Neighbour;
     }
-    return open.bracket == '(' && one_of(before.text, {"(", ","}) ? Slot::Argument : Slot::Expression;
+    return open.call && one_of(before.text, {"(", ","}) ? Slot::Argument : Slot::Expression;
   }
 
   [[nodiscard]] Slot by_statement(const Placed& before) const {
@@ -217,7 +220,8 @@ class Scanner {
     if (text == "(" || text == "[") {
       const auto* before = last();
       const bool call = text == "(" && before && before->role == Role::Callee;
-      open_.push_back({text[0], call ? lang::find_callable(before->text) : nullptr, {}});
+      const auto* around = open_.empty() ? nullptr : open_.back().around;
+      open_.push_back({text[0], call, call ? lang::find_callable(before->text) : around, {}});
     } else if ((text == ")" || text == "]") && !open_.empty()) {
       open_.pop_back();
     } else if (text == "{") {

@@ -60,6 +60,7 @@ struct Placed {
   Slot slot = Slot::Nothing;                       ///< what may stand where it stands
   const lang::StatementForm* statement = nullptr;  ///< under way, or begun by it
   std::size_t begin = 0;                           ///< index of that statement's first piece
+  std::size_t root = 0;                            ///< of a field: index of the name that its path begins with
   const lang::Callable* call = nullptr;            ///< the innermost call around it
   lang::Level level = lang::Level::Head;           ///< where its statement stands
 };

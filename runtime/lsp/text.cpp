@@ -8,22 +8,15 @@
 namespace gexp::lsp {
 namespace {
 
-/// Bytes of the character that begins with this byte; a byte that begins none counts as one.
-std::uint32_t bytes_of(char first) {
-  const auto byte = static_cast<unsigned char>(first);
-  return byte < 0xc0 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
-}
+constexpr std::uint32_t kBlock = 1024;  // bytes
 
-std::uint32_t units_of(std::uint32_t bytes, Encoding encoding) {
-  switch (encoding) {
-    case Encoding::Utf8:
-      return bytes;
-    case Encoding::Utf16:
-      return bytes == 4 ? 2 : 1;
-    case Encoding::Utf32:
-      return 1;
-  }
-  return 1;
+bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+/// Units of the character that begins with this byte; none for a byte that goes on with one.
+std::uint32_t units_of(char c, Encoding encoding) {
+  if (encoding == Encoding::Utf8) return 1;
+  if (continues(c)) return 0;
+  return encoding == Encoding::Utf16 && static_cast<unsigned char>(c) >= 0xf0 ? 2 : 1;
 }
 
 int hex_digit(char c) {
@@ -35,10 +28,23 @@ int hex_digit(char c) {
 }  // namespace
 
 Lines::Lines(std::string_view text) : text_(text), starts_{0} {
+  Units units;
   for (std::uint32_t i = 0; i < text.size(); ++i) {
+    if (i % kBlock == 0) blocks_.push_back(units);
+    units.utf16 += units_of(text[i], Encoding::Utf16);
+    units.utf32 += units_of(text[i], Encoding::Utf32);
     const bool ends = text[i] == '\n' || (text[i] == '\r' && (i + 1 == text.size() || text[i + 1] != '\n'));
     if (ends) starts_.push_back(i + 1);
   }
+  blocks_.push_back(units);
+}
+
+std::uint32_t Lines::units(std::uint32_t offset, Encoding encoding) const {
+  if (encoding == Encoding::Utf8) return offset;
+  const auto block = offset / kBlock;
+  auto count = encoding == Encoding::Utf16 ? blocks_[block].utf16 : blocks_[block].utf32;
+  for (auto i = block * kBlock; i < offset; ++i) count += units_of(text_[i], encoding);
+  return count;
 }
 
 std::uint32_t Lines::end_of(std::size_t line) const {
@@ -49,15 +55,19 @@ std::uint32_t Lines::end_of(std::size_t line) const {
 
 std::uint32_t Lines::offset(Place place, Encoding encoding) const {
   if (place.line >= starts_.size()) return static_cast<std::uint32_t>(text_.size());
-  const auto end = end_of(place.line);
-  std::uint32_t at = starts_[place.line], units = 0;
-  while (at < end && units < place.character) {
-    const auto bytes = std::min(bytes_of(text_[at]), end - at);
-    units += units_of(bytes, encoding);
-    if (units > place.character) break;  // inside this character
-    at += bytes;
+  const auto start = starts_[place.line], end = end_of(place.line);
+  const auto before = units(start, encoding);
+  // The last offset that has no more units before it; then back to where its character begins.
+  std::uint32_t low = start, high = end;
+  while (low < high) {
+    const auto middle = low + (high - low + 1) / 2;
+    if (units(middle, encoding) - before <= place.character)
+      low = middle;
+    else
+      high = middle - 1;
   }
-  return at;
+  while (low > start && low < end && continues(text_[low])) --low;
+  return low;
 }
 
 Place Lines::place(std::uint32_t offset, Encoding encoding) const {
@@ -65,13 +75,7 @@ Place Lines::place(std::uint32_t offset, Encoding encoding) const {
   const auto next = std::upper_bound(starts_.begin(), starts_.end(), offset);
   const auto line = static_cast<std::size_t>(next - starts_.begin()) - 1;
   offset = std::min(offset, end_of(line));
-  Place place{static_cast<std::uint32_t>(line), 0};
-  for (auto at = starts_[line]; at < offset;) {
-    const auto bytes = std::min(bytes_of(text_[at]), offset - at);
-    place.character += units_of(bytes, encoding);
-    at += bytes;
-  }
-  return place;
+  return {static_cast<std::uint32_t>(line), units(offset, encoding) - units(starts_[line], encoding)};
 }
 
 std::string path_of(std::string_view uri) {

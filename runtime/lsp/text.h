@@ -36,8 +36,15 @@ class Lines {
  private:
   [[nodiscard]] std::uint32_t end_of(std::size_t line) const;  ///< without its line end
 
+  /// Units between the begin of the text and an offset.
+  [[nodiscard]] std::uint32_t units(std::uint32_t offset, Encoding encoding) const;
+
+  struct Units {
+    std::uint32_t utf16 = 0, utf32 = 0;
+  };
   std::string_view text_;
   std::vector<std::uint32_t> starts_;
+  std::vector<Units> blocks_;  ///< before each block of the text: a line may be as long as the text
 };
 
 /// `/home/me/a b.gexp` of `file:///home/me/a%20b.gexp`; empty where it names no file of this machine.

@@ -42,11 +42,26 @@ const lang::Used* used_as(const View& view, const lang::Symbol& module) {
 
 /// The finding of a stage, whose scope is that stage.
 const lang::Declared* finding_of(const View& view, const lang::Symbol& stage, std::string_view name) {
-  for (const auto& each : view.declarations) {
-    const bool there = each.scope.begin == stage.span.end;
-    if (there && each.symbol.kind == lang::Symbol::Kind::Find && each.symbol.name == name) return &each;
+  const auto named = view.by_name.find(name);
+  if (named == view.by_name.end()) return nullptr;
+  const auto begins = [](const lang::Declared* each, std::uint32_t at) { return each->scope.begin < at; };
+  const auto& all = named->second;
+  for (auto each = std::lower_bound(all.begin(), all.end(), stage.span.end, begins); each != all.end(); ++each) {
+    if ((*each)->scope.begin != stage.span.end) break;
+    if ((*each)->symbol.kind == lang::Symbol::Kind::Find) return *each;
   }
   return nullptr;
+}
+
+void index_names(View& view) {
+  for (const auto& each : view.declarations) {
+    view.by_name[each.symbol.name].push_back(&each);
+    view.by_place.emplace(each.symbol.span.begin, &each);
+  }
+  for (auto& [name, all] : view.by_name) {
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto* a, const auto* b) { return a->scope.begin < b->scope.begin; });
+  }
 }
 
 std::optional<Meaning> root_of(const View& view, const Placed& piece) {
@@ -132,6 +147,7 @@ View view_text(std::shared_ptr<const Source> source, const compiler::Program* pr
   Diagnostics of_syntax, of_names;  // said by check_text; names are looked up in what could be read all the same
   view.file = lang::parse(*source, of_syntax);
   view.uses = lang::check_with_uses(view.file, *source, load, of_names, &view.declarations);
+  index_names(view);
   view.pieces = place_pieces(source->text());
   view.source = std::move(source);
   if (program) {
@@ -158,14 +174,17 @@ std::optional<std::size_t> piece_at(const View& view, std::uint32_t offset) {
 }
 
 const lang::Declared* find_declared(const View& view, std::string_view name, std::uint32_t offset) {
-  const lang::Declared* best = nullptr;
-  for (const auto& each : view.declarations) {
-    if (each.symbol.name != name) continue;
-    if (each.symbol.span.begin <= offset && offset < each.symbol.span.end) return &each;  // its declaration
-    if (offset < each.scope.begin || offset > each.scope.end) continue;
-    if (!best || each.scope.end - each.scope.begin < best->scope.end - best->scope.begin) best = &each;
+  const auto here = view.by_place.find(offset);
+  if (here != view.by_place.end() && here->second->symbol.name == name) return here->second;  // its declaration
+  const auto named = view.by_name.find(name);
+  if (named == view.by_name.end()) return nullptr;
+  // Scopes of one name are nested or apart: the last to begin that is not over is the innermost.
+  const auto& all = named->second;
+  const auto begins = [](std::uint32_t at, const lang::Declared* each) { return at < each->scope.begin; };
+  for (auto each = std::upper_bound(all.begin(), all.end(), offset, begins); each != all.begin();) {
+    if (offset <= (*--each)->scope.end) return *each;
   }
-  return best;
+  return nullptr;
 }
 
 std::optional<Meaning> meaning_of(const View& view, std::size_t piece) {
@@ -177,12 +196,12 @@ std::optional<Meaning> meaning_of(const View& view, std::size_t piece) {
 }
 
 std::optional<Meaning> meaning_before_dot(const View& view, std::size_t dot) {
-  // From the first name of the path on: a recursion would be as deep as a hostile path is long.
-  std::size_t first = dot;
-  while (first >= 2 && view.pieces[first].text == "." && view.pieces[first - 1].role == Role::Field) first -= 2;
-  if (first == 0 || view.pieces[first].text != "." || view.pieces[first - 1].role != Role::Name) return std::nullopt;
-  auto meaning = root_of(view, view.pieces[first - 1]);
-  for (auto i = first + 1; i < dot && meaning; i += 2) meaning = field_of(view, *meaning, view.pieces[i]);
+  if (dot == 0 || view.pieces[dot].text != ".") return std::nullopt;
+  const auto root = view.pieces[dot - 1].root;
+  if (view.pieces[root].role != Role::Name) return std::nullopt;
+  // No path of known fields is long, whatever a text says.
+  auto meaning = root_of(view, view.pieces[root]);
+  for (auto i = root + 2; i < dot && meaning; i += 2) meaning = field_of(view, *meaning, view.pieces[i]);
   return meaning;
 }
 

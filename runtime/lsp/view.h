@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "compiler/program.h"
@@ -32,6 +33,9 @@ struct View {
   lang::File file;
   lang::Uses uses;
   lang::Declarations declarations;
+  /// The same by name, in the order of their scopes' begins; and by where they are declared.
+  std::unordered_map<std::string_view, std::vector<const lang::Declared*>> by_name;
+  std::unordered_map<std::uint32_t, const lang::Declared*> by_place;
   std::vector<Placed> pieces;
   std::map<std::string, Value> values;  ///< of the file's own names, where the text has no mistakes
 };
