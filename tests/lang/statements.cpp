@@ -13,10 +13,9 @@ using namespace gexp;
 using namespace gexp::test;
 
 TEST_CASE("every statement word has its row, and no other") {
-  std::size_t words = 0;
-  for (const auto word : lang::kStatementWords) CHECK_MESSAGE(lang::find_statement(word), std::string(word)), ++words;
-  for (const auto word : lang::kOperationWords) CHECK_MESSAGE(lang::find_statement(word), std::string(word)), ++words;
-  CHECK(lang::statement_forms().size() == words);
+  for (const auto word : lang::kStatementWords) CHECK_MESSAGE(lang::find_statement(word), std::string(word));
+  for (const auto word : lang::kOperationWords) CHECK_MESSAGE(lang::find_statement(word), std::string(word));
+  CHECK(lang::statement_forms().size() == lang::kStatementWords.size() + lang::kOperationWords.size());
   for (const auto& each : lang::statement_forms()) {
     CHECK_MESSAGE(lang::is_operation_word(each.word) == each.at(lang::Level::Body), std::string(each.word));
   }
