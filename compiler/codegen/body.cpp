@@ -33,14 +33,14 @@ Result<Shape> BodyWriter::run() {
   rehearsed_ = true;
   depth_ = 2;
   if (auto problem = body(place_.timed, 1)) return std::move(*problem);
-  std::string parameters, setup, constants;
-  if (auto problem = memories(parameters, setup, constants)) return std::move(*problem);
+  MemoryTexts texts;
+  if (auto problem = memories(texts)) return std::move(*problem);
   for (std::size_t i = 0; i < plan_.tables.size(); ++i) {
-    parameters += fmt::format(", const u32* table{}", i);
+    texts.parameters += fmt::format(", const u32* table{}", i);
     plan_.parameters.push_back({KernelParameter::Kind::Table, "", i, 0});
   }
   for (std::size_t i = 0; i < code_.values().size(); ++i) {
-    parameters += fmt::format(", long long a{}", i);
+    texts.parameters += fmt::format(", long long a{}", i);
     plan_.parameters.push_back({KernelParameter::Kind::Value, "", 0, code_.values()[i]});
   }
   std::string bounds;
@@ -53,15 +53,15 @@ Result<Shape> BodyWriter::run() {
     }
     bounds = fmt::format("__cluster_dims__({}, 1, 1)", cluster);
   }
-  if (!CompileBudget::spend_bytes(parameters.size() + setup.size() + constants.size() + warm.size() + addresses_.size() + timed.size())) {
+  if (!CompileBudget::spend_bytes(texts.parameters.size() + texts.setup.size() + texts.constants.size() + warm.size() + addresses_.size() + timed.size())) {
     return CompileBudget::exceeded(place_.stage.span);
   }
   const Span span = place_.timed.empty() ? place_.stage.span : place_.timed[0].span;
   const auto settled = place_.timed.empty() ? "" : settle_text("sum");
   const bool chosen = place_.chosen;
   const auto where = placing(chosen, {{"records", place_.timing == Timing::Each ? "window * ((blockDim.x + 31) / 32)" : "3 * ((blockDim.x + 31) / 32)"}, {"overhead", std::to_string(kCalibrationWords)}}, "dynamic");
-  return Shape{"body.cu",
-               {{"placing", where.parameters}, {"leave", where.leave}, {"cta", chosen ? "0" : "blockIdx.x"}, {"bounds", bounds}, {"constants", constants}, {"parameters", parameters}, {"setup", setup}, {"warm", warm},
+  return Shape{&kBodyTemplate,
+               {{"placing", where.parameters}, {"leave", where.leave}, {"cta", chosen ? "0" : "blockIdx.x"}, {"bounds", bounds}, {"constants", texts.constants}, {"parameters", texts.parameters}, {"setup", texts.setup}, {"warm", warm},
                 {"passes", place_.timing == Timing::Wall ? "1" : "0"}, {"addresses", addresses_}, {"timed", timed}, {"settle", settled},
                 {"record", record()}, {"calibrate", calibration_text(place_.timing, settled, first_, first_chase_, first_via_, first_width_)}},
                span};

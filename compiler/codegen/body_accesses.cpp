@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compiler/codegen/body_writer.h"
+#include "compiler/memory/memory_space.h"
 #include "compiler/plan/access.h"
 #include "compiler/plan/calibrate.h"
 #include "compiler/plan/expand.h"
@@ -21,7 +22,7 @@ std::string noted(const std::string& statement, std::string text) {
   return text;
 }
 
-std::string base_of(const Memory& memory) { return memory.space == Space::Texture ? "0ull" : "m_" + memory.name; }
+std::string base_of(const Memory& memory) { return memory.space->by_index() ? "0ull" : "m_" + memory.name; }
 
 }  // namespace
 
@@ -44,12 +45,12 @@ Result<std::string> BodyWriter::address(const Op& op, const Memory& memory, int 
   if (!offset) return offset.error();
   const auto base = base_of(memory);
   if (!offset->affine) {
-    return rehearsed_ ? fmt::format("(pass == 1 ? {} + (u64){} : {})", base, offset->rest, idle_cell(memory)) : fmt::format("({} + (u64){})", base, offset->rest);
+    return rehearsed_ ? fmt::format("(pass == 1 ? {} + (u64){} : {})", base, offset->rest, memory.space->idle_cell) : fmt::format("({} + (u64){})", base, offset->rest);
   }
   const auto name = fresh("x");
   auto& settled = rehearsed_ ? addresses_ : before_loops_;
   const std::string indent = rehearsed_ ? "    " : "      ";
-  settled += rehearsed_ ? fmt::format("{}u64 {} = pass == 1 ? {} + (u64){} : {};\n", indent, name, base, offset->rest, idle_cell(memory))
+  settled += rehearsed_ ? fmt::format("{}u64 {} = pass == 1 ? {} + (u64){} : {};\n", indent, name, base, offset->rest, memory.space->idle_cell)
                         : fmt::format("{}u64 {} = {} + (u64){};\n", indent, name, base, offset->rest);
   std::string current = name;
   for (auto& enclosing : enclosing_) {
@@ -171,10 +172,10 @@ void BodyWriter::begin_chase(const Op& op, const Memory& memory, int width, cons
   const auto number = code_.argument(fmt::format("steps {}", table), chased.steps);
   auto& settled = rehearsed_ ? addresses_ : before_loops_;
   const std::string indent = rehearsed_ ? "    " : "      ";
-  const bool fetched = memory.space == Space::Texture || op.via == Via::Tex;
+  const bool fetched = memory.space->by_index() || op.via == Via::Tex;
   const std::string start = fmt::format("((const u64*)table{})[{}] * {}", table, ring, fetched ? 1 : width);
   if (rehearsed_) {
-    settled += fmt::format("{}const u64 {} = pass == 1 ? {} : {};\n", indent, base, base_of(memory), idle_cell(memory));
+    settled += fmt::format("{}const u64 {} = pass == 1 ? {} : {};\n", indent, base, base_of(memory), memory.space->idle_cell);
     settled += fmt::format("{}u64 {} = {} + (pass == 1 ? {} : 0ull);\n", indent, at, base, start);
     settled += fmt::format("{}const u64 {} = pass == 1 ? (u64){} : ({} < 16 ? (u64){} : 16ull);\n", indent, steps, number, number, number);
   } else {

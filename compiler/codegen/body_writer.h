@@ -10,6 +10,7 @@
 #include "compiler/codegen/body.h"
 #include "compiler/codegen/thread_code.h"
 #include "compiler/formula/each_thread.h"
+#include "compiler/memory/memory_space.h"
 #include "compiler/plan/calibrate.h"
 
 /// Writes the holes of body.cu for one point. Only the files body*.cpp know this class.
@@ -78,7 +79,7 @@ class BodyWriter {
   Problem loop(const Op& op, double rounds);
 
   // body_memories.cpp
-  Problem memories(std::string& parameters, std::string& setup, std::string& constants);
+  Problem memories(MemoryTexts& texts);
   bool fetched(const std::string& memory);
   /// Threads write the links of shared and local memories themselves, from tables of offsets and links.
   std::string links_of(const Memory& memory);

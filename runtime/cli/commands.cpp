@@ -180,7 +180,7 @@ int emit_command(const Common& common, const std::string& form, const std::strin
     }
     jit::Request request;
     request.source = *text;
-    request.name = shape.file;
+    request.name = shape.file();
     request.entry = compiler::kEntry;
     const auto wanted = architecture(arch).value_or(0);
     const bool machine_code = form == "cubin";

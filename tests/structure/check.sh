@@ -20,7 +20,7 @@ allow lang "lang/.*"
 allow compiler "lang/.*|compiler/.*"
 allow compiler/ir "$own|compiler/ir/.*"
 allow compiler/passes "lang/base/.*|compiler/.*"
-for folder in formula lower plan codegen; do allow compiler/$folder "lang/.*|compiler/.*"; done
+for folder in formula memory lower plan codegen; do allow compiler/$folder "lang/.*|compiler/.*"; done
 allow runtime/device "$own|runtime/device/.*"
 allow runtime/jit "$device|runtime/jit/.*"
 allow runtime/cuda "$device|runtime/cuda/.*"
