@@ -40,13 +40,10 @@ GEXP_KEEP(sm, Sm); GEXP_KEEP(sms, Sms);
 GEXP_KEEP(carveout, Carveout); GEXP_KEEP(bank, Bank); GEXP_KEEP(place, Place); GEXP_KEEP(laps, Laps); GEXP_KEEP(steps, Steps);
 GEXP_KEEP(as_clause, AsClause); GEXP_KEEP(via_clause, ViaClause); GEXP_KEEP(body, Body); GEXP_KEEP(need, Need);
 GEXP_KEEP(on_clause, OnClause); GEXP_KEEP(from_clause, FromClause); GEXP_KEEP(xfail_clause, XfailClause); GEXP_KEEP(log_clause, LogClause);
-GEXP_KEEP(header, Header); GEXP_KEEP(meta, Meta); GEXP_KEEP(use, Use); GEXP_KEEP(param, Param); GEXP_KEEP(let, Let);
-GEXP_KEEP(require, Require); GEXP_KEEP(budget, Budget); GEXP_KEEP(seed, Seed); GEXP_KEEP(memory, Memory); GEXP_KEEP(pattern, Pattern);
-GEXP_KEEP(stage_open, StageOpen); GEXP_KEEP(sweep, Sweep); GEXP_KEEP(skip, Skip); GEXP_KEEP(launch, Launch); GEXP_KEEP(flush, Flush);
-GEXP_KEEP(warm, Warm); GEXP_KEEP(timed, Timed); GEXP_KEEP(chase, Chase); GEXP_KEEP(load, Load); GEXP_KEEP(store, Store);
-GEXP_KEEP(alu, Alu); GEXP_KEEP(barrier, Barrier); GEXP_KEEP(branch, Branch); GEXP_KEEP(unroll, Unroll); GEXP_KEEP(loop, Loop);
-GEXP_KEEP(repeat_until, RepeatUntil); GEXP_KEEP(record, Record); GEXP_KEEP(derive, Derive); GEXP_KEEP(find, Find);
-GEXP_KEEP(expect, Expect); GEXP_KEEP(plot, Plot);
+GEXP_KEEP(header, Header);
+#define GEXP_STATEMENT(word, kind, rule, level, syntax) GEXP_KEEP(rule, kind);
+#define GEXP_OPERATION(word, kind, syntax) GEXP_KEEP(word, kind);
+#include "lang/statements.def"
 #undef GEXP_KEEP
 #undef GEXP_FOLD
 

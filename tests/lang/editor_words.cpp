@@ -4,14 +4,13 @@
 
 #include <cstdlib>
 #include <map>
-#include <regex>
 #include <set>
 
 #include "lang/base/units.h"
 #include "lang/dimensions.h"
 #include "lang/vocabulary.h"
 #include "lang/words.h"
-#include "tests/lang/support.h"
+#include "tests/lang/grammar_words.h"
 
 using namespace gexp;
 using namespace gexp::test;
@@ -19,17 +18,6 @@ using namespace gexp::test;
 namespace {
 
 using Kinds = std::map<std::string, std::set<std::string>>;
-
-/// Words inside statements, which are words only there: what lang/grammar.h names and words.h does not reserve.
-std::set<std::string> clause_words() {
-  std::set<std::string> words;
-  const auto source = read(std::filesystem::path(GEXP_SOURCE_DIR) / "lang/grammar.h");
-  static const std::regex keyword("(?:GEXP_WORD|KEYWORD)\\(\"([a-z0-9]+)\"\\)");
-  for (std::sregex_iterator i(source.begin(), source.end(), keyword), end; i != end; ++i) words.insert((*i)[1].str());
-  std::erase_if(words, [](const std::string& word) { return lang::is_reserved(word); });
-  for (const char* unit : {"cycle", "s"}) words.erase(unit);
-  return words;
-}
 
 Kinds words_by_kind() {
   Kinds kinds;
