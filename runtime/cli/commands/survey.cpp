@@ -13,6 +13,7 @@
 #include "lang/base/stopwatch.h"
 #include "runtime/cli/progress.h"
 #include "runtime/cli/run.h"
+#include "runtime/cli/shared_options.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/report/text.h"
 #include "runtime/result/compare.h"
@@ -277,7 +278,9 @@ int run_on_all(const Common& common, const Loaded& loaded) {
   return exit;
 }
 
-int survey_command(const Common& common, const std::vector<std::string>& given) {
+namespace {
+
+int survey(const Common& common, const std::vector<std::string>& given) {
   int exit = kDone;
   auto names = given;
   if (names.empty()) {
@@ -336,5 +339,32 @@ int survey_command(const Common& common, const std::vector<std::string>& given) 
   if (surveyed.size() > 1) fmt::print("{}", all_comparisons(surveyed, specs));
   return exit;
 }
+
+class Survey final : public Command {
+ public:
+  void declare(Options& options) override {
+    options.add("files", &files_, "experiments, and folders of them; by default those of experiments/survey").offers(Offers::Experiments);
+    add_device(options, common_, kAnyDevices);
+    options.add("--seed", &common_.seed, "seed of a simulated device, instead of the specs'");
+    add_out(options, common_, "save each result, as soon as it is there, in this folder: NAME.json").offers(Offers::Folders);
+    options.add("--json", &common_.json, "print all results as JSON, and nothing else, on stdout");
+    add_progress(options, common_);
+    add_jobs(options, common_, "points measured at once on a simulated device");
+    add_templates(options, common_);
+    add_time_limit(options, common_, "seconds for all of them");
+    add_launch_limit(options, common_);
+    options.add("--resume", &common_.resume, "go on with runs that were broken off; what is complete is run again");
+    add_store(options, common_.store);
+  }
+  int run() override { return survey(common_, files_); }
+
+ private:
+  Common common_;
+  std::vector<std::string> files_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> new_survey() { return std::make_unique<Survey>(); }
 
 }  // namespace gexp::cli

@@ -8,7 +8,7 @@
 
 #include "compiler/memory/memory_space.h"
 #include "compiler/plan/estimate.h"
-#include "runtime/cli/app.h"
+#include "runtime/cli/shared_options.h"
 #include "runtime/device/facts.h"
 #include "runtime/measure/session.h"
 #include "runtime/measure/speed_estimate.h"
@@ -146,7 +146,9 @@ void check_estimate(const Common& common, const compiler::Program& program, cons
   if (auto accepted = compiler::accept_time(program, *estimate); !accepted) diagnostics.add(accepted.error());
 }
 
-int plan_command(const Common& common, bool dot) {
+namespace {
+
+int plan(const Common& common, bool dot) {
   int exit = kDone;
   auto loaded = load_spec(common, exit);
   if (!loaded) return exit;
@@ -175,5 +177,25 @@ int plan_command(const Common& common, bool dot) {
   for (const auto& problem : needs.sorted()) print(problem, &loaded->source);
   return needs.sorted().front().code == "E0501" ? kEnvironment : kSpec;
 }
+
+class Plan final : public Command {
+ public:
+  void declare(Options& options) override {
+    add_spec(options, common_);
+    add_device(options, common_, kOneDevice);
+    options.add("--dot", &dot_, "the graph of stages, kernels and data, for Graphviz");
+    options.add("--json", &common_.json, "as JSON").excludes("--dot");
+  }
+  [[nodiscard]] std::string misuse() const override { return misuse_of_spec(common_); }
+  int run() override { return plan(common_, dot_); }
+
+ private:
+  Common common_;
+  bool dot_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> new_plan() { return std::make_unique<Plan>(); }
 
 }  // namespace gexp::cli
