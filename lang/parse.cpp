@@ -19,7 +19,7 @@ namespace {
 
 namespace pegtl = tao::pegtl;
 
-using Input = pegtl::memory_input<pegtl::tracking_mode::lazy, pegtl::eol::lf_crlf, const char*>;
+using grammar::Input;
 
 constexpr int kMaxNesting = 200;
 constexpr std::uint32_t kMaxWord = 200;

@@ -68,10 +68,10 @@ std::string productions(const std::vector<Row>& rows) {
 TEST_CASE("docs/language/grammar.md has the syntax of every statement and operation") {
   const auto all = statements();
   const auto of_file = "```\n" + choice("statement", all, "File") + choice("in_stage", all, "Stage") + productions(all);
-  CHECK_MESSAGE(block_of("language/grammar.md", "<!-- statements:", of_file) == of_file, "./dev bless lang");
+  CHECK_MESSAGE(block_of("docs/language/grammar.md", "<!-- statements:", of_file) == of_file, "./dev bless lang");
   const auto of_body = "```\n" + choice("operation", operations(), "Body") + productions(operations());
-  CHECK_MESSAGE(block_of("language/grammar.md", "<!-- operations:", of_body) == of_body, "./dev bless lang");
+  CHECK_MESSAGE(block_of("docs/language/grammar.md", "<!-- operations:", of_body) == of_body, "./dev bless lang");
   const auto words = wrapped("", fmt::format("Reserved words cannot be names: `{}`, the operations `{}`, and `{}`.", fmt::join(lang::kStatementWords, " "),
                                          fmt::join(lang::kOperationWords, " "), fmt::join(lang::kOperatorWords, " ")), "");
-  CHECK_MESSAGE(block_of("language/grammar.md", "<!-- words:", words) == words, "./dev bless lang");
+  CHECK_MESSAGE(block_of("docs/language/grammar.md", "<!-- words:", words) == words, "./dev bless lang");
 }

@@ -12,5 +12,5 @@ using namespace gexp::test;
 TEST_CASE("docs/language/memory.md has a row for each memory space") {
   std::string wanted = "|---|---|---|\n";
   for (const auto& space : lang::memory_spaces()) wanted += fmt::format("| `{}` | {} | {} |\n", space.word, space.access, space.limits);
-  CHECK_MESSAGE(block_of("language/memory.md", "| space | an access becomes |", wanted) == wanted, "./dev bless lang");
+  CHECK_MESSAGE(block_of("docs/language/memory.md", "| space | an access becomes |", wanted) == wanted, "./dev bless lang");
 }

@@ -14,8 +14,6 @@ ROOMS = ("lang", "compiler", "runtime", "tests")
 
 # 'path' or 'path: name of the function' -> why.
 LONG = {
-    "runtime/cli/commands.cpp: emit_command": "not split yet",
-    "runtime/cli/main/main.cpp: run_command_line": "not split yet: the commands become a table",
     "runtime/measure/session.cpp: run_session": "not split yet",
 }
 
