@@ -41,8 +41,8 @@ GEXP_KEEP(carveout, Carveout); GEXP_KEEP(bank, Bank); GEXP_KEEP(place, Place); G
 GEXP_KEEP(as_clause, AsClause); GEXP_KEEP(via_clause, ViaClause); GEXP_KEEP(body, Body); GEXP_KEEP(need, Need);
 GEXP_KEEP(on_clause, OnClause); GEXP_KEEP(from_clause, FromClause); GEXP_KEEP(xfail_clause, XfailClause); GEXP_KEEP(log_clause, LogClause);
 GEXP_KEEP(header, Header);
-#define GEXP_STATEMENT(word, kind, rule, level, syntax) GEXP_KEEP(rule, kind);
-#define GEXP_OPERATION(word, kind, syntax) GEXP_KEEP(word, kind);
+#define GEXP_STATEMENT(word, kind, rule, ...) GEXP_KEEP(rule, kind);
+#define GEXP_OPERATION(word, kind, ...) GEXP_KEEP(word, kind);
 #include "lang/statements.def"
 #undef GEXP_KEEP
 #undef GEXP_FOLD

@@ -8,12 +8,12 @@ namespace gexp::lang {
 
 /// The operations of a body (statements.def).
 enum class Operation : std::uint8_t {
-#define GEXP_OPERATION(word, kind, syntax) kind,
+#define GEXP_OPERATION(word, kind, ...) kind,
 #include "lang/statements.def"
 };
 
 inline constexpr auto kOperationWords = std::to_array<std::string_view>({
-#define GEXP_OPERATION(word, kind, syntax) #word,
+#define GEXP_OPERATION(word, ...) #word,
 #include "lang/statements.def"
 });
 

@@ -26,10 +26,10 @@ enum class Kind : std::uint8_t {
   XfailClause, LogClause,
   // statements
   Header,
-#define GEXP_STATEMENT(word, kind, rule, level, syntax) kind,
+#define GEXP_STATEMENT(word, kind, ...) kind,
 #include "lang/statements.def"
   // operations
-#define GEXP_OPERATION(word, kind, syntax) kind,
+#define GEXP_OPERATION(word, kind, ...) kind,
 #include "lang/statements.def"
 };
 

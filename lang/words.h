@@ -10,8 +10,8 @@
 namespace gexp::lang {
 
 inline constexpr auto kStatementWords = std::to_array<std::string_view>({
-#define GEXP_HEAD_WORD(word) #word,
-#define GEXP_STATEMENT(word, kind, rule, level, syntax) #word,
+#define GEXP_HEAD_WORD(word, ...) #word,
+#define GEXP_STATEMENT(word, ...) #word,
 #include "lang/statements.def"
 });
 inline constexpr auto kOperatorWords = std::to_array<std::string_view>({"and", "or", "not", "div", "mod"});

@@ -81,7 +81,7 @@ std::string captured(const std::vector<std::string>& words, const std::string& c
 
 /// A whole operation of one word is a node of its own, not a word in one.
 const std::set<std::string> kLone = {
-#define GEXP_OPERATION(word, kind, syntax) std::string_view(syntax) == "\"" #word "\"" ? #word : "",
+#define GEXP_OPERATION(word, kind, form, purpose, syntax, ...) std::string_view(syntax) == "\"" #word "\"" ? #word : "",
 #include "lang/statements.def"
 };
 

@@ -15,18 +15,19 @@ namespace {
 constexpr std::size_t kColumns = 120;
 
 struct Row {
-  std::string word, level, syntax;
+  std::string word, level, form, purpose, syntax;
+  std::vector<std::string> clauses;
 };
 
 std::vector<Row> statements() {
   return {
-#define GEXP_STATEMENT(word, kind, rule, level, syntax) {#word, #level, syntax},
+#define GEXP_STATEMENT(word, kind, rule, level, form, purpose, syntax, ...) {#word, #level, form, purpose, syntax, {__VA_ARGS__}},
 #include "lang/statements.def"
   };
 }
 std::vector<Row> operations() {
   return {
-#define GEXP_OPERATION(word, kind, syntax) {#word, "Body", syntax},
+#define GEXP_OPERATION(word, kind, form, purpose, syntax, ...) {#word, "Body", form, purpose, syntax, {__VA_ARGS__}},
 #include "lang/statements.def"
   };
 }
@@ -63,7 +64,28 @@ std::string productions(const std::vector<Row>& rows) {
   return text;
 }
 
+/// Rows of docs/language.md: an example, which leads to the statement's page, and what it does.
+std::string overview(const std::vector<Row>& rows, std::string_view level) {
+  std::string text = "|---|---|\n";
+  for (const auto& row : rows) {
+    if (row.level != level && row.level != "Both") continue;
+    const auto page = row.word == "meta" ? "experiment" : row.word;  // which is part of the file's head
+    std::string example;
+    for (const char c : row.form) example += c == '|' ? std::string("\\|") : std::string(1, c);
+    const auto clauses = row.clauses.empty() ? "" : fmt::format("; clauses: `{}`", fmt::join(row.clauses, " "));
+    text += fmt::format("| [`{}`](language/{}.md) | {}{} |\n", example, page, row.purpose, clauses);
+  }
+  return text;
+}
+
 }  // namespace
+
+TEST_CASE("docs/language.md lists every statement and operation") {
+  const auto of_file = overview(statements(), "File"), of_stage = overview(statements(), "Stage"), of_body = overview(operations(), "Body");
+  CHECK_MESSAGE(block_of("docs/language.md", "| statement of the file |", of_file) == of_file, "./dev bless lang");
+  CHECK_MESSAGE(block_of("docs/language.md", "| statement of a stage |", of_stage) == of_stage, "./dev bless lang");
+  CHECK_MESSAGE(block_of("docs/language.md", "| operation |", of_body) == of_body, "./dev bless lang");
+}
 
 TEST_CASE("docs/language/grammar.md has the syntax of every statement and operation") {
   const auto all = statements();
