@@ -28,7 +28,7 @@ class Builder {
       case Kind::Budget: { Budget s; s.time = parts.clause(Kind::BudgetTime); s.memory = parts.clause(Kind::BudgetMemory); made.node = std::move(s); break; }
       case Kind::Seed: made.node = seed(tree); break;
       case Kind::Memory: made.node = memory(parts); break;
-      case Kind::Pattern: { PatternDef s; s.name = parts.word(); s.value = parts.expression(); made.node = std::move(s); break; }
+      case Kind::PatternDef: { PatternDef s; s.name = parts.word(); s.value = parts.expression(); made.node = std::move(s); break; }
       case Kind::StageOpen: { Stage s; s.name = parts.word(); s.doc = parts.text_clause(Kind::Doc); made.node = std::move(s); break; }
       case Kind::Sweep: made.node = sweep(parts); break;
       case Kind::Skip: { Skip s; s.condition = parts.expression(); s.why = parts.text(); made.node = std::move(s); break; }

@@ -68,31 +68,30 @@ Result<Shape> BodyWriter::run() {
 }
 
 std::optional<Diagnostic> BodyWriter::body(const Body& ops, double rounds) {
-  std::vector<Loaded> loaded;
-  std::size_t stored = 0;
-  if (auto problem = list(ops, rounds, loaded, stored)) return problem;
-  for (std::size_t i = stored; i < loaded.size(); ++i) consume(loaded[i]);
+  Region region{rounds, {}, 0};
+  if (auto problem = list(ops, region)) return problem;
+  for (std::size_t i = region.stored; i < region.loaded.size(); ++i) consume(region.loaded[i]);
   return std::nullopt;
 }
 
-std::optional<Diagnostic> BodyWriter::list(const Body& ops, double rounds, std::vector<Loaded>& loaded, std::size_t& stored) {
+std::optional<Diagnostic> BodyWriter::list(const Body& ops, Region& region) {
   for (const auto& op : ops) {
     if (++operations_ > kMaxOperations) {
       return error(op.span, "E0432", fmt::format("this body unrolls to more than {} operations", kMaxOperations), "use `loop` instead of `unroll`");
     }
     Problem problem;
     switch (op.kind) {
-      case Op::Kind::Chase: problem = chase(op, rounds); break;
-      case Op::Kind::Load: problem = load(op, rounds, loaded); break;
-      case Op::Kind::Store: problem = store(op, rounds, loaded, stored); break;
-      case Op::Kind::Alu: problem = alu(op); break;
-      case Op::Kind::Barrier: line("asm volatile(\"/*barrier*/ bar.sync 0;\" ::: \"memory\");"); break;
-      case Op::Kind::Branch: problem = branch(op, rounds); break;
-      case Op::Kind::Unroll: problem = unroll(op, rounds, loaded, stored); break;
-      case Op::Kind::Loop: problem = loop(op, rounds); break;
+#define GEXP_OPERATION(word, kind, ...) \
+  case Op::Kind::kind: problem = word(op, region); break;
+#include "lang/statements.def"
     }
     if (problem) return problem;
   }
+  return std::nullopt;
+}
+
+std::optional<Diagnostic> BodyWriter::barrier(const Op&, Region&) {
+  line("asm volatile(\"/*barrier*/ bar.sync 0;\" ::: \"memory\");");
   return std::nullopt;
 }
 

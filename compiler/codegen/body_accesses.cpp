@@ -111,7 +111,7 @@ void BodyWriter::count(const Op& op, const Memory& memory, double rounds, int wi
   plan_.accesses += static_cast<std::int64_t>(std::min(kMost, rounds));
 }
 
-std::optional<Diagnostic> BodyWriter::load(const Op& op, double rounds, std::vector<Loaded>& loaded) {
+std::optional<Diagnostic> BodyWriter::load(const Op& op, Region& region) {
   auto memory = memory_of(op);
   if (!memory) return memory.error();
   auto width = width_of(op, **memory);
@@ -128,13 +128,14 @@ std::optional<Diagnostic> BodyWriter::load(const Op& op, double rounds, std::vec
     settle("sum");
     end_timing();
   } else {
-    loaded.push_back({value, *width});
+    region.loaded.push_back({value, *width});
   }
-  count(op, **memory, rounds, *width);
+  count(op, **memory, region.rounds, *width);
   return std::nullopt;
 }
 
-std::optional<Diagnostic> BodyWriter::store(const Op& op, double rounds, std::vector<Loaded>& loaded, std::size_t& stored) {
+/// It writes what the load that stands like it has read; without one, the thread's number.
+std::optional<Diagnostic> BodyWriter::store(const Op& op, Region& region) {
   auto memory = memory_of(op);
   if (!memory) return memory.error();
   auto width = width_of(op, **memory);
@@ -143,8 +144,8 @@ std::optional<Diagnostic> BodyWriter::store(const Op& op, double rounds, std::ve
   auto at = address(op, **memory, *width);
   if (!at) return at.error();
   std::string value;
-  if (stored < loaded.size() && loaded[stored].width == *width) {
-    value = loaded[stored++].name;
+  if (region.stored < region.loaded.size() && region.loaded[region.stored].width == *width) {
+    value = region.loaded[region.stored++].name;
   } else {
     value = fresh("v");
     line(fmt::format("const {0} {1} = ({0})gtid{2};", value_type(*width), value, *width == 16 ? fmt::format(", {}h = (u64)gtid", value) : ""));
@@ -152,7 +153,7 @@ std::optional<Diagnostic> BodyWriter::store(const Op& op, double rounds, std::ve
   begin_timing();
   line(noted("store " + op.memory, store_text(**memory, op.via, *width, *at, value)));
   end_timing();
-  count(op, **memory, rounds, *width);
+  count(op, **memory, region.rounds, *width);
   return std::nullopt;
 }
 
@@ -185,7 +186,7 @@ void BodyWriter::begin_chase(const Op& op, const Memory& memory, int width, cons
   if (fetched) settled += fmt::format("{}asm volatile(\"add.u64 %0, %0, 0;\" : \"+l\"({}) :: \"memory\");\n", indent, at);
 }
 
-std::optional<Diagnostic> BodyWriter::chase(const Op& op, double rounds) {
+std::optional<Diagnostic> BodyWriter::chase(const Op& op, Region& region) {
   const auto found = std::find_if(chases_.begin(), chases_.end(), [&](const Chased& c) { return c.op == &op; });
   GEXP_CHECK(found != chases_.end());
   auto memory = memory_of(op);
@@ -212,7 +213,7 @@ std::optional<Diagnostic> BodyWriter::chase(const Op& op, double rounds) {
   line("}");
   if (!each()) consume({at, 8});
   else line(fmt::format("sum ^= {};", at));
-  count(op, **memory, rounds * static_cast<double>(found->steps), *width);
+  count(op, **memory, region.rounds * static_cast<double>(found->steps), *width);
   return std::nullopt;
 }
 

@@ -9,7 +9,7 @@
 // Chains of one instruction, each waiting for the one before.
 namespace gexp::compiler {
 
-std::optional<Diagnostic> BodyWriter::alu(const Op& op) {
+std::optional<Diagnostic> BodyWriter::alu(const Op& op, Region&) {
   const auto* instruction = find_instruction(op.instruction);
   if (!instruction) {
     std::vector<std::string_view> names;

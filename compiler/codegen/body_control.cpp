@@ -10,20 +10,20 @@
 // Operations that hold others: branches, unrolled loops and loops.
 namespace gexp::compiler {
 
-std::optional<Diagnostic> BodyWriter::branch(const Op& op, double rounds) {
+std::optional<Diagnostic> BodyWriter::branch(const Op& op, Region& region) {
   auto condition = code_.text(*op.condition);
   if (!condition) return condition.error();
   line(fmt::format("if ({}) {{", *condition));
   conditions_.push_back(op.condition.get());
   ++depth_;
-  auto problem = body(op.body, rounds);
+  auto problem = body(op.body, region.rounds);
   --depth_;
   conditions_.pop_back();
   line("}");
   return problem;
 }
 
-std::optional<Diagnostic> BodyWriter::unroll(const Op& op, double rounds, std::vector<Loaded>& loaded, std::size_t& stored) {
+std::optional<Diagnostic> BodyWriter::unroll(const Op& op, Region& region) {
   std::int64_t from = 0, to = 0;
   for (const auto& [bound, value] : {std::pair{op.from.get(), &from}, std::pair{op.to.get(), &to}}) {
     auto number = evaluate(*bound, code_.scope());
@@ -36,12 +36,12 @@ std::optional<Diagnostic> BodyWriter::unroll(const Op& op, double rounds, std::v
   }
   for (std::int64_t round = from; round <= to && !op.body.empty(); ++round) {
     code_.set_round(op.variable, static_cast<double>(round));
-    if (auto problem = list(op.body, rounds, loaded, stored)) return problem;
+    if (auto problem = list(op.body, region)) return problem;
   }
   return std::nullopt;
 }
 
-std::optional<Diagnostic> BodyWriter::loop(const Op& op, double rounds) {
+std::optional<Diagnostic> BodyWriter::loop(const Op& op, Region& region) {
   std::int64_t from = 0, to = 0;
   auto first = code_.whole_argument(*op.from, -kMaxCount, kMaxCount, "the start of a loop", &from);
   if (!first) return first.error();
@@ -54,7 +54,7 @@ std::optional<Diagnostic> BodyWriter::loop(const Op& op, double rounds) {
   std::string inner;
   auto* outer = std::exchange(text_, &inner);
   depth_ += 2;
-  auto problem = body(op.body, rounds * static_cast<double>(to - from + 1));
+  auto problem = body(op.body, region.rounds * static_cast<double>(to - from + 1));
   depth_ -= 2;
   text_ = outer;
   const auto made = enclosing_.back();

@@ -31,6 +31,12 @@ class BodyWriter {
     std::string name;
     int width;
   };
+  /// A body whose operations are being written.
+  struct Region {
+    double rounds = 1;           ///< how often it runs in all
+    std::vector<Loaded> loaded;  ///< what its loads have read so far
+    std::size_t stored = 0;      ///< of these, how many were stored
+  };
   /// Where a chase stands, as names of variables. It begins once: a round of a loop, or of an `unroll`, goes on where the last one ended.
   struct Cursor {
     std::string base, at, steps;
@@ -43,10 +49,14 @@ class BodyWriter {
 
   static Diagnostic error(Span span, std::string code, std::string message, std::string hint = {});
 
+  // The operations, a function each: body_accesses.cpp, body_arithmetic.cpp, body_control.cpp
+#define GEXP_OPERATION(word, kind, ...) Problem word(const Op& op, Region& region);
+#include "lang/statements.def"
+
   // body.cpp: the region as a whole
   /// The operations of a body, then the consumption of what they loaded. `rounds`: how often the body runs in all.
   Problem body(const Body& ops, double rounds);
-  Problem list(const Body& ops, double rounds, std::vector<Loaded>& loaded, std::size_t& stored);
+  Problem list(const Body& ops, Region& region);
   void consume(const Loaded& value);
   void begin_timing();
   /// After the consumer: the clock, and the trace by the first lane of each warp.
@@ -64,19 +74,7 @@ class BodyWriter {
   Problem inside(const Op& op, const Memory& memory, std::uint64_t bytes, int width);
   std::vector<LoopRounds> rounds_around() const;
   void count(const Op& op, const Memory& memory, double rounds, int width);
-  Problem load(const Op& op, double rounds, std::vector<Loaded>& loaded);
-  /// A store writes what the load that stands like it has read; without one, the thread's number.
-  Problem store(const Op& op, double rounds, std::vector<Loaded>& loaded, std::size_t& stored);
   void begin_chase(const Op& op, const Memory& memory, int width, const Chased& chased, const Cursor& cursor);
-  Problem chase(const Op& op, double rounds);
-
-  // body_arithmetic.cpp
-  Problem alu(const Op& op);
-
-  // body_control.cpp
-  Problem branch(const Op& op, double rounds);
-  Problem unroll(const Op& op, double rounds, std::vector<Loaded>& loaded, std::size_t& stored);
-  Problem loop(const Op& op, double rounds);
 
   // body_memories.cpp
   Problem memories(MemoryTexts& texts);
