@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "compiler/pipeline.h"
 #include "runtime/cli/app.h"
 #include "runtime/cli/command.h"
+#include "runtime/cli/json.h"
 #include "runtime/cli/use.h"
 #include "runtime/sim/sim.h"
 
@@ -12,22 +12,22 @@ namespace gexp::cli {
 namespace {
 
 /// A span as editors count: lines and columns from 1, all 0 where it is about no place.
-void put_place(nlohmann::ordered_json& into, const Source& source, Span span) {
+void put_place(Json& into, const Source& source, Span span) {
   const bool nowhere = span.empty() && span.begin == 0;
   const auto begin = nowhere ? Position{0, 0} : source.position(span.begin), end = nowhere ? begin : source.position(span.end);
   into["line"] = begin.line, into["column"] = begin.column, into["end_line"] = end.line, into["end_column"] = end.column;
 }
 
-nlohmann::ordered_json diagnostic_json(const Diagnostic& diagnostic, const Source& whole) {
+Json diagnostic_json(const Diagnostic& diagnostic, const Source& whole) {
   const auto& source = diagnostic.in ? *diagnostic.in : whole;
-  nlohmann::ordered_json made = {{"file", source.path()}, {"code", diagnostic.code},
+  Json made = {{"file", source.path()}, {"code", diagnostic.code},
                                  {"severity", diagnostic.severity == Severity::Error ? "error" : "warning"}, {"message", diagnostic.message}};
   put_place(made, source, diagnostic.span);
   made["hint"] = diagnostic.hint;
-  made["notes"] = nlohmann::ordered_json::array();
+  made["notes"] = Json::array();
   for (const auto& note : diagnostic.notes) {
     const auto& in = note.in ? *note.in : whole;
-    nlohmann::ordered_json told = {{"message", note.message}, {"file", in.path()}};
+    Json told = {{"message", note.message}, {"file", in.path()}};
     put_place(told, in, note.span);
     made["notes"].push_back(std::move(told));
   }
@@ -36,7 +36,7 @@ nlohmann::ordered_json diagnostic_json(const Diagnostic& diagnostic, const Sourc
 
 int check(const std::vector<std::string>& files, bool json) {
   int exit = kDone;
-  auto list = nlohmann::ordered_json::array();
+  auto list = Json::array();
   for (const auto& file : files) {
     const auto path = find_experiment(file);
     auto text = read_file(path);
@@ -59,7 +59,7 @@ int check(const std::vector<std::string>& files, bool json) {
     if (!json && !diagnostics.has_errors()) fmt::print("{}: fine\n", path);
   }
   // A path may be no UTF-8; JSON is.
-  if (json) fmt::print("{}\n", list.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  if (json) fmt::print("{}\n", list.text());
   return exit;
 }
 

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
 
 #include "runtime/cli/app.h"
+#include "runtime/cli/json.h"
 #include "runtime/cli/saved.h"
 #include "runtime/cli/shared_options.h"
 #include "runtime/measure/in_order.h"
@@ -20,7 +20,6 @@ namespace gexp::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 using result::ComparedFinding;
 using result::ComparedCurve;
 using infer::Agreement;
@@ -262,7 +261,7 @@ int compare(const Asked& options) {
   }
   json["only_in_a"] = only_in_a, json["only_in_b"] = only_in_b;
   json["findings"] = findings.json(), json["curves"] = curves.json();
-  if (options.json) fmt::print("{}\n", json.dump(1, ' ', false, Json::error_handler_t::replace));
+  if (options.json) fmt::print("{}\n", json.text());
   else fmt::print("{}\nfindings  {}\ncurves    {}\n", text, findings.text(), curves.text());
   if (unread) return kEnvironment;
   const bool differ = findings.different + curves.different > 0 || alone || !only_in_a.empty() || !only_in_b.empty();

@@ -3,10 +3,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "runtime/cli/app.h"
 #include "runtime/cli/command.h"
+#include "runtime/cli/json.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/sim/sim.h"
 
@@ -28,7 +28,7 @@ int show_device(const std::string& device, bool json) {
   }
   const auto& info = (*backend)->device();
   if (json) {
-    fmt::print("{}\n", nlohmann::ordered_json{{"id", info.id}, {"name", info.name}, {"kind", info.kind}}.dump(1));
+    fmt::print("{}\n", Json{{"id", info.id}, {"name", info.name}, {"kind", info.kind}}.text());
   } else if (info.kind != "simulated") {
     fmt::print("{}: {}\n", info.id, info.name);
   } else if (const auto model = sim::read_model(info.id.substr(std::string_view("sim:").size())); model) {
@@ -40,7 +40,7 @@ int show_device(const std::string& device, bool json) {
 
 int list_devices(bool json) {
   auto gpus = cuda::devices();
-  auto list = nlohmann::ordered_json::array();
+  auto list = Json::array();
   if (gpus) {
     for (const auto& gpu : *gpus) {
       list.push_back({{"id", gpu.id}, {"name", gpu.name}, {"kind", gpu.kind}});
@@ -57,7 +57,7 @@ int list_devices(bool json) {
     list.push_back({{"id", "sim:" + name}, {"name", title}, {"kind", "simulated"}});
     if (!json) fmt::print("{:<16} {}, SIMULATED\n", "sim:" + name, title);
   }
-  if (json) fmt::print("{}\n", list.dump(1));
+  if (json) fmt::print("{}\n", list.text());
   return kDone;
 }
 

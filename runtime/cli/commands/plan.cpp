@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "compiler/memory/memory_space.h"
 #include "compiler/plan/estimate.h"
+#include "runtime/cli/json.h"
 #include "runtime/cli/shared_options.h"
 #include "runtime/device/facts.h"
 #include "runtime/measure/session.h"
@@ -16,7 +16,6 @@
 namespace gexp::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using compiler::Estimate;
 using compiler::StageEstimate;
 
@@ -118,10 +117,10 @@ Json json(const compiler::Program& program, const device::DeviceInfo& device, co
   for (std::size_t i = 0; i < program.stages.size(); ++i) {
     const auto& stage = program.stages[i];
     const auto& made = estimate.stages[i];
-    Json one{{"name", stage.name}, {"depends_on", made.needs}, {"repeat", {stage.repeat.at_least, stage.repeat.at_most}}};
+    Json one{{"name", stage.name}, {"depends_on", made.needs}, {"repeat", Json::array({stage.repeat.at_least, stage.repeat.at_most})}};
     one["points"] = made.points ? Json{{"least", made.points->least}, {"most", number(made.points->most)}, {"about", made.points->about}} : Json(nullptr);
     one["skipped"] = made.skipped ? Json(*made.skipped) : Json(nullptr);
-    one["accesses_a_run"] = made.accesses ? Json{made.accesses->least, made.accesses->most} : Json(nullptr);
+    one["accesses_a_run"] = made.accesses ? Json::array({made.accesses->least, made.accesses->most}) : Json(nullptr);
     one["kernels"] = made.kernels ? Json(*made.kernels) : Json(nullptr);
     one["seconds"] = Json::array({made.seconds.least, number(made.seconds.most)});
     stages.push_back(std::move(one));
@@ -171,7 +170,7 @@ int plan(const Common& common, bool dot) {
   Diagnostics needs;
   measure::check_requirements(loaded->program, **backend, needs);
   if (auto accepted = compiler::accept_time(loaded->program, *estimate); !accepted && !needs.has_errors()) needs.add(accepted.error());
-  if (common.json) fmt::print("{}\n", json(loaded->program, device, *estimate, needs).dump(1));
+  if (common.json) fmt::print("{}\n", json(loaded->program, device, *estimate, needs).text());
   else fmt::print("{}", text(*loaded, device, *estimate));
   if (!needs.has_errors()) return kDone;
   for (const auto& problem : needs.sorted()) print(problem, &loaded->source);

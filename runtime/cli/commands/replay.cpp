@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "runtime/cli/lockfile.h"
+#include "runtime/cli/json.h"
 #include "runtime/cli/progress.h"
 #include "runtime/cli/run.h"
 #include "runtime/cli/saved.h"
@@ -51,7 +51,7 @@ Result<std::string> device_of(const result::RunResult& result, const Common& com
   return "sim:" + path;
 }
 
-std::string findings_text(const result::RunResult& result) { return nlohmann::json::parse(result::to_json(result)).at("findings").dump(); }
+std::string findings_text(const result::RunResult& result) { return member_text(result::to_json(result), "findings"); }
 
 int replay(const Common& common) {
   const auto saved = read_saved(common.file, common.store);

@@ -4,17 +4,16 @@
 
 #include <algorithm>
 #include <cctype>
-#include <regex>
-#include <nlohmann/json.hpp>
+#include <cstdlib>
 
 #include "runtime/cli/app.h"
+#include "runtime/cli/json.h"
 #include "runtime/cli/saved.h"
 #include "runtime/cli/shared_options.h"
 
 namespace gexp::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Mode = store::Store::Mode;
 
 int report_problem(const Diagnostic& problem) {
@@ -62,7 +61,7 @@ int list_results(const Common& common, const store::Filter& filter) {
   if (common.json) {
     auto list = Json::array();
     for (const auto& entry : *entries) list.push_back(entry_json(entry));
-    fmt::print("{}\n", list.dump(1, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", list.text());
   } else {
     fmt::print("{}", entries->empty() ? "no results\n" : list_text(*entries));
   }
@@ -134,8 +133,13 @@ int prune_results(const Common& common, const Prune& which) {
 
 /// A date is compared as the text that results have: nothing else may pass for one.
 std::string date(const std::string& text) {
-  static const std::regex kDate("[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01])(T[0-9:]{2,8}Z?)?)?)?");
-  return std::regex_match(text, kDate) ? std::string() : text + " is no date: write 2026-11-22, 2026-11 or 2026";
+  constexpr std::string_view kForm = "dddd-dd-ddTdd:dd:ddZ";
+  bool fits = text.size() <= kForm.size() && (text.size() == 4 || text.size() == 7 || text.size() == 10 || text.size() >= 13);
+  for (std::size_t i = 0; fits && i < text.size(); ++i) fits = kForm[i] == 'd' ? std::isdigit(static_cast<unsigned char>(text[i])) != 0 : text[i] == kForm[i];
+  const auto number = [&](std::size_t at) { return std::atoi(text.substr(at, 2).c_str()); };
+  if (fits && text.size() >= 7) fits = number(5) >= 1 && number(5) <= 12;
+  if (fits && text.size() >= 10) fits = number(8) >= 1 && number(8) <= 31;
+  return fits ? std::string() : text + " is no date: write 2026-11-22, 2026-11 or 2026";
 }
 
 void add_filter(Options& options, store::Filter& filter) {

@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <functional>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "lang/base/stopwatch.h"
+#include "runtime/cli/json.h"
 #include "runtime/cli/progress.h"
 #include "runtime/cli/run.h"
 #include "runtime/cli/shared_options.h"
@@ -22,7 +22,6 @@ namespace gexp::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 using Specs = std::vector<Loaded>;
 /// Called with each result as soon as it is there, by any thread; an exit code.
 using Save = std::function<int(const result::RunResult&)>;
@@ -208,7 +207,7 @@ Json survey_json(const std::vector<Surveyed>& devices, const Specs& specs) {
         all["compared"].push_back({{"experiment", specs[i].program.experiment}, {"id", row.id}, {"same", row.agreement == infer::Agreement::Same}, {"verdict", infer::word(row.agreement)}, {"values", row.values}, {"why", row.why}});
       }
     }
-    for (const auto& side : results) all["results"].push_back(Json::parse(result::to_json(side.result)));
+    for (const auto& side : results) all["results"].push_back(Json::written(result::to_json(side.result)));
   }
   for (const auto& device : devices) {
     for (std::size_t i = 0; i < specs.size(); ++i) {
@@ -268,7 +267,7 @@ int run_on_all(const Common& common, const Loaded& loaded) {
   });
   const int exit = exit_of(surveyed);
   if (common.json) {
-    fmt::print("{}\n", survey_json(surveyed, specs).dump(1, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", survey_json(surveyed, specs).text());
     return exit;
   }
   for (const auto& device : surveyed) {
@@ -332,7 +331,7 @@ int survey(const Common& common, const std::vector<std::string>& given) {
     exit = kEnvironment;
   }
   if (common.json) {
-    fmt::print("{}\n", survey_json(surveyed, specs).dump(1, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", survey_json(surveyed, specs).text());
     return exit;
   }
   for (const auto& device : surveyed) fmt::print("{}", survey_text(device, specs, colour_on(STDOUT_FILENO)));

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "runtime/cli/app.h"
+#include "runtime/cli/json.h"
 #include "runtime/cli/progress.h"
 #include "runtime/cli/shared_options.h"
 #include "runtime/jit/compiler.h"
@@ -121,12 +121,12 @@ std::string details(const Summary& summary, bool everything) {
   return out;
 }
 
-nlohmann::ordered_json to_json(const Verification& verification) {
-  nlohmann::ordered_json json;
+Json to_json(const Verification& verification) {
+  Json json;
   json["expectations"] = verification.expectations;
-  json["devices"] = nlohmann::ordered_json::array();
+  json["devices"] = Json::array();
   for (const auto& device : verification.devices) {
-    auto verdicts = nlohmann::ordered_json::array();
+    auto verdicts = Json::array();
     for (const auto& verdict : device.verdicts) {
       const char* word = verdict.kind == Verdict::Kind::Right ? "right" : verdict.kind == Verdict::Kind::Wrong ? "wrong" : "abstained";
       verdicts.push_back({{"verdict", word}, {"confidence", verdict.confidence}, {"why", verdict.why}});
@@ -156,7 +156,7 @@ int verify(const Common& common, const Drawn& options) {
   measure::Kernels kernels(*compiler, common.templates, {});
   const auto progress = open_progress(common, {}, "devices");
   std::size_t round = 0;
-  nlohmann::ordered_json json;
+  Json json;
   bool calibrated = true;
   for (const auto& [noise, suffix, said] : kNoises) {
     if (std::find(options.noise.begin(), options.noise.end(), noise) == options.noise.end() || interrupted()) continue;
@@ -196,7 +196,7 @@ int verify(const Common& common, const Drawn& options) {
                verification->seconds);
     fmt::print("{}{}\n", table(*verification, summary), details(summary, options.all));
   }
-  if (common.json) fmt::print("{}\n", json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+  if (common.json) fmt::print("{}\n", json.text());
   if (interrupted()) return kInterrupted;
   return calibrated ? kDone : kNotHeld;
 }
