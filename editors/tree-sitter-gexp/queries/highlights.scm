@@ -10,8 +10,8 @@
 
 ; Statements, made by ./dev bless lang, as are operations and clauses.
 [
-  "use" "meta" "param" "let" "require" "budget" "seed" "memory" "pattern" "stage" "sweep" "skip" "launch" "flush" "warm" "timed"
-  "repeat" "record" "derive" "find" "expect" "plot" "gexp" "experiment"
+  "gexp" "experiment" "use" "meta" "param" "let" "require" "budget" "seed" "memory" "pattern" "stage" "sweep" "skip" "launch"
+  "flush" "warm" "timed" "repeat" "record" "derive" "find" "expect" "plot"
 ] @keyword
 
 ; Operations.
