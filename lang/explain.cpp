@@ -174,8 +174,6 @@ std::string what_stands(std::string_view text, Span token) {
 
 }  // namespace
 
-bool is_operation(Kind kind) { return kind >= Kind::Chase && kind <= Kind::Loop; }
-
 void explain(std::string_view text, std::uint32_t begin, std::uint32_t at, const std::string& message, Diagnostics& diagnostics) {
   if (explain_number(text, at, message.starts_with("`of`"), diagnostics)) return;
   const auto token = token_at(text, at);
