@@ -18,7 +18,7 @@ Result<Keeping> begin(const Common& common, const result::RunResult& head, measu
     if (!before) return before.error();
     if (*before) {
       progress.notice(fmt::format("going on with run {} of {}", (*before)->id, (*before)->date));
-      return opened_store->go_on((*before)->id);
+      return opened_store->go_on(**before);
     }
     progress.notice(fmt::format("no run of `{}` with this spec, settings, seed, device and toolchain was broken off: it begins anew", head.experiment));
   }
@@ -36,6 +36,14 @@ Result<Keeping> keep_run(const Common& common, const result::RunResult& head, me
   if (kept || !common.store.empty() || common.resume) return kept;
   progress.notice(fmt::format("the result will not be kept: {}", kept.error().message));
   return Keeping();
+}
+
+std::unique_ptr<measure::KeptStages> kept_stages(const Common& common, const store::Recording* recording) {
+  if (common.fresh || !recording) return nullptr;
+  auto opened_store = store::Store::open(store_path(common.store), store::Store::Mode::Read);
+  if (!opened_store) return nullptr;  // it was open a moment ago; measuring is always right
+  auto kept = opened_store->kept_stages(recording->id());
+  return kept ? std::move(*kept) : nullptr;
 }
 
 int end_keeping(store::Recording& recording, const Common& common, const result::RunResult& result, bool failed, measure::Progress& progress) {

@@ -14,6 +14,7 @@
 #include "runtime/cli/progress.h"
 #include "runtime/cli/run.h"
 #include "runtime/cli/saved.h"
+#include "runtime/cli/toolchain.h"
 #include "runtime/device/facts.h"
 #include "runtime/jit/compiler.h"
 #include "runtime/measure/session.h"
@@ -145,6 +146,9 @@ Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, measure::
     return ran;
   }
   options.log = kept->get();
+  const auto earlier = kept_stages(common, kept->get());
+  options.kept = earlier.get();
+  options.toolchain = toolchain(common.templates);
   if (auto done = measure::run_session(ran.program, backend, *opened.kernels, options, progress, result); !done) {
     const auto& code = done.error().code;
     ran.exit = code.rfind("E07", 0) == 0 ? kEnvironment : code.rfind("E08", 0) == 0 ? kFault : kSpec;
@@ -180,6 +184,7 @@ int run_command(const Common& given) {
   int exit = kDone;
   auto common = given;
   if (!common.locked.empty() && !take_lock(common)) return kEnvironment;
+  common.fresh = common.fresh || !common.locked.empty();  // who locks wants it measured once more
   auto loaded = load_spec(common, exit);
   if (!loaded) return exit;
   if (common.device == "cuda:all") return run_on_all(common, *loaded);

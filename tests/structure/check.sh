@@ -31,7 +31,7 @@ allow runtime/infer "$own|lang/analyses\.def|compiler/formula/formula\.h|compile
 allow runtime/result "lang/base/.*|compiler/.*|runtime/(device|records|infer|result)/.*"
 # A report gets what it draws as numbers (figures), and the spec's tokens to highlight it; it evaluates no formula and knows no latency class.
 allow runtime/report "$own|lang/(tokens|words)\.h|compiler/program\.h|runtime/result/(result|figures)\.h|runtime/report/.*|runtime/infer/finding\.h|runtime/records/table\.h"
-allow runtime/store "$own|compiler/plan/expand\.h|runtime/measure/point_log\.h|runtime/result/(point_table|result|result_json)\.h|runtime/store/.*"
+allow runtime/store "$own|compiler/plan/expand\.h|runtime/measure/(kept|point_log)\.h|runtime/result/(point_table|result|result_json)\.h|runtime/store/.*"
 allow runtime/measure "lang/base/.*|compiler/.*|runtime/(device|records|infer|result|measure)/.*|runtime/jit/compiler\.h"
 
 # Big libraries stay behind one door each.

@@ -82,6 +82,7 @@ int run_command_line(int argc, char** argv) {
   run->add_option("--launch-limit", common.launch_limit, "seconds after which one launch is taken to hang; 60 by default")->check(above_zero);
 
   run->add_flag("--resume", common.resume, "go on with a run of the same that was broken off");
+  run->add_flag("--fresh", common.fresh, "measure every stage; else what an earlier result holds is kept");
   add_store(*run, common);
   run->add_option("--locked", common.locked, "a file that `gexp export RESULT FILE.lock` wrote: its settings, seed and device; refuses to run where spec, device or toolchain is another");
 
@@ -97,6 +98,7 @@ int run_command_line(int argc, char** argv) {
   survey->add_option("--time-limit", common.time_limit, "seconds for all of them")->check(above_zero);
   survey->add_option("--launch-limit", common.launch_limit, "seconds after which one launch is taken to hang; 60 by default")->check(above_zero);
 
+  survey->add_flag("--fresh", common.fresh, "measure every stage; else what earlier results hold is kept");
   survey->add_flag("--resume", common.resume, "go on with runs that were broken off; what is complete is run again");
   add_store(*survey, common);
 
