@@ -80,8 +80,8 @@ int infer_command(const Common& common, const std::string& points);
 int report_command(const Common& common, const std::string& page);
 /// What a run would do, without running it; `dot`: its graph instead.
 int plan_command(const Common& common, bool dot);
-/// What a plan that takes too long, or has too many points, is refused for (E044x).
-void check_estimate(const Common& common, const compiler::Program& program, const device::Backend& backend, Diagnostics& diagnostics);
+/// What a plan that takes too long, or has too many points, is refused for (E044x). `head`: of the run. Kept stages take no time.
+void check_estimate(const Common& common, const compiler::Program& program, const result::RunResult& head, Diagnostics& diagnostics);
 int devices_command(const std::string& show, bool json);
 int doctor_command();
 /// What drives a GPU for a gexp that started this one; ends with it.

@@ -36,6 +36,9 @@ struct Ran {
 /// Checks what the program needs of the device, runs. `time_left`: seconds at most, besides what the file allows.
 Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, measure::Progress& progress, std::optional<double> time_left = std::nullopt);
 
+/// UTC, as results have it.
+std::string now();
+
 /// Saves what could not be written where it was to be, in the temporary folder, and says so.
 void rescue(const result::RunResult& result);
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/plan/estimate.h"
 #include "compiler/plan/expand.h"
 #include "compiler/program.h"
 #include "runtime/result/result.h"
@@ -39,8 +40,9 @@ class KeptStages {
   virtual ~KeptStages() = default;
   /// The newest with that key; nullopt: there is none, or none that is undamaged.
   [[nodiscard]] virtual std::optional<KeptStage> find(const StageKey& key) const = 0;
-  /// The key of the last whole stage of that name, of the experiment: for whoever asks what has changed since.
-  [[nodiscard]] virtual std::optional<StageKey> last(const std::string& experiment, const std::string& stage) const = 0;
+  /// The key of the last whole stage of that name, of the experiment: for whoever asks what has changed since. On the device, and
+  /// with the toolchain and seed, of `like`, where there is one.
+  [[nodiscard]] virtual std::optional<StageKey> last(const std::string& experiment, const std::string& stage, const StageKey& like) const = 0;
 };
 
 /// Whether a stage that has ended may stand for later ones: it came to its end, no point of it was lost, and nothing disturbed it.
@@ -53,5 +55,19 @@ Result<> restore_points(const compiler::Program& program, const compiler::Stage&
 /// Finds the stage and makes it this program's own; nullopt where there is none, or it cannot be made.
 std::optional<KeptStage> keep_stage(const compiler::Program& program, const compiler::Stage& stage, const compiler::Scope& scope,
                                     const KeptStages& kept, const StageKey& key);
+
+/// What a run would do with a stage.
+struct StageForeseen {
+  std::optional<result::KeptFrom> kept;
+  std::string why;  ///< it is measured: "its text changed"
+};
+
+/// What a run would keep, stage by stage, without measuring: kept stages are asked, so that it is known what reads their findings.
+struct Foreseen {
+  std::vector<StageForeseen> stages;
+  compiler::KnownStages known;  ///< those that are kept
+};
+/// As for stage_key; `program.device` is set.
+Result<Foreseen> foresee(const compiler::Program& program, const KeptStages& kept, const result::RunResult& head, const std::string& toolchain);
 
 }  // namespace gexp::measure

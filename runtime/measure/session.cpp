@@ -10,7 +10,7 @@
 #include "compiler/plan/cost.h"
 #include "compiler/plan/points.h"
 #include "lang/base/stopwatch.h"
-#include "runtime/infer/infer.h"
+#include "runtime/measure/answers.h"
 #include "runtime/measure/device_pool.h"
 #include "runtime/measure/kept.h"
 #include "runtime/measure/point_log.h"
@@ -20,7 +20,6 @@
 namespace gexp::measure {
 namespace {
 
-using compiler::Coordinates;
 using compiler::Names;
 
 /// Before its first kernel a run has used none of the device's time. Inside a container other processes may not be listed, but
@@ -28,32 +27,6 @@ using compiler::Names;
 constexpr int kBusy = 25, kBusyLooks = 4;  // percent
 constexpr double kBusyPause = 0.35;        // seconds
 constexpr const char* kBegin = "begin";
-
-/// Answers a stage's questions and makes the answers readable as `stage.name`. Fields of what was not found stay unknown.
-void answer_questions(const compiler::Stage& stage, const records::Table& table, Names& scope, std::vector<infer::Finding>& findings) {
-  Fields fields;
-  Names inner(&scope);  // with the stage's findings so far: common_limit reads spikes
-  const infer::PreparedRecords prepared(table);
-  for (const auto& question : stage.finds) {
-    auto finding = infer::answer(question, prepared, stage, inner);
-    const auto name = question.id.substr(stage.name.size() + 1);
-    fields[name] = finding.value;
-    inner.set(name, finding.value);
-    findings.push_back(std::move(finding));
-  }
-  scope.set(stage.name, Value(std::move(fields)));
-}
-
-void leave_unanswered(const compiler::Stage& stage, const std::string& why, Names& scope, std::vector<infer::Finding>& findings) {
-  for (const auto& question : stage.finds) {
-    infer::Finding finding;
-    finding.id = question.id;
-    finding.unit = question.type;
-    finding.why = why;
-    findings.push_back(std::move(finding));
-  }
-  scope.set(stage.name, Value(Fields{}));
-}
 
 /// A stage's expectations name its own finds without the stage.
 void judge_stage(const compiler::Stage& stage, const Names& scope, const device::DeviceInfo& device, std::vector<result::Judgement>& out) {

@@ -26,11 +26,13 @@ class KeptInStore final : public measure::KeptStages {
     return std::nullopt;
   }
 
-  [[nodiscard]] std::optional<measure::StageKey> last(const std::string& experiment, const std::string& stage) const override {
+  [[nodiscard]] std::optional<measure::StageKey> last(const std::string& experiment, const std::string& stage,
+                                                     const measure::StageKey& like) const override {
     auto query = database_.prepare("SELECT k.text, k.inputs, k.seed, k.device, k.toolchain FROM stage_keys k JOIN runs ON runs.id = k.run "
-                                   "WHERE runs.experiment = ? AND k.name = ? ORDER BY k.run DESC LIMIT 1");
+                                   "WHERE runs.experiment = ? AND k.name = ? "
+                                   "ORDER BY k.device = ? DESC, k.toolchain = ? DESC, k.seed = ? DESC, k.run DESC LIMIT 1");
     if (!query) return std::nullopt;
-    query->bind(0, experiment).bind(1, stage);
+    query->bind(0, experiment).bind(1, stage).bind(2, like.device).bind(3, like.toolchain).bind(4, like.seed);
     const auto row = query->step();
     if (!row || !*row) return std::nullopt;
     return measure::StageKey{query->text(0), query->text(1), query->text(2), query->text(3), query->text(4)};

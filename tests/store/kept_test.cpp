@@ -485,7 +485,7 @@ TEST_CASE("a store of the first schema is brought up to date, and read as it is 
     auto kept = reading->kept_stages();
     REQUIRE(kept.ok());
     CHECK(!(*kept)->find({}));
-    CHECK(!(*kept)->last("six", "a"));
+    CHECK(!(*kept)->last("six", "a", {}));
     CHECK(reading->list()->empty());
   }
   const auto first = run(path, kSix);

@@ -105,6 +105,9 @@ int run_command_line(int argc, char** argv) {
   auto* plan = app.add_subcommand("plan", "what a run would do and about how long it would take, without running it");
   add_spec(*plan, common);
   plan->add_option("--device", common.device, "auto, cuda:N, sim:NAME or sim:FILE.toml")->capture_default_str();
+  plan->add_option("--seed", common.seed, "seed of a simulated device, instead of the spec's");
+  plan->add_flag("--fresh", common.fresh, "as if no stage were kept");
+  add_store(*plan, common);
   auto* plan_dot = plan->add_flag("--dot", dot, "the graph of stages, kernels and data, for Graphviz");
   plan->add_flag("--json", common.json, "as JSON")->excludes(plan_dot);
 
