@@ -51,6 +51,18 @@ class Foresight {
     return {found.stage.kept, ""};
   }
 
+  /// What it reads of kept stages and has no value.
+  [[nodiscard]] std::vector<compiler::StageInput> not_found(const compiler::Stage& stage) const {
+    std::vector<compiler::StageInput> lacking;
+    for (const auto& read : stage.reads) {
+      const auto* value = scope_.lookup(program_.stages[read.stage].name);
+      const auto* fields = value ? value->get<Fields>() : nullptr;
+      const auto found = fields ? fields->find(read.finding) : Fields::const_iterator{};
+      if (fields && !read.finding.empty() && (found == fields->end() || !found->second.known())) lacking.push_back(read);
+    }
+    return lacking;
+  }
+
   [[nodiscard]] std::string why_measured(const compiler::Stage& stage, const StageKey& key, const std::vector<compiler::StageInput>& open) const {
     const auto last = kept_.last(head_.experiment, stage.name, key);
     if (!last) return "nothing of it is kept yet";
@@ -59,6 +71,8 @@ class Foresight {
     if (last->seed != key.seed) return "it was measured with another seed";
     if (last->text != key.text) return "its text changed";
     if (!open.empty()) return fmt::format("unless {} stays as it was", names_of(program_, open));
+    if (const auto lacking = not_found(stage); last->inputs != key.inputs && !lacking.empty())
+      return fmt::format("{} {} not found any more", names_of(program_, lacking), lacking.size() == 1 ? "is" : "are");
     if (last->inputs != key.inputs) return fmt::format("{} changed", names_of(program_, stage.reads));
     return "what is kept of it is damaged";
   }
