@@ -49,6 +49,7 @@ std::string points(const StageEstimate& stage) {
 std::string repeats(const compiler::Repeat& repeat) { return range(static_cast<double>(repeat.at_least), static_cast<double>(repeat.at_most)); }
 
 std::string time(const compiler::Interval& interval) {
+  if (interval.most == 0) return "none";
   if (std::isinf(interval.most)) return interval.least > 0 ? fmt::format("at least {}", seconds(interval.least)) : "?";
   return fmt::format("{} to {}", seconds(interval.least), seconds(interval.most));
 }
