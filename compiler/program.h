@@ -159,6 +159,14 @@ struct StageInput {
 };
 
 struct Stage {
+  // Compiled once, in program.cpp: each file that has one would compile its own (docs/decisions/build-time.md).
+  Stage();
+  Stage(const Stage&);
+  Stage(Stage&&) noexcept;
+  Stage& operator=(const Stage&);
+  Stage& operator=(Stage&&) noexcept;
+  ~Stage();
+
   std::string name, doc;
   std::vector<Sweep> sweeps;
   std::vector<Binding> bindings;  ///< lets and patterns in order, evaluated at every point
@@ -183,6 +191,14 @@ struct Stage {
 };
 
 struct Program {
+  // Compiled once, in program.cpp: each file that has one would compile its own (docs/decisions/build-time.md).
+  Program();
+  Program(const Program&);
+  Program(Program&&) noexcept;
+  Program& operator=(const Program&);
+  Program& operator=(Program&&) noexcept;
+  ~Program();
+
   std::string experiment, doc;
   Value device;  ///< facts of the device that is to run it, read as `device.sms`; unknown until one is chosen
   std::vector<std::pair<std::string, std::string>> meta;

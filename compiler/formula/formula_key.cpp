@@ -88,17 +88,25 @@ std::string FormulaKeys::comprehension(const Formula& formula) {
 
 std::string FormulaKeys::key(const Formula& formula) {
   using Kind = Formula::Kind;
-  const auto wrapped = [&](const std::string& inner) { return fmt::format("({} {})", static_cast<int>(formula.kind), inner); };
+  const auto wrapped = [&](const std::string& inner) {
+    return fmt::format("({} {})", static_cast<int>(formula.kind), inner);
+  };
   std::vector<std::string> path;
   switch (formula.kind) {
-    case Kind::Constant: return value_key(formula.constant);
-    case Kind::Name: return wrapped(named(formula.text, {}));
+    case Kind::Constant:
+      return value_key(formula.constant);
+    case Kind::Name:
+      return wrapped(named(formula.text, {}));
     case Kind::Field:
-      if (const auto* root = root_of(formula, path)) return fmt::format("({} {})", static_cast<int>(Kind::Name), named(root->text, path));
+      if (const auto* root = root_of(formula, path))
+        return fmt::format("({} {})", static_cast<int>(Kind::Name), named(root->text, path));
       return wrapped(key(*formula.operands[0]) + "." + formula.text);
-    case Kind::Call: return wrapped(call(formula));
-    case Kind::Comprehension: return wrapped(comprehension(formula));
-    default: break;
+    case Kind::Call:
+      return wrapped(call(formula));
+    case Kind::Comprehension:
+      return wrapped(comprehension(formula));
+    default:
+      break;
   }
   std::string text;
   for (const auto& operand : formula.operands) text += key(*operand) + " ";

@@ -13,12 +13,13 @@ namespace gexp::compiler {
 /// Exact: numbers with every bit, patterns by their offsets.
 std::string value_key(const Value& value);
 
-/// Writes formulas whose names stand for what they mean. How a formula is laid out, what its loop variables are called and
-/// where it stands in the file do not show.
+/// Writes formulas whose names stand for what they mean. How a formula is laid out, what its loop variables are called
+/// and where it stands in the file do not show.
 class FormulaKeys {
  public:
   /// What `root.path[0].path[1]…` means, as text; nullopt: the name itself, such as `device.sms` or `tid`.
-  using Meaning = std::function<std::optional<std::string>(const std::string& root, const std::vector<std::string>& path)>;
+  using Meaning =
+      std::function<std::optional<std::string>(const std::string& root, const std::vector<std::string>& path)>;
   explicit FormulaKeys(Meaning meaning) : meaning_(std::move(meaning)) {}
 
   /// "-" for null.

@@ -18,7 +18,8 @@ std::string dotted(const std::vector<std::string>& path, std::size_t from = 0) {
   return text;
 }
 
-/// A field of a used file's value, as deep as it holds any: editing one value of that file does not change what reads another.
+/// A field of a used file's value, as deep as it holds any: editing one value of that file does not change what reads
+/// another.
 std::string field_key(const Value& value, const std::vector<std::string>& path) {
   const auto* at = &value;
   std::size_t depth = 0;
@@ -49,20 +50,25 @@ class Keys {
   FormulaKeys::Meaning meaning_for(ir::NodeId id, std::vector<StageInput>* reads) {
     std::map<std::string, ir::NodeId> inputs;
     for (const auto input : ir_.graph.inputs(id)) inputs[ir_.graph.node(input).name] = input;
-    return [this, inputs = std::move(inputs), reads](const std::string& root, const std::vector<std::string>& path) -> std::optional<std::string> {
+    return [this, inputs = std::move(inputs), reads](
+               const std::string& root, const std::vector<std::string>& path) -> std::optional<std::string> {
       const auto input = inputs.find(root);
       if (input == inputs.end()) return std::nullopt;
       const auto& node = ir_.graph.node(input->second);
       switch (node.kind) {
-        case ir::NodeKind::Parameter: return value_key(ir_.program.parameters[node.index].value) + dotted(path);
+        case ir::NodeKind::Parameter:
+          return value_key(ir_.program.parameters[node.index].value) + dotted(path);
         case ir::NodeKind::Let: {
           const auto& formula = *ir_.program.lets[node.index].formula;
           if (formula.kind == Formula::Kind::Constant) return field_key(formula.constant, path);
           return keys_[input->second] + dotted(path);
         }
-        case ir::NodeKind::Memory: return keys_[input->second];
-        case ir::NodeKind::Stage: return reads ? finding(*reads, {node.index, path.empty() ? "" : path[0]}) + dotted(path, 1) : root;
-        default: return std::nullopt;
+        case ir::NodeKind::Memory:
+          return keys_[input->second];
+        case ir::NodeKind::Stage:
+          return reads ? finding(*reads, {node.index, path.empty() ? "" : path[0]}) + dotted(path, 1) : root;
+        default:
+          return std::nullopt;
       }
     };
   }
@@ -81,8 +87,10 @@ class Keys {
 
   std::string of_memory(ir::NodeId id, const Memory& memory) {
     FormulaKeys keys(meaning_for(id, nullptr));
-    return sha256_hex(fmt::format("{} {} {} {} {} {}", memory.element_bytes, word(memory.space), memory.readonly,
-                                  keys.key(memory.length), keys.key(memory.page), keys.key(memory.align)));
+    const auto& [name, element_bytes, length, space, readonly, page, align, span] =
+        memory;  // a new member must be thought of here
+    return sha256_hex(fmt::format("{} {} {} {} {} {}", element_bytes, word(space), readonly, keys.key(length),
+                                  keys.key(page), keys.key(align)));
   }
 
   void key_stage(ir::NodeId id, Stage& stage) {
@@ -96,8 +104,8 @@ class Keys {
 
 }  // namespace
 
-// Two stages with one key measure the same, given the same findings, seed, device and toolchain. The key hashes what the graph
-// says the stage is computed from, so an edit elsewhere in the file leaves it as it was.
+// Two stages with one key measure the same, given the same findings, seed, device and toolchain. The key hashes what
+// the graph says the stage is computed from, so an edit elsewhere in the file leaves it as it was.
 void key_stages(Ir& ir, const Source&, Diagnostics&) { Keys(ir).run(); }
 
 }  // namespace gexp::compiler::passes

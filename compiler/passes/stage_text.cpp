@@ -23,16 +23,18 @@ class StageText {
   }
 
   std::string run() {
-    // Names of stages and sweeps stay: records are called by them, and what chance decides on a simulated device follows from them.
+    // Names of stages and sweeps stay: records are called by them, and what chance decides on a simulated device
+    // follows from them.
     auto text = fmt::format("stage {}\n", stage_.name);
     for (const auto& sweep : stage_.sweeps) text += of(sweep);
-    for (const auto& skip : stage_.skips) text += line("skip", {skip.condition});
+    for (const auto& [condition, why] : stage_.skips) text += line("skip", {condition});
     text += of(stage_.launch);
     for (const auto& flush : stage_.flushes) text += fmt::format("flush {}\n", flush.level);
-    for (const auto& warm : stage_.warm_launches) text += line("warm launch", {warm.grid, warm.block}) + of(warm.body);
+    for (const auto& [grid, block, body] : stage_.warm_launches) text += line("warm launch", {grid, block}) + of(body);
     text += "warm\n" + of(stage_.warm);
     text += fmt::format("timed {}\n", word(stage_.timing)) + of(stage_.timed);
-    text += fmt::format("repeat {} {} {}", stage_.repeat.at_least, stage_.repeat.at_most, line("until", {stage_.repeat.until}));
+    const auto& [at_least, at_most, until] = stage_.repeat;
+    text += fmt::format("repeat {} {} {}", at_least, at_most, line("until", {until}));
     return text + fmt::format("keep {}\n", static_cast<int>(stage_.keep));
   }
 
@@ -63,14 +65,16 @@ class StageText {
     return text + "\n";
   }
 
+  // Every member is named here, so that one that is added does not compile before somebody has thought of it.
   std::string of(const Sweep& sweep) {
-    auto text = fmt::format("sweep {} kind {} ", fmt::join(sweep.names, ","), static_cast<int>(sweep.kind));
-    return text + line("", {sweep.from, sweep.to, sweep.by, sweep.list, sweep.refine_to, sweep.refine_on, sweep.until});
+    const auto& [names, kind, from, to, by, list, refine_to, refine_on, until, span] = sweep;
+    auto text = fmt::format("sweep {} kind {} ", fmt::join(names, ","), static_cast<int>(kind));
+    return text + line("", {from, to, by, list, refine_to, refine_on, until});
   }
 
   std::string of(const Launch& launch) {
-    return line("launch " + launch.place, {launch.grid, launch.block, launch.cluster, launch.smem, launch.persm,
-                                           launch.carveout, launch.bank, launch.sm, launch.sms});
+    const auto& [grid, block, cluster, smem, persm, carveout, bank, sm, sms, place, span] = launch;
+    return line("launch " + place, {grid, block, cluster, smem, persm, carveout, bank, sm, sms});
   }
 
   std::string of(const Body& body) {
@@ -80,15 +84,16 @@ class StageText {
   }
 
   std::string of(const Op& op) {
-    const auto named = [&](const std::string& name) { return name.empty() ? "-" : meaning(name, {}).value_or(name); };
-    auto text = fmt::format("op {} memory {} pattern {} via {} laps {} instruction {} ", static_cast<int>(op.kind),
-                            op.memory.empty() ? "-" : op.memory + " " + file_(op.memory, {}).value_or(""), named(op.pattern),
-                            word(op.via), op.laps, op.instruction);
-    text += line("", {op.width, op.count, op.at, op.chain, op.ilp, op.condition, op.from, op.to});
-    const bool binds = !op.variable.empty();
-    if (binds) keys_.bind(op.variable);
-    if (!op.body.empty()) text += of(op.body);
-    if (binds) keys_.unbind();
+    const auto& [kind, span, memory, width, via, pattern, count, laps, at, instruction, instruction_span, chain, ilp,
+                 condition, variable, from, to, body] = op;
+    auto text =
+        fmt::format("op {} via {} laps {} instruction {}", static_cast<int>(kind), word(via), laps, instruction);
+    if (!memory.empty()) text += fmt::format(" memory {} {}", memory, file_(memory, {}).value_or(""));
+    if (!pattern.empty()) text += " pattern " + meaning(pattern, {}).value_or(pattern);
+    text += line("", {width, count, at, chain, ilp, condition, from, to});
+    if (!variable.empty()) keys_.bind(variable);
+    if (!body.empty()) text += of(body);
+    if (!variable.empty()) keys_.unbind();
     return text;
   }
 

@@ -7,6 +7,15 @@
 #include <tuple>
 
 namespace gexp {
+
+Diagnostic::Diagnostic() = default;
+Diagnostic::Diagnostic(std::string its_code, Span where, std::string says, std::string hints, Severity how)
+    : code(std::move(its_code)), span(where), message(std::move(says)), hint(std::move(hints)), severity(how) {}
+Diagnostic::Diagnostic(const Diagnostic&) = default;
+Diagnostic::Diagnostic(Diagnostic&&) noexcept = default;
+Diagnostic& Diagnostic::operator=(const Diagnostic&) = default;
+Diagnostic& Diagnostic::operator=(Diagnostic&&) noexcept = default;
+Diagnostic::~Diagnostic() = default;
 namespace {
 
 constexpr std::size_t kTab = 4;
@@ -76,11 +85,11 @@ bool has_place(Span span) { return !span.empty() || span.begin != 0; }
 }  // namespace
 
 Diagnostic& Diagnostics::error(std::string code, Span span, std::string message, std::string hint) {
-  return keep({std::move(code), span, std::move(message), {}, std::move(hint), Severity::Error});
+  return keep({std::move(code), span, std::move(message), std::move(hint), Severity::Error});
 }
 
 Diagnostic& Diagnostics::warning(std::string code, Span span, std::string message, std::string hint) {
-  return keep({std::move(code), span, std::move(message), {}, std::move(hint), Severity::Warning});
+  return keep({std::move(code), span, std::move(message), std::move(hint), Severity::Warning});
 }
 
 void Diagnostics::add(Diagnostic diagnostic) { keep(std::move(diagnostic)); }
@@ -99,7 +108,7 @@ std::vector<Diagnostic> Diagnostics::sorted() const {
   const auto key = [](const Diagnostic& d) { return std::tie(d.in ? d.in->path() : kHere, d.span.begin, d.span.end, d.code, d.message); };
   std::stable_sort(list.begin(), list.end(), [&](const Diagnostic& a, const Diagnostic& b) { return key(a) < key(b); });
   list.erase(std::unique(list.begin(), list.end(), [&](const Diagnostic& a, const Diagnostic& b) { return key(a) == key(b); }), list.end());
-  if (full()) list.push_back({"E0112", {}, fmt::format("after {} mistakes no more are looked for", kMost), {}, "", Severity::Error});
+  if (full()) list.emplace_back("E0112", Span{}, fmt::format("after {} mistakes no more are looked for", kMost), "", Severity::Error);
   return list;
 }
 

@@ -22,6 +22,15 @@ struct Note {
 /// Codes: E01xx text and syntax, E02xx names and types, E03xx binding times, E04xx values and limits,
 /// E05xx lowering, E06xx device models, E07xx environment (NVRTC, drivers, files), E08xx execution, E09xx results.
 struct Diagnostic {
+  // Compiled once, in diagnostic.cpp: each file that has one would compile its own (docs/decisions/build-time.md).
+  Diagnostic();
+  Diagnostic(std::string its_code, Span where, std::string says, std::string hints, Severity how);
+  Diagnostic(const Diagnostic&);
+  Diagnostic(Diagnostic&&) noexcept;
+  Diagnostic& operator=(const Diagnostic&);
+  Diagnostic& operator=(Diagnostic&&) noexcept;
+  ~Diagnostic();
+
   std::string code;  ///< "E0201"
   Span span;         ///< empty when it is about no place in a text
   std::string message;

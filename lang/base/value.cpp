@@ -4,6 +4,13 @@
 #include <fmt/format.h>
 
 namespace gexp {
+
+Value::Value() = default;
+Value::Value(const Value&) = default;
+Value::Value(Value&&) noexcept = default;
+Value& Value::operator=(const Value&) = default;
+Value& Value::operator=(Value&&) noexcept = default;
+Value::~Value() = default;
 namespace {
 
 struct Shower {

@@ -45,7 +45,13 @@ struct Number {
 struct Value {
   std::variant<std::monostate, Number, bool, std::string, List, Fields, std::shared_ptr<const Pattern>> of;
 
-  Value() = default;
+  // Compiled once, in value.cpp: each file that has one would compile its own (docs/decisions/build-time.md).
+  Value();
+  Value(const Value&);
+  Value(Value&&) noexcept;
+  Value& operator=(const Value&);
+  Value& operator=(Value&&) noexcept;
+  ~Value();
   Value(Number n) : of(n) {}
   Value(double n, Dimension d = {}) : of(Number{n, d}) {}
   Value(bool b) : of(b) {}

@@ -56,10 +56,6 @@ void catch_interrupts() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-void worker_command(int ordinal, int parent) {
-  worker::serve([ordinal] { return cuda::open(ordinal); }, parent);
-}
-
 bool interrupted() { return interrupt_seen.load(); }
 
 bool colour_on(int descriptor) {
@@ -143,6 +139,18 @@ std::string experiments_folder() {
     }
   }
   return fs::is_directory(GEXP_EXPERIMENTS_DIR, error) ? GEXP_EXPERIMENTS_DIR : "";
+}
+
+std::vector<std::string> shipped_experiments() {
+  std::vector<std::string> files;
+  const auto folder = experiments_folder();
+  std::error_code error;
+  if (folder.empty()) return files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".gexp") files.push_back(fs::relative(entry.path(), folder, error).string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 std::string find_experiment(const std::string& name) {

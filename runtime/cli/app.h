@@ -36,57 +36,10 @@ struct Common {
   std::shared_ptr<const result::RunResult> made_of;  ///< what it says
 };
 
-int run_command(const Common& given);
-/// A kept result's spec, settings, seed and device once more; says what differs here before it runs. kNotHeld: other findings.
-int replay_command(const Common& common);
-/// By the ending of `common.out`: .json, .csv, .cu, .lock, or a bundle, .gexpz. `stage`: of a .csv.
-int export_command(const Common& common, const std::string& stage);
-/// What `gexp compare` takes besides.
-struct Compare {
-  std::string first, second, store;
-  double margin = 2;    ///< percent
-  bool strict = false;  ///< what is ambiguous fails too
-  bool all = false;     ///< list what is the same too
-  bool json = false;
-};
-/// Two saved results, or two folders of them. kNotHeld: they differ.
-int compare_command(const Compare& options);
-/// Several experiments, files and folders of them, on one device or all; in brief, and where the time went.
-int survey_command(const Common& common, const std::vector<std::string>& names);
-int check_command(const std::vector<std::string>& files, bool json);
-/// Rewrites files in house form ("-": stdin to stdout) and prints the names of those that change; `check_only` writes nothing.
-int format_command(const std::vector<std::string>& files, bool check_only);
-/// `arch`: "sm_90", or empty for the oldest architecture that NVRTC knows.
-int emit_command(const Common& common, const std::string& form, const std::string& stage, const std::string& dump_after, const std::string& arch);
-/// The number of "sm_90"; nothing when the text is none.
-std::optional<int> architecture(const std::string& text);
-/// Writes the hashes of used files into `use` statements; with `check` only says whether they are right.
-int lock_command(const std::vector<std::string>& files, bool check);
-/// What `gexp verify` takes besides.
-struct Verify {
-  std::uint64_t first = 1;     ///< number of the first drawn device
-  std::size_t models = 100;
-  std::vector<std::string> noise = {"none", "real"};  ///< besides "harsh"
-  bool all = false;            ///< list every reason and every wrong claim
-};
-/// Runs an experiment on drawn devices and says how often it is right, wrong, or abstains. kNotHeld: claims at 95 % confidence or
-/// more are wrong more often than that allows.
-int verify_command(const Common& common, const Verify& options);
 /// A simulated device a point: what one gives back the next one takes, without asking the system for pages each time.
 void keep_freed_memory();
-/// `points`: instead of the findings, what was measured at each point of this stage, comma-separated.
-int infer_command(const Common& common, const std::string& points);
-/// A saved result as a page (`page`: where to) or, without one, as text with its plots.
-int report_command(const Common& common, const std::string& page);
-/// What a run would do, without running it; `dot`: its graph instead.
-int plan_command(const Common& common, bool dot);
 /// What a plan that takes too long, or has too many points, is refused for (E044x). `head`: of the run. Kept stages take no time.
 void check_estimate(const Common& common, const compiler::Program& program, const result::RunResult& head, Diagnostics& diagnostics);
-int devices_command(const std::string& show, bool json);
-int doctor_command();
-/// What drives a GPU for a gexp that started this one; ends with it.
-[[noreturn]] void worker_command(int ordinal, int parent);
-int list_command();
 
 /// A spec read and compiled, with its diagnostics already printed to stderr; nothing when it cannot run (`exit` says why).
 struct Loaded {
@@ -104,6 +57,8 @@ std::optional<std::vector<std::pair<std::string, std::string>>> split_settings(c
 std::string find_experiment(const std::string& name);
 /// The folder of the experiments that ship; empty when it is not found.
 std::string experiments_folder();
+/// The experiments that ship, as `gexp run` takes them, sorted; empty where there is no folder.
+std::vector<std::string> shipped_experiments();
 
 /// `auto`, `cuda:N`, `sim:NAME`, `sim:FILE.toml`.
 Result<std::unique_ptr<device::Backend>> open_device(const std::string& device, std::optional<std::uint64_t> seed);

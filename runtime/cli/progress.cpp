@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
 #include "lang/base/stopwatch.h"
+#include "runtime/cli/json.h"
 #include "runtime/report/progress.h"
 
 namespace gexp::cli {
@@ -126,7 +126,6 @@ class JsonLines final : public measure::Progress {
   void finished() override { tell("finished", Json::object()); }
 
  private:
-  using Json = nlohmann::ordered_json;
   [[nodiscard]] Json counted() const { return points_ ? Json(*points_) : Json(); }
 
   void tell(const char* event, const Json& members) const {
@@ -135,7 +134,7 @@ class JsonLines final : public measure::Progress {
     if (!experiment_.empty()) line["experiment"] = experiment_;
     line.update(members);
     line["seconds"] = watch_.seconds();
-    fmt::print(stderr, "{}\n", line.dump(-1, ' ', false, Json::error_handler_t::replace));
+    fmt::print(stderr, "{}\n", line.line());
     std::fflush(stderr);
   }
 

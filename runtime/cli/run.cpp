@@ -11,33 +11,16 @@
 #include "runtime/cli/app.h"
 #include "runtime/cli/keep.h"
 #include "runtime/cli/lockfile.h"
-#include "runtime/cli/progress.h"
 #include "runtime/cli/run.h"
 #include "runtime/cli/saved.h"
 #include "runtime/cli/toolchain.h"
 #include "runtime/device/facts.h"
 #include "runtime/jit/compiler.h"
 #include "runtime/measure/session.h"
-#include "runtime/report/text.h"
-#include "runtime/result/point_table.h"
 #include "runtime/sim/sim.h"
 
 namespace gexp::cli {
 namespace {
-
-int exit_of(const result::RunResult& result) {
-  using End = result::RunResult::End;
-  using Status = result::Judgement::Status;
-  if (result.end == End::Interrupted) return kInterrupted;
-  if (result.end != End::Complete) return kFault;
-  for (const auto& stage : result.stages) {
-    if (stage.status == result::StageResult::Status::Blocked) return kNotHeld;
-  }
-  for (const auto& judged : result.expectations) {
-    if (judged.status == Status::Fail || judged.status == Status::Unknown) return kNotHeld;
-  }
-  return kDone;
-}
 
 /// All that a result says of a run before it begins.
 result::RunResult head_of(const Opened& opened, const Common& common, const compiler::Program& program, const Source& source) {
@@ -71,6 +54,20 @@ std::string now() {
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
   return text;
+}
+
+int exit_of(const result::RunResult& result) {
+  using End = result::RunResult::End;
+  using Status = result::Judgement::Status;
+  if (result.end == End::Interrupted) return kInterrupted;
+  if (result.end != End::Complete) return kFault;
+  for (const auto& stage : result.stages) {
+    if (stage.status == result::StageResult::Status::Blocked) return kNotHeld;
+  }
+  for (const auto& judged : result.expectations) {
+    if (judged.status == Status::Fail || judged.status == Status::Unknown) return kNotHeld;
+  }
+  return kDone;
 }
 
 void keep_freed_memory() {
@@ -167,89 +164,6 @@ Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, measure::
     if (const int lost = end_keeping(**kept, common, result, !ran.problems.empty(), progress); lost != kDone && ran.exit < kEnvironment) ran.exit = lost;
   }
   return ran;
-}
-
-namespace {
-
-/// What a lock file asks for takes the place of what is not given; what is given otherwise is refused when the run begins.
-bool take_lock(Common& common) {
-  auto locked = read_lockfile(common.locked);
-  if (!locked) {
-    print(locked.error(), nullptr);
-    return false;
-  }
-  if (common.set.empty()) common.set = locked->set;
-  if (!common.seed) common.seed = locked->seed;
-  if (common.device == "auto") common.device = locked->device;
-  common.made_of = std::make_shared<result::RunResult>(std::move(locked->made_of));
-  return true;
-}
-
-}  // namespace
-
-int run_command(const Common& given) {
-  int exit = kDone;
-  auto common = given;
-  if (!common.locked.empty() && !take_lock(common)) return kEnvironment;
-  common.fresh = common.fresh || !common.locked.empty();  // who locks wants it measured once more
-  auto loaded = load_spec(common, exit);
-  if (!loaded) return exit;
-  if (common.device == "cuda:all") return run_on_all(common, *loaded);
-  if (!common.out.empty()) {
-    auto writable = may_write(common.out, loaded->source.path());
-    if (writable) writable = check_writable(common.out);
-    if (!writable) {
-      print(writable.error(), nullptr);
-      return kEnvironment;
-    }
-  }
-  catch_interrupts();
-  keep_freed_memory();
-  const auto progress = open_progress(common);
-  auto opened = open_for_runs(common.device, common.seed.value_or(loaded->program.seed), common.templates);
-  if (!opened) {
-    print(opened.error(), nullptr);
-    return kEnvironment;
-  }
-  std::optional<measure::CompileAhead> ahead;
-  if (!opened->simulated()) ahead.emplace(*opened->kernels, known_shapes(*opened, *loaded));
-  const auto ran = run_on(*opened, common, *loaded, *progress);
-  for (const auto& problem : ran.problems) print(problem, &loaded->source);
-  if (!ran.result) return ran.exit;
-  if (!common.out.empty()) exit = save_result(*ran.result, common.out);
-  if (common.json) {
-    fmt::print("{}", result::to_json(*ran.result));
-  } else if (!common.quiet || ran.problems.empty()) {
-    fmt::print("{}", report::text(ran.program, *ran.result, colour_on(STDOUT_FILENO)));
-    if (!common.out.empty() && exit == kDone) fmt::print("saved as {}\n", common.out);
-  }
-  return exit != kDone ? exit : ran.exit;
-}
-
-int infer_command(const Common& common, const std::string& points) {
-  auto saved = read_saved(common.file, common.store);
-  if (!saved) {
-    print(saved.error(), nullptr);
-    return kEnvironment;
-  }
-  auto& [program, result] = *saved;
-  if (!points.empty()) {
-    const auto table = result::point_table(program, result, points);
-    if (!table) {
-      print(table.error(), nullptr);
-      return kSpec;
-    }
-    fmt::print("{}", result::csv(*table));
-    return kDone;
-  }
-  int exit = kDone;
-  if (!common.out.empty()) exit = save_result(result, common.out);
-  if (common.json) {
-    fmt::print("{}", result::to_json(result));
-  } else {
-    fmt::print("{}", report::text(program, result, colour_on(STDOUT_FILENO)));
-  }
-  return exit != kDone ? exit : exit_of(result);
 }
 
 }  // namespace gexp::cli

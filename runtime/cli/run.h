@@ -39,6 +39,9 @@ Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, measure::
 /// UTC, as results have it.
 std::string now();
 
+/// The exit code of a run that came to some end.
+int exit_of(const result::RunResult& result);
+
 /// Saves what could not be written where it was to be, in the temporary folder, and says so.
 void rescue(const result::RunResult& result);
 

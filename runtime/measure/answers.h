@@ -9,7 +9,8 @@
 
 namespace gexp::measure {
 
-/// Answers a stage's questions and makes the answers readable as `stage.name`. Fields of what was not found stay unknown.
+/// Answers a stage's questions and makes the answers readable as `stage.name`. Fields of what was not found stay
+/// unknown.
 void answer_questions(const compiler::Stage& stage, const records::Table& table, compiler::Names& scope,
                       std::vector<infer::Finding>& findings);
 

@@ -21,8 +21,8 @@ std::string names_of(const compiler::Program& program, const std::vector<compile
 
 class Foresight {
  public:
-  Foresight(const compiler::Program& program, const KeptStages& kept, const result::RunResult& head, const std::string& toolchain,
-            compiler::Names scope)
+  Foresight(const compiler::Program& program, const KeptStages& kept, const result::RunResult& head,
+            const std::string& toolchain, compiler::Names scope)
       : program_(program), kept_(kept), head_(head), toolchain_(toolchain), scope_(std::move(scope)) {}
 
   Foreseen run() {
@@ -45,8 +45,10 @@ class Foresight {
 
   StageForeseen keep(const compiler::Stage& stage, const KeptStage& found) {
     std::vector<infer::Finding> findings;
-    if (found.stage.table.points.empty()) leave_unanswered(stage, found.stage.why, scope_, findings);
-    else answer_questions(stage, found.stage.table, scope_, findings);
+    if (found.stage.table.points.empty())
+      leave_unanswered(stage, found.stage.why, scope_, findings);
+    else
+      answer_questions(stage, found.stage.table, scope_, findings);
     foreseen_.known.findings[stage.name] = *scope_.lookup(stage.name);
     return {found.stage.kept, ""};
   }
@@ -58,12 +60,14 @@ class Foresight {
       const auto* value = scope_.lookup(program_.stages[read.stage].name);
       const auto* fields = value ? value->get<Fields>() : nullptr;
       const auto found = fields ? fields->find(read.finding) : Fields::const_iterator{};
-      if (fields && !read.finding.empty() && (found == fields->end() || !found->second.known())) lacking.push_back(read);
+      if (fields && !read.finding.empty() && (found == fields->end() || !found->second.known()))
+        lacking.push_back(read);
     }
     return lacking;
   }
 
-  [[nodiscard]] std::string why_measured(const compiler::Stage& stage, const StageKey& key, const std::vector<compiler::StageInput>& open) const {
+  [[nodiscard]] std::string why_measured(const compiler::Stage& stage, const StageKey& key,
+                                         const std::vector<compiler::StageInput>& open) const {
     const auto last = kept_.last(head_.experiment, stage.name, key);
     if (!last) return "nothing of it is kept yet";
     if (last->device != key.device) return "it was measured on another device, or under another driver";
@@ -87,7 +91,8 @@ class Foresight {
 
 }  // namespace
 
-Result<Foreseen> foresee(const compiler::Program& program, const KeptStages& kept, const result::RunResult& head, const std::string& toolchain) {
+Result<Foreseen> foresee(const compiler::Program& program, const KeptStages& kept, const result::RunResult& head,
+                         const std::string& toolchain) {
   auto scope = compiler::file_scope(program);
   if (!scope) return scope.error();
   return Foresight(program, kept, head, toolchain, std::move(*scope)).run();

@@ -49,7 +49,8 @@ StageKey stage_key(const compiler::Program& program, const compiler::Stage& stag
                    const result::RunResult& head, const std::string& toolchain) {
   Sha256 made_by;
   made_by.add_field(head.gexp_version).add_field(head.nvrtc).add_field(toolchain);
-  return {stage.key, inputs_key(program, stage, scope), std::to_string(head.seed), device_key(head.device), made_by.hex()};
+  return {stage.key, inputs_key(program, stage, scope), std::to_string(head.seed), device_key(head.device),
+          made_by.hex()};
 }
 
 bool is_whole(const result::StageResult& stage, bool simulated, bool others) {
@@ -60,7 +61,8 @@ bool is_whole(const result::StageResult& stage, bool simulated, bool others) {
                      [](const records::Point& point) { return point.outcome.done() && !point.runs.empty(); });
 }
 
-Result<> restore_points(const compiler::Program& program, const compiler::Stage& stage, const compiler::Scope& scope, records::Table& table) {
+Result<> restore_points(const compiler::Program& program, const compiler::Stage& stage, const compiler::Scope& scope,
+                        records::Table& table) {
   for (auto& point : table.points) {
     compiler::Coordinates at;
     for (const auto& column : table.columns) at.emplace_back(column, point.at.at(column));
@@ -77,8 +79,8 @@ Result<> restore_points(const compiler::Program& program, const compiler::Stage&
   return Ok{};
 }
 
-std::optional<KeptStage> keep_stage(const compiler::Program& program, const compiler::Stage& stage, const compiler::Scope& scope,
-                                    const KeptStages& kept, const StageKey& key) {
+std::optional<KeptStage> keep_stage(const compiler::Program& program, const compiler::Stage& stage,
+                                    const compiler::Scope& scope, const KeptStages& kept, const StageKey& key) {
   auto found = kept.find(key);
   if (!found) return std::nullopt;
   auto& table = found->stage.table;

@@ -50,6 +50,20 @@ std::vector<std::string> kept_notes(const RunResult& result) {
   return notes;
 }
 
+StageResult::StageResult() = default;
+StageResult::StageResult(const StageResult&) = default;
+StageResult::StageResult(StageResult&&) noexcept = default;
+StageResult& StageResult::operator=(const StageResult&) = default;
+StageResult& StageResult::operator=(StageResult&&) noexcept = default;
+StageResult::~StageResult() = default;
+
+RunResult::RunResult() = default;
+RunResult::RunResult(const RunResult&) = default;
+RunResult::RunResult(RunResult&&) noexcept = default;
+RunResult& RunResult::operator=(const RunResult&) = default;
+RunResult& RunResult::operator=(RunResult&&) noexcept = default;
+RunResult::~RunResult() = default;
+
 const char* word(RunResult::End end) {
   switch (end) {
     case RunResult::End::Complete: return "complete";

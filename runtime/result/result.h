@@ -48,6 +48,14 @@ std::string kept_text(const KeptFrom& kept, bool simulated, const std::string& d
 
 /// One stage's part of a result.
 struct StageResult {
+  // Compiled once, in result.cpp: each file that has one would compile its own (docs/decisions/build-time.md).
+  StageResult();
+  StageResult(const StageResult&);
+  StageResult(StageResult&&) noexcept;
+  StageResult& operator=(const StageResult&);
+  StageResult& operator=(StageResult&&) noexcept;
+  ~StageResult();
+
   enum class Status { Done, Blocked, Stopped };
   std::string name;
   Status status = Status::Done;
@@ -67,6 +75,14 @@ struct StageResult {
 
 /// Everything that one run gave: enough to infer again on a machine without a GPU.
 struct RunResult {
+  // Compiled once, in result.cpp: each file that has one would compile its own (docs/decisions/build-time.md).
+  RunResult();
+  RunResult(const RunResult&);
+  RunResult(RunResult&&) noexcept;
+  RunResult& operator=(const RunResult&);
+  RunResult& operator=(RunResult&&) noexcept;
+  ~RunResult();
+
   enum class End { Complete, Interrupted, Faulted, OutOfTime, OutOfDefaultTime, OutOfSetTime };
   std::string experiment;
   std::string spec_path, spec_text, spec_sha256;

@@ -18,23 +18,28 @@ namespace {
 using Rounds = std::map<std::string, std::vector<measure::Round>>;
 
 /// A stage that has ended says which points it has; of one that was broken off, all that was measured.
-Result<> attach(result::StageResult& stage, Rounds rounds, const std::vector<std::string>& order, const std::string& place) {
+Result<> attach(result::StageResult& stage, Rounds rounds, const std::vector<std::string>& order,
+                const std::string& place) {
   auto& points = stage.table.points;
   if (points.empty()) {
     for (const auto& each : order) {
       auto& point = points.emplace_back(rounds.at(each).back().point);
       point.runs.clear();
-      for (auto& round : rounds.at(each)) std::move(round.point.runs.begin(), round.point.runs.end(), std::back_inserter(point.runs));
+      for (auto& round : rounds.at(each))
+        std::move(round.point.runs.begin(), round.point.runs.end(), std::back_inserter(point.runs));
     }
     result::sort_points(stage.table);
     return Ok{};
   }
   for (auto& point : points) {
     std::vector<records::Run> runs;
-    if (const auto found = rounds.find(result::place_to_json(result::coordinates(stage.table, point))); found != rounds.end()) {
-      for (auto& round : found->second) std::move(round.point.runs.begin(), round.point.runs.end(), std::back_inserter(runs));
+    if (const auto found = rounds.find(result::place_to_json(result::coordinates(stage.table, point)));
+        found != rounds.end()) {
+      for (auto& round : found->second)
+        std::move(round.point.runs.begin(), round.point.runs.end(), std::back_inserter(runs));
     }
-    if (runs.size() != point.runs.size()) return failure("E0912", fmt::format("{} is damaged: stage `{}` lacks records", place, stage.name));
+    if (runs.size() != point.runs.size())
+      return failure("E0912", fmt::format("{} is damaged: stage `{}` lacks records", place, stage.name));
     point.runs = std::move(runs);
   }
   return Ok{};
@@ -42,7 +47,9 @@ Result<> attach(result::StageResult& stage, Rounds rounds, const std::vector<std
 
 }  // namespace
 
-std::string where(const Database& database, std::int64_t id) { return fmt::format("result {} of {}", id, database.path()); }
+std::string where(const Database& database, std::int64_t id) {
+  return fmt::format("result {} of {}", id, database.path());
+}
 
 Result<> each(Result<Statement>& query, const std::function<Result<>(Statement&)>& take) {
   if (!query) return query.error();
@@ -54,7 +61,8 @@ Result<> each(Result<Statement>& query, const std::function<Result<>(Statement&)
   }
 }
 
-Result<> read_records(Database& database, std::int64_t run, result::StageResult& stage, std::vector<result::KernelRecord>* kernels) {
+Result<> read_records(Database& database, std::int64_t run, result::StageResult& stage,
+                      std::vector<result::KernelRecord>* kernels) {
   const auto place = where(database, run);
   Rounds rounds;
   std::vector<std::string> order;

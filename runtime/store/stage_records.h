@@ -17,8 +17,10 @@ std::string where(const Database& database, std::int64_t id);
 /// Every row of a query.
 Result<> each(Result<Statement>& query, const std::function<Result<>(Statement&)>& take);
 
-/// Gives a stage of a run the records of its points. A stage that has ended says which points it has; of one that was broken off,
-/// all that was measured. `kernels`: those that its rounds name, unless null. E0912: records are damaged, or missing.
-Result<> read_records(Database& database, std::int64_t run, result::StageResult& stage, std::vector<result::KernelRecord>* kernels = nullptr);
+/// Gives a stage of a run the records of its points. A stage that has ended says which points it has; of one that was
+/// broken off, all that was measured. `kernels`: those that its rounds name, unless null. E0912: records are damaged,
+/// or missing.
+Result<> read_records(Database& database, std::int64_t run, result::StageResult& stage,
+                      std::vector<result::KernelRecord>* kernels = nullptr);
 
 }  // namespace gexp::store

@@ -416,6 +416,10 @@ expect 'no such noise' 2 '--noise' -- "$gexp" verify -e "$truth" --noise loud
 expect 'devices' 0 'sim:gtx980' -- "$gexp" devices
 expect 'one of them' 0 '12 SMs .*288' -- "$gexp" devices show sim:gtx780
 that 'it says SIMULATED' grep -q 'SIMULATED' out.txt
+expect 'an option before the part of a command' 3 'no store before.db' -- "$gexp" results --store before.db prune --keep 1
+expect 'an option behind it wins' 3 'no store behind.db' -- "$gexp" results --store before.db prune --keep 1 --store behind.db
+expect 'an option that the part does not have' 2 '--last is no option of gexp results prune' -- "$gexp" results --last 3 prune --keep 1
+expect 'one of them as JSON, asked behind' 0 '"kind": "simulated"' -- "$gexp" devices show sim:gtx780 --json
 expect 'one of them as JSON' 0 '"kind": "simulated"' -- "$gexp" devices --json show sim:gtx780
 expect 'a model in a file' 0 'GTX 980' -- "$gexp" devices show "sim:$root/runtime/sim/models/gtx980.toml"
 expect 'none of them' 3 'E0600' -- "$gexp" devices show sim:gtx78

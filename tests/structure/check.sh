@@ -52,6 +52,8 @@ while read -r file; do
 done < <(grep -rlF '"model"' lang compiler runtime --include='*.h' --include='*.cpp')
 only SQLite 'sqlite3' runtime/store/sqlite.cpp
 only zstd 'zstd' runtime/store/packed.cpp
+only nlohmann/json 'nlohmann' runtime/cli/json.cpp runtime/cli/lockfile.cpp runtime/result/result_json.cpp runtime/result/result_json_read.cpp runtime/report/html_data.cpp runtime/store/packed.cpp
+only CLI11 'CLI' runtime/cli/command_line.cpp
 only PEGTL 'tao/pegtl' lang/grammar.h lang/grammar_messages.h lang/grammar_tree.h lang/parse.cpp
 
 count=0

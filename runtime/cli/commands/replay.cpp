@@ -5,12 +5,13 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "runtime/cli/lockfile.h"
+#include "runtime/cli/json.h"
 #include "runtime/cli/progress.h"
 #include "runtime/cli/run.h"
 #include "runtime/cli/saved.h"
+#include "runtime/cli/shared_options.h"
 #include "runtime/report/text.h"
 #include "runtime/result/compare.h"
 #include "runtime/sim/sim.h"
@@ -50,11 +51,9 @@ Result<std::string> device_of(const result::RunResult& result, const Common& com
   return "sim:" + path;
 }
 
-std::string findings_text(const result::RunResult& result) { return nlohmann::json::parse(result::to_json(result)).at("findings").dump(); }
+std::string findings_text(const result::RunResult& result) { return member_text(result::to_json(result), "findings"); }
 
-}  // namespace
-
-int replay_command(const Common& common) {
+int replay(const Common& common) {
   const auto saved = read_saved(common.file, common.store);
   if (!saved) {
     print(saved.error(), nullptr);
@@ -112,5 +111,27 @@ int replay_command(const Common& common) {
   if (!common.json) fmt::print("{} of {} findings are the same, {} are not, or may not be\n", same, rows.size(), different);
   return different > 0 ? kNotHeld : exit;
 }
+
+/// A kept result's spec, settings, seed and device once more; says what differs here before it runs. kNotHeld: other findings.
+class Replay final : public Command {
+ public:
+  void declare(Options& options) override {
+    add_result(options, common_);
+    options.add("--device", &common_.device, "another device than the result's own").offers(Offers::Devices);
+    add_out(options, common_, "save the new result as this JSON file");
+    add_jobs(options, common_, "points measured at once on a simulated device");
+    options.add("--json", &common_.json, "print the new result as JSON, and nothing else, on stdout");
+    add_progress(options, common_);
+    add_store(options, common_.store);
+  }
+  int run() override { return replay(common_); }
+
+ private:
+  Common common_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> new_replay() { return std::make_unique<Replay>(); }
 
 }  // namespace gexp::cli

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results that a store keeps: listed, named, pruned, exported.
-#include "runtime/cli/results.h"
-
+// The results that a store keeps: listed, named, pruned.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
-#include <nlohmann/json.hpp>
+#include <cstdlib>
 
-#include "runtime/cli/lockfile.h"
+#include "runtime/cli/app.h"
+#include "runtime/cli/json.h"
 #include "runtime/cli/saved.h"
-#include "runtime/result/point_table.h"
+#include "runtime/cli/shared_options.h"
 
 namespace gexp::cli {
 namespace {
 
-namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 using Mode = store::Store::Mode;
 
 int report_problem(const Diagnostic& problem) {
@@ -58,84 +53,7 @@ std::string list_text(const std::vector<store::Entry>& entries) {
   return text;
 }
 
-/// All stages that have records, each in a file of its own where there are several: NAME.STAGE.csv.
-int export_csv(const Saved& saved, const std::string& wanted, const std::string& out) {
-  std::vector<std::string> stages;
-  for (const auto& stage : saved.result.stages) {
-    if (wanted.empty() ? !stage.table.points.empty() : stage.name == wanted) stages.push_back(stage.name);
-  }
-  if (stages.empty()) stages = {wanted};  // point_table says what is wrong
-  for (const auto& stage : stages) {
-    const auto table = result::point_table(saved.program, saved.result, stage);
-    if (!table) return report_problem(table.error());
-    const auto path = stages.size() == 1 ? out : fmt::format("{}.{}.csv", fs::path(out).replace_extension().string(), stage);
-    if (auto written = write_file(path, result::csv(*table)); !written) return report_problem(written.error());
-    fmt::print("{}\n", path);
-  }
-  return kDone;
-}
-
-/// Into a temporary file beside it first: nothing half-made takes the name.
-int export_bundle(const Common& common, const std::string& to) {
-  auto kept = find_kept(common.file, common.store);
-  if (!kept) return report_problem(kept.error());
-  std::error_code error;
-  for (const char* beside : {"-wal", "-shm"}) {
-    if (fs::exists(to + beside, error)) return report_problem(failure("E0710", fmt::format("{} is a store that is in use, or was when it was left ({}{} is there)", to, to, beside), "name another file"));
-  }
-  if (store::is_database(to)) {
-    auto before = store::Store::open(to, Mode::Read);
-    const auto held = before ? before->list() : Result<std::vector<store::Entry>>(before.error());
-    if (!held || held->size() != 1 || (*kept && fs::equivalent(to, (*kept)->store.path(), error))) return report_problem(failure("E0710", fmt::format("{} is a database that is there already, and no other bundle", to), "name another file"));
-  }
-  const auto temporary = fmt::format("{}.{}.tmp", to, getpid());
-  fs::remove(temporary, error);
-  Result<> made = Ok{};
-  if (*kept) {
-    auto source = store::Store::open((*kept)->store.path(), Mode::Read);
-    made = source ? source->extract((*kept)->entry.id, temporary) : Result<>(source.error());
-  } else {
-    auto text = read_file(common.file);
-    auto result = text ? result::from_json(*text, common.file) : Result<result::RunResult>(text.error());
-    if (!result) return report_problem(result.error());
-    auto target = store::Store::open(temporary, Mode::Create);
-    if (!target) made = target.error();
-    else if (auto added = target->add(*result, model_here(result->device)); !added) made = added.error();
-    if (made) made = target->alone();
-  }
-  if (made) {
-    fs::rename(temporary, to, error);
-    if (error) made = failure("E0710", fmt::format("cannot write {}: {}", to, error.message()));
-  }
-  if (!made) {
-    fs::remove(temporary, error);
-    return report_problem(made.error());
-  }
-  fmt::print("{}\n", to);
-  return kDone;
-}
-
-int export_text(const std::string& text, const std::string& to) {
-  if (auto written = write_file(to, text); !written) return report_problem(written.error());
-  fmt::print("{}\n", to);
-  return kDone;
-}
-
-int export_cuda(const Common& common) {
-  auto kept = find_kept(common.file, common.store);
-  if (!kept) return report_problem(kept.error());
-  if (!*kept) return report_problem(failure("E0916", fmt::format("{} holds no CUDA text", common.file), "a store does, and a bundle; `gexp emit` makes it anew"));
-  auto kernels = (*kept)->store.kernels((*kept)->entry.id);
-  if (!kernels) return report_problem(kernels.error());
-  std::string text;
-  if (kernels->empty()) return report_problem(failure("E0916", fmt::format("{} holds no CUDA text", common.file), "`gexp emit` makes it anew"));
-  for (const auto& kernel : *kernels) text += fmt::format("// kernel {} from {}\n{}\n", kernel.key, kernel.file, *kernel.cuda);
-  return export_text(text, common.out);
-}
-
-}  // namespace
-
-int results_command(const Common& common, const store::Filter& filter) {
+int list_results(const Common& common, const store::Filter& filter) {
   auto opened = store::Store::open(store_path(common.store), Mode::Read);
   if (!opened) return report_problem(opened.error());
   auto entries = opened->list(filter);
@@ -143,14 +61,14 @@ int results_command(const Common& common, const store::Filter& filter) {
   if (common.json) {
     auto list = Json::array();
     for (const auto& entry : *entries) list.push_back(entry_json(entry));
-    fmt::print("{}\n", list.dump(1, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", list.text());
   } else {
     fmt::print("{}", entries->empty() ? "no results\n" : list_text(*entries));
   }
   return kDone;
 }
 
-int name_command(const Common& common, const std::string& name) {
+int name_result(const Common& common, const std::string& name) {
   constexpr std::size_t kLongest = 64;
   const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) { return c < 128 && (std::isalnum(c) || c == '_' || c == '-'); });
   if (of_store(name) || name == kNoStore || name.starts_with('-') || !plain || name.size() > kLongest) {
@@ -165,7 +83,15 @@ int name_command(const Common& common, const std::string& name) {
   return kDone;
 }
 
-int prune_command(const Common& common, const Prune& which) {
+/// Which results go: those named, else those of the filter but the newest `keep`; of these, named ones stay. Running ones stay always.
+struct Prune {
+  std::vector<std::string> results;
+  store::Filter filter;
+  std::size_t keep = 0;
+  bool dry = false;
+};
+
+int prune_results(const Common& common, const Prune& which) {
   const auto& filter = which.filter;
   if (which.results.empty() && which.keep == 0 && (filter.experiment + filter.device + filter.state + filter.since + filter.before).empty()) {
     return report_problem(failure("E0916", "prune what?", "name results, or choose: --before DATE, --experiment NAME, --state \"broken off\", --keep N"));
@@ -205,19 +131,78 @@ int prune_command(const Common& common, const Prune& which) {
   return kDone;
 }
 
-int export_command(const Common& common, const std::string& stage) {
-  const auto ending = fs::path(common.out).extension().string();
-  if (auto fine = may_write(common.out, common.file); !fine && ending != ".gexpz") return report_problem(fine.error());
-  if (auto writable = check_writable(common.out); !writable) return report_problem(writable.error());
-  if (ending == ".gexpz") return export_bundle(common, common.out);
-  if (ending == ".cu") return export_cuda(common);
-  if (ending != ".json" && ending != ".csv" && ending != ".lock") {
-    return report_problem(failure("E0916", fmt::format("{}: export to what?", common.out), "end the file's name in .gexpz (a bundle), .json, .csv, .cu or .lock"));
-  }
-  const auto saved = read_saved(common.file, common.store);
-  if (!saved) return report_problem(saved.error());
-  if (ending == ".csv") return export_csv(*saved, stage, common.out);
-  return export_text(ending == ".json" ? result::to_json(saved->result) : lockfile(saved->result), common.out);
+/// A date is compared as the text that results have: nothing else may pass for one.
+std::string date(const std::string& text) {
+  constexpr std::string_view kForm = "dddd-dd-ddTdd:dd:ddZ";
+  bool fits = text.size() <= kForm.size() && (text.size() == 4 || text.size() == 7 || text.size() == 10 || text.size() >= 13);
+  for (std::size_t i = 0; fits && i < text.size(); ++i) fits = kForm[i] == 'd' ? std::isdigit(static_cast<unsigned char>(text[i])) != 0 : text[i] == kForm[i];
+  const auto number = [&](std::size_t at) { return std::atoi(text.substr(at, 2).c_str()); };
+  if (fits && text.size() >= 7) fits = number(5) >= 1 && number(5) <= 12;
+  if (fits && text.size() >= 10) fits = number(8) >= 1 && number(8) <= 31;
+  return fits ? std::string() : text + " is no date: write 2026-11-22, 2026-11 or 2026";
 }
+
+void add_filter(Options& options, store::Filter& filter) {
+  options.add("--experiment", &filter.experiment, "those whose experiment's name holds this");
+  options.add("--on", &filter.device, "those on a device whose id or name holds this");
+  options.add("--state", &filter.state, "complete, interrupted, broken off, faulted, out of time or running");
+  options.add("--since", &filter.since, "no older than this date: 2026-11-22, 2026-11").checked_by(date);
+  options.add("--before", &filter.before, "older than this date").checked_by(date);
+}
+
+class Results final : public Command {
+ public:
+  void declare(Options& options) override {
+    add_filter(options, filter_);
+    options.add("--last", &last_, "the newest so many").between(1, std::numeric_limits<std::uint32_t>::max());
+    options.add("--json", &common_.json, "as JSON");
+    add_store(options, common_.store);
+  }
+  int run() override {
+    filter_.last = static_cast<std::int64_t>(last_);
+    return list_results(common_, filter_);
+  }
+
+ private:
+  Common common_;
+  store::Filter filter_;
+  std::uint64_t last_ = 0;
+};
+
+class ResultsName final : public Command {
+ public:
+  void declare(Options& options) override {
+    options.add("result", &common_.file, "its number, name, or last").must_be_given().offers(Offers::Results);
+    options.add("name", &name_, "without it the result loses its name");
+    add_store(options, common_.store);
+  }
+  int run() override { return name_result(common_, name_); }
+
+ private:
+  Common common_;
+  std::string name_;
+};
+
+class ResultsPrune final : public Command {
+ public:
+  void declare(Options& options) override {
+    options.add("results", &prune_.results, "numbers or names").offers(Offers::Results);
+    add_filter(options, prune_.filter);
+    options.add("--keep", &prune_.keep, "but keep the newest so many of them");
+    options.add("--dry-run", &prune_.dry, "only say which");
+    add_store(options, common_.store);
+  }
+  int run() override { return prune_results(common_, prune_); }
+
+ private:
+  Common common_;
+  Prune prune_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> new_results() { return std::make_unique<Results>(); }
+std::unique_ptr<Command> new_results_name() { return std::make_unique<ResultsName>(); }
+std::unique_ptr<Command> new_results_prune() { return std::make_unique<ResultsPrune>(); }
 
 }  // namespace gexp::cli

@@ -6,8 +6,8 @@
 
 #include <cstdlib>
 
-#include "runtime/cli/app.h"
 #include "runtime/cli/saved.h"
+#include "runtime/cli/shared_options.h"
 #include "runtime/report/html.h"
 #include "runtime/report/plot_text.h"
 #include "runtime/report/text.h"
@@ -24,9 +24,7 @@ std::size_t terminal_columns() {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-}  // namespace
-
-int report_command(const Common& common, const std::string& page) {
+int show(const Common& common, const std::string& page) {
   const auto saved = read_saved(common.file, common.store);
   if (!saved) {
     print(saved.error(), nullptr);
@@ -57,5 +55,23 @@ int report_command(const Common& common, const std::string& page) {
   fmt::print("saved as {}\n", page);
   return kDone;
 }
+
+class Report final : public Command {
+ public:
+  void declare(Options& options) override {
+    add_result(options, common_);
+    options.add("-o", &page_, "write this HTML page, with interactive charts; it needs no other file and no network").offers(Offers::Files);
+    add_store(options, common_.store);
+  }
+  int run() override { return show(common_, page_); }
+
+ private:
+  Common common_;
+  std::string page_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> new_report() { return std::make_unique<Report>(); }
 
 }  // namespace gexp::cli

@@ -11,6 +11,7 @@
 #include <iterator>
 
 #include "runtime/cli/app.h"
+#include "runtime/cli/command.h"
 
 namespace gexp::cli {
 namespace {
@@ -59,13 +60,28 @@ int format_file(const std::string& path, bool check_only) {
   return check_only ? kNotHeld : kDone;
 }
 
-}  // namespace
-
 // The exit code is the worst of the files'; codes go from good to bad.
-int format_command(const std::vector<std::string>& files, bool check_only) {
+int format(const std::vector<std::string>& files, bool check_only) {
   int exit = kDone;
   for (const auto& file : files) exit = std::max<int>(exit, file == "-" ? print_formatted(check_only) : format_file(file, check_only));
   return exit;
 }
+
+class Format final : public Command {
+ public:
+  void declare(Options& options) override {
+    options.add("files", &files_, "the .gexp files; - formats the standard input").must_be_given().offers(Offers::Files);
+    options.add("--check", &check_only_, "change nothing: name the files that would change, and exit with 1");
+  }
+  int run() override { return format(files_, check_only_); }
+
+ private:
+  std::vector<std::string> files_;
+  bool check_only_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> new_fmt() { return std::make_unique<Format>(); }
 
 }  // namespace gexp::cli

@@ -6,6 +6,7 @@
 #include "lang/base/sha256.h"
 #include "lang/parse.h"
 #include "runtime/cli/app.h"
+#include "runtime/cli/command.h"
 #include "runtime/cli/use.h"
 
 // `gexp lock`: the hash of every file that a spec uses, written into its `use` statements. Nothing else of it changes.
@@ -89,12 +90,27 @@ int lock_file(const std::string& path, bool check) {
   return kDone;
 }
 
-}  // namespace
-
-int lock_command(const std::vector<std::string>& files, bool check) {
+int lock_files(const std::vector<std::string>& files, bool check) {
   int exit = kDone;
   for (const auto& file : files) exit = std::max(exit, lock_file(file, check));
   return exit;
 }
+
+class Lock final : public Command {
+ public:
+  void declare(Options& options) override {
+    options.add("files", &files_, "the .gexp files").must_be_given().offers(Offers::Files);
+    options.add("--check", &check_only_, "change nothing; exit 1 when one is missing or another");
+  }
+  int run() override { return lock_files(files_, check_only_); }
+
+ private:
+  std::vector<std::string> files_;
+  bool check_only_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> new_lock() { return std::make_unique<Lock>(); }
 
 }  // namespace gexp::cli

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "compiler/plan/estimate.h"
+#include "runtime/cli/json.h"
 #include "runtime/cli/keep.h"
 #include "runtime/cli/run.h"
+#include "runtime/cli/shared_options.h"
 #include "runtime/device/facts.h"
 #include "runtime/measure/session.h"
 #include "runtime/measure/speed_estimate.h"
@@ -16,7 +17,6 @@
 namespace gexp::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using compiler::Estimate;
 using compiler::StageEstimate;
 
@@ -140,10 +140,10 @@ Json json(const compiler::Program& program, const device::DeviceInfo& device, co
   for (std::size_t i = 0; i < program.stages.size(); ++i) {
     const auto& stage = program.stages[i];
     const auto& made = estimate.stages[i];
-    Json one{{"name", stage.name}, {"depends_on", made.needs}, {"repeat", {stage.repeat.at_least, stage.repeat.at_most}}};
+    Json one{{"name", stage.name}, {"depends_on", made.needs}, {"repeat", Json::array({stage.repeat.at_least, stage.repeat.at_most})}};
     one["points"] = made.points ? Json{{"least", made.points->least}, {"most", number(made.points->most)}, {"about", made.points->about}} : Json(nullptr);
     one["skipped"] = made.skipped ? Json(*made.skipped) : Json(nullptr);
-    one["accesses_a_run"] = made.accesses ? Json{made.accesses->least, made.accesses->most} : Json(nullptr);
+    one["accesses_a_run"] = made.accesses ? Json::array({made.accesses->least, made.accesses->most}) : Json(nullptr);
     one["kernels"] = made.kernels ? Json(*made.kernels) : Json(nullptr);
     one["seconds"] = Json::array({made.seconds.least, number(made.seconds.most)});
     if (foreseen) {
@@ -182,7 +182,9 @@ void check_estimate(const Common& common, const compiler::Program& program, cons
   if (!accepted) diagnostics.add(accepted.error());
 }
 
-int plan_command(const Common& common, bool dot) {
+namespace {
+
+int plan(const Common& common, bool dot) {
   int exit = kDone;
   auto loaded = load_spec(common, exit);
   if (!loaded) return exit;
@@ -206,11 +208,34 @@ int plan_command(const Common& common, bool dot) {
   Diagnostics needs;
   measure::check_requirements(loaded->program, **backend, needs);
   if (auto accepted = compiler::accept_time(loaded->program, *estimate); !accepted && !needs.has_errors()) needs.add(accepted.error());
-  if (common.json) fmt::print("{}\n", json(loaded->program, device, *estimate, foreseen, needs).dump(1));
+  if (common.json) fmt::print("{}\n", json(loaded->program, device, *estimate, foreseen, needs).text());
   else fmt::print("{}", text(*loaded, device, *estimate, foreseen));
   if (!needs.has_errors()) return kDone;
   for (const auto& problem : needs.sorted()) print(problem, &loaded->source);
   return needs.sorted().front().code == "E0501" ? kEnvironment : kSpec;
 }
+
+class Plan final : public Command {
+ public:
+  void declare(Options& options) override {
+    add_spec(options, common_);
+    add_device(options, common_, kOneDevice);
+    options.add("--seed", &common_.seed, "seed of a simulated device, instead of the spec's");
+    add_fresh(options, common_, "as if no stage were kept");
+    add_store(options, common_.store);
+    options.add("--dot", &dot_, "the graph of stages, kernels and data, for Graphviz");
+    options.add("--json", &common_.json, "as JSON").excludes("--dot");
+  }
+  [[nodiscard]] std::string misuse() const override { return misuse_of_spec(common_); }
+  int run() override { return plan(common_, dot_); }
+
+ private:
+  Common common_;
+  bool dot_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> new_plan() { return std::make_unique<Plan>(); }
 
 }  // namespace gexp::cli

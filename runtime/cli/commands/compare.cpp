@@ -7,12 +7,13 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
 
 #include "runtime/cli/app.h"
+#include "runtime/cli/json.h"
 #include "runtime/cli/saved.h"
+#include "runtime/cli/shared_options.h"
 #include "runtime/measure/in_order.h"
 #include "runtime/result/compare.h"
 
@@ -20,10 +21,17 @@ namespace gexp::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 using result::ComparedFinding;
 using result::ComparedCurve;
 using infer::Agreement;
+
+struct Asked {
+  std::string first, second, store;
+  double margin = 2;    ///< percent
+  bool strict = false;  ///< what is ambiguous fails too
+  bool all = false;     ///< list what is the same too
+  bool json = false;
+};
 
 struct Results {
   std::map<std::string, Saved> of;  ///< by experiment
@@ -64,7 +72,7 @@ Result<Results> by_experiment(const std::string& path, std::vector<Result<Saved>
 }
 
 /// Both sides, whose files are read on all cores.
-std::pair<Result<Results>, Result<Results>> read_both(const Compare& options) {
+std::pair<Result<Results>, Result<Results>> read_both(const Asked& options) {
   const auto a = files_of(options.first), b = files_of(options.second);
   auto files = a ? *a : std::vector<std::string>();
   const auto of_a = files.size();
@@ -215,9 +223,7 @@ Json json_of(const Comparison& two) {
   return json;
 }
 
-}  // namespace
-
-int compare_command(const Compare& options) {
+int compare(const Asked& options) {
   const auto [a, b] = read_both(options);
   for (const auto* results : {&a, &b}) {
     if (*results) continue;
@@ -261,11 +267,32 @@ int compare_command(const Compare& options) {
   }
   json["only_in_a"] = only_in_a, json["only_in_b"] = only_in_b;
   json["findings"] = findings.json(), json["curves"] = curves.json();
-  if (options.json) fmt::print("{}\n", json.dump(1, ' ', false, Json::error_handler_t::replace));
+  if (options.json) fmt::print("{}\n", json.text());
   else fmt::print("{}\nfindings  {}\ncurves    {}\n", text, findings.text(), curves.text());
   if (unread) return kEnvironment;
   const bool differ = findings.different + curves.different > 0 || alone || !only_in_a.empty() || !only_in_b.empty();
   return differ || (options.strict && findings.ambiguous + curves.ambiguous > 0) ? kNotHeld : kDone;
 }
+
+class Compare final : public Command {
+ public:
+  void declare(Options& options) override {
+    options.add("first", &asked_.first, "a result as `gexp infer` takes it, or a folder that `survey --out` wrote").must_be_given().offers(Offers::Results);
+    options.add("second", &asked_.second, "what it is compared with").must_be_given().offers(Offers::Results);
+    options.add("--margin", &asked_.margin, "percent by which times and rates may differ and still be the same").checked_by(from_zero).shows_default();
+    options.add("--strict", &asked_.strict, "exit 1 where something is ambiguous, too");
+    options.add("--all", &asked_.all, "list what is the same, too");
+    options.add("--json", &asked_.json, "everything, as JSON");
+    add_store(options, asked_.store);
+  }
+  int run() override { return compare(asked_); }
+
+ private:
+  Asked asked_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> new_compare() { return std::make_unique<Compare>(); }
 
 }  // namespace gexp::cli

@@ -7,12 +7,13 @@
 #include <filesystem>
 #include <functional>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "lang/base/stopwatch.h"
+#include "runtime/cli/json.h"
 #include "runtime/cli/progress.h"
 #include "runtime/cli/run.h"
+#include "runtime/cli/shared_options.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/report/text.h"
 #include "runtime/result/compare.h"
@@ -21,7 +22,6 @@ namespace gexp::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 using Specs = std::vector<Loaded>;
 /// Called with each result as soon as it is there, by any thread; an exit code.
 using Save = std::function<int(const result::RunResult&)>;
@@ -207,7 +207,7 @@ Json survey_json(const std::vector<Surveyed>& devices, const Specs& specs) {
         all["compared"].push_back({{"experiment", specs[i].program.experiment}, {"id", row.id}, {"same", row.agreement == infer::Agreement::Same}, {"verdict", infer::word(row.agreement)}, {"values", row.values}, {"why", row.why}});
       }
     }
-    for (const auto& side : results) all["results"].push_back(Json::parse(result::to_json(side.result)));
+    for (const auto& side : results) all["results"].push_back(Json::written(result::to_json(side.result)));
   }
   for (const auto& device : devices) {
     for (std::size_t i = 0; i < specs.size(); ++i) {
@@ -267,7 +267,7 @@ int run_on_all(const Common& common, const Loaded& loaded) {
   });
   const int exit = exit_of(surveyed);
   if (common.json) {
-    fmt::print("{}\n", survey_json(surveyed, specs).dump(1, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", survey_json(surveyed, specs).text());
     return exit;
   }
   for (const auto& device : surveyed) {
@@ -277,7 +277,9 @@ int run_on_all(const Common& common, const Loaded& loaded) {
   return exit;
 }
 
-int survey_command(const Common& common, const std::vector<std::string>& given) {
+namespace {
+
+int survey(const Common& common, const std::vector<std::string>& given) {
   int exit = kDone;
   auto names = given;
   if (names.empty()) {
@@ -329,12 +331,40 @@ int survey_command(const Common& common, const std::vector<std::string>& given) 
     exit = kEnvironment;
   }
   if (common.json) {
-    fmt::print("{}\n", survey_json(surveyed, specs).dump(1, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", survey_json(surveyed, specs).text());
     return exit;
   }
   for (const auto& device : surveyed) fmt::print("{}", survey_text(device, specs, colour_on(STDOUT_FILENO)));
   if (surveyed.size() > 1) fmt::print("{}", all_comparisons(surveyed, specs));
   return exit;
 }
+
+class Survey final : public Command {
+ public:
+  void declare(Options& options) override {
+    options.add("files", &files_, "experiments, and folders of them; by default those of experiments/survey").offers(Offers::Experiments);
+    add_device(options, common_, kAnyDevices);
+    options.add("--seed", &common_.seed, "seed of a simulated device, instead of the specs'");
+    add_out(options, common_, "save each result, as soon as it is there, in this folder: NAME.json").offers(Offers::Folders);
+    options.add("--json", &common_.json, "print all results as JSON, and nothing else, on stdout");
+    add_progress(options, common_);
+    add_jobs(options, common_, "points measured at once on a simulated device");
+    add_templates(options, common_);
+    add_time_limit(options, common_, "seconds for all of them");
+    add_launch_limit(options, common_);
+    add_fresh(options, common_, "measure every stage; else what earlier results hold is kept");
+    options.add("--resume", &common_.resume, "go on with runs that were broken off");
+    add_store(options, common_.store);
+  }
+  int run() override { return survey(common_, files_); }
+
+ private:
+  Common common_;
+  std::vector<std::string> files_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> new_survey() { return std::make_unique<Survey>(); }
 
 }  // namespace gexp::cli

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kept result as a file of its own.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "runtime/cli/app.h"
+#include "runtime/cli/lockfile.h"
+#include "runtime/cli/saved.h"
+#include "runtime/cli/shared_options.h"
+#include "runtime/result/point_table.h"
+#include "runtime/result/result_json.h"
+
+namespace gexp::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Mode = store::Store::Mode;
+
+int report_problem(const Diagnostic& problem) {
+  print(problem, nullptr);
+  return kEnvironment;
+}
+
+/// All stages that have records, each in a file of its own where there are several: NAME.STAGE.csv.
+int export_csv(const Saved& saved, const std::string& wanted, const std::string& out) {
+  std::vector<std::string> stages;
+  for (const auto& stage : saved.result.stages) {
+    if (wanted.empty() ? !stage.table.points.empty() : stage.name == wanted) stages.push_back(stage.name);
+  }
+  if (stages.empty()) stages = {wanted};  // point_table says what is wrong
+  for (const auto& stage : stages) {
+    const auto table = result::point_table(saved.program, saved.result, stage);
+    if (!table) return report_problem(table.error());
+    const auto path = stages.size() == 1 ? out : fmt::format("{}.{}.csv", fs::path(out).replace_extension().string(), stage);
+    if (auto written = write_file(path, result::csv(*table)); !written) return report_problem(written.error());
+    fmt::print("{}\n", path);
+  }
+  return kDone;
+}
+
+/// Into a temporary file beside it first: nothing half-made takes the name.
+int export_bundle(const Common& common, const std::string& to) {
+  auto kept = find_kept(common.file, common.store);
+  if (!kept) return report_problem(kept.error());
+  std::error_code error;
+  for (const char* beside : {"-wal", "-shm"}) {
+    if (fs::exists(to + beside, error)) return report_problem(failure("E0710", fmt::format("{} is a store that is in use, or was when it was left ({}{} is there)", to, to, beside), "name another file"));
+  }
+  if (store::is_database(to)) {
+    auto before = store::Store::open(to, Mode::Read);
+    const auto held = before ? before->list() : Result<std::vector<store::Entry>>(before.error());
+    if (!held || held->size() != 1 || (*kept && fs::equivalent(to, (*kept)->store.path(), error))) return report_problem(failure("E0710", fmt::format("{} is a database that is there already, and no other bundle", to), "name another file"));
+  }
+  const auto temporary = fmt::format("{}.{}.tmp", to, getpid());
+  fs::remove(temporary, error);
+  Result<> made = Ok{};
+  if (*kept) {
+    auto source = store::Store::open((*kept)->store.path(), Mode::Read);
+    made = source ? source->extract((*kept)->entry.id, temporary) : Result<>(source.error());
+  } else {
+    auto text = read_file(common.file);
+    auto result = text ? result::from_json(*text, common.file) : Result<result::RunResult>(text.error());
+    if (!result) return report_problem(result.error());
+    auto target = store::Store::open(temporary, Mode::Create);
+    if (!target) made = target.error();
+    else if (auto added = target->add(*result, model_here(result->device)); !added) made = added.error();
+    if (made) made = target->alone();
+  }
+  if (made) {
+    fs::rename(temporary, to, error);
+    if (error) made = failure("E0710", fmt::format("cannot write {}: {}", to, error.message()));
+  }
+  if (!made) {
+    fs::remove(temporary, error);
+    return report_problem(made.error());
+  }
+  fmt::print("{}\n", to);
+  return kDone;
+}
+
+int export_text(const std::string& text, const std::string& to) {
+  if (auto written = write_file(to, text); !written) return report_problem(written.error());
+  fmt::print("{}\n", to);
+  return kDone;
+}
+
+int export_cuda(const Common& common) {
+  auto kept = find_kept(common.file, common.store);
+  if (!kept) return report_problem(kept.error());
+  if (!*kept) return report_problem(failure("E0916", fmt::format("{} holds no CUDA text", common.file), "a store does, and a bundle; `gexp emit` makes it anew"));
+  auto kernels = (*kept)->store.kernels((*kept)->entry.id);
+  if (!kernels) return report_problem(kernels.error());
+  std::string text;
+  if (kernels->empty()) return report_problem(failure("E0916", fmt::format("{} holds no CUDA text", common.file), "`gexp emit` makes it anew"));
+  for (const auto& kernel : *kernels) text += fmt::format("// kernel {} from {}\n{}\n", kernel.key, kernel.file, *kernel.cuda);
+  return export_text(text, common.out);
+}
+
+/// By the ending of `common.out`: .json, .csv, .cu, .lock, or a bundle, .gexpz. `stage`: of a .csv.
+int export_result(const Common& common, const std::string& stage) {
+  const auto ending = fs::path(common.out).extension().string();
+  if (auto fine = may_write(common.out, common.file); !fine && ending != ".gexpz") return report_problem(fine.error());
+  if (auto writable = check_writable(common.out); !writable) return report_problem(writable.error());
+  if (ending == ".gexpz") return export_bundle(common, common.out);
+  if (ending == ".cu") return export_cuda(common);
+  if (ending != ".json" && ending != ".csv" && ending != ".lock") {
+    return report_problem(failure("E0916", fmt::format("{}: export to what?", common.out), "end the file's name in .gexpz (a bundle), .json, .csv, .cu or .lock"));
+  }
+  const auto saved = read_saved(common.file, common.store);
+  if (!saved) return report_problem(saved.error());
+  if (ending == ".csv") return export_csv(*saved, stage, common.out);
+  return export_text(ending == ".json" ? result::to_json(saved->result) : lockfile(saved->result), common.out);
+}
+
+class Export final : public Command {
+ public:
+  void declare(Options& options) override {
+    add_result(options, common_);
+    options.add("file", &common_.out, "its ending says what it becomes").must_be_given().offers(Offers::Files);
+    options.add("--stage", &stage_, "of a .csv: this stage only");
+    add_store(options, common_.store);
+  }
+  int run() override { return export_result(common_, stage_); }
+
+ private:
+  Common common_;
+  std::string stage_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> new_export() { return std::make_unique<Export>(); }
+
+}  // namespace gexp::cli

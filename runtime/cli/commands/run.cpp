@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "runtime/cli/lockfile.h"
+#include "runtime/cli/progress.h"
+#include "runtime/cli/run.h"
+#include "runtime/cli/shared_options.h"
+#include "runtime/report/text.h"
+#include "runtime/result/result_json.h"
+
+namespace gexp::cli {
+namespace {
+
+/// What a lock file asks for takes the place of what is not given; what is given otherwise is refused when the run begins.
+bool take_lock(Common& common) {
+  auto locked = read_lockfile(common.locked);
+  if (!locked) {
+    print(locked.error(), nullptr);
+    return false;
+  }
+  if (common.set.empty()) common.set = locked->set;
+  if (!common.seed) common.seed = locked->seed;
+  if (common.device == "auto") common.device = locked->device;
+  common.made_of = std::make_shared<result::RunResult>(std::move(locked->made_of));
+  return true;
+}
+
+int run_experiment(const Common& given) {
+  int exit = kDone;
+  auto common = given;
+  if (!common.locked.empty() && !take_lock(common)) return kEnvironment;
+  common.fresh = common.fresh || !common.locked.empty();  // who locks wants it measured once more
+  auto loaded = load_spec(common, exit);
+  if (!loaded) return exit;
+  if (common.device == "cuda:all") return run_on_all(common, *loaded);
+  if (!common.out.empty()) {
+    auto writable = may_write(common.out, loaded->source.path());
+    if (writable) writable = check_writable(common.out);
+    if (!writable) {
+      print(writable.error(), nullptr);
+      return kEnvironment;
+    }
+  }
+  catch_interrupts();
+  keep_freed_memory();
+  const auto progress = open_progress(common);
+  auto opened = open_for_runs(common.device, common.seed.value_or(loaded->program.seed), common.templates);
+  if (!opened) {
+    print(opened.error(), nullptr);
+    return kEnvironment;
+  }
+  std::optional<measure::CompileAhead> ahead;
+  if (!opened->simulated()) ahead.emplace(*opened->kernels, known_shapes(*opened, *loaded));
+  const auto ran = run_on(*opened, common, *loaded, *progress);
+  for (const auto& problem : ran.problems) print(problem, &loaded->source);
+  if (!ran.result) return ran.exit;
+  if (!common.out.empty()) exit = save_result(*ran.result, common.out);
+  if (common.json) {
+    fmt::print("{}", result::to_json(*ran.result));
+  } else if (!common.quiet || ran.problems.empty()) {
+    fmt::print("{}", report::text(ran.program, *ran.result, colour_on(STDOUT_FILENO)));
+    if (!common.out.empty() && exit == kDone) fmt::print("saved as {}\n", common.out);
+  }
+  return exit != kDone ? exit : ran.exit;
+}
+
+class Run final : public Command {
+ public:
+  void declare(Options& options) override {
+    add_spec(options, common_);
+    add_device(options, common_, kAnyDevices);
+    options.add("--seed", &common_.seed, "seed of a simulated device, instead of the spec's");
+    add_out(options, common_, "save the result, records included, as this JSON file");
+    options.add("--json", &common_.json, "print the result as JSON, and nothing else, on stdout");
+    add_progress(options, common_);
+    add_jobs(options, common_, "points measured at once on a simulated device; by default one for each core of this machine. The result is the same");
+    add_time_limit(options, common_, "seconds after which the run ends, instead of the file's budget");
+    add_launch_limit(options, common_);
+    add_fresh(options, common_, "measure every stage; else what an earlier result holds is kept");
+    options.add("--resume", &common_.resume, "go on with a run of the same that was broken off");
+    add_store(options, common_.store);
+    options.add("--locked", &common_.locked,
+                "a file that `gexp export RESULT FILE.lock` wrote: its settings, seed and device; refuses to run where spec, device or toolchain is another")
+        .offers(Offers::Files);
+  }
+  [[nodiscard]] std::string misuse() const override { return misuse_of_spec(common_); }
+  int run() override { return run_experiment(common_); }
+
+ private:
+  Common common_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> new_run() { return std::make_unique<Run>(); }
+
+}  // namespace gexp::cli
