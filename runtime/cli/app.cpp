@@ -130,7 +130,7 @@ Result<> write_file(const std::string& path, const std::string& text) {
 std::string experiments_folder() {
   std::error_code error;
   if (const char* set = std::getenv("GEXP_EXPERIMENTS"); set && *set) return set;
-  // Beside an installed or built binary (build/release/gexp, bin/gexp), else where the sources were.
+  // Beside a built binary (build/release/gexp) or an installed one (bin/gexp).
   const auto self = fs::read_symlink("/proc/self/exe", error);
   if (!error) {
     for (const char* up : {"experiments", "../experiments", "../../experiments", "../share/gexp/experiments"}) {
@@ -138,7 +138,7 @@ std::string experiments_folder() {
       if (fs::is_directory(candidate, error)) return candidate.string();
     }
   }
-  return fs::is_directory(GEXP_EXPERIMENTS_DIR, error) ? GEXP_EXPERIMENTS_DIR : "";
+  return {};
 }
 
 std::vector<std::string> shipped_experiments() {

@@ -413,6 +413,9 @@ expect 'no drawn device' 3 'E0600' -- "$gexp" run -e "$truth" --device sim:drawn
 expect 'nothing to verify' 2 'E0730.*expects nothing of `model`' -- "$gexp" verify -e "$truth expect fetch.unit == 32B" --models 3
 expect 'no devices' 2 '--models' -- "$gexp" verify -e "$truth" --models 0
 expect 'no such noise' 2 '--noise' -- "$gexp" verify -e "$truth" --noise loud
+spec='gexp 1 experiment t param k: count = 3 memory A: u32[64KiB] in global stage s { pattern w = uniform(stride: 128B, span: 4KiB) launch grid 1 block 1 timed lat each { chase A by w laps 1 via nc } repeat 3..3 derive m: count = misses(lat) }'
+expect 'an expectation where its condition does not hold' 0 '0 of 0 expectations held' -- "$gexp" run -e "$spec expect k == 4 where k == 4" --device sim:gtx780
+expect 'and where it holds' 1 '0 of 1 expectations held' -- "$gexp" run -e "$spec expect k == 4 where k == 3" --device sim:gtx780
 expect 'devices' 0 'sim:gtx980' -- "$gexp" devices
 expect 'one of them' 0 '12 SMs .*288' -- "$gexp" devices show sim:gtx780
 that 'it says SIMULATED' grep -q 'SIMULATED' out.txt
