@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/formula/formula.h"
+#include "lang/operations.h"
 
 /// What the compiler hands to the runtime: stages in the order in which they can run, the CUDA text of their kernels, how to
 /// make the trials of a point, and the questions to ask of the records. No I/O, no device.
@@ -36,15 +37,13 @@ struct Require {
   std::string otherwise;
 };
 
-enum class Space { Global, Shared, Constant, Texture, Local };
-const char* word(Space space);  ///< "global"
+struct MemorySpace;  // compiler/memory/memory_space.h
 
 struct Memory {
   std::string name;
   int element_bytes = 4;  ///< 4 or 8 hold a chase's links
   FormulaPtr length;      ///< of dimension bytes (the whole array) or a plain count of elements
-  Space space = Space::Global;
-  bool readonly = false;  ///< `in readonly`: global, read through the path of read-only data unless `via` says otherwise
+  const MemorySpace* space = nullptr;  ///< one of those that there are, never null in a program
   FormulaPtr page, align;  ///< bytes; null when absent
   Span span;
 };
@@ -83,7 +82,7 @@ const char* word(Via via);  ///< "ca"; "" for Default
 
 /// One operation of a body; which members count depends on the kind.
 struct Op {
-  enum class Kind { Chase, Load, Store, Alu, Barrier, Branch, Unroll, Loop };
+  using Kind = lang::Operation;
   Kind kind = Kind::Chase;
   Span span;
   std::string memory;       ///< Chase, Load, Store

@@ -9,6 +9,7 @@
 
 #include "lang/base/source.h"
 #include "lang/base/units.h"
+#include "lang/operations.h"
 
 /// The syntax tree of one `.gexp` file. Every node keeps its place. Names are as written; `check` has verified what they mean.
 namespace gexp::lang {
@@ -74,7 +75,7 @@ struct Skip { ExprPtr condition; std::string why; };
 struct Launch { ExprPtr grid, block, cluster, smem, persm, carveout, bank, sm, sms; std::optional<Word> place; };
 struct Flush { Word level; };
 struct Op {
-  enum class Kind { Chase, Load, Store, Alu, Barrier, Branch, Unroll, Loop };
+  using Kind = Operation;
   Kind kind = Kind::Chase;
   Span span;
   Word memory;                ///< chase, load, store

@@ -28,7 +28,7 @@ class Builder {
       case Kind::Budget: { Budget s; s.time = parts.clause(Kind::BudgetTime); s.memory = parts.clause(Kind::BudgetMemory); made.node = std::move(s); break; }
       case Kind::Seed: made.node = seed(tree); break;
       case Kind::Memory: made.node = memory(parts); break;
-      case Kind::Pattern: { PatternDef s; s.name = parts.word(); s.value = parts.expression(); made.node = std::move(s); break; }
+      case Kind::PatternDef: { PatternDef s; s.name = parts.word(); s.value = parts.expression(); made.node = std::move(s); break; }
       case Kind::StageOpen: { Stage s; s.name = parts.word(); s.doc = parts.text_clause(Kind::Doc); made.node = std::move(s); break; }
       case Kind::Sweep: made.node = sweep(parts); break;
       case Kind::Skip: { Skip s; s.condition = parts.expression(); s.why = parts.text(); made.node = std::move(s); break; }
@@ -197,11 +197,11 @@ class Builder {
 
   Op op(const Tree& tree) {
     Op made;
+    made.kind = operation_of(tree.kind);
     made.span = tree.span;
     Parts parts(tree, diagnostics_);
     switch (tree.kind) {
       case Kind::Chase: {
-        made.kind = Op::Kind::Chase;
         made.memory = parts.word();
         made.pattern = parts.word();
         const auto& count = parts.take();
@@ -211,29 +211,27 @@ class Builder {
       }
       case Kind::Load:
       case Kind::Store:
-        made.kind = tree.kind == Kind::Load ? Op::Kind::Load : Op::Kind::Store;
         made.memory = parts.word();
         made.at = parts.expression();
         break;
       case Kind::Alu:
-        made.kind = Op::Kind::Alu;
         made.instruction = parts.word();
         made.chain = parts.expression();
         made.ilp = parts.expression();
         break;
-      case Kind::Barrier: made.kind = Op::Kind::Barrier; break;
+      case Kind::Barrier: break;
       case Kind::Branch:
-        made.kind = Op::Kind::Branch;
         made.condition = parts.expression();
         made.body = body(parts.take());
         break;
-      default:
-        made.kind = tree.kind == Kind::Unroll ? Op::Kind::Unroll : Op::Kind::Loop;
+      case Kind::Unroll:
+      case Kind::Loop:
         made.variable = parts.word();
         made.from = parts.expression();
         made.to = parts.expression();
         made.body = body(parts.take());
         break;
+      default: GEXP_CHECK(false);
     }
     Once once(diagnostics_);
     while (parts.more()) {

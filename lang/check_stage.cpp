@@ -296,6 +296,8 @@ void StageChecker::check(const Find& find, Span) {
   if (!typed.type.any()) settle(find.name, settled(typed.type), Time::Finding);
 }
 
+void StageChecker::check(const Expect&, Span) {}  // after the findings
+
 void StageChecker::check(const Plot& plot, Span) {
   const auto place = rows("a plot");
   for (const auto* axis : {&plot.y, &plot.x}) {

@@ -53,23 +53,17 @@ class StageChecker {
   void op(const Op& each, const Place& place);
   void refuse_chases(const std::vector<Op>& body);
 
-  void check(const Sweep& sweep, Span span);
-  void check(const Let& let, Span span);
-  void check(const PatternDef& pattern, Span span);
-  void check(const Require& require, Span span);
-  void check(const Skip& skip, Span span);
-  void check(const Launch& launch, Span span);
-  void check(const Flush& flush, Span span);
-  void check(const Warm& warm, Span span);
-  void check(const Timed& timed, Span span);
-  void check(const RepeatUntil& repeat, Span span);
-  void check(const Record& record, Span span);
-  void check(const Derive& derive, Span span);
-  void check(const Find& find, Span span);
-  void check(const Plot& plot, Span span);
-  void check(const Expect&, Span) {}  // after the findings
+  // A function each for the statements of a stage; others are misplaced.
+#define GEXP_CHECKED_File(kind)
+#define GEXP_CHECKED_Stage(kind) void check(const kind& statement, Span span);
+#define GEXP_CHECKED_Both(kind) GEXP_CHECKED_Stage(kind)
+#define GEXP_STATEMENT(word, kind, rule, level, ...) GEXP_CHECKED_##level(kind)
+#include "lang/statements.def"
   void check(const Stage& stage, Span span);
   template <class T> void check(const T&, Span span) { misplaced(span); }
+#undef GEXP_CHECKED_File
+#undef GEXP_CHECKED_Stage
+#undef GEXP_CHECKED_Both
   void misplaced(Span span);
   void tuples(const Sweep& sweep, const Place& place);
   /// Declared types: the type, or Any after E0213.

@@ -8,26 +8,19 @@
 
 #include "lang/base/units.h"
 #include "lang/forms.h"
+#include "lang/statements.h"
 
 namespace gexp::lang {
 namespace {
 
-/// The clause words that may follow a statement, for hints.
-std::vector<std::string_view> clauses_of(Kind kind) {
-  switch (kind) {
-    case Kind::Sweep: return {"in", "step", "times", "points", "log", "refine", "until"};
-    case Kind::Param: return {"in", "step", "times", "doc"};
-    case Kind::Memory: return {"in", "page", "align"};
-    case Kind::Launch: return {"grid", "block", "cluster", "smem", "persm", "carveout", "bank", "place", "sm", "sms"};
-    case Kind::Budget: return {"time", "memory"};
-    case Kind::Require: return {"else"};
-    case Kind::RepeatUntil: return {"until"};
-    case Kind::Find: return {"need"};
-    case Kind::Expect: return {"within", "where", "on", "from", "xfail"};
-    case Kind::Plot: return {"vs", "by", "log"};
-    case Kind::Chase: return {"laps", "steps", "as", "via"};
-    default: return {};
-  }
+/// The clause words of the statement that begins at `begin`, for hints.
+std::vector<std::string_view> clauses_of(std::string_view text, std::uint32_t begin) {
+  std::uint32_t end = begin;
+  while (end < text.size() && is_word(text[end])) ++end;
+  const auto* statement = find_statement(text.substr(begin, end - begin));
+  if (!statement) return {};
+  const auto words = statement->clause_words();
+  return {words.begin(), words.end()};
 }
 
 Span token_at(std::string_view text, std::uint32_t at) {
@@ -181,8 +174,6 @@ std::string what_stands(std::string_view text, Span token) {
 
 }  // namespace
 
-bool is_operation(Kind kind) { return kind >= Kind::Chase && kind <= Kind::Loop; }
-
 void explain(std::string_view text, std::uint32_t begin, std::uint32_t at, const std::string& message, Diagnostics& diagnostics) {
   if (explain_number(text, at, message.starts_with("`of`"), diagnostics)) return;
   const auto token = token_at(text, at);
@@ -249,7 +240,7 @@ void explain_unknown_statement(std::string_view text, std::uint32_t begin, std::
     return;
   }
   // A clause of the statement before is likelier meant than a new statement.
-  const auto clauses = clauses_of(before);
+  const auto clauses = before == Kind::None ? std::vector<std::string_view>() : clauses_of(text, begin);
   if (same_line && std::find(clauses.begin(), clauses.end(), here) != clauses.end()) {
     if (const auto first = word_before(text, begin, at, here); first != at) {
       auto& problem = diagnostics.error("E0110", token, fmt::format("`{}` stands twice in this statement", here), "keep one of them");

@@ -15,8 +15,6 @@ inline std::size_t utf8_length(unsigned char first) {
   return first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
 }
 
-bool is_operation(Kind kind);
-
 /// The grammar wanted something else at `at`, in the statement that begins at `begin`: E0102–E0109.
 void explain(std::string_view text, std::uint32_t begin, std::uint32_t at, const std::string& message, Diagnostics& diagnostics);
 

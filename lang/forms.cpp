@@ -4,48 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
+#include "lang/statements.h"
 #include "lang/words.h"
 
 namespace gexp::lang {
 namespace {
-
-constexpr auto kForms = std::to_array<std::pair<std::string_view, std::string_view>>({
-    {"gexp", "gexp 1 experiment NAME"},
-    {"experiment", "experiment NAME"},
-    {"use", "use \"papers.gexp\" as p"},
-    {"meta", "meta cite \"Mei17\""},
-    {"param", "param limit: B = 512KiB in 16KiB..4MiB"},
-    {"let", "let half = limit / 2"},
-    {"require", "require half > 4KiB else \"too small\""},
-    {"budget", "budget time 60s memory 16MiB"},
-    {"seed", "seed 7"},
-    {"memory", "memory A: u32[1MiB] in global"},
-    {"pattern", "pattern ring = uniform(stride: 32B, span: 4KiB)"},
-    {"stage", "stage NAME { … }"},
-    {"sweep", "sweep n in 1KiB..64KiB step 1KiB"},
-    {"skip", "skip n > 1MiB why \"too large\""},
-    {"launch", "launch grid 1 block 32"},
-    {"flush", "flush l2"},
-    {"warm", "warm { chase A by ring laps 2 }"},
-    {"timed", "timed lat each { chase A by ring laps 2 }"},
-    {"repeat", "repeat 3..20 until stable(misses(lat))"},
-    {"record", "record lat raw"},
-    {"derive", "derive per: cycles = median(lat) / 256"},
-    {"find", "find C: B = last_flat(misses(lat) over n)"},
-    {"expect", "expect capacity.C == 12KiB on gtx780 from \"Mei17\""},
-    {"plot", "plot median(lat) vs n log n"},
-    {"chase", "chase A by ring laps 2 via ca"},
-    {"load", "load A at tid * 4B"},
-    {"store", "store A at tid * 4B"},
-    {"alu", "alu fma.f32 chain 64 ilp 2"},
-    {"barrier", "barrier"},
-    {"branch", "branch tid < 16 { load A at tid * 4B }"},
-    {"unroll", "unroll j in 0..3 { load A at j * 4B }"},
-    {"loop", "loop j in 0..9 { load A at j * 4B }"},
-});
 
 constexpr const char* kStray = "no statement has this sign: delete it";
 
@@ -54,8 +18,8 @@ bool starts(std::string_view text, std::uint32_t at, std::string_view sign) { re
 }  // namespace
 
 std::string_view form_of(std::string_view word) {
-  const auto found = std::find_if(kForms.begin(), kForms.end(), [&](const auto& form) { return form.first == word; });
-  return found == kForms.end() ? std::string_view() : found->second;
+  const auto* statement = find_statement(word);
+  return statement ? statement->form : std::string_view();
 }
 
 std::string form_hint(std::string_view text, std::uint32_t begin, std::uint32_t at) {

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string_view>
-#include <tao/pegtl.hpp>
+#include <tao/pegtl/ascii.hpp>
+#include <tao/pegtl/memory_input.hpp>
+#include <tao/pegtl/must_if.hpp>
+#include <tao/pegtl/nothing.hpp>
+#include <tao/pegtl/parse.hpp>
+#include <tao/pegtl/rules.hpp>
 
 #include "lang/words.h"
 
-/// The grammar of `.gexp` (docs/language/grammar.md shows it for people). Included by parse.cpp alone: instantiating it takes seconds.
+/// The grammar of `.gexp` (docs/language/grammar.md shows it for people). Included by parse.cpp and grammar_expressions.cpp alone: instantiating it takes seconds.
 ///
 /// Newlines are whitespace. Every statement begins with a reserved word; clause words (`in step until …`) are contextual.
 /// Wherever a rule has begun beyond doubt the rest is `must`, each with its own message (grammar_messages.h).

@@ -19,7 +19,7 @@ namespace {
 
 namespace pegtl = tao::pegtl;
 
-using Input = pegtl::memory_input<pegtl::tracking_mode::lazy, pegtl::eol::lf_crlf, const char*>;
+using grammar::Input;
 
 constexpr int kMaxNesting = 200;
 constexpr std::uint32_t kMaxWord = 200;
@@ -213,7 +213,7 @@ class Parser {
 
   void note(const Tree& tree) {
     const auto add = [&](Landmark::Kind kind, const Tree& at) { landmarks_->push_back({kind, at.span.begin}); };
-    if (tree.kind >= Kind::Meta) add(Landmark::Kind::Statement, tree);
+    if (is_statement(tree.kind)) add(Landmark::Kind::Statement, tree);
     if (tree.kind == Kind::Callee) add(Landmark::Kind::Callee, tree);
     if (tree.kind == Kind::TimesSign || tree.kind == Kind::PlusSign || tree.kind == Kind::ElseSign || tree.kind == Kind::CompareSign) {
       add(Landmark::Kind::Operator, tree);

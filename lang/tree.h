@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lang/base/source.h"
+#include "lang/operations.h"
 
 /// The parser's tree as it leaves the grammar: one node a rule that means something. build.cpp makes the syntax tree of it.
 namespace gexp::lang {
@@ -24,9 +25,18 @@ enum class Kind : std::uint8_t {
   Grid, Block, Cluster, Smem, Persm, Sm, Sms, Carveout, Bank, Place, Laps, Steps, AsClause, ViaClause, Body, Need, OnClause, FromClause,
   XfailClause, LogClause,
   // statements
-  Header, Meta, Use, Param, Let, Require, Budget, Seed, Memory, Pattern, StageOpen, Sweep, Skip, Launch, Flush, Warm, Timed, Chase,
-  Load, Store, Alu, Barrier, Branch, Unroll, Loop, RepeatUntil, Record, Derive, Find, Expect, Plot,
+  Header,
+#define GEXP_STATEMENT(word, kind, ...) kind,
+#include "lang/statements.def"
+  // operations
+#define GEXP_OPERATION(word, kind, ...) kind,
+#include "lang/statements.def"
 };
+
+inline bool is_statement(Kind kind) { return kind > Kind::Header; }
+inline bool is_operation(Kind kind) { return kind >= Kind::Chase; }
+/// Of a kind that is an operation.
+inline Operation operation_of(Kind kind) { return static_cast<Operation>(static_cast<int>(kind) - static_cast<int>(Kind::Chase)); }
 
 inline bool is_expression(Kind kind) { return kind >= Kind::Quantity && kind <= Kind::Disjunction; }
 

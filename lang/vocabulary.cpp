@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "lang/memory_spaces.h"
+
 namespace gexp::lang {
 namespace {
 
@@ -124,7 +126,11 @@ const Words& element_words() {
   return words;
 }
 const Words& space_words() {
-  static const Words words{"a memory space", {"global", "shared", "constant", "texture", "readonly", "local"}};
+  static const Words words = [] {
+    Words made{"a memory space", {}};
+    for (const auto& space : memory_spaces()) made.words.push_back(space.word);
+    return made;
+  }();
   return words;
 }
 const Words& via_words() {

@@ -4,14 +4,16 @@
 #include <array>
 #include <string_view>
 
+#include "lang/operations.h"
+
 /// The reserved words: the grammar's, the recovery's and the hints' one list.
 namespace gexp::lang {
 
-inline constexpr auto kStatementWords = std::to_array<std::string_view>(
-    {"use", "meta", "param", "let", "require", "budget", "seed", "memory", "pattern", "stage", "sweep", "skip", "launch", "flush",
-     "warm", "timed", "repeat", "record", "derive", "find", "expect", "plot", "gexp", "experiment"});
-inline constexpr auto kOperationWords =
-    std::to_array<std::string_view>({"chase", "load", "store", "alu", "barrier", "branch", "unroll", "loop"});
+inline constexpr auto kStatementWords = std::to_array<std::string_view>({
+#define GEXP_HEAD_WORD(word, ...) #word,
+#define GEXP_STATEMENT(word, ...) #word,
+#include "lang/statements.def"
+});
 inline constexpr auto kOperatorWords = std::to_array<std::string_view>({"and", "or", "not", "div", "mod"});
 
 inline constexpr bool is_statement_word(std::string_view word) {

@@ -4,13 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
 #include "compiler/lower/ops.h"
+#include "compiler/memory/memory_space.h"
 #include "compiler/plan/access.h"
 #include "compiler/plan/calibrate.h"
-#include "lang/base/embedded.h"
 
 namespace gexp::compiler {
 namespace {
@@ -19,7 +17,7 @@ Shape each_shape(const Memory& memory, const Op& chase, int width, bool chosen) 
   const std::string via = word(path_of(memory, chase.via));
   const bool wide = width == 8;
   const auto where = placing(chosen, {{"ticks", std::to_string(kTraceBytes / 2)}, {"overhead", std::to_string(kCalibrationWords)}, {"last", "2"}});
-  return Shape{"each.cu",
+  return Shape{&kEachTemplate,
                {{"element", wide ? "unsigned long long" : "unsigned int"},
                 {"bytes", std::to_string(width)},
                 {"load", fmt::format("ld.global{}{}.u{}", via.empty() ? "" : ".", via, width * 8)},
@@ -32,25 +30,11 @@ Shape each_shape(const Memory& memory, const Op& chase, int width, bool chosen) 
 }
 
 Shape total_shape(const Op& chase, int width) {
-  return Shape{"total.cu",
+  return Shape{&kTotalTemplate,
                {{"load", width == 4   ? "ld.shared.u32 %0, [%0];"
                          : width == 8 ? "{ .reg .u32 b; ld.shared.v2.u32 {%0, b}, [%0]; }"
                                       : "{ .reg .u32 b, c, d; ld.shared.v4.u32 {%0, b, c, d}, [%0]; }"}},
                chase.span};
-}
-
-Result<std::string> template_file(const std::string& name, const std::string& folder) {
-  if (!folder.empty()) {
-    std::ifstream in(folder + "/" + name);
-    if (!in) return failure("E0506", fmt::format("cannot read template {}/{}", folder, name), "--templates names a folder with every template");
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
-  }
-  for (const auto& file : embedded::compiler_templates()) {
-    if (file.name == name) return file.text;
-  }
-  return failure("E0506", fmt::format("there is no template {}", name));
 }
 
 }  // namespace
@@ -77,27 +61,25 @@ std::optional<Shape> chase_template(const Program& program, const Stage& stage, 
   GEXP_CHECK(memory != program.memories.end());
   const bool chosen = stage.launch.sm || stage.launch.sms;
   const bool element = width == memory->element_bytes && (width == 4 || width == 8);
-  if (stage.timing == Timing::Each && memory->space == Space::Global && timed->via != Via::Tex && grid == 1 && block == 1 && element) {
+  if (stage.timing == Timing::Each && memory->space->lone_chase == &kEachTemplate && timed->via != Via::Tex && grid == 1 && block == 1 && element) {
     return each_shape(*memory, *timed, width, chosen);
   }
   const bool shared_width = width == 4 || width == 8 || width == 16;
-  if (stage.timing == Timing::Total && !chosen && memory->space == Space::Shared && timed->via == Via::Default && grid == 1 && shared_width) {
+  if (stage.timing == Timing::Total && !chosen && memory->space->lone_chase == &kTotalTemplate && timed->via == Via::Default && grid == 1 && shared_width) {
     return total_shape(*timed, width);
   }
   return std::nullopt;
 }
 
 Result<std::string> emit_cuda(const Shape& shape, const std::string& template_folder) {
-  auto text = template_file(shape.file, template_folder);
-  if (!text) return text;
+  GEXP_CHECK(shape.made_from != nullptr);
+  auto text = load_template(*shape.made_from, template_folder);
+  if (!text) return text.error();
   auto holes = shape.holes;
   holes["name"] = kEntry;
-  // The template's head describes holes to its readers; the emitted text needs only the code.
-  std::size_t code = 0;
-  while (text->compare(code, 2, "//") == 0) code = text->find('\n', code) + 1;
-  auto filled = fill_template(shape.file, text->substr(code), holes);
+  auto filled = text->fill(holes);
   if (!filled) return filled;
-  return fmt::format("// gexp: {}\n{}", shape.file, *filled);
+  return fmt::format("// gexp: {}\n{}", shape.file(), *filled);
 }
 
 }  // namespace gexp::compiler

@@ -2,21 +2,23 @@
 #pragma once
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
-#include "compiler/codegen/template_text.h"
+#include "compiler/codegen/template.h"
 #include "compiler/program.h"
 
 namespace gexp::compiler {
 
 /// One kernel: a template and what fills it. Sweep values are kernel arguments, so all points of a sweep share a shape.
 struct Shape {
-  std::string file;  ///< template, "each.cu"
+  const KernelTemplate* made_from = nullptr;
   Holes holes;       ///< without `name`: equal shapes are equal kernels
   Span span;         ///< the chase that it was made for
-  friend bool operator==(const Shape& a, const Shape& b) { return a.file == b.file && a.holes == b.holes; }
-  friend bool operator<(const Shape& a, const Shape& b) { return std::tie(a.file, a.holes) < std::tie(b.file, b.holes); }
+  [[nodiscard]] std::string file() const { return made_from ? std::string(made_from->file) : std::string(); }
+  friend bool operator==(const Shape& a, const Shape& b) { return a.made_from == b.made_from && a.holes == b.holes; }
+  friend bool operator<(const Shape& a, const Shape& b) {
+    return a.made_from == b.made_from ? a.holes < b.holes : a.file() < b.file();
+  }
 };
 
 /// Of a kernel that chooses its multiprocessors (`launch … sm`, `sms`): more blocks are launched than are to run, and all but the first one

@@ -4,28 +4,19 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <numeric>
-#include <set>
 
 #include "compiler/compile_budget.h"
+#include "compiler/formula/function.h"
 #include "compiler/formula/pattern.h"
 #include "compiler/formula/thread_range.h"
 
 namespace gexp::compiler {
 namespace {
 
+using evaluation::error;
+using evaluation::wrong_kind;
+
 constexpr std::int64_t kMaxListItems = kMaxPatternSteps;
-constexpr double kLargestExact = 9007199254740992.0;  // 2^53: beyond it a double skips integers
-
-Diagnostic error(std::string code, Span span, std::string message, std::string hint = {}) {
-  Diagnostic diagnostic = failure(std::move(code), std::move(message), std::move(hint));
-  diagnostic.span = span;
-  return diagnostic;
-}
-
-Result<Value> wrong_kind(const Formula& formula, const Value& value, const char* wanted) {
-  return error("E0401", formula.span, fmt::format("{} is wanted here, not {}", wanted, show(value)));
-}
 
 Diagnostic division_by_zero(const Formula& formula) {
   const auto& divisor = *formula.operands[1];
@@ -101,63 +92,6 @@ Result<Value> compare(const Formula& formula, const Value& a, const Value& b) {
   }
 }
 
-/// In floating point: the product of two whole numbers may be larger than an integer.
-double least_multiple(std::int64_t a, std::int64_t b) {
-  if (a == 0 || b == 0) return 0;
-  return std::fabs(static_cast<double>(a / std::gcd(a, b)) * static_cast<double>(b));
-}
-
-Result<Value> number_function(const Formula& call, const std::vector<Evaluated>& arguments) {
-  std::vector<Number> numbers;
-  for (const auto& argument : arguments) {
-    if (!argument.value.known()) return Value();
-    if (const auto* list = argument.value.get<List>(); list && arguments.size() == 1 && call.text != "count") {
-      for (const auto& item : *list) {
-        if (const auto* n = item.get<Number>()) numbers.push_back(*n);
-      }
-    } else if (const auto* n = argument.value.get<Number>()) {
-      numbers.push_back(*n);
-    }
-  }
-  const auto& name = call.text;
-  if (name == "count" && arguments.size() == 1) {
-    if (const auto* list = arguments[0].value.get<List>()) return Value(static_cast<double>(list->size()));
-    if (const auto* pattern = arguments[0].value.get<std::shared_ptr<const Pattern>>()) {
-      return Value(static_cast<double>((*pattern)->steps));
-    }
-    return wrong_kind(call, arguments[0].value, "a list or a pattern");
-  }
-  if (numbers.empty()) return error("E0403", call.span, fmt::format("{} needs a number", name), "give it a list that is not empty");
-  const Number first = numbers[0];
-  if (name == "min" || name == "max") {
-    Number best = first;
-    for (const auto& n : numbers) {
-      if (name == "min" ? n.number < best.number : n.number > best.number) best = n;
-    }
-    return Value(best);
-  }
-  if (name == "abs") return Value(std::fabs(first.number), first.dimension);
-  if (name == "floor") return Value(std::floor(first.number), first.dimension);
-  if (name == "ceil") return Value(std::ceil(first.number), first.dimension);
-  if (name == "round") return Value(std::round(first.number), first.dimension);
-  if (name == "log2") {
-    if (first.number <= 0) return error("E0404", call.span, "log2 needs a number above zero", fmt::format("write `{}`, say", "log2(max(1, x))"));
-    return Value(std::log2(first.number));
-  }
-  if (name == "gcd" || name == "lcm") {
-    if (numbers.size() != 2) return error("E0403", call.span, fmt::format("{} needs two numbers", name));
-    for (const auto& n : numbers) {
-      if (n.number != std::floor(n.number) || std::fabs(n.number) > kLargestExact) {
-        return error("E0404", call.span, fmt::format("{} needs whole numbers", name), "floor(x) and round(x) are whole");
-      }
-    }
-    const auto a = static_cast<std::int64_t>(numbers[0].number);
-    const auto b = static_cast<std::int64_t>(numbers[1].number);
-    return Value(name == "gcd" ? static_cast<double>(std::gcd(a, b)) : least_multiple(a, b), first.dimension);
-  }
-  return error("E0405", call.span, fmt::format("{} is no function of values", name));
-}
-
 Result<Value> evaluate_call(const Formula& call, const Scope& scope) {
   if (call.text == "unique") {  // counted over all threads when the point was planned
     const auto* counted = scope.lookup(show(call));
@@ -177,7 +111,7 @@ Result<Value> evaluate_call(const Formula& call, const Scope& scope) {
     arguments.push_back({argument.label, std::move(*value)});
   }
   if (auto pattern = construct_pattern(call.text, arguments, call.span)) return std::move(*pattern);
-  return number_function(call, arguments);
+  return evaluation::call_function(call, arguments);
 }
 
 /// Nested loops of a comprehension, outermost first.
@@ -364,28 +298,6 @@ Result<Value> evaluate(const Formula& formula, const Scope& scope) {
   return arithmetic(formula, numbers[0], numbers[1]);
 }
 
-namespace {
-
-void collect_names(const Formula& formula, std::set<std::string> bound, std::set<std::string>& found) {
-  if (formula.kind == Formula::Kind::Name && !bound.contains(formula.text)) found.insert(formula.text);
-  if (formula.kind == Formula::Kind::Call && formula.text == "merger") found.insert({"tid", "lane", "warp"});  // which of them, `of` says
-  for (const auto& loop : formula.loops) {
-    collect_names(*loop.from, bound, found);
-    if (loop.to) collect_names(*loop.to, bound, found);
-    if (loop.step) collect_names(*loop.step, bound, found);
-    bound.insert(loop.name);
-  }
-  for (const auto& operand : formula.operands) collect_names(*operand, bound, found);
-  for (const auto& argument : formula.arguments) {
-    collect_names(*argument.value, bound, found);
-    if (argument.over) collect_names(*argument.over, bound, found);
-    if (argument.where) collect_names(*argument.where, bound, found);
-    if (!argument.by.empty() && !bound.contains(argument.by)) found.insert(argument.by);
-  }
-}
-
-}  // namespace
-
 Formula call_of(const std::string& function, const Formula& argument) {
   Formula call;
   call.kind = Formula::Kind::Call;
@@ -393,12 +305,6 @@ Formula call_of(const std::string& function, const Formula& argument) {
   call.text = function;
   call.arguments.push_back({"", std::make_shared<Formula>(argument), nullptr, "", nullptr});
   return call;
-}
-
-std::vector<std::string> free_names(const Formula& formula) {
-  std::set<std::string> found;
-  collect_names(formula, {}, found);
-  return {found.begin(), found.end()};
 }
 
 }  // namespace gexp::compiler

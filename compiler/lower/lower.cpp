@@ -8,6 +8,7 @@
 
 #include "compiler/lower/lower_stage.h"
 #include "compiler/lower/ops.h"
+#include "compiler/memory/memory_space.h"
 #include "lang/base/result.h"
 #include "lang/dimensions.h"
 
@@ -153,10 +154,7 @@ class Lowering {
     lowered.page = formula(memory.page);
     lowered.align = formula(memory.align);
     lowered.span = span;
-    for (const auto space : {Space::Shared, Space::Constant, Space::Texture, Space::Local}) {
-      if (memory.space.text == word(space)) lowered.space = space;
-    }
-    lowered.readonly = memory.space.text == "readonly";
+    lowered.space = &memory_space(memory.space.text);
     program_.memories.push_back(std::move(lowered));
   }
 
@@ -215,7 +213,7 @@ class Lowering {
     }
     for (std::size_t i = 0; i < program_.memories.size(); ++i) {
       const auto& memory = program_.memories[i];
-      const auto id = add(NodeKind::Memory, memory.name, i, word(memory.space));
+      const auto id = add(NodeKind::Memory, memory.name, i, std::string(memory.space->word));
       for (const auto& formula : {memory.length, memory.page, memory.align}) connect(id, formula);
     }
     for (std::size_t i = 0; i < program_.stages.size(); ++i) {

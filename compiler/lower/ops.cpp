@@ -15,35 +15,20 @@ Via find_via(const std::string& text) {
   return Via::Default;  // the checker has refused other words
 }
 
-Op::Kind kind_of(lang::Op::Kind kind) {
-  switch (kind) {
-    case lang::Op::Kind::Chase: return Op::Kind::Chase;
-    case lang::Op::Kind::Load: return Op::Kind::Load;
-    case lang::Op::Kind::Store: return Op::Kind::Store;
-    case lang::Op::Kind::Alu: return Op::Kind::Alu;
-    case lang::Op::Kind::Barrier: return Op::Kind::Barrier;
-    case lang::Op::Kind::Branch: return Op::Kind::Branch;
-    case lang::Op::Kind::Unroll: return Op::Kind::Unroll;
-    case lang::Op::Kind::Loop: return Op::Kind::Loop;
-  }
-  return Op::Kind::Barrier;
-}
-
+/// An operation in short: its word and the operands that it has.
 std::string show(const Op& op) {
-  const std::string path = op.via == Via::Default ? "" : fmt::format(" via {}", word(op.via));
-  switch (op.kind) {
-    case Op::Kind::Chase: return fmt::format("chase {} by {}{}", op.memory, op.pattern, path);
-    case Op::Kind::Load: return fmt::format("load {} at {}{}", op.memory, show(*op.at), path);
-    case Op::Kind::Store: return fmt::format("store {} at {}{}", op.memory, show(*op.at), path);
-    case Op::Kind::Alu: return fmt::format("alu {} chain {} ilp {}", op.instruction, show(*op.chain), show(*op.ilp));
-    case Op::Kind::Barrier: return "barrier";
-    case Op::Kind::Branch: return fmt::format("branch {} {{ {} }}", show(*op.condition), show(op.body));
-    case Op::Kind::Unroll:
-    case Op::Kind::Loop:
-      return fmt::format("{} {} in {}..{} {{ {} }}", op.kind == Op::Kind::Loop ? "loop" : "unroll", op.variable, show(*op.from),
-                         show(*op.to), show(op.body));
-  }
-  return "";
+  std::string text(lang::word(op.kind));
+  if (!op.memory.empty()) text += " " + op.memory;
+  if (!op.pattern.empty()) text += " by " + op.pattern;
+  if (op.at) text += " at " + show(*op.at);
+  if (!op.instruction.empty()) text += " " + op.instruction;
+  if (op.chain) text += " chain " + show(*op.chain);
+  if (op.ilp) text += " ilp " + show(*op.ilp);
+  if (op.condition) text += " " + show(*op.condition);
+  if (!op.variable.empty()) text += fmt::format(" {} in {}..{}", op.variable, show(*op.from), show(*op.to));
+  if (op.via != Via::Default) text += fmt::format(" via {}", word(op.via));
+  const bool holds_others = op.condition || !op.variable.empty();
+  return holds_others ? fmt::format("{} {{ {} }}", text, show(op.body)) : text;
 }
 
 }  // namespace
@@ -56,17 +41,6 @@ const char* word(Via via) {
     case Via::Nc: return "nc";
     case Via::Tex: return "tex";
     case Via::Default: break;
-  }
-  return "";
-}
-
-const char* word(Space space) {
-  switch (space) {
-    case Space::Global: return "global";
-    case Space::Shared: return "shared";
-    case Space::Constant: return "constant";
-    case Space::Texture: return "texture";
-    case Space::Local: return "local";
   }
   return "";
 }
@@ -85,7 +59,7 @@ Op lower_op(const lang::Op& op, int element_bytes) {
     return expression ? lower_expression(*expression, element_bytes) : nullptr;
   };
   Op lowered;
-  lowered.kind = kind_of(op.kind);
+  lowered.kind = op.kind;
   lowered.span = op.span;
   lowered.memory = op.memory.text;
   lowered.width = formula(op.width);

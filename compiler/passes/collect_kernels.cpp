@@ -68,7 +68,7 @@ void collect_kernels(Ir& ir, const Source&, Diagnostics& diagnostics) {
           if (value.empty() || value.find('\n') != std::string::npos) continue;  // whole pieces of a body: `emit --cuda` shows them
           holes += fmt::format("{}{}={}", holes.empty() ? "" : " ", name, value);
         }
-        kernel->second = ir.graph.add({ir::NodeKind::Kernel, shape.file, kernels.size() - 1, holes});
+        kernel->second = ir.graph.add({ir::NodeKind::Kernel, shape.file(), kernels.size() - 1, holes});
       }
       ir.graph.depends(kernel->second, id);
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/memory/memory_space.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/stage_text.h"
 #include "lang/base/sha256.h"
@@ -87,10 +88,10 @@ class Keys {
 
   std::string of_memory(ir::NodeId id, const Memory& memory) {
     FormulaKeys keys(meaning_for(id, nullptr));
-    const auto& [name, element_bytes, length, space, readonly, page, align, span] =
-        memory;  // a new member must be thought of here
-    return sha256_hex(fmt::format("{} {} {} {} {} {}", element_bytes, word(space), readonly, keys.key(length),
-                                  keys.key(page), keys.key(align)));
+    // A new member must be thought of here.
+    const auto& [name, element_bytes, length, space, page, align, span] = memory;
+    return sha256_hex(fmt::format("{} {} {} {} {}", element_bytes, space->word, keys.key(length), keys.key(page),
+                                  keys.key(align)));
   }
 
   void key_stage(ir::NodeId id, Stage& stage) {

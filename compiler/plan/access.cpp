@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/memory/memory_space.h"
+
 namespace gexp::compiler {
 namespace {
 
@@ -12,11 +14,9 @@ Diagnostic error(const Op& op, std::string code, std::string message, std::strin
   return diagnostic;
 }
 
-const char* space_name(Space space) { return space == Space::Constant ? "const" : word(space); }
-
 std::string load_name(const Memory& memory, Via via) {
   const std::string path = word(path_of(memory, via));
-  return fmt::format("ld.{}{}{}", space_name(memory.space), path.empty() ? "" : ".", path);
+  return fmt::format("ld.{}{}{}", memory.space->ptx, path.empty() ? "" : ".", path);
 }
 
 bool is_texture(const Memory& memory, Via via) { return path_of(memory, via) == Via::Tex; }
@@ -26,8 +26,7 @@ constexpr const char* kTextureFetch = "tex.1d.v4.u32.s32 {{%0, g, b, a}}, [%1, {
 }  // namespace
 
 Via path_of(const Memory& memory, Via via) {
-  if (memory.space == Space::Texture) return Via::Tex;
-  return via == Via::Default && memory.readonly ? Via::Nc : via;
+  return via == Via::Default || memory.space->by_index() ? memory.space->path : via;
 }
 
 const char* value_type(int width) { return width >= 8 ? "unsigned long long" : "unsigned int"; }
@@ -39,12 +38,12 @@ Result<> accepts(const Op& op, const Memory& memory, int width) {
                                     : fmt::format("an access is 1, 2, 4, 8 or 16 bytes wide, not {}", width),
                  op.width ? "write `as 4B`" : fmt::format("write `as 4B`: without it an access is as wide as an element of `{}`", memory.name));
   }
-  const bool global = memory.space == Space::Global;
-  if (op.via != Via::Default && !global && !(op.via == Via::Tex && memory.space == Space::Texture)) {
-    return error(op, "E0429", fmt::format("{} memory has no load path to choose", word(memory.space)), "leave `via` out");
+  const auto& space = *memory.space;
+  if (op.via != Via::Default && op.via != space.path && !space.chooses_path) {
+    return error(op, "E0429", fmt::format("{} memory has no load path to choose", space.word), "leave `via` out");
   }
-  if (store && (memory.space == Space::Constant || memory.space == Space::Texture || memory.readonly)) {
-    return error(op, "E0429", fmt::format("`{}` is in memory that kernels only read", memory.name), "store to a memory in global, shared or local");
+  if (store && !space.stores) {
+    return error(op, "E0429", fmt::format("`{}` is in memory that kernels only read", memory.name), fmt::format("store to a memory in {}", spaces_with_stores()));
   }
   if (store && op.via != Via::Default && op.via != Via::Cg) {
     return error(op, "E0429", fmt::format("a store has no path `{}`", word(op.via)), "`via cg`, or none");
@@ -66,7 +65,7 @@ std::string load_text(const Memory& memory, Via via, int width, const std::strin
 }
 
 std::string store_text(const Memory& memory, Via via, int width, const std::string& at, const std::string& value) {
-  const auto name = fmt::format("st.{}{}", space_name(memory.space), via == Via::Cg ? ".cg" : "");
+  const auto name = fmt::format("st.{}{}", memory.space->ptx, via == Via::Cg ? ".cg" : "");
   if (width == 16) return fmt::format("asm volatile(\"{0}.v2.u64 [%0], {{%1, %2}};\" :: \"l\"({2}), \"l\"({1}), \"l\"({1}h) : \"memory\");", name, value, at);
   return fmt::format("asm volatile(\"{}.u{} [%0], %1;\" :: \"l\"({}), \"{}\"({}) : \"memory\");", name, width * 8, at, width == 8 ? "l" : "r", value);
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/memory/memory_space.h"
 #include "compiler/plan/access.h"
 
 // `total`: two clock reads and the wait for what was loaded. `each`: the region of the first access over a hit whose latency is known from
@@ -23,17 +24,6 @@ std::string next_address(int width, const char* base) {
 
 }  // namespace
 
-const char* idle_cell(const Memory& memory) {
-  switch (memory.space) {
-    case Space::Shared: return "idle_shared";
-    case Space::Local: return "idle_local";
-    case Space::Constant: return "idle_constant";
-    case Space::Texture: return "0ull";
-    case Space::Global: break;
-  }
-  return "idle_global";
-}
-
 std::string settle_text(const std::string& value) {
   return fmt::format("asm volatile(\"{{ .reg .pred p; setp.eq.u64 p, %0, 0x9e3779b97f4a7c15; @p trap; }}\" :: \"l\"({}) : \"memory\");", value);
 }
@@ -45,7 +35,7 @@ std::string calibration_text(Timing timing, const std::string& settle, const Mem
   const std::string repeat = fmt::format("    _Pragma(\"unroll 1\") for (u32 i = {}; i < {}; ++i) {{ ", 2 * kChainTimes, kCalibrationWords);
   const std::string keep = "overhead[i] = t1 - t0; }\n";
   const std::string no_chain = fmt::format("    _Pragma(\"unroll 1\") for (u32 i = 0; i < {}; ++i) overhead[i] = 0;\n", 2 * kChainTimes);
-  const bool cell = first && timing == Timing::Each && first->space != Space::Texture && first->space != Space::Constant && path_of(*first, via) != Via::Tex;
+  const bool cell = first && timing == Timing::Each && first->space->cell_holds_links && path_of(*first, via) != Via::Tex;
   if (!cell) {
     if (!chase || !first || timing != Timing::Each) return no_chain + repeat + clock0 + settle + " " + clock1 + keep;
     std::string text = fmt::format("    u64 to = sum; {0} seen = ({0})sum;\n", value_type(link_bytes(width))), step;
@@ -53,9 +43,10 @@ std::string calibration_text(Timing timing, const std::string& settle, const Mem
     else step = next_address(width, "sum");
     return no_chain + text + repeat + clock0 + step + settle_text("to") + " " + clock1 + keep;
   }
-  const auto at = std::string(first->space == Space::Global ? "cell" : idle_cell(*first));
+  const bool by_host = first->space->home == MemorySpace::Home::Device;
+  const auto at = by_host ? "cell" : std::string(first->space->idle_cell);
   std::string text = fmt::format("    u64 self = {}; ", at);
-  if (first->space != Space::Global) text += fmt::format("asm volatile(\"st.{}.u64 [%0], %0;\" :: \"l\"(self) : \"memory\"); ", word(first->space));
+  if (!by_host) text += fmt::format("asm volatile(\"st.{}.u64 [%0], %0;\" :: \"l\"(self) : \"memory\"); ", first->space->ptx);
   text += fmt::format("\n    _Pragma(\"unroll 1\") for (u32 turn = 0; turn < {}; ++turn) {{\n", kChainTimes);
   const auto load = load_text(*first, via, 8, "self", "self");
   for (const auto& [place, length] : {std::pair{0, kShortChain}, std::pair{kChainTimes, kLongChain}}) {

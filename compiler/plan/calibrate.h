@@ -6,9 +6,6 @@
 
 namespace gexp::compiler {
 
-/// The name in body.cu of the cell that the rehearsal uses in a memory's space.
-const char* idle_cell(const Memory& memory);
-
 /// `asm volatile` that nothing is moved over and that waits for a 64-bit value (body.cu says why).
 std::string settle_text(const std::string& value);
 

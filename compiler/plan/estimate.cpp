@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "compiler/lower/ops.h"
+#include "compiler/memory/memory_space.h"
 #include "compiler/plan/cost.h"
 #include "compiler/plan/plan.h"
 
@@ -209,7 +210,7 @@ Result<Estimate> estimate(const Program& program, const SpeedEstimate& pace, con
   for (const auto& memory : program.memories) {
     auto bytes = memory_bytes(memory, *scope);
     if (!bytes) return bytes.error();
-    if (memory.space != Space::Shared) all.memory += static_cast<double>(*bytes);
+    if (memory.space->takes_device_memory()) all.memory += static_cast<double>(*bytes);
   }
   Estimator estimator(program, pace, std::move(*scope), known);
   for (const auto& stage : program.stages) {

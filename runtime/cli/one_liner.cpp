@@ -11,6 +11,7 @@
 #include "compiler/pipeline.h"
 #include "compiler/plan/expand.h"
 #include "compiler/plan/plan.h"
+#include "lang/memory_spaces.h"
 #include "lang/vocabulary.h"
 #include "lang/words.h"
 #include "runtime/cli/app.h"
@@ -65,7 +66,7 @@ class Short {
   }
 
   [[nodiscard]] bool needs_memory() const { return chases_ && memory_.empty(); }
-  [[nodiscard]] bool small_space() const { return space_ && (slice(*space_) == "constant" || slice(*space_) == "local"); }
+  [[nodiscard]] bool small_space() const { return space_ && lang::find_space(slice(*space_)) && lang::find_space(slice(*space_))->most_bytes > 0; }
 
   [[nodiscard]] Made file(const std::string& length) const {
     Made made;

@@ -104,6 +104,147 @@ Value bits_value(const SetIndex& index) {
   return Value(std::move(list));
 }
 
+/// Misses of a line that are no accident at a level.
+std::size_t enough(const MissRange& border, const GrowthLevel& level) {
+  return significant_misses(border, level.accesses / std::max<std::size_t>(1, level.present), level.present, kEnough);
+}
+
+/// Everything that the sweep showed, and what the sets are as far as it goes.
+struct Seen {
+  const SetGrowth& growth;
+  const std::vector<LineSet>& groups;
+  const std::vector<std::size_t>& late;
+  const MissRange& border;
+  std::size_t total = 0;  ///< ways of all sets
+  SetIndex index;
+  bool defined = false;   ///< a simple function of the address, which all lines follow, says which set is whose
+  [[nodiscard]] std::size_t fitted() const { return growth.levels.begin()->second.present; }
+};
+
+/// Ways of a set: its lines at the onset, all but the newest.
+std::size_t ways_of(const LineSet& group) { return group.lines.size() - 1; }
+
+/// Why the sets are not the whole story; empty where they are.
+std::string incomplete(const Context& context, const Seen& seen) {
+  const auto& [growth, groups, late, border, total, index, defined] = seen;
+  const auto fitted = seen.fitted();
+  if (const auto two = two_structures(context.classes, groups, growth.levels)) {
+    return *two + ": two structures seem to overflow at this footprint, as a cache and a TLB may; `above: L` with the latency of the faster misses, which counts "
+                  "one of them alone, or lines further apart, which move one border and not the other, would decide";
+  }
+  if (!late.empty()) {
+    return fmt::format("{} lines began to miss late, with no line added to their set: more orders or repetitions would tell where they belong; {} sets seen", late.size(), groups.size());
+  }
+  if (total < fitted) {
+    return fmt::format("{} sets with {} lines were seen to overflow, {} of {} lines never missed: there are more sets; more added lines would decide",
+                       groups.size(), total, fitted - total, fitted);
+  }
+  if (total > fitted && !defined) {
+    return fmt::format("{} lines more than fitted at first seem to have room, and no simple function of the address says which set is whose: sets may fill unevenly, or lines "
+                       "that are rarely replaced were counted to the wrong set; more orders would decide; {} sets seen", total - fitted, groups.size());
+  }
+  // A simple function of the address, which all lines follow, leaves no doubt of who is in which set.
+  for (const auto& group : groups) {
+    if (defined) break;
+    const auto lack = silent_laps(growth, group.onset, group.lines);
+    if (lack.proves_more()) {
+      return fmt::format("in {} of {} laps nothing of a set of {} lines missed, though it overflows: a line of it was not seen to miss; more orders or repetitions would show it", lack.hidden, lack.all, group.lines.size());
+    }
+  }
+  return "";
+}
+
+/// Offsets of the largest set, whose policy has the most to show.
+List members_of_largest(const Seen& seen) {
+  auto lines = std::max_element(seen.groups.begin(), seen.groups.end(), [](const LineSet& a, const LineSet& b) { return a.lines.size() < b.lines.size(); })->lines;
+  std::sort(lines.begin(), lines.end(), [&](auto a, auto b) { return seen.growth.offset[a] < seen.growth.offset[b]; });
+  List members;
+  for (const auto line : lines) members.emplace_back(static_cast<double>(seen.growth.offset[line]), kBytes);
+  return members;
+}
+
+/// The finding's fields; `why` is what they rest on.
+Fields fields_of(const Seen& seen, std::string& why) {
+  std::vector<std::size_t> sizes;
+  for (const auto& group : seen.groups) sizes.push_back(ways_of(group));
+  std::sort(sizes.rbegin(), sizes.rend());
+  const bool equal = std::all_of(sizes.begin(), sizes.end(), [&](auto size) { return size == sizes[0]; });
+  Fields fields;
+  fields["sets"] = Value(static_cast<double>(seen.groups.size()));
+  fields["ways"] = equal ? Value(static_cast<double>(sizes[0])) : numbers(sizes);
+  fields["sizes"] = numbers(sizes);
+  fields["lines"] = Value(static_cast<double>(seen.total));
+  fields["members"] = Value(members_of_largest(seen));
+  why = "lines that begin to miss together are one set; ways add up to all lines that fitted; bits are those of the offset in the array";
+  if (seen.total > seen.fitted()) why += fmt::format("; {} lines more than fitted at first found room: the sets do not fill evenly", seen.total - seen.fitted());
+  if (seen.defined || seen.index.mapping == "not bit-defined") {
+    fields["bits"] = bits_value(seen.index);
+    fields["mapping"] = Value(seen.index.mapping);
+  } else {
+    why += fmt::format("; \"{}\" would explain which lines are in one set, but lines are so few that a scattered mapping may look the same", seen.index.mapping);
+  }
+  return fields;
+}
+
+/// What speaks against the sets: the chance that a line is counted to the wrong one.
+struct Doubt {
+  double chance = 0;
+  double rarest = INFINITY;  ///< misses of a line of a set at one level, on average
+  double unseen = 0;         ///< lines that may be in the wrong set by the orders in which they were seen
+};
+Doubt doubt_of(const Seen& seen) {
+  // Every line has a set. Where misses are rare, one of set A could have been seen first when set B overflowed, and be counted
+  // there: the chance of that is the honest doubt. Until B's onset a line of A must have missed less than kEnough times at every
+  // level, at the rate of A's other lines there.
+  const auto& [growth, groups, late, border, total, index, defined] = seen;
+  const auto& levels = growth.levels;
+  Doubt doubt;
+  for (std::size_t i = 0; i + 1 < groups.size(); ++i) {
+    double unseen = 1;
+    for (auto level = levels.find(groups[i].onset); level != levels.end() && level->first < groups[i + 1].onset; ++level) {
+      double rate = 0;
+      for (const auto line : groups[i].lines) rate += static_cast<double>(level->second.misses[line]);
+      rate /= static_cast<double>(groups[i].lines.size());
+      doubt.rarest = std::min(doubt.rarest, rate);
+      unseen *= poisson_at_most(static_cast<double>(enough(border, level->second)) - 1, rate);
+    }
+    doubt.chance += unseen * static_cast<double>(groups[i].lines.size());
+  }
+  // No function says where lines belong: those that were seen in one order only tell how many were seen in none (Chao's estimate), and
+  // may have been counted to a set that overflowed later. The sets are of one cache, so they tell of one another.
+  double one = 0, two = 0;
+  for (std::size_t i = 0; i + 1 < groups.size() && !defined; ++i) {
+    const auto& level = levels.at(groups[i].onset);
+    const auto in = [&](std::uint32_t orders) {
+      return static_cast<double>(std::count_if(groups[i].lines.begin(), groups[i].lines.end(), [&](auto line) { return level.orders[line] == orders; }));
+    };
+    one += in(1), two += in(2);
+  }
+  doubt.unseen = two > 0 ? one * one / (2 * two) : one * (one - 1) / 2;
+  return doubt;
+}
+
+std::string onsets(const std::vector<LineSet>& groups) {
+  std::string text = fmt::format("onsets after {} added lines", groups[0].onset);
+  for (std::size_t i = 1; i < std::min<std::size_t>(groups.size(), 8); ++i) text += fmt::format(", {}", groups[i].onset);
+  return groups.size() > 8 ? text + ", …" : text;
+}
+
+/// The verdict over sets that were seen to overflow.
+Finding judged(const Context& context, const Seen& seen) {
+  if (auto reason = incomplete(context, seen); !reason.empty()) return undetermined(context, reason);
+  std::string why;
+  auto fields = fields_of(seen, why);
+  const auto doubt = doubt_of(seen);
+  if (doubt.unseen > kUnseen) {
+    return undetermined(context, fmt::format("lines miss in so few orders that about {:.1f} may be counted to the wrong set: more orders would decide; {} sets seen", doubt.unseen, seen.groups.size()));
+  }
+  if (doubt.chance > 0.05) {
+    return undetermined(context, fmt::format("lines miss so rarely ({:.0f} times) that some may be counted to the wrong set: more repetitions would decide; {} sets seen", doubt.rarest, seen.groups.size()));
+  }
+  return found(context, Value(std::move(fields)), std::min(0.999, 1 - doubt.chance - doubt.unseen), why, onsets(seen.groups));
+}
+
 }  // namespace
 
 Finding cache_sets(const Context& context) {
@@ -128,13 +269,12 @@ Finding cache_sets(const Context& context) {
   if (levels.size() < 2) return undetermined(context, "the sweep adds no line; one that adds some would decide");
 
   const auto& base = levels.begin()->second;
-  const auto enough = [&](const GrowthLevel& level) { return significant_misses(*border, level.accesses / std::max<std::size_t>(1, level.present), level.present, kEnough); };
   for (std::size_t line = 0; line < base.present; ++line) {
-    if (base.misses[line] >= enough(base)) return undetermined(context, fmt::format("the footprint before any line is added misses already, at offset {}; a smaller one would decide", growth->offset[line]));
+    if (base.misses[line] >= enough(*border, base)) return undetermined(context, fmt::format("the footprint before any line is added misses already, at offset {}; a smaller one would decide", growth->offset[line]));
   }
 
   std::map<double, std::size_t> least;
-  for (const auto& [extra, level] : levels) least[extra] = enough(level);
+  for (const auto& [extra, level] : levels) least[extra] = enough(*border, level);
   auto grouped = find_line_sets(*growth, least);
   assign_by_index_function(*growth, grouped, line_bytes);
   resolve_pairs(*growth, grouped, line_bytes);
@@ -142,96 +282,11 @@ Finding cache_sets(const Context& context) {
   if (!groups.empty() && !resolve_sizes(*growth, groups, line_bytes)) {
     return undetermined(context, "two sets differ by one line each from all others: one may be counted to the wrong set; more orders or repetitions would decide");
   }
-
-  const auto fitted = base.present;
-  std::vector<std::size_t> sizes;
-  std::size_t total = 0;
-  for (const auto& group : groups) {
-    const auto ways = group.lines.size() - 1;  // its lines at the onset, all but the newest
-    sizes.push_back(ways);
-    total += ways;
-  }
   if (groups.empty()) return undetermined(context, fmt::format("no set overflowed although {} lines were added; more of them would decide", levels.rbegin()->first));
-  if (const auto two = two_structures(context.classes, groups, levels)) {
-    return undetermined(context, *two + ": two structures seem to overflow at this footprint, as a cache and a TLB may; `above: L` with the latency of the faster misses, which counts "
-                                        "one of them alone, or lines further apart, which move one border and not the other, would decide");
-  }
-  if (!late.empty()) {
-    return undetermined(context, fmt::format("{} lines began to miss late, with no line added to their set: more orders or repetitions would tell where they belong; {} sets seen", late.size(), groups.size()));
-  }
-  if (total < fitted) {
-    return undetermined(context, fmt::format("{} sets with {} lines were seen to overflow, {} of {} lines never missed: there are more sets; more added lines would decide",
-                                             groups.size(), total, fitted - total, fitted));
-  }
-  const auto index = index_of(*growth, groups, line_bytes);
-  const bool defined = index.is_significant();
-  if (total > fitted && !defined) {
-    return undetermined(context, fmt::format("{} lines more than fitted at first seem to have room, and no simple function of the address says which set is whose: sets may fill unevenly, or lines that are rarely replaced were counted to the wrong set; more orders would decide; {} sets seen", total - fitted, groups.size()));
-  }
-  // A simple function of the address, which all lines follow, leaves no doubt of who is in which set.
-  for (const auto& group : groups) {
-    if (defined) break;
-    const auto lack = silent_laps(*growth, group.onset, group.lines);
-    if (lack.proves_more()) {
-      return undetermined(context, fmt::format("in {} of {} laps nothing of a set of {} lines missed, though it overflows: a line of it was not seen to miss; more orders or repetitions would show it", lack.hidden, lack.all, group.lines.size()));
-    }
-  }
-
-  List members;  // of the largest set, whose policy has the most to show
-  auto& largest = *std::max_element(groups.begin(), groups.end(), [](const LineSet& a, const LineSet& b) { return a.lines.size() < b.lines.size(); });
-  std::sort(largest.lines.begin(), largest.lines.end(), [&](auto a, auto b) { return growth->offset[a] < growth->offset[b]; });
-  for (const auto line : largest.lines) members.emplace_back(static_cast<double>(growth->offset[line]), kBytes);
-  std::sort(sizes.rbegin(), sizes.rend());
-  const bool equal = std::all_of(sizes.begin(), sizes.end(), [&](auto size) { return size == sizes[0]; });
-
-  Fields fields;
-  fields["sets"] = Value(static_cast<double>(groups.size()));
-  fields["ways"] = equal ? Value(static_cast<double>(sizes[0])) : numbers(sizes);
-  fields["sizes"] = numbers(sizes);
-  fields["lines"] = Value(static_cast<double>(total));
-  fields["members"] = Value(std::move(members));
-  std::string why = "lines that begin to miss together are one set; ways add up to all lines that fitted; bits are those of the offset in the array";
-  if (total > fitted) why += fmt::format("; {} lines more than fitted at first found room: the sets do not fill evenly", total - fitted);
-  if (defined || index.mapping == "not bit-defined") {
-    fields["bits"] = bits_value(index);
-    fields["mapping"] = Value(index.mapping);
-  } else {
-    why += fmt::format("; \"{}\" would explain which lines are in one set, but lines are so few that a scattered mapping may look the same", index.mapping);
-  }
-  std::string evidence = fmt::format("onsets after {} added lines", groups[0].onset);
-  for (std::size_t i = 1; i < std::min<std::size_t>(groups.size(), 8); ++i) evidence += fmt::format(", {}", groups[i].onset);
-  if (groups.size() > 8) evidence += ", …";
-  // Every line has a set. Where misses are rare, one of set A could have been seen first when set B overflowed, and be counted
-  // there: the chance of that is the honest doubt. Until B's onset a line of A must have missed less than kEnough times at every
-  // level, at the rate of A's other lines there.
-  double doubt = 0, rarest = INFINITY;
-  for (std::size_t i = 0; i + 1 < groups.size(); ++i) {
-    double unseen = 1;
-    for (auto level = levels.find(groups[i].onset); level != levels.end() && level->first < groups[i + 1].onset; ++level) {
-      double rate = 0;
-      for (const auto line : groups[i].lines) rate += static_cast<double>(level->second.misses[line]);
-      rate /= static_cast<double>(groups[i].lines.size());
-      rarest = std::min(rarest, rate);
-      unseen *= poisson_at_most(static_cast<double>(enough(level->second)) - 1, rate);
-    }
-    doubt += unseen * static_cast<double>(groups[i].lines.size());
-  }
-  // No function says where lines belong: those that were seen in one order only tell how many were seen in none (Chao's estimate), and
-  // may have been counted to a set that overflowed later. The sets are of one cache, so they tell of one another.
-  double one = 0, two = 0;
-  for (std::size_t i = 0; i + 1 < groups.size() && !defined; ++i) {
-    const auto& level = levels.at(groups[i].onset);
-    const auto in = [&](std::uint32_t orders) { return static_cast<double>(std::count_if(groups[i].lines.begin(), groups[i].lines.end(), [&](auto line) { return level.orders[line] == orders; })); };
-    one += in(1), two += in(2);
-  }
-  const double unseen = two > 0 ? one * one / (2 * two) : one * (one - 1) / 2;
-  if (unseen > kUnseen) {
-    return undetermined(context, fmt::format("lines miss in so few orders that about {:.1f} may be counted to the wrong set: more orders would decide; {} sets seen", unseen, groups.size()));
-  }
-  if (doubt > 0.05) {
-    return undetermined(context, fmt::format("lines miss so rarely ({:.0f} times) that some may be counted to the wrong set: more repetitions would decide; {} sets seen", rarest, groups.size()));
-  }
-  return found(context, Value(std::move(fields)), std::min(0.999, 1 - doubt - unseen), why, evidence);
+  Seen seen{*growth, groups, late, *border, 0, index_of(*growth, groups, line_bytes), false};
+  for (const auto& group : groups) seen.total += ways_of(group);
+  seen.defined = seen.index.is_significant();
+  return judged(context, seen);
 }
 
 }  // namespace gexp::infer

@@ -20,7 +20,7 @@ Result<jit::Compiled> compile(jit::Compiler& compiler, const std::string& templa
   if (!text) return text.error();
   jit::Request request;
   request.source = *text;
-  request.name = shape.file;
+  request.name = shape.file();
   request.entry = compiler::kEntry;
   request.target = target;
   auto compiled = compiler.compile(request);

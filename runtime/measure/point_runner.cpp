@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "compiler/memory/memory_space.h"
 #include "compiler/plan/access.h"
 #include "compiler/plan/calibrate.h"
 #include "lang/base/stopwatch.h"
@@ -73,7 +74,7 @@ Result<std::uint64_t> PointRunner::allocate_less(const compiler::Memory& memory,
   // The rest is for the file's other memories, in proportion, and for the records.
   double others = 0;
   for (const auto& other : program_.memories) {
-    if (other.name == memory.name || other.space == compiler::Space::Shared || buffers_.contains("memory " + other.name)) continue;
+    if (other.name == memory.name || !other.space->takes_device_memory() || buffers_.contains("memory " + other.name)) continue;
     if (auto size = compiler::memory_bytes(other, scope_); size) others += static_cast<double>(*size);
   }
   const auto share = static_cast<std::uint64_t>(static_cast<double>(least) * static_cast<double>(bytes) / (static_cast<double>(bytes) + others));
@@ -135,7 +136,7 @@ Result<device::KernelId> PointRunner::kernel_for(const compiler::Shape& shape) {
     problem.span = shape.span;
     return problem;
   }
-  new_kernels_.push_back({shape.file, compiled->key, compiled->from_cache, compiled->seconds, compiled->source});
+  new_kernels_.push_back({shape.file(), compiled->key, compiled->from_cache, compiled->seconds, compiled->source});
   told_.insert(compiled->key);
   loaded_[shape] = {*id, new_kernels_.back()};
   return *id;
@@ -254,8 +255,8 @@ Result<> PointRunner::repeat(const compiler::PointPlan& plan, records::Point& po
 }
 
 Result<> PointRunner::run_once(const compiler::PointPlan& plan, records::Point& point, double time_limit) {
-  if (plan.shape.file == "body.cu") return run_body(plan, point, time_limit);
-  return plan.shape.file == "total.cu" ? run_total(plan, point, time_limit) : run_each(plan, point, time_limit);
+  if (plan.shape.made_from == &compiler::kBodyTemplate) return run_body(plan, point, time_limit);
+  return plan.shape.made_from == &compiler::kTotalTemplate ? run_total(plan, point, time_limit) : run_each(plan, point, time_limit);
 }
 
 Result<> PointRunner::run_each(const compiler::PointPlan& plan, records::Point& point, double time_limit) {

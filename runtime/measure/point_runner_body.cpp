@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "compiler/memory/memory_space.h"
 #include "compiler/plan/calibrate.h"
 #include "runtime/measure/point_runner.h"
 
@@ -37,7 +38,7 @@ Result<std::vector<device::Argument>> PointRunner::body_arguments(const compiler
   };
   for (const auto& links : plan.links) {  // chases of constant memory follow links that the host writes
     const auto memory = std::find_if(program_.memories.begin(), program_.memories.end(), [&](const auto& m) { return m.name == links.memory; });
-    if (memory->space != compiler::Space::Constant) continue;
+    if (memory->space->home != compiler::MemorySpace::Home::Module) continue;
     auto at = backend_.constant(kernel, "c_" + links.memory);
     if (!at) return at.error();
     linked_.erase(links.memory);

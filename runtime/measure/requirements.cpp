@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/lower/ops.h"
+#include "compiler/memory/memory_space.h"
 #include "compiler/plan/access.h"
 #include "compiler/plan/expand.h"
 #include "runtime/measure/session.h"
@@ -23,11 +24,8 @@ void check_requirements(const compiler::Program& program, const device::Backend&
       diagnostics.add(bytes.error());
       continue;
     }
-    using compiler::Space;
-    if (memory.space == Space::Constant || memory.space == Space::Texture || memory.space == Space::Local) {
-      need({device::Requirement::Kind::Space, compiler::word(memory.space), 0, memory.span});
-    }
-    const bool shared = memory.space == Space::Shared;
+    if (!memory.space->everywhere) need({device::Requirement::Kind::Space, std::string(memory.space->word), 0, memory.span});
+    const bool shared = !memory.space->takes_device_memory();
     if (!shared) total += static_cast<double>(*bytes);
     need({shared ? device::Requirement::Kind::SharedBytes : device::Requirement::Kind::MemoryBytes, "", *bytes, memory.span});
   }
@@ -47,7 +45,7 @@ void check_requirements(const compiler::Program& program, const device::Backend&
   for (const auto& stage : program.stages) {
     compiler::for_each_op(stage, [&](const compiler::Op& op) {
       const auto memory = std::find_if(program.memories.begin(), program.memories.end(), [&](const auto& m) { return m.name == op.memory; });
-      if (memory == program.memories.end() || memory->space != compiler::Space::Global) return;
+      if (memory == program.memories.end() || !memory->space->chooses_path) return;
       const std::string via = compiler::word(compiler::path_of(*memory, op.via));
       if (!via.empty()) need({device::Requirement::Kind::LoadPath, via, 0, op.span});
     });

@@ -17,6 +17,15 @@ std::atomic<std::uint64_t> all_instructions{0};
 constexpr std::uint64_t kCheckEvery = 1u << 16;  // instructions between looks at the wall clock and the interrupt flag
 constexpr std::uint64_t kLocalBase = 1ull << 50;  // of local memory among the addresses that caches see
 
+/// The lanes of the group that the guard lets through.
+inline std::uint32_t guarded_lanes(Warp& w, const Instruction& i) {
+  if (i.guard == kTrue) return w.mask;
+  const std::uint64_t* const guard = w.slot(i.guard);
+  std::uint32_t active = 0;
+  each_lane(w.mask, [&](std::uint32_t lane) { active |= static_cast<std::uint32_t>((guard[lane] != 0) != i.guard_not) << lane; });
+  return active;
+}
+
 }  // namespace
 
 Machine::Machine(const LaunchContext& context, std::uint64_t start, std::uint32_t blocks_per_sm)
@@ -67,6 +76,25 @@ bool Machine::select_group(Warp& w) {
   return w.mask != 0;
 }
 
+/// When an instruction that could begin at `at` finds its operands there; kNever: not before another event.
+inline std::uint64_t Machine::when_ready(const Warp& w, const Instruction& i, std::uint64_t at) const {
+  const std::uint64_t* const ready = w.ready.data();
+  at = std::max({at, ready[i.a], ready[i.b], ready[i.c]});
+  if (i.kind == Kind::Compute) {
+    // Results of one register come in order: a load that is still under way is waited for.
+    const std::uint64_t latency = latency_[static_cast<std::size_t>(i.cost)], result = ready[i.to];
+    if (at != kNever && result > at + latency) at = result == kNever ? kNever : result - latency;
+  } else if (i.kind == Kind::Load || i.kind == Kind::Texture) {
+    for (std::size_t k = 0; k < i.count; ++k) at = ready[i.data[k]] == kNever ? kNever : at;
+    if (!memory_.may_load(w)) at = kNever;
+  } else if (i.kind == Kind::Store) {
+    for (std::size_t k = 0; k < i.count; ++k) at = std::max(at, ready[i.data[k]]);
+  } else if (ready[i.to] == kNever) {
+    at = kNever;
+  }
+  return at;
+}
+
 /// Runs a warp from its event on, until another event is due, or it must wait, or it has ended.
 void Machine::advance(std::uint32_t index, std::uint64_t now) {
   Warp& w = warps_[index];
@@ -92,29 +120,9 @@ void Machine::advance(std::uint32_t index, std::uint64_t now) {
         w.next += c_.hierarchy.fetch(w.sm, address);
       }
     }
-    std::uint32_t active = w.mask;
+    const std::uint32_t active = guarded_lanes(w, i);
     std::uint64_t at = std::max(w.next, w.ready[i.guard]);
-    if (i.guard != kTrue) {
-      const std::uint64_t* const guard = w.slot(i.guard);
-      active = 0;
-      each_lane(w.mask, [&](std::uint32_t lane) { active |= static_cast<std::uint32_t>((guard[lane] != 0) != i.guard_not) << lane; });
-    }
-    const std::uint64_t* const ready = w.ready.data();
-    if (active != 0) {
-      at = std::max({at, ready[i.a], ready[i.b], ready[i.c]});
-      if (i.kind == Kind::Compute) {
-        // Results of one register come in order: a load that is still under way is waited for.
-        const std::uint64_t latency = latency_[static_cast<std::size_t>(i.cost)], result = ready[i.to];
-        if (at != kNever && result > at + latency) at = result == kNever ? kNever : result - latency;
-      } else if (i.kind == Kind::Load || i.kind == Kind::Texture) {
-        for (std::size_t k = 0; k < i.count; ++k) at = ready[i.data[k]] == kNever ? kNever : at;
-        if (!memory_.may_load(w)) at = kNever;
-      } else if (i.kind == Kind::Store) {
-        for (std::size_t k = 0; k < i.count; ++k) at = std::max(at, ready[i.data[k]]);
-      } else if (ready[i.to] == kNever) {
-        at = kNever;
-      }
-    }
+    if (active != 0) at = when_ready(w, i, at);
     if (at == kNever) {
       --instructions_;
       w.state = Warp::State::Waiting;

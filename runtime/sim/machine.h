@@ -38,6 +38,7 @@ class Machine {
   std::uint64_t preset_value(const Preset& preset, const Warp& warp, std::uint32_t lane) const;
   bool end_lanes(std::uint32_t warp, std::uint32_t lanes, std::uint64_t now);
   void advance(std::uint32_t warp, std::uint64_t now);
+  std::uint64_t when_ready(const Warp& w, const Instruction& i, std::uint64_t at) const;
   bool select_group(Warp& w);
   enum class Step : std::uint8_t { Next, Jumped, Regroup, Leave };
   Step execute(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);

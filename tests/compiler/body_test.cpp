@@ -36,7 +36,7 @@ TEST_CASE("points that differ in values only share a kernel") {
   const Planned one(stage, {{"n", Value(1.0)}}), four(stage, {{"n", Value(4.0)}});
   REQUIRE(one.plan);
   REQUIRE(four.plan);
-  CHECK(one.plan->shape.file == "body.cu");
+  CHECK(one.plan->shape.file() == "body.cu");
   CHECK((one.plan->shape == four.plan->shape) == false);  // 64 instructions in one piece, then 256 in a block
   const std::string loads = "sweep n in [1, 2, 4]\nlaunch grid n block 64\ntimed t total { loop p in 0..n { load A at gtid * 4B + p * n * 4B } }";
   CHECK(Planned(loads, {{"n", Value(1.0)}}).plan->shape == Planned(loads, {{"n", Value(4.0)}}).plan->shape);

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 
-#include "compiler/codegen/template_text.h"
+#include "compiler/codegen/template.h"
 #include "compiler/formula/pattern.h"
 #include "compiler/plan/expand.h"
 #include "tests/compiler/compile.h"
@@ -85,9 +85,9 @@ TEST_CASE("bank is one offset a lane") {
 }
 
 TEST_CASE("templates refuse holes that do not match") {
-  CHECK(*fill_template("t", "a ${x} b ${y:>4}", {{"x", "1"}, {"y", "2"}}) == "a 1 b    2");
-  CHECK(fill_template("t", "${x}", {}).error().code == "E0505");
-  CHECK(fill_template("t", "none", {{"x", "1"}}).error().code == "E0505");
-  CHECK(fill_template("t", "${x", {{"x", "1"}}).error().code == "E0505");
-  CHECK(fill_template("t", "${x:q}", {{"x", "1"}}).error().code == "E0505");
+  CHECK(*Template::parse("t", "a ${x} b ${y:>4}")->fill({{"x", "1"}, {"y", "2"}}) == "a 1 b    2");
+  CHECK(Template::parse("t", "${x}")->fill({}).error().code == "E0505");
+  CHECK(Template::parse("t", "none")->fill({{"x", "1"}}).error().code == "E0505");
+  CHECK(Template::parse("t", "${x").error().code == "E0505");
+  CHECK(Template::parse("t", "${x:q}")->fill({{"x", "1"}}).error().code == "E0505");
 }

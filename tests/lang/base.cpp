@@ -89,7 +89,8 @@ TEST_CASE("diagnostics come by place, each once") {
 
 TEST_CASE("a diagnostic shows its line, tabs and wide characters in their columns") {
   const Source source("f.gexp", "a\n\tµ bad\n");
-  Diagnostic diagnostic{"E0102", {6, 9}, "no", {{{0, 1}, "here"}}, "write good", Severity::Error};
+  Diagnostic diagnostic("E0102", {6, 9}, "no", "write good", Severity::Error);
+  diagnostic.notes.push_back({{0, 1}, "here"});
   CHECK(render(diagnostic, &source) ==
         "f.gexp:2:5: error[E0102]: no\n"
         "    2 |     µ bad\n"
@@ -103,7 +104,7 @@ TEST_CASE("a diagnostic shows its line, tabs and wide characters in their column
 TEST_CASE("places beyond the text and texts without places are shown too") {
   const Source source("f", "ab");
   for (const Span span : {Span{2, 2}, Span{50, 60}, Span{1, 60}, Span{0, 0}}) {
-    CHECK(render({"E0102", span, "m", {}, "", Severity::Error}, &source).find("E0102") != std::string::npos);
+    CHECK(render(Diagnostic("E0102", span, "m", "", Severity::Error), &source).find("E0102") != std::string::npos);
   }
-  CHECK(render({"E0102", {1, 2}, "m", {}, "", Severity::Warning}, nullptr) == "warning[E0102]: m\n");
+  CHECK(render(Diagnostic("E0102", {1, 2}, "m", "", Severity::Warning), nullptr) == "warning[E0102]: m\n");
 }

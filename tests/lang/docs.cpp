@@ -8,7 +8,7 @@
 #include "lang/base/units.h"
 #include "lang/vocabulary.h"
 #include "lang/words.h"
-#include "tests/lang/support.h"
+#include "tests/lang/grammar_words.h"
 
 using namespace gexp;
 using namespace gexp::test;
@@ -25,10 +25,7 @@ TEST_CASE("docs/language/grammar.md has every word of the grammar, and no other"
   std::set<std::string> shown;
   static const std::regex quoted("\"([a-z][a-z0-9]*)\"");
   for (std::sregex_iterator i(text.begin(), text.end(), quoted), end; i != end; ++i) shown.insert((*i)[1].str());
-  const auto source = read(fs::path(GEXP_SOURCE_DIR) / "lang/grammar.h");
-  std::set<std::string> words;
-  static const std::regex keyword("(?:GEXP_WORD|KEYWORD)\\(\"([a-z0-9]+)\"\\)");
-  for (std::sregex_iterator i(source.begin(), source.end(), keyword), end; i != end; ++i) words.insert((*i)[1].str());
+  auto words = grammar_words();
   CHECK(words.size() > 60);
   for (const auto word : lang::kStatementWords) CHECK_MESSAGE(words.contains(std::string(word)), std::string(word));
   for (const auto word : lang::kOperationWords) CHECK_MESSAGE(words.contains(std::string(word)), std::string(word));

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// editors/words.json holds every word of the language by kind, for grammars that are no parsers. GEXP_BLESS=1 writes it anew.
+// editors/words.json holds every word of the language by kind, for grammars that are no parsers; the queries of tree-sitter hold them
+// too. GEXP_BLESS=1 writes both anew.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
 #include <map>
-#include <regex>
 #include <set>
 
 #include "lang/base/units.h"
 #include "lang/dimensions.h"
 #include "lang/vocabulary.h"
 #include "lang/words.h"
-#include "tests/lang/support.h"
+#include "tests/lang/generated_docs.h"
+#include "tests/lang/grammar_words.h"
 
 using namespace gexp;
 using namespace gexp::test;
@@ -19,17 +20,6 @@ using namespace gexp::test;
 namespace {
 
 using Kinds = std::map<std::string, std::set<std::string>>;
-
-/// Words inside statements, which are words only there: what lang/grammar.h names and words.h does not reserve.
-std::set<std::string> clause_words() {
-  std::set<std::string> words;
-  const auto source = read(std::filesystem::path(GEXP_SOURCE_DIR) / "lang/grammar.h");
-  static const std::regex keyword("(?:GEXP_WORD|KEYWORD)\\(\"([a-z0-9]+)\"\\)");
-  for (std::sregex_iterator i(source.begin(), source.end(), keyword), end; i != end; ++i) words.insert((*i)[1].str());
-  std::erase_if(words, [](const std::string& word) { return lang::is_reserved(word); });
-  for (const char* unit : {"cycle", "s"}) words.erase(unit);
-  return words;
-}
 
 Kinds words_by_kind() {
   Kinds kinds;
@@ -75,4 +65,41 @@ TEST_CASE("editors/words.json holds every word of the language") {
   for (const auto& [kind, words] : kinds) CHECK_MESSAGE(words.size() >= 2, kind);
   if (std::getenv("GEXP_BLESS")) std::ofstream(path, std::ios::binary) << as_json(kinds);
   CHECK_MESSAGE(read(path) == as_json(kinds), "./dev bless lang, then `npm run grammar` in editors/vscode");
+}
+
+namespace {
+
+/// `["a" "b"] @capture`, in lines of at most 128 columns.
+std::string captured(const std::vector<std::string>& words, const std::string& capture) {
+  std::string all = "[\n", line = " ";
+  for (const auto& word : words) {
+    if (line.size() + word.size() + 3 > 128) all += line + "\n", line = " ";
+    line += " \"" + word + "\"";
+  }
+  return all + line + "\n] @" + capture + "\n";
+}
+
+/// A whole operation of one word is a node of its own, not a word in one.
+const std::set<std::string> kLone = {
+#define GEXP_OPERATION(word, kind, form, purpose, syntax, ...) std::string_view(syntax) == "\"" #word "\"" ? #word : "",
+#include "lang/statements.def"
+};
+
+}  // namespace
+
+TEST_CASE("the queries for highlights have every word of the language") {
+  const std::string path = "editors/tree-sitter-gexp/queries/highlights.scm";
+  const auto statements = captured({lang::kStatementWords.begin(), lang::kStatementWords.end()}, "keyword");
+  CHECK_MESSAGE(block_of(path, "; Statements", statements) == statements, "./dev bless lang");
+  std::vector<std::string> words;
+  std::string lone;
+  for (const auto word : lang::kOperationWords) {
+    if (kLone.contains(std::string(word))) lone += "(" + std::string(word) + ") @keyword.function\n";
+    else words.emplace_back(word);
+  }
+  const auto operations = captured(words, "keyword.function") + lone;
+  CHECK_MESSAGE(block_of(path, "; Operations", operations) == operations, "./dev bless lang");
+  const auto clauses = clause_words();
+  const auto modifiers = captured({clauses.begin(), clauses.end()}, "keyword.modifier");
+  CHECK_MESSAGE(block_of(path, "; Clauses", modifiers) == modifiers, "./dev bless lang");
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What holds of the sources as a whole: which folder may include which, licence lines, file sizes. check.sh [ROOT]
+# What holds of the sources as a whole: which folder may include which, licence lines. sizes.py measures files and functions. check.sh [ROOT]
 set -u
 cd "${1:-$(dirname "$0")/../..}" || exit 3
 failures=0
@@ -20,7 +20,7 @@ allow lang "lang/.*"
 allow compiler "lang/.*|compiler/.*"
 allow compiler/ir "$own|compiler/ir/.*"
 allow compiler/passes "lang/base/.*|compiler/.*"
-for folder in formula lower plan codegen; do allow compiler/$folder "lang/.*|compiler/.*"; done
+for folder in formula memory lower plan codegen; do allow compiler/$folder "lang/.*|compiler/.*"; done
 allow runtime/device "$own|runtime/device/.*"
 allow runtime/jit "$device|runtime/jit/.*"
 allow runtime/cuda "$device|runtime/cuda/.*"
@@ -60,8 +60,6 @@ count=0
 while read -r file; do
   count=$((count + 1))
   head -n 3 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' || fail "$file has no SPDX line"
-  lines=$(wc -l <"$file")
-  [ "$lines" -le 600 ] || fail "$file has $lines lines"
 done < <(find lang compiler runtime templates tests cmake \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' \))
 [ "$count" -gt 50 ] || fail "only $count sources found"
 

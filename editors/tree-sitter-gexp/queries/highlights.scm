@@ -8,21 +8,23 @@
 (integer) @number
 (unit) @type
 
-; Statements.
+; Statements, made by ./dev bless lang, as are operations and clauses.
 [
   "gexp" "experiment" "use" "meta" "param" "let" "require" "budget" "seed" "memory" "pattern" "stage" "sweep" "skip" "launch"
   "flush" "warm" "timed" "repeat" "record" "derive" "find" "expect" "plot"
 ] @keyword
 
 ; Operations.
-["chase" "load" "store" "alu" "unroll" "loop" "branch"] @keyword.function
+[
+  "chase" "load" "store" "alu" "branch" "unroll" "loop"
+] @keyword.function
 (barrier) @keyword.function
 
 ; Clauses.
 [
-  "doc" "as" "sha256" "in" "else" "time" "page" "align" "step" "times" "points" "log" "refine" "to" "on" "until" "why" "grid"
-  "block" "cluster" "smem" "persm" "carveout" "bank" "sms" "sm" "place" "need" "from" "xfail" "vs" "by" "laps" "steps" "at" "via"
-  "chain" "ilp" "over" "where" "for" "within" "of"
+  "align" "as" "at" "bank" "block" "by" "carveout" "chain" "cluster" "doc" "else" "for" "from" "grid" "ilp" "in" "laps" "log"
+  "need" "of" "on" "over" "page" "persm" "place" "points" "refine" "sha256" "sm" "smem" "sms" "step" "steps" "time" "times" "to"
+  "until" "via" "vs" "where" "why" "within" "xfail"
 ] @keyword.modifier
 
 ["and" "or" "not" "div" "mod"] @keyword.operator

@@ -132,7 +132,7 @@ OrExit<std::vector<compiler::Shape>> Emit::shapes_of(const Loaded& loaded, const
 int Emit::emit_compiled(const Loaded& loaded, const compiler::Shape& shape, const std::string& text, jit::Compiler& compiler) const {
   jit::Request request;
   request.source = text;
-  request.name = shape.file;
+  request.name = shape.file();
   request.entry = compiler::kEntry;
   const auto wanted = architecture(arch_).value_or(0);
   request.target = {machine_code() ? device::Target::Form::Cubin : device::Target::Form::Ptx, wanted / 10, wanted % 10};

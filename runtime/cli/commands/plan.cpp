@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/memory/memory_space.h"
 #include "compiler/plan/estimate.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/keep.h"
@@ -120,7 +121,7 @@ std::string text(const Loaded& loaded, const device::DeviceInfo& device, const E
   const auto scope = compiler::file_scope(program);
   for (const auto& memory : program.memories) {
     const auto bytes = compiler::memory_bytes(memory, *scope);
-    rows.push_back({memory.name, compiler::word(memory.space), show(static_cast<double>(*bytes), kBytes)});
+    rows.push_back({memory.name, std::string(memory.space->word), show(static_cast<double>(*bytes), kBytes)});
   }
   if (!rows.empty()) out += table(rows, std::vector<std::vector<std::string>>(rows.size()));
   out += fmt::format("\nmemory  {} of {}\n", show(estimate.memory, kBytes),
@@ -155,7 +156,7 @@ Json json(const compiler::Program& program, const device::DeviceInfo& device, co
   }
   const auto scope = compiler::file_scope(program);
   for (const auto& memory : program.memories) {
-    memories.push_back({{"name", memory.name}, {"space", compiler::word(memory.space)}, {"bytes", *compiler::memory_bytes(memory, *scope)}});
+    memories.push_back({{"name", memory.name}, {"space", std::string(memory.space->word)}, {"bytes", *compiler::memory_bytes(memory, *scope)}});
   }
   for (const auto& problem : needs.sorted()) refused.push_back({{"code", problem.code}, {"message", problem.message}});
   const auto budget = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/codegen/body_writer.h"
+#include "compiler/memory/memory_space.h"
+#include "compiler/plan/access.h"
+#include "compiler/plan/calibrate.h"
+#include "compiler/plan/expand.h"
+
+// Operations that access a memory: loads, stores and chases, their addresses, and whether these stay inside.
+namespace gexp::compiler {
+namespace {
+
+/// The access says which statement it is: NVRTC copies the text of inline PTX, comments too, and a fault names it.
+std::string noted(const std::string& statement, std::string text) {
+  for (const std::string_view begin : {"tex.1d", "ld.", "st."}) {
+    if (const auto at = text.find(begin); at != std::string::npos) return text.insert(at, fmt::format("/*{}*/ ", statement));
+  }
+  return text;
+}
+
+std::string base_of(const Memory& memory) { return memory.space->by_index() ? "0ull" : "m_" + memory.name; }
+
+}  // namespace
+
+Result<const Memory*> BodyWriter::memory_of(const Op& op) {
+  for (const auto& memory : place_.program.memories) {
+    if (memory.name != op.memory) continue;
+    used_.insert(memory.name);
+    return &memory;
+  }
+  return error(op.span, "E0408", fmt::format("`{}` is no memory here", op.memory));
+}
+
+Result<int> BodyWriter::width_of(const Op& op, const Memory& memory) const { return access_width(op, memory, code_.scope()); }
+
+Result<std::string> BodyWriter::address(const Op& op, const Memory& memory, int width) {
+  auto bytes = memory_bytes(memory, place_.scope);
+  if (!bytes) return bytes.error();
+  if (auto problem = inside(op, memory, *bytes, width)) return std::move(*problem);
+  auto offset = code_.offset(*op.at);
+  if (!offset) return offset.error();
+  const auto base = base_of(memory);
+  if (!offset->affine) {
+    return rehearsed_ ? fmt::format("(pass == 1 ? {} + (u64){} : {})", base, offset->rest, memory.space->idle_cell) : fmt::format("({} + (u64){})", base, offset->rest);
+  }
+  const auto name = fresh("x");
+  auto& settled = rehearsed_ ? addresses_ : before_loops_;
+  const std::string indent = rehearsed_ ? "    " : "      ";
+  settled += rehearsed_ ? fmt::format("{}u64 {} = pass == 1 ? {} + (u64){} : {};\n", indent, name, base, offset->rest, memory.space->idle_cell)
+                        : fmt::format("{}u64 {} = {} + (u64){};\n", indent, name, base, offset->rest);
+  std::string current = name;
+  for (auto& enclosing : enclosing_) {
+    const auto slope = std::find_if(offset->slopes.begin(), offset->slopes.end(), [&](const auto& s) { return s.first == enclosing.variable; });
+    const auto step = fmt::format("{}_{}", name, enclosing.variable);
+    // An address that a loop does not move is moved by a zero that no compiler can know: else one load would do for all rounds,
+    // unless a store or a barrier between them makes memory another.
+    const std::string still = enclosing.only_loads ? "zero" : "0ll";
+    const std::string by = slope == offset->slopes.end() ? still : slope->second;
+    settled += rehearsed_ ? fmt::format("{}const u64 {} = pass == 1 ? (u64){} : 0ull;\n", indent, step, by)
+                          : fmt::format("{}const u64 {} = (u64){};\n", indent, step, by);
+    const auto inner = fmt::format("{}i{}", current, enclosing.variable);
+    enclosing.begins += fmt::format("u64 {} = {} + (u64){} * {}; ", inner, current, enclosing.from, step);
+    enclosing.ends += fmt::format("{} += {}; ", inner, step);
+    current = inner;
+  }
+  return current;
+}
+
+std::optional<Diagnostic> BodyWriter::inside(const Op& op, const Memory& memory, std::uint64_t bytes, int width) {
+  auto range = code_.range(*op.at);
+  if (!range) return range.error();
+  const double last = static_cast<double>(bytes) - width;
+  const bool aligned = std::fmod(range->low, width) == 0 && range->grid % static_cast<std::uint64_t>(width) == 0;
+  const auto reaches = [&] {
+    auto& reach = plan_.reach[memory.name];
+    reach = std::max(reach, static_cast<std::uint64_t>(range->high) + static_cast<std::uint64_t>(width));
+    return std::nullopt;
+  };
+  if (range->low >= 0 && range->high <= last && aligned) return reaches();
+  if (auto exact = listed_range(*op.at, threads(), rounds_around())) range = *exact;
+  else if (range->low == range->high) range->grid = 0;
+  if (range->low < 0 || range->high > last) {
+    const double worst = range->low < 0 ? range->low : range->high;
+    return error(op.at->span, "E0420",
+                 fmt::format("an access of {} B at offset {} is outside the {} of `{}`", width, worst, show(static_cast<double>(bytes), kBytes), memory.name),
+                 range->low < 0 ? fmt::format("add {} to the offset", show(-range->low, kBytes)) : fmt::format("make `{}` longer, or the offsets smaller", memory.name));
+  }
+  if (std::fmod(range->low, width) != 0 || range->grid % static_cast<std::uint64_t>(width) != 0) {
+    return error(op.at->span, "E0421", fmt::format("not every offset here is a multiple of the {} B that are accessed", width),
+                 fmt::format("multiply by {}B, or access less with `as`", width));
+  }
+  return reaches();
+}
+
+std::vector<LoopRounds> BodyWriter::rounds_around() const {
+  std::vector<LoopRounds> loops;
+  for (const auto& enclosing : enclosing_) loops.emplace_back(enclosing.variable, code_.ranges().at(enclosing.variable));
+  return loops;
+}
+
+void BodyWriter::count(const Op& op, const Memory& memory, double rounds, int width) {
+  if (!rehearsed_) return;
+  if (!first_) first_ = &memory, first_chase_ = op.kind == Op::Kind::Chase, first_via_ = op.kind == Op::Kind::Store ? Via::Default : op.via, first_width_ = width;
+  // A run this long never ends; its counts need only not overflow.
+  constexpr double kMost = 1125899906842624.0;  // 2^50
+  plan_.moved += static_cast<std::uint64_t>(std::min(kMost, rounds * threads_where(conditions_, threads(), rounds_around()) * width));
+  plan_.accesses += static_cast<std::int64_t>(std::min(kMost, rounds));
+}
+
+std::optional<Diagnostic> BodyWriter::load(const Op& op, Region& region) {
+  auto memory = memory_of(op);
+  if (!memory) return memory.error();
+  auto width = width_of(op, **memory);
+  if (!width) return width.error();
+  if (auto fine = accepts(op, **memory, *width); !fine) return fine.error();
+  auto at = address(op, **memory, *width);
+  if (!at) return at.error();
+  const auto value = fresh("v");
+  line(fmt::format("{0} {1}{2};", value_type(*width), value, *width == 16 ? ", " + value + "h" : ""));
+  begin_timing();
+  line(noted("load " + op.memory, load_text(**memory, op.via, *width, *at, value)));
+  if (each()) {
+    consume({value, *width});
+    settle("sum");
+    end_timing();
+  } else {
+    region.loaded.push_back({value, *width});
+  }
+  count(op, **memory, region.rounds, *width);
+  return std::nullopt;
+}
+
+/// It writes what the load that stands like it has read; without one, the thread's number.
+std::optional<Diagnostic> BodyWriter::store(const Op& op, Region& region) {
+  auto memory = memory_of(op);
+  if (!memory) return memory.error();
+  auto width = width_of(op, **memory);
+  if (!width) return width.error();
+  if (auto fine = accepts(op, **memory, *width); !fine) return fine.error();
+  auto at = address(op, **memory, *width);
+  if (!at) return at.error();
+  std::string value;
+  if (region.stored < region.loaded.size() && region.loaded[region.stored].width == *width) {
+    value = region.loaded[region.stored++].name;
+  } else {
+    value = fresh("v");
+    line(fmt::format("const {0} {1} = ({0})gtid{2};", value_type(*width), value, *width == 16 ? fmt::format(", {}h = (u64)gtid", value) : ""));
+  }
+  begin_timing();
+  line(noted("store " + op.memory, store_text(**memory, op.via, *width, *at, value)));
+  end_timing();
+  count(op, **memory, region.rounds, *width);
+  return std::nullopt;
+}
+
+void BodyWriter::begin_chase(const Op& op, const Memory& memory, int width, const Chased& chased, const Cursor& cursor) {
+  const auto& pattern = *chased.pattern;
+  const auto& [base, at, steps] = cursor;
+  // The first link of each ring: of every thread where rings differ between threads.
+  const std::size_t table = plan_.tables.size();
+  std::vector<std::uint32_t> first;
+  for (std::int64_t thread = 0; thread < pattern.threads; ++thread) {
+    const auto link = pattern.steps > 0 ? static_cast<std::uint64_t>(pattern.at(thread, 0) / width) : 0;
+    first.push_back(static_cast<std::uint32_t>(link));
+    first.push_back(static_cast<std::uint32_t>(link >> 32));
+  }
+  plan_.tables.push_back(std::move(first));
+  const std::string ring = pattern.threads == 1 ? "0" : pattern.threads == place_.block ? "tid" : "gtid";
+  const auto number = code_.argument(fmt::format("steps {}", table), chased.steps);
+  auto& settled = rehearsed_ ? addresses_ : before_loops_;
+  const std::string indent = rehearsed_ ? "    " : "      ";
+  const bool fetched = memory.space->by_index() || op.via == Via::Tex;
+  const std::string start = fmt::format("((const u64*)table{})[{}] * {}", table, ring, fetched ? 1 : width);
+  if (rehearsed_) {
+    settled += fmt::format("{}const u64 {} = pass == 1 ? {} : {};\n", indent, base, base_of(memory), memory.space->idle_cell);
+    settled += fmt::format("{}u64 {} = {} + (pass == 1 ? {} : 0ull);\n", indent, at, base, start);
+    settled += fmt::format("{}const u64 {} = pass == 1 ? (u64){} : ({} < 16 ? (u64){} : 16ull);\n", indent, steps, number, number, number);
+  } else {
+    settled += fmt::format("{}const u64 {} = {};\n{}u64 {} = {} + {};\n{}const u64 {} = {};\n", indent, base, base_of(memory), indent, at, base, start, indent, steps, number);
+  }
+  // An index has no base to be added to: without an instruction that reads it, the first fetch would wait for the table.
+  if (fetched) settled += fmt::format("{}asm volatile(\"add.u64 %0, %0, 0;\" : \"+l\"({}) :: \"memory\");\n", indent, at);
+}
+
+std::optional<Diagnostic> BodyWriter::chase(const Op& op, Region& region) {
+  const auto found = std::find_if(chases_.begin(), chases_.end(), [&](const Chased& c) { return c.op == &op; });
+  GEXP_CHECK(found != chases_.end());
+  auto memory = memory_of(op);
+  if (!memory) return memory.error();
+  auto width = width_of(op, **memory);
+  if (!width) return width.error();
+  if (auto fine = accepts(op, **memory, *width); !fine) return fine.error();
+  const auto [cursor, begins] = cursors_.try_emplace(&op);
+  if (begins) {
+    cursor->second = {fresh("b"), fresh("x"), fresh("n")};
+    begin_chase(op, **memory, *width, *found, cursor->second);
+  }
+  const auto& [base, at, steps] = cursor->second;
+  const auto link = fresh("l");
+  line(fmt::format("{} {} = 0;", value_type(link_bytes(*width)), link));
+  line("#pragma unroll 1");
+  line(fmt::format("for (u64 i = 0; i < {}; ++i) {{", steps));
+  ++depth_;
+  begin_timing();
+  line(step_text(**memory, op.via, *width, at, link, base));
+  if (each()) settle(at);
+  end_timing();
+  --depth_;
+  line("}");
+  if (!each()) consume({at, 8});
+  else line(fmt::format("sum ^= {};", at));
+  count(op, **memory, region.rounds * static_cast<double>(found->steps), *width);
+  return std::nullopt;
+}
+
+}  // namespace gexp::compiler

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "compiler/codegen/body_writer.h"
+#include "compiler/lower/ops.h"
+
+// Operations that hold others: branches, unrolled loops and loops.
+namespace gexp::compiler {
+
+std::optional<Diagnostic> BodyWriter::branch(const Op& op, Region& region) {
+  auto condition = code_.text(*op.condition);
+  if (!condition) return condition.error();
+  line(fmt::format("if ({}) {{", *condition));
+  conditions_.push_back(op.condition.get());
+  ++depth_;
+  auto problem = body(op.body, region.rounds);
+  --depth_;
+  conditions_.pop_back();
+  line("}");
+  return problem;
+}
+
+std::optional<Diagnostic> BodyWriter::unroll(const Op& op, Region& region) {
+  std::int64_t from = 0, to = 0;
+  for (const auto& [bound, value] : {std::pair{op.from.get(), &from}, std::pair{op.to.get(), &to}}) {
+    auto number = evaluate(*bound, code_.scope());
+    if (!number) return number.error();
+    const auto* n = number->get<Number>();
+    if (!n || n->number != std::floor(n->number) || std::fabs(n->number) > kMaxCount) {
+      return error(bound->span, "E0418", fmt::format("the bound of an unroll is {}: a whole number is wanted", show(*number)), "`div` divides without a rest, floor(x) and ceil(x) round");
+    }
+    *value = static_cast<std::int64_t>(n->number);
+  }
+  for (std::int64_t round = from; round <= to && !op.body.empty(); ++round) {
+    code_.set_round(op.variable, static_cast<double>(round));
+    if (auto problem = list(op.body, region)) return problem;
+  }
+  return std::nullopt;
+}
+
+std::optional<Diagnostic> BodyWriter::loop(const Op& op, Region& region) {
+  std::int64_t from = 0, to = 0;
+  auto first = code_.whole_argument(*op.from, -kMaxCount, kMaxCount, "the start of a loop", &from);
+  if (!first) return first.error();
+  auto last = code_.whole_argument(*op.to, -kMaxCount, kMaxCount, "the end of a loop", &to);
+  if (!last) return last.error();
+  if (to < from) return std::nullopt;  // this point has no round; its text differs from that of points that have some
+  code_.begin_loop(op.variable, {static_cast<double>(from), static_cast<double>(to), to > from ? 1u : 0u});
+  enclosing_.push_back({op.variable, *first, "", "", true});
+  for_each_op(op.body, [&](const Op& inner) { enclosing_.back().only_loads &= inner.kind != Op::Kind::Store && inner.kind != Op::Kind::Barrier; });
+  std::string inner;
+  auto* outer = std::exchange(text_, &inner);
+  depth_ += 2;
+  auto problem = body(op.body, region.rounds * static_cast<double>(to - from + 1));
+  depth_ -= 2;
+  text_ = outer;
+  const auto made = enclosing_.back();
+  enclosing_.pop_back();
+  code_.end_loop();
+  if (problem) return problem;
+  const auto count = fresh("n"), i = fresh("i");
+  line("{");
+  line(fmt::format("  {}", made.begins));
+  line(fmt::format("  const u32 {} = {};", count, rehearsed_ ? fmt::format("pass == 1 || {0} - {1} < 1 ? (u32)({0} - {1} + 1) : 2u", *last, *first) : fmt::format("(u32)({} - {} + 1)", *last, *first)));
+  line("  #pragma unroll 1");
+  line(fmt::format("  for (u32 {0} = 0; {0} < {1}; ++{0}) {{", i, count));
+  line(fmt::format("    const long long {} = {} + {}; (void){};", op.variable, *first, i, op.variable));
+  *text_ += inner;
+  line(fmt::format("    {}", made.ends));
+  line("  }");
+  line("}");
+  return std::nullopt;
+}
+
+}  // namespace gexp::compiler

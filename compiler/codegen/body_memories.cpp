@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "compiler/codegen/body_writer.h"
+#include "compiler/lower/ops.h"
+#include "compiler/memory/memory_space.h"
+#include "compiler/plan/access.h"
+#include "compiler/plan/expand.h"
+#include "lang/memory_spaces.h"
+
+// Where a body's memories are: parameters, arrays, and what fills those that the host does not.
+namespace gexp::compiler {
+
+std::optional<Diagnostic> BodyWriter::memories(MemoryTexts& texts) {
+  std::string links;
+  for (const auto& memory : place_.program.memories) {
+    if (!used_.contains(memory.name)) continue;
+    const auto& space = *memory.space;
+    auto bytes = memory_bytes(memory, place_.scope);
+    if (!bytes) return bytes.error();
+    const auto padded = (*bytes + 15) / 16 * 16;
+    if (const auto most = lang::find_space(space.word)->most_bytes; most > 0 && padded > most) {
+      const auto holds = fmt::format(fmt::runtime(space.too_large), show(static_cast<double>(most), kBytes));
+      return error(memory.length->span, "E0424", fmt::format("`{}` has {}: {}", memory.name, show(static_cast<double>(*bytes), kBytes), holds), std::string(space.instead));
+    }
+    if (space.by_index() || fetched(memory.name)) {
+      texts.parameters += fmt::format(", u64 t_{}", memory.name);
+      plan_.parameters.push_back({KernelParameter::Kind::Texture, memory.name, 0, 0});
+    }
+    if (space.declare) space.declare(memory, padded, texts);
+    if (space.home == MemorySpace::Home::Device && !space.by_index()) plan_.parameters.push_back({KernelParameter::Kind::Memory, memory.name, 0, 0});
+    if (space.threads_write_links()) links += links_of(memory);
+  }
+  for (const auto& space : lang::memory_spaces()) {
+    if (const auto finish = memory_space(space.word).declared_all) finish(texts);
+  }
+  plan_.shared_bytes = texts.shared;
+  texts.setup += links;
+  return std::nullopt;
+}
+
+bool BodyWriter::fetched(const std::string& memory) {
+  bool found = false;
+  for_each_op(place_.stage, [&](const Op& op) { found = found || (op.memory == memory && op.via == Via::Tex); });
+  return found;
+}
+
+std::string BodyWriter::links_of(const Memory& memory) {
+  std::string text;
+  for (const auto& chased : chases_) {
+    if (chased.op->memory != memory.name) continue;
+    auto width = width_of(*chased.op, memory);
+    if (!width) continue;
+    const auto& pattern = *chased.pattern;
+    std::vector<std::uint32_t> offsets, targets;
+    for (std::int64_t thread = 0; thread < pattern.threads; ++thread) {
+      for (std::int64_t step = 0; step < pattern.steps; ++step) {
+        offsets.push_back(static_cast<std::uint32_t>(pattern.at(thread, step)));
+        targets.push_back(static_cast<std::uint32_t>(pattern.at(thread, (step + 1) % pattern.steps) / *width));
+      }
+    }
+    const auto count = offsets.size();
+    const auto table = plan_.tables.size();
+    offsets.insert(offsets.end(), targets.begin(), targets.end());
+    plan_.tables.push_back(std::move(offsets));
+    const auto number = code_.argument(fmt::format("links {}", table), static_cast<std::int64_t>(count));
+    const bool shared = memory.space->home == MemorySpace::Home::Block;
+    text += fmt::format("  for (long long i = {0}; i < {1}; i += {2}) {{ const u64 at = m_{3} + table{4}[i]; ", shared ? "tid" : "0", number, shared ? "blockDim.x" : "1", memory.name, table);
+    text += link_bytes(*width) == 8
+                ? fmt::format("asm volatile(\"st.{}.u64 [%0], %1;\" :: \"l\"(at), \"l\"((u64)table{}[i + {}]) : \"memory\"); }}\n", memory.space->ptx, table, number)
+                : fmt::format("asm volatile(\"st.{}.u32 [%0], %1;\" :: \"l\"(at), \"r\"(table{}[i + {}]) : \"memory\"); }}\n", memory.space->ptx, table, number);
+  }
+  return text;
+}
+
+}  // namespace gexp::compiler

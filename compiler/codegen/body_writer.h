@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/codegen/body.h"
+#include "compiler/codegen/thread_code.h"
+#include "compiler/formula/each_thread.h"
+#include "compiler/memory/memory_space.h"
+#include "compiler/plan/calibrate.h"
+
+/// Writes the holes of body.cu for one point. Only the files body*.cpp know this class.
+namespace gexp::compiler {
+
+class BodyWriter {
+ public:
+  BodyWriter(const BodyPlace& place, const std::vector<Chased>& chases, BodyPlan& plan)
+      : place_(place), chases_(chases), plan_(plan), code_(place.scope, place.lets, thread_ranges(place.grid, place.block)) {}
+
+  Result<Shape> run();
+
+ private:
+  using Problem = std::optional<Diagnostic>;
+  static constexpr std::int64_t kMaxCount = std::int64_t{1} << 32;
+
+  struct Loaded {
+    std::string name;
+    int width;
+  };
+  /// A body whose operations are being written.
+  struct Region {
+    double rounds = 1;           ///< how often it runs in all
+    std::vector<Loaded> loaded;  ///< what its loads have read so far
+    std::size_t stored = 0;      ///< of these, how many were stored
+  };
+  /// Where a chase stands, as names of variables. It begins once: a round of a loop, or of an `unroll`, goes on where the last one ended.
+  struct Cursor {
+    std::string base, at, steps;
+  };
+  struct Enclosing {
+    std::string variable, from;  ///< its first round, as text
+    std::string begins, ends;    ///< pointers of the accesses inside: declared before the loop, moved on at the end of a round
+    bool only_loads = true;      ///< no store and no barrier inside
+  };
+
+  static Diagnostic error(Span span, std::string code, std::string message, std::string hint = {});
+
+  // The operations, a function each: body_accesses.cpp, body_arithmetic.cpp, body_control.cpp
+#define GEXP_OPERATION(word, kind, ...) Problem word(const Op& op, Region& region);
+#include "lang/statements.def"
+
+  // body.cpp: the region as a whole
+  /// The operations of a body, then the consumption of what they loaded. `rounds`: how often the body runs in all.
+  Problem body(const Body& ops, double rounds);
+  Problem list(const Body& ops, Region& region);
+  void consume(const Loaded& value);
+  void begin_timing();
+  /// After the consumer: the clock, and the trace by the first lane of each warp.
+  void end_timing();
+  /// Holds the next clock read back until a value is there.
+  void settle(const std::string& value) { line(settle_text(value)); }
+  std::string record() const;
+
+  // body_accesses.cpp
+  Result<const Memory*> memory_of(const Op& op);
+  Result<int> width_of(const Op& op, const Memory& memory) const;
+  /// The variable that holds an access's address, settled before timing begins; loops move it on.
+  Result<std::string> address(const Op& op, const Memory& memory, int width);
+  /// E0420 and E0421 unless every access of every thread and round is inside the memory and aligned.
+  Problem inside(const Op& op, const Memory& memory, std::uint64_t bytes, int width);
+  std::vector<LoopRounds> rounds_around() const;
+  void count(const Op& op, const Memory& memory, double rounds, int width);
+  void begin_chase(const Op& op, const Memory& memory, int width, const Chased& chased, const Cursor& cursor);
+
+  // body_memories.cpp
+  Problem memories(MemoryTexts& texts);
+  bool fetched(const std::string& memory);
+  /// Threads write the links of shared and local memories themselves, from tables of offsets and links.
+  std::string links_of(const Memory& memory);
+
+  Threads threads() const { return {code_.scope(), place_.lets, place_.grid, place_.block}; }
+  void line(const std::string& text) { *text_ += std::string(static_cast<std::size_t>(depth_) * 2, ' ') + text + "\n"; }
+  bool each() const { return rehearsed_ && place_.timing == Timing::Each; }
+  std::string fresh(const char* prefix) { return prefix + std::to_string(next_++); }
+
+  const BodyPlace& place_;
+  const std::vector<Chased>& chases_;
+  BodyPlan& plan_;
+  ThreadCode code_;
+  std::string* text_ = nullptr;
+  std::string addresses_, before_loops_;
+  std::vector<Enclosing> enclosing_;
+  std::vector<const Formula*> conditions_;
+  std::map<const Op*, Cursor> cursors_;  ///< of the chases so far, of the warm-up or of the timed region: each has its own operations
+  std::set<std::string> used_;
+  const Memory* first_ = nullptr;  ///< what the timed region accesses first, and how
+  bool first_chase_ = false;
+  Via first_via_ = Via::Default;
+  int first_width_ = 4;
+  bool rehearsed_ = false;
+  int depth_ = 2, operations_ = 0, next_ = 0;
+};
+
+}  // namespace gexp::compiler

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/formula/function.h"
+
+#include <cmath>
+#include <numeric>
+
+namespace gexp::compiler::evaluation {
+namespace {
+
+constexpr double kLargestExact = 9007199254740992.0;  // 2^53: beyond it a double skips integers
+
+/// In floating point: the product of two whole numbers may be larger than an integer.
+double least_multiple(std::int64_t a, std::int64_t b) {
+  if (a == 0 || b == 0) return 0;
+  return std::fabs(static_cast<double>(a / std::gcd(a, b)) * static_cast<double>(b));
+}
+
+}  // namespace
+
+Result<Value> call_function(const Formula& call, const std::vector<Evaluated>& arguments) {
+  std::vector<Number> numbers;
+  for (const auto& argument : arguments) {
+    if (!argument.value.known()) return Value();
+    if (const auto* list = argument.value.get<List>(); list && arguments.size() == 1 && call.text != "count") {
+      for (const auto& item : *list) {
+        if (const auto* n = item.get<Number>()) numbers.push_back(*n);
+      }
+    } else if (const auto* n = argument.value.get<Number>()) {
+      numbers.push_back(*n);
+    }
+  }
+  const auto& name = call.text;
+  if (name == "count" && arguments.size() == 1) {
+    if (const auto* list = arguments[0].value.get<List>()) return Value(static_cast<double>(list->size()));
+    if (const auto* pattern = arguments[0].value.get<std::shared_ptr<const Pattern>>()) {
+      return Value(static_cast<double>((*pattern)->steps));
+    }
+    return wrong_kind(call, arguments[0].value, "a list or a pattern");
+  }
+  if (numbers.empty()) return error("E0403", call.span, fmt::format("{} needs a number", name), "give it a list that is not empty");
+  const Number first = numbers[0];
+  if (name == "min" || name == "max") {
+    Number best = first;
+    for (const auto& n : numbers) {
+      if (name == "min" ? n.number < best.number : n.number > best.number) best = n;
+    }
+    return Value(best);
+  }
+  if (name == "abs") return Value(std::fabs(first.number), first.dimension);
+  if (name == "floor") return Value(std::floor(first.number), first.dimension);
+  if (name == "ceil") return Value(std::ceil(first.number), first.dimension);
+  if (name == "round") return Value(std::round(first.number), first.dimension);
+  if (name == "log2") {
+    if (first.number <= 0) return error("E0404", call.span, "log2 needs a number above zero", fmt::format("write `{}`, say", "log2(max(1, x))"));
+    return Value(std::log2(first.number));
+  }
+  if (name == "gcd" || name == "lcm") {
+    if (numbers.size() != 2) return error("E0403", call.span, fmt::format("{} needs two numbers", name));
+    for (const auto& n : numbers) {
+      if (n.number != std::floor(n.number) || std::fabs(n.number) > kLargestExact) {
+        return error("E0404", call.span, fmt::format("{} needs whole numbers", name), "floor(x) and round(x) are whole");
+      }
+    }
+    const auto a = static_cast<std::int64_t>(numbers[0].number);
+    const auto b = static_cast<std::int64_t>(numbers[1].number);
+    return Value(name == "gcd" ? static_cast<double>(std::gcd(a, b)) : least_multiple(a, b), first.dimension);
+  }
+  return error("E0405", call.span, fmt::format("{} is no function of values", name));
+}
+
+}  // namespace gexp::compiler::evaluation

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <unordered_set>
+
+#include "compiler/formula/thread_range.h"
+#include "compiler/lower/lower_stage.h"
+#include "compiler/plan/point_planner.h"
+
+// `unique(x)` is counted over all threads of a launch, when its point is planned.
+namespace gexp::compiler {
+namespace {
+
+constexpr std::int64_t kMaxThreads = std::int64_t{1} << 26;  // that `unique` counts over
+
+/// Calls of `unique` in a formula.
+void find_counts(const Formula& formula, std::vector<const Formula*>& found) {
+  if (formula.kind == Formula::Kind::Call && formula.text == "unique" && formula.arguments.size() == 1) found.push_back(&formula);
+  for (const auto& operand : formula.operands) find_counts(*operand, found);
+  for (const auto& argument : formula.arguments) {
+    for (const auto& part : {argument.value, argument.over, argument.where}) {
+      if (part) find_counts(*part, found);
+    }
+  }
+  for (const auto& loop : formula.loops) {
+    for (const auto& part : {loop.from, loop.to, loop.step}) {
+      if (part) find_counts(*part, found);
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<Diagnostic> PointPlanner::count(const Formula& formula) {
+  std::vector<const Formula*> calls;
+  find_counts(formula, calls);
+  if (calls.empty()) return std::nullopt;
+  if (auto problem = launch()) return problem;
+  for (const auto* call : calls) {
+    const auto name = show(*call);
+    if (names_.values().contains(name)) continue;
+    const auto& counted = *call->arguments[0].value;
+    std::unordered_set<double> values;
+    ThreadNames threads(names_, lets_, {&counted});
+    const auto count = std::int64_t{threads.tells_blocks() ? plan_.grid : 1} * plan_.block;
+    if (count > kMaxThreads) return error("E0406", call->span, fmt::format("unique counts over at most {} threads", kMaxThreads));
+    for (std::uint32_t thread = 0; thread < count; ++thread) {
+      if (auto bound = threads.bind(thread / plan_.block, thread % plan_.block, plan_.block); !bound) return bound.error();
+      auto value = evaluate(counted, threads.names());
+      if (!value) return value.error();
+      if (const auto* n = value->get<Number>()) values.insert(n->number);
+    }
+    names_.set(name, Value(static_cast<double>(values.size())));
+    plan_.lets[name] = Value(static_cast<double>(values.size()));
+  }
+  return std::nullopt;
+}
+
+std::optional<Diagnostic> PointPlanner::count_unique() {
+  for (const auto& formula : stage_formulas(stage_)) {
+    if (auto problem = count(*formula)) return problem;
+  }
+  return std::nullopt;
+}
+
+}  // namespace gexp::compiler

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "compiler/plan/point_planner.h"
+
+// How a point is launched: the clauses of `launch`, and the warm-ups that are launches of their own.
+namespace gexp::compiler {
+
+Result<std::int64_t> PointPlanner::number(const FormulaPtr& formula, std::int64_t otherwise, std::int64_t low, std::int64_t high, const char* what) const {
+  return formula ? whole(formula, names_, low, high, what) : Result<std::int64_t>(otherwise);
+}
+
+std::optional<Diagnostic> PointPlanner::chosen(std::int64_t first, std::int64_t count, std::int64_t grid) const {
+  const auto& launch = stage_.launch;
+  if (count == 0) return std::nullopt;
+  const auto span = (launch.sm ? launch.sm : launch.sms)->span;
+  if (grid != 1) return error("E0418", launch.grid->span, fmt::format("a chosen multiprocessor runs one block, not {}", grid), "write `grid 1`");
+  if (launch.cluster) return error("E0418", launch.cluster->span, "clusters are not placed on a chosen multiprocessor", "leave `cluster` out");
+  if (stage_.timing == Timing::Wall) return error("E0418", span, "`wall` times a whole launch, of which the chosen multiprocessor's part is not known", "time `each` or `total`");
+  const auto* device = program_.device.get<Fields>();
+  const auto known = device ? device->find("sms") : Fields::const_iterator{};
+  const auto* there = device && known != device->end() ? known->second.get<Number>() : nullptr;
+  if (there && static_cast<double>(first + count) > there->number) {
+    return error("E0418", span, fmt::format("there is no multiprocessor {}: the device has {}, from 0 on", first + count - 1, there->number), "`device.sms` is how many there are");
+  }
+  return std::nullopt;
+}
+
+std::optional<Diagnostic> PointPlanner::launch() {
+  const auto& launch = stage_.launch;
+  const auto grid = grid_of(launch.grid), block = block_of(launch.block);
+  const auto carveout = number(launch.carveout, -1, 0, std::int64_t{1} << 30, "the carve-out");
+  const auto bank = number(launch.bank, 0, 1, 1 << 10, "the bank width");
+  const auto smem = number(launch.smem, 0, 0, std::int64_t{1} << 30, "the shared memory");
+  const auto persm = number(launch.persm, 0, 1, 64, "the number of blocks a multiprocessor");
+  const auto sm = number(launch.sm, 0, 0, 1 << 16, "the multiprocessor"), sms = number(launch.sms, launch.sm ? 1 : 0, 1, 1 << 16, "the number of multiprocessors");
+  for (const auto* part : {&grid, &block, &carveout, &bank, &smem, &persm, &sm, &sms}) {
+    if (!*part) return part->error();
+  }
+  if (*bank != 0 && *bank != 4 && *bank != 8) {
+    return error("E0418", launch.bank->span, fmt::format("the bank width is {} B: banks are 4 or 8 bytes wide", *bank), "write `bank 4B` or `bank 8B`");
+  }
+  if (auto problem = chosen(*sm, *sms, *grid)) return problem;
+  plan_.grid = static_cast<std::uint32_t>(*grid);
+  plan_.block = static_cast<std::uint32_t>(*block);
+  plan_.carveout = *carveout;
+  plan_.bank = static_cast<std::uint32_t>(*bank);
+  plan_.smem = static_cast<std::uint64_t>(*smem);
+  plan_.persm = static_cast<std::uint32_t>(*persm);
+  plan_.sm = static_cast<std::uint32_t>(*sm);
+  plan_.sms = static_cast<std::uint32_t>(*sms);
+  return std::nullopt;
+}
+
+std::optional<Diagnostic> PointPlanner::launches_before() {
+  for (const auto& warm : stage_.warm_launches) {
+    const auto grid = grid_of(warm.grid), block = block_of(warm.block);
+    if (!grid) return grid.error();
+    if (!block) return block.error();
+    if (auto problem = launch_before(warm.body, static_cast<std::uint32_t>(*grid), static_cast<std::uint32_t>(*block))) return problem;
+  }
+  return stage_.timing == Timing::Wall && !stage_.warm.empty() ? launch_before(stage_.warm, plan_.grid, plan_.block) : std::nullopt;
+}
+
+std::optional<Diagnostic> PointPlanner::launch_before(const Body& warm, std::uint32_t grid, std::uint32_t block) {
+  const Body none;
+  LaunchBefore before;
+  auto made = body_shape({program_, stage_, names_, lets_, grid, block, none, warm, Timing::Wall}, chased_, before.body);
+  if (!made) return made.error();
+  before.shape = std::move(*made), before.grid = grid, before.block = block;
+  plan_.before.push_back(std::move(before));
+  return std::nullopt;
+}
+
+}  // namespace gexp::compiler

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <set>
+
+#include "compiler/compile_budget.h"
+#include "compiler/lower/ops.h"
+#include "compiler/plan/plan.h"
+#include "compiler/plan/point_planner.h"
+
+// Which kernels a stage needs: sweeps that no text depends on are not walked.
+namespace gexp::compiler {
+namespace {
+
+constexpr std::int64_t kPlaceUnits = 8;  // of a point whose text is looked at
+
+/// Names whose values are part of a kernel's text, and what these are computed from.
+std::set<std::string> names_in_text(const Program& program, const Stage& stage) {
+  std::set<std::string> wanted;
+  const auto want = [&](const FormulaPtr& formula) {
+    if (!formula) return;
+    for (const auto& name : free_names(*formula)) wanted.insert(name);
+  };
+  for_each_op(stage, [&](const Op& op) {
+    want(op.width);
+    want(op.ilp);
+    want(op.chain);  // what is left of whole blocks is text
+    if (op.kind == Op::Kind::Unroll || op.kind == Op::Kind::Loop) want(op.from), want(op.to);  // a loop without a round has no text
+  });
+  want(stage.launch.cluster);
+  for (std::size_t before = 0; before != wanted.size();) {
+    before = wanted.size();
+    for (const auto* bindings : {&stage.bindings, &program.lets}) {
+      for (const auto& binding : *bindings) {
+        if (wanted.contains(binding.name)) want(binding.formula);
+      }
+    }
+  }
+  return wanted;
+}
+
+}  // namespace
+
+Result<std::vector<Shape>> stage_shapes(const Program& program, const Stage& stage, const Scope& scope) {
+  const auto wanted = names_in_text(program, stage);
+  std::vector<std::pair<Names, Coordinates>> places{{Names(&scope), {}}};
+  for (const auto& sweep : stage.sweeps) {
+    const bool matters = std::any_of(sweep.names.begin(), sweep.names.end(), [&](const std::string& name) { return wanted.contains(name); });
+    std::vector<std::pair<Names, Coordinates>> more;
+    for (const auto& [names, at] : places) {
+      auto values = sweep_values(sweep, names);
+      if (!values && !matters) {  // it reads a finding that is not there yet
+        more.emplace_back(names, at);
+        continue;
+      }
+      if (!values) return values.error();
+      if (!CompileBudget::spend_bytes(values->size() * sizeof(Value))) return CompileBudget::exceeded(sweep.span);
+      if (!matters && values->size() > 2) values->erase(values->begin() + 1, values->end() - 1);
+      if (!CompileBudget::spend(kPlaceUnits * static_cast<std::int64_t>(values->size() * (at.size() + 1)))) return CompileBudget::exceeded(sweep.span);
+      for (const auto& value : *values) {
+        more.emplace_back(names, at);
+        bind_sweep(sweep, value, more.back().first);
+        for (const auto& name : sweep.names) more.back().second.emplace_back(name, *more.back().first.lookup(name));
+      }
+    }
+    places = std::move(more);
+  }
+  std::vector<Shape> shapes;
+  const auto keep = [&](Shape shape) {
+    if (std::find(shapes.begin(), shapes.end(), shape) == shapes.end()) shapes.push_back(std::move(shape));
+  };
+  for (const auto& [names, at] : places) {
+    if (auto early = PointPlanner(program, stage, at, scope).early_shape()) {
+      keep(std::move(*early));
+      continue;
+    }
+    bool skipped = false;
+    auto plan = plan_point(program, stage, at, scope, skipped);
+    if (!plan) return plan.error();
+    if (skipped) continue;
+    keep(std::move(plan->shape));
+    for (auto& before : plan->before) keep(std::move(before.shape));
+  }
+  return shapes;
+}
+
+}  // namespace gexp::compiler
