@@ -150,6 +150,13 @@ struct WarmLaunch {
   Body body;
 };
 
+/// A finding of another stage that decides what a stage measures.
+struct StageInput {
+  std::size_t stage = 0;
+  std::string finding;  ///< empty: all of that stage's
+  friend bool operator==(const StageInput&, const StageInput&) = default;
+};
+
 struct Stage {
   // Compiled once, in program.cpp: each file that has one would compile its own (docs/decisions/build-time.md).
   Stage();
@@ -177,6 +184,8 @@ struct Stage {
   std::vector<Expectation> expects;
   std::vector<Plot> plots;
   std::vector<std::size_t> after;  ///< indices of the stages whose findings it reads
+  std::string key;                 ///< SHA-256 of what decides what it measures, as far as the file tells
+  std::vector<StageInput> reads;   ///< what does besides, and is known when it runs
   Span span;
 };
 

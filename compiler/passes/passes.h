@@ -24,16 +24,20 @@ void report_idle_stages(Ir& ir, const Source& source, Diagnostics& diagnostics);
 /// warning where the points were given from outside); changes nothing.
 void find_values_off_sweep(Ir& ir, const Source& source, Diagnostics& diagnostics);
 
+/// Requires: ordered. Leaves: every stage's `key` and `reads`, by which a stage that was measured before is found again.
+void key_stages(Ir& ir, const Source& source, Diagnostics& diagnostics);
+
 struct Pass {
   std::string_view name;
   void (*run)(Ir&, const Source&, Diagnostics&);
 };
 
-inline constexpr std::array<Pass, 5> kPasses{{
+inline constexpr std::array<Pass, 6> kPasses{{
     {"order", order_stages},
     {"points", limit_points},
     {"values", find_values_off_sweep},
     {"kernels", collect_kernels},
+    {"keys", key_stages},
     {"idle", report_idle_stages},
 }};
 

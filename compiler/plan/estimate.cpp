@@ -34,21 +34,23 @@ std::vector<FormulaPtr> formulas_of_points(const Stage& stage) {
 }
 
 /// Sweeps whose points depend on a finding: its value is not guessed, not even where `??` has one.
-bool points_known(const Program& program, const Stage& stage) {
+std::vector<FormulaPtr> formulas_of_sweeps(const Stage& stage) {
   std::vector<FormulaPtr> formulas;
   for (const auto& sweep : stage.sweeps) formulas.insert(formulas.end(), {sweep.from, sweep.to, sweep.by, sweep.list});
-  return findings_read(program, formulas).empty();
+  return formulas;
 }
 
 class Estimator {
  public:
-  Estimator(const Program& program, const SpeedEstimate& pace, Names scope) : program_(program), pace_(pace), scope_(std::move(scope)) {
-    for (const auto& stage : program.stages) scope_.set(stage.name, Value(Fields{}));  // every finding is unknown
+  Estimator(const Program& program, const SpeedEstimate& pace, Names scope, const KnownStages& known)
+      : program_(program), pace_(pace), scope_(std::move(scope)), known_(known) {
+    for (const auto& stage : program.stages) scope_.set(stage.name, Value(Fields{}));  // every other finding is unknown
+    for (const auto& [name, findings] : known.findings) scope_.set(name, findings);
   }
 
   Result<StageEstimate> stage(const Stage& stage) {
     StageEstimate made;
-    made.needs = findings_read(program_, formulas_of_points(stage));
+    made.needs = needed(formulas_of_points(stage));
     if (auto problem = points(stage, made)) return std::move(*problem);
     std::vector<PointCost> costs;
     if (made.points) {
@@ -56,25 +58,41 @@ class Estimator {
       if (!sampled) return sampled.error();
       costs = std::move(*sampled);
     }
-    kernels(stage, made);
-    made.seconds = {0, kInfinite};
+    const bool kept = known_.findings.contains(stage.name);
+    if (kept) made.kernels = 0;
+    else kernels(stage, made);
+    made.seconds = {0, kept ? 0 : kInfinite};
     if (costs.empty()) return made;
     made.accesses = Interval{costs[0].accesses(), costs[0].accesses()};
     for (const auto& cost : costs) {
       made.accesses->least = std::min(made.accesses->least, cost.accesses());
       made.accesses->most = std::max(made.accesses->most, cost.accesses());
     }
-    time(stage, costs, made);
+    if (!kept) time(stage, costs, made);
     return made;
   }
 
  private:
+  /// The findings that formulas read and nobody knows yet.
+  [[nodiscard]] std::vector<std::string> needed(const std::vector<FormulaPtr>& formulas) const {
+    auto names = findings_read(program_, formulas);
+    std::erase_if(names, [&](const std::string& name) {
+      const auto dot = name.find('.');
+      const auto stage = known_.findings.find(name.substr(0, dot));
+      const auto* fields = stage == known_.findings.end() ? nullptr : stage->second.get<Fields>();
+      if (!fields || dot == std::string::npos) return fields != nullptr;
+      const auto found = fields->find(name.substr(dot + 1));
+      return found != fields->end() && found->second.known();
+    });
+    return names;
+  }
+
   std::optional<Diagnostic> points(const Stage& stage, StageEstimate& made) {
-    if (!points_known(program_, stage)) return std::nullopt;
+    if (!needed(formulas_of_sweeps(stage)).empty()) return std::nullopt;
     Stage coarse = stage;
     bool open = false;  // how far a sweep is refined depends on a finding
     for (auto& sweep : coarse.sweeps) {
-      if (!sweep.refine_to || findings_read(program_, {sweep.refine_to}).empty()) continue;
+      if (!sweep.refine_to || needed({sweep.refine_to}).empty()) continue;
       sweep.refine_to = nullptr;
       open = true;
     }
@@ -171,6 +189,7 @@ class Estimator {
   const Program& program_;
   const SpeedEstimate& pace_;
   Names scope_;
+  const KnownStages& known_;
   std::vector<Shape> shapes_;
 };
 
@@ -182,7 +201,7 @@ std::optional<double> budget(const FormulaPtr& formula, const Scope& scope) {
 
 }  // namespace
 
-Result<Estimate> estimate(const Program& program, const SpeedEstimate& pace) {
+Result<Estimate> estimate(const Program& program, const SpeedEstimate& pace, const KnownStages& known) {
   auto scope = file_scope(program);
   if (!scope) return scope.error();
   Estimate all;
@@ -193,7 +212,7 @@ Result<Estimate> estimate(const Program& program, const SpeedEstimate& pace) {
     if (!bytes) return bytes.error();
     if (memory.space->takes_device_memory()) all.memory += static_cast<double>(*bytes);
   }
-  Estimator estimator(program, pace, std::move(*scope));
+  Estimator estimator(program, pace, std::move(*scope), known);
   for (const auto& stage : program.stages) {
     auto made = estimator.stage(stage);
     if (!made) return made.error();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,8 +44,13 @@ struct Estimate {
   Interval seconds;
 };
 
+/// What is known before the run: stages whose records an earlier result holds.
+struct KnownStages {
+  std::map<std::string, Value> findings;  ///< of those stages, by their names; they are not measured
+};
+
 /// E04xx of the file's values and of sweeps that read no finding; E0440 for too many points. `program.device` is set.
-Result<Estimate> estimate(const Program& program, const SpeedEstimate& pace);
+Result<Estimate> estimate(const Program& program, const SpeedEstimate& pace, const KnownStages& known = {});
 
 /// E0443: the least time is more than twice the file's `budget time`.
 Result<> accept_time(const Program& program, const Estimate& estimate);

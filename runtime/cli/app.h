@@ -31,14 +31,15 @@ struct Common {
   bool json = false, quiet = false, json_progress = false;
   std::string store;   ///< file in which results are kept; empty: gexp.db here, "none": nowhere
   bool resume = false; ///< go on with a run that was broken off
+  bool fresh = false;  ///< measure every stage, whatever earlier results hold
   std::string locked;  ///< file that says what the run must be made of
   std::shared_ptr<const result::RunResult> made_of;  ///< what it says
 };
 
 /// A simulated device a point: what one gives back the next one takes, without asking the system for pages each time.
 void keep_freed_memory();
-/// What a plan that takes too long, or has too many points, is refused for (E044x).
-void check_estimate(const Common& common, const compiler::Program& program, const device::Backend& backend, Diagnostics& diagnostics);
+/// What a plan that takes too long, or has too many points, is refused for (E044x). `head`: of the run. Kept stages take no time.
+void check_estimate(const Common& common, const compiler::Program& program, const result::RunResult& head, Diagnostics& diagnostics);
 
 /// A spec read and compiled, with its diagnostics already printed to stderr; nothing when it cannot run (`exit` says why).
 struct Loaded {

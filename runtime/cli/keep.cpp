@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "runtime/cli/saved.h"
+#include "runtime/cli/toolchain.h"
 
 namespace gexp::cli {
 namespace {
@@ -18,7 +19,7 @@ Result<Keeping> begin(const Common& common, const result::RunResult& head, measu
     if (!before) return before.error();
     if (*before) {
       progress.notice(fmt::format("going on with run {} of {}", (*before)->id, (*before)->date));
-      return opened_store->go_on((*before)->id);
+      return opened_store->go_on(**before);
     }
     progress.notice(fmt::format("no run of `{}` with this spec, settings, seed, device and toolchain was broken off: it begins anew", head.experiment));
   }
@@ -36,6 +37,23 @@ Result<Keeping> keep_run(const Common& common, const result::RunResult& head, me
   if (kept || !common.store.empty() || common.resume) return kept;
   progress.notice(fmt::format("the result will not be kept: {}", kept.error().message));
   return Keeping();
+}
+
+std::unique_ptr<measure::KeptStages> kept_stages(const Common& common, std::int64_t own) {
+  if (common.fresh || common.store == kNoStore) return nullptr;
+  const auto path = store_path(common.store);
+  if (!store::is_database(path)) return nullptr;
+  auto opened_store = store::Store::open(path, store::Store::Mode::Read);
+  if (!opened_store) return nullptr;  // keeping the run says why; measuring is always right
+  auto kept = opened_store->kept_stages(own);
+  return kept ? std::move(*kept) : nullptr;
+}
+
+std::optional<measure::Foreseen> foresee(const Common& common, const compiler::Program& program, const result::RunResult& head) {
+  const auto kept = kept_stages(common);
+  if (!kept) return std::nullopt;
+  auto foreseen = measure::foresee(program, *kept, head, toolchain(common.templates));
+  return foreseen ? std::optional(std::move(*foreseen)) : std::nullopt;  // a mistake in the file is told elsewhere
 }
 
 int end_keeping(store::Recording& recording, const Common& common, const result::RunResult& result, bool failed, measure::Progress& progress) {

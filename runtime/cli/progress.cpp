@@ -64,6 +64,11 @@ class Lines final : public measure::Progress {
     draw(terminal_ ? report::progress_line(going_, columns(), colour_) : report::progress_text(going_) + "\n");
   }
 
+  void kept(const std::string& name, std::size_t number, std::size_t of, const std::string& from) override {
+    clear();
+    fmt::print(stderr, "{}{}[{}/{}] {}: {}\n", prefix_, experiment_, number, of, name, from);
+  }
+
   void notice(const std::string& text) override {
     clear();
     fmt::print(stderr, "{}note: {}\n", prefix_, text);
@@ -114,6 +119,9 @@ class JsonLines final : public measure::Progress {
     tell("point", {{"stage", stage_}, {"at", where}, {"done", done}, {"of", counted()}});
   }
 
+  void kept(const std::string& name, std::size_t number, std::size_t of, const std::string& from) override {
+    tell("kept", {{"stage", name}, {"number", number}, {"stages", of}, {"text", from}});
+  }
   void notice(const std::string& text) override { tell("notice", {{"text", text}}); }
   void finished() override { tell("finished", Json::object()); }
 

@@ -13,6 +13,7 @@
 #include "runtime/cli/lockfile.h"
 #include "runtime/cli/run.h"
 #include "runtime/cli/saved.h"
+#include "runtime/cli/toolchain.h"
 #include "runtime/device/facts.h"
 #include "runtime/jit/compiler.h"
 #include "runtime/measure/session.h"
@@ -20,6 +21,31 @@
 
 namespace gexp::cli {
 namespace {
+
+/// All that a result says of a run before it begins.
+result::RunResult head_of(const Opened& opened, const Common& common, const compiler::Program& program, const Source& source) {
+  result::RunResult result;
+  result.experiment = program.experiment;
+  result.spec_path = source.path();
+  result.spec_text = source.text();
+  result.spec_sha256 = sha256_hex(source.text());
+  result.used = program.used;
+  result.settings = *split_settings(common.set);
+  for (const auto& parameter : program.parameters) result.parameters[parameter.name] = parameter.value;
+  result.seed = common.seed.value_or(program.seed);
+  result.device = opened.backend->device();
+  if (opened.simulated()) {
+    if (const auto model = sim::read_model(result.device.id.substr(std::string_view("sim:").size())); model) {
+      if (auto structure = sim::structure(*model); structure) result.structure = std::move(*structure);
+    }
+  }
+  result.gexp_version = GEXP_VERSION;
+  result.nvrtc = opened.compiler->build();
+  result.date = now();
+  return result;
+}
+
+}  // namespace
 
 std::string now() {
   const auto time = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
@@ -29,8 +55,6 @@ std::string now() {
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
   return text;
 }
-
-}  // namespace
 
 int exit_of(const result::RunResult& result) {
   using End = result::RunResult::End;
@@ -92,30 +116,14 @@ Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, measure::
   ran.program.device = device::device_facts(backend.device());
   Diagnostics needs;
   measure::check_requirements(ran.program, backend, needs);
-  if (!needs.has_errors()) check_estimate(common, ran.program, backend, needs);
+  auto head = head_of(opened, common, ran.program, loaded.source);
+  if (!needs.has_errors()) check_estimate(common, ran.program, head, needs);
   if (needs.has_errors()) {
     ran.problems = needs.sorted();
     ran.exit = ran.problems.front().code == "E0501" ? kEnvironment : kSpec;
     return ran;
   }
-  auto& result = ran.result.emplace();
-  result.experiment = ran.program.experiment;
-  result.spec_path = loaded.source.path();
-  result.spec_text = loaded.source.text();
-  result.spec_sha256 = sha256_hex(loaded.source.text());
-  result.used = ran.program.used;
-  result.settings = *split_settings(common.set);
-  for (const auto& parameter : ran.program.parameters) result.parameters[parameter.name] = parameter.value;
-  result.seed = common.seed.value_or(ran.program.seed);
-  result.device = backend.device();
-  if (opened.simulated()) {
-    if (const auto model = sim::read_model(result.device.id.substr(std::string_view("sim:").size())); model) {
-      if (auto structure = sim::structure(*model); structure) result.structure = std::move(*structure);
-    }
-  }
-  result.gexp_version = GEXP_VERSION;
-  result.nvrtc = opened.compiler->build();
-  result.date = now();
+  auto& result = ran.result.emplace(std::move(head));
 
   if (common.made_of) {
     std::string all;
@@ -142,6 +150,9 @@ Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, measure::
     return ran;
   }
   options.log = kept->get();
+  const auto earlier = *kept ? kept_stages(common, (*kept)->id()) : nullptr;
+  options.kept = earlier.get();
+  options.toolchain = toolchain(common.templates);
   if (auto done = measure::run_session(ran.program, backend, *opened.kernels, options, progress, result); !done) {
     const auto& code = done.error().code;
     ran.exit = code.rfind("E07", 0) == 0 ? kEnvironment : code.rfind("E08", 0) == 0 ? kFault : kSpec;

@@ -36,6 +36,9 @@ struct Ran {
 /// Checks what the program needs of the device, runs. `time_left`: seconds at most, besides what the file allows.
 Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, measure::Progress& progress, std::optional<double> time_left = std::nullopt);
 
+/// UTC, as results have it.
+std::string now();
+
 /// The exit code of a run that came to some end.
 int exit_of(const result::RunResult& result);
 

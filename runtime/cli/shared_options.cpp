@@ -59,6 +59,8 @@ Option& add_out(Options& options, Common& common, const char* help) {
   return options.add("--out", &common.out, help).checked_by(some_name).offers(Offers::Files);
 }
 
+Option& add_fresh(Options& options, Common& common, const char* help) { return options.add("--fresh", &common.fresh, help); }
+
 Option& add_jobs(Options& options, Common& common, const char* help) { return options.add("--jobs", &common.jobs, help).between(1, 1024); }
 
 Option& add_time_limit(Options& options, Common& common, const char* help) {

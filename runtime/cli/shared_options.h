@@ -23,6 +23,7 @@ Option& add_store(Options& options, std::string& store);
 
 void add_templates(Options& options, Common& common);
 Option& add_out(Options& options, Common& common, const char* help);
+Option& add_fresh(Options& options, Common& common, const char* help);
 Option& add_jobs(Options& options, Common& common, const char* help);
 Option& add_time_limit(Options& options, Common& common, const char* help);
 Option& add_launch_limit(Options& options, Common& common);

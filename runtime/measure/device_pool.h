@@ -19,6 +19,10 @@ class DevicePool {
   [[nodiscard]] std::size_t workers() const { return workers_; }
   /// Whether all points are measured on one device.
   [[nodiscard]] bool shared() const { return shared_.has_value(); }
+  /// Kernels that are loaded already count as new to the stage that begins.
+  void begin_stage() {
+    if (shared_) shared_->begin_stage();
+  }
   /// How the shared device does, in brief.
   [[nodiscard]] std::optional<device::Condition> condition() { return backend_.condition(true); }
   /// `number`: of the batch; what chance decides on the device follows from it.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/plan/expand.h"
+#include "runtime/measure/kept.h"
 #include "runtime/result/result.h"
 
 namespace gexp::measure {
@@ -27,6 +28,10 @@ class PointLog {
   /// A stage begins (its points are still to come), or has ended.
   virtual void stage(std::size_t number, const result::StageResult& stage) = 0;
   virtual void keep(const std::string& stage, const Round& round) = 0;
+  /// The stage that has just ended is whole: it may stand for later ones of that key.
+  virtual void whole(std::size_t number, const StageKey& key, const result::StageResult& stage) { (void)number, (void)key, (void)stage; }
+  /// The records of an earlier result's stage become this run's. False: they are gone meanwhile.
+  virtual bool take(const KeptStage& kept, const std::string& stage) { (void)kept, (void)stage; return true; }
   /// The points of the stage were measured anew: those of before are not to be found any more.
   virtual void forget(const std::string& stage, const compiler::Coordinates& at) = 0;
   /// Null: it was not measured, or not to its end.

@@ -120,7 +120,11 @@ Result<std::uint64_t> PointRunner::calibration_cell() {
 }
 
 Result<device::KernelId> PointRunner::kernel_for(const compiler::Shape& shape) {
-  if (const auto found = loaded_.find(shape); found != loaded_.end()) return found->second;
+  if (const auto found = loaded_.find(shape); found != loaded_.end()) {
+    const auto& [id, record] = found->second;
+    if (told_.insert(record.key).second) new_kernels_.push_back(record);
+    return id;
+  }
   const Stopwatch watch;
   const auto kernel = kernels_.get(shape, give_up_);
   if (!*kernel) return kernel->error();
@@ -133,7 +137,8 @@ Result<device::KernelId> PointRunner::kernel_for(const compiler::Shape& shape) {
     return problem;
   }
   new_kernels_.push_back({shape.file(), compiled->key, compiled->from_cache, compiled->seconds, compiled->source});
-  loaded_[shape] = *id;
+  told_.insert(compiled->key);
+  loaded_[shape] = {*id, new_kernels_.back()};
   return *id;
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,7 +36,8 @@ class PointRunner {
   [[nodiscard]] bool usable() const { return backend_.usable(); }
   /// What was spent since this was last asked.
   [[nodiscard]] result::TimeSpent new_effort() { return std::exchange(effort_, {}); }
-  /// What was loaded since this was last asked.
+  /// What was used since this was last asked, and not told in this stage yet.
+  void begin_stage() { told_.clear(); }
   [[nodiscard]] std::vector<result::KernelRecord> new_kernels() { return std::exchange(new_kernels_, {}); }
 
  private:
@@ -89,8 +91,13 @@ class PointRunner {
   const GiveUp& give_up_;  ///< a kernel that is being compiled
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> buffers_;  ///< name -> address, bytes
   std::map<std::string, std::string> less_;  ///< by memory that is smaller than it was to be: how the device put it
-  std::map<compiler::Shape, device::KernelId> loaded_;
+  struct Loaded {
+    device::KernelId id;
+    result::KernelRecord record;
+  };
+  std::map<compiler::Shape, Loaded> loaded_;
   std::vector<result::KernelRecord> new_kernels_;
+  std::set<std::string> told_;                     ///< keys of those that this stage has used
   result::TimeSpent effort_;
   std::uint32_t turn_ = 0;                         ///< number of the last launch on chosen multiprocessors
   std::map<std::string, compiler::Links> linked_;  ///< what each memory holds now

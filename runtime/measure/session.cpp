@@ -8,11 +8,11 @@
 #include <thread>
 
 #include "compiler/plan/cost.h"
-#include "compiler/plan/plan.h"
 #include "compiler/plan/points.h"
 #include "lang/base/stopwatch.h"
-#include "runtime/infer/infer.h"
+#include "runtime/measure/answers.h"
 #include "runtime/measure/device_pool.h"
+#include "runtime/measure/kept.h"
 #include "runtime/measure/point_log.h"
 #include "runtime/measure/stage_run.h"
 #include "runtime/result/judge.h"
@@ -20,7 +20,6 @@
 namespace gexp::measure {
 namespace {
 
-using compiler::Coordinates;
 using compiler::Names;
 
 /// Before its first kernel a run has used none of the device's time. Inside a container other processes may not be listed, but
@@ -28,32 +27,6 @@ using compiler::Names;
 constexpr int kBusy = 25, kBusyLooks = 4;  // percent
 constexpr double kBusyPause = 0.35;        // seconds
 constexpr const char* kBegin = "begin";
-
-/// Answers a stage's questions and makes the answers readable as `stage.name`. Fields of what was not found stay unknown.
-void answer_questions(const compiler::Stage& stage, const records::Table& table, Names& scope, std::vector<infer::Finding>& findings) {
-  Fields fields;
-  Names inner(&scope);  // with the stage's findings so far: common_limit reads spikes
-  const infer::PreparedRecords prepared(table);
-  for (const auto& question : stage.finds) {
-    auto finding = infer::answer(question, prepared, stage, inner);
-    const auto name = question.id.substr(stage.name.size() + 1);
-    fields[name] = finding.value;
-    inner.set(name, finding.value);
-    findings.push_back(std::move(finding));
-  }
-  scope.set(stage.name, Value(std::move(fields)));
-}
-
-void leave_unanswered(const compiler::Stage& stage, const std::string& why, Names& scope, std::vector<infer::Finding>& findings) {
-  for (const auto& question : stage.finds) {
-    infer::Finding finding;
-    finding.id = question.id;
-    finding.unit = question.type;
-    finding.why = why;
-    findings.push_back(std::move(finding));
-  }
-  scope.set(stage.name, Value(Fields{}));
-}
 
 /// A stage's expectations name its own finds without the stage.
 void judge_stage(const compiler::Stage& stage, const Names& scope, const device::DeviceInfo& device, std::vector<result::Judgement>& out) {
@@ -109,124 +82,197 @@ void judge_all(const compiler::Program& program, const Names& scope, result::Run
   for (const auto& expect : program.expects) result.expectations.push_back(result::judge(expect, knowing, result.device));
 }
 
-}  // namespace
+/// How long a run may take, and what it is called when that is over.
+struct TimeBudget {
+  double seconds = kDefaultTimeLimit;
+  result::RunResult::End over = result::RunResult::End::OutOfDefaultTime;
+};
 
-Result<> run_session(const compiler::Program& program, device::Backend& backend, Kernels& kernels, const SessionOptions& options, Progress& progress,
-                     result::RunResult& so_far) {
-  const Stopwatch watch;
-  auto scope = compiler::file_scope(program);
-  if (!scope) return scope.error();
-  double budget = kDefaultTimeLimit;
-  auto out_of_time = result::RunResult::End::OutOfDefaultTime;
+Result<TimeBudget> time_budget(const compiler::Program& program, const compiler::Scope& scope, const SessionOptions& options) {
+  using End = result::RunResult::End;
+  TimeBudget budget;
   if (options.time_limit) {
-    budget = *options.time_limit;
-    out_of_time = result::RunResult::End::OutOfSetTime;
+    budget = {*options.time_limit, End::OutOfSetTime};
   } else if (program.budget_time) {
-    auto value = compiler::evaluate(*program.budget_time, *scope);
+    auto value = compiler::evaluate(*program.budget_time, scope);
     if (!value) return value.error();
-    if (const auto* n = value->get<Number>()) budget = options.patience * n->number, out_of_time = result::RunResult::End::OutOfTime;
+    if (const auto* n = value->get<Number>()) budget = {options.patience * n->number, End::OutOfTime};
   }
-  if (options.time_left && *options.time_left < budget) budget = *options.time_left, out_of_time = result::RunResult::End::OutOfSetTime;
-  const auto over = [&] { return (options.interrupted && options.interrupted()) || budget < watch.seconds(); };
-  DevicePool benches(program, *scope, backend, kernels, options.jobs, over);
-  const RunContext context{program, benches, options, progress, [&] { return budget - watch.seconds(); }, so_far.kernels};
-  std::optional<Diagnostic> problem;
-  bool faulted = false;
-  bool told_of_others = false;
-  const auto look = [&](std::string when) {
-    auto now = backend.condition(false);
-    for (int i = 0; i < kBusyLooks && now && when == kBegin && now->others.empty() && now->busy > kBusy; ++i) {
-      std::this_thread::sleep_for(std::chrono::duration<double>(kBusyPause));
-      now = backend.condition(false);
-    }
-    if (!now) return;
-    if (when == kBegin && now->others.empty() && now->busy > kBusy)
-      progress.notice(fmt::format("{} was busy before the run's first kernel ({} % of the time): something else computes on it", backend.device().id, now->busy));
-    if (!now->others.empty() && !told_of_others) {
-      told_of_others = true;
-      progress.notice(fmt::format("{} other {} on {}: times and rates may be {} doing", now->others.size(), now->others.size() == 1 ? "process computes" : "processes compute",
-                                  backend.device().id, now->others.size() == 1 ? "its" : "their"));
-    }
-    so_far.seen.push_back({std::move(when), std::move(*now)});
-  };
-  look(kBegin);
-  const auto end_stage = [&](result::StageResult& result) {
-    if (options.log) options.log->stage(so_far.stages.size(), result);
-    so_far.stages.push_back(std::move(result));
-  };
-  for (std::size_t i = 0; i < program.stages.size() && !problem; ++i) {
-    const auto& stage = program.stages[i];
+  if (options.time_left && *options.time_left < budget.seconds) budget = {*options.time_left, End::OutOfSetTime};
+  return budget;
+}
+
+class Session {
+ public:
+  Session(const compiler::Program& program, device::Backend& backend, Kernels& kernels, const SessionOptions& options, Progress& progress,
+          result::RunResult& so_far, Names scope, TimeBudget budget)
+      : program_(program), backend_(backend), options_(options), progress_(progress), so_far_(so_far), scope_(std::move(scope)), budget_(budget),
+        benches_(program, scope_, backend, kernels, options.jobs, [this] { return over(); }),
+        context_{program, benches_, options, progress, [this] { return budget_.seconds - watch_.seconds(); }, so_far.kernels} {}
+
+  Result<> run() {
+    look(kBegin);
+    for (std::size_t i = 0; i < program_.stages.size() && !problem_; ++i) stage(i);
+    progress_.finished();
+    if (so_far_.end == result::RunResult::End::Complete && faulted_) so_far_.end = result::RunResult::End::Faulted;
+    judge_all(program_, scope_, so_far_);
+    so_far_.seconds = watch_.seconds();
+    if (problem_) return std::move(*problem_);
+    return Ok{};
+  }
+
+ private:
+  [[nodiscard]] bool over() const { return (options_.interrupted && options_.interrupted()) || budget_.seconds < watch_.seconds(); }
+
+  void stage(std::size_t number) {
+    const auto& stage = program_.stages[number];
     result::StageResult result;
     result.name = stage.name;
-    if (so_far.end != result::RunResult::End::Complete) {
+    if (so_far_.end != result::RunResult::End::Complete) {
       result.status = result::StageResult::Status::Stopped;
-      result.why = fmt::format("the run ended before it ({})", word(so_far.end));
-      leave_unanswered(stage, result.why, *scope, so_far.findings);
-      end_stage(result);
-      continue;
+      return leave(stage, result, fmt::format("the run ended before it ({})", word(so_far_.end)));
     }
-    progress.stage(stage.name, i + 1, program.stages.size(), known_points(stage, *scope));
     for (const auto index : stage.after) {
-      if (const auto* value = scope->lookup(program.stages[index].name)) result.inputs[program.stages[index].name] = *value;
+      if (const auto* value = scope_.lookup(program_.stages[index].name)) result.inputs[program_.stages[index].name] = *value;
     }
-    const Stopwatch stage_watch;
-    StageRun run(context, stage, *scope, result);
-    if (options.log) {
+    const auto key = stage_key(program_, stage, scope_, so_far_, options_.toolchain);
+    const bool measured = !keep(number, key, result);
+    if (measured && !measure(number, result)) return;
+    const auto why = why_unanswered(stage, result);
+    if (!why.empty()) return leave(stage, result, why, &key);
+    const Stopwatch answering;
+    answer_questions(stage, result.table, scope_, so_far_.findings);
+    result.answering = answering.seconds();
+    end_stage(result, &key);
+  }
+
+  /// Takes the stage's records from an earlier result. False: there is none that holds them.
+  bool keep(std::size_t number, const StageKey& key, result::StageResult& result) {
+    if (!options_.kept) return false;
+    const auto& stage = program_.stages[number];
+    const Stopwatch watch;
+    auto kept = keep_stage(program_, stage, scope_, *options_.kept, key);
+    if (!kept || (options_.log && !options_.log->take(*kept, stage.name))) return false;
+    auto inputs = std::move(result.inputs);
+    result = std::move(kept->stage);
+    result.name = result.table.stage = stage.name;
+    result.inputs = std::move(inputs);
+    result.seconds = watch.seconds();
+    add_kernels(so_far_.kernels, std::move(kept->kernels));
+    progress_.kept(stage.name, number + 1, program_.stages.size(), kept_text(*result.kept, so_far_.device.kind == "simulated", so_far_.date));
+    return true;
+  }
+
+  /// False: the stage, or the run, ended without records to ask.
+  bool measure(std::size_t number, result::StageResult& result) {
+    const auto& stage = program_.stages[number];
+    progress_.stage(stage.name, number + 1, program_.stages.size(), known_points(stage, scope_));
+    const Stopwatch watch;
+    benches_.begin_stage();
+    StageRun run(context_, stage, scope_, result);
+    if (options_.log) {
       auto begun = result;
       begun.status = result::StageResult::Status::Stopped;
       begun.why = "the run was broken off";
-      options.log->stage(i, begun);
+      options_.log->stage(number, begun);
     }
     auto done = run.run();
-    result.seconds = stage_watch.seconds();
+    result.seconds = watch.seconds();
     look("after " + stage.name);
-    faulted = faulted || run.faulted();
+    faulted_ = faulted_ || run.faulted();
     if (!done) {
-      const auto missing = missing_input(stage, program, *scope);
+      const auto missing = missing_input(stage, program_, scope_);
       if (!missing.empty() && result.table.points.empty()) {
         // The plan could not be made because findings that it reads are unknown: blocked, not wrong.
         result.status = result::StageResult::Status::Blocked;
-        result.why = fmt::format("it needs {}, which was not found", missing);
-        leave_unanswered(stage, result.why, *scope, so_far.findings);
-        end_stage(result);
-        continue;
+        leave(stage, result, fmt::format("it needs {}, which was not found", missing));
+        return false;
       }
-      problem = done.error();
+      problem_ = done.error();
     } else if (!*done) {
       result.status = result::StageResult::Status::Stopped;
       result.why = run.given_up();
       if (result.why.empty()) {
-        so_far.end = run.stopped_by();
-        if (so_far.end == result::RunResult::End::OutOfTime) so_far.end = out_of_time;
-        result.why = word(so_far.end);
+        so_far_.end = run.stopped_by();
+        if (so_far_.end == result::RunResult::End::OutOfTime) so_far_.end = budget_.over;
+        result.why = word(so_far_.end);
       }
     }
-    if (result.no_room > 0 && result.table.points.empty() && result.status == result::StageResult::Status::Done) {
-      result.status = result::StageResult::Status::Blocked;
-      result.why = "the device has not enough memory for any of its points: " + result.why_no_room;
-      leave_unanswered(stage, result.why, *scope, so_far.findings);
-      end_stage(result);
-      continue;
-    }
-    if (result.skipped > 0 && result.table.points.empty() && result.status == result::StageResult::Status::Done) {
-      std::vector<std::string> reasons;
-      for (const auto& skip : stage.skips) reasons.push_back(skip.why);
-      result.why = fmt::format("every point of the stage was left out: {}", fmt::join(reasons, "; or "));
-      leave_unanswered(stage, result.why, *scope, so_far.findings);
-      end_stage(result);
-      continue;
-    }
-    const Stopwatch answering;
-    answer_questions(stage, result.table, *scope, so_far.findings);
-    result.answering = answering.seconds();
-    end_stage(result);
+    return true;
   }
-  progress.finished();
-  if (so_far.end == result::RunResult::End::Complete && faulted) so_far.end = result::RunResult::End::Faulted;
-  judge_all(program, *scope, so_far);
-  so_far.seconds = watch.seconds();
-  if (problem) return std::move(*problem);
-  return Ok{};
+
+  /// Of a stage that came to its end without a point. Empty: its questions can be asked.
+  static std::string why_unanswered(const compiler::Stage& stage, result::StageResult& result) {
+    if (!result.table.points.empty() || result.status != result::StageResult::Status::Done) return {};
+    if (result.no_room > 0) {
+      result.status = result::StageResult::Status::Blocked;
+      return "the device has not enough memory for any of its points: " + result.why_no_room;
+    }
+    if (result.skipped == 0) return {};
+    std::vector<std::string> reasons;
+    for (const auto& skip : stage.skips) reasons.push_back(skip.why);
+    return fmt::format("every point of the stage was left out: {}", fmt::join(reasons, "; or "));
+  }
+
+  void leave(const compiler::Stage& stage, result::StageResult& result, const std::string& why, const StageKey* key = nullptr) {
+    result.why = why;
+    leave_unanswered(stage, why, scope_, so_far_.findings);
+    end_stage(result, key);
+  }
+
+  /// `key`: null where it was not measured, or not kept.
+  void end_stage(result::StageResult& result, const StageKey* key) {
+    const auto number = so_far_.stages.size();
+    if (options_.log) {
+      options_.log->stage(number, result);
+      if (key && !problem_ && is_whole(result, so_far_.device.kind == "simulated", others_)) options_.log->whole(number, *key, result);
+    }
+    so_far_.stages.push_back(std::move(result));
+  }
+
+  /// How the device does. Others that compute on it are told once.
+  void look(std::string when) {
+    auto now = backend_.condition(false);
+    for (int i = 0; i < kBusyLooks && now && when == kBegin && now->others.empty() && now->busy > kBusy; ++i) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(kBusyPause));
+      now = backend_.condition(false);
+    }
+    if (!now) return;
+    const auto& id = backend_.device().id;
+    if (when == kBegin && now->others.empty() && now->busy > kBusy)
+      progress_.notice(fmt::format("{} was busy before the run's first kernel ({} % of the time): something else computes on it", id, now->busy));
+    if (!now->others.empty() && !others_) {
+      const bool one = now->others.size() == 1;
+      progress_.notice(fmt::format("{} other {} on {}: times and rates may be {} doing", now->others.size(),
+                                   one ? "process computes" : "processes compute", id, one ? "its" : "their"));
+    }
+    others_ = others_ || !now->others.empty();
+    so_far_.seen.push_back({std::move(when), std::move(*now)});
+  }
+
+  const compiler::Program& program_;
+  device::Backend& backend_;
+  const SessionOptions& options_;
+  Progress& progress_;
+  result::RunResult& so_far_;
+  Names scope_;
+  TimeBudget budget_;
+  const Stopwatch watch_;
+  DevicePool benches_;
+  const RunContext context_;
+  std::optional<Diagnostic> problem_;
+  bool faulted_ = false, others_ = false;
+};
+
+}  // namespace
+
+Result<> run_session(const compiler::Program& program, device::Backend& backend, Kernels& kernels, const SessionOptions& options, Progress& progress,
+                     result::RunResult& so_far) {
+  auto scope = compiler::file_scope(program);
+  if (!scope) return scope.error();
+  const auto budget = time_budget(program, *scope, options);
+  if (!budget) return budget.error();
+  return Session(program, backend, kernels, options, progress, so_far, std::move(*scope), *budget).run();
 }
 
 Result<> infer_again(const compiler::Program& program, result::RunResult& result) {
@@ -244,19 +290,7 @@ Result<> infer_again(const compiler::Program& program, result::RunResult& result
     // Patterns are not kept: the spec and the findings that the stage ran with make them again.
     Names then(&*scope);
     for (const auto& [name, value] : kept->inputs) then.set(name, value);
-    for (auto& point : kept->table.points) {
-      Coordinates at;
-      for (const auto& column : kept->table.columns) at.emplace_back(column, point.at.at(column));
-      bool skipped = false;
-      auto plan = compiler::plan_point(program, stage, at, then, skipped);
-      if (!plan) return plan.error();
-      if (stage.keep == compiler::Keep::Raw) point.walk = plan->timed;
-      point.warm_walk = plan->warm;
-      point.warm_steps = plan->warm_steps;
-      point.steps = plan->steps;
-      point.moved = static_cast<double>(plan->moved);
-      for (const auto& [name, value] : plan->lets) point.at.try_emplace(name, value);  // patterns are not kept
-    }
+    if (auto made = restore_points(program, stage, then, kept->table); !made) return made.error();
     Names asking(&then);
     std::vector<infer::Finding> findings;
     answer_questions(stage, kept->table, asking, findings);

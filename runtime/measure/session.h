@@ -10,6 +10,7 @@
 
 namespace gexp::measure {
 
+class KeptStages;
 class PointLog;
 
 /// Hears how a run goes, from one thread at a time. Default: silence.
@@ -22,6 +23,8 @@ class Progress {
   virtual void stage(const std::string& name, std::size_t number, std::size_t of, std::optional<std::size_t> points) { (void)name, (void)number, (void)of, (void)points; }
   /// `done`: those of the stage that began before this one.
   virtual void point(const std::string& where, std::size_t done) { (void)where, (void)done; }
+  /// A stage that is not measured: `from` says where its records are from.
+  virtual void kept(const std::string& name, std::size_t number, std::size_t of, const std::string& from) { (void)name, (void)number, (void)of, (void)from; }
   /// Something that whoever reads the result should know, as soon as it is seen.
   virtual void notice(const std::string& text) { (void)text; }
   virtual void finished() {}
@@ -34,6 +37,8 @@ struct SessionOptions {
   std::optional<double> time_left;    ///< seconds that whatever it is a part of has left: no run takes more
   std::function<bool()> interrupted;  ///< asked between launches, by any thread
   PointLog* log = nullptr;            ///< where what is measured is kept as it goes; null: nowhere
+  const KeptStages* kept = nullptr;   ///< where stages are looked for that need no measuring; null: all are measured
+  std::string toolchain;              ///< what decides records besides the versions of gexp and NVRTC: the program's build, templates
   std::size_t jobs = 0;               ///< points measured at once on a simulated device; 0: as many as the machine has cores
 };
 

@@ -295,10 +295,7 @@ Result<bool> StageRun::converge() {
 
 Result<StageRun::Next> StageRun::account(Measured& measured) {
   result_.effort += measured.effort;
-  for (auto& kernel : measured.kernels) {
-    const bool known = std::any_of(run_.kernels.begin(), run_.kernels.end(), [&](const result::KernelRecord& k) { return k.key == kernel.key; });
-    if (!known) run_.kernels.push_back(std::move(kernel));
-  }
+  result::add_kernels(run_.kernels, std::move(measured.kernels));
   if (measured.problem) return *measured.problem;
   faults_in_a_row_ = measured.faulted ? faults_in_a_row_ + 1 : 0;
   if (measured.faulted) {

@@ -56,6 +56,7 @@ std::string brief(const compiler::Program& program, const RunResult& result, boo
   for (const auto& judged : result.expectations) {
     if (judged.status == Judgement::Status::Fail || judged.status == Judgement::Status::UnexpectedPass) text += fmt::format("  {}: {} ({})\n", word(judged.status), judged.text, judged.observed);
   }
+  for (const auto& kept : kept_notes(result)) text += "  " + kept + "\n";
   for (const auto& stage : result.stages) {
     if (stage.status == result::StageResult::Status::Stopped) text += fmt::format("  {} was stopped: {}\n", stage.name, stage.why);
     const auto lost = std::count_if(stage.table.points.begin(), stage.table.points.end(), [](const auto& point) { return !point.outcome.done(); });
@@ -77,7 +78,7 @@ std::string time_table(const std::vector<const RunResult*>& results, double seco
   std::size_t points = 0;
   for (const auto* result : results) {
     for (const auto& stage : result->stages) {
-      line("  " + result->experiment + "." + stage.name, stage.seconds + stage.answering, stage.table.points.size(), stage.effort, stage.answering);
+      line("  " + result->experiment + "." + stage.name + (stage.kept ? " (kept)" : ""), stage.seconds + stage.answering, stage.table.points.size(), stage.effort, stage.answering);
       of_all += stage.effort;
       answering += stage.answering;
       points += stage.table.points.size();

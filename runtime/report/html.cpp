@@ -89,6 +89,7 @@ std::string notes_html(const RunResult& result) {
     for (const auto& process : seen.condition.others) ++others[process.pid];
   }
   if (!others.empty()) note(fmt::format("{} other process{} computed on the device: times and rates may be its doing.", others.size(), others.size() == 1 ? "" : "es"));
+  for (const auto& kept : kept_notes(result)) note(kept);
   for (const auto& stage : result.stages) {
     const auto& points = stage.table.points;
     const auto rough = std::count_if(points.begin(), points.end(), [](const auto& point) { return !point.converged; });

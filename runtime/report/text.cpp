@@ -167,6 +167,7 @@ std::string text(const compiler::Program& program, const RunResult& result, bool
   }
   if (!refined.empty()) out += "\nrefined\n" + refined;
   const auto note = [&](const std::string& said) { out += "\n" + lines_of(said, 0, paint, nullptr); };
+  for (const auto& kept : kept_notes(result)) note(kept);
   for (const auto& stage : result.stages) {
     points += stage.table.points.size();
     for (const auto& point : stage.table.points) {

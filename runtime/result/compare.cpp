@@ -300,6 +300,30 @@ std::vector<Change> provenance(const RunResult& a, const RunResult& b) {
   return changes;
 }
 
+namespace {
+
+bool same_records(const records::Table& a, const records::Table& b) {
+  return std::equal(a.points.begin(), a.points.end(), b.points.begin(), b.points.end(), [](const records::Point& x, const records::Point& y) {
+    return std::equal(x.runs.begin(), x.runs.end(), y.runs.begin(), y.runs.end(),
+                      [](const records::Run& r, const records::Run& s) { return r.ticks == s.ticks && r.elapsed == s.elapsed; });
+  });
+}
+
+/// The result in which a stage was measured is known by its date; its own result need not know the number that it has in a store.
+std::string measured_at(const RunResult& result, const StageResult& stage) { return stage.kept ? stage.kept->date : result.date; }
+
+}  // namespace
+
+std::vector<std::string> same_measurement(const RunResult& a, const RunResult& b) {
+  std::vector<std::string> stages;
+  for (const auto& stage : a.stages) {
+    const auto other = std::find_if(b.stages.begin(), b.stages.end(), [&](const StageResult& s) { return s.name == stage.name; });
+    if (other == b.stages.end() || (!stage.kept && !other->kept)) continue;
+    if (measured_at(a, stage) == measured_at(b, *other) && same_records(stage.table, other->table)) stages.push_back(stage.name);
+  }
+  return stages;
+}
+
 std::vector<std::string> only_in(const ComparedResult& a, const ComparedResult& b) {
   std::vector<std::string> missing;
   for (const auto& finding : a.result.findings) {

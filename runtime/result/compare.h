@@ -66,6 +66,9 @@ struct Change {
 };
 std::vector<Change> provenance(const RunResult& a, const RunResult& b);
 
+/// Stages of which both hold one and the same measurement, because one kept what the other has: that they agree says nothing.
+std::vector<std::string> same_measurement(const RunResult& a, const RunResult& b);
+
 /// Findings ("capacity.C"), stages and columns ("stage capacity", "column capacity.missed") of the first that the second does not have.
 std::vector<std::string> only_in(const ComparedResult& a, const ComparedResult& b);
 

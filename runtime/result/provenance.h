@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 /// What measuring leaves in a result besides records: the kernels that ran, and where the time went.
 namespace gexp::result {
@@ -15,6 +16,9 @@ struct KernelRecord {
   double seconds = 0;     ///< compile time, 0 from the cache
   std::shared_ptr<const std::string> cuda;  ///< its text; null where a saved result does not hold it
 };
+
+/// Adds those that are not among them yet.
+void add_kernels(std::vector<KernelRecord>& kernels, std::vector<KernelRecord> more);
 
 /// Where the time of measuring went, in seconds.
 struct TimeSpent {

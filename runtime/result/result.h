@@ -37,6 +37,15 @@ struct ConditionSample {
   device::Condition condition;
 };
 
+/// Where a stage was measured whose records were taken from an earlier result.
+struct KeptFrom {
+  std::int64_t result = 0;  ///< its number in the store
+  std::string date;         ///< of that result
+  double seconds = 0;       ///< that measuring took then
+};
+/// "kept from result 12", and how old it was at `date` where it was measured on a GPU.
+std::string kept_text(const KeptFrom& kept, bool simulated, const std::string& date);
+
 /// One stage's part of a result.
 struct StageResult {
   // Compiled once, in result.cpp: each file that has one would compile its own (docs/decisions/build-time.md).
@@ -58,6 +67,7 @@ struct StageResult {
   std::string why_no_room;              ///< of the first of them
   std::string clocks;                   ///< what was done about clocks that changed while it was measured; empty: they did not, or nobody told
   std::optional<RefinementCost> spent;           ///< of a refined stage that was measured to its end
+  std::optional<KeptFrom> kept;         ///< then nothing of it was measured in this run
   double seconds = 0;                   ///< wall time of measuring it
   TimeSpent effort;                        ///< what of it went where
   double answering = 0;                 ///< seconds of inference
@@ -93,6 +103,9 @@ struct RunResult {
   double seconds = 0;
 };
 const char* word(RunResult::End end);
+
+/// Which stages were kept, a line for each result that they were kept from: "sizes, ways: kept from result 12".
+std::vector<std::string> kept_notes(const RunResult& result);
 
 /// "schema": "gexp.result/1"; stable order, so that two runs of one seed on a simulator differ in `timing` only.
 std::string to_json(const RunResult& result);

@@ -117,6 +117,7 @@ Json stage_json(const StageResult& stage, bool records) {
   }
   Json json = {{"name", stage.name}, {"status", stage_word(stage.status)}};
   if (!stage.why.empty()) json["why"] = stage.why;
+  if (stage.kept) json["kept"] = {{"result", stage.kept->result}, {"date", stage.kept->date}, {"seconds", stage.kept->seconds}};
   json["record"] = stage.table.timed;
   json["timing"] = timing_word(stage.table.timing);
   json["columns"] = stage.table.columns;

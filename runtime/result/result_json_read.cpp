@@ -101,6 +101,10 @@ StageResult read_stage(const Json& json, Ticks lifted) {
   const auto status = json.at("status").get<std::string>();
   stage.status = status == "blocked" ? StageResult::Status::Blocked : status == "stopped" ? StageResult::Status::Stopped : StageResult::Status::Done;
   stage.why = json.value("why", "");
+  if (json.contains("kept")) {
+    const auto& kept = json.at("kept");
+    stage.kept = KeptFrom{kept.at("result").get<std::int64_t>(), kept.at("date").get<std::string>(), kept.at("seconds").get<double>()};
+  }
   stage.inputs = read_values(json.at("inputs"));
   stage.skipped = json.at("skipped").get<std::int64_t>();
   stage.clocks = json.value("clocks", "");

@@ -27,7 +27,11 @@ void Recording::note(const Result<>& written) {
 
 void Recording::stage(std::size_t number, const result::StageResult& stage) {
   const std::lock_guard lock(mutex_);
-  if (!problem_) note(write_stage(number, stage));
+  if (problem_) return;
+  note(write_stage(number, stage));
+  // What is measured anew is not whole before it ends.
+  note(write(database_.prepare("DELETE FROM stage_keys WHERE run = ? AND number = ?"),
+             [&](Statement& row) { row.bind(0, id_).bind(1, static_cast<std::int64_t>(number)); }));
 }
 
 void Recording::keep(const std::string& stage, const measure::Round& round) {

@@ -61,6 +61,20 @@ CREATE TABLE run_models (
   run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
   model TEXT NOT NULL REFERENCES models
 ) STRICT;
+)sql",
+                                                   R"sql(
+CREATE TABLE stage_keys (                   -- whole stages, which may stand for later ones
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+  number INTEGER NOT NULL,                  -- of the stage
+  key TEXT NOT NULL,                        -- SHA-256 of what follows
+  text TEXT NOT NULL, inputs TEXT NOT NULL, seed TEXT NOT NULL, device TEXT NOT NULL, toolchain TEXT NOT NULL,
+  name TEXT NOT NULL,
+  origin INTEGER NOT NULL,                  -- the result in which it was measured, and when
+  date TEXT NOT NULL,
+  seconds REAL NOT NULL,                    -- that measuring took then
+  PRIMARY KEY (run, number)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX stage_keys_by_key ON stage_keys (key);
 )sql"};
 
 }  // namespace gexp::store

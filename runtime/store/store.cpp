@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <map>
 #include <sstream>
 
 #include "lang/base/sha256.h"
@@ -18,6 +17,7 @@
 #include "runtime/result/result_json.h"
 #include "runtime/store/packed.h"
 #include "runtime/store/schema.h"
+#include "runtime/store/stage_records.h"
 
 namespace gexp::store {
 namespace {
@@ -61,45 +61,6 @@ Entry entry_of(const Statement& row) {
   entry.here = entry.host == host();
   if (entry.state == kRunning && entry.here && !alive(row.text(11))) entry.state = kBrokenOff;
   return entry;
-}
-
-std::string where(const Database& database, std::int64_t id) { return fmt::format("result {} of {}", id, database.path()); }
-
-/// Every row of a query.
-Result<> each(Result<Statement>& query, const std::function<Result<>(Statement&)>& take) {
-  if (!query) return query.error();
-  for (;;) {
-    auto row = query->step();
-    if (!row) return row.error();
-    if (!*row) return Ok{};
-    if (auto done = take(*query); !done) return done;
-  }
-}
-
-/// The rounds of a stage by place, in their order.
-using Rounds = std::map<std::string, std::vector<measure::Round>>;
-
-/// A stage that has ended says which points it has; of one that was broken off, all that was measured.
-Result<> attach(result::StageResult& stage, Rounds rounds, const std::vector<std::string>& order, const std::string& place) {
-  auto& points = stage.table.points;
-  if (points.empty()) {
-    for (const auto& each : order) {
-      auto& point = points.emplace_back(rounds.at(each).back().point);
-      point.runs.clear();
-      for (auto& round : rounds.at(each)) std::move(round.point.runs.begin(), round.point.runs.end(), std::back_inserter(point.runs));
-    }
-    result::sort_points(stage.table);
-    return Ok{};
-  }
-  for (auto& point : points) {
-    std::vector<records::Run> runs;
-    if (const auto found = rounds.find(result::place_to_json(result::coordinates(stage.table, point))); found != rounds.end()) {
-      for (auto& round : found->second) std::move(round.point.runs.begin(), round.point.runs.end(), std::back_inserter(runs));
-    }
-    if (runs.size() != point.runs.size()) return failure("E0912", fmt::format("{} is damaged: stage `{}` lacks records", place, stage.name));
-    point.runs = std::move(runs);
-  }
-  return Ok{};
 }
 
 }  // namespace
@@ -244,21 +205,7 @@ Result<result::RunResult> Store::read(std::int64_t id) {
   });
   if (!done) return done.error();
   for (auto& stage : result->stages) {
-    Rounds rounds;
-    std::vector<std::string> order;
-    auto query = database_.prepare("SELECT place, data FROM rounds WHERE run = ? AND stage = ? ORDER BY first, id");
-    if (!query) return query.error();
-    query->bind(0, id).bind(1, stage.name);
-    done = each(query, [&](Statement& one) -> Result<> {
-      auto round = unpack_round(one.blob(1), place);
-      if (!round) return round.error();
-      auto& of_place = rounds[one.text(0)];
-      if (of_place.empty()) order.push_back(one.text(0));
-      of_place.push_back(std::move(*round));
-      return Ok{};
-    });
-    if (!done) return done.error();
-    if (auto attached = attach(stage, std::move(rounds), order, place); !attached) return attached.error();
+    if (auto read = read_records(database_, id, stage); !read) return read.error();
   }
   return result;
 }
@@ -313,7 +260,7 @@ Result<std::unique_ptr<Recording>> Store::begin(const result::RunResult& head, c
   if (auto done = transaction->commit(); !done) return done.error();
   auto own = Store::open(path(), Mode::Write);
   if (!own) return own.error();
-  return std::make_unique<Recording>(std::move(own->database_), id, false);
+  return std::make_unique<Recording>(std::move(own->database_), id, head.date, false);
 }
 
 Result<std::optional<Entry>> Store::take_over(const std::string& wanted) {
@@ -337,10 +284,10 @@ Result<std::optional<Entry>> Store::take_over(const std::string& wanted) {
   return std::optional(std::move(entry));
 }
 
-Result<std::unique_ptr<Recording>> Store::go_on(std::int64_t id) {
+Result<std::unique_ptr<Recording>> Store::go_on(const Entry& run) {
   auto own = Store::open(path(), Mode::Write);
   if (!own) return own.error();
-  return std::make_unique<Recording>(std::move(own->database_), id, true);
+  return std::make_unique<Recording>(std::move(own->database_), run.id, run.date, true);
 }
 
 Result<std::int64_t> Store::add(const result::RunResult& result, const std::string& model) {

@@ -53,12 +53,15 @@ std::string fingerprint(const result::RunResult& head);
 /// A run that is being kept. What cannot be written is said once, by finish(): the run goes on.
 class Recording final : public measure::PointLog {
  public:
-  Recording(Database database, std::int64_t id, bool goes_on) : database_(std::move(database)), id_(id), goes_on_(goes_on) {}
+  Recording(Database database, std::int64_t id, std::string date, bool goes_on)
+      : database_(std::move(database)), id_(id), date_(std::move(date)), goes_on_(goes_on) {}
 
   [[nodiscard]] std::int64_t id() const { return id_; }
   void stage(std::size_t number, const result::StageResult& stage) override;
   void keep(const std::string& stage, const measure::Round& round) override;
   void forget(const std::string& stage, const compiler::Coordinates& at) override;
+  void whole(std::size_t number, const measure::StageKey& key, const result::StageResult& stage) override;
+  bool take(const measure::KeptStage& kept, const std::string& stage) override;
   [[nodiscard]] std::shared_ptr<const measure::Round> known(const std::string& stage, const compiler::Coordinates& at, std::size_t first) const override;
   /// The run has ended, or `failed`: findings, expectations, and what became of each point. The first error of all writing.
   Result<> finish(const result::RunResult& result, bool failed = false);
@@ -68,6 +71,7 @@ class Recording final : public measure::PointLog {
   Result<> write_round(const std::string& stage, const measure::Round& round, const std::string& bytes);
   Result<> put_stage(const std::string& how, std::size_t number, const result::StageResult& stage);
   Result<> end_stage(std::size_t number, const result::StageResult& stage);
+  Result<> take_rounds(const measure::KeptStage& kept, const std::string& stage);
   Result<> write_end(const result::RunResult& result, bool failed);
   /// Rounds of points that the run measured ahead and did not want.
   Result<> drop_unwanted(const result::StageResult& stage);
@@ -76,6 +80,7 @@ class Recording final : public measure::PointLog {
   mutable std::mutex mutex_;
   mutable Database database_;
   std::int64_t id_;
+  std::string date_;  ///< of the run's begin
   bool goes_on_;
   std::set<std::string> kernels_;  ///< keys of those that were written
   std::optional<Diagnostic> problem_;
@@ -112,7 +117,9 @@ class Store {
   /// Takes the newest run of that fingerprint over, if it did not come to its end. E0915: it is still running.
   Result<std::optional<Entry>> take_over(const std::string& fingerprint);
   /// Goes on with a run that was taken over.
-  Result<std::unique_ptr<Recording>> go_on(std::int64_t id);
+  Result<std::unique_ptr<Recording>> go_on(const Entry& run);
+  /// Whole stages of the results, through another connection; none of those that run `own` has measured itself.
+  Result<std::unique_ptr<measure::KeptStages>> kept_stages(std::int64_t own = 0);
   /// A result as a whole, from a file say. `model`: as for begin().
   Result<std::int64_t> add(const result::RunResult& result, const std::string& model = {});
 

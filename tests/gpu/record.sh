@@ -5,6 +5,7 @@ set -u
 gexp=$1 folder=$2 device=${3:-cuda:0}
 mkdir -p "$folder"
 gexp=$(readlink -f "$gexp") folder=$(readlink -f "$folder")
+export GEXP_STORE=none  # every run measures all
 cd "$(dirname "$0")/../.." || exit 3  # so that results name experiments as the repository does
 {
   date -u +%Y-%m-%d

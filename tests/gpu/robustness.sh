@@ -17,7 +17,7 @@ begin() { name=$1; log=$folder/$1.log; printf '# %s\n' "$2" >"$log"; rm -f r.jso
 run() {
   echo "\$ gexp run $*" >>"$log"
   local start=$EPOCHREALTIME
-  timeout 120 "$gexp" run "$@" >out.txt 2>err.txt </dev/null
+  timeout 120 "$gexp" run --fresh "$@" >out.txt 2>err.txt </dev/null
   code=$?
   took=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.2f", b - a }')
   cat out.txt err.txt >>"$log"
@@ -36,7 +36,7 @@ child_of() { pgrep -P "$1" | head -n 1; }
 gone() { local i; for i in $(seq 100); do [ -d "/proc/$1" ] && ! grep -q ') Z' "/proc/$1/stat" 2>/dev/null || return 0; sleep 0.1; done; return 1; }
 start() {  # ARGUMENTS…: in the background; `pid`, `worker`
   echo "\$ gexp run $* &" >>"$log"
-  "$gexp" run "$@" >out.txt 2>err.txt </dev/null &
+  "$gexp" run --fresh "$@" >out.txt 2>err.txt </dev/null &
   pid=$!
   local i
   for i in $(seq 600); do grep -q '^\[1/1\]' err.txt && break; sleep 0.05; done  # it measures
@@ -136,7 +136,7 @@ run small.gexp --device "$device" --out r.json
 check 'the GPU is free again' test "$code $(points)" = '0 16'
 
 begin hog 'another process keeps every multiprocessor busy'
-"$gexp" run hog.gexp --device "$device" --time-limit 60 --quiet >hog.txt 2>&1 </dev/null &
+"$gexp" run --fresh hog.gexp --device "$device" --time-limit 60 --quiet >hog.txt 2>&1 </dev/null &
 hog=$!
 sleep 4
 nvidia-smi --query-compute-apps=pid,used_memory --format=csv >>"$log" 2>&1
@@ -150,7 +150,7 @@ wait $hog
 cat hog.txt >>"$log"
 
 begin little_memory 'another process holds 100 GiB; a sweep wants 80 GiB'
-"$gexp" run hog.gexp --set size=100GiB --device "$device" --time-limit 90 --quiet >hog.txt 2>&1 </dev/null &
+"$gexp" run --fresh hog.gexp --set size=100GiB --device "$device" --time-limit 90 --quiet >hog.txt 2>&1 </dev/null &
 hog=$!
 sleep 6
 printf 'gexp 1\nexperiment large\nbudget memory 100GiB\nmemory A: u32[80GiB] in global\nstage s { sweep n in 8..80 step 8 pattern r = uniform(stride: 64MiB, span: n * 1GiB) %s repeat 3..3 find h: cycles = fastest(lat) }\n' "${body//via/as 8B via}" >large.gexp

@@ -9,6 +9,7 @@ folder=$(readlink -f "$2")
 root=$(cd "$(dirname "$0")/../.." && pwd)
 export GEXP_EXPERIMENTS=${GEXP_EXPERIMENTS:-$root/experiments}
 work=$(mktemp -d)
+export GEXP_STORE=none         # every survey measures all
 export GEXP_CACHE=$work/cache  # nothing compiled before
 trap 'rm -rf "$work"' EXIT
 

@@ -33,7 +33,7 @@ allow runtime/result "lang/base/.*|compiler/.*|runtime/(device|records|infer|res
 allow runtime/report "$own|lang/(tokens|words)\.h|compiler/program\.h|runtime/result/(result|figures)\.h|runtime/report/.*|runtime/infer/finding\.h|runtime/records/table\.h"
 # An editor's server knows the front end; files, streams and models are handed in.
 allow runtime/lsp "lang/.*|compiler/(compile_budget|pipeline|program)\.h|compiler/plan/expand\.h|runtime/lsp/.*"
-allow runtime/store "$own|compiler/plan/expand\.h|runtime/measure/point_log\.h|runtime/result/(point_table|result|result_json)\.h|runtime/store/.*"
+allow runtime/store "$own|compiler/plan/expand\.h|runtime/measure/(kept|point_log)\.h|runtime/result/(point_table|result|result_json)\.h|runtime/store/.*"
 allow runtime/measure "lang/base/.*|compiler/.*|runtime/(device|records|infer|result|measure)/.*|runtime/jit/compiler\.h"
 
 # Big libraries stay behind one door each.

@@ -39,6 +39,12 @@ stage() { printf 'stage %s { sweep n in 16..256 step 16 pattern r = uniform(stri
 planted no_second_context
 that 'all is well' test "$code $(points)" = '0 16'
 that 'nothing but progress on stderr' test "$(cat err.txt)" = '[1/1] s'
+export GEXP_STORE=$work/gpu.db
+planted no_second_context
+planted no_second_context
+that 'a stage of a GPU is kept, and its age is told' grep -qE '^s: kept from result 1, less than a minute old$' out.txt
+that 'with the kernel that it ran' test "$code $(grep -c '"key"' r.json) $(points)" = '0 1 16'
+export GEXP_STORE=none
 planted no_second_context,fault_at=64
 that 'a fault loses its point' test "$code $(points) $(grep -c '"status": "fault"' r.json)" = '4 16 1'
 that 'which the report names' grep -q 's: the point n = 64 ended by fault: CUDA_ERROR_ILLEGAL_ADDRESS' out.txt

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two saved results, or two folders of them: what could explain a difference, then finding by finding, then curve by curve.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -106,6 +107,7 @@ struct Comparison {
   std::string experiment;
   bool simulated = false;
   std::vector<result::Change> changes;
+  std::vector<std::string> same_measurement;  ///< stages
   std::vector<std::string> only_in_a, only_in_b;
   std::vector<ComparedFinding> findings;
   std::vector<ComparedCurve> curves;
@@ -118,6 +120,7 @@ Result<Comparison> compare_two(const std::string& experiment, const Saved& first
   return Comparison{experiment,
                     first.result.device.kind == "simulated" || second.result.device.kind == "simulated",
                     result::provenance(first.result, second.result),
+                    result::same_measurement(first.result, second.result),
                     result::only_in(a, b),
                     result::only_in(b, a),
                     result::compare({a, b}, margin),
@@ -177,6 +180,8 @@ std::string text_of(const Comparison& two, bool all) {
   auto text = two.experiment + (two.simulated ? "  SIMULATED" : "") + "\n";
   for (const auto& change : two.changes) text += fmt::format("  {:<12}  {} → {}\n", change.what, change.a, change.b);
   if (two.changes.empty()) text += "  the same device, driver, NVRTC, gexp, spec, seed and settings\n";
+  if (!two.same_measurement.empty())
+    text += fmt::format("  one measurement on both sides, which one of them kept: {}\n", fmt::join(two.same_measurement, ", "));
   for (const auto& [list, side] : {std::pair{&two.only_in_a, "A"}, {&two.only_in_b, "B"}}) {
     for (const auto& what : *list) text += fmt::format("  {} is only in {}\n", what, side);
   }
@@ -201,6 +206,7 @@ Json json_of(const infer::Difference& difference) {
 
 Json json_of(const Comparison& two) {
   Json json = {{"experiment", two.experiment}, {"changes", Json::array()}, {"only_in_a", two.only_in_a}, {"only_in_b", two.only_in_b}, {"findings", Json::array()}, {"curves", Json::array()}};
+  json["same_measurement"] = two.same_measurement;
   for (const auto& change : two.changes) json["changes"].push_back({{"what", change.what}, {"a", change.a}, {"b", change.b}});
   for (const auto& row : two.findings) json["findings"].push_back({{"id", row.id}, {"verdict", infer::word(row.agreement)}, {"a", row.values[0]}, {"b", row.values[1]}, {"why", row.why}});
   for (const auto& curve : two.curves) {

@@ -8,6 +8,8 @@
 #include "compiler/memory/memory_space.h"
 #include "compiler/plan/estimate.h"
 #include "runtime/cli/json.h"
+#include "runtime/cli/keep.h"
+#include "runtime/cli/run.h"
 #include "runtime/cli/shared_options.h"
 #include "runtime/device/facts.h"
 #include "runtime/measure/session.h"
@@ -48,6 +50,7 @@ std::string points(const StageEstimate& stage) {
 std::string repeats(const compiler::Repeat& repeat) { return range(static_cast<double>(repeat.at_least), static_cast<double>(repeat.at_most)); }
 
 std::string time(const compiler::Interval& interval) {
+  if (interval.most == 0) return "none";
   if (std::isinf(interval.most)) return interval.least > 0 ? fmt::format("at least {}", seconds(interval.least)) : "?";
   return fmt::format("{} to {}", seconds(interval.least), seconds(interval.most));
 }
@@ -80,7 +83,26 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
-std::string text(const Loaded& loaded, const device::DeviceInfo& device, const Estimate& estimate) {
+/// Without a compiler nothing can run, and nothing be kept: then the plan says nothing of it.
+std::optional<measure::Foreseen> foresee_plan(const Common& common, const Loaded& loaded, const device::DeviceInfo& device) {
+  if (!kept_stages(common)) return std::nullopt;
+  const auto compiler = jit::Compiler::open();
+  if (!compiler) return std::nullopt;
+  result::RunResult head;
+  head.experiment = loaded.program.experiment;
+  head.device = device;
+  head.seed = common.seed.value_or(loaded.program.seed);
+  head.gexp_version = GEXP_VERSION;
+  head.nvrtc = compiler->build();
+  return foresee(common, loaded.program, head);
+}
+
+std::string foreseen_text(const measure::StageForeseen& stage, const device::DeviceInfo& device) {
+  if (!stage.kept) return "measured: " + stage.why;
+  return result::kept_text(*stage.kept, device.kind == "simulated", now());
+}
+
+std::string text(const Loaded& loaded, const device::DeviceInfo& device, const Estimate& estimate, const std::optional<measure::Foreseen>& foreseen) {
   const auto& program = loaded.program;
   auto out = fmt::format("PLAN of {} on {} ({}); nothing is run\n\n", program.experiment, device.id, device.name);
   std::vector<std::vector<std::string>> rows{{"stage", "points", "repeat", "accesses a run", "kernels", "time, estimated"}}, below{{}};
@@ -91,6 +113,7 @@ std::string text(const Loaded& loaded, const device::DeviceInfo& device, const E
                     made.kernels ? std::to_string(*made.kernels) : "?", time(made.seconds)});
     below.emplace_back();
     for (const auto& sweep : stage.sweeps) below.back().push_back(one_line(loaded.source.slice(sweep.span)));
+    if (foreseen) below.back().push_back(foreseen_text(foreseen->stages[i], device));
     if (!made.needs.empty()) below.back().push_back(fmt::format("depends on {}", fmt::join(made.needs, ", ")));
   }
   out += table(rows, below) + "\nmemories\n";
@@ -112,7 +135,8 @@ std::string text(const Loaded& loaded, const device::DeviceInfo& device, const E
 
 Json number(double value) { return std::isinf(value) ? Json(nullptr) : Json(value); }
 
-Json json(const compiler::Program& program, const device::DeviceInfo& device, const Estimate& estimate, const Diagnostics& needs) {
+Json json(const compiler::Program& program, const device::DeviceInfo& device, const Estimate& estimate, const std::optional<measure::Foreseen>& foreseen,
+          const Diagnostics& needs) {
   Json stages = Json::array(), memories = Json::array(), refused = Json::array();
   for (std::size_t i = 0; i < program.stages.size(); ++i) {
     const auto& stage = program.stages[i];
@@ -123,6 +147,11 @@ Json json(const compiler::Program& program, const device::DeviceInfo& device, co
     one["accesses_a_run"] = made.accesses ? Json::array({made.accesses->least, made.accesses->most}) : Json(nullptr);
     one["kernels"] = made.kernels ? Json(*made.kernels) : Json(nullptr);
     one["seconds"] = Json::array({made.seconds.least, number(made.seconds.most)});
+    if (foreseen) {
+      const auto& [kept, why] = foreseen->stages[i];
+      one["kept"] = kept ? Json{{"result", kept->result}, {"date", kept->date}} : Json(nullptr);
+      one["measured_because"] = kept ? Json(nullptr) : Json(why);
+    }
     stages.push_back(std::move(one));
   }
   const auto scope = compiler::file_scope(program);
@@ -138,11 +167,20 @@ Json json(const compiler::Program& program, const device::DeviceInfo& device, co
 
 }  // namespace
 
-void check_estimate(const Common& common, const compiler::Program& program, const device::Backend& backend, Diagnostics& diagnostics) {
-  const auto estimate = compiler::estimate(program, measure::speed_estimate(backend.device()));
+void check_estimate(const Common& common, const compiler::Program& program, const result::RunResult& head, Diagnostics& diagnostics) {
+  const auto pace = measure::speed_estimate(head.device);
+  auto estimate = compiler::estimate(program, pace);
   if (!estimate) return diagnostics.add(estimate.error());
   if (common.time_limit) return;  // the user's word
-  if (auto accepted = compiler::accept_time(program, *estimate); !accepted) diagnostics.add(accepted.error());
+  auto accepted = compiler::accept_time(program, *estimate);
+  if (accepted) return;
+  // Only then is it worth a look what the run would keep.
+  if (const auto foreseen = foresee(common, program, head)) {
+    estimate = compiler::estimate(program, pace, foreseen->known);
+    if (!estimate) return diagnostics.add(estimate.error());
+    accepted = compiler::accept_time(program, *estimate);
+  }
+  if (!accepted) diagnostics.add(accepted.error());
 }
 
 namespace {
@@ -162,7 +200,8 @@ int plan(const Common& common, bool dot) {
   }
   const auto& device = (*backend)->device();
   loaded->program.device = device::device_facts(device);
-  const auto estimate = compiler::estimate(loaded->program, measure::speed_estimate(device));
+  const auto foreseen = foresee_plan(common, *loaded, device);
+  const auto estimate = compiler::estimate(loaded->program, measure::speed_estimate(device), foreseen ? foreseen->known : compiler::KnownStages{});
   if (!estimate) {
     print(estimate.error(), &loaded->source);
     return kSpec;
@@ -170,8 +209,8 @@ int plan(const Common& common, bool dot) {
   Diagnostics needs;
   measure::check_requirements(loaded->program, **backend, needs);
   if (auto accepted = compiler::accept_time(loaded->program, *estimate); !accepted && !needs.has_errors()) needs.add(accepted.error());
-  if (common.json) fmt::print("{}\n", json(loaded->program, device, *estimate, needs).text());
-  else fmt::print("{}", text(*loaded, device, *estimate));
+  if (common.json) fmt::print("{}\n", json(loaded->program, device, *estimate, foreseen, needs).text());
+  else fmt::print("{}", text(*loaded, device, *estimate, foreseen));
   if (!needs.has_errors()) return kDone;
   for (const auto& problem : needs.sorted()) print(problem, &loaded->source);
   return needs.sorted().front().code == "E0501" ? kEnvironment : kSpec;
@@ -182,6 +221,9 @@ class Plan final : public Command {
   void declare(Options& options) override {
     add_spec(options, common_);
     add_device(options, common_, kOneDevice);
+    options.add("--seed", &common_.seed, "seed of a simulated device, instead of the spec's");
+    add_fresh(options, common_, "as if no stage were kept");
+    add_store(options, common_.store);
     options.add("--dot", &dot_, "the graph of stages, kernels and data, for Graphviz");
     options.add("--json", &common_.json, "as JSON").excludes("--dot");
   }

@@ -71,6 +71,7 @@ int replay(const Common& common) {
   auto own = common;
   own.device = *device;
   own.seed = before.seed;
+  own.fresh = true;  // what is kept would agree with itself
   own.set.clear();
   for (const auto& [name, value] : before.settings) own.set.push_back(name + "=" + value);
   auto opened = open_for_runs(own.device, before.seed, own.templates);

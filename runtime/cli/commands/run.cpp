@@ -30,6 +30,7 @@ int run_experiment(const Common& given) {
   int exit = kDone;
   auto common = given;
   if (!common.locked.empty() && !take_lock(common)) return kEnvironment;
+  common.fresh = common.fresh || !common.locked.empty();  // who locks wants it measured once more
   auto loaded = load_spec(common, exit);
   if (!loaded) return exit;
   if (common.device == "cuda:all") return run_on_all(common, *loaded);
@@ -76,6 +77,7 @@ class Run final : public Command {
     add_jobs(options, common_, "points measured at once on a simulated device; by default one for each core of this machine. The result is the same");
     add_time_limit(options, common_, "seconds after which the run ends, instead of the file's budget");
     add_launch_limit(options, common_);
+    add_fresh(options, common_, "measure every stage; else what an earlier result holds is kept");
     options.add("--resume", &common_.resume, "go on with a run of the same that was broken off");
     add_store(options, common_.store);
     options.add("--locked", &common_.locked,

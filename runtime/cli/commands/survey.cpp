@@ -352,7 +352,8 @@ class Survey final : public Command {
     add_templates(options, common_);
     add_time_limit(options, common_, "seconds for all of them");
     add_launch_limit(options, common_);
-    options.add("--resume", &common_.resume, "go on with runs that were broken off; what is complete is run again");
+    add_fresh(options, common_, "measure every stage; else what earlier results hold is kept");
+    options.add("--resume", &common_.resume, "go on with runs that were broken off");
     add_store(options, common_.store);
   }
   int run() override { return survey(common_, files_); }

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/passes/stage_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <set>
+
+#include "lang/base/sha256.h"
+
+namespace gexp::compiler::passes {
+namespace {
+
+class StageText {
+ public:
+  StageText(const Stage& stage, const FormulaKeys::Meaning& file)
+      : stage_(stage), file_(file), keys_([this](const auto& root, const auto& path) { return meaning(root, path); }) {
+    for (const auto& sweep : stage.sweeps) sweeps_.insert(sweep.names.begin(), sweep.names.end());
+    for (const auto* bindings : {&stage.bindings, &stage.derives}) {
+      for (const auto& binding : *bindings) bindings_[binding.name] = &binding;
+    }
+  }
+
+  std::string run() {
+    // Names of stages and sweeps stay: records are called by them, and what chance decides on a simulated device
+    // follows from them.
+    auto text = fmt::format("stage {}\n", stage_.name);
+    for (const auto& sweep : stage_.sweeps) text += of(sweep);
+    for (const auto& [condition, why] : stage_.skips) text += line("skip", {condition});
+    text += of(stage_.launch);
+    for (const auto& flush : stage_.flushes) text += fmt::format("flush {}\n", flush.level);
+    for (const auto& [grid, block, body] : stage_.warm_launches) text += line("warm launch", {grid, block}) + of(body);
+    text += "warm\n" + of(stage_.warm);
+    text += fmt::format("timed {}\n", word(stage_.timing)) + of(stage_.timed);
+    const auto& [at_least, at_most, until] = stage_.repeat;
+    text += fmt::format("repeat {} {} {}", at_least, at_most, line("until", {until}));
+    return text + fmt::format("keep {}\n", static_cast<int>(stage_.keep));
+  }
+
+ private:
+  /// The stage's own names hide those of the file. A let or derive stands for its formula.
+  std::optional<std::string> meaning(const std::string& root, const std::vector<std::string>& path) {
+    const auto rest = path.empty() ? "" : "." + fmt::format("{}", fmt::join(path, "."));
+    if (sweeps_.contains(root)) return root + rest;
+    if (root == stage_.timed_name) return "record" + rest;
+    const auto own = bindings_.find(root);
+    if (own == bindings_.end()) return file_(root, path);
+    if (open_.contains(root)) return root + rest;  // a let may be called as what it reads of the file
+    auto& known = known_[root];
+    if (known.empty()) {
+      open_.insert(root);
+      FormulaKeys outside([this](const auto& inner, const auto& of_inner) { return meaning(inner, of_inner); });
+      const auto text = outside.key(own->second->formula);
+      open_.erase(root);
+      known_[root] = sha256_hex(text);
+      return known_[root] + rest;
+    }
+    return known + rest;
+  }
+
+  std::string line(const std::string& what, const std::vector<FormulaPtr>& formulas) {
+    auto text = what;
+    for (const auto& formula : formulas) text += " " + keys_.key(formula);
+    return text + "\n";
+  }
+
+  // Every member is named here, so that one that is added does not compile before somebody has thought of it.
+  std::string of(const Sweep& sweep) {
+    const auto& [names, kind, from, to, by, list, refine_to, refine_on, until, span] = sweep;
+    auto text = fmt::format("sweep {} kind {} ", fmt::join(names, ","), static_cast<int>(kind));
+    return text + line("", {from, to, by, list, refine_to, refine_on, until});
+  }
+
+  std::string of(const Launch& launch) {
+    const auto& [grid, block, cluster, smem, persm, carveout, bank, sm, sms, place, span] = launch;
+    return line("launch " + place, {grid, block, cluster, smem, persm, carveout, bank, sm, sms});
+  }
+
+  std::string of(const Body& body) {
+    std::string text = "{\n";
+    for (const auto& op : body) text += of(op);
+    return text + "}\n";
+  }
+
+  std::string of(const Op& op) {
+    const auto& [kind, span, memory, width, via, pattern, count, laps, at, instruction, instruction_span, chain, ilp,
+                 condition, variable, from, to, body] = op;
+    auto text =
+        fmt::format("op {} via {} laps {} instruction {}", static_cast<int>(kind), word(via), laps, instruction);
+    if (!memory.empty()) text += fmt::format(" memory {} {}", memory, file_(memory, {}).value_or(""));
+    if (!pattern.empty()) text += " pattern " + meaning(pattern, {}).value_or(pattern);
+    text += line("", {width, count, at, chain, ilp, condition, from, to});
+    if (!variable.empty()) keys_.bind(variable);
+    if (!body.empty()) text += of(body);
+    if (!variable.empty()) keys_.unbind();
+    return text;
+  }
+
+  const Stage& stage_;
+  const FormulaKeys::Meaning& file_;
+  FormulaKeys keys_;
+  std::set<std::string> sweeps_, open_;
+  std::map<std::string, const Binding*> bindings_;
+  std::map<std::string, std::string> known_;  ///< by let or derive: the hash of what it means
+};
+
+}  // namespace
+
+std::string stage_text(const Stage& stage, const FormulaKeys::Meaning& file) { return StageText(stage, file).run(); }
+
+}  // namespace gexp::compiler::passes

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/measure/answers.h"
+
+#include "runtime/infer/infer.h"
+
+namespace gexp::measure {
+
+void answer_questions(const compiler::Stage& stage, const records::Table& table, compiler::Names& scope,
+                      std::vector<infer::Finding>& findings) {
+  Fields fields;
+  compiler::Names inner(&scope);  // with the stage's findings so far: common_limit reads spikes
+  const infer::PreparedRecords prepared(table);
+  for (const auto& question : stage.finds) {
+    auto finding = infer::answer(question, prepared, stage, inner);
+    const auto name = question.id.substr(stage.name.size() + 1);
+    fields[name] = finding.value;
+    inner.set(name, finding.value);
+    findings.push_back(std::move(finding));
+  }
+  scope.set(stage.name, Value(std::move(fields)));
+}
+
+void leave_unanswered(const compiler::Stage& stage, const std::string& why, compiler::Names& scope,
+                      std::vector<infer::Finding>& findings) {
+  for (const auto& question : stage.finds) {
+    infer::Finding finding;
+    finding.id = question.id;
+    finding.unit = question.type;
+    finding.why = why;
+    findings.push_back(std::move(finding));
+  }
+  scope.set(stage.name, Value(Fields{}));
+}
+
+}  // namespace gexp::measure

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/program.h"
+#include "runtime/infer/finding.h"
+#include "runtime/records/table.h"
+
+namespace gexp::measure {
+
+/// Answers a stage's questions and makes the answers readable as `stage.name`. Fields of what was not found stay
+/// unknown.
+void answer_questions(const compiler::Stage& stage, const records::Table& table, compiler::Names& scope,
+                      std::vector<infer::Finding>& findings);
+
+/// None of its questions has an answer, because of `why`.
+void leave_unanswered(const compiler::Stage& stage, const std::string& why, compiler::Names& scope,
+                      std::vector<infer::Finding>& findings);
+
+}  // namespace gexp::measure
