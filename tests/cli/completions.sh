@@ -3,6 +3,7 @@
 # What is made of the commands' table: help, man page, completions. completions.sh GEXP
 set -u
 gexp=$(readlink -f "$1")
+root=$(cd "$(dirname "$0")/../.." && pwd)
 failures=0
 fail() { echo "FAIL $*"; failures=$((failures + 1)); }
 work=$(mktemp -d)
@@ -33,6 +34,20 @@ done
 [ "$("$gexp" --help | grep -cE '^  (worker|words) ')" -eq 0 ] || fail "the help lists what is for gexp itself"
 "$gexp" completions csh >/dev/null 2>&1
 [ $? -eq 2 ] || fail "an unknown shell is no mistake"
+
+# The reference page's tables are the same rows.
+page=$root/docs/reference/commands.md
+[ "$("$gexp" words commands | wc -l)" -ge 15 ] || fail "few rows of commands"
+"$gexp" words commands | awk -F'\t' '
+  $1 != group { group = $1; printf "\n## %s\n\n| command | what it does |\n|---|---|\n", group }
+  { printf "| `%s` | %s |\n", $2, $3 }
+  END { print "" }' >tables.md
+sed -n '/^<!-- Made of/,/^<!-- end/p' "$page" | sed '1d;$d' >now.md
+if [ -n "${GEXP_BLESS:-}" ]; then
+  sed -i -e '/^<!-- Made of/,/^<!-- end/{/^<!--/!d}' -e '/^<!-- Made of/r tables.md' "$page"
+elif ! cmp -s tables.md now.md; then
+  fail "$page is not what the commands say: ./dev bless cli_completions"
+fi
 
 bash -n gexp.bash || fail "bash cannot read its completions"
 if command -v zsh >/dev/null; then zsh -n _gexp || fail "zsh cannot read its completions"; fi

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the shells' completions ask for while somebody types.
+// What the shells' completions ask for while somebody types, and the reference page.
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
 
 #include "runtime/cli/app.h"
 #include "runtime/cli/saved.h"
@@ -34,19 +37,44 @@ std::vector<std::string> results(const std::string& store) {
   return words;
 }
 
+/// The rows of the help as docs/reference/commands.md has them: heading, how it is called, what it does; tabs between.
+std::vector<std::string> listed_commands() {
+  std::vector<std::string> rows;
+  for (const auto& row : commands()) {
+    if (row.group.empty()) continue;
+    auto called = "gexp " + row.name;
+    const auto command = row.make();
+    Options options;
+    command->declare(options);
+    for (const auto& option : options.all()) {
+      if (!option.is_argument()) continue;
+      auto name = option.name;
+      std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+      called += " " + name + (option.is_list() ? "…" : "");
+    }
+    rows.push_back(fmt::format("{}\t{}\t{}", row.group, called, row.help));
+  }
+  return rows;
+}
+
 class PrintWords final : public Command {
  public:
   void declare(Options& options) override {
-    options.add("kind", &kind_, "experiments, devices or results").must_be_given().offers_words({"experiments", "devices", "results"});
+    options.add("kind", &kind_, "which words").must_be_given().offers_words({"experiments", "devices", "results", "commands"});
     add_store(options, store_);
   }
   int run() override {
-    const auto words = kind_ == "experiments" ? shipped_experiments() : kind_ == "devices" ? devices() : results(store_);
-    for (const auto& word : words) fmt::print("{}\n", word);
+    for (const auto& word : words()) fmt::print("{}\n", word);
     return kDone;
   }
 
  private:
+  [[nodiscard]] std::vector<std::string> words() const {
+    if (kind_ == "experiments") return shipped_experiments();
+    if (kind_ == "devices") return devices();
+    return kind_ == "commands" ? listed_commands() : results(store_);
+  }
+
   std::string kind_, store_;
 };
 
