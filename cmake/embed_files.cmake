@@ -1,6 +1,5 @@
 # Script mode: writes OUT with the texts of FILES as string literals, in pieces (compilers limit the length of one literal).
 set(text "// Generated from the files it names. Do not edit.\n#include \"lang/base/embedded.h\"\nnamespace gexp::embedded {\n")
-string(APPEND text "static std::string joined(std::initializer_list<const char*> pieces) {\n  std::string all;\n  for (const char* piece : pieces) all += piece;\n  return all;\n}\n")
 string(APPEND text "const std::vector<File>& ${NAME}() {\n  static const std::vector<File> files = {\n")
 foreach(file ${FILES})
   get_filename_component(base ${file} NAME)

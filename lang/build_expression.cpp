@@ -25,9 +25,9 @@ BinaryOp operator_of(const std::string& sign) {
 /// Chains such as `1 + 1 + …` nest without brackets; everything that walks an expression recurses, so its depth has a limit.
 constexpr std::size_t kMaxDepth = 1000;
 
-class Builder {
+class ExpressionBuilder {
  public:
-  explicit Builder(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+  explicit ExpressionBuilder(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
 
   ExprPtr build(const Tree& tree) {
     const auto beside = std::exchange(deepest_, 0);
@@ -230,6 +230,6 @@ class Builder {
 
 }  // namespace
 
-ExprPtr build_expression(const Tree& tree, Diagnostics& diagnostics) { return Builder(diagnostics).build(tree); }
+ExprPtr build_expression(const Tree& tree, Diagnostics& diagnostics) { return ExpressionBuilder(diagnostics).build(tree); }
 
 }  // namespace gexp::lang

@@ -10,14 +10,13 @@
 namespace gexp::lang {
 namespace {
 
-using Kind = Type::Kind;
 using Subject = Callable::Subject;
 using Clause = Callable::Clause;
 
 Type item_of(const Type& type) {
-  if (type.kind == Kind::List) return type.item ? *type.item : any_type();
-  if (type.kind == Kind::Pattern) return number_of(kBytes);
-  if (type.kind == Kind::Record) return number_of(type.dimension);
+  if (type.kind == Type::Kind::List) return type.item ? *type.item : any_type();
+  if (type.kind == Type::Kind::Pattern) return number_of(kBytes);
+  if (type.kind == Type::Kind::Record) return number_of(type.dimension);
   auto item = type;
   item.zero = false;
   return item;
@@ -141,10 +140,10 @@ void ExpressionChecker::check_subject(const Callable& callable, const CallArgume
   if (!type.any()) {
     switch (callable.subject) {
       case Subject::Record:
-        if (type.kind != Kind::Record) wrong("a record");
+        if (type.kind != Type::Kind::Record) wrong("a record");
         break;
       case Subject::Value:
-        if (!type.number() && type.kind != Kind::Record && (type.kind != Kind::Bool || answers_it)) wrong("a number or a record");
+        if (!type.number() && type.kind != Type::Kind::Record && (type.kind != Type::Kind::Bool || answers_it)) wrong("a number or a record");
         break;
       case Subject::Number: type = number(value, type, role); break;
       case Subject::Pattern:
@@ -152,10 +151,10 @@ void ExpressionChecker::check_subject(const Callable& callable, const CallArgume
         if (position == 1 && !expect_type(value, type, number_of({}), callable.name == "shuffle" ? "a seed" : "a count")) type = any_type();
         break;
       case Subject::List:
-        if (type.kind != Kind::List && type.kind != Kind::Pattern) wrong("a list or a pattern");
+        if (type.kind != Type::Kind::List && type.kind != Type::Kind::Pattern) wrong("a list or a pattern");
         break;
       case Subject::Anything:
-        if (!type.number() && type.kind != Kind::Record && type.kind != Kind::List) wrong("a number, a list or a record");
+        if (!type.number() && type.kind != Type::Kind::Record && type.kind != Type::Kind::List) wrong("a number, a list or a record");
         break;
       case Subject::None: break;
     }
@@ -242,7 +241,7 @@ void ExpressionChecker::check_clauses(const Callable& callable, const CallArgume
     auto after = place;
     after.limit = Time::Finding;
     const auto typed = check(argument.over, after);
-    if (!typed.type.any() && typed.type.kind != Kind::List) {
+    if (!typed.type.any() && typed.type.kind != Type::Kind::List) {
       error("E0215", argument.over->span, fmt::format("what follows `over` is the finding of a `spikes`, and this is {}", describe(typed.type)), example(callable));
       seen.wrong = true;
     }

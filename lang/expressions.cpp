@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace gexp::lang {
 namespace {
 
-using Kind = Type::Kind;
 
 Time later(Time a, Time b) { return std::max(a, b); }
 
@@ -66,9 +66,9 @@ std::string ExpressionChecker::text(Span span) const {
 
 /// What to write where the value is of another kind than is wanted.
 std::string ExpressionChecker::hint_for(const Expr& expression, const Type& type, const Type& wanted, const std::string& role) const {
-  if (wanted.kind == Kind::Pattern && type.kind == Kind::List) return "a pattern is a list of offsets in bytes, such as [0B, 32B]";
-  if (wanted.kind == Kind::Pattern) return "write uniform(stride: 32B, span: 4KiB), a list of offsets or another pattern";
-  if (wanted.kind == Kind::Bool && type.number()) return fmt::format("compare it: `{} > 0`", text(expression.span));
+  if (wanted.kind == Type::Kind::Pattern && type.kind == Type::Kind::List) return "a pattern is a list of offsets in bytes, such as [0B, 32B]";
+  if (wanted.kind == Type::Kind::Pattern) return "write uniform(stride: 32B, span: 4KiB), a list of offsets or another pattern";
+  if (wanted.kind == Type::Kind::Bool && type.number()) return fmt::format("compare it: `{} > 0`", text(expression.span));
   if (!wanted.number() || !type.number()) return "";
   if (role == "a tolerance") return "a tolerance is relative, such as 2%";
   const auto* number = literal(expression);
@@ -79,7 +79,7 @@ std::string ExpressionChecker::hint_for(const Expr& expression, const Type& type
 
 bool ExpressionChecker::expect_type(const Expr& expression, const Type& type, const Type& wanted, const std::string& role) {
   if (fits(type, wanted)) return true;
-  if (type.kind == Kind::Record) {
+  if (type.kind == Type::Kind::Record) {
     error("E0216", expression.span, fmt::format("{} is {}, and `{}` is a whole record", role, describe(wanted), text(expression.span)),
           fmt::format("write `median({})`", text(expression.span)));
     return false;
@@ -132,8 +132,9 @@ Typed ExpressionChecker::of(const Quantity& quantity, const Expr& expression, co
   }
   const auto unit = find_unit(quantity.unit);
   const auto* symbol = place.names->find(quantity.unit);
-  using Kind = Symbol::Kind;  // only what could be multiplied makes `2s` ambiguous
-  if (symbol && symbol->kind != Kind::Stage && symbol->kind != Kind::Memory && symbol->kind != Kind::Pattern && symbol->kind != Kind::Module) {
+  // Only what could be multiplied makes `2s` ambiguous.
+  constexpr std::array kNoNumbers{Symbol::Kind::Stage, Symbol::Kind::Memory, Symbol::Kind::Pattern, Symbol::Kind::Module};
+  if (symbol && std::find(kNoNumbers.begin(), kNoNumbers.end(), symbol->kind) == kNoNumbers.end()) {
     const auto written = text(expression.span);
     const auto number = written.substr(0, written.size() - std::min(written.size(), quantity.unit.size()));
     auto& problem = error("E0205", expression.span,
@@ -204,9 +205,9 @@ Typed ExpressionChecker::of(const Comprehension& comprehension, const Expr& expr
                           number(*loop.to, to.type, "the end of an interval"), cover(loop.from->span, loop.to->span), "ends of one interval");
       symbol.type.zero = false;
       if (loop.step) time = later(time, want(loop.step, symbol.type, inner, "the step").time);
-    } else if (from.type.kind == Kind::List) {
+    } else if (from.type.kind == Type::Kind::List) {
       symbol.type = *from.type.item;
-    } else if (from.type.kind == Kind::Pattern) {
+    } else if (from.type.kind == Type::Kind::Pattern) {
       symbol.type = number_of(kBytes);
     } else if (!from.type.any()) {
       error("E0215", loop.from->span, fmt::format("`for` goes over an interval or a list, and `{}` is {}", text(loop.from->span), describe(from.type)),
@@ -236,7 +237,7 @@ Typed ExpressionChecker::of(const Unary& unary, const Expr&, const Place& place)
 
 Type ExpressionChecker::number(const Expr& expression, const Type& type, const std::string& role) {
   if (type.any() || type.number()) return type;
-  if (type.kind == Kind::Record) {
+  if (type.kind == Type::Kind::Record) {
     error("E0216", expression.span, fmt::format("{} is a number, and `{}` is a whole record", role, text(expression.span)),
           fmt::format("write `median({})`", text(expression.span)));
   } else {
@@ -262,8 +263,8 @@ Type ExpressionChecker::alike(const Expr& left, const Type& a, const Expr& right
     error("E0210", span, fmt::format("{} is {} and {} is {}: they cannot be {}", role_of(left), describe(a), role_of(right), describe(b), how));
     return any_type();
   }
-  if (a.kind == Kind::Record || b.kind == Kind::Record) {
-    number(a.kind == Kind::Record ? left : right, a.kind == Kind::Record ? a : b, "an operand");
+  if (a.kind == Type::Kind::Record || b.kind == Type::Kind::Record) {
+    number(a.kind == Type::Kind::Record ? left : right, a.kind == Type::Kind::Record ? a : b, "an operand");
     return any_type();
   }
   error("E0215", span, fmt::format("{} is {} and {} is {}: they cannot be {}", role_of(left), describe(a), role_of(right), describe(b), how));

@@ -8,7 +8,6 @@
 namespace gexp::lang {
 namespace {
 
-using Kind = Callable::Kind;
 using Subject = Callable::Subject;
 using Answer = Callable::Answer;
 using Clause = Callable::Clause;
@@ -21,7 +20,7 @@ constexpr Callable analysis(std::string_view name, std::string_view question, Su
                             std::array<Label, 6> labels = {}, Clause by = Clause::Never, Clause where = Clause::May) {
   Callable c;
   c.name = name;
-  c.kind = Kind::Analysis;
+  c.kind = Callable::Kind::Analysis;
   c.subject = subject;
   c.answer = answer;
   c.labels = labels;
@@ -33,7 +32,7 @@ constexpr Callable analysis(std::string_view name, std::string_view question, Su
   return c;
 }
 
-constexpr Callable plain_call(std::string_view name, Kind kind, Subject subject, int least, int most, Answer answer,
+constexpr Callable plain_call(std::string_view name, Callable::Kind kind, Subject subject, int least, int most, Answer answer,
                               std::string_view usage, std::string_view purpose, std::array<Label, 6> labels = {}) {
   Callable c;
   c.name = name;
@@ -67,69 +66,69 @@ constexpr auto kVocabulary = std::to_array<Callable>({
 #undef GEXP_ANALYSIS
 
     // Of a record, at one point.
-    plain_call("median", Kind::Column, Subject::Value, 1, 1, Answer::Subject, "median(lat)",
+    plain_call("median", Callable::Kind::Column, Subject::Value, 1, 1, Answer::Subject, "median(lat)",
                "The median of the values of all runs of a point"),
-    plain_call("mean", Kind::Column, Subject::Value, 1, 1, Answer::Subject, "mean(lat)",
+    plain_call("mean", Callable::Kind::Column, Subject::Value, 1, 1, Answer::Subject, "mean(lat)",
                "The mean of the values of all runs of a point"),
-    plain_call("stddev", Kind::Column, Subject::Value, 1, 1, Answer::Subject, "stddev(lat)",
+    plain_call("stddev", Callable::Kind::Column, Subject::Value, 1, 1, Answer::Subject, "stddev(lat)",
                "The standard deviation of the values of all runs of a point"),
-    plain_call("elapsed", Kind::Column, Subject::Value, 1, 1, Answer::Subject, "elapsed(t)",
+    plain_call("elapsed", Callable::Kind::Column, Subject::Value, 1, 1, Answer::Subject, "elapsed(t)",
                "The time from the first begin to the last end on one multiprocessor, the median over runs"),
-    plain_call("ci", Kind::Column, Subject::Value, 1, 1, Answer::Plain, "ci(median(lat))",
+    plain_call("ci", Callable::Kind::Column, Subject::Value, 1, 1, Answer::Plain, "ci(median(lat))",
                "The half-width of the 95 % confidence interval over runs, relative to the mean"),
-    plain_call("stable", Kind::Column, Subject::Value, 1, 1, Answer::Condition, "stable(misses(lat))",
+    plain_call("stable", Callable::Kind::Column, Subject::Value, 1, 1, Answer::Condition, "stable(misses(lat))",
                "Whether the last run left the value as it was"),
-    plain_call("misses", Kind::Column, Subject::Record, 1, 1, Answer::Plain, "misses(lat)",
+    plain_call("misses", Callable::Kind::Column, Subject::Record, 1, 1, Answer::Plain, "misses(lat)",
                "Accesses of a run that are slower than the fastest latency class", {kAbove}),
-    plain_call("missed", Kind::Column, Subject::Record, 1, 1, Answer::Plain, "missed(lat)",
+    plain_call("missed", Callable::Kind::Column, Subject::Record, 1, 1, Answer::Plain, "missed(lat)",
                "The share of the pattern's positions that miss", {kAbove}),
-    plain_call("missed_ever", Kind::Column, Subject::Record, 1, 1, Answer::Plain, "missed_ever(lat)",
+    plain_call("missed_ever", Callable::Kind::Column, Subject::Record, 1, 1, Answer::Plain, "missed_ever(lat)",
                "The share of the stage's addresses that have missed at some point so far", {kAbove}),
-    plain_call("slower", Kind::Column, Subject::Record, 1, 1, Answer::Plain, "slower(lat, above: 400cycles)",
+    plain_call("slower", Callable::Kind::Column, Subject::Record, 1, 1, Answer::Plain, "slower(lat, above: 400cycles)",
                "The share of all values above so many cycles", {Label{"above", Takes::Cycles}}),
-    plain_call("moved", Kind::Column, Subject::Record, 1, 1, Answer::Bytes, "moved(run)",
+    plain_call("moved", Callable::Kind::Column, Subject::Record, 1, 1, Answer::Bytes, "moved(run)",
                "Bytes that the timed operations read and write, over all threads"),
-    plain_call("overhead", Kind::Column, Subject::Record, 1, 1, Answer::Cycles, "overhead(t)",
+    plain_call("overhead", Callable::Kind::Column, Subject::Record, 1, 1, Answer::Cycles, "overhead(t)",
                "Cycles that the timed region costs besides what it times; already subtracted"),
-    plain_call("unique", Kind::Column, Subject::Number, 1, 1, Answer::Plain, "unique(slot)",
+    plain_call("unique", Callable::Kind::Column, Subject::Number, 1, 1, Answer::Plain, "unique(slot)",
                "How many different values the threads of the launch have"),
 
     // Of values. min and max also take a record.
-    plain_call("min", Kind::Function, Subject::Anything, 1, kMany, Answer::Subject, "min(a, b)",
+    plain_call("min", Callable::Kind::Function, Subject::Anything, 1, kMany, Answer::Subject, "min(a, b)",
                "The least of several values, of a list or of a record"),
-    plain_call("max", Kind::Function, Subject::Anything, 1, kMany, Answer::Subject, "max(a, b)",
+    plain_call("max", Callable::Kind::Function, Subject::Anything, 1, kMany, Answer::Subject, "max(a, b)",
                "The largest of several values, of a list or of a record"),
-    plain_call("abs", Kind::Function, Subject::Number, 1, 1, Answer::Subject, "abs(x)",
+    plain_call("abs", Callable::Kind::Function, Subject::Number, 1, 1, Answer::Subject, "abs(x)",
                "The value without its sign"),
-    plain_call("floor", Kind::Function, Subject::Number, 1, 1, Answer::Subject, "floor(x)",
+    plain_call("floor", Callable::Kind::Function, Subject::Number, 1, 1, Answer::Subject, "floor(x)",
                "The value rounded down"),
-    plain_call("ceil", Kind::Function, Subject::Number, 1, 1, Answer::Subject, "ceil(x)",
+    plain_call("ceil", Callable::Kind::Function, Subject::Number, 1, 1, Answer::Subject, "ceil(x)",
                "The value rounded up"),
-    plain_call("round", Kind::Function, Subject::Number, 1, 1, Answer::Subject, "round(x)",
+    plain_call("round", Callable::Kind::Function, Subject::Number, 1, 1, Answer::Subject, "round(x)",
                "The value rounded to the nearest whole number"),
-    plain_call("log2", Kind::Function, Subject::Number, 1, 1, Answer::Plain, "log2(x)",
+    plain_call("log2", Callable::Kind::Function, Subject::Number, 1, 1, Answer::Plain, "log2(x)",
                "The logarithm to the base 2"),
-    plain_call("gcd", Kind::Function, Subject::Number, 2, 2, Answer::Subject, "gcd(s, 32)",
+    plain_call("gcd", Callable::Kind::Function, Subject::Number, 2, 2, Answer::Subject, "gcd(s, 32)",
                "The greatest common divisor"),
-    plain_call("lcm", Kind::Function, Subject::Number, 2, 2, Answer::Subject, "lcm(s, 32)",
+    plain_call("lcm", Callable::Kind::Function, Subject::Number, 2, 2, Answer::Subject, "lcm(s, 32)",
                "The least common multiple"),
-    plain_call("count", Kind::Function, Subject::List, 1, 1, Answer::Plain, "count(list)",
+    plain_call("count", Callable::Kind::Function, Subject::List, 1, 1, Answer::Plain, "count(list)",
                "The length of a list or a pattern"),
 
     // Patterns.
-    plain_call("uniform", Kind::Pattern, Subject::None, 0, 0, Answer::Pattern, "uniform(stride: 32B, span: n)",
+    plain_call("uniform", Callable::Kind::Pattern, Subject::None, 0, 0, Answer::Pattern, "uniform(stride: 32B, span: n)",
                "The offsets 0, stride, twice the stride, … below the span",
                {Label{"stride", Takes::Bytes}, Label{"span", Takes::Bytes}}),
-    free_labels(plain_call("nonuniform", Kind::Pattern, Subject::None, 0, 0, Answer::Pattern, "nonuniform(low: P, high: Q)",
+    free_labels(plain_call("nonuniform", Callable::Kind::Pattern, Subject::None, 0, 0, Answer::Pattern, "nonuniform(low: P, high: Q)",
                "Its parts in turn; the label of an access is the column `seg`")),
-    plain_call("bank", Kind::Pattern, Subject::None, 0, 0, Answer::Pattern, "bank(stride: 2, word: 4B)",
+    plain_call("bank", Callable::Kind::Pattern, Subject::None, 0, 0, Answer::Pattern, "bank(stride: 2, word: 4B)",
                "An offset for each of 32 lanes, `lane * stride * word`: words of shared memory",
                {Label{"stride", Takes::Plain}, Label{"word", Takes::Bytes}}),
-    plain_call("shuffle", Kind::Pattern, Subject::Pattern, 2, 2, Answer::Pattern, "shuffle(P, 7)",
+    plain_call("shuffle", Callable::Kind::Pattern, Subject::Pattern, 2, 2, Answer::Pattern, "shuffle(P, 7)",
                "The same offsets in a random order that the seed fixes"),
-    plain_call("repeat", Kind::Pattern, Subject::Pattern, 2, 2, Answer::Pattern, "repeat(P, 4)",
+    plain_call("repeat", Callable::Kind::Pattern, Subject::Pattern, 2, 2, Answer::Pattern, "repeat(P, 4)",
                "The pattern so many times"),
-    plain_call("merger", Kind::Pattern, Subject::Number, 1, 1, Answer::Plain, "merger(2, of: threads)",
+    plain_call("merger", Callable::Kind::Pattern, Subject::Number, 1, 1, Answer::Plain, "merger(2, of: threads)",
                "A slot number that so many neighbouring threads share", {Label{"of", Takes::Neighbours}}),
 });
 
@@ -145,7 +144,7 @@ const Callable* find_callable(std::string_view name) {
 std::vector<std::string_view> callable_names(bool analyses) {
   std::vector<std::string_view> names;
   for (const auto& c : kVocabulary) {
-    if ((c.kind == Kind::Analysis) == analyses) names.push_back(c.name);
+    if ((c.kind == Callable::Kind::Analysis) == analyses) names.push_back(c.name);
   }
   return names;
 }

@@ -11,7 +11,6 @@
 namespace gexp::compiler {
 namespace {
 
-using Kind = Formula::Kind;
 
 Diagnostic error(const Formula& formula, std::string code, std::string message, std::string hint = {}) {
   Diagnostic diagnostic = failure(std::move(code), std::move(message), std::move(hint));
@@ -19,19 +18,19 @@ Diagnostic error(const Formula& formula, std::string code, std::string message, 
   return diagnostic;
 }
 
-const char* sign(Kind kind) {
+const char* sign(Formula::Kind kind) {
   switch (kind) {
-    case Kind::Add: return "+";
-    case Kind::Subtract: return "-";
-    case Kind::Multiply: return "*";
-    case Kind::Equal: return "==";
-    case Kind::NotEqual: return "!=";
-    case Kind::Less: return "<";
-    case Kind::LessEqual: return "<=";
-    case Kind::Greater: return ">";
-    case Kind::GreaterEqual: return ">=";
-    case Kind::And: return "&&";
-    case Kind::Or: return "||";
+    case Formula::Kind::Add: return "+";
+    case Formula::Kind::Subtract: return "-";
+    case Formula::Kind::Multiply: return "*";
+    case Formula::Kind::Equal: return "==";
+    case Formula::Kind::NotEqual: return "!=";
+    case Formula::Kind::Less: return "<";
+    case Formula::Kind::LessEqual: return "<=";
+    case Formula::Kind::Greater: return ">";
+    case Formula::Kind::GreaterEqual: return ">=";
+    case Formula::Kind::And: return "&&";
+    case Formula::Kind::Or: return "||";
     default: return nullptr;
   }
 }
@@ -85,7 +84,7 @@ bool ThreadCode::in_loop(const Formula& formula) const {
 }
 
 Result<std::string> ThreadCode::text(const Formula& formula) {
-  if (formula.kind == Kind::Name) {
+  if (formula.kind == Formula::Kind::Name) {
     if (ranges_.contains(formula.text)) return formula.text;
     if (const auto* let = lets_.find(formula.text)) return text(*let);
   }
@@ -95,10 +94,10 @@ Result<std::string> ThreadCode::text(const Formula& formula) {
     if (const auto* flag = value->get<bool>()) return argument(key_of(formula), *flag ? 1 : 0);
     auto range = this->range(formula);  // says what is wrong with a value that is no whole number
     if (!range) return range.error();
-    if (formula.kind == Kind::Constant) return fmt::format("{}ll", static_cast<std::int64_t>(range->low));
+    if (formula.kind == Formula::Kind::Constant) return fmt::format("{}ll", static_cast<std::int64_t>(range->low));
     return argument(key_of(formula), static_cast<std::int64_t>(range->low));
   }
-  if (formula.kind == Kind::Call && formula.text == "merger") {
+  if (formula.kind == Formula::Kind::Call && formula.text == "merger") {
     auto merged = merger_formula(formula, names_);
     if (!merged) return merged.error();
     return text(**merged);
@@ -120,16 +119,16 @@ Result<std::string> ThreadCode::text(const Formula& formula) {
   if (!CompileBudget::spend_bytes(bytes)) return CompileBudget::exceeded(formula.span);  // a let stands for its formula, and so can double at every use
   if (const char* between = sign(formula.kind)) return fmt::format("({} {} {})", parts[0], between, parts[1]);
   switch (formula.kind) {
-    case Kind::Negate: return fmt::format("(-{})", parts[0]);
-    case Kind::Not: return fmt::format("(!{})", parts[0]);
-    case Kind::InRange: return fmt::format("({0} >= {1} && {0} <= {2})", parts[0], parts[1], parts[2]);
-    case Kind::Div:
-    case Kind::Mod: {
+    case Formula::Kind::Negate: return fmt::format("(-{})", parts[0]);
+    case Formula::Kind::Not: return fmt::format("(!{})", parts[0]);
+    case Formula::Kind::InRange: return fmt::format("({0} >= {1} && {0} <= {2})", parts[0], parts[1], parts[2]);
+    case Formula::Kind::Div:
+    case Formula::Kind::Mod: {
       auto range = this->range(formula);  // refuses a divisor that varies or is not above zero
       if (!range) return range.error();
-      return fmt::format("gexp_{}({}, {})", formula.kind == Kind::Div ? "div" : "mod", parts[0], parts[1]);
+      return fmt::format("gexp_{}({}, {})", formula.kind == Formula::Kind::Div ? "div" : "mod", parts[0], parts[1]);
     }
-    case Kind::Call:
+    case Formula::Kind::Call:
       if (formula.text == "min" || formula.text == "max") {
         std::string all = parts[0];
         for (std::size_t i = 1; i < parts.size(); ++i) all = fmt::format("gexp_{}({}, {})", formula.text, all, parts[i]);
@@ -150,12 +149,12 @@ Result<ThreadCode::Offset> ThreadCode::offset(const Formula& formula) {
     made.rest = std::move(*all);
     return made;
   }
-  if (formula.kind == Kind::Name) {
+  if (formula.kind == Formula::Kind::Name) {
     made.rest = "0ll";
     made.slopes = {{formula.text, "1ll"}};
     return made;
   }
-  const bool plus = formula.kind == Kind::Add, minus = formula.kind == Kind::Subtract;
+  const bool plus = formula.kind == Formula::Kind::Add, minus = formula.kind == Formula::Kind::Subtract;
   if (plus || minus) {
     auto left = offset(*formula.operands[0]);
     if (!left) return left;
@@ -172,7 +171,7 @@ Result<ThreadCode::Offset> ThreadCode::offset(const Formula& formula) {
       return made;
     }
   }
-  if (formula.kind == Kind::Multiply) {
+  if (formula.kind == Formula::Kind::Multiply) {
     const bool left_loops = in_loop(*formula.operands[0]);
     if (!left_loops || !in_loop(*formula.operands[1])) {
       auto sum = offset(*formula.operands[left_loops ? 0 : 1]);

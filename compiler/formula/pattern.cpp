@@ -13,12 +13,6 @@ namespace {
 
 constexpr std::int64_t kLanes = 32;
 
-Diagnostic error(std::string code, Span span, std::string message, std::string hint = {}) {
-  Diagnostic diagnostic = failure(std::move(code), std::move(message), std::move(hint));
-  diagnostic.span = span;
-  return diagnostic;
-}
-
 constexpr std::int64_t kMaxOffset = std::int64_t{1} << 53;
 
 /// Counts this many offsets more as work; the diagnostic when that is too much.
@@ -38,9 +32,9 @@ const Value* find(const std::vector<Evaluated>& arguments, const std::string& la
 Result<std::int64_t> whole(const std::vector<Evaluated>& arguments, const std::string& label, std::size_t position, Span span) {
   const Value* value = find(arguments, label, position);
   const Number* number = value ? value->get<Number>() : nullptr;
-  if (!number) return error("E0411", span, fmt::format("`{}:` is missing", label), fmt::format("write `{}: VALUE`", label));
+  if (!number) return failure("E0411", span, fmt::format("`{}:` is missing", label), fmt::format("write `{}: VALUE`", label));
   if (number->number < 0 || number->number != std::floor(number->number) || number->number > 9e15) {
-    return error("E0412", span, fmt::format("`{}` is {}: a whole number, zero or above, is wanted", label, show(*value)),
+    return failure("E0412", span, fmt::format("`{}` is {}: a whole number, zero or above, is wanted", label, show(*value)),
                  label == "stride" || label == "span" ? "a list of offsets may go in any direction: [96B, 64B, 32B, 0B]" : "write another number, such as 7");
   }
   return static_cast<std::int64_t>(number->number);
@@ -51,9 +45,9 @@ Result<Value> uniform(const std::vector<Evaluated>& arguments, Span span) {
   if (!stride) return stride.error();
   auto length = whole(arguments, "span", 1, span);
   if (!length) return length.error();
-  if (*stride == 0) return error("E0412", span, "a stride of zero never leaves its first address", "write at least one element, such as `stride: 4B`");
+  if (*stride == 0) return failure("E0412", span, "a stride of zero never leaves its first address", "write at least one element, such as `stride: 4B`");
   const std::int64_t steps = (*length + *stride - 1) / *stride;
-  if (steps > kMaxPatternSteps) return error("E0406", span, fmt::format("this pattern has more than {} steps", kMaxPatternSteps), "take a larger stride or a smaller span");
+  if (steps > kMaxPatternSteps) return failure("E0406", span, fmt::format("this pattern has more than {} steps", kMaxPatternSteps), "take a larger stride or a smaller span");
   if (auto problem = take(steps, span)) return std::move(*problem);
   Pattern pattern;
   pattern.steps = steps;
@@ -67,14 +61,14 @@ Result<Value> nonuniform(const std::vector<Evaluated>& arguments, Span span) {
   for (const auto& argument : arguments) {
     auto part = as_pattern(argument.value, span);
     if (!part) return part.error();
-    if ((*part)->threads != 1) return error("E0413", span, "a part of nonuniform must be the same for every thread", "chase the lanes' pattern by itself");
+    if ((*part)->threads != 1) return failure("E0413", span, "a part of nonuniform must be the same for every thread", "chase the lanes' pattern by itself");
     if ((*part)->steps == 0) continue;  // an empty part leaves no label
     if (auto problem = take((*part)->steps, span)) return std::move(*problem);
     whole_pattern.segments.push_back({argument.label, whole_pattern.steps});
     whole_pattern.steps += (*part)->steps;
     whole_pattern.offsets.insert(whole_pattern.offsets.end(), (*part)->offsets.begin(), (*part)->offsets.end());
     if (whole_pattern.steps > kMaxPatternSteps) {
-      return error("E0406", span, fmt::format("this pattern has more than {} steps", kMaxPatternSteps), "take a larger stride or a smaller span");
+      return failure("E0406", span, fmt::format("this pattern has more than {} steps", kMaxPatternSteps), "take a larger stride or a smaller span");
     }
   }
   return Value(std::make_shared<const Pattern>(std::move(whole_pattern)));
@@ -85,7 +79,7 @@ Result<Value> bank(const std::vector<Evaluated>& arguments, Span span) {
   if (!stride) return stride.error();
   auto word = whole(arguments, "word", 1, span);
   if (!word) return word.error();
-  if (*stride > 0 && *word > kMaxOffset / kLanes / *stride) return error("E0412", span, fmt::format("a stride of {} words of {} B is too long", *stride, *word));
+  if (*stride > 0 && *word > kMaxOffset / kLanes / *stride) return failure("E0412", span, fmt::format("a stride of {} words of {} B is too long", *stride, *word));
   Pattern pattern;
   pattern.threads = kLanes;
   pattern.steps = 1;
@@ -102,7 +96,7 @@ std::uint64_t next_random(std::uint64_t& state) {
 }
 
 Result<Value> shuffle(const std::vector<Evaluated>& arguments, Span span) {
-  if (arguments.empty()) return error("E0411", span, "shuffle needs a pattern and a seed", "write `shuffle(PATTERN, 7)`");
+  if (arguments.empty()) return failure("E0411", span, "shuffle needs a pattern and a seed", "write `shuffle(PATTERN, 7)`");
   auto source = as_pattern(arguments[0].value, span);
   if (!source) return source.error();
   auto seed = whole(arguments, "seed", 1, span);
@@ -122,13 +116,13 @@ Result<Value> shuffle(const std::vector<Evaluated>& arguments, Span span) {
 }
 
 Result<Value> repeat(const std::vector<Evaluated>& arguments, Span span) {
-  if (arguments.empty()) return error("E0411", span, "repeat needs a pattern and a count", "write `repeat(PATTERN, 4)`");
+  if (arguments.empty()) return failure("E0411", span, "repeat needs a pattern and a count", "write `repeat(PATTERN, 4)`");
   auto source = as_pattern(arguments[0].value, span);
   if (!source) return source.error();
   auto times = whole(arguments, "times", 1, span);
   if (!times) return times.error();
   if ((*source)->threads * (*source)->steps > 0 && *times > kMaxPatternSteps / ((*source)->threads * (*source)->steps)) {
-    return error("E0406", span, fmt::format("this pattern has more than {} steps", kMaxPatternSteps), "take a larger stride or a smaller span");
+    return failure("E0406", span, fmt::format("this pattern has more than {} steps", kMaxPatternSteps), "take a larger stride or a smaller span");
   }
   if (auto problem = take((*source)->threads * (*source)->steps * *times, span)) return std::move(*problem);
   Pattern pattern;
@@ -157,7 +151,7 @@ Result<std::shared_ptr<const Pattern>> as_pattern(const Value& value, Span span)
   if (const auto* pattern = value.get<std::shared_ptr<const Pattern>>()) return *pattern;
   const auto* list = value.get<List>();
   if (!list) {
-    return error("E0410", span, fmt::format("a pattern is wanted here, not {}", show(value)),
+    return failure("E0410", span, fmt::format("a pattern is wanted here, not {}", show(value)),
                  "write uniform(stride: …, span: …), a list of offsets, or another pattern");
   }
   if (auto problem = take(static_cast<std::int64_t>(list->size()), span)) return std::move(*problem);
@@ -166,7 +160,7 @@ Result<std::shared_ptr<const Pattern>> as_pattern(const Value& value, Span span)
   for (const auto& item : *list) {
     const auto* offset = item.get<Number>();
     if (!offset || offset->number < 0 || offset->number != std::floor(offset->number) || offset->number > static_cast<double>(kMaxOffset)) {
-      return error("E0410", span, fmt::format("{} is no offset: whole bytes, zero or above, are wanted", show(item)),
+      return failure("E0410", span, fmt::format("{} is no offset: whole bytes, zero or above, are wanted", show(item)),
                    offset && offset->number < 0 ? fmt::format("add {} to every offset", show(-offset->number, kBytes)) : "round(x) makes a whole number");
     }
     pattern.offsets.push_back(static_cast<std::int64_t>(offset->number));
@@ -195,10 +189,10 @@ Result<std::shared_ptr<const Pattern>> evaluate_pattern(const Formula& formula, 
     if (thread == 0) {
       all.steps = (*one)->steps;
       if (all.steps > kMaxPatternSteps / all.threads) {
-        return error("E0406", formula.span, fmt::format("this pattern has more than {} steps", kMaxPatternSteps), "take a larger stride or a smaller span");
+        return failure("E0406", formula.span, fmt::format("this pattern has more than {} steps", kMaxPatternSteps), "take a larger stride or a smaller span");
       }
     }
-    if ((*one)->steps != all.steps) return error("E0413", formula.span, "every thread must have the same number of steps", "take one interval for all threads, and let its items differ");
+    if ((*one)->steps != all.steps) return failure("E0413", formula.span, "every thread must have the same number of steps", "take one interval for all threads, and let its items differ");
     if (auto problem = take(all.steps, formula.span)) return std::move(*problem);
     all.offsets.insert(all.offsets.end(), (*one)->offsets.begin(), (*one)->offsets.end());
   }

@@ -5,32 +5,30 @@
 namespace gexp::compiler {
 namespace {
 
-using Kind = Formula::Kind;
-
-Kind kind_of(lang::BinaryOp op) {
+Formula::Kind kind_of(lang::BinaryOp op) {
   switch (op) {
-    case lang::BinaryOp::Add: return Kind::Add;
-    case lang::BinaryOp::Subtract: return Kind::Subtract;
-    case lang::BinaryOp::Multiply: return Kind::Multiply;
-    case lang::BinaryOp::Divide: return Kind::Divide;
-    case lang::BinaryOp::Div: return Kind::Div;
-    case lang::BinaryOp::Mod: return Kind::Mod;
-    case lang::BinaryOp::Equal: return Kind::Equal;
-    case lang::BinaryOp::NotEqual: return Kind::NotEqual;
-    case lang::BinaryOp::Less: return Kind::Less;
-    case lang::BinaryOp::LessEqual: return Kind::LessEqual;
-    case lang::BinaryOp::Greater: return Kind::Greater;
-    case lang::BinaryOp::GreaterEqual: return Kind::GreaterEqual;
-    case lang::BinaryOp::And: return Kind::And;
-    case lang::BinaryOp::Or: return Kind::Or;
-    case lang::BinaryOp::Else: return Kind::Else;
+    case lang::BinaryOp::Add: return Formula::Kind::Add;
+    case lang::BinaryOp::Subtract: return Formula::Kind::Subtract;
+    case lang::BinaryOp::Multiply: return Formula::Kind::Multiply;
+    case lang::BinaryOp::Divide: return Formula::Kind::Divide;
+    case lang::BinaryOp::Div: return Formula::Kind::Div;
+    case lang::BinaryOp::Mod: return Formula::Kind::Mod;
+    case lang::BinaryOp::Equal: return Formula::Kind::Equal;
+    case lang::BinaryOp::NotEqual: return Formula::Kind::NotEqual;
+    case lang::BinaryOp::Less: return Formula::Kind::Less;
+    case lang::BinaryOp::LessEqual: return Formula::Kind::LessEqual;
+    case lang::BinaryOp::Greater: return Formula::Kind::Greater;
+    case lang::BinaryOp::GreaterEqual: return Formula::Kind::GreaterEqual;
+    case lang::BinaryOp::And: return Formula::Kind::And;
+    case lang::BinaryOp::Or: return Formula::Kind::Or;
+    case lang::BinaryOp::Else: return Formula::Kind::Else;
   }
-  return Kind::Constant;
+  return Formula::Kind::Constant;
 }
 
-class Lowering {
+class ExpressionLowering {
  public:
-  explicit Lowering(int element_bytes) : element_bytes_(element_bytes) {}
+  explicit ExpressionLowering(int element_bytes) : element_bytes_(element_bytes) {}
 
   FormulaPtr lower(const lang::Expr& expression) {
     auto formula = std::make_shared<Formula>();
@@ -54,16 +52,16 @@ class Lowering {
   }
   void fill(Formula& formula, const lang::Text& text) { formula.constant = Value(text.value); }
   void fill(Formula& formula, const lang::Name& name) {
-    formula.kind = Kind::Name;
+    formula.kind = Formula::Kind::Name;
     formula.text = name.text;
   }
   void fill(Formula& formula, const lang::Member& member) {
-    formula.kind = Kind::Field;
+    formula.kind = Formula::Kind::Field;
     formula.text = member.field.text;
     formula.operands.push_back(lower(*member.of));
   }
   void fill(Formula& formula, const lang::Call& call) {
-    formula.kind = Kind::Call;
+    formula.kind = Formula::Kind::Call;
     formula.text = call.callee.text;
     for (const auto& argument : call.arguments) {
       formula.arguments.push_back({argument.label ? argument.label->text : "", lower(*argument.value), maybe(argument.over),
@@ -71,18 +69,18 @@ class Lowering {
     }
   }
   void fill(Formula& formula, const lang::ListOf& list) {
-    formula.kind = Kind::List;
+    formula.kind = Formula::Kind::List;
     for (const auto& item : list.items) formula.operands.push_back(lower(*item));
   }
   void fill(Formula& formula, const lang::Comprehension& comprehension) {
-    formula.kind = Kind::Comprehension;
+    formula.kind = Formula::Kind::Comprehension;
     formula.operands.push_back(lower(*comprehension.item));
     for (const auto& loop : comprehension.loops) {
       formula.loops.push_back({loop.name.text, lower(*loop.from), maybe(loop.to), maybe(loop.step)});
     }
   }
   void fill(Formula& formula, const lang::Unary& unary) {
-    formula.kind = unary.op == lang::UnaryOp::Not ? Kind::Not : Kind::Negate;
+    formula.kind = unary.op == lang::UnaryOp::Not ? Formula::Kind::Not : Formula::Kind::Negate;
     formula.operands.push_back(lower(*unary.operand));
   }
   void fill(Formula& formula, const lang::Binary& binary) {
@@ -90,11 +88,11 @@ class Lowering {
     formula.operands = {lower(*binary.left), lower(*binary.right)};
   }
   void fill(Formula& formula, const lang::Within& within) {
-    formula.kind = Kind::Within;
+    formula.kind = Formula::Kind::Within;
     formula.operands = {lower(*within.value), lower(*within.tolerance), lower(*within.target)};
   }
   void fill(Formula& formula, const lang::InRange& in) {
-    formula.kind = Kind::InRange;
+    formula.kind = Formula::Kind::InRange;
     formula.operands = {lower(*in.value), lower(*in.low), lower(*in.high)};
   }
 
@@ -103,6 +101,6 @@ class Lowering {
 
 }  // namespace
 
-FormulaPtr lower_expression(const lang::Expr& expression, int element_bytes) { return Lowering(element_bytes).lower(expression); }
+FormulaPtr lower_expression(const lang::Expr& expression, int element_bytes) { return ExpressionLowering(element_bytes).lower(expression); }
 
 }  // namespace gexp::compiler

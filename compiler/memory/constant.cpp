@@ -7,7 +7,7 @@
 namespace gexp::compiler {
 namespace {
 
-void declare(const Memory& memory, std::uint64_t bytes, MemoryTexts& texts) {
+void declare_constant(const Memory& memory, std::uint64_t bytes, MemoryTexts& texts) {
   texts.constants += fmt::format("extern \"C\" {{ __constant__ u32 c_{}[{}]; }}\n", memory.name, (bytes + kCellBytes) / 4);
   texts.setup += fmt::format("  u64 m_{0}; asm(\"cvta.to.const.u64 %0, %1;\" : \"=l\"(m_{0}) : \"l\"(c_{0}));\n", memory.name);
   texts.setup += fmt::format("  const u64 idle_constant = m_{} + {};\n", memory.name, bytes);
@@ -25,7 +25,7 @@ const MemorySpace& constant_space() {
                                  .cell_holds_links = false,
                                  .too_large = "constant memory holds {}",
                                  .instead = "larger ones are in `readonly` or `global`",
-                                 .declare = declare};
+                                 .declare = declare_constant};
   return space;
 }
 

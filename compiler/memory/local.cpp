@@ -7,7 +7,7 @@
 namespace gexp::compiler {
 namespace {
 
-void declare(const Memory& memory, std::uint64_t bytes, MemoryTexts& texts) {
+void declare_local(const Memory& memory, std::uint64_t bytes, MemoryTexts& texts) {
   texts.setup += fmt::format("  u32 l_{0}[{1}]; u64 m_{0}; asm volatile(\"cvta.to.local.u64 %0, %1;\" : \"=l\"(m_{0}) : \"l\"(l_{0}) : \"memory\");\n",
                              memory.name, (bytes + kCellBytes) / 4);
   texts.setup += fmt::format(
@@ -25,7 +25,7 @@ const MemorySpace& local_space() {
                                  .idle_cell = "idle_local",
                                  .too_large = "a thread's local memory holds {} here",
                                  .instead = "larger ones are in `global`",
-                                 .declare = declare};
+                                 .declare = declare_local};
   return space;
 }
 

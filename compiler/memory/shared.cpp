@@ -7,7 +7,7 @@
 namespace gexp::compiler {
 namespace {
 
-void declare(const Memory& memory, std::uint64_t bytes, MemoryTexts& texts) {
+void declare_shared(const Memory& memory, std::uint64_t bytes, MemoryTexts& texts) {
   texts.setup += fmt::format("  const u64 m_{} = shared + {};\n", memory.name, texts.shared);
   texts.shared += bytes;
 }
@@ -28,7 +28,7 @@ const MemorySpace& shared_space() {
                                  .home = MemorySpace::Home::Block,
                                  .idle_cell = "idle_shared",
                                  .lone_chase = &kTotalTemplate,
-                                 .declare = declare,
+                                 .declare = declare_shared,
                                  .declared_all = declare_cell};
   return space;
 }

@@ -17,7 +17,6 @@
 namespace gexp::compiler {
 namespace {
 
-using Kind = Formula::Kind;
 using Count = std::optional<double>;
 
 Count number(const FormulaPtr& formula, const Scope& scope, double otherwise) {
@@ -42,10 +41,10 @@ class Lengths {
   }
 
   Count of(const Formula& formula) const {
-    if (formula.kind == Kind::Name) return named(formula.text);
-    if (formula.kind == Kind::List) return static_cast<double>(formula.operands.size());
-    if (formula.kind == Kind::Comprehension) return comprehension(formula);
-    if (formula.kind == Kind::Call) {
+    if (formula.kind == Formula::Kind::Name) return named(formula.text);
+    if (formula.kind == Formula::Kind::List) return static_cast<double>(formula.operands.size());
+    if (formula.kind == Formula::Kind::Comprehension) return comprehension(formula);
+    if (formula.kind == Formula::Kind::Call) {
       const auto& name = formula.text;
       if (name == "uniform") {
         const auto stride = number(argument(formula, "stride", 0), scope_, 0), span = number(argument(formula, "span", 1), scope_, 0);
@@ -264,7 +263,7 @@ void bind_counts(const Stage& stage, Names& names) {
   for (const auto& binding : stage.bindings) {
     if (binding.kind != Binding::Kind::Let) continue;
     auto own = std::make_shared<Formula>();
-    own->kind = Kind::Name;
+    own->kind = Formula::Kind::Name;
     own->text = binding.name;
     read.push_back(std::move(own));
   }

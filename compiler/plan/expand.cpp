@@ -14,18 +14,12 @@ namespace {
 
 constexpr std::size_t kMaxSweepValues = 1 << 20;
 
-Diagnostic error(std::string code, Span span, std::string message, std::string hint = {}) {
-  Diagnostic diagnostic = failure(std::move(code), std::move(message), std::move(hint));
-  diagnostic.span = span;
-  return diagnostic;
-}
-
 Result<double> number(const FormulaPtr& formula, const Scope& scope) {
   auto value = evaluate(*formula, scope);
   if (!value) return value.error();
   const auto* n = value->get<Number>();
   if (!n || !std::isfinite(n->number)) {
-    return error("E0401", formula->span, fmt::format("a number is wanted here, not {}", show(*value)));
+    return failure("E0401", formula->span, fmt::format("a number is wanted here, not {}", show(*value)));
   }
   return n->number;
 }
@@ -51,7 +45,7 @@ Result<Names> file_scope(const Program& program) {
     if (!holds) return holds.error();
     const auto* flag = holds->get<bool>();
     if (flag && !*flag) {
-      return error("E0419", require.condition->span,
+      return failure("E0419", require.condition->span,
                    require.otherwise.empty() ? fmt::format("{} does not hold", show(*require.condition)) : require.otherwise);
     }
   }
@@ -63,7 +57,7 @@ Result<int> access_width(const Op& op, const Memory& memory, const Scope& scope)
   auto width = number(op.width, scope);
   if (!width) return width.error();
   if (*width != std::floor(*width) || *width < 1 || *width > 16) {
-    return error("E0418", op.width->span, fmt::format("the width of a load is {}: a whole number from 1 to 16 is wanted", *width), "write `as 4B`, `as 8B` or `as 16B`");
+    return failure("E0418", op.width->span, fmt::format("the width of a load is {}: a whole number from 1 to 16 is wanted", *width), "write `as 4B`, `as 8B` or `as 16B`");
   }
   return static_cast<int>(*width);
 }
@@ -72,10 +66,10 @@ Result<std::uint64_t> memory_bytes(const Memory& memory, const Scope& scope) {
   auto value = evaluate(*memory.length, scope);
   if (!value) return value.error();
   const auto* n = value->get<Number>();
-  if (!n) return error("E0401", memory.span, "the length of a memory must be known before anything runs");
+  if (!n) return failure("E0401", memory.span, "the length of a memory must be known before anything runs");
   const double bytes = n->dimension == kBytes ? n->number : n->number * memory.element_bytes;
   if (bytes < 1 || bytes != std::floor(bytes) || bytes > 1e13) {
-    return error("E0424", memory.length->span, fmt::format("`{}` has {}: whole bytes, at least one and at most 10^13, are wanted", memory.name, show(bytes, kBytes)),
+    return failure("E0424", memory.length->span, fmt::format("`{}` has {}: whole bytes, at least one and at most 10^13, are wanted", memory.name, show(bytes, kBytes)),
                  bytes != std::floor(bytes) ? "write a length in bytes, or a whole number of elements" : bytes < 1 ? "write a length above zero" : "no device has that much");
   }
   return static_cast<std::uint64_t>(bytes);
@@ -91,7 +85,7 @@ Result<std::vector<Value>> sweep_values(const Sweep& sweep, const Scope& scope) 
       for (const auto offset : (*pattern)->offsets) offsets.emplace_back(static_cast<double>(offset), kBytes);
       return offsets;
     }
-    return error("E0401", sweep.list->span, fmt::format("a list is wanted here, not {}", show(*list)),
+    return failure("E0401", sweep.list->span, fmt::format("a list is wanted here, not {}", show(*list)),
                  list->get<std::shared_ptr<const Pattern>>() ? "this pattern differs from thread to thread" : "write `A..B` or `[a, b]`");
   }
   auto from = evaluate(*sweep.from, scope);
@@ -103,8 +97,8 @@ Result<std::vector<Value>> sweep_values(const Sweep& sweep, const Scope& scope) 
   Result<double> by = sweep.by ? number(sweep.by, scope) : Result<double>(sweep.kind == Sweep::Kind::Times ? 2.0 : 1.0);
   if (!by) return by.error();
   const auto dimension = from->get<Number>()->dimension;
-  const auto refuse = [&](const char* what, const char* hint) { return error("E0407", sweep.by ? sweep.by->span : sweep.span, what, hint); };
-  const auto refuse_start = [&](const char* what) { return error("E0407", sweep.from->span, what, "begin the interval at one, or above"); };
+  const auto refuse = [&](const char* what, const char* hint) { return failure("E0407", sweep.by ? sweep.by->span : sweep.span, what, hint); };
+  const auto refuse_start = [&](const char* what) { return failure("E0407", sweep.from->span, what, "begin the interval at one, or above"); };
   std::vector<Value> values;
   if (sweep.kind == Sweep::Kind::Step && *by > 0 && *high > *low) {
     values.reserve(static_cast<std::size_t>(std::min((*high - *low) / *by, static_cast<double>(kMaxSweepValues))) + 2);
@@ -119,7 +113,7 @@ Result<std::vector<Value>> sweep_values(const Sweep& sweep, const Scope& scope) 
     case Sweep::Kind::Points:
     case Sweep::Kind::LogPoints: {
       if (*by < 2 || *by != std::floor(*by)) return refuse("a sweep has two points or more", "a single value is a list: `sweep n in [4KiB]`");
-      if (*by > static_cast<double>(kMaxSweepValues)) return error("E0406", sweep.span, fmt::format("this sweep has more than {} values", kMaxSweepValues));
+      if (*by > static_cast<double>(kMaxSweepValues)) return failure("E0406", sweep.span, fmt::format("this sweep has more than {} values", kMaxSweepValues));
       const bool log = sweep.kind == Sweep::Kind::LogPoints;
       if (log && *low <= 0) return refuse_start("a logarithmic sweep must begin above zero");
       for (double i = 0; i < *by && values.size() <= kMaxSweepValues; ++i) {
@@ -138,10 +132,10 @@ Result<std::vector<Value>> sweep_values(const Sweep& sweep, const Scope& scope) 
       }
   }
   if (values.size() > kMaxSweepValues) {
-    return error("E0406", sweep.span, fmt::format("this sweep has more than {} values", kMaxSweepValues), "take a larger step, or `times 2`");
+    return failure("E0406", sweep.span, fmt::format("this sweep has more than {} values", kMaxSweepValues), "take a larger step, or `times 2`");
   }
   if (values.empty()) {
-    return error("E0425", sweep.span, fmt::format("this sweep is empty: it runs from {} to {}", show(*low, dimension), show(*high, dimension)),
+    return failure("E0425", sweep.span, fmt::format("this sweep is empty: it runs from {} to {}", show(*low, dimension), show(*high, dimension)),
                  *low > *high ? "write the smaller end first" : "");
   }
   return values;

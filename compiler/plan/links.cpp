@@ -12,29 +12,23 @@ namespace {
 constexpr std::int64_t kStepUnits = 2;          // of a link: its entries in two tables
 constexpr std::int64_t kLastLink = 0xffffffff;  // an index of 4 bytes
 
-Diagnostic error(std::string code, Span span, std::string message, std::string hint = {}) {
-  Diagnostic diagnostic = failure(std::move(code), std::move(message), std::move(hint));
-  diagnostic.span = span;
-  return diagnostic;
-}
-
 }  // namespace
 
 std::optional<Diagnostic> Linker::refused(const Op& chase, std::int64_t step, std::int64_t offset) const {
   const int width = links.width;
   if (offset < 0 || static_cast<std::uint64_t>(offset) + static_cast<std::uint64_t>(width) > bytes_) {
-    return error("E0420", chase.span,
+    return failure("E0420", chase.span,
                  fmt::format("step {} of `{}` reads {} B at offset {}, beyond the {} of `{}`", step, chase.pattern, width,
                              offset, show(static_cast<double>(bytes_), kBytes), memory_.name),
                  fmt::format("make `{}` longer or the pattern's span smaller", memory_.name));
   }
   if (link_bytes(width) == 4 && offset / width > kLastLink) {
-    return error("E0420", chase.span, fmt::format("step {} of `{}` is at offset {}, beyond the {} that links of 4 B lead to", step, chase.pattern, offset,
+    return failure("E0420", chase.span, fmt::format("step {} of `{}` is at offset {}, beyond the {} that links of 4 B lead to", step, chase.pattern, offset,
                                                   show(static_cast<double>((kLastLink + 1) * width), kBytes)),
                  "chase `as 8B`");
   }
   if (offset % width != 0) {
-    return error("E0421", chase.span,
+    return failure("E0421", chase.span,
                  fmt::format("step {} of `{}` is at offset {}, which is no multiple of the {} B that it reads", step,
                              chase.pattern, offset, width),
                  fmt::format("take offsets that are multiples of {} B, or a narrower load with `as`", width));
@@ -51,12 +45,12 @@ std::optional<Diagnostic> Linker::add(const Op& chase, const Pattern& ring) {
       const auto next = ring.at(thread, (step + 1) % ring.steps);
       if (auto problem = refused(chase, step, offset)) return problem;
       if (seen_.insert_or_assign(offset, step).second == false) {
-        return error("E0422", chase.span, fmt::format("`{}` visits offset {} twice: a link has one successor", chase.pattern, offset),
+        return failure("E0422", chase.span, fmt::format("`{}` visits offset {} twice: a link has one successor", chase.pattern, offset),
                      "visit another word of the same line instead, `offset + 1elem`");
       }
       const auto [link, fresh] = successors_.try_emplace(offset, next);
       if (!fresh && link->second != next) {
-        return error("E0423", chase.span,
+        return failure("E0423", chase.span,
                      fmt::format("offset {} leads to {} in one ring and to {} in `{}`: a link has one successor", offset,
                                  link->second, next, chase.pattern),
                      "visit another word of the same line in one of the two, `offset + 1elem`");

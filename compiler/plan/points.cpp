@@ -12,14 +12,13 @@ namespace {
 constexpr double kMostCounted = 20'000;  // values of outer sweeps for which inner ones are counted one by one
 constexpr std::size_t kSampled = 1'000;  // of more of them, so many are
 
-using Kind = Formula::Kind;
 
 /// A condition changes once between two values that differ, so halving follows one of the halves; a number may change in both.
 bool is_condition(const Formula& formula) {
   switch (formula.kind) {
-    case Kind::Not: case Kind::Equal: case Kind::NotEqual: case Kind::Less: case Kind::LessEqual: case Kind::Greater:
-    case Kind::GreaterEqual: case Kind::And: case Kind::Or: case Kind::Within: case Kind::InRange: return true;
-    case Kind::Constant: return formula.constant.get<bool>() != nullptr;
+    case Formula::Kind::Not: case Formula::Kind::Equal: case Formula::Kind::NotEqual: case Formula::Kind::Less: case Formula::Kind::LessEqual: case Formula::Kind::Greater:
+    case Formula::Kind::GreaterEqual: case Formula::Kind::And: case Formula::Kind::Or: case Formula::Kind::Within: case Formula::Kind::InRange: return true;
+    case Formula::Kind::Constant: return formula.constant.get<bool>() != nullptr;
     default: return false;
   }
 }
@@ -124,7 +123,7 @@ Result<bool> visit_below(const Stage& stage, std::size_t depth, const Names& nam
 }
 
 void collect(const Program& program, const Formula& formula, std::vector<std::string>& found) {
-  if (formula.kind == Kind::Field && formula.operands[0]->kind == Kind::Name) {
+  if (formula.kind == Formula::Kind::Field && formula.operands[0]->kind == Formula::Kind::Name) {
     const auto& root = formula.operands[0]->text;
     const bool stage = std::any_of(program.stages.begin(), program.stages.end(), [&](const Stage& each) { return each.name == root; });
     const auto name = root + "." + formula.text;

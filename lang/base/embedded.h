@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,13 @@ struct File {
   std::string name;  ///< "each.cu", "gtx780.toml"
   std::string text;
 };
+
+/// The pieces of a long text: compilers limit the length of one literal.
+inline std::string joined(std::initializer_list<const char*> pieces) {
+  std::string all;
+  for (const char* piece : pieces) all += piece;
+  return all;
+}
 
 const std::vector<File>& compiler_templates();
 const std::vector<File>& sim_models();

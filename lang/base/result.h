@@ -52,4 +52,11 @@ inline Diagnostic failure(std::string code, std::string message, std::string hin
   return diagnostic;
 }
 
+/// One about a place of a text.
+inline Diagnostic failure(std::string code, Span span, std::string message, std::string hint = {}) {
+  auto diagnostic = failure(std::move(code), std::move(message), std::move(hint));
+  diagnostic.span = span;
+  return diagnostic;
+}
+
 }  // namespace gexp

@@ -12,7 +12,7 @@
 namespace gexp::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Tree = nlohmann::ordered_json;
 constexpr const char* kSchema = "gexp.lock/1";
 
 std::string settings_text(const result::RunResult& result) {
@@ -30,22 +30,22 @@ std::string uses_text(const result::RunResult& result) {
 }  // namespace
 
 std::string lockfile(const result::RunResult& result) {
-  Json uses = Json::array(), settings = Json::object(), kernels = Json::array();
+  Tree uses = Tree::array(), settings = Tree::object(), kernels = Tree::array();
   for (const auto& used : result.used) uses.push_back({{"path", used.path}, {"sha256", used.sha256}});
   for (const auto& [name, value] : result.settings) settings[name] = value;
   for (const auto& kernel : result.kernels) kernels.push_back({{"template", kernel.file}, {"key", kernel.key}});
   const auto& device = result.device;
-  const Json json = {{"schema", kSchema}, {"experiment", result.experiment}, {"spec", {{"path", result.spec_path}, {"sha256", result.spec_sha256}, {"uses", uses}, {"settings", settings}, {"seed", result.seed}}},
+  const Tree json = {{"schema", kSchema}, {"experiment", result.experiment}, {"spec", {{"path", result.spec_path}, {"sha256", result.spec_sha256}, {"uses", uses}, {"settings", settings}, {"seed", result.seed}}},
                      {"device", {{"kind", device.kind}, {"id", device.id}, {"name", device.name}, {"driver", device.driver}, {"model_sha256", device.model_sha256}}},
                      {"toolchain", {{"gexp", result.gexp_version}, {"nvrtc", result.nvrtc}, {"kernels", kernels}}}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(1, ' ', false, Tree::error_handler_t::replace) + "\n";
 }
 
 Result<Locked> read_lockfile(const std::string& path) {
   auto text = read_file(path);
   if (!text) return text.error();
   try {
-    const auto json = Json::parse(*text);
+    const auto json = Tree::parse(*text);
     if (!json.is_object() || json.value("schema", "") != kSchema) return failure("E0917", fmt::format("{} is no lock file", path), "`gexp export RESULT FILE.lock` writes one");
     Locked locked;
     auto& made_of = locked.made_of;

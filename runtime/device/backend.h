@@ -54,6 +54,8 @@ struct Argument {
   std::uint64_t bits = 0;
   std::uint8_t size = 8;  ///< 4 or 8
 };
+/// An address in the device's memory.
+inline Argument pointer(std::uint64_t address) { return {address, 8}; }
 
 struct LaunchShape {
   std::uint32_t grid = 1;

@@ -69,14 +69,14 @@ bool recurs(const records::Table& table, std::uint32_t low, std::uint32_t high, 
 /// Whether the accesses of a rare class keep to some point, run after run: random replacement misses once a lap, at any address,
 /// where a footprint is a line too large, and nowhere else. Interference strikes every point alike.
 bool keeps_to_a_point(const records::Table& table, std::uint32_t low, std::uint32_t high) {
-  struct Count {
+  struct SlowAccesses {
     double slow = 0, accesses = 0;
     std::size_t runs = 0, runs_slow = 0;
   };
-  std::vector<Count> counts;
-  Count all;
+  std::vector<SlowAccesses> counts;
+  SlowAccesses all;
   for (const auto& point : table.points) {
-    Count count;
+    SlowAccesses count;
     for (const auto& run : point.runs) {
       const auto here = std::count_if(run.ticks.begin(), run.ticks.end(), [&](auto tick) { return tick >= low && tick <= high; });
       count.slow += static_cast<double>(here), count.accesses += static_cast<double>(run.ticks.size());
@@ -85,7 +85,7 @@ bool keeps_to_a_point(const records::Table& table, std::uint32_t low, std::uint3
     all.slow += count.slow, all.accesses += count.accesses;
     counts.push_back(count);
   }
-  return std::any_of(counts.begin(), counts.end(), [&](const Count& count) {
+  return std::any_of(counts.begin(), counts.end(), [&](const SlowAccesses& count) {
     return count.slow >= kEnoughSlow && count.runs >= 2 && count.runs_slow * 4 >= count.runs * 3 &&
            share_at_least(count.slow, all.slow, count.accesses / all.accesses) < kElsewhere;
   });

@@ -26,7 +26,7 @@
 namespace gexp::infer {
 namespace {
 
-constexpr double kRise = 0.1;              // latencies
+constexpr double kLeastRise = 0.1;              // latencies
 constexpr std::size_t kBeside = 3;         // points after a rise, and before its last low one
 constexpr double kIssued = 1.5;            // latencies that hits take beyond their shortest: entries come free by then
 constexpr double kLimited = 1.35;          // times what a miss adds with the fewest loads: the warp's own limit
@@ -55,7 +55,7 @@ std::optional<double> rise_behind(const Pair& pair, std::size_t last) {
 }
 
 /// A number of lines or warp instructions that would explain rises.
-struct Candidate {
+struct CountCandidate {
   std::size_t reached = 0, rising = 0;  ///< curves
   double low = 0, high = INFINITY;      ///< of those that rise: low fits, high does not
   double merged = 0;                    ///< accesses a line, at most, in those that rise
@@ -71,7 +71,7 @@ class Rises {
       for (std::size_t i = 0; i < pair.added.size(); ++i) {
         const auto rise = rise_behind(pair, i);
         if (!rise) continue;
-        ++all, rising += *rise >= kRise;
+        ++all, rising += *rise >= kLeastRise;
       }
     }
     places_ = all, share_ = all > 0 ? std::max(rising, 1.0) / all : 1;
@@ -80,7 +80,7 @@ class Rises {
   [[nodiscard]] double places() const { return places_; }
 
   /// The likeliest number of this kind, or the smaller one of which it is a multiple; none with less than `fits`.
-  [[nodiscard]] Candidate best(RequestCount measure, double fits) const {
+  [[nodiscard]] CountCandidate best(RequestCount measure, double fits) const {
     std::vector<double> numbers;
     for (const auto& pair : pairs_) {
       for (const auto& asked : pair.asked) {
@@ -89,7 +89,7 @@ class Rises {
     }
     std::sort(numbers.begin(), numbers.end());
     numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-    std::vector<Candidate> all;
+    std::vector<CountCandidate> all;
     for (const double number : numbers) {
       auto tried = candidate(measure, number);
       if (tried.rising < kFewestCurves) continue;
@@ -97,7 +97,7 @@ class Rises {
       all.push_back(tried);
     }
     std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.luck < b.luck; });
-    Candidate chosen;
+    CountCandidate chosen;
     if (all.empty()) return chosen;
     chosen = all[0];
     for (const auto& other : all) {
@@ -107,8 +107,8 @@ class Rises {
   }
 
  private:
-  [[nodiscard]] Candidate candidate(RequestCount measure, double number) const {
-    Candidate tried;
+  [[nodiscard]] CountCandidate candidate(RequestCount measure, double number) const {
+    CountCandidate tried;
     for (const auto& pair : pairs_) {
       const auto beyond = std::partition_point(pair.asked.begin(), pair.asked.end(), [&](const RequestCounts& asked) { return asked.*measure <= number; });
       if (beyond == pair.asked.begin() || beyond == pair.asked.end()) continue;
@@ -116,7 +116,7 @@ class Rises {
       const auto rise = rise_behind(pair, static_cast<std::size_t>(beyond - pair.asked.begin()) - 1);
       if (!rise) continue;
       ++tried.reached;
-      if (*rise < kRise) continue;
+      if (*rise < kLeastRise) continue;
       ++tried.rising;
       tried.low = std::max(tried.low, last.*measure), tried.high = std::min(tried.high, (*beyond).*measure);
       tried.merged = std::max(tried.merged, std::floor(last.accesses / std::max(1.0, last.lines)));

@@ -132,13 +132,13 @@ bool no_set_of_its_own(const SetGrowth& growth, const LineSet& group) {
 }
 
 /// Where a line is that may belong elsewhere: in a group, or late (then `group` is the number of groups).
-struct Candidate {
+struct GrowthCandidate {
   std::size_t group = 0, at = 0, line = 0;
 };
 
 /// Lines that began to miss after a group's onset, and not because they were added.
-std::vector<Candidate> candidates_for(const SetGrowth& growth, const std::vector<LineSet>& groups, const std::vector<std::size_t>& late, const LineSet& lacking) {
-  std::vector<Candidate> all;
+std::vector<GrowthCandidate> candidates_for(const SetGrowth& growth, const std::vector<LineSet>& groups, const std::vector<std::size_t>& late, const LineSet& lacking) {
+  std::vector<GrowthCandidate> all;
   for (std::size_t at = 0; at < late.size(); ++at) all.push_back({groups.size(), at, late[at]});
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (groups[g].onset <= lacking.onset) continue;
@@ -158,7 +158,7 @@ void complete(const SetGrowth& growth, std::vector<LineSet>& groups, std::vector
     auto silent = laps_without(growth, group.onset, group.lines, all);
     while (summary(growth, all, silent.size()).proves_more()) {
       // By candidate: the silent laps in which it did not miss either.
-      std::vector<std::pair<std::size_t, Candidate>> left;
+      std::vector<std::pair<std::size_t, GrowthCandidate>> left;
       for (const auto& candidate : candidates_for(growth, groups, late, group)) {
         const auto still = std::count_if(silent.begin(), silent.end(), [&](const Lap* lap) { return candidate.line >= lap->size() || !(*lap)[candidate.line]; });
         left.emplace_back(static_cast<std::size_t>(still), candidate);

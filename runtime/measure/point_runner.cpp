@@ -24,7 +24,6 @@ constexpr std::uint64_t kForRecords = std::uint64_t{256} << 20;  // that are lef
 
 constexpr std::uint64_t kWindow = compiler::kTraceBytes / 2;     // ticks of 16 bits
 
-device::Argument pointer(std::uint64_t address) { return {address, 8}; }
 
 }  // namespace
 
@@ -229,7 +228,7 @@ Result<device::Outcome> PointRunner::launch_timed(const compiler::PointPlan& pla
     if (auto done = backend_.write(*last, std::as_bytes(std::span(none))); !done) return done.error();
   }
   shape.shared_bytes = std::max<std::uint32_t>(shape.shared_bytes, 16);  // where a block's threads learn whether they stay
-  arguments.insert(arguments.end(), {{plan.sm, 4}, {plan.sms, 4}, {0, 4}, pointer(*last)});
+  arguments.insert(arguments.end(), {{plan.sm, 4}, {plan.sms, 4}, {0, 4}, device::pointer(*last)});
   // A device hands blocks to multiprocessors in turn, which is seldom and nowhere said to be otherwise: more blocks then.
   const auto sms = static_cast<std::uint32_t>(backend_.device().sms);
   for (shape.grid = sms; shape.grid <= kMostTries * sms; shape.grid *= 2) {
@@ -283,16 +282,16 @@ Result<> PointRunner::run_each(const compiler::PointPlan& plan, records::Point& 
   for (std::uint64_t skip = 0; skip < total; skip += kWindow) {
     const auto steps = std::min(kWindow, total - skip);
     if (auto before = launch_before(plan, point, time_limit); !before || !*before) return before ? Result<>(Ok{}) : Result<>(before.error());
-    const std::vector<device::Argument> arguments = {pointer(*base),
+    const std::vector<device::Argument> arguments = {device::pointer(*base),
                                              {element(plan.warm), 8},
                                              {static_cast<std::uint64_t>(plan.warm_steps), 8},
                                              {element(plan.timed), 8},
                                              {skip, 8},
                                              {steps, 4},
-                                             pointer(*ticks),
-                                             pointer(*cell),
-                                             pointer(*empty),
-                                             pointer(*empty + sms * compiler::kCalibrationWords * 4)};
+                                             device::pointer(*ticks),
+                                             device::pointer(*cell),
+                                             device::pointer(*empty),
+                                             device::pointer(*empty + sms * compiler::kCalibrationWords * 4)};
     const auto outcome = launch_timed(plan, *kernel, launch_shape(plan, static_cast<std::uint64_t>(compiler::kTraceBytes)), arguments, time_limit, plan.before.empty());
     if (!outcome) return outcome.error();
     if (!outcome->done()) {
@@ -340,16 +339,16 @@ Result<> PointRunner::run_total(const compiler::PointPlan& plan, records::Point&
   }
   if (auto done = backend_.write(*tables, std::as_bytes(std::span(words))); !done) return done;
 
-  const std::vector<device::Argument> arguments = {pointer(*tables),
-                                           pointer(*tables + links * 4),
+  const std::vector<device::Argument> arguments = {device::pointer(*tables),
+                                           device::pointer(*tables + links * 4),
                                            {links, 4},
-                                           pointer(*tables + links * 8),
+                                           device::pointer(*tables + links * 8),
                                            {static_cast<std::uint64_t>(plan.warm_steps), 4},
                                            {static_cast<std::uint64_t>(plan.steps), 4},
                                            {0, 4},
-                                           pointer(*ticks),
-                                           pointer(*empty),
-                                           pointer(*last)};
+                                           device::pointer(*ticks),
+                                           device::pointer(*empty),
+                                           device::pointer(*last)};
   if (auto before = launch_before(plan, point, time_limit); !before || !*before) return before ? Result<>(Ok{}) : Result<>(before.error());
   const auto outcome = launch(plan, *kernel, launch_shape(plan, bytes), arguments, time_limit, plan.before.empty());
   if (!outcome) return outcome.error();

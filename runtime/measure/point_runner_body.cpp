@@ -13,8 +13,6 @@ namespace {
 
 using Kind = compiler::KernelParameter::Kind;
 
-device::Argument pointer(std::uint64_t address) { return {address, 8}; }
-
 /// From the first begin to the last end on one multiprocessor, the longest of them; clocks of different ones do not compare.
 double elapsed_cycles(std::span<const std::uint32_t> words) {
   std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> by_sm;  // offsets from its first warp's begin, modulo 2^32
@@ -55,7 +53,7 @@ Result<std::vector<device::Argument>> PointRunner::body_arguments(const compiler
       auto table = buffer("table " + std::to_string(parameter.table), std::max<std::size_t>(words.size(), 2) * 4);
       if (!table) return table.error();
       if (auto done = backend_.write(*table, std::as_bytes(std::span(words))); !done) return done.error();
-      arguments.push_back(pointer(*table));
+      arguments.push_back(device::pointer(*table));
       continue;
     }
     auto base = address_of(parameter.memory, plan);
@@ -64,7 +62,7 @@ Result<std::vector<device::Argument>> PointRunner::body_arguments(const compiler
       if (auto done = link(*links, *base); !done) return done.error();
     }
     if (parameter.kind == Kind::Memory) {
-      arguments.push_back(pointer(*base));
+      arguments.push_back(device::pointer(*base));
       continue;
     }
     auto& handle = textures_[parameter.memory];
@@ -85,7 +83,7 @@ Result<device::Outcome> PointRunner::launch_body(const compiler::PointPlan& plan
   if (!cell) return cell.error();
   auto rest = body_arguments(body, plan, *kernel);
   if (!rest) return rest.error();
-  std::vector<device::Argument> arguments = {pointer(*cell), pointer(how.records), pointer(how.overhead), {how.skip, 4}, {how.window, 4}, {how.trace_at / 2, 4}};
+  std::vector<device::Argument> arguments = {device::pointer(*cell), device::pointer(how.records), device::pointer(how.overhead), {how.skip, 4}, {how.window, 4}, {how.trace_at / 2, 4}};
   arguments.insert(arguments.end(), rest->begin(), rest->end());
   auto launched = launch_shape(plan, how.trace_bytes > 0 ? how.trace_at + how.trace_bytes : body.shared_bytes);
   launched.grid = how.grid, launched.block = how.block;

@@ -16,7 +16,7 @@ namespace {
 
 using infer::Finding;
 
-constexpr double kWidth = 680, kGap = 44, kPad = 18, kRow = 22, kHead = 58;
+constexpr double kDrawingWidth = 680, kGap = 44, kPad = 18, kRow = 22, kHead = 58;
 constexpr std::size_t kMostSets = 64;  // bars of one level
 
 bool of(const compiler::Question& question, std::initializer_list<std::string_view> analyses) {
@@ -119,8 +119,8 @@ std::string hierarchy_svg(const std::vector<MemoryLevel>& levels) {
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const auto& level = levels[i];
     // Wider where it holds more; how much more is said, not drawn.
-    const double width = kWidth * (levels.size() == 1 ? 0.8 : 0.7 + 0.3 * static_cast<double>(i) / static_cast<double>(levels.size() - 1)) - 4;
-    const double left = (kWidth - width) / 2, height = kHead + kRow * static_cast<double>(level.others.size()) + 14;
+    const double width = kDrawingWidth * (levels.size() == 1 ? 0.8 : 0.7 + 0.3 * static_cast<double>(i) / static_cast<double>(levels.size() - 1)) - 4;
+    const double left = (kDrawingWidth - width) / 2, height = kHead + kRow * static_cast<double>(level.others.size()) + 14;
     drawing.box(left, y, width, height, "level", 8);
     drawing.text(left + kPad, y + 36, "size", show(level.size->value));
     drawing.text(left + kPad + 130, y + 34, "name", level.size->id);
@@ -139,10 +139,10 @@ std::string hierarchy_svg(const std::vector<MemoryLevel>& levels) {
     }
     y += height;
     if (level.beyond || i + 1 < levels.size()) {
-      drawing.arrow(kWidth / 2, y + 3, y + kGap - 4);
+      drawing.arrow(kDrawingWidth / 2, y + 3, y + kGap - 4);
       if (level.beyond) {
-        drawing.text(kWidth / 2 + 16, y + 26, "latency", show(level.beyond->value));
-        drawing.text(kWidth / 2 + 16 + 11.0 * static_cast<double>(show(level.beyond->value).size()), y + 26, "name", level.beyond->id);
+        drawing.text(kDrawingWidth / 2 + 16, y + 26, "latency", show(level.beyond->value));
+        drawing.text(kDrawingWidth / 2 + 16 + 11.0 * static_cast<double>(show(level.beyond->value).size()), y + 26, "name", level.beyond->id);
         description += fmt::format("Beyond it: {}. ", show(level.beyond->value));
       }
       y += kGap;
@@ -152,7 +152,7 @@ std::string hierarchy_svg(const std::vector<MemoryLevel>& levels) {
       "text{font-family:system-ui,sans-serif;font-size:13px;fill:#1f2933}.size{font-size:22px;font-weight:600}.latency{font-size:15px;font-weight:600}"
       ".name{font-family:ui-monospace,monospace;font-size:12px;fill:#52606d}.level{fill:#eef5fb;stroke:#0072b2;stroke-width:1.5}"
       ".set{fill:#0072b2;opacity:.65}.arrow{fill:none;stroke:#52606d;stroke-width:1.5}";
-  return fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" class="hierarchy" viewBox="0 0 {:.0f} {:.0f}" role="img" aria-label="{}"><style>{}</style>{}</svg>)", kWidth, y + 4,
+  return fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" class="hierarchy" viewBox="0 0 {:.0f} {:.0f}" role="img" aria-label="{}"><style>{}</style>{}</svg>)", kDrawingWidth, y + 4,
                      escaped("Memory hierarchy as found. " + description), kStyle, drawing.svg);
 }
 

@@ -17,7 +17,7 @@ namespace {
 constexpr double kNought = 0.01;  // of a curve's largest count or share: what scatters nearer to zero is as good as zero
 
 /// What one side measured at a point.
-struct Measured {
+struct MeasuredCurve {
   Value all;                 ///< over all runs
   std::vector<double> runs;  ///< by each run; empty where one has no number
 };
@@ -38,8 +38,8 @@ class Records {
     return found == by_coordinates_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  [[nodiscard]] Result<Measured> measured(const compiler::Formula& formula, std::size_t point) const {
-    Measured here;
+  [[nodiscard]] Result<MeasuredCurve> measured(const compiler::Formula& formula, std::size_t point) const {
+    MeasuredCurve here;
     if (table().points[point].runs.empty()) return here;
     auto all = infer::at_point(formula, table(), prepared_.classes(), point, stage_, scope_);
     if (!all) return all.error();

@@ -41,8 +41,6 @@ std::optional<Number> number_of(const Value& value) {
   return std::nullopt;
 }
 
-bool names(const Formula& formula, const std::string& name) { return formula.kind == Formula::Kind::Name && formula.text == name; }
-
 Axis axis(const Formula& formula, const std::vector<std::string>& log) {
   const auto free = compiler::free_names(formula);
   return {compiler::show(formula), {}, std::any_of(log.begin(), log.end(), [&](const auto& name) { return std::find(free.begin(), free.end(), name) != free.end(); })};
@@ -85,7 +83,7 @@ void mark(const compiler::Question& question, const Finding& finding, const comp
   const bool over_x = asked.over && compiler::show(*asked.over) == figure.x.name;
   // A latency class of the record is a level where the record, or its median, is drawn; else the same expression must be.
   const auto drawn = compiler::free_names(*plot.y);
-  const bool of_y = asked.value && (compiler::show(*asked.value) == figure.y.name || (names(*asked.value, record) && std::find(drawn.begin(), drawn.end(), record) != drawn.end()));
+  const bool of_y = asked.value && (compiler::show(*asked.value) == figure.y.name || (is_name(*asked.value, record) && std::find(drawn.begin(), drawn.end(), record) != drawn.end()));
   const auto add = [&](const Value& value, bool level, const auto& interval, const char* field = "") {
     const auto* number = value.get<Number>();
     if (!number || number->dimension != (level ? figure.y : figure.x).dimension) return;

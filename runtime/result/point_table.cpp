@@ -30,12 +30,14 @@ void add_accesses(const records::Point& point, const std::vector<Value>& row, st
   }
 }
 
-bool names(const compiler::Formula& formula, const std::string& name) { return formula.kind == compiler::Formula::Kind::Name && formula.text == name; }
-
 }  // namespace
 
+bool is_name(const compiler::Formula& formula, const std::string& name) {
+  return formula.kind == compiler::Formula::Kind::Name && formula.text == name;
+}
+
 bool plots_accesses(const compiler::Plot& plot, const records::Table& table) {
-  return names(*plot.x, "step") && names(*plot.y, table.timed) && table.timing == records::Table::Timing::Each &&
+  return is_name(*plot.x, "step") && is_name(*plot.y, table.timed) && table.timing == records::Table::Timing::Each &&
          std::none_of(table.points.begin(), table.points.end(), [](const auto& point) { return point.at.count("step") > 0; });
 }
 

@@ -16,6 +16,9 @@ std::map<std::string, Value> coordinates(const records::Table& table, const reco
 /// Refined points are measured last; a table is in the order of its sweeps.
 void sort_points(records::Table& table);
 
+/// Whether a formula is this name and nothing else.
+bool is_name(const compiler::Formula& formula, const std::string& name);
+
 /// Whether a plot draws every access, as `plot lat vs step` does of a record that is timed one by one.
 bool plots_accesses(const compiler::Plot& plot, const records::Table& table);
 

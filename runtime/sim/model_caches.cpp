@@ -11,7 +11,6 @@
 namespace gexp::sim {
 namespace {
 
-constexpr double kMostCycles = 1'000'000;
 constexpr std::uint64_t kMostSets = 1u << 20, kMostWays = 1u << 20, kMostLines = 1u << 22;
 
 std::vector<std::uint32_t> read_sets(ModelTable& t) {

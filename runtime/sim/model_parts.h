@@ -9,6 +9,9 @@
 /// The larger tables of a model file. E0606: a geometry that cannot be.
 namespace gexp::sim {
 
+/// No time of a model is longer.
+inline constexpr std::uint64_t kMostCycles = 1'000'000;
+
 enum class CacheForm : std::uint8_t { Data, Tlb };
 
 /// [caches] and [tlbs]: one table a cache. A TLB says `page` and `reach` where a cache says `line` and `capacity`. Requires

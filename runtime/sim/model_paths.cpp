@@ -8,7 +8,6 @@
 namespace gexp::sim {
 namespace {
 
-constexpr double kMostCycles = 1'000'000;
 
 struct PathName {
   std::string_view word;

@@ -11,8 +11,6 @@
 namespace gexp::sim {
 namespace {
 
-constexpr std::uint64_t kMostCycles = 1'000'000;
-
 /// Runs `read` on a table inside another, if it is there; complains when it must be and is not.
 template <class F> void section(ModelTable& outer, const char* key, const char* name, bool must, F read) {
   const TomlValue* value = must ? outer.required(key, TomlValue::Kind::Table) : outer.optional(key, TomlValue::Kind::Table);

@@ -24,6 +24,10 @@ class Descriptor {
   int number_ = -1;
 };
 
+/// Seconds for which either end looks for a message before it sleeps: a short launch is over by then; who waits longer is woken late
+/// by little.
+inline constexpr double kSpin = 100e-6;
+
 /// One end of the link between gexp and its worker: messages over a socket pair, bulk data in memory that both map. A message
 /// is received whole, or not.
 class Channel {

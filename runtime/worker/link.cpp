@@ -16,7 +16,6 @@ namespace {
 constexpr double kLongestOpen = 120;    // seconds, of a driver that comes up; a machine of many GPUs takes its time
 constexpr double kInterruptGrace = 0.3; // that a kernel still has after an interrupt
 constexpr double kSlice = 0.05;         // between two looks for an interrupt
-constexpr double kSpin = 100e-6;         // a short launch is over by then; who waits longer is woken late by little
 constexpr double kPatience = 0.5;       // for a worker whose link is already closed
 
 }  // namespace

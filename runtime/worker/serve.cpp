@@ -20,7 +20,6 @@ namespace {
 using device::Backend;
 
 /// Between the calls of one point there are microseconds; between points milliseconds, then sleeping costs nothing.
-constexpr double kSpin = 100e-6;
 
 /// gexp can end while a call here takes its time.
 void end_with(int socket) {

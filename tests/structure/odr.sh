@@ -16,7 +16,7 @@ compiler=${CXX:-g++}
 mapfile -t sources < <(find "$@" -name '*.cpp' | sort)
 [ "${#sources[@]}" -gt 0 ] || { echo "no sources in $*"; exit 3; }
 
-flags=(-std=c++20 -O0 -w -flto -fno-fat-lto-objects -DFMT_SHARED -DGEXP_VERSION='""' -DGEXP_VERSION_TEXT='""' -DGEXP_EXPERIMENTS_DIR='""' -I"$work" -I"$root")
+flags=(-std=c++20 -O0 -w -flto -fno-fat-lto-objects -DFMT_SHARED -DGEXP_VERSION='""' -I"$work" -I"$root")
 mkdir -p "$work/cmake"
 "$compiler" "${flags[@]}" -x c++-header cmake/precompiled.h -o "$work/cmake/precompiled.h.gch" || exit 3
 
