@@ -29,7 +29,7 @@ plan() {  # FILE MODEL
 
 run() {  # FILE MODEL
   ran=$((ran + 1))
-  "$gexp" run "$1" --device "sim:$2" --quiet >"$work/said" 2>&1 || { tail -n 5 "$work/said" >"$work/end"; mv "$work/end" "$work/said"; fail "$1 on $2"; }
+  "$gexp" run "$1" --device "sim:$2" --quiet </dev/null >"$work/said" 2>&1 || { tail -n 5 "$work/said" >"$work/end"; mv "$work/end" "$work/said"; fail "$1 on $2"; }
 }
 
 while read -r file head; do

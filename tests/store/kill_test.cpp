@@ -41,7 +41,8 @@ pid_t start(const std::string& folder, const std::string& out, bool resume) {
   dup2(none, STDERR_FILENO);
   setenv("GEXP_STORE", "gexp.db", 1);
   const char* spec = GEXP_SOURCE_DIR "/experiments/cache/structure.gexp";
-  execl(GEXP_BINARY, "gexp", "run", spec, "--device", "sim:drawn-7-noisy", "--json", "--quiet", resume ? "--resume" : nullptr, nullptr);
+  // --fresh: a run that is killed just after its end would be kept whole by the next one, which then says so.
+  execl(GEXP_BINARY, "gexp", "run", spec, "--device", "sim:drawn-7-noisy", "--json", "--quiet", "--fresh", resume ? "--resume" : nullptr, nullptr);
   _exit(98);
 }
 
