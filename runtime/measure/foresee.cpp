@@ -74,7 +74,7 @@ class Foresight {
     if (last->toolchain != key.toolchain) return "it was measured by another gexp, NVRTC or templates";
     if (last->seed != key.seed) return "it was measured with another seed";
     if (last->text != key.text) return "its text changed";
-    if (!open.empty()) return fmt::format("unless {} stays as it was", names_of(program_, open));
+    if (!open.empty()) return fmt::format("unless {} {}", names_of(program_, open), open.size() == 1 ? "stays as it was" : "stay as they were");
     if (const auto lacking = not_found(stage); last->inputs != key.inputs && !lacking.empty())
       return fmt::format("{} {} not found any more", names_of(program_, lacking), lacking.size() == 1 ? "is" : "are");
     if (last->inputs != key.inputs) return fmt::format("{} changed", names_of(program_, stage.reads));
