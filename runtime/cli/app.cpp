@@ -67,6 +67,11 @@ void print(const Diagnostic& diagnostic, const Source* source) {
   fmt::print(stderr, "{}", render(diagnostic, source, colour_on(STDERR_FILENO)));
 }
 
+int refuse(const Diagnostic& diagnostic, const Source* source, int exit) {
+  print(diagnostic, source);
+  return exit;
+}
+
 Result<std::string> read_file(const std::string& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) return failure("E0711", fmt::format("{} is a folder, not a file", path));

@@ -65,6 +65,8 @@ Result<std::unique_ptr<device::Backend>> open_device(const std::string& device, 
 
 /// Prints a diagnostic to stderr, in colour on a terminal unless NO_COLOR is set.
 void print(const Diagnostic& diagnostic, const Source* source);
+/// Prints it, and answers `exit`: for commands that end there.
+int refuse(const Diagnostic& diagnostic, const Source* source, int exit);
 bool colour_on(int descriptor);
 
 /// Ctrl-C: the first asks whatever runs to end soon and keep what was measured, the second ends the program.

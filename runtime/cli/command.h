@@ -93,6 +93,14 @@ struct CommandRow {
 };
 const std::vector<CommandRow>& commands();
 
+/// A command as its reader sees it. The options' targets are gone: they are to be named, not set.
+struct ListedCommand {
+  std::string name, group, help;
+  Options options;
+};
+/// All that the help lists, in its order.
+std::vector<ListedCommand> listed_commands();
+
 /// One line that says what gexp is.
 inline constexpr const char* kWhatItIs = "gexp: an experiment compiler for GPU memory hierarchies";
 

@@ -16,4 +16,14 @@ const std::vector<CommandRow>& commands() {
   return rows;
 }
 
+std::vector<ListedCommand> listed_commands() {
+  std::vector<ListedCommand> listed;
+  for (const auto& row : commands()) {
+    if (row.group.empty()) continue;
+    auto& made = listed.emplace_back(ListedCommand{row.name, row.group, row.help, {}});
+    row.make()->declare(made.options);
+  }
+  return listed;
+}
+
 }  // namespace gexp::cli

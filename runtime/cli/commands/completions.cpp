@@ -9,24 +9,6 @@
 namespace gexp::cli {
 namespace {
 
-/// A command with its options, as a shell knows them.
-struct Row {
-  std::string name, help;
-  Options options;
-};
-
-std::vector<Row> listed() {
-  std::vector<Row> rows;
-  for (const auto& row : commands()) {
-    if (row.group.empty()) continue;
-    auto& made = rows.emplace_back();
-    made.name = row.name;
-    made.help = row.help;
-    row.make()->declare(made.options);
-  }
-  return rows;
-}
-
 /// The words behind the first: "name", "prune" of `results`.
 std::vector<std::string> parts_of(const std::string& command) {
   std::vector<std::string> parts;
@@ -36,10 +18,10 @@ std::vector<std::string> parts_of(const std::string& command) {
   return parts;
 }
 
-std::string quoted(std::string text, char quote = '\'') {
-  std::string out(1, quote);
-  for (const char c : text) out += c == quote ? std::string("'\\''") : std::string(1, c);
-  return out + quote;
+std::string quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
 }
 
 /// What bash's `compgen` offers for an option's value or an argument.
@@ -88,7 +70,7 @@ complete -F _gexp gexp
 )~";
 
 std::string bash() {
-  const auto rows = listed();
+  const auto rows = listed_commands();
   std::string out = kBashHead;
   for (const auto& row : rows) {
     const auto space = row.name.find(' ');
@@ -161,7 +143,7 @@ std::string zsh_function(const std::string& name) {
   return function + "_command";
 }
 
-std::string zsh_arguments(const Row& row) {
+std::string zsh_arguments(const ListedCommand& row) {
   std::string out;
   int number = 0;
   for (const auto& option : row.options.all()) {
@@ -178,7 +160,7 @@ std::string zsh_arguments(const Row& row) {
   return out + " \\\n    '--help[print this command'\\''s options]'";
 }
 
-std::string zsh_choice(const std::vector<Row>& rows, const std::string& above) {
+std::string zsh_choice(const std::vector<ListedCommand>& rows, const std::string& above) {
   const auto depth = above.empty() ? std::string() : above + " ";
   std::string names, calls;
   for (const auto& row : rows) {
@@ -194,7 +176,7 @@ std::string zsh_choice(const std::vector<Row>& rows, const std::string& above) {
 }
 
 std::string zsh() {
-  const auto rows = listed();
+  const auto rows = listed_commands();
   std::string out = kZshHead;
   for (const auto& row : rows) {
     const bool parts = !parts_of(row.name).empty();
@@ -230,7 +212,7 @@ std::string fish_place(const std::string& name) {
 
 std::string fish() {
   std::string out = "# gexp's completions for fish: `gexp completions fish | source`, or save this as gexp.fish.\ncomplete -c gexp -f\n";
-  for (const auto& row : listed()) {
+  for (const auto& row : listed_commands()) {
     const auto space = row.name.find(' ');
     const auto place = space == std::string::npos ? std::string("__fish_use_subcommand") : fish_place(row.name.substr(0, space));
     const auto word = space == std::string::npos ? row.name : row.name.substr(space + 1);

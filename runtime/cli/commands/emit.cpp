@@ -21,11 +21,6 @@ namespace {
 template <typename T>
 using OrExit = std::variant<T, int>;
 
-int refuse(const Diagnostic& problem, const Source* source, int exit) {
-  print(problem, source);
-  return exit;
-}
-
 /// The number of "sm_90"; nothing when the text is none.
 std::optional<int> architecture(const std::string& text) {
   if (!text.starts_with("sm_") || text.size() < 5 || text.size() > 6) return std::nullopt;

@@ -18,11 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 using Mode = store::Store::Mode;
 
-int report_problem(const Diagnostic& problem) {
-  print(problem, nullptr);
-  return kEnvironment;
-}
-
 /// All stages that have records, each in a file of its own where there are several: NAME.STAGE.csv.
 int export_csv(const Saved& saved, const std::string& wanted, const std::string& out) {
   std::vector<std::string> stages;
@@ -32,9 +27,9 @@ int export_csv(const Saved& saved, const std::string& wanted, const std::string&
   if (stages.empty()) stages = {wanted};  // point_table says what is wrong
   for (const auto& stage : stages) {
     const auto table = result::point_table(saved.program, saved.result, stage);
-    if (!table) return report_problem(table.error());
+    if (!table) return refuse(table.error(), nullptr, kEnvironment);
     const auto path = stages.size() == 1 ? out : fmt::format("{}.{}.csv", fs::path(out).replace_extension().string(), stage);
-    if (auto written = write_file(path, result::csv(*table)); !written) return report_problem(written.error());
+    if (auto written = write_file(path, result::csv(*table)); !written) return refuse(written.error(), nullptr, kEnvironment);
     fmt::print("{}\n", path);
   }
   return kDone;
@@ -43,15 +38,15 @@ int export_csv(const Saved& saved, const std::string& wanted, const std::string&
 /// Into a temporary file beside it first: nothing half-made takes the name.
 int export_bundle(const Common& common, const std::string& to) {
   auto kept = find_kept(common.file, common.store);
-  if (!kept) return report_problem(kept.error());
+  if (!kept) return refuse(kept.error(), nullptr, kEnvironment);
   std::error_code error;
   for (const char* beside : {"-wal", "-shm"}) {
-    if (fs::exists(to + beside, error)) return report_problem(failure("E0710", fmt::format("{} is a store that is in use, or was when it was left ({}{} is there)", to, to, beside), "name another file"));
+    if (fs::exists(to + beside, error)) return refuse(failure("E0710", fmt::format("{} is a store that is in use, or was when it was left ({}{} is there)", to, to, beside), "name another file"), nullptr, kEnvironment);
   }
   if (store::is_database(to)) {
     auto before = store::Store::open(to, Mode::Read);
     const auto held = before ? before->list() : Result<std::vector<store::Entry>>(before.error());
-    if (!held || held->size() != 1 || (*kept && fs::equivalent(to, (*kept)->store.path(), error))) return report_problem(failure("E0710", fmt::format("{} is a database that is there already, and no other bundle", to), "name another file"));
+    if (!held || held->size() != 1 || (*kept && fs::equivalent(to, (*kept)->store.path(), error))) return refuse(failure("E0710", fmt::format("{} is a database that is there already, and no other bundle", to), "name another file"), nullptr, kEnvironment);
   }
   const auto temporary = fmt::format("{}.{}.tmp", to, getpid());
   fs::remove(temporary, error);
@@ -62,7 +57,7 @@ int export_bundle(const Common& common, const std::string& to) {
   } else {
     auto text = read_file(common.file);
     auto result = text ? result::from_json(*text, common.file) : Result<result::RunResult>(text.error());
-    if (!result) return report_problem(result.error());
+    if (!result) return refuse(result.error(), nullptr, kEnvironment);
     auto target = store::Store::open(temporary, Mode::Create);
     if (!target) made = target.error();
     else if (auto added = target->add(*result, model_here(result->device)); !added) made = added.error();
@@ -74,26 +69,26 @@ int export_bundle(const Common& common, const std::string& to) {
   }
   if (!made) {
     fs::remove(temporary, error);
-    return report_problem(made.error());
+    return refuse(made.error(), nullptr, kEnvironment);
   }
   fmt::print("{}\n", to);
   return kDone;
 }
 
 int export_text(const std::string& text, const std::string& to) {
-  if (auto written = write_file(to, text); !written) return report_problem(written.error());
+  if (auto written = write_file(to, text); !written) return refuse(written.error(), nullptr, kEnvironment);
   fmt::print("{}\n", to);
   return kDone;
 }
 
 int export_cuda(const Common& common) {
   auto kept = find_kept(common.file, common.store);
-  if (!kept) return report_problem(kept.error());
-  if (!*kept) return report_problem(failure("E0916", fmt::format("{} holds no CUDA text", common.file), "a store does, and a bundle; `gexp emit` makes it anew"));
+  if (!kept) return refuse(kept.error(), nullptr, kEnvironment);
+  if (!*kept) return refuse(failure("E0916", fmt::format("{} holds no CUDA text", common.file), "a store does, and a bundle; `gexp emit` makes it anew"), nullptr, kEnvironment);
   auto kernels = (*kept)->store.kernels((*kept)->entry.id);
-  if (!kernels) return report_problem(kernels.error());
+  if (!kernels) return refuse(kernels.error(), nullptr, kEnvironment);
   std::string text;
-  if (kernels->empty()) return report_problem(failure("E0916", fmt::format("{} holds no CUDA text", common.file), "`gexp emit` makes it anew"));
+  if (kernels->empty()) return refuse(failure("E0916", fmt::format("{} holds no CUDA text", common.file), "`gexp emit` makes it anew"), nullptr, kEnvironment);
   for (const auto& kernel : *kernels) text += fmt::format("// kernel {} from {}\n{}\n", kernel.key, kernel.file, *kernel.cuda);
   return export_text(text, common.out);
 }
@@ -101,15 +96,15 @@ int export_cuda(const Common& common) {
 /// By the ending of `common.out`: .json, .csv, .cu, .lock, or a bundle, .gexpz. `stage`: of a .csv.
 int export_result(const Common& common, const std::string& stage) {
   const auto ending = fs::path(common.out).extension().string();
-  if (auto fine = may_write(common.out, common.file); !fine && ending != ".gexpz") return report_problem(fine.error());
-  if (auto writable = check_writable(common.out); !writable) return report_problem(writable.error());
+  if (auto fine = may_write(common.out, common.file); !fine && ending != ".gexpz") return refuse(fine.error(), nullptr, kEnvironment);
+  if (auto writable = check_writable(common.out); !writable) return refuse(writable.error(), nullptr, kEnvironment);
   if (ending == ".gexpz") return export_bundle(common, common.out);
   if (ending == ".cu") return export_cuda(common);
   if (ending != ".json" && ending != ".csv" && ending != ".lock") {
-    return report_problem(failure("E0916", fmt::format("{}: export to what?", common.out), "end the file's name in .gexpz (a bundle), .json, .csv, .cu or .lock"));
+    return refuse(failure("E0916", fmt::format("{}: export to what?", common.out), "end the file's name in .gexpz (a bundle), .json, .csv, .cu or .lock"), nullptr, kEnvironment);
   }
   const auto saved = read_saved(common.file, common.store);
-  if (!saved) return report_problem(saved.error());
+  if (!saved) return refuse(saved.error(), nullptr, kEnvironment);
   if (ending == ".csv") return export_csv(*saved, stage, common.out);
   return export_text(ending == ".json" ? result::to_json(saved->result) : lockfile(saved->result), common.out);
 }

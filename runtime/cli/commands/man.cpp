@@ -84,19 +84,15 @@ std::string page() {
   out += ".SH DESCRIPTION\nAn experiment is a text: an access pattern, a memory space, a launch shape, what to record, what to infer.\n"
          "gexp compiles it to CUDA, runs it on a GPU or a simulated GPU, and says what the records show, each finding with its confidence.\n";
   std::string group;
-  for (const auto& row : commands()) {
-    if (row.group.empty()) continue;
+  for (const auto& row : listed_commands()) {
     if (row.group != group) {
       group = row.group;
       std::string heading = group;
       for (auto& c : heading) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
       out += fmt::format(".SH {}\n", heading);
     }
-    Options options;
-    const auto command = row.make();
-    command->declare(options);
-    out += fmt::format(".SS {}\n{}\n", synopsis(row.name, options), roff(row.help));
-    for (const auto& option : options.all()) out += described(option);
+    out += fmt::format(".SS {}\n{}\n", synopsis(row.name, row.options), roff(row.help));
+    for (const auto& option : row.options.all()) out += described(option);
   }
   return out + kEnd;
 }

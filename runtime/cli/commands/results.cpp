@@ -16,11 +16,6 @@ namespace {
 
 using Mode = store::Store::Mode;
 
-int report_problem(const Diagnostic& problem) {
-  print(problem, nullptr);
-  return kEnvironment;
-}
-
 Json entry_json(const store::Entry& entry) {
   return {{"id", entry.id}, {"name", entry.name}, {"experiment", entry.experiment}, {"spec", entry.spec_path}, {"spec_sha256", entry.spec_sha256},
           {"device", entry.device}, {"device_name", entry.device_name}, {"simulated", entry.simulated}, {"seed", entry.seed}, {"date", entry.date}, {"host", entry.host},
@@ -55,9 +50,9 @@ std::string list_text(const std::vector<store::Entry>& entries) {
 
 int list_results(const Common& common, const store::Filter& filter) {
   auto opened = store::Store::open(store_path(common.store), Mode::Read);
-  if (!opened) return report_problem(opened.error());
+  if (!opened) return refuse(opened.error(), nullptr, kEnvironment);
   auto entries = opened->list(filter);
-  if (!entries) return report_problem(entries.error());
+  if (!entries) return refuse(entries.error(), nullptr, kEnvironment);
   if (common.json) {
     auto list = Json::array();
     for (const auto& entry : *entries) list.push_back(entry_json(entry));
@@ -72,13 +67,13 @@ int name_result(const Common& common, const std::string& name) {
   constexpr std::size_t kLongest = 64;
   const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) { return c < 128 && (std::isalnum(c) || c == '_' || c == '-'); });
   if (of_store(name) || name == kNoStore || name.starts_with('-') || !plain || name.size() > kLongest) {
-    return report_problem(failure("E0916", "that cannot name a result", "a name is of letters, digits, `_` and `-`, at most 64 of them, no number, and not `last`"));
+    return refuse(failure("E0916", "that cannot name a result", "a name is of letters, digits, `_` and `-`, at most 64 of them, no number, and not `last`"), nullptr, kEnvironment);
   }
   auto opened = store::Store::open(store_path(common.store), Mode::Write);
-  if (!opened) return report_problem(opened.error());
+  if (!opened) return refuse(opened.error(), nullptr, kEnvironment);
   auto entry = opened->find(common.file);
-  if (!entry) return report_problem(entry.error());
-  if (auto done = opened->rename(entry->id, name); !done) return report_problem(done.error());
+  if (!entry) return refuse(entry.error(), nullptr, kEnvironment);
+  if (auto done = opened->rename(entry->id, name); !done) return refuse(done.error(), nullptr, kEnvironment);
   fmt::print("result {} {}\n", entry->id, name.empty() ? "has no name" : "is " + name);
   return kDone;
 }
@@ -94,19 +89,19 @@ struct Prune {
 int prune_results(const Common& common, const Prune& which) {
   const auto& filter = which.filter;
   if (which.results.empty() && which.keep == 0 && (filter.experiment + filter.device + filter.state + filter.since + filter.before).empty()) {
-    return report_problem(failure("E0916", "prune what?", "name results, or choose: --before DATE, --experiment NAME, --state \"broken off\", --keep N"));
+    return refuse(failure("E0916", "prune what?", "name results, or choose: --before DATE, --experiment NAME, --state \"broken off\", --keep N"), nullptr, kEnvironment);
   }
   auto opened = store::Store::open(store_path(common.store), Mode::Write);
-  if (!opened) return report_problem(opened.error());
+  if (!opened) return refuse(opened.error(), nullptr, kEnvironment);
   std::vector<store::Entry> chosen;
   for (const auto& reference : which.results) {
     auto entry = opened->find(reference);
-    if (!entry) return report_problem(entry.error());
+    if (!entry) return refuse(entry.error(), nullptr, kEnvironment);
     chosen.push_back(std::move(*entry));
   }
   if (which.results.empty()) {
     auto entries = opened->list(which.filter);
-    if (!entries) return report_problem(entries.error());
+    if (!entries) return refuse(entries.error(), nullptr, kEnvironment);
     const auto keep = std::min(entries->size(), which.keep);
     entries->resize(entries->size() - keep);
     std::erase_if(*entries, [](const auto& entry) { return !entry.name.empty(); });
@@ -125,7 +120,7 @@ int prune_results(const Common& common, const Prune& which) {
     fmt::print("{} results {}\n", ids.size(), which.dry ? "would go" : "removed");
     return kDone;
   }
-  if (auto done = opened->remove(ids); !done) return report_problem(done.error());
+  if (auto done = opened->remove(ids); !done) return refuse(done.error(), nullptr, kEnvironment);
   if (auto done = opened->compact(); !done) print(done.error(), nullptr);  // they are gone; their room stays with the file
   fmt::print("{} results removed\n", ids.size());
   return kDone;

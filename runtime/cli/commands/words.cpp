@@ -38,15 +38,11 @@ std::vector<std::string> results(const std::string& store) {
 }
 
 /// The rows of the help as docs/reference/commands.md has them: heading, how it is called, what it does; tabs between.
-std::vector<std::string> listed_commands() {
+std::vector<std::string> command_rows() {
   std::vector<std::string> rows;
-  for (const auto& row : commands()) {
-    if (row.group.empty()) continue;
+  for (const auto& row : listed_commands()) {
     auto called = "gexp " + row.name;
-    const auto command = row.make();
-    Options options;
-    command->declare(options);
-    for (const auto& option : options.all()) {
+    for (const auto& option : row.options.all()) {
       if (!option.is_argument()) continue;
       auto name = option.name;
       std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
@@ -72,7 +68,7 @@ class PrintWords final : public Command {
   [[nodiscard]] std::vector<std::string> words() const {
     if (kind_ == "experiments") return shipped_experiments();
     if (kind_ == "devices") return devices();
-    return kind_ == "commands" ? listed_commands() : results(store_);
+    return kind_ == "commands" ? command_rows() : results(store_);
   }
 
   std::string kind_, store_;
