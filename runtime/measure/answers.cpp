@@ -32,4 +32,12 @@ void leave_unanswered(const compiler::Stage& stage, const std::string& why, comp
   scope.set(stage.name, Value(Fields{}));
 }
 
+const Value* answer_in(const compiler::Scope& scope, const std::string& stage, const std::string& finding) {
+  const auto* value = scope.lookup(stage);
+  const auto* fields = value ? value->get<Fields>() : nullptr;
+  if (!fields) return nullptr;
+  const auto found = fields->find(finding);
+  return found == fields->end() ? nullptr : &found->second;
+}
+
 }  // namespace gexp::measure

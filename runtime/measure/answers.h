@@ -18,4 +18,7 @@ void answer_questions(const compiler::Stage& stage, const records::Table& table,
 void leave_unanswered(const compiler::Stage& stage, const std::string& why, compiler::Names& scope,
                       std::vector<infer::Finding>& findings);
 
+/// The answer `stage.finding` that a scope holds, known or not; null where the stage has not answered it.
+const Value* answer_in(const compiler::Scope& scope, const std::string& stage, const std::string& finding);
+
 }  // namespace gexp::measure

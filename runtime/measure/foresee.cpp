@@ -57,11 +57,10 @@ class Foresight {
   [[nodiscard]] std::vector<compiler::StageInput> not_found(const compiler::Stage& stage) const {
     std::vector<compiler::StageInput> lacking;
     for (const auto& read : stage.reads) {
-      const auto* value = scope_.lookup(program_.stages[read.stage].name);
-      const auto* fields = value ? value->get<Fields>() : nullptr;
-      const auto found = fields ? fields->find(read.finding) : Fields::const_iterator{};
-      if (fields && !read.finding.empty() && (found == fields->end() || !found->second.known()))
-        lacking.push_back(read);
+      const auto& from = program_.stages[read.stage].name;
+      if (read.finding.empty() || !scope_.lookup(from)) continue;
+      const auto* answer = answer_in(scope_, from, read.finding);
+      if (!answer || !answer->known()) lacking.push_back(read);
     }
     return lacking;
   }

@@ -9,6 +9,7 @@
 #include "compiler/plan/plan.h"
 #include "lang/base/sha256.h"
 #include "runtime/device/facts.h"
+#include "runtime/measure/answers.h"
 
 namespace gexp::measure {
 namespace {
@@ -16,12 +17,8 @@ namespace {
 std::string inputs_key(const compiler::Program& program, const compiler::Stage& stage, const compiler::Scope& scope) {
   Sha256 all;
   for (const auto& read : stage.reads) {
-    const auto* value = scope.lookup(program.stages[read.stage].name);
-    if (!read.finding.empty() && value) {
-      const auto* fields = value->get<Fields>();
-      const auto found = fields ? fields->find(read.finding) : Fields::const_iterator{};
-      value = fields && found != fields->end() ? &found->second : nullptr;
-    }
+    const auto& from = program.stages[read.stage].name;
+    const auto* value = read.finding.empty() ? scope.lookup(from) : answer_in(scope, from, read.finding);
     all.add_field(compiler::value_key(value ? *value : Value()));
   }
   return all.hex();

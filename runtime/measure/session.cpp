@@ -49,12 +49,9 @@ std::string missing_input(const compiler::Stage& stage, const compiler::Program&
   std::string missing;
   for (const auto index : stage.after) {
     const auto& from = program.stages[index];
-    const auto* value = scope.lookup(from.name);
-    const auto* fields = value ? value->get<Fields>() : nullptr;
     for (const auto& find : from.finds) {
-      const auto name = find.id.substr(from.name.size() + 1);
-      const auto at = fields ? fields->find(name) : Fields::const_iterator{};
-      if (!fields || at == fields->end() || !at->second.known()) missing += (missing.empty() ? "" : ", ") + find.id;
+      const auto* answer = answer_in(scope, from.name, find.id.substr(from.name.size() + 1));
+      if (!answer || !answer->known()) missing += (missing.empty() ? "" : ", ") + find.id;
     }
   }
   return missing;
