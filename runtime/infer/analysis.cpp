@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "runtime/infer/record_functions.h"
+#include "runtime/infer/confounders.h"
 #include "runtime/infer/infer.h"
 
 namespace gexp::infer {
@@ -74,8 +74,18 @@ std::optional<double> above_of(const Context& context) {
   return n ? std::optional(n->number) : std::nullopt;
 }
 
+PointScope scope_at(const Context& context, std::size_t point) {
+  return {context.table, context.classes, point, context.stage, context.outer, OneClass::Unknown};
+}
+
+std::string why_unknown(const Context& context) {
+  return one_class_only(context) ? "all latencies are of one class: all accesses may hit, and all may miss; points that show another "
+                                   "latency, or `above: L` with a latency that is known, would decide"
+                                 : "the value is not known at any of its points";
+}
+
 std::optional<Number> number_at(const Context& context, const compiler::Formula& formula, std::size_t point) {
-  const auto value = compiler::evaluate(formula, PointScope(context.table, context.classes, point, context.stage, context.outer));
+  const auto value = compiler::evaluate(formula, scope_at(context, point));
   const auto* n = value ? value->get<Number>() : nullptr;
   return n ? std::optional(*n) : std::nullopt;
 }
@@ -86,13 +96,7 @@ Result<Curve> curve(const Context& context) {
   if (!first) return failure("E0403", "the analysis has no data");
   for (std::size_t i = 0; i < context.table.points.size(); ++i) {
     if (context.table.points[i].runs.empty()) continue;
-    const PointScope scope(context.table, context.classes, i, context.stage, context.outer);
-    if (first->where) {
-      auto kept = compiler::evaluate(*first->where, scope);
-      if (!kept) return kept.error();
-      const auto* flag = kept->get<bool>();
-      if (!flag || !*flag) continue;
-    }
+    const auto scope = scope_at(context, i);
     auto y = compiler::evaluate(*first->value, scope);
     if (!y) return y.error();
     Curve::Sample sample{i, static_cast<double>(i), 0};
@@ -114,6 +118,7 @@ Result<Curve> curve(const Context& context) {
     }
     made.samples.push_back(sample);
   }
+  if (made.samples.empty()) return failure("E0403", why_unknown(context));
   std::stable_sort(made.samples.begin(), made.samples.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
   return made;
 }
@@ -137,15 +142,15 @@ namespace {
 constexpr double kDrifted = 0.9;  // most confidence in what a drifting clock has measured
 
 /// A finding from records of a drifting clock says so: what lies nearer to a class than the clock slid was not told from it.
-Finding with_drift(const Context& context, Finding finding) {
+Finding with_drift(const compiler::Question& question, double drift, Finding finding) {
   const auto slid = fmt::format("the clock drifted by {:.1f} % from run to run, every run was brought to one pace, and a class so near to another cannot be told from it; locked clocks would decide",
-                                100 * context.drift);
+                                100 * drift);
   finding.why += (finding.why.empty() ? "" : "; ") + slid;
   if (finding.status != Finding::Status::Found) return finding;
   finding.confidence = std::min(finding.confidence, kDrifted);
-  if (finding.confidence >= context.question.need) return finding;
-  auto less = undetermined(context, fmt::format("{} looks likely, but its confidence of {:.1f} % is below the {:.1f} % that is needed ({})", show(finding.value), finding.confidence * 100,
-                                                context.question.need * 100, finding.why));
+  if (finding.confidence >= question.need) return finding;
+  auto less = blank(question, fmt::format("{} looks likely, but its confidence of {:.1f} % is below the {:.1f} % that is needed ({})", show(finding.value), finding.confidence * 100,
+                                          question.need * 100, finding.why));
   less.confidence = finding.confidence;
   less.evidence = finding.evidence;
   return less;
@@ -156,6 +161,40 @@ Finding with_drift(const Context& context, Finding finding) {
 Finding answer(const compiler::Question& question, const records::Table& table, const compiler::Stage& stage, const compiler::Scope& outer) {
   return answer(question, PreparedRecords(table), stage, outer);
 }
+
+namespace {
+
+/// The points that a condition of the records keeps.
+Result<records::Table> selected(const compiler::Formula& where, const PreparedRecords& prepared, const compiler::Stage& stage,
+                                const compiler::Scope& outer) {
+  const auto& table = prepared.table();
+  records::Table kept{table.stage, table.timed, table.timing, table.columns, {}};
+  for (std::size_t i = 0; i < table.points.size(); ++i) {
+    if (table.points[i].runs.empty()) continue;
+    auto keeps = compiler::evaluate(where, PointScope(table, prepared.classes(), i, stage, outer, OneClass::Unknown));
+    if (!keeps) return keeps.error();
+    if (const auto* flag = keeps->get<bool>(); flag && *flag) kept.points.push_back(table.points[i]);
+  }
+  return kept;
+}
+
+/// An analysis' own answer, over the points that the question's `where` keeps.
+Finding answer_selected(Analysis analysis, const compiler::Question& question, const PreparedRecords& prepared,
+                        const compiler::Stage& stage, const compiler::Scope& outer) {
+  const auto data = std::find_if(question.arguments.begin(), question.arguments.end(), [](const auto& each) { return each.where; });
+  if (data == question.arguments.end()) {
+    return analysis({question, prepared.table(), stage, outer, prepared.classes(), prepared.classes(), prepared.drift()});
+  }
+  const auto kept = selected(*data->where, prepared, stage, outer);
+  if (!kept) return blank(question, kept.error().message);
+  if (kept->points.empty()) {
+    return blank(question, fmt::format("`where` keeps none of the {} points; a condition that some of them meet would decide",
+                                       prepared.table().points.size()));
+  }
+  return analysis({question, *kept, stage, outer, prepared.classes(), classify(*kept), prepared.drift()});
+}
+
+}  // namespace
 
 Finding answer(const compiler::Question& question, const PreparedRecords& prepared, const compiler::Stage& stage, const compiler::Scope& outer) {
   const auto& table = prepared.table();
@@ -168,9 +207,8 @@ Finding answer(const compiler::Question& question, const PreparedRecords& prepar
     }
     return blank(question, "no point of the stage was measured");
   }
-  const Context context{question, table, stage, outer, prepared.classes(), prepared.drift()};
-  auto finding = analysis(context);
-  if (context.drift > 0) finding = with_drift(context, std::move(finding));
+  auto finding = answer_selected(analysis, question, prepared, stage, outer);
+  if (prepared.drift() > 0) finding = with_drift(question, prepared.drift(), std::move(finding));
   if (const auto* fields = finding.value.get<Fields>(); fields && question.type == "name" && fields->contains("name")) {
     finding.value = Value(fields->at("name"));  // declared as the name alone
   }

@@ -8,6 +8,7 @@
 #include "compiler/program.h"
 #include "runtime/infer/classes.h"
 #include "runtime/infer/finding.h"
+#include "runtime/infer/record_functions.h"
 #include "runtime/records/table.h"
 
 /// What every analysis is given and gives. An analysis is a pure function.
@@ -15,10 +16,11 @@ namespace gexp::infer {
 
 struct Context {
   const compiler::Question& question;
-  const records::Table& table;
+  const records::Table& table;   ///< the points that the question's `where` keeps; all of them without one
   const compiler::Stage& stage;
   const compiler::Scope& outer;  ///< params, lets, earlier findings
-  const Classes& classes;        ///< of the whole table, made once
+  const Classes& classes;        ///< of all points of the stage: what a hit and a miss are
+  const Classes& own_classes;    ///< of `table` alone: which latencies the question is about
   double drift = 0;              ///< PreparedRecords::drift
 };
 
@@ -46,6 +48,10 @@ Value argument_value(const Context& context, const std::string& label);
 /// Cycles after `above:`; nullopt without it.
 std::optional<double> above_of(const Context& context);
 
+/// The records of one point (index into the context's table), as a question sees them.
+PointScope scope_at(const Context& context, std::size_t point);
+/// Why the question's data has no value where everything was measured.
+std::string why_unknown(const Context& context);
 /// A formula's number at one point of the table; nullopt where it has none.
 std::optional<Number> number_at(const Context& context, const compiler::Formula& formula, std::size_t point);
 

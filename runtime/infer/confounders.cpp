@@ -66,6 +66,11 @@ std::optional<MissRange> range_of(const Context& context) {
   return miss_range(context.table, context.classes, slower_than);
 }
 
+bool one_class_only(const Context& context) {
+  const auto* data = argument(context);
+  return context.table.timing == records::Table::Timing::Each && data && miss_call(*data->value) && !miss_range(context.table, context.classes);
+}
+
 bool only_address_bias(const Context& context, const Curve& curve, double quiet, double missing) {
   const auto range = range_of(context);
   if (!range) return false;

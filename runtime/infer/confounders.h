@@ -11,6 +11,9 @@ namespace gexp::infer {
 /// What counts as a miss in the question's column; nullopt when it counts none.
 std::optional<MissRange> range_of(const Context& context);
 
+/// Whether the question counts misses, and all latencies of the stage are of one class: all may hit, and all may miss.
+bool one_class_only(const Context& context);
+
 /// Whether only addresses that are not walked on both sides of the border (x that miss nothing, x that miss) make the difference.
 bool only_address_bias(const Context& context, const Curve& curve, double quiet, double missing);
 

@@ -179,7 +179,7 @@ Finding value(const Context& context) {
   if (!data) return undetermined(context, "the analysis has no data");
   for (std::size_t i = 0; i < context.table.points.size(); ++i) {
     const auto& point = context.table.points[i];
-    const PointScope scope(context.table, context.classes, i, context.stage, context.outer);
+    const auto scope = scope_at(context, i);
     const bool here = !point.runs.empty() && std::all_of(context.question.arguments.begin(), context.question.arguments.end(), [&](const compiler::Formula::Argument& each) {
       if (each.label.empty()) return true;
       const auto at = point.at.find(each.label);
@@ -192,7 +192,7 @@ Finding value(const Context& context) {
     if (!here) continue;
     auto y = compiler::evaluate(*data->value, scope);
     if (!y) return undetermined(context, y.error().message);
-    if (!y->known()) return undetermined(context, "the value is not known at this point");
+    if (!y->known()) return undetermined(context, why_unknown(context));
     return found(context, std::move(*y), point.converged ? 0.99 : 0.9, fmt::format("measured in {} runs", point.runs.size()), {}, point.converged ? kNothingMore : "repetitions until the stopping rule is met");
   }
   return undetermined(context, "the sweep has no such point");

@@ -76,18 +76,20 @@ bool walks_at_one_stride(const Context& context) {
   });
 }
 
+/// All latencies are of one class: what may hide the misses, and what would show them.
+std::string all_of_one_class(const Context& context) {
+  const bool prefetch = walks_at_one_stride(context);
+  return fmt::format("all latencies are of one class: everything fits, nothing does, or a miss costs less than hits differ among themselves{}; "
+                     "a sweep from smaller to larger footprints{} would decide",
+                     prefetch ? ", or a prefetcher hides it" : "", prefetch ? ", another load path or a shuffled ring" : " or another load path");
+}
+
 /// Nothing misses: what may hide the misses, and what would show them.
 std::string never_rises(const Context& context, const Steps& steps, Dimension dimension) {
   const auto last = show(steps.rbegin()->first, dimension);
-  const bool one_class = context.table.timing == records::Table::Timing::Each && context.classes.list.size() < 2;
   const bool prefetch = walks_at_one_stride(context);
   const auto hidden = prefetch ? ", or a prefetcher hides it" : "";
-  std::string more = "a larger sweep";
-  if (one_class) more += prefetch ? ", another load path" : " or another load path";
-  if (prefetch) more += one_class ? " or a shuffled ring" : ", or a shuffled ring,";
-  if (one_class) {
-    return fmt::format("all latencies up to {} are of one class: either everything fits, or a miss costs less than hits differ among themselves{}; {} would decide", last, hidden, more);
-  }
+  const std::string more = prefetch ? "a larger sweep, or a shuffled ring," : "a larger sweep";
   return fmt::format("the sweep never leaves its plateau: nothing misses up to {}{}; {} would decide", last, hidden, more);
 }
 
@@ -111,6 +113,7 @@ std::string row(double x, Dimension dimension, const Step& step) {
 }  // namespace
 
 Finding last_flat(const Context& context) {
+  if (one_class_only(context)) return undetermined(context, all_of_one_class(context));
   const auto samples = curve(context);
   if (!samples) return undetermined(context, samples.error().message);
   const auto dimension = samples->x_dimension;
@@ -140,6 +143,7 @@ Finding last_flat(const Context& context) {
 }
 
 Finding first_flat(const Context& context) {
+  if (one_class_only(context)) return undetermined(context, all_of_one_class(context));
   const auto samples = curve(context);
   if (!samples) return undetermined(context, samples.error().message);
   const auto dimension = samples->x_dimension;

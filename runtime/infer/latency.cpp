@@ -22,7 +22,7 @@ double overhead_of(const records::Table& table) {
 }
 
 /// Where addresses differ for where they lie, the classes of one in the middle.
-const Classes& unbiased_classes(const Context& context) { return context.classes.unbiased ? context.classes.unbiased->classes : context.classes; }
+const Classes& unbiased_classes(const Context& context) { return context.own_classes.unbiased ? context.own_classes.unbiased->classes : context.own_classes; }
 
 std::string no_class(const Context& context) {
   const bool each = context.table.timing == records::Table::Timing::Each;
@@ -34,7 +34,7 @@ Finding of_class(const Context& context, const LatencyClass& mode, const char* w
   auto finding = found(context, Value(mode.centre - overhead, kCycles), mode.support >= 20 ? 0.99 : 0.9,
                        fmt::format("median of the {} latency class, the timed region's own {:g} cycles subtracted", which, overhead),
                        fmt::format("{} accesses of {} to {} raw cycles; {} classes in all", mode.support, mode.low, mode.high,
-                                   unbiased_classes(context).list.size()) + (context.classes.unbiased ? ", as if every address lay in one place" : ""), mode.support >= 20 ? kNothingMore : "more repetitions");
+                                   unbiased_classes(context).list.size()) + (context.own_classes.unbiased ? ", as if every address lay in one place" : ""), mode.support >= 20 ? kNothingMore : "more repetitions");
   finding.interval = {mode.low * (1 - context.drift / 2) - overhead, mode.high * (1 + context.drift / 2) - overhead};  // a drifting clock: the middle of its paces
   return finding;
 }
@@ -52,13 +52,13 @@ Finding slowest(const Context& context) {
 }
 
 Finding latency_classes(const Context& context) {
-  if (context.classes.list.empty()) return undetermined(context, no_class(context));
+  if (context.own_classes.list.empty()) return undetermined(context, no_class(context));
   const double overhead = overhead_of(context.table);
   List centres;
   std::string evidence;
   double all = 0, slower = 0;  // accesses
-  for (const auto& mode : context.classes.list) all += static_cast<double>(mode.support);
-  for (auto mode = context.classes.list.rbegin(); mode != context.classes.list.rend(); ++mode) {
+  for (const auto& mode : context.own_classes.list) all += static_cast<double>(mode.support);
+  for (auto mode = context.own_classes.list.rbegin(); mode != context.own_classes.list.rend(); ++mode) {
     slower += static_cast<double>(mode->support);
     const bool rare = slower < kRare * all;
     if (!rare) centres.insert(centres.begin(), Value(mode->centre - overhead, kCycles));

@@ -123,8 +123,8 @@ double share_missed(const records::Point& point, std::size_t first_run, std::siz
 }
 
 PointScope::PointScope(const records::Table& table, const Classes& classes, std::size_t point, const compiler::Stage& stage,
-                       const compiler::Scope& outer, std::size_t runs)
-    : table_(table), classes_(classes), point_(point), stage_(stage), outer_(outer), runs_(runs) {}
+                       const compiler::Scope& outer, OneClass one_class, std::size_t runs)
+    : table_(table), classes_(classes), point_(point), stage_(stage), outer_(outer), one_class_(one_class), runs_(runs) {}
 
 std::size_t PointScope::runs() const { return runs_ ? runs_ : point().runs.size(); }
 
@@ -173,13 +173,15 @@ Result<Value> PointScope::of_record(const compiler::Formula& call) const {
   if (stage_.keep == compiler::Keep::Summary && name != "median" && name != "elapsed") return Value();  // one value a run is left: its median
   if (name == "misses" || name == "missed" || name == "missed_ever") {
     if (table_.timing != records::Table::Timing::Each) return Value();
+    bool above = false;
     for (const auto& argument : call.arguments) {
       if (argument.label != "above") continue;
       const auto value = compiler::evaluate(*argument.value, *this);
       if (!value || !value->known()) return Value();
+      above = true;
     }
     const auto border = misses(call);
-    if (!border) return Value(0.0);  // one class only: nothing is slower
+    if (!border) return above || one_class_ == OneClass::NoMiss ? Value(0.0) : Value();  // nothing is slower than `above:`
     if (name == "missed_ever") return Value(classes_.cumulative ? classes_.cumulative->share(table_, *border) : 0.0);
     return Value(name == "misses" ? count_misses(point(), first_run_, runs(), *border) : share_missed(point(), first_run_, runs(), *border));
   }
@@ -225,7 +227,7 @@ Value PointScope::of_samples(const std::string& name) const {
 Result<std::vector<Value>> PointScope::by_run(const compiler::Formula& formula) const {
   std::vector<Value> values;
   for (std::size_t r = 0; r < runs(); ++r) {
-    PointScope one(table_, classes_, point_, stage_, outer_, 1);
+    PointScope one(table_, classes_, point_, stage_, outer_, one_class_, 1);
     one.first_run_ = r;
     auto value = compiler::evaluate(formula, one);
     if (!value) return value.error();
@@ -257,7 +259,7 @@ Result<Value> PointScope::stable(const compiler::Formula& inner) const {
   if (runs() < 3) return Value(false);
   auto now = compiler::evaluate(inner, *this);
   if (!now) return now;
-  const PointScope before(table_, classes_, point_, stage_, outer_, runs() - 1);
+  const PointScope before(table_, classes_, point_, stage_, outer_, one_class_, runs() - 1);
   auto then = compiler::evaluate(inner, before);
   if (!then) return then;
   const auto* a = now->get<Number>();
@@ -273,12 +275,12 @@ Result<Value> PointScope::stable(const compiler::Formula& inner) const {
 
 Result<Value> at_point(const compiler::Formula& formula, const records::Table& table, const Classes& classes, std::size_t point,
                        const compiler::Stage& stage, const compiler::Scope& outer) {
-  return compiler::evaluate(formula, PointScope(table, classes, point, stage, outer));
+  return compiler::evaluate(formula, PointScope(table, classes, point, stage, outer, OneClass::NoMiss));
 }
 
 Result<std::vector<Value>> at_point_by_run(const compiler::Formula& formula, const records::Table& table, const Classes& classes, std::size_t point,
                                            const compiler::Stage& stage, const compiler::Scope& outer) {
-  return PointScope(table, classes, point, stage, outer).by_run(formula);
+  return PointScope(table, classes, point, stage, outer, OneClass::NoMiss).by_run(formula);
 }
 
 }  // namespace gexp::infer

@@ -11,12 +11,18 @@
 
 namespace gexp::infer {
 
+/// What `misses` is while a stage shows one class of latency: all its accesses may hit, and all may miss.
+enum class OneClass {
+  NoMiss,   ///< 0, for a rule that decides what is measured next: nothing was seen to miss
+  Unknown,  ///< for a finding
+};
+
 /// The records of one point as a scope: sweep coordinates, lets, derives, and the functions of a record.
 class PointScope final : public compiler::Scope {
  public:
   /// `runs`: only the first so many; 0: all.
   PointScope(const records::Table& table, const Classes& classes, std::size_t point, const compiler::Stage& stage,
-             const compiler::Scope& outer, std::size_t runs = 0);
+             const compiler::Scope& outer, OneClass one_class, std::size_t runs = 0);
 
   [[nodiscard]] const Value* lookup(const std::string& name) const override;
   [[nodiscard]] std::optional<Result<Value>> call(const compiler::Formula& call) const override;
@@ -41,6 +47,7 @@ class PointScope final : public compiler::Scope {
   std::size_t point_;
   const compiler::Stage& stage_;
   const compiler::Scope& outer_;
+  OneClass one_class_;
   std::size_t runs_;
   std::size_t first_run_ = 0;
   mutable std::map<std::string, Value> derived_;

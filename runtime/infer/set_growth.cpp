@@ -40,7 +40,7 @@ Result<SetGrowth> read_set_growth(const Context& context, std::int64_t line_byte
   for (std::size_t i = 0; i < context.table.points.size(); ++i) {
     const auto& point = context.table.points[i];
     if (point.runs.empty() || !point.walk || point.walk->steps == 0) continue;
-    const PointScope scope(context.table, context.classes, i, context.stage, context.outer);
+    const auto scope = scope_at(context, i);
     auto x = compiler::evaluate(*data->over, scope);
     if (!x) return x.error();
     const auto* n = x->get<Number>();

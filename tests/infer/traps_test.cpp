@@ -176,3 +176,35 @@ TEST_CASE("an index that few blocks of lines bear out may be chance") {
   CHECK(enough.by_chance < 1e-4);
   CHECK(enough.is_significant());
 }
+
+TEST_CASE("`where` chooses the points that a question is about") {
+  const auto records = table({point(512, 16, 4, 6, kHit), point(1024, 32, 4, 6, kMiss)});
+  const auto latency = [&](const std::string& analysis) { return number(ask(records, "cycles", analysis)); };
+  CHECK(latency("fastest(lat)") == 30);
+  CHECK(latency("slowest(lat where n == 512B)") == 30);
+  CHECK(latency("fastest(lat where n > 512B)") > 200);
+  CHECK(ask(records, "list", "latency_classes(lat where n == 512B)").value.get<List>()->size() == 1);
+  // What a miss is, all points of the stage tell.
+  CHECK(number(ask(records, "count", "value(misses(lat) where n == 1KiB, n: 1KiB)")) == 128);
+}
+
+TEST_CASE("a `where` that keeps nothing is answered by nothing") {
+  const auto records = table({point(512, 16, 4, 6, kHit), point(1024, 32, 4, 6, kMiss)});
+  for (const auto& [type, analysis] : {std::pair{"cycles", "fastest(lat"}, {"cycles", "slowest(lat"}, {"list", "latency_classes(lat"}, {"B", "miss_spacing(lat"},
+                                       {"B", "first_miss(lat over n"}, {"B", "last_flat(misses(lat) over n"}, {"count", "highest(misses(lat)"}}) {
+    const auto finding = ask(records, type, std::string(analysis) + " where n > 64KiB)");
+    CHECK(undetermined(finding));
+    CHECK_MESSAGE(finding.why.find("`where` keeps none of the 2 points") == 0, finding.why);
+  }
+}
+
+TEST_CASE("where all latencies are of one class nobody knows whether they are hits or misses") {
+  for (const auto& ticks : {test::Ticks(kHit), test::Ticks(kMiss)}) {
+    const auto records = table({point(512, 16, 4, 6, ticks), point(1024, 32, 4, 6, ticks)});
+    for (const auto& [type, analysis] : {std::pair{"count", "value(misses(lat), n: 512B)"}, {"count", "highest(misses(lat))"}, {"B", "last_flat(misses(lat) over n)"}}) {
+      const auto finding = ask(records, type, analysis);
+      CHECK(undetermined(finding));
+      CHECK_MESSAGE(finding.why.find("all latencies are of one class") == 0, finding.why);
+    }
+  }
+}
