@@ -17,6 +17,9 @@
 // and `steps` recorded accesses from `first`. Ticks wait in shared memory, 16 bits each (saturated), until the walk is over: a store to global memory would
 // pass through the cache that is measured.
 //
+// The loop chooses and computes the next address by arithmetic. A conditional trap on the address, never taken, stands before the
+// clock is read: a load whose address is not there yet would wait for it inside the region, which the calibration's own does not.
+//
 // What the region costs besides its load is not seen by taking the load away: a compiler schedules an empty region otherwise,
 // and a processor overlaps it otherwise. So the same region times a hit of known latency: a cell that holds its own address is
 // loaded in a chain of 4 and of 20, whose difference is 16 latencies and nothing else. All times go to the host, which drops the
@@ -40,6 +43,7 @@ ${leave}  const unsigned long long timed = lead_steps + skip;
   #pragma unroll 1
   for (unsigned long long i = hurried; i < total; ++i) {
     if (i == lead_steps) at = memory + first * ${bytes};
+    asm volatile("{ .reg .pred p; setp.eq.u64 p, %0, 0x9e3779b97f4a7c15; @p trap; }" :: "l"(at) : "memory");
     asm volatile("mov.u32 %0, %%clock;" : "=r"(begin) :: "memory");
     asm volatile("${load} %0, [%1];" : "=${letter}"(link) : "l"(at) : "memory");
     asm volatile("${address} %0, %1, ${bytes}, %2;" : "=l"(at) : "${letter}"(link), "l"(memory) : "memory");
@@ -67,6 +71,7 @@ ${leave}  const unsigned long long timed = lead_steps + skip;
   at = self + 8;  // holds the index 0: the region comes back to the cell's second word
   #pragma unroll 1
   for (unsigned int i = 32; i < 64; ++i) {
+    asm volatile("{ .reg .pred p; setp.eq.u64 p, %0, 0x9e3779b97f4a7c15; @p trap; }" :: "l"(at) : "memory");
     asm volatile("mov.u32 %0, %%clock;" : "=r"(begin) :: "memory");
     asm volatile("${load} %0, [%1];" : "=${letter}"(link) : "l"(at) : "memory");
     asm volatile("${address} %0, %1, ${bytes}, %2;" : "=l"(at) : "${letter}"(link), "l"(self + 8) : "memory");

@@ -104,8 +104,10 @@ void BodyWriter::consume(const Loaded& value) {
   if (value.width == 16) line(fmt::format("asm volatile(\"xor.b64 %0, %0, %1;\" : \"+l\"(sum) : \"l\"({}h) : \"memory\");", value.name));
 }
 
-void BodyWriter::begin_timing() {
-  if (each()) line("asm volatile(\"mov.u32 %0, %%clock;\" : \"=r\"(t0) :: \"memory\");");
+void BodyWriter::begin_timing(const std::string& address) {
+  if (!each()) return;
+  settle(address);
+  line("asm volatile(\"mov.u32 %0, %%clock;\" : \"=r\"(t0) :: \"memory\");");
 }
 
 void BodyWriter::end_timing() {

@@ -45,6 +45,11 @@ Result<std::string> BodyWriter::address(const Op& op, const Memory& memory, int 
   if (!offset) return offset.error();
   const auto base = base_of(memory);
   if (!offset->affine) {
+    if (each()) {
+      const auto name = fresh("x");
+      line(fmt::format("const u64 {} = pass == 1 ? {} + (u64){} : {};", name, base, offset->rest, memory.space->idle_cell));
+      return name;
+    }
     return rehearsed_ ? fmt::format("(pass == 1 ? {} + (u64){} : {})", base, offset->rest, memory.space->idle_cell) : fmt::format("({} + (u64){})", base, offset->rest);
   }
   const auto name = fresh("x");
@@ -121,7 +126,7 @@ std::optional<Diagnostic> BodyWriter::load(const Op& op, Region& region) {
   if (!at) return at.error();
   const auto value = fresh("v");
   line(fmt::format("{0} {1}{2};", value_type(*width), value, *width == 16 ? ", " + value + "h" : ""));
-  begin_timing();
+  begin_timing(*at);
   line(noted("load " + op.memory, load_text(**memory, op.via, *width, *at, value)));
   if (each()) {
     consume({value, *width});
@@ -150,7 +155,7 @@ std::optional<Diagnostic> BodyWriter::store(const Op& op, Region& region) {
     value = fresh("v");
     line(fmt::format("const {0} {1} = ({0})gtid{2};", value_type(*width), value, *width == 16 ? fmt::format(", {}h = (u64)gtid", value) : ""));
   }
-  begin_timing();
+  begin_timing(*at);
   line(noted("store " + op.memory, store_text(**memory, op.via, *width, *at, value)));
   end_timing();
   count(op, **memory, region.rounds, *width);
@@ -205,7 +210,7 @@ std::optional<Diagnostic> BodyWriter::chase(const Op& op, Region& region) {
   line("#pragma unroll 1");
   line(fmt::format("for (u64 i = 0; i < {}; ++i) {{", steps));
   ++depth_;
-  begin_timing();
+  begin_timing(at);
   line(step_text(**memory, op.via, *width, at, link, base));
   if (each()) settle(at);
   end_timing();

@@ -58,7 +58,8 @@ class BodyWriter {
   Problem body(const Body& ops, double rounds);
   Problem list(const Body& ops, Region& region);
   void consume(const Loaded& value);
-  void begin_timing();
+  /// Reads the clock once the address is there: else the access would wait for it inside the region.
+  void begin_timing(const std::string& address);
   /// After the consumer: the clock, and the trace by the first lane of each warp.
   void end_timing();
   /// Holds the next clock read back until a value is there.

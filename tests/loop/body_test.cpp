@@ -24,6 +24,19 @@ TEST_CASE("a chase costs the same whichever kernel times it") {
   CHECK(answer("warm { chase S by ring laps 1 } timed t each { chase S by ring laps 4 } repeat 3 find f: list = latency_classes(t)") == "[47 cycles]");  // Mei17 section 6.2
 }
 
+TEST_CASE("the arithmetic that makes an address is no part of its load's latency, however slow it is") {
+  const std::string hits = " warm { loop k in 0..63 { load A at k * 128B via nc } } timed t each { loop k in 0..63 { load A at ADDRESS via nc } } repeat 3 find f: list = latency_classes(t)";
+  const std::string chased = " warm { chase A by ring laps 2 via nc } timed t each { BARRIER chase A by ring laps 2 via nc } repeat 3 find f: list = latency_classes(t)";
+  const auto with = [](std::string text, const std::string& hole, const std::string& what) { return text.replace(text.find(hole), hole.size(), what); };
+  for (const std::string alu : {"9", "20", "60"}) {
+    const std::vector<Edit> slow = {{"alu = 9\nmultiply = 9", "alu = " + alu + "\nmultiply = " + alu}};
+    for (const auto& stage : {with(hits, "ADDRESS", "k * 128B"), with(hits, "ADDRESS", "(k * k mod 64) * 128B"), with(chased, "BARRIER", "barrier"), with(chased, "BARRIER", "")}) {
+      CAPTURE(stage);
+      CHECK(found(run_text(spec(stage), "gtx780", slow), "s.f") == "[110 cycles]");  // Mei14 Table 5
+    }
+  }
+}
+
 TEST_CASE("the clock waits for loads whose values nothing needs") {
   // Two loads of one cell: they overlap, and the region lasts one latency and a little, not two, and not none.
   const std::string loads = "warm { load A at 0B via cg } timed t total { load A at 0B via cg load A at 64B via cg } repeat 5 find f: cycles = value(median(t))";
