@@ -149,31 +149,6 @@ Finding values(const Context& context) {
   return found(context, Value(std::move(list)), 0.99, fmt::format("{} points, from {} to {}", samples->samples.size(), show(low->y, samples->y_dimension), show(high->y, samples->y_dimension)), {}, kNothingMore);
 }
 
-Finding knee(const Context& context) {
-  const auto samples = curve(context);
-  if (!samples) return undetermined(context, samples.error().message);
-  const auto& points = samples->samples;
-  if (points.size() < 6) return undetermined(context, fmt::format("a knee needs 6 points or more, and there are {}", points.size()));
-  std::vector<double> after(points.size());  // by sample: what a line through it and all later ones leaves
-  Sums sums;
-  for (std::size_t i = points.size(); i-- > 0;) sums.add(points[i]), after[i] = fit(sums).squares;
-  const auto whole = fit(sums);
-  double least = INFINITY;
-  std::size_t at = 0;
-  sums = {};
-  for (std::size_t i = 0; i + 2 < points.size(); ++i) {
-    sums.add(points[i]);
-    if (i < 2) continue;
-    const double squares = fit(sums).squares + after[i];
-    if (squares < least) least = squares, at = i;
-  }
-  if (whole.squares <= 0 || least > 0.25 * whole.squares) return undetermined(context, "one line explains the curve as well as two do");
-  auto finding = found(context, Value(points[at].x, samples->x_dimension), 0.95,
-                       fmt::format("two lines leave {:.1f} % of one line's error", 100 * least / whole.squares), {}, kNothingMore);
-  finding.interval = {points[at - 1].x, points[at + 1].x};
-  return finding;
-}
-
 Finding value(const Context& context) {
   const auto* data = argument(context);
   if (!data) return undetermined(context, "the analysis has no data");

@@ -15,7 +15,7 @@
 namespace gexp::infer {
 namespace {
 
-constexpr double kFewInterfered = 1e-3;   // share of accesses that interference may strike at a point that otherwise never misses
+constexpr double kInterferedAccesses = 1e-3;   // share of accesses that interference may strike at a point that otherwise never misses
 constexpr double kConvergedMisses = 4;
 constexpr double kOwnRate = 1e-3;  // chance below which a point has more than the table's interference
 constexpr double kConverged = 0.01; // relative change that still counts as stable
@@ -25,7 +25,7 @@ bool is_record_function(const std::string& name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-std::size_t lap_of(const records::Point& point) {
+std::size_t steps_of_lap(const records::Point& point) {
   return point.walk && point.walk->steps > 0 ? static_cast<std::size_t>(point.walk->steps) : std::size_t{1} << 40;
 }
 
@@ -50,7 +50,7 @@ Slow count_slow(const records::Point& point, std::size_t first_run, std::size_t 
     slow.per_run.push_back(here);
     slow.all += here;
   }
-  const auto lap = std::min(lap_of(point), std::max<std::size_t>(1, slow.accesses.size()));
+  const auto lap = std::min(steps_of_lap(point), std::max<std::size_t>(1, slow.accesses.size()));
   slow.positions.resize(lap);
   for (std::size_t i = 0; i < slow.accesses.size(); ++i) slow.positions[i % lap] += slow.accesses[i];
   return slow;
@@ -69,7 +69,7 @@ bool only_interference(const Slow& slow, const MissRange& range) {
   if (range.interference.share > 0) {
     return poisson_at_least(slow.all, range.interference.share * all) > kOwnRate && most <= most_interference(range, visits(slow), slow.positions.size());
   }
-  if (slow.per_run.size() < 2 || most >= 2 || slow.all > std::max(1.0, kFewInterfered * all)) return false;
+  if (slow.per_run.size() < 2 || most >= 2 || slow.all > std::max(1.0, kInterferedAccesses * all)) return false;
   return median(slow.per_run) < 1 || share_at_least(slow.all, slow.all, all / (all + range.interference.quiet)) >= kOwnRate;
 }
 
