@@ -180,10 +180,10 @@ Result<records::Table> selected(const compiler::Formula& where, const PreparedRe
 
 /// An analysis' own answer, over the points that the question's `where` keeps.
 Finding answer_selected(Analysis analysis, const compiler::Question& question, const PreparedRecords& prepared,
-                        const compiler::Stage& stage, const compiler::Scope& outer) {
+                        const compiler::Stage& stage, const compiler::Scope& outer, const MeasuredStages& earlier) {
   const auto data = std::find_if(question.arguments.begin(), question.arguments.end(), [](const auto& each) { return each.where; });
   if (data == question.arguments.end()) {
-    return analysis({question, prepared.table(), stage, outer, prepared.classes(), prepared.classes(), prepared.drift()});
+    return analysis({question, prepared.table(), stage, outer, prepared.classes(), prepared.classes(), prepared.drift(), &earlier});
   }
   const auto kept = selected(*data->where, prepared, stage, outer);
   if (!kept) return blank(question, kept.error().message);
@@ -191,12 +191,13 @@ Finding answer_selected(Analysis analysis, const compiler::Question& question, c
     return blank(question, fmt::format("`where` keeps none of the {} points; a condition that some of them meet would decide",
                                        prepared.table().points.size()));
   }
-  return analysis({question, *kept, stage, outer, prepared.classes(), classify(*kept), prepared.drift()});
+  return analysis({question, *kept, stage, outer, prepared.classes(), classify(*kept), prepared.drift(), &earlier});
 }
 
 }  // namespace
 
-Finding answer(const compiler::Question& question, const PreparedRecords& prepared, const compiler::Stage& stage, const compiler::Scope& outer) {
+Finding answer(const compiler::Question& question, const PreparedRecords& prepared, const compiler::Stage& stage, const compiler::Scope& outer,
+               const MeasuredStages& earlier) {
   const auto& table = prepared.table();
   const auto analysis = find_analysis(question.analysis);
   if (!analysis) return blank(question, fmt::format("the analysis `{}` is not built yet", question.analysis));
@@ -207,7 +208,7 @@ Finding answer(const compiler::Question& question, const PreparedRecords& prepar
     }
     return blank(question, "no point of the stage was measured");
   }
-  auto finding = answer_selected(analysis, question, prepared, stage, outer);
+  auto finding = answer_selected(analysis, question, prepared, stage, outer, earlier);
   if (prepared.drift() > 0) finding = with_drift(question, prepared.drift(), std::move(finding));
   if (const auto* fields = finding.value.get<Fields>(); fields && question.type == "name" && fields->contains("name")) {
     finding.value = Value(fields->at("name"));  // declared as the name alone

@@ -8,6 +8,7 @@
 #include "compiler/program.h"
 #include "runtime/infer/classes.h"
 #include "runtime/infer/finding.h"
+#include "runtime/infer/prepared_records.h"
 #include "runtime/infer/record_functions.h"
 #include "runtime/records/table.h"
 
@@ -22,6 +23,7 @@ struct Context {
   const Classes& classes;        ///< of all points of the stage: what a hit and a miss are
   const Classes& own_classes;    ///< of `table` alone: which latencies the question is about
   double drift = 0;              ///< PreparedRecords::drift
+  const MeasuredStages* earlier = nullptr;  ///< of the same file; null where there are none
 };
 
 using Analysis = Finding (*)(const Context&);

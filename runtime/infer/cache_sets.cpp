@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "runtime/infer/set_evidence.h"
 #include "runtime/infer/set_growth.h"
 #include "runtime/infer/statistics.h"
 
@@ -14,75 +15,7 @@ namespace gexp::infer {
 namespace {
 
 constexpr std::size_t kEnough = 3;   // misses of a line that are no accident
-constexpr double kUnlike = 1.5;      // ratio of miss rates that one replacement policy does not make within a set
 constexpr double kUnseen = 0.3;     // lines that may be in the wrong set
-constexpr double kClear = 0.8;       // share of a line's misses that are of one class
-constexpr double kFewChange = 3;     // lines whose class changes by accident, at most
-constexpr double kFewShare = 0.02;   // the same as a share of all
-constexpr double kByChance = 1e-4;   // chance below which lines of two costs are of two structures
-
-/// What the lines cost when they begin to miss, where that is not one thing: two structures that overflow at one footprint, as a cache and a TLB
-/// may. Lines of one cache miss alike; how far the next level is (a near and a far slice) changes what a line costs, but not from
-/// footprint to footprint, nor how often it misses or in which sets such lines are.
-std::optional<std::string> two_structures(const Classes& classes, const std::vector<LineSet>& groups, const std::map<double, GrowthLevel>& levels) {
-  struct Share {
-    double lines = 0, misses = 0, visits = 0;
-    [[nodiscard]] double rate() const { return misses / visits; }
-  };
-  const auto kinds = classes.list.size();
-  std::vector<std::vector<Share>> shares(groups.size(), std::vector<Share>(kinds));
-  std::vector<Share> all(kinds);
-  double every = 0;
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    const auto& level = levels.at(groups[g].onset);
-    for (const auto line : groups[g].lines) {
-      if (level.misses[line] == 0) continue;
-      const auto begin = level.by_class.begin() + static_cast<std::ptrdiff_t>(line * kinds);
-      const auto mostly = static_cast<std::size_t>(std::max_element(begin, begin + static_cast<std::ptrdiff_t>(kinds)) - begin);
-      for (auto* share : {&shares[g][mostly], &all[mostly]}) ++share->lines, share->misses += level.misses[line], share->visits += static_cast<double>(level.walked);
-      ++every;
-    }
-  }
-  // What a line misses to does not change while its own cache grows too small.
-  const auto clear = [&](const GrowthLevel& level, std::size_t line) {
-    const auto begin = level.by_class.begin() + static_cast<std::ptrdiff_t>(line * kinds);
-    const auto most = std::max_element(begin, begin + static_cast<std::ptrdiff_t>(kinds));
-    return *most >= kClear * level.misses[line] && level.misses[line] > 0 ? std::optional(static_cast<std::size_t>(most - begin)) : std::nullopt;
-  };
-  std::map<std::pair<std::size_t, std::size_t>, double> changed;
-  for (const auto& group : groups) {
-    for (const auto line : group.lines) {
-      const auto first = clear(levels.at(group.onset), line), last = clear(levels.rbegin()->second, line);
-      if (first && last && *first != *last) ++changed[{*first, *last}];
-    }
-  }
-  for (const auto& [from, lines] : changed) {
-    if (lines < kFewChange || lines < kFewShare * every) continue;
-    return fmt::format("{:g} lines begin to miss at {:g} ticks and later do at {:g}", lines, classes.list[from.first].centre, classes.list[from.second].centre);
-  }
-  const auto said = [&](std::size_t fast, std::size_t slow, double a, double b, const char* how) {
-    return fmt::format("{:g} lines begin to miss at {:g} ticks and {:g} at {:g}, {}", a, classes.list[fast].centre, b, classes.list[slow].centre, how);
-  };
-  for (std::size_t slow = 0; slow < kinds; ++slow) {
-    for (std::size_t fast = 0; fast < slow; ++fast) {
-      const auto &a = all[fast], &b = all[slow];
-      if (a.lines < 2 || b.lines < 2) continue;
-      const auto& more = a.rate() > b.rate() ? a : b;
-      const double rarer = std::min(a.rate(), b.rate());
-      if (more.rate() > kUnlike * rarer && share_at_least(more.misses, a.misses + b.misses, more.visits / (a.visits + b.visits)) < kByChance) {
-        return said(fast, slow, a.lines, b.lines, "and not as often");
-      }
-      for (const auto& group : shares) {
-        double lines = 0;
-        for (const auto& share : group) lines += share.lines;
-        if (group[fast].lines < 2 || group[slow].lines < 2 || lines == every) continue;
-        const double chance = std::min(share_at_least(group[fast].lines, a.lines, lines / every), share_at_least(group[slow].lines, b.lines, lines / every));
-        if (chance < kByChance) return said(fast, slow, group[fast].lines, group[slow].lines, "in one set, and in no other both");
-      }
-    }
-  }
-  return std::nullopt;
-}
 
 Value numbers(const std::vector<std::size_t>& all) {
   List list;
@@ -109,6 +42,10 @@ std::size_t enough(const MissRange& border, const GrowthLevel& level) {
   return significant_misses(border, level.accesses / std::max<std::size_t>(1, level.present), level.present, kEnough);
 }
 
+constexpr const char* kTwoStructures =
+    ": two structures seem to overflow at this footprint, as a cache and a TLB may; `above: L` with the latency of the faster misses, which counts "
+    "one of them alone, or lines further apart, which move one border and not the other, would decide";
+
 /// Everything that the sweep showed, and what the sets are as far as it goes.
 struct Seen {
   const SetGrowth& growth;
@@ -124,14 +61,17 @@ struct Seen {
 /// Ways of a set: its lines at the onset, all but the newest.
 std::size_t ways_of(const LineSet& group) { return group.lines.size() - 1; }
 
+Seen seen_sets(const SetGrowth& growth, const std::vector<LineSet>& groups, const std::vector<std::size_t>& late, const MissRange& border, std::int64_t line_bytes) {
+  Seen seen{growth, groups, late, border, 0, index_of(growth, groups, line_bytes), false};
+  for (const auto& group : groups) seen.total += ways_of(group);
+  seen.defined = seen.index.is_significant();
+  return seen;
+}
+
 /// Why the sets are not the whole story; empty where they are.
-std::string incomplete(const Context& context, const Seen& seen) {
+std::string incomplete(const Seen& seen) {
   const auto& [growth, groups, late, border, total, index, defined] = seen;
   const auto fitted = seen.fitted();
-  if (const auto two = two_structures(context.classes, groups, growth.levels)) {
-    return *two + ": two structures seem to overflow at this footprint, as a cache and a TLB may; `above: L` with the latency of the faster misses, which counts "
-                  "one of them alone, or lines further apart, which move one border and not the other, would decide";
-  }
   if (!late.empty()) {
     return fmt::format("{} lines began to miss late, with no line added to their set: more orders or repetitions would tell where they belong; {} sets seen", late.size(), groups.size());
   }
@@ -230,19 +170,54 @@ std::string onsets(const std::vector<LineSet>& groups) {
   return groups.size() > 8 ? text + ", …" : text;
 }
 
-/// The verdict over sets that were seen to overflow.
-Finding judged(const Context& context, const Seen& seen) {
-  if (auto reason = incomplete(context, seen); !reason.empty()) return undetermined(context, reason);
-  std::string why;
-  auto fields = fields_of(seen, why);
-  const auto doubt = doubt_of(seen);
+/// Why it is open which line is of which set; empty where it is not.
+std::string open_lines(const Seen& seen, const Doubt& doubt) {
   if (doubt.unseen > kUnseen) {
-    return undetermined(context, fmt::format("lines miss in so few orders that about {:.1f} may be counted to the wrong set: more orders would decide; {} sets seen", doubt.unseen, seen.groups.size()));
+    return fmt::format("lines miss in so few orders that about {:.1f} may be counted to the wrong set: more orders would decide; {} sets seen", doubt.unseen, seen.groups.size());
   }
   if (doubt.chance > 0.05) {
-    return undetermined(context, fmt::format("lines miss so rarely ({:.0f} times) that some may be counted to the wrong set: more repetitions would decide; {} sets seen", doubt.rarest, seen.groups.size()));
+    return fmt::format("lines miss so rarely ({:.0f} times) that some may be counted to the wrong set: more repetitions would decide; {} sets seen", doubt.rarest, seen.groups.size());
   }
-  return found(context, Value(std::move(fields)), std::min(0.999, 1 - doubt.chance - doubt.unseen), why, onsets(seen.groups));
+  return "";
+}
+
+/// Most lines that were added at once where a set overflowed.
+std::size_t added_at_once(const Seen& seen) {
+  std::size_t most = 0;
+  for (const auto& group : seen.groups) {
+    const auto level = seen.growth.levels.find(group.onset);
+    if (level != seen.growth.levels.begin()) most = std::max(most, level->second.present - std::prev(level)->second.present);
+  }
+  return most;
+}
+
+Finding found_sets(const Context& context, const Seen& seen, double confidence, const std::string& more) {
+  std::string why;
+  auto fields = fields_of(seen, why);
+  return found(context, Value(std::move(fields)), std::min(0.999, confidence), why + more, onsets(seen.groups));
+}
+
+/// The verdict over sets that were seen to overflow.
+Finding judged(const Context& context, const Seen& seen, std::int64_t line_bytes, std::optional<double> slower_than) {
+  if (const auto two = two_structures(context.classes, seen.groups, seen.growth.levels)) {
+    return undetermined(context, *two + kTwoStructures);
+  }
+  auto reason = incomplete(seen);
+  const auto doubt = doubt_of(seen);
+  if (reason.empty()) reason = open_lines(seen, doubt);
+  const auto together = added_at_once(seen);
+  const auto verdict = judge_sets(context, seen.growth, seen.groups, line_bytes, slower_than, !reason.empty() || together > 1);
+  if (reason.empty() && together <= 1 && verdict.predicted) return found_sets(context, seen, 1 - doubt.chance - doubt.unseen, "");
+  if (!verdict.sets.empty()) {
+    const std::vector<std::size_t> none;
+    const auto by_function = seen_sets(seen.growth, verdict.sets, none, seen.border, line_bytes);
+    if (by_function.defined && incomplete(by_function).empty()) {
+      return found_sets(context, by_function, verdict.confidence, "; of all functions tried only this one predicts every walk of the file over this cache");
+    }
+  }
+  if (!reason.empty()) return undetermined(context, reason);
+  if (!verdict.predicted) return undetermined(context, fmt::format("{}; another size of line, or another structure that overflows, may be behind it: a walk of half the stride would decide", verdict.why));
+  return undetermined(context, fmt::format("{} lines are added at a time: sets that overflow together look like one, and one of them may have had room for some; one line at a time would decide", together));
 }
 
 }  // namespace
@@ -283,10 +258,7 @@ Finding cache_sets(const Context& context) {
     return undetermined(context, "two sets differ by one line each from all others: one may be counted to the wrong set; more orders or repetitions would decide");
   }
   if (groups.empty()) return undetermined(context, fmt::format("no set overflowed although {} lines were added; more of them would decide", levels.rbegin()->first));
-  Seen seen{*growth, groups, late, *border, 0, index_of(*growth, groups, line_bytes), false};
-  for (const auto& group : groups) seen.total += ways_of(group);
-  seen.defined = seen.index.is_significant();
-  return judged(context, seen);
+  return judged(context, seen_sets(*growth, groups, late, *border, line_bytes), line_bytes, slower_than);
 }
 
 }  // namespace gexp::infer

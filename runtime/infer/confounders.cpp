@@ -29,7 +29,16 @@ constexpr double kBetween = 0.4;       // of the way from a hit to a miss, from 
 constexpr std::size_t kTurns = 4;      // between hits and misses, within a run, that no change of pace makes
 constexpr double kAlike = 1e-6;        // chance that first visits miss so much more than those just after, if both do alike
 
-/// The call of misses or missed that a column is made of; null when it is made of something else.
+struct Address {
+  double visits[2] = {0, 0}, misses[2] = {0, 0};  ///< in the quiet points, in the missing ones
+  /// Whether it misses more in the missing points than one rate on both sides explains.
+  [[nodiscard]] bool moved(double chance) const {
+    return share_at_least(misses[1], misses[0] + misses[1], visits[1] / (visits[0] + visits[1])) < chance;
+  }
+};
+
+}  // namespace
+
 const compiler::Formula* miss_call(const compiler::Formula& formula) {
   if (formula.kind == compiler::Formula::Kind::Call && (formula.text == "misses" || formula.text == "missed")) return &formula;
   for (const auto& operand : formula.operands) {
@@ -40,16 +49,6 @@ const compiler::Formula* miss_call(const compiler::Formula& formula) {
   }
   return nullptr;
 }
-
-struct Address {
-  double visits[2] = {0, 0}, misses[2] = {0, 0};  ///< in the quiet points, in the missing ones
-  /// Whether it misses more in the missing points than one rate on both sides explains.
-  [[nodiscard]] bool moved(double chance) const {
-    return share_at_least(misses[1], misses[0] + misses[1], visits[1] / (visits[0] + visits[1])) < chance;
-  }
-};
-
-}  // namespace
 
 std::optional<MissRange> range_of(const Context& context) {
   const auto* data = argument(context);

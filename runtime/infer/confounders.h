@@ -8,6 +8,9 @@
 /// What else than one structure's border makes a column of misses rise: asked before a size is claimed.
 namespace gexp::infer {
 
+/// The call of `misses` or `missed` that a column is made of; null when it is made of something else.
+const compiler::Formula* miss_call(const compiler::Formula& column);
+
 /// What counts as a miss in the question's column; nullopt when it counts none.
 std::optional<MissRange> range_of(const Context& context);
 

@@ -106,6 +106,19 @@ std::string begins_above_floor(const Context& context, const Steps& steps, Dimen
   return fmt::format("the smallest one, {}, misses already; a sweep that begins lower would decide", show(first, dimension));
 }
 
+/// Whether a size is one that an earlier stage found, and not a parameter of the file.
+bool is_found_size(const Context& context, double size) {
+  if (!context.earlier) return false;
+  return std::any_of(context.earlier->all().begin(), context.earlier->all().end(), [&](const MeasuredStages::Measured& measured) {
+    const auto* found = context.outer.lookup(measured.stage->name);
+    const auto* fields = found ? found->get<Fields>() : nullptr;
+    return fields && std::any_of(fields->begin(), fields->end(), [&](const auto& field) {
+      const auto* n = field.second.template get<Number>();
+      return n && n->dimension == kBytes && n->number == size;
+    });
+  });
+}
+
 std::string row(double x, Dimension dimension, const Step& step) {
   return fmt::format("{} gives {:g} ({} runs)", show(x, dimension), step.y, step.runs);
 }
@@ -173,6 +186,10 @@ Finding first_flat(const Context& context) {
   }
   const auto before = std::prev(flat);
   if (auto why = other_reason(context, *samples, flat->first, before->first); !why.empty()) return undetermined(context, std::move(why));
+  if (before->first == 0 && dimension == kBytes && range && !is_found_size(context, flat->first)) {
+    return undetermined(context, fmt::format("it is {} or less: that is the smallest hole that was tried, and no size that was found before; smaller ones, over addresses that near to each other, would decide",
+                                             show(flat->first, dimension)));
+  }
   auto finding = found(context, Value(flat->first, dimension), confidence(context, *samples, flat->first, before->second.y, before->second.runs + flat->second.runs),
                        fmt::format("from here on nothing misses; at {} something does", show(before->first, dimension)),
                        row(before->first, dimension, before->second) + "; " + row(flat->first, dimension, flat->second));

@@ -4,34 +4,18 @@
 
 #include "compiler/formula/formula.h"
 #include "compiler/program.h"
-#include "runtime/infer/classes.h"
-#include "runtime/infer/drift.h"
 #include "runtime/infer/finding.h"
+#include "runtime/infer/prepared_records.h"
 #include "runtime/records/table.h"
 
 /// The inference engine's whole surface: pure functions of a stage's records.
 namespace gexp::infer {
 
-/// What all questions of a stage share, made once from its records, which it refers to.
-class PreparedRecords {
- public:
-  explicit PreparedRecords(const records::Table& table) : table_(table), corrected_(correct_drift(table)), classes_(classify(this->table())) {}
-  /// As measured, or, where the clock drifted, every run brought to one pace.
-  [[nodiscard]] const records::Table& table() const { return corrected_ ? corrected_->table : table_; }
-  [[nodiscard]] const Classes& classes() const { return classes_; }
-  /// How far the clock drifted, as a share of its pace; 0 where it did not.
-  [[nodiscard]] double drift() const { return corrected_ ? corrected_->drift : 0; }
-
- private:
-  const records::Table& table_;
-  std::optional<DriftCorrected> corrected_;
-  Classes classes_;
-};
-
 /// Answers one `find`. `outer` holds params, lets and earlier findings (unknown values for those not found).
 /// lang/analyses.def lists the analyses; the checker knows their names and parameters from there.
+/// `earlier`: the stages of the file that were measured before.
 Finding answer(const compiler::Question& question, const PreparedRecords& prepared, const compiler::Stage& stage,
-               const compiler::Scope& outer);
+               const compiler::Scope& outer, const MeasuredStages& earlier = {});
 /// The same where one question is all.
 Finding answer(const compiler::Question& question, const records::Table& table, const compiler::Stage& stage,
                const compiler::Scope& outer);

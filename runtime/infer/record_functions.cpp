@@ -15,7 +15,7 @@
 namespace gexp::infer {
 namespace {
 
-constexpr double kInterferedAccesses = 1e-3;   // share of accesses that interference may strike at a point that otherwise never misses
+constexpr double kMostInterfered = 1e-3;   // share of accesses that interference may strike at a point that otherwise never misses
 constexpr double kConvergedMisses = 4;
 constexpr double kOwnRate = 1e-3;  // chance below which a point has more than the table's interference
 constexpr double kConverged = 0.01; // relative change that still counts as stable
@@ -69,7 +69,7 @@ bool only_interference(const Slow& slow, const MissRange& range) {
   if (range.interference.share > 0) {
     return poisson_at_least(slow.all, range.interference.share * all) > kOwnRate && most <= most_interference(range, visits(slow), slow.positions.size());
   }
-  if (slow.per_run.size() < 2 || most >= 2 || slow.all > std::max(1.0, kInterferedAccesses * all)) return false;
+  if (slow.per_run.size() < 2 || most >= 2 || slow.all > std::max(1.0, kMostInterfered * all)) return false;
   return median(slow.per_run) < 1 || share_at_least(slow.all, slow.all, all / (all + range.interference.quiet)) >= kOwnRate;
 }
 

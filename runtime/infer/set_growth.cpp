@@ -207,6 +207,8 @@ void drop_accidents(const GrowthLevel& level, std::vector<std::size_t>& lines) {
   std::erase_if(lines, [&](auto line) { return static_cast<double>(level.misses[line]) < few; });
 }
 
+}  // namespace
+
 std::vector<LabelledLine> labels_of(const SetGrowth& growth, const std::vector<LineSet>& groups) {
   std::vector<LabelledLine> labelled;
   for (std::size_t set = 0; set < groups.size(); ++set) {
@@ -214,8 +216,6 @@ std::vector<LabelledLine> labels_of(const SetGrowth& growth, const std::vector<L
   }
   return labelled;
 }
-
-}  // namespace
 
 LineSets find_line_sets(const SetGrowth& growth, const std::map<double, std::size_t>& enough) {
   const auto& levels = growth.levels;

@@ -60,6 +60,13 @@ void assign_by_index_function(const SetGrowth& growth, LineSets& groups, std::in
 /// puts both elsewhere, and explains all sets then.
 void resolve_pairs(const SetGrowth& growth, LineSets& groups, std::int64_t line_bytes);
 
+/// What the lines cost when they begin to miss, where that is not one thing: two structures that overflow at one footprint, as a cache and a
+/// TLB may. In words; nullopt where it is one.
+std::optional<std::string> two_structures(const Classes& classes, const std::vector<LineSet>& groups, const std::map<double, GrowthLevel>& levels);
+
+/// All lines of the sets, by their set's index.
+std::vector<LabelledLine> labels_of(const SetGrowth& growth, const std::vector<LineSet>& groups);
+
 SetIndex index_of(const SetGrowth& growth, const std::vector<LineSet>& groups, std::int64_t line_bytes);
 
 /// Sets that are equal but for a line too many in one and too few in another that overflowed before: the line may have been seen

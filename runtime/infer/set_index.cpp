@@ -51,12 +51,12 @@ class Basis {
   std::map<Mask, Mask> rows_;  // pivot -> row
 };
 
-/// Masks m with even parity of (m & v) for every v of the space: one for each bit that is no pivot.
-std::vector<Mask> annihilators(const Basis& space, int low, int high) {
+/// Masks m with even parity of (m & v) for every v of the space: one for each bit of `varied` that is no pivot.
+std::vector<Mask> annihilators(const Basis& space, int low, int high, Mask varied) {
   std::vector<Mask> found;
   for (int free = low; free <= high; ++free) {
     const Mask bit = Mask{1} << free;
-    if (space.has_pivot(bit)) continue;
+    if (space.has_pivot(bit) || !(bit & varied)) continue;
     Mask mask = bit;
     for (const auto row : space.rows()) {
       if (row & bit) mask |= std::bit_floor(row);
@@ -87,6 +87,13 @@ std::vector<std::int64_t> blocks(const std::vector<LabelledLine>& lines, std::si
   std::vector<std::int64_t> all;
   for (std::int64_t block = 1; block <= 64 && block * static_cast<std::int64_t>(sets) <= furthest(lines); block *= 2) all.push_back(block);
   return all;
+}
+
+/// The address bits in which the lines differ; what the others do, they cannot tell.
+Mask varied_bits(const std::vector<LabelledLine>& lines, Mask line_bytes) {
+  Mask varied = 0;
+  for (const auto& line : lines) varied |= static_cast<Mask>(line.line ^ lines.front().line);
+  return varied * line_bytes;
 }
 
 SetKey residue(std::int64_t block, std::size_t sets) {
@@ -200,7 +207,7 @@ SetIndex find_set_index(const std::vector<LabelledLine>& lines, std::size_t sets
       const Mask address = static_cast<Mask>(lines[i].line) * bytes;
       differences.add(address ^ first.try_emplace(lines[i].set, address).first->second);
     }
-    const auto functions = annihilators(differences, choosing->low, choosing->high);
+    const auto functions = annihilators(differences, choosing->low, choosing->high, varied_bits(lines, bytes));
     if (functions.size() == static_cast<std::size_t>(std::countr_zero(sets)) &&
         explains(lines, [&](std::int64_t line) { return set_number(functions, static_cast<Mask>(line) * bytes); })) {
       index.mapping = "bits";

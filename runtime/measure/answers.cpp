@@ -2,22 +2,40 @@
 #include "runtime/measure/answers.h"
 
 #include "runtime/infer/infer.h"
+#include "runtime/infer/reconcile.h"
 
 namespace gexp::measure {
 
 void answer_questions(const compiler::Stage& stage, const records::Table& table, compiler::Names& scope,
-                      std::vector<infer::Finding>& findings) {
+                      std::vector<infer::Finding>& findings, infer::MeasuredStages& earlier) {
   Fields fields;
   compiler::Names inner(&scope);  // with the stage's findings so far: common_limit reads spikes
   const infer::PreparedRecords prepared(table);
   for (const auto& question : stage.finds) {
-    auto finding = infer::answer(question, prepared, stage, inner);
+    auto finding = infer::answer(question, prepared, stage, inner, earlier);
     const auto name = question.id.substr(stage.name.size() + 1);
     fields[name] = finding.value;
     inner.set(name, finding.value);
     findings.push_back(std::move(finding));
   }
   scope.set(stage.name, Value(std::move(fields)));
+  earlier.add(stage, table);
+}
+
+void reconcile_answers(const compiler::Program& program, const infer::MeasuredStages& measured, compiler::Names& scope,
+                       std::vector<infer::Finding>& findings) {
+  infer::reconcile(program, measured, scope, findings);
+  for (const auto& stage : program.stages) {
+    const auto* found = scope.lookup(stage.name);
+    const auto* fields = found ? found->get<Fields>() : nullptr;
+    if (!fields) continue;
+    auto left = *fields;
+    for (const auto& finding : findings) {
+      const auto name = finding.id.starts_with(stage.name + ".") ? finding.id.substr(stage.name.size() + 1) : "";
+      if (left.contains(name)) left[name] = finding.value;
+    }
+    scope.set(stage.name, Value(std::move(left)));
+  }
 }
 
 void leave_unanswered(const compiler::Stage& stage, const std::string& why, compiler::Names& scope,

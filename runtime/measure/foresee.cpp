@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <deque>
+
 #include "runtime/measure/answers.h"
 #include "runtime/measure/kept.h"
 
@@ -43,12 +45,12 @@ class Foresight {
     return {std::nullopt, why_measured(stage, key, open)};
   }
 
-  StageForeseen keep(const compiler::Stage& stage, const KeptStage& found) {
+  StageForeseen keep(const compiler::Stage& stage, KeptStage& found) {
     std::vector<infer::Finding> findings;
     if (found.stage.table.points.empty())
       leave_unanswered(stage, found.stage.why, scope_, findings);
     else
-      answer_questions(stage, found.stage.table, scope_, findings);
+      answer_questions(stage, held_.emplace_back(std::move(found.stage.table)), scope_, findings, measured_);
     foreseen_.known.findings[stage.name] = *scope_.lookup(stage.name);
     return {found.stage.kept, ""};
   }
@@ -85,6 +87,8 @@ class Foresight {
   const result::RunResult& head_;
   const std::string& toolchain_;
   compiler::Names scope_;
+  std::deque<records::Table> held_;  ///< of the stages in `measured_`
+  infer::MeasuredStages measured_;
   Foreseen foreseen_;
 };
 

@@ -108,10 +108,12 @@ class Session {
         context_{program, benches_, options, progress, [this] { return budget_.seconds - watch_.seconds(); }, so_far.kernels} {}
 
   Result<> run() {
+    so_far_.stages.reserve(program_.stages.size());
     look(kBegin);
     for (std::size_t i = 0; i < program_.stages.size() && !problem_; ++i) stage(i);
     progress_.finished();
     if (so_far_.end == result::RunResult::End::Complete && faulted_) so_far_.end = result::RunResult::End::Faulted;
+    reconcile_answers(program_, measured_, scope_, so_far_.findings);
     judge_all(program_, scope_, so_far_);
     so_far_.seconds = watch_.seconds();
     if (problem_) return std::move(*problem_);
@@ -138,9 +140,10 @@ class Session {
     const auto why = why_unanswered(stage, result);
     if (!why.empty()) return leave(stage, result, why, &key);
     const Stopwatch answering;
-    answer_questions(stage, result.table, scope_, so_far_.findings);
-    result.answering = answering.seconds();
     end_stage(result, &key);
+    auto& ended = so_far_.stages.back();
+    answer_questions(stage, ended.table, scope_, so_far_.findings, measured_);
+    ended.answering = answering.seconds();
   }
 
   /// Takes the stage's records from an earlier result. False: there is none that holds them.
@@ -253,6 +256,7 @@ class Session {
   Progress& progress_;
   result::RunResult& so_far_;
   Names scope_;
+  infer::MeasuredStages measured_;  ///< of so_far_.stages, which do not move
   TimeBudget budget_;
   const Stopwatch watch_;
   DevicePool benches_;
@@ -276,6 +280,7 @@ Result<> infer_again(const compiler::Program& program, result::RunResult& result
   auto scope = compiler::file_scope(program);
   if (!scope) return scope.error();
   result.findings.clear();
+  infer::MeasuredStages measured;
   for (std::size_t i = 0; i < program.stages.size(); ++i) {
     const auto& stage = program.stages[i];
     const auto kept = std::find_if(result.stages.begin(), result.stages.end(), [&](const result::StageResult& s) { return s.name == stage.name; });
@@ -290,10 +295,11 @@ Result<> infer_again(const compiler::Program& program, result::RunResult& result
     if (auto made = restore_points(program, stage, then, kept->table); !made) return made.error();
     Names asking(&then);
     std::vector<infer::Finding> findings;
-    answer_questions(stage, kept->table, asking, findings);
+    answer_questions(stage, kept->table, asking, findings, measured);
     scope->set(stage.name, *asking.lookup(stage.name));
     result.findings.insert(result.findings.end(), findings.begin(), findings.end());
   }
+  reconcile_answers(program, measured, *scope, result.findings);
   judge_all(program, *scope, result);
   return Ok{};
 }

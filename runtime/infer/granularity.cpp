@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/infer/granularity.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "runtime/infer/statistics.h"
+
+// A footprint in bytes is a number of units times what a unit is. A walk that visits each unit once counts units, and if they are smaller
+// than its stride it takes its own stride for the unit. A walk with two addresses a unit tells: the second is there because the first
+// brought it in. Units are aligned powers of two, as lines and pages are.
+namespace gexp::infer {
+namespace {
+
+constexpr double kByChance = 1e-4;  // that visits which would miss as others do never did
+
+/// Visits right after one to the same block, and to another one.
+struct Visits {
+  double same = 0, same_missed = 0, other = 0, other_missed = 0;
+  std::int64_t furthest = 0;  ///< of `same`
+};
+
+Visits visits_of(const std::vector<const records::Point*>& points, const MissRange& range, std::int64_t block) {
+  Visits visits;
+  for (const auto* point : points) {
+    const auto lap = static_cast<std::size_t>(point->walk->steps);
+    const Misses missed(range, *point);
+    for (const auto& run : point->runs) {
+      for (std::size_t i = 1; i < run.ticks.size(); ++i) {
+        const auto at = point->walk->at(0, static_cast<std::int64_t>(i % lap)), before = point->walk->at(0, static_cast<std::int64_t>((i - 1) % lap));
+        const bool miss = missed(i, run.ticks[i]) && !missed.unsure(i, run.ticks[i]);
+        if (at / block != before / block) {
+          ++visits.other, visits.other_missed += miss ? 1 : 0;
+        } else {
+          ++visits.same, visits.same_missed += miss ? 1 : 0;
+          visits.furthest = std::max(visits.furthest, std::abs(at - before));
+        }
+      }
+    }
+  }
+  return visits;
+}
+
+/// Whether visits after one to the same block miss less than by accident, where others do miss.
+bool shares(const Visits& visits, double interference) {
+  return poisson_at_least(visits.same_missed, interference * visits.same) > kByChance &&
+         share_at_least(visits.other_missed, visits.other_missed + visits.same_missed, visits.other / (visits.other + visits.same)) < kByChance;
+}
+
+}  // namespace
+
+std::optional<Granularity> granularity_of(const std::vector<const records::Point*>& points, const MissRange& range) {
+  std::vector<std::int64_t> offsets;
+  for (const auto* point : points) {
+    if (!point->walk || point->walk->threads != 1 || point->walk->steps < 2) return std::nullopt;
+    offsets.insert(offsets.end(), point->walk->offsets.begin(), point->walk->offsets.begin() + point->walk->steps);
+  }
+  std::sort(offsets.begin(), offsets.end());
+  offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
+  if (offsets.size() < 2) return std::nullopt;
+  Granularity found;
+  std::int64_t unit = 1;
+  for (std::int64_t block = 2; block <= offsets.back(); block *= 2) {
+    const auto visits = visits_of(points, range, block);
+    if (visits.other == 0 || visits.same == 0) continue;
+    if (!shares(visits, range.interference.share)) break;
+    unit = block, found.shared = visits.furthest;
+  }
+  found.apart = offsets.back();
+  for (std::size_t i = 1; i < offsets.size(); ++i) {
+    if (offsets[i] / unit != offsets[i - 1] / unit) found.apart = std::min(found.apart, offsets[i] - offsets[i - 1]);
+  }
+  return found;
+}
+
+}  // namespace gexp::infer

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "runtime/infer/model/set_hypothesis.h"
+#include "runtime/infer/set_index.h"
+
+namespace gexp::infer::model {
+
+/// What chooses a set, tried in turn: nothing (one set), address bits, the residue of a line or of a block of lines. Those that predict the
+/// walks best, the likeliest first; at most `count`.
+struct SetCandidate {
+  SetHypothesis hypothesis;
+  SetIndex index;  ///< the same in the words of a finding
+  SetScore score;
+};
+std::vector<SetCandidate> likeliest_functions(const Walks& walks, std::int64_t line_bytes, std::size_t count);
+
+/// A hypothesis that only says which of the lines that were seen share a set.
+SetHypothesis labelled(const std::vector<LabelledLine>& lines, std::size_t sets, std::int64_t line_bytes);
+/// One by an index function that was found.
+SetHypothesis indexed(const SetIndex& index, std::size_t sets, std::int64_t line_bytes);
+
+}  // namespace gexp::infer::model

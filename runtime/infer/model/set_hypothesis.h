@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "runtime/infer/model/walks.h"
+
+/// A cache as a hypothesis: which lines share a set. What its sets hold, the evidence tells.
+namespace gexp::infer::model {
+
+constexpr std::uint32_t kNoSet = ~std::uint32_t{0};  ///< of a line about which a hypothesis says nothing
+
+struct SetHypothesis {
+  std::string name;            ///< "4 sets by bits 7, 8 of the offset"
+  std::int64_t line_bytes = 0;
+  std::uint32_t sets = 1;
+  std::function<std::uint32_t(std::int64_t line)> set_of;  ///< below `sets`, or kNoSet; line: offset div line_bytes
+  double bits = 0;             ///< length of its description
+};
+
+/// What the walks say of a hypothesis.
+struct SetScore {
+  double log_posterior = 0;        ///< of the likeliest sizes, its description's length taken off; natural logarithm, not normalised
+  std::vector<std::size_t> sizes;  ///< by set: lines that it holds; 0: no line of it was walked
+  std::vector<std::size_t> least, most;  ///< by set: sizes that the walks do not tell from that one
+  std::vector<bool> overflowed;    ///< by set: seen to
+  double worst = 0;                ///< what the footprint that is predicted worst lacks of what any sizes could give it
+  std::size_t worst_footprint = 0;
+};
+SetScore score(const SetHypothesis& hypothesis, const Walks& walks);
+/// The same of some footprints, by index.
+SetScore score(const SetHypothesis& hypothesis, const Walks& walks, const std::vector<std::size_t>& footprints);
+
+/// Each address misses as it likes wherever it is walked: what every hypothesis has to beat.
+double log_of_none(const Walks& walks);
+
+}  // namespace gexp::infer::model

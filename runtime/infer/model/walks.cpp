@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/infer/model/walks.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/infer/statistics.h"
+
+// A set that holds all its lines never misses once they are in, whatever replaces lines; one that holds too few misses in every lap, and
+// nobody knows at which of its lines or how often. So an address of a set that fits misses at the rate of interference, and one of a
+// set that overflows at a rate of its own, of which nothing is known beforehand (Jeffreys' prior, Beta(1/2, 1/2)): beta-binomial.
+namespace gexp::infer::model {
+namespace {
+
+constexpr double kLeastInterference = 1e-4;  // share of accesses that look like misses where none was seen to
+constexpr double kAccident = 1e-4;           // chance of as many by interference at one address
+
+struct Count {
+  std::vector<std::uint32_t> visits, misses;  // by address, in the order of the footprint's addresses
+  std::unordered_map<std::uint32_t, std::uint32_t> at;
+};
+
+std::uint64_t mix(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+/// Whether a point's warm-up brings in all that its walk visits.
+bool is_warmed(const records::Point& point) {
+  if (!point.warm_walk || point.warm_steps < point.warm_walk->steps) return false;
+  if (point.warm_walk == point.walk) return true;
+  auto warm = point.warm_walk->offsets, timed = point.walk->offsets;
+  std::sort(warm.begin(), warm.end());
+  return std::all_of(timed.begin(), timed.end(), [&](auto offset) { return std::binary_search(warm.begin(), warm.end(), offset); });
+}
+
+double log_fits(double misses, double visits, double interference) {
+  return misses * std::log(interference) + (visits - misses) * std::log1p(-interference);
+}
+
+double log_overflows(double misses, double visits) {
+  return std::lgamma(misses + 0.5) + std::lgamma(visits - misses + 0.5) - std::lgamma(visits + 1) - std::log(M_PI);
+}
+
+}  // namespace
+
+std::uint32_t Walks::index_of(std::int64_t offset) {
+  const auto [at, fresh] = known_.try_emplace(offset, static_cast<std::uint32_t>(offsets.size()));
+  if (fresh) offsets.push_back(offset);
+  return at->second;
+}
+
+void Walks::add(const records::Table& table, const MissRange& range, const std::string& stage) {
+  const double interference = std::max(range.interference.share, kLeastInterference);
+  std::unordered_map<std::uint64_t, std::size_t> by_addresses;  // index into the footprints of this stage
+  std::vector<Count> counts;
+  const auto first = footprints.size();
+  for (const auto& point : table.points) {
+    if (point.runs.empty() || !point.walk || point.walk->threads != 1 || point.walk->steps == 0) continue;
+    const auto lap = static_cast<std::size_t>(point.walk->steps);
+    const auto from = is_warmed(point) ? 0 : lap;
+    std::vector<std::uint32_t> walked(lap);
+    std::uint64_t key = 0;
+    for (std::size_t step = 0; step < lap; ++step) walked[step] = index_of(point.walk->at(0, static_cast<std::int64_t>(step)));
+    auto distinct = walked;
+    std::sort(distinct.begin(), distinct.end());
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    for (const auto address : distinct) key += mix(address);
+    const auto [entry, fresh] = by_addresses.try_emplace(key, counts.size());
+    if (fresh) {
+      Footprint footprint{records::coordinates_text(table, point), distinct, {}, {}, {}, 0};
+      footprint.where = footprint.where.empty() ? stage : stage + ", " + footprint.where;
+      footprints.push_back(std::move(footprint));
+      Count count{std::vector<std::uint32_t>(distinct.size()), std::vector<std::uint32_t>(distinct.size()), {}};
+      for (std::uint32_t i = 0; i < distinct.size(); ++i) count.at.emplace(distinct[i], i);
+      counts.push_back(std::move(count));
+    }
+    auto& count = counts[entry->second];
+    for (auto& address : walked) address = count.at.at(address);
+    const Misses missed(range, point);
+    for (const auto& run : point.runs) {
+      for (auto i = from; i < run.ticks.size(); ++i) {
+        const auto address = walked[i % lap];
+        ++count.visits[address];
+        count.misses[address] += missed(i, run.ticks[i]) && !missed.unsure(i, run.ticks[i]) ? 1 : 0;
+      }
+      if (run.ticks.size() > from) footprints[first + entry->second].laps += static_cast<double>((run.ticks.size() - from) / lap);
+    }
+  }
+  for (std::size_t f = 0; f < counts.size(); ++f) {
+    auto& footprint = footprints[first + f];
+    for (std::size_t i = 0; i < footprint.addresses.size(); ++i) {
+      const double misses = counts[f].misses[i], visits = counts[f].visits[i];
+      footprint.fits.push_back(log_fits(misses, visits, interference));
+      footprint.overflows.push_back(log_overflows(misses, visits));
+      footprint.missed.push_back(misses > 0 && poisson_at_least(misses, interference * visits) < kAccident);
+    }
+  }
+  std::erase_if(footprints, [](const Footprint& footprint) { return footprint.laps == 0; });
+}
+
+}  // namespace gexp::infer::model

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/infer/classes.h"
+#include "runtime/records/table.h"
+
+/// What a hypothesis about a cache has to predict: which addresses were walked together, and how often each of them missed.
+namespace gexp::infer::model {
+
+/// All steady laps over one set of addresses, whatever their order.
+struct Footprint {
+  std::string where;                     ///< of its first point: "sets, extra = 2"
+  std::vector<std::uint32_t> addresses;  ///< indices into Walks::offsets, each once
+  std::vector<double> fits;              ///< by address: log-likelihood of its misses where all of its set fits
+  std::vector<double> overflows;         ///< the same where its set overflows: it misses at a rate of its own
+  std::vector<bool> missed;              ///< by address: more often than by accident
+  double laps = 0;
+};
+
+/// The walks of one or several stages over one memory by one path.
+struct Walks {
+  std::vector<std::int64_t> offsets;  ///< bytes; every address that is walked, once
+  std::vector<Footprint> footprints;
+
+  /// Adds the points of a stage. What they visit for the first time, without a warm-up over it, is no evidence: it may miss
+  /// whatever fits. `stage` names it in messages.
+  void add(const records::Table& table, const MissRange& range, const std::string& stage);
+
+ private:
+  std::uint32_t index_of(std::int64_t offset);
+  std::unordered_map<std::int64_t, std::uint32_t> known_;
+};
+
+}  // namespace gexp::infer::model

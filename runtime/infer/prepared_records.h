@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "compiler/program.h"
+#include "runtime/infer/classes.h"
+#include "runtime/infer/drift.h"
+#include "runtime/records/table.h"
+
+namespace gexp::infer {
+
+/// What all questions of a stage share, made once from its records, which it refers to.
+class PreparedRecords {
+ public:
+  explicit PreparedRecords(const records::Table& table) : table_(table), corrected_(correct_drift(table)), classes_(classify(this->table())) {}
+  /// As measured, or, where the clock drifted, every run brought to one pace.
+  [[nodiscard]] const records::Table& table() const { return corrected_ ? corrected_->table : table_; }
+  [[nodiscard]] const Classes& classes() const { return classes_; }
+  /// How far the clock drifted, as a share of its pace; 0 where it did not.
+  [[nodiscard]] double drift() const { return corrected_ ? corrected_->drift : 0; }
+
+ private:
+  const records::Table& table_;
+  std::optional<DriftCorrected> corrected_;
+  Classes classes_;
+};
+
+/// The stages of a file that were measured so far: what they walked bears on what another one asks of the same cache.
+class MeasuredStages {
+ public:
+  struct Measured {
+    const compiler::Stage* stage;
+    const records::Table* table;
+    mutable std::shared_ptr<const PreparedRecords> prepared;  ///< made when first asked for
+    [[nodiscard]] const PreparedRecords& records() const {
+      if (!prepared) prepared = std::make_shared<const PreparedRecords>(*table);
+      return *prepared;
+    }
+  };
+  /// Both outlive this.
+  void add(const compiler::Stage& stage, const records::Table& table) { all_.push_back({&stage, &table, nullptr}); }
+  [[nodiscard]] const std::deque<Measured>& all() const { return all_; }
+  /// Those that chase through the same memory by the same path and at the same carve-out, one timed access after the other.
+  [[nodiscard]] std::vector<const Measured*> of_same_access(const compiler::Stage& stage) const;
+
+ private:
+  std::deque<Measured> all_;
+};
+
+}  // namespace gexp::infer

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/infer/reconcile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "compiler/formula/formula_key.h"
+#include "runtime/infer/confounders.h"
+#include "runtime/infer/granularity.h"
+#include "runtime/infer/model/evidence.h"
+#include "runtime/infer/model/walks.h"
+
+// A size says that every walk within it fits, whichever of its addresses it visits, and that is a prediction about other walks of the file:
+// a finer one within the same bytes must not miss. Where none was finer, the unit may be smaller than the stride, and the size is
+// that of the walk and not of the device: unless the walk itself shows units of several addresses, or its stride is one that was found. And
+// what the sets hold together is the size, if they fill evenly.
+namespace gexp::infer {
+namespace {
+
+using model::kContradicted;
+
+/// A size that `last_flat` found by counting misses.
+struct SizeClaim {
+  const compiler::Stage* stage;
+  const MeasuredStages::Measured* measured;
+  const compiler::Question* question;
+  Finding* finding;
+  std::optional<double> slower_than;
+  std::vector<const records::Point*> fits, misses;  ///< points at the size, and at the next one
+  std::int64_t low = 0, high = 0;                   ///< bytes: what it says to fit, as offsets
+};
+
+struct Findings {
+  std::vector<Finding>& all;
+  Finding* find(const std::string& id) {
+    const auto at = std::find_if(all.begin(), all.end(), [&](const Finding& finding) { return finding.id == id; });
+    return at == all.end() || at->status != Finding::Status::Found ? nullptr : &*at;
+  }
+};
+
+void withdraw(Finding& finding, const std::string& why) {
+  finding.why = fmt::format("{} looked likely: {}", show(finding.value), why);
+  finding.value = {};
+  finding.interval.reset();
+  finding.status = Finding::Status::Undetermined;
+  finding.confidence = 0;
+}
+
+/// Cycles after `above:` in the call that a column is made of; false: it is there and not known.
+bool read_above(const compiler::Formula& call, const compiler::Scope& scope, std::optional<double>& slower_than) {
+  for (const auto& each : call.arguments) {
+    if (each.label != "above") continue;
+    const auto value = compiler::evaluate(*each.value, scope);
+    const auto* n = value ? value->get<Number>() : nullptr;
+    if (!n) return false;
+    slower_than = n->number;
+  }
+  return true;
+}
+
+/// Fills in the walks of a claim; false where x is no footprint in bytes, as it is not where walks do not reach it.
+bool read_walks(SizeClaim& claim, const std::string& sweep) {
+  const auto* size = claim.finding->value.get<Number>();
+  if (!size || size->dimension != kBytes) return false;
+  double next = INFINITY;
+  const auto x_of = [&](const records::Point& point) {
+    const auto at = point.at.find(sweep);
+    const auto* n = at == point.at.end() ? nullptr : at->second.get<Number>();
+    return n && n->dimension == kBytes ? n->number : std::nan("");
+  };
+  for (const auto& point : claim.measured->table->points) {
+    if (point.runs.empty() || !point.walk || point.walk->threads != 1 || point.walk->steps < 2) continue;
+    if (x_of(point) == size->number) claim.fits.push_back(&point);
+    if (x_of(point) > size->number) next = std::min(next, x_of(point));
+  }
+  for (const auto& point : claim.measured->table->points) {
+    if (!point.runs.empty() && point.walk && x_of(point) == next) claim.misses.push_back(&point);
+  }
+  if (claim.fits.empty() || claim.misses.empty()) return false;
+  const auto& offsets = claim.fits.front()->walk->offsets;
+  const auto [low, high] = std::minmax_element(offsets.begin(), offsets.end());
+  claim.low = *low, claim.high = *low + static_cast<std::int64_t>(size->number);
+  return *high < claim.high && 2 * (*high - *low) >= static_cast<std::int64_t>(size->number);
+}
+
+std::vector<SizeClaim> size_claims(const compiler::Program& program, const MeasuredStages& measured, const compiler::Scope& scope, Findings& findings) {
+  std::vector<SizeClaim> claims;
+  for (const auto& stage : program.stages) {
+    const auto own = std::find_if(measured.all().begin(), measured.all().end(), [&](const auto& each) { return each.stage == &stage; });
+    for (const auto& question : stage.finds) {
+      auto* finding = findings.find(question.id);
+      if (!finding || own == measured.all().end() || question.analysis != "last_flat" || question.arguments.empty()) continue;
+      const auto& data = question.arguments.front();
+      const auto* call = miss_call(*data.value);
+      if (!call || !data.over || data.over->kind != compiler::Formula::Kind::Name || data.where) continue;
+      SizeClaim claim{&stage, &*own, &question, finding, std::nullopt, {}, {}, 0, 0};
+      if (read_above(*call, scope, claim.slower_than) && read_walks(claim, data.over->text)) claims.push_back(std::move(claim));
+    }
+  }
+  return claims;
+}
+
+/// The walks of the claim's cache that stay within its bytes.
+model::Walks walks_within(const SizeClaim& claim, const MeasuredStages& measured) {
+  model::Walks walks;
+  for (const auto* stage : measured.of_same_access(*claim.stage)) {
+    const auto& records = stage->records();
+    if (const auto range = miss_range(records.table(), records.classes(), claim.slower_than)) walks.add(records.table(), *range, stage->stage->name);
+  }
+  std::erase_if(walks.footprints, [&](const model::Footprint& footprint) {
+    return std::any_of(footprint.addresses.begin(), footprint.addresses.end(), [&](auto address) { return walks.offsets[address] < claim.low || walks.offsets[address] >= claim.high; });
+  });
+  return walks;
+}
+
+/// How much less likely the misses of a footprint are where all of it fits than where each address misses as it likes.
+double lacks(const model::Footprint& footprint) {
+  double all = 0;
+  for (std::size_t i = 0; i < footprint.addresses.size(); ++i) {
+    if (footprint.missed[i]) all += footprint.overflows[i] - footprint.fits[i];
+  }
+  return all;
+}
+
+/// Which level's misses a question is about: what is written after `above:`.
+std::string level_of(const compiler::Question& question) {
+  compiler::FormulaKeys keys([](const std::string&, const std::vector<std::string>&) { return std::nullopt; });
+  for (const auto& argument : question.arguments) {
+    if (argument.label == "above") return keys.key(argument.value);
+    const auto* call = argument.label.empty() ? miss_call(*argument.value) : nullptr;
+    for (const auto& inner : call ? call->arguments : std::vector<compiler::Formula::Argument>{}) {
+      if (inner.label == "above") return keys.key(inner.value);
+    }
+  }
+  return "";
+}
+
+/// Whether the size of a unit of the same level was found before, and the claim's walk has that stride or a smaller one.
+bool stride_was_found(const SizeClaim& claim, const compiler::Program& program, Findings& findings, std::int64_t stride) {
+  return std::any_of(claim.stage->reads.begin(), claim.stage->reads.end(), [&](const compiler::StageInput& read) {
+    const auto& from = program.stages[read.stage];
+    const auto* finding = findings.find(from.name + "." + read.finding);
+    const auto* n = finding ? finding->value.get<Number>() : nullptr;
+    if (!n || n->dimension != kBytes || n->number < static_cast<double>(stride)) return false;
+    const auto asked = std::find_if(from.finds.begin(), from.finds.end(), [&](const auto& question) { return question.id == finding->id; });
+    return asked != from.finds.end() && level_of(*asked) == level_of(*claim.question);
+  });
+}
+
+/// Whether some walk within the size visited addresses nearer to each other than the claim's own, and fitted too.
+bool was_walked_finer(const model::Walks& walks, std::int64_t apart, std::size_t most) {
+  return std::any_of(walks.footprints.begin(), walks.footprints.end(), [&](const model::Footprint& footprint) {
+    if (lacks(footprint) > kContradicted || footprint.addresses.size() <= most) return false;
+    std::vector<std::int64_t> offsets;
+    for (const auto address : footprint.addresses) offsets.push_back(walks.offsets[address]);
+    std::sort(offsets.begin(), offsets.end());
+    std::size_t finer = 0;
+    for (std::size_t i = 1; i < offsets.size(); ++i) finer += 4 * (offsets[i] - offsets[i - 1]) <= 3 * apart ? 1 : 0;
+    return 4 * finer >= offsets.size();
+  });
+}
+
+/// Why a size is none; empty where everything that was walked agrees with it.
+std::string contradiction(const SizeClaim& claim, const compiler::Program& program, const MeasuredStages& measured, Findings& findings) {
+  const auto walks = walks_within(claim, measured);
+  const model::Footprint* finest = nullptr;
+  for (const auto& footprint : walks.footprints) {
+    if (lacks(footprint) > kContradicted && (!finest || footprint.addresses.size() > finest->addresses.size())) finest = &footprint;
+  }
+  if (finest) {
+    return fmt::format("the walk of {} visits {} addresses within these bytes and misses, and this one visited {}: lines may be smaller than the stride, or another structure overflows there; "
+                       "a sweep over walks of half the stride would decide", finest->where, finest->addresses.size(), claim.fits.front()->walk->steps);
+  }
+  const auto& records = claim.measured->records();
+  const auto range = miss_range(records.table(), records.classes(), claim.slower_than);
+  const auto granularity = range ? granularity_of(claim.misses, *range) : std::nullopt;
+  if (!granularity || granularity->is_finer_than_the_unit() || stride_was_found(claim, program, findings, granularity->apart)) return {};
+  if (was_walked_finer(walks, granularity->apart, claim.fits.front()->walk->offsets.size())) return {};
+  return fmt::format("it was walked every {}, and each of these addresses missed by itself beyond it: what comes in at once may be smaller than that, and then less would fit; a smaller stride would decide",
+                     show(static_cast<double>(granularity->apart), kBytes));
+}
+
+/// How many lines the sets of a cache hold together, where a `cache_sets` found it.
+struct SetsClaim {
+  std::string id;
+  const compiler::Stage* stage;
+  double lines = 0;
+  std::int64_t line_bytes = 0;
+};
+
+std::vector<SetsClaim> sets_claims(const compiler::Program& program, const compiler::Scope& scope, Findings& findings) {
+  std::vector<SetsClaim> claims;
+  for (const auto& stage : program.stages) {
+    for (const auto& question : stage.finds) {
+      const auto* finding = question.analysis == "cache_sets" ? findings.find(question.id) : nullptr;
+      const auto* fields = finding ? finding->value.get<Fields>() : nullptr;
+      const auto line = std::find_if(question.arguments.begin(), question.arguments.end(), [](const auto& each) { return each.label == "line"; });
+      const auto value = line == question.arguments.end() ? Result<Value>(Value()) : compiler::evaluate(*line->value, scope);
+      const auto* bytes = value ? value->get<Number>() : nullptr;
+      const auto* lines = fields && fields->contains("lines") ? fields->at("lines").get<Number>() : nullptr;
+      if (bytes && lines && bytes->number >= 1) claims.push_back({question.id, &stage, lines->number, static_cast<std::int64_t>(bytes->number)});
+    }
+  }
+  return claims;
+}
+
+/// The sets of a stage that begins at a size and grows from there, where they hold more than that; empty where they do not.
+std::string uneven_sets(const SizeClaim& claim, const std::vector<SetsClaim>& sets, const compiler::Program& program, const MeasuredStages& measured) {
+  const auto same = measured.of_same_access(*claim.stage);
+  for (const auto& each : sets) {
+    const bool grown = std::any_of(each.stage->reads.begin(), each.stage->reads.end(), [&](const compiler::StageInput& read) {
+      return program.stages[read.stage].name + "." + read.finding == claim.question->id;
+    });
+    const bool one_cache = std::any_of(same.begin(), same.end(), [&](const auto* stage) { return stage->stage == each.stage; });
+    if (!grown || !one_cache) continue;
+    std::set<std::int64_t> lines;
+    for (const auto offset : claim.fits.front()->walk->offsets) lines.insert(offset / each.line_bytes);
+    if (each.lines <= static_cast<double>(lines.size())) continue;
+    return fmt::format("it is the largest footprint without a gap that fits, of {} lines, but the sets of `{}` hold {:g} together: they do not fill evenly", lines.size(), each.id, each.lines);
+  }
+  return {};
+}
+
+}  // namespace
+
+void reconcile(const compiler::Program& program, const MeasuredStages& measured, const compiler::Scope& scope, std::vector<Finding>& all) {
+  Findings findings{all};
+  const auto sets = sets_claims(program, scope, findings);
+  for (const auto& claim : size_claims(program, measured, scope, findings)) {
+    auto why = contradiction(claim, program, measured, findings);
+    if (why.empty()) why = uneven_sets(claim, sets, program, measured);
+    if (!why.empty()) withdraw(*claim.finding, why);
+  }
+}
+
+}  // namespace gexp::infer

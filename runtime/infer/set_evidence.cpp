@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/infer/set_evidence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "runtime/infer/model/evidence.h"
+#include "runtime/infer/model/set_candidates.h"
+
+// Where several lines are added at a time, sets that overflow together look like one, and a set may have room for all of them but one.
+// Other walks of the file tell: the one that is a line too large, and those beside it, missed in one of these sets and not in another. So a
+// proposal has to predict them too, and so has every function that might choose the sets.
+namespace gexp::infer {
+namespace {
+
+using model::kContradicted;
+using model::kTemper;
+using model::SetCandidate;
+using model::SetScore;
+
+constexpr std::size_t kCandidates = 6; // functions that are scored on all footprints
+
+model::Walks all_walks(const Context& context, std::optional<double> slower_than) {
+  model::Walks walks;
+  const auto add = [&](const records::Table& table, const Classes& classes, const std::string& stage) {
+    if (const auto range = miss_range(table, classes, slower_than)) walks.add(table, *range, stage);
+  };
+  add(context.table, context.classes, context.stage.name);
+  if (!context.earlier) return walks;
+  for (const auto* stage : context.earlier->of_same_access(context.stage)) {
+    add(stage->records().table(), stage->records().classes(), stage->stage->name);
+  }
+  return walks;
+}
+
+/// The lines that were added, by the sets of a function, each up to the one that made it overflow; empty where one did not.
+std::vector<LineSet> sets_of(const SetGrowth& growth, const SetCandidate& candidate) {
+  std::map<std::uint32_t, LineSet> by_key;
+  std::map<std::uint32_t, bool> full;
+  for (std::size_t line = 0; line < growth.number.size(); ++line) {
+    const auto key = candidate.hypothesis.set_of(growth.number[line]);
+    auto& set = by_key[key];
+    if (set.lines.size() > candidate.score.sizes[key]) continue;
+    set.lines.push_back(line);
+    set.onset = std::find_if(growth.levels.begin(), growth.levels.end(), [&](const auto& level) { return line < level.second.present; })->first;
+  }
+  std::vector<LineSet> sets;
+  for (auto& [key, set] : by_key) {
+    if (set.lines.size() <= candidate.score.sizes[key] || candidate.score.least[key] != candidate.score.most[key]) return {};
+    sets.push_back(std::move(set));
+  }
+  std::stable_sort(sets.begin(), sets.end(), [](const LineSet& a, const LineSet& b) { return a.onset < b.onset; });
+  return sets;
+}
+
+/// Which lines share a set, and how many it holds: the same for functions that differ in nothing that was walked.
+std::vector<std::vector<std::size_t>> answer_of(const std::vector<LineSet>& sets) {
+  std::vector<std::vector<std::size_t>> answer;
+  for (const auto& set : sets) answer.push_back(set.lines);
+  std::sort(answer.begin(), answer.end());
+  return answer;
+}
+
+std::string not_predicted(const SetScore& score, const std::vector<LineSet>& proposed, const model::Walks& walks) {
+  const auto where = walks.footprints[score.worst_footprint].where;
+  if (score.worst > kContradicted) return fmt::format("{} sets would not miss as the walk of {} did", proposed.size(), where);
+  for (std::size_t set = 0; set < proposed.size(); ++set) {
+    if (score.least[set] != score.most[set]) return fmt::format("a set of {} lines and one of {} would miss alike", score.least[set], score.most[set]);
+    if (score.sizes[set] + 1 != proposed[set].lines.size()) return fmt::format("other walks of the file show sets of {} lines, this one of {}", score.sizes[set], proposed[set].lines.size() - 1);
+  }
+  return "";
+}
+
+}  // namespace
+
+SetVerdict judge_sets(const Context& context, const SetGrowth& growth, const std::vector<LineSet>& proposed, std::int64_t line_bytes,
+                      std::optional<double> slower_than, bool look_further) {
+  const auto walks = all_walks(context, slower_than);
+  const auto own = model::score(model::labelled(labels_of(growth, proposed), proposed.size(), line_bytes), walks);
+  SetVerdict verdict;
+  verdict.why = not_predicted(own, proposed, walks);
+  verdict.predicted = verdict.why.empty();
+  if (verdict.predicted && !look_further) return verdict;
+  const auto candidates = model::likeliest_functions(walks, line_bytes, kCandidates);
+  const auto& best = candidates.front();
+  auto sets = sets_of(growth, best);
+  if (sets.empty() || best.score.worst > kContradicted) return verdict;
+  // The rivals: the proposal, each address by itself, and other functions that give other sets.
+  double rival = model::log_of_none(walks);
+  if (answer_of(sets) != answer_of(proposed)) rival = std::max(rival, own.log_posterior);
+  for (const auto& candidate : candidates) {
+    if (answer_of(sets_of(growth, candidate)) != answer_of(sets)) rival = std::max(rival, candidate.score.log_posterior);
+  }
+  verdict.confidence = 1 / (1 + std::exp((rival - best.score.log_posterior) / kTemper));
+  if (verdict.confidence > 0.5) verdict.sets = std::move(sets);
+  return verdict;
+}
+
+}  // namespace gexp::infer
