@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/math/special_functions/beta.hpp>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -27,6 +28,7 @@ constexpr double kErrors = 2;          // standard errors, at most
 constexpr double kMostClockChange = 0.15;         // share by which a clock may change its pace unnoticed
 constexpr double kBetween = 0.4;       // of the way from a hit to a miss, from either side: neither
 constexpr std::size_t kTurns = 4;      // between hits and misses, within a run, that no change of pace makes
+constexpr double kHiddenLap = 0.5;     // chance, at worst, that a lap over what does not fit shows no miss
 constexpr double kAlike = 1e-6;        // chance that first visits miss so much more than those just after, if both do alike
 
 struct Address {
@@ -120,6 +122,27 @@ bool spares_repeated_visits(const records::Point& point, const MissRange& range)
 }
 
 }  // namespace
+
+bool only_first_laps(const Context& context, const Curve& curve, double missing) {
+  const auto range = range_of(context);
+  if (!range) return false;
+  double first = 0, later = 0, silent = 0;  // laps with a miss, laps, laps without one
+  for (const auto& sample : curve.samples) {
+    const auto& point = context.table.points[sample.point];
+    if (sample.x != missing || !point.walk || point.walk->steps == 0) continue;
+    const auto lap = static_cast<std::size_t>(point.walk->steps);
+    const Misses missed(*range, point);
+    for (const auto& run : point.runs) {
+      for (std::size_t begin = 0; begin + lap <= run.ticks.size(); begin += lap) {
+        bool any = false;
+        for (auto i = begin; i < begin + lap && !any; ++i) any = missed(i, run.ticks[i]);
+        if (begin == 0) first += any ? 1 : 0;
+        else ++later, silent += any ? 0 : 1;
+      }
+    }
+  }
+  return first > 0 && later > 0 && boost::math::ibeta(silent, later - silent + 1, kHiddenLap) < kAlike;
+}
 
 std::optional<double> only_clock_change(const Context& context, const Curve& curve, double quiet, double missing) {
   const auto range = range_of(context);

@@ -20,6 +20,10 @@ bool one_class_only(const Context& context);
 /// Whether only addresses that are not walked on both sides of the border (x that miss nothing, x that miss) make the difference.
 bool only_address_bias(const Context& context, const Curve& curve, double quiet, double missing);
 
+/// Whether what misses at `missing` misses in the first lap of a run alone: it was not there before, and fits once it is. A footprint that
+/// does not fit misses in every lap.
+bool only_first_laps(const Context& context, const Curve& curve, double missing);
+
 /// How much longer, as a share, every access takes at `missing` than at `quiet`, where that is little and no run has both kinds: a clock that
 /// changed its pace between the two does that as well as a miss.
 std::optional<double> only_clock_change(const Context& context, const Curve& curve, double quiet, double missing);

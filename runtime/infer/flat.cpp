@@ -38,6 +38,9 @@ constexpr const char* kOnlyAddressBias = "only addresses that are not walked at 
 std::string other_reason(const Context& context, const Curve& curve, double quiet, double missing) {
   const auto from = show(quiet, curve.x_dimension), to = show(missing, curve.x_dimension);
   if (only_address_bias(context, curve, quiet, missing)) return fmt::format(kOnlyAddressBias, from, to);
+  if (only_first_laps(context, curve, missing)) {
+    return fmt::format("what misses at {} misses in the first lap of a run alone, and fits from then on: something else took its place before; a longer warm-up in the same launch would decide", to);
+  }
   if (const auto longer = only_clock_change(context, curve, quiet, missing)) {
     return fmt::format("at {} every access takes {:.1f} % longer than at {}, and no run has both kinds: a miss may cost so little, or the clock may have changed its pace between them; locked clocks, "
                        "or a footprint that misses in part, would decide", to, 100 * *longer, from);

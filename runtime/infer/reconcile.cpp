@@ -29,7 +29,7 @@ struct SizeClaim {
   const compiler::Question* question;
   Finding* finding;
   std::optional<double> slower_than;
-  std::vector<const records::Point*> fits, misses;  ///< points at the size, and at the next one
+  std::vector<const records::Point*> fits, misses;  ///< points at the size, and beyond it, up to twice as large
   std::int64_t low = 0, high = 0;                   ///< bytes: what it says to fit, as offsets
 };
 
@@ -65,7 +65,6 @@ bool read_above(const compiler::Formula& call, const compiler::Scope& scope, std
 bool read_walks(SizeClaim& claim, const std::string& sweep) {
   const auto* size = claim.finding->value.get<Number>();
   if (!size || size->dimension != kBytes) return false;
-  double next = INFINITY;
   const auto x_of = [&](const records::Point& point) {
     const auto at = point.at.find(sweep);
     const auto* n = at == point.at.end() ? nullptr : at->second.get<Number>();
@@ -74,10 +73,7 @@ bool read_walks(SizeClaim& claim, const std::string& sweep) {
   for (const auto& point : claim.measured->table->points) {
     if (point.runs.empty() || !point.walk || point.walk->threads != 1 || point.walk->steps < 2) continue;
     if (x_of(point) == size->number) claim.fits.push_back(&point);
-    if (x_of(point) > size->number) next = std::min(next, x_of(point));
-  }
-  for (const auto& point : claim.measured->table->points) {
-    if (!point.runs.empty() && point.walk && x_of(point) == next) claim.misses.push_back(&point);
+    if (x_of(point) > size->number && x_of(point) <= 2 * size->number) claim.misses.push_back(&point);
   }
   if (claim.fits.empty() || claim.misses.empty()) return false;
   const auto& offsets = claim.fits.front()->walk->offsets;

@@ -64,6 +64,29 @@ std::vector<std::vector<std::size_t>> answer_of(const std::vector<LineSet>& sets
   return answer;
 }
 
+/// The same sets of lines half or twice as long: in two halves of a line, sets of their own or one; or two lines as one.
+std::vector<model::SetHypothesis> of_other_lines(const model::SetHypothesis& own) {
+  std::vector<model::SetHypothesis> rivals;
+  const auto set_of = own.set_of;
+  const auto sets = own.sets;
+  if (own.line_bytes % 2 == 0) {
+    rivals.push_back({"halves in sets of their own", own.line_bytes / 2, 2 * sets,
+                      [set_of](std::int64_t line) {
+                        const auto set = set_of(line / 2);
+                        return set == model::kNoSet ? set : 2 * set + static_cast<std::uint32_t>(line % 2);
+                      },
+                      own.bits});
+    rivals.push_back({"halves in one set", own.line_bytes / 2, sets, [set_of](std::int64_t line) { return set_of(line / 2); }, own.bits});
+  }
+  rivals.push_back({"two lines as one", 2 * own.line_bytes, sets,
+                    [set_of](std::int64_t line) {
+                      const auto first = set_of(2 * line), second = set_of(2 * line + 1);
+                      return first == second || second == model::kNoSet ? first : first == model::kNoSet ? second : model::kNoSet;
+                    },
+                    own.bits});
+  return rivals;
+}
+
 std::string not_predicted(const SetScore& score, const std::vector<LineSet>& proposed, const model::Walks& walks) {
   const auto where = walks.footprints[score.worst_footprint].where;
   if (score.worst > kContradicted) return fmt::format("{} sets would not miss as the walk of {} did", proposed.size(), where);
@@ -79,8 +102,14 @@ std::string not_predicted(const SetScore& score, const std::vector<LineSet>& pro
 SetVerdict judge_sets(const Context& context, const SetGrowth& growth, const std::vector<LineSet>& proposed, std::int64_t line_bytes,
                       std::optional<double> slower_than, bool look_further) {
   const auto walks = all_walks(context, slower_than);
-  const auto own = model::score(model::labelled(labels_of(growth, proposed), proposed.size(), line_bytes), walks);
+  const auto hypothesis = model::labelled(labels_of(growth, proposed), proposed.size(), line_bytes);
+  const auto own = model::score(hypothesis, walks);
   SetVerdict verdict;
+  for (const auto& rival : of_other_lines(hypothesis)) {
+    if (model::score(rival, walks).log_posterior <= own.log_posterior + kContradicted) continue;
+    verdict.why = fmt::format("lines of {} B predict the walks of the file better than lines of {} B do", rival.line_bytes, line_bytes);
+    return verdict;
+  }
   verdict.why = not_predicted(own, proposed, walks);
   verdict.predicted = verdict.why.empty();
   if (verdict.predicted && !look_further) return verdict;
