@@ -102,10 +102,7 @@ std::vector<SizeClaim> size_claims(const compiler::Program& program, const Measu
 /// The walks of the claim's cache that stay within its bytes.
 model::Walks walks_within(const SizeClaim& claim, const MeasuredStages& measured) {
   model::Walks walks;
-  for (const auto* stage : measured.of_same_access(*claim.stage)) {
-    const auto& records = stage->records();
-    if (const auto range = miss_range(records.table(), records.classes(), claim.slower_than)) walks.add(records.table(), *range, stage->stage->name);
-  }
+  for (const auto* stage : measured.of_same_access(*claim.stage)) walks.add(stage->records(), claim.slower_than, stage->stage->name);
   std::erase_if(walks.footprints, [&](const model::Footprint& footprint) {
     return std::any_of(footprint.addresses.begin(), footprint.addresses.end(), [&](auto address) { return walks.offsets[address] < claim.low || walks.offsets[address] >= claim.high; });
   });

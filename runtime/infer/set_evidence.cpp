@@ -25,14 +25,9 @@ constexpr std::size_t kCandidates = 6; // functions that are scored on all footp
 
 model::Walks all_walks(const Context& context, std::optional<double> slower_than) {
   model::Walks walks;
-  const auto add = [&](const records::Table& table, const Classes& classes, const std::string& stage) {
-    if (const auto range = miss_range(table, classes, slower_than)) walks.add(table, *range, stage);
-  };
-  add(context.table, context.classes, context.stage.name);
+  if (const auto range = miss_range(context.table, context.classes, slower_than)) walks.add(context.table, *range, context.stage.name);
   if (!context.earlier) return walks;
-  for (const auto* stage : context.earlier->of_same_access(context.stage)) {
-    add(stage->records().table(), stage->records().classes(), stage->stage->name);
-  }
+  for (const auto* stage : context.earlier->of_same_access(context.stage)) walks.add(stage->records(), slower_than, stage->stage->name);
   return walks;
 }
 

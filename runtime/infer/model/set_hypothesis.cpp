@@ -52,7 +52,10 @@ std::vector<Load> loads_of(const SetHypothesis& hypothesis, const Walks& walks, 
       }
       auto& load = loads[load_of[set]];
       if (seen_in[line] != f) ++load.lines, seen_in[line] = f;
-      load.fits += footprint.fits[i], load.overflows += footprint.overflows[i];
+      // What comes right after another address of its line finds it there, whether the set overflows or not.
+      const auto before = footprint.before[i];
+      const bool follows = before != kSeveral && before != footprint.addresses[i] && line_of[before] == line;
+      load.fits += footprint.fits[i], load.overflows += follows ? footprint.fits[i] : footprint.overflows[i];
       if (footprint.missed[i]) any[load_of[set] - first] = true;
     }
     for (auto at = first; at < loads.size(); ++at) {

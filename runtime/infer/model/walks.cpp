@@ -15,6 +15,8 @@ namespace {
 constexpr double kLeastInterference = 1e-4;  // share of accesses that look like misses where none was seen to
 constexpr double kAccident = 1e-4;           // chance of as many by interference at one address
 
+constexpr std::uint32_t kUnset = kSeveral - 1;
+
 struct Count {
   std::vector<std::uint32_t> visits, misses;  // by address, in the order of the footprint's addresses
   std::unordered_map<std::uint32_t, std::uint32_t> at;
@@ -70,7 +72,7 @@ void Walks::add(const records::Table& table, const MissRange& range, const std::
     for (const auto address : distinct) key += mix(address);
     const auto [entry, fresh] = by_addresses.try_emplace(key, counts.size());
     if (fresh) {
-      Footprint footprint{records::coordinates_text(table, point), distinct, {}, {}, {}, 0};
+      Footprint footprint{records::coordinates_text(table, point), distinct, {}, {}, {}, std::vector<std::uint32_t>(distinct.size(), kUnset), 0};
       footprint.where = footprint.where.empty() ? stage : stage + ", " + footprint.where;
       footprints.push_back(std::move(footprint));
       Count count{std::vector<std::uint32_t>(distinct.size()), std::vector<std::uint32_t>(distinct.size()), {}};
@@ -78,6 +80,12 @@ void Walks::add(const records::Table& table, const MissRange& range, const std::
       counts.push_back(std::move(count));
     }
     auto& count = counts[entry->second];
+    auto& before = footprints[first + entry->second].before;
+    for (std::size_t step = 0; step < lap; ++step) {
+      auto& own = before[count.at.at(walked[step])];
+      const auto last = walked[(step + lap - 1) % lap];
+      own = own == kUnset || own == last ? last : kSeveral;
+    }
     for (auto& address : walked) address = count.at.at(address);
     const Misses missed(range, point);
     for (const auto& run : point.runs) {
@@ -99,6 +107,12 @@ void Walks::add(const records::Table& table, const MissRange& range, const std::
     }
   }
   std::erase_if(footprints, [](const Footprint& footprint) { return footprint.laps == 0; });
+}
+
+void Walks::add(const PreparedRecords& records, std::optional<double> slower_than, const std::string& stage) {
+  const auto range = miss_range(records.table(), records.classes(), slower_than);
+  if (range) add(records.table(), *range, stage);
+  else if (slower_than) add(records.table(), MissRange{.above = INFINITY, .outlier = INFINITY}, stage);  // nothing is slower
 }
 
 }  // namespace gexp::infer::model

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/infer/classes.h"
+#include "runtime/infer/prepared_records.h"
 #include "runtime/records/table.h"
 
 /// What a hypothesis about a cache has to predict: which addresses were walked together, and how often each of them missed.
 namespace gexp::infer::model {
+
+constexpr std::uint32_t kSeveral = ~std::uint32_t{0};
 
 /// All steady laps over one set of addresses, whatever their order.
 struct Footprint {
@@ -18,6 +21,7 @@ struct Footprint {
   std::vector<double> fits;              ///< by address: log-likelihood of its misses where all of its set fits
   std::vector<double> overflows;         ///< the same where its set overflows: it misses at a rate of its own
   std::vector<bool> missed;              ///< by address: more often than by accident
+  std::vector<std::uint32_t> before;     ///< by address: the one that is always visited just before it; kSeveral: there is none
   double laps = 0;
 };
 
@@ -29,6 +33,8 @@ struct Walks {
   /// Adds the points of a stage. What they visit for the first time, without a warm-up over it, is no evidence: it may miss
   /// whatever fits. `stage` names it in messages.
   void add(const records::Table& table, const MissRange& range, const std::string& stage);
+  /// The same of what is slower than so many cycles, or than the fastest class; nothing where a stage's latencies do not tell.
+  void add(const PreparedRecords& records, std::optional<double> slower_than, const std::string& stage);
 
  private:
   std::uint32_t index_of(std::int64_t offset);

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sets and sizes as hypotheses: what they predict of walks, and what becomes of those that predict something else.
+#include <doctest/doctest.h>
+
+#include "runtime/infer/granularity.h"
+#include "runtime/infer/model/set_candidates.h"
+#include "runtime/infer/reconcile.h"
+#include "tests/infer/walks.h"
+
+using namespace gexp;
+using infer::model::SetHypothesis;
+using infer::model::Walks;
+using test::every;
+using test::walked;
+
+namespace {
+
+/// 4 sets by bits 7 and 8, of 8 lines of 32 B.
+test::LruCache four_sets() {
+  return {32, 8, [](std::int64_t line) { return static_cast<std::uint64_t>(line / 4 % 4); }};
+}
+constexpr std::int64_t kFits = 32 * 32;
+
+SetHypothesis by(std::uint32_t sets, const std::function<std::uint32_t(std::int64_t)>& set_of, std::int64_t line = 32) { return {"", line, sets, set_of, 0}; }
+const auto kTrue = by(4, [](std::int64_t line) { return static_cast<std::uint32_t>(line / 4 % 4); });
+
+/// Footprints that grow by some lines at a time.
+Walks growing(std::int64_t lines_a_step, std::int64_t last = 20) {
+  records::Table table = test::table({});
+  for (std::int64_t extra = 0; extra <= last; extra += lines_a_step) table.points.push_back(walked({{"n", Value(static_cast<double>(extra))}}, every(32, kFits + 32 * extra), four_sets()));
+  Walks walks;
+  walks.add(table, *infer::miss_range(table, infer::classify(table)), "sets");
+  return walks;
+}
+
+}  // namespace
+
+TEST_CASE("the true sets predict the walks better than any others, and their sizes are told line by line") {
+  const auto walks = growing(1);
+  const auto best = infer::model::score(kTrue, walks);
+  CHECK(best.sizes == std::vector<std::size_t>{8, 8, 8, 8});
+  CHECK(best.least == best.most);
+  CHECK(best.worst < 1e-9);
+  CHECK(best.log_posterior > infer::model::log_of_none(walks));
+  for (const auto& other : {by(1, [](std::int64_t) { return 0u; }), by(2, [](std::int64_t line) { return static_cast<std::uint32_t>(line / 8 % 2); }),
+                            by(4, [](std::int64_t line) { return static_cast<std::uint32_t>(line % 4); }), by(8, [](std::int64_t line) { return static_cast<std::uint32_t>(line / 2 % 8); })}) {
+    CHECK(infer::model::score(other, walks).log_posterior < best.log_posterior - 20);
+  }
+}
+
+TEST_CASE("a size is told no finer than the footprints are") {
+  const auto two = infer::model::score(kTrue, growing(4));
+  CHECK(two.least == std::vector<std::size_t>{8, 8, 8, 8});
+  CHECK(two.most == std::vector<std::size_t>{11, 11, 11, 11});
+}
+
+TEST_CASE("a set that was not seen to overflow has no upper end") {
+  auto walks = growing(1, 3);  // of the first set only
+  const auto alone = by(4, [](std::int64_t line) { return line / 4 % 4 == 1 ? 0u : infer::model::kNoSet; });
+  CHECK_FALSE(infer::model::score(alone, walks).overflowed[0]);
+}
+
+TEST_CASE("index functions are found by what they predict") {
+  const auto found = infer::model::likeliest_functions(growing(1), 32, 3);
+  CHECK(found[0].index.mapping == "bits");
+  CHECK(found[0].index.functions == std::vector<std::vector<int>>{{7}, {8}});
+  CHECK(found[0].score.log_posterior > found[1].score.log_posterior + 20);
+}
+
+TEST_CASE("a walk tells how large a unit is only where it visits a unit twice in a row") {
+  const auto of = [](std::vector<std::int64_t> offsets) {
+    const test::LruCache pages(1024, 4, [](std::int64_t) { return std::uint64_t{0}; });
+    const auto table = test::table({walked({{"n", Value(1.0)}}, std::move(offsets), pages), walked({{"n", Value(2.0)}}, every(1024, 2048), pages)});
+    return *infer::granularity_of({&table.points[0]}, *infer::miss_range(table, infer::classify(table)));
+  };
+  CHECK(of(every(256, 8192)).is_finer_than_the_unit());
+  CHECK(of(every(512, 8192)).is_finer_than_the_unit());
+  CHECK_FALSE(of(every(1024, 8192)).is_finer_than_the_unit());
+  CHECK_FALSE(of(every(2048, 16384)).is_finer_than_the_unit());
+  CHECK_FALSE(of({0, 4, 1024, 1028, 2048, 2052, 3072, 3076, 4096, 4100}).is_finer_than_the_unit());  // two words a unit
+}
+
+namespace {
+
+/// A file whose first stage finds a size by walks of one stride, and whose second walks the same bytes by another.
+infer::Finding size_after(std::int64_t stride, std::int64_t other, const test::LruCache& cache) {
+  const Source source("t.gexp", R"(gexp 1
+experiment t
+memory A: u32[1MiB] in global
+stage size {
+  sweep n in 32B..64KiB times 2
+  pattern ring = uniform(stride: 32B, span: n)
+  launch grid 1 block 1
+  warm { chase A by ring laps 2 via nc }
+  timed lat each { chase A by ring laps 2 via nc }
+  find C: B = last_flat(misses(lat) over n)
+}
+stage other {
+  sweep n in [1B]
+  pattern ring = uniform(stride: 32B, span: 64B)
+  launch grid 1 block 1
+  warm { chase A by ring laps 2 via nc }
+  timed lat each { chase A by ring laps 2 via nc }
+  find hit: cycles = fastest(lat)
+}
+)");
+  Diagnostics diagnostics;
+  const auto program = compiler::compile(source, {}, diagnostics);
+  REQUIRE(program);
+  auto sizes = test::table({}), others = test::table({});
+  for (std::int64_t n = stride; n <= 4096; n += stride) sizes.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, every(stride, n), cache));
+  compiler::Names scope;
+  std::vector<infer::Finding> findings{infer::answer(program->stages[0].finds[0], sizes, program->stages[0], scope)};
+  REQUIRE_MESSAGE(findings[0].status == infer::Finding::Status::Found, findings[0].why);
+  for (const auto n : {1024.0, findings[0].value.get<Number>()->number}) others.points.push_back(walked({{"n", Value(n, kBytes)}}, every(other, static_cast<std::int64_t>(n)), cache));
+  others.points.push_back(walked({{"n", Value(9999.0, kBytes)}}, every(32, 8192), cache));  // shows what a miss is
+  infer::MeasuredStages measured;
+  measured.add(program->stages[0], sizes);
+  measured.add(program->stages[1], others);
+  infer::reconcile(*program, measured, scope, findings);
+  return findings[0];
+}
+
+}  // namespace
+
+TEST_CASE("a size holds only where a finer walk within it fits, too") {
+  const test::LruCache lines_of_64(64, 32, [](std::int64_t) { return std::uint64_t{0}; }), lines_of_32(32, 32, [](std::int64_t) { return std::uint64_t{0}; });
+  CHECK(size_after(64, 32, lines_of_64).value == Value(2048.0, kBytes));
+  const auto contradicted = size_after(64, 32, lines_of_32);  // 32 lines, 64 B apart
+  CHECK(test::undetermined(contradicted));
+  CHECK_MESSAGE(contradicted.why.find("visits 64 addresses within these bytes and misses") != std::string::npos, contradicted.why);
+}
+
+TEST_CASE("a size is not the walk's: without a finer one, the stride may be larger than what comes in at once") {
+  const test::LruCache lines_of_32(32, 32, [](std::int64_t) { return std::uint64_t{0}; });
+  const auto finding = size_after(64, 64, lines_of_32);
+  CHECK(test::undetermined(finding));
+  CHECK_MESSAGE(finding.why.find("it was walked every 64 B") != std::string::npos, finding.why);
+}
