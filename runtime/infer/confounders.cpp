@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 
+#include "runtime/infer/model/evidence.h"
 #include "runtime/infer/record_functions.h"
 #include "runtime/infer/statistics.h"
 
@@ -28,7 +29,6 @@ constexpr double kErrors = 2;          // standard errors, at most
 constexpr double kMostClockChange = 0.15;         // share by which a clock may change its pace unnoticed
 constexpr double kBetween = 0.4;       // of the way from a hit to a miss, from either side: neither
 constexpr std::size_t kTurns = 4;      // between hits and misses, within a run, that no change of pace makes
-constexpr double kHiddenLap = 0.5;     // chance, at worst, that a lap over what does not fit shows no miss
 constexpr double kAlike = 1e-6;        // chance that first visits miss so much more than those just after, if both do alike
 
 struct Address {
@@ -141,7 +141,7 @@ bool only_first_laps(const Context& context, const Curve& curve, double missing)
       }
     }
   }
-  return first > 0 && later > 0 && boost::math::ibeta(silent, later - silent + 1, kHiddenLap) < kAlike;
+  return first > 0 && later > 0 && boost::math::ibeta(silent, later - silent + 1, model::kHiddenLap) < kAlike;
 }
 
 std::optional<double> only_clock_change(const Context& context, const Curve& curve, double quiet, double missing) {

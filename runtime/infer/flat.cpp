@@ -7,6 +7,7 @@
 
 #include "runtime/infer/analysis.h"
 #include "runtime/infer/confounders.h"
+#include "runtime/infer/granularity.h"
 #include "runtime/infer/statistics.h"
 
 // A footprint that fits is walked without a miss; one line more and there are misses in every lap (Mei17 section 4.2, step 1:
@@ -83,7 +84,7 @@ bool walks_at_one_stride(const Context& context) {
 std::string all_of_one_class(const Context& context) {
   const bool prefetch = walks_at_one_stride(context);
   return fmt::format("all latencies are of one class: everything fits, nothing does, or a miss costs less than hits differ among themselves{}; "
-                     "a sweep from smaller to larger footprints{} would decide",
+                     "a larger sweep, one that begins lower{} would decide",
                      prefetch ? ", or a prefetcher hides it" : "", prefetch ? ", another load path or a shuffled ring" : " or another load path");
 }
 
@@ -189,7 +190,7 @@ Finding first_flat(const Context& context) {
   }
   const auto before = std::prev(flat);
   if (auto why = other_reason(context, *samples, flat->first, before->first); !why.empty()) return undetermined(context, std::move(why));
-  if (before->first == 0 && dimension == kBytes && range && !is_found_size(context, flat->first)) {
+  if (before->first == 0 && dimension == kBytes && range && flat->first > kLeastLine && !is_found_size(context, flat->first)) {
     return undetermined(context, fmt::format("it is {} or less: that is the smallest hole that was tried, and no size that was found before; smaller ones, over addresses that near to each other, would decide",
                                              show(flat->first, dimension)));
   }

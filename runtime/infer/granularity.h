@@ -9,6 +9,9 @@
 /// How finely a walk looked at what it walked.
 namespace gexp::infer {
 
+/// Bytes: no GPU has smaller lines or sectors. What is walked at that stride or less needs no other evidence that it is no finer than a line.
+inline constexpr std::int64_t kLeastLine = 32;
+
 /// What came in at once, as far as a walk shows: visits right after one to the same unit never miss.
 struct Granularity {
   std::int64_t shared = 0;  ///< bytes: the furthest that two visits to one unit are apart; 0: no unit is visited twice in a row

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/infer/prepared_records.h"
 
-#include "compiler/formula/formula_key.h"
-
 namespace gexp::infer {
 namespace {
 
@@ -14,8 +12,8 @@ const compiler::Op* timed_chase(const compiler::Stage& stage) {
 
 /// How the cache is set up: a formula is taken for what is written.
 std::string setup(const compiler::Stage& stage) {
-  compiler::FormulaKeys keys([](const std::string&, const std::vector<std::string>&) { return std::nullopt; });
-  return keys.key(stage.launch.carveout) + " " + keys.key(stage.launch.smem);
+  const auto written = [](const compiler::FormulaPtr& formula) { return formula ? show(*formula) : std::string(); };
+  return written(stage.launch.carveout) + " " + written(stage.launch.smem);
 }
 
 }  // namespace

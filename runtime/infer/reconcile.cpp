@@ -7,7 +7,6 @@
 #include <cmath>
 #include <set>
 
-#include "compiler/formula/formula_key.h"
 #include "runtime/infer/confounders.h"
 #include "runtime/infer/granularity.h"
 #include "runtime/infer/model/evidence.h"
@@ -120,12 +119,11 @@ double lacks(const model::Footprint& footprint) {
 
 /// Which level's misses a question is about: what is written after `above:`.
 std::string level_of(const compiler::Question& question) {
-  compiler::FormulaKeys keys([](const std::string&, const std::vector<std::string>&) { return std::nullopt; });
   for (const auto& argument : question.arguments) {
-    if (argument.label == "above") return keys.key(argument.value);
+    if (argument.label == "above") return show(*argument.value);
     const auto* call = argument.label.empty() ? miss_call(*argument.value) : nullptr;
     for (const auto& inner : call ? call->arguments : std::vector<compiler::Formula::Argument>{}) {
-      if (inner.label == "above") return keys.key(inner.value);
+      if (inner.label == "above") return show(*inner.value);
     }
   }
   return "";
@@ -170,7 +168,7 @@ std::string contradiction(const SizeClaim& claim, const compiler::Program& progr
   const auto& records = claim.measured->records();
   const auto range = miss_range(records.table(), records.classes(), claim.slower_than);
   const auto granularity = range ? granularity_of(claim.misses, *range) : std::nullopt;
-  if (!granularity || granularity->is_finer_than_the_unit() || stride_was_found(claim, program, findings, granularity->apart)) return {};
+  if (!granularity || granularity->apart <= kLeastLine || granularity->is_finer_than_the_unit() || stride_was_found(claim, program, findings, granularity->apart)) return {};
   if (was_walked_finer(walks, granularity->apart, claim.fits.front()->walk->offsets.size())) return {};
   return fmt::format("it was walked every {}, and each of these addresses missed by itself beyond it: what comes in at once may be smaller than that, and then less would fit; a smaller stride would decide",
                      show(static_cast<double>(granularity->apart), kBytes));

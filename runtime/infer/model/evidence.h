@@ -10,4 +10,7 @@ inline constexpr double kTemper = 4;
 /// something else evicted cost as much.
 inline constexpr double kContradicted = 40;
 
+/// Chance, at worst, that a lap over more lines than fit shows no miss: at least one of them misses in every lap, whatever replaces them.
+inline constexpr double kHiddenLap = 0.5;
+
 }  // namespace gexp::infer::model

@@ -6,13 +6,14 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "runtime/infer/model/evidence.h"
+
 // For each footprint and set a hypothesis says how many lines compete. If the set holds as many, all its addresses fit; if not, they
 // overflow. So the likelihood of a size is a sum over footprints, of `fits` where it is large enough and of `overflows` where it is not,
 // and all sizes of a set are judged in one pass. Sets of one size are one number to describe; sets of their own sizes, one each.
 namespace gexp::infer::model {
 namespace {
 
-constexpr double kHiddenLap = 0.5;    // chance, at worst, that a lap over a set that overflows shows no miss
 constexpr double kNotTold = 4.6;      // natural logarithm of 100: sizes so near to the likeliest one are not told from it
 
 /// One set in one footprint.
@@ -22,8 +23,14 @@ struct Load {
   double fits = 0, overflows = 0;
 };
 
+/// What a miss brings in.
+enum class Fill {
+  Line,    ///< so what comes right after another address of its line finds it there, whether the set overflows or not
+  Sector,  ///< each address is filled by itself
+};
+
 /// `beside`: of addresses about which the hypothesis says nothing, so that each misses as it likes.
-std::vector<Load> loads_of(const SetHypothesis& hypothesis, const Walks& walks, const std::vector<std::size_t>& chosen, double& beside) {
+std::vector<Load> loads_of(const SetHypothesis& hypothesis, const Walks& walks, const std::vector<std::size_t>& chosen, Fill fill, double& beside) {
   std::vector<std::uint32_t> line_of(walks.offsets.size()), set_of_line;
   std::unordered_map<std::int64_t, std::uint32_t> lines;
   for (std::size_t i = 0; i < line_of.size(); ++i) {
@@ -38,11 +45,13 @@ std::vector<Load> loads_of(const SetHypothesis& hypothesis, const Walks& walks, 
     const auto& footprint = walks.footprints[f];
     const auto first = loads.size();
     std::vector<bool> any;
+    bool others = false;  // lines of which it is not said in which set they are
     for (std::size_t i = 0; i < footprint.addresses.size(); ++i) {
       const auto line = line_of[footprint.addresses[i]];
       const auto set = set_of_line[line];
       if (set == kNoSet) {
         beside += footprint.overflows[i];
+        others = true;
         continue;
       }
       if (load_of[set] < first || load_of[set] == ~std::size_t{0}) {
@@ -52,14 +61,14 @@ std::vector<Load> loads_of(const SetHypothesis& hypothesis, const Walks& walks, 
       }
       auto& load = loads[load_of[set]];
       if (seen_in[line] != f) ++load.lines, seen_in[line] = f;
-      // What comes right after another address of its line finds it there, whether the set overflows or not.
       const auto before = footprint.before[i];
-      const bool follows = before != kSeveral && before != footprint.addresses[i] && line_of[before] == line;
+      const bool follows = fill == Fill::Line && before != kSeveral && before != footprint.addresses[i] && line_of[before] == line;
       load.fits += footprint.fits[i], load.overflows += follows ? footprint.fits[i] : footprint.overflows[i];
       if (footprint.missed[i]) any[load_of[set] - first] = true;
     }
     for (auto at = first; at < loads.size(); ++at) {
       if (!any[at - first]) loads[at].overflows += footprint.laps * std::log(kHiddenLap);
+      if (others) loads[at].fits = std::max(loads[at].fits, loads[at].overflows);  // they may be of this set
     }
   }
   return loads;
@@ -90,12 +99,10 @@ std::pair<std::size_t, std::size_t> not_told(const std::vector<double>& likeliho
   return {least, most};
 }
 
-}  // namespace
-
-SetScore score(const SetHypothesis& hypothesis, const Walks& walks, const std::vector<std::size_t>& footprints) {
+SetScore score_filled(const SetHypothesis& hypothesis, const Walks& walks, const std::vector<std::size_t>& footprints, Fill fill) {
   std::vector<std::vector<Load>> by_set(hypothesis.sets);
   double beside = 0;
-  for (const auto& load : loads_of(hypothesis, walks, footprints, beside)) by_set[load.set].push_back(load);
+  for (const auto& load : loads_of(hypothesis, walks, footprints, fill, beside)) by_set[load.set].push_back(load);
   std::vector<std::vector<double>> each;
   std::size_t longest = 1;
   for (const auto& loads : by_set) {
@@ -128,6 +135,14 @@ SetScore score(const SetHypothesis& hypothesis, const Walks& walks, const std::v
   result.worst_footprint = static_cast<std::size_t>(std::max_element(lacks.begin(), lacks.end()) - lacks.begin());
   result.worst = lacks.empty() ? 0 : lacks[result.worst_footprint];
   return result;
+}
+
+}  // namespace
+
+SetScore score(const SetHypothesis& hypothesis, const Walks& walks, const std::vector<std::size_t>& footprints) {
+  auto line = score_filled(hypothesis, walks, footprints, Fill::Line);
+  auto sector = score_filled(hypothesis, walks, footprints, Fill::Sector);
+  return line.log_posterior >= sector.log_posterior ? line : sector;
 }
 
 SetScore score(const SetHypothesis& hypothesis, const Walks& walks) {
