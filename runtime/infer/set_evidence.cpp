@@ -59,8 +59,9 @@ std::vector<std::vector<std::size_t>> answer_of(const std::vector<LineSet>& sets
   return answer;
 }
 
-/// The same sets of lines half or twice as long: in two halves of a line, sets of their own or one; or two lines as one.
-std::vector<model::SetHypothesis> of_other_lines(const model::SetHypothesis& own) {
+/// The same sets of lines half or twice as long: in two halves of a line, sets of their own or one; or two lines as one, which they may be
+/// where neighbours share their set.
+std::vector<model::SetHypothesis> of_other_lines(const model::SetHypothesis& own, const std::vector<LabelledLine>& labels) {
   std::vector<model::SetHypothesis> rivals;
   const auto set_of = own.set_of;
   const auto sets = own.sets;
@@ -70,15 +71,20 @@ std::vector<model::SetHypothesis> of_other_lines(const model::SetHypothesis& own
                         const auto set = set_of(line / 2);
                         return set == model::kNoSet ? set : 2 * set + static_cast<std::uint32_t>(line % 2);
                       },
-                      own.bits});
-    rivals.push_back({"halves in one set", own.line_bytes / 2, sets, [set_of](std::int64_t line) { return set_of(line / 2); }, own.bits});
+                      own.bits, 0});
+    rivals.push_back({"halves in one set", own.line_bytes / 2, sets, [set_of](std::int64_t line) { return set_of(line / 2); }, own.bits, 0});
   }
-  rivals.push_back({"two lines as one", 2 * own.line_bytes, sets,
+  const bool neighbours_share = std::all_of(labels.begin(), labels.end(), [&](const LabelledLine& line) {
+    const auto other = set_of(line.line ^ 1);
+    return other == model::kNoSet || other == line.set;
+  });
+  if (neighbours_share) rivals.push_back({"two lines as one", 2 * own.line_bytes, sets,
                     [set_of](std::int64_t line) {
                       const auto first = set_of(2 * line), second = set_of(2 * line + 1);
-                      return first == second || second == model::kNoSet ? first : first == model::kNoSet ? second : model::kNoSet;
+                      return first == model::kNoSet ? second : first;
                     },
                     own.bits});
+  for (auto& rival : rivals) rival.fill_bytes = std::min(own.fill_bytes, rival.line_bytes);
   return rivals;
 }
 
@@ -97,10 +103,12 @@ std::string not_predicted(const SetScore& score, const std::vector<LineSet>& pro
 SetVerdict judge_sets(const Context& context, const SetGrowth& growth, const std::vector<LineSet>& proposed, std::int64_t line_bytes,
                       std::optional<double> slower_than, bool look_further) {
   const auto walks = all_walks(context, slower_than);
-  const auto hypothesis = model::labelled(labels_of(growth, proposed), proposed.size(), line_bytes);
+  const auto labels = labels_of(growth, proposed);
+  auto hypothesis = model::labelled(labels, proposed.size(), line_bytes);
+  hypothesis.fill_bytes = model::likeliest_fill(hypothesis, walks);
   const auto own = model::score(hypothesis, walks);
   SetVerdict verdict;
-  for (const auto& rival : of_other_lines(hypothesis)) {
+  for (const auto& rival : of_other_lines(hypothesis, labels)) {
     if (model::score(rival, walks).log_posterior <= own.log_posterior + kContradicted) continue;
     verdict.why = fmt::format("lines of {} B predict the walks of the file better than lines of {} B do", rival.line_bytes, line_bytes);
     return verdict;
@@ -108,7 +116,7 @@ SetVerdict judge_sets(const Context& context, const SetGrowth& growth, const std
   verdict.why = not_predicted(own, proposed, walks);
   verdict.predicted = verdict.why.empty();
   if (verdict.predicted && !look_further) return verdict;
-  const auto candidates = model::likeliest_functions(walks, line_bytes, kCandidates);
+  const auto candidates = model::likeliest_functions(walks, line_bytes, hypothesis.fill_bytes, kCandidates);
   const auto& best = candidates.front();
   auto sets = sets_of(growth, best);
   if (sets.empty() || best.score.worst > kContradicted) return verdict;

@@ -21,7 +21,7 @@ test::LruCache four_sets() {
 }
 constexpr std::int64_t kFits = 32 * 32;
 
-SetHypothesis by(std::uint32_t sets, const std::function<std::uint32_t(std::int64_t)>& set_of, std::int64_t line = 32) { return {"", line, sets, set_of, 0}; }
+SetHypothesis by(std::uint32_t sets, const std::function<std::uint32_t(std::int64_t)>& set_of, std::int64_t line = 32) { return {"", line, sets, set_of, 0, line}; }
 const auto kTrue = by(4, [](std::int64_t line) { return static_cast<std::uint32_t>(line / 4 % 4); });
 
 /// Footprints that grow by some lines at a time.
@@ -61,7 +61,7 @@ TEST_CASE("a set that was not seen to overflow has no upper end") {
 }
 
 TEST_CASE("index functions are found by what they predict") {
-  const auto found = infer::model::likeliest_functions(growing(1), 32, 3);
+  const auto found = infer::model::likeliest_functions(growing(1), 32, 32, 3);
   CHECK(found[0].index.mapping == "bits");
   CHECK(found[0].index.functions == std::vector<std::vector<int>>{{7}, {8}});
   CHECK(found[0].score.log_posterior > found[1].score.log_posterior + 20);

@@ -118,7 +118,7 @@ SetHypothesis indexed(const SetIndex& index, std::size_t sets, std::int64_t line
           kFamily + 16.0 * static_cast<double>(masks.size())};
 }
 
-std::vector<SetCandidate> likeliest_functions(const Walks& walks, std::int64_t line_bytes, std::size_t count) {
+std::vector<SetCandidate> likeliest_functions(const Walks& walks, std::int64_t line_bytes, std::int64_t fill_bytes, std::size_t count) {
   const auto some = telling(walks);
   const auto lines = furthest(walks) / line_bytes + 1;
   std::vector<SetCandidate> all;
@@ -137,7 +137,7 @@ std::vector<SetCandidate> likeliest_functions(const Walks& walks, std::int64_t l
     }
   }
   const auto better = [](const SetCandidate& a, const SetCandidate& b) { return a.score.log_posterior > b.score.log_posterior; };
-  for (auto& candidate : all) candidate.score = score(candidate.hypothesis, walks, some);
+  for (auto& candidate : all) candidate.hypothesis.fill_bytes = fill_bytes, candidate.score = score(candidate.hypothesis, walks, some);
   const auto kept = std::min(count, all.size());
   std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(), better);
   all.resize(kept);

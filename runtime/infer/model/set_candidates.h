@@ -14,7 +14,8 @@ struct SetCandidate {
   SetIndex index;  ///< the same in the words of a finding
   SetScore score;
 };
-std::vector<SetCandidate> likeliest_functions(const Walks& walks, std::int64_t line_bytes, std::size_t count);
+/// `fill_bytes`: what a miss brings in.
+std::vector<SetCandidate> likeliest_functions(const Walks& walks, std::int64_t line_bytes, std::int64_t fill_bytes, std::size_t count);
 
 /// A hypothesis that only says which of the lines that were seen share a set.
 SetHypothesis labelled(const std::vector<LabelledLine>& lines, std::size_t sets, std::int64_t line_bytes);

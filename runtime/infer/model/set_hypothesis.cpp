@@ -14,6 +14,7 @@
 namespace gexp::infer::model {
 namespace {
 
+constexpr std::int64_t kSectors[] = {32, 16};  // bytes that may be filled by themselves
 constexpr double kNotTold = 4.6;      // natural logarithm of 100: sizes so near to the likeliest one are not told from it
 
 /// One set in one footprint.
@@ -23,14 +24,8 @@ struct Load {
   double fits = 0, overflows = 0;
 };
 
-/// What a miss brings in.
-enum class Fill {
-  Line,    ///< so what comes right after another address of its line finds it there, whether the set overflows or not
-  Sector,  ///< each address is filled by itself
-};
-
-/// `beside`: of addresses about which the hypothesis says nothing, so that each misses as it likes.
-std::vector<Load> loads_of(const SetHypothesis& hypothesis, const Walks& walks, const std::vector<std::size_t>& chosen, Fill fill, double& beside) {
+/// `beside`: of addresses about which the hypothesis says nothing: whatever they do costs what a right prediction would.
+std::vector<Load> loads_of(const SetHypothesis& hypothesis, const Walks& walks, const std::vector<std::size_t>& chosen, double& beside) {
   std::vector<std::uint32_t> line_of(walks.offsets.size()), set_of_line;
   std::unordered_map<std::int64_t, std::uint32_t> lines;
   for (std::size_t i = 0; i < line_of.size(); ++i) {
@@ -50,7 +45,7 @@ std::vector<Load> loads_of(const SetHypothesis& hypothesis, const Walks& walks, 
       const auto line = line_of[footprint.addresses[i]];
       const auto set = set_of_line[line];
       if (set == kNoSet) {
-        beside += footprint.overflows[i];
+        beside += std::max(footprint.fits[i], footprint.overflows[i]);
         others = true;
         continue;
       }
@@ -62,7 +57,8 @@ std::vector<Load> loads_of(const SetHypothesis& hypothesis, const Walks& walks, 
       auto& load = loads[load_of[set]];
       if (seen_in[line] != f) ++load.lines, seen_in[line] = f;
       const auto before = footprint.before[i];
-      const bool follows = fill == Fill::Line && before != kSeveral && before != footprint.addresses[i] && line_of[before] == line;
+      const bool follows = hypothesis.fill_bytes > 0 && before != kSeveral && before != footprint.addresses[i] && line_of[before] == line &&
+                           walks.offsets[before] / hypothesis.fill_bytes == walks.offsets[footprint.addresses[i]] / hypothesis.fill_bytes;
       load.fits += footprint.fits[i], load.overflows += follows ? footprint.fits[i] : footprint.overflows[i];
       if (footprint.missed[i]) any[load_of[set] - first] = true;
     }
@@ -99,10 +95,12 @@ std::pair<std::size_t, std::size_t> not_told(const std::vector<double>& likeliho
   return {least, most};
 }
 
-SetScore score_filled(const SetHypothesis& hypothesis, const Walks& walks, const std::vector<std::size_t>& footprints, Fill fill) {
+}  // namespace
+
+SetScore score(const SetHypothesis& hypothesis, const Walks& walks, const std::vector<std::size_t>& footprints) {
   std::vector<std::vector<Load>> by_set(hypothesis.sets);
   double beside = 0;
-  for (const auto& load : loads_of(hypothesis, walks, footprints, fill, beside)) by_set[load.set].push_back(load);
+  for (const auto& load : loads_of(hypothesis, walks, footprints, beside)) by_set[load.set].push_back(load);
   std::vector<std::vector<double>> each;
   std::size_t longest = 1;
   for (const auto& loads : by_set) {
@@ -137,18 +135,22 @@ SetScore score_filled(const SetHypothesis& hypothesis, const Walks& walks, const
   return result;
 }
 
-}  // namespace
-
-SetScore score(const SetHypothesis& hypothesis, const Walks& walks, const std::vector<std::size_t>& footprints) {
-  auto line = score_filled(hypothesis, walks, footprints, Fill::Line);
-  auto sector = score_filled(hypothesis, walks, footprints, Fill::Sector);
-  return line.log_posterior >= sector.log_posterior ? line : sector;
-}
-
 SetScore score(const SetHypothesis& hypothesis, const Walks& walks) {
   std::vector<std::size_t> all(walks.footprints.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   return score(hypothesis, walks, all);
+}
+
+std::int64_t likeliest_fill(const SetHypothesis& hypothesis, const Walks& walks) {
+  auto with = hypothesis;
+  std::int64_t best = 0;
+  double most = -INFINITY;
+  for (const auto bytes : {hypothesis.line_bytes, kSectors[0], kSectors[1], std::int64_t{0}}) {
+    if (bytes > hypothesis.line_bytes) continue;
+    with.fill_bytes = bytes;
+    if (const double own = score(with, walks).log_posterior; own > most) most = own, best = bytes;
+  }
+  return best;
 }
 
 double log_of_none(const Walks& walks) {

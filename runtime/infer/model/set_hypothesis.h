@@ -19,6 +19,7 @@ struct SetHypothesis {
   std::uint32_t sets = 1;
   std::function<std::uint32_t(std::int64_t line)> set_of;  ///< below `sets`, or kNoSet; line: offset div line_bytes
   double bits = 0;             ///< length of its description
+  std::int64_t fill_bytes = 0; ///< that a miss brings in: what comes right after another address of them finds it there; 0: each address alone
 };
 
 /// What the walks say of a hypothesis.
@@ -33,6 +34,9 @@ struct SetScore {
 SetScore score(const SetHypothesis& hypothesis, const Walks& walks);
 /// The same of some footprints, by index.
 SetScore score(const SetHypothesis& hypothesis, const Walks& walks, const std::vector<std::size_t>& footprints);
+
+/// What a miss brings in, of a line, a sector or what was asked for, by which the walks are predicted best.
+std::int64_t likeliest_fill(const SetHypothesis& hypothesis, const Walks& walks);
 
 /// Each address misses as it likes wherever it is walked: what every hypothesis has to beat.
 double log_of_none(const Walks& walks);
