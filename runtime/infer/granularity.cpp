@@ -12,9 +12,10 @@
 namespace gexp::infer {
 namespace {
 
+constexpr std::size_t kSoon = 4;    // accesses: so many units fit in anything
 constexpr double kByChance = 1e-4;  // that visits which would miss as others do never did
 
-/// Visits right after one to the same block, and to another one.
+/// Visits soon after one to the same block, and all others.
 struct Visits {
   double same = 0, same_missed = 0, other = 0, other_missed = 0;
   std::int64_t furthest = 0;  ///< of `same`
@@ -27,13 +28,18 @@ Visits visits_of(const std::vector<const records::Point*>& points, const MissRan
     const Misses missed(range, *point);
     for (const auto& run : point->runs) {
       for (std::size_t i = 1; i < run.ticks.size(); ++i) {
-        const auto at = point->walk->at(0, static_cast<std::int64_t>(i % lap)), before = point->walk->at(0, static_cast<std::int64_t>((i - 1) % lap));
+        const auto at = point->walk->at(0, static_cast<std::int64_t>(i % lap));
+        std::int64_t nearest = -1;  // of the visits just before it to the same block
+        for (std::size_t back = 1; back <= std::min({kSoon, i, lap - 1}); ++back) {
+          const auto before = point->walk->at(0, static_cast<std::int64_t>((i - back) % lap));
+          if (at / block == before / block) nearest = nearest < 0 ? std::abs(at - before) : std::min(nearest, std::abs(at - before));
+        }
         const bool miss = missed(i, run.ticks[i]) && !missed.unsure(i, run.ticks[i]);
-        if (at / block != before / block) {
+        if (nearest < 0) {
           ++visits.other, visits.other_missed += miss ? 1 : 0;
         } else {
           ++visits.same, visits.same_missed += miss ? 1 : 0;
-          visits.furthest = std::max(visits.furthest, std::abs(at - before));
+          visits.furthest = std::max(visits.furthest, nearest);
         }
       }
     }
@@ -41,10 +47,12 @@ Visits visits_of(const std::vector<const records::Point*>& points, const MissRan
   return visits;
 }
 
-/// Whether visits after one to the same block miss less than by accident, where others do miss.
-bool shares(const Visits& visits, double interference) {
-  return poisson_at_least(visits.same_missed, interference * visits.same) > kByChance &&
-         share_at_least(visits.other_missed, visits.other_missed + visits.same_missed, visits.other / (visits.other + visits.same)) < kByChance;
+/// Whether visits soon after one to the same block miss no more than by accident.
+bool may_share(const Visits& visits, double interference) { return poisson_at_least(visits.same_missed, interference * visits.same) > kByChance; }
+
+/// Whether they are so many that some would have missed if they missed as others do.
+bool would_have_missed(const Visits& visits) {
+  return share_at_least(visits.other_missed, visits.other_missed + visits.same_missed, visits.other / (visits.other + visits.same)) < kByChance;
 }
 
 }  // namespace
@@ -59,16 +67,16 @@ std::optional<Granularity> granularity_of(const std::vector<const records::Point
   offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
   if (offsets.size() < 2) return std::nullopt;
   Granularity found;
-  std::int64_t unit = 1;
   for (std::int64_t block = 2; block <= offsets.back(); block *= 2) {
     const auto visits = visits_of(points, range, block);
     if (visits.other == 0 || visits.same == 0) continue;
-    if (!shares(visits, range.interference.share)) break;
-    unit = block, found.shared = visits.furthest;
+    if (!may_share(visits, range.interference.share)) break;
+    if (!would_have_missed(visits)) continue;
+    found.unit = block, found.shared = visits.furthest;
   }
   found.apart = offsets.back();
   for (std::size_t i = 1; i < offsets.size(); ++i) {
-    if (offsets[i] / unit != offsets[i - 1] / unit) found.apart = std::min(found.apart, offsets[i] - offsets[i - 1]);
+    if (offsets[i] / found.unit != offsets[i - 1] / found.unit) found.apart = std::min(found.apart, offsets[i] - offsets[i - 1]);
   }
   return found;
 }

@@ -12,9 +12,10 @@ namespace gexp::infer {
 /// Bytes: no GPU has smaller lines or sectors. What is walked at that stride or less needs no other evidence that it is no finer than a line.
 inline constexpr std::int64_t kLeastLine = 32;
 
-/// What came in at once, as far as a walk shows: visits right after one to the same unit never miss.
+/// What came in at once, as far as a walk shows: visits soon after one to the same unit never miss.
 struct Granularity {
-  std::int64_t shared = 0;  ///< bytes: the furthest that two visits to one unit are apart; 0: no unit is visited twice in a row
+  std::int64_t unit = 1;    ///< bytes: the largest aligned blocks of which that holds
+  std::int64_t shared = 0;  ///< bytes: the furthest that two such visits to one unit are apart; 0: no unit is visited again so soon
   std::int64_t apart = 0;   ///< bytes: the nearest that two neighbouring addresses of different units are
   /// Whether two addresses or more of each unit were walked, so that the number of units is not that of the addresses.
   [[nodiscard]] bool is_finer_than_the_unit() const { return shared > 0 && 2 * shared >= apart; }

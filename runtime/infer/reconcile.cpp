@@ -28,6 +28,7 @@ struct SizeClaim {
   const compiler::Question* question;
   Finding* finding;
   std::optional<double> slower_than;
+  bool counts = true;  ///< the column is the misses themselves: the size is where none is
   std::vector<const records::Point*> fits, misses;  ///< points at the size, and beyond it, up to twice as large
   std::int64_t low = 0, high = 0;                   ///< bytes: what it says to fit, as offsets
 };
@@ -90,8 +91,13 @@ std::vector<SizeClaim> size_claims(const compiler::Program& program, const Measu
       if (!finding || own == measured.all().end() || question.analysis != "last_flat" || question.arguments.empty()) continue;
       const auto& data = question.arguments.front();
       const auto* call = miss_call(*data.value);
+      const bool counts = call != nullptr;
+      for (const auto& derive : stage.derives) {
+        const auto names = compiler::free_names(*data.value);
+        if (!call && std::find(names.begin(), names.end(), derive.name) != names.end()) call = miss_call(*derive.formula);
+      }
       if (!call || !data.over || data.over->kind != compiler::Formula::Kind::Name || data.where) continue;
-      SizeClaim claim{&stage, &*own, &question, finding, std::nullopt, {}, {}, 0, 0};
+      SizeClaim claim{&stage, &*own, &question, finding, std::nullopt, counts, {}, {}, 0, 0};
       if (read_above(*call, scope, claim.slower_than) && read_walks(claim, data.over->text)) claims.push_back(std::move(claim));
     }
   }
@@ -154,8 +160,23 @@ bool was_walked_finer(const model::Walks& walks, std::int64_t apart, std::size_t
   });
 }
 
+/// Where what misses beyond a size comes in units far larger than the one that was found: pages, and so another structure that ends there.
+std::string other_unit(const SizeClaim& claim, const compiler::Program& program, Findings& findings, const Granularity& granularity) {
+  constexpr std::int64_t kLeastPage = 4096, kLinesAPage = 8;  // bytes; no line is so near to a page
+  if (granularity.unit < kLeastPage || !stride_was_found(claim, program, findings, 1) || stride_was_found(claim, program, findings, granularity.unit / kLinesAPage)) return {};
+  return fmt::format("what misses beyond it comes in blocks of {}, of which a second address never misses soon after the first: these are pages, and a TLB may end there; "
+                     "`above: L` with the latency of a TLB's miss would decide", show(static_cast<double>(granularity.unit), kBytes));
+}
+
 /// Why a size is none; empty where everything that was walked agrees with it.
 std::string contradiction(const SizeClaim& claim, const compiler::Program& program, const MeasuredStages& measured, Findings& findings) {
+  const auto& records = claim.measured->records();
+  const auto range = miss_range(records.table(), records.classes(), claim.slower_than);
+  const auto granularity = range ? granularity_of(claim.misses, *range) : std::nullopt;
+  if (granularity) {
+    if (auto why = other_unit(claim, program, findings, *granularity); !why.empty()) return why;
+  }
+  if (!claim.counts) return {};
   const auto walks = walks_within(claim, measured);
   const model::Footprint* finest = nullptr;
   for (const auto& footprint : walks.footprints) {
@@ -165,9 +186,6 @@ std::string contradiction(const SizeClaim& claim, const compiler::Program& progr
     return fmt::format("the walk of {} visits {} addresses within these bytes and misses, and this one visited {}: lines may be smaller than the stride, or another structure overflows there; "
                        "a sweep over walks of half the stride would decide", finest->where, finest->addresses.size(), claim.fits.front()->walk->steps);
   }
-  const auto& records = claim.measured->records();
-  const auto range = miss_range(records.table(), records.classes(), claim.slower_than);
-  const auto granularity = range ? granularity_of(claim.misses, *range) : std::nullopt;
   if (!granularity || granularity->apart <= kLeastLine || granularity->is_finer_than_the_unit() || stride_was_found(claim, program, findings, granularity->apart)) return {};
   if (was_walked_finer(walks, granularity->apart, claim.fits.front()->walk->offsets.size())) return {};
   return fmt::format("it was walked every {}, and each of these addresses missed by itself beyond it: what comes in at once may be smaller than that, and then less would fit; a smaller stride would decide",

@@ -31,6 +31,20 @@ model::Walks all_walks(const Context& context, std::optional<double> slower_than
   return walks;
 }
 
+/// Lines without a set that missed as soon as they were added: of sets that overflowed already, which are the first so many.
+std::unordered_map<std::int64_t, std::uint32_t> of_earlier_sets(const SetGrowth& growth, const std::vector<LineSet>& sets) {
+  std::unordered_map<std::int64_t, std::uint32_t> among;
+  std::size_t before = 0;
+  for (const auto& [added, level] : growth.levels) {
+    const auto earlier = std::count_if(sets.begin(), sets.end(), [&, own = added](const LineSet& set) { return set.onset <= own; });
+    for (auto line = before; line < level.present; ++line) {
+      if (before > 0 && level.misses[line] > 0) among.emplace(growth.number[line], static_cast<std::uint32_t>(earlier));
+    }
+    before = level.present;
+  }
+  return among;
+}
+
 /// The lines that were added, by the sets of a function, each up to the one that made it overflow; empty where one did not.
 std::vector<LineSet> sets_of(const SetGrowth& growth, const SetCandidate& candidate) {
   std::map<std::uint32_t, LineSet> by_key;
@@ -71,8 +85,8 @@ std::vector<model::SetHypothesis> of_other_lines(const model::SetHypothesis& own
                         const auto set = set_of(line / 2);
                         return set == model::kNoSet ? set : 2 * set + static_cast<std::uint32_t>(line % 2);
                       },
-                      own.bits, 0});
-    rivals.push_back({"halves in one set", own.line_bytes / 2, sets, [set_of](std::int64_t line) { return set_of(line / 2); }, own.bits, 0});
+                      own.bits});
+    rivals.push_back({"halves in one set", own.line_bytes / 2, sets, [set_of](std::int64_t line) { return set_of(line / 2); }, own.bits});
   }
   const bool neighbours_share = std::all_of(labels.begin(), labels.end(), [&](const LabelledLine& line) {
     const auto other = set_of(line.line ^ 1);
@@ -81,11 +95,18 @@ std::vector<model::SetHypothesis> of_other_lines(const model::SetHypothesis& own
   if (neighbours_share) rivals.push_back({"two lines as one", 2 * own.line_bytes, sets,
                     [set_of](std::int64_t line) {
                       const auto first = set_of(2 * line), second = set_of(2 * line + 1);
-                      return first == model::kNoSet ? second : first;
+                      return second == model::kNoSet ? second : first;
                     },
                     own.bits});
   for (auto& rival : rivals) rival.fill_bytes = std::min(own.fill_bytes, rival.line_bytes);
   return rivals;
+}
+
+/// Of lines whose neighbour's set is known, too: what is said of two lines as one, and of each of them, is then about the same addresses.
+model::SetHypothesis of_pairs(const model::SetHypothesis& own) {
+  auto pairs = own;
+  pairs.set_of = [set_of = own.set_of](std::int64_t line) { return set_of(line ^ 1) == model::kNoSet ? model::kNoSet : set_of(line); };
+  return pairs;
 }
 
 std::string not_predicted(const SetScore& score, const std::vector<LineSet>& proposed, const model::Walks& walks) {
@@ -100,16 +121,20 @@ std::string not_predicted(const SetScore& score, const std::vector<LineSet>& pro
 
 }  // namespace
 
-SetVerdict judge_sets(const Context& context, const SetGrowth& growth, const std::vector<LineSet>& proposed, std::int64_t line_bytes,
+SetVerdict judge_sets(const Context& context, const SetGrowth& growth, std::vector<LineSet> proposed, std::int64_t line_bytes,
                       std::optional<double> slower_than, bool look_further) {
+  std::stable_sort(proposed.begin(), proposed.end(), [](const LineSet& a, const LineSet& b) { return a.onset < b.onset; });
   const auto walks = all_walks(context, slower_than);
   const auto labels = labels_of(growth, proposed);
-  auto hypothesis = model::labelled(labels, proposed.size(), line_bytes);
+  auto hypothesis = model::labelled(labels, proposed.size(), line_bytes, of_earlier_sets(growth, proposed));
   hypothesis.fill_bytes = model::likeliest_fill(hypothesis, walks);
   const auto own = model::score(hypothesis, walks);
   SetVerdict verdict;
   for (const auto& rival : of_other_lines(hypothesis, labels)) {
-    if (model::score(rival, walks).log_posterior <= own.log_posterior + kContradicted) continue;
+    auto alike = rival.line_bytes > line_bytes ? of_pairs(hypothesis) : hypothesis;
+    alike.among = nullptr;  // as of the rivals
+    const double against = model::score(alike, walks).log_posterior;
+    if (model::score(rival, walks).log_posterior <= against + kContradicted) continue;
     verdict.why = fmt::format("lines of {} B predict the walks of the file better than lines of {} B do", rival.line_bytes, line_bytes);
     return verdict;
   }

@@ -17,7 +17,7 @@ struct SetVerdict {
 };
 
 /// `slower_than`: of the question's `above:`. `look_further`: other sets are tried even where the proposed ones predict everything.
-SetVerdict judge_sets(const Context& context, const SetGrowth& growth, const std::vector<LineSet>& proposed, std::int64_t line_bytes,
+SetVerdict judge_sets(const Context& context, const SetGrowth& growth, std::vector<LineSet> proposed, std::int64_t line_bytes,
                       std::optional<double> slower_than, bool look_further);
 
 }  // namespace gexp::infer

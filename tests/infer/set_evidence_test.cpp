@@ -21,7 +21,7 @@ test::LruCache four_sets() {
 }
 constexpr std::int64_t kFits = 32 * 32;
 
-SetHypothesis by(std::uint32_t sets, const std::function<std::uint32_t(std::int64_t)>& set_of, std::int64_t line = 32) { return {"", line, sets, set_of, 0, line}; }
+SetHypothesis by(std::uint32_t sets, const std::function<std::uint32_t(std::int64_t)>& set_of, std::int64_t line = 32) { return {"", line, sets, set_of, 0, nullptr, line}; }
 const auto kTrue = by(4, [](std::int64_t line) { return static_cast<std::uint32_t>(line / 4 % 4); });
 
 /// Footprints that grow by some lines at a time.

@@ -87,7 +87,7 @@ void add(std::vector<SetCandidate>& all, SetIndex index, std::size_t sets, std::
 
 }  // namespace
 
-SetHypothesis labelled(const std::vector<LabelledLine>& lines, std::size_t sets, std::int64_t line_bytes) {
+SetHypothesis labelled(const std::vector<LabelledLine>& lines, std::size_t sets, std::int64_t line_bytes, std::unordered_map<std::int64_t, std::uint32_t> among) {
   std::unordered_map<std::int64_t, std::uint32_t> set_of;
   for (const auto& line : lines) set_of.emplace(line.line, static_cast<std::uint32_t>(line.set));
   return {fmt::format("{} sets of lines that begin to miss together", sets), line_bytes, static_cast<std::uint32_t>(sets),
@@ -95,7 +95,11 @@ SetHypothesis labelled(const std::vector<LabelledLine>& lines, std::size_t sets,
             const auto found = set_of.find(line);
             return found == set_of.end() ? kNoSet : found->second;
           },
-          kFamily + static_cast<double>(lines.size()) * std::log2(static_cast<double>(sets))};
+          kFamily + static_cast<double>(lines.size()) * std::log2(static_cast<double>(sets)),
+          [among = std::move(among), sets](std::int64_t line) {
+            const auto found = among.find(line);
+            return found == among.end() ? static_cast<std::uint32_t>(sets) : found->second;
+          }};
 }
 
 SetHypothesis indexed(const SetIndex& index, std::size_t sets, std::int64_t line_bytes) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <unordered_map>
 #include <vector>
 
 #include "runtime/infer/model/set_hypothesis.h"
@@ -17,8 +18,9 @@ struct SetCandidate {
 /// `fill_bytes`: what a miss brings in.
 std::vector<SetCandidate> likeliest_functions(const Walks& walks, std::int64_t line_bytes, std::int64_t fill_bytes, std::size_t count);
 
-/// A hypothesis that only says which of the lines that were seen share a set.
-SetHypothesis labelled(const std::vector<LabelledLine>& lines, std::size_t sets, std::int64_t line_bytes);
+/// A hypothesis that only says which of the lines that were seen share a set. `among`: by line, of others, that they are of one of the first
+/// so many sets.
+SetHypothesis labelled(const std::vector<LabelledLine>& lines, std::size_t sets, std::int64_t line_bytes, std::unordered_map<std::int64_t, std::uint32_t> among = {});
 /// One by an index function that was found.
 SetHypothesis indexed(const SetIndex& index, std::size_t sets, std::int64_t line_bytes);
 

@@ -8,7 +8,7 @@
 
 #include "runtime/infer/model/evidence.h"
 
-// For each footprint and set a hypothesis says how many lines compete. If the set holds as many, all its addresses fit; if not, they
+// For each footprint and set a hypothesis says how many lines compete, at least. If the set holds as many, all its addresses fit; if not, they
 // overflow. So the likelihood of a size is a sum over footprints, of `fits` where it is large enough and of `overflows` where it is not,
 // and all sizes of a set are judged in one pass. Sets of one size are one number to describe; sets of their own sizes, one each.
 namespace gexp::infer::model {
@@ -21,17 +21,29 @@ constexpr double kNotTold = 4.6;      // natural logarithm of 100: sizes so near
 struct Load {
   std::uint32_t set = 0, footprint = 0;
   std::uint32_t lines = 0;
+  std::uint32_t others = 0;  ///< lines of the footprint that may be of this set, too: it is not said of which they are
   double fits = 0, overflows = 0;
+  double misses = 0, visits = 0;  ///< of addresses that do not follow another one of what a miss brings in
+  double following = 0;           ///< log-likelihood of those that do
 };
+
+/// Of two hypotheses that are as likely beforehand.
+double log_of_either(double one, double other) {
+  const double most = std::max(one, other);
+  return most + std::log((std::exp(one - most) + std::exp(other - most)) / 2);
+}
 
 /// `beside`: of addresses about which the hypothesis says nothing: whatever they do costs what a right prediction would.
 std::vector<Load> loads_of(const SetHypothesis& hypothesis, const Walks& walks, const std::vector<std::size_t>& chosen, double& beside) {
-  std::vector<std::uint32_t> line_of(walks.offsets.size()), set_of_line;
+  std::vector<std::uint32_t> line_of(walks.offsets.size()), set_of_line, among_line;
   std::unordered_map<std::int64_t, std::uint32_t> lines;
   for (std::size_t i = 0; i < line_of.size(); ++i) {
     const auto line = walks.offsets[i] / hypothesis.line_bytes;
     const auto [at, fresh] = lines.try_emplace(line, static_cast<std::uint32_t>(lines.size()));
-    if (fresh) set_of_line.push_back(hypothesis.set_of(line));
+    if (fresh) {
+      set_of_line.push_back(hypothesis.set_of(line));
+      among_line.push_back(set_of_line.back() == kNoSet && hypothesis.among ? hypothesis.among(line) : hypothesis.sets);
+    }
     line_of[i] = at->second;
   }
   std::vector<Load> loads;
@@ -40,18 +52,18 @@ std::vector<Load> loads_of(const SetHypothesis& hypothesis, const Walks& walks, 
     const auto& footprint = walks.footprints[f];
     const auto first = loads.size();
     std::vector<bool> any;
-    bool others = false;  // lines of which it is not said in which set they are
+    std::vector<std::uint32_t> others(hypothesis.sets + 1);  // by how many sets they may be of
     for (std::size_t i = 0; i < footprint.addresses.size(); ++i) {
       const auto line = line_of[footprint.addresses[i]];
       const auto set = set_of_line[line];
       if (set == kNoSet) {
         beside += std::max(footprint.fits[i], footprint.overflows[i]);
-        others = true;
+        if (seen_in[line] != f) ++others[among_line[line]], seen_in[line] = f;
         continue;
       }
       if (load_of[set] < first || load_of[set] == ~std::size_t{0}) {
         load_of[set] = loads.size();
-        loads.push_back({set, static_cast<std::uint32_t>(f), 0, 0, 0});
+        loads.push_back({set, static_cast<std::uint32_t>(f), 0, 0, 0, 0, 0, 0, 0});
         any.push_back(false);
       }
       auto& load = loads[load_of[set]];
@@ -60,11 +72,16 @@ std::vector<Load> loads_of(const SetHypothesis& hypothesis, const Walks& walks, 
       const bool follows = hypothesis.fill_bytes > 0 && before != kSeveral && before != footprint.addresses[i] && line_of[before] == line &&
                            walks.offsets[before] / hypothesis.fill_bytes == walks.offsets[footprint.addresses[i]] / hypothesis.fill_bytes;
       load.fits += footprint.fits[i], load.overflows += follows ? footprint.fits[i] : footprint.overflows[i];
+      if (follows) load.following += footprint.fits[i];
+      else load.misses += footprint.misses[i], load.visits += footprint.visits[i];
       if (footprint.missed[i]) any[load_of[set] - first] = true;
     }
+    std::partial_sum(others.rbegin(), others.rend(), others.rbegin());
     for (auto at = first; at < loads.size(); ++at) {
+      // Random replacement misses at all lines alike, and rarely; others at some of them.
+      loads[at].overflows = log_of_either(loads[at].overflows, loads[at].following + log_of_own_rate(loads[at].misses, loads[at].visits));
       if (!any[at - first]) loads[at].overflows += footprint.laps * std::log(kHiddenLap);
-      if (others) loads[at].fits = std::max(loads[at].fits, loads[at].overflows);  // they may be of this set
+      loads[at].others = others[loads[at].set + 1];
     }
   }
   return loads;
@@ -73,9 +90,12 @@ std::vector<Load> loads_of(const SetHypothesis& hypothesis, const Walks& walks, 
 /// By size from 0 on: the log-likelihood of one set's loads. A size beyond the last is as the last.
 std::vector<double> likelihoods(const std::vector<Load>& loads) {
   std::uint32_t most = 0;
-  for (const auto& load : loads) most = std::max(most, load.lines);
+  for (const auto& load : loads) most = std::max(most, load.lines + load.others);
   std::vector<double> change(most + 2, 0.0);
-  for (const auto& load : loads) change[0] += load.overflows, change[load.lines] += load.fits - load.overflows;
+  for (const auto& load : loads) {
+    const double either = std::max(load.fits, load.overflows);
+    change[0] += load.overflows, change[load.lines] += either - load.overflows, change[load.lines + load.others] += load.fits - either;
+  }
   change.pop_back();
   std::partial_sum(change.begin(), change.end(), change.begin());
   return change;
@@ -128,7 +148,11 @@ SetScore score(const SetHypothesis& hypothesis, const Walks& walks, const std::v
   }
   std::vector<double> lacks(walks.footprints.size());
   for (const auto& loads : by_set) {
-    for (const auto& load : loads) lacks[load.footprint] += std::max(load.fits, load.overflows) - (load.lines > result.sizes[load.set] ? load.overflows : load.fits);
+    for (const auto& load : loads) {
+      const auto held = result.sizes[load.set];
+      if (load.lines > held) lacks[load.footprint] += std::max(0.0, load.fits - load.overflows);
+      else if (load.lines + load.others <= held) lacks[load.footprint] += std::max(0.0, load.overflows - load.fits);
+    }
   }
   result.worst_footprint = static_cast<std::size_t>(std::max_element(lacks.begin(), lacks.end()) - lacks.begin());
   result.worst = lacks.empty() ? 0 : lacks[result.worst_footprint];

@@ -19,6 +19,7 @@ struct SetHypothesis {
   std::uint32_t sets = 1;
   std::function<std::uint32_t(std::int64_t line)> set_of;  ///< below `sets`, or kNoSet; line: offset div line_bytes
   double bits = 0;             ///< length of its description
+  std::function<std::uint32_t(std::int64_t line)> among = nullptr;  ///< of a line without a set: it is of one of the first so many; null: of any
   std::int64_t fill_bytes = 0; ///< that a miss brings in: what comes right after another address of them finds it there; 0: each address alone
 };
 
