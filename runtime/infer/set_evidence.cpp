@@ -21,6 +21,7 @@ using model::kTemper;
 using model::SetCandidate;
 using model::SetScore;
 
+constexpr double kRefuted = 3 * kTemper; // by which a rival must be likelier: 20 to 1
 constexpr std::size_t kCandidates = 6; // functions that are scored on all footprints
 
 model::Walks all_walks(const Context& context, std::optional<double> slower_than) {
@@ -134,7 +135,7 @@ SetVerdict judge_sets(const Context& context, const SetGrowth& growth, std::vect
     auto alike = rival.line_bytes > line_bytes ? of_pairs(hypothesis) : hypothesis;
     alike.among = nullptr;  // as of the rivals
     const double against = model::score(alike, walks).log_posterior;
-    if (model::score(rival, walks).log_posterior <= against + kContradicted) continue;
+    if (model::score(rival, walks).log_posterior <= against + kRefuted) continue;
     verdict.why = fmt::format("lines of {} B predict the walks of the file better than lines of {} B do", rival.line_bytes, line_bytes);
     return verdict;
   }

@@ -23,15 +23,7 @@ struct Load {
   std::uint32_t lines = 0;
   std::uint32_t others = 0;  ///< lines of the footprint that may be of this set, too: it is not said of which they are
   double fits = 0, overflows = 0;
-  double misses = 0, visits = 0;  ///< of addresses that do not follow another one of what a miss brings in
-  double following = 0;           ///< log-likelihood of those that do
 };
-
-/// Of two hypotheses that are as likely beforehand.
-double log_of_either(double one, double other) {
-  const double most = std::max(one, other);
-  return most + std::log((std::exp(one - most) + std::exp(other - most)) / 2);
-}
 
 /// `beside`: of addresses about which the hypothesis says nothing: whatever they do costs what a right prediction would.
 std::vector<Load> loads_of(const SetHypothesis& hypothesis, const Walks& walks, const std::vector<std::size_t>& chosen, double& beside) {
@@ -63,7 +55,7 @@ std::vector<Load> loads_of(const SetHypothesis& hypothesis, const Walks& walks, 
       }
       if (load_of[set] < first || load_of[set] == ~std::size_t{0}) {
         load_of[set] = loads.size();
-        loads.push_back({set, static_cast<std::uint32_t>(f), 0, 0, 0, 0, 0, 0, 0});
+        loads.push_back({set, static_cast<std::uint32_t>(f), 0, 0, 0, 0});
         any.push_back(false);
       }
       auto& load = loads[load_of[set]];
@@ -72,14 +64,10 @@ std::vector<Load> loads_of(const SetHypothesis& hypothesis, const Walks& walks, 
       const bool follows = hypothesis.fill_bytes > 0 && before != kSeveral && before != footprint.addresses[i] && line_of[before] == line &&
                            walks.offsets[before] / hypothesis.fill_bytes == walks.offsets[footprint.addresses[i]] / hypothesis.fill_bytes;
       load.fits += footprint.fits[i], load.overflows += follows ? footprint.fits[i] : footprint.overflows[i];
-      if (follows) load.following += footprint.fits[i];
-      else load.misses += footprint.misses[i], load.visits += footprint.visits[i];
       if (footprint.missed[i]) any[load_of[set] - first] = true;
     }
     std::partial_sum(others.rbegin(), others.rend(), others.rbegin());
     for (auto at = first; at < loads.size(); ++at) {
-      // Random replacement misses at all lines alike, and rarely; others at some of them.
-      loads[at].overflows = log_of_either(loads[at].overflows, loads[at].following + log_of_own_rate(loads[at].misses, loads[at].visits));
       if (!any[at - first]) loads[at].overflows += footprint.laps * std::log(kHiddenLap);
       loads[at].others = others[loads[at].set + 1];
     }

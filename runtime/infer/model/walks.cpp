@@ -42,11 +42,11 @@ double log_fits(double misses, double visits, double interference) {
   return misses * std::log(interference) + (visits - misses) * std::log1p(-interference);
 }
 
-}  // namespace
-
 double log_of_own_rate(double misses, double visits) {
   return std::lgamma(misses + 0.5) + std::lgamma(visits - misses + 0.5) - std::lgamma(visits + 1) - std::log(M_PI);
 }
+
+}  // namespace
 
 std::uint32_t Walks::index_of(std::int64_t offset) {
   const auto [at, fresh] = known_.try_emplace(offset, static_cast<std::uint32_t>(offsets.size()));
@@ -72,7 +72,7 @@ void Walks::add(const records::Table& table, const MissRange& range, const std::
     for (const auto address : distinct) key += mix(address);
     const auto [entry, fresh] = by_addresses.try_emplace(key, counts.size());
     if (fresh) {
-      Footprint footprint{records::coordinates_text(table, point), distinct, {}, {}, {}, {}, {}, std::vector<std::uint32_t>(distinct.size(), kUnset), 0};
+      Footprint footprint{records::coordinates_text(table, point), distinct, {}, {}, {}, std::vector<std::uint32_t>(distinct.size(), kUnset), 0};
       footprint.where = footprint.where.empty() ? stage : stage + ", " + footprint.where;
       footprints.push_back(std::move(footprint));
       Count count{std::vector<std::uint32_t>(distinct.size()), std::vector<std::uint32_t>(distinct.size()), {}};
@@ -101,7 +101,6 @@ void Walks::add(const records::Table& table, const MissRange& range, const std::
     auto& footprint = footprints[first + f];
     for (std::size_t i = 0; i < footprint.addresses.size(); ++i) {
       const double misses = counts[f].misses[i], visits = counts[f].visits[i];
-      footprint.misses.push_back(misses), footprint.visits.push_back(visits);
       footprint.fits.push_back(log_fits(misses, visits, interference));
       footprint.overflows.push_back(log_of_own_rate(misses, visits));
       footprint.missed.push_back(misses > 0 && poisson_at_least(misses, interference * visits) < kAccident);

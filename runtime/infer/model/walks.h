@@ -20,14 +20,10 @@ struct Footprint {
   std::vector<std::uint32_t> addresses;  ///< indices into Walks::offsets, each once
   std::vector<double> fits;              ///< by address: log-likelihood of its misses where all of its set fits
   std::vector<double> overflows;         ///< the same where its set overflows: it misses at a rate of its own
-  std::vector<double> misses, visits;    ///< by address
   std::vector<bool> missed;              ///< by address: more often than by accident
   std::vector<std::uint32_t> before;     ///< by address: the one that is always visited just before it; kSeveral: there is none
   double laps = 0;
 };
-
-/// Log-likelihood of so many misses at an unknown rate, of which nothing is known beforehand.
-double log_of_own_rate(double misses, double visits);
 
 /// The walks of one or several stages over one memory by one path.
 struct Walks {
