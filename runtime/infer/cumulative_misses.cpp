@@ -1,18 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/infer/cumulative_misses.h"
 
+#include <algorithm>
+
 #include "runtime/infer/record_functions.h"
 
 namespace gexp::infer {
 
+CumulativeMisses::Glance CumulativeMisses::glance(const records::Point& point) {
+  Glance glance{point.steps, point.runs.size(), 0, 0};
+  if (!point.runs.empty() && !point.runs[0].ticks.empty()) glance.first = point.runs[0].ticks.front(), glance.last = point.runs[0].ticks.back();
+  return glance;
+}
+
 double CumulativeMisses::share(const records::Table& table, const MissRange& range) {
   const std::lock_guard lock(mutex_);
-  if (table_ != &table || next_ > table.points.size() || above_ != range.above || outlier_ != range.outlier) {
-    table_ = &table, above_ = range.above, outlier_ = range.outlier, next_ = 0;
-    walked_.clear(), missed_.clear();
+  const bool grown = looked_at_.size() <= table.points.size() &&
+                     std::equal(looked_at_.begin(), looked_at_.end(), table.points.begin(), [](const Glance& then, const records::Point& now) { return then == glance(now); });
+  if (!grown || above_ != range.above || outlier_ != range.outlier) {
+    above_ = range.above, outlier_ = range.outlier;
+    looked_at_.clear(), walked_.clear(), missed_.clear();
   }
-  for (; next_ < table.points.size(); ++next_) {
-    const auto& point = table.points[next_];
+  while (looked_at_.size() < table.points.size()) {
+    const auto& point = table.points[looked_at_.size()];
+    looked_at_.push_back(glance(point));
     if (!point.walk || point.walk->steps == 0 || point.runs.empty()) continue;
     const auto missed = positions_missed(point, range);
     for (std::size_t step = 0; step < missed.size(); ++step) {

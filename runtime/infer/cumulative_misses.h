@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <mutex>
 #include <unordered_set>
+#include <vector>
 
 #include "runtime/records/table.h"
 
@@ -19,9 +20,16 @@ class CumulativeMisses {
 
  private:
   std::mutex mutex_;
-  const records::Table* table_ = nullptr;
+  /// What a point's records look like, so far as it takes to see that they are others.
+  struct Glance {
+    std::int64_t steps = 0;
+    std::size_t runs = 0;
+    std::uint32_t first = 0, last = 0;  ///< ticks of the first run
+    friend bool operator==(const Glance&, const Glance&) = default;
+  };
+  static Glance glance(const records::Point& point);
   double above_ = 0, outlier_ = 0;
-  std::size_t next_ = 0;  ///< point
+  std::vector<Glance> looked_at_;  ///< by point
   std::unordered_set<std::int64_t> walked_, missed_;
 };
 

@@ -8,6 +8,7 @@
 #include "runtime/infer/policies.h"
 #include "runtime/infer/replacement_candidates.h"
 #include "runtime/infer/replacement_walk.h"
+#include "runtime/infer/statistics.h"
 #include "runtime/infer/way_tracking.h"
 
 // Which policy replaces lines: walk one line more than a set has ways, in an order with hits and misses mixed, and ask every
@@ -26,13 +27,6 @@ constexpr double kEvictionsPerWay = 3;
 constexpr double kRarestWay = 2.5;    // its chance is at least the mean one by this
 constexpr double kEven = 0.1;         // share by which chances may differ, and their ways be alike: a miss that was taken for a hit mixes up ways
 constexpr double kStrange = 5;        // standard deviations that chance does not explain
-
-/// Chance that chi-square with so many degrees of freedom is larger (Wilson and Hilferty's approximation).
-double chi2_tail(double chi2, double dof) {
-  if (dof <= 0) return 1;
-  const double z = (std::cbrt(chi2 / dof) - (1 - 2 / (9 * dof))) / std::sqrt(2 / (9 * dof));
-  return 0.5 * std::erfc(z / std::sqrt(2.0));
-}
 
 Finding named(const Context& context, const std::string& name, std::size_t ways, List probabilities, double confidence, std::string why, std::string evidence) {
   Fields fields;
@@ -75,7 +69,7 @@ Finding from_evictions(const Context& context, const Walk& walk, const std::stri
     return undetermined(context, fmt::format("no deterministic candidate fits ({}), and victims are not drawn by chance alone: age counts ({:.1f} standard deviations), the victim before counts ({:.1f}); a policy that is no candidate, or lines of another set among them: a walk over fewer of them would decide", refuted, seen.older.deviations(), seen.repeats.deviations()));
   }
   const auto evidence = fmt::format("{} evictions; {}", seen.misses, refuted);
-  const double p = chi2_tail(seen.uniform_chi2, seen.uniform_dof);
+  const double p = chi_square_above(seen.uniform_chi2, seen.uniform_dof);
   // An access that scatter or an interrupt made a miss of mixes up two ways: with many evictions that shows, and weighs little.
   const double uneven = std::sqrt(std::max(0.0, seen.uniform_chi2 - seen.uniform_dof) / seen.misses);
   if (p > 0.001 || uneven < kEven) {
