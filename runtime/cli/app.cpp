@@ -214,20 +214,24 @@ std::optional<Source> read_spec(const Common& common, int& exit) {
   return Source(path, std::move(*text));
 }
 
+compiler::Options spec_options(const Common& common) {
+  compiler::Options options;
+  options.settings = split_settings(common.set).value_or(decltype(options.settings){});
+  options.models = sim::names();
+  options.load = load_used;
+  return options;
+}
+
 std::optional<Loaded> load_spec(const Common& common, int& exit, const std::string& dump_after) {
-  const auto settings = split_settings(common.set);
-  if (!settings) {
+  if (!split_settings(common.set)) {
     exit = kSpec;
     return std::nullopt;
   }
   auto source = read_spec(common, exit);
   if (!source) return std::nullopt;
   exit = kDone;
-  compiler::Options options;
-  options.settings = *settings;
-  options.models = sim::names();
+  auto options = spec_options(common);
   options.dump_after = dump_after;
-  options.load = load_used;
   return compile_text(std::move(*source), options, exit);
 }
 

@@ -49,6 +49,8 @@ struct Loaded {
 std::optional<Loaded> load_spec(const Common& common, int& exit, const std::string& dump_after = {});
 /// Its text alone; a short form in full.
 std::optional<Source> read_spec(const Common& common, int& exit);
+/// How a spec of the command line is compiled: its settings, the models, the files it uses. `--set` has been read without a mistake.
+compiler::Options spec_options(const Common& common);
 std::optional<Loaded> compile_text(Source source, const compiler::Options& options, int& exit);
 /// NAME=VALUE texts; nothing, with a message printed, where one is not of that form.
 std::optional<std::vector<std::pair<std::string, std::string>>> split_settings(const std::vector<std::string>& texts);

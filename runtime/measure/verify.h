@@ -25,12 +25,34 @@ struct Verdict {
   Kind kind = Kind::Abstained;
   double confidence = 0;  ///< a claim's: the least of the findings that it reads
   std::string why;        ///< abstained: the first finding without a value, and its reason; wrong: found against true
+  /// What a finding's interval claims of a number of the model, as far as the expectation puts the two side by side.
+  struct Interval {
+    std::string finding;
+    double low = 0, high = 0, truth = 0;
+    [[nodiscard]] bool holds() const { return low <= truth && truth <= high; }
+  };
+  std::vector<Interval> intervals;
+  /// The value is another than the model's, but the interval that was claimed holds it. Of a variant alone, which may resolve less
+  /// than its file was written for; then it is right.
+  bool by_interval = false;
 };
+
+/// The experiment as one device is measured by it: with something done to it.
+struct Variant {
+  compiler::Program program;
+  std::string text;                   ///< its file
+  std::vector<std::string> words;     ///< what was done
+  std::vector<std::string> nothing;   ///< findings that have no records to go by
+};
+/// The variant for a device; `attempt` counts those that could not be run on it. Nothing where it does not compile.
+using VariantSource = std::function<std::optional<Variant>(std::uint64_t number, unsigned attempt)>;
 
 /// One device's verdicts, in the order of `Verification::expectations`.
 struct VerifiedDevice {
   std::uint64_t number = 0;
   std::vector<Verdict> verdicts;
+  std::string text;                    ///< of a variant: its file
+  std::vector<std::string> mutations;  ///< what was done to it
 };
 
 struct Verification {
@@ -43,6 +65,7 @@ struct VerifyOptions {
   std::uint64_t first = 1;    ///< number of the first device
   std::size_t devices = 100;
   SessionOptions session;     ///< `jobs`: devices at once
+  VariantSource variant;      ///< none: each device is measured by the experiment itself
   std::function<void(std::size_t done)> progress = [](std::size_t) {};
 };
 

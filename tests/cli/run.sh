@@ -420,6 +420,12 @@ that 'and nothing else' test "$(head -c 1 out.txt)" = '{'
 cp out.txt verdicts.json
 "$gexp" verify -e "$truth expect fetch.unit == model.nc.fetch" --models 2 --noise none --json --quiet --jobs 1 >out.txt
 that 'the same with one job' cmp -s <(grep -v '"seconds"' out.txt) <(grep -v '"seconds"' verdicts.json)
+expect 'something done to the file for each device' 0 'mutated, on 3 drawn devices' -- "$gexp" verify -e "$truth expect fetch.unit == model.nc.fetch" --models 3 --noise none --mutate --write-mutated mutated
+expect 'a mutated file says what was done, and runs' 0 'right' -- "$gexp" verify "mutated/$(ls mutated | head -1)" --models 1 --noise none
+expect 'wrong claims name what was done' 1 '^      stage fetch: ' -- "$gexp" verify -e "$truth expect fetch.unit == 2 * model.nc.fetch" --models 3 --noise none --mutate
+"$gexp" verify -e "$truth expect fetch.unit == model.nc.fetch" --models 2 --noise none --json --quiet >before.json
+expect 'what has changed since' 0 '2 verdicts that both have' -- "$gexp" verify -e "$truth expect fetch.unit == model.nc.fetch" --models 2 --noise none --against before.json
+expect 'compared with no JSON' 0 'is no output of' -- "$gexp" verify -e "$truth expect fetch.unit == model.nc.fetch" --models 2 --noise none --against "mutated/$(ls mutated | head -1)"
 expect 'claims that are wrong' 1 '3 100.0 % wrong' -- "$gexp" verify -e "$truth expect fetch.unit == 2 * model.nc.fetch" --models 3 --noise none
 that 'they are listed with their device' grep -q '^    sim:drawn-1  fetch.unit == 2 \* model.nc.fetch: fetch.unit = ' out.txt
 expect 'abstaining is no failure' 0 'abstained because' -- "$gexp" verify -e "${truth//1023/1} expect fetch.unit == model.nc.fetch" --models 2 --noise none
