@@ -25,7 +25,8 @@ enum class Noise { None, Real, Harsh };
 
 class Drawing {
  public:
-  Drawing(std::string name, std::uint64_t number, Noise noise) : random_(mix(number) ^ 0xd1ce), ages_(mix(number) ^ 0xa9e5), name_(std::move(name)), noise_(noise) {}
+  Drawing(std::string name, std::uint64_t number, Noise noise, bool wide)
+      : random_(mix(number) ^ 0xd1ce ^ (wide ? 0x31de : 0)), ages_(mix(number) ^ 0xa9e5), name_(std::move(name)), noise_(noise), wide_(wide) {}
 
   std::string text() {
     device();
@@ -43,6 +44,8 @@ class Drawing {
     std::uint32_t ways = 0;     ///< of each set; 0 when they differ
   };
 
+  /// What the second family alone has: the first draws nothing for it, so that its devices stay what they are.
+  bool odd(double share) { return wide_ && chance(share); }
   bool chance(double share) { return random_.unit() < share; }
   std::uint32_t between(std::uint32_t low, std::uint32_t high) { return low + random_.below(high - low + 1); }
   template <class T> T one_of(std::initializer_list<T> all) { return all.begin()[random_.below(static_cast<std::uint32_t>(all.size()))]; }
@@ -79,7 +82,9 @@ class Drawing {
         std::vector<std::string> groups;
         for (std::uint32_t i = 0; i < bits; ++i) {
           const auto own = low + static_cast<int>(i), other = low + static_cast<int>(bits + random_.below(more));
-          groups.push_back(chance(0.8) ? fmt::format("[{}, {}]", own, other) : fmt::format("[{}]", own));
+          // A bit beyond what would fit: lines in a row reach half of the sets, and fill those unevenly.
+          if (i == 0 && odd(0.2)) groups.push_back(fmt::format("[{}]", low + static_cast<int>(bits + more)));
+          else groups.push_back(chance(0.8) ? fmt::format("[{}, {}]", own, other) : fmt::format("[{}]", own));
         }
         made.text = fmt::format("sets = {}\nways = {}\nxor = [{}]", number, ways[0], fmt::join(groups, ", "));
       } else if (kind < 0.8) {
@@ -147,12 +152,14 @@ class Drawing {
     sms_ = between(1, 4);
     hit_ = spread(20, 150), level2_ = hit_ + spread(20, 250);
     l2_bytes_ = one_of({512u, 768u, 1024u, 1536u, 2048u, 3072u}) << 10;
+    if (odd(0.25)) level2_ = hit_ + between(3, 8);
+    if (odd(0.25)) l2_bytes_ = one_of({8u, 32u, 128u, 256u}) << 10;
     line("format = 1\nname = \"{}\"\ntitle = \"A device that chance made\"\nseed = {}", name_, random_.below(1u << 30));
     table("device");
     line("compute = [7, 0]\nsms = {}\nsm_clock = \"{} MHz\"\nmemory_clock = \"{} MHz\"\nmemory = \"16 GiB\"\nl2 = {}\ndefault_path = \"ca\"", sms_, between(600, 2000),
          between(800, 3000), l2_bytes_);
     table("pipeline");
-    const auto clock = between(4, 20), alu = between(4, clock);
+    const auto clock = between(4, 20), usual = between(4, clock), alu = odd(0.25) ? between(21, 60) : usual;
     line("schedulers = {}\nclock = {}\nissue = {}\nalu = {}\nmultiply = {}\ndivide = {}\nconstant = {}\ntransaction = {}\nload_units = {}\nbarrier = {}\nlocal = {}", between(1, 4), clock, between(1, 2), alu,
          alu, between(40, 200), between(6, 30), between(1, 2), between(1, 4), between(10, 40), between(30, 100));
     table("limits");
@@ -171,7 +178,8 @@ class Drawing {
     const auto unit = one_of({32u, 64u, 128u, 128u});
     const auto made = sets(unit, std::max(16u, 2048 / unit), std::min(1024u, 65536 / unit), 64);
     line("capacity = {}\nline = {}", made.lines * unit, unit);
-    if (unit > 32 && chance(0.6)) line("sector = 32");
+    if (odd(0.25)) line("sector = 16");
+    else if (unit > 32 && chance(0.6)) line("sector = 32");
     line("{}\nscope = \"sm\"", made.text);
     replacement(made.ways, 64);
   }
@@ -180,12 +188,13 @@ class Drawing {
     first_cache("l1");
     first_cache("readonly");
     table("caches.l2");
-    const auto unit = one_of({32u, 64u, 128u}), ways = one_of({8u, 16u, 16u, 24u});
+    const auto unit = one_of({32u, 64u, 128u}), usual = one_of({8u, 16u, 16u, 24u}), ways = odd(0.2) ? 1 : usual;
     const auto lines = l2_bytes_ / unit / ways * ways;
     line("capacity = {}\nline = {}\nsector = 32\nsets = {}\nways = {}\nscope = \"device\"", lines * unit, unit, lines / ways, ways);
     if (chance(0.5)) line("index = \"scattered\"\nblock = {}", unit);
     else line("index = \"modulo\"");
-    line("replacement = \"{}\"", one_of({"lru", "random", "nru"}));
+    const auto* const policy_of_l2 = one_of({"lru", "random", "nru"});
+    line("replacement = \"{}\"", odd(0.3) ? "fifo" : policy_of_l2);
     const auto slices = one_of({8u, 16u, 32u}), partitions = one_of({1u, 1u, 2u}), far = static_cast<std::uint32_t>((0.05 + 0.08 * random_.unit()) * level2_), near = static_cast<std::uint32_t>(0.1 * random_.unit() * level2_);
     if (noise_ != Noise::None) {  // near and far slices are no noise, but none of what an experiment with one answer is about
       line("slices = {}\npartitions = {}\nspread = {}", slices, sms_ % partitions == 0 ? partitions : 1, near);
@@ -194,15 +203,24 @@ class Drawing {
     if (chance(0.4)) line("prefetch = {}", static_cast<std::uint32_t>(l2_bytes_ * (0.1 + 0.6 * random_.unit())) / unit * unit);
   }
 
+  /// A third TLB, behind two: near the second's reach, or far beyond it.
+  void third_tlb(std::uint32_t page, std::uint32_t entries) {
+    table("tlbs.t3");
+    const auto more = entries + between(1, 2 * entries);
+    line("reach = {}\npage = {}\nsets = 1\nways = {}\nreplacement = \"lru\"", std::uint64_t{more} * page, page, more);
+  }
+
   void tlbs() {
-    const auto page = one_of({512u, 1024u, 2048u, 2048u, 4096u}) << 10;
-    const auto most = (256u << 20) / page;  // pages of the second one's reach
+    const auto usual = one_of({512u, 1024u, 2048u, 2048u, 4096u}) << 10;
+    const auto page = odd(0.3) ? one_of({4u, 64u}) << 10 : usual;
+    const auto most = std::min(1024u, (256u << 20) / page);  // pages of the second one's reach
     for (const bool second : {false, true}) {
       table(second ? "tlbs.t2" : "tlbs.t1");
       const auto made = second ? sets(page, 2 * entries_, std::max(most, 4 * entries_), 8) : sets(page, 8, std::min(48u, most / 3), 8);
       if (!second) entries_ = made.lines;
       line("reach = {}\npage = {}\n{}", std::uint64_t{made.lines} * page, page, made.text);
       replacement(made.ways, 16);
+      if (second && odd(0.3)) third_ = true, third_tlb(page, made.lines);
     }
     windows_ = chance(0.25);
     if (!windows_) return;
@@ -213,10 +231,11 @@ class Drawing {
   void path(const std::string& name, const std::string& first, double hit, double level2, double memory) {
     table("paths." + name);
     const bool cached = !first.empty(), before_translation = cached && virtual_;
-    line("caches = [{}\"l2\"]\ntlbs = [\"t1\", \"t2\"]", cached ? fmt::format("\"{}\", ", first) : "");
+    line("caches = [{}\"l2\"]\ntlbs = [\"t1\", \"t2\"{}]", cached ? fmt::format("\"{}\", ", first) : "", third_ ? ", \"t3\"" : "");
     if (before_translation) line("virtual = [\"{}\"]", first);
+    const auto third = [&](double base) { return third_ ? fmt::format(", t3 = {}", base + (t2_ + walk_) / 2) : ""; };
     const auto row = [&](const std::string& key, double base) {
-      line("latency.{} = {{ t1 = {}, t2 = {}, walk = {}{} }}", key, base, base + t2_, base + walk_, windows_ ? fmt::format(", switch = {}", base + walk_ + switch_) : "");
+      line("latency.{} = {{ t1 = {}, t2 = {}{}, walk = {}{} }}", key, base, base + t2_, third(base), base + walk_, windows_ ? fmt::format(", switch = {}", base + walk_ + switch_) : "");
     };
     if (before_translation) line("latency.{} = {}", first, hit);
     else if (cached) row(first, hit);
@@ -228,6 +247,7 @@ class Drawing {
     virtual_ = chance(0.5);
     const double hit = hit_, level2 = level2_, memory = level2 + spread(60, 400);
     t2_ = spread(std::max(6.0, 0.04 * level2), 100);  // less cannot be told from one slice being nearer than another
+    if (odd(0.25)) t2_ = between(3, 8);
     walk_ = t2_ + spread(30, 1200);
     switch_ = spread(100, 400);
     path("ca", "l1", hit, level2, memory);
@@ -259,7 +279,8 @@ class Drawing {
     if (noise_ == Noise::None) return;
     table("noise");
     const double jitter = std::min(0.5 + 3.5 * random_.unit(), t2_ / 6);  // what a GPU's noise hides, no experiment finds
-    line("jitter = {:.3f}\ninterference = {:.7f}\ntail_probability = {:.4f}\ntail = {}", jitter, 1e-5 * random_.unit(), 0.02 * random_.unit(), between(50, 500));
+    line("jitter = {:.3f}\ninterference = {:.7f}\ntail_probability = {:.4f}\ntail = {}", jitter, 1e-5 * random_.unit(), odd(0.15) ? 0.5 : 0.02 * random_.unit(),
+         between(50, 500));
     // On an H200 an SM's own hits take the same number of cycles to the last one, L2 hits at one address scatter by 2.5 cycles
     // (standard deviation), and what memory answers by about 100, with a tail of one in fifty.
     if (noise_ == Noise::Real) line("sm_jitter = 0\nmemory_jitter = {:.0f}\ntail_of = \"memory\"", jitter * between(5, 40));
@@ -268,6 +289,7 @@ class Drawing {
   Random random_, ages_;  // ages_: of QLRU alone
   std::string name_;
   Noise noise_;
+  bool wide_, third_ = false;
   std::string out_;
   std::uint32_t l2_bytes_ = 0, entries_ = 0, sms_ = 1;
   bool windows_ = false, virtual_ = false;
@@ -280,6 +302,8 @@ std::optional<Source> drawn_device(const std::string& name) {
   std::string_view rest = name;
   if (!rest.starts_with("drawn-")) return std::nullopt;
   rest.remove_prefix(6);
+  const bool wide = rest.starts_with("wide-");
+  if (wide) rest.remove_prefix(5);
   auto noise = Noise::None;
   for (const auto& [suffix, kind] : {std::pair{std::string_view("-noisy"), Noise::Real}, std::pair{std::string_view("-harsh"), Noise::Harsh}}) {
     if (!rest.ends_with(suffix)) continue;
@@ -287,7 +311,7 @@ std::optional<Source> drawn_device(const std::string& name) {
     noise = kind;
   }
   if (rest.empty() || rest.size() > 12 || !std::all_of(rest.begin(), rest.end(), [](char c) { return c >= '0' && c <= '9'; })) return std::nullopt;
-  return Source(name, Drawing(name, std::stoull(std::string(rest)), noise).text());
+  return Source(name, Drawing(name, std::stoull(std::string(rest)), noise, wide).text());
 }
 
 }  // namespace gexp::sim

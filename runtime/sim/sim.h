@@ -33,7 +33,8 @@ Result<Value> structure(const Source& model);
 
 /// "drawn-17": the text of a model that chance made, the same for equal numbers; "drawn-17-noisy": the same device with what
 /// an H200 shows, far and near slices, jitter, a tail as of DRAM refresh, other users of the L2; "drawn-17-harsh": with jitter and
-/// tail on every load. Nothing where the name is of neither form. What is
+/// tail on every load. "drawn-wide-17", with the same endings: of a second family, which has what the first leaves out.
+/// Nothing where the name is of neither form. What is
 /// drawn, and how widely, model_draw.cpp says.
 std::optional<Source> drawn_device(const std::string& name);
 

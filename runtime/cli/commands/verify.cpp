@@ -23,6 +23,7 @@ struct Drawn {
   std::uint64_t first = 1;  ///< number of the first drawn device
   std::size_t models = 100;
   std::vector<std::string> noise = {"none", "real"};  ///< besides "harsh"
+  std::string family = "usual";  ///< or "wide": sim:drawn-wide-N
   bool mutate = false;                                ///< draw something to be done to the file, for each device
   std::string written;                                ///< folder for the mutated files
   std::string against;                                ///< JSON of an earlier run: what has changed
@@ -31,6 +32,7 @@ struct Drawn {
 
 struct Noise {
   std::string name, suffix, said;
+  std::string family = {};  ///< "wide-", or nothing: begins the device's number
 };
 const Noise kNoises[] = {{"none", "", "without noise"},
                          {"real", "-noisy", "with the noise of an H200"},
@@ -38,7 +40,7 @@ const Noise kNoises[] = {{"none", "", "without noise"},
 constexpr double kPatience = 10;  // times the file's budget: what is found must not depend on what else the host does
 
 std::string device_name(std::uint64_t number, const Noise& noise) {
-  return fmt::format("drawn-{}{}", number, noise.suffix);
+  return fmt::format("drawn-{}{}{}", noise.family, number, noise.suffix);
 }
 
 /// The file with something done to it that hangs on the device's number and the seed.
@@ -120,7 +122,8 @@ int verify(const Common& common, const Drawn& options) {
   how.session.jobs = common.jobs;
   how.progress = [&](std::size_t done) { progress->point("", done); };
   if (options.mutate) how.variant = variants(*loaded, spec_options(common), seed);
-  for (const auto& noise : kNoises) {
+  for (auto noise : kNoises) {
+    if (options.family == "wide") noise.family = "wide-";
     if (std::find(options.noise.begin(), options.noise.end(), noise.name) == options.noise.end() || interrupted())
       continue;
     progress->stage("noise " + noise.name, ++round, options.noise.size(), options.models);
@@ -169,6 +172,9 @@ class Verify final : public Command {
     options.add("--seed", &common_.seed, "seed of the devices' chances, instead of the spec's");
     add_jobs(options, common_, "devices at once; by default one for each core of this machine");
     add_time_limit(options, common_, "seconds for one device, instead of ten times the file's budget");
+    options.add("--devices", &drawn_.family, "which family: wide has what usual leaves out, sim:drawn-wide-N")
+        .offers_words({"usual", "wide"})
+        .shows_default();
     options.add("--mutate", &drawn_.mutate,
                 "do something to the file for each device: other sweeps, strides, laps, repetitions, params");
     options.add("--write-mutated", &drawn_.written, "folder in which the mutated files are kept");
