@@ -16,6 +16,7 @@ struct Finding {
   std::string unit;  ///< "B", "cycles", "count", "name", …
   /// In the value's unit: the true value lies within, at `confidence`. Absent for names and structures.
   std::optional<std::pair<double, double>> interval;
+  bool exact = true;      ///< false: the records tell the interval, and no value within it from another one
   double confidence = 0;  ///< 0..1
   Status status = Status::Undetermined;
   std::string why;       ///< undetermined: the reason and what would decide it; found: one sentence of method and support

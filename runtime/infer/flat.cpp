@@ -123,6 +123,31 @@ bool is_found_size(const Context& context, double size) {
   });
 }
 
+/// Bytes before the first address of a walk that may be of its line: they are there, too, and not counted.
+std::int64_t begins_within_a_line(const Context& context, const Curve& curve, double x) {
+  constexpr std::int64_t kMostLine = 512;  // bytes: no GPU has larger lines
+  for (const auto& sample : curve.samples) {
+    const auto& walk = context.table.points[sample.point].walk;
+    if (sample.x == x && walk && walk->steps > 0) return *std::min_element(walk->offsets.begin(), walk->offsets.end()) % kMostLine;
+  }
+  return 0;
+}
+
+/// Whether two neighbouring x are footprints that differ by one unit of their walks, so that no size lies between them.
+bool are_next(const Context& context, const Curve& curve, double fits, double misses) {
+  std::vector<std::int64_t> smaller, larger;
+  for (const auto& sample : curve.samples) {
+    const auto& walk = context.table.points[sample.point].walk;
+    if (!walk || walk->threads != 1 || walk->steps < 2) return true;  // x is no footprint
+    if (sample.x == fits) smaller = walk->offsets;
+    if (sample.x == misses) larger = walk->offsets;
+  }
+  std::sort(smaller.begin(), smaller.end());
+  std::int64_t stride = 0;
+  for (std::size_t i = 1; i < smaller.size(); ++i) stride = std::max(stride, smaller[i] - smaller[i - 1]);
+  return 2 * (*std::max_element(larger.begin(), larger.end()) - smaller.back()) <= 3 * stride;
+}
+
 std::string row(double x, Dimension dimension, const Step& step) {
   return fmt::format("{} gives {:g} ({} runs)", show(x, dimension), step.y, step.runs);
 }
@@ -156,6 +181,11 @@ Finding last_flat(const Context& context) {
                        row(last->first, dimension, last->second) + "; " + row(first_up->first, dimension, first_up->second));
   finding.interval = {last->first, std::nextafter(first_up->first, 0)};
   if (dimension == kBytes) finding.interval->second = first_up->first - 1;
+  finding.exact = dimension != kBytes || !range_of(context) || are_next(context, *samples, last->first, first_up->first);
+  if (const auto before = begins_within_a_line(context, *samples, last->first); before > 0 && dimension == kBytes && range_of(context)) {
+    finding.exact = false, finding.interval->second += static_cast<double>(before);
+  }
+  if (!finding.exact && finding.status == Finding::Status::Found) finding.why += "; it may be anywhere in the interval: the sweep went no finer, or its walk begins within a line";
   return finding;
 }
 

@@ -29,7 +29,7 @@ constexpr double kBusyPause = 0.35;        // seconds
 constexpr const char* kBegin = "begin";
 
 /// A stage's expectations name its own finds without the stage.
-void judge_stage(const compiler::Stage& stage, const Names& scope, const device::DeviceInfo& device, std::vector<result::Judgement>& out) {
+void judge_stage(const compiler::Stage& stage, const Names& scope, const result::RunResult& result, std::vector<result::Judgement>& out) {
   Names inner(&scope);
   if (const auto* own = scope.lookup(stage.name)) {
     if (const auto* fields = own->get<Fields>()) {
@@ -40,7 +40,7 @@ void judge_stage(const compiler::Stage& stage, const Names& scope, const device:
       }
     }
   }
-  for (const auto& expect : stage.expects) out.push_back(result::judge(expect, inner, device));
+  for (const auto& expect : stage.expects) out.push_back(result::judge(expect, inner, result.device, result.findings, stage.name));
 }
 
 /// Whether a value, and everything in a structure of it that a formula could read, is known.
@@ -73,10 +73,10 @@ std::optional<std::size_t> known_points(const compiler::Stage& stage, const Name
 
 void judge_all(const compiler::Program& program, const Names& scope, result::RunResult& result) {
   result.expectations.clear();
-  for (const auto& stage : program.stages) judge_stage(stage, scope, result.device, result.expectations);
+  for (const auto& stage : program.stages) judge_stage(stage, scope, result, result.expectations);
   Names knowing(&scope);
   if (result.structure.known()) knowing.set("model", result.structure);
-  for (const auto& expect : program.expects) result.expectations.push_back(result::judge(expect, knowing, result.device));
+  for (const auto& expect : program.expects) result.expectations.push_back(result::judge(expect, knowing, result.device, result.findings));
 }
 
 /// How long a run may take, and what it is called when that is over.

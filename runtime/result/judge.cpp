@@ -32,6 +32,66 @@ void observe(const Formula& formula, const compiler::Scope& scope, std::set<std:
   for (const auto& argument : formula.arguments) observe(*argument.value, scope, items, seen, text);
 }
 
+/// The values that a condition compares something with by `==`.
+void equals(const Formula& formula, const std::string& name, const compiler::Scope& scope, std::vector<double>& values) {
+  if (formula.kind == Formula::Kind::Equal) {
+    for (const int side : {0, 1}) {
+      if (compiler::show(*formula.operands[static_cast<std::size_t>(side)]) != name) continue;
+      const auto other = compiler::evaluate(*formula.operands[static_cast<std::size_t>(1 - side)], scope);
+      if (const auto* n = other ? other->get<Number>() : nullptr) values.push_back(n->number);
+    }
+  }
+  for (const auto& operand : formula.operands) equals(*operand, name, scope, values);
+}
+
+/// A finding that is not exact, and how a condition names it.
+struct Coarse {
+  const infer::Finding* finding;
+  std::string name, stage, field;
+};
+
+std::vector<Coarse> coarse_findings(const Formula& condition, const compiler::Scope& scope, const std::vector<infer::Finding>& found, const std::string& stage) {
+  std::string text;
+  std::set<std::string> named;
+  observe(condition, scope, {}, named, text);
+  std::vector<Coarse> coarse;
+  for (const auto& finding : found) {
+    if (finding.exact || finding.status != infer::Finding::Status::Found || !finding.interval) continue;
+    const auto dot = finding.id.find('.');
+    const auto of = finding.id.substr(0, dot), field = finding.id.substr(dot + 1);
+    if (of == stage && named.contains(field)) coarse.push_back({&finding, field, "", field});
+    else if (named.contains(finding.id)) coarse.push_back({&finding, finding.id, of, field});
+  }
+  return coarse;
+}
+
+/// Whether a condition holds whatever a finding is within its interval; nullopt where that decides.
+std::optional<bool> holds_within(const Formula& condition, const compiler::Scope& scope, const Coarse& coarse) {
+  const auto& [low, high] = *coarse.finding->interval;
+  std::vector<double> values, tried{low, high};
+  equals(condition, coarse.name, scope, values);
+  for (const auto value : values) {
+    if (value >= low && value <= high) tried.push_back(value);
+  }
+  const auto dimension = coarse.finding->value.get<Number>()->dimension;
+  std::optional<bool> all;
+  for (const auto value : tried) {
+    compiler::Names inner(&scope);
+    if (coarse.stage.empty()) {
+      inner.set(coarse.name, Value(value, dimension));
+    } else {
+      auto fields = *scope.lookup(coarse.stage)->get<Fields>();
+      fields[coarse.field] = Value(value, dimension);
+      inner.set(coarse.stage, Value(std::move(fields)));
+    }
+    const auto result = compiler::evaluate(condition, inner);
+    const auto* holds = result ? result->get<bool>() : nullptr;
+    if (!holds || (all && *all != *holds)) return std::nullopt;
+    all = *holds;
+  }
+  return all;
+}
+
 }  // namespace
 
 bool selects(const std::string& selector, const device::DeviceInfo& device) {
@@ -39,7 +99,8 @@ bool selects(const std::string& selector, const device::DeviceInfo& device) {
   return selector == fmt::format("sm_{}{}", device.compute_major, device.compute_minor) && device.kind != "simulated";
 }
 
-Judgement judge(const compiler::Expectation& expectation, const compiler::Scope& scope, const device::DeviceInfo& device) {
+Judgement judge(const compiler::Expectation& expectation, const compiler::Scope& scope, const device::DeviceInfo& device,
+                const std::vector<infer::Finding>& found, const std::string& stage) {
   Judgement judgement;
   judgement.text = expectation.text;
   judgement.from = expectation.from;
@@ -65,6 +126,13 @@ Judgement judge(const compiler::Expectation& expectation, const compiler::Scope&
   observe(*expectation.condition, scope, {}, seen, judgement.observed);
   const auto value = compiler::evaluate(*expectation.condition, scope);
   const auto* holds = value ? value->get<bool>() : nullptr;
+  for (const auto& coarse : holds ? coarse_findings(*expectation.condition, scope, found, stage) : std::vector<Coarse>{}) {
+    if (holds_within(*expectation.condition, scope, coarse)) continue;
+    holds = nullptr;
+    const auto dimension = coarse.finding->value.get<Number>()->dimension;
+    judgement.observed += fmt::format("; {} is between {} and {}, told no finer", coarse.name, show(coarse.finding->interval->first, dimension),
+                                      show(coarse.finding->interval->second, dimension));
+  }
   if (!holds) {
     // What is expected to fail may do so by not being found.
     judgement.status = expectation.xfail.empty() ? Judgement::Status::Unknown : Judgement::Status::ExpectedFail;

@@ -208,3 +208,14 @@ TEST_CASE("where all latencies are of one class nobody knows whether they are hi
     }
   }
 }
+
+TEST_CASE("a size between two footprints that are further apart than a unit is an interval, and no value within it") {
+  const auto of = [](std::vector<records::Point> points) { return ask(table(std::move(points)), "B", kCapacity); };
+  const auto exact = of({point(512, 16, 4, 3, kHit), point(544, 17, 4, 3, kMiss)}), coarse = of({point(512, 16, 4, 3, kHit), point(1024, 32, 4, 3, kMiss)});
+  CHECK(number(exact) == 512);
+  CHECK(exact.exact);
+  CHECK(number(coarse) == 512);
+  CHECK_FALSE(coarse.exact);
+  CHECK(coarse.interval->first == 512);
+  CHECK(coarse.interval->second == 1023);
+}
