@@ -16,6 +16,7 @@ namespace gexp::infer {
 namespace {
 
 constexpr std::int64_t kSector = 32;  // bytes that lie in one place on every GPU
+constexpr std::int64_t kFetched = 16;  // bytes that come together on every GPU
 constexpr double kSure = 0.25;        // share of the steps that hit, where a walk comes to each sector twice in a row
 constexpr std::size_t kVisits = 4;    // of a step at a point, to tell its median
 constexpr double kSpread = 2;         // ticks between the 10 % and the 90 % quantile of sectors: less is left alone
@@ -31,7 +32,7 @@ double sure(const std::vector<double>& medians, double apart) {
 
 std::vector<bool> repeated_sector_steps(const Pattern& walk) {
   std::vector<bool> repeated(static_cast<std::size_t>(walk.steps));
-  for (std::int64_t i = 0; i < walk.steps; ++i) repeated[static_cast<std::size_t>(i)] = walk.steps > 1 && walk.at(0, i) / kSector == walk.at(0, (i + walk.steps - 1) % walk.steps) / kSector;
+  for (std::int64_t i = 0; i < walk.steps; ++i) repeated[static_cast<std::size_t>(i)] = walk.steps > 1 && walk.at(0, i) / kFetched == walk.at(0, (i + walk.steps - 1) % walk.steps) / kFetched;
   return repeated;
 }
 
@@ -52,6 +53,7 @@ std::optional<AddressBias> AddressBias::of(const records::Table& table) {
     }
   }
   std::vector<std::uint32_t> visits;
+  double accesses = 0;
   for (const auto& point : table.points) {
     const auto lap = point.walk ? static_cast<std::size_t>(point.walk->steps) : 0;
     for (std::size_t step = 0; step < lap; ++step) {
@@ -59,6 +61,7 @@ std::optional<AddressBias> AddressBias::of(const records::Table& table) {
       for (const auto& run : point.runs) {
         for (std::size_t i = step; i < run.ticks.size(); i += lap) visits.push_back(run.ticks[i]);
       }
+      accesses += static_cast<double>(visits.size());
       if (visits.size() < kVisits) continue;
       std::sort(visits.begin(), visits.end());
       seen[point.walk->at(0, static_cast<std::int64_t>(step)) / kSector].push_back(visits[visits.size() / 2]);
@@ -78,6 +81,7 @@ std::optional<AddressBias> AddressBias::of(const records::Table& table) {
   const double middle = std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
   if (spread < std::max(kSpread, apart / 2)) return AddressBias();  // what a sector takes is a mean of many visits
   for (auto& [sector, ticks] : bias.ticks_) ticks -= middle;
+  bias.nats_ = static_cast<double>(bias.ticks_.size()) * std::log(std::max(2.0, accesses / static_cast<double>(bias.ticks_.size()))) / 2;
   return bias;
 }
 

@@ -22,11 +22,14 @@ class AddressBias {
   [[nodiscard]] bool none() const { return ticks_.empty(); }
   /// By step of the point's walk; empty where there are none.
   [[nodiscard]] std::vector<double> by_step(const records::Point& point) const;
+  /// What it costs to say so much of the places: half the log of the visits for each (BIC, Schwarz 1978).
+  [[nodiscard]] double nats() const { return nats_; }
   /// The table as if every address lay in one place, to whole ticks.
   [[nodiscard]] records::Table without(const records::Table& table) const;
 
  private:
   std::unordered_map<std::int64_t, double> ticks_;  ///< by sector
+  double nats_ = 0;
 };
 
 }  // namespace gexp::infer

@@ -3,140 +3,27 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
-#include "runtime/infer/statistics.h"
 #include "runtime/infer/background_interference.h"
+#include "runtime/infer/model/levels.h"
 #include "runtime/infer/modes.h"
+#include "runtime/infer/statistics.h"
 
-// Latencies of a memory hierarchy come in modes: a level answers in its own time, spread by a few cycles or not at all. Two
-// modes are two classes when hardly anything lies between them: the histogram, smoothed by up to half a percent of the latency, must
-// fall between two peaks by far more than chance lets it (198 and 204 without noise; 272 and 304 with ten cycles of spread).
-// Far apart, a few accesses are a class too, if the same addresses are slow again. What is rare and strikes anywhere is
-// interference and forms no class; a tail that thins out beyond a mode has no peak and belongs to that mode.
+// Classes are the levels that model/levels.cpp finds. Where places differ (slices), they are found twice: of the ticks as they are, and of
+// the ticks as if every address lay in one place. What leaves less of the ticks unexplained, the places' own times counted, is right.
 namespace gexp::infer {
 namespace {
 
-constexpr double kFar = 0.12;            // share of the value that, left empty, parts even single accesses
-constexpr ModeCriteria kWithAddressBias{0.2, 0.005, 1.5, 1};   // addresses may differ for where they lie
-constexpr ModeCriteria kWithoutAddressBias{0.5, 0.0025, 0.5, 2};     // that is taken out, or they do not
-constexpr double kEnoughRepeats = 500;    // visits to the sector just visited that tell how hits are spread
-constexpr double kRepeats = 0.3;          // share of all visits
-constexpr double kSomeRepeats = 0.1;      // share of the pairs of visits to a sector that are slower than a border, or not, from which on it parts hits
+constexpr ModeCriteria kWithAddressBias{.deep = 0.2, .smooth = 0.005, .blur = 1.5, .own = 1};     // addresses may differ for where they lie
+constexpr ModeCriteria kWithoutAddressBias{.deep = 0.5, .smooth = 0.0025, .blur = 0.5, .own = 2}; // that is taken out, or they do not
+constexpr double kEnoughRepeats = 500;   // visits to the sector just visited that tell how hits are spread
+constexpr double kSomeRepeats = 0.1;     // share of the pairs of visits to a sector that are slower than a border, or not, from which on it parts hits
 constexpr double kTrim = 0.002;          // of a mode's accesses, at each end, that do not make its range
-constexpr double kRare = 2e-4;           // share of all accesses below which a class must recur at its addresses to count
 constexpr double kFarOut = 2;            // times the slowest class: beyond it is no access of this hierarchy
 constexpr double kFalsePosition = 1e-3;  // chance that some position of a point is called missing by interference alone
 constexpr double kUnsure = 0.5;          // of the way from a border to the nearer class's centre
-constexpr double kRecursByLuck = 0.05;   // chance of as many repetitions of one address in a rare class
-constexpr double kAlikeByLuck = 1e-3;    // chance that the runs are as much alike in a broad class
-constexpr double kEnoughSlow = 6;      // accesses of a rare class at one point, to count as its own
-constexpr double kElsewhere = 1e-6;      // chance that so many of them fall on that point
 constexpr double kAsElsewhere = 0.03;    // share of a class's centre by which a latency measured elsewhere may be off it
 constexpr double kAsNear = 2;            // cycles more
-constexpr double kConcentrated = 0.25;   // a class's middle half is narrower than this share of its centre
-
-/// Whether the accesses of a rare or a broad class recur where interference would not: at their addresses, lap after lap, or, those of a broad
-/// one, at the same accesses of every run, as first touches do of a cache that was emptied, which all addresses have once.
-bool recurs(const records::Table& table, std::uint32_t low, std::uint32_t high, bool rare) {
-  struct Pairs {
-    double seen = 0, expected = 0;
-    void add(const std::vector<double>& slow) {
-      double all = 0;
-      for (const auto times : slow) seen += times * (times - 1) / 2, all += times;
-      if (all > 0) expected += all * (all - 1) / 2 / static_cast<double>(slow.size());
-    }
-    [[nodiscard]] bool beyond(double chance) const { return seen >= 1 && poisson_at_least(seen, expected) < chance; }
-  } of_address, of_access;
-  for (const auto& point : table.points) {
-    if (!point.walk || point.walk->steps == 0) continue;
-    const auto lap = static_cast<std::size_t>(point.walk->steps);
-    std::vector<double> by_address, by_access;  // slow visits; empty while none is
-    for (const auto& run : point.runs) {
-      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
-        if (run.ticks[i] < low || run.ticks[i] > high) continue;
-        by_address.resize(lap);
-        by_access.resize(std::max(by_access.size(), run.ticks.size()));
-        ++by_address[i % lap], ++by_access[i];
-      }
-    }
-    of_address.add(by_address);
-    of_access.add(by_access);
-  }
-  return of_address.beyond(kRecursByLuck) || (!rare && of_access.beyond(kAlikeByLuck));
-}
-
-/// Whether the accesses of a rare class keep to some point, run after run: random replacement misses once a lap, at any address,
-/// where a footprint is a line too large, and nowhere else. Interference strikes every point alike.
-bool keeps_to_a_point(const records::Table& table, std::uint32_t low, std::uint32_t high) {
-  struct SlowAccesses {
-    double slow = 0, accesses = 0;
-    std::size_t runs = 0, runs_slow = 0;
-  };
-  std::vector<SlowAccesses> counts;
-  SlowAccesses all;
-  for (const auto& point : table.points) {
-    SlowAccesses count;
-    for (const auto& run : point.runs) {
-      const auto here = std::count_if(run.ticks.begin(), run.ticks.end(), [&](auto tick) { return tick >= low && tick <= high; });
-      count.slow += static_cast<double>(here), count.accesses += static_cast<double>(run.ticks.size());
-      ++count.runs, count.runs_slow += here > 0 ? 1 : 0;
-    }
-    all.slow += count.slow, all.accesses += count.accesses;
-    counts.push_back(count);
-  }
-  return std::any_of(counts.begin(), counts.end(), [&](const SlowAccesses& count) {
-    return count.slow >= kEnoughSlow && count.runs >= 2 && count.runs_slow * 4 >= count.runs * 3 &&
-           share_at_least(count.slow, all.slow, count.accesses / all.accesses) < kElsewhere;
-  });
-}
-
-/// By cell: the visits to the sector that the walk visited just before, which always hit; empty where some walk is not known.
-std::vector<double> repeated_hits(const records::Table& table, const Histogram& histogram) {
-  std::vector<double> hits(histogram.size());
-  for (const auto& point : table.points) {
-    if (point.runs.empty()) continue;
-    if (!point.walk || point.walk->steps == 0) return {};
-    const auto repeated = repeated_sector_steps(*point.walk);
-    if (std::find(repeated.begin(), repeated.end(), true) == repeated.end()) continue;
-    for (const auto& run : point.runs) {
-      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
-        if (repeated[i % repeated.size()]) ++hits[histogram.cell_of(run.ticks[i])];
-      }
-    }
-  }
-  return hits;
-}
-
-/// Where walks come to a sector twice in a row, the second visit always hits: such visits show how hits alone are spread. What the
-/// other visits of the same mode have beyond that, slower by more than slices or a comb, is a mode of its own, valley or not.
-void split_by_repeated_hits(const Histogram& histogram, const std::vector<double>& hits, ModeCriteria criteria, std::vector<Mode>& modes) {
-  const auto begin = modes.front().begin, end = modes.back().end;
-  const auto all = static_cast<double>(histogram.before(end) - histogram.before(begin));
-  const auto all_hits = std::accumulate(hits.begin() + static_cast<std::ptrdiff_t>(begin), hits.begin() + static_cast<std::ptrdiff_t>(end), 0.0);
-  if (all_hits < kEnoughRepeats || all_hits < kRepeats * all) return;
-  const auto others = [&](std::size_t cell) { return static_cast<double>(histogram.before(cell + 1) - histogram.before(cell)) - hits[cell]; };
-  auto middle = begin;  // the cell of the median hit
-  double hits_upto = hits[begin], others_upto = others(begin);
-  while (2 * hits_upto < all_hits) ++middle, hits_upto += hits[middle], others_upto += others(middle);
-  const auto mode = std::find_if(modes.begin(), modes.end(), [&](const Mode& each) { return middle >= each.begin && middle < each.end; });
-  const double scale = others_upto / hits_upto;  // hits among the others
-  // The border by which the fewest accesses are on the wrong side.
-  double gain = 0, best = 0, slow = 0, slow_hits = 0, beyond = 0, beyond_hits = 0;
-  std::size_t border = mode->end;
-  for (auto cell = mode->end - 1; cell > middle; --cell) {
-    beyond += others(cell), beyond_hits += hits[cell];
-    gain += others(cell) - (2 * scale + 1) * hits[cell];
-    if (gain > best) best = gain, border = cell, slow = beyond, slow_hits = beyond_hits;
-  }
-  if (border == mode->end || poisson_at_least(slow, criteria.own * scale * slow_hits + 1) > kValleyChance) return;
-  double centre = histogram.tick(border), sum = 0;
-  for (auto cell = border; cell < mode->end && 2 * sum < slow; ++cell) centre = histogram.tick(cell), sum += others(cell);
-  if (centre - histogram.tick(middle) < std::max(kNearPeaksCycles, kNearPeaks * centre)) return;
-  Mode slower{.begin = border, .end = mode->end};
-  mode->end = border, mode->cut = true;
-  modes.insert(mode + 1, slower);
-}
 
 }  // namespace
 
@@ -159,30 +46,23 @@ double Classes::outlier() const { return list.empty() ? INFINITY : kFarOut * sta
 
 namespace {
 
-Classes classify_with(const records::Table& table, ModeCriteria criteria) {
-  const Histogram histogram(table);
+struct FittedClasses {
   Classes classes;
-  Density density(histogram, criteria);
-  const auto repeated = criteria.own > 1 && table.timing == records::Table::Timing::Each ? repeated_hits(table, histogram) : std::vector<double>();
-  const auto rare = std::max<std::uint64_t>(3, static_cast<std::uint64_t>(kRare * static_cast<double>(histogram.total())));
-  for (std::size_t begin = 0, end = 0; begin < histogram.size(); begin = end) {
-    end = begin + 1;
-    while (end < histogram.size() && histogram.tick(end) - histogram.tick(end - 1) <= std::max(kNearPeaksCycles, kFar * histogram.tick(end))) ++end;
-    auto modes = peaks(histogram, density, begin, end);
-    join(modes, criteria.deep);
-    if (!repeated.empty()) split_by_repeated_hits(histogram, repeated, criteria, modes);
-    for (const auto& mode : modes) {
-      const auto support = histogram.before(mode.end) - histogram.before(mode.begin);
-      const double centre = histogram.quantile(mode.begin, mode.end, 0.5);
-      const double middle = histogram.quantile(mode.begin, mode.end, 0.75) - histogram.quantile(mode.begin, mode.end, 0.25);
-      const bool few = support < rare, broad = middle > kConcentrated * centre;
-      const auto low = histogram.tick(mode.begin), high = histogram.tick(mode.end - 1);
-      if ((few || broad) && !recurs(table, low, high, few) && (broad || !keeps_to_a_point(table, low, high))) continue;
-      const double trim = support < 1000 ? 0 : kTrim;
-      classes.list.push_back({histogram.quantile(mode.begin, mode.end, trim), mode.cut ? histogram.tick(mode.end - 1) : histogram.quantile(mode.begin, mode.end, 1 - trim), centre, support});
-    }
+  bool places_differ = false;
+  double nats = 0;
+};
+
+FittedClasses fit_classes(const records::Table& table, ModeCriteria criteria) {
+  const Histogram histogram(table);
+  const auto found = LevelFinder(table, histogram).fit(criteria);
+  FittedClasses made{.classes = {}, .places_differ = found.places_differ, .nats = found.nats};
+  for (const auto& mode : found.modes) {
+    const auto support = histogram.before(mode.end) - histogram.before(mode.begin);
+    const double trim = support < 1000 ? 0 : kTrim;
+    made.classes.list.push_back({histogram.quantile(mode.begin, mode.end, trim), mode.cut ? histogram.tick(mode.end - 1) : histogram.quantile(mode.begin, mode.end, 1 - trim),
+                                 static_cast<double>(histogram.quantile(mode.begin, mode.end, 0.5)), support});
   }
-  return classes;
+  return made;
 }
 
 void estimate_interference(const records::Table& table, Classes& classes, ModeCriteria criteria, const std::shared_ptr<const Unbiased>& unbiased) {
@@ -200,11 +80,14 @@ void estimate_interference(const records::Table& table, Classes& classes, ModeCr
 Classes classify(const records::Table& table) {
   auto bias = AddressBias::of(table);
   const auto criteria = bias && bias->none() ? kWithoutAddressBias : kWithAddressBias;
-  auto classes = classify_with(table, criteria);
+  auto raw = fit_classes(table, criteria);
+  auto classes = std::move(raw.classes);
   classes.cumulative = std::make_shared<CumulativeMisses>();
   estimate_interference(table, classes, criteria, nullptr);
   if (!bias || bias->none()) return classes;
-  const auto unbiased = std::make_shared<Unbiased>(Unbiased{*bias, classify_with(bias->without(table), kWithoutAddressBias)});
+  auto even = fit_classes(bias->without(table), kWithoutAddressBias);
+  if (even.nats + bias->nats() >= raw.nats) return classes;
+  const auto unbiased = std::make_shared<Unbiased>(Unbiased{*bias, std::move(even.classes)});
   estimate_interference(table, unbiased->classes, kWithoutAddressBias, unbiased);
   classes.unbiased = unbiased;
   return classes;

@@ -38,18 +38,18 @@ std::vector<Mode> peaks(const Histogram& histogram, Density& density_at, std::si
 namespace {
 
 /// How far two neighbours are from being two modes: above 1 they are one.
-double sameness(const Mode& a, const Mode& b, double deep) {
+double sameness(const Mode& a, const Mode& b, const ModeCriteria& criteria) {
   const double lower = std::min(a.peak, b.peak);
-  if (b.at - a.at < std::max(kNearPeaksCycles, kNearPeaks * b.at)) return 2 + b.valley / lower;
+  if (b.at - a.at < std::max(criteria.near_cycles, criteria.near * b.at)) return 2 + b.valley / lower;
   const double chance = poisson_at_most(b.valley, lower);
-  return chance > kValleyChance ? 1 + chance + b.valley / lower : b.valley / (deep * lower);
+  return chance > kValleyChance ? 1 + chance + b.valley / lower : b.valley / (criteria.deep * lower);
 }
 
 }  // namespace
 
 /// Each change puts its neighbours' new
 /// likeness into the queue; what the queue still holds of before is known by its age.
-void join(std::vector<Mode>& modes, double deep) {
+void join(std::vector<Mode>& modes, const ModeCriteria& criteria) {
   struct Pair {
     double same;
     std::size_t right;  ///< the first in order where several are alike
@@ -61,7 +61,7 @@ void join(std::vector<Mode>& modes, double deep) {
   std::vector<bool> gone(modes.size(), false);
   std::priority_queue<Pair> queue;
   const auto ask = [&](std::size_t i) {
-    if (const double same = sameness(modes[left[i]], modes[i], deep); same > 1) queue.push({same, i, ++age[i]});
+    if (const double same = sameness(modes[left[i]], modes[i], criteria); same > 1) queue.push({same, i, ++age[i]});
     else ++age[i];
   };
   for (std::size_t i = 0; i < modes.size(); ++i) left[i] = i - 1, right[i] = i + 1;

@@ -11,8 +11,9 @@
 /// Modes of a histogram of ticks: peaks with valleys between them that chance does not explain.
 namespace gexp::infer {
 
-inline constexpr double kNearPeaks = 0.025;          // share of the value within which two peaks are one mode's comb or slices
-inline constexpr double kNearPeaksCycles = 4;           // the same in cycles, where latencies are short
+inline constexpr double kNearPeaks = 0.025;     // share of the value within which two peaks may be one mode's comb or slices
+inline constexpr double kNearPeaksCycles = 4;   // the same in cycles, where latencies are short
+inline constexpr double kLeastApart = 3;        // cycles: levels that are nearer are not told apart, whatever the evidence
 inline constexpr double kValleyChance = 1e-6;         // of a valley that is none
 
 /// How two modes are told apart.
@@ -21,6 +22,7 @@ struct ModeCriteria {
   double smooth;  ///< half of the smoothing window, share of the value
   double blur;    ///< the same in ticks, at least
   double own;     ///< an address's own rate of slow accesses may be so many times the mean one: its place is known to a fraction of a tick
+  double near = kNearPeaks, near_cycles = kNearPeaksCycles;  ///< peaks as near are one
 };
 
 /// How often each tick of a table occurs; a cell a tick.
@@ -97,13 +99,13 @@ struct Mode {
   std::size_t begin = 0, end = 0;  ///< cells
   double peak = 0, at = 0;         ///< density, and where
   double valley = INFINITY;        ///< the least density between this mode and the one before it
-  bool cut = false;                ///< its end is a border that split_by_repeated_hits() set
+  bool cut = false;                ///< its end is a border that its neighbour reaches to: no scatter is trimmed there
 };
 
 /// Every local peak of the density in the cells [begin, end), with the valleys between them.
 std::vector<Mode> peaks(const Histogram& histogram, Density& density_at, std::size_t begin, std::size_t end);
 
 /// The two neighbours most alike become one, again and again, until no two are one mode.
-void join(std::vector<Mode>& modes, double deep);
+void join(std::vector<Mode>& modes, const ModeCriteria& criteria);
 
 }  // namespace gexp::infer

@@ -15,10 +15,10 @@ namespace gexp::infer {
 namespace {
 
 constexpr double kMostly = 0.6;   // share of equal spacings that makes a unit
-constexpr double kFewInterfered = 0.01;   // share of spacings that interference may have made
+constexpr double kOddSpacings = 0.01;   // share of spacings that interference may have made
 constexpr double kOneWay = 0.9;   // confidence that no prefetcher is at work, when nothing was walked against it
 
-std::size_t lap_of(const records::Point& point) {
+std::size_t walk_steps(const records::Point& point) {
   return point.walk && point.walk->steps > 0 ? static_cast<std::size_t>(point.walk->steps) : 0;
 }
 
@@ -33,7 +33,7 @@ Finding miss_spacing(const Context& context) {
   std::size_t accesses = 0, misses = 0, runs = 0;
   bool other_ways = false;  // than upwards
   for (const auto& point : context.table.points) {
-    const auto lap = lap_of(point);
+    const auto lap = walk_steps(point);
     std::vector<std::size_t> counts(lap);
     for (const auto& run : point.runs) {
       for (std::size_t i = 0; i < std::min(lap, run.ticks.size()); ++i) counts[i] += border->has(run.ticks[i]) ? 1 : 0;
@@ -60,7 +60,7 @@ Finding miss_spacing(const Context& context) {
   const auto total = std::accumulate(spacings.begin(), spacings.end(), std::size_t{0}, [](std::size_t n, const auto& s) { return n + s.second; });
   const auto most = std::max_element(spacings.begin(), spacings.end(), more);
   const auto odd = std::accumulate(spacings.begin(), spacings.end(), std::size_t{0}, [&](std::size_t n, const auto& s) { return s.first > 0 && s.first % most->first == 0 ? n : n + s.second; });
-  if (static_cast<double>(most->second) < kMostly * static_cast<double>(total) || static_cast<double>(odd) > kFewInterfered * static_cast<double>(total)) {
+  if (static_cast<double>(most->second) < kMostly * static_cast<double>(total) || static_cast<double>(odd) > kOddSpacings * static_cast<double>(total)) {
     std::string seen;
     for (const auto& [spacing, times] : spacings) {
       if (seen.size() < 60) seen += fmt::format("{}{} B ({} times)", seen.empty() ? "" : ", ", spacing, times);
@@ -105,7 +105,7 @@ Finding first_miss(const Context& context) {
   for (const auto& [x, point] : points) {
     const bool plateau = x == least && points.size() > 1;
     auto& into = plateau ? before : beyond;
-    const auto lap = lap_of(*point);
+    const auto lap = walk_steps(*point);
     addresses = std::max(addresses, lap);
     for (const auto& run : point->runs) {
       (plateau ? laps_before : laps_beyond) += lap ? run.ticks.size() / lap : 0;

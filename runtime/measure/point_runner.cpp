@@ -171,7 +171,9 @@ Result<> PointRunner::calibrate(std::uint64_t words, records::Point& point) {
   auto read = read_words(words, static_cast<std::size_t>(compiler::kCalibrationWords));
   if (!read) return read.error();
   const auto runs = static_cast<double>(point.runs.size());
-  point.overhead = (point.overhead * runs + region_cost(*read)) / (runs + 1);
+  const auto cost = region_cost(*read);
+  point.overhead = (point.overhead * runs + cost.cycles) / (runs + 1);
+  point.overhead_error = std::hypot(point.overhead_error * runs, cost.error) / (runs + 1);
   return Ok{};
 }
 

@@ -18,7 +18,10 @@
 namespace gexp::measure {
 
 /// What a timed region costs besides what it times, in cycles, of the words that a launch wrote (compiler/calibrate.h says which).
-double region_cost(const std::vector<std::uint32_t>& words);
+struct RegionCost {
+  double cycles = 0, error = 0;  ///< its standard error
+};
+RegionCost region_cost(const std::vector<std::uint32_t>& words);
 
 /// Runs planned points on one device: allocates memories once, loads every kernel once, links the rings, launches windows.
 class PointRunner {

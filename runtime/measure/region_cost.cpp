@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <span>
 
 #include "compiler/plan/calibrate.h"
@@ -35,25 +36,35 @@ Level shortest_half(std::span<const std::uint32_t> all) {
   return level;
 }
 
-double median(std::span<const std::uint32_t> all) {
-  std::vector<std::uint32_t> values(all.begin(), all.end());
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+/// The mean without an eighth of the values at either end. A chain's time holds the mean of what noise adds to a load, so the region's is
+/// its mean, too: a median would be that of the quicker half where noise adds to half of the loads.
+Level trimmed_mean(std::span<const std::uint32_t> all) {
+  std::vector<double> values(all.begin(), all.end());
+  std::sort(values.begin(), values.end());
+  const auto cut = values.size() / 8;
+  const double width = values[3 * values.size() / 4] - values[values.size() / 4];
+  if (width == 0) return {values[values.size() / 2], 0};
+  const std::span kept(values.begin() + static_cast<std::ptrdiff_t>(cut), values.end() - static_cast<std::ptrdiff_t>(cut));
+  return {std::accumulate(kept.begin(), kept.end(), 0.0) / static_cast<double>(kept.size()), width};
 }
+
+/// Standard error of a centre: of values that are spread as normal ones are, half of them lie within 1.35 standard deviations.
+double standard_error(const Level& level, std::size_t values) { return level.width / 1.35 / std::sqrt(static_cast<double>(values)); }
 
 }  // namespace
 
-double region_cost(const std::vector<std::uint32_t>& words) {
+RegionCost region_cost(const std::vector<std::uint32_t>& words) {
   using namespace compiler;
   const auto times = std::span(words);
   constexpr std::size_t chains = kChainTimes, cold = 1, cold_regions = kRegionTimes / 4;
   const auto regions = times.subspan(2 * chains);
-  if (times[0] == 0) return *std::min_element(regions.begin(), regions.end());  // no chain, nothing that could hit: the least is the cost
+  if (times[0] == 0) return {static_cast<double>(*std::min_element(regions.begin(), regions.end()))};  // no chain, nothing that could hit: the least is the cost
   const auto few = shortest_half(times.subspan(cold, chains - cold)), many = shortest_half(times.subspan(chains + cold, chains - cold));
   double latency = (many.centre - few.centre) / (kLongChain - kShortChain);
   if (few.width == 0 && many.width == 0) latency = std::round(latency);
-  return std::max(0.0, median(regions.subspan(cold_regions)) - latency);
+  const auto region = trimmed_mean(regions.subspan(cold_regions));
+  const double of_latency = std::hypot(standard_error(few, chains - cold), standard_error(many, chains - cold)) / (kLongChain - kShortChain);
+  return {std::max(0.0, region.centre - latency), std::hypot(standard_error(region, regions.size() - cold_regions), of_latency)};
 }
 
 }  // namespace gexp::measure

@@ -137,7 +137,7 @@ bool StageRun::recall(const Coordinates& at, records::Point& point, Measured& me
   const auto round = log ? log->known(stage_.name, at, point.runs.size()) : nullptr;
   if (!round) return false;
   point.runs.insert(point.runs.end(), round->point.runs.begin(), round->point.runs.end());
-  point.overhead = round->point.overhead;
+  point.overhead = round->point.overhead, point.overhead_error = round->point.overhead_error;
   measured.kernels.insert(measured.kernels.end(), round->kernels.begin(), round->kernels.end());
   return true;
 }

@@ -34,6 +34,7 @@ struct Point {
   std::int64_t steps = 0;                 ///< timed accesses of a run; access i is at walk->at(0, i mod walk->steps)
   double moved = 0;                       ///< bytes that the timed region reads and writes, over all threads
   double overhead = 0;                    ///< cycles of the empty timed region, same launch shape
+  double overhead_error = 0;              ///< its standard error, over the repetitions
   std::vector<Run> runs;
   bool converged = true;                  ///< false: the stopping rule's bound was reached first
   device::Outcome outcome;               ///< of the launch that ended this point, when not Done

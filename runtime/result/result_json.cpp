@@ -102,6 +102,7 @@ Json point_json(const records::Point& point, const std::vector<std::string>& col
     runs.push_back(std::move(coded));
   }
   Json json = {{"at", at_json(point, columns)}, {"overhead", point.overhead}, {"steps", point.steps}, {"warm_steps", point.warm_steps}};
+  if (point.overhead_error > 0) json["overhead_error"] = point.overhead_error;
   if (!point.outcome.done()) json["outcome"] = {{"status", word(point.outcome.status)}, {"what", point.outcome.what}};
   json["runs"] = records ? std::move(runs) : Json(point.runs.size());
   return json;

@@ -77,6 +77,7 @@ records::Point read_point(const Json& json, Ticks lifted) {
   records::Point point;
   point.at = read_values(json.at("at"));
   point.overhead = json.at("overhead").get<double>();
+  point.overhead_error = json.value("overhead_error", 0.0);
   point.steps = json.at("steps").get<std::int64_t>();
   point.warm_steps = json.at("warm_steps").get<std::int64_t>();
   point.converged = json.value("converged", true);

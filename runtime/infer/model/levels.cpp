@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/infer/model/levels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "runtime/infer/model/cached_visits.h"
+#include "runtime/infer/model/occupancy.h"
+
+// A level is what answers an access, and what came before decides which one does: the same address is fast while it is held and
+// slow after it was evicted. So two modes are two levels if the rate of the slower one is another one at each point, step or
+// position (own_rates), by more than each place's own rate explains: a far slice is slow at every visit. A mode whose rate is the
+// same whatever was accessed is scatter, or, far from its level, a tail (contamination, Huber 1964). Where the records tell
+// neither, modes with an empty valley between them are levels.
+namespace gexp::infer {
+namespace {
+
+constexpr double kFar = 0.12;      // share of the latency: slices of one level are nearer (of an H200's L2, about a tenth from the mean)
+constexpr double kSureNats = 6;    // evidence that a person would call decisive (Kass and Raftery 1995: 5 and more)
+constexpr double kNoOwnRate = 2;   // nats by which one rate at all points beats a rate of each: then a mode may be a tail however common it is
+constexpr double kNeverSlow = 0.01;  // of visits that hit, a share that is slow by other causes
+constexpr double kRareShare = 0.05;   // of all accesses: a tail is no more common
+constexpr double kTooFew = 2e-4;   // of all accesses: a mode as rare must show by its rates that it is a level
+constexpr double kBroadShare = 0.25;  // of its latency, by a mode's middle half: a level answers in a narrower time
+constexpr std::size_t kWitnessPoints = 3;  // lengths of walks at which a tail has one rate, where its mode is narrow
+constexpr std::size_t kMostParts = 24;     // of one mode: more are its scatter
+
+/// Modes three cycles apart, as sharp as they come.
+constexpr ModeCriteria kFine{.deep = 0.5, .smooth = 0, .blur = 0.5, .own = 1, .near = 0, .near_cycles = kLeastApart};
+
+}  // namespace
+
+LevelFinder::LevelFinder(const records::Table& table, const Histogram& histogram) : table_(table), histogram_(histogram) {
+  const Visits visits(table);
+  begins_.assign(histogram.size() + 1, 0);
+  std::vector<std::uint32_t> cell(visits.all().size());
+  for (std::size_t i = 0; i < cell.size(); ++i) {
+    cell[i] = static_cast<std::uint32_t>(histogram.cell_of(visits.all()[i].tick));
+    ++begins_[cell[i] + 1];
+  }
+  std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
+  visits_.resize(cell.size());
+  auto next = begins_;
+  for (std::size_t i = 0; i < cell.size(); ++i) visits_[next[cell[i]]++] = visits.all()[i];
+  for (const auto by : kEveryShared) cells_[static_cast<std::size_t>(by)] = visits.cells(by);
+  std::set<std::int64_t> lengths;  // of walks: one that walks further misses more often
+  for (const auto& point : table.points) {
+    if (point.walk && !point.runs.empty()) lengths.insert(point.walk->steps);
+  }
+  witnesses_ = lengths.size();
+  if (table.timing == records::Table::Timing::Each) hits_ = repeated_hits(table, histogram);
+}
+
+double LevelFinder::own_rates_by(Shared by, const Mode& a, const Mode& b) {
+  std::vector<Cell> cells(cells_[static_cast<std::size_t>(by)]);
+  for (auto i = begins_[a.begin]; i < begins_[a.end]; ++i) ++cells[cell_of(visits_[i], by)].trials;
+  for (auto i = begins_[b.begin]; i < begins_[b.end]; ++i) {
+    auto& cell = cells[cell_of(visits_[i], by)];
+    ++cell.trials, ++cell.slow;
+  }
+  return own_rates(cells);
+}
+
+ModeEvidence LevelFinder::evidence(const Mode& a, const Mode& b) {
+  const double by_point = own_rates_by(Shared::Point, a, b), by_step = own_rates_by(Shared::Step, a, b), by_access = own_rates_by(Shared::Access, a, b);
+  return {log_sum({by_point, by_step, by_access}) - std::log(3.0), own_rates_by(Shared::Place, a, b), own_rates_by(Shared::Run, a, b)};
+}
+
+double LevelFinder::support(const Mode& mode) const { return static_cast<double>(histogram_.before(mode.end) - histogram_.before(mode.begin)); }
+
+std::vector<Mode> LevelFinder::refined(const Mode& mode, bool& places_differ) {
+  Density density(histogram_, kFine);
+  auto parts = peaks(histogram_, density, mode.begin, mode.end);
+  join(parts, kFine);
+  if (parts.size() > kMostParts) return {mode};
+  std::vector<double> gains;  // of each part against the one before
+  const auto gain_of = [&](std::size_t i) {
+    const auto [level, place, run] = evidence(parts[i - 1], parts[i]);
+    places_differ = places_differ || place > std::max(level, 0.0) + kSureNats;
+    return level - std::max({place, run, 0.0});
+  };
+  for (std::size_t i = 1; i < parts.size(); ++i) gains.push_back(gain_of(i));
+  while (!gains.empty()) {
+    const auto least = std::min_element(gains.begin(), gains.end());
+    if (*least > kSureNats) break;
+    const auto at = static_cast<std::size_t>(least - gains.begin());
+    parts[at].end = parts[at + 1].end;
+    parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+    gains.erase(least);
+    if (at > 0) gains[at - 1] = gain_of(at);
+    if (at < gains.size()) gains[at] = gain_of(at + 1);
+  }
+  if (parts.size() == 1) return {mode};
+  for (auto& part : parts) part.cut = true;
+  parts.back().cut = mode.cut;
+  return parts;
+}
+
+void LevelFinder::join_places(std::vector<Mode>& modes, bool& places_differ) {
+  for (std::size_t i = 1; i < modes.size();) {
+    const double slow = histogram_.tick(modes[i].begin), gap = slow - histogram_.tick(modes[i - 1].end - 1);
+    const auto [level, place, run] = gap > kFar * slow ? ModeEvidence{} : evidence(modes[i - 1], modes[i]);
+    if (place <= std::max(level, 0.0) + kSureNats) {
+      ++i;
+      continue;
+    }
+    places_differ = true;
+    modes[i - 1].end = modes[i].end, modes[i - 1].cut = modes[i].cut;
+    modes.erase(modes.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+bool LevelFinder::strikes_hits(const Mode& level, const Mode& mode) const {
+  if (hits_.empty()) return false;
+  double hits[2] = {0, 0}, all[2] = {0, 0};  // of the level, and of the slower mode
+  for (const auto& [slow, part] : {std::pair{0, level}, std::pair{1, mode}}) {
+    for (auto cell = part.begin; cell < part.end; ++cell) hits[slow] += hits_[cell];
+    all[slow] = support(part);
+  }
+  const double others = all[0] + all[1] - hits[0] - hits[1], visits = hits[0] + hits[1];
+  if (visits == 0 || others <= 0) return false;
+  // At the others' rate, against one by which hits are as good as never slow.
+  const double rate = std::clamp((all[1] - hits[1]) / others, kNeverSlow, 1 - kNeverSlow);
+  return hits[1] * std::log(rate / kNeverSlow) + hits[0] * std::log((1 - rate) / (1 - kNeverSlow)) > kSureNats;
+}
+
+bool LevelFinder::is_tail(const std::vector<Mode>& levels, const Mode& mode) {
+  const double all = static_cast<double>(histogram_.total()), centre = histogram_.quantile(mode.begin, mode.end, 0.5);
+  const bool few = support(mode) < std::max(3.0, kTooFew * all);
+  const bool broad = histogram_.quantile(mode.begin, mode.end, 0.75) - histogram_.quantile(mode.begin, mode.end, 0.25) > kBroadShare * centre;
+  const bool rare = support(mode) <= kRareShare * all && witnesses_ >= kWitnessPoints;
+  if (levels.empty()) return few || broad;
+  return std::any_of(levels.begin(), levels.end(), [&](const Mode& level) {
+    const double by_level = evidence(level, mode).level;
+    if (few || broad || rare) return by_level <= kSureNats;
+    if (by_level <= 0 && strikes_hits(level, mode)) return true;
+    return by_level <= 0 && witnesses_ >= kWitnessPoints && own_rates_by(Shared::Point, level, mode) < -kNoOwnRate;
+  });
+}
+
+LevelFit LevelFinder::fit(ModeCriteria criteria) {
+  LevelFit fit;
+  const bool each = table_.timing == records::Table::Timing::Each;
+  Density density(histogram_, criteria);
+  for (std::size_t begin = 0, end = 0; begin < histogram_.size(); begin = end) {
+    end = begin + 1;
+    while (end < histogram_.size() && histogram_.tick(end) - histogram_.tick(end - 1) <= std::max(kNearPeaksCycles, kFar * histogram_.tick(end))) ++end;
+    auto modes = peaks(histogram_, density, begin, end);
+    join(modes, criteria);
+    if (criteria.own > 1 && !hits_.empty()) split_by_repeated_hits(histogram_, hits_, criteria, modes);
+    if (each) join_places(modes, fit.places_differ);
+    for (const auto& mode : modes) {
+      const auto parts = each ? refined(mode, fit.places_differ) : std::vector<Mode>{mode};
+      for (const auto& part : parts) (is_tail(fit.modes, part) ? fit.tails : fit.modes).push_back(part);
+    }
+  }
+  for (const auto& mode : fit.modes) {
+    const double all = support(mode);
+    for (auto cell = mode.begin; cell < mode.end; ++cell) {
+      const double here = static_cast<double>(histogram_.before(cell + 1) - histogram_.before(cell));
+      fit.nats -= here > 0 ? here * std::log(here / all) : 0;
+    }
+  }
+  const double range = histogram_.size() ? histogram_.tick(histogram_.size() - 1) - histogram_.tick(0) + 1.0 : 1.0;
+  for (const auto& tail : fit.tails) fit.nats += support(tail) * std::log(range);
+  return fit;
+}
+
+}  // namespace gexp::infer
