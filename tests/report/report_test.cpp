@@ -147,7 +147,7 @@ TEST_CASE("the hierarchy holds what was found and nothing else") {
   stage("other", "other.b", "first_flat", {});
   result::RunResult result;
   CHECK(hierarchy_svg(memory_levels(program, result)).empty());
-  const auto found = [&](const char* id, double bytes) { result.findings.push_back({id, Value(bytes, kBytes), "B", {}, 0.99, infer::Finding::Status::Found, "", ""}); };
+  const auto found = [&](const char* id, double bytes) { result.findings.push_back({id, Value(bytes, kBytes), "B", {}, true, 0.99, infer::Finding::Status::Found, "", ""}); };
   found("far.C", 65536);
   found("near.C", 4096);
   found("line.b", 32);
