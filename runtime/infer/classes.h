@@ -70,7 +70,10 @@ class Misses {
     return ticks > above_ && ticks <= outlier_;
   }
   /// Whether scatter may have put it on the wrong side.
-  [[nodiscard]] bool unsure(std::size_t access, std::uint32_t tick) const { return std::abs(unbiased(access, tick) - above_) < unsure_; }
+  [[nodiscard]] bool unsure(std::size_t access, std::uint32_t tick) const {
+    const double ticks = unbiased(access, tick);
+    return std::abs(ticks - above_) < unsure_ || ticks > outlier_;  // what is far slower than any level says nothing of levels
+  }
   /// What the access would take if every address lay in one place.
   [[nodiscard]] double unbiased(std::size_t access, std::uint32_t tick) const { return bias_.empty() ? tick : static_cast<double>(tick) - bias_[access % bias_.size()]; }
 
