@@ -64,8 +64,9 @@ double LevelFinder::own_rates_by(Shared by, const Mode& a, const Mode& b) {
 }
 
 ModeEvidence LevelFinder::evidence(const Mode& a, const Mode& b) {
-  const double by_point = own_rates_by(Shared::Point, a, b), by_step = own_rates_by(Shared::Step, a, b), by_access = own_rates_by(Shared::Access, a, b);
-  return {log_sum({by_point, by_step, by_access}) - std::log(3.0), own_rates_by(Shared::Place, a, b), own_rates_by(Shared::Run, a, b)};
+  const double by_point = own_rates_by(Shared::Point, a, b), by_step = own_rates_by(Shared::Step, a, b), by_access = own_rates_by(Shared::Access, a, b),
+               by_order = own_rates_by(Shared::Order, a, b);
+  return {log_sum({by_point, by_step, by_access, by_order}) - std::log(4.0), own_rates_by(Shared::Place, a, b), own_rates_by(Shared::Run, a, b)};
 }
 
 double LevelFinder::support(const Mode& mode) const { return static_cast<double>(histogram_.before(mode.end) - histogram_.before(mode.begin)); }

@@ -32,6 +32,7 @@ Visits::Visits(const records::Table& table) {
   visits_.reserve(static_cast<std::size_t>(std::min(all, 2 * kMostVisits)));
   std::unordered_map<std::int64_t, std::uint32_t> places;
   std::uint32_t step = 0, access = 0, number = 0, run_number = 0;
+  std::size_t orders = 0;
   std::vector<std::uint32_t> place_of;
   constexpr std::uint32_t kNone = ~0u;
   for (const auto& point : table.points) {
@@ -46,13 +47,14 @@ Visits::Visits(const records::Table& table) {
     for (const auto& run : point.runs) {
       longest = std::max(longest, run.ticks.size());
       for (std::size_t i = 0, at = 0; i < run.ticks.size(); ++i, at = at + 1 == lap ? 0 : at + 1) {
-        if (place_of[at] != kNone) visits_.push_back({run.ticks[i], number, step + static_cast<std::uint32_t>(at), access + static_cast<std::uint32_t>(i), place_of[at], run_number});
+        if (place_of[at] != kNone) visits_.push_back({run.ticks[i], number, step + static_cast<std::uint32_t>(at), access + static_cast<std::uint32_t>(i), place_of[at], run_number, static_cast<std::uint32_t>(i)});
       }
       ++run_number;
     }
+    orders = std::max(orders, longest);
     step += static_cast<std::uint32_t>(lap), access += static_cast<std::uint32_t>(longest), ++number;
   }
-  cells_[0] = number, cells_[1] = step, cells_[2] = access, cells_[3] = places.size(), cells_[4] = run_number;
+  cells_[0] = number, cells_[1] = step, cells_[2] = access, cells_[3] = places.size(), cells_[4] = run_number, cells_[5] = orders;
   thinned_ = visits_.empty() ? 1 : all / static_cast<double>(visits_.size());
 }
 

@@ -14,9 +14,9 @@ namespace gexp::infer {
 inline constexpr std::int64_t kPlaceBytes = 32;
 
 /// What a visit is counted under. An access that is served by another level than before has another rate at another point, step or
-/// position; what its place costs it costs at every point, and what the clock's pace does, every access of a run.
-enum class Shared : std::uint8_t { Point, Step, Access, Place, Run };
-inline constexpr Shared kEveryShared[] = {Shared::Point, Shared::Step, Shared::Access, Shared::Place, Shared::Run};
+/// position, or so early in a run, as the first one is that finds nothing there; what its place costs it costs at every point, and what the clock's pace does, every access of a run.
+enum class Shared : std::uint8_t { Point, Step, Access, Place, Run, Order };
+inline constexpr Shared kEveryShared[] = {Shared::Point, Shared::Step, Shared::Access, Shared::Place, Shared::Run, Shared::Order};
 
 /// Each access of a table with the cell that it falls into, for each way of counting. Large tables are thinned: whole places are
 /// left out, so that what is kept has all its visits.
@@ -25,7 +25,7 @@ class Visits {
   explicit Visits(const records::Table& table);
 
   struct Visit {
-    std::uint32_t tick, point, step, access, place, run;  ///< cells, numbered from 0 over the table
+    std::uint32_t tick, point, step, access, place, run, order;  ///< cells, numbered from 0 over the table
   };
   [[nodiscard]] const std::vector<Visit>& all() const { return visits_; }
   [[nodiscard]] std::size_t cells(Shared by) const { return cells_[static_cast<std::size_t>(by)]; }
@@ -45,6 +45,7 @@ inline std::uint32_t cell_of(const Visits::Visit& visit, Shared by) {
     case Shared::Access: return visit.access;
     case Shared::Place: return visit.place;
     case Shared::Run: return visit.run;
+    case Shared::Order: return visit.order;
   }
   return 0;
 }
