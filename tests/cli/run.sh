@@ -78,10 +78,13 @@ if command -v script >/dev/null; then
   on_terminal() { TERM=xterm script -qec "stty cols $1; $2 '$gexp' run $structure --device sim:gtx780 --jobs 1" /dev/null </dev/null | tr '\r' '\n' >terminal.txt; }
   on_terminal 50 ''
   that 'on a terminal one line is rewritten' grep -qF "$(printf '\033[K[5/6] sets')" terminal.txt
-  that 'with a bar where the points are known' grep -qE '\[[56]/6\].* \[#*-*\].*  [0-9]+ of [0-9]+ points' terminal.txt
-  that 'in colour' grep -qF "$(printf '\033[36m')" terminal.txt
   that 'no line wraps' test -z "$(sed 's/\x1b\[[0-9;]*[mK]//g' terminal.txt | grep -E '^\[[1-6]/6\]' | awk 'length > 49')"
   that 'and it is gone before the result' grep -qF "$(printf '\033[K')SIMULATED" <(sed 's/\x1b\[[0-9;]*m//g' terminal.txt)
+  # Points enough that some are left whenever the line is drawn, however quick the machine.
+  "$gexp" emit --spec -e 'sweep n in 1KiB..64KiB step 32B chase uniform(32B, n) via nc' >many.gexp
+  TERM=xterm script -qec "stty cols 80; '$gexp' run many.gexp --device sim:gtx780 --jobs 1" /dev/null </dev/null | tr '\r' '\n' >many.txt
+  that 'with a bar where the points are known' grep -qE '\[1/1\].* \[#*-*\].*  [0-9]+ of [0-9]+ points' many.txt
+  that 'in colour' grep -qF "$(printf '\033[36m')" many.txt
   on_terminal 100 'NO_COLOR=1'
   that 'NO_COLOR' test -z "$(grep -F "$(printf '\033[36m')" terminal.txt)"
   on_terminal 100 'TERM=dumb'
