@@ -57,14 +57,7 @@ std::optional<MissRange> range_of(const Context& context) {
   const auto* call = data ? miss_call(*data->value) : nullptr;
   if (!call || context.table.timing != records::Table::Timing::Each) return std::nullopt;
   std::optional<double> slower_than;
-  for (const auto& each : call->arguments) {
-    if (each.label != "above") continue;
-    const auto value = compiler::evaluate(*each.value, context.outer);
-    const auto* n = value ? value->get<Number>() : nullptr;
-    if (!n) return std::nullopt;
-    slower_than = n->number;
-  }
-  return miss_range(context.table, context.classes, slower_than);
+  return read_above(*call, context.outer, slower_than) ? miss_range(context.table, context.classes, slower_than) : std::nullopt;
 }
 
 bool one_class_only(const Context& context) {

@@ -49,18 +49,6 @@ void withdraw(Finding& finding, const std::string& why) {
   finding.confidence = 0;
 }
 
-/// Cycles after `above:` in the call that a column is made of; false: it is there and not known.
-bool read_above(const compiler::Formula& call, const compiler::Scope& scope, std::optional<double>& slower_than) {
-  for (const auto& each : call.arguments) {
-    if (each.label != "above") continue;
-    const auto value = compiler::evaluate(*each.value, scope);
-    const auto* n = value ? value->get<Number>() : nullptr;
-    if (!n) return false;
-    slower_than = n->number;
-  }
-  return true;
-}
-
 /// Fills in the walks of a claim; false where x is no footprint in bytes, as it is not where walks do not reach it.
 bool read_walks(SizeClaim& claim, const std::string& sweep) {
   const auto* size = claim.finding->value.get<Number>();

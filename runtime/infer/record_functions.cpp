@@ -96,6 +96,17 @@ std::vector<bool> missed_positions(const Slow& slow, const MissRange& range) {
 
 }  // namespace
 
+bool read_above(const compiler::Formula& call, const compiler::Scope& scope, std::optional<double>& slower_than) {
+  for (const auto& each : call.arguments) {
+    if (each.label != "above") continue;
+    const auto value = compiler::evaluate(*each.value, scope);
+    const auto* n = value ? value->get<Number>() : nullptr;
+    if (!n) return false;
+    slower_than = n->number;
+  }
+  return true;
+}
+
 double count_misses(const records::Point& point, std::size_t first_run, std::size_t runs, const MissRange& range) {
   const auto slow = count_slow(point, first_run, runs, range);
   if (only_interference(slow, range)) return 0;
@@ -144,14 +155,7 @@ const Value* PointScope::lookup(const std::string& name) const {
 
 std::optional<MissRange> PointScope::misses(const compiler::Formula& call) const {
   std::optional<double> slower_than;
-  for (const auto& argument : call.arguments) {
-    if (argument.label != "above") continue;
-    const auto value = compiler::evaluate(*argument.value, *this);
-    const auto* n = value ? value->get<Number>() : nullptr;
-    if (!n) return std::nullopt;
-    slower_than = n->number;
-  }
-  return miss_range(table_, classes_, slower_than);
+  return read_above(call, *this, slower_than) ? miss_range(table_, classes_, slower_than) : std::nullopt;
 }
 
 std::optional<Result<Value>> PointScope::call(const compiler::Formula& call) const {

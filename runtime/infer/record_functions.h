@@ -53,6 +53,9 @@ class PointScope final : public compiler::Scope {
   mutable std::map<std::string, Value> derived_;
 };
 
+/// The cycles after `above:` in a call of `misses` or `missed`; `slower_than` stays as it is without it. False: it is there and not known.
+bool read_above(const compiler::Formula& call, const compiler::Scope& scope, std::optional<double>& slower_than);
+
 /// Accesses of a point that miss: the median over runs, interference left out.
 double count_misses(const records::Point& point, std::size_t first_run, std::size_t runs, const MissRange& missed);
 /// By step of the walk: whether it surely misses at some time.

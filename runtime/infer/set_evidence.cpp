@@ -131,10 +131,11 @@ SetVerdict judge_sets(const Context& context, const SetGrowth& growth, std::vect
   hypothesis.fill_bytes = model::likeliest_fill(hypothesis, walks);
   const auto own = model::score(hypothesis, walks);
   SetVerdict verdict;
+  auto alike = hypothesis;
+  alike.among = nullptr;  // as of the rivals
+  const double of_lines = model::score(alike, walks).log_posterior;
   for (const auto& rival : of_other_lines(hypothesis, labels)) {
-    auto alike = rival.line_bytes > line_bytes ? of_pairs(hypothesis) : hypothesis;
-    alike.among = nullptr;  // as of the rivals
-    const double against = model::score(alike, walks).log_posterior;
+    const double against = rival.line_bytes > line_bytes ? model::score(of_pairs(alike), walks).log_posterior : of_lines;
     if (model::score(rival, walks).log_posterior <= against + kRefuted) continue;
     verdict.why = fmt::format("lines of {} B predict the walks of the file better than lines of {} B do", rival.line_bytes, line_bytes);
     return verdict;
