@@ -92,6 +92,12 @@ CurveNoise measurement_noise(const Context& context, const std::vector<Curve::Sa
           2 * repeated >= static_cast<double>(samples.size())};
 }
 
+double textbook_noise(const Context& context, const std::vector<Curve::Sample>& samples, const std::vector<double>& y) {
+  const auto [low, high] = std::minmax_element(y.begin(), y.end());
+  const double noise = std::hypot(measurement_noise(context, samples).least, kTextbook * (*high - *low));
+  return std::max(noise, 1e-9 * std::max({1e-3, std::fabs(*low), std::fabs(*high)}));
+}
+
 Result<CurvesData> curves_data(const Context& context) {
   const auto all = curve(context);
   if (!all) return all.error();

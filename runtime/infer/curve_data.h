@@ -31,4 +31,7 @@ Result<CurvesData> curves_data(const Context& context);
 /// counts.
 CurveNoise measurement_noise(const Context& context, const std::vector<Curve::Sample>& samples);
 
+/// What a textbook's curve through `y` may be off at the samples: the above, and a share of the height.
+double textbook_noise(const Context& context, const std::vector<Curve::Sample>& samples, const std::vector<double>& y);
+
 }  // namespace gexp::infer

@@ -130,8 +130,17 @@ double noise_of(std::vector<double> steps) {
   return std::max(0.0, -*tenth);
 }
 
+/// The first samples of a curve that wait for no line because too many warps want it.
+std::vector<Curve::Sample> without_merging(const Context& context, const std::vector<Curve::Sample>& samples, double most) {
+  const auto end = std::find_if(samples.begin(), samples.end(), [&](const auto& sample) {
+    const auto asked = requests_at(context, sample.point);
+    return asked && asked->a_line() > most;
+  });
+  return {samples.begin(), end};
+}
+
 /// The curves of the table with what they ask for, or why there are none.
-std::string collect(const Context& context, std::vector<Series>& all) {
+std::string collect(const Context& context, std::vector<Series>& all, Merges& merges) {
   const auto* data = argument(context);
   if (!data || !data->over || !argument(context, "requests") || !argument(context, "instructions")) return "the analysis has no data";
   const auto samples = curve(context);
@@ -141,7 +150,12 @@ std::string collect(const Context& context, std::vector<Series>& all) {
   const auto latency = latency_of(context, shortest);
   if (!latency) return "the latency after `latency:` is not known";
   std::vector<double> steps;
-  for (const auto& group : series_of(context, *samples, *data->over)) {
+  auto groups = series_of(context, *samples, *data->over);
+  merges = merges_of(context, groups, shortest + kNoWaitLimit * *latency);
+  // Entries that merge so many; or so many as were seen; or where nothing tells, any number: what then waits is no evidence of a table.
+  const double merged = !argument(context, "accesses") ? INFINITY : !merges.compared ? 1 : merges.weight > 0.5 ? merges.most : INFINITY;
+  for (auto& group : groups) {
+    group.samples = without_merging(context, group.samples, merged);
     std::vector<double> times;  // beyond the shortest, in latencies
     for (const auto& sample : group.samples) times.push_back((sample.y - shortest) / *latency);
     const auto before = last_below(times, kWaited);
@@ -149,12 +163,24 @@ std::string collect(const Context& context, std::vector<Series>& all) {
     const auto last = jumps ? before : last_below(times, kNoWaitLimit);
     if (!last) continue;
     for (std::size_t i = 0; i < *last; ++i) steps.push_back(times[i + 1] - times[i]);
-    const auto fits = requests_at(context, group.samples[*last].point), next = jumps ? requests_at(context, group.samples[*last + 1].point) : std::nullopt;
+    auto fits = requests_at(context, group.samples[*last].point);
+    const auto next = jumps ? requests_at(context, group.samples[*last + 1].point) : std::nullopt;
     if (!fits || (jumps && !next)) return fmt::format("what was asked for is not known at every point ({})", name_of(group.at));
+    fits->instructions /= fits->a_line();  // what joins a request that is under way may hold no entry of its own
     all.push_back({name_of(group.at), times.size(), *fits, next, group.samples[*last].x, next ? group.samples[*last + 1].x : INFINITY});
   }
   if (const double noise = noise_of(steps); noise > kNoise) return fmt::format("one time in ten is {:.0f} % of a latency below that with fewer threads: such noise hides a jump; more repetitions would decide", 100 * noise);
   return all.empty() ? "no curve begins where it is fast" : "";
+}
+
+/// What sharing of lines by warps showed.
+std::string about_merges(const Context& context, const Merges& merges, bool known) {
+  if (!argument(context, "accesses")) return {};
+  if (!merges.compared) return "; nothing is known of merging: no curve in which warps ask for the same lines has one beside it whose warps do not";
+  if (known) return fmt::format("; {} requests of warps for one line wait together, and {} do not", merges.most, merges.next);
+  if (merges.weight < 0.5) return fmt::format("; up to {} requests of warps for one line were measured; at none of them all curves begin to wait", merges.seen);
+  if (!merges.exact) return fmt::format("; {} requests of warps for one line wait together, and {} do not: smaller steps would tell the number that is merged", merges.most, merges.next);
+  return fmt::format("; {} requests of warps for one line wait together, but that is {:.0f} % sure only", merges.most, 100 * merges.weight);
 }
 
 std::string what_decides(const std::vector<Series>& all) {
@@ -173,9 +199,9 @@ std::string what_decides(const std::vector<Series>& all) {
 std::optional<RequestCounts> requests_at(const Context& context, std::size_t point) {
   const auto* accesses = argument(context, "accesses");
   const auto lines = number_at(context, *argument(context, "requests")->value, point), instructions = number_at(context, *argument(context, "instructions")->value, point);
-  const auto all = accesses ? number_at(context, *accesses->value, point) : std::nullopt;
-  if (!lines || !instructions) return std::nullopt;
-  return RequestCounts{lines->number, instructions->number, all ? all->number : 0};
+  const auto all = accesses ? number_at(context, *accesses->value, point) : lines;
+  if (!lines || !instructions || !all) return std::nullopt;
+  return RequestCounts{lines->number, instructions->number, all->number};
 }
 
 std::optional<double> latency_of(const Context& context, double shortest) {
@@ -198,13 +224,14 @@ Finding none_seen(const Context& context, const RequestCounts& fits, const std::
 Finding outstanding(const Context& context) {
   if (argument(context, "hits")) return outstanding_beside_hits(context);
   std::vector<Series> all;
-  if (const auto why = collect(context, all); !why.empty()) return undetermined(context, why);
+  Merges merges;
+  if (const auto why = collect(context, all, merges); !why.empty()) return undetermined(context, why);
   const auto lines = limit_of(all, &RequestCounts::lines), instructions = limit_of(all, &RequestCounts::instructions);
   const auto jumping = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [](const Series& series) { return series.too_many.has_value(); }));
   if (jumping == 0) return none_seen(context, {.lines = lines.low, .instructions = instructions.low}, "no curve jumps", fmt::format("{} curves", all.size()));
   Fields fields;
   const auto evidence = fmt::format("{} of {} curves jump", jumping, all.size());
-  const double confidence = std::min(0.999, 1 - by_luck(all));
+  double confidence = std::min(0.999, 1 - by_luck(all));
   if (lines.possible() && instructions.possible()) {
     return undetermined(context, fmt::format("a table of {} lines (MSHR) and one of {} warp instructions (PRT) both explain {}: {}", range(lines), range(instructions),
                                              jumping == 1 ? "the one jump" : "all jumps", what_decides(all)));
@@ -218,16 +245,14 @@ Finding outstanding(const Context& context) {
     return undetermined(context, fmt::format("the {} curves that jump do so where as many warps run ({} warp instructions fit), which may be how warps are scheduled; other loads of a thread, or hits beside misses, would decide", jumping, instructions.low));
   }
   if (lines.possible()) {
-    double merges = 0;
-    for (const auto& series : all) {
-      if (series.too_many) merges = std::max(merges, std::floor(series.fits.accesses / std::max(1.0, series.fits.lines)));
-    }
     fields["kind"] = Value("mshr");
     fields["entries"] = Value(lines.low);
     fields["most"] = Value(lines.high - 1);
     fields["requests"] = Value(lines.low);
-    if (argument(context, "accesses")) fields["merges"] = Value(merges);
-    return found(context, Value(std::move(fields)), confidence, fmt::format("every curve jumps where its lines pass {}, and nowhere before; no number of warp instructions does that: {}", range(lines), refuted(instructions, "instructions")),
+    const bool known = merges.exact && merges.weight > 0.5 && merges.weight >= context.question.need;
+    if (known) fields["merges"] = Value(merges.most), confidence = std::min(confidence, merges.weight);
+    return found(context, Value(std::move(fields)), confidence,
+                 fmt::format("every curve jumps where its lines pass {}, and nowhere before; no number of warp instructions does that: {}{}", range(lines), refuted(instructions, "instructions"), about_merges(context, merges, known)),
                  evidence);
   }
   if (instructions.possible()) {

@@ -58,7 +58,6 @@ std::optional<double> rise_behind(const Pair& pair, std::size_t last) {
 struct CountCandidate {
   std::size_t reached = 0, rising = 0;  ///< curves
   double low = 0, high = INFINITY;      ///< of those that rise: low fits, high does not
-  double merged = 0;                    ///< accesses a line, at most, in those that rise
   double luck = 1;                      ///< chance that as many rise there without a table
   std::string curves;                   ///< that rise
 };
@@ -119,7 +118,6 @@ class Rises {
       if (*rise < kLeastRise) continue;
       ++tried.rising;
       tried.low = std::max(tried.low, last.*measure), tried.high = std::min(tried.high, (*beyond).*measure);
-      tried.merged = std::max(tried.merged, std::floor(last.accesses / std::max(1.0, last.lines)));
       tried.curves += fmt::format("{}{} by {:.2f}", tried.curves.empty() ? "" : ", ", pair.name, *rise);
     }
     return tried;
@@ -231,7 +229,6 @@ Finding outstanding_beside_hits(const Context& context) {
   fields["entries"] = Value(likelier.low);
   fields["most"] = Value(likelier.high - 1);
   if (by_lines) fields["requests"] = Value(likelier.low);
-  if (by_lines && argument(context, "accesses")) fields["merges"] = Value(likelier.merged);
   return found(context, Value(std::move(fields)), std::min(0.999, 1 - likelier.luck), seen, evidence);
 }
 

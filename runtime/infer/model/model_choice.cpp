@@ -36,12 +36,17 @@ double independent_share(const std::vector<double>& left) {
   return (1 - r) / (1 + r);
 }
 
+double deviance_of(const CurveFit& fit, double n, double noise) { return deviance(fit.squares, n, noise); }
+
+double penalty_of(const CurveFit& fit, double n) {
+  return static_cast<double>(fit.parameters + fit.borders.size()) * std::log(n);
+}
+
 std::vector<Weighed> weigh(const XyCurve& curve, const CurveNoise& noise, std::vector<CurveFit> rivals) {
   const double n = static_cast<double>(curve.x.size());
   std::erase_if(rivals, [&](const CurveFit& fit) { return !fitted(fit) || static_cast<double>(fit.parameters) >= n; });
   const auto bic = [&](const CurveFit& fit, double tempered) {
-    return tempered * deviance(fit.squares, n, noise.least) +
-           static_cast<double>(fit.parameters + fit.borders.size()) * std::log(n);
+    return tempered * deviance(fit.squares, n, noise.least) + penalty_of(fit, n);
   };
   double tempered = 1;
   if (const auto best = std::min_element(rivals.begin(), rivals.end(),

@@ -33,6 +33,10 @@ struct CurveNoise {
 /// left out.
 std::vector<Weighed> weigh(const XyCurve& curve, const CurveNoise& noise, std::vector<CurveFit> rivals);
 
+/// Both parts of the criterion, of a model of n points: -2 log likelihood, which is tempered, and what parameters and borders cost.
+double deviance_of(const CurveFit& fit, double n, double noise);
+double penalty_of(const CurveFit& fit, double n);
+
 /// The name of the rival in which each x has its own mean.
 constexpr const char* kNoneOfThese = "none of these";
 
