@@ -105,6 +105,7 @@ Result<Curve> curve(const Context& context) {
       made.y_dimension = n->dimension;
     } else if (const auto* flag = y->get<bool>()) {
       sample.y = *flag ? 1 : 0;
+      made.is_condition = true;
     } else {
       continue;
     }

@@ -65,6 +65,7 @@ struct Curve {
   };
   std::vector<Sample> samples;  ///< in order of x
   Dimension x_dimension, y_dimension;
+  bool is_condition = false;  ///< y is 1 where it holds, and 0 where not
 };
 Result<Curve> curve(const Context& context);
 

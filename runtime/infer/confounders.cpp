@@ -52,6 +52,16 @@ const compiler::Formula* miss_call(const compiler::Formula& formula) {
   return nullptr;
 }
 
+const compiler::Formula* miss_call(const compiler::Stage& stage, const compiler::Formula& column) {
+  if (const auto* call = miss_call(column)) return call;
+  const auto names = compiler::free_names(column);
+  for (const auto& derive : stage.derives) {
+    if (std::find(names.begin(), names.end(), derive.name) == names.end()) continue;
+    if (const auto* call = miss_call(*derive.formula)) return call;
+  }
+  return nullptr;
+}
+
 std::optional<MissRange> range_of(const Context& context) {
   const auto* data = argument(context);
   const auto* call = data ? miss_call(*data->value) : nullptr;

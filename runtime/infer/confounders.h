@@ -10,6 +10,8 @@ namespace gexp::infer {
 
 /// The call of `misses` or `missed` that a column is made of; null when it is made of something else.
 const compiler::Formula* miss_call(const compiler::Formula& column);
+/// The same where the column may be a `derive` of its stage.
+const compiler::Formula* miss_call(const compiler::Stage& stage, const compiler::Formula& column);
 
 /// What counts as a miss in the question's column; nullopt when it counts none.
 std::optional<MissRange> range_of(const Context& context);

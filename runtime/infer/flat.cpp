@@ -91,6 +91,9 @@ std::string all_of_one_class(const Context& context) {
 /// Nothing misses: what may hide the misses, and what would show them.
 std::string never_rises(const Context& context, const Steps& steps, Dimension dimension) {
   const auto last = show(steps.rbegin()->first, dimension);
+  if (const auto* data = argument(context); data && !miss_call(context.stage, *data->value)) {
+    return fmt::format("the column is 0 at every x up to {}, and it counts no misses: the border lies beyond, or is none of what the column tells; a larger sweep would decide", last);
+  }
   const bool prefetch = walks_at_one_stride(context);
   const auto hidden = prefetch ? ", or a prefetcher hides it" : "";
   const std::string more = prefetch ? "a larger sweep, or a shuffled ring," : "a larger sweep";
@@ -98,11 +101,15 @@ std::string never_rises(const Context& context, const Steps& steps, Dimension di
 }
 
 /// The column is above its floor from the first x on: whether it ends there later, never was a count, or needs a lower beginning.
-std::string begins_above_floor(const Context& context, const Steps& steps, Dimension dimension) {
+std::string begins_above_floor(const Context& context, const Steps& steps, const Curve& curve) {
+  const auto dimension = curve.x_dimension;
   const auto& [first, step] = *steps.begin();
   const auto floor = std::find_if(steps.begin(), steps.end(), [](const auto& each) { return each.second.y == 0; });
   if (floor != steps.end() && std::all_of(floor, steps.end(), [](const auto& each) { return each.second.y == 0; })) {
     return fmt::format("the column falls to its floor as x grows: {} misses and nothing does from {} on; `first_flat` would find that border", show(first, dimension), show(floor->first, dimension));
+  }
+  if (curve.is_condition && floor == steps.end()) {
+    return fmt::format("what the column asks for holds at every x, from the smallest one on, {}; a sweep that begins lower would decide", show(first, dimension));
   }
   if (!range_of(context) && floor == steps.end()) {
     return fmt::format("the column is above 0 at every x, from {:g} at {} on, and it counts no misses; a column that is 0 where all fits, as `misses(…)` is, would decide", step.y, show(first, dimension));
@@ -163,7 +170,7 @@ Finding last_flat(const Context& context) {
   const auto first_up = std::find_if(steps.begin(), steps.end(), [](const auto& step) { return step.second.y > 0; });
   if (steps.empty()) return undetermined(context, "nothing was measured");
   if (first_up == steps.end()) return undetermined(context, never_rises(context, steps, dimension));
-  if (first_up == steps.begin()) return undetermined(context, begins_above_floor(context, steps, dimension));
+  if (first_up == steps.begin()) return undetermined(context, begins_above_floor(context, steps, *samples));
   const auto back = std::find_if(first_up, steps.end(), [](const auto& step) { return step.second.y == 0; });
   if (back != steps.end()) {
     return undetermined(context, fmt::format("misses begin at {} but are gone again at {}: no single size explains both; more repetitions, or points between the two, would decide",
@@ -181,7 +188,7 @@ Finding last_flat(const Context& context) {
                        row(last->first, dimension, last->second) + "; " + row(first_up->first, dimension, first_up->second));
   finding.interval = {last->first, std::nextafter(first_up->first, 0)};
   if (dimension == kBytes) finding.interval->second = first_up->first - 1;
-  finding.exact = dimension != kBytes || !range_of(context) || are_next(context, *samples, last->first, first_up->first);
+  finding.exact = dimension != kBytes || are_next(context, *samples, last->first, first_up->first);
   if (const auto before = begins_within_a_line(context, *samples, last->first); before > 0 && dimension == kBytes && range_of(context)) {
     finding.exact = false, finding.interval->second += static_cast<double>(before);
   }

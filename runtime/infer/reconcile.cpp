@@ -70,6 +70,19 @@ bool read_walks(SizeClaim& claim, const std::string& sweep) {
   return *high < claim.high && 2 * (*high - *low) >= static_cast<std::int64_t>(size->number);
 }
 
+/// What is written after `above:` of a call: which level's misses it is about.
+std::string level_of(const std::vector<compiler::Formula::Argument>& arguments) {
+  const auto above = std::find_if(arguments.begin(), arguments.end(), [](const auto& argument) { return argument.label == "above"; });
+  return above == arguments.end() ? "" : show(*above->value);
+}
+
+/// The same of a question.
+std::string level_of(const compiler::Stage& stage, const compiler::Question& question) {
+  if (auto own = level_of(question.arguments); !own.empty() || question.arguments.empty()) return own;
+  const auto* call = miss_call(stage, *question.arguments.front().value);
+  return call ? level_of(call->arguments) : "";
+}
+
 std::vector<SizeClaim> size_claims(const compiler::Program& program, const MeasuredStages& measured, const compiler::Scope& scope, Findings& findings) {
   std::vector<SizeClaim> claims;
   for (const auto& stage : program.stages) {
@@ -78,12 +91,8 @@ std::vector<SizeClaim> size_claims(const compiler::Program& program, const Measu
       auto* finding = findings.find(question.id);
       if (!finding || own == measured.all().end() || question.analysis != "last_flat" || question.arguments.empty()) continue;
       const auto& data = question.arguments.front();
-      const auto* call = miss_call(*data.value);
-      const bool counts = call != nullptr;
-      for (const auto& derive : stage.derives) {
-        const auto names = compiler::free_names(*data.value);
-        if (!call && std::find(names.begin(), names.end(), derive.name) != names.end()) call = miss_call(*derive.formula);
-      }
+      const auto* call = miss_call(stage, *data.value);
+      const bool counts = miss_call(*data.value) != nullptr;
       if (!call || !data.over || data.over->kind != compiler::Formula::Kind::Name || data.where) continue;
       SizeClaim claim{&stage, &*own, &question, finding, std::nullopt, counts, {}, {}, 0, 0};
       if (read_above(*call, scope, claim.slower_than) && read_walks(claim, data.over->text)) claims.push_back(std::move(claim));
@@ -111,18 +120,6 @@ double lacks(const model::Footprint& footprint) {
   return all;
 }
 
-/// Which level's misses a question is about: what is written after `above:`.
-std::string level_of(const compiler::Question& question) {
-  for (const auto& argument : question.arguments) {
-    if (argument.label == "above") return show(*argument.value);
-    const auto* call = argument.label.empty() ? miss_call(*argument.value) : nullptr;
-    for (const auto& inner : call ? call->arguments : std::vector<compiler::Formula::Argument>{}) {
-      if (inner.label == "above") return show(*inner.value);
-    }
-  }
-  return "";
-}
-
 /// Whether the size of a unit of the same level was found before, and the claim's walk has that stride or a smaller one.
 bool stride_was_found(const SizeClaim& claim, const compiler::Program& program, Findings& findings, std::int64_t stride) {
   return std::any_of(claim.stage->reads.begin(), claim.stage->reads.end(), [&](const compiler::StageInput& read) {
@@ -131,7 +128,7 @@ bool stride_was_found(const SizeClaim& claim, const compiler::Program& program, 
     const auto* n = finding ? finding->value.get<Number>() : nullptr;
     if (!n || n->dimension != kBytes || n->number < static_cast<double>(stride)) return false;
     const auto asked = std::find_if(from.finds.begin(), from.finds.end(), [&](const auto& question) { return question.id == finding->id; });
-    return asked != from.finds.end() && level_of(*asked) == level_of(*claim.question);
+    return asked != from.finds.end() && level_of(from, *asked) == level_of(*claim.stage, *claim.question);
   });
 }
 

@@ -58,6 +58,14 @@ TEST_CASE("a column that counts no misses is told from one that never falls to 0
   CHECK_MESSAGE(says(first, "counts no misses"), first.why);
 }
 
+TEST_CASE("a condition that holds everywhere, or nowhere, is told as one, and not as misses") {
+  const auto everywhere = ask(walks([](double n) { return n > 2048; }), "B", "last_flat(median(lat) > 1cycles over n)");
+  CHECK_MESSAGE(says(everywhere, "holds at every x"), everywhere.why);
+  const auto nowhere = ask(walks([](double n) { return n > 2048; }), "B", "last_flat(median(lat) > 9999cycles over n)");
+  CHECK_MESSAGE(says(nowhere, "counts no misses"), nowhere.why);
+  CHECK(!says(nowhere, "nothing misses"));
+}
+
 TEST_CASE("a shuffled ring is asked for only where the walk is not shuffled") {
   auto in_order = walks([](double) { return false; });
   CHECK(says(ask(in_order, "B", kLastFlat), "a shuffled ring would decide"));

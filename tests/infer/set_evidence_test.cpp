@@ -2,6 +2,9 @@
 // Sets and sizes as hypotheses: what they predict of walks, and what becomes of those that predict something else.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <random>
+
 #include "runtime/infer/granularity.h"
 #include "runtime/infer/model/set_candidates.h"
 #include "runtime/infer/reconcile.h"
@@ -136,4 +139,59 @@ TEST_CASE("a size is not the walk's: without a finer one, the stride may be larg
   const auto finding = size_after(64, 64, lines_of_32);
   CHECK(test::undetermined(finding));
   CHECK_MESSAGE(finding.why.find("it was walked every 64 B") != std::string::npos, finding.why);
+}
+
+namespace {
+
+/// A file that finds what a miss brings in, 32 B, and then a size by `share > 1 / 64`, of walks over `cache`.
+infer::Finding size_by_share(const test::LruCache& cache) {
+  const Source source("t.gexp", R"(gexp 1
+experiment t
+memory A: u32[1MiB] in global
+stage fetch {
+  pattern walk = [32KiB - i * 4B for i in 1..512]
+  launch grid 1 block 1
+  timed lat each { chase A by walk laps 1 via cg }
+  find unit: B = miss_spacing(lat, above: 40cycles)
+}
+stage size {
+  sweep n in 8KiB..64KiB step 8KiB
+  pattern ring = shuffle(uniform(stride: fetch.unit, span: n), 1)
+  launch grid 1 block 1
+  warm { chase A by ring laps 2 via cg }
+  timed lat each { chase A by ring laps 2 via cg }
+  derive share: count = misses(lat, above: 40cycles) / 1000
+  find C: B = last_flat(share > 1 / 64 over n)
+}
+)");
+  Diagnostics diagnostics;
+  const auto program = compiler::compile(source, {}, diagnostics);
+  REQUIRE(program);
+  auto sizes = test::table({});
+  for (std::int64_t n = 8192; n <= 65536; n += 8192) {
+    auto offsets = every(32, n);
+    std::shuffle(offsets.begin(), offsets.end(), std::mt19937_64(7));
+    sizes.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, offsets, cache));
+  }
+  compiler::Names scope;
+  scope.set("fetch", Value(Fields{{"unit", Value(32.0, kBytes)}}));
+  infer::Finding unit;
+  unit.id = "fetch.unit", unit.value = Value(32.0, kBytes), unit.status = infer::Finding::Status::Found;
+  std::vector<infer::Finding> findings{unit, infer::answer(program->stages[1].finds[0], sizes, program->stages[1], scope)};
+  REQUIRE_MESSAGE(findings[1].status == infer::Finding::Status::Found, findings[1].why);
+  CHECK_FALSE(findings[1].exact);
+  infer::MeasuredStages measured;
+  measured.add(program->stages[1], sizes);
+  infer::reconcile(*program, measured, scope, findings);
+  return findings[1];
+}
+
+}  // namespace
+
+TEST_CASE("a size whose misses come page by page is a TLB's, in a column that counts misses by a `derive`, too") {
+  const test::LruCache pages(4096, 6, [](std::int64_t) { return std::uint64_t{0}; }), lines(32, 768, [](std::int64_t) { return std::uint64_t{0}; });
+  const auto of_pages = size_by_share(pages);
+  CHECK(test::undetermined(of_pages));
+  CHECK_MESSAGE(of_pages.why.find("these are pages, and a TLB may end there") != std::string::npos, of_pages.why);
+  CHECK(size_by_share(lines).value == Value(24576.0, kBytes));
 }

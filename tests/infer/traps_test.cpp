@@ -219,3 +219,11 @@ TEST_CASE("a size between two footprints that are further apart than a unit is a
   CHECK(coarse.interval->first == 512);
   CHECK(coarse.interval->second == 1023);
 }
+
+TEST_CASE("a size told by a column that counts no misses is as coarse as its sweep") {
+  const auto of = [](std::vector<records::Point> points) { return ask(table(std::move(points)), "B", "last_flat(mean(lat) > 100cycles over n)"); };
+  const auto coarse = of({point(512, 16, 4, 3, kHit), point(1024, 32, 4, 3, kMiss)});
+  CHECK(number(coarse) == 512);
+  CHECK_FALSE(coarse.exact);
+  CHECK(coarse.interval->second == 1023);
+}
