@@ -249,10 +249,23 @@ void ExpressionChecker::check_clauses(const Callable& callable, const CallArgume
     const auto typed = check(argument.over, place);
     seen.over = item_of(number(*argument.over, typed.type, "what follows `over`"));
   }
-  if (argument.by && !place.names->find(argument.by->text)) {
-    error("E0202", argument.by->span, fmt::format("nothing is named `{}` here", argument.by->text), did_you_mean(argument.by->text, place.names->names()));
-  }
+  if (argument.by) check_by(callable, *argument.by, place);
   if (argument.where) want(argument.where, bool_type(), place, "what follows `where`");
+}
+
+/// What follows `by` tells curves apart, so it has one value at each point; only `clusters` looks at a walk's parts.
+void ExpressionChecker::check_by(const Callable& callable, const Word& by, const Place& place) {
+  const auto* symbol = place.names->find(by.text);
+  if (!symbol) {
+    error("E0202", by.span, fmt::format("nothing is named `{}` here", by.text), did_you_mean(by.text, place.names->names()));
+    return;
+  }
+  const bool parts = callable.name == std::string_view("clusters");
+  if (parts && by.text != "seg") {
+    error("E0215", by.span, fmt::format("`clusters` groups the values of all points, or `by seg` the parts of a walk; `{}` is {}", by.text, describe(symbol->kind)), "choose points with `where`");
+  } else if (!parts && symbol->kind != Symbol::Kind::Sweep && (symbol->kind != Symbol::Kind::Let || symbol->per_thread)) {
+    error("E0215", by.span, fmt::format("each value after `by` has a curve of its own, and `{}` is {}", by.text, describe(symbol->kind)), "name a sweep");
+  }
 }
 
 void ExpressionChecker::check_presence(const Callable& callable, const Call& call, Span span, Seen& seen) {

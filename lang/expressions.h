@@ -94,6 +94,7 @@ class ExpressionChecker {
   void check_argument(const Callable& callable, const CallArgument& argument, std::size_t position, const Place& place, Seen& seen);
   void check_label(const Callable& callable, const CallArgument& argument, const Place& place, Seen& seen);
   void check_clauses(const Callable& callable, const CallArgument& argument, bool first, const Place& place, Seen& seen);
+  void check_by(const Callable& callable, const Word& by, const Place& place);
   void check_presence(const Callable& callable, const Call& call, Span span, Seen& seen);
   void check_subject(const Callable& callable, const CallArgument& argument, std::size_t position, const Place& place, Seen& seen);
 

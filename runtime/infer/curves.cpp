@@ -7,6 +7,8 @@
 #include <optional>
 
 #include "runtime/infer/analysis.h"
+#include "runtime/infer/curve_data.h"
+#include "runtime/infer/model/value_groups.h"
 #include "runtime/infer/record_functions.h"
 #include "runtime/infer/statistics.h"
 
@@ -175,56 +177,87 @@ Finding value(const Context& context) {
 
 namespace {
 
-/// `clusters(lat by seg)`: the median of each labelled part of the walk, over all points.
-std::optional<Curve> by_segment(const Context& context, std::string& evidence) {
+/// The value in the middle, and one that was seen: between two levels there is none.
+double seen_middle(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+struct Values {
+  std::vector<double> of;
+  CurveNoise noise;
+  std::string evidence;
+};
+
+/// `clusters(lat by seg)`: each labelled part of each point's walk, by its middle access.
+std::optional<Values> by_segment(const Context& context) {
   const auto* data = argument(context);
   if (!data || data->by != "seg" || data->value->kind != compiler::Formula::Kind::Name || data->value->text != context.table.timed) return std::nullopt;
-  std::vector<std::pair<std::string, std::vector<double>>> parts;
+  Values made;
+  double squares = 0, freedom = 0;
   for (const auto& point : context.table.points) {
     if (!point.walk || point.walk->segments.empty() || point.walk->steps == 0) continue;
+    std::vector<std::string> labels;
     std::vector<std::size_t> part_of(static_cast<std::size_t>(point.walk->steps));  // by step
     for (const auto& segment : point.walk->segments) {
-      auto part = std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p.first == segment.label; });
-      if (part == parts.end()) part = parts.insert(parts.end(), {segment.label, {}});
-      std::fill(part_of.begin() + segment.first, part_of.end(), static_cast<std::size_t>(part - parts.begin()));
+      auto label = std::find(labels.begin(), labels.end(), segment.label);
+      if (label == labels.end()) label = labels.insert(labels.end(), segment.label);
+      std::fill(part_of.begin() + segment.first, part_of.end(), static_cast<std::size_t>(label - labels.begin()));
     }
+    std::vector<std::vector<double>> all(labels.size()), of_runs(labels.size());
     for (const auto& run : point.runs) {
-      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
-        parts[part_of[i % part_of.size()]].second.push_back(run.ticks[i] - point.overhead);
+      std::vector<std::vector<double>> of_run(labels.size());
+      for (std::size_t i = 0; i < run.ticks.size(); ++i) of_run[part_of[i % part_of.size()]].push_back(run.ticks[i] - point.overhead);
+      for (std::size_t k = 0; k < labels.size(); ++k) {
+        if (of_run[k].empty()) continue;
+        all[k].insert(all[k].end(), of_run[k].begin(), of_run[k].end());
+        of_runs[k].push_back(seen_middle(std::move(of_run[k])));
       }
     }
+    for (std::size_t k = 0; k < labels.size(); ++k) {
+      if (all[k].empty()) continue;
+      made.of.push_back(seen_middle(std::move(all[k])));
+      const auto at = context.table.points.size() > 1 ? records::coordinates_text(context.table, point) + " " : std::string();
+      made.evidence += fmt::format("{}{}{}: {}", made.evidence.empty() ? "" : ", ", at, labels[k], made.of.back());
+      if (of_runs[k].size() < 2) continue;
+      const double spread = robust_spread(of_runs[k]);
+      squares += spread * spread, ++freedom;
+    }
   }
-  Curve made;
-  made.y_dimension = kCycles;
-  for (auto& [label, values] : parts) {
-    made.samples.push_back({0, static_cast<double>(made.samples.size()), median(std::move(values))});
-    evidence += fmt::format("{}{}: {}", evidence.empty() ? "" : ", ", label, made.samples.back().y);
-  }
+  constexpr double kTick = 0.2887;  // standard deviation of a whole number's rounding
+  made.noise = {std::hypot(kTick, freedom > 0 ? std::sqrt(squares / freedom) : 0), freedom > 0};
   return made;
 }
 
 }  // namespace
 
 Finding clusters(const Context& context) {
-  std::string evidence;
-  auto segments = by_segment(context, evidence);
-  const auto samples = segments ? Result<Curve>(std::move(*segments)) : curve(context);
-  if (!samples) return undetermined(context, samples.error().message);
-  std::vector<double> ys;
-  for (const auto& sample : samples->samples) ys.push_back(sample.y);
-  std::sort(ys.begin(), ys.end());
-  const double rounding = rounding_of(*samples);
-  List centres;
-  for (std::size_t i = 0; i < ys.size();) {
-    std::size_t end = i + 1;
-    while (end < ys.size() && near(ys[end - 1], ys[end], rounding)) ++end;
-    if (!segments) evidence += fmt::format("{}{} of {}", evidence.empty() ? "" : ", ", end - i, show(ys[(i + end) / 2], samples->y_dimension));
-    centres.emplace_back(ys[(i + end) / 2], samples->y_dimension);
-    i = end;
+  auto values = by_segment(context);
+  Dimension dimension = kCycles;
+  if (!values) {
+    const auto samples = curve(context);
+    if (!samples) return undetermined(context, samples.error().message);
+    values.emplace();
+    for (const auto& sample : samples->samples) values->of.push_back(sample.y);
+    dimension = samples->y_dimension;
+    if (!values->of.empty()) values->noise = {textbook_noise(context, samples->samples, values->of), true};
   }
-  if (centres.empty()) return undetermined(context, "there are no values");
-  const auto number = centres.size();
-  return found(context, Value(std::move(centres)), 0.95, fmt::format("{} groups of {} values, each within 1 %", number, ys.size()), evidence, kNothingMore);
+  if (values->of.empty()) return undetermined(context, "there are no values");
+  const bool parts = !values->evidence.empty();
+  const auto made = value_groups(values->of, values->noise);
+  const auto& groups = made.groups;
+  if (!parts && made.all_alone && groups.size() > 2) {
+    return undetermined(context, fmt::format("each value, from {} to {}, is one of its own: they form no levels; smaller steps, or a longer sweep where a level lasts, would decide", show(groups.front().centre, dimension),
+                                             show(groups.back().centre, dimension)));
+  }
+  List centres;
+  for (const auto& group : groups) {
+    centres.emplace_back(group.centre, dimension);
+    if (!parts) values->evidence += fmt::format("{}{} of {}", values->evidence.empty() ? "" : ", ", group.count, show(group.centre, dimension));
+  }
+  return found(context, Value(std::move(centres)), made.weight, fmt::format("{} groups of {} values; within a group they differ by noise alone, {:.2g} {}", groups.size(), values->of.size(), values->noise.least, name(dimension)),
+               values->evidence, "more repetitions");
 }
 
 }  // namespace gexp::infer

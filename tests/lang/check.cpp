@@ -213,7 +213,12 @@ TEST_CASE("analyses: names, arguments, results") {
   CHECK(stage("find C: cycles = value(median(lat), n: 4KiB, k: 2)") == "");
   CHECK(stage("find C: cycles = value(median(lat), m: 4KiB)") != "");
   CHECK(stage("find C: cycles = value(median(lat), n: 4)") != "");
-  CHECK(stage("find C: list = clusters(lat by k)") == "");
+  CHECK(stage("find C: list = clusters(lat by seg)") == "");
+  CHECK(stage("find C: list = clusters(lat by k)") == "E0215 k");
+  CHECK(stage("find C: list = clusters(lat by warp)") == "E0215 warp");
+  CHECK(stage("find C: count = knee(median(lat) over k by n)") == "");
+  CHECK(stage("find C: count = knee(median(lat) over k by seg)") == "E0215 seg");
+  CHECK(stage("find C: count = knee(median(lat) over k by A)") == "E0215 A");
   CHECK(stage("find C: structure = bank_conflicts(median(lat) over k, word: 4B)") == "");
   CHECK(stage("find C: structure = bank_conflicts(median(lat) over k, word: 4)") == "E0211 4");
   CHECK(stage("find C: structure = bank_conflicts(median(lat) over k)") != "");
