@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <random>
 
 namespace gexp::infer {
 
@@ -18,49 +17,49 @@ std::string Candidate::name() const {
   return "";
 }
 
-PolicySet::PolicySet(const Candidate& candidate, std::size_t ways, std::size_t lines, bool stale)
-    : policy_(candidate.policy), variant_(candidate.variant), ways_(ways), way_of_(lines, ways), line_in_(ways, lines), newer_(ways + 1), older_(ways + 1), tree_(ways),
-      marks_(ways, candidate.policy == Policy::Qlru ? 3 : 0), of_age_{0, 0, 0, ways}, filled_(stale ? ways : 0) {
-  for (std::size_t way = 0; way <= ways; ++way) newer_[way] = (way + 1) % (ways + 1), older_[newer_[way]] = way;
-}
-
-bool PolicySet::access(std::size_t line) {
-  if (const auto way = way_of_[line]; way < ways_) {
-    touch(way, false);
-    return true;
+std::optional<Candidate> Candidate::named(const std::string& name) {
+  for (const auto policy : {Policy::Lru, Policy::Fifo, Policy::Plru, Policy::Nru}) {
+    if (Candidate(policy).name() == name) return Candidate(policy);
   }
-  const auto way = room();
-  if (line_in_[way] < way_of_.size()) way_of_[line_in_[way]] = ways_;
-  line_in_[way] = line;
-  way_of_[line] = way;
-  touch(way, true);
-  return false;
+  if (const auto variant = qlru_named(name)) return Candidate(Policy::Qlru, *variant);
+  return std::nullopt;
 }
 
-void PolicySet::flood() {
-  const auto way = room();
-  if (line_in_[way] < way_of_.size()) way_of_[line_in_[way]] = ways_;
-  line_in_[way] = way_of_.size();
-  touch(way, true);
+PolicyMachine::PolicyMachine(const Candidate& candidate, std::size_t ways) : policy_(candidate.policy), variant_(candidate.variant), ways_(ways), of_age_{0, 0, 0, ways} {
+  if (policy_ == Policy::Plru) tree_.resize(ways);
+  if (has_marks()) marks_.assign(ways, policy_ == Policy::Qlru ? 3 : 0);
+  if (policy_ != Policy::Lru && policy_ != Policy::Fifo) return;
+  newer_.resize(ways + 1), older_.resize(ways + 1);
+  for (std::size_t way = 0; way <= ways; ++way) {
+    newer_[way] = static_cast<std::uint16_t>((way + 1) % (ways + 1));
+    older_[newer_[way]] = static_cast<std::uint16_t>(way);
+  }
 }
 
-/// The way that a miss takes: an empty one while there are any.
-std::size_t PolicySet::room() {
+std::size_t PolicyMachine::miss() {
+  before_victim();
+  auto way = filled_;
+  if (filled_ == ways_) {
+    way = victim();
+  } else {
+    if (fills_last()) way = ways_ - 1 - filled_;
+    ++filled_;
+  }
+  touch(way, true);
+  return way;
+}
+
+void PolicyMachine::before_victim() {
   if (policy_ == Policy::Qlru && variant_.on_miss) grow_older(ways_);
-  if (filled_ == ways_) return victim();
-  const auto taken = filled_++;
-  return policy_ == Policy::Qlru && variant_.fills_last() ? ways_ - 1 - taken : taken;
 }
 
-std::size_t PolicySet::victim() {
+std::size_t PolicyMachine::victim() {
   if (policy_ == Policy::Plru) {
     std::size_t node = 0;
     while (node < ways_ - 1) node = 2 * node + (tree_[node] ? 2 : 1);
     return node - (ways_ - 1);
   }
-  if (policy_ == Policy::Nru) {
-    return first_unused_ < ways_ ? first_unused_ : 0;
-  }
+  if (policy_ == Policy::Nru) return first_unused_ < ways_ ? first_unused_ : 0;
   if (policy_ == Policy::Qlru) {
     if (of_age_[3] == 0) return 0;
     return static_cast<std::size_t>(std::find(marks_.begin(), marks_.end(), 3) - marks_.begin());
@@ -68,11 +67,28 @@ std::size_t PolicySet::victim() {
   return newer_[ways_];
 }
 
-void PolicySet::touch(std::size_t way, bool fill) {
+std::vector<std::uint16_t> PolicyMachine::state() const {
+  std::vector<std::uint16_t> state{static_cast<std::uint16_t>(filled_)};
+  if (!newer_.empty()) {
+    for (auto way = newer_[ways_]; way < ways_; way = newer_[way]) state.push_back(way);
+  }
+  state.insert(state.end(), tree_.begin(), tree_.end());
+  state.insert(state.end(), marks_.begin(), marks_.end());
+  return state;
+}
+
+void PolicyMachine::set_marks(const std::vector<std::uint8_t>& marks) {
+  marks_ = marks;
+  first_unused_ = static_cast<std::size_t>(std::find(marks.begin(), marks.end(), 0) - marks.begin());
+  std::fill(std::begin(of_age_), std::end(of_age_), 0);
+  for (const auto mark : marks) ++of_age_[mark];
+}
+
+void PolicyMachine::touch(std::size_t way, bool fill) {
   if (policy_ == Policy::Lru || (policy_ == Policy::Fifo && fill)) {
     newer_[older_[way]] = newer_[way], older_[newer_[way]] = older_[way];
-    older_[way] = older_[ways_], newer_[way] = ways_;
-    newer_[older_[way]] = way, older_[ways_] = way;
+    older_[way] = older_[ways_], newer_[way] = static_cast<std::uint16_t>(ways_);
+    newer_[older_[way]] = older_[ways_] = static_cast<std::uint16_t>(way);
   }
   if (policy_ == Policy::Plru) {  // every node on the way points to the other side
     for (std::size_t node = way + ways_ - 1; node > 0; node = (node - 1) / 2) tree_[(node - 1) / 2] = node % 2 == 1;
@@ -92,13 +108,13 @@ void PolicySet::touch(std::size_t way, bool fill) {
   }
 }
 
-void PolicySet::age(std::size_t way, std::uint8_t years) {
+void PolicyMachine::age(std::size_t way, std::uint8_t years) {
   --of_age_[marks_[way]];
   ++of_age_[marks_[way] = years];
 }
 
 /// `accessed`: ways_ when none was.
-void PolicySet::grow_older(std::size_t accessed) {
+void PolicyMachine::grow_older(std::size_t accessed) {
   const bool by_one = variant_.update == Qlru::Update::AllByOne || variant_.update == Qlru::Update::OthersByOne;
   const bool spared = accessed < ways_ && (variant_.update == Qlru::Update::Others || variant_.update == Qlru::Update::OthersByOne);
   if (of_age_[3] > 0 && (by_one || !spared || of_age_[3] > 1 || marks_[accessed] != 3)) return;
@@ -112,6 +128,28 @@ void PolicySet::grow_older(std::size_t accessed) {
   }
 }
 
+PolicySet::PolicySet(const Candidate& candidate, std::size_t ways, std::size_t lines, bool stale) : machine_(candidate, ways), way_of_(lines, ways), line_in_(ways, lines) {
+  if (stale) machine_.fill_up();
+}
+
+bool PolicySet::access(std::size_t line) {
+  if (holds(line)) {
+    machine_.hit(way_of_[line]);
+    return true;
+  }
+  put(line);
+  return false;
+}
+
+void PolicySet::flood() { put(way_of_.size()); }
+
+void PolicySet::put(std::size_t line) {
+  const auto way = machine_.miss();
+  if (line_in_[way] < way_of_.size()) way_of_[line_in_[way]] = machine_.ways();
+  line_in_[way] = line;
+  if (line < way_of_.size()) way_of_[line] = way;
+}
+
 std::vector<Candidate> candidate_policies(std::size_t ways) {
   using Policy = Candidate::Policy;
   std::vector<Candidate> all{{Policy::Lru}, {Policy::Fifo}};
@@ -121,36 +159,6 @@ std::vector<Candidate> candidate_policies(std::size_t ways) {
   }
   for (const auto& variant : qlru_variants()) all.push_back({Policy::Qlru, variant});
   return all;
-}
-
-// One line more than the set has ways is enough: with it every sequence of hits to ways and of misses can be made, and the line that is
-// out says which way was the victim. Stretches visit a few lines or many by chance, with rare misses or with nothing else, or go over
-// lines in order, each of them several times in a row, with the one that is out now and then: then all are as young as can be. Often from
-// the beginning: two policies can meet in a state from which they go on alike.
-bool alike(const Candidate& one, const Candidate& other, std::size_t ways, bool full) {
-  const auto lines = ways + 1;
-  const PolicySet first(one, ways, lines, full), second(other, ways, lines, full);
-  std::mt19937_64 random(ways);
-  const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
-  for (std::size_t beginning = 0; beginning < 48; ++beginning) {
-    auto a = first, b = second;
-    std::size_t absent = 0;
-    for (std::size_t accesses = 0; accesses < 500 + 30 * lines;) {
-      constexpr std::size_t kMisses[] = {2, 10, 30, 50, 70, 100};  // %
-      const auto misses = kMisses[below(6)], from = below(lines), few = 1 + below(lines);
-      const bool in_order = below(4) == 0, of_all = below(2) == 0;
-      const auto each = 1 + below(4), span = of_all ? lines : few, laps = 1 + below(4);
-      const auto accesses_here = in_order ? each * span * laps : 1 + below(2 + below(4 * lines));
-      for (std::size_t i = 0; i < accesses_here; ++i, ++accesses) {
-        const auto line = in_order ? (from + i / each % span) % lines : below(100) < misses ? absent : (from + below(few)) % lines;
-        const bool hit = a.access(line);
-        if (b.access(line) != hit) return false;
-        if (hit) continue;
-        for (absent = 0; absent + 1 < lines && a.holds(absent);) ++absent;
-      }
-    }
-  }
-  return true;
 }
 
 }  // namespace gexp::infer

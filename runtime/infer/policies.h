@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,52 @@ struct Candidate {
   Policy policy;
   Qlru variant;  ///< of Policy::Qlru
   [[nodiscard]] std::string name() const;
+  /// nullopt: no deterministic policy that is a candidate.
+  static std::optional<Candidate> named(const std::string& name);
+};
+
+/// What a policy knows of the ways of one set. Which lines are in them does not matter to it.
+class PolicyMachine {
+ public:
+  using Policy = Candidate::Policy;
+  /// Nothing is in the set.
+  PolicyMachine(const Candidate& candidate, std::size_t ways);
+  /// All ways hold something from now on, whatever it is.
+  void fill_up() { filled_ = ways_; }
+  void hit(std::size_t way) { touch(way, false); }
+  /// The way that a miss takes, an empty one while there are any; what comes in is in it then.
+  std::size_t miss();
+  [[nodiscard]] std::size_t ways() const { return ways_; }
+  [[nodiscard]] std::size_t filled() const { return filled_; }
+  [[nodiscard]] bool holds_something(std::size_t way) const { return fills_last() ? way >= ways_ - filled_ : way < filled_; }
+  /// All of what it knows: machines of one policy that agree in it behave alike from now on.
+  [[nodiscard]] std::vector<std::uint16_t> state() const;
+
+  /// NRU and QLRU know one mark of each way, and their victim is the first way of some mark: which way is which matters to nothing else.
+  [[nodiscard]] bool has_marks() const { return policy_ == Policy::Nru || policy_ == Policy::Qlru; }
+  [[nodiscard]] const std::vector<std::uint8_t>& marks() const { return marks_; }
+  void set_marks(const std::vector<std::uint8_t>& marks);
+  /// What happens before a full set chooses its victim; whether the mark of a way makes it one; and its filling.
+  void before_victim();
+  [[nodiscard]] bool may_be_victim(std::size_t way) const { return marks_[way] == (policy_ == Policy::Nru ? 0 : 3); }
+  void replace(std::size_t way) { touch(way, true); }
+
+ private:
+  [[nodiscard]] bool fills_last() const { return policy_ == Policy::Qlru && variant_.fills_last(); }
+  std::size_t victim();
+  void touch(std::size_t way, bool fill);
+  void age(std::size_t way, std::uint8_t years);
+  void grow_older(std::size_t accessed);
+
+  Policy policy_;
+  Qlru variant_;
+  std::size_t ways_;
+  std::vector<std::uint16_t> newer_, older_;  ///< LRU, FIFO: ways as a ring; the one after ways_ is the next victim
+  std::vector<bool> tree_;                    ///< PLRU: node i has children 2i+1, 2i+2; true points right
+  std::vector<std::uint8_t> marks_;           ///< NRU: used; QLRU: age
+  std::size_t of_age_[4] = {};                ///< QLRU: ways of each age
+  std::size_t first_unused_ = 0;              ///< NRU
+  std::size_t filled_ = 0;
 };
 
 /// One set of a cache under a candidate policy. Lines are small numbers below `lines`.
@@ -28,35 +75,19 @@ class PolicySet {
   bool access(std::size_t line);
   /// Another line comes in, one that is never accessed again.
   void flood();
-  [[nodiscard]] bool holds(std::size_t line) const { return way_of_[line] < ways_; }
+  [[nodiscard]] bool holds(std::size_t line) const { return way_of_[line] < machine_.ways(); }
   /// What tells two sets full of such lines apart, besides the names of their ways.
-  [[nodiscard]] const std::vector<std::uint8_t>& marks() const { return marks_; }
+  [[nodiscard]] const std::vector<std::uint8_t>& marks() const { return machine_.marks(); }
 
  private:
-  std::size_t room();
-  std::size_t victim();
-  void touch(std::size_t way, bool fill);
-  void age(std::size_t way, std::uint8_t years);
-  void grow_older(std::size_t accessed);
+  void put(std::size_t line);
 
-  Policy policy_;
-  Qlru variant_;
-  std::size_t ways_;
-  std::vector<std::size_t> way_of_;    ///< by line; ways_ when absent
-  std::vector<std::size_t> line_in_;   ///< by way; lines when stale or empty
-  std::vector<std::size_t> newer_, older_;  ///< LRU, FIFO: ways as a ring; the one after ways_ is the next victim
-  std::vector<bool> tree_;             ///< PLRU: node i has children 2i+1, 2i+2; true points right
-  std::vector<std::uint8_t> marks_;    ///< NRU: used; QLRU: age
-  std::size_t of_age_[4] = {};         ///< QLRU: ways of each age
-  std::size_t first_unused_ = 0;       ///< NRU
-  std::size_t filled_ = 0;
+  PolicyMachine machine_;
+  std::vector<std::size_t> way_of_;   ///< by line; the number of ways when absent
+  std::vector<std::size_t> line_in_;  ///< by way; the number of lines when stale or empty
 };
 
 /// The policies that a set of so many ways can follow, the simplest first; of those without ages, only ones that differ there.
 std::vector<Candidate> candidate_policies(std::size_t ways);
-
-/// Whether no sequence of accesses tells two policies apart in a set of so many ways: random ones are tried (policies.cpp says which).
-/// `full`: from a full set on, so that how an empty one fills does not count.
-bool alike(const Candidate& one, const Candidate& other, std::size_t ways, bool full);
 
 }  // namespace gexp::infer

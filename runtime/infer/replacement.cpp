@@ -8,6 +8,7 @@
 #include "runtime/infer/policies.h"
 #include "runtime/infer/replacement_candidates.h"
 #include "runtime/infer/replacement_walk.h"
+#include "runtime/infer/same_policy.h"
 #include "runtime/infer/statistics.h"
 #include "runtime/infer/way_tracking.h"
 
@@ -95,8 +96,11 @@ Finding decided(const Context& context, const Walk& walk, const std::vector<Expl
   const bool full = std::all_of(walk.traces.begin(), walk.traces.end(), [](const Trace& trace) { return trace.flood != nullptr; });
   std::string same;
   for (std::size_t i = 1; i < left.size(); ++i) {
-    if (!alike(left[0].candidate, left[i].candidate, ways, full)) {
-      return undetermined(context, fmt::format("{} and {} explain the trace alike; a walk with more hits between misses would tell them apart", left[0].candidate.name(), left[i].candidate.name()));
+    const auto sameness = compare(left[0].candidate, left[i].candidate, ways, full);
+    if (sameness != Sameness::Same) {
+      return undetermined(context, fmt::format("{} and {} explain the trace alike; {}", left[0].candidate.name(), left[i].candidate.name(),
+                                               sameness == Sameness::Different ? "a walk with more hits between misses would tell them apart"
+                                                                               : fmt::format("whether they are one policy in sets of {} ways is not decided", ways)));
     }
     if (i <= kListed) same += fmt::format("{}{}", same.empty() ? "" : ", ", left[i].candidate.name());
   }

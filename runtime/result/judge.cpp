@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "runtime/result/policy_names.h"
+
 namespace gexp::result {
 namespace {
 
@@ -124,10 +126,11 @@ Judgement judge(const compiler::Expectation& expectation, const compiler::Scope&
   }
   std::set<std::string> seen;
   observe(*expectation.condition, scope, {}, seen, judgement.observed);
-  const auto value = compiler::evaluate(*expectation.condition, scope);
+  const auto condition = with_policies_settled(expectation.condition, scope);
+  const auto value = compiler::evaluate(*condition, scope);
   const auto* holds = value ? value->get<bool>() : nullptr;
-  for (const auto& coarse : holds ? coarse_findings(*expectation.condition, scope, found, stage) : std::vector<Coarse>{}) {
-    if (holds_within(*expectation.condition, scope, coarse)) continue;
+  for (const auto& coarse : holds ? coarse_findings(*condition, scope, found, stage) : std::vector<Coarse>{}) {
+    if (holds_within(*condition, scope, coarse)) continue;
     holds = nullptr;
     const auto dimension = coarse.finding->value.get<Number>()->dimension;
     judgement.observed += fmt::format("; {} is between {} and {}, told no finer", coarse.name, show(coarse.finding->interval->first, dimension),

@@ -73,7 +73,7 @@ Mapping mapping_of(const CacheModel& cache) {
 }
 
 /// What caches and TLBs have in common.
-Fields sets_of(const CacheModel& cache, bool emptied) {
+Fields sets_of(const CacheModel& cache) {
   auto sizes = cache.ways;
   std::sort(sizes.rbegin(), sizes.rend());
   List list, chances;
@@ -83,7 +83,7 @@ Fields sets_of(const CacheModel& cache, bool emptied) {
   fields["sets"] = plain(static_cast<double>(sizes.size()));
   fields["ways"] = sizes.front() == sizes.back() ? plain(sizes[0]) : Value(list);
   fields["sizes"] = std::move(list);
-  fields["replacement"] = Value(policy_word(cache, emptied));
+  fields["replacement"] = Value(policy_word(cache));
   fields["probabilities"] = std::move(chances);
   fields["mapping"] = Value(mapping_of(cache).word);
   return fields;
@@ -96,7 +96,7 @@ Value path_fields(const DeviceModel& model, const PathModel& path) {
   fields["hit"] = cycles(path.latency[0][0]);
   if (path.caches.empty()) return fields;
   const auto& cache = model.caches[static_cast<std::size_t>(path.caches[0])];
-  fields = sets_of(cache, true);
+  fields = sets_of(cache);
   fields["hit"] = cycles(path.latency[0][0]);
   fields["miss"] = cycles(path.latency[1][0]);
   fields["line"] = bytes(static_cast<double>(cache.line));
@@ -110,7 +110,7 @@ Value path_fields(const DeviceModel& model, const PathModel& path) {
 }
 
 Value tlb_fields(const CacheModel& tlb) {
-  auto fields = sets_of(tlb, false);
+  auto fields = sets_of(tlb);
   fields["page"] = bytes(static_cast<double>(tlb.line));
   fields["entries"] = plain(lines_of(tlb));
   fields["reach"] = bytes(lines_of(tlb) * static_cast<double>(tlb.line));

@@ -24,7 +24,44 @@ result::Judgement judged(const std::string& condition, bool exact) {
   return result::judge(program->expects[0], scope, {}, {finding});
 }
 
+/// What `expect s.kind.name == truth` is worth, in a set of so many ways; truth is what a model says.
+Status of_policy(const std::string& found, const std::string& truth, double ways, bool of_tlb = false, const char* op = "==") {
+  compiler::Formula root, model, equal;
+  using Kind = compiler::Formula::Kind;
+  const auto field = [](compiler::Formula of, const char* text) {
+    compiler::Formula formula;
+    formula.kind = Kind::Field, formula.text = text;
+    formula.operands = {std::make_shared<const compiler::Formula>(std::move(of))};
+    return formula;
+  };
+  root.kind = Kind::Name, root.text = "s";
+  model.kind = Kind::Name, model.text = "model";
+  equal.kind = *op == '=' ? Kind::Equal : Kind::NotEqual;
+  equal.operands = {std::make_shared<const compiler::Formula>(field(field(root, "kind"), "name")),
+                    std::make_shared<const compiler::Formula>(field(field(model, "nc"), "replacement"))};
+  compiler::Expectation expectation;
+  expectation.condition = std::make_shared<const compiler::Formula>(std::move(equal));
+  compiler::Names scope;
+  Fields cache{{"replacement", Value(truth)}};
+  if (of_tlb) cache["reach"] = Value(4096.0, kBytes);
+  scope.set("s", Value(Fields{{"kind", Value(Fields{{"name", Value(found)}, {"ways", Value(ways)}})}}));
+  scope.set("model", Value(Fields{{"nc", Value(std::move(cache))}}));
+  return result::judge(expectation, scope, {}, {}).status;
+}
+
 }  // namespace
+
+TEST_CASE("two names of one policy are no error, in a set of as many ways as were found") {
+  CHECK(of_policy("lru", "lru", 16) == Status::Pass);
+  CHECK(of_policy("lru", "plru", 2) == Status::Pass);
+  CHECK(of_policy("lru", "plru", 4) == Status::Fail);
+  CHECK(of_policy("nru", "qlru_h00_m0_r0_u1", 8) == Status::Pass);
+  CHECK(of_policy("nru", "qlru_h00_m0_r0_u1", 8, false, "!=") == Status::Fail);
+  CHECK(of_policy("qlru_h00_m1_r0_u1", "qlru_h00_m1_r2_u1", 8) == Status::Fail);
+  CHECK(of_policy("qlru_h00_m1_r0_u1", "qlru_h00_m1_r2_u1", 8, true) == Status::Pass);  // no launch empties a TLB
+  CHECK(of_policy("qlru_h00_m3_r2_u0", "qlru_h10_m3_r2_u0", 16) == Status::Unknown);
+  CHECK(of_policy("lru", "random", 2) == Status::Fail);
+}
 
 TEST_CASE("an expectation of an interval is judged where all of its values agree") {
   CHECK(judged("s.C == 2KiB", true).status == Status::Pass);

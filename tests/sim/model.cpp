@@ -97,23 +97,16 @@ TEST_CASE("sha256 of known texts") {
   CHECK(gexp::sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
-TEST_CASE("a policy reads as the simplest one that it cannot be told from") {
-  const auto word = [](const std::string& name, std::uint32_t ways, bool emptied = true) {
-    gexp::sim::CacheModel cache;
-    cache.ways = {ways};
-    cache.policy = name == "plru" ? gexp::sim::Policy::Plru : name == "nru" ? gexp::sim::Policy::Nru : gexp::sim::Policy::Qlru;
-    if (cache.policy == gexp::sim::Policy::Qlru) cache.qlru = *gexp::qlru_named(name);
-    return gexp::sim::policy_word(cache, emptied);
-  };
-  CHECK(word("plru", 2) == "lru");
-  CHECK(word("nru", 2) == "lru");
-  CHECK(word("plru", 8) == "plru");
-  CHECK(word("nru", 3) == "nru");
-  CHECK(word("qlru_h00_m0_r0_u1", 8) == "nru");
-  CHECK(word("qlru_h11_m1_r1_u0", 8) == "qlru_h11_m1_r0_u0");
-  CHECK(word("qlru_h11_m1_r1_u2", 8) == "qlru_h11_m1_r1_u2");
-  CHECK(word("qlru_h00_m1_r2_u1", 8) == "qlru_h00_m1_r2_u1");
-  CHECK(word("qlru_h00_m1_r2_u1", 8, false) == "qlru_h00_m1_r0_u1");
-  CHECK(word("qlru_h00_m2_r0_u0_umo", 48) == "qlru_h00_m2_r0_u0_umo");
-  CHECK(word("qlru_h21_m2_r1_u3", 216) == "qlru_h21_m2_r1_u3");  // seen where lines are hit several times in a row
+TEST_CASE("a policy reads as the model names it, and a set of one way has none") {
+  gexp::sim::CacheModel cache;
+  cache.ways = {2};
+  cache.policy = gexp::sim::Policy::Plru;
+  CHECK(gexp::sim::policy_word(cache) == "plru");
+  cache.policy = gexp::sim::Policy::Weighted;
+  cache.weights = {0.5, 0.5};
+  CHECK(gexp::sim::policy_word(cache) == "random");
+  cache.weights = {0.25, 0.75};
+  CHECK(gexp::sim::policy_word(cache) == "weighted");
+  cache.ways = {1};
+  CHECK(gexp::sim::policy_word(cache) == "direct");
 }

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "compiler/formula/formula.h"
+
+namespace gexp::result {
+
+/// A condition in which `policy.kind.name == model.nc.replacement` is settled where both are names of policies: several names are one policy
+/// in a set of as many ways as the finding says. It is unknown where that is not decided.
+compiler::FormulaPtr with_policies_settled(const compiler::FormulaPtr& condition, const compiler::Scope& scope);
+
+}  // namespace gexp::result
