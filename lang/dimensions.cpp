@@ -151,6 +151,7 @@ const Type& model_type() {
                          {"tex", cache},
                          {"tlb1", tlb},
                          {"tlb2", tlb},
+                         {"tlb3", tlb},
                          {"window", bytes}});
   }();
   return type;

@@ -7,7 +7,8 @@
 namespace gexp::sim {
 
 Cache::Cache(const CacheModel& model, const std::vector<std::uint32_t>& ways_of, std::uint64_t seed, std::uint64_t chance)
-    : index_(model, seed), policy_(model.policy), qlru_(model.qlru), line_(model.line), line_shift_(std::countr_zero(model.line)), sector_shift_(std::countr_zero(model.sector)), random_(seed ^ chance ^ 0x5eed) {
+    : index_(model, seed), policy_(model.policy), qlru_(model.qlru), promoted_(model.promoted), oldest_age_(static_cast<std::uint8_t>(model.ages - 1)),
+      insert_age_(static_cast<std::uint8_t>(model.insert)), line_(model.line), line_shift_(std::countr_zero(model.line)), sector_shift_(std::countr_zero(model.sector)), random_(seed ^ chance ^ 0x5eed) {
   std::uint32_t slots = 0;
   for (const std::uint32_t ways : ways_of) {
     sets_.push_back({.first = slots, .ways = ways});
@@ -15,7 +16,8 @@ Cache::Cache(const CacheModel& model, const std::vector<std::uint32_t>& ways_of,
   }
   slots_.resize(slots);
   if (policy_ == Policy::Plru) marks_.resize(sets_.size());
-  if (policy_ == Policy::Nru) marks_.resize(slots);
+  if (policy_ == Policy::Nru || policy_ == Policy::Nrf) marks_.resize(slots);
+  if (policy_ == Policy::Rrip) ages_.resize(slots);
   if (policy_ == Policy::Qlru) ages_.resize(slots), of_age_.resize(sets_.size());
   double sum = 0;
   for (const double weight : model.weights) cumulative_.push_back(sum += weight);
@@ -26,10 +28,10 @@ Cache::Cache(const CacheModel& model, const std::vector<std::uint32_t>& ways_of,
 
 void Cache::clear() {
   for (Set& set : sets_) set.used = 0, set.newest = set.oldest = kNone;
-  for (Slot& slot : slots_) slot.newer = kNone;
+  for (Slot& slot : slots_) slot.newer = slot.older = kNone;
   std::fill(marks_.begin(), marks_.end(), 0);
   std::fill(table_.begin(), table_.end(), Entry{});
-  std::fill(ages_.begin(), ages_.end(), std::uint8_t{3});  // empty ways are of the greatest age
+  std::fill(ages_.begin(), ages_.end(), policy_ == Policy::Rrip ? oldest_age_ : std::uint8_t{3});  // empty ways are of the greatest age
   for (std::size_t set = 0; set < of_age_.size(); ++set) of_age_[set] = {0, 0, 0, sets_[set].ways};
 }
 
@@ -54,6 +56,7 @@ Cache::Access Cache::access(std::uint64_t address, Use use, const SetIndex& inde
   } else {
     slot = victim(set);
     erase(slots_[slot].line, slot);
+    result.evicted = slots_[slot].line << line_shift_;
     result.evicted_dirty = slots_[slot].dirty;
   }
   slots_[slot].line = line;
@@ -62,6 +65,27 @@ Cache::Access Cache::access(std::uint64_t address, Use use, const SetIndex& inde
   insert(line, slot);
   touch(set, slot, true);
   return result;
+}
+
+bool Cache::take(std::uint64_t address) {
+  const std::uint64_t line = address >> line_shift_;
+  const std::uint32_t index = index_(address), slot = find(line, index);
+  if (slot == kNone) return false;
+  // Ways are filled in order: the last one in use takes the place that is free.
+  Set& set = sets_[index];
+  const std::uint32_t last = set.first + --set.used;
+  erase(line, slot);
+  Slot& freed = slots_[slot];
+  if (is_listed()) unlink(set, freed);
+  if (slot != last) {
+    Slot& moved = slots_[last];
+    erase(moved.line, last);
+    freed.line = moved.line, freed.sectors = moved.sectors, freed.dirty = moved.dirty;
+    insert(freed.line, slot);
+    if (is_listed()) replace_in_list(set, last, slot);
+  }
+  slots_[last].newer = slots_[last].older = kNone;
+  return true;
 }
 
 bool Cache::holds(std::uint64_t address, const SetIndex& index) const {
@@ -103,7 +127,8 @@ std::uint32_t Cache::victim(std::uint32_t set) {
   const auto [first, ways, used, newest, oldest] = sets_[set];
   switch (policy_) {
     case Policy::Lru:
-    case Policy::Fifo: return oldest;
+    case Policy::Fifo:
+    case Policy::Bip: return oldest;
     case Policy::Random: return first + random_.below(ways);
     case Policy::Weighted: {
       const double at = random_.unit() * cumulative_.back();
@@ -116,7 +141,14 @@ std::uint32_t Cache::victim(std::uint32_t set) {
       while (node < ways) node = 2 * node + (marks_[set] >> node & 1);
       return first + node - ways;
     }
-    case Policy::Nru: {
+    case Policy::Rrip: {
+      const auto begin = ages_.begin() + first;
+      const auto eldest = *std::max_element(begin, begin + ways);
+      for (auto age = begin; age != begin + ways; ++age) *age = static_cast<std::uint8_t>(*age + (oldest_age_ - eldest));
+      return static_cast<std::uint32_t>(std::find(begin, begin + ways, oldest_age_) - ages_.begin());
+    }
+    case Policy::Nru:
+    case Policy::Nrf: {
       for (std::uint32_t slot = first; slot < first + ways; ++slot) {
         if (!marks_[slot]) return slot;
       }
@@ -143,7 +175,16 @@ void Cache::touch(std::uint32_t set, std::uint32_t slot, bool filled) {
         if (node & 1) marks_[set] &= ~bit; else marks_[set] |= bit;
       }
       return;
+    case Policy::Bip:
+      if (!filled || random_.unit() < promoted_) move_to_front(set, slot);
+      else move_to_back(set, slot);
+      return;
+    case Policy::Rrip:
+      ages_[slot] = filled ? insert_age_ : std::uint8_t{0};
+      return;
+    case Policy::Nrf:
     case Policy::Nru:
+      if (policy_ == Policy::Nrf && !filled) return;
       marks_[slot] = 1;
       if (std::all_of(marks_.begin() + first, marks_.begin() + first + ways, [](std::uint64_t m) { return m != 0; })) {
         std::fill(marks_.begin() + first, marks_.begin() + first + ways, 0);
@@ -182,18 +223,42 @@ void Cache::grow_older(std::uint32_t set, std::uint32_t accessed) {
   }
 }
 
+/// Takes a slot out of its set's list, if it is in.
+void Cache::unlink(Set& list, Slot& slot) {
+  const auto at = static_cast<std::uint32_t>(&slot - slots_.data());
+  if (slot.newer != kNone) slots_[slot.newer].older = slot.older;
+  else if (list.newest == at) list.newest = slot.older;
+  if (slot.older != kNone) slots_[slot.older].newer = slot.newer;
+  else if (list.oldest == at) list.oldest = slot.newer;
+  slot.newer = slot.older = kNone;
+}
+
+/// `to` takes the place of `from` in their set's list.
+void Cache::replace_in_list(Set& list, std::uint32_t from, std::uint32_t to) {
+  Slot &old = slots_[from], &now = slots_[to];
+  now.newer = old.newer, now.older = old.older;
+  (now.newer != kNone ? slots_[now.newer].older : list.newest) = to;
+  (now.older != kNone ? slots_[now.older].newer : list.oldest) = to;
+}
+
 void Cache::move_to_front(std::uint32_t set, std::uint32_t slot) {
   Set& list = sets_[set];
   if (list.newest == slot) return;
   Slot& moved = slots_[slot];
-  if (moved.newer != kNone) {  // listed, and not the newest
-    slots_[moved.newer].older = moved.older;
-    if (moved.older != kNone) slots_[moved.older].newer = moved.newer; else list.oldest = moved.newer;
-  }
+  unlink(list, moved);
   moved.older = list.newest;
-  moved.newer = kNone;
   if (list.newest != kNone) slots_[list.newest].newer = slot; else list.oldest = slot;
   list.newest = slot;
+}
+
+void Cache::move_to_back(std::uint32_t set, std::uint32_t slot) {
+  Set& list = sets_[set];
+  if (list.oldest == slot) return;
+  Slot& moved = slots_[slot];
+  unlink(list, moved);
+  moved.newer = list.oldest;
+  if (list.oldest != kNone) slots_[list.oldest].older = slot; else list.newest = slot;
+  list.oldest = slot;
 }
 
 }  // namespace gexp::sim

@@ -23,11 +23,15 @@ class Cache {
   struct Access {
     bool hit = false;
     bool evicted_dirty = false;  ///< a line that had been written made room
+    std::uint64_t evicted = ~0ull;  ///< address of the line that made room; all ones: none did
   };
   /// Looks the sector of `address` up, and brings it in where it was absent. `index`: how one memory serves two load paths that
   /// map differently.
   Access access(std::uint64_t address, Use use, const SetIndex& index);
   Access access(std::uint64_t address, Use use = Use::Read) { return access(address, use, index_); }
+
+  /// Takes the line of `address` out; false where it is not in.
+  bool take(std::uint64_t address);
 
   /// Whether the sector of `address` is in; changes nothing.
   [[nodiscard]] bool holds(std::uint64_t address, const SetIndex& index) const;
@@ -41,6 +45,22 @@ class Cache {
  private:
   static constexpr std::uint32_t kNone = ~0u;
 
+  // A walk by chance over a large cache finds none of this in the host's caches: what one access needs lies together.
+  struct Set {
+    std::uint32_t first = 0, ways = 0;               ///< slot of way 0
+    std::uint32_t used = 0;                          ///< ways in use, filled in order
+    std::uint32_t newest = kNone, oldest = kNone;    ///< Lru, Fifo, Bip: ends of a list
+  };
+  struct alignas(32) Slot {
+    std::uint64_t line = 0;                          ///< number
+    std::uint64_t sectors = 0;                       ///< which are valid
+    std::uint32_t newer = kNone, older = kNone;      ///< Lru, Fifo, Bip: slots
+    bool dirty = false;                              ///< written since it came
+  };
+  struct Entry {
+    std::uint32_t slot = kNone, check = 0;           ///< bits of the line's hash that its place does not tell
+  };
+
   [[nodiscard]] bool has_room_in(std::uint32_t set) const { return sets_[set].used < sets_[set].ways; }
   [[nodiscard]] std::uint64_t sector_of(std::uint64_t address) const { return 1ull << ((address & (line_ - 1)) >> sector_shift_); }
   [[nodiscard]] std::uint32_t find(std::uint64_t line, std::uint32_t set) const;
@@ -50,35 +70,25 @@ class Cache {
   static std::uint32_t check(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
   std::uint32_t victim(std::uint32_t set);
   void touch(std::uint32_t set, std::uint32_t slot, bool filled);
+  [[nodiscard]] bool is_listed() const { return policy_ == Policy::Lru || policy_ == Policy::Fifo || policy_ == Policy::Bip; }
+  void unlink(Set& list, Slot& slot);
+  void replace_in_list(Set& list, std::uint32_t from, std::uint32_t to);
   void move_to_front(std::uint32_t set, std::uint32_t slot);
+  void move_to_back(std::uint32_t set, std::uint32_t slot);
   void set_age(std::uint32_t set, std::uint32_t slot, std::uint8_t age);
   void grow_older(std::uint32_t set, std::uint32_t accessed);
-
-  // A walk by chance over a large cache finds none of this in the host's caches: what one access needs lies together.
-  struct Set {
-    std::uint32_t first = 0, ways = 0;               ///< slot of way 0
-    std::uint32_t used = 0;                          ///< ways in use, filled in order
-    std::uint32_t newest = kNone, oldest = kNone;    ///< Lru, Fifo: ends of a list
-  };
-  struct alignas(32) Slot {
-    std::uint64_t line = 0;                          ///< number
-    std::uint64_t sectors = 0;                       ///< which are valid
-    std::uint32_t newer = kNone, older = kNone;      ///< Lru, Fifo: slots
-    bool dirty = false;                              ///< written since it came
-  };
-  struct Entry {
-    std::uint32_t slot = kNone, check = 0;           ///< bits of the line's hash that its place does not tell
-  };
 
   SetIndex index_;
   Policy policy_;
   Qlru qlru_;
+  double promoted_;
+  std::uint8_t oldest_age_, insert_age_;  // Rrip
   std::uint64_t line_;                   // bytes: a power of two, like a sector
   int line_shift_, sector_shift_;
   std::vector<Set> sets_;
   std::vector<Slot> slots_;
-  std::vector<std::uint64_t> marks_;     // Plru: tree bits a set; Nru: one mark a slot
-  std::vector<std::uint8_t> ages_;       // Qlru: by slot
+  std::vector<std::uint64_t> marks_;     // Plru: tree bits a set; Nru, Nrf: one mark a slot
+  std::vector<std::uint8_t> ages_;       // Qlru, Rrip: by slot
   std::vector<std::array<std::uint32_t, 4>> of_age_;  // Qlru: ways of each age, by set
   std::vector<double> cumulative_;       // Weighted
   std::vector<Entry> table_;             // hash table of slots

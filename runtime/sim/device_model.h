@@ -13,13 +13,15 @@ namespace gexp::sim {
 
 /// How a line's address chooses its set.
 struct IndexModel {
-  enum class Kind : std::uint8_t { Single, Bits, Xor, Modulo, Dealt, Scattered };
+  enum class Kind : std::uint8_t { Single, Bits, Xor, Modulo, Dealt, Scattered, Hashed };
   Kind kind = Kind::Single;
   std::vector<std::vector<int>> bits;  ///< Bits, Xor: the address bits whose exclusive or is set bit i
-  std::uint64_t block = 0;             ///< Scattered: bytes that stay together
+  std::uint64_t block = 0;             ///< Modulo, Scattered, Hashed: bytes that stay together; 0: a line
 };
 
-enum class Policy : std::uint8_t { Lru, Fifo, Plru, Random, Weighted, Nru, Qlru };
+/// Bip: LRU, but what comes in is the next victim, except now and then. Rrip: ages like QLRU's, of any number. Nrf: marks like NRU's, set
+/// by what comes in alone.
+enum class Policy : std::uint8_t { Lru, Fifo, Plru, Random, Weighted, Nru, Qlru, Bip, Rrip, Nrf };
 
 /// Who shares one: an SM of its own, the SMs of a cluster of them (TPC), or the whole device.
 enum class Scope : std::uint8_t { Sm, Tpc, Device };
@@ -32,10 +34,13 @@ struct CacheModel {
   IndexModel index;
   Policy policy = Policy::Lru;
   Qlru qlru;                        ///< Policy::Qlru
+  double promoted = 0;              ///< Bip: probability that what comes in is not the next victim; 0 is LIP
+  std::uint32_t ages = 4, insert = 2;  ///< Rrip: how many ages there are, and that of what comes in
   std::vector<double> weights;      ///< Weighted: probability of each way to be replaced
   Scope scope = Scope::Sm;          ///< a data cache that is not the device's is empty when a kernel starts
   int storage_of = -1;              ///< shares the lines of this cache, under its own index
   std::uint64_t unified = 0;        ///< bytes that it shares with shared memory: `ways` are what the least carve-out leaves; 0: its own
+  bool victims = false;             ///< holds what the cache before it on the path evicts; what hits here goes back there
   std::uint64_t prefetch = 0;       ///< bytes after a miss that arrive with it, as far as there are invalid ways; 0: none
   // Where the lines of a device's cache are. All of one slice, in one place, unless the model says so.
   std::uint32_t slices = 1;         ///< each a server of its own; lines are dealt to them by a hash
@@ -96,6 +101,7 @@ struct Outstanding {
   Kind kind = Kind::Unlimited;
   std::uint32_t entries = 0;
   std::uint32_t merges = 0;    ///< Mshr: requests that one entry can hold; one more waits for the line
+  std::uint32_t lines = 1;     ///< Mshr: neighbouring lines that share an entry; each is a request of its own
   std::uint32_t requests = 0;  ///< Prt: requests of all entries together; 0: unlimited
   std::uint32_t loads_per_warp = 0;  ///< loads under way after which a warp waits for the oldest; 0: unlimited
 };
@@ -136,6 +142,7 @@ struct DeviceModel {
   Outstanding outstanding;
   Bandwidth bandwidth;
   std::vector<CacheModel> caches, tlbs;
+  std::uint64_t frame_bytes = 0;   ///< physical memory is dealt in frames of this size, by chance; 0: physical addresses are the virtual ones
   std::uint64_t window_bytes = 0;  ///< page entries active at one time; 0: all
   std::array<PathModel, kLoadPaths> paths;  ///< by LoadPath; Default is a copy of another
   Stores stores;

@@ -122,6 +122,25 @@ bool Hierarchy::look(const Level& level, std::uint32_t sm, std::uint64_t address
   return access.hit;
 }
 
+bool Hierarchy::look_near(const Level& level, std::uint32_t sm, std::uint64_t address, std::vector<std::uint64_t>& evicted) {
+  Cache& lines = cache(level.cache, sm);
+  if (model_.caches[static_cast<std::size_t>(level.cache)].victims) return lines.take(address);
+  const Cache::Access access = level.index ? lines.access(address, Cache::Use::Read, *level.index) : lines.access(address);
+  if (access.evicted != kNothing) evicted.push_back(access.evicted);
+  return access.hit;
+}
+
+// Frames are dealt by a permutation of their numbers, a Feistel network keyed by the device: no two pages share a frame.
+std::uint64_t Hierarchy::physical(std::uint64_t address) const {
+  const std::uint64_t frame = address / model_.frame_bytes;
+  std::uint64_t left = frame >> 16 & 0xffff, right = frame & 0xffff;
+  for (std::uint64_t round = 0; round < 4; ++round) {
+    const std::uint64_t next = left ^ (mix(mix(seed_ ^ 0xf3a3e) + (round << 32) + right) >> 20 & 0xffff);
+    left = right, right = next;
+  }
+  return ((frame & ~0xffffffffull) | left << 16 | right) * model_.frame_bytes + address % model_.frame_bytes;
+}
+
 std::uint8_t Hierarchy::translate(const Path& path, std::uint32_t sm, std::uint64_t address) {
   std::size_t found = 0;
   while (found < path.tlbs.size() && !tlb(path.tlbs[found], sm).access(address).hit) ++found;
@@ -135,14 +154,22 @@ std::uint8_t Hierarchy::translate(const Path& path, std::uint32_t sm, std::uint6
 Hierarchy::Near Hierarchy::near(LoadPath which, std::uint32_t sm, Piece piece) {
   const Path& path = paths_[index(which)];
   Near result{piece.sectors, 0, 0};
+  victims_.clear();
   for (std::size_t found = 0; found < path.near && result.missing != 0; ++found) {
     if (found == path.translate_at) result.translated = translate(path, sm, piece.region);
+    const Level& level = path.caches[found];
+    new_victims_.clear();
     for (std::uint32_t left = result.missing; left != 0; left &= left - 1) {
       const auto sector = static_cast<std::uint32_t>(std::countr_zero(left));
-      if (!look(path.caches[found], sm, piece.region + sector * path.sector)) continue;
+      if (!look_near(level, sm, placed(path, found, piece.region + sector * path.sector), new_victims_)) continue;
       result.missing &= ~(1u << sector);
       result.latency = std::max(result.latency, path.latency[found][result.translated]);
     }
+    // What hits among victims has made room for what was evicted for it.
+    if (model_.caches[static_cast<std::size_t>(level.cache)].victims) {
+      for (const std::uint64_t line : victims_) cache(level.cache, sm).access(line);
+    }
+    std::swap(victims_, new_victims_);
   }
   if (result.missing != 0 && path.translate_at >= path.near) result.translated = translate(path, sm, piece.region);
   if (result.latency > 0 && noisy_) result.latency += noise(Answered::BySm);
@@ -158,7 +185,7 @@ bool Hierarchy::holds(LoadPath which, std::uint32_t sm, Piece piece) const {
     if (!lines) continue;
     for (std::uint32_t left = piece.sectors; left != 0; left &= left - 1) {
       const auto sector = static_cast<std::uint32_t>(std::countr_zero(left));
-      const std::uint64_t address = piece.region + sector * path.sector;
+      const std::uint64_t address = placed(path, found, piece.region + sector * path.sector);
       if (level.index ? lines->holds(address, *level.index) : lines->holds(address)) piece.sectors &= ~(1u << sector);
     }
   }
@@ -201,13 +228,13 @@ std::size_t Hierarchy::search(const Path& path, std::uint32_t sm, std::uint64_t 
     const Level& level = path.caches[found];
     const CacheModel& m = model_.caches[static_cast<std::size_t>(level.cache)];
     // Nothing is evicted for what may not be asked for: lines that were fetched ahead take their ways once they are.
-    const bool room = m.prefetch > 0 && cache(level.cache, sm).has_room(address);
-    bool hit = look(level, sm, address, Cache::Use::Read, &dirty);
+    const bool room = m.prefetch > 0 && cache(level.cache, sm).has_room(placed(path, found, address));
+    bool hit = look(level, sm, placed(path, found, address), Cache::Use::Read, &dirty);
     if (!hit && room) ahead = hit = fetched_ahead(level, address);
     // What was asked for decides; the rest of a longer line above comes along.
     const std::uint64_t begin = address & ~(path.sector - 1);
     for (std::uint64_t at = begin; at < begin + path.sector; at += m.sector) {
-      if (at != address) look(level, sm, at, Cache::Use::Read, &dirty);
+      if (at != address) look(level, sm, placed(path, found, at), Cache::Use::Read, &dirty);
     }
     if (hit) break;
   }
@@ -248,7 +275,7 @@ double Hierarchy::store(std::uint32_t sm, Piece piece, double time) {
     if (m.scope == Scope::Device) waits += serve_slice(level, sm, piece.region, bytes, time + waits, distance);
     for (std::uint32_t left = piece.sectors; left != 0; left &= left - 1) {
       bool dirty = false;
-      look(level, sm, piece.region + static_cast<std::uint32_t>(std::countr_zero(left)) * stores_.sector, use, &dirty);
+      look(level, sm, placed(stores_, 0, piece.region + static_cast<std::uint32_t>(std::countr_zero(left)) * stores_.sector), use, &dirty);
       if (dirty) to_memory += static_cast<double>(stores_.sector);
     }
   }

@@ -96,6 +96,13 @@ class Hierarchy {
   Cache& cache(int model, std::uint32_t sm);
   Cache& tlb(int model, std::uint32_t sm);
   bool look(const Level& level, std::uint32_t sm, std::uint64_t address, Cache::Use use = Cache::Use::Read, bool* dirty = nullptr);
+  /// Looks for a sector that the level before did not have; `evicted`: what that level gave up for it and for those before it.
+  bool look_near(const Level& level, std::uint32_t sm, std::uint64_t address, std::vector<std::uint64_t>& evicted);
+  /// Where a path's cache number `found` looks for an address: where it lies in physical memory, once it is translated.
+  [[nodiscard]] std::uint64_t placed(const Path& path, std::size_t found, std::uint64_t address) const {
+    return model_.frame_bytes == 0 || found < path.translate_at ? address : physical(address);
+  }
+  [[nodiscard]] std::uint64_t physical(std::uint64_t address) const;
   std::uint8_t translate(const Path& path, std::uint32_t sm, std::uint64_t address);
   /// Whether what lies at `address`, which is not in, was fetched ahead by the miss before it.
   bool fetched_ahead(const Level& level, std::uint64_t address);
@@ -116,6 +123,7 @@ class Hierarchy {
   std::array<Path, kLoadPaths> paths_;
   Path stores_;
   Server dram_;
+  std::vector<std::uint64_t> victims_, new_victims_;  // of the access at hand
   std::uint64_t carveout_ = 0, window_ = ~0ull;
   bool noisy_;
   Random random_;

@@ -39,11 +39,11 @@ void MemoryUnit::coalesce(const Addresses& addresses, std::uint32_t mask, std::u
   });
 }
 
-bool MemoryUnit::has_entry(const Sm& sm, const Load& load) const {
+bool MemoryUnit::has_entry(const Sm& sm, const Load& load, Hierarchy::Piece piece) const {
   const Outstanding& o = model_.outstanding;
   switch (o.kind) {
     case Outstanding::Kind::Unlimited: return true;
-    case Outstanding::Kind::Mshr: return sm.entries < o.entries;
+    case Outstanding::Kind::Mshr: return sm.entries < o.entries || (o.lines > 1 && sm.groups.contains(group(load.path, piece)));
     case Outstanding::Kind::Prt: return (load.entry != 0 || sm.entries < o.entries) && (o.requests == 0 || sm.requests < o.requests);
   }
   return true;
@@ -86,14 +86,15 @@ bool MemoryUnit::send(std::uint32_t load, Hierarchy::Piece piece, double time) {
     const auto under_way = sm.pending.find(key(l.path, piece.region));
     if (under_way != sm.pending.end() && (piece.sectors & ~requests_[under_way->second].piece.sectors) == 0) return join(under_way->second, load);
   }
-  const bool full = !has_entry(sm, l);
+  const bool full = !has_entry(sm, l, piece);
   if (full && !(near && hierarchy_.holds(l.path, warp.sm, piece))) return false;
   const Hierarchy::Near found = hierarchy_.near(l.path, warp.sm, piece);
   if (found.latency > 0) l.ready = std::max(l.ready, ready_here(sm, l.path, found.latency, time));
   if (found.missing == 0) return true;
 
   Request request{.sm = warp.sm, .path = l.path, .piece = {piece.region, found.missing}, .translated = found.translated, .left = time, .merged = 1};
-  if (model_.outstanding.kind == Outstanding::Kind::Mshr || (model_.outstanding.kind == Outstanding::Kind::Prt && l.entry == 0)) ++sm.entries;
+  const bool mshr = model_.outstanding.kind == Outstanding::Kind::Mshr, shares = mshr && model_.outstanding.lines > 1;
+  if (shares ? ++sm.groups[group(l.path, piece)] == 1 : mshr || (model_.outstanding.kind == Outstanding::Kind::Prt && l.entry == 0)) ++sm.entries;
   l.entry = 1;
   ++sm.requests;
   request.waiters = waiters_.add({load, kNobody});
@@ -196,7 +197,11 @@ void MemoryUnit::come_back(std::uint32_t request, std::uint64_t now) {
   if (under_way != sm.pending.end() && under_way->second == request) sm.pending.erase(under_way);
   requests_.remove(request);
   --sm.requests;
-  if (model_.outstanding.kind == Outstanding::Kind::Mshr) --sm.entries;
+  if (model_.outstanding.kind == Outstanding::Kind::Mshr) {
+    const auto of = model_.outstanding.lines > 1 ? sm.groups.find(group(r.path, r.piece)) : sm.groups.end();
+    if (of == sm.groups.end() || --of->second == 0) --sm.entries;
+    if (of != sm.groups.end() && of->second == 0) sm.groups.erase(of);
+  }
   for (std::uint32_t at = r.waiters; at != kNobody;) {
     const Waiter waiter = waiters_[at];
     waiters_.remove(at);

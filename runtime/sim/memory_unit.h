@@ -82,6 +82,7 @@ class MemoryUnit {
     std::uint32_t entries = 0, requests = 0;  ///< in use
     std::deque<std::uint32_t> stalled;        ///< warps, in order
     std::unordered_map<std::uint64_t, std::uint32_t> pending;  ///< requests under way, by region and path
+    std::unordered_map<std::uint64_t, std::uint32_t> groups;   ///< the same, counted, where neighbouring lines share an entry
   };
 
   void coalesce(const Addresses& addresses, std::uint32_t mask, std::uint64_t sector, std::uint64_t region);
@@ -93,7 +94,11 @@ class MemoryUnit {
   void go_on(std::uint32_t warp, std::uint64_t now);
   bool send(std::uint32_t load, Hierarchy::Piece piece, double time);
   bool join(std::uint32_t request, std::uint32_t load);
-  [[nodiscard]] bool has_entry(const Sm& sm, const Load& load) const;
+  [[nodiscard]] bool has_entry(const Sm& sm, const Load& load, Hierarchy::Piece piece) const;
+  /// The neighbouring lines that share an entry with a piece.
+  [[nodiscard]] std::uint64_t group(LoadPath path, Hierarchy::Piece piece) const {
+    return key(path, piece.region / (hierarchy_.region(path) * model_.outstanding.lines));
+  }
   void complete(std::uint32_t load, std::uint64_t now);
   static std::uint64_t key(LoadPath path, std::uint64_t region) { return region << 4 | static_cast<std::uint64_t>(path); }
 

@@ -118,9 +118,10 @@ void read_index(ModelTable& t, CacheModel& cache, std::uint64_t line) {
       t.error("E0606", t.place(key), fmt::format("{} index bits choose among {:.15g} sets, but {} has {}", index.bits.size(), std::ldexp(1.0, static_cast<int>(index.bits.size())), t.name(), sets));
     return;
   }
-  const std::string kind = t.choice("index", {"modulo", "dealt", "scattered"});
-  index.kind = kind == "modulo" ? IndexModel::Kind::Modulo : kind == "dealt" ? IndexModel::Kind::Dealt : IndexModel::Kind::Scattered;
-  if (index.kind != IndexModel::Kind::Scattered) return;
+  using Kind = IndexModel::Kind;
+  const std::string kind = t.choice("index", {"modulo", "dealt", "scattered", "hashed"});
+  index.kind = kind == "modulo" ? Kind::Modulo : kind == "dealt" ? Kind::Dealt : kind == "scattered" ? Kind::Scattered : Kind::Hashed;
+  if (index.kind == Kind::Dealt || (index.kind == Kind::Modulo && !t.has("block"))) return;
   index.block = t.size("block", 1ull << 30);
   if (index.block % line != 0) t.error("E0606", t.place("block"), fmt::format("a block of {} B is no whole number of lines of {} B", index.block, line));
 }
@@ -148,9 +149,10 @@ void read_replacement(ModelTable& t, std::size_t carveouts, CacheModel& cache) {
     cache.qlru = *variant;
     return;
   }
-  const std::string policy = t.choice("replacement", {"lru", "fifo", "plru", "random", "weighted", "nru", "qlru_hXY_mM_rR_uU"});
-  constexpr std::pair<std::string_view, Policy> kPolicies[] = {{"lru", Policy::Lru}, {"fifo", Policy::Fifo}, {"plru", Policy::Plru},
-                                                               {"random", Policy::Random}, {"weighted", Policy::Weighted}, {"nru", Policy::Nru}};
+  const std::string policy = t.choice("replacement", {"lru", "fifo", "plru", "random", "weighted", "nru", "nrf", "lip", "bip", "rrip", "qlru_hXY_mM_rR_uU"});
+  constexpr std::pair<std::string_view, Policy> kPolicies[] = {{"lru", Policy::Lru}, {"fifo", Policy::Fifo}, {"plru", Policy::Plru}, {"random", Policy::Random},
+                                                               {"weighted", Policy::Weighted}, {"nru", Policy::Nru}, {"nrf", Policy::Nrf}, {"lip", Policy::Bip},
+                                                               {"bip", Policy::Bip}, {"rrip", Policy::Rrip}};
   for (const auto& [word, value] : kPolicies) {
     if (word == policy) cache.policy = value;
   }
@@ -161,6 +163,11 @@ void read_replacement(ModelTable& t, std::size_t carveouts, CacheModel& cache) {
       if (std::has_single_bit(ways) && ways <= 64) continue;
       return t.error("E0606", t.place("replacement"), fmt::format("{} has a set of {} ways: a tree needs a power of two, at most 64", t.name(), ways));
     }
+  }
+  if (policy == "bip") cache.promoted = t.number("promoted", 0, 1);
+  if (policy == "rrip") {
+    cache.ages = static_cast<std::uint32_t>(t.whole("ages", 2, 256));
+    cache.insert = static_cast<std::uint32_t>(t.whole("insert", 0, std::max(cache.ages, 1u) - 1));
   }
   if (cache.policy != Policy::Weighted) return;
   const bool weights = t.has("weights");
@@ -175,6 +182,18 @@ void read_replacement(ModelTable& t, std::size_t carveouts, CacheModel& cache) {
   const double sum = std::accumulate(cache.weights.begin(), cache.weights.end(), 0.0);
   if (weights ? sum <= 0 : std::abs(sum - 1) > 1e-9) return t.error("E0606", t.place(key), weights ? "all weights are zero" : fmt::format("the probabilities sum to {:.9g}, not 1", sum));
   for (double& weight : cache.weights) weight /= sum;
+}
+
+/// A cache of what the one before it evicts.
+void read_victims(ModelTable& t, CacheModel& cache) {
+  if (!t.has("holds")) return;
+  cache.victims = t.choice("holds", {"misses", "victims"}) == "victims";
+  if (!cache.victims) return;
+  const Span place = t.place("holds");
+  const bool simple = cache.policy == Policy::Lru || cache.policy == Policy::Fifo || cache.policy == Policy::Random;
+  if (cache.scope == Scope::Device) t.error("E0606", place, "what the whole device shares holds no victims: an SM's caches evict them");
+  if (cache.sector != cache.line) t.error("E0606", place, fmt::format("a victim is a whole line, of which {} has sectors", t.name()));
+  if (!simple) t.error("E0606", place, "a cache of victims replaces by lru, fifo or random");
 }
 
 void read_cache(ModelTable& t, CacheForm form, bool shared_known, const DeviceModel& model, CacheModel& cache) {
@@ -216,6 +235,7 @@ void read_cache(ModelTable& t, CacheForm form, bool shared_known, const DeviceMo
   read_replacement(t, model.shared.carveouts.size(), cache);
   read_scope(t, form, model, cache);
   if (form == CacheForm::Tlb) return;
+  read_victims(t, cache);
   cache.prefetch = t.size_or("prefetch", 0, lines * cache.line);
   if (cache.prefetch % cache.line != 0) t.error("E0606", t.place("prefetch"), fmt::format("{} B are no whole number of lines of {} B", cache.prefetch, cache.line));
   read_slices(t, model, cache);
@@ -236,9 +256,9 @@ void read_caches(ModelTable& table, CacheForm form, bool shared_known, DeviceMod
     read_cache(t, form, shared_known, model, cache);
     // Keys that an early end did not ask for are not typos.
     if (cache.storage_of < 0) {
-      for (const char* key : {"sets", "ways", "bits", "xor", "index", "block", "replacement", "weights", "probabilities", "scope"}) t.know(key);
+      for (const char* key : {"sets", "ways", "bits", "xor", "index", "block", "replacement", "weights", "probabilities", "promoted", "ages", "insert", "scope"}) t.know(key);
       if (form == CacheForm::Data) {
-        for (const char* key : {"line", "capacity", "unified", "sector", "prefetch", "slices", "partitions", "far", "spread"}) t.know(key);
+        for (const char* key : {"line", "capacity", "unified", "sector", "holds", "prefetch", "slices", "partitions", "far", "spread"}) t.know(key);
       } else {
         for (const char* key : {"page", "reach"}) t.know(key);
       }

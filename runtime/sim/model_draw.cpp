@@ -26,7 +26,7 @@ enum class Noise { None, Real, Harsh };
 class Drawing {
  public:
   Drawing(std::string name, std::uint64_t number, Noise noise, bool wide)
-      : random_(mix(number) ^ 0xd1ce ^ (wide ? 0x31de : 0)), ages_(mix(number) ^ 0xa9e5), name_(std::move(name)), noise_(noise), wide_(wide) {}
+      : random_(mix(number) ^ 0xd1ce ^ (wide ? 0x31de : 0)), ages_(mix(number) ^ 0xa9e5), more_(mix(number) ^ 0x0dd5), name_(std::move(name)), noise_(noise), wide_(wide) {}
 
   std::string text() {
     device();
@@ -46,6 +46,9 @@ class Drawing {
 
   /// What the second family alone has: the first draws nothing for it, so that its devices stay what they are.
   bool odd(double share) { return wide_ && chance(share); }
+  /// The same from a stream of its own, for what came later.
+  bool strange(double share) { return wide_ && more_.unit() < share; }
+  template <class T> T strange_one(std::initializer_list<T> all) { return all.begin()[more_.below(static_cast<std::uint32_t>(all.size()))]; }
   bool chance(double share) { return random_.unit() < share; }
   std::uint32_t between(std::uint32_t low, std::uint32_t high) { return low + random_.below(high - low + 1); }
   template <class T> T one_of(std::initializer_list<T> all) { return all.begin()[random_.below(static_cast<std::uint32_t>(all.size()))]; }
@@ -91,6 +94,7 @@ class Drawing {
         number = between(2, most_sets);
         ways.assign(number, spread(1, std::max(1.0, static_cast<double>(most) / number)));
         made.text = fmt::format("sets = {}\nways = {}\nindex = \"modulo\"", number, ways[0]);
+        if (const auto block = strange_one({2u, 4u}); ways[0] % block == 0 && strange(0.3)) made.text += fmt::format("\nblock = {}", block * unit);
       } else if (kind < 0.9) {  // unequal
         number = between(2, std::min(8u, most_sets));
         const auto usual = between(2, 16);
@@ -104,7 +108,7 @@ class Drawing {
         number = 1u << between(1, std::min(4u, static_cast<std::uint32_t>(std::bit_width(most_sets) - 1)));  // so that an array begins with a whole group of blocks
         const auto block = one_of({1u, 2u, 4u});
         ways.assign(number, block * spread(1, std::max(1.0, static_cast<double>(most) / (number * block))));
-        made.text = fmt::format("sets = {}\nways = {}\nindex = \"scattered\"\nblock = {}", number, ways[0], block * unit);
+        made.text = fmt::format("sets = {}\nways = {}\nindex = \"{}\"\nblock = {}", number, ways[0], strange(0.3) ? "hashed" : "scattered", block * unit);
       }
       for (const auto each : ways) made.lines += each;
       made.ways = std::all_of(ways.begin(), ways.end(), [&](auto each) { return each == ways[0]; }) ? ways[0] : 0;
@@ -132,11 +136,20 @@ class Drawing {
     const auto chosen = policy(ways, most_random);
     std::vector<std::uint32_t> weights;
     for (std::uint32_t i = 0; chosen == "weighted" && i < ways; ++i) weights.push_back(between(1, 4));
+    if (const auto other = no_candidate(ways); !other.empty()) return line("replacement = {}", other);
     if (const auto aged = quad_age(ways); !aged.empty()) return line("replacement = \"{}\"", aged);
     line("replacement = \"{}\"", chosen);
     if (weights.empty()) return;
     weights[0] = 2 * *std::max_element(weights.begin(), weights.end());
     line("weights = [{}]", fmt::join(weights, ", "));
+  }
+
+  /// On wide devices: a policy that no analysis knows.
+  std::string no_candidate(std::uint32_t ways) {
+    if (ways < 2 || !strange(0.2)) return "";
+    const auto ages = strange_one({3u, 6u, 8u, 16u});
+    return strange_one({std::string("\"lip\""), std::string("\"nrf\""), fmt::format("\"bip\"\npromoted = \"1/{}\"", strange_one({8u, 16u, 32u})),
+                        fmt::format("\"rrip\"\nages = {}\ninsert = {}", ages, ages - strange_one({1u, 2u}))});
   }
 
   /// One in ten follows a QLRU variant, drawn from a stream of its own so that the other nine are what they were before there were any.
@@ -156,6 +169,7 @@ class Drawing {
     if (odd(0.25)) l2_bytes_ = one_of({8u, 32u, 128u, 256u}) << 10;
     line("format = 1\nname = \"{}\"\ntitle = \"A device that chance made\"\nseed = {}", name_, random_.below(1u << 30));
     table("device");
+    if (strange(0.15)) line("frames = \"{} KiB\"", strange_one({4, 64, 64}));
     line("compute = [7, 0]\nsms = {}\nsm_clock = \"{} MHz\"\nmemory_clock = \"{} MHz\"\nmemory = \"16 GiB\"\nl2 = {}\ndefault_path = \"ca\"", sms_, between(600, 2000),
          between(800, 3000), l2_bytes_);
     table("pipeline");
@@ -168,6 +182,7 @@ class Drawing {
     const auto kind = one_of({"mshr", "prt", "unlimited"});
     line("kind = \"{}\"", kind);
     if (*kind == 'm') line("entries = {}\nmerges = {}", spread(24, 256), between(1, 16));
+    if (*kind == 'm' && strange(0.3)) line("lines = {}", strange_one({2, 4}));
     if (*kind == 'p') line("entries = {}", between(24, 64));
     line("loads_per_warp = {}", between(2, 8));
   }
@@ -178,10 +193,20 @@ class Drawing {
     const auto unit = one_of({32u, 64u, 128u, 128u});
     const auto made = sets(unit, std::max(16u, 2048 / unit), std::min(1024u, 65536 / unit), 64);
     line("capacity = {}\nline = {}", made.lines * unit, unit);
-    if (odd(0.25)) line("sector = 16");
-    else if (unit > 32 && chance(0.6)) line("sector = 32");
+    bool sectors = odd(0.25);
+    if (sectors) line("sector = 16");
+    else if (unit > 32 && chance(0.6)) line("sector = 32"), sectors = true;
     line("{}\nscope = \"sm\"", made.text);
     replacement(made.ways, 64);
+    if (name == "l1" && !sectors && strange(0.5)) victims(unit, made.lines);
+  }
+
+  /// A small cache of what the first one evicts, or a second level that has nothing that the first one has.
+  void victims(std::uint32_t unit, std::uint32_t lines) {
+    victims_ = true;
+    table("caches.v");
+    const auto own = strange_one({4u, 8u, 16u, lines, 2 * lines});
+    line("capacity = {}\nline = {}\nsets = 1\nways = {}\nreplacement = \"{}\"\nholds = \"victims\"\nscope = \"sm\"", own * unit, unit, own, strange_one({"lru", "fifo", "random"}));
   }
 
   void caches() {
@@ -216,7 +241,10 @@ class Drawing {
     const auto most = std::min(1024u, (256u << 20) / page);  // pages of the second one's reach
     for (const bool second : {false, true}) {
       table(second ? "tlbs.t2" : "tlbs.t1");
-      const auto made = second ? sets(page, 2 * entries_, std::max(most, 4 * entries_), 8) : sets(page, 8, std::min(48u, most / 3), 8);
+      const bool meets = !second && strange(0.2);
+      auto made = second ? sets(page, 2 * entries_, std::max(most, 4 * entries_), 8) : sets(page, 8, std::min(48u, most / 3), 8);
+      // The first TLB ends where the L2 does.
+      if (const auto entries = l2_bytes_ / page; meets && entries >= 8 && entries <= 48) made = {fmt::format("sets = 1\nways = {}", entries), entries, entries};
       if (!second) entries_ = made.lines;
       line("reach = {}\npage = {}\n{}", std::uint64_t{made.lines} * page, page, made.text);
       replacement(made.ways, 16);
@@ -231,14 +259,18 @@ class Drawing {
   void path(const std::string& name, const std::string& first, double hit, double level2, double memory) {
     table("paths." + name);
     const bool cached = !first.empty(), before_translation = cached && virtual_;
-    line("caches = [{}\"l2\"]\ntlbs = [\"t1\", \"t2\"{}]", cached ? fmt::format("\"{}\", ", first) : "", third_ ? ", \"t3\"" : "");
-    if (before_translation) line("virtual = [\"{}\"]", first);
+    const bool victims = victims_ && first == "l1";
+    line("caches = [{}{}\"l2\"]\ntlbs = [\"t1\", \"t2\"{}]", cached ? fmt::format("\"{}\", ", first) : "", victims ? "\"v\", " : "", third_ ? ", \"t3\"" : "");
+    if (before_translation) line("virtual = [\"{}\"{}]", first, victims ? ", \"v\"" : "");
     const auto third = [&](double base) { return third_ ? fmt::format(", t3 = {}", base + (t2_ + walk_) / 2) : ""; };
     const auto row = [&](const std::string& key, double base) {
       line("latency.{} = {{ t1 = {}, t2 = {}{}, walk = {}{} }}", key, base, base + t2_, third(base), base + walk_, windows_ ? fmt::format(", switch = {}", base + walk_ + switch_) : "");
     };
+    const double of_victims = hit + std::max(3.0, std::floor((level2 - hit) / 3));
     if (before_translation) line("latency.{} = {}", first, hit);
     else if (cached) row(first, hit);
+    if (victims && before_translation) line("latency.v = {}", of_victims);
+    else if (victims) row("v", of_victims);
     row("l2", level2);
     row("memory", memory);
   }
@@ -286,10 +318,10 @@ class Drawing {
     if (noise_ == Noise::Real) line("sm_jitter = 0\nmemory_jitter = {:.0f}\ntail_of = \"memory\"", jitter * between(5, 40));
   }
 
-  Random random_, ages_;  // ages_: of QLRU alone
+  Random random_, ages_, more_;  // ages_: of QLRU alone; more_: of what wide devices have from `strange` on
   std::string name_;
   Noise noise_;
-  bool wide_, third_ = false;
+  bool wide_, third_ = false, victims_ = false;
   std::string out_;
   std::uint32_t l2_bytes_ = 0, entries_ = 0, sms_ = 1;
   bool windows_ = false, virtual_ = false;

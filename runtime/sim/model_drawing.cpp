@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/sim/policy_word.h"
 #include "runtime/sim/model_drawing.h"
 
 #include <fmt/format.h>
@@ -83,16 +84,19 @@ std::string index_text(const IndexModel& index) {
     case IndexModel::Kind::Single: return {};
     case IndexModel::Kind::Bits: return fmt::format("bits {}", fmt::join(groups, " "));
     case IndexModel::Kind::Xor: return fmt::format("bits {}", fmt::join(groups, " "));
-    case IndexModel::Kind::Modulo: return "modulo";
+    case IndexModel::Kind::Modulo: return index.block > 0 ? fmt::format("modulo, in blocks of {}", bytes(index.block)) : "modulo";
     case IndexModel::Kind::Dealt: return "dealt";
+    case IndexModel::Kind::Hashed: return fmt::format("hashed by {}", bytes(index.block));
     case IndexModel::Kind::Scattered: return fmt::format("scattered by {}", bytes(index.block));
   }
   return {};
 }
 
 std::string policy_text(const CacheModel& cache) {
-  constexpr const char* kWords[] = {"lru", "fifo", "plru", "random", "weighted", "nru"};
-  std::string text = cache.policy == Policy::Qlru ? cache.qlru.name() : kWords[static_cast<std::size_t>(cache.policy)];
+  std::string text = policy_word(cache);
+  if (cache.policy == Policy::Weighted) text = "weighted";
+  if (cache.policy == Policy::Bip && cache.promoted > 0) text += " " + number(cache.promoted);
+  if (cache.policy == Policy::Rrip) text += fmt::format(" of {} ages, from {} on", cache.ages, cache.insert);
   for (const double weight : cache.weights) text += " " + number(weight);
   return text;
 }
@@ -126,6 +130,7 @@ Line cache_line(const CacheModel& cache, const DeviceModel& model, const char* l
   else facts.push_back(fmt::format("sets of {} ways", fmt::join(cache.ways, " ")));
   if (auto index = index_text(cache.index); !index.empty()) facts.push_back(std::move(index));
   facts.push_back(policy_text(cache));
+  if (cache.victims) facts.push_back("holds victims");
   if (cache.prefetch > 0) facts.push_back(fmt::format("fetches {} ahead", bytes(cache.prefetch)));
   if (cache.slices > 1) facts.push_back(fmt::format("{} slices", cache.slices));
   if (cache.partitions > 1) facts.push_back(fmt::format("{} partitions, the other {} cycles further", cache.partitions, number(cache.far)));
@@ -263,6 +268,7 @@ std::string draw(const DeviceModel& model, std::size_t width) {
     link(out, model, "", 0);
   }
   add_caches(device, model, Scope::Device);
+  if (model.frame_bytes > 0) device.push_back({"frames", {fmt::format("of {}, dealt by chance", bytes(model.frame_bytes))}});
   if (model.window_bytes > 0) device.push_back({"page table", {fmt::format("one window of {} is active", bytes(model.window_bytes))}});
   if (b.l2 > 0) device.push_back({"moves", {fmt::format("all slices {}", rate(model, b.l2))}});
   if (!device.empty()) {

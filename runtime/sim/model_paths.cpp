@@ -35,8 +35,12 @@ void read_path(ModelTable& t, const DeviceModel& model, LoadPath which, PathMode
   path.caches = references(t, "caches", model.caches);
   for (std::size_t i = 1; i < path.caches.size(); ++i) {
     const CacheModel &nearer = model.caches[static_cast<std::size_t>(path.caches[i - 1])], &cache = model.caches[static_cast<std::size_t>(path.caches[i])];
+    if (cache.victims && (nearer.scope != cache.scope || nearer.line != cache.line || nearer.sector != nearer.line || nearer.victims))
+      t.error("E0606", t.place("caches"), fmt::format("'{}' holds what '{}' evicts: both must have lines of one size, whole, and one scope", cache.name, nearer.name));
     if (cache.scope < nearer.scope) t.error("E0606", t.place("caches"), fmt::format("'{}' lies behind '{}', which more SMs share", cache.name, nearer.name));
   }
+  if (!path.caches.empty() && model.caches[static_cast<std::size_t>(path.caches.front())].victims)
+    t.error("E0606", t.place("caches"), "the first cache of a path has none before it whose victims it could hold");
   path.tlbs = references(t, "tlbs", model.tlbs);
   if (which == LoadPath::Instruction && !path.tlbs.empty()) t.error("E0606", t.place("tlbs"), "instructions are fetched without translation");
   if (t.has("virtual")) {
@@ -44,6 +48,8 @@ void read_path(ModelTable& t, const DeviceModel& model, LoadPath which, PathMode
     if (untranslated.size() > path.caches.size() || !std::equal(untranslated.begin(), untranslated.end(), path.caches.begin()))
       t.error("E0606", t.place("virtual"), fmt::format("only the first caches of {} can be looked up before translation", t.name()));
     path.translate_at = untranslated.size();
+    if (path.translate_at < path.caches.size() && model.caches[static_cast<std::size_t>(path.caches[path.translate_at])].victims)
+      t.error("E0606", t.place("virtual"), "a cache of victims is looked up with the addresses of the one before it");
   }
   path.has_window = model.window_bytes > 0 && !path.tlbs.empty();
   std::vector<std::string> columns;

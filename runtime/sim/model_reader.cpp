@@ -11,6 +11,8 @@
 namespace gexp::sim {
 namespace {
 
+constexpr std::uint64_t kLeastFrame = 4096;  // bytes: no page is smaller
+
 /// Runs `read` on a table inside another, if it is there; complains when it must be and is not.
 template <class F> void section(ModelTable& outer, const char* key, const char* name, bool must, F read) {
   const TomlValue* value = must ? outer.required(key, TomlValue::Kind::Table) : outer.optional(key, TomlValue::Kind::Table);
@@ -36,6 +38,9 @@ void read_device(ModelTable& t, DeviceModel& model, std::string& default_path) {
     model.memory_peak = model.memory_clock_hz * static_cast<double>(t.whole("transfers", 1, 64) * t.whole("bus", 8, 1u << 16)) / 8;
   model.memory_bytes = t.size("memory", 1ull << 42);
   model.l2_bytes = t.size_or("l2", 0, 1ull << 34);
+  model.frame_bytes = t.size_or("frames", 0, 1ull << 30);
+  if (t.has("frames") && (model.frame_bytes < kLeastFrame || (model.frame_bytes & (model.frame_bytes - 1)) != 0))
+    t.error("E0606", t.place("frames"), fmt::format("a frame is a power of two of bytes, at least {}", kLeastFrame));
   default_path = t.choice("default_path", {"ca", "cg", "cv", "nc"});
 }
 
@@ -83,6 +88,8 @@ void read_outstanding(ModelTable& t, Outstanding& outstanding) {
     outstanding.kind = Outstanding::Kind::Mshr;
     outstanding.entries = count("entries", 1);
     outstanding.merges = count("merges", 1);
+    outstanding.lines = static_cast<std::uint32_t>(t.whole_or("lines", 1, 1, 64));
+    if ((outstanding.lines & (outstanding.lines - 1)) != 0) t.error("E0606", t.place("lines"), "an entry has a power of two of lines");
   } else if (kind == "prt") {
     outstanding.kind = Outstanding::Kind::Prt;
     outstanding.entries = count("entries", 1);
@@ -156,6 +163,10 @@ void read_noise(ModelTable& t, NoiseModel& noise) {
 void read_stores(ModelTable& t, DeviceModel& model) {
   model.stores.caches = references(t, "caches", model.caches);
   model.stores.tlbs = references(t, "tlbs", model.tlbs);
+  for (const int cache : model.stores.caches) {
+    const auto& named = model.caches[static_cast<std::size_t>(cache)];
+    if (named.victims) t.error("E0606", t.place("caches"), fmt::format("'{}' holds what another cache evicts: no store goes through it", named.name));
+  }
   if (t.has("write")) model.stores.write_back = t.choice("write", {"through", "back"}) == "back";
   if (model.stores.write_back && model.stores.caches.empty()) t.error("E0606", t.place("write"), "without a cache there is nothing to write back from");
 }

@@ -53,9 +53,13 @@ Mapping mapping_of(const CacheModel& cache) {
   const auto kind = cache.index.kind;
   std::vector<std::vector<int>> groups = cache.index.bits;
   if (kind == Kind::Modulo || (kind == Kind::Dealt && equal)) {
-    if (!std::has_single_bit(sets) || !std::has_single_bit(cache.line)) return {"modulo", {}};
-    for (int i = 0; i < std::countr_zero(sets); ++i) groups.push_back({std::countr_zero(cache.line) + i});
-  } else if (kind == Kind::Dealt || kind == Kind::Scattered) {
+    const auto unit = cache.index.block > 0 ? cache.index.block : cache.line;
+    if (std::has_single_bit(sets) && std::has_single_bit(unit)) {
+      for (int i = 0; i < std::countr_zero(sets); ++i) groups.push_back({std::countr_zero(unit) + i});
+    } else {
+      return {"modulo", {}};  // of a line or of a block of lines
+    }
+  } else if (kind == Kind::Dealt || kind == Kind::Scattered || kind == Kind::Hashed) {
     return {};
   }
   Mapping mapping{"bits", {}};
@@ -83,7 +87,7 @@ Fields sets_of(const CacheModel& cache) {
   fields["sets"] = plain(static_cast<double>(sizes.size()));
   fields["ways"] = sizes.front() == sizes.back() ? plain(sizes[0]) : Value(list);
   fields["sizes"] = std::move(list);
-  fields["replacement"] = Value(policy_word(cache));
+  fields["replacement"] = Value(sizes.front() == 1 ? std::string("direct") : policy_word(cache));
   fields["probabilities"] = std::move(chances);
   fields["mapping"] = Value(mapping_of(cache).word);
   return fields;
@@ -141,7 +145,8 @@ Result<Value> structure(const Source& text) {
     if (how.present) fields[name] = path_fields(*model, how);
   }
   const auto& cg = model->paths[static_cast<std::size_t>(LoadPath::Cg)];
-  for (std::size_t i = 0; i < std::min<std::size_t>(2, cg.tlbs.size()); ++i) fields[i == 0 ? "tlb1" : "tlb2"] = tlb_fields(model->tlbs[static_cast<std::size_t>(cg.tlbs[i])]);
+  constexpr const char* kTlbs[] = {"tlb1", "tlb2", "tlb3"};
+  for (std::size_t i = 0; i < std::min(std::size(kTlbs), cg.tlbs.size()); ++i) fields[kTlbs[i]] = tlb_fields(model->tlbs[static_cast<std::size_t>(cg.tlbs[i])]);
   fields["window"] = bytes(static_cast<double>(model->window_bytes));
   List cost;
   for (const auto each : model->shared.cycles) cost.push_back(cycles(each));

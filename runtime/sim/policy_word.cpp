@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/sim/policy_word.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace gexp::sim {
 
 std::string policy_word(const CacheModel& cache) {
-  if (*std::max_element(cache.ways.begin(), cache.ways.end()) == 1) return "direct";
   switch (cache.policy) {
     case Policy::Lru: return "lru";
     case Policy::Fifo: return "fifo";
     case Policy::Plru: return "plru";
     case Policy::Nru: return "nru";
     case Policy::Qlru: return cache.qlru.name();
+    case Policy::Nrf: return "nrf";
+    case Policy::Bip: return cache.promoted == 0 ? "lip" : cache.promoted == 1 ? "lru" : "bip";
+    case Policy::Rrip: return cache.ages == 4 ? fmt::format("qlru_h00_m{}_r0_u0_umo", cache.insert) : "rrip";
     case Policy::Random: return "random";
     case Policy::Weighted: return std::all_of(cache.weights.begin(), cache.weights.end(), [&](double w) { return w == cache.weights[0]; }) ? "random" : "weighted";
   }

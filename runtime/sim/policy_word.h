@@ -6,7 +6,7 @@
 
 namespace gexp::sim {
 
-/// The policy of a cache's largest set. Several names may be one policy there: who compares names, asks for that.
+/// The policy of a cache. Several names may be one policy there: who compares names, asks for that.
 std::string policy_word(const CacheModel& cache);
 
 }  // namespace gexp::sim

@@ -29,7 +29,7 @@ constexpr std::size_t kKnown = 1 << 11;
 
 SetIndex::SetIndex(const CacheModel& cache, std::uint64_t seed)
     : kind_(cache.index.kind), sets_(static_cast<std::uint32_t>(cache.ways.size())), seed_(mix(seed)) {
-  unit_ = kind_ == IndexModel::Kind::Scattered ? cache.index.block : cache.line;
+  unit_ = cache.index.block > 0 ? cache.index.block : cache.line;
   unit_shift_ = std::has_single_bit(unit_) ? std::countr_zero(unit_) : -1;
   for (const std::vector<int>& group : cache.index.bits) {
     std::uint64_t mask = 0;
@@ -53,6 +53,7 @@ std::uint32_t SetIndex::operator()(std::uint64_t address) const {
     }
     case IndexModel::Kind::Modulo: return static_cast<std::uint32_t>(unit % sets_);
     case IndexModel::Kind::Dealt: return dealt_[unit % dealt_.size()];
+    case IndexModel::Kind::Hashed: return static_cast<std::uint32_t>(((mix(seed_ ^ unit) >> 32) * sets_) >> 32);
     case IndexModel::Kind::Scattered: {
       Known& known = known_[unit % kKnown];
       if (known.block != unit) known = {unit, scattered(unit)};

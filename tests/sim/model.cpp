@@ -97,7 +97,7 @@ TEST_CASE("sha256 of known texts") {
   CHECK(gexp::sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
-TEST_CASE("a policy reads as the model names it, and a set of one way has none") {
+TEST_CASE("a policy reads as the model names it") {
   gexp::sim::CacheModel cache;
   cache.ways = {2};
   cache.policy = gexp::sim::Policy::Plru;
@@ -107,6 +107,13 @@ TEST_CASE("a policy reads as the model names it, and a set of one way has none")
   CHECK(gexp::sim::policy_word(cache) == "random");
   cache.weights = {0.25, 0.75};
   CHECK(gexp::sim::policy_word(cache) == "weighted");
-  cache.ways = {1};
-  CHECK(gexp::sim::policy_word(cache) == "direct");
+  cache.policy = gexp::sim::Policy::Rrip;
+  cache.insert = 2;
+  CHECK(gexp::sim::policy_word(cache) == "qlru_h00_m2_r0_u0_umo");  // SRRIP of four ages
+  cache.ages = 8;
+  CHECK(gexp::sim::policy_word(cache) == "rrip");
+  cache.policy = gexp::sim::Policy::Bip;
+  CHECK(gexp::sim::policy_word(cache) == "lip");
+  cache.promoted = 0.03125;
+  CHECK(gexp::sim::policy_word(cache) == "bip");
 }

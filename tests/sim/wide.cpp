@@ -28,7 +28,7 @@ int having(const std::string& family, const std::string& part, const char* noise
 }  // namespace
 
 TEST_CASE("wide devices are valid, and differ in what the usual ones leave out") {
-  for (const char* part : {"[tlbs.t3]", "sector = 16", "page = 4096\n", "page = 65536\n", "replacement = \"fifo\"\nprefetch"}) {
+  for (const char* part : {"[tlbs.t3]", "sector = 16", "page = 4096\n", "page = 65536\n", "replacement = \"fifo\"\nprefetch", "\"lip\"", "\"bip\"", "\"nrf\"", "\"rrip\"", "holds = \"victims\"", "frames = ", "\nlines = ", "\"hashed\""}) {
     CHECK_MESSAGE(having("drawn-wide-", part) > 3, part);
     CHECK_MESSAGE(having("drawn-", part) == 0, part);
   }
