@@ -9,15 +9,21 @@
 #include <set>
 
 #include "runtime/infer/analysis.h"
+#include "runtime/infer/curve_data.h"
+#include "runtime/infer/model/model_choice.h"
 
 // 32 lanes read lane * stride * word. A bank serves one row at a time, so the latency grows with the most rows that any bank
-// is asked for: the ways of the conflict. Each layout of banks predicts the ways of every stride; the right one makes latency a
-// function of the ways alone, and a growing one: equal ways cost alike, more ways cost more. Others put strides of unlike
-// latency into one class, or strides of like latency into several.
+// is asked for: the ways of the conflict. Each layout of banks predicts the ways of every stride. Under the right one latency is a
+// function of the ways alone, and grows with them: a model with one parameter for each number of ways. Others put strides of unlike
+// latency into one class, which leaves squares, or strides of like latency into several, which costs parameters. So layouts are
+// weighed by their BIC, beside the model in which each stride has a latency of its own. What layouts agree on is as sure as they
+// are together.
 namespace gexp::infer {
 namespace {
 
 constexpr std::int64_t kLanes = 32;
+constexpr double kAlike = 0.003;  // share of a latency by which equal ways differ on devices that were measured
+constexpr double kGiven = 0.95;  // posterior from which a part of the answer is given, where the question needs no more
 
 struct Layout {
   std::int64_t banks;
@@ -56,21 +62,55 @@ std::int64_t ways(const Layout& layout, std::int64_t stride, std::int64_t word_b
 struct Fit {
   Layout layout;
   std::map<std::int64_t, std::vector<double>> by_ways;
+  CurveFit model;
+  double weight = 0;
 };
 
-double tolerance(double value) { return std::max(0.3, 0.003 * value); }
-
-/// Whether latency is a growing function of the ways; then the latencies by ways.
-bool fits(Fit& fit, const std::vector<Curve::Sample>& samples, std::int64_t word_bytes) {
-  for (const auto& sample : samples) fit.by_ways[ways(fit.layout, static_cast<std::int64_t>(sample.x), word_bytes)].push_back(sample.y);
-  double last = -INFINITY;
-  for (auto& [number, costs] : fit.by_ways) {
-    const auto [low, high] = std::minmax_element(costs.begin(), costs.end());
-    if (*high - *low > 2 * tolerance(*high)) return false;
-    if (*low <= last + tolerance(last)) return false;
-    last = *high;
+/// One latency for each number of ways; not fitted where more ways cost no more.
+Fit fit_of(const Layout& layout, const std::vector<Curve::Sample>& samples, std::int64_t word_bytes) {
+  Fit fit{layout, {}, {}, 0};
+  std::vector<std::int64_t> all;
+  for (const auto& sample : samples) fit.by_ways[all.emplace_back(ways(layout, static_cast<std::int64_t>(sample.x), word_bytes))].push_back(sample.y);
+  std::map<std::int64_t, double> cost;
+  double last = 0;
+  for (const auto& [number, costs] : fit.by_ways) {
+    const double mean = std::accumulate(costs.begin(), costs.end(), 0.0) / static_cast<double>(costs.size());
+    if (mean <= last * (1 + kAlike)) return fit;  // one more row takes a while
+    cost[number] = last = mean;
   }
-  return fit.by_ways.size() >= 2;
+  fit.model.parameters = cost.size();
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    fit.model.fitted.push_back(cost[all[i]]);
+    const double off = std::log(samples[i].y / cost[all[i]]);  // a difference counts by its share of the latency
+    fit.model.squares += off * off;
+  }
+  return fit;
+}
+
+/// All layouts, with their posterior; their sum falls short of 1 by the weight of strides that have nothing in common.
+std::vector<Fit> weighed_layouts(const std::vector<Curve::Sample>& samples, std::int64_t word_bytes, double noise) {
+  constexpr std::int64_t kMostBanks = 4 * kLanes;
+  std::vector<Fit> fits;
+  for (std::int64_t banks = 1; banks <= kMostBanks; ++banks) {
+    for (const auto& [width, mode] : {std::pair<std::int64_t, std::int64_t>{4, 4}, {8, 4}, {8, 8}}) {
+      for (const bool split : {true, false}) {
+        if (!split && word_bytes <= width) continue;  // nothing to split
+        auto fit = fit_of({banks, width, mode, split}, samples, word_bytes);
+        if (fitted(fit.model)) fits.push_back(std::move(fit));
+      }
+    }
+  }
+  const auto n = static_cast<double>(samples.size());
+  CurveFit own;
+  own.parameters = samples.size();
+  const auto bic = [&](const CurveFit& model) { return deviance_of(model, n, noise) + penalty_of(model, n); };
+  double least = bic(own);
+  for (const auto& fit : fits) least = std::min(least, bic(fit.model));
+  double sum = std::exp((least - bic(own)) / 2);
+  for (auto& fit : fits) sum += fit.weight = std::exp((least - bic(fit.model)) / 2);
+  for (auto& fit : fits) fit.weight /= sum;
+  std::stable_sort(fits.begin(), fits.end(), [](const Fit& a, const Fit& b) { return a.weight > b.weight; });
+  return fits;
 }
 
 double middle(std::vector<double> values) {
@@ -89,28 +129,38 @@ Finding bank_conflicts(const Context& context) {
   if (!word_bytes || (word_bytes->number != 4 && word_bytes->number != 8 && word_bytes->number != 16)) return undetermined(context, "a word is 4, 8 or 16 bytes");
   const auto& points = samples->samples;
   if (points.size() < 4) return undetermined(context, "a law of conflicts needs more strides");
-  const auto [low, high] = std::minmax_element(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.y < b.y; });
-  if (high->y - low->y <= tolerance(high->y)) return undetermined(context, "every stride costs alike: no conflict was met; larger strides, even ones among them, would decide");
-
-  std::vector<Fit> fitting;
-  for (const std::int64_t banks : {8, 16, 32, 64, 128}) {
-    for (const auto& [width, mode] : {std::pair<std::int64_t, std::int64_t>{4, 4}, {8, 4}, {8, 8}}) {
-      for (const bool split : {true, false}) {
-        if (!split && word_bytes->number <= static_cast<double>(width)) continue;  // nothing to split
-        Fit fit{{banks, width, mode, split}, {}};
-        if (fits(fit, points, static_cast<std::int64_t>(word_bytes->number))) fitting.push_back(std::move(fit));
-      }
-    }
-  }
-  if (fitting.empty()) return undetermined(context, "no layout of 8 to 128 banks of 4 or 8 bytes makes latency a function of the conflict alone");
-  const auto same = [&](auto field) { return std::all_of(fitting.begin(), fitting.end(), [&](const Fit& fit) { return field(fit.layout) == field(fitting[0].layout); }); };
-  const bool same_costs = std::all_of(fitting.begin(), fitting.end(), [&](const Fit& fit) { return fit.by_ways == fitting[0].by_ways; });
+  std::vector<double> ys;
+  for (const auto& sample : points) ys.push_back(sample.y);
+  if (*std::min_element(ys.begin(), ys.end()) <= 0) return undetermined(context, "a latency is not above 0");
+  const auto fits = weighed_layouts(points, static_cast<std::int64_t>(word_bytes->number), std::hypot(kAlike, measurement_noise(context, points).least / middle(ys)));
+  if (fits.empty() || fits[0].weight <= 0) return undetermined(context, "no layout of 1 to 128 banks of 4 or 8 bytes makes latency grow with the conflict");
+  const auto& best = fits[0];
+  if (best.by_ways.size() < 2) return undetermined(context, "every stride costs alike: no conflict was met; larger strides, even ones among them, would decide");
+  // Layouts that put the strides into the same classes say the same of each; what they disagree on is left out.
+  double costs_agree = 0, together = 0;
   std::string which;
-  for (const auto& fit : fitting) {
+  for (const auto& fit : fits) {
+    together += fit.weight;
+    if (fit.by_ways != best.by_ways) continue;
+    costs_agree += fit.weight;
+    if (fit.weight < (1 - kMostConfidence) * best.weight) continue;
     which += fmt::format("{}{} banks of {} B ({}{})", which.empty() ? "" : ", ", fit.layout.banks, fit.layout.width, fit.layout.law(), fit.layout.split ? "" : ", all lanes together");
   }
-  if (!same_costs) return undetermined(context, "several layouts explain every stride: " + which + "; more strides would decide");
-  const auto& best = fitting[0];
+  const auto sure = [&](auto field) {
+    double weight = 0;
+    for (const auto& fit : fits) weight += field(fit.layout) == field(best.layout) ? fit.weight : 0;
+    return std::min(kMostConfidence, weight);
+  };
+  double confidence = std::min(kMostConfidence, costs_agree);
+  if (together < 0.5) {
+    return undetermined(context, fmt::format("no layout of 1 to 128 banks of 4 or 8 bytes explains the strides: each has a latency of its own ({:.1f} %)", 100 * (1 - together)));
+  }
+  if (costs_agree < std::max(context.question.need, kGiven)) {
+    for (const auto& fit : fits) {
+      if (fit.by_ways == best.by_ways) continue;
+      return undetermined(context, fmt::format("several layouts explain the strides: {} ({:.0f} %), then {} banks of {} B ({}) with other costs; more strides would decide", which, 100 * costs_agree, fit.layout.banks, fit.layout.width, fit.layout.law()));
+    }
+  }
   List cost, number;
   std::string evidence;
   for (const auto& [n, costs] : best.by_ways) {
@@ -119,14 +169,19 @@ Finding bank_conflicts(const Context& context) {
     evidence += fmt::format("{}{} ways at {} strides", evidence.empty() ? "" : ", ", n, costs.size());
   }
   Fields fields;
-  if (same([](const Layout& l) { return l.banks; })) fields["banks"] = Value(static_cast<double>(best.layout.banks));
-  if (same([](const Layout& l) { return l.width; })) fields["width"] = Value(static_cast<double>(best.layout.width), kBytes);
-  if (same([](const Layout& l) { return l.law(); })) fields["law"] = Value(best.layout.law());
+  const auto give = [&](const char* name, double weight, Value value) {
+    if (weight < std::max(context.question.need, kGiven)) return;
+    fields[name] = std::move(value), confidence = std::min(confidence, weight);
+  };
+  give("banks", sure([](const Layout& l) { return l.banks; }), Value(static_cast<double>(best.layout.banks)));
+  give("width", sure([](const Layout& l) { return l.width; }), Value(static_cast<double>(best.layout.width), kBytes));
+  give("law", sure([](const Layout& l) { return l.law(); }), Value(best.layout.law()));
+  const bool one = fields.contains("banks") && fields.contains("width") && fields.contains("law");
   fields["ways"] = Value(std::move(number));
   fields["cost"] = Value(std::move(cost));
-  return found(context, Value(std::move(fields)), fitting.size() == 1 ? 0.99 : 0.95,
-               fitting.size() == 1 ? "the only layout under which latency grows with the ways and with nothing else" : "these layouts explain every stride, and these costs are common to them; what they disagree on is left out: " + which, evidence,
-               fitting.size() == 1 ? kNothingMore : "more strides");
+  return found(context, Value(std::move(fields)), confidence,
+               one ? "of all layouts of 1 to 128 banks, the one under which latency grows with the ways and with nothing else" : "these layouts explain every stride, and these costs are common to them; what they disagree on is left out: " + which,
+               evidence, one ? "more repetitions" : "more strides");
 }
 
 }  // namespace gexp::infer
