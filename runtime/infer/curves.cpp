@@ -8,6 +8,7 @@
 
 #include "runtime/infer/analysis.h"
 #include "runtime/infer/curve_data.h"
+#include "runtime/infer/model/model_choice.h"
 #include "runtime/infer/model/value_groups.h"
 #include "runtime/infer/record_functions.h"
 #include "runtime/infer/statistics.h"
@@ -39,15 +40,6 @@ Line fit(const Sums& sums) {
   line.squares = std::max(0.0, syy - line.slope * sxy);
   line.r2 = syy > 0 ? 1 - line.squares / syy : 1;
   return line;
-}
-
-/// Within 1 %, or within what the clock's steps or the rounding of values this large may make.
-bool near(double a, double b, double rounding) { return std::fabs(a - b) <= std::max(rounding, 0.01 * std::max(std::fabs(a), std::fabs(b))); }
-double rounding_of(const Curve& curve) {
-  if (curve.y_dimension == kCycles) return 0.5;
-  double most = 0;
-  for (const auto& sample : curve.samples) most = std::max(most, std::fabs(sample.y));
-  return 0.005 * most;
 }
 
 /// The sweep at whose end a curve's highest sample is, more than 3 % above what precedes it there; empty: there is none.
@@ -89,25 +81,47 @@ Finding linear(const Context& context) {
   return found(context, Value(std::move(fields)), std::clamp(line.r2, 0.0, 0.999), fmt::format("least squares over {} points", points.size()), {}, "points that lie nearer to one line");
 }
 
-Finding period(const Context& context) {
-  const auto samples = curve(context);
-  if (!samples) return undetermined(context, samples.error().message);
-  const auto& points = samples->samples;
-  if (points.size() < 4) return undetermined(context, fmt::format("a period needs 4 points or more, and there are {}", points.size()));
-  const double step = points[1].x - points[0].x;
-  for (std::size_t shift = 1; 2 * shift <= points.size(); ++shift) {
-    bool repeats = true;
-    for (std::size_t i = 0; i + shift < points.size() && repeats; ++i) repeats = near(points[i].y, points[i + shift].y, rounding_of(*samples));
-    if (repeats) {
-      if (shift == 1) return undetermined(context, "the curve is constant: any period fits");
-      return found(context, Value(step * static_cast<double>(shift), samples->x_dimension), 0.99,
-                   fmt::format("the curve repeats {:.1f} times", static_cast<double>(points.size()) / static_cast<double>(shift)), {}, kNothingMore);
-    }
+namespace {
+
+/// y repeats after `shift` points: one level for each place within the period.
+CurveFit fit_periodic(const XyCurve& curve, std::size_t shift) {
+  CurveFit fit;
+  fit.name = "a period";
+  fit.parameters = shift;
+  std::vector<double> level(shift), count(shift);
+  for (std::size_t i = 0; i < curve.y.size(); ++i) level[i % shift] += curve.y[i], ++count[i % shift];
+  for (std::size_t i = 0; i < curve.y.size(); ++i) {
+    fit.fitted.push_back(level[i % shift] / count[i % shift]);
+    fit.squares += (curve.y[i] - fit.fitted[i]) * (curve.y[i] - fit.fitted[i]);
   }
-  const auto ascends = [](const auto& a, const auto& b) { return a.y < b.y; };
-  const bool rises = std::is_sorted(points.begin(), points.end(), ascends), falls = std::is_sorted(points.rbegin(), points.rend(), ascends);
+  return fit;
+}
+
+}  // namespace
+
+Finding period(const Context& context) {
+  constexpr std::size_t kMostShift = 4096;  // points of a period that is tried, so that a long curve takes no longer
+  const auto data = curves_data(context);
+  if (!data) return undetermined(context, data.error().message);
+  if (data->curves.empty() || data->curves[0].curve.x.size() < 4) {
+    return undetermined(context, fmt::format("a period needs 4 points or more, and there are {}", data->curves.empty() ? 0 : data->curves[0].curve.x.size()));
+  }
+  const auto& [name, curve, noise, points] = data->curves[0];
+  std::vector<CurveFit> rivals{fit_constant(curve),     fit_line(curve),           fit_parabola(curve), fit_hyperbola(curve), fit_logarithm(curve),
+                               fit_joined_lines(curve), fit_line_with_step(curve), fit_steps(curve, 1), fit_steps(curve, 2)};
+  for (std::size_t shift = 2; shift <= std::min(kMostShift, curve.x.size() / 2); ++shift) rivals.push_back(fit_periodic(curve, shift));
+  const auto weighed = weigh(curve, noise, std::move(rivals));
+  const auto& best = weighed[0];
+  if (best.fit.name == "a period") {
+    const auto shift = best.fit.parameters;
+    return found(context, Value(curve.x[shift] - curve.x[0], data->x_dimension), std::min(kMostConfidence, best.weight),
+                 fmt::format("the curve repeats {:.1f} times: a period explains it better than lines, bends, jumps and other periods do", static_cast<double>(curve.x.size()) / static_cast<double>(shift)),
+                 best_two(weighed), "a longer sweep");
+  }
+  if (best.fit.name == "a constant") return undetermined(context, "the curve is constant: any period fits");
+  const bool rises = std::is_sorted(curve.y.begin(), curve.y.end()), falls = std::is_sorted(curve.y.rbegin(), curve.y.rend());
   if (rises || falls) return undetermined(context, fmt::format("the curve {} from end to end: it has no period, or one longer than the sweep", rises ? "rises" : "falls"));
-  return undetermined(context, "the curve does not repeat twice within the sweep, to within 1 %; a longer sweep, or more repetitions where it is noisy, would decide");
+  return undetermined(context, fmt::format("the curve does not repeat twice within the sweep: {}; a longer sweep, or more repetitions where it is noisy, would decide", best_two(weighed)));
 }
 
 Finding plateau(const Context& context) {

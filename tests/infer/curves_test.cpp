@@ -136,3 +136,19 @@ TEST_CASE("curves by a value have one knee only where they agree on it") {
   CHECK(number(knee(joined(curve(upto(64), kCorner), curve(upto(64), higher, 0, 1, 2)), " by g")) == 20);
   CHECK(says(knee(joined(curve(upto(64), kCorner), curve(upto(64), later, 0, 1, 2)), " by g"), "different knees"));
 }
+
+TEST_CASE("a period is the shift after which a curve repeats, exactly or within its noise") {
+  const auto period = [](const records::Table& table) { return ask_count(table, "period(y over x)"); };
+  const auto wave = [](double x) { return 100 + 40 * std::sin(2 * 3.14159265 * x / 7); };
+  const auto teeth = [](double x) { return std::fmod(x, 8) == 0 ? 300.0 : 100.0; };
+  CHECK(number(period(curve(upto(64), teeth))) == 8);
+  CHECK(period(curve(upto(64), teeth)).confidence > 0.99);
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) CHECK(number(period(curve(upto(64), wave, 2, seed))) == 7);
+}
+
+TEST_CASE("what repeats not, or less than twice, has no period") {
+  const auto period = [](const records::Table& table) { return ask_count(table, "period(y over x)"); };
+  CHECK(says(period(curve(upto(64), [](double) { return 100.0; })), "constant"));
+  CHECK(says(period(curve(upto(64), [](double x) { return std::fmod(x, 40) == 0 ? 300.0 : 100.0; })), "does not repeat"));
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) CHECK(undetermined(period(curve(upto(64), [](double) { return 100.0; }, 10, seed))));
+}
