@@ -52,9 +52,9 @@ struct FittedClasses {
   double nats = 0;
 };
 
-FittedClasses fit_classes(const records::Table& table, ModeCriteria criteria) {
+FittedClasses fit_classes(const records::Table& table, const std::vector<const records::Table*>& others, ModeCriteria criteria) {
   const Histogram histogram(table);
-  const auto found = LevelFinder(table, histogram).fit(criteria);
+  const auto found = LevelFinder(table, histogram, others).fit(criteria);
   FittedClasses made{.classes = {}, .places_differ = found.places_differ, .nats = found.nats};
   for (const auto& mode : found.modes) {
     const auto support = histogram.before(mode.end) - histogram.before(mode.begin);
@@ -77,15 +77,15 @@ void estimate_interference(const records::Table& table, Classes& classes, ModeCr
 
 }  // namespace
 
-Classes classify(const records::Table& table) {
+Classes classify(const records::Table& table, const std::vector<const records::Table*>& others) {
   auto bias = AddressBias::of(table);
   const auto criteria = bias && bias->none() ? kWithoutAddressBias : kWithAddressBias;
-  auto raw = fit_classes(table, criteria);
+  auto raw = fit_classes(table, others, criteria);
   auto classes = std::move(raw.classes);
   classes.cumulative = std::make_shared<CumulativeMisses>();
   estimate_interference(table, classes, criteria, nullptr);
   if (!bias || bias->none()) return classes;
-  auto even = fit_classes(bias->without(table), kWithoutAddressBias);
+  auto even = fit_classes(bias->without(table), {}, kWithoutAddressBias);
   if (even.nats + bias->nats() >= raw.nats) return classes;
   const auto unbiased = std::make_shared<Unbiased>(Unbiased{*bias, std::move(even.classes)});
   estimate_interference(table, unbiased->classes, kWithoutAddressBias, unbiased);

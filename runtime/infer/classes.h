@@ -42,7 +42,8 @@ struct Classes {
   /// What missed by these classes so far.
   std::shared_ptr<CumulativeMisses> cumulative;
 };
-Classes classify(const records::Table& table);
+/// `others`: tables of the same file that walk the same memory by the same path: what decides between two modes shows there, too.
+Classes classify(const records::Table& table, const std::vector<const records::Table*>& others = {});
 
 /// The classes of the same accesses as if every address lay in one place.
 struct Unbiased {

@@ -10,21 +10,33 @@ const compiler::Op* timed_chase(const compiler::Stage& stage) {
   return chases ? &stage.timed[0] : nullptr;
 }
 
+std::string written(const compiler::FormulaPtr& formula) { return formula ? show(*formula) : std::string(); }
+
 /// How the cache is set up: a formula is taken for what is written.
-std::string setup(const compiler::Stage& stage) {
-  const auto written = [](const compiler::FormulaPtr& formula) { return formula ? show(*formula) : std::string(); };
-  return written(stage.launch.carveout) + " " + written(stage.launch.smem);
+std::string setup(const compiler::Stage& stage) { return written(stage.launch.carveout) + " " + written(stage.launch.smem); }
+
+std::string launch(const compiler::Stage& stage) { return written(stage.launch.grid) + " " + written(stage.launch.block); }
+
+/// Whether both time a chase through one memory by one path, with the cache set up alike.
+bool same_access(const compiler::Stage& a, const compiler::Stage& b) {
+  const auto *one = timed_chase(a), *other = timed_chase(b);
+  return one && other && one->memory == other->memory && one->via == other->via && setup(a) == setup(b);
 }
 
 }  // namespace
 
 std::vector<const MeasuredStages::Measured*> MeasuredStages::of_same_access(const compiler::Stage& stage) const {
   std::vector<const Measured*> same;
-  const auto* own = timed_chase(stage);
   for (const auto& measured : all_) {
-    const auto* other = timed_chase(*measured.stage);
-    if (!own || !other || other->memory != own->memory || other->via != own->via) continue;
-    if (measured.stage->flushes.empty() && setup(*measured.stage) == setup(stage)) same.push_back(&measured);
+    if (measured.stage->flushes.empty() && same_access(*measured.stage, stage)) same.push_back(&measured);
+  }
+  return same;
+}
+
+std::vector<const records::Table*> MeasuredStages::of_same_levels(const compiler::Stage& stage) const {
+  std::vector<const records::Table*> same;
+  for (const auto& measured : all_) {
+    if (same_access(*measured.stage, stage) && launch(*measured.stage) == launch(stage)) same.push_back(measured.table);
   }
   return same;
 }

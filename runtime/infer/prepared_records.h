@@ -15,7 +15,9 @@ namespace gexp::infer {
 /// What all questions of a stage share, made once from its records, which it refers to.
 class PreparedRecords {
  public:
-  explicit PreparedRecords(const records::Table& table) : table_(table), corrected_(correct_drift(table)), classes_(classify(this->table())) {}
+  /// `others`: as of `classify`; of no use where the clock drifted.
+  explicit PreparedRecords(const records::Table& table, const std::vector<const records::Table*>& others = {})
+      : table_(table), corrected_(correct_drift(table)), classes_(corrected_ ? classify(this->table()) : classify(table, others)) {}
   /// As measured, or, where the clock drifted, every run brought to one pace.
   [[nodiscard]] const records::Table& table() const { return corrected_ ? corrected_->table : table_; }
   [[nodiscard]] const Classes& classes() const { return classes_; }
@@ -40,11 +42,15 @@ class MeasuredStages {
       return *prepared;
     }
   };
-  /// Both outlive this.
-  void add(const compiler::Stage& stage, const records::Table& table) { all_.push_back({&stage, &table, nullptr}); }
+  /// Stage and table outlive this.
+  void add(const compiler::Stage& stage, const records::Table& table, std::shared_ptr<const PreparedRecords> prepared = nullptr) {
+    all_.push_back({&stage, &table, std::move(prepared)});
+  }
   [[nodiscard]] const std::deque<Measured>& all() const { return all_; }
   /// Those that chase through the same memory by the same path and at the same carve-out, one timed access after the other.
   [[nodiscard]] std::vector<const Measured*> of_same_access(const compiler::Stage& stage) const;
+  /// The records of all such stages that launch the same, cold ones, too: their levels are one device's.
+  [[nodiscard]] std::vector<const records::Table*> of_same_levels(const compiler::Stage& stage) const;
 
  private:
   std::deque<Measured> all_;

@@ -10,16 +10,16 @@ void answer_questions(const compiler::Stage& stage, const records::Table& table,
                       std::vector<infer::Finding>& findings, infer::MeasuredStages& earlier) {
   Fields fields;
   compiler::Names inner(&scope);  // with the stage's findings so far: common_limit reads spikes
-  const infer::PreparedRecords prepared(table);
+  const auto prepared = std::make_shared<const infer::PreparedRecords>(table, earlier.of_same_levels(stage));
   for (const auto& question : stage.finds) {
-    auto finding = infer::answer(question, prepared, stage, inner, earlier);
+    auto finding = infer::answer(question, *prepared, stage, inner, earlier);
     const auto name = question.id.substr(stage.name.size() + 1);
     fields[name] = finding.value;
     inner.set(name, finding.value);
     findings.push_back(std::move(finding));
   }
   scope.set(stage.name, Value(std::move(fields)));
-  earlier.add(stage, table);
+  earlier.add(stage, table, prepared);
 }
 
 void reconcile_answers(const compiler::Program& program, const infer::MeasuredStages& measured, compiler::Names& scope,

@@ -105,7 +105,7 @@ class Session {
           result::RunResult& so_far, Names scope, TimeBudget budget)
       : program_(program), backend_(backend), options_(options), progress_(progress), so_far_(so_far), scope_(std::move(scope)), budget_(budget),
         benches_(program, scope_, backend, kernels, options.jobs, [this] { return over(); }),
-        context_{program, benches_, options, progress, [this] { return budget_.seconds - watch_.seconds(); }, so_far.kernels} {}
+        context_{program, benches_, options, progress, [this] { return budget_.seconds - watch_.seconds(); }, so_far.kernels, measured_} {}
 
   Result<> run() {
     so_far_.stages.reserve(program_.stages.size());

@@ -320,7 +320,7 @@ const infer::Classes& StageRun::classes() {
   std::size_t runs = 0;
   for (const auto& point : result_.table.points) runs += point.runs.size();
   if (10 * runs > 11 * classified_runs_) {
-    classes_ = infer::classify(result_.table);
+    classes_ = infer::classify(result_.table, run_.measured.of_same_levels(stage_));
     classified_runs_ = runs;
   }
   return classes_;

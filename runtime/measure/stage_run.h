@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compiler/plan/plan.h"
-#include "runtime/infer/classes.h"
+#include "runtime/infer/prepared_records.h"
 #include "runtime/measure/clock_watch.h"
 #include "runtime/measure/device_pool.h"
 #include "runtime/measure/schedule.h"
@@ -25,6 +25,7 @@ struct RunContext {
   Progress& progress;
   std::function<double()> time_left;   ///< seconds; asked by any thread
   std::vector<result::KernelRecord>& kernels;  ///< that recorded points ran, each once, in the order of the points
+  const infer::MeasuredStages& measured;       ///< before the stage
 };
 
 /// Measures one stage. Workers run the repetitions; only the thread that called run() touches the stage's records, point by point

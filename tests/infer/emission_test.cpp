@@ -79,6 +79,32 @@ TEST_CASE("what strikes half of all accesses alike is a tail of its level, and i
   CHECK(finding.value == Value(32.0 * kFits, kBytes));
 }
 
+TEST_CASE("a tail that one stage does not tell from misses is known from what walked the same memory before") {
+  std::mt19937_64 engine(6);
+  const auto struck = [&](std::int64_t, std::int64_t, bool misses) { return (misses ? 200.0 : 40.0) + (engine() % 2 ? 19 : 0); };
+  auto both_fit = footprints(struck, 10);
+  const auto before = footprints(struck, 10);
+  both_fit.points.resize(2);
+  CHECK(centres(infer::classify(both_fit)) == std::vector<double>{40, 59});
+  CHECK(centres(infer::classify(both_fit, {&before})) == std::vector<double>{40});
+}
+
+TEST_CASE("a tail on half of all accesses is no bias of the addresses that it struck more often") {
+  std::mt19937_64 engine(7);
+  auto records = footprints([&](std::int64_t lines, std::int64_t line, bool) { return (sets_overflow(lines, line) ? 240.0 : 200.0) + (engine() % 2 ? 19 : 0); }, 8);
+  for (auto& point : records.points) {  // two words a line: the second one always hits
+    auto walk = *point.walk;
+    for (std::int64_t i = 0; i < walk.steps; ++i) walk.offsets[static_cast<std::size_t>(i)] = i / 2 * 32 + i % 2 * 4;
+    point.walk = std::make_shared<const Pattern>(std::move(walk));
+    for (auto& run : point.runs) {
+      for (std::size_t i = 1; i < run.ticks.size(); i += 2) run.ticks[i] = engine() % 2 ? 219 : 200;
+    }
+  }
+  const auto classes = infer::classify(records);
+  CHECK(!classes.unbiased);
+  CHECK(centres(classes) == std::vector<double>{200, 240});
+}
+
 TEST_CASE("a rare mode is a level where some points have it, and a tail where all do") {
   std::mt19937_64 engine(5);
   const auto rare = [&](double share) { return static_cast<double>(engine() >> 11) * 0x1p-53 < share; };

@@ -17,39 +17,49 @@
 namespace gexp::infer {
 namespace {
 
-constexpr double kFar = 0.12;      // share of the latency: slices of one level are nearer (of an H200's L2, about a tenth from the mean)
-constexpr double kSureNats = 6;    // evidence that a person would call decisive (Kass and Raftery 1995: 5 and more)
-constexpr double kNoOwnRate = 2;   // nats by which one rate at all points beats a rate of each: then a mode may be a tail however common it is
+constexpr double kFar = 0.12;        // share of the latency: slices of one level are nearer (of an H200's L2, about a tenth from the mean)
+constexpr double kSureNats = 6;      // evidence that a person would call decisive (Kass and Raftery 1995: 5 and more)
+constexpr double kTailShare = 0.05;  // of all accesses: as common a mode is as likely a tail as a level, and the odds fall with its share
+constexpr double kAlike = 3;         // nats by which a level of one rate is less likely for each length of walk at which it has that rate
 constexpr double kNeverSlow = 0.01;  // of visits that hit, a share that is slow by other causes
-constexpr double kRareShare = 0.05;   // of all accesses: a tail is no more common
-constexpr double kTooFew = 2e-4;   // of all accesses: a mode as rare must show by its rates that it is a level
-constexpr double kBroadShare = 0.25;  // of its latency, by a mode's middle half: a level answers in a narrower time
-constexpr std::size_t kWitnessPoints = 3;  // lengths of walks at which a tail has one rate, where its mode is narrow
-constexpr std::size_t kMostParts = 24;     // of one mode: more are its scatter
+constexpr double kBroadShare = 0.25; // of its latency, by a mode's middle half: a level answers in a narrower time
+constexpr double kFewest = 3;        // accesses that show a level, unless their rates do
+constexpr std::size_t kMostParts = 24;  // of one mode: a limit of computation
 
 /// Modes three cycles apart, as sharp as they come.
 constexpr ModeCriteria kFine{.deep = 0.5, .smooth = 0, .blur = 0.5, .own = 1, .near = 0, .near_cycles = kLeastApart};
 
 }  // namespace
 
-LevelFinder::LevelFinder(const records::Table& table, const Histogram& histogram) : table_(table), histogram_(histogram) {
-  const Visits visits(table);
+LevelFinder::LevelFinder(const records::Table& table, const Histogram& histogram, const std::vector<const records::Table*>& others)
+    : table_(table), histogram_(histogram) {
+  std::vector<const records::Table*> tables{&table};
+  tables.insert(tables.end(), others.begin(), others.end());
+  const Visits visits(tables);
   begins_.assign(histogram.size() + 1, 0);
-  std::vector<std::uint32_t> cell(visits.all().size());
+  constexpr auto kNone = ~std::uint32_t{0};
+  std::vector<std::uint32_t> cell(visits.all().size(), kNone);
   for (std::size_t i = 0; i < cell.size(); ++i) {
-    cell[i] = static_cast<std::uint32_t>(histogram.cell_of(visits.all()[i].tick));
-    ++begins_[cell[i] + 1];
+    const auto at = histogram.cell_of(visits.all()[i].tick);
+    if (at == histogram.size() || histogram.tick(at) != visits.all()[i].tick) continue;  // of others, and never seen in the table itself
+    cell[i] = static_cast<std::uint32_t>(at);
+    ++begins_[at + 1];
   }
   std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
-  visits_.resize(cell.size());
+  visits_.resize(begins_.back());
   auto next = begins_;
-  for (std::size_t i = 0; i < cell.size(); ++i) visits_[next[cell[i]]++] = visits.all()[i];
-  for (const auto by : kEveryShared) cells_[static_cast<std::size_t>(by)] = visits.cells(by);
-  std::set<std::int64_t> lengths;  // of walks: one that walks further misses more often
-  for (const auto& point : table.points) {
-    if (point.walk && !point.runs.empty()) lengths.insert(point.walk->steps);
+  for (std::size_t i = 0; i < cell.size(); ++i) {
+    if (cell[i] != kNone) visits_[next[cell[i]]++] = visits.all()[i];
   }
-  witnesses_ = lengths.size();
+  for (const auto by : kEveryShared) cells_[static_cast<std::size_t>(by)] = visits.cells(by);
+  thinned_ = visits.thinned();
+  std::set<std::int64_t> lengths;  // of walks: one that walks further misses more often
+  for (const auto* each : tables) {
+    for (const auto& point : each->points) {
+      if (point.walk && !point.runs.empty()) lengths.insert(point.walk->steps);
+    }
+  }
+  lengths_ = std::max<std::size_t>(1, lengths.size());
   if (table.timing == records::Table::Timing::Each) hits_ = repeated_hits(table, histogram);
 }
 
@@ -113,32 +123,59 @@ void LevelFinder::join_places(std::vector<Mode>& modes, bool& places_differ) {
   }
 }
 
-bool LevelFinder::strikes_hits(const Mode& level, const Mode& mode) const {
-  if (hits_.empty()) return false;
+double LevelFinder::strikes_hits(const Mode& level, const Mode& mode) const {
+  if (hits_.empty()) return 0;
   double hits[2] = {0, 0}, all[2] = {0, 0};  // of the level, and of the slower mode
   for (const auto& [slow, part] : {std::pair{0, level}, std::pair{1, mode}}) {
     for (auto cell = part.begin; cell < part.end; ++cell) hits[slow] += hits_[cell];
     all[slow] = support(part);
   }
   const double others = all[0] + all[1] - hits[0] - hits[1], visits = hits[0] + hits[1];
-  if (visits == 0 || others <= 0) return false;
-  // At the others' rate, against one by which hits are as good as never slow.
+  if (visits == 0 || others <= 0) return 0;
   const double rate = std::clamp((all[1] - hits[1]) / others, kNeverSlow, 1 - kNeverSlow);
-  return hits[1] * std::log(rate / kNeverSlow) + hits[0] * std::log((1 - rate) / (1 - kNeverSlow)) > kSureNats;
+  return std::max(0.0, hits[1] * std::log(rate / kNeverSlow) + hits[0] * std::log((1 - rate) / (1 - kNeverSlow)));
+}
+
+// A level that has one rate at many lengths of walks would be a coincidence; a tail has it anyhow. A tail is rare, as a rule.
+double LevelFinder::own_level(const Mode& level, const Mode& mode, bool likely) {
+  const double share = support(mode) / static_cast<double>(histogram_.total());
+  const double coincidence = kSureNats - kAlike * static_cast<double>(lengths_ - 1);
+  const double nats = evidence(level, mode).level;
+  return (likely ? std::max(nats, coincidence) : nats - kSureNats) - strikes_hits(level, mode) - std::log(kTailShare / share);
 }
 
 bool LevelFinder::is_tail(const std::vector<Mode>& levels, const Mode& mode) {
-  const double all = static_cast<double>(histogram_.total()), centre = histogram_.quantile(mode.begin, mode.end, 0.5);
-  const bool few = support(mode) < std::max(3.0, kTooFew * all);
+  const double centre = histogram_.quantile(mode.begin, mode.end, 0.5);
   const bool broad = histogram_.quantile(mode.begin, mode.end, 0.75) - histogram_.quantile(mode.begin, mode.end, 0.25) > kBroadShare * centre;
-  const bool rare = support(mode) <= kRareShare * all && witnesses_ >= kWitnessPoints;
-  if (levels.empty()) return few || broad;
-  return std::any_of(levels.begin(), levels.end(), [&](const Mode& level) {
-    const double by_level = evidence(level, mode).level;
-    if (few || broad || rare) return by_level <= kSureNats;
-    if (by_level <= 0 && strikes_hits(level, mode)) return true;
-    return by_level <= 0 && witnesses_ >= kWitnessPoints && own_rates_by(Shared::Point, level, mode) < -kNoOwnRate;
-  });
+  const bool unlikely = broad || support(mode) < kFewest;
+  if (levels.empty()) return unlikely || std::log(kTailShare * static_cast<double>(histogram_.total()) / support(mode)) > kSureNats;
+  return std::any_of(levels.begin(), levels.end(), [&](const Mode& level) { return own_level(level, mode, !unlikely) <= 0; });
+}
+
+double LevelFinder::nats_of_identities(const std::vector<Mode>& modes) const {
+  if (modes.size() < 2) return 0;
+  const auto kinds = modes.size();
+  const double prior = 0.5;  // of each level in a cell (Jeffreys)
+  double least = INFINITY;
+  for (const auto by : {Shared::Point, Shared::Step, Shared::Access, Shared::Order}) {
+    std::vector<std::uint32_t> counts(cells_[static_cast<std::size_t>(by)] * kinds);
+    for (std::size_t kind = 0; kind < kinds; ++kind) {
+      for (auto i = begins_[modes[kind].begin]; i < begins_[modes[kind].end]; ++i) {
+        if (visits_[i].point < table_.points.size()) ++counts[cell_of(visits_[i], by) * kinds + kind];
+      }
+    }
+    double nats = 0;
+    for (std::size_t cell = 0; cell < counts.size(); cell += kinds) {
+      double all = 0;
+      for (std::size_t kind = 0; kind < kinds; ++kind) {
+        const double here = counts[cell + kind];
+        if (here > 0) all += here, nats -= std::lgamma(here + prior) - std::lgamma(prior);
+      }
+      if (all > 0) nats += std::lgamma(all + prior * static_cast<double>(kinds)) - std::lgamma(prior * static_cast<double>(kinds));
+    }
+    least = std::min(least, nats);
+  }
+  return least * thinned_;
 }
 
 LevelFit LevelFinder::fit(ModeCriteria criteria) {
@@ -164,8 +201,19 @@ LevelFit LevelFinder::fit(ModeCriteria criteria) {
       fit.nats -= here > 0 ? here * std::log(here / all) : 0;
     }
   }
-  const double range = histogram_.size() ? histogram_.tick(histogram_.size() - 1) - histogram_.tick(0) + 1.0 : 1.0;
-  for (const auto& tail : fit.tails) fit.nats += support(tail) * std::log(range);
+  fit.nats += nats_of_identities(fit.modes);
+  // A tail strikes at its rate, and is spread as it was seen to be.
+  double struck = 0, all = 0;
+  for (const auto& mode : fit.modes) all += support(mode);
+  for (const auto& tail : fit.tails) {
+    for (auto cell = tail.begin; cell < tail.end; ++cell) {
+      const double here = static_cast<double>(histogram_.before(cell + 1) - histogram_.before(cell));
+      fit.nats -= here > 0 ? here * std::log(here / support(tail)) : 0;
+    }
+    struck += support(tail);
+  }
+  all += struck;
+  for (const double part : {struck, all - struck}) fit.nats -= part > 0 ? part * std::log(part / all) : 0;
   return fit;
 }
 

@@ -20,12 +20,13 @@ struct LevelFit {
   std::vector<Mode> modes;  ///< cells of the histogram, fastest first
   std::vector<Mode> tails;  ///< modes that follow a level at one rate: refresh, an interrupt, another program
   bool places_differ = false;  ///< modes that places explain are one level here: its places are to be told apart first
-  double nats = 0;             ///< what the ticks say beyond the level that answered: less is a better fit
+  double nats = 0;             ///< description length of the ticks: which level answered, what a tail struck, and how a level's ticks are spread
 };
 
 class LevelFinder {
  public:
-  LevelFinder(const records::Table& table, const Histogram& histogram);
+  /// `others`: what else walked the same memory by the same path. What decides between two modes shows there, too.
+  LevelFinder(const records::Table& table, const Histogram& histogram, const std::vector<const records::Table*>& others = {});
   [[nodiscard]] LevelFit fit(ModeCriteria criteria);
   /// Of cells [a.begin, a.end) and [b.begin, b.end), of which the latter are slower.
   [[nodiscard]] ModeEvidence evidence(const Mode& a, const Mode& b);
@@ -37,8 +38,13 @@ class LevelFinder {
   /// Neighbours that only places tell apart become one.
   void join_places(std::vector<Mode>& modes, bool& places_differ);
   [[nodiscard]] bool is_tail(const std::vector<Mode>& levels, const Mode& mode);
-  /// Whether visits to what was visited just before, which always hit, are in `mode` as often as all others that are in it or in `level`.
-  [[nodiscard]] bool strikes_hits(const Mode& level, const Mode& mode) const;
+  /// Nats by which a mode is a level of its own rather than a tail of `level`; `likely`: it is narrow enough, and has enough accesses.
+  [[nodiscard]] double own_level(const Mode& level, const Mode& mode, bool likely);
+  /// Nats by which visits to what was visited just before, which always hit, are in `mode` as often as all others that are in it or in
+  /// `level`, rather than as good as never.
+  [[nodiscard]] double strikes_hits(const Mode& level, const Mode& mode) const;
+  /// What it costs to say which level answered each access, by the rates of what decides that best (Dirichlet-multinomial).
+  [[nodiscard]] double nats_of_identities(const std::vector<Mode>& modes) const;
   [[nodiscard]] double support(const Mode& mode) const;
 
   const records::Table& table_;
@@ -47,7 +53,8 @@ class LevelFinder {
   std::vector<std::size_t> begins_;    ///< of each cell
   std::size_t cells_[std::size(kEveryShared)];
   std::vector<double> hits_;  ///< by cell of the histogram, of visits to what was visited just before; empty where there are none
-  std::size_t witnesses_ = 0;  ///< different lengths of walks
+  double thinned_ = 1;        ///< accesses for each visit that is looked at
+  std::size_t lengths_ = 0;   ///< different lengths of walks
 };
 
 }  // namespace gexp::infer

@@ -7,8 +7,12 @@
 namespace gexp::infer {
 namespace {
 
-/// Intraclass correlations between which the evidence is averaged: 0 is one rate, 1 a cell that is always slow or never.
-constexpr double kCorrelations[] = {0.01, 0.1, 0.3, 0.6, 0.9, 0.99};
+/// Intraclass correlations between which the evidence is averaged, each for the part of 0 to 1 that is nearest to it: any of them is as
+/// likely. 0 is one rate, 1 a cell that is always slow or never.
+struct Correlation {
+  double value, width;
+};
+constexpr Correlation kCorrelations[] = {{0.01, 0.05}, {0.1, 0.15}, {0.3, 0.25}, {0.6, 0.3}, {0.9, 0.2}, {0.99, 0.05}};
 
 /// log Gamma(x + n) - log Gamma(x): of a few steps, their product's.
 double rising(double x, std::uint32_t n) {
@@ -60,13 +64,13 @@ double own_rates(const std::vector<Cell>& cells) {
   if (slow == 0 || slow == trials) return 0;
   const double mean = slow / trials, one_rate = slow * std::log(mean) + (trials - slow) * std::log1p(-mean);
   std::vector<double> logs;
-  for (const double correlation : kCorrelations) {
+  for (const auto& [correlation, width] : kCorrelations) {
     const double strength = 1 / correlation - 1;
     double log = 0;
     for (const auto& [cell, times] : alike) log += times * beta_binomial(cell, mean * strength, (1 - mean) * strength);
-    logs.push_back(log - one_rate);
+    logs.push_back(log - one_rate + std::log(width));
   }
-  return log_sum(logs) - std::log(static_cast<double>(std::size(kCorrelations)));
+  return log_sum(logs);
 }
 
 }  // namespace gexp::infer

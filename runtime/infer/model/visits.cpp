@@ -16,18 +16,28 @@ std::uint64_t scattered(std::int64_t place) {
   return mixed * 0xbf58476d1ce4e5b9u >> 40;
 }
 
-double accesses_of(const records::Table& table) {
+double accesses_of(const std::vector<const records::Table*>& tables) {
   double all = 0;
-  for (const auto& point : table.points) {
-    for (const auto& run : point.runs) all += static_cast<double>(run.ticks.size());
+  for (const auto* table : tables) {
+    for (const auto& point : table->points) {
+      for (const auto& run : point.runs) all += static_cast<double>(run.ticks.size());
+    }
   }
   return all;
 }
 
+std::vector<const records::Point*> points_of(const std::vector<const records::Table*>& tables) {
+  std::vector<const records::Point*> points;
+  for (const auto* table : tables) {
+    for (const auto& point : table->points) points.push_back(&point);
+  }
+  return points;
+}
+
 }  // namespace
 
-Visits::Visits(const records::Table& table) {
-  const double all = accesses_of(table);
+Visits::Visits(const std::vector<const records::Table*>& tables) {
+  const double all = accesses_of(tables);
   const auto kept = static_cast<std::uint64_t>(std::min(1.0, kMostVisits / std::max(1.0, all)) * 0x1p24);
   visits_.reserve(static_cast<std::size_t>(std::min(all, 2 * kMostVisits)));
   std::unordered_map<std::int64_t, std::uint32_t> places;
@@ -35,7 +45,8 @@ Visits::Visits(const records::Table& table) {
   std::size_t orders = 0;
   std::vector<std::uint32_t> place_of;
   constexpr std::uint32_t kNone = ~0u;
-  for (const auto& point : table.points) {
+  for (const auto* each : points_of(tables)) {
+    const auto& point = *each;
     const auto lap = point.walk && point.walk->steps > 0 ? static_cast<std::size_t>(point.walk->steps) : 1;
     place_of.assign(lap, kNone);
     for (std::size_t i = 0; i < lap && point.walk && !point.runs.empty(); ++i) {

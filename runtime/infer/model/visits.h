@@ -18,18 +18,18 @@ inline constexpr std::int64_t kPlaceBytes = 32;
 enum class Shared : std::uint8_t { Point, Step, Access, Place, Run, Order };
 inline constexpr Shared kEveryShared[] = {Shared::Point, Shared::Step, Shared::Access, Shared::Place, Shared::Run, Shared::Order};
 
-/// Each access of a table with the cell that it falls into, for each way of counting. Large tables are thinned: whole places are
-/// left out, so that what is kept has all its visits.
+/// Each access of tables that walk one memory, with the cell that it falls into, for each way of counting. Large tables are thinned: whole
+/// places are left out, so that what is kept has all its visits.
 class Visits {
  public:
-  explicit Visits(const records::Table& table);
+  explicit Visits(const std::vector<const records::Table*>& tables);
 
   struct Visit {
-    std::uint32_t tick, point, step, access, place, run, order;  ///< cells, numbered from 0 over the table
+    std::uint32_t tick, point, step, access, place, run, order;  ///< cells, numbered from 0 over the tables
   };
   [[nodiscard]] const std::vector<Visit>& all() const { return visits_; }
   [[nodiscard]] std::size_t cells(Shared by) const { return cells_[static_cast<std::size_t>(by)]; }
-  /// Accesses of the table for one that was kept.
+  /// Accesses of the tables for one that was kept.
   [[nodiscard]] double thinned() const { return thinned_; }
 
  private:
