@@ -60,7 +60,7 @@ FittedClasses fit_classes(const records::Table& table, const std::vector<const r
     const auto support = histogram.before(mode.end) - histogram.before(mode.begin);
     const double trim = support < 1000 ? 0 : kTrim;
     made.classes.list.push_back({histogram.quantile(mode.begin, mode.end, trim), mode.cut ? histogram.tick(mode.end - 1) : histogram.quantile(mode.begin, mode.end, 1 - trim),
-                                 static_cast<double>(histogram.quantile(mode.begin, mode.end, 0.5)), support});
+                                 static_cast<double>(histogram.quantile(mode.begin, mode.end, 0.5)), support, mode.apart});
   }
   return made;
 }

@@ -17,6 +17,7 @@ struct LatencyClass {
   std::uint32_t low = 0, high = 0;  ///< ticks, both included; classes do not overlap
   double centre = 0;                ///< median tick, the empty region not subtracted
   std::uint64_t support = 0;        ///< accesses
+  double apart = INFINITY;          ///< nats by which it and the class before it are two
 };
 
 /// What strikes at any point and address, an interrupt or another program, and makes accesses look like misses.

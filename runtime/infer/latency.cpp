@@ -2,9 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/math/special_functions/erf.hpp>
 #include <cmath>
 
 #include "runtime/infer/analysis.h"
+#include "runtime/infer/model/evidence.h"
+#include "runtime/infer/statistics.h"
 
 // Latencies are the classes' own: medians, less what the timed region costs besides its load, which each launch measured beside them.
 namespace gexp::infer {
@@ -12,13 +15,19 @@ namespace {
 
 constexpr double kRare = 0.005;  // of all accesses: a slowest class as rare is there in one run and not in the next
 
-double overhead_of(const records::Table& table) {
-  std::vector<double> all;
+/// What the timed region costs besides its load, and how far the calibration may be off: points differ in it by more than they should
+/// where it scatters.
+struct Overhead {
+  double cycles = 0, error = 0;
+};
+Overhead overhead_of(const records::Table& table) {
+  std::vector<double> all, errors;
   for (const auto& point : table.points) {
-    if (!point.runs.empty()) all.push_back(point.overhead);
+    if (!point.runs.empty()) all.push_back(point.overhead), errors.push_back(point.overhead_error);
   }
-  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
-  return std::round(10 * all[all.size() / 2]) / 10;  // whole where the device is exact
+  constexpr double kMedian = 1.2533;  // standard errors of a mean that a median of normal values has
+  const double error = std::max(median(errors), kMedian * robust_spread(all)) / std::sqrt(static_cast<double>(all.size()));
+  return {std::round(10 * median(all)) / 10, error};  // whole where the device is exact
 }
 
 /// Where addresses differ for where they lie, the classes of one in the middle.
@@ -29,13 +38,34 @@ std::string no_class(const Context& context) {
   return fmt::format("no latency stands out: the records are spread too evenly to form a class; {}more repetitions{} would decide", each ? "" : "accesses timed one by one (`each`), or ", each ? "" : ",");
 }
 
-Finding of_class(const Context& context, const LatencyClass& mode, const char* which) {
-  const double overhead = overhead_of(context.table);
-  auto finding = found(context, Value(mode.centre - overhead, kCycles), mode.support >= 20 ? 0.99 : 0.9,
-                       fmt::format("median of the {} latency class, the timed region's own {:g} cycles subtracted", which, overhead),
-                       fmt::format("{} accesses of {} to {} raw cycles; {} classes in all", mode.support, mode.low, mode.high,
-                                   unbiased_classes(context).list.size()) + (context.own_classes.unbiased ? ", as if every address lay in one place" : ""), mode.support >= 20 ? kNothingMore : "more repetitions");
-  finding.interval = {mode.low * (1 - context.drift / 2) - overhead, mode.high * (1 + context.drift / 2) - overhead};  // a drifting clock: the middle of its paces
+/// That the median of a level lies within the range of what was seen of it: on one side of all that was seen it lies with a chance of
+/// 2^-n. And that it is a level of its own.
+double confidence(const std::vector<LatencyClass>& classes, std::size_t index) {
+  double sure = 1 - std::exp2(1 - static_cast<double>(classes[index].support) / model::kTemper);
+  for (const auto border : {index, index + 1}) {
+    if (border > 0 && border < classes.size()) sure *= 1 / (1 + std::exp(-classes[border].apart / model::kTemper));
+  }
+  return std::clamp(sure, 0.0, model::kSurest);
+}
+
+Finding of_class(const Context& context, std::size_t index, const char* which) {
+  const auto& classes = unbiased_classes(context).list;
+  const auto& mode = classes[index];
+  const auto overhead = overhead_of(context.table);
+  const double sure = confidence(classes, index);
+  const double off = overhead.error * std::sqrt(2.0) * boost::math::erfc_inv(1 - model::kSurest);
+  const double low = mode.low * (1 - context.drift / 2) - overhead.cycles - off, high = mode.high * (1 + context.drift / 2) - overhead.cycles + off;  // a drifting clock: the middle of its paces
+  if (mode.centre - overhead.cycles < 1) {
+    return undetermined(context, fmt::format("the {} latency class takes {:g} cycles, and the timed region without its load {:g} ± {:.2g}: a load takes a cycle at least, so the region's own cost was not "
+                                             "measured as these accesses had it; more repetitions, or a longer walk, would decide", which, mode.centre, overhead.cycles, off));
+  }
+  auto finding = found(context, Value(mode.centre - overhead.cycles, kCycles), sure,
+                       fmt::format("median of the {} latency class, the timed region's own {:g} cycles subtracted", which, overhead.cycles),
+                       fmt::format("{} accesses of {} to {} raw cycles; {} classes in all", mode.support, mode.low, mode.high, classes.size()) +
+                           (context.own_classes.unbiased ? ", as if every address lay in one place" : "") +
+                           (off >= 0.5 ? fmt::format("; the region's own cost is known to {:.2g} cycles", off) : ""));
+  finding.interval = {low, high};
+  finding.exact = off < 0.5;
   return finding;
 }
 
@@ -43,17 +73,17 @@ Finding of_class(const Context& context, const LatencyClass& mode, const char* w
 
 Finding fastest(const Context& context) {
   if (unbiased_classes(context).list.empty()) return undetermined(context, no_class(context));
-  return of_class(context, unbiased_classes(context).list.front(), "fastest");
+  return of_class(context, 0, "fastest");
 }
 
 Finding slowest(const Context& context) {
   if (unbiased_classes(context).list.empty()) return undetermined(context, no_class(context));
-  return of_class(context, unbiased_classes(context).list.back(), "slowest");
+  return of_class(context, unbiased_classes(context).list.size() - 1, "slowest");
 }
 
 Finding latency_classes(const Context& context) {
   if (context.own_classes.list.empty()) return undetermined(context, no_class(context));
-  const double overhead = overhead_of(context.table);
+  const double overhead = overhead_of(context.table).cycles;
   List centres;
   std::string evidence;
   double all = 0, slower = 0;  // accesses
@@ -64,7 +94,9 @@ Finding latency_classes(const Context& context) {
     if (!rare) centres.insert(centres.begin(), Value(mode->centre - overhead, kCycles));
     evidence = fmt::format("{} accesses at {:g}{}{}{}", mode->support, mode->centre - overhead, rare ? ", too rare to be listed" : "", evidence.empty() ? "" : ", ", evidence);
   }
-  return found(context, Value(std::move(centres)), 0.95, "modes of the pooled latencies", evidence, kNothingMore);
+  double sure = model::kSurestList;
+  for (std::size_t i = 0; i < centres.size(); ++i) sure = std::min(sure, confidence(context.own_classes.list, i));
+  return found(context, Value(std::move(centres)), sure, "modes of the pooled latencies", evidence);
 }
 
 }  // namespace gexp::infer

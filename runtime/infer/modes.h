@@ -99,6 +99,7 @@ struct Mode {
   std::size_t begin = 0, end = 0;  ///< cells
   double peak = 0, at = 0;         ///< density, and where
   double valley = INFINITY;        ///< the least density between this mode and the one before it
+  double apart = INFINITY;         ///< nats by which this mode and the one before it are two
   bool cut = false;                ///< its end is a border that its neighbour reaches to: no scatter is trimmed there
 };
 

@@ -128,3 +128,21 @@ TEST_CASE("a cache whose sectors are 16 B: neighbours in a slice's 32 B are no v
   CHECK(centres(classes) == std::vector<double>{110, 220});
   CHECK(!classes.unbiased);
 }
+
+TEST_CASE("a latency is as sure as its accesses are many, and as exact as its calibration") {
+  const auto of = [](std::int64_t laps, double overhead, double error) {
+    auto made = test::point(512, 4, laps, 1, [](std::size_t, std::size_t) { return 50u; });
+    made.overhead = overhead, made.overhead_error = error;
+    return test::ask(test::table({made}), "cycles", "fastest(lat)");
+  };
+  CHECK(of(1, 10, 0).confidence < 0.9);
+  CHECK(of(20, 10, 0).confidence == doctest::Approx(0.99));
+  CHECK(of(20, 10, 0).exact);
+  const auto loose = of(20, 10, 2);
+  CHECK_FALSE(loose.exact);
+  CHECK(loose.interval->first == doctest::Approx(40 - 2.576 * 2).epsilon(0.001));
+  CHECK(loose.interval->second == doctest::Approx(40 + 2.576 * 2).epsilon(0.001));
+  const auto negative = of(20, 66, 1);
+  CHECK(test::undetermined(negative));
+  CHECK_MESSAGE(negative.why.find("a load takes a cycle at least") != std::string::npos, negative.why);
+}

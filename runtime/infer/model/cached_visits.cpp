@@ -55,11 +55,12 @@ void split_by_repeated_hits(const Histogram& histogram, const std::vector<double
     gain += others(cell) - (2 * scale + 1) * hits[cell];
     if (gain > best) best = gain, border = cell, slow = beyond, slow_hits = beyond_hits;
   }
-  if (border == mode->end || poisson_at_least(slow, criteria.own * scale * slow_hits + 1) > kValleyChance) return;
+  const double chance = border == mode->end ? 1 : poisson_at_least(slow, criteria.own * scale * slow_hits + 1);
+  if (chance > kValleyChance) return;
   double centre = histogram.tick(border), sum = 0;
   for (auto cell = border; cell < mode->end && 2 * sum < slow; ++cell) centre = histogram.tick(cell), sum += others(cell);
   if (centre - histogram.tick(middle) < std::max(kNearPeaksCycles, kNearPeaks * centre)) return;
-  Mode slower{.begin = border, .end = mode->end};
+  Mode slower{.begin = border, .end = mode->end, .apart = -std::log(chance)};
   mode->end = border, mode->cut = true;
   modes.insert(mode + 1, slower);
 }

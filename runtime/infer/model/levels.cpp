@@ -8,6 +8,7 @@
 
 #include "runtime/infer/model/cached_visits.h"
 #include "runtime/infer/model/occupancy.h"
+#include "runtime/infer/statistics.h"
 
 // A level is what answers an access, and what came before decides which one does: the same address is fast while it is held and
 // slow after it was evicted. So two modes are two levels if the rate of the slower one is another one at each point, step or
@@ -104,6 +105,8 @@ std::vector<Mode> LevelFinder::refined(const Mode& mode, bool& places_differ) {
     if (at < gains.size()) gains[at] = gain_of(at + 1);
   }
   if (parts.size() == 1) return {mode};
+  for (std::size_t i = 1; i < parts.size(); ++i) parts[i].apart = gains[i - 1];
+  parts.front().apart = mode.apart;
   for (auto& part : parts) part.cut = true;
   parts.back().cut = mode.cut;
   return parts;
@@ -187,6 +190,10 @@ LevelFit LevelFinder::fit(ModeCriteria criteria) {
     while (end < histogram_.size() && histogram_.tick(end) - histogram_.tick(end - 1) <= std::max(kNearPeaksCycles, kFar * histogram_.tick(end))) ++end;
     auto modes = peaks(histogram_, density, begin, end);
     join(modes, criteria);
+    // A group's first one lies beyond a gap. An empty valley where there are as many accesses as in the lower peak has a chance of exp(-peak).
+    for (std::size_t i = 0; i < modes.size(); ++i) {
+      modes[i].apart = i > 0 ? -std::log(poisson_at_most(modes[i].valley, std::min(modes[i - 1].peak, modes[i].peak))) : support(modes[i]);
+    }
     if (criteria.own > 1 && !hits_.empty()) split_by_repeated_hits(histogram_, hits_, criteria, modes);
     if (each) join_places(modes, fit.places_differ);
     for (const auto& mode : modes) {
