@@ -123,7 +123,7 @@ struct Question {
   std::string type;      ///< as written: "B", "count", "cycles", "name", "list", "line", …
   std::string analysis;
   std::vector<Formula::Argument> arguments;
-  double need = 0;       ///< least confidence, 0..1; below it the finding is undetermined
+  double need = 0.9;     ///< least confidence, 0..1; below it the finding is undetermined
   Span span;
 };
 

@@ -4,15 +4,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 
 #include "runtime/infer/model/evidence.h"
+#include "runtime/infer/model/model_choice.h"
 #include "runtime/infer/model/set_candidates.h"
+#include "runtime/infer/model/set_search.h"
 
-// Where several lines are added at a time, sets that overflow together look like one, and a set may have room for all of them but one.
-// Other walks of the file tell: the one that is a line too large, and those beside it, missed in one of these sets and not in another. So a
-// proposal has to predict them too, and so has every function that might choose the sets.
+// The hypotheses: each function of the address that is simple, those that nearly explain which lines were seen to begin together, and, with
+// no function, the lines themselves, each in the set with which the walks are predicted best. All are held against every walk of the file
+// over this cache, beside lines of other lengths and 'none of these'. An answer is which lines share a set and how many it holds: functions
+// that give the same answer share its posterior.
+//
+// Where several lines are added at a time, sets that overflow together look like one set: only a function tells them apart.
 namespace gexp::infer {
 namespace {
 
@@ -21,7 +27,7 @@ using model::kTemper;
 using model::SetCandidate;
 using model::SetScore;
 
-constexpr double kRefuted = 3 * kTemper; // by which a rival must be likelier: 20 to 1
+constexpr double kSureOfName = 0.95;   // posterior of one function among those that choose the same sets, from which on it is named
 constexpr std::size_t kCandidates = 6; // functions that are scored on all footprints
 
 model::Walks all_walks(const Context& context, std::optional<double> slower_than) {
@@ -46,30 +52,47 @@ std::unordered_map<std::int64_t, std::uint32_t> of_earlier_sets(const SetGrowth&
   return among;
 }
 
-/// The lines that were added, by the sets of a function, each up to the one that made it overflow; empty where one did not.
-std::vector<LineSet> sets_of(const SetGrowth& growth, const SetCandidate& candidate) {
-  std::map<std::uint32_t, LineSet> by_key;
-  std::map<std::uint32_t, bool> full;
+double onset_of(const SetGrowth& growth, std::size_t line) {
+  return std::find_if(growth.levels.begin(), growth.levels.end(), [&](const auto& level) { return line < level.second.present; })->first;
+}
+
+/// A hypothesis, and the lines of each of its sets up to the one that made it overflow.
+struct Explanation {
+  SetCandidate candidate;
+  std::vector<LineSet> sets;  ///< by onset; those that overflowed
+  std::size_t fitting = 0;    ///< lines of sets that did not
+  bool told = true;           ///< the size of every set that overflowed is one number
+  bool by_function = true;
+};
+
+Explanation explained(const SetGrowth& growth, SetCandidate candidate, bool by_function) {
+  std::map<std::uint32_t, LineSet> by_set;
+  Explanation made{std::move(candidate), {}, 0, true, by_function};
+  const auto& score = made.candidate.score;
   for (std::size_t line = 0; line < growth.number.size(); ++line) {
-    const auto key = candidate.hypothesis.set_of(growth.number[line]);
-    auto& set = by_key[key];
-    if (set.lines.size() > candidate.score.sizes[key]) continue;
-    set.lines.push_back(line);
-    set.onset = std::find_if(growth.levels.begin(), growth.levels.end(), [&](const auto& level) { return line < level.second.present; })->first;
+    const auto set = made.candidate.hypothesis.set_of(growth.number[line]);
+    if (set == model::kNoSet) {
+      made.fitting += line < growth.levels.begin()->second.present ? 1 : 0;
+      continue;
+    }
+    auto& own = by_set[set];
+    if (own.lines.size() > score.sizes[set]) continue;
+    own.lines.push_back(line);
+    own.onset = onset_of(growth, line);
   }
-  std::vector<LineSet> sets;
-  for (auto& [key, set] : by_key) {
-    if (set.lines.size() <= candidate.score.sizes[key] || candidate.score.least[key] != candidate.score.most[key]) return {};
-    sets.push_back(std::move(set));
+  for (auto& [set, own] : by_set) {
+    if (own.lines.size() <= score.sizes[set]) made.fitting += own.lines.size();
+    else made.told = made.told && score.least[set] == score.most[set], made.sets.push_back(std::move(own));
   }
-  std::stable_sort(sets.begin(), sets.end(), [](const LineSet& a, const LineSet& b) { return a.onset < b.onset; });
-  return sets;
+  std::stable_sort(made.sets.begin(), made.sets.end(), [](const LineSet& a, const LineSet& b) { return a.onset < b.onset; });
+  return made;
 }
 
 /// Which lines share a set, and how many it holds: the same for functions that differ in nothing that was walked.
-std::vector<std::vector<std::size_t>> answer_of(const std::vector<LineSet>& sets) {
+std::vector<std::vector<std::size_t>> answer_of(const Explanation& explanation) {
   std::vector<std::vector<std::size_t>> answer;
-  for (const auto& set : sets) answer.push_back(set.lines);
+  for (const auto& set : explanation.sets) answer.push_back(set.lines);
+  for (auto& lines : answer) std::sort(lines.begin(), lines.end());
   std::sort(answer.begin(), answer.end());
   return answer;
 }
@@ -110,52 +133,151 @@ model::SetHypothesis of_pairs(const model::SetHypothesis& own) {
   return pairs;
 }
 
-std::string not_predicted(const SetScore& score, const std::vector<LineSet>& proposed, const model::Walks& walks) {
-  const auto where = walks.footprints[score.worst_footprint].where;
-  if (score.worst > kContradicted) return fmt::format("{} sets would not miss as the walk of {} did", proposed.size(), where);
-  for (std::size_t set = 0; set < proposed.size(); ++set) {
-    if (score.least[set] != score.most[set]) return fmt::format("a set of {} lines and one of {} would miss alike", score.least[set], score.most[set]);
-    if (score.sizes[set] + 1 != proposed[set].lines.size()) return fmt::format("other walks of the file show sets of {} lines, this one of {}", score.sizes[set], proposed[set].lines.size() - 1);
+/// The guess from what begins together, made better by all walks; what stands beside it: the same with one line elsewhere.
+Explanation by_lines(const SetGrowth& growth, const std::vector<LineSet>& guess, std::int64_t line_bytes, const model::Walks& walks, double& odds_of_others) {
+  std::vector<LabelledLine> lines;
+  for (std::size_t set = 0; set < guess.size(); ++set) {
+    for (const auto line : guess[set].lines) lines.push_back({growth.number[line], set});
   }
+  const auto fill = model::likeliest_fill(model::labelled(lines, guess.size(), line_bytes), walks);
+  std::optional<Explanation> best;
+  for (const auto rates : {model::Rates::Shared, model::Rates::OwnOfEach}) {
+    const auto better = model::improved(lines, guess.size(), line_bytes, fill, walks, rates);
+    const auto index = find_set_index(better.lines, better.sets, line_bytes);
+    // A line without a set is of one that overflowed before it came: which these are, the sets have to say first.
+    std::unordered_map<std::int64_t, std::uint32_t> among;
+    for (const bool last : {false, true}) {
+      SetCandidate candidate{model::labelled(better.lines, better.sets, line_bytes, among), index, {}};
+      candidate.hypothesis.fill_bytes = fill;
+      candidate.score = model::score(candidate.hypothesis, walks);
+      auto made = explained(growth, std::move(candidate), false);
+      if (!last) among = of_earlier_sets(growth, made.sets);
+      else if (!best || made.candidate.score.log_posterior > best->candidate.score.log_posterior) best = std::move(made), odds_of_others = better.odds_of_others;
+    }
+  }
+  return std::move(*best);
+}
+
+/// By how much likelier lines of another length are than these, which are given: that is believed as much as a finding may be.
+double odds_of_other_lines(const Explanation& own, const std::vector<LabelledLine>& labels, const model::Walks& walks, std::int64_t& best) {
+  auto alike = own.candidate.hypothesis;
+  alike.among = nullptr;  // as of the rivals
+  double odds = 0, most = 0;
+  for (const auto& rival : of_other_lines(alike, labels)) {
+    const auto against = model::score(rival.line_bytes > alike.line_bytes ? of_pairs(alike) : alike, walks).log_posterior;
+    const double each = (1 - kMostConfidence) * std::exp(std::min(700.0, model::score(rival, walks).log_posterior - against));
+    if (each > most) most = each, best = rival.line_bytes;
+    odds += each;
+  }
+  return odds;
+}
+
+std::vector<LabelledLine> labels_of(const SetGrowth& growth, const Explanation& explanation) {
+  std::vector<LabelledLine> labelled;
+  for (std::size_t set = 0; set < explanation.sets.size(); ++set) {
+    for (const auto line : explanation.sets[set].lines) labelled.push_back({growth.number[line], set});
+  }
+  return labelled;
+}
+
+/// The address bits in which the lines differ that the stage added to: what the others do, its sets do not tell.
+std::vector<int> varied_bits(const SetGrowth& growth, std::int64_t line_bytes) {
+  std::vector<int> bits;
+  if (!std::has_single_bit(static_cast<std::uint64_t>(line_bytes))) return bits;
+  std::uint64_t varied = 0;
+  for (const auto line : growth.number) varied |= static_cast<std::uint64_t>(line ^ growth.number.front());
+  for (int bit = 0; bit < 64; ++bit) {
+    if (varied >> bit & 1) bits.push_back(bit + std::countr_zero(static_cast<std::uint64_t>(line_bytes)));
+  }
+  return bits;
+}
+
+/// The functions to hold against the walks: those that are likeliest of all simple ones, and those that (nearly) explain the lines.
+std::vector<SetCandidate> functions(const Explanation& lines, const std::vector<LabelledLine>& labels, const std::vector<int>& bits, const model::Walks& walks) {
+  const auto& own = lines.candidate.hypothesis;
+  auto all = model::likeliest_functions(walks, bits, own.line_bytes, own.fill_bytes, kCandidates);
+  std::vector<SetIndex> proposed;
+  if (const auto exact = find_set_index(labels, lines.sets.size(), own.line_bytes); exact.mapping != "not bit-defined") proposed.push_back(exact);
+  if (const auto nearly = nearest_linear_index(labels, lines.sets.size(), own.line_bytes)) proposed.push_back(*nearly);
+  for (auto& index : proposed) {
+    if (std::any_of(all.begin(), all.end(), [&](const SetCandidate& other) { return is_same_index(other.index, index); })) continue;
+    auto hypothesis = model::indexed(index, lines.sets.size(), own.line_bytes, static_cast<int>(bits.size()));
+    hypothesis.fill_bytes = own.fill_bytes;
+    auto score = model::score(hypothesis, walks);
+    all.push_back({std::move(hypothesis), std::move(index), std::move(score)});
+  }
+  return all;
+}
+
+/// Most lines that were added at once where a set overflowed.
+std::size_t added_at_once(const SetGrowth& growth, const Explanation& explanation) {
+  std::size_t most = 0;
+  for (const auto& set : explanation.sets) {
+    const auto level = growth.levels.find(set.onset);
+    if (level != growth.levels.begin()) most = std::max(most, level->second.present - std::prev(level)->second.present);
+  }
+  return most;
+}
+
+/// Why the likeliest hypothesis is no answer; empty where it is one.
+std::string open_question(const SetGrowth& growth, const Explanation& best, const model::Walks& walks) {
+  const auto& score = best.candidate.score;
+  if (score.worst > kContradicted) {
+    return fmt::format("{} sets, which predict the walks best, would not miss as the walk of {} did; another size of line, or another structure that overflows, "
+                       "may be behind it: a walk of half the stride would decide", best.sets.size(), walks.footprints[score.worst_footprint].where);
+  }
+  if (best.fitting > 0) {
+    std::size_t lines = 0;
+    for (const auto& set : best.sets) lines += set.lines.size() - 1;
+    return fmt::format("{} sets with {} lines were seen to overflow, {} of {} lines never missed: there are more sets; more added lines would decide", best.sets.size(), lines,
+                       best.fitting, growth.levels.begin()->second.present);
+  }
+  const auto together = added_at_once(growth, best);
+  if (!best.by_function && together > 1) {
+    return fmt::format("{} lines are added at a time: sets that overflow together look like one, and one of them may have had room for some; one line at a time would decide", together);
+  }
+  if (!best.told) return "the sizes of the sets are not told from one line more or fewer; one line at a time, or more repetitions, would decide";
   return "";
 }
 
 }  // namespace
 
-SetVerdict judge_sets(const Context& context, const SetGrowth& growth, std::vector<LineSet> proposed, std::int64_t line_bytes,
-                      std::optional<double> slower_than, bool look_further) {
-  std::stable_sort(proposed.begin(), proposed.end(), [](const LineSet& a, const LineSet& b) { return a.onset < b.onset; });
+SetAnswer likeliest_sets(const Context& context, const SetGrowth& growth, std::int64_t line_bytes, const MissRange& border, std::optional<double> slower_than) {
+  SetAnswer answer;
+  const auto guess = begin_together(growth, border);
+  if (guess.empty()) {
+    answer.why = fmt::format("no set overflowed although {} lines were added; more of them would decide", growth.levels.rbegin()->first);
+    return answer;
+  }
   const auto walks = all_walks(context, slower_than);
-  const auto labels = labels_of(growth, proposed);
-  auto hypothesis = model::labelled(labels, proposed.size(), line_bytes, of_earlier_sets(growth, proposed));
-  hypothesis.fill_bytes = model::likeliest_fill(hypothesis, walks);
-  const auto own = model::score(hypothesis, walks);
-  SetVerdict verdict;
-  auto alike = hypothesis;
-  alike.among = nullptr;  // as of the rivals
-  const double of_lines = model::score(alike, walks).log_posterior;
-  for (const auto& rival : of_other_lines(hypothesis, labels)) {
-    const double against = rival.line_bytes > line_bytes ? model::score(of_pairs(alike), walks).log_posterior : of_lines;
-    if (model::score(rival, walks).log_posterior <= against + kRefuted) continue;
-    verdict.why = fmt::format("lines of {} B predict the walks of the file better than lines of {} B do", rival.line_bytes, line_bytes);
-    return verdict;
+  double odds_of_others = 0;
+  auto lines = by_lines(growth, guess, line_bytes, walks, odds_of_others);
+  std::vector<Explanation> all;
+  for (auto& candidate : functions(lines, labels_of(growth, lines), varied_bits(growth, line_bytes), walks)) all.push_back(explained(growth, std::move(candidate), true));
+  all.push_back(std::move(lines));  // the last: a function that does as well says more
+  const auto posterior = [](const Explanation& each) { return each.candidate.score.log_posterior; };
+  const auto& best = *std::max_element(all.begin(), all.end(), [&](const auto& a, const auto& b) { return posterior(a) < posterior(b); });
+
+  answer.why = open_question(growth, best, walks);
+  if (!answer.why.empty()) return answer;
+  std::int64_t other_lines = 0;
+  const double odds_of_lines = odds_of_other_lines(best, labels_of(growth, best), walks, other_lines);
+  const auto own = answer_of(best);
+  double same = 0, others = std::exp(model::log_of_none(walks) - posterior(best)), by_name = 0;
+  for (const auto& each : all) {
+    const double odds = std::exp(posterior(each) - posterior(best));
+    (answer_of(each) == own ? same : others) += odds;
+    if (is_same_index(each.candidate.index, best.candidate.index) && each.by_function) by_name += odds;
   }
-  verdict.why = not_predicted(own, proposed, walks);
-  verdict.predicted = verdict.why.empty();
-  if (verdict.predicted && !look_further) return verdict;
-  const auto candidates = model::likeliest_functions(walks, line_bytes, hypothesis.fill_bytes, kCandidates);
-  const auto& best = candidates.front();
-  auto sets = sets_of(growth, best);
-  if (sets.empty() || best.score.worst > kContradicted) return verdict;
-  // The rivals: the proposal, each address by itself, and other functions that give other sets.
-  double rival = model::log_of_none(walks);
-  if (answer_of(sets) != answer_of(proposed)) rival = std::max(rival, own.log_posterior);
-  for (const auto& candidate : candidates) {
-    if (answer_of(sets_of(growth, candidate)) != answer_of(sets)) rival = std::max(rival, candidate.score.log_posterior);
-  }
-  verdict.confidence = 1 / (1 + std::exp((rival - best.score.log_posterior) / kTemper));
-  if (verdict.confidence > 0.5) verdict.sets = std::move(sets);
-  return verdict;
+  if (!best.by_function) others += odds_of_others;
+  answer.confidence = same / (same + others + odds_of_lines);
+  if (odds_of_lines > others) answer.why = fmt::format("lines of {} B predict the walks of the file as well; a walk of half the stride would decide", other_lines);
+  else if (!best.by_function && odds_of_others > 0) answer.why = "lines miss so rarely that some may be counted to the wrong set: more orders or repetitions would decide";
+  else answer.why = "other sets predict the walks nearly as well; more added lines, or more orders, would decide";
+  answer.sets = best.sets, answer.bits = varied_bits(growth, line_bytes);
+  if (best.by_function && by_name >= kSureOfName * same) answer.index = best.candidate.index, answer.confidence *= by_name / same;
+  else if (!best.by_function && best.candidate.index.mapping == "not bit-defined") answer.index = best.candidate.index;
+  return answer;
 }
 
 }  // namespace gexp::infer

@@ -5,19 +5,20 @@
 #include <vector>
 
 #include "runtime/infer/set_growth.h"
+#include "runtime/infer/set_index.h"
 
-/// Sets that were proposed, judged by everything that the file has walked through the same cache so far.
+/// Which lines share a set, by everything that the file has walked through the same cache so far.
 namespace gexp::infer {
 
-struct SetVerdict {
-  bool predicted = false;     ///< the proposed sets, with their sizes, predict all walks
-  std::string why;            ///< where not: which walk they do not, or what other sizes do as well
-  std::vector<LineSet> sets;  ///< others, by an index function, that predict all walks far better; empty where there are none
-  double confidence = 0;      ///< of `sets`
+struct SetAnswer {
+  std::vector<LineSet> sets;       ///< by onset; empty: `why` says what is open
+  std::optional<SetIndex> index;   ///< what chooses a line's set; nullopt: several functions, or none, would do as well
+  std::vector<int> bits;           ///< of the address, that were told apart
+  double confidence = 0;           ///< posterior of these sets and sizes
+  std::string why;                 ///< what speaks against them most, or why there are none
 };
 
-/// `slower_than`: of the question's `above:`. `look_further`: other sets are tried even where the proposed ones predict everything.
-SetVerdict judge_sets(const Context& context, const SetGrowth& growth, std::vector<LineSet> proposed, std::int64_t line_bytes,
-                      std::optional<double> slower_than, bool look_further);
+/// `line_bytes`: of a line. `slower_than`: of the question's `above:`, in cycles.
+SetAnswer likeliest_sets(const Context& context, const SetGrowth& growth, std::int64_t line_bytes, const MissRange& border, std::optional<double> slower_than);
 
 }  // namespace gexp::infer

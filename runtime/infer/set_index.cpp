@@ -2,12 +2,11 @@
 #include "runtime/infer/set_index.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <boost/math/special_functions/binomial.hpp>
-#include <cmath>
+#include <functional>
 #include <map>
 #include <optional>
+#include <random>
 #include <set>
 
 // A set number made of XORs of address bits is linear over GF(2): the differences of lines in one set span a space V, and the
@@ -18,9 +17,6 @@ namespace gexp::infer {
 namespace {
 
 using Mask = std::uint64_t;
-
-constexpr double kFitByChance = 0.001;  // functions that explain the sets by chance, at most: no more doubt than a finding of 99.9 % states
-constexpr double kAlmost = 0.9;         // share of the lines that a function must explain, for the others to be looked at again
 
 /// A basis in reduced row echelon form, highest bit first.
 class Basis {
@@ -112,45 +108,100 @@ template <class Key> bool explains(const std::vector<LabelledLine>& lines, Key k
   return true;
 }
 
-/// Share of the lines that have the commonest parity of their set; 0 where it is the same in all sets, and tells none apart.
-double agreement(const std::vector<LabelledLine>& lines, Mask function, Mask line_bytes) {
-  std::map<std::size_t, std::array<double, 2>> by_set;
-  for (const auto& line : lines) ++by_set[line.set][std::popcount(function & (static_cast<Mask>(line.line) * line_bytes)) & 1];
-  double common = 0;
-  bool even = false, odd = false;
-  for (const auto& [set, counts] : by_set) common += std::max(counts[0], counts[1]), (counts[0] > counts[1] ? even : odd) = true;
-  return even && odd ? common / static_cast<double>(lines.size()) : 0;
+/// How many lines have the label that most lines with the same set number have, if no two numbers share a label; 0 if some do.
+std::size_t agreeing(const std::vector<LabelledLine>& lines, const std::vector<Mask>& functions, Mask line_bytes) {
+  std::map<std::uint64_t, std::map<std::size_t, std::size_t>> votes;
+  for (const auto& line : lines) ++votes[set_number(functions, static_cast<Mask>(line.line) * line_bytes)][line.set];
+  std::set<std::size_t> labels;
+  std::size_t agree = 0;
+  for (const auto& [number, counts] : votes) {
+    const auto most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (!labels.insert(most->first).second) return 0;
+    agree += most->second;
+  }
+  return agree;
 }
 
-/// As many independent functions, of the fewest bits, as choose among so many sets; fewer where almost none explain the lines.
-std::vector<Mask> almost_linear(const std::vector<LabelledLine>& lines, std::size_t wanted, int low, int high, Mask line_bytes) {
-  std::vector<Mask> masks;
-  for (int a = low; a <= high; ++a) masks.push_back(Mask{1} << a);
-  const auto singles = masks.size();
-  for (std::size_t a = 0; a < singles; ++a) {
-    for (std::size_t b = a + 1; b < singles; ++b) masks.push_back(masks[a] | masks[b]);
-  }
-  for (std::size_t a = 0; a < singles; ++a) {
-    for (std::size_t b = a + 1; b < singles; ++b) {
-      for (std::size_t c = b + 1; c < singles; ++c) masks.push_back(masks[a] | masks[b] | masks[c]);
+/// As many functions as choose among so many sets, from a few lines of each trial that are taken at random, so that some trial has none with a
+/// wrong label (Fischler and Bolles 1981); those that the labels agree with best.
+std::vector<Mask> nearest_functions(const std::vector<LabelledLine>& lines, std::size_t wanted, int low, int high, Mask line_bytes) {
+  constexpr int kTrials = 300;
+  std::map<std::size_t, std::vector<Mask>> by_set;
+  for (const auto& line : lines) by_set[line.set].push_back(static_cast<Mask>(line.line) * line_bytes);
+  std::vector<const std::vector<Mask>*> sets;
+  for (const auto& [set, members] : by_set) sets.push_back(&members);
+  const auto varied = varied_bits(lines, line_bytes);
+  std::mt19937_64 random(1);
+  const auto one_of = [&](const auto& all) { return all[std::uniform_int_distribution<std::size_t>(0, all.size() - 1)(random)]; };
+  std::vector<Mask> best;
+  std::size_t most = 0;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    Basis differences;
+    auto functions = annihilators(differences, low, high, varied);
+    for (int sample = 0; functions.size() > wanted && sample < 8 * (high - low + 1); ++sample) {
+      const auto& members = *one_of(sets);
+      const auto difference = one_of(members) ^ one_of(members);
+      if (differences.reduce(difference) == 0) continue;
+      differences.add(difference);
+      functions = annihilators(differences, low, high, varied);
     }
+    if (functions.size() != wanted) continue;
+    if (const auto agree = agreeing(lines, functions, line_bytes); agree > most) most = agree, best = std::move(functions);
+    if (most == lines.size()) break;
   }
-  std::vector<Mask> chosen;
-  Basis independent;
-  for (const auto mask : masks) {
-    if (chosen.size() == wanted) break;
-    if (independent.reduce(mask) == 0 || agreement(lines, mask, line_bytes) < kAlmost) continue;
-    independent.add(mask);
-    chosen.push_back(mask);
-  }
-  return chosen;
+  return best;
 }
 
-/// Bits of the largest aligned blocks, in lines, of which each has one set, and how many blocks the lines are of.
-struct OneSetBlocks {
-  int bits = 0;
-  std::size_t count = 0;
-};
+/// The same choice of sets by functions each of which has a lowest bit that no other has, ascending: of many names, one.
+std::vector<Mask> reduced(const std::vector<Mask>& functions) {
+  std::vector<Mask> rows;
+  for (auto mask : functions) {
+    for (const auto row : rows) {
+      if (mask & row & -row) mask ^= row;
+    }
+    if (mask == 0) continue;
+    for (auto& row : rows) {
+      if (row & mask & -mask) row ^= mask;
+    }
+    rows.push_back(mask);
+  }
+  std::sort(rows.begin(), rows.end(), [](Mask a, Mask b) { return (a & -a) < (b & -b); });
+  return rows;
+}
+
+SetIndex index_by(const std::vector<Mask>& functions, int high) {
+  SetIndex index;
+  index.mapping = "bits";
+  for (const auto function : reduced(functions)) {
+    std::vector<int> bits;
+    for (int bit = 0; bit <= high; ++bit) {
+      if (function >> bit & 1) bits.push_back(bit);
+    }
+    if (bits.size() > 1) index.mapping = "xor";
+    index.functions.push_back(std::move(bits));
+  }
+  return index;
+}
+
+}  // namespace
+
+std::uint64_t set_number(const std::vector<std::uint64_t>& functions, std::uint64_t address) {
+  std::uint64_t set = 0;
+  for (std::size_t i = 0; i < functions.size(); ++i) set |= static_cast<std::uint64_t>(std::popcount(functions[i] & address) & 1) << i;
+  return set;
+}
+
+bool is_same_index(const SetIndex& a, const SetIndex& b) { return a.mapping == b.mapping && a.block == b.block && a.functions == b.functions; }
+
+std::optional<SetIndex> nearest_linear_index(const std::vector<LabelledLine>& lines, std::size_t sets, std::int64_t line_bytes) {
+  const auto bytes = static_cast<Mask>(line_bytes);
+  const auto bits = choosing_bits(lines, sets, bytes);
+  if (!bits || sets <= 1) return std::nullopt;
+  const auto wanted = static_cast<std::size_t>(std::countr_zero(sets));
+  const auto functions = nearest_functions(lines, wanted, bits->low, bits->high, bytes);
+  return functions.size() == wanted ? std::optional(index_by(functions, bits->high)) : std::nullopt;
+}
+
 OneSetBlocks blocks_of_one_set(const std::vector<LabelledLine>& lines) {
   OneSetBlocks blocks;
   for (int bits = 0; bits < 32; ++bits) {
@@ -161,34 +212,6 @@ OneSetBlocks blocks_of_one_set(const std::vector<LabelledLine>& lines) {
     blocks = {bits, set_of.size()};
   }
   return blocks;
-}
-
-/// How many of so many functions give these blocks the sets that they have, up to the sets' names, where sets are random.
-double fits_by_chance(double functions, std::size_t blocks, std::size_t sets) {
-  return std::exp(std::log(functions) + std::lgamma(static_cast<double>(sets) + 1) - static_cast<double>(blocks) * std::log(static_cast<double>(sets)));
-}
-
-}  // namespace
-
-bool SetIndex::is_significant() const { return mapping != "not bit-defined" && by_chance <= kFitByChance; }
-
-std::uint64_t set_number(const std::vector<std::uint64_t>& functions, std::uint64_t address) {
-  std::uint64_t set = 0;
-  for (std::size_t i = 0; i < functions.size(); ++i) set |= static_cast<std::uint64_t>(std::popcount(functions[i] & address) & 1) << i;
-  return set;
-}
-
-std::vector<SetKey> almost_explaining(const std::vector<LabelledLine>& lines, std::size_t sets, std::int64_t line_bytes) {
-  if (sets <= 1) return {[](std::int64_t) { return 0; }};
-  std::vector<SetKey> keys;
-  const auto bytes = static_cast<Mask>(line_bytes);
-  if (const auto bits = choosing_bits(lines, sets, bytes)) {
-    const auto wanted = static_cast<std::size_t>(std::countr_zero(sets));
-    auto functions = almost_linear(lines, wanted, bits->low, bits->high, bytes);
-    if (functions.size() == wanted) keys.emplace_back([functions = std::move(functions), bytes](std::int64_t line) { return set_number(functions, static_cast<Mask>(line) * bytes); });
-  }
-  for (const auto block : blocks(lines, sets)) keys.push_back(residue(block, sets));
-  return keys;
 }
 
 SetIndex find_set_index(const std::vector<LabelledLine>& lines, std::size_t sets, std::int64_t line_bytes) {
@@ -210,26 +233,13 @@ SetIndex find_set_index(const std::vector<LabelledLine>& lines, std::size_t sets
     const auto functions = annihilators(differences, choosing->low, choosing->high, varied_bits(lines, bytes));
     if (functions.size() == static_cast<std::size_t>(std::countr_zero(sets)) &&
         explains(lines, [&](std::int64_t line) { return set_number(functions, static_cast<Mask>(line) * bytes); })) {
-      index.mapping = "bits";
-      for (const auto function : functions) {
-        std::vector<int> bits;
-        for (int bit = choosing->low; bit <= choosing->high; ++bit) {
-          if (function >> bit & 1) bits.push_back(bit);
-        }
-        if (bits.size() > 1) index.mapping = "xor";
-        index.functions.push_back(std::move(bits));
-      }
-      const auto [block_bits, count] = blocks_of_one_set(lines);
-      const auto wanted = static_cast<unsigned>(functions.size()), from = std::max(wanted, static_cast<unsigned>(std::max(0, choosing->high - choosing->low + 1 - block_bits)));
-      index.by_chance = fits_by_chance(index.mapping == "bits" ? boost::math::binomial_coefficient<double>(from, wanted) : std::exp2(wanted * (from - wanted)), count, sets);
-      return index;
+      return index_by(functions, choosing->high);
     }
   }
   for (const auto block : blocks(lines, sets)) {
     if (explains(lines, residue(block, sets))) {
       index.mapping = "modulo";
       index.block = block * line_bytes;
-      index.by_chance = fits_by_chance(1, blocks_of_one_set(lines).count, sets);
       return index;
     }
   }

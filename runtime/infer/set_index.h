@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,6 @@ struct SetIndex {
   std::string mapping = "not bit-defined";  ///< "one set", "bits", "xor", "modulo", "not bit-defined"
   std::vector<std::vector<int>> functions;  ///< "bits", "xor": for each bit of the set number, the address bits that are XORed
   std::int64_t block = 0;                   ///< "modulo": bytes that go to one set together
-  double by_chance = 0;                     ///< functions like it that would explain as much if every block of lines had any set, expected
-
-  /// Whether a mapping fits that so many lines would hardly have by chance: what is asked of one that another conclusion rests on.
-  [[nodiscard]] bool is_significant() const;
 };
 
 /// A number of the set that a line belongs to.
@@ -30,8 +27,19 @@ using SetKey = std::function<std::uint64_t(std::int64_t)>;
 /// The set that functions choose, each a mask of the address bits that are XORed.
 std::uint64_t set_number(const std::vector<std::uint64_t>& functions, std::uint64_t address);
 
-/// Mappings that explain the sets of almost all lines, the simplest first: what is left may be lines that were given to a wrong one.
-std::vector<SetKey> almost_explaining(const std::vector<LabelledLine>& lines, std::size_t sets, std::int64_t line_bytes);
+/// Whether two functions put the same addresses in one set, however they number the sets.
+bool is_same_index(const SetIndex& a, const SetIndex& b);
+
+/// The linear mapping that agrees with the most labels: the others may be lines that were given to a wrong set. nullopt: as many sets are
+/// not linear.
+std::optional<SetIndex> nearest_linear_index(const std::vector<LabelledLine>& lines, std::size_t sets, std::int64_t line_bytes);
+
+/// Bits of the largest aligned blocks, in lines, of which each has one set, and how many blocks the lines are of.
+struct OneSetBlocks {
+  int bits = 0;
+  std::size_t count = 0;
+};
+OneSetBlocks blocks_of_one_set(const std::vector<LabelledLine>& lines);
 
 /// The simplest mapping that explains every label, fitted on half of the lines and checked on all; `line_bytes` of a line.
 SetIndex find_set_index(const std::vector<LabelledLine>& lines, std::size_t sets, std::int64_t line_bytes);

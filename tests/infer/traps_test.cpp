@@ -160,21 +160,6 @@ TEST_CASE("a set index is solved: bits, XORs, residues, or none") {
   CHECK(residue.block == 32);
   const auto none = infer::find_set_index(labelled([](auto line) { return (line * 2654435761u >> 7) % 4; }), 4, 32);
   CHECK(none.mapping == "not bit-defined");
-  CHECK_FALSE(none.is_significant());
-  for (const auto& index : {bits, mixed, residue}) CHECK(index.by_chance < 1e-6);
-}
-
-TEST_CASE("an index that few blocks of lines bear out may be chance") {
-  std::vector<infer::LabelledLine> lines;
-  for (std::int64_t line = 0; line < 22; ++line) lines.push_back({line, static_cast<std::size_t>(line / 4 % 2)});  // six blocks, by turns in two sets
-  const auto few = infer::find_set_index(lines, 2, 128);
-  CHECK(few.mapping == "bits");
-  CHECK(few.by_chance == doctest::Approx(3.0 * 2 / 64));  // bits 9, 10 or 11; either name for either set
-  CHECK_FALSE(few.is_significant());
-  for (auto& line : lines) line.set = static_cast<std::size_t>(line.line % 2);
-  const auto enough = infer::find_set_index(lines, 2, 128);  // each line is a block
-  CHECK(enough.by_chance < 1e-4);
-  CHECK(enough.is_significant());
 }
 
 TEST_CASE("`where` chooses the points that a question is about") {

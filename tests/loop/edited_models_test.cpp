@@ -27,7 +27,8 @@ std::string shortened(const std::string& experiment, const std::vector<Edit>& ed
 
 /// Fewer curves and points than the paper's: enough to tell one table from another.
 std::string few_curves() {
-  return shortened("outstanding/threads.gexp", {{"sweep merge in [1, 2, 4, 8, 16, 32, 1024]", "sweep merge in [1, 32, 1024]"}, {"sweep threads in 2..most step min(2 * merge, 16)", "sweep threads in 4..most step 4"}});
+  return shortened("outstanding/threads.gexp", {{"sweep merge in [1, 2, 4, 8, 16, 32, 1024]", "sweep merge in [1, 32, 1024]"}, {"sweep threads in 2..most step min(2 * merge, 16)", "sweep threads in 4..most step 4"},
+                                                {"accesses: accesses, latency: hit.L)", "accesses: accesses, latency: hit.L) need 60%"}});
 }
 
 const std::string kMshr = "kind = \"mshr\"\nentries = 128\nmerges = 8\nloads_per_warp = 4\nsource = \"Lashgar15 section 5.1: 128 entries, at least 8 merged; section 4: four loads a warp\"\n"
@@ -53,7 +54,7 @@ TEST_CASE("requests of warps for one line that an entry merges, and nothing wher
   const auto merges = [](const char* number) {
     return found(run_text(few_curves(), "m2070", {{kMshr, std::string("kind = \"mshr\"\nentries = 128\nmerges = ") + number + "\nloads_per_warp = 3\nassumed = \"a test\""}}), "latency.table", "merges");
   };
-  for (const auto* number : {"1", "2", "3", "5", "8", "16"}) CHECK(merges(number) == number);
+  for (const std::string number : {"1", "2", "3", "5", "8", "16"}) CHECK(merges(number.c_str()) == number);
   CHECK(merges("40") == "no such field");
 }
 

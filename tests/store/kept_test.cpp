@@ -55,10 +55,10 @@ TEST_CASE("comments, layout, names, expectations and finds need no measuring") {
       {{"stage a {", "# what a comment says\nstage a {"}},
       {{"timed lat each { chase A by p laps 2 }", "timed lat each {\n    chase A by p laps 2\n  }"}},
       {{"expect d.level > 0cycles", "expect d.level > 9cycles"}},
-      {{"find level: cycles = fastest(lat)\n  find slow",
-        "find level: cycles = fastest(lat)\n  find quick: cycles = value(fastest_of, n: 256B)\n  find slow"},
-       {"  find level: cycles = fastest(lat)\n  find quick",
-        "  derive fastest_of: cycles = median(lat)\n  find level: cycles = fastest(lat)\n  find quick"}},
+      {{"find level: cycles = fastest(lat) need 10%\n  find slow",
+        "find level: cycles = fastest(lat) need 10%\n  find quick: cycles = value(fastest_of, n: 256B)\n  find slow"},
+       {"  find level: cycles = fastest(lat) need 10%\n  find quick",
+        "  derive fastest_of: cycles = median(lat)\n  find level: cycles = fastest(lat) need 10%\n  find quick"}},
       {{"param limit: count = 8", "param reach: count = 8"}, {"let span = limit", "let span = reach"}},
       {{"let span = limit * 128B", "let wide = limit * 128B"}, {"128B..span step", "128B..wide step"}},
       {{"timed lat each { chase A by p laps 2 }", "timed t each { chase A by p laps 2 }"},
@@ -84,7 +84,7 @@ TEST_CASE("a finding that changes has what reads it measured again, and nothing 
   const auto path = folder.file("s.db");
   REQUIRE(run(path, kSix).id == 1);
   const auto text = edited(
-      kSix, {{"find level: cycles = fastest(lat)\n  find slow", "find level: cycles = slowest(lat)\n  find slow"}});
+      kSix, {{"find level: cycles = fastest(lat) need 10%\n  find slow", "find level: cycles = slowest(lat) need 10%\n  find slow"}});
   check_like_fresh(run(path, text), text, {}, {"f"});  // d itself is not measured, only asked otherwise
   check_like_fresh(run(path, text), text, {}, {});
   check_like_fresh(run(path, kSix), kSix, {}, {});  // and the way back is known

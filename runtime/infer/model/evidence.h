@@ -15,6 +15,8 @@ inline constexpr double kContradicted = 40;
 inline constexpr double kSurest = 0.99;
 /// The same of a list of latencies, of which none must be missing.
 inline constexpr double kSurestList = 0.95;
+/// Tempered odds, as a natural logarithm, from which on of two answers the other is out of the question: 100 to 1.
+inline constexpr double kDecisive = 4.6;
 
 /// Chance, at worst, that a lap over more lines than fit shows no miss: at least one of them misses in every lap, whatever replaces them.
 inline constexpr double kHiddenLap = 0.5;

@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t kTelling = 6;        // footprints that all functions are scored on
 constexpr std::uint32_t kMostSets = 1024;
 constexpr std::size_t kMostSubsets = 1000;  // of bits of one number; beyond it, only neighbouring bits are tried
+constexpr std::int64_t kMostBlock = 64;       // lines that go to one set together, before a residue of sets
 constexpr double kFamily = 2;              // bits that say which kind of function it is
 
 /// Footprints that tell functions apart: those in which the fewest and the most addresses miss, and the largest in which none does.
@@ -57,32 +58,42 @@ SetIndex by_residue(std::int64_t block_bytes) {
   return index;
 }
 
-/// Every choice of `count` bits between two, both included; only neighbouring ones where these are too many.
-std::vector<std::vector<int>> choices(int low, int high, int count) {
+/// Every choice of so many of the bits; only neighbouring ones where these are too many.
+std::vector<std::vector<int>> choices(const std::vector<int>& bits, std::size_t count) {
   std::vector<std::vector<int>> all;
-  const int from = high - low + 1;
-  if (binomial(from, count) > kMostSubsets) {
-    for (int first = low; first + count - 1 <= high; ++first) {
-      auto& bits = all.emplace_back();
-      for (int i = 0; i < count; ++i) bits.push_back(first + i);
+  const auto from = bits.size();
+  if (binomial(static_cast<int>(from), static_cast<int>(count)) > kMostSubsets) {
+    for (std::size_t first = 0; first + count <= from; ++first) {
+      const auto begin = bits.begin() + static_cast<std::ptrdiff_t>(first);
+      all.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(count));
     }
     return all;
   }
-  std::vector<bool> taken(static_cast<std::size_t>(from));
-  std::fill(taken.begin(), taken.begin() + count, true);
+  std::vector<bool> taken(from);
+  std::fill_n(taken.begin(), count, true);
   do {
-    auto& bits = all.emplace_back();
-    for (int i = 0; i < from; ++i) {
-      if (taken[static_cast<std::size_t>(i)]) bits.push_back(low + i);
+    auto& chosen = all.emplace_back();
+    for (std::size_t i = 0; i < from; ++i) {
+      if (taken[i]) chosen.push_back(bits[i]);
     }
   } while (std::prev_permutation(taken.begin(), taken.end()));
   return all;
 }
 
-void add(std::vector<SetCandidate>& all, SetIndex index, std::size_t sets, std::int64_t line_bytes, double bits) {
-  auto hypothesis = indexed(index, sets, line_bytes);
-  hypothesis.bits = bits;
-  all.push_back({std::move(hypothesis), std::move(index), {}});
+/// To say of each block of lines which set it is of, up to the sets' names.
+double bits_of_labels(const std::vector<LabelledLine>& lines, std::size_t sets) {
+  const auto count = static_cast<double>(sets);
+  const double of_names = std::lgamma(count + 1) / std::log(2.0);
+  return kFamily + std::max(0.0, static_cast<double>(blocks_of_one_set(lines).count) * std::log2(count) - of_names);
+}
+
+/// To say which function of so many address bits it is.
+double bits_of_function(const SetIndex& index, int address_bits) {
+  if (index.mapping == "one set") return kFamily;
+  if (index.mapping == "modulo") return kFamily + std::log2(kMostSets) + std::log2(kMostBlock);
+  const int taken = static_cast<int>(index.functions.size());
+  const double of_count = std::log2(std::max(1, address_bits));
+  return kFamily + of_count + (index.mapping == "bits" ? std::log2(binomial(address_bits, taken)) : static_cast<double>(taken * std::max(1, address_bits - taken)));
 }
 
 }  // namespace
@@ -95,19 +106,20 @@ SetHypothesis labelled(const std::vector<LabelledLine>& lines, std::size_t sets,
             const auto found = set_of.find(line);
             return found == set_of.end() ? kNoSet : found->second;
           },
-          kFamily + static_cast<double>(lines.size()) * std::log2(static_cast<double>(sets)),
+          bits_of_labels(lines, sets),
           [among = std::move(among), sets](std::int64_t line) {
             const auto found = among.find(line);
             return found == among.end() ? static_cast<std::uint32_t>(sets) : found->second;
           }};
 }
 
-SetHypothesis indexed(const SetIndex& index, std::size_t sets, std::int64_t line_bytes) {
+SetHypothesis indexed(const SetIndex& index, std::size_t sets, std::int64_t line_bytes, int address_bits) {
   const auto count = static_cast<std::uint32_t>(sets);
-  if (index.mapping == "one set") return {"one set", line_bytes, 1, [](std::int64_t) { return 0u; }, kFamily};
+  const double bits = bits_of_function(index, address_bits);
+  if (index.mapping == "one set") return {"one set", line_bytes, 1, [](std::int64_t) { return 0u; }, bits};
   if (index.mapping == "modulo") {
     return {fmt::format("{} sets by the residue of blocks of {} B", sets, index.block), line_bytes, count,
-            [block = index.block / line_bytes, count](std::int64_t line) { return static_cast<std::uint32_t>(line / block % count); }, kFamily + std::log2(kMostSets) + 3};
+            [block = index.block / line_bytes, count](std::int64_t line) { return static_cast<std::uint32_t>(line / block % count); }, bits};
   }
   std::vector<std::uint64_t> masks;
   std::vector<std::string> names;
@@ -119,25 +131,25 @@ SetHypothesis indexed(const SetIndex& index, std::size_t sets, std::int64_t line
   }
   return {fmt::format("{} sets by bits {} of the offset", sets, fmt::join(names, ", ")), line_bytes, count,
           [masks, line_bytes](std::int64_t line) { return static_cast<std::uint32_t>(set_number(masks, static_cast<std::uint64_t>(line * line_bytes))); },
-          kFamily + 16.0 * static_cast<double>(masks.size())};
+          bits};
 }
 
-std::vector<SetCandidate> likeliest_functions(const Walks& walks, std::int64_t line_bytes, std::int64_t fill_bytes, std::size_t count) {
+std::vector<SetCandidate> likeliest_functions(const Walks& walks, const std::vector<int>& bits, std::int64_t line_bytes, std::int64_t fill_bytes, std::size_t count) {
   const auto some = telling(walks);
   const auto lines = furthest(walks) / line_bytes + 1;
   std::vector<SetCandidate> all;
-  add(all, by_bits({}), 1, line_bytes, kFamily);
-  if (std::has_single_bit(static_cast<std::uint64_t>(line_bytes))) {
-    const int low = std::countr_zero(static_cast<std::uint64_t>(line_bytes)), high = low + static_cast<int>(std::bit_width(static_cast<std::uint64_t>(lines - 1))) - 1;
-    for (int taken = 1; taken <= high - low + 1 && (1 << taken) <= static_cast<int>(kMostSets); ++taken) {
-      const double bits = kFamily + std::log2(static_cast<double>(high - low + 1)) + std::log2(binomial(high - low + 1, taken));
-      for (const auto& chosen : choices(low, high, taken)) add(all, by_bits(chosen), std::size_t{1} << taken, line_bytes, bits);
-    }
+  const auto add = [&](SetIndex index, std::size_t sets) {
+    auto hypothesis = indexed(index, sets, line_bytes, static_cast<int>(bits.size()));
+    all.push_back({std::move(hypothesis), std::move(index), {}});
+  };
+  add(by_bits({}), 1);
+  for (std::size_t taken = 1; taken <= bits.size() && (std::uint32_t{1} << taken) <= kMostSets; ++taken) {
+    for (const auto& chosen : choices(bits, taken)) add(by_bits(chosen), std::size_t{1} << taken);
   }
-  for (std::int64_t block = 1; block <= 64 && block < lines; block *= 2) {
+  for (std::int64_t block = 1; block <= kMostBlock && block < lines; block *= 2) {
     for (std::uint32_t sets = 2; sets <= kMostSets && block * sets <= lines; ++sets) {
       if (std::has_single_bit(sets) && std::has_single_bit(static_cast<std::uint64_t>(line_bytes))) continue;  // bits
-      add(all, by_residue(block * line_bytes), sets, line_bytes, kFamily + std::log2(kMostSets) + 3);
+      add(by_residue(block * line_bytes), sets);
     }
   }
   const auto better = [](const SetCandidate& a, const SetCandidate& b) { return a.score.log_posterior > b.score.log_posterior; };

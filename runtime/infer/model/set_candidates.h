@@ -15,13 +15,13 @@ struct SetCandidate {
   SetIndex index;  ///< the same in the words of a finding
   SetScore score;
 };
-/// `fill_bytes`: what a miss brings in.
-std::vector<SetCandidate> likeliest_functions(const Walks& walks, std::int64_t line_bytes, std::int64_t fill_bytes, std::size_t count);
+/// `bits`: of the address, that may choose; none where a line is no power of two. `fill_bytes`: what a miss brings in.
+std::vector<SetCandidate> likeliest_functions(const Walks& walks, const std::vector<int>& bits, std::int64_t line_bytes, std::int64_t fill_bytes, std::size_t count);
 
 /// A hypothesis that only says which of the lines that were seen share a set. `among`: by line, of others, that they are of one of the first
 /// so many sets.
 SetHypothesis labelled(const std::vector<LabelledLine>& lines, std::size_t sets, std::int64_t line_bytes, std::unordered_map<std::int64_t, std::uint32_t> among = {});
-/// One by an index function that was found.
-SetHypothesis indexed(const SetIndex& index, std::size_t sets, std::int64_t line_bytes);
+/// One by an index function that was found; `address_bits`: how many may choose.
+SetHypothesis indexed(const SetIndex& index, std::size_t sets, std::int64_t line_bytes, int address_bits);
 
 }  // namespace gexp::infer::model

@@ -18,8 +18,8 @@ constexpr double kAccident = 1e-4;           // chance of as many by interferenc
 constexpr std::uint32_t kUnset = kSeveral - 1;
 
 struct Count {
-  std::vector<std::uint32_t> visits, misses;  // by address, in the order of the footprint's addresses
-  std::unordered_map<std::uint32_t, std::uint32_t> at;
+  std::unordered_map<std::uint32_t, std::uint32_t> at;  // of an address: its index in the footprint
+  std::vector<std::vector<std::uint32_t>> laps;         // by whole lap: the addresses that seemed to miss
 };
 
 std::uint64_t mix(std::uint64_t x) {
@@ -38,15 +38,26 @@ bool is_warmed(const records::Point& point) {
   return std::all_of(timed.begin(), timed.end(), [&](auto offset) { return std::binary_search(warm.begin(), warm.end(), offset); });
 }
 
+double interference_of(const MissRange& range) { return std::max(range.interference.share, kLeastInterference); }
+
 double log_fits(double misses, double visits, double interference) {
   return misses * std::log(interference) + (visits - misses) * std::log1p(-interference);
 }
+
+}  // namespace
 
 double log_of_own_rate(double misses, double visits) {
   return std::lgamma(misses + 0.5) + std::lgamma(visits - misses + 0.5) - std::lgamma(visits + 1) - std::log(M_PI);
 }
 
-}  // namespace
+double log_of_likeliest_rate(double misses, double visits) {
+  const auto term = [&](double count) { return count > 0 ? count * std::log(count / visits) : 0; };
+  return term(misses) + term(visits - misses);
+}
+
+bool is_no_accident(double misses, double visits, const MissRange& range) {
+  return misses > 0 && poisson_at_least(misses, interference_of(range) * visits) < kAccident;
+}
 
 std::uint32_t Walks::index_of(std::int64_t offset) {
   const auto [at, fresh] = known_.try_emplace(offset, static_cast<std::uint32_t>(offsets.size()));
@@ -55,7 +66,7 @@ std::uint32_t Walks::index_of(std::int64_t offset) {
 }
 
 void Walks::add(const records::Table& table, const MissRange& range, const std::string& stage) {
-  const double interference = std::max(range.interference.share, kLeastInterference);
+  const double interference = interference_of(range);
   std::unordered_map<std::uint64_t, std::size_t> by_addresses;  // index into the footprints of this stage
   std::vector<Count> counts;
   const auto first = footprints.size();
@@ -72,38 +83,57 @@ void Walks::add(const records::Table& table, const MissRange& range, const std::
     for (const auto address : distinct) key += mix(address);
     const auto [entry, fresh] = by_addresses.try_emplace(key, counts.size());
     if (fresh) {
-      Footprint footprint{records::coordinates_text(table, point), distinct, {}, {}, {}, std::vector<std::uint32_t>(distinct.size(), kUnset), 0};
+      Footprint footprint;
+      footprint.where = records::coordinates_text(table, point);
       footprint.where = footprint.where.empty() ? stage : stage + ", " + footprint.where;
+      footprint.addresses = distinct;
+      footprint.visits.resize(distinct.size()), footprint.misses.resize(distinct.size());
+      footprint.before.resize(distinct.size(), kUnset);
       footprints.push_back(std::move(footprint));
-      Count count{std::vector<std::uint32_t>(distinct.size()), std::vector<std::uint32_t>(distinct.size()), {}};
+      Count count;
       for (std::uint32_t i = 0; i < distinct.size(); ++i) count.at.emplace(distinct[i], i);
       counts.push_back(std::move(count));
     }
     auto& count = counts[entry->second];
-    auto& before = footprints[first + entry->second].before;
+    auto& footprint = footprints[first + entry->second];
     for (std::size_t step = 0; step < lap; ++step) {
-      auto& own = before[count.at.at(walked[step])];
+      auto& own = footprint.before[count.at.at(walked[step])];
       const auto last = walked[(step + lap - 1) % lap];
       own = own == kUnset || own == last ? last : kSeveral;
     }
     for (auto& address : walked) address = count.at.at(address);
     const Misses missed(range, point);
     for (const auto& run : point.runs) {
-      for (auto i = from; i < run.ticks.size(); ++i) {
-        const auto address = walked[i % lap];
-        ++count.visits[address];
-        count.misses[address] += missed(i, run.ticks[i]) && !missed.unsure(i, run.ticks[i]) ? 1 : 0;
+      for (auto begin = from; begin < run.ticks.size(); begin += lap) {
+        const auto end = std::min(begin + lap, run.ticks.size());
+        std::vector<std::uint32_t> missing;
+        for (auto i = begin; i < end; ++i) {
+          const auto address = walked[i - begin];
+          const bool unsure = missed.unsure(i, run.ticks[i]), miss = missed(i, run.ticks[i]);
+          if (miss || unsure) missing.push_back(address);
+          if (unsure) continue;
+          ++footprint.visits[address];
+          footprint.misses[address] += miss ? 1 : 0;
+        }
+        // Two windows are two launches: what chance replaced in the one is not what the other walks to.
+        const auto window = std::upper_bound(run.windows.begin(), run.windows.end(), begin);
+        if (end == begin + lap && (window == run.windows.end() || *window >= end)) count.laps.push_back(std::move(missing));
       }
-      if (run.ticks.size() > from) footprints[first + entry->second].laps += static_cast<double>((run.ticks.size() - from) / lap);
+      if (run.ticks.size() > from) footprint.laps += static_cast<double>((run.ticks.size() - from) / lap);
     }
   }
   for (std::size_t f = 0; f < counts.size(); ++f) {
     auto& footprint = footprints[first + f];
     for (std::size_t i = 0; i < footprint.addresses.size(); ++i) {
-      const double misses = counts[f].misses[i], visits = counts[f].visits[i];
+      const double misses = footprint.misses[i], visits = footprint.visits[i];
       footprint.fits.push_back(log_fits(misses, visits, interference));
       footprint.overflows.push_back(log_of_own_rate(misses, visits));
-      footprint.missed.push_back(misses > 0 && poisson_at_least(misses, interference * visits) < kAccident);
+      footprint.missed.push_back(is_no_accident(misses, visits, range));
+    }
+    footprint.whole_laps = counts[f].laps.size();
+    footprint.missed_in.resize(footprint.addresses.size() * footprint.words());
+    for (std::size_t lap = 0; lap < footprint.whole_laps; ++lap) {
+      for (const auto address : counts[f].laps[lap]) footprint.missed_in[address * footprint.words() + lap / 64] |= std::uint64_t{1} << lap % 64;
     }
   }
   std::erase_if(footprints, [](const Footprint& footprint) { return footprint.laps == 0; });

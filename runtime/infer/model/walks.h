@@ -18,12 +18,24 @@ constexpr std::uint32_t kSeveral = ~std::uint32_t{0};
 struct Footprint {
   std::string where;                     ///< of its first point: "sets, extra = 2"
   std::vector<std::uint32_t> addresses;  ///< indices into Walks::offsets, each once
+  std::vector<std::uint32_t> visits, misses;  ///< by address: steady ones; those that scatter may have put on the wrong side are in neither
   std::vector<double> fits;              ///< by address: log-likelihood of its misses where all of its set fits
   std::vector<double> overflows;         ///< the same where its set overflows: it misses at a rate of its own
   std::vector<bool> missed;              ///< by address: more often than by accident
   std::vector<std::uint32_t> before;     ///< by address: the one that is always visited just before it; kSeveral: there is none
   double laps = 0;
+  std::size_t whole_laps = 0;            ///< of them, those within one launch
+  std::vector<std::uint64_t> missed_in;  ///< by address, `words()` each: a bit for each whole lap in which it seemed to miss
+  [[nodiscard]] std::size_t words() const { return (whole_laps + 63) / 64; }
 };
+
+/// Log-likelihood of so many misses in so many visits at a rate of which nothing is known beforehand (Jeffreys' prior).
+double log_of_own_rate(double misses, double visits);
+/// The same at the likeliest rate.
+double log_of_likeliest_rate(double misses, double visits);
+
+/// Whether an address misses more often than interference makes it.
+bool is_no_accident(double misses, double visits, const MissRange& range);
 
 /// The walks of one or several stages over one memory by one path.
 struct Walks {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "runtime/infer/model/walks.h"
+#include "runtime/infer/set_index.h"
+
+/// Sets that nobody has named a function for: which line is of which set, by what predicts the walks best.
+namespace gexp::infer::model {
+
+struct FoundSets {
+  std::vector<LabelledLine> lines;  ///< sets are numbered from 0, without gaps
+  std::size_t sets = 0;
+  double odds_of_others = 0;        ///< by how much likelier, all together, the same sets with one line in another of them are
+};
+
+/// How often the lines of a set that overflows miss.
+enum class Rates { Shared, OwnOfEach };
+
+/// Begins with the sets that lines were given to. Moves a line to another set, or all lines of a set, where that predicts the walks better,
+/// until nothing does. `line_bytes`, `fill_bytes`: as of a SetHypothesis.
+FoundSets improved(const std::vector<LabelledLine>& lines, std::size_t sets, std::int64_t line_bytes, std::int64_t fill_bytes, const Walks& walks,
+                   Rates rates);
+
+}  // namespace gexp::infer::model
