@@ -22,7 +22,10 @@ std::string noted(const std::string& statement, std::string text) {
   return text;
 }
 
-std::string base_of(const Memory& memory) { return memory.space->by_index() ? "0ull" : "m_" + memory.name; }
+/// An index has no base to be added to.
+bool by_index(const Op& op, const Memory& memory) { return memory.space->by_index() || op.via == Via::Tex; }
+std::string base_of(const Op& op, const Memory& memory) { return by_index(op, memory) ? "0ull" : "m_" + memory.name; }
+std::string idle_of(const Op& op, const Memory& memory) { return op.via == Via::Tex ? "0ull" : std::string(memory.space->idle_cell); }
 
 }  // namespace
 
@@ -43,19 +46,19 @@ Result<std::string> BodyWriter::address(const Op& op, const Memory& memory, int 
   if (auto problem = inside(op, memory, *bytes, width)) return std::move(*problem);
   auto offset = code_.offset(*op.at);
   if (!offset) return offset.error();
-  const auto base = base_of(memory);
+  const auto base = base_of(op, memory), idle = idle_of(op, memory);
   if (!offset->affine) {
     if (each()) {
       const auto name = fresh("x");
-      line(fmt::format("const u64 {} = pass == 1 ? {} + (u64){} : {};", name, base, offset->rest, memory.space->idle_cell));
+      line(fmt::format("const u64 {} = pass == 1 ? {} + (u64){} : {};", name, base, offset->rest, idle));
       return name;
     }
-    return rehearsed_ ? fmt::format("(pass == 1 ? {} + (u64){} : {})", base, offset->rest, memory.space->idle_cell) : fmt::format("({} + (u64){})", base, offset->rest);
+    return rehearsed_ ? fmt::format("(pass == 1 ? {} + (u64){} : {})", base, offset->rest, idle) : fmt::format("({} + (u64){})", base, offset->rest);
   }
   const auto name = fresh("x");
   auto& settled = rehearsed_ ? addresses_ : before_loops_;
   const std::string indent = rehearsed_ ? "    " : "      ";
-  settled += rehearsed_ ? fmt::format("{}u64 {} = pass == 1 ? {} + (u64){} : {};\n", indent, name, base, offset->rest, memory.space->idle_cell)
+  settled += rehearsed_ ? fmt::format("{}u64 {} = pass == 1 ? {} + (u64){} : {};\n", indent, name, base, offset->rest, idle)
                         : fmt::format("{}u64 {} = {} + (u64){};\n", indent, name, base, offset->rest);
   std::string current = name;
   for (auto& enclosing : enclosing_) {
@@ -178,16 +181,17 @@ void BodyWriter::begin_chase(const Op& op, const Memory& memory, int width, cons
   const auto number = code_.argument(fmt::format("steps {}", table), chased.steps);
   auto& settled = rehearsed_ ? addresses_ : before_loops_;
   const std::string indent = rehearsed_ ? "    " : "      ";
-  const bool fetched = memory.space->by_index() || op.via == Via::Tex;
+  const bool fetched = by_index(op, memory);
+  const auto from = base_of(op, memory), idle = idle_of(op, memory);
   const std::string start = fmt::format("((const u64*)table{})[{}] * {}", table, ring, fetched ? 1 : width);
   if (rehearsed_) {
-    settled += fmt::format("{}const u64 {} = pass == 1 ? {} : {};\n", indent, base, base_of(memory), memory.space->idle_cell);
+    settled += fmt::format("{}const u64 {} = pass == 1 ? {} : {};\n", indent, base, from, idle);
     settled += fmt::format("{}u64 {} = {} + (pass == 1 ? {} : 0ull);\n", indent, at, base, start);
     settled += fmt::format("{}const u64 {} = pass == 1 ? (u64){} : ({} < 16 ? (u64){} : 16ull);\n", indent, steps, number, number, number);
   } else {
-    settled += fmt::format("{}const u64 {} = {};\n{}u64 {} = {} + {};\n{}const u64 {} = {};\n", indent, base, base_of(memory), indent, at, base, start, indent, steps, number);
+    settled += fmt::format("{}const u64 {} = {};\n{}u64 {} = {} + {};\n{}const u64 {} = {};\n", indent, base, from, indent, at, base, start, indent, steps, number);
   }
-  // An index has no base to be added to: without an instruction that reads it, the first fetch would wait for the table.
+  // Nothing is added to an index: without an instruction that reads it, the first fetch would wait for the table.
   if (fetched) settled += fmt::format("{}asm volatile(\"add.u64 %0, %0, 0;\" : \"+l\"({}) :: \"memory\");\n", indent, at);
 }
 

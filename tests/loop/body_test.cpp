@@ -78,3 +78,22 @@ TEST_CASE("what is not kept is not there") {
   CHECK(answer(region + "record t histogram find f: list = latency_classes(t) need 10%").substr(0, 12) != "undetermined");
   CHECK(answer(region + "record t summary find f: B = miss_spacing(t)").substr(0, 12) == "undetermined");
 }
+
+TEST_CASE("a chase by texture fetches over global memory begins where its ring begins") {
+  // 385 lines of 32 B, a quarter of them and one more in the same set: the cache holds 384.
+  for (const auto* ring : {"[i * 32B for i in 0..384]", "[4KiB + i * 32B for i in 0..384]"}) {
+    CAPTURE(ring);
+    const auto result = run_text(std::string("gexp 1\nexperiment t\nmemory A: u32[256KiB] in global\nstage s {\npattern ring = ") + ring +
+                                     "\nlaunch grid 1 block 1\nwarm { chase A by ring laps 2 via tex }\ntimed lat each { chase A by ring laps 4 via tex }\n"
+                                     "repeat 3\nderive missing: count = misses(lat)\nfind m: count = value(missing)\n}\n",
+                                 "gtx780");
+    CHECK(found(result, "s.m") == "388");
+  }
+}
+
+TEST_CASE("a load by a texture fetch over global memory goes where it says") {
+  const std::string warm = "warm { loop k in 0..15 { load A at k * 32B via tex } } timed t each { loop k in 0..15 { load A at ";
+  const std::string end = " via tex } } repeat 3 find f: cycles = value(min(t))";
+  const auto cycles = [&](const std::string& at) { return std::stod(answer(warm + at + end)); };
+  CHECK(cycles("8KiB + k * 1KiB") > cycles("k * 32B") + 50);  // nothing of it is in the cache
+}
