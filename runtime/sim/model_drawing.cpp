@@ -96,7 +96,7 @@ std::string policy_text(const CacheModel& cache) {
   std::string text = policy_word(cache);
   if (cache.policy == Policy::Weighted) text = "weighted";
   if (cache.policy == Policy::Bip && cache.promoted > 0) text += " " + number(cache.promoted);
-  if (cache.policy == Policy::Rrip) text += fmt::format(" of {} ages, from {} on", cache.ages, cache.insert);
+  if (cache.policy == Policy::Rrip) text = fmt::format("rrip of {} ages, from {} on", cache.ages, cache.insert);
   for (const double weight : cache.weights) text += " " + number(weight);
   return text;
 }

@@ -45,7 +45,8 @@ struct Mapping {
   List bits;
 };
 
-Mapping mapping_of(const CacheModel& cache) {
+/// `frame_bytes`: of physical memory that is dealt by chance; from there on, an offset in an array says nothing of the address. 0: it does.
+Mapping mapping_of(const CacheModel& cache, std::uint64_t frame_bytes) {
   using Kind = IndexModel::Kind;
   const auto sets = cache.ways.size();
   if (sets == 1) return {"one set", {}};
@@ -57,6 +58,7 @@ Mapping mapping_of(const CacheModel& cache) {
     if (std::has_single_bit(sets) && std::has_single_bit(unit)) {
       for (int i = 0; i < std::countr_zero(sets); ++i) groups.push_back({std::countr_zero(unit) + i});
     } else {
+      if (frame_bytes > 0 && frame_bytes / unit % sets != 0) return {};
       return {"modulo", {}};  // of a line or of a block of lines
     }
   } else if (kind == Kind::Dealt || kind == Kind::Scattered || kind == Kind::Hashed) {
@@ -64,6 +66,7 @@ Mapping mapping_of(const CacheModel& cache) {
   }
   Mapping mapping{"bits", {}};
   const auto rows = reduced(groups);
+  if (frame_bytes > 0 && std::any_of(rows.begin(), rows.end(), [&](Mask row) { return row >= frame_bytes; })) return {};
   if (std::any_of(rows.begin(), rows.end(), [](Mask row) { return !std::has_single_bit(row); })) mapping.word = "xor";
   for (const auto row : rows) {
     List group;
@@ -77,7 +80,7 @@ Mapping mapping_of(const CacheModel& cache) {
 }
 
 /// What caches and TLBs have in common.
-Fields sets_of(const CacheModel& cache) {
+Fields sets_of(const CacheModel& cache, const Mapping& mapping) {
   auto sizes = cache.ways;
   std::sort(sizes.rbegin(), sizes.rend());
   List list, chances;
@@ -89,7 +92,7 @@ Fields sets_of(const CacheModel& cache) {
   fields["sizes"] = std::move(list);
   fields["replacement"] = Value(sizes.front() == 1 ? std::string("direct") : policy_word(cache));
   fields["probabilities"] = std::move(chances);
-  fields["mapping"] = Value(mapping_of(cache).word);
+  fields["mapping"] = Value(mapping.word);
   return fields;
 }
 
@@ -100,21 +103,23 @@ Value path_fields(const DeviceModel& model, const PathModel& path) {
   fields["hit"] = cycles(path.latency[0][0]);
   if (path.caches.empty()) return fields;
   const auto& cache = model.caches[static_cast<std::size_t>(path.caches[0])];
-  fields = sets_of(cache);
+  const auto mapping = mapping_of(cache, model.frame_bytes);
+  fields = sets_of(cache, mapping);
   fields["hit"] = cycles(path.latency[0][0]);
   fields["miss"] = cycles(path.latency[1][0]);
   fields["line"] = bytes(static_cast<double>(cache.line));
-  // What is fetched ahead begins with the line, so the rest of it comes with a sector.
-  fields["fetch"] = bytes(static_cast<double>(cache.prefetch > 0 ? cache.line : cache.sector));
+  // What is fetched ahead begins with the line, so the rest of it comes with a sector; but only where a way is free.
+  const bool ahead = cache.prefetch > 0 && *std::max_element(cache.ways.begin(), cache.ways.end()) > 1;
+  fields["fetch"] = bytes(static_cast<double>(ahead ? cache.line : cache.sector));
   fields["lines"] = plain(lines_of(cache));
   fields["capacity"] = bytes(lines_of(cache) * static_cast<double>(cache.line));
   fields["prefetch"] = bytes(static_cast<double>(cache.prefetch));
-  fields["bits"] = mapping_of(cache).bits;
+  fields["bits"] = mapping.bits;
   return fields;
 }
 
 Value tlb_fields(const CacheModel& tlb) {
-  auto fields = sets_of(tlb);
+  auto fields = sets_of(tlb, mapping_of(tlb, 0));  // a TLB sees what the program does
   fields["page"] = bytes(static_cast<double>(tlb.line));
   fields["entries"] = plain(lines_of(tlb));
   fields["reach"] = bytes(lines_of(tlb) * static_cast<double>(tlb.line));

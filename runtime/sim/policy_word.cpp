@@ -14,9 +14,12 @@ std::string policy_word(const CacheModel& cache) {
     case Policy::Plru: return "plru";
     case Policy::Nru: return "nru";
     case Policy::Qlru: return cache.qlru.name();
-    case Policy::Nrf: return "nrf";
+    case Policy::Nrf: return !cache.ways.empty() && *std::max_element(cache.ways.begin(), cache.ways.end()) <= 2 ? "fifo" : "nrf";  // of two, the other
     case Policy::Bip: return cache.promoted == 0 ? "lip" : cache.promoted == 1 ? "lru" : "bip";
-    case Policy::Rrip: return cache.ages == 4 ? fmt::format("qlru_h00_m{}_r0_u0_umo", cache.insert) : "rrip";
+    case Policy::Rrip:
+      // What comes in at the oldest age leaves no age between it and the youngest.
+      if (cache.insert + 1 == cache.ages) return "qlru_h00_m3_r0_u0_umo";
+      return cache.ages == 4 ? fmt::format("qlru_h00_m{}_r0_u0_umo", cache.insert) : "rrip";
     case Policy::Random: return "random";
     case Policy::Weighted: return std::all_of(cache.weights.begin(), cache.weights.end(), [&](double w) { return w == cache.weights[0]; }) ? "random" : "weighted";
   }

@@ -112,6 +112,12 @@ TEST_CASE("a policy reads as the model names it") {
   CHECK(gexp::sim::policy_word(cache) == "qlru_h00_m2_r0_u0_umo");  // SRRIP of four ages
   cache.ages = 8;
   CHECK(gexp::sim::policy_word(cache) == "rrip");
+  cache.insert = 7;  // the oldest: no line is ever between the youngest age and that one
+  CHECK(gexp::sim::policy_word(cache) == "qlru_h00_m3_r0_u0_umo");
+  cache.policy = gexp::sim::Policy::Nrf;
+  CHECK(gexp::sim::policy_word(cache) == "fifo");  // of two ways
+  cache.ways = {2, 3};
+  CHECK(gexp::sim::policy_word(cache) == "nrf");
   cache.policy = gexp::sim::Policy::Bip;
   CHECK(gexp::sim::policy_word(cache) == "lip");
   cache.promoted = 0.03125;
