@@ -104,8 +104,10 @@ Finding cache_sets(const Context& context) {
     if (!misses_at(levels.begin()->second, line, *border)) continue;
     return undetermined(context, fmt::format("the footprint before any line is added misses already, at offset {}; a smaller one would decide", growth->offset[line]));
   }
-  const auto answer = likeliest_sets(context, *growth, line_bytes, *border, slower_than);
-  if (const auto two = two_structures(context.classes, answer.sets.empty() ? begin_together(*growth, *border) : answer.sets, levels)) {
+  const auto guess = begin_together(*growth, *border);
+  if (guess.empty()) return undetermined(context, fmt::format("no set overflowed although {} lines were added; more of them would decide", levels.rbegin()->first));
+  const auto answer = likeliest_sets(context, *growth, guess, line_bytes, slower_than);
+  if (const auto two = two_structures(context.classes, answer.sets.empty() ? guess : answer.sets, levels)) {
     return undetermined(context, *two + kTwoStructures);
   }
   if (answer.sets.empty()) return undetermined(context, answer.why);

@@ -144,7 +144,7 @@ bool only_first_laps(const Context& context, const Curve& curve, double missing)
       }
     }
   }
-  return first > 0 && later > 0 && boost::math::ibeta(silent, later - silent + 1, model::kHiddenLap) < kAlike;
+  return first > 0 && later > 0 && boost::math::ibeta(silent, later - silent + 1, model::kMostSilence) < kAlike;
 }
 
 std::optional<double> only_clock_change(const Context& context, const Curve& curve, double quiet, double missing) {

@@ -11,11 +11,13 @@
 #include "runtime/infer/granularity.h"
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/walks.h"
+#include "runtime/infer/statistics.h"
 
 // A size says that every walk within it fits, whichever of its addresses it visits, and that is a prediction about other walks of the file:
 // a finer one within the same bytes must not miss. Where none was finer, the unit may be smaller than the stride, and the size is
-// that of the walk and not of the device: unless the walk itself shows units of several addresses, or its stride is one that was found. And
-// what the sets hold together is the size, if they fill evenly.
+// that of the walk and not of the device: unless the walk itself shows units of several addresses, or its stride is one that was found. It
+// also says that nothing more fits: a walk over as much and one thing more must miss, wherever that is. And what the sets hold together is
+// the size, if they fill evenly.
 namespace gexp::infer {
 namespace {
 
@@ -31,6 +33,9 @@ struct SizeClaim {
   bool counts = true;  ///< the column is the misses themselves: the size is where none is
   std::vector<const records::Point*> fits, misses;  ///< points at the size, and beyond it, up to twice as large
   std::int64_t low = 0, high = 0;                   ///< bytes: what it says to fit, as offsets
+  bool spans = true;                                ///< the walk at the size has that extent
+  std::pair<double, const records::Point*> least{}; ///< the smallest footprint that was tried
+  std::vector<std::pair<double, const records::Point*>> beyond{};  ///< all that are larger than the size
 };
 
 struct Findings {
@@ -49,7 +54,32 @@ void withdraw(Finding& finding, const std::string& why) {
   finding.confidence = 0;
 }
 
-/// Fills in the walks of a claim; false where x is no footprint in bytes, as it is not where walks do not reach it.
+/// First and last address of a walk, and the largest gap between neighbours.
+struct Extent {
+  std::int64_t low = 0, high = 0, gap = 0;
+};
+
+Extent extent_of(const records::Point& point) {
+  auto offsets = point.walk->offsets;
+  std::sort(offsets.begin(), offsets.end());
+  Extent extent{offsets.front(), offsets.back(), 0};
+  for (std::size_t i = 1; i < offsets.size(); ++i) extent.gap = std::max(extent.gap, offsets[i] - offsets[i - 1]);
+  return extent;
+}
+
+/// Where walks grow with x as a footprint does, but span another number of bytes than x says. Empty: they do not, or x is something else.
+std::string wrong_extent(const SizeClaim& claim) {
+  const auto& walked = *claim.fits.front();
+  const double size = claim.finding->value.get<Number>()->number;
+  const double steps = static_cast<double>(walked.walk->steps) / static_cast<double>(claim.least.second->walk->steps), sizes = size / claim.least.first;
+  const bool is_a_footprint = sizes >= 2 && std::abs(steps - sizes) < sizes / 4;
+  const auto extent = extent_of(walked);
+  if (!is_a_footprint || std::abs(static_cast<double>(extent.high - extent.low) - size) <= 2 * static_cast<double>(extent.gap)) return {};
+  return fmt::format("its walk goes from {} to {}, so it does not span as many bytes as the sweep says; a pattern that does would decide",
+                     show(static_cast<double>(extent.low), kBytes), show(static_cast<double>(extent.high), kBytes));
+}
+
+/// Fills in the walks of a claim; false where x is no number of bytes.
 bool read_walks(SizeClaim& claim, const std::string& sweep) {
   const auto* size = claim.finding->value.get<Number>();
   if (!size || size->dimension != kBytes) return false;
@@ -60,6 +90,8 @@ bool read_walks(SizeClaim& claim, const std::string& sweep) {
   };
   for (const auto& point : claim.measured->table->points) {
     if (point.runs.empty() || !point.walk || point.walk->threads != 1 || point.walk->steps < 2) continue;
+    if (x_of(point) > 0 && (!claim.least.second || x_of(point) < claim.least.first)) claim.least = {x_of(point), &point};
+    if (x_of(point) > size->number) claim.beyond.emplace_back(x_of(point), &point);
     if (x_of(point) == size->number) claim.fits.push_back(&point);
     if (x_of(point) > size->number && x_of(point) <= 2 * size->number) claim.misses.push_back(&point);
   }
@@ -67,7 +99,8 @@ bool read_walks(SizeClaim& claim, const std::string& sweep) {
   const auto& offsets = claim.fits.front()->walk->offsets;
   const auto [low, high] = std::minmax_element(offsets.begin(), offsets.end());
   claim.low = *low, claim.high = *low + static_cast<std::int64_t>(size->number);
-  return *high < claim.high && 2 * (*high - *low) >= static_cast<std::int64_t>(size->number);
+  claim.spans = *high < claim.high && 2 * (*high - *low) >= static_cast<std::int64_t>(size->number);
+  return true;
 }
 
 /// What is written after `above:` of a call: which level's misses it is about.
@@ -94,17 +127,22 @@ std::vector<SizeClaim> size_claims(const compiler::Program& program, const Measu
       const auto* call = miss_call(stage, *data.value);
       const bool counts = miss_call(*data.value) != nullptr;
       if (!call || !data.over || data.over->kind != compiler::Formula::Kind::Name || data.where) continue;
-      SizeClaim claim{&stage, &*own, &question, finding, std::nullopt, counts, {}, {}, 0, 0};
+      SizeClaim claim{&stage, &*own, &question, finding, std::nullopt, counts, {}, {}, 0, 0, true, {}, {}};
       if (read_above(*call, scope, claim.slower_than) && read_walks(claim, data.over->text)) claims.push_back(std::move(claim));
     }
   }
   return claims;
 }
 
-/// The walks of the claim's cache that stay within its bytes.
-model::Walks walks_within(const SizeClaim& claim, const MeasuredStages& measured) {
-  model::Walks walks;
-  for (const auto* stage : measured.of_same_access(*claim.stage)) walks.add(stage->records(), claim.slower_than, stage->stage->name);
+/// The walks of the claim's cache.
+model::Walks walks_of(const SizeClaim& claim, const MeasuredStages& measured) {
+  std::vector<model::WalkedStage> stages;
+  for (const auto* stage : measured.of_same_access(*claim.stage)) stages.push_back(model::walked_stage(stage->records(), claim.slower_than, stage->stage->name));
+  return model::walks_of(std::move(stages));
+}
+
+/// Those of them that stay within its bytes.
+model::Walks walks_within(const SizeClaim& claim, model::Walks walks) {
   std::erase_if(walks.footprints, [&](const model::Footprint& footprint) {
     return std::any_of(footprint.addresses.begin(), footprint.addresses.end(), [&](auto address) { return walks.offsets[address] < claim.low || walks.offsets[address] >= claim.high; });
   });
@@ -145,6 +183,52 @@ bool was_walked_finer(const model::Walks& walks, std::int64_t apart, std::size_t
   });
 }
 
+/// Where less misses than does not fit. Whatever replaces lines, each lap misses at least as often as there are more units than fit.
+std::string too_few_misses(const SizeClaim& claim, const MissRange& range) {
+  constexpr double kByChance = 1e-4;  // that as few miss
+  const auto apart = std::max<std::int64_t>(1, extent_of(*claim.fits.front()).gap);
+  const auto first = std::min_element(claim.beyond.begin(), claim.beyond.end())->first;  // the size is below it
+  for (const auto& [x, point] : claim.beyond) {
+    const auto lap = static_cast<std::size_t>(point->walk->steps);
+    const Misses missed(range, *point);
+    double visits = 0, misses = 0;
+    std::set<std::int64_t> units;
+    for (const auto& run : point->runs) {
+      for (std::size_t i = 1; i < run.ticks.size(); ++i) {
+        const auto unit = point->walk->at(0, static_cast<std::int64_t>(i % lap)) / apart;
+        if (unit == point->walk->at(0, static_cast<std::int64_t>((i - 1) % lap)) / apart) continue;  // the visit before brought it in
+        ++visits, misses += missed(i, run.ticks[i]) || missed.unsure(i, run.ticks[i]) ? 1 : 0;
+        units.insert(unit);
+      }
+    }
+    // Laps repeat each other: what is counted is the units.
+    const double seen = static_cast<double>(units.size()), least = 1 - first / x;
+    if (visits == 0 || least <= 0 || share_at_least(std::ceil(seen * (1 - misses / visits)), seen, 1 - least) > kByChance) continue;
+    return fmt::format("of {}, at least {:.0f} % would miss in every lap if no more than that fits, whatever replaces lines, and {:.1f} % do: sets fill unevenly, as they do where pages lie by chance, "
+                       "and no footprint says what they hold together", show(x, kBytes), 100 * least, 100 * misses / visits);
+  }
+  return {};
+}
+
+/// A walk that visits all that fits at the size, and more, and never misses.
+const model::Footprint* with_room(const SizeClaim& claim, const model::Walks& walks) {
+  const auto apart = std::max<std::int64_t>(1, extent_of(*claim.fits.front()).gap);
+  std::set<std::int64_t> blocks;
+  for (const auto offset : claim.fits.front()->walk->offsets) blocks.insert(offset / apart);
+  const auto told = claim.finding->interval ? claim.finding->interval->second : static_cast<double>(claim.high - claim.low);
+  const auto not_told = std::max<std::int64_t>(0, static_cast<std::int64_t>(told) - (claim.high - claim.low));
+  const auto may_fit = blocks.size() + static_cast<std::size_t>(not_told / apart);
+  const auto is_outside = [&](auto address) { return walks.offsets[address] < claim.low || walks.offsets[address] >= claim.high; };
+  for (const auto& footprint : walks.footprints) {
+    if (!footprint.never_misses()) continue;
+    std::set<std::int64_t> visited;
+    for (const auto address : footprint.addresses) visited.insert(walks.offsets[address] / apart);
+    const bool beyond = std::any_of(footprint.addresses.begin(), footprint.addresses.end(), is_outside);
+    if (beyond && visited.size() > may_fit && std::includes(visited.begin(), visited.end(), blocks.begin(), blocks.end())) return &footprint;
+  }
+  return nullptr;
+}
+
 /// Where what misses beyond a size comes in units far larger than the one that was found: pages, and so another structure that ends there.
 std::string other_unit(const SizeClaim& claim, const compiler::Program& program, Findings& findings, const Granularity& granularity) {
   constexpr std::int64_t kLeastPage = 4096, kLinesAPage = 8;  // bytes; no line is so near to a page
@@ -155,14 +239,24 @@ std::string other_unit(const SizeClaim& claim, const compiler::Program& program,
 
 /// Why a size is none; empty where everything that was walked agrees with it.
 std::string contradiction(const SizeClaim& claim, const compiler::Program& program, const MeasuredStages& measured, Findings& findings) {
+  if (auto why = wrong_extent(claim); !why.empty()) return why;
+  if (!claim.spans) return {};
   const auto& records = claim.measured->records();
   const auto range = miss_range(records.table(), records.classes(), claim.slower_than);
   const auto granularity = range ? granularity_of(claim.misses, *range) : std::nullopt;
   if (granularity) {
     if (auto why = other_unit(claim, program, findings, *granularity); !why.empty()) return why;
   }
+  if (range && stride_was_found(claim, program, findings, extent_of(*claim.fits.front()).gap)) {
+    if (auto why = too_few_misses(claim, *range); !why.empty()) return why;
+  }
   if (!claim.counts) return {};
-  const auto walks = walks_within(claim, measured);
+  const auto all = walks_of(claim, measured);
+  if (const auto* roomy = with_room(claim, all)) {
+    return fmt::format("the walk of {} visits as much and something beyond it, and never misses: there is room for more than neighbours fill; "
+                       "a walk whose addresses differ in more bits would decide", roomy->where);
+  }
+  const auto walks = walks_within(claim, all);
   const model::Footprint* finest = nullptr;
   for (const auto& footprint : walks.footprints) {
     if (lacks(footprint) > kContradicted && (!finest || footprint.addresses.size() > finest->addresses.size())) finest = &footprint;
@@ -225,7 +319,7 @@ void reconcile(const compiler::Program& program, const MeasuredStages& measured,
   const auto sets = sets_claims(program, scope, findings);
   for (const auto& claim : size_claims(program, measured, scope, findings)) {
     auto why = contradiction(claim, program, measured, findings);
-    if (why.empty()) why = uneven_sets(claim, sets, program, measured);
+    if (why.empty() && claim.spans) why = uneven_sets(claim, sets, program, measured);
     if (!why.empty()) withdraw(*claim.finding, why);
   }
 }

@@ -7,11 +7,13 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/model_choice.h"
 #include "runtime/infer/model/set_candidates.h"
 #include "runtime/infer/model/set_search.h"
+#include "runtime/infer/model/uneven_sets.h"
 
 // The hypotheses: each function of the address that is simple, those that nearly explain which lines were seen to begin together, and, with
 // no function, the lines themselves, each in the set with which the walks are predicted best. All are held against every walk of the file
@@ -31,11 +33,11 @@ constexpr double kSureOfName = 0.95;   // posterior of one function among those 
 constexpr std::size_t kCandidates = 6; // functions that are scored on all footprints
 
 model::Walks all_walks(const Context& context, std::optional<double> slower_than) {
-  model::Walks walks;
-  if (const auto range = miss_range(context.table, context.classes, slower_than)) walks.add(context.table, *range, context.stage.name);
-  if (!context.earlier) return walks;
-  for (const auto* stage : context.earlier->of_same_access(context.stage)) walks.add(stage->records(), slower_than, stage->stage->name);
-  return walks;
+  std::vector<model::WalkedStage> stages{{&context.table, miss_range(context.table, context.classes, slower_than), context.stage.name}};
+  if (context.earlier) {
+    for (const auto* stage : context.earlier->of_same_access(context.stage)) stages.push_back(model::walked_stage(stage->records(), slower_than, stage->stage->name));
+  }
+  return model::walks_of(std::move(stages));
 }
 
 /// Lines without a set that missed as soon as they were added: of sets that overflowed already, which are the first so many.
@@ -140,16 +142,17 @@ Explanation by_lines(const SetGrowth& growth, const std::vector<LineSet>& guess,
     for (const auto line : guess[set].lines) lines.push_back({growth.number[line], set});
   }
   const auto fill = model::likeliest_fill(model::labelled(lines, guess.size(), line_bytes), walks);
+  const auto own_walks = model::by_line(walks, line_bytes, fill);
   std::optional<Explanation> best;
   for (const auto rates : {model::Rates::Shared, model::Rates::OwnOfEach}) {
-    const auto better = model::improved(lines, guess.size(), line_bytes, fill, walks, rates);
+    const auto better = model::improved(lines, guess.size(), own_walks, rates);
     const auto index = find_set_index(better.lines, better.sets, line_bytes);
     // A line without a set is of one that overflowed before it came: which these are, the sets have to say first.
     std::unordered_map<std::int64_t, std::uint32_t> among;
     for (const bool last : {false, true}) {
       SetCandidate candidate{model::labelled(better.lines, better.sets, line_bytes, among), index, {}};
       candidate.hypothesis.fill_bytes = fill;
-      candidate.score = model::score(candidate.hypothesis, walks);
+      candidate.score = model::score(candidate.hypothesis, own_walks);
       auto made = explained(growth, std::move(candidate), false);
       if (!last) among = of_earlier_sets(growth, made.sets);
       else if (!best || made.candidate.score.log_posterior > best->candidate.score.log_posterior) best = std::move(made), odds_of_others = better.odds_of_others;
@@ -162,9 +165,10 @@ Explanation by_lines(const SetGrowth& growth, const std::vector<LineSet>& guess,
 double odds_of_other_lines(const Explanation& own, const std::vector<LabelledLine>& labels, const model::Walks& walks, std::int64_t& best) {
   auto alike = own.candidate.hypothesis;
   alike.among = nullptr;  // as of the rivals
+  const double own_lines = model::score(alike, walks).log_posterior;
   double odds = 0, most = 0;
   for (const auto& rival : of_other_lines(alike, labels)) {
-    const auto against = model::score(rival.line_bytes > alike.line_bytes ? of_pairs(alike) : alike, walks).log_posterior;
+    const double against = rival.line_bytes > alike.line_bytes ? model::score(of_pairs(alike), walks).log_posterior : own_lines;
     const double each = (1 - kMostConfidence) * std::exp(std::min(700.0, model::score(rival, walks).log_posterior - against));
     if (each > most) most = each, best = rival.line_bytes;
     odds += each;
@@ -219,6 +223,24 @@ std::size_t added_at_once(const SetGrowth& growth, const Explanation& explanatio
   return most;
 }
 
+/// A walk that fills all sets and visits a line of none of them, and never misses.
+const model::Footprint* beside_full_sets(const Explanation& explanation, const model::Walks& walks) {
+  const auto& hypothesis = explanation.candidate.hypothesis;
+  const auto& sizes = explanation.candidate.score.sizes;
+  for (const auto& footprint : walks.footprints) {
+    if (!footprint.never_misses()) continue;
+    std::map<std::uint32_t, std::set<std::int64_t>> lines;
+    for (const auto address : footprint.addresses) {
+      const auto line = walks.offsets[address] / hypothesis.line_bytes;
+      lines[hypothesis.set_of(line)].insert(line);
+    }
+    bool full = lines.contains(model::kNoSet);
+    for (std::uint32_t set = 0; full && set < sizes.size(); ++set) full = lines[set].size() >= sizes[set];
+    if (full) return &footprint;
+  }
+  return nullptr;
+}
+
 /// Why the likeliest hypothesis is no answer; empty where it is one.
 std::string open_question(const SetGrowth& growth, const Explanation& best, const model::Walks& walks) {
   const auto& score = best.candidate.score;
@@ -226,11 +248,19 @@ std::string open_question(const SetGrowth& growth, const Explanation& best, cons
     return fmt::format("{} sets, which predict the walks best, would not miss as the walk of {} did; another size of line, or another structure that overflows, "
                        "may be behind it: a walk of half the stride would decide", best.sets.size(), walks.footprints[score.worst_footprint].where);
   }
+  if (const auto several = model::uneven_set(best.candidate.hypothesis, score, walks)) {
+    return fmt::format("of {} lines that seem to share a set only some miss in the walk of {}, in whatever order: they are of several sets, which are not told apart; more repetitions, "
+                       "or one line at a time, would decide", several->lines, walks.footprints[several->footprint].where);
+  }
   if (best.fitting > 0) {
     std::size_t lines = 0;
     for (const auto& set : best.sets) lines += set.lines.size() - 1;
     return fmt::format("{} sets with {} lines were seen to overflow, {} of {} lines never missed: there are more sets; more added lines would decide", best.sets.size(), lines,
                        best.fitting, growth.levels.begin()->second.present);
+  }
+  if (const auto* walk = beside_full_sets(best, walks)) {
+    return fmt::format("{} sets were seen to overflow, and the walk of {} fills them and visits a line more, which finds room: there are more sets, which the added lines do not reach; "
+                       "lines whose addresses differ in more bits would decide", best.sets.size(), walk->where);
   }
   const auto together = added_at_once(growth, best);
   if (!best.by_function && together > 1) {
@@ -242,18 +272,17 @@ std::string open_question(const SetGrowth& growth, const Explanation& best, cons
 
 }  // namespace
 
-SetAnswer likeliest_sets(const Context& context, const SetGrowth& growth, std::int64_t line_bytes, const MissRange& border, std::optional<double> slower_than) {
+SetAnswer likeliest_sets(const Context& context, const SetGrowth& growth, const std::vector<LineSet>& guess, std::int64_t line_bytes,
+                         std::optional<double> slower_than) {
   SetAnswer answer;
-  const auto guess = begin_together(growth, border);
-  if (guess.empty()) {
-    answer.why = fmt::format("no set overflowed although {} lines were added; more of them would decide", growth.levels.rbegin()->first);
-    return answer;
-  }
+  answer.bits = varied_bits(growth, line_bytes);
   const auto walks = all_walks(context, slower_than);
   double odds_of_others = 0;
   auto lines = by_lines(growth, guess, line_bytes, walks, odds_of_others);
   std::vector<Explanation> all;
-  for (auto& candidate : functions(lines, labels_of(growth, lines), varied_bits(growth, line_bytes), walks)) all.push_back(explained(growth, std::move(candidate), true));
+  for (auto& candidate : functions(lines, labels_of(growth, lines), answer.bits, walks)) {
+    all.push_back(explained(growth, std::move(candidate), true));
+  }
   all.push_back(std::move(lines));  // the last: a function that does as well says more
   const auto posterior = [](const Explanation& each) { return each.candidate.score.log_posterior; };
   const auto& best = *std::max_element(all.begin(), all.end(), [&](const auto& a, const auto& b) { return posterior(a) < posterior(b); });
@@ -274,7 +303,7 @@ SetAnswer likeliest_sets(const Context& context, const SetGrowth& growth, std::i
   if (odds_of_lines > others) answer.why = fmt::format("lines of {} B predict the walks of the file as well; a walk of half the stride would decide", other_lines);
   else if (!best.by_function && odds_of_others > 0) answer.why = "lines miss so rarely that some may be counted to the wrong set: more orders or repetitions would decide";
   else answer.why = "other sets predict the walks nearly as well; more added lines, or more orders, would decide";
-  answer.sets = best.sets, answer.bits = varied_bits(growth, line_bytes);
+  answer.sets = best.sets;
   if (best.by_function && by_name >= kSureOfName * same) answer.index = best.candidate.index, answer.confidence *= by_name / same;
   else if (!best.by_function && best.candidate.index.mapping == "not bit-defined") answer.index = best.candidate.index;
   return answer;

@@ -18,7 +18,8 @@ struct SetAnswer {
   std::string why;                 ///< what speaks against them most, or why there are none
 };
 
-/// `line_bytes`: of a line. `slower_than`: of the question's `above:`, in cycles.
-SetAnswer likeliest_sets(const Context& context, const SetGrowth& growth, std::int64_t line_bytes, const MissRange& border, std::optional<double> slower_than);
+/// `guess`: what begins to miss together, one set at least. `line_bytes`: of a line. `slower_than`: of the question's `above:`, in cycles.
+SetAnswer likeliest_sets(const Context& context, const SetGrowth& growth, const std::vector<LineSet>& guess, std::int64_t line_bytes,
+                         std::optional<double> slower_than);
 
 }  // namespace gexp::infer

@@ -56,7 +56,7 @@ that 'without shutdown its exit code is 1' test "${PIPESTATUS[1]}" -eq 1
 timeout 60 "$gexp" lsp </dev/null
 that 'so it is when the editor is gone' test $? -eq 1
 expect 'no job at all' 2 '--jobs' -- "$gexp" run $structure --device sim:gtx780 --jobs 0
-expect 'the findings again' 0 '7 of 7 findings found' -- "$gexp" infer good.json
+expect 'the findings again' 0 '8 of 8 findings found' -- "$gexp" infer good.json
 "$gexp" infer good.json --json >again.json
 that 'they are the same' cmp -s <(sed -n '/"findings"/,/"expectations"/p' good.json) <(sed -n '/"findings"/,/"expectations"/p' again.json)
 expect 'what was measured at each point' 0 '^n B,median\(lat\) cycles$' -- "$gexp" infer good.json --points capacity
@@ -77,8 +77,8 @@ expect 'an expectation that fails' 1 '^  fail ' -- "$gexp" run -e 'gexp 1 experi
 if command -v script >/dev/null; then
   on_terminal() { TERM=xterm script -qec "stty cols $1; $2 '$gexp' run $structure --device sim:gtx780 --jobs 1" /dev/null </dev/null | tr '\r' '\n' >terminal.txt; }
   on_terminal 50 ''
-  that 'on a terminal one line is rewritten' grep -qF "$(printf '\033[K[5/6] sets')" terminal.txt
-  that 'no line wraps' test -z "$(sed 's/\x1b\[[0-9;]*[mK]//g' terminal.txt | grep -E '^\[[1-6]/6\]' | awk 'length > 49')"
+  that 'on a terminal one line is rewritten' grep -qF "$(printf '\033[K[6/7] sets')" terminal.txt
+  that 'no line wraps' test -z "$(sed 's/\x1b\[[0-9;]*[mK]//g' terminal.txt | grep -E '^\[[1-7]/7\]' | awk 'length > 49')"
   that 'and it is gone before the result' grep -qF "$(printf '\033[K')SIMULATED" <(sed 's/\x1b\[[0-9;]*m//g' terminal.txt)
   # Points enough that some are left whenever the line is drawn, however quick the machine.
   "$gexp" emit --spec -e 'sweep n in 1KiB..64KiB step 32B chase uniform(32B, n) via nc' >many.gexp
@@ -91,7 +91,7 @@ if command -v script >/dev/null; then
   that 'a dumb terminal gets plain lines' test -z "$(grep -F "$(printf '\033[K')" terminal.txt)"
 fi
 "$gexp" run $structure --device sim:gtx780 >out.txt 2>err.txt
-that 'elsewhere a line a stage' test "$(grep -cE '^\[[1-6]/6\] [a-z]+$' err.txt) $(wc -l <err.txt)" = '6 6'
+that 'elsewhere a line a stage' test "$(grep -cE '^\[[1-7]/7\] [a-z]+$' err.txt) $(wc -l <err.txt)" = '7 7'
 "$gexp" run $structure --device sim:gtx780 --quiet >out.txt 2>err.txt
 that '--quiet' test ! -s err.txt
 "$gexp" run $structure --device sim:gtx780 --json-progress >out.txt 2>err.txt
@@ -99,8 +99,8 @@ command -v python3 >/dev/null && that 'progress as JSON' python3 -c "
 import json
 all = [json.loads(line) for line in open('err.txt')]
 stages = [e for e in all if e['event'] == 'stage']
-assert [e['stage'] for e in stages] == ['fetch', 'capacity', 'overflow', 'line', 'sets', 'policy'] and all[-1]['event'] == 'finished'
-assert stages[0] == {'event': 'stage', 'stage': 'fetch', 'number': 1, 'stages': 6, 'done': 0, 'of': 2, 'seconds': stages[0]['seconds']} and stages[1]['of'] is None
+assert [e['stage'] for e in stages] == ['fetch', 'capacity', 'overflow', 'line', 'elsewhere', 'sets', 'policy'] and all[-1]['event'] == 'finished'
+assert stages[0] == {'event': 'stage', 'stage': 'fetch', 'number': 1, 'stages': 7, 'done': 0, 'of': 2, 'seconds': stages[0]['seconds']} and stages[1]['of'] is None
 assert any(e['event'] == 'point' and e['stage'] == 'sets' and 'extra = ' in e['at'] for e in all)
 assert [e['seconds'] for e in all] == sorted(e['seconds'] for e in all)"
 expect 'either JSON or quiet' 2 '--json-progress' -- "$gexp" run $structure --device sim:gtx780 --quiet --json-progress
@@ -120,7 +120,7 @@ expect 'a whole launch on a chosen one' 2 '`wall` times a whole launch' -- "$gex
 expect 'a survey' 0 '^  cache_structure.capacity  .*' -- "$gexp" survey $structure shared/bank_stride.gexp --device sim:gtx780 --out surveyed
 that 'in brief' grep -qE '^  capacity.C +12 KiB +9' out.txt
 that 'each result is there' test "$(cd surveyed && echo *)" = 'bank_stride.json cache_structure.json'
-expect 'which is a result like any' 0 '7 of 7 findings' -- "$gexp" infer surveyed/cache_structure.json
+expect 'which is a result like any' 0 '8 of 8 findings' -- "$gexp" infer surveyed/cache_structure.json
 expect 'a survey as JSON' 0 '"schema": "gexp.survey/1"' -- "$gexp" survey $structure --device sim:gtx780 --json --quiet
 mkdir empty
 expect 'a survey of an empty folder' 2 'holds no .gexp file' -- "$gexp" survey empty --device sim:gtx780

@@ -87,21 +87,26 @@ def claims(result):
         yield text, expectation["status"], min(read, default=0), observed if len(observed) <= SHOWN else observed[:SHOWN] + " …"
 
 
+def run_spec(gexp, spec, device, settings=(), seconds=SECONDS):
+    """(result, error): the result of one run, or None and what gexp said instead."""
+    command = [gexp, "run", str(spec), "--device", device, "--json", "--quiet"]
+    for setting in settings:
+        command += ["--set", setting]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, env={**os.environ, "GEXP_STORE": "none"})
+    except subprocess.TimeoutExpired:
+        return None, f"no end after {seconds} s"
+    try:
+        return json.loads(done.stdout), None
+    except ValueError:
+        return None, (done.stderr or done.stdout).strip() or "no result"
+
+
 def run(gexp, case):
     with tempfile.TemporaryDirectory() as folder:
         spec = Path(folder) / "edited.gexp"
         spec.write_text(case.text())
-        command = [gexp, "run", str(spec), "--device", case.device, "--json", "--quiet"]
-        for setting in case.settings:
-            command += ["--set", setting]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, env={**os.environ, "GEXP_STORE": "none"})
-        except subprocess.TimeoutExpired:
-            return case, None, f"no end after {SECONDS} s"
-    try:
-        return case, json.loads(done.stdout), None
-    except ValueError:
-        return case, None, (done.stderr or done.stdout).strip()
+        return case, *run_spec(gexp, spec, case.device, case.settings)
 
 
 def main():

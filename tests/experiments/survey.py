@@ -7,17 +7,14 @@ A finding is held against the model by the expectations of its file that read `m
 counterpart; one that is missing there, or not alone any more, fails, too. FILTER runs the pairs whose name has it.
 """
 import argparse
-import json
-import os
 import re
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-from odd import SURE, claims  # noqa: E402
+from odd import SURE, claims, run_spec  # noqa: E402
 
 ROOT = HERE.parents[1]
 SECONDS = 600
@@ -25,16 +22,9 @@ REFUSED = ("E0401", "E0443", "E0501")  # the device has no such path or not so m
 
 
 def run(gexp, spec, device):
-    command = [gexp, "run", str(spec), "--device", f"sim:{device}", "--json", "--quiet"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, env={**os.environ, "GEXP_STORE": "none"})
-    except subprocess.TimeoutExpired:
-        return spec, device, None, f"no end after {SECONDS} s"
-    try:
-        return spec, device, json.loads(done.stdout), None
-    except ValueError:
-        refused = re.search(r"error\[(E\d+)\]", done.stderr)
-        return spec, device, None, refused[1] if refused else done.stderr.strip() or "no result"
+    result, error = run_spec(gexp, spec, f"sim:{device}", seconds=SECONDS)
+    refused = re.search(r"error\[(E\d+)\]", error or "")
+    return spec, device, result, refused[1] if refused else error
 
 
 def main():

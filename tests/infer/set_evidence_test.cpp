@@ -106,7 +106,7 @@ TEST_CASE("lines that were given to the wrong set go where the walks are predict
   const auto walks = missing_at_random();
   const auto right = two_sets_with({});
   for (const auto& wrong : {std::set<std::int64_t>{}, {3}, {0, 5, 9}}) {
-    const auto found = infer::model::improved(two_sets_with(wrong), 2, 32, 32, walks, infer::model::Rates::Shared);
+    const auto found = infer::model::improved(two_sets_with(wrong), 2, infer::model::by_line(walks, 32, 32), infer::model::Rates::Shared);
     REQUIRE(found.sets == 2);
     std::string seen;
     for (const auto& line : found.lines) seen += static_cast<char>('a' + line.set);
@@ -116,12 +116,35 @@ TEST_CASE("lines that were given to the wrong set go where the walks are predict
   }
 }
 
+TEST_CASE("laps in which none of its lines misses speak against a set that is said to overflow, and laps with a miss for none") {
+  infer::model::Laps quiet;
+  quiet.silent = 20, quiet.by_rates = -1;  // by rates of misses that are nearly zero
+  CHECK(quiet.lack(std::log(0.1)) < -40);
+  CHECK(quiet.lack() < -10);
+  infer::model::Laps loud;
+  loud.loud = 1000;
+  CHECK(loud.lack() == 0);
+  auto both = loud;  // each of the silent ones by rates by which one lap in ten is
+  both.silent = 20, both.by_rates = 20 * std::log(0.1);
+  CHECK(both.lack() < -20);
+}
+
+TEST_CASE("an address that fits may miss less often than interference makes others miss") {
+  records::Table table = test::table({walked({{"n", Value(1.0)}}, every(32, 32 * 8), four_sets())});
+  table.points[0].runs.resize(1000, table.points[0].runs.front());
+  Walks walks;
+  infer::MissRange range{.above = 100, .outlier = 1000};
+  range.interference.share = 0.002;
+  walks.add(table, range, "sets");
+  CHECK(walks.footprints[0].fits[0] > walks.footprints[0].overflows[0]);
+}
+
 TEST_CASE("where nothing tells two sets apart, a line is as likely in the one as in the other") {
   records::Table table = test::table({walked({{"n", Value(1.0)}}, every(32, 32 * 8), four_sets())});  // all fit
   Walks always;
   always.add(table, infer::MissRange{.above = 100, .outlier = 1000}, "sets");
   const std::vector<LabelledLine> lines{{0, 0}, {1, 0}, {4, 1}, {5, 1}};
-  const auto found = infer::model::improved(lines, 2, 32, 32, always, infer::model::Rates::OwnOfEach);
+  const auto found = infer::model::improved(lines, 2, infer::model::by_line(always, 32, 32), infer::model::Rates::OwnOfEach);
   CHECK(found.odds_of_others > 0.5);
 }
 

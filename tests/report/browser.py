@@ -291,7 +291,7 @@ def main():
         structure = report('cache/structure', 'sim:gtx780', work)
         average = report('cache/average', 'sim:gtx780', work)
         bank = report('shared/bank_stride', 'sim:gtx780', work)
-        look(browser, structure, 1, 6)
+        look(browser, structure, 1, 7)
         work_with(browser, structure)
         browser.run('scrollTo(0, 0)')
         browser.shot('findings.png', 0, 1000)

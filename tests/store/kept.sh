@@ -23,27 +23,27 @@ cp "$root/experiments/cache/structure.gexp" $spec
 on=(--device sim:gtx780)
 
 run run $spec "${on[@]}" --out first.json
-that 'the first run measures all' [ "$(launches first.json)" -eq 6 ]
+that 'the first run measures all' [ "$(launches first.json)" -eq 7 ]
 that 'nothing is said to be kept' [ "$(grep -c 'kept from' out err | grep -vc ':0$')" -eq 0 ]
 run run $spec "${on[@]}" --out second.json
 that 'the second none' [ "$(launches second.json)" -eq 0 ]
-that 'it says so stage by stage' [ "$(grep -c '^\[[1-6]/6\] [a-z]*: kept from result 1$' err)" -eq 6 ]
-that 'and in the report' grep -qx 'fetch, capacity, overflow, line, sets, policy: kept from result 1' out
+that 'it says so stage by stage' [ "$(grep -c '^\[[1-7]/7\] [a-z]*: kept from result 1$' err)" -eq 7 ]
+that 'and in the report' grep -qx 'fetch, capacity, overflow, line, elsewhere, sets, policy: kept from result 1' out
 that 'as a page too' bash -c "'$gexp' report last -o page.html && grep -q 'kept from result 1' page.html"
-that 'in JSON' [ "$(grep -c '"kept": {' second.json)" -eq 6 ]
+that 'in JSON' [ "$(grep -c '"kept": {' second.json)" -eq 7 ]
 that 'with its findings' diff <(sed -n '/"findings"/,/"expectations"/p' first.json) <(sed -n '/"findings"/,/"expectations"/p' second.json)
 run run $spec "${on[@]}" --json-progress
-that 'for programs' grep -q '^{"event":"kept","stage":"fetch","number":1,"stages":6,"text":"kept from result 1","seconds":' err
+that 'for programs' grep -q '^{"event":"kept","stage":"fetch","number":1,"stages":7,"text":"kept from result 1","seconds":' err
 run run $spec "${on[@]}" --fresh --out fresh.json
-that '--fresh measures all' [ "$(launches fresh.json)" -eq 6 ]
+that '--fresh measures all' [ "$(launches fresh.json)" -eq 7 ]
 that 'and finds the same' diff <(sed -n '/"findings"/,/"expectations"/p' first.json) <(sed -n '/"findings"/,/"expectations"/p' fresh.json)
 run run $spec "${on[@]}" --store none --out none.json
-that 'without a store all is measured' [ "$(launches none.json)" -eq 6 ]
+that 'without a store all is measured' [ "$(launches none.json)" -eq 7 ]
 
 # An edit, as the plan sees it and as the run goes.
 sed -i '/^stage line/,/^}/s/repeat 3\.\.20/repeat 4..20/' $spec
 run plan $spec "${on[@]}"
-that 'a plan says what is kept' [ "$(grep -c '^ *kept from result 4$' out)" -eq 3 ]
+that 'a plan says what is kept' [ "$(grep -c '^ *kept from result 4$' out)" -eq 4 ]
 that 'and why the rest is measured' [ "$(grep -c '^ *measured: its text changed$' out)" -eq 1 ]
 that 'as far as it is known' grep -q '^ *measured: unless .*line.b.* stays\? as \(it was\|they were\)$' out
 run plan $spec "${on[@]}" --json
@@ -54,23 +54,23 @@ run plan $spec "${on[@]}" --store nowhere.db
 that 'a store that is not there is no mistake' [ $code -eq 0 ]
 that 'and is not made' [ ! -e nowhere.db ]
 run plan $spec "${on[@]}" --seed 99
-that 'another seed' [ "$(grep -c 'measured: it was measured with another seed' out)" -eq 6 ]
+that 'another seed' [ "$(grep -c 'measured: it was measured with another seed' out)" -eq 7 ]
 run plan $spec --device sim:gtx980
-that 'another device' [ "$(grep -c 'measured: it was measured on another device' out)" -eq 6 ]
+that 'another device' [ "$(grep -c 'measured: it was measured on another device' out)" -eq 7 ]
 cp -r "$root/templates" templates
 run plan $spec "${on[@]}" --templates templates
-that 'templates of a folder' [ "$(grep -c 'measured: it was measured by another gexp, NVRTC or templates' out)" -eq 6 ]
+that 'templates of a folder' [ "$(grep -c 'measured: it was measured by another gexp, NVRTC or templates' out)" -eq 7 ]
 run run $spec "${on[@]}" --out edited.json
 that 'the edited stage is measured' [ "$(launches edited.json)" -eq 1 ]
-that 'its readers are not: it found the same' grep -qx 'fetch, capacity, overflow, sets, policy: kept from result 4' out
+that 'its readers are not: it found the same' grep -qx 'fetch, capacity, overflow, elsewhere, sets, policy: kept from result 4' out
 
 # What asks whether the same comes out again measures.
 run replay 2 --out replayed.json
-that 'replay measures all' [ "$(launches replayed.json)" -eq 6 ]
-that 'and finds the same' grep -q 'all 7 findings are the same, byte for byte' out
+that 'replay measures all' [ "$(launches replayed.json)" -eq 7 ]
+that 'and finds the same' grep -q 'all 8 findings are the same, byte for byte' out
 run export 5 edited.lock
 run run $spec --locked edited.lock --out locked.json
-that 'so does a locked run' [ "$(launches locked.json)" -eq 6 ]
+that 'so does a locked run' [ "$(launches locked.json)" -eq 7 ]
 run compare 1 2
 that 'compare tells what is one measurement' grep -q 'one measurement on both sides, which one of them kept: fetch, capacity' out
 run compare 1 4

@@ -154,7 +154,7 @@ if [ "$(id -u)" -eq 0 ] && other true 2>/dev/null; then
   that 'there are findings to compare' grep -q '"value": 12288' <(findings ours)
   that 'and finds the same, byte for byte' cmp <(findings ours) <(findings out)
   (cd shared && other ./gexp replay colleague.gexpz --store "$work/home/own.db" >../out 2>../err)
-  that 'the words too' grep -qx 'all 7 findings are the same, byte for byte' out
+  that 'the words too' grep -qx 'all 8 findings are the same, byte for byte' out
   cp good.db shared/readonly.db
   (cd shared && other ./gexp run experiments/cache/structure.gexp --device sim:gtx780 --store readonly.db >../out 2>../err; echo $? >../code)
   that 'a read-only store is an error where it was named' grep -q 'E0910' err
@@ -187,7 +187,7 @@ run export last own.gexpz
 rm own.toml
 run replay own.gexpz
 that 'the model travels with the bundle' grep -q 'the model that travels with the result is taken' err
-that 'and gives the same' grep -q '^all 7 findings are the same' out
+that 'and gives the same' grep -q '^all 8 findings are the same' out
 
 # A lock.
 run export base x.lock

@@ -18,7 +18,7 @@ inline constexpr double kSurestList = 0.95;
 /// Tempered odds, as a natural logarithm, from which on of two answers the other is out of the question: 100 to 1.
 inline constexpr double kDecisive = 4.6;
 
-/// Chance, at worst, that a lap over more lines than fit shows no miss: at least one of them misses in every lap, whatever replaces them.
-inline constexpr double kHiddenLap = 0.5;
+/// Share, at most, of the laps over more lines than fit in which none of them misses: another level may hold the one that is absent.
+inline constexpr double kMostSilence = 0.5;
 
 }  // namespace gexp::infer::model

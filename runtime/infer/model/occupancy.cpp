@@ -57,6 +57,8 @@ double log_sum(const std::vector<double>& logs) {
   return most + std::log(sum);
 }
 
+double log_sum(double one, double other) { return std::max(one, other) + std::log1p(std::exp(-std::abs(one - other))); }
+
 double own_rates(const std::vector<Cell>& cells) {
   const auto alike = counted(cells);
   double trials = 0, slow = 0;

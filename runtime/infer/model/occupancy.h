@@ -18,5 +18,6 @@ double own_rates(const std::vector<Cell>& cells);
 
 /// log(exp(a) + exp(b) + …), without overflow.
 double log_sum(const std::vector<double>& logs);
+double log_sum(double one, double other);
 
 }  // namespace gexp::infer

@@ -7,14 +7,18 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <unordered_map>
 
-// Functions are many, footprints too. A few footprints in which some addresses miss and others do not tell nearly all functions apart, so
-// all are scored on these, and the best again on everything.
+// Functions are many, footprints too. A few footprints in which some addresses miss and others do not tell nearly all functions apart. So all
+// functions are scored on the two most telling ones, the better of them on a few more, and the best on everything.
 namespace gexp::infer::model {
 namespace {
 
-constexpr std::size_t kTelling = 6;        // footprints that all functions are scored on
+constexpr std::size_t kMostTelling = 2;     // footprints that all functions are scored on
+constexpr std::size_t kTelling = 6;         // footprints that the better ones are scored on
+constexpr std::size_t kBetter = 8;          // one function in so many is one of the better ones,
+constexpr std::size_t kLeastBetter = 256;   // and so many are
 constexpr std::uint32_t kMostSets = 1024;
 constexpr std::size_t kMostSubsets = 1000;  // of bits of one number; beyond it, only neighbouring bits are tried
 constexpr std::int64_t kMostBlock = 64;       // lines that go to one set together, before a residue of sets
@@ -135,7 +139,6 @@ SetHypothesis indexed(const SetIndex& index, std::size_t sets, std::int64_t line
 }
 
 std::vector<SetCandidate> likeliest_functions(const Walks& walks, const std::vector<int>& bits, std::int64_t line_bytes, std::int64_t fill_bytes, std::size_t count) {
-  const auto some = telling(walks);
   const auto lines = furthest(walks) / line_bytes + 1;
   std::vector<SetCandidate> all;
   const auto add = [&](SetIndex index, std::size_t sets) {
@@ -152,13 +155,20 @@ std::vector<SetCandidate> likeliest_functions(const Walks& walks, const std::vec
       add(by_residue(block * line_bytes), sets);
     }
   }
-  const auto better = [](const SetCandidate& a, const SetCandidate& b) { return a.score.log_posterior > b.score.log_posterior; };
-  for (auto& candidate : all) candidate.hypothesis.fill_bytes = fill_bytes, candidate.score = score(candidate.hypothesis, walks, some);
-  const auto kept = std::min(count, all.size());
-  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(), better);
-  all.resize(kept);
-  for (auto& candidate : all) candidate.score = score(candidate.hypothesis, walks);
-  std::sort(all.begin(), all.end(), better);
+  for (auto& candidate : all) candidate.hypothesis.fill_bytes = fill_bytes;
+  const auto keep = [&](std::size_t most, const std::vector<std::size_t>& footprints) {
+    const auto walked = by_line(walks, footprints, line_bytes, fill_bytes);
+    for (auto& candidate : all) candidate.score = score(candidate.hypothesis, walked);
+    const auto kept = std::min(most, all.size());
+    std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(), [](const SetCandidate& a, const SetCandidate& b) { return a.score.log_posterior > b.score.log_posterior; });
+    all.resize(kept);
+  };
+  const auto some = telling(walks);
+  keep(std::max(kLeastBetter, all.size() / kBetter), {some.begin(), some.begin() + static_cast<std::ptrdiff_t>(std::min(kMostTelling, some.size()))});
+  keep(count, some);
+  std::vector<std::size_t> everything(walks.footprints.size());
+  std::iota(everything.begin(), everything.end(), std::size_t{0});
+  keep(count, everything);
   return all;
 }
 

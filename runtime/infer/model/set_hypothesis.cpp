@@ -5,11 +5,12 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <numbers>
 #include <numeric>
 #include <tuple>
-#include <unordered_map>
 
 #include "runtime/infer/model/evidence.h"
+#include "runtime/infer/model/occupancy.h"
 
 // For each footprint and set a hypothesis says how many lines compete, at least. If the set holds as many, all its addresses fit; if not, they
 // overflow. So the likelihood of a size is a sum over footprints, of `fits` where it is large enough and of `overflows` where it is not,
@@ -18,91 +19,95 @@
 // The addresses of sets that overflow all miss at one rate, as in a loop over LRU or FIFO; or at one rate where as many of them compete for as
 // many places, as by a random policy; or each at its own, as by a tree. It is one of these in all walks. And whatever replaces lines, at
 // least one of them misses in every lap. A lap in which none does is an error of the measurement, or another level held the line that
-// was absent: such laps have one rate in all walks. Sizes are chosen first, set by set; then the rates that sets share are counted.
+// was absent: such silent laps have one rate in all walks. Where that rate explains them worse than the rates of the addresses do, each of
+// them speaks against the hypothesis. Laps with a miss never speak for one: misses depend on each other in other ways, too, and a machine
+// that goes in circles repeats itself. Sizes are chosen first, set by set; then the rates that sets share are counted.
 namespace gexp::infer::model {
 namespace {
 
+constexpr int kSizeRounds = 5;                  // a bound of the work: sizes and the rate of silence agree before
 constexpr std::int64_t kSectors[] = {32, 16};  // bytes that may be filled by themselves
 
 /// One set in one footprint.
 struct Load {
   std::uint32_t set = 0, footprint = 0;
-  std::uint32_t lines = 0, addresses = 0;
+  std::uint32_t lines = 0;
   std::uint32_t others = 0;  ///< lines of the footprint that may be of this set, too: it is not said of which they are
-  double fits = 0;           ///< log-likelihood of what its addresses did, if they fit
-  double followers = 0;      ///< of those of them that are visited right after another of what one miss brings in: whether they fit or not
-  double own = 0;            ///< of the rest, if each misses at its own rate
-  double misses = 0, visits = 0;  ///< of the rest
-  double silent = 0;         ///< laps in which none of its lines missed
-  /// If they overflow, at the likeliest rates.
-  [[nodiscard]] double overflows() const { return followers + log_sum(log_of_likeliest_rate(misses, visits), own) - std::log(2.0) + silent * std::log(kHiddenLap); }
+  Conduct did;
+  Laps laps;                 ///< with the rates that each address has for itself
+  Laps laps_at_one_rate;     ///< with one rate for all of them
+  double at_one_rate = 0;    ///< log-likelihood of what those did that follow no other
+  /// Log-likelihood of what its addresses did, at one rate or at its own of each.
+  [[nodiscard]] double at_rates() const { return either(0, 0); }
+  /// The same, if they overflow: at least one of them misses in every lap.
+  [[nodiscard]] double overflows(double log_rate_of_silence) const {
+    return either(laps_at_one_rate.lack(log_rate_of_silence), laps.lack(log_rate_of_silence));
+  }
+
+ private:
+  [[nodiscard]] double either(double lack_at_one_rate, double lack_at_own) const {
+    return did.followers + log_sum(at_one_rate + lack_at_one_rate, did.own + lack_at_own) - std::numbers::ln2;
+  }
 };
 
-/// `beside`: of addresses about which the hypothesis says nothing: whatever they do costs what a right prediction would.
-std::vector<Load> loads_of(const SetHypothesis& hypothesis, const Walks& walks, const std::vector<std::size_t>& chosen, double& beside) {
-  std::vector<std::uint32_t> line_of(walks.offsets.size()), set_of_line, among_line;
-  std::unordered_map<std::int64_t, std::uint32_t> lines;
-  for (std::size_t i = 0; i < line_of.size(); ++i) {
-    const auto line = walks.offsets[i] / hypothesis.line_bytes;
-    const auto [at, fresh] = lines.try_emplace(line, static_cast<std::uint32_t>(lines.size()));
-    if (fresh) {
-      set_of_line.push_back(hypothesis.set_of(line));
-      among_line.push_back(set_of_line.back() == kNoSet && hypothesis.among ? hypothesis.among(line) : hypothesis.sets);
-    }
-    line_of[i] = at->second;
+/// By set. `beside`: of addresses about which the hypothesis says nothing: whatever they do costs what a right prediction would.
+std::vector<std::vector<Load>> loads_of(const SetHypothesis& hypothesis, const LineWalks& walks, double& beside) {
+  std::vector<std::uint32_t> set_of, among;  // by line
+  for (const auto line : walks.numbers) {
+    set_of.push_back(hypothesis.set_of(line));
+    among.push_back(set_of.back() == kNoSet && hypothesis.among ? hypothesis.among(line) : hypothesis.sets);
   }
-  std::vector<Load> loads;
-  std::vector<std::size_t> seen_in(set_of_line.size(), ~std::size_t{0}), load_of(hypothesis.sets, ~std::size_t{0});
-  for (const auto f : chosen) {
+  std::vector<std::vector<Load>> by_set(hypothesis.sets);
+  std::vector<std::uint32_t> here, others;  // sets of a footprint; by how many sets they may be of: lines without one
+  std::vector<std::uint64_t> missed, unsure;  // laps, by set
+  for (std::uint32_t f = 0; f < walks.footprints.size(); ++f) {
     const auto& footprint = walks.footprints[f];
-    const auto first = loads.size(), words = footprint.words();
-    std::vector<std::vector<std::uint64_t>> missed_in;  // by load of this footprint
-    std::vector<std::uint32_t> others(hypothesis.sets + 1);  // by how many sets they may be of
-    for (std::size_t i = 0; i < footprint.addresses.size(); ++i) {
-      const auto line = line_of[footprint.addresses[i]];
-      const auto set = set_of_line[line];
+    const auto words = footprint.walked->words();
+    here.clear(), others.assign(hypothesis.sets + 1, 0);
+    missed.assign(hypothesis.sets * words, 0), unsure.assign(hypothesis.sets * words, 0);
+    for (std::size_t i = 0; i < footprint.lines.size(); ++i) {
+      const auto& visit = footprint.lines[i];
+      const auto set = set_of[visit.line];
       if (set == kNoSet) {
-        beside += std::max(footprint.fits[i], footprint.overflows[i]);
-        if (seen_in[line] != f) ++others[among_line[line]], seen_in[line] = f;
+        beside += visit.did.either;
+        ++others[among[visit.line]];
         continue;
       }
-      if (load_of[set] < first || load_of[set] == ~std::size_t{0}) {
-        load_of[set] = loads.size();
+      auto& loads = by_set[set];
+      if (loads.empty() || loads.back().footprint != f) {
+        here.push_back(set);
         loads.emplace_back();
-        loads.back().set = set, loads.back().footprint = static_cast<std::uint32_t>(f);
-        missed_in.emplace_back(words);
+        loads.back().set = set, loads.back().footprint = f;
       }
-      auto& load = loads[load_of[set]];
-      ++load.addresses;
-      auto& laps = missed_in[load_of[set] - first];
-      if (seen_in[line] != f) ++load.lines, seen_in[line] = f;
-      for (std::size_t word = 0; word < words; ++word) laps[word] |= footprint.missed_in[i * words + word];
-      if (follows(hypothesis.line_bytes, hypothesis.fill_bytes, walks, footprint, i)) {
-        load.fits += footprint.fits[i], load.followers += footprint.fits[i];
-        continue;
-      }
-      load.fits += footprint.fits[i], load.own += footprint.overflows[i];
-      load.misses += footprint.misses[i], load.visits += footprint.visits[i];
+      ++loads.back().lines, loads.back().did += visit.did;
+      if (!visit.doubted) continue;
+      const auto in = footprint.missed_in(i), may = footprint.unsure_in(i);
+      for (std::size_t word = 0; word < words; ++word) missed[set * words + word] |= in[word], unsure[set * words + word] |= may[word];
     }
     std::partial_sum(others.rbegin(), others.rend(), others.rbegin());
-    for (auto at = first; at < loads.size(); ++at) {
-      std::size_t with_miss = 0;
-      for (const auto word : missed_in[at - first]) with_miss += static_cast<std::size_t>(std::popcount(word));
-      loads[at].silent = static_cast<double>(footprint.whole_laps - with_miss);
-      loads[at].others = others[loads[at].set + 1];
+    for (const auto set : here) {
+      auto& load = by_set[set].back();
+      const auto& did = load.did;
+      load.laps = Laps({&missed[set * words], words}, {&unsure[set * words], words}, footprint.walked->whole_laps, did.log_own_silence);
+      load.laps_at_one_rate = load.laps;
+      load.laps_at_one_rate.by_rates = load.laps.silent * did.log_silence(*footprint.walked, did.misses, did.visits);
+      load.at_one_rate = log_of_likeliest_rate(did.misses, did.visits);
+      load.others = others[set + 1];
     }
   }
-  return loads;
+  return by_set;
 }
 
 /// By size from 0 on: the log-likelihood of one set's loads. A size beyond the last is as the last.
-std::vector<double> likelihoods(const std::vector<Load>& loads) {
+std::vector<double> likelihoods(const std::vector<Load>& loads, double log_rate_of_silence) {
   std::uint32_t most = 0;
   for (const auto& load : loads) most = std::max(most, load.lines + load.others);
   std::vector<double> change(most + 2, 0.0);
   for (const auto& load : loads) {
-    const double overflows = load.overflows(), either = std::max(load.fits, overflows);
-    change[0] += overflows, change[load.lines] += either - overflows, change[load.lines + load.others] += load.fits - either;
+    const double either = std::max(load.did.fits, load.at_rates());
+    const double overflows = load.overflows(log_rate_of_silence);
+    change[0] += overflows, change[load.lines] += either - overflows;
+    change[load.lines + load.others] += load.did.fits - either;
   }
   change.pop_back();
   std::partial_sum(change.begin(), change.end(), change.begin());
@@ -123,52 +128,17 @@ std::pair<std::size_t, std::size_t> not_told(const std::vector<double>& likeliho
   return {least, most};
 }
 
-/// The log-likelihood of all loads, the sizes given: the rates that sets share, and the silent laps, once for all of them.
-double of_rates(const std::vector<std::vector<Load>>& by_set, const std::vector<std::size_t>& sizes, const Walks& walks) {
-  struct Rate {
-    double misses = 0, visits = 0;
-  };
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::size_t>, Rate> rates;  // by footprint, addresses and size
-  double all = 0, own = 0, silent = 0, laps = 0;
-  for (const auto& loads : by_set) {
-    for (const auto& load : loads) {
-      const auto size = sizes[load.set];
-      const bool overflows = load.lines > size || (load.lines + load.others > size && load.overflows() > load.fits);
-      all += overflows ? load.followers : load.fits;
-      if (!overflows) continue;
-      auto& rate = rates[{load.footprint, load.addresses, size}];
-      rate.misses += load.misses, rate.visits += load.visits, own += load.own;
-      if (load.lines > size) silent += load.silent, laps += static_cast<double>(walks.footprints[load.footprint].whole_laps);
-    }
-  }
-  Rate one;
-  double shared = 0;
-  for (const auto& [where, rate] : rates) {
-    shared += log_of_own_rate(rate.misses, rate.visits);
-    one.misses += rate.misses, one.visits += rate.visits;
-  }
-  return all + std::max({log_of_own_rate(one.misses, one.visits), shared, own}) - std::log(3.0) + log_of_own_rate(silent, laps);
-}
+struct Sizes {
+  std::vector<std::size_t> of_set, least, most;  ///< as in SetScore
+  double description = 0;                        ///< natural logarithm
+};
 
-}  // namespace
-
-double log_sum(double a, double b) { return std::max(a, b) + std::log1p(std::exp(-std::abs(a - b))); }
-
-bool follows(std::int64_t line_bytes, std::int64_t fill_bytes, const Walks& walks, const Footprint& footprint, std::size_t i) {
-  const auto before = footprint.before[i], own = footprint.addresses[i];
-  if (fill_bytes == 0 || before == kSeveral || before == own) return false;
-  const auto first = walks.offsets[before], second = walks.offsets[own];
-  return first / line_bytes == second / line_bytes && first / fill_bytes == second / fill_bytes;
-}
-
-SetScore score(const SetHypothesis& hypothesis, const Walks& walks, const std::vector<std::size_t>& footprints) {
-  std::vector<std::vector<Load>> by_set(hypothesis.sets);
-  double beside = 0;
-  for (const auto& load : loads_of(hypothesis, walks, footprints, beside)) by_set[load.set].push_back(load);
+/// One size for all sets, or one for each, whatever is likelier with its description.
+Sizes likeliest_sizes(const std::vector<std::vector<Load>>& by_set, double log_rate_of_silence) {
   std::vector<std::vector<double>> each;
   std::size_t longest = 1;
   for (const auto& loads : by_set) {
-    each.push_back(likelihoods(loads));
+    each.push_back(likelihoods(loads, log_rate_of_silence));
     longest = std::max(longest, each.back().size());
   }
   std::vector<double> equal(longest, 0.0);
@@ -177,40 +147,116 @@ SetScore score(const SetHypothesis& hypothesis, const Walks& walks, const std::v
     for (std::size_t size = 0; size < longest; ++size) equal[size] += at_size(likelihood, size);
     own += at_size(likelihood, likeliest(likelihood));
   }
-  // A number for the size of all sets, or one for each.
   const auto size = likeliest(equal);
-  const double of_size = std::log(static_cast<double>(longest));
-  const double equal_posterior = equal[size] / kTemper - of_size, own_posterior = own / kTemper - of_size * static_cast<double>(hypothesis.sets);
-  const bool alike = equal_posterior >= own_posterior;
+  const double of_size = std::log(static_cast<double>(longest)), of_all_sizes = of_size * static_cast<double>(by_set.size());
+  const bool alike = equal[size] / kTemper - of_size >= own / kTemper - of_all_sizes;
   const auto equal_range = not_told(equal, size);
-  SetScore result;
+  Sizes sizes;
+  sizes.description = alike ? of_size : of_all_sizes;
   for (std::size_t set = 0; set < each.size(); ++set) {
     const auto likely = likeliest(each[set]);
     const auto range = alike ? equal_range : not_told(each[set], likely);
-    result.sizes.push_back(by_set[set].empty() ? 0 : alike ? size : likely);
-    result.least.push_back(range.first), result.most.push_back(range.second);
+    sizes.of_set.push_back(by_set[set].empty() ? 0 : alike ? size : likely);
+    sizes.least.push_back(range.first), sizes.most.push_back(range.second);
   }
-  result.log_posterior = beside / kTemper + of_rates(by_set, result.sizes, walks) / kTemper - hypothesis.bits * std::log(2.0);
-  result.log_posterior -= of_size * (alike ? 1 : static_cast<double>(hypothesis.sets));
+  return sizes;
+}
+
+/// Of sets that overflow.
+Laps laps_of(const std::vector<std::vector<Load>>& by_set, const std::vector<std::size_t>& sizes) {
+  Laps laps;
+  for (const auto& loads : by_set) {
+    for (const auto& load : loads) {
+      if (load.lines > sizes[load.set]) laps += load.laps;
+    }
+  }
+  return laps;
+}
+
+/// Log-likelihood of loads that overflow, if all of them miss at the rates of their kind: one rate for each that `kind(load)` names.
+template <class Kind> double of_shared_rates(const std::vector<const Load*>& loads, const LineWalks& walks, Kind kind) {
+  struct Rate {
+    double misses = 0, visits = 0;
+  };
+  std::map<decltype(kind(*loads.front())), Rate> rates;
+  for (const auto* load : loads) {
+    auto& rate = rates[kind(*load)];
+    rate.misses += load->did.misses, rate.visits += load->did.visits;
+  }
+  double all = 0;
+  for (const auto& [which, rate] : rates) all += log_of_own_rate(rate.misses, rate.visits);
+  Laps laps;
+  for (const auto* load : loads) {
+    const auto& rate = rates.at(kind(*load));
+    auto own = load->laps;
+    own.by_rates = own.silent * load->did.log_silence(*walks.footprints[load->footprint].walked, rate.misses, rate.visits);
+    laps += own;
+  }
+  return all + laps.lack();
+}
+
+/// The log-likelihood of all loads, the sizes given: the rates that sets share, and that of silent laps, once for all of them.
+double of_rates(const std::vector<std::vector<Load>>& by_set, const std::vector<std::size_t>& sizes, const LineWalks& walks) {
+  std::vector<const Load*> overflowing;
+  double all = 0, own = 0;
+  Laps laps;
+  for (const auto& loads : by_set) {
+    for (const auto& load : loads) {
+      const auto size = sizes[load.set];
+      const bool overflows = load.lines > size || (load.lines + load.others > size && load.at_rates() > load.did.fits);
+      all += overflows ? load.did.followers : load.did.fits;
+      if (!overflows) continue;
+      overflowing.push_back(&load);
+      own += load.did.own, laps += load.laps;
+    }
+  }
+  const auto one = of_shared_rates(overflowing, walks, [](const Load&) { return 0; });
+  const auto alike = of_shared_rates(overflowing, walks, [&](const Load& load) { return std::tuple(load.footprint, load.did.addresses, sizes[load.set]); });
+  return all + std::max({one, alike, own + laps.lack()}) - std::log(3.0);
+}
+
+}  // namespace
+
+Laps::Laps(std::span<const std::uint64_t> missed_in, std::span<const std::uint64_t> unsure_in, std::size_t whole_laps, double log_silence) {
+  std::size_t missed = 0, unsure = 0;
+  for (std::size_t word = 0; word < missed_in.size(); ++word) {
+    missed += static_cast<std::size_t>(std::popcount(missed_in[word]));
+    unsure += static_cast<std::size_t>(std::popcount(unsure_in[word] & ~missed_in[word]));
+  }
+  loud = static_cast<double>(missed), silent = static_cast<double>(whole_laps - missed - unsure);
+  by_rates = silent * log_silence;
+}
+
+SetScore score(const SetHypothesis& hypothesis, const LineWalks& walks) {
+  double beside = 0;
+  const auto by_set = loads_of(hypothesis, walks, beside);
+  double log_rate_of_silence = std::log(kMostSilence);
+  auto sizes = likeliest_sizes(by_set, log_rate_of_silence);
+  for (int round = 0; round < kSizeRounds; ++round) {
+    log_rate_of_silence = laps_of(by_set, sizes.of_set).log_rate();
+    auto next = likeliest_sizes(by_set, log_rate_of_silence);
+    const bool same = next.of_set == sizes.of_set;
+    sizes = std::move(next);
+    if (same) break;
+  }
+  SetScore result;
+  result.log_posterior = beside / kTemper + of_rates(by_set, sizes.of_set, walks) / kTemper - hypothesis.bits * std::log(2.0) - sizes.description;
   std::vector<double> lacks(walks.footprints.size());
   for (const auto& loads : by_set) {
     for (const auto& load : loads) {
-      const auto held = result.sizes[load.set];
-      const double overflows = load.overflows();
-      if (load.lines > held) lacks[load.footprint] += std::max(0.0, load.fits - overflows);
-      else if (load.lines + load.others <= held) lacks[load.footprint] += std::max(0.0, overflows - load.fits);
+      const auto held = sizes.of_set[load.set];
+      const double overflows = load.overflows(log_rate_of_silence);
+      if (load.lines > held) lacks[load.footprint] += std::max(0.0, load.did.fits - overflows);
+      else if (load.lines + load.others <= held) lacks[load.footprint] += std::max(0.0, load.did.not_fitting);
     }
   }
   result.worst_footprint = static_cast<std::size_t>(std::max_element(lacks.begin(), lacks.end()) - lacks.begin());
   result.worst = lacks.empty() ? 0 : lacks[result.worst_footprint];
+  result.sizes = std::move(sizes.of_set), result.least = std::move(sizes.least), result.most = std::move(sizes.most);
   return result;
 }
 
-SetScore score(const SetHypothesis& hypothesis, const Walks& walks) {
-  std::vector<std::size_t> all(walks.footprints.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  return score(hypothesis, walks, all);
-}
+SetScore score(const SetHypothesis& hypothesis, const Walks& walks) { return score(hypothesis, by_line(walks, hypothesis.line_bytes, hypothesis.fill_bytes)); }
 
 std::int64_t likeliest_fill(const SetHypothesis& hypothesis, const Walks& walks) {
   auto with = hypothesis;

@@ -16,74 +16,88 @@
 namespace gexp::infer::model {
 namespace {
 
+constexpr double kLeastGain = 1e-6;  // of a move, in natural logarithms: sums that lines were taken from are no more exact
 constexpr int kRounds = 20;  // a bound of the work: a round without a move ends it long before
 
-/// What one line did in one footprint.
+/// One line in one footprint: indices into LineWalks::footprints, and into the lines of that one.
 struct Visit {
-  std::size_t footprint = 0;
-  double fits = 0, own = 0, followers = 0, misses = 0, visits = 0;
-  std::vector<std::uint64_t> missed_in;
+  std::size_t footprint = 0, at = 0;
 };
 using Lines = std::vector<std::vector<Visit>>;
 
-Lines visits_of(const std::vector<LabelledLine>& lines, std::int64_t line_bytes, std::int64_t fill_bytes, const Walks& walks) {
+Lines visits_of(const std::vector<LabelledLine>& lines, const LineWalks& walks) {
   std::unordered_map<std::int64_t, std::size_t> at;
   for (std::size_t i = 0; i < lines.size(); ++i) at.emplace(lines[i].line, i);
   Lines all(lines.size());
   for (std::size_t f = 0; f < walks.footprints.size(); ++f) {
-    const auto& footprint = walks.footprints[f];
-    for (std::size_t i = 0; i < footprint.addresses.size(); ++i) {
-      const auto line = at.find(walks.offsets[footprint.addresses[i]] / line_bytes);
-      if (line == at.end()) continue;
-      auto& own = all[line->second];
-      if (own.empty() || own.back().footprint != f) {
-        own.emplace_back().footprint = f;
-        own.back().missed_in.resize(footprint.words());
-      }
-      auto& visit = own.back();
-      for (std::size_t word = 0; word < footprint.words(); ++word) visit.missed_in[word] |= footprint.missed_in[i * footprint.words() + word];
-      if (follows(line_bytes, fill_bytes, walks, footprint, i)) {
-        visit.followers += footprint.fits[i];
-        continue;
-      }
-      visit.fits += footprint.fits[i], visit.own += footprint.overflows[i];
-      visit.misses += footprint.misses[i], visit.visits += footprint.visits[i];
+    const auto& visited = walks.footprints[f].lines;
+    for (std::size_t i = 0; i < visited.size(); ++i) {
+      if (const auto line = at.find(walks.numbers[visited[i].line]); line != at.end()) all[line->second].push_back({f, i});
     }
   }
   return all;
 }
 
-/// Laps over a set that overflows, and those of them in which nothing of it missed.
-struct Silence {
-  double silent = 0, laps = 0;
-  Silence& operator+=(const Silence& other) { return silent += other.silent, laps += other.laps, *this; }
-  Silence& operator-=(const Silence& other) { return silent -= other.silent, laps -= other.laps, *this; }
-  /// What one rate of silence in all laps adds to `kHiddenLap` for each.
-  [[nodiscard]] double log_likelihood() const { return log_of_own_rate(silent, laps) - silent * std::log(kHiddenLap); }
+/// What the lines of one set did together in one footprint, line by line.
+class SetLoad {
+ public:
+  void put(const LineFootprint& footprint, std::size_t at) { ++lines, sums += footprint.lines[at].did, count(footprint, at, 1); }
+  void take(const LineFootprint& footprint, std::size_t at) { --lines, sums -= footprint.lines[at].did, count(footprint, at, -1); }
+
+  int lines = 0;
+  Conduct sums;
+  double loud = 0, unsure = 0;  ///< whole laps with a miss, and those that may have one
+
+ private:
+  void count(const LineFootprint& footprint, std::size_t at, int step) {
+    if (!footprint.lines[at].doubted) return;
+    const auto laps = footprint.walked->whole_laps;
+    if (missed_.size() != laps) missed_.resize(laps), unsure_.resize(laps);
+    const auto missed_in = footprint.missed_in(at), unsure_in = footprint.unsure_in(at);
+    for (std::size_t word = 0; word < missed_in.size(); ++word) {
+      for (auto bits = missed_in[word] | unsure_in[word]; bits != 0; bits &= bits - 1) {
+        const auto bit = bits & -bits;
+        const auto lap = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+        loud -= missed_[lap] > 0 ? 1 : 0, unsure -= missed_[lap] == 0 && unsure_[lap] > 0 ? 1 : 0;
+        missed_[lap] += missed_in[word] & bit ? step : 0, unsure_[lap] += unsure_in[word] & bit ? step : 0;
+        loud += missed_[lap] > 0 ? 1 : 0, unsure += missed_[lap] == 0 && unsure_[lap] > 0 ? 1 : 0;
+      }
+    }
+  }
+
+  std::vector<int> missed_, unsure_;  ///< by whole lap: lines
 };
 
 struct Worth {
-  double log_likelihood = 0;
+  double log_likelihood = 0;  ///< without what laps lack
   std::size_t size = 0;
-  Silence silence;
+  Laps laps;                  ///< of footprints in which it overflows
 };
 
 class Search {
  public:
-  Search(const std::vector<LabelledLine>& lines, std::size_t sets, std::int64_t line_bytes, std::int64_t fill_bytes, const Walks& walks, Rates rates)
-      : walks_(walks), rates_(rates), lines_(visits_of(lines, line_bytes, fill_bytes, walks)), members_(sets), worth_(sets), set_of_(lines.size()) {
-    for (std::size_t line = 0; line < lines.size(); ++line) set_of_[line] = lines[line].set, members_[lines[line].set].push_back(line);
-    for (std::size_t set = 0; set < sets; ++set) worth_[set] = worth(members_[set]), silence_ += worth_[set].silence;
+  Search(const std::vector<LabelledLine>& lines, std::size_t sets, const LineWalks& walks, Rates rates)
+      : walks_(walks), rates_(rates), lines_(visits_of(lines, walks)), members_(sets), worth_(sets), set_of_(lines.size()),
+        loads_(sets, std::vector<SetLoad>(walks.footprints.size())) {
+    for (std::size_t line = 0; line < lines.size(); ++line) {
+      set_of_[line] = lines[line].set, members_[lines[line].set].push_back(line);
+      put(lines[line].set, line);
+    }
+    for (std::size_t set = 0; set < sets; ++set) worth_[set] = worth(set);
   }
 
   /// Lines first: sets are only as they should be where their lines are.
   void climb() {
     for (int round = 0; round < kRounds; ++round) {
       bool moved = false;
+      Laps laps;
+      for (const auto& each : worth_) laps += each.laps;
+      log_rate_of_silence_ = laps.log_rate(), laps_ = {};
+      for (std::size_t set = 0; set < members_.size(); ++set) worth_[set] = worth(set), laps_ += worth_[set].laps;
       for (std::size_t line = 0; line < lines_.size(); ++line) {
         if (!is_doubtful(line)) continue;
         const auto best = best_move(line);
-        if (best.gain <= 0) continue;
+        if (best.gain <= kLeastGain) continue;
         move(line, best.to);
         moved = true;
       }
@@ -92,7 +106,7 @@ class Search {
   }
 
   /// Sum over all single moves of how much likelier they make the walks, tempered.
-  [[nodiscard]] double odds_of_moves() const {
+  [[nodiscard]] double odds_of_moves() {
     double odds = 0;
     for (std::size_t line = 0; line < lines_.size(); ++line) {
       if (!is_doubtful(line)) continue;
@@ -101,7 +115,7 @@ class Search {
     return odds;
   }
 
-  [[nodiscard]] FoundSets result(const std::vector<LabelledLine>& lines) const {
+  [[nodiscard]] FoundSets result(const std::vector<LabelledLine>& lines) {
     FoundSets found;
     std::vector<std::size_t> number(members_.size());
     for (std::size_t set = 0; set < members_.size(); ++set) number[set] = members_[set].empty() ? 0 : found.sets++;
@@ -113,83 +127,84 @@ class Search {
  private:
   using Members = std::vector<std::size_t>;
 
-  [[nodiscard]] Worth worth(const Members& members) const {
-    if (members.empty()) return {};
-    struct Together {
-      std::size_t lines = 0;
-      double fits = 0, own = 0, followers = 0, misses = 0, visits = 0;
-      std::vector<std::uint64_t> missed_in;
-    };
-    std::unordered_map<std::size_t, Together> loads;
-    for (const auto line : members) {
-      for (const auto& visit : lines_[line]) {
-        auto& load = loads[visit.footprint];
-        load.missed_in.resize(visit.missed_in.size());
-        for (std::size_t word = 0; word < visit.missed_in.size(); ++word) load.missed_in[word] |= visit.missed_in[word];
-        ++load.lines;
-        load.fits += visit.fits, load.own += visit.own, load.followers += visit.followers, load.misses += visit.misses, load.visits += visit.visits;
-      }
-    }
-    std::vector<double> at_size(members.size() + 1, 0.0);
-    std::vector<Silence> below(members.size() + 1);  // by lines: of footprints in which as many are present
-    for (const auto& [footprint, load] : loads) {
-      std::size_t with_miss = 0;
-      for (const auto word : load.missed_in) with_miss += static_cast<std::size_t>(std::popcount(word));
-      const auto laps = walks_.footprints[footprint].whole_laps;
-      const Silence silence{static_cast<double>(laps - with_miss), static_cast<double>(laps)};
-      const double overflows = load.followers + (rates_ == Rates::Shared ? log_of_likeliest_rate(load.misses, load.visits) : load.own) + silence.silent * std::log(kHiddenLap);
-      at_size[0] += overflows, at_size[load.lines] += load.fits + load.followers - overflows;
-      below[load.lines] += silence;
+  void put(std::size_t set, std::size_t line) {
+    for (const auto& visit : lines_[line]) loads_[set][visit.footprint].put(walks_.footprints[visit.footprint], visit.at);
+  }
+  void take(std::size_t set, std::size_t line) {
+    for (const auto& visit : lines_[line]) loads_[set][visit.footprint].take(walks_.footprints[visit.footprint], visit.at);
+  }
+  [[nodiscard]] const Conduct& did(const Visit& visit) const { return walks_.footprints[visit.footprint].lines[visit.at].did; }
+
+  [[nodiscard]] Worth worth(std::size_t set) const {
+    std::size_t most = 0;
+    for (const auto& load : loads_[set]) most = std::max(most, static_cast<std::size_t>(load.lines));
+    if (most == 0) return {};
+    std::vector<double> at_size(most + 1, 0.0), without_laps(most + 1, 0.0);
+    std::vector<Laps> below(most + 1);  // by lines: of footprints in which as many are present
+    for (std::size_t footprint = 0; footprint < loads_[set].size(); ++footprint) {
+      const auto& load = loads_[set][footprint];
+      if (load.lines == 0) continue;
+      const auto& did = load.sums;
+      const auto& walked = *walks_.footprints[footprint].walked;
+      const auto lines = static_cast<std::size_t>(load.lines);
+      const bool shared = rates_ == Rates::Shared;
+      Laps laps;
+      laps.loud = load.loud, laps.silent = static_cast<double>(walked.whole_laps) - load.loud - load.unsure;
+laps.by_rates = laps.silent * (shared ? did.log_silence(walked, did.misses, did.visits) : did.log_own_silence);
+      const double at_rates = did.followers + (shared ? log_of_likeliest_rate(did.misses, did.visits) : did.own);
+      const double overflows = at_rates + laps.lack(log_rate_of_silence_);
+      at_size[0] += overflows, at_size[lines] += did.fits - overflows;
+      without_laps[0] += at_rates, without_laps[lines] += did.fits - at_rates;
+      below[lines] += laps;
     }
     std::partial_sum(at_size.begin(), at_size.end(), at_size.begin());
-    const auto best = std::max_element(at_size.begin() + 1, at_size.end());
-    Worth worth{*best, static_cast<std::size_t>(best - at_size.begin()), {}};
-    for (auto lines = worth.size + 1; lines < below.size(); ++lines) worth.silence += below[lines];
+    std::partial_sum(without_laps.begin(), without_laps.end(), without_laps.begin());
+    const auto size = static_cast<std::size_t>(std::max_element(at_size.begin() + 1, at_size.end()) - at_size.begin());
+    Worth worth{without_laps[size], size, {}};
+    for (auto more = size + 1; more < below.size(); ++more) worth.laps += below[more];
     return worth;
   }
 
-  [[nodiscard]] Members without(std::size_t line) const {
-    auto left = members_[set_of_[line]];
-    std::erase(left, line);
-    return left;
+  [[nodiscard]] Worth worth_with(std::size_t set, std::size_t line) {
+    put(set, line);
+    const auto then = worth(set);
+    take(set, line);
+    return then;
   }
-  [[nodiscard]] Members with(std::size_t set, std::size_t line) const {
-    auto more = members_[set];
-    more.push_back(line);
-    return more;
+  [[nodiscard]] Worth worth_without(std::size_t set, std::size_t line) {
+    take(set, line);
+    const auto then = worth(set);
+    put(set, line);
+    return then;
   }
 
   /// Whether it never missed in some footprint in which its set overflows.
   [[nodiscard]] bool is_doubtful(std::size_t line) const {
     const auto set = set_of_[line];
-    std::unordered_map<std::size_t, std::size_t> present;
+    bool silent = false;
     for (const auto& visit : lines_[line]) {
-      if (visit.misses == 0 && visit.visits > 0) present.emplace(visit.footprint, 0);
+      if (did(visit).misses > 0 || did(visit).visits == 0) continue;
+      silent = true;
+      if (static_cast<std::size_t>(loads_[set][visit.footprint].lines) > worth_[set].size) return true;
     }
-    if (present.empty()) return false;
-    for (const auto member : members_[set]) {
-      for (const auto& visit : lines_[member]) {
-        if (const auto at = present.find(visit.footprint); at != present.end() && ++at->second > worth_[set].size) return true;
-      }
-    }
-    return members_[set].size() <= worth_[set].size;
+    return silent && members_[set].size() <= worth_[set].size;
   }
 
   /// By how much likelier the walks are if two sets become what they are worth then.
   [[nodiscard]] double gain(std::size_t one, const Worth& one_then, std::size_t other, const Worth& other_then) const {
-    auto silence = silence_;
-    silence -= worth_[one].silence, silence -= worth_[other].silence;
-    silence += one_then.silence, silence += other_then.silence;
+    auto laps = laps_;
+    laps -= worth_[one].laps, laps -= worth_[other].laps;
+    laps += one_then.laps, laps += other_then.laps;
     return one_then.log_likelihood + other_then.log_likelihood - worth_[one].log_likelihood - worth_[other].log_likelihood +
-           silence.log_likelihood() - silence_.log_likelihood();
+           laps.lack() - laps_.lack();
   }
 
   /// Calls `each(set, gain)` for all sets that a line may move to.
-  template <class Each> void each_move(std::size_t line, Each each) const {
+  template <class Each> void each_move(std::size_t line, Each each) {
     const auto from = set_of_[line];
-    const auto left = worth(without(line));
+    const auto left = worth_without(from, line);
     for (std::size_t to = 0; to < members_.size(); ++to) {
-      if (to != from && !members_[to].empty()) each(to, gain(from, left, to, worth(with(to, line))));
+      if (to != from && !members_[to].empty()) each(to, gain(from, left, to, worth_with(to, line)));
     }
   }
 
@@ -197,7 +212,7 @@ class Search {
     std::size_t to = 0;
     double gain = 0;
   };
-  [[nodiscard]] Move best_move(std::size_t line) const {
+  [[nodiscard]] Move best_move(std::size_t line) {
     Move best;
     each_move(line, [&](std::size_t to, double gain) {
       if (gain > best.gain) best = {to, gain};
@@ -207,12 +222,13 @@ class Search {
 
   void move(std::size_t line, std::size_t to) {
     const auto from = set_of_[line];
-    members_[from] = without(line), members_[to].push_back(line), set_of_[line] = to;
-    update(from, worth(members_[from])), update(to, worth(members_[to]));
+    std::erase(members_[from], line), members_[to].push_back(line), set_of_[line] = to;
+    take(from, line), put(to, line);
+    update(from, worth(from)), update(to, worth(to));
   }
 
   void update(std::size_t set, const Worth& then) {
-    silence_ -= worth_[set].silence, silence_ += then.silence;
+    laps_ -= worth_[set].laps, laps_ += then.laps;
     worth_[set] = then;
   }
 
@@ -223,12 +239,14 @@ class Search {
       if (std::none_of(members_[from].begin(), members_[from].end(), [&](auto line) { return is_doubtful(line); })) continue;
       for (std::size_t to = 0; to < members_.size(); ++to) {
         if (to == from || members_[to].empty()) continue;
-        auto together = members_[to];
-        together.insert(together.end(), members_[from].begin(), members_[from].end());
-        const auto both = worth(together);
-        if (gain(from, {}, to, both) <= 0) continue;
-        for (const auto line : members_[from]) set_of_[line] = to;
-        members_[to] = std::move(together), members_[from].clear();
+        for (const auto line : members_[from]) put(to, line);
+        const auto both = worth(to);
+        if (gain(from, {}, to, both) <= kLeastGain) {
+          for (const auto line : members_[from]) take(to, line);
+          continue;
+        }
+        for (const auto line : members_[from]) take(from, line), set_of_[line] = to;
+        members_[to].insert(members_[to].end(), members_[from].begin(), members_[from].end()), members_[from].clear();
         update(to, both), update(from, {});
         any = true;
         break;
@@ -237,20 +255,21 @@ class Search {
     return any;
   }
 
-  const Walks& walks_;
+  const LineWalks& walks_;
   Rates rates_;
   Lines lines_;
   std::vector<Members> members_;
   std::vector<Worth> worth_;
   std::vector<std::size_t> set_of_;
-  Silence silence_;  ///< of all sets
+  std::vector<std::vector<SetLoad>> loads_;  ///< by set and footprint
+  Laps laps_;  ///< of all sets that overflow
+  double log_rate_of_silence_ = std::log(kMostSilence);  ///< of them, with which sizes are chosen
 };
 
 }  // namespace
 
-FoundSets improved(const std::vector<LabelledLine>& lines, std::size_t sets, std::int64_t line_bytes, std::int64_t fill_bytes, const Walks& walks,
-                   Rates rates) {
-  Search search(lines, sets, line_bytes, fill_bytes, walks, rates);
+FoundSets improved(const std::vector<LabelledLine>& lines, std::size_t sets, const LineWalks& walks, Rates rates) {
+  Search search(lines, sets, walks, rates);
   search.climb();
   return search.result(lines);
 }

@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "runtime/infer/model/walks.h"
+#include "runtime/infer/model/line_walks.h"
 #include "runtime/infer/set_index.h"
 
 /// Sets that nobody has named a function for: which line is of which set, by what predicts the walks best.
@@ -18,8 +18,7 @@ struct FoundSets {
 enum class Rates { Shared, OwnOfEach };
 
 /// Begins with the sets that lines were given to. Moves a line to another set, or all lines of a set, where that predicts the walks better,
-/// until nothing does. `line_bytes`, `fill_bytes`: as of a SetHypothesis.
-FoundSets improved(const std::vector<LabelledLine>& lines, std::size_t sets, std::int64_t line_bytes, std::int64_t fill_bytes, const Walks& walks,
-                   Rates rates);
+/// until nothing does.
+FoundSets improved(const std::vector<LabelledLine>& lines, std::size_t sets, const LineWalks& walks, Rates rates);
 
 }  // namespace gexp::infer::model

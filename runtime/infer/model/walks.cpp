@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <unordered_set>
 
 #include "runtime/infer/statistics.h"
 
 // A set that holds all its lines never misses once they are in, whatever replaces lines; one that holds too few misses in every lap, and
-// nobody knows at which of its lines or how often. So an address of a set that fits misses at the rate of interference, and one of a
+// nobody knows at which of its lines or how often. So an address of a set that fits misses at the rate of interference at most, and one of a
 // set that overflows at a rate of its own, of which nothing is known beforehand (Jeffreys' prior, Beta(1/2, 1/2)): beta-binomial.
 namespace gexp::infer::model {
 namespace {
@@ -19,7 +21,8 @@ constexpr std::uint32_t kUnset = kSeveral - 1;
 
 struct Count {
   std::unordered_map<std::uint32_t, std::uint32_t> at;  // of an address: its index in the footprint
-  std::vector<std::vector<std::uint32_t>> laps;         // by whole lap: the addresses that seemed to miss
+  std::unordered_set<std::uint64_t> orders;             // of walks, as hashes
+  std::vector<std::vector<std::uint32_t>> missed, unsure;  // by whole lap: the addresses that missed, or may have
 };
 
 std::uint64_t mix(std::uint64_t x) {
@@ -38,10 +41,21 @@ bool is_warmed(const records::Point& point) {
   return std::all_of(timed.begin(), timed.end(), [&](auto offset) { return std::binary_search(warm.begin(), warm.end(), offset); });
 }
 
+/// By address, `words()` each: a bit for each lap that names it.
+std::vector<std::uint64_t> bits_of(const std::vector<std::vector<std::uint32_t>>& laps, const Footprint& footprint) {
+  std::vector<std::uint64_t> bits(footprint.addresses.size() * footprint.words());
+  for (std::size_t lap = 0; lap < laps.size(); ++lap) {
+    for (const auto address : laps[lap]) bits[address * footprint.words() + lap / 64] |= std::uint64_t{1} << lap % 64;
+  }
+  return bits;
+}
+
 double interference_of(const MissRange& range) { return std::max(range.interference.share, kLeastInterference); }
 
+/// Interference comes less often to what is walked quickly.
 double log_fits(double misses, double visits, double interference) {
-  return misses * std::log(interference) + (visits - misses) * std::log1p(-interference);
+  const double rate = std::min(interference, misses / visits);
+  return misses > 0 ? misses * std::log(rate) + (visits - misses) * std::log1p(-rate) : 0;
 }
 
 }  // namespace
@@ -54,6 +68,8 @@ double log_of_likeliest_rate(double misses, double visits) {
   const auto term = [&](double count) { return count > 0 ? count * std::log(count / visits) : 0; };
   return term(misses) + term(visits - misses);
 }
+
+double log_of_silence(double misses, double visits, double so_many) { return so_many * std::log((visits - misses + 0.5) / (visits + 1)); }
 
 bool is_no_accident(double misses, double visits, const MissRange& range) {
   return misses > 0 && poisson_at_least(misses, interference_of(range) * visits) < kAccident;
@@ -81,6 +97,7 @@ void Walks::add(const records::Table& table, const MissRange& range, const std::
     std::sort(distinct.begin(), distinct.end());
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     for (const auto address : distinct) key += mix(address);
+    const auto order = std::accumulate(walked.begin(), walked.end(), std::uint64_t{0}, [](auto hash, auto address) { return mix(hash ^ address); });
     const auto [entry, fresh] = by_addresses.try_emplace(key, counts.size());
     if (fresh) {
       Footprint footprint;
@@ -101,23 +118,28 @@ void Walks::add(const records::Table& table, const MissRange& range, const std::
       const auto last = walked[(step + lap - 1) % lap];
       own = own == kUnset || own == last ? last : kSeveral;
     }
+    count.orders.insert(order);
     for (auto& address : walked) address = count.at.at(address);
     const Misses missed(range, point);
     for (const auto& run : point.runs) {
       for (auto begin = from; begin < run.ticks.size(); begin += lap) {
         const auto end = std::min(begin + lap, run.ticks.size());
-        std::vector<std::uint32_t> missing;
+        std::vector<std::uint32_t> missing, unclear;
         for (auto i = begin; i < end; ++i) {
           const auto address = walked[i - begin];
-          const bool unsure = missed.unsure(i, run.ticks[i]), miss = missed(i, run.ticks[i]);
-          if (miss || unsure) missing.push_back(address);
-          if (unsure) continue;
+          if (missed.unsure(i, run.ticks[i])) {
+            unclear.push_back(address);
+            continue;
+          }
           ++footprint.visits[address];
-          footprint.misses[address] += miss ? 1 : 0;
+          if (!missed(i, run.ticks[i])) continue;
+          ++footprint.misses[address];
+          missing.push_back(address);
         }
         // Two windows are two launches: what chance replaced in the one is not what the other walks to.
         const auto window = std::upper_bound(run.windows.begin(), run.windows.end(), begin);
-        if (end == begin + lap && (window == run.windows.end() || *window >= end)) count.laps.push_back(std::move(missing));
+        if (end != begin + lap || (window != run.windows.end() && *window < end)) continue;
+        count.missed.push_back(std::move(missing)), count.unsure.push_back(std::move(unclear));
       }
       if (run.ticks.size() > from) footprint.laps += static_cast<double>((run.ticks.size() - from) / lap);
     }
@@ -130,19 +152,30 @@ void Walks::add(const records::Table& table, const MissRange& range, const std::
       footprint.overflows.push_back(log_of_own_rate(misses, visits));
       footprint.missed.push_back(is_no_accident(misses, visits, range));
     }
-    footprint.whole_laps = counts[f].laps.size();
-    footprint.missed_in.resize(footprint.addresses.size() * footprint.words());
-    for (std::size_t lap = 0; lap < footprint.whole_laps; ++lap) {
-      for (const auto address : counts[f].laps[lap]) footprint.missed_in[address * footprint.words() + lap / 64] |= std::uint64_t{1} << lap % 64;
-    }
+    footprint.orders = counts[f].orders.size();
+    footprint.whole_laps = counts[f].missed.size();
+    footprint.missed_in = bits_of(counts[f].missed, footprint);
+    footprint.unsure_in = bits_of(counts[f].unsure, footprint);
   }
   std::erase_if(footprints, [](const Footprint& footprint) { return footprint.laps == 0; });
 }
 
-void Walks::add(const PreparedRecords& records, std::optional<double> slower_than, const std::string& stage) {
-  const auto range = miss_range(records.table(), records.classes(), slower_than);
-  if (range) add(records.table(), *range, stage);
-  else if (slower_than) add(records.table(), MissRange{.above = INFINITY, .outlier = INFINITY}, stage);  // nothing is slower
+WalkedStage walked_stage(const PreparedRecords& records, std::optional<double> slower_than, const std::string& name) {
+  auto range = miss_range(records.table(), records.classes(), slower_than);
+  if (!range && slower_than) range = MissRange{.above = INFINITY, .outlier = INFINITY};  // nothing is slower
+  return {&records.table(), std::move(range), name};
+}
+
+Walks walks_of(std::vector<WalkedStage> stages) {
+  double most = 0;
+  for (const auto& stage : stages) most = std::max(most, stage.range ? stage.range->interference.share : 0);
+  Walks walks;
+  for (auto& stage : stages) {
+    if (!stage.range) continue;
+    stage.range->interference.share = most;
+    walks.add(*stage.table, *stage.range, stage.name);
+  }
+  return walks;
 }
 
 }  // namespace gexp::infer::model

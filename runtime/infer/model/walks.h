@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,9 +24,12 @@ struct Footprint {
   std::vector<double> overflows;         ///< the same where its set overflows: it misses at a rate of its own
   std::vector<bool> missed;              ///< by address: more often than by accident
   std::vector<std::uint32_t> before;     ///< by address: the one that is always visited just before it; kSeveral: there is none
+  std::size_t orders = 0;                ///< of its walks
   double laps = 0;
   std::size_t whole_laps = 0;            ///< of them, those within one launch
-  std::vector<std::uint64_t> missed_in;  ///< by address, `words()` each: a bit for each whole lap in which it seemed to miss
+  std::vector<std::uint64_t> missed_in;  ///< by address, `words()` each: a bit for each whole lap in which it missed
+  std::vector<std::uint64_t> unsure_in;  ///< the same of laps in which it hit or missed: scatter does not let tell
+  [[nodiscard]] bool never_misses() const { return std::all_of(misses.begin(), misses.end(), [](auto count) { return count == 0; }); }
   [[nodiscard]] std::size_t words() const { return (whole_laps + 63) / 64; }
 };
 
@@ -33,6 +37,9 @@ struct Footprint {
 double log_of_own_rate(double misses, double visits);
 /// The same at the likeliest rate.
 double log_of_likeliest_rate(double misses, double visits);
+
+/// Log of the chance that none of so many visits misses, the rate known from `misses` of `visits`.
+double log_of_silence(double misses, double visits, double so_many);
 
 /// Whether an address misses more often than interference makes it.
 bool is_no_accident(double misses, double visits, const MissRange& range);
@@ -45,12 +52,23 @@ struct Walks {
   /// Adds the points of a stage. What they visit for the first time, without a warm-up over it, is no evidence: it may miss
   /// whatever fits. `stage` names it in messages.
   void add(const records::Table& table, const MissRange& range, const std::string& stage);
-  /// The same of what is slower than so many cycles, or than the fastest class; nothing where a stage's latencies do not tell.
-  void add(const PreparedRecords& records, std::optional<double> slower_than, const std::string& stage);
-
  private:
   std::uint32_t index_of(std::int64_t offset);
   std::unordered_map<std::int64_t, std::uint32_t> known_;
 };
+
+/// A stage, and what is slower than so many cycles, or than the fastest class, there.
+struct WalkedStage {
+  const records::Table* table;
+  std::optional<MissRange> range;  ///< none: its latencies do not tell
+  std::string name;                ///< in messages
+};
+
+/// The walks of stages over one memory by one path. Where much of a stage misses, it does not tell how often interference makes an access
+/// miss: so what the others tell holds for all.
+Walks walks_of(std::vector<WalkedStage> stages);
+
+/// The same of stages that were measured: those that tell nothing of what is slower than `slower_than`, in cycles, never miss.
+WalkedStage walked_stage(const PreparedRecords& records, std::optional<double> slower_than, const std::string& name);
 
 }  // namespace gexp::infer::model

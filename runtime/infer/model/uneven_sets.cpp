@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/infer/model/uneven_sets.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "runtime/infer/model/evidence.h"
+#include "runtime/infer/model/occupancy.h"
+
+namespace gexp::infer::model {
+namespace {
+
+constexpr int kKindRounds = 30;   // of expectation and maximisation: the share and the rate stand still before
+constexpr double kBarely = 1e-9;    // a share or a rate is no nearer to 0 or 1, where its logarithm has no value
+
+using Did = std::tuple<double, double, double>;  ///< misses and visits of an address, and the log-likelihood of them where its set fits
+struct MissCounts {
+  std::map<Did, double> addresses;  ///< how many did so
+  std::set<std::int64_t> lines;
+  double misses = 0, visits = 0;
+  double own = 0;  ///< log-likelihood if each address misses at a rate of its own
+};
+
+/// Log-likelihood if some of the addresses miss at one rate and the others fit, whichever they are: of the likeliest share and rate, less
+/// what it takes to tell these.
+double log_of_two_kinds(const MissCounts& counts) {
+  double addresses = 0, share = 0.5, rate = std::min(2 * counts.misses / counts.visits, 1 - kBarely), likelihood = 0;
+  for (const auto& [did, times] : counts.addresses) addresses += times;
+  for (int round = 0; round < kKindRounds; ++round) {
+    double missing = 0, misses = 0, visits = 0;
+    likelihood = 0;
+    for (const auto& [did, times] : counts.addresses) {
+      const auto& [missed, visited, fits] = did;
+      const double as_missing = std::log(share) + missed * std::log(rate) + (visited - missed) * std::log1p(-rate);
+      const double either = log_sum(as_missing, std::log1p(-share) + fits), part = times * std::exp(as_missing - either);
+      likelihood += times * either;
+      missing += part, misses += part * missed, visits += part * visited;
+    }
+    if (visits == 0) break;
+    share = std::clamp(missing / addresses, kBarely, 1 - kBarely), rate = std::clamp(misses / visits, kBarely, 1 - kBarely);
+  }
+  return likelihood - std::log(addresses) - std::log(counts.visits);
+}
+
+}  // namespace
+
+std::optional<UnevenSet> uneven_set(const SetHypothesis& hypothesis, const SetScore& score, const Walks& walks) {
+  std::optional<UnevenSet> found;
+  double most = kContradicted;
+  for (std::size_t f = 0; f < walks.footprints.size(); ++f) {
+    const auto& footprint = walks.footprints[f];
+    if (footprint.orders < 2 || footprint.never_misses()) continue;
+    std::map<std::uint32_t, MissCounts> by_set;
+    for (std::size_t i = 0; i < footprint.addresses.size(); ++i) {
+      const auto line = walks.offsets[footprint.addresses[i]] / hypothesis.line_bytes;
+      const auto set = hypothesis.set_of(line);
+      if (set == kNoSet) continue;
+      auto& counts = by_set[set];
+      counts.lines.insert(line);
+      if (follows(hypothesis.line_bytes, hypothesis.fill_bytes, walks, footprint, i)) continue;
+      const double misses = footprint.misses[i], visits = footprint.visits[i];
+      counts.misses += misses, counts.visits += visits, counts.own += footprint.overflows[i];
+      counts.addresses[{misses, visits, footprint.fits[i]}] += 1;
+    }
+    for (const auto& [set, counts] : by_set) {
+      if (counts.lines.size() <= score.sizes[set] || counts.misses == 0) continue;
+      const double lacks = log_of_two_kinds(counts) - std::max(log_of_likeliest_rate(counts.misses, counts.visits), counts.own);
+      if (lacks > most) most = lacks, found = UnevenSet{f, set, counts.lines.size()};
+    }
+  }
+  return found;
+}
+
+}  // namespace gexp::infer::model
