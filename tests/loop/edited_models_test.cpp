@@ -37,7 +37,7 @@ const std::string kPrt = "entries = 45\nrequests = 1362\nloads_per_warp = 3\nsou
 
 }  // namespace
 
-TEST_CASE("a table of lines, of warp instructions, of both, or none") {
+TEST_CASE("a table of lines, of warp instructions, of both, or none" * doctest::test_suite("long")) {
   const auto kind = [](const char* model, const std::string& from, const std::string& to) {
     const auto result = run_text(few_curves(), model, {{from, to + "\nassumed = \"a test\""}});
     return found(result, "latency.table", "kind") + " " + found(result, "latency.table", "entries") + " " + found(result, "latency.table", "requests");
@@ -50,7 +50,7 @@ TEST_CASE("a table of lines, of warp instructions, of both, or none") {
   CHECK(kind("k20", kPrt, "entries = 60\nrequests = 720\nloads_per_warp = 4") == "prt 60 720");
 }
 
-TEST_CASE("requests of warps for one line that an entry merges, and nothing where no warp waits for one") {
+TEST_CASE("requests of warps for one line that an entry merges, and nothing where no warp waits for one" * doctest::test_suite("long")) {
   const auto merges = [](const char* number) {
     return found(run_text(few_curves(), "m2070", {{kMshr, std::string("kind = \"mshr\"\nentries = 128\nmerges = ") + number + "\nloads_per_warp = 3\nassumed = \"a test\""}}), "latency.table", "merges");
   };

@@ -63,7 +63,7 @@ TEST_CASE("GTX 560 Ti: the L1 that is not LRU") {
   CHECK(count(result, Status::Fail) + count(result, Status::Unknown) == 0);
 }
 
-TEST_CASE("both TLB levels, unequal sets included") {
+TEST_CASE("both TLB levels, unequal sets included" * doctest::test_suite("long")) {
   for (const char* model : {"gtx560ti", "gtx780", "gtx980"}) {
     CAPTURE(model);
     const auto result = run_loop("tlb/structure.gexp", model);
@@ -108,7 +108,7 @@ TEST_CASE("8-byte banks: strides 2, 4 and 6 in both modes") {
   CHECK(count(result, Status::Fail) + count(result, Status::Unknown) == 0);
 }
 
-TEST_CASE("an edited model gives the edited answer") {
+TEST_CASE("an edited model gives the edited answer" * doctest::test_suite("long")) {
   SUBCASE("capacity and ways, no power of two") {
     const auto result = run_loop("cache/structure.gexp", "gtx780", geometry("\"15 KiB\"", 32, "4", "120", "bits = [7, 8]"));
     CHECK(found(result, "capacity.C") == "15 KiB");
@@ -169,7 +169,7 @@ TEST_CASE("an edited model gives the edited answer") {
   }
 }
 
-TEST_CASE("QLRU variants of edited models are found by name") {
+TEST_CASE("QLRU variants of edited models are found by name" * doctest::test_suite("long")) {
   const auto name = [](const std::string& policy, int ways) {
     const auto result = run_loop("cache/structure.gexp", "gtx780", geometry(std::to_string(4 * ways * 32), 32, "4", std::to_string(ways), "bits = [7, 8]", "\"" + policy + "\""));
     CHECK(found(result, "sets.S", "ways") == std::to_string(ways));

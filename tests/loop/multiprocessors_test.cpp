@@ -30,7 +30,7 @@ const std::string kHead = "gexp 1\nexperiment t\nmemory A: u32[256KiB] in global
 
 }  // namespace
 
-TEST_CASE("several multiprocessors at once find what one at a time does") {
+TEST_CASE("several multiprocessors at once find what one at a time does" * doctest::test_suite("long")) {
   const auto alone = experiment("cache/structure.gexp");
   const auto beside = replaced(alone, "launch grid 1 block 1\n", "launch grid 1 block 1 sms 4\n");
   for (const char* model : {"gtx780", "gtx980"}) {
