@@ -132,7 +132,6 @@ bool is_found_size(const Context& context, double size) {
 
 /// Bytes before the first address of a walk that may be of its line: they are there, too, and not counted.
 std::int64_t begins_within_a_line(const Context& context, const Curve& curve, double x) {
-  constexpr std::int64_t kMostLine = 512;  // bytes: no GPU has larger lines
   for (const auto& sample : curve.samples) {
     const auto& walk = context.table.points[sample.point].walk;
     if (sample.x == x && walk && walk->steps > 0) return *std::min_element(walk->offsets.begin(), walk->offsets.end()) % kMostLine;

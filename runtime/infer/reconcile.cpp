@@ -9,6 +9,7 @@
 
 #include "runtime/infer/confounders.h"
 #include "runtime/infer/granularity.h"
+#include "runtime/infer/line_claims.h"
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/walks.h"
 #include "runtime/infer/statistics.h"
@@ -312,6 +313,21 @@ std::string uneven_sets(const SizeClaim& claim, const std::vector<SetsClaim>& se
   return {};
 }
 
+/// Withdraws the lines that holes told where their length does not say so.
+void check_lines(const MeasuredStages& measured, Findings& findings) {
+  for (const auto& own : measured.all()) {
+    for (const auto& question : own.stage->finds) {
+      if (question.analysis != "first_flat" || question.arguments.empty()) continue;
+      const auto& data = question.arguments.front();
+      if (!miss_call(*data.value) || !data.over || data.over->kind != compiler::Formula::Kind::Name || data.where) continue;
+      auto* finding = findings.find(question.id);
+      const auto* value = finding ? finding->value.get<Number>() : nullptr;
+      if (!value || value->dimension != kBytes || !finding->interval) continue;
+      if (const auto why = not_a_line(*own.table, data.over->text, *finding->interval); !why.empty()) withdraw(*finding, why);
+    }
+  }
+}
+
 }  // namespace
 
 void reconcile(const compiler::Program& program, const MeasuredStages& measured, const compiler::Scope& scope, std::vector<Finding>& all) {
@@ -322,6 +338,7 @@ void reconcile(const compiler::Program& program, const MeasuredStages& measured,
     if (why.empty() && claim.spans) why = uneven_sets(claim, sets, program, measured);
     if (!why.empty()) withdraw(*claim.finding, why);
   }
+  check_lines(measured, findings);
 }
 
 }  // namespace gexp::infer

@@ -277,6 +277,10 @@ SetAnswer likeliest_sets(const Context& context, const SetGrowth& growth, const 
   SetAnswer answer;
   answer.bits = varied_bits(growth, line_bytes);
   const auto walks = all_walks(context, slower_than);
+  if (walks.of_first_stage == 0) {
+    answer.why = "each walk is timed for one lap only, after a warm-up over other addresses: what misses may come for the first time; two laps would decide";
+    return answer;
+  }
   double odds_of_others = 0;
   auto lines = by_lines(growth, guess, line_bytes, walks, odds_of_others);
   std::vector<Explanation> all;

@@ -103,7 +103,7 @@ Value path_fields(const DeviceModel& model, const PathModel& path) {
   fields["hit"] = cycles(path.latency[0][0]);
   if (path.caches.empty()) return fields;
   const auto& cache = model.caches[static_cast<std::size_t>(path.caches[0])];
-  const auto mapping = mapping_of(cache, model.frame_bytes);
+  const auto mapping = mapping_of(cache, path.translate_at > 0 ? 0 : model.frame_bytes);  // before translation, it sees what the program does
   fields = sets_of(cache, mapping);
   fields["hit"] = cycles(path.latency[0][0]);
   fields["miss"] = cycles(path.latency[1][0]);

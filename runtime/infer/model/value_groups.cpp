@@ -7,7 +7,7 @@
 namespace gexp::infer {
 namespace {
 
-struct Part {
+struct ValueRange {
   std::size_t begin = 0, end = 0, split = 0;
   double gain = 0;  ///< of squares, by the split
 };
@@ -26,8 +26,8 @@ struct Sums {
   }
 };
 
-Part best_split(const Sums& sums, std::size_t begin, std::size_t end) {
-  Part part{begin, end, begin, 0};
+ValueRange best_split(const Sums& sums, std::size_t begin, std::size_t end) {
+  ValueRange part{begin, end, begin, 0};
   const double all = sums.left(begin, end);
   for (auto at = begin + 1; at < end; ++at) {
     const double gain = all - sums.left(begin, at) - sums.left(at, end);
@@ -36,7 +36,7 @@ Part best_split(const Sums& sums, std::size_t begin, std::size_t end) {
   return part;
 }
 
-double criterion(const Sums& sums, const std::vector<Part>& parts, double n, const CurveNoise& noise) {
+double criterion(const Sums& sums, const std::vector<ValueRange>& parts, double n, const CurveNoise& noise) {
   double squares = 0, which = 0;
   for (const auto& part : parts) {
     const auto count = static_cast<double>(part.end - part.begin);
@@ -58,11 +58,11 @@ ValueGroups value_groups(std::vector<double> values, CurveNoise noise) {
   const double largest = std::max(std::fabs(values.front()), std::fabs(values.back()));
   noise.least = std::max({noise.least, 1e-12, 1e-9 * largest});  // of arithmetic
   const Sums sums(values);
-  std::vector<Part> parts{best_split(sums, 0, values.size())}, best = parts;
+  std::vector<ValueRange> parts{best_split(sums, 0, values.size())}, best = parts;
   std::vector<double> criteria{criterion(sums, parts, n, noise)};
   double least = criteria[0];
   while (parts.size() < std::min(kMost, values.size())) {
-    const auto next = std::max_element(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.gain < b.gain; });
+    const auto next = std::max_element(parts.begin(), parts.end(), [](const ValueRange& a, const ValueRange& b) { return a.gain < b.gain; });
     if (next->gain <= 0) break;
     const auto [begin, end, split, gain] = *next;
     *next = best_split(sums, begin, split);
@@ -74,7 +74,7 @@ ValueGroups value_groups(std::vector<double> values, CurveNoise noise) {
   for (const double each : criteria) sum += std::exp((least - each) / 2);
   made.weight = std::min(kMostConfidence, 1 / sum);
   made.all_alone = best.size() == std::min(kMost, values.size()) && best.size() > 1;
-  std::sort(best.begin(), best.end(), [](const Part& a, const Part& b) { return a.begin < b.begin; });
+  std::sort(best.begin(), best.end(), [](const ValueRange& a, const ValueRange& b) { return a.begin < b.begin; });
   for (const auto& part : best) made.groups.push_back({values[part.begin + (part.end - part.begin) / 2], values[part.begin], values[part.end - 1], part.end - part.begin});
   return made;
 }

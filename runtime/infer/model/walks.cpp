@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kLeastInterference = 1e-4;  // share of accesses that look like misses where none was seen to
 constexpr double kAccident = 1e-4;           // chance of as many by interference at one address
+constexpr std::int64_t kLeastFill = 16;      // bytes, aligned: half of the smallest sector of any GPU
 
 constexpr std::uint32_t kUnset = kSeveral - 1;
 
@@ -32,13 +33,13 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// Whether a point's warm-up brings in all that its walk visits.
+/// Whether a point's warm-up brings in all that its walk visits. Neighbours within `kLeastFill` bytes always come in together.
 bool is_warmed(const records::Point& point) {
   if (!point.warm_walk || point.warm_steps < point.warm_walk->steps) return false;
   if (point.warm_walk == point.walk) return true;
-  auto warm = point.warm_walk->offsets, timed = point.walk->offsets;
-  std::sort(warm.begin(), warm.end());
-  return std::all_of(timed.begin(), timed.end(), [&](auto offset) { return std::binary_search(warm.begin(), warm.end(), offset); });
+  std::unordered_set<std::int64_t> brought;
+  for (const auto offset : point.warm_walk->offsets) brought.insert(offset / kLeastFill);
+  return std::all_of(point.walk->offsets.begin(), point.walk->offsets.end(), [&](auto offset) { return brought.contains(offset / kLeastFill); });
 }
 
 /// By address, `words()` each: a bit for each lap that names it.
@@ -173,7 +174,9 @@ Walks walks_of(std::vector<WalkedStage> stages) {
   for (auto& stage : stages) {
     if (!stage.range) continue;
     stage.range->interference.share = most;
+    const auto before = walks.footprints.size();
     walks.add(*stage.table, *stage.range, stage.name);
+    if (&stage == &stages.front()) walks.of_first_stage = walks.footprints.size() - before;
   }
   return walks;
 }

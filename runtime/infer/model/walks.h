@@ -48,6 +48,7 @@ bool is_no_accident(double misses, double visits, const MissRange& range);
 struct Walks {
   std::vector<std::int64_t> offsets;  ///< bytes; every address that is walked, once
   std::vector<Footprint> footprints;
+  std::size_t of_first_stage = 0;     ///< so many of them, where `walks_of` made them
 
   /// Adds the points of a stage. What they visit for the first time, without a warm-up over it, is no evidence: it may miss
   /// whatever fits. `stage` names it in messages.

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <utility>
+
+#include "runtime/records/table.h"
+
+namespace gexp::infer {
+
+/// Why a line is no length that a hole told. Walks leave out ever more, by the column `sweep` in bytes, and with a hole of the upper end of
+/// `told`, in bytes, nothing misses any more. Lines are aligned to their length where it is a power of two, so each length says with which
+/// hole some line is left out entirely: it has to be this one for the upper end, and for no length outside `told`. Empty where it stands,
+/// where the walks are no holes in each other, or where it is longer than a line may be.
+std::string not_a_line(const records::Table& table, const std::string& sweep, std::pair<double, double> told);
+
+}  // namespace gexp::infer
