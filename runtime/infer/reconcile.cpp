@@ -184,11 +184,23 @@ bool was_walked_finer(const model::Walks& walks, std::int64_t apart, std::size_t
   });
 }
 
-/// Where less misses than does not fit. Whatever replaces lines, each lap misses at least as often as there are more units than fit.
-std::string too_few_misses(const SizeClaim& claim, const MissRange& range) {
+/// Share of visits that miss where victims are drawn at random and sets fill evenly, with `ratio` times as many lines as they hold: of large
+/// sets, which miss least. A line is still there if none of the misses since its last visit drew it. LRU and FIFO miss more often.
+double missing_at_random(double ratio) {
+  constexpr int kRounds = 200;
+  double misses = 1;
+  for (int round = 0; round < kRounds; ++round) misses = 1 - std::exp(-misses * ratio);
+  return misses;
+}
+
+/// Where less misses than does not fit. Whatever replaces lines, each lap misses at least as often as there are more units than fit; what
+/// keeps no lines for good misses more often than that, in sets that fill evenly. `sets_are_known`: they were told line by line, so that a
+/// policy that does keep some is no other size.
+std::string too_few_misses(const SizeClaim& claim, const MissRange& range, bool sets_are_known) {
   constexpr double kByChance = 1e-4;  // that as few miss
   const auto apart = std::max<std::int64_t>(1, extent_of(*claim.fits.front()).gap);
-  const auto first = std::min_element(claim.beyond.begin(), claim.beyond.end())->first;  // the size is below it
+  auto first = std::min_element(claim.beyond.begin(), claim.beyond.end())->first;  // the size is below it
+  if (!claim.counts && claim.finding->interval) first += claim.finding->interval->second - claim.finding->interval->first;  // or a step further, if some misses count as none
   for (const auto& [x, point] : claim.beyond) {
     const auto lap = static_cast<std::size_t>(point->walk->steps);
     const Misses missed(range, *point);
@@ -203,10 +215,17 @@ std::string too_few_misses(const SizeClaim& claim, const MissRange& range) {
       }
     }
     // Laps repeat each other: what is counted is the units.
-    const double seen = static_cast<double>(units.size()), least = 1 - first / x;
-    if (visits == 0 || least <= 0 || share_at_least(std::ceil(seen * (1 - misses / visits)), seen, 1 - least) > kByChance) continue;
-    return fmt::format("of {}, at least {:.0f} % would miss in every lap if no more than that fits, whatever replaces lines, and {:.1f} % do: sets fill unevenly, as they do where pages lie by chance, "
-                       "and no footprint says what they hold together", show(x, kBytes), 100 * least, 100 * misses / visits);
+    const double seen = static_cast<double>(units.size()), ratio = x / first, share = visits > 0 ? misses / visits : 1;
+    const auto too_few = [&](double least) { return least > 0 && share_at_least(std::ceil(seen * (1 - share)), seen, 1 - least) <= kByChance; };
+    if (too_few(1 - 1 / ratio)) {
+      return fmt::format("of {}, at least {:.0f} % would miss in every lap if no more than that fits, whatever replaces lines, and {:.1f} % do: sets fill unevenly, as they do where pages lie by chance, "
+                         "and no footprint says what they hold together", show(x, kBytes), 100 * (1 - 1 / ratio), 100 * share);
+    }
+    if (!sets_are_known && too_few(missing_at_random(ratio))) {
+      return fmt::format("of {}, at least {:.0f} % would miss if no more than that fits, by LRU or at random in sets that fill evenly, and {:.1f} % do: sets fill unevenly, and hold more together, or the "
+                         "policy keeps some lines for good; a stage that grows the footprint line by line, with `cache_sets`, would decide",
+                         show(x, kBytes), 100 * missing_at_random(ratio), 100 * share);
+    }
   }
   return {};
 }
@@ -239,7 +258,7 @@ std::string other_unit(const SizeClaim& claim, const compiler::Program& program,
 }
 
 /// Why a size is none; empty where everything that was walked agrees with it.
-std::string contradiction(const SizeClaim& claim, const compiler::Program& program, const MeasuredStages& measured, Findings& findings) {
+std::string contradiction(const SizeClaim& claim, const compiler::Program& program, const MeasuredStages& measured, Findings& findings, bool sets_are_known) {
   if (auto why = wrong_extent(claim); !why.empty()) return why;
   if (!claim.spans) return {};
   const auto& records = claim.measured->records();
@@ -249,7 +268,7 @@ std::string contradiction(const SizeClaim& claim, const compiler::Program& progr
     if (auto why = other_unit(claim, program, findings, *granularity); !why.empty()) return why;
   }
   if (range && stride_was_found(claim, program, findings, extent_of(*claim.fits.front()).gap)) {
-    if (auto why = too_few_misses(claim, *range); !why.empty()) return why;
+    if (auto why = too_few_misses(claim, *range, sets_are_known); !why.empty()) return why;
   }
   if (!claim.counts) return {};
   const auto all = walks_of(claim, measured);
@@ -296,19 +315,27 @@ std::vector<SetsClaim> sets_claims(const compiler::Program& program, const compi
   return claims;
 }
 
-/// The sets of a stage that begins at a size and grows from there, where they hold more than that; empty where they do not.
-std::string uneven_sets(const SizeClaim& claim, const std::vector<SetsClaim>& sets, const compiler::Program& program, const MeasuredStages& measured) {
+/// The sets of stages that begin at a size and grow from there.
+std::vector<const SetsClaim*> sets_grown_from(const SizeClaim& claim, const std::vector<SetsClaim>& sets, const compiler::Program& program, const MeasuredStages& measured) {
   const auto same = measured.of_same_access(*claim.stage);
+  std::vector<const SetsClaim*> grown;
   for (const auto& each : sets) {
-    const bool grown = std::any_of(each.stage->reads.begin(), each.stage->reads.end(), [&](const compiler::StageInput& read) {
+    const bool from_size = std::any_of(each.stage->reads.begin(), each.stage->reads.end(), [&](const compiler::StageInput& read) {
       return program.stages[read.stage].name + "." + read.finding == claim.question->id;
     });
     const bool one_cache = std::any_of(same.begin(), same.end(), [&](const auto* stage) { return stage->stage == each.stage; });
-    if (!grown || !one_cache) continue;
+    if (from_size && one_cache) grown.push_back(&each);
+  }
+  return grown;
+}
+
+/// Those of them that hold more than the size; empty where none does.
+std::string uneven_sets(const SizeClaim& claim, const std::vector<const SetsClaim*>& sets) {
+  for (const auto* each : sets) {
     std::set<std::int64_t> lines;
-    for (const auto offset : claim.fits.front()->walk->offsets) lines.insert(offset / each.line_bytes);
-    if (each.lines <= static_cast<double>(lines.size())) continue;
-    return fmt::format("it is the largest footprint without a gap that fits, of {} lines, but the sets of `{}` hold {:g} together: they do not fill evenly", lines.size(), each.id, each.lines);
+    for (const auto offset : claim.fits.front()->walk->offsets) lines.insert(offset / each->line_bytes);
+    if (each->lines <= static_cast<double>(lines.size())) continue;
+    return fmt::format("it is the largest footprint without a gap that fits, of {} lines, but the sets of `{}` hold {:g} together: they do not fill evenly", lines.size(), each->id, each->lines);
   }
   return {};
 }
@@ -334,8 +361,9 @@ void reconcile(const compiler::Program& program, const MeasuredStages& measured,
   Findings findings{all};
   const auto sets = sets_claims(program, scope, findings);
   for (const auto& claim : size_claims(program, measured, scope, findings)) {
-    auto why = contradiction(claim, program, measured, findings);
-    if (why.empty() && claim.spans) why = uneven_sets(claim, sets, program, measured);
+    const auto grown = sets_grown_from(claim, sets, program, measured);
+    auto why = contradiction(claim, program, measured, findings, !grown.empty());
+    if (why.empty() && claim.spans) why = uneven_sets(claim, grown);
     if (!why.empty()) withdraw(*claim.finding, why);
   }
   check_lines(measured, findings);
