@@ -88,7 +88,7 @@ std::vector<std::vector<Load>> loads_of(const SetHypothesis& hypothesis, const L
     for (const auto set : here) {
       auto& load = by_set[set].back();
       const auto& did = load.did;
-      load.laps = Laps({&missed[set * words], words}, {&unsure[set * words], words}, footprint.walked->whole_laps, did.log_own_silence);
+      load.laps = Laps({missed.data() + set * words, words}, {unsure.data() + set * words, words}, footprint.walked->whole_laps, did.log_own_silence);
       load.laps_at_one_rate = load.laps;
       load.laps_at_one_rate.by_rates = load.laps.silent * did.log_silence(*footprint.walked, did.misses, did.visits);
       load.at_one_rate = log_of_likeliest_rate(did.misses, did.visits);
