@@ -13,7 +13,6 @@ namespace gexp::infer {
 namespace {
 
 constexpr std::size_t kSoon = 4;    // accesses: so many units fit in anything
-constexpr double kByChance = 1e-4;  // that visits which would miss as others do never did
 
 /// Visits soon after one to the same block, and all others.
 struct Visits {
@@ -48,11 +47,11 @@ Visits visits_of(const std::vector<const records::Point*>& points, const MissRan
 }
 
 /// Whether visits soon after one to the same block miss no more than by accident.
-bool may_share(const Visits& visits, double interference) { return poisson_at_least(visits.same_missed, interference * visits.same) > kByChance; }
+bool may_share(const Visits& visits, double interference) { return poisson_at_least(visits.same_missed, interference * visits.same) > kTooFewMissed; }
 
 /// Whether they are so many that some would have missed if they missed as others do.
 bool would_have_missed(const Visits& visits) {
-  return share_at_least(visits.other_missed, visits.other_missed + visits.same_missed, visits.other / (visits.other + visits.same)) < kByChance;
+  return share_at_least(visits.other_missed, visits.other_missed + visits.same_missed, visits.other / (visits.other + visits.same)) < kTooFewMissed;
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ namespace gexp::infer {
 /// Bytes: no GPU has smaller lines or sectors. What is walked at that stride or less needs no other evidence that it is no finer than a line.
 inline constexpr std::int64_t kLeastLine = 32;
 inline constexpr std::int64_t kMostLine = 512;  ///< bytes: none has larger ones
+inline constexpr double kTooFewMissed = 1e-4;     ///< below it, that so few visits missed is no chance
 
 /// What came in at once, as far as a walk shows: visits soon after one to the same unit never miss.
 struct Granularity {

@@ -54,16 +54,17 @@ std::string not_a_line(const records::Table& table, const std::string& sweep, st
   const auto line = static_cast<std::int64_t>(found);
   const auto holes = holes_of(table, sweep);
   if (holes.size() < 2 || line < kLeastLine || line > kMostLine) return {};
-  const bool aligned = std::has_single_bit(static_cast<std::uint64_t>(line));
-  if (aligned && frees(holes, line) != found) {
-    return fmt::format("a hole of {} is the first that leaves out a whole line of as much, where the walks have their addresses; a walk that begins where a line begins would decide",
-                       show(frees(holes, line), kBytes));
+  if (std::has_single_bit(static_cast<std::uint64_t>(line))) {
+    if (const auto first = frees(holes, line); first != found) {
+      return fmt::format("a hole of {} is the first that leaves out a whole line of as much, where the walks have their addresses; "
+                         "a walk that begins where a line begins would decide", show(first, kBytes));
+    }
   }
   for (auto other = kLeastLine; other <= kMostLine; other *= 2) {
     const auto length = static_cast<double>(other);
     if ((told.first <= length && length <= found) || frees(holes, other) != found) continue;
-    return fmt::format("the same hole is the first that leaves out a whole line of {}, of which the walks visit a part; a walk that begins where a line begins would decide",
-                       show(length, kBytes));
+    return fmt::format("the same hole is the first that leaves out a whole line of {}, of which the walks visit a part; "
+                       "a walk that begins where a line begins would decide", show(length, kBytes));
   }
   return {};
 }

@@ -197,10 +197,10 @@ double missing_at_random(double ratio) {
 /// keeps no lines for good misses more often than that, in sets that fill evenly. `sets_are_known`: they were told line by line, so that a
 /// policy that does keep some is no other size.
 std::string too_few_misses(const SizeClaim& claim, const MissRange& range, bool sets_are_known) {
-  constexpr double kByChance = 1e-4;  // that as few miss
   const auto apart = std::max<std::int64_t>(1, extent_of(*claim.fits.front()).gap);
   auto first = std::min_element(claim.beyond.begin(), claim.beyond.end())->first;  // the size is below it
-  if (!claim.counts && claim.finding->interval) first += claim.finding->interval->second - claim.finding->interval->first;  // or a step further, if some misses count as none
+  const auto& told = claim.finding->interval;
+  if (!claim.counts && told) first += told->second - told->first;  // or a step further, if some misses count as none
   for (const auto& [x, point] : claim.beyond) {
     const auto lap = static_cast<std::size_t>(point->walk->steps);
     const Misses missed(range, *point);
@@ -216,14 +216,15 @@ std::string too_few_misses(const SizeClaim& claim, const MissRange& range, bool 
     }
     // Laps repeat each other: what is counted is the units.
     const double seen = static_cast<double>(units.size()), ratio = x / first, share = visits > 0 ? misses / visits : 1;
-    const auto too_few = [&](double least) { return least > 0 && share_at_least(std::ceil(seen * (1 - share)), seen, 1 - least) <= kByChance; };
+    const auto too_few = [&](double least) { return least > 0 && share_at_least(std::ceil(seen * (1 - share)), seen, 1 - least) <= kTooFewMissed; };
     if (too_few(1 - 1 / ratio)) {
-      return fmt::format("of {}, at least {:.0f} % would miss in every lap if no more than that fits, whatever replaces lines, and {:.1f} % do: sets fill unevenly, as they do where pages lie by chance, "
-                         "and no footprint says what they hold together", show(x, kBytes), 100 * (1 - 1 / ratio), 100 * share);
+      return fmt::format("of {}, at least {:.0f} % would miss in every lap if no more than that fits, whatever replaces lines, and {:.1f} % do: "
+                         "sets fill unevenly, as they do where pages lie by chance, and no footprint says what they hold together", show(x, kBytes), 100 * (1 - 1 / ratio), 100 * share);
     }
     if (!sets_are_known && too_few(missing_at_random(ratio))) {
-      return fmt::format("of {}, at least {:.0f} % would miss if no more than that fits, by LRU or at random in sets that fill evenly, and {:.1f} % do: sets fill unevenly, and hold more together, or the "
-                         "policy keeps some lines for good; a stage that grows the footprint line by line, with `cache_sets`, would decide",
+      return fmt::format("of {}, at least {:.0f} % would miss if no more than that fits, by LRU or at random in sets that fill evenly, and {:.1f} % do: "
+                         "sets fill unevenly, and hold more together, or the policy keeps some lines for good; "
+                         "a stage that grows the footprint line by line, with `cache_sets`, would decide",
                          show(x, kBytes), 100 * missing_at_random(ratio), 100 * share);
     }
   }
@@ -258,7 +259,8 @@ std::string other_unit(const SizeClaim& claim, const compiler::Program& program,
 }
 
 /// Why a size is none; empty where everything that was walked agrees with it.
-std::string contradiction(const SizeClaim& claim, const compiler::Program& program, const MeasuredStages& measured, Findings& findings, bool sets_are_known) {
+std::string contradiction(const SizeClaim& claim, const compiler::Program& program, const MeasuredStages& measured, Findings& findings,
+                          bool sets_are_known) {
   if (auto why = wrong_extent(claim); !why.empty()) return why;
   if (!claim.spans) return {};
   const auto& records = claim.measured->records();
@@ -316,7 +318,8 @@ std::vector<SetsClaim> sets_claims(const compiler::Program& program, const compi
 }
 
 /// The sets of stages that begin at a size and grow from there.
-std::vector<const SetsClaim*> sets_grown_from(const SizeClaim& claim, const std::vector<SetsClaim>& sets, const compiler::Program& program, const MeasuredStages& measured) {
+std::vector<const SetsClaim*> sets_grown_from(const SizeClaim& claim, const std::vector<SetsClaim>& sets, const compiler::Program& program,
+                                              const MeasuredStages& measured) {
   const auto same = measured.of_same_access(*claim.stage);
   std::vector<const SetsClaim*> grown;
   for (const auto& each : sets) {
@@ -335,7 +338,8 @@ std::string uneven_sets(const SizeClaim& claim, const std::vector<const SetsClai
     std::set<std::int64_t> lines;
     for (const auto offset : claim.fits.front()->walk->offsets) lines.insert(offset / each->line_bytes);
     if (each->lines <= static_cast<double>(lines.size())) continue;
-    return fmt::format("it is the largest footprint without a gap that fits, of {} lines, but the sets of `{}` hold {:g} together: they do not fill evenly", lines.size(), each->id, each->lines);
+    return fmt::format("it is the largest footprint without a gap that fits, of {} lines, but the sets of `{}` hold {:g} together: they do not fill evenly",
+                       lines.size(), each->id, each->lines);
   }
   return {};
 }

@@ -249,8 +249,8 @@ std::string open_question(const SetGrowth& growth, const Explanation& best, cons
                        "may be behind it: a walk of half the stride would decide", best.sets.size(), walks.footprints[score.worst_footprint].where);
   }
   if (const auto several = model::uneven_set(best.candidate.hypothesis, score, walks)) {
-    return fmt::format("of {} lines that seem to share a set only some miss in the walk of {}, in whatever order: they are of several sets, which are not told apart; more repetitions, "
-                       "or one line at a time, would decide", several->lines, walks.footprints[several->footprint].where);
+    return fmt::format("of {} lines that seem to share a set only some miss in the walk of {}, in whatever order: "
+                       "they are of several sets, which are not told apart; more repetitions, or one line at a time, would decide", several->lines, walks.footprints[several->footprint].where);
   }
   if (best.fitting > 0) {
     std::size_t lines = 0;
@@ -259,8 +259,8 @@ std::string open_question(const SetGrowth& growth, const Explanation& best, cons
                        best.fitting, growth.levels.begin()->second.present);
   }
   if (const auto* walk = beside_full_sets(best, walks)) {
-    return fmt::format("{} sets were seen to overflow, and the walk of {} fills them and visits a line more, which finds room: there are more sets, which the added lines do not reach; "
-                       "lines whose addresses differ in more bits would decide", best.sets.size(), walk->where);
+    return fmt::format("{} sets were seen to overflow, and the walk of {} fills them and visits a line more, which finds room: "
+                       "there are more sets, which the added lines do not reach; lines whose addresses differ in more bits would decide", best.sets.size(), walk->where);
   }
   const auto together = added_at_once(growth, best);
   if (!best.by_function && together > 1) {
@@ -278,7 +278,8 @@ SetAnswer likeliest_sets(const Context& context, const SetGrowth& growth, const 
   answer.bits = varied_bits(growth, line_bytes);
   const auto walks = all_walks(context, slower_than);
   if (walks.of_first_stage == 0) {
-    answer.why = "each walk is timed for one lap only, after a warm-up over other addresses: what misses may come for the first time; two laps would decide";
+    answer.why = "each walk is timed for one lap only, after a warm-up over other addresses: what misses may come for the first time; "
+                 "two laps would decide";
     return answer;
   }
   double odds_of_others = 0;

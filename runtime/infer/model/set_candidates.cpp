@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <numeric>
 #include <unordered_map>
 
 // Functions are many, footprints too. A few footprints in which some addresses miss and others do not tell nearly all functions apart. So all
@@ -156,19 +155,19 @@ std::vector<SetCandidate> likeliest_functions(const Walks& walks, const std::vec
     }
   }
   for (auto& candidate : all) candidate.hypothesis.fill_bytes = fill_bytes;
-  const auto keep = [&](std::size_t most, const std::vector<std::size_t>& footprints) {
-    const auto walked = by_line(walks, footprints, line_bytes, fill_bytes);
+  const auto better = [](const SetCandidate& a, const SetCandidate& b) { return a.score.log_posterior > b.score.log_posterior; };
+  const auto keep = [&](std::size_t most, const LineWalks& walked) {
     for (auto& candidate : all) candidate.score = score(candidate.hypothesis, walked);
     const auto kept = std::min(most, all.size());
-    std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(), [](const SetCandidate& a, const SetCandidate& b) { return a.score.log_posterior > b.score.log_posterior; });
+    std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(), better);
     all.resize(kept);
   };
   const auto some = telling(walks);
-  keep(std::max(kLeastBetter, all.size() / kBetter), {some.begin(), some.begin() + static_cast<std::ptrdiff_t>(std::min(kMostTelling, some.size()))});
-  keep(count, some);
-  std::vector<std::size_t> everything(walks.footprints.size());
-  std::iota(everything.begin(), everything.end(), std::size_t{0});
-  keep(count, everything);
+  auto most_telling = some;
+  most_telling.resize(std::min(kMostTelling, some.size()));
+  keep(std::max(kLeastBetter, all.size() / kBetter), by_line(walks, most_telling, line_bytes, fill_bytes));
+  keep(count, by_line(walks, some, line_bytes, fill_bytes));
+  keep(count, by_line(walks, line_bytes, fill_bytes));
   return all;
 }
 
