@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/compile_budget.h"
+#include "lang/base/budget.h"
 #include "compiler/program.h"
 #include "lang/base/diagnostic.h"
 #include "lang/use.h"
@@ -31,7 +31,7 @@ struct Options {
 /// Text to program: parse, read what it uses, check, lower, passes. Nothing when there are errors; warnings may come with a program.
 std::optional<Program> compile(const Source& source, const Options& options, Diagnostics& diagnostics);
 
-/// The passes in their order: "order", "points", …
+/// The passes in their order: "depth", "order", …
 std::vector<std::string_view> pass_names();
 
 }  // namespace gexp::compiler

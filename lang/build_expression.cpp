@@ -24,6 +24,7 @@ BinaryOp operator_of(const std::string& sign) {
 
 /// Chains such as `1 + 1 + …` nest without brackets; everything that walks an expression recurses, so its depth has a limit.
 constexpr std::size_t kMaxDepth = 1000;
+constexpr std::size_t kMaxLoops = 32;  // of one list, each inside the one before
 
 class ExpressionBuilder {
  public:
@@ -144,6 +145,10 @@ class ExpressionBuilder {
       } else {
         items.items.push_back(build(*part));
       }
+    }
+    if (comprehension.loops.size() > kMaxLoops) {
+      diagnostics_.error("E0101", tree.span, fmt::format("a list with more than {} `for`s", kMaxLoops), "take it apart into several lists");
+      comprehension.loops.resize(kMaxLoops);
     }
     if (comprehension.loops.empty()) {
       made.node = std::move(items);

@@ -132,8 +132,18 @@ void StageChecker::declare_all(const Stage& stage) {
   }
 }
 
+void StageChecker::limit_sweeps(const Stage& stage) {
+  std::size_t sweeps = 0;
+  for (const auto& item : stage.items) {
+    if (!std::holds_alternative<Sweep>(item.node) || ++sweeps <= kMaxSweeps) continue;
+    diagnostics_.error("E0440", item.span, fmt::format("stage `{}` has more than {} sweeps", stage.name.text, kMaxSweeps), "one sweep over a list of pairs takes the place of several");
+    return;
+  }
+}
+
 Type StageChecker::run(const Stage& stage, Span inside) {
   declare_all(stage);
+  limit_sweeps(stage);
   only_once<Launch>(stage.items, expressions_.source(), diagnostics_);
   only_once<Timed>(stage.items, expressions_.source(), diagnostics_);
   only_once<RepeatUntil>(stage.items, expressions_.source(), diagnostics_);

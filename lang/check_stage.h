@@ -46,6 +46,8 @@ class StageChecker {
   [[nodiscard]] Place at(const char* what, Time limit, bool threads = false) const;
   [[nodiscard]] Place rows(const char* what) const { return at(what, Time::Row); }
   void declare_all(const Stage& stage);
+  /// E0440: more than kMaxSweeps.
+  void limit_sweeps(const Stage& stage);
   void add(Symbol::Kind kind, const Word& name, std::uint32_t usable_from, Time time, Type type = any_type());
   void refuse_name_of(const Stage& stage, const Word& pattern);
   void settle(const Word& name, Type type, Time time);

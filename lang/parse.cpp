@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "lang/base/visible.h"
 #include "lang/build.h"
 #include "lang/explain.h"
 #include "lang/grammar_tree.h"
@@ -24,19 +25,11 @@ using grammar::Input;
 constexpr int kMaxNesting = 200;
 constexpr std::uint32_t kMaxWord = 200;
 
-/// Where a text stops being UTF-8 without control bytes; its length when it does not.
+/// Where a text stops being UTF-8 without control characters; its length when it does not. Lines may end in \r\n.
 std::size_t first_bad_byte(std::string_view text, std::size_t from) {
-  for (std::size_t i = from; i < text.size();) {
-    const auto first = static_cast<unsigned char>(text[i]);
-    const auto length = utf8_length(first);
-    const bool control = (first < 0x20 && first != '\t' && first != '\n' && first != '\r') || first == 0x7f;
-    if (control || length == 0 || i + length > text.size()) return i;
-    for (std::size_t k = 1; k < length; ++k) {
-      if ((static_cast<unsigned char>(text[i + k]) & 0xc0) != 0x80) return i;
-    }
-    i += length;
-  }
-  return text.size();
+  auto at = find_control(text, from);
+  while (at < text.size() && text[at] == '\r') at = find_control(text, at + 1);
+  return at;
 }
 
 class Parser {
@@ -76,7 +69,11 @@ class Parser {
     if (text_.starts_with("\xef\xbb\xbf")) at_ = 3;  // a byte order mark
     if (const auto bad = first_bad_byte(text_, at_); bad < text_.size()) {
       const auto at = static_cast<std::uint32_t>(bad);
-      complain("E0101", {at, at + 1}, fmt::format("the byte 0x{:02x} belongs in no text", static_cast<unsigned char>(text_[bad])), "a spec is UTF-8");
+      const auto control = control_at(text_, bad);
+      complain("E0101", {at, at + static_cast<std::uint32_t>(control.bytes)},
+               control.bytes > 1 ? fmt::format("the character {} belongs in no text: it controls a terminal", control.shown)
+                                 : fmt::format("the byte 0x{:02x} belongs in no text", static_cast<unsigned char>(text_[bad])),
+               control.bytes > 1 ? "take it out" : "a spec is UTF-8");
       return false;
     }
     int depth = 0;

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "compiler/codegen/body_writer.h"
-#include "compiler/compile_budget.h"
+#include "lang/base/budget.h"
 #include "compiler/plan/calibrate.h"
 
 // Text is made for one point: what is unrolled, how wide loads are and how many chains run beside each other are part of it; all
@@ -13,6 +13,7 @@ namespace gexp::compiler {
 namespace {
 
 constexpr int kMaxOperations = 4096;  // after unrolling: bounds the text and the compile
+constexpr int kCalibratingPasses = kRegionTimes / 2;  // in each of which loops turn twice
 
 }  // namespace
 
@@ -28,13 +29,13 @@ Result<Shape> BodyWriter::run() {
   rehearsed_ = false;
   depth_ = 3;
   if (auto problem = body(place_.warm, 1)) return std::move(*problem);
-  warm = before_loops_ + warm;
   text_ = &timed;
   rehearsed_ = true;
   depth_ = 2;
   if (auto problem = body(place_.timed, 1)) return std::move(*problem);
   MemoryTexts texts;
   if (auto problem = memories(texts)) return std::move(*problem);
+  warm = before_loops_ + warm;
   for (std::size_t i = 0; i < plan_.tables.size(); ++i) {
     texts.parameters += fmt::format(", const u32* table{}", i);
     plan_.parameters.push_back({KernelParameter::Kind::Table, "", i, 0});
@@ -53,8 +54,8 @@ Result<Shape> BodyWriter::run() {
     }
     bounds = fmt::format("__cluster_dims__({}, 1, 1)", cluster);
   }
-  if (!CompileBudget::spend_bytes(texts.parameters.size() + texts.setup.size() + texts.constants.size() + warm.size() + addresses_.size() + timed.size())) {
-    return CompileBudget::exceeded(place_.stage.span);
+  if (!Budget::spend_bytes(texts.parameters.size() + texts.setup.size() + texts.constants.size() + warm.size() + addresses_.size() + timed.size())) {
+    return Budget::exceeded(place_.stage.span);
   }
   const Span span = place_.timed.empty() ? place_.stage.span : place_.timed[0].span;
   const auto settled = place_.timed.empty() ? "" : settle_text("sum");
@@ -62,7 +63,8 @@ Result<Shape> BodyWriter::run() {
   const auto where = placing(chosen, {{"records", place_.timing == Timing::Each ? "window * ((blockDim.x + 31) / 32)" : "3 * ((blockDim.x + 31) / 32)"}, {"overhead", std::to_string(kCalibrationWords)}}, "dynamic");
   return Shape{&kBodyTemplate,
                {{"placing", where.parameters}, {"leave", where.leave}, {"cta", chosen ? "0" : "blockIdx.x"}, {"bounds", bounds}, {"constants", texts.constants}, {"parameters", texts.parameters}, {"setup", texts.setup}, {"warm", warm},
-                {"passes", place_.timing == Timing::Wall ? "1" : "0"}, {"addresses", addresses_}, {"timed", timed}, {"settle", settled},
+                {"first_pass", place_.timing == Timing::Wall ? "1" : "0"}, {"passes", std::to_string(calibrates_ ? 2 + kCalibratingPasses : 2)},
+                {"alone", calibrates_ && !barriers_ ? "if (pass > 1 && gtid >= 32) continue;" : ""}, {"addresses", addresses_}, {"timed", timed}, {"settle", settled},
                 {"record", record()}, {"calibrate", calibration_text(place_.timing, settled, first_, first_chase_, first_via_, first_width_)}},
                span};
 }
@@ -90,7 +92,14 @@ std::optional<Diagnostic> BodyWriter::list(const Body& ops, Region& region) {
   return std::nullopt;
 }
 
-std::optional<Diagnostic> BodyWriter::barrier(const Op&, Region&) {
+std::optional<Diagnostic> BodyWriter::barrier(const Op& op, Region&) {
+  if (!conditions_.empty()) {
+    const auto agree = blocks_agree(conditions_, threads(), rounds_around());
+    const char* const hint = "put the barrier behind the `branch`, or let whole blocks take it: `branch cta mod 2 == 0 { … }`";
+    if (!agree) return error(op.span, "E0436", "whether all threads of a block reach this barrier cannot be told", hint);
+    if (!*agree) return error(op.span, "E0436", "not all threads of a block reach this barrier, so the others wait for ever", hint);
+  }
+  barriers_ = barriers_ || rehearsed_;
   line("asm volatile(\"/*barrier*/ bar.sync 0;\" ::: \"memory\");");
   return std::nullopt;
 }
@@ -104,17 +113,21 @@ void BodyWriter::consume(const Loaded& value) {
   if (value.width == 16) line(fmt::format("asm volatile(\"xor.b64 %0, %0, %1;\" : \"+l\"(sum) : \"l\"({}h) : \"memory\");", value.name));
 }
 
-void BodyWriter::begin_timing(const std::string& address) {
+void BodyWriter::begin_timing(const std::string& settled) {
   if (!each()) return;
-  settle(address);
-  line("asm volatile(\"mov.u32 %0, %%clock;\" : \"=r\"(t0) :: \"memory\");");
+  line(settled);
+  line("t0 = gexp_clock();");
 }
 
-void BodyWriter::end_timing() {
+void BodyWriter::end_timing(const Op& op, const Memory& memory) {
   if (!each()) return;
-  line("asm volatile(\"mov.u32 %0, %%clock;\" : \"=r\"(t1) :: \"memory\");");
+  line("t1 = gexp_clock();");
+  if (!first_ && op.kind != Op::Kind::Store && has_chain(memory, op.via)) {
+    calibrates_ = true;
+    line(fmt::format("if (pass > 1 && gtid == 0 && calibrated < {}) overhead[{} + calibrated++] = gexp_ticks(t0, t1, ~0u);", kRegionTimes, 2 * kChainTimes));
+  }
   line("if (pass == 1 && lane == 0) { if (taken >= skip && taken - skip < window) "
-       "((unsigned short*)dynamic)[trace_at + (u32)warp * window + taken - skip] = t1 - t0 < 65535u ? t1 - t0 : 65535u; ++taken; }");
+       "((unsigned short*)dynamic)[trace_at + (u32)warp * window + taken - skip] = gexp_ticks(t0, t1, 65535u); ++taken; }");
 }
 
 std::string BodyWriter::record() const {
@@ -122,7 +135,7 @@ std::string BodyWriter::record() const {
     case Timing::Wall: return "";
     case Timing::Total:
       return "  u32 sm; asm volatile(\"mov.u32 %0, %%smid;\" : \"=r\"(sm));\n"
-             "  if (lane == 0) { u32* const mine = records + 3 * (cta * ((blockDim.x + 31) / 32) + warp); mine[0] = begin; mine[1] = end; mine[2] = sm; }\n";
+             "  if (lane == 0) { u32* const mine = records + 3 * (cta * ((blockDim.x + 31) / 32) + warp); mine[0] = (u32)begin; mine[1] = (u32)end; mine[2] = sm; }\n";
     case Timing::Each:
       return "  __syncthreads();\n"
              "  if (lane == 0) for (u32 i = 0; i < window; ++i) records[warp * window + i] = i + skip < taken ? ((unsigned short*)dynamic)[trace_at + (u32)warp * window + i] : 0xffffffffu;\n";

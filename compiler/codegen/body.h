@@ -19,7 +19,7 @@ struct Links {
 
 /// One parameter of a kernel made from body.cu, in its order.
 struct KernelParameter {
-  enum class Kind { Memory, Texture, Table, Value };
+  enum class Kind { Memory, Texture, IdleTexture, Table, Value };
   Kind kind = Kind::Value;
   std::string memory;       ///< Memory, Texture: its name
   std::size_t table = 0;    ///< Table: index

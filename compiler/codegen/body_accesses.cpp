@@ -40,6 +40,13 @@ Result<const Memory*> BodyWriter::memory_of(const Op& op) {
 
 Result<int> BodyWriter::width_of(const Op& op, const Memory& memory) const { return access_width(op, memory, code_.scope()); }
 
+std::string BodyWriter::at_its_place(const Op& op, const Memory& memory) const {
+  const bool warmed = std::any_of(place_.warm.begin(), place_.warm.end(), [&](const Op& before) {
+    return before.kind == Op::Kind::Chase && before.memory == op.memory && before.pattern == op.pattern;
+  });
+  return each() && warmed && by_index(op, memory) ? "pass < 2" : "pass == 1";
+}
+
 Result<std::string> BodyWriter::address(const Op& op, const Memory& memory, int width) {
   auto bytes = memory_bytes(memory, place_.scope);
   if (!bytes) return bytes.error();
@@ -127,14 +134,19 @@ std::optional<Diagnostic> BodyWriter::load(const Op& op, Region& region) {
   if (auto fine = accepts(op, **memory, *width); !fine) return fine.error();
   auto at = address(op, **memory, *width);
   if (!at) return at.error();
+  if (is_texture(**memory, op.via)) {
+    const auto index = fresh("e");
+    line(fmt::format("const u32 {} = (u32)({} / 4);", index, *at));
+    at = index;
+  }
   const auto value = fresh("v");
   line(fmt::format("{0} {1}{2};", value_type(*width), value, *width == 16 ? ", " + value + "h" : ""));
-  begin_timing(*at);
+  begin_timing(is_texture(**memory, op.via) ? settle_index_text(*at) : settle_text(*at));
   line(noted("load " + op.memory, load_text(**memory, op.via, *width, *at, value)));
   if (each()) {
     consume({value, *width});
     settle("sum");
-    end_timing();
+    end_timing(op, **memory);
   } else {
     region.loaded.push_back({value, *width});
   }
@@ -158,9 +170,9 @@ std::optional<Diagnostic> BodyWriter::store(const Op& op, Region& region) {
     value = fresh("v");
     line(fmt::format("const {0} {1} = ({0})gtid{2};", value_type(*width), value, *width == 16 ? fmt::format(", {}h = (u64)gtid", value) : ""));
   }
-  begin_timing(*at);
+  begin_timing(settle_text(*at));
   line(noted("store " + op.memory, store_text(**memory, op.via, *width, *at, value)));
-  end_timing();
+  end_timing(op, **memory);
   count(op, **memory, region.rounds, *width);
   return std::nullopt;
 }
@@ -182,12 +194,12 @@ void BodyWriter::begin_chase(const Op& op, const Memory& memory, int width, cons
   auto& settled = rehearsed_ ? addresses_ : before_loops_;
   const std::string indent = rehearsed_ ? "    " : "      ";
   const bool fetched = by_index(op, memory);
-  const auto from = base_of(op, memory), idle = idle_of(op, memory);
+  const auto from = base_of(op, memory), idle = idle_of(op, memory), there = at_its_place(op, memory);
   const std::string start = fmt::format("((const u64*)table{})[{}] * {}", table, ring, fetched ? 1 : width);
   if (rehearsed_) {
-    settled += fmt::format("{}const u64 {} = pass == 1 ? {} : {};\n", indent, base, from, idle);
-    settled += fmt::format("{}u64 {} = {} + (pass == 1 ? {} : 0ull);\n", indent, at, base, start);
-    settled += fmt::format("{}const u64 {} = pass == 1 ? (u64){} : ({} < 16 ? (u64){} : 16ull);\n", indent, steps, number, number, number);
+    settled += fmt::format("{}const u64 {} = {} ? {} : {};\n", indent, base, there, from, idle);
+    settled += fmt::format("{}u64 {} = {} + ({} ? {} : 0ull);\n", indent, at, base, there, start);
+    settled += fmt::format("{}const u64 {} = pass == 1 || {} < 2 ? (u64){} : 2ull;\n", indent, steps, number, number);
   } else {
     settled += fmt::format("{}const u64 {} = {};\n{}u64 {} = {} + {};\n{}const u64 {} = {};\n", indent, base, from, indent, at, base, start, indent, steps, number);
   }
@@ -214,10 +226,10 @@ std::optional<Diagnostic> BodyWriter::chase(const Op& op, Region& region) {
   line("#pragma unroll 1");
   line(fmt::format("for (u64 i = 0; i < {}; ++i) {{", steps));
   ++depth_;
-  begin_timing(at);
+  begin_timing(settle_text(at));
   line(step_text(**memory, op.via, *width, at, link, base));
   if (each()) settle(at);
-  end_timing();
+  end_timing(op, **memory);
   --depth_;
   line("}");
   if (!each()) consume({at, 8});

@@ -24,13 +24,31 @@ std::optional<Diagnostic> BodyWriter::memories(MemoryTexts& texts) {
       return error(memory.length->span, "E0424", fmt::format("`{}` has {}: {}", memory.name, show(static_cast<double>(*bytes), kBytes), holds), std::string(space.instead));
     }
     if (space.by_index() || fetched(memory.name)) {
-      texts.parameters += fmt::format(", u64 t_{}", memory.name);
+      texts.parameters += fmt::format(", u64 texture_{}", memory.name);
       plan_.parameters.push_back({KernelParameter::Kind::Texture, memory.name, 0, 0});
     }
     if (space.declare) space.declare(memory, padded, texts);
     if (space.home == MemorySpace::Home::Device && !space.by_index()) plan_.parameters.push_back({KernelParameter::Kind::Memory, memory.name, 0, 0});
     if (space.threads_write_links()) links += links_of(memory);
   }
+  // Where each access is timed, calibrating passes fetch from a texture of zeros. So does the rehearsal where no warm-up follows it: it must
+  // not warm what is measured. With a warm-up it takes the own texture, at its first element or where the ring of the warm-up begins: a line
+  // of another would take room in the cache. Where the whole region is timed there is no idle one: a fetch from either of two textures takes
+  // longer on an H200, which would count.
+  const auto own = place_.warm.empty() ? "pass == 1" : "pass < 2";
+  std::string textures, idle_textures;
+  for (const auto& parameter : plan_.parameters) {
+    if (parameter.kind != KernelParameter::Kind::Texture) continue;
+    textures += fmt::format("      const u64 t_{0} = texture_{0};\n", parameter.memory);
+    idle_textures += each() ? fmt::format("    const u64 t_{0} = {1} ? texture_{0} : idle_texture;\n", parameter.memory, own)
+                            : fmt::format("    const u64 t_{0} = texture_{0};\n", parameter.memory);
+  }
+  if (!textures.empty() && each()) {
+    texts.parameters += ", u64 idle_texture";
+    plan_.parameters.push_back({KernelParameter::Kind::IdleTexture, "", 0, 0});
+  }
+  before_loops_ = textures + before_loops_;
+  addresses_ = idle_textures + addresses_;
   for (const auto& space : lang::memory_spaces()) {
     if (const auto finish = memory_space(space.word).declared_all) finish(texts);
   }

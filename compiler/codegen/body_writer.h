@@ -58,10 +58,10 @@ class BodyWriter {
   Problem body(const Body& ops, double rounds);
   Problem list(const Body& ops, Region& region);
   void consume(const Loaded& value);
-  /// Reads the clock once the address is there: else the access would wait for it inside the region.
-  void begin_timing(const std::string& address);
-  /// After the consumer: the clock, and the trace by the first lane of each warp.
-  void end_timing();
+  /// Reads the clock once the address is there, which `settled` waits for: else the access would wait for it inside the region.
+  void begin_timing(const std::string& settled);
+  /// After the consumer: the clock, and the trace by the first lane of each warp. The first access's time in a calibrating pass, too.
+  void end_timing(const Op& op, const Memory& memory);
   /// Holds the next clock read back until a value is there.
   void settle(const std::string& value) { line(settle_text(value)); }
   std::string record() const;
@@ -86,6 +86,8 @@ class BodyWriter {
   Threads threads() const { return {code_.scope(), place_.lets, place_.grid, place_.block}; }
   void line(const std::string& text) { *text_ += std::string(static_cast<std::size_t>(depth_) * 2, ' ') + text + "\n"; }
   bool each() const { return rehearsed_ && place_.timing == Timing::Each; }
+  /// When a timed chase goes where the spec says: in the measuring pass, and in the rehearsal of a texture whose warm-up walks the same ring.
+  [[nodiscard]] std::string at_its_place(const compiler::Op& op, const Memory& memory) const;
   std::string fresh(const char* prefix) { return prefix + std::to_string(next_++); }
 
   const BodyPlace& place_;
@@ -102,6 +104,8 @@ class BodyWriter {
   bool first_chase_ = false;
   Via first_via_ = Via::Default;
   int first_width_ = 4;
+  bool calibrates_ = false;  ///< passes after the timed one tell what the region costs
+  bool barriers_ = false;    ///< the timed region has one, so that all threads of a block go through it
   bool rehearsed_ = false;
   int depth_ = 2, operations_ = 0, next_ = 0;
 };

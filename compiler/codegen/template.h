@@ -38,13 +38,13 @@ class Template {
 /// A kind of kernel: a file of templates/, and the holes that it has.
 struct KernelTemplate {
   std::string_view file;
-  std::array<std::string_view, 16> holes{};  ///< empty ones are none
+  std::array<std::string_view, 18> holes{};  ///< empty ones are none
 };
 inline constexpr KernelTemplate kEachTemplate{
     "each.cu", {"name", "element", "bytes", "load", "chained", "letter", "address", "placing", "leave"}};
 inline constexpr KernelTemplate kTotalTemplate{"total.cu", {"name", "load"}};
 inline constexpr KernelTemplate kBodyTemplate{
-    "body.cu", {"name", "bounds", "constants", "parameters", "placing", "leave", "cta", "setup", "passes", "warm", "addresses", "timed",
+    "body.cu", {"name", "bounds", "constants", "parameters", "placing", "leave", "cta", "setup", "first_pass", "passes", "warm", "addresses", "alone", "timed",
                 "settle", "record", "calibrate"}};
 
 /// Reads a kernel's template, without the comment at its head. `folder` replaces the built-in templates where it is not empty.

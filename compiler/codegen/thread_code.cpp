@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/compile_budget.h"
+#include "lang/base/budget.h"
 
 namespace gexp::compiler {
 namespace {
@@ -116,7 +116,7 @@ Result<std::string> ThreadCode::text(const Formula& formula) {
     bytes += part->size();
     parts.push_back(std::move(*part));
   }
-  if (!CompileBudget::spend_bytes(bytes)) return CompileBudget::exceeded(formula.span);  // a let stands for its formula, and so can double at every use
+  if (!Budget::spend_bytes(bytes)) return Budget::exceeded(formula.span);  // a let stands for its formula, and so can double at every use
   if (const char* between = sign(formula.kind)) return fmt::format("({} {} {})", parts[0], between, parts[1]);
   switch (formula.kind) {
     case Formula::Kind::Negate: return fmt::format("(-{})", parts[0]);

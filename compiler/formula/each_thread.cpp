@@ -21,6 +21,17 @@ template <class Visit> bool for_each_thread(const Threads& threads, ThreadNames&
   return true;
 }
 
+/// Binds the variables of loops to each of their rounds, those of inner loops within those of outer ones, until `visit` says false.
+template <class Visit> bool for_each_round(const std::vector<LoopRounds>& loops, Names& names, const Visit& visit, std::size_t depth = 0) {
+  if (depth == loops.size()) return visit();
+  const auto& [variable, rounds] = loops[depth];
+  for (double round = rounds.low; round <= rounds.high; ++round) {
+    names.set(variable, Value(round));
+    if (!for_each_round(loops, names, visit, depth + 1)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::optional<Range> listed_range(const Formula& formula, const Threads& threads, const std::vector<LoopRounds>& loops) {
@@ -30,14 +41,7 @@ std::optional<Range> listed_range(const Formula& formula, const Threads& threads
   std::optional<Range> found;
   Names names(&threads.scope);
   ThreadNames thread_names(names, threads.lets, {&formula});
-  const auto visit = [&](auto&& self, std::size_t depth) -> bool {
-    if (depth < loops.size()) {
-      for (double round = loops[depth].second.low; round <= loops[depth].second.high; ++round) {
-        names.set(loops[depth].first, Value(round));
-        if (!self(self, depth + 1)) return false;
-      }
-      return true;
-    }
+  const bool all_seen = for_each_round(loops, names, [&] {
     return for_each_thread(threads, thread_names, [&](const Names& thread) {
       const auto value = evaluate(formula, thread);
       const auto* n = value ? value->get<Number>() : nullptr;
@@ -48,8 +52,38 @@ std::optional<Range> listed_range(const Formula& formula, const Threads& threads
       found->high = std::max(found->high, n->number);
       return true;
     });
-  };
-  return visit(visit, 0) ? found : std::nullopt;
+  });
+  return all_seen ? found : std::nullopt;
+}
+
+std::optional<bool> blocks_agree(const std::vector<const Formula*>& conditions, const Threads& threads, const std::vector<LoopRounds>& loops) {
+  Names names(&threads.scope);
+  ThreadNames thread_names(names, threads.lets, conditions);
+  if (!thread_names.tells_threads()) return true;
+  auto looked_at = threads;
+  if (!thread_names.tells_blocks()) looked_at.grid = 1;
+  double all = static_cast<double>(looked_at.grid) * looked_at.block;
+  for (const auto& [variable, rounds] : loops) all *= rounds.high - rounds.low + 1;
+  if (all > kMostListed) return std::nullopt;
+  bool agree = true;
+  const bool all_seen = for_each_round(loops, names, [&] {
+    std::uint32_t thread = 0;
+    bool first = false;
+    return for_each_thread(looked_at, thread_names, [&](const Names& own) {
+      bool holds = true;
+      for (const auto* condition : conditions) {
+        const auto value = evaluate(*condition, own);
+        const auto* flag = value ? value->get<bool>() : nullptr;
+        if (!flag) return false;
+        if (!(holds = *flag)) break;
+      }
+      if (thread++ % looked_at.block == 0) first = holds;
+      agree = agree && holds == first;
+      return agree;
+    });
+  });
+  if (!agree) return false;
+  return all_seen ? std::optional(true) : std::nullopt;
 }
 
 double threads_where(const std::vector<const Formula*>& conditions, const Threads& threads, const std::vector<LoopRounds>& loops) {

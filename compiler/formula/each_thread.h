@@ -23,4 +23,8 @@ std::optional<Range> listed_range(const Formula& formula, const Threads& threads
 /// Threads for which all conditions hold in the first round of the loops; all threads when there is no condition.
 double threads_where(const std::vector<const Formula*>& conditions, const Threads& threads, const std::vector<LoopRounds>& loops);
 
+/// Whether the threads of each block agree, in every round of the loops, on whether all conditions hold; nullopt where that is not known, or
+/// more than four million values would have to be looked at.
+std::optional<bool> blocks_agree(const std::vector<const Formula*>& conditions, const Threads& threads, const std::vector<LoopRounds>& loops);
+
 }  // namespace gexp::compiler

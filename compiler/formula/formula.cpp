@@ -3,9 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
-#include "compiler/compile_budget.h"
+#include "lang/base/budget.h"
 #include "compiler/formula/function.h"
 #include "compiler/formula/pattern.h"
 #include "compiler/formula/thread_range.h"
@@ -17,6 +18,7 @@ using evaluation::error;
 using evaluation::wrong_kind;
 
 constexpr std::int64_t kMaxListItems = kMaxPatternSteps;
+constexpr int kMaxListDepth = 64;
 
 Diagnostic division_by_zero(const Formula& formula) {
   const auto& divisor = *formula.operands[1];
@@ -37,8 +39,21 @@ std::uint64_t heap_bytes(const Value& value) {
   return bytes;
 }
 
+/// Whether lists lie in lists no deeper than so many levels: what copies, shows and compares a value recurses.
+bool shallow(const List& list, int levels = kMaxListDepth) {
+  return std::all_of(list.begin(), list.end(), [&](const Value& item) {
+    const auto* inner = item.get<List>();
+    return !inner || (levels > 1 && shallow(*inner, levels - 1));
+  });
+}
+
+Result<Value> list_of(List items, Span span) {
+  if (!shallow(items)) return error("E0406", span, fmt::format("lists lie in this list more than {} deep", kMaxListDepth), "a list of lists tells as much");
+  return Value(std::move(items));
+}
+
 Result<Value> copy(const Value& value, Span span) {
-  if (const auto bytes = heap_bytes(value); bytes > 0 && !CompileBudget::spend_bytes(bytes)) return CompileBudget::exceeded(span);
+  if (const auto bytes = heap_bytes(value); bytes > 0 && !Budget::spend_bytes(bytes)) return Budget::exceeded(span);
   return value;
 }
 
@@ -122,7 +137,7 @@ class Comprehender {
   Result<Value> run() {
     if (auto problem = loop(0)) return std::move(*problem);
     if (unknown_) return Value();
-    return Value(std::move(items_));
+    return list_of(std::move(items_), formula_.span);
   }
 
  private:
@@ -131,7 +146,7 @@ class Comprehender {
       auto item = evaluate(*formula_.operands[0], names_);
       if (!item) return item.error();
       unknown_ = unknown_ || !item->known();
-      if (!CompileBudget::spend_bytes(sizeof(Value))) return CompileBudget::exceeded(formula_.span);
+      if (!Budget::spend_bytes(sizeof(Value))) return Budget::exceeded(formula_.span);
       items_.push_back(std::move(*item));
       if (static_cast<std::int64_t>(items_.size()) > kMaxListItems) {
         return error("E0406", formula_.span, fmt::format("this list has more than {} items", kMaxListItems), "take a larger step or a smaller interval");
@@ -162,6 +177,7 @@ class Comprehender {
     for (std::int64_t i = 0;; ++i) {
       const double value = low->number + by->number * static_cast<double>(i);
       if (value > high->number || unknown_) break;
+      if (!Budget::tick()) return Budget::exceeded(formula_.span);
       names_.set(with.name, Value(value, dimension));
       if (auto problem = loop(depth + 1)) return problem;
     }
@@ -221,7 +237,7 @@ std::optional<Result<Value>> Names::call(const Formula& call) const {
 
 Result<Value> evaluate(const Formula& formula, const Scope& scope) {
   using Kind = Formula::Kind;
-  if (!CompileBudget::spend(1)) return CompileBudget::exceeded(formula.span);
+  if (!Budget::spend(1)) return Budget::exceeded(formula.span);
   switch (formula.kind) {
     case Kind::Constant: return copy(formula.constant, formula.span);
     case Kind::Name: {
@@ -263,7 +279,7 @@ Result<Value> evaluate(const Formula& formula, const Scope& scope) {
       const auto found = fields->find(formula.text);
       return found == fields->end() ? Result<Value>(Value()) : copy(found->second, formula.span);
     }
-    case Kind::List: return Value(std::move(values));
+    case Kind::List: return list_of(std::move(values), formula.span);
     case Kind::Negate: {
       const auto* n = values[0].get<Number>();
       if (!n) return wrong_kind(formula, values[0], "a number");

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/compile_budget.h"
+#include "lang/base/budget.h"
 
 namespace gexp::compiler {
 namespace {
@@ -17,8 +17,8 @@ constexpr std::int64_t kMaxOffset = std::int64_t{1} << 53;
 
 /// Counts this many offsets more as work; the diagnostic when that is too much.
 std::optional<Diagnostic> take(std::int64_t steps, Span span) {
-  if (CompileBudget::spend_bytes(static_cast<std::uint64_t>(steps) * sizeof(std::int64_t))) return std::nullopt;
-  return CompileBudget::exceeded(span);
+  if (Budget::spend_bytes(static_cast<std::uint64_t>(steps) * sizeof(std::int64_t))) return std::nullopt;
+  return Budget::exceeded(span);
 }
 
 const Value* find(const std::vector<Evaluated>& arguments, const std::string& label, std::size_t position) {
@@ -53,6 +53,7 @@ Result<Value> uniform(const std::vector<Evaluated>& arguments, Span span) {
   pattern.steps = steps;
   pattern.offsets.reserve(static_cast<std::size_t>(steps));
   for (std::int64_t i = 0; i < steps; ++i) pattern.offsets.push_back(i * *stride);
+  if (!Budget::tick(steps / 16)) return Budget::exceeded(span);
   return Value(std::make_shared<const Pattern>(std::move(pattern)));
 }
 
@@ -108,9 +109,15 @@ Result<Value> shuffle(const std::vector<Evaluated>& arguments, Span span) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(pattern.steps));
   for (std::int64_t i = 0; i < pattern.steps; ++i) order[static_cast<std::size_t>(i)] = i;
   auto state = static_cast<std::uint64_t>(*seed);
-  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[next_random(state) % i]);
+  for (std::size_t i = order.size(); i > 1; --i) {
+    std::swap(order[i - 1], order[next_random(state) % i]);
+    if (!Budget::tick()) return Budget::exceeded(span);
+  }
   for (std::int64_t thread = 0; thread < pattern.threads; ++thread) {
-    for (const auto step : order) pattern.offsets.push_back((*source)->at(thread, step));
+    for (const auto step : order) {
+      pattern.offsets.push_back((*source)->at(thread, step));
+      if (!Budget::tick()) return Budget::exceeded(span);
+    }
   }
   return Value(std::make_shared<const Pattern>(std::move(pattern)));
 }
@@ -131,6 +138,7 @@ Result<Value> repeat(const std::vector<Evaluated>& arguments, Span span) {
   for (std::int64_t thread = 0; thread < pattern.threads; ++thread) {
     for (std::int64_t lap = 0; lap < *times; ++lap) {
       for (std::int64_t step = 0; step < (*source)->steps; ++step) pattern.offsets.push_back((*source)->at(thread, step));
+      if (!Budget::tick((*source)->steps)) return Budget::exceeded(span);
     }
   }
   return Value(std::make_shared<const Pattern>(std::move(pattern)));

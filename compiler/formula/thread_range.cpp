@@ -8,7 +8,7 @@
 #include <numeric>
 #include <set>
 
-#include "compiler/compile_budget.h"
+#include "lang/base/budget.h"
 
 // Every address must be known to be inside its memory before a kernel starts, and a launch may have more accesses than can be
 // listed. Interval arithmetic with a congruence (Granger 1989) is exact for what offsets are made of: sums of products of
@@ -69,7 +69,7 @@ class Ranging {
   Ranging(const Scope& scope, const ThreadLets& lets, const Ranges& ranges) : scope_(scope), lets_(lets), ranges_(ranges) {}
 
   Result<Range> of(const Formula& formula) {
-    if (!CompileBudget::spend(1)) return CompileBudget::exceeded(formula.span);
+    if (!Budget::spend(1)) return Budget::exceeded(formula.span);
     if (!varies(formula, lets_, ranges_)) return fixed(formula);
     switch (formula.kind) {
       case Formula::Kind::Name: {
@@ -202,7 +202,7 @@ ThreadNames::ThreadNames(const Scope& scope, const ThreadLets& lets, const std::
 
 Result<> ThreadNames::bind(std::uint32_t cta, std::uint32_t tid, std::uint32_t block) {
   constexpr std::int64_t kNames = 5;
-  if (!CompileBudget::spend(kNames)) return CompileBudget::exceeded({});
+  if (!Budget::spend(kNames)) return Budget::exceeded({});
   if (tid_) names_.set("tid", Value(static_cast<double>(tid)));
   if (lane_) names_.set("lane", Value(static_cast<double>(tid % 32)));
   if (warp_) names_.set("warp", Value(static_cast<double>(tid / 32)));

@@ -42,6 +42,8 @@ class ThreadNames {
   [[nodiscard]] const Names& names() const { return names_; }
   /// Whether a thread of another block may have another value of what is read.
   [[nodiscard]] bool tells_blocks() const { return cta_ || gtid_; }
+  /// Whether another thread of the same block may.
+  [[nodiscard]] bool tells_threads() const { return tid_ || lane_ || warp_ || gtid_; }
 
  private:
   Names names_;

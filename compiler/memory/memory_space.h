@@ -34,7 +34,7 @@ struct MemorySpace {
   bool stores = true;
   bool everywhere = true;        ///< false: a backend is asked whether its device has it (device::Requirement::Kind::Space)
   std::string_view idle_cell{};  ///< name in body.cu of the cell that the rehearsal uses
-  bool cell_holds_links = true;  ///< a kernel can write the cell, so that a chain of loads through it tells what a hit takes
+  bool cell_holds_links = true;  ///< the cell holds its own place, so that a chain of loads through it tells what a hit takes
   const KernelTemplate* lone_chase = nullptr;  ///< what a lone chase through it is made from, where that fits; null: body.cu
   std::string_view too_large{};  ///< E0424 of a memory of more bytes than the row allows, with a hole for how many these are
   std::string_view instead{};    ///< its hint

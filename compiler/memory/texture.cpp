@@ -5,7 +5,7 @@
 namespace gexp::compiler {
 
 const MemorySpace& texture_space() {
-  static const MemorySpace space{.word = "texture", .path = Via::Tex, .stores = false, .everywhere = false, .idle_cell = "0ull", .cell_holds_links = false};
+  static const MemorySpace space{.word = "texture", .path = Via::Tex, .stores = false, .everywhere = false, .idle_cell = "0ull"};
   return space;
 }
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "compiler/compile_budget.h"
+#include "lang/base/budget.h"
 #include "compiler/lower/lower_stage.h"
 #include "compiler/passes/passes.h"
 #include "compiler/plan/plan.h"
@@ -47,10 +47,10 @@ void collect_kernels(Ir& ir, const Source&, Diagnostics& diagnostics) {
     const auto node = ir.graph.node(id);
     if (node.kind != ir::NodeKind::Stage) continue;
     const auto& stage = ir.program.stages[node.index];
-    const CompileBudget budget(kCompileUnits / 2);
+    const Budget::Work budget(kCompileUnits / 2);
     auto shapes = stage_shapes(ir.program, stage, *scope);
-    if (CompileBudget::exhausted()) {  // whatever else it then says need not be true
-      auto problem = CompileBudget::exceeded(stage.span);
+    if (Budget::Work::exhausted()) {  // whatever else it then says need not be true
+      auto problem = Budget::exceeded(stage.span);
       diagnostics.warning(problem.code, problem.span, fmt::format("stage `{}` is too much work to be planned before it runs", stage.name),
                           "a mistake in its points is told when it runs; shorter patterns and fewer different kernels can be planned");
       continue;

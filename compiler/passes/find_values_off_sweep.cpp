@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "compiler/compile_budget.h"
+#include "lang/base/budget.h"
 #include "compiler/passes/passes.h"
 #include "compiler/plan/cost.h"
 #include "compiler/plan/points.h"
@@ -102,7 +102,7 @@ void look(const Question& question, const Stage& stage, const Scope& scope, bool
 }  // namespace
 
 void find_values_off_sweep(Ir& ir, const Source&, Diagnostics& diagnostics) {
-  const CompileBudget budget(kCompileUnits / 16);  // most is left for what a run needs
+  const Budget::Work budget(kCompileUnits / 16);  // most is left for what a run needs
   const auto scope = file_scope(ir.program);
   if (!scope) return;  // told by a later pass
   for (const auto& stage : ir.program.stages) {

@@ -8,6 +8,10 @@
 /// The passes over the IR, in the order of the table. Each is a free function; its comment says what it requires and leaves.
 namespace gexp::compiler::passes {
 
+/// Requires: lowered. Refuses values that are worked out where they are read, one through the other, too deep down (E0101): everything that
+/// walks a formula recurses. Changes nothing.
+void limit_depth(Ir& ir, const Source& source, Diagnostics& diagnostics);
+
 /// Requires: lowered. Leaves: every stage's `after`: the stages whose findings it reads.
 void order_stages(Ir& ir, const Source& source, Diagnostics& diagnostics);
 
@@ -32,7 +36,8 @@ struct Pass {
   void (*run)(Ir&, const Source&, Diagnostics&);
 };
 
-inline constexpr std::array<Pass, 6> kPasses{{
+inline constexpr std::array<Pass, 7> kPasses{{
+    {"depth", limit_depth},
     {"order", order_stages},
     {"points", limit_points},
     {"values", find_values_off_sweep},

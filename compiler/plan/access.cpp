@@ -19,8 +19,6 @@ std::string load_name(const Memory& memory, Via via) {
   return fmt::format("ld.{}{}{}", memory.space->ptx, path.empty() ? "" : ".", path);
 }
 
-bool is_texture(const Memory& memory, Via via) { return path_of(memory, via) == Via::Tex; }
-
 constexpr const char* kTextureFetch = "tex.1d.v4.u32.s32 {{%0, g, b, a}}, [%1, {{%2}}];";
 
 }  // namespace
@@ -28,6 +26,8 @@ constexpr const char* kTextureFetch = "tex.1d.v4.u32.s32 {{%0, g, b, a}}, [%1, {
 Via path_of(const Memory& memory, Via via) {
   return via == Via::Default || memory.space->by_index() ? memory.space->path : via;
 }
+
+bool is_texture(const Memory& memory, Via via) { return path_of(memory, via) == Via::Tex; }
 
 const char* value_type(int width) { return width >= 8 ? "unsigned long long" : "unsigned int"; }
 
@@ -56,7 +56,7 @@ Result<> accepts(const Op& op, const Memory& memory, int width) {
 
 std::string load_text(const Memory& memory, Via via, int width, const std::string& at, const std::string& value) {
   if (is_texture(memory, via)) {
-    return fmt::format("asm volatile(\"{{ .reg .u32 g, b, a; {} }}\" : \"=r\"({}) : \"l\"(t_{}), \"r\"((int)({} / 4)) : \"memory\");",
+    return fmt::format("asm volatile(\"{{ .reg .u32 g, b, a; {} }}\" : \"=r\"({}) : \"l\"(t_{}), \"r\"({}) : \"memory\");",
                        fmt::format(kTextureFetch), value, memory.name, at);
   }
   const auto name = load_name(memory, via);

@@ -17,7 +17,10 @@ Via path_of(const Memory& memory, Via via);
 /// E0417 a width that no instruction has, E0429 a path or an operation that the memory's space does not have.
 Result<> accepts(const Op& op, const Memory& memory, int width);
 
-/// `asm volatile` that loads `width` bytes at the address variable `at` into `value` (and `value`h for 16 bytes).
+/// Whether the access is a texture fetch, whose place is an index, not an address.
+bool is_texture(const Memory& memory, Via via);
+
+/// `asm volatile` that loads `width` bytes at the variable `at`, an address or a fetch's index of 4 bytes, into `value` (and `value`h for 16).
 std::string load_text(const Memory& memory, Via via, int width, const std::string& at, const std::string& value);
 std::string store_text(const Memory& memory, Via via, int width, const std::string& at, const std::string& value);
 /// One step of a chase: loads `link` at `at`, then makes `at` of it and `base`.

@@ -11,6 +11,7 @@
 #include "compiler/memory/memory_space.h"
 #include "compiler/plan/cost.h"
 #include "compiler/plan/plan.h"
+#include "lang/base/budget.h"
 
 namespace gexp::compiler {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 constexpr double kMostSkipsTried = 10'000;
 constexpr int kSkipsSampled = 1'000;  // of more points
 constexpr int kSamples = 33;           // points whose accesses are counted
+constexpr std::int64_t kEstimateUnits = 4 * kCompileUnits;
 constexpr double kTooLong = 2;  // times the budget, by an estimate that is about right
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
@@ -126,7 +128,9 @@ class Estimator {
 
   Result<std::vector<PointCost>> sample(const Stage& stage, const PointCount& count) {
     std::vector<PointCost> costs;
+    const Budget::Work work(kCompileUnits / 2);
     const auto points = sample_points(stage, scope_, static_cast<int>(std::min<double>(kSamples, std::max(1.0, count.base))));
+    if (Budget::Work::exhausted()) return costs;
     if (!points) return points.error();
     for (const auto& names : *points) {
       if (!stage.skips.empty() && point_skipped(stage, names).value_or(false)) continue;
@@ -138,6 +142,7 @@ class Estimator {
   }
 
   void kernels(const Stage& stage, StageEstimate& made) {
+    const Budget::Work work(kCompileUnits / 2);
     auto shapes = stage_shapes(program_, stage, scope_);
     if (!shapes) return;  // a text that depends on a finding
     std::size_t fresh = 0;
@@ -202,6 +207,7 @@ std::optional<double> budget(const FormulaPtr& formula, const Scope& scope) {
 }  // namespace
 
 Result<Estimate> estimate(const Program& program, const SpeedEstimate& pace, const KnownStages& known) {
+  const Budget::Work work(kEstimateUnits);
   auto scope = file_scope(program);
   if (!scope) return scope.error();
   Estimate all;

@@ -8,6 +8,7 @@
 
 #include "compiler/formula/pattern.h"
 #include "compiler/formula/thread_range.h"
+#include "lang/base/budget.h"
 
 namespace gexp::compiler {
 namespace {
@@ -75,7 +76,9 @@ Result<std::uint64_t> memory_bytes(const Memory& memory, const Scope& scope) {
   return static_cast<std::uint64_t>(bytes);
 }
 
-Result<std::vector<Value>> sweep_values(const Sweep& sweep, const Scope& scope) {
+namespace {
+
+Result<std::vector<Value>> listed_values(const Sweep& sweep, const Scope& scope) {
   if (sweep.kind == Sweep::Kind::List) {
     auto list = evaluate(*sweep.list, scope);
     if (!list) return list.error();
@@ -138,6 +141,15 @@ Result<std::vector<Value>> sweep_values(const Sweep& sweep, const Scope& scope) 
     return failure("E0425", sweep.span, fmt::format("this sweep is empty: it runs from {} to {}", show(*low, dimension), show(*high, dimension)),
                  *low > *high ? "write the smaller end first" : "");
   }
+  return values;
+}
+
+}  // namespace
+
+Result<std::vector<Value>> sweep_values(const Sweep& sweep, const Scope& scope) {
+  constexpr std::int64_t kOneOf = 8;  // values are a unit of work
+  auto values = listed_values(sweep, scope);
+  if (values && !Budget::spend(static_cast<std::int64_t>(values->size()) / kOneOf + 1)) return Budget::exceeded(sweep.span);
   return values;
 }
 

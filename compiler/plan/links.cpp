@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "compiler/compile_budget.h"
+#include "lang/base/budget.h"
 #include "compiler/plan/access.h"
 
 namespace gexp::compiler {
@@ -39,8 +39,9 @@ std::optional<Diagnostic> Linker::refused(const Op& chase, std::int64_t step, st
 std::optional<Diagnostic> Linker::add(const Op& chase, const Pattern& ring) {
   for (std::int64_t thread = 0; thread < ring.threads; ++thread) {
     seen_.clear();
-    if (!CompileBudget::spend(kStepUnits * ring.steps)) return CompileBudget::exceeded(chase.span);
+    if (!Budget::spend(kStepUnits * ring.steps)) return Budget::exceeded(chase.span);
     for (std::int64_t step = 0; step < ring.steps; ++step) {
+      if (!Budget::tick()) return Budget::exceeded(chase.span);
       const auto offset = ring.at(thread, step);
       const auto next = ring.at(thread, (step + 1) % ring.steps);
       if (auto problem = refused(chase, step, offset)) return problem;

@@ -29,7 +29,7 @@ double most_between(double low, double high, double width, bool condition) {
   double added = 0;
   while (high - low > width) {
     const double middle = low + std::max(1.0, std::round((high - low) / width / 2)) * width;
-    if (middle >= high) break;
+    if (middle <= low || middle >= high) break;  // numbers have no more digits
     ++added;
     if (middle - low >= high - middle) high = middle;
     else low = middle;
@@ -51,7 +51,8 @@ class Counter {
  public:
   explicit Counter(const Stage& stage) : stage_(stage) {}
 
-  Result<PointCount> below(std::size_t depth, const Names& names) {
+  /// `names` gets the values of the sweeps from `depth` on, each time anew: copies would take memory with the square of their number.
+  Result<PointCount> below(std::size_t depth, Names& names) {
     if (depth == stage_.sweeps.size()) return PointCount{1, 1, 1, false};
     const auto& sweep = stage_.sweeps[depth];
     auto values = sweep_values(sweep, names);
@@ -62,9 +63,8 @@ class Counter {
     double largest = 0;
     const auto tried = chosen(depth, values->size());
     for (std::size_t i = 0; i < tried; ++i) {
-      Names inner = names;
-      bind_sweep(sweep, (*values)[tried == 1 ? 0 : i * (values->size() - 1) / (tried - 1)], inner);
-      auto part = below(depth + 1, inner);
+      bind_sweep(sweep, (*values)[tried == 1 ? 0 : i * (values->size() - 1) / (tried - 1)], names);
+      auto part = below(depth + 1, names);
       if (!part) return part;
       const double stands_for = number / static_cast<double>(tried);
       if (!sweep.until || i == 0) all.least += part->least * (sweep.until ? 1 : stands_for);
@@ -109,14 +109,13 @@ class Counter {
   double counted_ = 0;
 };
 
-Result<bool> visit_below(const Stage& stage, std::size_t depth, const Names& names, const std::function<bool(const Names&)>& visit) {
+Result<bool> visit_below(const Stage& stage, std::size_t depth, Names& names, const std::function<bool(const Names&)>& visit) {
   if (depth == stage.sweeps.size()) return visit(names);
   auto values = sweep_values(stage.sweeps[depth], names);
   if (!values) return values.error();
   for (const auto& value : *values) {
-    Names inner = names;
-    bind_sweep(stage.sweeps[depth], value, inner);
-    auto more = visit_below(stage, depth + 1, inner, visit);
+    bind_sweep(stage.sweeps[depth], value, names);
+    auto more = visit_below(stage, depth + 1, names, visit);
     if (!more || !*more) return more;
   }
   return true;
@@ -140,7 +139,10 @@ void collect(const Program& program, const Formula& formula, std::vector<std::st
 
 }  // namespace
 
-Result<PointCount> count_points(const Stage& stage, const Scope& scope) { return Counter(stage).below(0, Names(&scope)); }
+Result<PointCount> count_points(const Stage& stage, const Scope& scope) {
+  Names names(&scope);
+  return Counter(stage).below(0, names);
+}
 
 Result<> accept_points(const Stage& stage, const PointCount& count) {
   if (count.least <= kMaxPoints) return Ok{};
@@ -151,7 +153,8 @@ Result<> accept_points(const Stage& stage, const PointCount& count) {
 }
 
 Result<> each_point(const Stage& stage, const Scope& scope, const std::function<bool(const Names&)>& visit) {
-  auto done = visit_below(stage, 0, Names(&scope), visit);
+  Names names(&scope);
+  auto done = visit_below(stage, 0, names, visit);
   if (!done) return done.error();
   return Ok{};
 }

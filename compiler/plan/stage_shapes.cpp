@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/compile_budget.h"
+#include "lang/base/budget.h"
 #include "compiler/lower/ops.h"
 #include "compiler/plan/plan.h"
 #include "compiler/plan/point_planner.h"
@@ -27,12 +27,9 @@ std::set<std::string> names_in_text(const Program& program, const Stage& stage) 
     if (op.kind == Op::Kind::Unroll || op.kind == Op::Kind::Loop) want(op.from), want(op.to);  // a loop without a round has no text
   });
   want(stage.launch.cluster);
-  for (std::size_t before = 0; before != wanted.size();) {
-    before = wanted.size();
-    for (const auto* bindings : {&stage.bindings, &program.lets}) {
-      for (const auto& binding : *bindings) {
-        if (wanted.contains(binding.name)) want(binding.formula);
-      }
+  for (const auto* bindings : {&stage.bindings, &program.lets}) {
+    for (auto binding = bindings->rbegin(); binding != bindings->rend(); ++binding) {  // what one reads is declared before it
+      if (wanted.contains(binding->name)) want(binding->formula);
     }
   }
   return wanted;
@@ -53,9 +50,9 @@ Result<std::vector<Shape>> stage_shapes(const Program& program, const Stage& sta
         continue;
       }
       if (!values) return values.error();
-      if (!CompileBudget::spend_bytes(values->size() * sizeof(Value))) return CompileBudget::exceeded(sweep.span);
+      if (!Budget::spend_bytes(values->size() * sizeof(Value))) return Budget::exceeded(sweep.span);
       if (!matters && values->size() > 2) values->erase(values->begin() + 1, values->end() - 1);
-      if (!CompileBudget::spend(kPlaceUnits * static_cast<std::int64_t>(values->size() * (at.size() + 1)))) return CompileBudget::exceeded(sweep.span);
+      if (!Budget::spend(kPlaceUnits * static_cast<std::int64_t>(values->size() * (at.size() + 1)))) return Budget::exceeded(sweep.span);
       for (const auto& value : *values) {
         more.emplace_back(names, at);
         bind_sweep(sweep, value, more.back().first);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "lang/base/visible.h"
+
 namespace gexp {
 
 Diagnostic::Diagnostic() = default;
@@ -21,7 +23,7 @@ namespace {
 constexpr std::size_t kTab = 4;
 constexpr std::size_t kLongestLine = 400, kBefore = 100;  // bytes
 
-/// A source line as shown: tabs widened, control bytes as '?', and where each byte column lands.
+/// A source line as shown: tabs widened, what a terminal would obey as escapes, and where each byte column lands.
 struct ShownLine {
   std::string text;
   std::vector<std::size_t> column;  ///< of byte i; one more at the end
@@ -29,18 +31,22 @@ struct ShownLine {
 
 ShownLine show_line(std::string_view line) {
   ShownLine shown;
-  std::size_t width = 0;
-  for (const char c : line) {
+  std::size_t width = 0, control = find_control(line);
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(line[i]);
     shown.column.push_back(width);
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\t') {
+    if (i == control) {
+      const auto found = control_at(line, i);
+      for (std::size_t k = 1; k < found.bytes; ++k) shown.column.push_back(width);
+      shown.text += found.shown;
+      width += found.shown.size();
+      i += found.bytes - 1;
+      control = find_control(line, i + 1);
+    } else if (line[i] == '\t') {
       shown.text.append(kTab, ' ');
       width += kTab;
-    } else if (byte < 0x20 || byte == 0x7f) {
-      shown.text += '?';
-      ++width;
     } else {
-      shown.text += c;
+      shown.text += line[i];
       if ((byte & 0xc0) != 0x80) ++width;  // a UTF-8 continuation byte takes no column of its own
     }
   }
@@ -75,9 +81,10 @@ std::string excerpt(const Source& source, Span span, const char* colour, const c
 
 std::string place(const Source* source, Span span) {
   if (!source) return "";
-  if (span.empty() && span.begin == 0) return source->path() + ": ";
+  const auto path = visible(source->path());
+  if (span.empty() && span.begin == 0) return path + ": ";
   const auto at = source->position(span.begin);
-  return fmt::format("{}:{}:{}: ", source->path(), at.line, at.column);
+  return fmt::format("{}:{}:{}: ", path, at.line, at.column);
 }
 
 bool has_place(Span span) { return !span.empty() || span.begin != 0; }
@@ -119,14 +126,14 @@ std::string render(const Diagnostic& diagnostic, const Source* whole, bool colou
   const char* bold = colour ? "\033[1m" : "";
   const char* reset = colour ? "\033[0m" : "";
   std::string text = fmt::format("{}{}{}[{}]{}: {}{}{}\n", place(source, diagnostic.span), mark, error ? "error" : "warning",
-                                 diagnostic.code, reset, bold, diagnostic.message, reset);
+                                 diagnostic.code, reset, bold, visible(diagnostic.message), reset);
   if (source && has_place(diagnostic.span)) text += excerpt(*source, diagnostic.span, mark, reset);
   for (const auto& note : diagnostic.notes) {
     const auto* in = note.in ? note.in.get() : whole;
-    text += fmt::format("{}note: {}\n", place(in, note.span), note.message);
+    text += fmt::format("{}note: {}\n", place(in, note.span), visible(note.message));
     if (in && has_place(note.span)) text += excerpt(*in, note.span, colour ? "\033[1;36m" : "", reset);
   }
-  if (!diagnostic.hint.empty()) text += fmt::format("  hint: {}\n", diagnostic.hint);
+  if (!diagnostic.hint.empty()) text += fmt::format("  hint: {}\n", visible(diagnostic.hint));
   return text;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/cli/app.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -11,10 +12,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
+#include "lang/base/files.h"
 #include "runtime/cli/one_liner.h"
+#include "runtime/cli/output.h"
 #include "runtime/cli/use.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/sim/sim.h"
@@ -54,6 +55,9 @@ void catch_interrupts() {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  // A terminal that is gone ends the run as Ctrl-C does, unless somebody (nohup) wanted it to go on.
+  struct sigaction before = {};
+  if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
 }
 
 bool interrupted() { return interrupt_seen.load(); }
@@ -64,7 +68,7 @@ bool colour_on(int descriptor) {
 }
 
 void print(const Diagnostic& diagnostic, const Source* source) {
-  fmt::print(stderr, "{}", render(diagnostic, source, colour_on(STDERR_FILENO)));
+  write_err(render(diagnostic, source, colour_on(STDERR_FILENO)));
 }
 
 int refuse(const Diagnostic& diagnostic, const Source* source, int exit) {
@@ -72,16 +76,14 @@ int refuse(const Diagnostic& diagnostic, const Source* source, int exit) {
   return exit;
 }
 
-Result<std::string> read_file(const std::string& path) {
+Result<std::string> read_file(const std::string& path) { return read_regular_file(path); }
+
+Result<std::string> read_spec_file(const std::string& path) {
   std::error_code error;
-  if (fs::is_directory(path, error)) return failure("E0711", fmt::format("{} is a folder, not a file", path));
-  const auto size = fs::file_size(path, error);
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return failure("E0711", fmt::format("cannot read {}: {}", path, std::strerror(errno)));
-  if (!error && size > (std::uintmax_t{4} << 30)) return failure("E0711", fmt::format("{} is too large", path));
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
+  if (fs::is_regular_file(path, error) && fs::file_size(path, error) > kMaxSpecBytes && !error) {
+    return failure("E0101", fmt::format("{} is larger than {} bytes: no spec is", path, kMaxSpecBytes));
+  }
+  return read_regular_file(path);
 }
 
 namespace {
@@ -95,12 +97,11 @@ Result<> check_writable(const std::string& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) return failure("E0710", fmt::format("cannot write {}: it is a folder", path));
   if (stays(fs::status(path, error))) return Ok{};
-  const auto probe = fmt::format("{}.{}.tmp", path, getpid());
-  std::ofstream out(probe);
-  const int reason = errno;
-  out.close();
-  fs::remove(probe, error);
-  if (!out) return failure("E0710", fmt::format("cannot write {}: {}", path, std::strerror(reason)), "name another file with --out");
+  std::string probe;
+  const int file = open_beside(path, probe);
+  if (file < 0) return failure("E0710", fmt::format("cannot write {}: {}", path, std::strerror(errno)), "name another file with --out");
+  close(file);
+  unlink(probe.c_str());
   return Ok{};
 }
 
@@ -114,21 +115,16 @@ Result<> may_write(const std::string& path, const std::string& source) {
 
 Result<> write_file(const std::string& path, const std::string& text) {
   std::error_code error;
-  const auto before = fs::status(path, error);
-  const auto temporary = stays(before) ? path : fmt::format("{}.{}.tmp", path, getpid());
-  std::ofstream out(temporary, std::ios::binary);
-  out << text;
-  out.close();
-  int reason = out ? 0 : errno;
-  if (reason == 0 && temporary != path) {
-    if (fs::is_regular_file(before)) fs::permissions(temporary, before.permissions(), error);  // not every file system has them
-    fs::rename(temporary, path, error);
-    reason = error.value();
+  int reason = 0;
+  if (!stays(fs::status(path, error))) {
+    reason = replace_file(path, text);
+  } else if (const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY); file >= 0) {
+    reason = write_all(file, text) ? 0 : errno;
+    if (close(file) != 0 && reason == 0) reason = errno;
+  } else {
+    reason = errno;
   }
-  if (reason != 0) {
-    if (temporary != path) fs::remove(temporary, error);
-    return failure("E0710", fmt::format("cannot write {}: {}", path, std::strerror(reason)));
-  }
+  if (reason != 0) return failure("E0710", fmt::format("cannot write {}: {}", path, why_not_written(reason)));
   return Ok{};
 }
 
@@ -201,12 +197,7 @@ std::optional<Source> read_spec(const Common& common, int& exit) {
     return is_short_form(common.text) ? expand_short_form(common.text, *settings, load_used) : Source("-e", common.text);
   }
   const auto path = find_experiment(common.file);
-  std::error_code error;
-  if (fs::file_size(path, error) > kMaxSpecBytes && !error) {
-    print(failure("E0101", fmt::format("{} is larger than {} bytes: no spec is", path, kMaxSpecBytes)), nullptr);
-    return std::nullopt;
-  }
-  auto text = read_file(path);
+  auto text = read_spec_file(path);
   if (!text) {
     print(text.error(), nullptr);
     return std::nullopt;

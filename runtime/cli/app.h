@@ -14,7 +14,7 @@
 namespace gexp::cli {
 
 /// Exit codes, as documented for users.
-enum Exit : int { kDone = 0, kNotHeld = 1, kSpec = 2, kEnvironment = 3, kFault = 4, kInterrupted = 130 };
+enum Exit : int { kDone = 0, kNotHeld = 1, kSpec = 2, kEnvironment = 3, kFault = 4, kBug = 70, kInterrupted = 130 };
 
 /// Options that several commands share.
 struct Common {
@@ -27,6 +27,7 @@ struct Common {
   std::string templates;
   std::optional<double> time_limit;  ///< seconds
   std::optional<double> launch_limit;  ///< seconds
+  std::optional<double> memory_limit;  ///< MiB of the host's memory
   std::size_t jobs = 0;              ///< 0: one for each core
   bool json = false, quiet = false, json_progress = false;
   std::string store;   ///< file in which results are kept; empty: gexp.db here, "none": nowhere
@@ -71,7 +72,7 @@ void print(const Diagnostic& diagnostic, const Source* source);
 int refuse(const Diagnostic& diagnostic, const Source* source, int exit);
 bool colour_on(int descriptor);
 
-/// Ctrl-C: the first asks whatever runs to end soon and keep what was measured, the second ends the program.
+/// Ctrl-C, SIGTERM, or a terminal that is gone: the first asks whatever runs to end soon and keep what was measured, the second ends the program.
 void catch_interrupts();
 bool interrupted();
 
@@ -82,5 +83,7 @@ Result<> may_write(const std::string& path, const std::string& source);
 /// Whole or not at all: a temporary file beside it, then a rename. A file that was there leaves its permissions to the new one.
 Result<> write_file(const std::string& path, const std::string& text);
 Result<std::string> read_file(const std::string& path);
+/// The same of a spec, whose size has a limit: E0101.
+Result<std::string> read_spec_file(const std::string& path);
 
 }  // namespace gexp::cli

@@ -80,6 +80,9 @@ class Command {
   virtual void declare(Options& options) = 0;
   /// What is wrong with the options together; empty: nothing.
   [[nodiscard]] virtual std::string misuse() const { return {}; }
+  /// The files and folders that it writes, once its words are read: before it runs it is confined to them (sandbox.h). nullopt: it confines
+  /// itself, when it has opened what it needs, or it must start programs; docs/security.md says which.
+  [[nodiscard]] virtual std::optional<std::vector<std::string>> writes() const { return std::vector<std::string>{}; }
   /// Does it. An exit code.
   virtual int run() = 0;
 };

@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <system_error>
+#include <new>
+#include <sstream>
 
+#include "lang/base/budget.h"
 #include "runtime/cli/app.h"
 #include "runtime/cli/command.h"
+#include "runtime/cli/output.h"
+#include "runtime/cli/sandbox.h"
 
 namespace gexp::cli {
 namespace {
@@ -81,6 +85,12 @@ void hand_down(const CLI::App& command, CLI::App& part) {
   }
 }
 
+/// GEXP_MEMORY_LIMIT, in MiB; 0: it says nothing.
+std::uint64_t memory_limit() {
+  const char* set = std::getenv("GEXP_MEMORY_LIMIT");
+  return set ? std::strtoull(set, nullptr, 10) << 20 : 0;
+}
+
 /// The innermost command that was named. CLI::ParseError.
 Command& chosen(const std::vector<Declared>& all) {
   for (auto each = all.rbegin(); each != all.rend(); ++each) {  // a part comes behind its command, and both were named
@@ -89,6 +99,21 @@ Command& chosen(const std::vector<Declared>& all) {
     return *each->command;
   }
   throw CLI::RequiredError("A command");
+}
+
+/// Every exception ends here, as an exit code.
+int run_guarded(Command& command) {
+  try {
+    if (const auto paths = command.writes()) confine_to(*paths);
+    return command.run();
+  } catch (const std::bad_alloc&) {
+    return refuse(failure("E0713", "there is not enough memory on this machine", "end other programs, or measure less"), nullptr, kEnvironment);
+  } catch (const std::exception& problem) {
+    report_bug(problem.what());
+  } catch (...) {
+    report_bug("an exception of no known kind");
+  }
+  return kBug;
 }
 
 }  // namespace
@@ -104,14 +129,15 @@ int run_command_line(int argc, char** argv) {
     root.parse(argc, argv);
     command = &chosen(all);
   } catch (const CLI::ParseError& problem) {
-    return root.exit(problem) == 0 ? kDone : kSpec;
+    std::ostringstream out, err;
+    const int code = root.exit(problem, out, err);
+    write_out(out.str());
+    write_err(err.str());
+    return code == 0 ? kDone : kSpec;
   }
-  try {
-    return command->run();
-  } catch (const std::system_error& problem) {  // a full disk behind the standard output
-    fmt::print(stderr, "error[E0710]: cannot write the standard output: {}\n", problem.code().message());
-    return kEnvironment;
-  }
+  const Budget budget({.memory = memory_limit(), .interrupted = interrupted});
+  const Budget::Use use(budget);
+  return run_guarded(*command);
 }
 
 }  // namespace gexp::cli

@@ -9,6 +9,7 @@
 
 #include "lang/base/stopwatch.h"
 #include "runtime/cli/json.h"
+#include "runtime/cli/output.h"
 #include "runtime/report/progress.h"
 
 namespace gexp::cli {
@@ -66,12 +67,12 @@ class Lines final : public measure::Progress {
 
   void kept(const std::string& name, std::size_t number, std::size_t of, const std::string& from) override {
     clear();
-    fmt::print(stderr, "{}{}[{}/{}] {}: {}\n", prefix_, experiment_, number, of, name, from);
+    print_err("{}{}[{}/{}] {}: {}\n", prefix_, experiment_, number, of, name, from);
   }
 
   void notice(const std::string& text) override {
     clear();
-    fmt::print(stderr, "{}note: {}\n", prefix_, text);
+    print_err("{}note: {}\n", prefix_, text);
   }
 
   void finished() override { clear(); }
@@ -79,12 +80,12 @@ class Lines final : public measure::Progress {
  private:
   [[nodiscard]] std::string cut_to_width() const { return going_.what.substr(0, columns()); }
   void draw(const std::string& text) {
-    fmt::print(stderr, "{}{}", terminal_ ? "\r\033[K" : "", text);
+    print_err("{}{}", terminal_ ? "\r\033[K" : "", text);
     std::fflush(stderr);
     drawn_ = terminal_;
   }
   void clear() {
-    if (drawn_) fmt::print(stderr, "\r\033[K");
+    if (drawn_) print_err("\r\033[K");
     std::fflush(stderr);
     drawn_ = false;
   }
@@ -134,7 +135,7 @@ class JsonLines final : public measure::Progress {
     if (!experiment_.empty()) line["experiment"] = experiment_;
     line.update(members);
     line["seconds"] = watch_.seconds();
-    fmt::print(stderr, "{}\n", line.line());
+    print_err("{}\n", line.line());
     std::fflush(stderr);
   }
 

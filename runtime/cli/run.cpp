@@ -6,21 +6,27 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <limits>
 
 #include "lang/base/sha256.h"
 #include "runtime/cli/app.h"
 #include "runtime/cli/keep.h"
-#include "runtime/cli/lockfile.h"
+#include "runtime/cli/output.h"
 #include "runtime/cli/run.h"
+#include "runtime/cli/sandbox.h"
 #include "runtime/cli/saved.h"
 #include "runtime/cli/toolchain.h"
 #include "runtime/device/facts.h"
 #include "runtime/jit/compiler.h"
 #include "runtime/measure/session.h"
+#include "runtime/result/lockfile.h"
 #include "runtime/sim/sim.h"
 
 namespace gexp::cli {
 namespace {
+
+constexpr double kMiB = 1 << 20, kMostMiB = 1e12;
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 /// All that a result says of a run before it begins.
 result::RunResult head_of(const Opened& opened, const Common& common, const compiler::Program& program, const Source& source) {
@@ -79,7 +85,7 @@ void rescue(const result::RunResult& result) {
   auto folder = (std::filesystem::temp_directory_path() / "gexp-XXXXXX").string();  // a name of its own, which nobody else could have made
   if (!mkdtemp(folder.data())) return;
   const auto path = fmt::format("{}/{}.json", folder, result.experiment);
-  if (write_file(path, result::to_json(result))) fmt::print(stderr, "the result was saved as {} instead\n", path);
+  if (write_file(path, result::to_json(result))) print_err("the result was saved as {} instead\n", path);
 }
 
 /// What was measured must not be lost to a bad --out.
@@ -103,6 +109,16 @@ Result<Opened> open_for_runs(const std::string& device, std::uint64_t seed, cons
   return opened;
 }
 
+void confine_run(const Opened& opened, const Common& common) {
+  const std::vector<std::string> writes{opened.compiler->cache_folder(), common.out, common.store == kNoStore ? "" : store_path(common.store)};
+  if (opened.simulated()) confine_to(writes);
+  else limit_disk(writes, false);  // the worker of a GPU confines itself, and shares memory as a file
+}
+
+Budget::Limits limits_of(const Common& common, std::optional<double> seconds) {
+  return {.seconds = seconds.value_or(kNoLimit), .memory = static_cast<std::uint64_t>(std::min(common.memory_limit.value_or(0), kMostMiB) * kMiB)};
+}
+
 std::vector<compiler::Shape> known_shapes(const Opened& opened, const Loaded& loaded) {
   auto program = loaded.program;
   program.device = device::device_facts(opened.backend->device());
@@ -111,6 +127,9 @@ std::vector<compiler::Shape> known_shapes(const Opened& opened, const Loaded& lo
 
 Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, measure::Progress& progress, std::optional<double> time_left) {
   Ran ran;
+  const auto seconds = std::min(common.time_limit.value_or(kNoLimit), time_left.value_or(kNoLimit));
+  const Budget limits(limits_of(common, seconds));
+  const Budget::Use use(limits);
   ran.program = loaded.program;
   auto& backend = *opened.backend;
   ran.program.device = device::device_facts(backend.device());
@@ -118,6 +137,11 @@ Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, measure::
   measure::check_requirements(ran.program, backend, needs);
   auto head = head_of(opened, common, ran.program, loaded.source);
   if (!needs.has_errors()) check_estimate(common, ran.program, head, needs);
+  if (needs.has_errors() && Budget::ends_run(needs.sorted().front())) {  // before anything could be measured
+    ran.exit = interrupted() ? kInterrupted : kFault;
+    ran.problems = needs.sorted();
+    return ran;
+  }
   if (needs.has_errors()) {
     ran.problems = needs.sorted();
     ran.exit = ran.problems.front().code == "E0501" ? kEnvironment : kSpec;
@@ -127,7 +151,7 @@ Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, measure::
 
   if (common.made_of) {
     std::string all;
-    for (const auto& line : differences(*common.made_of, result)) all += (all.empty() ? "" : "; ") + line;
+    for (const auto& line : result::differences(*common.made_of, result)) all += (all.empty() ? "" : "; ") + line;
     if (!all.empty()) {
       ran.exit = kEnvironment;
       ran.problems = {failure("E0918", fmt::format("this is not what {} was written for: {}", common.locked, all), "run without --locked, or where it is the same")};

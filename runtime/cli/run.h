@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "lang/base/budget.h"
 #include "runtime/cli/app.h"
 #include "runtime/jit/compiler.h"
 #include "runtime/measure/kernels.h"
@@ -22,6 +23,12 @@ struct Opened {
 };
 /// `seed`: of a simulated device. E0701, E0703 to E0708: no such device, or no compiler.
 Result<Opened> open_for_runs(const std::string& device, std::uint64_t seed, const std::string& templates);
+
+/// On a simulated device: confines it to where its result, its store and its kernels are kept (sandbox.h).
+void confine_run(const Opened& opened, const Common& common);
+
+/// Its --memory-limit, and so many seconds.
+Budget::Limits limits_of(const Common& common, std::optional<double> seconds);
 
 /// The kernels of a file that are known before it runs.
 std::vector<compiler::Shape> known_shapes(const Opened& opened, const Loaded& loaded);

@@ -5,11 +5,14 @@
 
 #include <filesystem>
 
+#include "lang/base/files.h"
 #include "lang/base/sha256.h"
 #include "runtime/cli/app.h"
 #include "runtime/cli/use.h"
 #include "runtime/device/facts.h"
 #include "runtime/measure/session.h"
+#include "runtime/result/read_budget.h"
+#include "runtime/result/shape.h"
 #include "runtime/sim/sim.h"
 
 namespace gexp::cli {
@@ -57,10 +60,21 @@ Result<std::optional<Kept>> find_kept(const std::string& reference, const std::s
   if (const auto colon = reference.rfind(':'); colon != std::string::npos && colon > 0 && fs::is_regular_file(reference.substr(0, colon), error)) {
     return kept_in(reference.substr(0, colon), reference.substr(colon + 1));
   }
+  if (const auto other = other_than_file(reference); !other.empty() && !of_store(reference)) return failure("E0711", fmt::format("{} is {}, not a file", reference, other));
   const auto path = store_path(store);
   if (path == kNoStore) return failure("E0711", fmt::format("there is no file {}", reference));
   if (!fs::exists(path, error)) return failure("E0711", fmt::format("there is no file {}, and no store {} that could hold it", reference, path), "`gexp run` makes a store; --store names another");
   return kept_in(path, reference);
+}
+
+std::string written_by_reading(const std::string& reference, const std::string& store) {
+  std::error_code error;
+  const auto colon = reference.rfind(':');
+  for (const auto& path : {reference, colon == std::string::npos ? "" : reference.substr(0, colon)}) {
+    if (!of_store(reference) && fs::is_regular_file(path, error)) return fs::exists(path + "-wal", error) ? path : "";
+  }
+  const auto path = store_path(store);
+  return fs::exists(path + "-wal", error) ? path : "";
 }
 
 Result<Saved> read_saved(const std::string& reference, const std::string& store) {
@@ -70,7 +84,7 @@ Result<Saved> read_saved(const std::string& reference, const std::string& store)
   if (*kept) {
     result = (*kept)->store.read((*kept)->entry.id);
   } else {
-    auto text = read_file(reference);
+    auto text = read_regular_file(reference, result::ReadBudget().bytes());
     if (!text) return text.error();
     result = result::from_json(*text, reference);
   }
@@ -82,6 +96,7 @@ Result<Saved> read_saved(const std::string& reference, const std::string& store)
   options.load = stored(result->used);
   auto loaded = compile_text(Source(result->spec_path, result->spec_text), options, exit);
   if (!loaded) return failure("E0904", fmt::format("the spec in {} does not compile", reference));
+  if (auto fits = result::check_shape(loaded->program, *result, reference); !fits) return fits.error();
   loaded->program.device = device::device_facts(result->device);
   if (auto done = measure::infer_again(loaded->program, *result); !done) return done.error();
   return Saved{std::move(loaded->program), std::move(*result)};

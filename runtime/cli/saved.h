@@ -29,6 +29,9 @@ bool of_store(const std::string& reference);
 /// Nothing where the reference is a JSON file.
 Result<std::optional<Kept>> find_kept(const std::string& reference, const std::string& store);
 
+/// The store or bundle that such a reference is read from, where SQLite's log of it lies beside it: reading that writes beside it. Else empty.
+std::string written_by_reading(const std::string& reference, const std::string& store);
+
 /// The text of a simulated device's model; empty where there is none here, or another than the device was made of.
 std::string model_here(const device::DeviceInfo& device);
 

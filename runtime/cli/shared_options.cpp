@@ -67,6 +67,10 @@ Option& add_time_limit(Options& options, Common& common, const char* help) {
   return options.add("--time-limit", &common.time_limit, help).checked_by(above_zero);
 }
 
+Option& add_memory_limit(Options& options, Common& common) {
+  return options.add("--memory-limit", &common.memory_limit, "MiB of this machine's memory that gexp may hold; by default half of what is free").checked_by(above_zero);
+}
+
 Option& add_launch_limit(Options& options, Common& common) {
   return options.add("--launch-limit", &common.launch_limit, "seconds after which one launch is taken to hang; 60 by default").checked_by(above_zero);
 }

@@ -26,6 +26,7 @@ Option& add_out(Options& options, Common& common, const char* help);
 Option& add_fresh(Options& options, Common& common, const char* help);
 Option& add_jobs(Options& options, Common& common, const char* help);
 Option& add_time_limit(Options& options, Common& common, const char* help);
+Option& add_memory_limit(Options& options, Common& common);
 Option& add_launch_limit(Options& options, Common& common);
 /// --quiet and --json-progress.
 void add_progress(Options& options, Common& common);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <unordered_set>
 
+#include "runtime/infer/cut_short.h"
 #include "runtime/infer/statistics.h"
 
 // An address in a far slice is slow whenever it is walked; one that is absent from a cache or a TLB is slow only until it is brought in.
@@ -15,8 +16,8 @@
 namespace gexp::infer {
 namespace {
 
-constexpr std::int64_t kSector = 32;  // bytes that lie in one place on every GPU
-constexpr std::int64_t kFetched = 16;  // bytes that come together on every GPU
+constexpr std::int64_t kSector = 32;  // fact: bytes that lie in one place on every GPU
+constexpr std::int64_t kFetched = 16;  // fact: bytes that come together on every GPU
 constexpr double kSure = 0.25;        // share of the steps that hit, where a walk comes to each sector twice in a row
 constexpr std::size_t kVisits = 4;    // of a step at a point, to tell its median
 constexpr double kSpread = 2;         // ticks between the 10 % and the 90 % quantile of sectors: less is left alone
@@ -31,6 +32,7 @@ double sure(const std::vector<double>& medians, double apart) {
 }  // namespace
 
 std::vector<bool> repeated_sector_steps(const Pattern& walk) {
+  work(static_cast<std::size_t>(walk.steps) / 8);
   std::vector<bool> repeated(static_cast<std::size_t>(walk.steps));
   for (std::int64_t i = 0; i < walk.steps; ++i) repeated[static_cast<std::size_t>(i)] = walk.steps > 1 && walk.at(0, i) / kFetched == walk.at(0, (i + walk.steps - 1) % walk.steps) / kFetched;
   return repeated;
@@ -48,6 +50,7 @@ std::optional<AddressBias> AddressBias::of(const records::Table& table) {
   std::unordered_set<std::int64_t> sectors;
   for (const auto& point : table.points) {
     for (std::int64_t step = 0; point.walk && !point.runs.empty() && step < point.walk->steps; ++step) {
+      work();
       sectors.insert(point.walk->at(0, step) / kSector);
       if (2 * sectors.size() > steps) return std::nullopt;
     }
@@ -57,6 +60,7 @@ std::optional<AddressBias> AddressBias::of(const records::Table& table) {
   for (const auto& point : table.points) {
     const auto lap = point.walk ? static_cast<std::size_t>(point.walk->steps) : 0;
     for (std::size_t step = 0; step < lap; ++step) {
+      work(1 + point.runs.size());
       visits.clear();
       for (const auto& run : point.runs) {
         for (std::size_t i = step; i < run.ticks.size(); i += lap) visits.push_back(run.ticks[i]);
@@ -87,6 +91,7 @@ std::optional<AddressBias> AddressBias::of(const records::Table& table) {
 
 std::vector<double> AddressBias::by_step(const records::Point& point) const {
   if (none() || !point.walk) return {};
+  work(static_cast<std::size_t>(point.walk->steps) / 4);
   std::vector<double> ticks(static_cast<std::size_t>(point.walk->steps));
   for (std::size_t step = 0; step < ticks.size(); ++step) {
     const auto found = ticks_.find(point.walk->at(0, static_cast<std::int64_t>(step)) / kSector);
@@ -101,6 +106,7 @@ records::Table AddressBias::without(const records::Table& table) const {
     const auto offset_by_step = by_step(point);
     if (offset_by_step.empty()) continue;
     for (auto& run : point.runs) {
+      work(run.ticks.size() / 16);
       for (std::size_t i = 0; i < run.ticks.size(); ++i) {
         run.ticks[i] = static_cast<std::uint32_t>(std::max(1L, std::lround(run.ticks[i] - offset_by_step[i % offset_by_step.size()])));
       }

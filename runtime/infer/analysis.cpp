@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 
+#include "lang/base/budget.h"
 #include "runtime/infer/confounders.h"
+#include "runtime/infer/cut_short.h"
 #include "runtime/infer/infer.h"
 
 namespace gexp::infer {
@@ -96,6 +98,7 @@ Result<Curve> curve(const Context& context) {
   if (!first) return failure("E0403", "the analysis has no data");
   for (std::size_t i = 0; i < context.table.points.size(); ++i) {
     if (context.table.points[i].runs.empty()) continue;
+    work();
     const auto scope = scope_at(context, i);
     auto y = compiler::evaluate(*first->value, scope);
     if (!y) return y.error();
@@ -192,7 +195,7 @@ Finding answer_selected(Analysis analysis, const compiler::Question& question, c
     return blank(question, fmt::format("`where` keeps none of the {} points; a condition that some of them meet would decide",
                                        prepared.table().points.size()));
   }
-  return analysis({question, *kept, stage, outer, prepared.classes(), classify(*kept), prepared.drift(), &earlier});
+  return analysis({question, *kept, stage, outer, prepared.classes(), classes_of(*kept), prepared.drift(), &earlier});
 }
 
 }  // namespace
@@ -209,21 +212,18 @@ Finding answer(const compiler::Question& question, const PreparedRecords& prepar
     }
     return blank(question, "no point of the stage was measured");
   }
-  auto finding = answer_selected(analysis, question, prepared, stage, outer, earlier);
+  if (prepared.classes().cut_short) return blank(question, why_cut_short());
+  const auto refusals = Budget::refusals();
+  Finding finding;
+  try {
+    finding = answer_selected(analysis, question, prepared, stage, outer, earlier);
+  } catch (const CutShort&) {}  // the budget has counted it
+  if (Budget::refusals() != refusals) return blank(question, why_cut_short());
   if (prepared.drift() > 0) finding = with_drift(question, prepared.drift(), std::move(finding));
   if (const auto* fields = finding.value.get<Fields>(); fields && question.type == "name" && fields->contains("name")) {
     finding.value = Value(fields->at("name"));  // declared as the name alone
   }
   return finding;
-}
-
-const char* word(Finding::Status status) {
-  switch (status) {
-    case Finding::Status::Found: return "found";
-    case Finding::Status::Undetermined: return "undetermined";
-    case Finding::Status::Assumed: return "assumed";
-  }
-  return "";
 }
 
 }  // namespace gexp::infer

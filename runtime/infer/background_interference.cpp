@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "runtime/infer/model/evidence.h"
 #include "runtime/infer/statistics.h"
 
 // Interference makes an access slow wherever it strikes: at every point alike, at no address more than at another. Misses do
@@ -15,7 +16,6 @@ namespace {
 
 constexpr double kMost = 0.05;        // share of accesses: more than that is no interference
 constexpr double kSameRate = 1e-3;    // chance below which a point has a rate of its own
-constexpr double kScattered = 1e-4;   // chance below which slow accesses are too unevenly spread over addresses
 constexpr std::size_t kWitnesses = 3; // points, when no other point shows what a miss looks like
 
 struct Count {
@@ -57,7 +57,7 @@ Interference background_interference(const records::Table& table, const MissRang
     const double all = accesses + count.accesses;
     if (pooled > 0 && share_at_least(count.slow, slow + count.slow, count.accesses / all) < kSameRate) break;
     count_pairs(count, range, seen, expected);
-    if (seen > expected && poisson_at_least(seen, expected) < kScattered) break;
+    if (seen > expected && poisson_at_least(seen, expected) < model::kByChance) break;
     accesses = all, slow += count.slow;
     ++pooled;
   }

@@ -12,7 +12,7 @@
 #include "runtime/infer/curve_data.h"
 #include "runtime/infer/model/model_choice.h"
 
-// 32 lanes read lane * stride * word. A bank serves one row at a time, so the latency grows with the most rows that any bank
+// 32 lanes read words at one stride: where, the pattern of the chase says, and without one x is the stride in words. A bank serves one row at a time, so the latency grows with the most rows that any bank
 // is asked for: the ways of the conflict. Each layout of banks predicts the ways of every stride. Under the right one latency is a
 // function of the ways alone, and grows with them: a model with one parameter for each number of ways. Others put strides of unlike
 // latency into one class, which leaves squares, or strides of like latency into several, which costs parameters. So layouts are
@@ -21,7 +21,7 @@
 namespace gexp::infer {
 namespace {
 
-constexpr std::int64_t kLanes = 32;
+constexpr std::int64_t kLanes = 32;  // fact: of a warp
 constexpr double kAlike = 0.003;  // share of a latency by which equal ways differ on devices that were measured
 constexpr double kGiven = 0.95;  // posterior from which a part of the answer is given, where the question needs no more
 
@@ -40,15 +40,36 @@ std::pair<std::int64_t, std::int64_t> place(const Layout& layout, std::int64_t w
   return {bank, word / (2 * layout.banks)};
 }
 
+/// Where the lanes of a warp read at one point, in 4-byte words, and what it cost.
+struct Sample {
+  std::vector<std::int64_t> words;  ///< by lane: the first of its access
+  double cost = 0;
+};
+
+/// Of the first warp; nullopt where the steps of a lap lie differently to each other, so that one cost stands for several conflicts.
+std::optional<Sample> sample_of(const Curve::Sample& sample, const records::Point& point, std::int64_t word_bytes) {
+  Sample made{{}, sample.y};
+  const auto& walk = point.walk;
+  for (std::int64_t lane = 0; lane < kLanes; ++lane) {
+    made.words.push_back(walk && walk->steps > 0 ? (lane < walk->threads || walk->threads == 1 ? walk->at(lane, 0) : 0) / 4 : lane * static_cast<std::int64_t>(sample.x) * word_bytes / 4);
+  }
+  for (std::int64_t step = 1; walk && step < walk->steps; ++step) {
+    for (std::int64_t lane = 1; lane < std::min(kLanes, walk->threads); ++lane) {
+      if (walk->at(lane, step) - walk->at(0, step) != walk->at(lane, 0) - walk->at(0, 0)) return std::nullopt;
+    }
+  }
+  return made;
+}
+
 /// Passes that the whole warp takes.
-std::int64_t ways(const Layout& layout, std::int64_t stride, std::int64_t word_bytes) {
+std::int64_t ways(const Layout& layout, const std::vector<std::int64_t>& words, std::int64_t word_bytes) {
   const auto parts = layout.split ? std::max<std::int64_t>(1, word_bytes / layout.width) : 1;
   std::int64_t passes = 0;
   for (std::int64_t part = 0; part < parts; ++part) {
     std::map<std::int64_t, std::set<std::int64_t>> rows;
     for (auto lane = part * kLanes / parts; lane < (part + 1) * kLanes / parts; ++lane) {
       for (std::int64_t w = 0; w < word_bytes / 4; ++w) {
-        const auto [bank, row] = place(layout, lane * stride * word_bytes / 4 + w);
+        const auto [bank, row] = place(layout, words[static_cast<std::size_t>(lane)] + w);
         rows[bank].insert(row);
       }
     }
@@ -67,10 +88,10 @@ struct Fit {
 };
 
 /// One latency for each number of ways; not fitted where more ways cost no more.
-Fit fit_of(const Layout& layout, const std::vector<Curve::Sample>& samples, std::int64_t word_bytes) {
+Fit fit_of(const Layout& layout, const std::vector<Sample>& samples, std::int64_t word_bytes) {
   Fit fit{layout, {}, {}, 0};
   std::vector<std::int64_t> all;
-  for (const auto& sample : samples) fit.by_ways[all.emplace_back(ways(layout, static_cast<std::int64_t>(sample.x), word_bytes))].push_back(sample.y);
+  for (const auto& sample : samples) fit.by_ways[all.emplace_back(ways(layout, sample.words, word_bytes))].push_back(sample.cost);
   std::map<std::int64_t, double> cost;
   double last = 0;
   for (const auto& [number, costs] : fit.by_ways) {
@@ -81,15 +102,15 @@ Fit fit_of(const Layout& layout, const std::vector<Curve::Sample>& samples, std:
   fit.model.parameters = cost.size();
   for (std::size_t i = 0; i < samples.size(); ++i) {
     fit.model.fitted.push_back(cost[all[i]]);
-    const double off = std::log(samples[i].y / cost[all[i]]);  // a difference counts by its share of the latency
+    const double off = std::log(samples[i].cost / cost[all[i]]);  // a difference counts by its share of the latency
     fit.model.squares += off * off;
   }
   return fit;
 }
 
 /// All layouts, with their posterior; their sum falls short of 1 by the weight of strides that have nothing in common.
-std::vector<Fit> weighed_layouts(const std::vector<Curve::Sample>& samples, std::int64_t word_bytes, double noise) {
-  constexpr std::int64_t kMostBanks = 4 * kLanes;
+std::vector<Fit> weighed_layouts(const std::vector<Sample>& samples, std::int64_t word_bytes, double noise) {
+  constexpr std::int64_t kMostBanks = 4 * kLanes;  // fact: banks, more than any GPU has
   std::vector<Fit> fits;
   for (std::int64_t banks = 1; banks <= kMostBanks; ++banks) {
     for (const auto& [width, mode] : {std::pair<std::int64_t, std::int64_t>{4, 4}, {8, 4}, {8, 8}}) {
@@ -132,7 +153,13 @@ Finding bank_conflicts(const Context& context) {
   std::vector<double> ys;
   for (const auto& sample : points) ys.push_back(sample.y);
   if (*std::min_element(ys.begin(), ys.end()) <= 0) return undetermined(context, "a latency is not above 0");
-  const auto fits = weighed_layouts(points, static_cast<std::int64_t>(word_bytes->number), std::hypot(kAlike, measurement_noise(context, points).least / middle(ys)));
+  std::vector<Sample> warps;
+  for (const auto& sample : points) {
+    auto made = sample_of(sample, context.table.points[sample.point], static_cast<std::int64_t>(word_bytes->number));
+    if (!made) return undetermined(context, "the lanes lie differently to each other from step to step, so one latency stands for several conflicts; a pattern of one step a lane would decide");
+    warps.push_back(std::move(*made));
+  }
+  const auto fits = weighed_layouts(warps, static_cast<std::int64_t>(word_bytes->number), std::hypot(kAlike, measurement_noise(context, points).least / middle(ys)));
   if (fits.empty() || fits[0].weight <= 0) return undetermined(context, "no layout of 1 to 128 banks of 4 or 8 bytes makes latency grow with the conflict");
   const auto& best = fits[0];
   if (best.by_ways.size() < 2) return undetermined(context, "every stride costs alike: no conflict was met; larger strides, even ones among them, would decide");

@@ -78,6 +78,16 @@ void estimate_interference(const records::Table& table, Classes& classes, ModeCr
 }  // namespace
 
 Classes classify(const records::Table& table, const std::vector<const records::Table*>& others) {
+  try {
+    return classes_of(table, others);
+  } catch (const CutShort&) {
+    Classes none;
+    none.cut_short = true;
+    return none;
+  }
+}
+
+Classes classes_of(const records::Table& table, const std::vector<const records::Table*>& others) {
   auto bias = AddressBias::of(table);
   const auto criteria = bias && bias->none() ? kWithoutAddressBias : kWithAddressBias;
   auto raw = fit_classes(table, others, criteria);

@@ -8,6 +8,7 @@
 
 #include "runtime/infer/cumulative_misses.h"
 #include "runtime/infer/address_bias.h"
+#include "runtime/infer/cut_short.h"
 #include "runtime/records/table.h"
 
 namespace gexp::infer {
@@ -29,6 +30,7 @@ struct Interference {
 /// The latency classes of all ticks of a table pooled, fastest first. Single outliers form no class.
 struct Unbiased;
 struct Classes {
+  bool cut_short = false;  ///< there was no time to find them: nothing may be said of hits and misses
   std::vector<LatencyClass> list;
   /// By class: what interference (DRAM refresh, an interrupt) makes look slower than it.
   std::vector<Interference> interference;
@@ -45,6 +47,8 @@ struct Classes {
 };
 /// `others`: tables of the same file that walk the same memory by the same path: what decides between two modes shows there, too.
 Classes classify(const records::Table& table, const std::vector<const records::Table*>& others = {});
+/// The same for this room. CutShort.
+Classes classes_of(const records::Table& table, const std::vector<const records::Table*>& others = {});
 
 /// The classes of the same accesses as if every address lay in one place.
 struct Unbiased {
@@ -65,7 +69,10 @@ struct MissRange {
 /// Which accesses of a point are misses.
 class Misses {
  public:
-  Misses(const MissRange& range, const records::Point& point) : above_(range.above), outlier_(range.outlier), unsure_(range.unsure), bias_(range.unbiased ? range.unbiased->bias.by_step(point) : std::vector<double>{}) {}
+  /// Whoever makes one looks at all accesses of the point.
+  Misses(const MissRange& range, const records::Point& point) : above_(range.above), outlier_(range.outlier), unsure_(range.unsure), bias_(range.unbiased ? range.unbiased->bias.by_step(point) : std::vector<double>{}) {
+    for (const auto& run : point.runs) work(1 + run.ticks.size() / 16);
+  }
   /// `access`: its index in the run.
   bool operator()(std::size_t access, std::uint32_t tick) const {
     const double ticks = unbiased(access, tick);

@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 
+#include "runtime/infer/granularity.h"
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/record_functions.h"
 #include "runtime/infer/statistics.h"
@@ -21,7 +22,6 @@
 namespace gexp::infer {
 namespace {
 
-constexpr std::int64_t kPage = 4096;   // the least that a TLB translates
 constexpr double kPart = 0.05;         // share of the misses at a point that makes a class of them
 constexpr double kLower = 0.6;         // of a level: a lower one
 constexpr double kOneTick = 0.5;       // by which means of the same misses differ, and
@@ -204,7 +204,7 @@ std::optional<std::int64_t> common_residue(const Context& context, const Curve& 
     for (std::int64_t i = 1; i < walk->steps; ++i) distance = std::gcd(distance, walk->at(0, i) - walk->at(0, 0));
   }
   const auto residue = distance & -distance;  // what a cache of 2^k sets sees
-  return residue >= kPage ? std::optional(distance) : std::nullopt;
+  return residue >= kLeastPage ? std::optional(distance) : std::nullopt;
 }
 
 std::string caveats(const Context& context, const Curve& curve, double x) {
@@ -225,7 +225,7 @@ std::string caveats(const Context& context, const Curve& curve, double x) {
     if (!point.walk || point.walk->steps < 2) continue;
     walked = true;
     std::vector<std::int64_t> pages;
-    for (std::int64_t i = 0; i < point.walk->steps; ++i) pages.push_back(point.walk->at(0, i) / kPage);
+    for (std::int64_t i = 0; i < point.walk->steps; ++i) pages.push_back(point.walk->at(0, i) / kLeastPage);
     std::sort(pages.begin(), pages.end());
     own_page = own_page && std::adjacent_find(pages.begin(), pages.end()) == pages.end();
   }

@@ -23,9 +23,9 @@ double CumulativeMisses::share(const records::Table& table, const MissRange& ran
   }
   while (looked_at_.size() < table.points.size()) {
     const auto& point = table.points[looked_at_.size()];
+    const bool walked = point.walk && point.walk->steps > 0 && !point.runs.empty();
+    const auto missed = walked ? positions_missed(point, range) : std::vector<bool>{};  // may be cut short: then nothing was looked at
     looked_at_.push_back(glance(point));
-    if (!point.walk || point.walk->steps == 0 || point.runs.empty()) continue;
-    const auto missed = positions_missed(point, range);
     for (std::size_t step = 0; step < missed.size(); ++step) {
       const auto offset = point.walk->at(0, static_cast<std::int64_t>(step));
       walked_.insert(offset);

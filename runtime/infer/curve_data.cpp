@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "runtime/infer/model/evidence.h"
 #include "runtime/infer/statistics.h"
 
 // Noise is what would make another y at the same x. Repetitions show it, but a simulated device repeats itself to the
@@ -16,8 +17,6 @@
 namespace gexp::infer {
 namespace {
 
-constexpr double kTextbook =
-    0.01;  // of the height of a curve: what a line or a hyperbola leaves out of a device's curve
 constexpr std::size_t kTickPoints = 3;  // at which a tick more is tried
 
 /// Of the median of a point's runs; nullopt where there is one run only.
@@ -73,7 +72,7 @@ CurveData pooled(const Context& context, std::string name, const std::vector<Cur
   const double height = *high - *low;
   data.noise = measurement_noise(context, samples);
   auto& least = data.noise.least;
-  least = std::sqrt((shared > 0 ? squares / shared : 0) + least * least + kTextbook * kTextbook * height * height);
+  least = std::sqrt((shared > 0 ? squares / shared : 0) + least * least + model::kTextbook * model::kTextbook * height * height);
   if (least <= 0) least = std::max(1e-12, 1e-9 * std::fabs(*high));
   data.noise.repeated = data.noise.repeated || 2 * shared >= static_cast<double>(data.curve.x.size());
   return data;
@@ -94,7 +93,7 @@ CurveNoise measurement_noise(const Context& context, const std::vector<Curve::Sa
 
 double textbook_noise(const Context& context, const std::vector<Curve::Sample>& samples, const std::vector<double>& y) {
   const auto [low, high] = std::minmax_element(y.begin(), y.end());
-  const double noise = std::hypot(measurement_noise(context, samples).least, kTextbook * (*high - *low));
+  const double noise = std::hypot(measurement_noise(context, samples).least, model::kTextbook * (*high - *low));
   return std::max(noise, 1e-9 * std::max({1e-3, std::fabs(*low), std::fabs(*high)}));
 }
 

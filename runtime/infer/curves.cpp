@@ -100,7 +100,7 @@ CurveFit fit_periodic(const XyCurve& curve, std::size_t shift) {
 }  // namespace
 
 Finding period(const Context& context) {
-  constexpr std::size_t kMostShift = 4096;  // points of a period that is tried, so that a long curve takes no longer
+  constexpr std::size_t kMostShift = 4096;  // limit: points of a period that is tried, so that a long curve takes no longer
   const auto data = curves_data(context);
   if (!data) return undetermined(context, data.error().message);
   if (data->curves.empty() || data->curves[0].curve.x.size() < 4) {
@@ -239,7 +239,7 @@ std::optional<Values> by_segment(const Context& context) {
       squares += spread * spread, ++freedom;
     }
   }
-  constexpr double kTick = 0.2887;  // standard deviation of a whole number's rounding
+  constexpr double kTick = 0.2887;  // fact: standard deviation of a whole number's rounding
   made.noise = {std::hypot(kTick, freedom > 0 ? std::sqrt(squares / freedom) : 0), freedom > 0};
   return made;
 }

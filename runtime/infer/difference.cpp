@@ -6,8 +6,12 @@
 #include <cmath>
 #include <limits>
 
+#include "runtime/infer/model/evidence.h"
 #include "runtime/infer/statistics.h"
 
+// Two measurements of a quantity are the same, to a margin, or they differ: what the means of their repetitions are apart tells, beside
+// how the repetitions scatter.
+//
 // Welch's interval of a difference of two means, with Yuen's trimmed ones (Yuen 1974) where there are repetitions enough, so that a run that
 // something else disturbed decides nothing. All pairs are asked whether *any* differs, so that interval is Bonferroni's; that all are
 // the same is claimed only where each one by itself says so, which needs no correction (Berger 1982, intersection-union).
@@ -17,9 +21,6 @@
 namespace gexp::infer {
 namespace {
 
-constexpr double kSameChance = 0.05;
-constexpr std::size_t kTrimFrom = 10;  // repetitions
-
 struct Mean {
   double value = 0, variance = 0, freedom = 0;  // variance: of the mean
   double scatter = 0;                           // standard deviation of one repetition, as a share of the mean
@@ -27,7 +28,7 @@ struct Mean {
 
 Mean mean_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  const std::size_t n = values.size(), cut = n / kTrimFrom, kept = n - 2 * cut;
+  const std::size_t n = values.size(), cut = n / model::kTrimFrom, kept = n - 2 * cut;
   Mean mean;
   for (std::size_t i = cut; i < n - cut; ++i) mean.value += (values[i] - values[cut]) / static_cast<double>(kept);
   mean.value += n > 0 ? values[cut] : 0;
@@ -102,8 +103,8 @@ std::vector<Difference> differences(const std::vector<Pair>& pairs, const Tolera
     const double variance = a.variance + b.variance;
     const double freedom = variance > 0 ? variance * variance / (a.variance * a.variance / a.freedom + b.variance * b.variance / b.freedom) : 1;
     const double error = std::sqrt(variance);
-    const double alone = error * student(freedom, kSameChance);
-    const double together = error * student(freedom, std::min(kSameChance, tolerance.chance / static_cast<double>(pairs.size())));
+    const double alone = error * student(freedom, model::kSameChance);
+    const double together = error * student(freedom, std::min(model::kSameChance, tolerance.chance / static_cast<double>(pairs.size())));
     difference.low = apart - together, difference.high = apart + together;
     if (std::fabs(apart) + alone <= difference.margin) difference.agreement = Agreement::Same;
     else if (std::fabs(apart) - together > difference.margin) difference.agreement = Agreement::Different;

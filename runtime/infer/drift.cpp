@@ -2,11 +2,17 @@
 #include "runtime/infer/drift.h"
 
 #include <algorithm>
+#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <vector>
 
+#include "runtime/infer/cut_short.h"
+#include "runtime/infer/model/evidence.h"
 #include "runtime/infer/statistics.h"
 
+// Runs of a point that differ can have one clock and other misses, one that drifts, or one of two states (a TLB that holds the page or
+// not). Ratios of the same accesses tell them apart: misses make some accesses slower, a state has two ratios, and a drift has many.
+//
 // A clock that drifts makes every access of a run slower by one ratio, whatever its address and its level; a miss makes some
 // accesses slower, by much. Within one point nothing but the clock changes from one repetition to the next, so the ratio of a
 // run's accesses to the same accesses of the point's first run is the clock's, where nearly all accesses agree on it. A
@@ -16,45 +22,41 @@
 namespace gexp::infer {
 namespace {
 
-constexpr std::size_t kFewest = 16;     // accesses of a run that tell its pace
-constexpr double kAgree = 0.02;         // of a ratio: an access that agrees with the median one, noise included
-constexpr double kMostAgree = 0.8;      // share of the accesses that must
-constexpr double kSure = 5;             // standard errors
-constexpr double kSmallStep = 0.015;    // from a run to the next, or between neighbouring levels: more is no slide
-constexpr double kMatters = 0.015;      // a slide that splits no class is left alone
-constexpr double kFastest = 0.1;        // of the accesses, the fastest, that tell a run's level
-constexpr double kSameLevel = 0.003;    // levels nearer than that are one
+/// Standard errors beyond which a difference is no accident.
+double far_off() { return boost::math::quantile(boost::math::complement(boost::math::normal(), model::kByChance / 2)); }
 
 /// The ratio of a run to another of its point; nullopt where the accesses do not agree on one.
 struct Ratio {
   double value = 1, error = 0;
 };
 std::optional<Ratio> ratio_of(const records::Run& first, const records::Run& run) {
-  if (run.ticks.size() != first.ticks.size() || run.ticks.size() < kFewest) return std::nullopt;
+  if (run.ticks.size() != first.ticks.size() || run.ticks.size() < model::kFewestPaced) return std::nullopt;
+  work(run.ticks.size() / 8);
   std::vector<double> ratios;
   ratios.reserve(run.ticks.size());
   for (std::size_t i = 0; i < run.ticks.size(); ++i) {
     if (first.ticks[i] > 0) ratios.push_back(static_cast<double>(run.ticks[i]) / first.ticks[i]);
   }
-  if (ratios.size() < kFewest) return std::nullopt;
+  if (ratios.size() < model::kFewestPaced) return std::nullopt;
   const double middle = median(ratios);
   std::size_t agree = 0;
   double squares = 0;
   for (const auto ratio : ratios) {
-    if (std::fabs(ratio - middle) > kAgree * middle) continue;
+    if (std::fabs(ratio - middle) > model::kSamePace * middle) continue;
     ++agree;
     squares += (ratio - middle) * (ratio - middle);
   }
-  if (static_cast<double>(agree) < kMostAgree * static_cast<double>(ratios.size())) return std::nullopt;
+  if (static_cast<double>(agree) < model::kMostly * static_cast<double>(ratios.size())) return std::nullopt;
   return Ratio{middle, 1.25 * std::sqrt(squares) / static_cast<double>(agree)};  // of a median
 }
 
 /// Where a run's fastest mode lies.
 double level_of(const records::Run& run) {
+  work(run.ticks.size() / 8);
   auto ticks = run.ticks;
-  const auto at = ticks.begin() + static_cast<std::ptrdiff_t>(kFastest * static_cast<double>(ticks.size()));
+  const auto at = ticks.begin() + static_cast<std::ptrdiff_t>(model::kFastestShare * static_cast<double>(ticks.size()));
   std::nth_element(ticks.begin(), at, ticks.end());
-  const double low = *at * (1 - kAgree) - 1, high = *at * (1 + kAgree) + 1;
+  const double low = *at * (1 - model::kSamePace) - 1, high = *at * (1 + model::kSamePace) + 1;
   double sum = 0, count = 0;
   for (const auto tick : run.ticks) {
     if (tick >= low && tick <= high) sum += tick, ++count;
@@ -75,14 +77,14 @@ bool drifts(const records::Table& table) {
       const auto ratio = ratio_of(point.runs[0], point.runs[r]);
       agreed = ratio.has_value();
       if (!agreed) break;
-      small = small && std::fabs(ratio->value / before - 1) <= kSmallStep;
+      small = small && std::fabs(ratio->value / before - 1) <= model::kSlide;
       low = std::min(low, ratio->value), high = std::max(high, ratio->value), error = std::max(error, ratio->error);
       before = ratio->value;
       own.push_back(before);
     }
     if (!agreed) continue;
     ++tried;
-    if (!small || high - low <= std::max(kSameLevel, kSure * error)) continue;
+    if (!small || high - low <= std::max(model::kSamePaceLevel, far_off() * error)) continue;
     ++drifting;
     const double first = level_of(point.runs[0]);
     for (const auto ratio : own) levels.push_back(first * ratio);
@@ -91,14 +93,12 @@ bool drifts(const records::Table& table) {
   std::sort(levels.begin(), levels.end());
   std::size_t distinct = 1;
   for (std::size_t i = 1, last = 0; i < levels.size(); ++i) {
-    if (levels[i] > levels[last] * (1 + kSameLevel)) ++distinct, last = i;
+    if (levels[i] > levels[last] * (1 + model::kSamePaceLevel)) ++distinct, last = i;
   }
   return distinct >= 3;
 }
 
-}  // namespace
-
-std::optional<DriftCorrected> correct_drift(const records::Table& table) {
+std::optional<DriftCorrected> at_one_pace(const records::Table& table) {
   if (table.timing != records::Table::Timing::Each || !drifts(table)) return std::nullopt;
   struct RunLevel {
     double level;
@@ -114,14 +114,14 @@ std::optional<DriftCorrected> correct_drift(const records::Table& table) {
   double most = 0;
   for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
     end = begin + 1;
-    while (end < runs.size() && runs[end].level <= runs[end - 1].level * (1 + kSmallStep)) ++end;
+    while (end < runs.size() && runs[end].level <= runs[end - 1].level * (1 + model::kSlide)) ++end;
     most = std::max(most, runs[end - 1].level / runs[begin].level - 1);
   }
-  if (most <= kMatters) return std::nullopt;
+  if (most <= model::kSlide) return std::nullopt;
   DriftCorrected corrected{table, most};
   for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
     end = begin + 1;
-    while (end < runs.size() && runs[end].level <= runs[end - 1].level * (1 + kSmallStep)) ++end;
+    while (end < runs.size() && runs[end].level <= runs[end - 1].level * (1 + model::kSlide)) ++end;
     const double middle = std::sqrt(runs[begin].level * runs[end - 1].level);
     for (auto at = begin; at < end; ++at) {
       const auto& run = runs[at];
@@ -129,6 +129,16 @@ std::optional<DriftCorrected> correct_drift(const records::Table& table) {
     }
   }
   return corrected;
+}
+
+}  // namespace
+
+std::optional<DriftCorrected> correct_drift(const records::Table& table) {
+  try {
+    return at_one_pace(table);
+  } catch (const CutShort&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace gexp::infer

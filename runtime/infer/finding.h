@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "lang/base/value.h"
 
@@ -21,6 +22,16 @@ struct Finding {
   Status status = Status::Undetermined;
   std::string why;       ///< undetermined: the reason and what would decide it; found: one sentence of method and support
   std::string evidence;  ///< which rows: "n = 12288 B (0 of 384 positions miss) and n = 12320 B (97 miss)"
+
+  /// Makes it undetermined: "12 KiB looked likely: `reason`".
+  void withdraw(const std::string& reason);
+};
+
+/// The findings of a file by their names.
+struct Findings {
+  std::vector<Finding>& all;
+  /// Null where there is none, or it is undetermined.
+  [[nodiscard]] Finding* find(const std::string& id) const;
 };
 
 const char* word(Finding::Status status);

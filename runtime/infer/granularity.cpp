@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
+#include "runtime/infer/analysis.h"
+#include "runtime/infer/cut_short.h"
+#include "runtime/infer/model/evidence.h"
 #include "runtime/infer/statistics.h"
 
 // A footprint in bytes is a number of units times what a unit is. A walk that visits each unit once counts units, and if they are smaller
@@ -14,7 +18,7 @@ namespace {
 
 constexpr std::size_t kSoon = 4;    // accesses: so many units fit in anything
 
-/// Visits soon after one to the same block, and all others.
+/// Visits soon after one to the same block, with no miss between the two, whose fill could have taken its place; and all others.
 struct Visits {
   double same = 0, same_missed = 0, other = 0, other_missed = 0;
   std::int64_t furthest = 0;  ///< of `same`
@@ -25,6 +29,7 @@ Visits visits_of(const std::vector<const records::Point*>& points, const MissRan
   for (const auto* point : points) {
     const auto lap = static_cast<std::size_t>(point->walk->steps);
     const Misses missed(range, *point);
+    for (const auto& run : point->runs) work(run.ticks.size() / 2);
     for (const auto& run : point->runs) {
       for (std::size_t i = 1; i < run.ticks.size(); ++i) {
         const auto at = point->walk->at(0, static_cast<std::int64_t>(i % lap));
@@ -32,6 +37,7 @@ Visits visits_of(const std::vector<const records::Point*>& points, const MissRan
         for (std::size_t back = 1; back <= std::min({kSoon, i, lap - 1}); ++back) {
           const auto before = point->walk->at(0, static_cast<std::int64_t>((i - back) % lap));
           if (at / block == before / block) nearest = nearest < 0 ? std::abs(at - before) : std::min(nearest, std::abs(at - before));
+          if (missed(i - back, run.ticks[i - back])) break;
         }
         const bool miss = missed(i, run.ticks[i]) && !missed.unsure(i, run.ticks[i]);
         if (nearest < 0) {
@@ -47,11 +53,13 @@ Visits visits_of(const std::vector<const records::Point*>& points, const MissRan
 }
 
 /// Whether visits soon after one to the same block miss no more than by accident.
-bool may_share(const Visits& visits, double interference) { return poisson_at_least(visits.same_missed, interference * visits.same) > kTooFewMissed; }
+bool may_share(const Visits& visits, double interference) {
+  return poisson_at_least(visits.same_missed, std::max(interference, model::kLeastInterference) * visits.same) > model::kByChance;
+}
 
 /// Whether they are so many that some would have missed if they missed as others do.
 bool would_have_missed(const Visits& visits) {
-  return share_at_least(visits.other_missed, visits.other_missed + visits.same_missed, visits.other / (visits.other + visits.same)) < kTooFewMissed;
+  return share_at_least(visits.other_missed, visits.other_missed + visits.same_missed, visits.other / (visits.other + visits.same)) < model::kByChance;
 }
 
 }  // namespace
@@ -78,6 +86,28 @@ std::optional<Granularity> granularity_of(const std::vector<const records::Point
     if (offsets[i] / found.unit != offsets[i - 1] / found.unit) found.apart = std::min(found.apart, offsets[i] - offsets[i - 1]);
   }
   return found;
+}
+
+Extent extent_of(const records::Point& point) {
+  work(point.walk->offsets.size() / 2);
+  auto offsets = point.walk->offsets;
+  std::sort(offsets.begin(), offsets.end());
+  Extent extent{offsets.front(), offsets.back(), 0};
+  for (std::size_t i = 1; i < offsets.size(); ++i) extent.gap = std::max(extent.gap, offsets[i] - offsets[i - 1]);
+  return extent;
+}
+
+bool misses_anywhere_in(std::int64_t block, const std::vector<const records::Point*>& points, const MissRange& range) {
+  std::set<std::int64_t> addresses, blocks;
+  for (const auto* point : points) {
+    const auto misses = misses_by_step(*point, range);
+    for (std::size_t step = 0; step < misses.size(); ++step) {
+      if (misses[step] == 0) continue;
+      const auto at = point->walk->at(0, static_cast<std::int64_t>(step));
+      addresses.insert(at), blocks.insert(at / block);
+    }
+  }
+  return addresses.size() >= 2 * blocks.size();
 }
 
 }  // namespace gexp::infer

@@ -10,11 +10,11 @@
 namespace gexp::infer {
 
 /// Bytes: no GPU has smaller lines or sectors. What is walked at that stride or less needs no other evidence that it is no finer than a line.
-inline constexpr std::int64_t kLeastLine = 32;
-inline constexpr std::int64_t kMostLine = 512;  ///< bytes: none has larger ones
-inline constexpr double kTooFewMissed = 1e-4;     ///< below it, that so few visits missed is no chance
+inline constexpr std::int64_t kLeastLine = 32;  // fact: bytes of the smallest sector of any GPU
+inline constexpr std::int64_t kMostLine = 512;  ///< fact: bytes: none has larger ones
+inline constexpr std::int64_t kLeastPage = 4096;  ///< fact: bytes: none translates smaller pages
 
-/// What came in at once, as far as a walk shows: visits soon after one to the same unit never miss.
+/// What came in at once, as far as a walk shows: visits soon after one to the same unit, and before anything else comes in, never miss.
 struct Granularity {
   std::int64_t unit = 1;    ///< bytes: the largest aligned blocks of which that holds
   std::int64_t shared = 0;  ///< bytes: the furthest that two such visits to one unit are apart; 0: no unit is visited again so soon
@@ -24,5 +24,15 @@ struct Granularity {
 };
 /// Of points at which something misses; nullopt where nothing is walked.
 std::optional<Granularity> granularity_of(const std::vector<const records::Point*>& points, const MissRange& range);
+
+/// Whether blocks miss at two addresses and more, on average: a page misses wherever it is entered, and a line of a set that is too full
+/// always at its own address.
+bool misses_anywhere_in(std::int64_t block, const std::vector<const records::Point*>& points, const MissRange& range);
+
+/// First and last address of a walk, and the largest gap between neighbours, in bytes. The walk is not empty.
+struct Extent {
+  std::int64_t low = 0, high = 0, gap = 0;
+};
+Extent extent_of(const records::Point& point);
 
 }  // namespace gexp::infer

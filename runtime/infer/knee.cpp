@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kFewestX = 6;  // different x
 constexpr std::size_t kEachSide =
     3;  // x on each side of a knee, one at it included: two make a line, the third tests it
-constexpr double kProfileDrop = 3.841;  // chi-square of one parameter, 95 %
+constexpr double kProfileDrop = 3.841;  // fact: chi-square of one parameter, 95 %
 
 struct KneeOf {
   double at = 0, low = 0, high = 0, weight = 0;

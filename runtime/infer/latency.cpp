@@ -13,8 +13,6 @@
 namespace gexp::infer {
 namespace {
 
-constexpr double kRare = 0.005;  // of all accesses: a slowest class as rare is there in one run and not in the next
-
 /// What the timed region costs besides its load, and how far the calibration may be off: points differ in it by more than they should
 /// where it scatters.
 struct Overhead {
@@ -25,7 +23,7 @@ Overhead overhead_of(const records::Table& table) {
   for (const auto& point : table.points) {
     if (!point.runs.empty()) all.push_back(point.overhead), errors.push_back(point.overhead_error);
   }
-  constexpr double kMedian = 1.2533;  // standard errors of a mean that a median of normal values has
+  constexpr double kMedian = 1.2533;  // fact: standard errors of a mean that a median of normal values has
   const double error = std::max(median(errors), kMedian * robust_spread(all)) / std::sqrt(static_cast<double>(all.size()));
   return {std::round(10 * median(all)) / 10, error};  // whole where the device is exact
 }
@@ -90,7 +88,7 @@ Finding latency_classes(const Context& context) {
   for (const auto& mode : context.own_classes.list) all += static_cast<double>(mode.support);
   for (auto mode = context.own_classes.list.rbegin(); mode != context.own_classes.list.rend(); ++mode) {
     slower += static_cast<double>(mode->support);
-    const bool rare = slower < kRare * all;
+    const bool rare = slower < model::kRareClass * all;
     if (!rare) centres.insert(centres.begin(), Value(mode->centre - overhead, kCycles));
     evidence = fmt::format("{} accesses at {:g}{}{}{}", mode->support, mode->centre - overhead, rare ? ", too rare to be listed" : "", evidence.empty() ? "" : ", ", evidence);
   }

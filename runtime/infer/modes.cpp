@@ -3,6 +3,7 @@
 
 #include <queue>
 
+#include "runtime/infer/cut_short.h"
 #include "runtime/infer/statistics.h"
 
 namespace gexp::infer {
@@ -27,6 +28,7 @@ std::vector<Mode> peaks(const Histogram& histogram, Density& density_at, std::si
     }
   };
   for (auto cell = begin + 1; cell < end; ++cell) {
+    work();
     const double low = histogram.tick(cell - 1), high = histogram.tick(cell);
     if (high - low > 1) see((low + high) / 2, cell);
     see(high, cell);
@@ -67,6 +69,7 @@ void join(std::vector<Mode>& modes, const ModeCriteria& criteria) {
   for (std::size_t i = 0; i < modes.size(); ++i) left[i] = i - 1, right[i] = i + 1;
   for (std::size_t i = 1; i < modes.size(); ++i) ask(i);
   while (!queue.empty()) {
+    work(4);
     const auto worst = queue.top();
     queue.pop();
     const auto i = worst.right;

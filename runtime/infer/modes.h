@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/infer/cut_short.h"
 #include "runtime/records/table.h"
 
 /// Modes of a histogram of ticks: peaks with valleys between them that chance does not explain.
@@ -33,6 +34,7 @@ class Histogram {
     std::vector<std::uint32_t> large;
     for (const auto& point : table.points) {
       for (const auto& run : point.runs) {
+        work(run.ticks.size() / 64);
         for (const auto tick : run.ticks) {
           if (tick < small.size()) ++small[tick];
           else large.push_back(tick);

@@ -5,6 +5,9 @@
 #include <cmath>
 #include <map>
 
+#include "runtime/infer/cut_short.h"
+#include "runtime/infer/model/evidence.h"
+#include "runtime/infer/model/model_choice.h"
 #include "runtime/infer/requests.h"
 #include "runtime/infer/statistics.h"
 
@@ -13,15 +16,14 @@
 // entry. What misses take beyond hits is flat, then, until the table is full, and rises there, in every curve at the same number:
 //   mshr  of lines;
 //   prt   of warp instructions.
-// Each number of either kind is tried: of the curves that reach it, how many rise just there? A rise is local and lasts: the least of
-// the points after it lies above the highest of those before. Some rise anywhere, by chance or by how warps are scheduled; how often
-// is counted, over all points of all curves. So the chance that as many curves rise at one of the numbers tried, without a table, is
-// known, and it is the only threshold. A full table delays the next multiple of its entries, too: the smallest number counts.
+// Each number of either kind is a hypothesis: of the curves that reach it, or twice as many, many rise just there. A rise is local and
+// lasts: the least of the points after it lies above the highest of those before. Some rise anywhere, by chance or by how warps are
+// scheduled; how often is counted, over all points of all curves. That is the rival, no table.
 //
 // Curves of more loads than a warp may have under way begin higher, and what they show is the warp's own limit: they are left out.
 // Where hits alone take long, entries come free while loads are still issued: no rise is looked for there.
 //
-// It abstains when chance may do as much, when lines and warp instructions both explain it, and when hits are no faster. Where nothing
+// It abstains when no number weighs enough beside chance and the other kind, and when hits are no faster. Where nothing
 // is seen it says what fits: what takes less than the shortest launch and most of a latency waited for nothing.
 namespace gexp::infer {
 namespace {
@@ -31,10 +33,6 @@ constexpr std::size_t kBeside = 3;         // points after a rise, and before it
 constexpr double kIssued = 1.5;            // latencies that hits take beyond their shortest: entries come free by then
 constexpr double kLimited = 1.35;          // times what a miss adds with the fewest loads: the warp's own limit
 constexpr double kFaster = 0.1;            // latencies by which hits are faster, at least
-constexpr double kByLuck = 0.005;          // chance below which a number is believed
-constexpr double kNothing = 0.1;           // above which nothing is seen
-constexpr double kOtherKind = 100;         // times likelier by luck than the kind that is believed: the other does not explain it
-constexpr std::size_t kFewestCurves = 2;
 
 /// Misses beside hits, as threads grow.
 struct Pair {
@@ -56,10 +54,17 @@ std::optional<double> rise_behind(const Pair& pair, std::size_t last) {
 
 /// A number of lines or warp instructions that would explain rises.
 struct CountCandidate {
-  std::size_t reached = 0, rising = 0;  ///< curves
-  double low = 0, high = INFINITY;      ///< of those that rise: low fits, high does not
-  double luck = 1;                      ///< chance that as many rise there without a table
-  std::string curves;                   ///< that rise
+  double number = 0;
+  std::size_t reached = 0, rising = 0;  ///< places that it predicts, and those at which a curve rises
+  double low = 0, high = INFINITY;      ///< of the curves that rise at it: low fits, high does not
+  double evidence = 0;                  ///< logarithm, beside no table
+  std::string curves;                   ///< that rise at it
+};
+
+/// What all numbers of one kind weigh beside no table, which weighs 1, and the likeliest.
+struct CountKind {
+  double weight = 0, best_weight = 0;
+  CountCandidate best;
 };
 
 class Rises {
@@ -73,13 +78,13 @@ class Rises {
         ++all, rising += *rise >= kLeastRise;
       }
     }
-    places_ = all, share_ = all > 0 ? std::max(rising, 1.0) / all : 1;
+    places_ = all, share_ = (rising + 1) / (all + 2);
   }
 
   [[nodiscard]] double places() const { return places_; }
 
-  /// The likeliest number of this kind, or the smaller one of which it is a multiple; none with less than `fits`.
-  [[nodiscard]] CountCandidate best(RequestCount measure, double fits) const {
+  /// The likeliest number of this kind that is `fits` or more.
+  [[nodiscard]] CountKind weigh(RequestCount measure, double fits) const {
     std::vector<double> numbers;
     for (const auto& pair : pairs_) {
       for (const auto& asked : pair.asked) {
@@ -88,38 +93,52 @@ class Rises {
     }
     std::sort(numbers.begin(), numbers.end());
     numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+    CountKind kind;
     std::vector<CountCandidate> all;
     for (const double number : numbers) {
-      auto tried = candidate(measure, number);
-      if (tried.rising < kFewestCurves) continue;
-      tried.luck = std::min(1.0, static_cast<double>(numbers.size()) * share_at_least(static_cast<double>(tried.rising), static_cast<double>(tried.reached), share_));
-      all.push_back(tried);
+      work(pairs_.size());
+      const auto& tried = all.emplace_back(candidate(measure, number));
+      kind.weight += std::exp(tried.evidence) / static_cast<double>(numbers.size());
+      if (all.size() == 1 || tried.evidence > kind.best.evidence) kind.best = tried;
     }
-    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.luck < b.luck; });
-    CountCandidate chosen;
-    if (all.empty()) return chosen;
-    chosen = all[0];
-    for (const auto& other : all) {
-      if (other.luck < kByLuck && other.high <= chosen.low && std::log(other.luck) <= std::log(chosen.luck) / 2) chosen = other;
+    for (const auto& each : all) {  // numbers that nothing tells apart from it are the same answer
+      if (kind.best.low <= each.number && each.number < kind.best.high) kind.best_weight += std::exp(each.evidence) / static_cast<double>(numbers.size());
     }
-    return chosen;
+    return kind;
   }
 
  private:
+  /// The rise of one curve where it passes a number; nullopt where it does not, or that cannot be told.
+  struct Passed {
+    const RequestCounts *last, *next;
+    double rise;
+  };
+  [[nodiscard]] static std::optional<Passed> passed(const Pair& pair, RequestCount measure, double number) {
+    const auto beyond = std::partition_point(pair.asked.begin(), pair.asked.end(), [&](const RequestCounts& asked) { return asked.*measure <= number; });
+    if (beyond == pair.asked.begin() || beyond == pair.asked.end()) return std::nullopt;
+    const auto rise = rise_behind(pair, static_cast<std::size_t>(beyond - pair.asked.begin()) - 1);
+    return rise ? std::optional(Passed{&*(beyond - 1), &*beyond, *rise}) : std::nullopt;
+  }
+
+  /// A full table makes curves rise at it and at twice as many, each with a chance that is not known (Beta-binomial, flat beforehand);
+  /// without one they rise there as often as anywhere.
   [[nodiscard]] CountCandidate candidate(RequestCount measure, double number) const {
     CountCandidate tried;
+    tried.number = number;
     for (const auto& pair : pairs_) {
-      const auto beyond = std::partition_point(pair.asked.begin(), pair.asked.end(), [&](const RequestCounts& asked) { return asked.*measure <= number; });
-      if (beyond == pair.asked.begin() || beyond == pair.asked.end()) continue;
-      const auto& last = *(beyond - 1);
-      const auto rise = rise_behind(pair, static_cast<std::size_t>(beyond - pair.asked.begin()) - 1);
-      if (!rise) continue;
-      ++tried.reached;
-      if (*rise < kLeastRise) continue;
-      ++tried.rising;
-      tried.low = std::max(tried.low, last.*measure), tried.high = std::min(tried.high, (*beyond).*measure);
-      tried.curves += fmt::format("{}{} by {:.2f}", tried.curves.empty() ? "" : ", ", pair.name, *rise);
+      for (const double times : {1.0, 2.0}) {
+        const auto at = passed(pair, measure, times * number);
+        if (!at) continue;
+        ++tried.reached;
+        if (at->rise < kLeastRise) continue;
+        ++tried.rising;
+        if (times > 1) continue;
+        tried.low = std::max(tried.low, at->last->*measure), tried.high = std::min(tried.high, at->next->*measure);
+        tried.curves += fmt::format("{}{} by {:.2f}", tried.curves.empty() ? "" : ", ", pair.name, at->rise);
+      }
     }
+    const auto rising = static_cast<double>(tried.rising), flat = static_cast<double>(tried.reached - tried.rising);
+    tried.evidence = std::lgamma(rising + 1) + std::lgamma(flat + 1) - std::lgamma(rising + flat + 2) - rising * std::log(share_) - flat * std::log(1 - share_);
     return tried;
   }
 
@@ -195,7 +214,7 @@ RequestCounts fitting(const std::vector<Pair>& pairs) {
   RequestCounts most;
   for (const auto& pair : pairs) {
     for (std::size_t i = 0; i < pair.asked.size(); ++i) {
-      if (pair.misses[i] >= kNoWaitLimit) continue;
+      if (pair.misses[i] >= model::kNoWait) continue;
       most.lines = std::max(most.lines, pair.asked[i].lines), most.instructions = std::max(most.instructions, pair.asked[i].instructions);
     }
   }
@@ -212,24 +231,25 @@ Finding outstanding_beside_hits(const Context& context) {
   std::erase_if(pairs, [&](const Pair& pair) { return pair.added.front() > kLimited * usual; });
   const RequestCounts fits = fitting(pairs);
   const Rises rises(pairs);
-  const auto lines = rises.best(&RequestCounts::lines, fits.lines), instructions = rises.best(&RequestCounts::instructions, fits.instructions);
-  const bool by_lines = lines.luck < instructions.luck;
+  const auto lines = rises.weigh(&RequestCounts::lines, fits.lines), instructions = rises.weigh(&RequestCounts::instructions, fits.instructions);
+  const bool by_lines = lines.weight > instructions.weight;
   const auto& likelier = by_lines ? lines : instructions;
   const auto& other = by_lines ? instructions : lines;
+  const auto& best = likelier.best;
   const auto* what = by_lines ? "lines" : "warp instructions";
-  const auto evidence = fmt::format("{} curves beside hits, {} points; rises in latencies: {}", pairs.size(), rises.places(), likelier.curves.empty() ? "none in two curves" : likelier.curves);
-  if (likelier.luck >= kNothing) return none_seen(context, fits, "what misses take beyond hits rises at no number of lines or warp instructions", evidence);
-  const auto seen = fmt::format("what misses take beyond hits rises behind {} {} in {} of the {} curves that reach them", range(likelier.low, likelier.high), what, likelier.rising, likelier.reached);
-  if (likelier.luck >= kByLuck) return undetermined(context, fmt::format("{}, which chance does once in {:.0f}; more loads of a thread, or more ways to share a line, would decide", seen, 1 / likelier.luck));
-  if (other.luck < kOtherKind * likelier.luck) {
-    return undetermined(context, fmt::format("{}; so it does behind {} {}, in {} of {}; curves of fewer lines an instruction would decide", seen, range(other.low, other.high), by_lines ? "warp instructions" : "lines", other.rising, other.reached));
-  }
+  const auto* other_what = by_lines ? "warp instructions" : "lines";
+  const double all = 1 + lines.weight + instructions.weight;
+  const auto evidence = fmt::format("{} curves beside hits, {} points; rises in latencies: {}", pairs.size(), rises.places(), best.curves.empty() ? "none" : best.curves);
+  if (1 / all > 0.5 || best.curves.empty()) return none_seen(context, fits, model::kSurestList, "what misses take beyond hits rises at no number of lines or warp instructions", evidence);
+  const auto seen = fmt::format("what misses take beyond hits rises behind {} {}, and twice as many, at {} of the {} places where curves reach that ({:.1f} %; behind {} {}: {:.1f} %; by chance: {:.1f} %)",
+                                range(best.low, best.high), what, best.rising, best.reached, 100 * std::min(kMostConfidence, likelier.best_weight / all), range(other.best.low, other.best.high), other_what,
+                                100 * other.weight / all, 100 / all);
   Fields fields;
   fields["kind"] = Value(by_lines ? "mshr" : "prt");
-  fields["entries"] = Value(likelier.low);
-  fields["most"] = Value(likelier.high - 1);
-  if (by_lines) fields["requests"] = Value(likelier.low);
-  return found(context, Value(std::move(fields)), std::min(0.999, 1 - likelier.luck), seen, evidence);
+  fields["entries"] = Value(best.low);
+  fields["most"] = Value(best.high - 1);
+  if (by_lines) fields["requests"] = Value(best.low);
+  return found(context, Value(std::move(fields)), std::min(kMostConfidence, likelier.best_weight / all), seen, evidence, "more loads of a thread, or curves of fewer lines an instruction");
 }
 
 }  // namespace gexp::infer

@@ -2,24 +2,162 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <map>
-#include <numeric>
+#include <set>
 
 #include "runtime/infer/analysis.h"
+#include "runtime/infer/model/evidence.h"
+#include "runtime/infer/model/model_choice.h"
+#include "runtime/infer/model/occupancy.h"
+#include "runtime/infer/model/walks.h"
 
-// Where accesses miss. Cold first touches miss once in each unit that a miss brings in, so the distance of consecutive misses
-// is that unit (Mei17 section 4.6 reads the L2's line so). A walk downwards outwits a prefetcher of what follows; a walk upwards takes what it
-// fetches for a part of the unit. In an overflowed set the members miss, and only they.
+// Where accesses miss. Cold first touches miss once in each unit that a miss brings in (Mei17 section 4.6 reads the L2's line so). So a
+// unit is a hypothesis: the first access to each aligned stretch of so many bytes misses at one rate, all others at another. Rivals are
+// other units, units of which only some positions within a longer period miss, and none: every access misses at one rate. Which accesses
+// miss tells them apart. A walk downwards outwits a prefetcher of what follows; a walk upwards takes what it fetches for a part of the unit,
+// so walks downwards decide where there are some.
+//
+// In an overflowed set the members miss, and only they: the lowest of them is the first miss.
 namespace gexp::infer {
 namespace {
 
-constexpr double kMostly = 0.6;   // share of equal spacings that makes a unit
-constexpr double kOddSpacings = 0.01;   // share of spacings that interference may have made
-constexpr double kOneWay = 0.9;   // confidence that no prefetcher is at work, when nothing was walked against it
+constexpr std::size_t kMostUnits = 16;  // limit: units that are tried, from the commonest distance of misses on
+constexpr std::size_t kMostPeriod = 8;  // limit: units of a period
+constexpr std::size_t kPeriods = 840;   // fact: the least number that all of 1 to 8 divide
 
 std::size_t walk_steps(const records::Point& point) {
   return point.walk && point.walk->steps > 0 ? static_cast<std::size_t>(point.walk->steps) : 0;
+}
+
+/// The first lap of a walk: where it goes, and which of its accesses missed in most runs.
+struct ColdWalk {
+  std::vector<std::int64_t> offsets;
+  std::vector<bool> missed;
+  bool up = false;
+};
+
+struct Tally {
+  double misses = 0, all = 0;
+  void add(bool missed) { misses += missed ? 1 : 0, ++all; }
+  [[nodiscard]] double evidence() const { return model::log_of_own_rate(misses, all); }
+  [[nodiscard]] double rate() const { return (misses + 0.5) / (all + 1); }
+};
+
+/// First accesses to units of so many bytes, by the unit's number modulo kPeriods, and all others.
+struct UnitTallies {
+  std::vector<Tally> firsts = std::vector<Tally>(kPeriods);
+  Tally others;
+  UnitTallies(const std::vector<const ColdWalk*>& walks, std::int64_t unit, std::int64_t phase) {
+    for (const auto* walk : walks) {
+      if (walk->offsets.empty()) continue;
+      const auto [low, high] = std::minmax_element(walk->offsets.begin(), walk->offsets.end());
+      const auto number = [&](std::int64_t offset) { return (offset - phase + unit) / unit; };  // above 0: the phase is less than a unit
+      const auto least = number(*low);
+      std::vector<bool> touched(static_cast<std::size_t>(number(*high) - least + 1));
+      for (std::size_t i = 0; i < walk->offsets.size(); ++i) {
+        const auto at = number(walk->offsets[i]);
+        const auto place = static_cast<std::size_t>(at - least);
+        (touched[place] ? others : firsts[static_cast<std::size_t>(at) % kPeriods]).add(walk->missed[i]);
+        touched[place] = true;
+      }
+    }
+  }
+  /// Logarithm of the likelihood if each of so many units has its own rate, all of its periods the same.
+  [[nodiscard]] double evidence(std::size_t period) const {
+    std::vector<Tally> rates(period);
+    for (std::size_t i = 0; i < kPeriods; ++i) rates[i % period].misses += firsts[i].misses, rates[i % period].all += firsts[i].all;
+    double sum = others.evidence();
+    for (const auto& each : rates) sum += each.evidence();
+    std::sort(rates.begin(), rates.end(), [](const Tally& a, const Tally& b) { return a.rate() > b.rate(); });
+    // One of a period that misses is a unit as long as the period, and no rival of it.
+    const bool rival = period == 1 || 2 * rates[1].rate() > rates[0].rate();
+    return rival && rates[0].rate() > others.rate() ? sum : -INFINITY;
+  }
+};
+
+struct UnitOf {
+  std::int64_t unit = 0;
+  double weight = 0;
+  std::size_t period = 1;
+  double none = 0;        ///< posterior of none
+  std::int64_t rival = 0; ///< the next unit
+};
+
+/// Commonest distance of consecutive misses first.
+std::vector<std::int64_t> units_of(const std::vector<const ColdWalk*>& walks) {
+  std::map<std::int64_t, std::size_t> distances;
+  for (const auto* walk : walks) {
+    std::optional<std::int64_t> last;
+    for (std::size_t i = 0; i < walk->offsets.size(); ++i) {
+      if (!walk->missed[i]) continue;
+      if (last && *last != walk->offsets[i]) ++distances[std::abs(walk->offsets[i] - *last)];
+      last = walk->offsets[i];
+    }
+  }
+  std::vector<std::pair<std::size_t, std::int64_t>> sorted;
+  for (const auto& [distance, times] : distances) sorted.emplace_back(times, distance);
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::int64_t> units;
+  for (const auto& each : sorted) units.push_back(each.second);
+  units.resize(std::min(units.size(), kMostUnits));
+  return units;
+}
+
+/// Where a unit may begin: at 0, where a miss upwards lies, and behind one downwards.
+std::set<std::int64_t> phases_of(const std::vector<const ColdWalk*>& walks, std::int64_t unit) {
+  std::set<std::int64_t> phases{0};
+  for (const auto* walk : walks) {
+    std::map<std::int64_t, std::size_t> residues;
+    for (std::size_t i = 1; i < walk->offsets.size(); ++i) {
+      if (walk->missed[i]) ++residues[(walk->up ? walk->offsets[i] : walk->offsets[i - 1]) % unit];
+    }
+    const auto most = std::max_element(residues.begin(), residues.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most != residues.end()) phases.insert(most->first);
+  }
+  return phases;
+}
+
+UnitOf likeliest_unit(const std::vector<const ColdWalk*>& walks) {
+  struct Hypothesis {
+    std::int64_t unit;
+    std::size_t period;
+    double evidence;
+  };
+  Tally all;
+  double accesses = 0;
+  for (const auto* walk : walks) {
+    for (const bool missed : walk->missed) all.add(missed);
+    accesses = std::max(accesses, static_cast<double>(walk->offsets.size()));
+  }
+  std::vector<Hypothesis> made{{0, 1, all.evidence()}};
+  for (const auto unit : units_of(walks)) {
+    const auto phases = phases_of(walks, unit);
+    for (const auto phase : phases) {
+      const UnitTallies tallies(walks, unit, phase);
+      for (std::size_t period = 1; period <= kMostPeriod; ++period) {
+        // Which unit it is, and where it begins, costs one of as many as there are accesses.
+        made.push_back({unit, period, tallies.evidence(period) - std::log(accesses) - std::log(static_cast<double>(phases.size())) - std::log(static_cast<double>(period))});
+      }
+    }
+  }
+  const auto most = *std::max_element(made.begin(), made.end(), [](const auto& a, const auto& b) { return a.evidence < b.evidence; });
+  UnitOf best{most.unit, 0, most.period, 0, 0};
+  double sum = 0, next = 0;
+  std::map<std::pair<std::int64_t, std::size_t>, double> weights;
+  for (const auto& each : made) {
+    const double weight = std::exp((each.evidence - most.evidence) / model::kTemper);
+    weights[{each.unit, each.period}] = std::max(weights[{each.unit, each.period}], weight);
+  }
+  for (const auto& [which, weight] : weights) {
+    sum += weight;
+    if (which.first == 0) best.none = weight;
+    else if (which.first == most.unit) best.weight += which.second == most.period || most.period == 1 ? weight : 0;
+    else if (weight > next) next = weight, best.rival = which.first;
+  }
+  best.weight /= sum, best.none /= sum;
+  return best;
 }
 
 }  // namespace
@@ -29,57 +167,49 @@ Finding miss_spacing(const Context& context) {
   if (!border) {
     return undetermined(context, "all latencies are of one class: either every access was served alike, or none was cached; a walk over cold memory, or another load path, would decide");
   }
-  std::map<std::int64_t, std::size_t> spacings, upward;
-  std::size_t accesses = 0, misses = 0, runs = 0;
-  bool other_ways = false;  // than upwards
+  std::vector<ColdWalk> walks;
+  std::size_t accesses = 0, misses = 0;
   for (const auto& point : context.table.points) {
     const auto lap = walk_steps(point);
+    if (lap == 0 || point.runs.empty()) continue;
     std::vector<std::size_t> counts(lap);
     for (const auto& run : point.runs) {
       for (std::size_t i = 0; i < std::min(lap, run.ticks.size()); ++i) counts[i] += border->has(run.ticks[i]) ? 1 : 0;
-      ++runs;
     }
-    const bool up = lap > 0 && std::is_sorted(point.walk->offsets.begin(), point.walk->offsets.begin() + point.walk->steps);
-    other_ways = other_ways || !up;
-    std::int64_t last = -1;
+    auto& walk = walks.emplace_back();
     for (std::size_t i = 0; i < lap; ++i) {
-      ++accesses;
-      if (2 * counts[i] <= point.runs.size()) continue;
-      ++misses;
-      const auto offset = point.walk->at(0, static_cast<std::int64_t>(i));
-      if (last >= 0) ++spacings[std::abs(offset - last)];
-      if (last >= 0 && up) ++upward[offset - last];
-      last = offset;
+      walk.offsets.push_back(point.walk->at(0, static_cast<std::int64_t>(i)));
+      walk.missed.push_back(2 * counts[i] > point.runs.size());
+      misses += walk.missed.back() ? 1 : 0;
     }
+    walk.up = std::is_sorted(walk.offsets.begin(), walk.offsets.end());
+    accesses += lap;
   }
-  if (misses == accesses) return undetermined(context, "every access misses: this load path caches nothing here, or nothing as large as two neighbours; a smaller stride or another path would decide");
-  if (spacings.empty()) {
+  if (accesses > 0 && misses == accesses) return undetermined(context, "every access misses: this load path caches nothing here, or nothing as large as two neighbours; a smaller stride or another path would decide");
+  std::vector<const ColdWalk*> upwards, others;
+  for (const auto& walk : walks) (walk.up ? upwards : others).push_back(&walk);
+  const bool other_ways = !others.empty();
+  const auto& deciding = other_ways ? others : upwards;
+  if (units_of(deciding).empty()) {
     return undetermined(context, "fewer than two accesses miss: the walk is too short, its data was cached before, or a prefetcher brought it in time; a longer walk downwards over flushed memory would decide");
   }
-  const auto more = [](const auto& a, const auto& b) { return a.second < b.second; };
-  const auto total = std::accumulate(spacings.begin(), spacings.end(), std::size_t{0}, [](std::size_t n, const auto& s) { return n + s.second; });
-  const auto most = std::max_element(spacings.begin(), spacings.end(), more);
-  const auto odd = std::accumulate(spacings.begin(), spacings.end(), std::size_t{0}, [&](std::size_t n, const auto& s) { return s.first > 0 && s.first % most->first == 0 ? n : n + s.second; });
-  if (static_cast<double>(most->second) < kMostly * static_cast<double>(total) || static_cast<double>(odd) > kOddSpacings * static_cast<double>(total)) {
-    std::string seen;
-    for (const auto& [spacing, times] : spacings) {
-      if (seen.size() < 60) seen += fmt::format("{}{} B ({} times)", seen.empty() ? "" : ", ", spacing, times);
-    }
-    return undetermined(context, "the misses are not evenly spaced: " + seen + (other_ways ? "; noise hides the unit, or it is not one: more repetitions would decide"
-                                                                                           : "; a prefetcher or noise hides the unit: more repetitions, or a walk downwards, would decide"));
+  const auto best = likeliest_unit(deciding);
+  const auto why_not = other_ways ? "; more repetitions, where they are noisy, would decide" : "; more repetitions, where they are noisy, or a walk downwards, which no prefetcher follows, would decide";
+  if (best.unit == 0) return undetermined(context, fmt::format("the misses are not evenly spaced: no unit explains them better than that any access may miss{}", why_not));
+  if (best.period > 1) {
+    return undetermined(context, fmt::format("the misses are not evenly spaced: of every {} units of {} B some miss and some do not, as where a miss brings its neighbours, too{}", best.period, best.unit, why_not));
   }
-  const double share = static_cast<double>(most->second) / static_cast<double>(total);
-  std::string why = "distance of consecutive cold misses";
-  double sure = runs >= 2 ? 0.98 + 0.0199 * share : 0.9;
-  const auto most_upward = std::max_element(upward.begin(), upward.end(), more);
+  double sure = std::min(kMostConfidence, best.weight);
+  std::string why = "the first access to each unit misses, and no other";
   if (!other_ways) {
     why += "; a prefetcher of what follows would look the same: a walk downwards would tell";
-    sure = std::min(sure, kOneWay);
-  } else if (most_upward != upward.end() && most_upward->first != most->first) {
-    why += fmt::format("; {} B on the way up, where what follows a miss is fetched with it", most_upward->first);
+    sure = std::min(sure, model::kUntested);
+  } else if (!upwards.empty() && !units_of(upwards).empty()) {
+    const auto up = likeliest_unit(upwards);
+    if (up.unit != best.unit && up.unit > 0) why += fmt::format("; {} B on the way up, where what follows a miss is fetched with it", up.unit);
   }
-  return found(context, Value(static_cast<double>(most->first), kBytes), sure, why, fmt::format("{} of {} spacings; {} of {} accesses miss", most->second, total, misses, accesses),
-               other_ways ? "more repetitions" : "a walk downwards");
+  if (best.rival > 0) why += fmt::format("; the next likeliest are {} B", best.rival);
+  return found(context, Value(static_cast<double>(best.unit), kBytes), sure, why, fmt::format("{} of {} accesses miss", misses, accesses), other_ways ? "a longer walk" : "a walk downwards");
 }
 
 Finding first_miss(const Context& context) {
@@ -123,7 +253,7 @@ Finding first_miss(const Context& context) {
     if (times >= enough(laps_before)) return undetermined(context, fmt::format("offset {} misses already where everything should fit; a sweep that begins with a smaller footprint would decide", offset));
   }
   const auto first = beyond.begin();
-  return found(context, Value(static_cast<double>(first->first), kBytes), 0.999, "the lowest address that misses once the footprint overflows",
+  return found(context, Value(static_cast<double>(first->first), kBytes), kMostConfidence, "the lowest address that misses once the footprint overflows",
                fmt::format("{} addresses miss, this one {} times in {} runs", beyond.size(), first->second, runs));
 }
 

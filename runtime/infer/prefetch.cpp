@@ -7,8 +7,13 @@
 #include <set>
 
 #include "runtime/infer/analysis.h"
+#include "runtime/infer/cut_short.h"
+#include "runtime/infer/model/evidence.h"
 #include "runtime/infer/statistics.h"
 
+// A slow first touch is where the prefetched data ends, the first one of a unit or a page, the first one that a full cache takes, or an
+// accident. Walks from several beginnings tell them apart: the first moves with the beginning, units and pages stay, accidents do not recur.
+//
 // Upwards through an empty cache at one stride, the first touches that are slow tell what a miss brings along. Mei17 section 4.6 sees
 // one miss in an array of 2/3 of the L2: that much comes after it. But first touches are slow for other reasons, too: a page is
 // translated for the first time, the next fetched unit begins. Those are tied to addresses: they stay where they are when the walk
@@ -18,14 +23,9 @@
 // they may be closer, for a cache that is full takes nothing ahead of time.
 //
 // Only accesses that are slow in most runs count, and in more of them than interference explains. It abstains with one beginning
-// when there is anything to tell apart, when nothing but the first touch is slow, when the distances differ between beginnings, and
-// when there are too few runs.
+// when there is anything to tell apart, when nothing but the first touch is slow, and when the distances differ between beginnings.
 namespace gexp::infer {
 namespace {
-
-constexpr std::size_t kFewestRuns = 3;  // of one beginning
-constexpr std::size_t kFewestUnits = 8; // slow touches of one walk
-constexpr double kSameUnit = 0.9;       // share of equal distances that makes slow touches evenly spaced
 
 /// First touches of the walks that begin at one address.
 struct Start {
@@ -82,6 +82,7 @@ Moving moving_of(const std::map<std::int64_t, Start>& starts) {
     bool hidden = false;
     for (const auto address : start.missing) {
       if (address == first) continue;
+      work(starts.size());
       std::size_t passed = 0, slow = 0;
       for (const auto& [other, walk] : starts) {
         if (other == first || address == other || !walk.visits.contains(address)) continue;
@@ -96,7 +97,7 @@ Moving moving_of(const std::map<std::int64_t, Start>& starts) {
   return moving;
 }
 
-/// The distance of neighbouring slow touches when nearly all have the same one; 0 when not.
+/// The commonest distance of neighbouring slow touches when all others are multiples of it; 0 when not.
 std::int64_t even_spacing(const Start& start) {
   std::map<std::int64_t, std::size_t> spacings;
   std::size_t all = 0;
@@ -108,7 +109,7 @@ std::int64_t even_spacing(const Start& start) {
   }
   if (all < 3) return 0;
   const auto most = std::max_element(spacings.begin(), spacings.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return static_cast<double>(most->second) >= kSameUnit * static_cast<double>(all) ? most->first : 0;
+  return std::all_of(spacings.begin(), spacings.end(), [&](const auto& each) { return each.first % most->first == 0; }) ? most->first : 0;
 }
 
 Finding nothing_ahead(const Context& context, std::int64_t unit, std::int64_t stride, std::size_t runs, const std::string& why, const std::string& evidence) {
@@ -128,7 +129,7 @@ Finding of_tied(const Context& context, const std::map<std::int64_t, Start>& sta
     return undetermined(context, fmt::format("slow first touches are {} apart, and so are the beginnings: units or a prefetch; beginnings that are no multiple of it apart would decide", bytes(unit)));
   }
   // Pages are as even as units. A few of them do not show that nothing reaches from one to the next.
-  if (one.missing.size() < kFewestUnits) {
+  if (one.missing.size() < model::kFewestUnits) {
     return undetermined(context, fmt::format("slow first touches are {} apart and tied to their addresses: pages or large units, and only {} of them; a longer walk would decide", bytes(unit), one.missing.size()));
   }
   return nothing_ahead(context, unit, one.stride, runs,
@@ -198,7 +199,6 @@ Finding prefetch(const Context& context) {
     }
     touches += start.visits.size(), slow += start.missing.size();
   }
-  if (runs < kFewestRuns) return undetermined(context, fmt::format("{} runs of a beginning: {} or more tell a miss from an accident", runs, kFewestRuns));
   const auto& one = starts.begin()->second;
   for (const auto& [first, start] : starts) {
     if (start.stride != one.stride) return undetermined(context, "the walks have different strides");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/infer/prepared_records.h"
 
+#include "runtime/infer/cut_short.h"
+
 namespace gexp::infer {
 namespace {
 
@@ -24,6 +26,19 @@ bool same_access(const compiler::Stage& a, const compiler::Stage& b) {
 }
 
 }  // namespace
+
+PreparedRecords::PreparedRecords(const records::Table& table, const std::vector<const records::Table*>& others) : table_(table) {
+  const auto refusals = Budget::refusals();
+  corrected_ = correct_drift(table);
+  classes_ = corrected_ ? classify(this->table()) : classify(table, others);
+  classes_.cut_short = Budget::refusals() != refusals;
+}
+
+const PreparedRecords& MeasuredStages::Measured::records() const {
+  if (!prepared) prepared = std::make_shared<const PreparedRecords>(*table);
+  if (prepared->classes().cut_short) throw CutShort{};
+  return *prepared;
+}
 
 std::vector<const MeasuredStages::Measured*> MeasuredStages::of_same_access(const compiler::Stage& stage) const {
   std::vector<const Measured*> same;

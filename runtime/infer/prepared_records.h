@@ -16,8 +16,8 @@ namespace gexp::infer {
 class PreparedRecords {
  public:
   /// `others`: as of `classify`; of no use where the clock drifted.
-  explicit PreparedRecords(const records::Table& table, const std::vector<const records::Table*>& others = {})
-      : table_(table), corrected_(correct_drift(table)), classes_(corrected_ ? classify(this->table()) : classify(table, others)) {}
+  /// Where the budget ended it, its classes say so.
+  explicit PreparedRecords(const records::Table& table, const std::vector<const records::Table*>& others = {});
   /// As measured, or, where the clock drifted, every run brought to one pace.
   [[nodiscard]] const records::Table& table() const { return corrected_ ? corrected_->table : table_; }
   [[nodiscard]] const Classes& classes() const { return classes_; }
@@ -37,10 +37,8 @@ class MeasuredStages {
     const compiler::Stage* stage;
     const records::Table* table;
     mutable std::shared_ptr<const PreparedRecords> prepared;  ///< made when first asked for
-    [[nodiscard]] const PreparedRecords& records() const {
-      if (!prepared) prepared = std::make_shared<const PreparedRecords>(*table);
-      return *prepared;
-    }
+    /// For this room. CutShort.
+    [[nodiscard]] const PreparedRecords& records() const;
   };
   /// Stage and table outlive this.
   void add(const compiler::Stage& stage, const records::Table& table, std::shared_ptr<const PreparedRecords> prepared = nullptr) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "runtime/infer/cut_short.h"
 #include "runtime/infer/infer.h"
 #include "runtime/infer/statistics.h"
 
@@ -159,6 +160,14 @@ std::optional<MissRange> PointScope::misses(const compiler::Formula& call) const
 }
 
 std::optional<Result<Value>> PointScope::call(const compiler::Formula& call) const {
+  try {
+    return answer(call);
+  } catch (const CutShort&) {
+    return Budget::exceeded(call.span);
+  }
+}
+
+std::optional<Result<Value>> PointScope::answer(const compiler::Formula& call) const {
   if (call.arguments.empty()) return outer_.call(call);
   const auto& inner = *call.arguments[0].value;
   if (call.text == "moved") return Value(point().moved, kBytes);
@@ -176,6 +185,7 @@ Result<Value> PointScope::of_record(const compiler::Formula& call) const {
   if (name == "overhead") return table_.timing == records::Table::Timing::Wall ? Value() : Value(point().overhead, kCycles);
   if (stage_.keep == compiler::Keep::Summary && name != "median" && name != "elapsed") return Value();  // one value a run is left: its median
   if (name == "misses" || name == "missed" || name == "missed_ever") {
+    if (classes_.cut_short) throw CutShort{};
     if (table_.timing != records::Table::Timing::Each) return Value();
     bool above = false;
     for (const auto& argument : call.arguments) {
@@ -199,6 +209,7 @@ Result<Value> PointScope::slower(const compiler::Formula& call) const {
   if (!cycles || table_.timing != records::Table::Timing::Each) return Value();
   double all = 0, beyond = 0;
   for (std::size_t r = first_run_; r < first_run_ + runs(); ++r) {
+    work(1 + point().runs[r].ticks.size() / 32);
     for (const auto tick : point().runs[r].ticks) ++all, beyond += static_cast<double>(tick) - point().overhead > cycles->number ? 1 : 0;
   }
   return all > 0 ? Value(beyond / all) : Value();
@@ -207,6 +218,7 @@ Result<Value> PointScope::slower(const compiler::Formula& call) const {
 Value PointScope::of_samples(const std::string& name) const {
   std::vector<double> values;
   for (std::size_t r = first_run_; r < first_run_ + runs(); ++r) {
+    work(1 + point().runs[r].ticks.size() / 16);
     if (name == "elapsed" && point().runs[r].elapsed > 0) {
       values.push_back(point().runs[r].elapsed - point().overhead);
       continue;

@@ -30,7 +30,7 @@ class PointScope final : public compiler::Scope {
   [[nodiscard]] Result<std::vector<Value>> by_run(const compiler::Formula& formula) const;
 
  private:
-  struct Record;  ///< the record's runs, as a function of the record sees them
+  [[nodiscard]] std::optional<Result<Value>> answer(const compiler::Formula& call) const;
   [[nodiscard]] Result<Value> of_record(const compiler::Formula& call) const;
   /// The share of all accesses that took longer than so many cycles, whatever they were.
   [[nodiscard]] Result<Value> slower(const compiler::Formula& call) const;

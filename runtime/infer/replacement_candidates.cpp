@@ -1,60 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/infer/replacement_candidates.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <random>
 #include <set>
+#include <tuple>
+
+#include "runtime/infer/cut_short.h"
+#include "runtime/infer/model/evidence.h"
+#include "runtime/infer/model/occupancy.h"
 
 namespace gexp::infer::replacing {
 namespace {
 
-constexpr double kFast = 0.001;       // share of accesses predicted to miss that may hit: nothing makes a miss fast
-constexpr double kSlow = 0.03;        // share of accesses predicted to hit that interference may slow down
-constexpr std::size_t kMaxStates = 2048;
-constexpr std::size_t kHistories = 64;  // before a warm-up
-constexpr std::size_t kMoreHistories = 1000;  // where some traces are explained and one is not
-constexpr std::size_t kNothingNew = 12; // of them in a row end the search for states
-constexpr std::size_t kMoreErrors = 4;  // than the best candidate, and a quarter of its own, refute another
-constexpr std::size_t kMost = ~std::size_t{0} / 2;
-
-/// How a candidate's prediction fails, as shares of all judged accesses. Interference makes hits look slow, it never makes misses
-/// look fast: a wrong policy errs both ways.
-struct Errors {
-  double slow = 1;  ///< predicted to hit, seen to miss
-  double fast = 1;  ///< predicted to miss, seen to hit
-  [[nodiscard]] bool explain() const { return fast <= kFast && slow <= kSlow; }
-  [[nodiscard]] double all() const { return slow + fast; }
-};
-
-/// Interference is spread over all traces: so many errors of one refute a candidate at once.
-std::size_t most_of_one(double share, const Trace& trace) { return kMoreErrors + static_cast<std::size_t>(4 * share * static_cast<double>(trace.missed.size())); }
-
-std::size_t share_of(double share, std::size_t all) { return static_cast<std::size_t>(share * static_cast<double>(all)); }
-std::size_t enough_to_refute(std::size_t fewest) { return fewest + fewest / 4 + kMoreErrors - 1; }
-
-/// How many errors a candidate may make before it is given up.
-struct Bounds {
-  std::size_t slow, fast, all;
-  [[nodiscard]] bool within(const Count& count) const { return count.slow <= slow && count.fast <= fast && count.all() <= all; }
-};
-
-/// How a candidate does on one trace from one state of the set; accesses before the first `burn_in` are not judged. Ends early beyond
-/// the bounds.
-Count errors_on(const Trace& trace, PolicySet set, std::size_t burn_in, const Bounds& most) {
-  Count count;
-  for (std::size_t i = 0; i < trace.lines.size() && most.within(count); ++i) {
-    const bool hit = set.access(trace.lines[i]);
-    if (i < trace.warm || i < burn_in || trace.unsure[i - trace.warm]) continue;
-    const bool missed = trace.missed[i - trace.warm];
-    ++count.judged;
-    count.slow += hit && missed ? 1 : 0;
-    count.fast += !hit && !missed ? 1 : 0;
-  }
-  return count;
-}
+// Limits of computation: states of a set after a warm-up, and random histories before it that find them.
+constexpr std::size_t kMaxStates = 2048;  // limit: states of ways that are followed at once
+constexpr std::size_t kHistories = 64;  // limit: of random accesses that are tried
+constexpr std::size_t kMoreHistories = 1000;  // limit: where some traces are explained and one is not
+constexpr std::size_t kNothingNew = 12;       // limit: of them in a row end the search
 
 /// States that a set may be in after a warm-up, whatever was before: histories are random ones. Where it is known which of its lines are
 /// of the set, they are followed. Otherwise it is other lines that come in alone, and how many is not known: misses fill the ways in
@@ -62,7 +27,10 @@ Count errors_on(const Trace& trace, PolicySet set, std::size_t burn_in, const Bo
 /// differed in age take turns in being old for ever. What makes them one is a long walk over twice the set's ways with visits repeated.
 class FloodedSets {
  public:
-  FloodedSets(const Candidate& candidate, const Walk& walk, const Flood& flood) : candidate_(candidate), walk_(walk), flood_(flood), random_(walk.lines) { search(kHistories, kNothingNew); }
+  FloodedSets(const Candidate& candidate, const Walk& walk, const Flood& flood)
+      : candidate_(candidate), walk_(walk), flood_(flood), random_(walk.lines) {
+    search(kHistories, kNothingNew);
+  }
   [[nodiscard]] const Flood* flood() const { return &flood_; }
   [[nodiscard]] std::size_t size() const { return states_.size(); }
   [[nodiscard]] const PolicySet& operator[](std::size_t i) const { return states_[i]; }
@@ -77,12 +45,14 @@ class FloodedSets {
  private:
   void search(std::size_t histories, std::size_t nothing_new) {
     for (std::size_t i = 0, old = 0; i < histories && old < nothing_new; ++i) {
+      work(16 * walk_.lines);
       PolicySet set(candidate_, walk_.lines - 1, walk_.lines + walk_.others, true);
-      for (std::size_t visit = 0; !states_.empty() && visit < 8 * walk_.lines; ++visit) set.access(static_cast<std::size_t>(random_() % walk_.lines));
+      for (std::size_t visit = 0; !states_.empty() && visit < 8 * walk_.lines; ++visit)
+        set.access(static_cast<std::size_t>(random_() % walk_.lines));
       bool news = false;
       if (flood_.lines.empty()) {
         for (std::size_t line = 0; line < 8 * walk_.lines; ++line) set.flood();
-        for (; add(set); set.flood()) news = true;
+        for (; add(set); set.flood()) work(), news = true;
       } else {
         for (const auto line : flood_.lines) set.access(line);
         news = add(set);
@@ -105,72 +75,147 @@ class FloodedSets {
   bool searched_further_ = false;
 };
 
-/// From a cold or flooded start every access is judged; from a stale one only those after a burn-in that lets any sensible policy
-/// forget what it held. nullopt: more errors than `most`.
-std::optional<Count> errors_of(const Walk& walk, const Candidate& candidate, bool stale, const Bounds& most) {
-  Count all;
-  std::optional<FloodedSets> flooded;
-  for (const auto& trace : walk.traces) {
-    if (trace.flood && (!flooded || trace.flood.get() != flooded->flood())) flooded.emplace(candidate, walk, *trace.flood);
-    auto rest = Bounds{most.slow - all.slow, most.fast - all.fast, most.all - all.all()};
-    if (most.slow < kMost) rest.slow = std::min(rest.slow, most_of_one(kSlow, trace)), rest.fast = std::min(rest.fast, most_of_one(kFast, trace));
-    std::optional<Count> best;
-    if (trace.flood) {
-      const auto look = [&](std::size_t from) {
-        for (auto i = from; i < flooded->size() && (!best || best->all() > 0); ++i) {
-          auto better = rest;
-          if (best) better.all = std::min(better.all, best->all());
-          const auto count = errors_on(trace, (*flooded)[i], 0, better);
-          if (better.within(count)) best = count;
-        }
-      };
-      look(0);
-      if (const auto known = flooded->size(); !best && all.judged > 0 && flooded->search_further()) look(known);
-    } else {
-      const auto count = errors_on(trace, PolicySet(candidate, walk.lines - 1, walk.lines, stale), stale ? 8 * walk.lines : 0, rest);
-      if (rest.within(count)) best = count;
-    }
-    if (!best) return std::nullopt;
-    all.slow += best->slow, all.fast += best->fast, all.judged += best->judged;
+/// A hypothesis on its way through the walk.
+struct Course {
+  Outcomes outcomes;
+  Outcomes forgotten;            ///< accesses whose beginning nobody knows: they may come out in any way
+  double beginnings = 0;         ///< tempered nats that the choice of a beginning took, in all traces so far
+  std::vector<bool> hits;        ///< of this trace
+  std::vector<double> by_block;  ///< log-likelihood, of this trace
+  [[nodiscard]] double log_likelihood() const { return replacing::log_likelihood(outcomes) + log_of_any_errors(forgotten) + beginnings; }
+};
+
+/// What a candidate predicts from one state of the set on, as far as anyone asked. Runs of one point walk the same lines.
+class Prediction {
+ public:
+  Prediction(PolicySet set, const Trace& trace) : set_(std::move(set)) {
+    work(trace.warm);
+    for (std::size_t i = 0; i < trace.warm; ++i) set_.access(trace.lines[i]);
   }
-  return all;
-}
+  bool hit(const Trace& trace, std::size_t i) {
+    while (hits_.size() <= i) hits_.push_back(set_.access(trace.lines[trace.warm + hits_.size()]));
+    return hits_[i];
+  }
+
+ private:
+  PolicySet set_;
+  std::vector<bool> hits_;
+};
+
+/// One candidate with one idea of what a set is like when a launch begins.
+class Follower {
+ public:
+  Follower(const Walk& walk, const Candidate& candidate, bool stale, const Reference& reference)
+      : walk_(walk), candidate_(candidate), stale_(stale), reference_(reference) {}
+
+  Scored follow() {
+    Scored scored{candidate_, {}, 0, 0, true};
+    for (std::size_t t = 0; t < walk_.traces.size(); ++t) {
+      const auto& trace = walk_.traces[t];
+      if (t > 0 && !trace.walks_as(walk_.traces[t - 1])) predictions_.clear();
+      auto next = trace.flood ? from_any_state(t) : from(t, 0, PolicySet(candidate_, walk_.lines - 1, walk_.lines, stale_), {});
+      scored.followed = next.has_value();
+      if (!next) break;
+      by_block.insert(by_block.end(), next->by_block.begin(), next->by_block.end());
+      scored.hits.push_back(std::move(next->hits));
+      at_ = std::move(*next);
+    }
+    const auto& last = scored.followed ? at_ : furthest_;
+    scored.outcomes = last.outcomes;
+    scored.log_likelihood = last.log_likelihood();
+    scored.accesses = static_cast<std::size_t>(last.outcomes.judged() + last.forgotten.judged());
+    return scored;
+  }
+
+  std::vector<double> by_block;  ///< its log-likelihood at the end of each
+
+ private:
+  /// Through one trace, from the state of this number on. nullopt: left behind by other hypotheses, or by `best`, of another state.
+  std::optional<Course> from(std::size_t t, std::size_t state, const PolicySet& set, const std::vector<double>& best) {
+    const auto& trace = walk_.traces[t];
+    Course course{at_.outcomes, at_.forgotten, at_.beginnings, {}, {}};
+    course.hits.reserve(trace.missed.size());
+    if (state == predictions_.size()) predictions_.emplace_back(set, trace);
+    auto& prediction = predictions_[state];
+    const auto left_behind = [&](std::size_t block) {
+      course.by_block.push_back(course.log_likelihood());
+      const auto own = course.by_block.size() - 1;
+      return reference_.left_behind(block, course.by_block[own]) || (!best.empty() && course.by_block[own] < best[own] - Reference::kBehind);
+    };
+    // What is left of other lines is forgotten by any sensible policy after so many accesses.
+    const std::size_t burn_in = stale_ ? 8 * walk_.lines : 0;
+    const auto judged = trace.missed.size();
+    for (std::size_t i = 0; i < judged; ++i) {
+      work();
+      const bool hit = prediction.hit(trace, i);
+      course.hits.push_back(hit);
+      if (!trace.unsure[i]) (trace.warm + i < burn_in ? course.forgotten : course.outcomes).add(hit, trace.missed[i]);
+      if (i % kBlock == kBlock - 1 && left_behind(reference_.block(t, i))) return furthest_ = std::move(course), std::nullopt;
+    }
+    if (left_behind(reference_.block(t + 1, 0) - 1)) return furthest_ = std::move(course), std::nullopt;
+    return course;
+  }
+
+  /// Through a trace that begins in any of many states, each as likely: the likeliest one is gone on with.
+  std::optional<Course> from_any_state(std::size_t t) {
+    const auto& flood = *walk_.traces[t].flood;
+    if (!flooded_ || flooded_->flood() != &flood) flooded_.emplace(candidate_, walk_, flood);
+    std::optional<Course> best;
+    std::vector<double> all;
+    const auto look = [&](std::size_t first) {
+      for (auto i = first; i < flooded_->size(); ++i) {
+        auto course = from(t, i, (*flooded_)[i], best ? best->by_block : std::vector<double>{});
+        if (!course) continue;
+        all.push_back(model::kTemper * course->by_block.back());
+        if (!best || course->by_block.back() > best->by_block.back()) best = std::move(course);
+      }
+    };
+    look(0);
+    if (const auto known = flooded_->size(); !best && t > 0 && flooded_->search_further()) look(known);
+    if (!best) return std::nullopt;
+    const double choice = (log_sum(all) - std::log(static_cast<double>(flooded_->size()))) / model::kTemper - best->by_block.back();
+    best->beginnings += choice;
+    best->by_block.back() += choice;
+    return best;
+  }
+
+  const Walk& walk_;
+  Candidate candidate_;
+  bool stale_;
+  const Reference& reference_;
+  Course at_, furthest_;
+  std::vector<Prediction> predictions_;  // by state, of the point that the last trace was of
+  std::optional<FloodedSets> flooded_;
+};
 
 }  // namespace
 
-std::vector<Explains> explaining(const Walk& walk, const std::function<bool(const Candidate&)>& allowed, std::string& refuted) {
-  std::size_t judged = 0, fewest = walk.traces.empty() ? 0 : kMost;
-  for (const auto& trace : walk.traces) judged += trace.missed.size();
-  std::vector<Explains> left;
-  std::size_t aged = 0;
+std::vector<Scored> scored(const Walk& walk, const std::function<bool(const Candidate&)>& allowed, Reference& reference) {
+  const bool flooded = std::all_of(walk.traces.begin(), walk.traces.end(), [](const Trace& trace) { return trace.flood != nullptr; });
+  std::vector<Scored> all;
+  std::size_t best = 0;
   for (const auto& candidate : candidate_policies(walk.lines - 1)) {
     if (!allowed(candidate)) continue;
-    const bool qlru = candidate.policy == Candidate::Policy::Qlru;
-    Bounds most{kMost, kMost, kMost};
-    if (qlru) most = {share_of(kSlow, judged), share_of(kFast, judged), fewest == kMost ? kMost : enough_to_refute(fewest)};
-    std::optional<Count> better;
-    Errors least;
+    std::optional<Scored> better;
+    // Ages that nobody knows are not forgotten.
     for (const bool stale : {false, true}) {
-      if (stale && qlru) continue;  // ages that nobody knows are not forgotten
-      const auto count = errors_of(walk, candidate, stale, most);
-      if (!count || count->judged == 0) continue;
-      const Errors errors{static_cast<double>(count->slow) / static_cast<double>(count->judged), static_cast<double>(count->fast) / static_cast<double>(count->judged)};
-      if (!better || errors.all() < least.all()) better = count, least = errors;
+      if (stale && (candidate.policy == Candidate::Policy::Qlru || flooded)) continue;
+      Follower follower(walk, candidate, stale, reference);
+      auto each = follower.follow();
+      if (each.followed) reference.offer(follower.by_block);
+      if (!better || std::tuple(each.followed, each.followed ? each.log_likelihood : 0, each.accesses) >
+                         std::tuple(better->followed, better->followed ? better->log_likelihood : 0, better->accesses))
+        better = std::move(each);
     }
-    aged += qlru ? 1 : 0;
-    if (!qlru) refuted += fmt::format("{}{} fails on {:.1f} %", refuted.empty() ? "" : ", ", candidate.name(), least.all() * 100);
-    if (!better || !least.explain()) continue;
-    left.push_back({candidate, *better});
-    fewest = std::min(fewest, better->all());
+    if (better->followed && (all.empty() || !all[best].followed || better->log_likelihood > all[best].log_likelihood)) {
+      if (!all.empty()) all[best].hits.clear();
+      best = all.size();
+    } else if (!all.empty()) {
+      better->hits.clear();
+    }
+    all.push_back(std::move(*better));
   }
-  // What errs more often than the best, where the two disagree, is refuted by just those accesses.
-  std::erase_if(left, [&](const Explains& each) { return each.errors.all() > enough_to_refute(fewest); });
-  const bool found_aged = !left.empty() && left[0].candidate.policy == Candidate::Policy::Qlru;
-  if (aged > 0 && (left.empty() || found_aged)) {
-    const auto failed = aged - (found_aged ? left.size() : 0);
-    refuted += fmt::format("{}{} {}variants of QLRU fail", refuted.empty() ? "" : ", ", failed, found_aged ? "other " : "");
-  }
-  return left;
+  return all;
 }
 
 }  // namespace gexp::infer::replacing

@@ -1,29 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "runtime/infer/policies.h"
-#include "runtime/infer/replacement_walk.h"
+#include "runtime/infer/replacement_emission.h"
 
-/// Which deterministic policies predict a walk.
+/// How well deterministic policies predict a walk.
 namespace gexp::infer::replacing {
 
-/// Errors of a candidate over all accesses that are judged.
-struct Count {
-  std::size_t slow = 0, fast = 0;  ///< predicted to hit and seen to miss; predicted to miss and seen to hit
-  std::size_t judged = 0;
-  [[nodiscard]] std::size_t all() const { return slow + fast; }
-};
-
-/// A candidate that explains the trace.
-struct Explains {
+/// A candidate, and what it predicted.
+struct Scored {
   Candidate candidate;
-  Count errors;
+  Outcomes outcomes;                         ///< of what it was followed through
+  double log_likelihood = 0;                 ///< of the walk, in tempered nats; where it was given up, of what came before
+  std::size_t accesses = 0;                  ///< that it was followed through
+  bool followed = false;                     ///< to the end; otherwise it was left behind
+  std::vector<std::vector<bool>> hits = {};  ///< what it predicted, by trace; kept of the best one alone
 };
 
-/// The candidates among the allowed that explain the trace, the simplest first. `refuted`: how the others fail.
-std::vector<Explains> explaining(const Walk& walk, const std::function<bool(const Candidate&)>& allowed, std::string& refuted);
+/// Every allowed candidate, in the order of candidate_policies. `reference`: what other hypotheses came to, and afterwards these too.
+std::vector<Scored> scored(const Walk& walk, const std::function<bool(const Candidate&)>& allowed, Reference& reference);
 
 }  // namespace gexp::infer::replacing

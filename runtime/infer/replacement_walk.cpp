@@ -7,7 +7,7 @@
 namespace gexp::infer::replacing {
 namespace {
 
-constexpr std::size_t kMaxHistories = 400;
+constexpr std::size_t kMaxHistories = 400;  // limit: launches that are read
 
 }  // namespace
 
@@ -34,6 +34,7 @@ std::optional<Walk> read_walk(const Context& context, LineNumbers& numbers, cons
     if (!point.walk || point.walk->steps == 0) continue;
     const auto lines = numbers.of(*point.walk, false);
     Trace warm;
+    warm.point = static_cast<std::size_t>(&point - context.table.points.data());
     if (point.warm_walk && point.warm_walk->steps > 0) {
       auto warm_lines = numbers.of(*point.warm_walk, true);
       const auto other = [&](auto line) { return line >= walk.lines; };

@@ -20,16 +20,19 @@ struct Flood {
 /// One run: its warm-up, then what was recorded. A long run is recorded in windows, each by a launch of its own that begins with the
 /// warm-up and walks to its window: a deterministic policy is then where it would be after one long launch.
 struct Trace {
+  std::size_t point = 0;             ///< whose run it is
   std::vector<std::uint32_t> lines;
   std::size_t warm = 0;              ///< accesses that were not recorded, at the beginning
   std::vector<bool> missed;          ///< of those after `warm`
   std::vector<bool> unsure;          ///< of the same: whether scatter may have made the one of the other
   std::vector<std::size_t> windows;  ///< where they begin in `missed`
   std::shared_ptr<const Flood> flood;  ///< before all of them; null where there is none
+  /// Whether another run's accesses are the same, in a set that was in the same states.
+  [[nodiscard]] bool walks_as(const Trace& other) const { return point == other.point && flood == other.flood && lines == other.lines; }
 };
 
 /// The number of a line that is of another set.
-constexpr std::uint32_t kElsewhere = ~std::uint32_t{0};
+constexpr std::uint32_t kElsewhere = ~std::uint32_t{0};  // fact: stands for a line of another set
 
 struct Walk {
   std::vector<Trace> traces;

@@ -10,8 +10,6 @@
 /// Requests that a launch has under way, and what a table of them answers: for the two ways of telling when one is full.
 namespace gexp::infer {
 
-constexpr double kNoWaitLimit = 0.75;  ///< latencies beyond the shortest time, below which nothing waited: parts of an L2 are nearer than others
-
 /// What was under way at one point.
 struct RequestCounts {
   double lines = 0, instructions = 0;
@@ -43,7 +41,7 @@ std::optional<double> latency_of(const Context& context, double shortest);
 std::string range(double low, double high);
 
 /// "none seen": so many lines and warp instructions fit.
-Finding none_seen(const Context& context, const RequestCounts& fits, const std::string& why, const std::string& evidence);
+Finding none_seen(const Context& context, const RequestCounts& fits, double confidence, const std::string& why, const std::string& evidence);
 
 /// The same launches with hits, where `hits:` is not 0, and without: what waiting adds. outstanding_beside_hits.cpp says how.
 Finding outstanding_beside_hits(const Context& context);

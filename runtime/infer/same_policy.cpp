@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/infer/cut_short.h"
+
 // Two policies are one where, in every state that they reach together, both evict the same line: the product of two automata (Hopcroft
 // and Karp 1971). An access hits a way of the one, and the way of the other that holds the same line, or misses in both.
 //
@@ -18,8 +20,8 @@
 namespace gexp::infer {
 namespace {
 
-constexpr std::size_t kMostStates = 20000;  // that are looked at, folded or not
-constexpr std::size_t kMostTried = 64;      // folded states in which victims differ and that are looked for with real sets
+constexpr std::size_t kMostStates = 20000;  // limit: that are looked at, folded or not
+constexpr std::size_t kMostTried = 64;      // limit: folded states in which victims differ and that are looked for with real sets
 
 /// One set under two policies.
 struct Product {
@@ -62,6 +64,7 @@ Sameness visit_all(const Product& begin) {
   std::set<std::vector<std::uint16_t>> known{begin.state()};
   for (std::size_t at = 0; at < states.size(); ++at) {
     for (std::size_t way = 0; way <= begin.ways(); ++way) {
+      work(2 + begin.ways() / 8);
       if (way < begin.ways() && !states[at].has(way)) continue;
       auto next = states[at];
       if (way == begin.ways()) {
@@ -85,6 +88,7 @@ bool differ_in_laps(const Product& begin) {
     for (const bool backwards : {false, true}) {
       for (std::size_t left_out = 0; left_out < std::min<std::size_t>(ways, 8); ++left_out) {
         for (const std::size_t misses : {std::size_t{1}, ways}) {
+          work(ways * ways / 4);
           auto set = begin;
           for (std::size_t lap = 0; lap < 6; ++lap) {
             for (std::size_t i = 0; i < misses; ++i) {
@@ -152,6 +156,7 @@ class Folded {
 
   /// False: there are too many states.
   bool expand(std::size_t at) {
+    work(8 * begin_.ways());
     for (const auto way : kinds(nodes_[at].set, [](std::size_t) { return true; })) {
       auto next = nodes_[at].set;
       const auto hit = marks(next, way);
@@ -195,6 +200,7 @@ class Folded {
   bool differs_for_real(const std::vector<Access>& way_there, bool last) const {
     auto set = begin_;
     for (const auto& access : way_there) {
+      work(set.ways());
       if (!access) {
         if (!set.miss()) return true;
         continue;
@@ -282,6 +288,7 @@ class Present {
 
   /// False: the two may allow different victims.
   bool expand(const State state) {
+    work(64);
     bool same = true;
     const bool room = std::any_of(state.begin(), state.end(), [](const auto& each) { return !each.first.filled; });
     for (const auto& [kind, many] : state) {
@@ -333,7 +340,11 @@ Sameness compare(const Candidate& one, const Candidate& other, std::size_t ways,
 std::optional<Sameness> compare(const std::string& one, const std::string& other, std::size_t ways, bool full) {
   const auto a = Candidate::named(one), b = Candidate::named(other);
   if (!a || !b) return std::nullopt;
-  return compare(*a, *b, ways, full);
+  try {
+    return compare(*a, *b, ways, full);
+  } catch (const CutShort&) {
+    return Sameness::NotDecided;
+  }
 }
 
 }  // namespace gexp::infer

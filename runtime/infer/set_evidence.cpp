@@ -30,7 +30,7 @@ using model::SetCandidate;
 using model::SetScore;
 
 constexpr double kSureOfName = 0.95;   // posterior of one function among those that choose the same sets, from which on it is named
-constexpr std::size_t kCandidates = 6; // functions that are scored on all footprints
+constexpr std::size_t kCandidates = 6; // limit: functions that are scored on all footprints
 
 model::Walks all_walks(const Context& context, std::optional<double> slower_than) {
   std::vector<model::WalkedStage> stages{{&context.table, miss_range(context.table, context.classes, slower_than), context.stage.name}};
@@ -136,7 +136,7 @@ model::SetHypothesis of_pairs(const model::SetHypothesis& own) {
 }
 
 /// The guess from what begins together, made better by all walks; what stands beside it: the same with one line elsewhere.
-Explanation by_lines(const SetGrowth& growth, const std::vector<LineSet>& guess, std::int64_t line_bytes, const model::Walks& walks, double& odds_of_others) {
+Explanation by_lines(const SetGrowth& growth, const std::vector<LineSet>& guess, std::int64_t line_bytes, const model::Walks& walks, model::Splits splits, double& odds_of_others) {
   std::vector<LabelledLine> lines;
   for (std::size_t set = 0; set < guess.size(); ++set) {
     for (const auto line : guess[set].lines) lines.push_back({growth.number[line], set});
@@ -145,7 +145,7 @@ Explanation by_lines(const SetGrowth& growth, const std::vector<LineSet>& guess,
   const auto own_walks = model::by_line(walks, line_bytes, fill);
   std::optional<Explanation> best;
   for (const auto rates : {model::Rates::Shared, model::Rates::OwnOfEach}) {
-    const auto better = model::improved(lines, guess.size(), own_walks, rates);
+    const auto better = model::improved(lines, guess.size(), own_walks, rates, splits);
     const auto index = find_set_index(better.lines, better.sets, line_bytes);
     // A line without a set is of one that overflowed before it came: which these are, the sets have to say first.
     std::unordered_map<std::int64_t, std::uint32_t> among;
@@ -197,18 +197,30 @@ std::vector<int> varied_bits(const SetGrowth& growth, std::int64_t line_bytes) {
 }
 
 /// The functions to hold against the walks: those that are likeliest of all simple ones, and those that (nearly) explain the lines.
-std::vector<SetCandidate> functions(const Explanation& lines, const std::vector<LabelledLine>& labels, const std::vector<int>& bits, const model::Walks& walks) {
-  const auto& own = lines.candidate.hypothesis;
+std::vector<SetCandidate> functions(const SetGrowth& growth, const std::vector<Explanation>& by_labels, const std::vector<int>& bits, const model::Walks& walks) {
+  const auto& own = by_labels.front().candidate.hypothesis;
   auto all = model::likeliest_functions(walks, bits, own.line_bytes, own.fill_bytes, kCandidates);
-  std::vector<SetIndex> proposed;
-  if (const auto exact = find_set_index(labels, lines.sets.size(), own.line_bytes); exact.mapping != "not bit-defined") proposed.push_back(exact);
-  if (const auto nearly = nearest_linear_index(labels, lines.sets.size(), own.line_bytes)) proposed.push_back(*nearly);
-  for (auto& index : proposed) {
-    if (std::any_of(all.begin(), all.end(), [&](const SetCandidate& other) { return is_same_index(other.index, index); })) continue;
-    auto hypothesis = model::indexed(index, lines.sets.size(), own.line_bytes, static_cast<int>(bits.size()));
+  std::vector<std::pair<SetIndex, std::size_t>> proposed;  // with the number of sets
+  for (const auto& each : by_labels) {
+    const auto labels = labels_of(growth, each);
+    const auto sets = each.sets.size();
+    if (auto exact = find_set_index(labels, sets, own.line_bytes); exact.mapping != "not bit-defined") proposed.emplace_back(std::move(exact), sets);
+    if (auto nearly = nearest_linear_index(labels, sets, own.line_bytes)) proposed.emplace_back(std::move(*nearly), sets);
+  }
+  for (auto& [index, sets] : proposed) {
+    if (std::any_of(all.begin(), all.end(), [&, &made = index](const SetCandidate& other) { return is_same_index(other.index, made); })) continue;
+    auto hypothesis = model::indexed(index, sets, own.line_bytes, static_cast<int>(bits.size()));
     hypothesis.fill_bytes = own.fill_bytes;
     auto score = model::score(hypothesis, walks);
     all.push_back({std::move(hypothesis), std::move(index), std::move(score)});
+  }
+  const auto better = [](const SetCandidate& a, const SetCandidate& b) { return a.score.log_posterior < b.score.log_posterior; };
+  for (auto best = std::max_element(all.begin(), all.end(), better); best != all.end();) {
+    auto finer = model::with_another_bit(*best, walks, bits, kCandidates);
+    if (!finer || std::any_of(all.begin(), all.end(), [&](const SetCandidate& other) { return is_same_index(other.index, finer->index); })) break;
+    const bool done = finer->score.log_posterior <= best->score.log_posterior;
+    all.push_back(std::move(*finer));
+    best = done ? all.end() : std::prev(all.end());
   }
   return all;
 }
@@ -283,12 +295,18 @@ SetAnswer likeliest_sets(const Context& context, const SetGrowth& growth, const 
     return answer;
   }
   double odds_of_others = 0;
-  auto lines = by_lines(growth, guess, line_bytes, walks, odds_of_others);
-  std::vector<Explanation> all;
-  for (auto& candidate : functions(lines, labels_of(growth, lines), answer.bits, walks)) {
-    all.push_back(explained(growth, std::move(candidate), true));
+  std::vector<Explanation> all, by_labels;
+  for (const auto splits : {model::Splits::Never, model::Splits::WherePredicted}) {
+    double odds = 0;
+    auto lines = by_lines(growth, guess, line_bytes, walks, splits, odds);
+    if (!by_labels.empty() && answer_of(lines) == answer_of(by_labels.front())) continue;
+    if (by_labels.empty() || lines.candidate.score.log_posterior > by_labels.front().candidate.score.log_posterior) odds_of_others = odds;
+    by_labels.push_back(std::move(lines));
   }
-  all.push_back(std::move(lines));  // the last: a function that does as well says more
+  for (auto& candidate : functions(growth, by_labels, answer.bits, walks)) all.push_back(explained(growth, std::move(candidate), true));
+  for (auto& lines : by_labels) {  // the last: a function that does as well says more; one set is a function
+    if (lines.candidate.hypothesis.sets > 1) all.push_back(std::move(lines));
+  }
   const auto posterior = [](const Explanation& each) { return each.candidate.score.log_posterior; };
   const auto& best = *std::max_element(all.begin(), all.end(), [&](const auto& a, const auto& b) { return posterior(a) < posterior(b); });
 

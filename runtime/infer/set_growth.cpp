@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "runtime/infer/cut_short.h"
 #include "runtime/infer/model/walks.h"
 #include "runtime/infer/record_functions.h"
 
@@ -33,6 +34,7 @@ Result<SetGrowth> read_set_growth(const Context& context, std::int64_t line_byte
     auto& level = growth.levels[extra];
     for (const auto i : at) {
       const auto& walk = *context.table.points[i].walk;
+      work(static_cast<std::size_t>(walk.steps));
       for (std::int64_t step = 0; step < walk.steps; ++step) {
         const auto offset = walk.at(0, step);
         const auto [entry, fresh] = index.try_emplace(offset / line_bytes, growth.number.size());
@@ -42,6 +44,7 @@ Result<SetGrowth> read_set_growth(const Context& context, std::int64_t line_byte
     }
     const auto kinds = context.classes.list.size();
     level.present = growth.number.size();
+    work(level.present * (1 + kinds) / 64);
     level.misses.resize(level.present), level.by_class.resize(level.present * kinds);
     std::vector<std::size_t> line_at;
     for (const auto i : at) {
@@ -76,6 +79,7 @@ std::vector<LineSet> begin_together(const SetGrowth& growth, const MissRange& bo
   for (auto level = std::next(levels.begin()); level != levels.end(); ++level) {
     const auto before = std::prev(level)->second.present;
     LineSet begin{level->first, {}};
+    work(before);
     for (std::size_t line = 0; line < before; ++line) {
       if (!assigned[line] && misses_at(level->second, line, border)) begin.lines.push_back(line), assigned[line] = true;
     }

@@ -9,6 +9,8 @@
 #include <random>
 #include <set>
 
+#include "runtime/infer/cut_short.h"
+
 // A set number made of XORs of address bits is linear over GF(2): the differences of lines in one set span a space V, and the
 // functions that choose the set are those that vanish on V. If they are k independent ones for 2^k sets, and lines outside one
 // another's coset have different labels, the mapping is found; if each function is one bit, it is "bits". A residue of the line
@@ -100,6 +102,7 @@ SetKey residue(std::int64_t block, std::size_t sets) {
 template <class Key> bool explains(const std::vector<LabelledLine>& lines, Key key) {
   std::map<std::uint64_t, std::size_t> label_of;
   std::map<std::size_t, std::uint64_t> key_of;
+  work(lines.size() / 4);
   for (const auto& line : lines) {
     const auto k = key(line.line);
     if (label_of.try_emplace(k, line.set).first->second != line.set) return false;
@@ -111,6 +114,7 @@ template <class Key> bool explains(const std::vector<LabelledLine>& lines, Key k
 /// How many lines have the label that most lines with the same set number have, if no two numbers share a label; 0 if some do.
 std::size_t agreeing(const std::vector<LabelledLine>& lines, const std::vector<Mask>& functions, Mask line_bytes) {
   std::map<std::uint64_t, std::map<std::size_t, std::size_t>> votes;
+  work(lines.size());
   for (const auto& line : lines) ++votes[set_number(functions, static_cast<Mask>(line.line) * line_bytes)][line.set];
   std::set<std::size_t> labels;
   std::size_t agree = 0;
@@ -125,7 +129,7 @@ std::size_t agreeing(const std::vector<LabelledLine>& lines, const std::vector<M
 /// As many functions as choose among so many sets, from a few lines of each trial that are taken at random, so that some trial has none with a
 /// wrong label (Fischler and Bolles 1981); those that the labels agree with best.
 std::vector<Mask> nearest_functions(const std::vector<LabelledLine>& lines, std::size_t wanted, int low, int high, Mask line_bytes) {
-  constexpr int kTrials = 300;
+  constexpr int kTrials = 300;  // limit: random choices of lines
   std::map<std::size_t, std::vector<Mask>> by_set;
   for (const auto& line : lines) by_set[line.set].push_back(static_cast<Mask>(line.line) * line_bytes);
   std::vector<const std::vector<Mask>*> sets;
@@ -139,6 +143,7 @@ std::vector<Mask> nearest_functions(const std::vector<LabelledLine>& lines, std:
     Basis differences;
     auto functions = annihilators(differences, low, high, varied);
     for (int sample = 0; functions.size() > wanted && sample < 8 * (high - low + 1); ++sample) {
+      work(static_cast<std::size_t>(high - low + 1));
       const auto& members = *one_of(sets);
       const auto difference = one_of(members) ^ one_of(members);
       if (differences.reduce(difference) == 0) continue;
@@ -193,6 +198,19 @@ std::uint64_t set_number(const std::vector<std::uint64_t>& functions, std::uint6
 
 bool is_same_index(const SetIndex& a, const SetIndex& b) { return a.mapping == b.mapping && a.block == b.block && a.functions == b.functions; }
 
+std::optional<SetIndex> with_function(const SetIndex& index, const std::vector<int>& bits) {
+  std::vector<Mask> masks;
+  int high = 0;
+  const auto add = [&](const std::vector<int>& function) {
+    auto& mask = masks.emplace_back(0);
+    for (const int bit : function) mask |= Mask{1} << bit, high = std::max(high, bit);
+  };
+  for (const auto& function : index.functions) add(function);
+  add(bits);
+  auto more = index_by(masks, high);
+  return more.functions.size() == masks.size() ? std::optional(std::move(more)) : std::nullopt;
+}
+
 std::optional<SetIndex> nearest_linear_index(const std::vector<LabelledLine>& lines, std::size_t sets, std::int64_t line_bytes) {
   const auto bytes = static_cast<Mask>(line_bytes);
   const auto bits = choosing_bits(lines, sets, bytes);
@@ -205,6 +223,7 @@ std::optional<SetIndex> nearest_linear_index(const std::vector<LabelledLine>& li
 OneSetBlocks blocks_of_one_set(const std::vector<LabelledLine>& lines) {
   OneSetBlocks blocks;
   for (int bits = 0; bits < 32; ++bits) {
+    work(lines.size());
     std::map<std::int64_t, std::size_t> set_of;
     for (const auto& line : lines) {
       if (set_of.try_emplace(line.line >> bits, line.set).first->second != line.set) return blocks;

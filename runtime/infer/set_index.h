@@ -30,6 +30,9 @@ std::uint64_t set_number(const std::vector<std::uint64_t>& functions, std::uint6
 /// Whether two functions put the same addresses in one set, however they number the sets.
 bool is_same_index(const SetIndex& a, const SetIndex& b);
 
+/// The same functions and one more, an XOR of address bits. nullopt: it tells no sets apart that they do not.
+std::optional<SetIndex> with_function(const SetIndex& index, const std::vector<int>& bits);
+
 /// The linear mapping that agrees with the most labels: the others may be lines that were given to a wrong set. nullopt: as many sets are
 /// not linear.
 std::optional<SetIndex> nearest_linear_index(const std::vector<LabelledLine>& lines, std::size_t sets, std::int64_t line_bytes);

@@ -6,6 +6,9 @@
 #include <map>
 
 #include "runtime/infer/analysis.h"
+#include "runtime/infer/cut_short.h"
+#include "runtime/infer/model/evidence.h"
+#include "runtime/infer/model/model_choice.h"
 #include "runtime/infer/record_functions.h"
 #include "runtime/infer/spikes.h"
 #include "runtime/infer/statistics.h"
@@ -112,6 +115,40 @@ Finding spikes(const Context& context) {
   return found(context, Value(std::move(list)), 0.95, fmt::format("{} jumps in {} curves, each above {} times the usual change and {} % of the time before it", number, curves, kJump, 100 * kLeast), evidence, kNothingMore);
 }
 
+namespace {
+
+/// Indices of the points that differ from each other only in what is not part of the group.
+std::vector<std::size_t> points_of(const records::Table& table, const Fields& group) {
+  work(table.points.size());
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < table.points.size(); ++i) {
+    const auto& at = table.points[i].at;
+    if (std::all_of(group.begin(), group.end(), [&](const auto& fixed) { return at.at(fixed.first) == fixed.second; })) all.push_back(i);
+  }
+  return all;
+}
+
+/// A curve without a jump that asks for `limit` and goes on for as long as a jump needs to be seen; empty where there is none.
+std::string passes_silently(const Context& context, const std::vector<Fields>& jumping, double limit) {
+  std::vector<Fields> known = jumping;
+  for (const auto& point : context.table.points) {
+    Fields group;
+    for (const auto& [name, value] : jumping.front()) group[name] = point.at.at(name);
+    if (std::find(known.begin(), known.end(), group) != known.end()) continue;
+    known.push_back(group);
+    const auto points = points_of(context.table, group);
+    std::size_t beyond = 0;
+    for (const auto i : points) {
+      const auto y = number_at(context, *argument(context)->value, i);
+      beyond += y && y->number >= limit;
+    }
+    if (points.size() >= kFewestCurvePoints && beyond > kPointsAfterJump) return name_of(group);
+  }
+  return {};
+}
+
+}  // namespace
+
 Finding common_limit(const Context& context) {
   const auto* data = argument(context);
   if (!data || !data->over) return undetermined(context, "the analysis has no data");
@@ -130,7 +167,7 @@ Finding common_limit(const Context& context) {
     }
     return std::nullopt;
   };
-  double low = -INFINITY, high = INFINITY;
+  double low = -INFINITY, high = INFINITY, by_luck = 1, places = 0;
   Dimension dimension;
   std::vector<Fields> seen;
   std::string evidence;
@@ -147,12 +184,18 @@ Finding common_limit(const Context& context) {
     dimension = at->dimension;
     low = std::max(low, before->number);
     high = std::min(high, at->number);
+    const auto points = static_cast<double>(points_of(context.table, group).size());
+    by_luck /= points, places += points;
     evidence += fmt::format("{}{}: {} fit, {} do not", evidence.empty() ? "" : "; ", name_of(group), show(Value(*before)), show(Value(*at)));
   }
   if (seen.empty()) return undetermined(context, "no curve jumps: the limit is above what was asked for, or there is none");
   if (low >= high) return undetermined(context, fmt::format("the curves do not agree on one limit ({})", evidence));
-  auto finding = found(context, Value(low, dimension), seen.size() > 1 ? 0.95 : 0.8, fmt::format("{} curves jump where this is passed, and nowhere before", seen.size()), evidence,
-                       seen.size() > 1 ? kNothingMore : "another curve that jumps");
+  if (const auto silent = passes_silently(context, seen, high); !silent.empty()) {
+    return undetermined(context, fmt::format("{} asks for more than {} and does not jump, so that the jumps of the others have another cause ({})", silent, show(low, dimension), evidence));
+  }
+  // One limit may lie at any of their points, and each curve alone at any of its own. One curve agrees with itself: that is no evidence.
+  const double weight = seen.size() > 1 ? std::min(kMostConfidence, 1 / (1 + places * by_luck)) : model::kOneCurveAlone;
+  auto finding = found(context, Value(low, dimension), weight, fmt::format("{} curves jump where this is passed, and nowhere before", seen.size()), evidence, "another curve that jumps");
   finding.interval = {low, high - 1};
   return finding;
 }

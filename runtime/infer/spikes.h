@@ -4,13 +4,14 @@
 #include <vector>
 
 #include "runtime/infer/analysis.h"
+#include "runtime/infer/model/evidence.h"
 
 /// Curves of one table and where they jump: what `spikes` lists and `outstanding` explains.
 namespace gexp::infer {
 
 constexpr std::size_t kFewestCurvePoints = 8;  ///< of a curve in which a jump can be told from what is usual
 
-constexpr std::size_t kPointsAfterJump = 3;        ///< points that a jump needs after it: fewer do not show that the curve stays up
+using model::kPointsAfterJump;
 
 /// Points that differ only in what `over` reads, in its order.
 struct CurveSeries {

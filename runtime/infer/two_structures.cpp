@@ -4,21 +4,12 @@
 #include <algorithm>
 
 #include "runtime/infer/set_growth.h"
+#include "runtime/infer/model/evidence.h"
 #include "runtime/infer/statistics.h"
 
 // Lines of one cache miss alike; how far the next level is (a near and a far slice) changes what a line costs, but not from footprint to
 // footprint, nor how often it misses or in which sets such lines are.
 namespace gexp::infer {
-namespace {
-
-constexpr double kUnlike = 1.5;      // ratio of miss rates that one replacement policy does not make within a set
-constexpr double kMostlyOne = 0.8;       // share of a line's misses that are of one class
-constexpr double kFewChange = 3;     // lines whose class changes by accident, at most
-constexpr double kFewShare = 0.02;   // the same as a share of all
-constexpr double kByChance = 1e-4;   // chance below which lines of two costs are of two structures
-
-}  // namespace
-
 std::optional<std::string> two_structures(const Classes& classes, const std::vector<LineSet>& groups, const std::map<double, GrowthLevel>& levels) {
   struct Share {
     double lines = 0, misses = 0, visits = 0;
@@ -42,7 +33,7 @@ std::optional<std::string> two_structures(const Classes& classes, const std::vec
   const auto clear = [&](const GrowthLevel& level, std::size_t line) {
     const auto begin = level.by_class.begin() + static_cast<std::ptrdiff_t>(line * kinds);
     const auto most = std::max_element(begin, begin + static_cast<std::ptrdiff_t>(kinds));
-    return *most >= kMostlyOne * level.misses[line] && level.misses[line] > 0 ? std::optional(static_cast<std::size_t>(most - begin)) : std::nullopt;
+    return *most >= model::kMostly * level.misses[line] && level.misses[line] > 0 ? std::optional(static_cast<std::size_t>(most - begin)) : std::nullopt;
   };
   std::map<std::pair<std::size_t, std::size_t>, double> changed;
   for (const auto& group : groups) {
@@ -52,7 +43,7 @@ std::optional<std::string> two_structures(const Classes& classes, const std::vec
     }
   }
   for (const auto& [from, lines] : changed) {
-    if (lines < kFewChange || lines < kFewShare * every) continue;
+    if (lines < model::kFewLinesChange || lines < model::kFewLinesShare * every) continue;
     return fmt::format("{:g} lines begin to miss at {:g} ticks and later do at {:g}", lines, classes.list[from.first].centre, classes.list[from.second].centre);
   }
   const auto said = [&](std::size_t fast, std::size_t slow, double a, double b, const char* how) {
@@ -64,7 +55,7 @@ std::optional<std::string> two_structures(const Classes& classes, const std::vec
       if (a.lines < 2 || b.lines < 2) continue;
       const auto& more = a.rate() > b.rate() ? a : b;
       const double rarer = std::min(a.rate(), b.rate());
-      if (more.rate() > kUnlike * rarer && share_at_least(more.misses, a.misses + b.misses, more.visits / (a.visits + b.visits)) < kByChance) {
+      if (more.rate() > model::kUnlikeRates * rarer && share_at_least(more.misses, a.misses + b.misses, more.visits / (a.visits + b.visits)) < model::kByChance) {
         return said(fast, slow, a.lines, b.lines, "and not as often");
       }
       for (const auto& group : shares) {
@@ -72,7 +63,7 @@ std::optional<std::string> two_structures(const Classes& classes, const std::vec
         for (const auto& share : group) lines += share.lines;
         if (group[fast].lines < 2 || group[slow].lines < 2 || lines == every) continue;
         const double chance = std::min(share_at_least(group[fast].lines, a.lines, lines / every), share_at_least(group[slow].lines, b.lines, lines / every));
-        if (chance < kByChance) return said(fast, slow, group[fast].lines, group[slow].lines, "in one set, and in no other both");
+        if (chance < model::kByChance) return said(fast, slow, group[fast].lines, group[slow].lines, "in one set, and in no other both");
       }
     }
   }

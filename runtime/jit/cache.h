@@ -22,11 +22,11 @@ class Cache {
     std::uint64_t bytes = 0;
   };
 
-  /// Empty, or a folder that cannot be made: nothing is found and nothing kept.
+  /// Empty, a folder that cannot be made, or one that somebody else owns or may write to: nothing is found and nothing kept.
   explicit Cache(std::string folder);
 
   [[nodiscard]] const std::string& folder() const { return folder_; }
-  /// Whether the folder exists (made when it does not) and can be written.
+  /// Whether the folder exists (made when it does not), is this user's alone, and can be written.
   [[nodiscard]] bool usable() const { return usable_; }
 
   [[nodiscard]] std::optional<Entry> find(const std::string& key) const;

@@ -175,6 +175,11 @@ const std::string& Compiler::cache_folder() const { return state_->cache.folder(
 bool Compiler::cache_usable() const { return state_->cache.usable(); }
 bool Compiler::loaded() const { return state_->loaded(); }
 
+std::string cache_folder() {
+  const Cache cache(locate_cache());
+  return cache.usable() ? cache.folder() : std::string();
+}
+
 Description describe() {
   Description description;
   const Cache cache(locate_cache());

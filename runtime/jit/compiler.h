@@ -85,5 +85,7 @@ struct Description {
   std::optional<Diagnostic> problem;  ///< E0701: what is missing, and what to do
 };
 Description describe();
+/// The folder in which kernels are kept, made if there is none yet; empty where none can be written.
+std::string cache_folder();
 
 }  // namespace gexp::jit

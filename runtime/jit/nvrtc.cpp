@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "runtime/jit/elf.h"
+
 namespace gexp::jit {
 namespace {
 
@@ -38,22 +40,28 @@ std::string take_text(int (*size_of)(NvrtcProgram*, std::size_t*), int (*get)(Nv
 
 /// NVRTC opens its builtins by name while it compiles. Loading the file beside it first makes that succeed in a folder that the
 /// loader does not search (Debian's library, unpacked elsewhere); where the file is missing, NVRTC says so itself.
-void load_builtins(const Nvrtc& nvrtc, const std::string& path) {
+/// Why it must not even be tried; empty: nothing is wrong with it.
+std::string load_builtins(const Nvrtc& nvrtc, const std::string& path) {
   int major = 0, minor = 0;
   const auto slash = path.rfind('/');
-  if (slash == std::string::npos || nvrtc.version(&major, &minor) != kNvrtcSuccess) return;
-  dlopen(fmt::format("{}/libnvrtc-builtins.so.{}.{}", path.substr(0, slash), major, minor).c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (slash == std::string::npos || nvrtc.version(&major, &minor) != kNvrtcSuccess) return {};
+  const auto builtins = fmt::format("{}/libnvrtc-builtins.so.{}.{}", path.substr(0, slash), major, minor);
+  if (const auto why = why_not_whole(builtins); !why.empty()) return fmt::format("{}: {}", builtins, why);
+  dlopen(builtins.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  return {};
 }
 
 }  // namespace
 
 Result<Nvrtc> load_nvrtc(const std::string& path) {
+  constexpr const char* kInstead = "set GEXP_NVRTC to another libnvrtc.so, or install one again";
+  if (const auto why = why_not_whole(path); !why.empty()) return failure("E0701", fmt::format("cannot load the CUDA runtime compiler {}: {}", path, why), kInstead);
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = dlerror();
     return failure("E0701",
                    fmt::format("cannot load the CUDA runtime compiler {}: {}", path, why != nullptr ? why : "unknown reason"),
-                   "set GEXP_NVRTC to another libnvrtc.so, or install one again");
+                   kInstead);
   }
   Nvrtc n;
   std::string missing;
@@ -81,7 +89,7 @@ Result<Nvrtc> load_nvrtc(const std::string& path) {
                    fmt::format("the CUDA runtime compiler {} is too old: version {}.{} has no {}", path, major, minor, missing),
                    "install NVRTC of CUDA 11.2 or newer (Debian: libnvrtc11.2 from non-free), or set GEXP_NVRTC to one");
   }
-  load_builtins(n, path);
+  if (const auto why = load_builtins(n, path); !why.empty()) return failure("E0701", fmt::format("cannot load the CUDA runtime compiler's {}", why), kInstead);
   return n;
 }
 

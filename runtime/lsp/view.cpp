@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "compiler/compile_budget.h"
+#include "lang/base/budget.h"
 #include "compiler/pipeline.h"
 #include "compiler/plan/expand.h"
 #include "lang/parse.h"
@@ -151,7 +151,7 @@ View view_text(std::shared_ptr<const Source> source, const compiler::Program* pr
   view.pieces = place_pieces(source->text());
   view.source = std::move(source);
   if (program) {
-    const compiler::CompileBudget budget(compiler::kCompileUnits);
+    const Budget::Work budget(kCompileUnits);
     if (const auto scope = compiler::file_scope(*program)) view.values = scope->values();
   }
   return view;

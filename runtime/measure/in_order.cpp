@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "lang/base/budget.h"
+
 namespace gexp::measure {
 
 void in_order(std::size_t count, std::size_t workers, std::size_t ahead, const std::function<void(std::size_t)>& work,
@@ -18,7 +20,8 @@ void in_order(std::size_t count, std::size_t workers, std::size_t ahead, const s
   std::vector<bool> ended(count);
   std::size_t begun = 0, taken = 0;
   bool stop = false;
-  const auto run = [&] {
+  const auto run = [&, budget = Budget::own()] {
+    const Budget::Use use(budget);
     std::unique_lock lock(mutex);
     for (;;) {
       changed.wait(lock, [&] { return stop || begun == count || begun < taken + ahead; });

@@ -36,12 +36,6 @@ std::string device_key(const device::DeviceInfo& device) {
 
 }  // namespace
 
-std::string StageKey::whole() const {
-  Sha256 all;
-  for (const auto* part : {&text, &inputs, &seed, &device, &toolchain}) all.add_field(*part);
-  return all.hex();
-}
-
 StageKey stage_key(const compiler::Program& program, const compiler::Stage& stage, const compiler::Scope& scope,
                    const result::RunResult& head, const std::string& toolchain) {
   Sha256 made_by;
@@ -72,6 +66,13 @@ Result<> restore_points(const compiler::Program& program, const compiler::Stage&
     point.steps = plan->steps;
     point.moved = static_cast<double>(plan->moved);
     for (const auto& [name, value] : plan->lets) point.at.try_emplace(name, value);
+    // A tick is of a step: the records of a stranger's file may hold more than its spec measures.
+    const bool traced = plan->timed && stage.timing == compiler::Timing::Each && stage.keep == compiler::Keep::Raw;
+    for (const auto& run : point.runs) {
+      if (traced && run.ticks.size() > static_cast<std::size_t>(plan->steps))
+        return failure("E0904", fmt::format("stage `{}` has a run of {} records where its spec measures {}", stage.name,
+                                            run.ticks.size(), plan->steps));
+    }
   }
   return Ok{};
 }

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "compiler/plan/plan.h"
+#include "lang/base/budget.h"
 
 namespace gexp::measure {
 namespace {
@@ -83,6 +84,7 @@ CompileAhead::CompileAhead(Kernels& kernels, std::vector<compiler::Shape> shapes
 
 std::vector<compiler::Shape> known_shapes(const compiler::Program& program) {
   std::vector<compiler::Shape> shapes;
+  const Budget::Work work(kCompileUnits);  // it is no more than a start that is made early
   const auto scope = compiler::file_scope(program);
   for (const auto& stage : program.stages) {
     if (!scope) break;

@@ -9,6 +9,7 @@
 #include "compiler/memory/memory_space.h"
 #include "compiler/plan/access.h"
 #include "compiler/plan/calibrate.h"
+#include "lang/base/budget.h"
 #include "lang/base/stopwatch.h"
 
 namespace gexp::measure {
@@ -109,6 +110,18 @@ Result<std::uint64_t> PointRunner::buffer(const std::string& name, std::uint64_t
   return *address;
 }
 
+Result<std::uint64_t> PointRunner::idle_texture() {
+  auto& handle = textures_[""];
+  if (handle != 0) return handle;
+  const std::array<std::uint64_t, 4> zeros = {};  // the index 0: each fetch comes back to it
+  auto texels = buffer("idle texture", sizeof zeros);
+  if (!texels) return texels.error();
+  if (auto done = backend_.write(*texels, std::as_bytes(std::span(zeros))); !done) return done.error();
+  auto made = backend_.texture(*texels, sizeof zeros);
+  if (made) handle = *made;
+  return made;
+}
+
 Result<std::uint64_t> PointRunner::calibration_cell() {
   const bool fresh = !buffers_.contains("cell");
   auto cell = buffer("cell", 64);
@@ -144,6 +157,7 @@ Result<device::KernelId> PointRunner::kernel_for(const compiler::Shape& shape) {
 Result<> PointRunner::link(const compiler::Links& links, std::uint64_t base) {
   auto& now = linked_[links.memory];
   if (now.width == links.width && now.offsets == links.offsets && now.targets == links.targets) return Ok{};
+  if (!Budget::spend_bytes(3 * links.targets.size() * sizeof(std::uint64_t))) return Budget::exceeded({});
   std::vector<std::uint64_t> values;
   values.reserve(links.targets.size());
   for (const auto target : links.targets) values.push_back(static_cast<std::uint64_t>(target / links.width));
@@ -205,23 +219,24 @@ device::LaunchShape PointRunner::launch_shape(const compiler::PointPlan& plan, s
 }
 
 Result<device::Outcome> PointRunner::launch(const compiler::PointPlan& plan, device::KernelId kernel, const device::LaunchShape& shape, const std::vector<device::Argument>& arguments,
-                              double time_limit, bool first) {
+                              const LaunchLimit& limit, bool first) {
   if (first) {
     for (const auto& level : plan.flushes) {
       if (auto done = backend_.flush(level); !done) return done.error();
     }
   }
+  if (!Budget::go_on()) return Budget::exceeded(plan.shape.span);
   const Stopwatch watch;
-  auto outcome = backend_.launch(kernel, shape, arguments, time_limit);
+  auto outcome = backend_.launch(kernel, shape, arguments, limit());
   ++effort_.launches;
   effort_.launching += watch.seconds();
   effort_.on_device += outcome.elapsed_seconds;
   return outcome;
 }
 
-Result<device::Outcome> PointRunner::launch_timed(const compiler::PointPlan& plan, device::KernelId kernel, device::LaunchShape shape, std::vector<device::Argument> arguments, double time_limit,
+Result<device::Outcome> PointRunner::launch_timed(const compiler::PointPlan& plan, device::KernelId kernel, device::LaunchShape shape, std::vector<device::Argument> arguments, const LaunchLimit& limit,
                                     bool first) {
-  if (plan.sms == 0) return launch(plan, kernel, shape, arguments, time_limit, first);
+  if (plan.sms == 0) return launch(plan, kernel, shape, arguments, limit, first);
   const bool fresh = !buffers_.contains("last turn");
   auto last = buffer("last turn", kMostSms * 4);
   if (!last) return last.error();
@@ -235,7 +250,7 @@ Result<device::Outcome> PointRunner::launch_timed(const compiler::PointPlan& pla
   const auto sms = static_cast<std::uint32_t>(backend_.device().sms);
   for (shape.grid = sms; shape.grid <= kMostTries * sms; shape.grid *= 2) {
     arguments.end()[-2].bits = ++turn_;
-    auto outcome = launch(plan, kernel, shape, arguments, time_limit, first && shape.grid == sms);
+    auto outcome = launch(plan, kernel, shape, arguments, limit, first && shape.grid == sms);
     if (!outcome || !outcome->done()) return outcome;
     auto ran = read_words(*last, plan.sms);
     if (!ran) return ran.error();
@@ -244,10 +259,10 @@ Result<device::Outcome> PointRunner::launch_timed(const compiler::PointPlan& pla
   return device::Outcome{device::Outcome::Status::Fault, fmt::format("the device brought no block to a chosen multiprocessor ({} to {})", plan.sm, plan.sm + plan.sms - 1), 0};
 }
 
-Result<> PointRunner::repeat(const compiler::PointPlan& plan, records::Point& point, double time_limit) {
+Result<> PointRunner::repeat(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit) {
   forget_what_was_lost();
   const Stopwatch watch;
-  auto done = run_once(plan, point, time_limit);
+  auto done = run_once(plan, point, limit);
   effort_.measuring += watch.seconds();
   if (backend_.losses() == losses_) return done;
   forget_what_was_lost();
@@ -255,12 +270,12 @@ Result<> PointRunner::repeat(const compiler::PointPlan& plan, records::Point& po
   return Ok{};
 }
 
-Result<> PointRunner::run_once(const compiler::PointPlan& plan, records::Point& point, double time_limit) {
-  if (plan.shape.made_from == &compiler::kBodyTemplate) return run_body(plan, point, time_limit);
-  return plan.shape.made_from == &compiler::kTotalTemplate ? run_total(plan, point, time_limit) : run_each(plan, point, time_limit);
+Result<> PointRunner::run_once(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit) {
+  if (plan.shape.made_from == &compiler::kBodyTemplate) return run_body(plan, point, limit);
+  return plan.shape.made_from == &compiler::kTotalTemplate ? run_total(plan, point, limit) : run_each(plan, point, limit);
 }
 
-Result<> PointRunner::run_each(const compiler::PointPlan& plan, records::Point& point, double time_limit) {
+Result<> PointRunner::run_each(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit) {
   const auto& links = plan.links.front();
   auto base = address_of(links.memory, plan);
   if (!base) return base.error();
@@ -281,9 +296,10 @@ Result<> PointRunner::run_each(const compiler::PointPlan& plan, records::Point& 
   std::vector<records::Run> runs(sms);
   for (auto& run : runs) run.windows.clear();
   const auto total = static_cast<std::uint64_t>(plan.steps);
+  if (!Budget::spend_bytes(sms * total * sizeof(std::uint32_t))) return Budget::exceeded(plan.shape.span);
   for (std::uint64_t skip = 0; skip < total; skip += kWindow) {
     const auto steps = std::min(kWindow, total - skip);
-    if (auto before = launch_before(plan, point, time_limit); !before || !*before) return before ? Result<>(Ok{}) : Result<>(before.error());
+    if (auto before = launch_before(plan, point, limit); !before || !*before) return before ? Result<>(Ok{}) : Result<>(before.error());
     const std::vector<device::Argument> arguments = {device::pointer(*base),
                                              {element(plan.warm), 8},
                                              {static_cast<std::uint64_t>(plan.warm_steps), 8},
@@ -294,7 +310,7 @@ Result<> PointRunner::run_each(const compiler::PointPlan& plan, records::Point& 
                                              device::pointer(*cell),
                                              device::pointer(*empty),
                                              device::pointer(*empty + sms * compiler::kCalibrationWords * 4)};
-    const auto outcome = launch_timed(plan, *kernel, launch_shape(plan, static_cast<std::uint64_t>(compiler::kTraceBytes)), arguments, time_limit, plan.before.empty());
+    const auto outcome = launch_timed(plan, *kernel, launch_shape(plan, static_cast<std::uint64_t>(compiler::kTraceBytes)), arguments, limit, plan.before.empty());
     if (!outcome) return outcome.error();
     if (!outcome->done()) {
       point.outcome = *outcome;
@@ -311,7 +327,7 @@ Result<> PointRunner::run_each(const compiler::PointPlan& plan, records::Point& 
   return take(std::move(runs), *empty, point);
 }
 
-Result<> PointRunner::run_total(const compiler::PointPlan& plan, records::Point& point, double time_limit) {
+Result<> PointRunner::run_total(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit) {
   auto kernel = kernel_for(plan.shape);
   if (!kernel) return kernel.error();
   const auto& linked = plan.links.front();
@@ -351,8 +367,8 @@ Result<> PointRunner::run_total(const compiler::PointPlan& plan, records::Point&
                                            device::pointer(*ticks),
                                            device::pointer(*empty),
                                            device::pointer(*last)};
-  if (auto before = launch_before(plan, point, time_limit); !before || !*before) return before ? Result<>(Ok{}) : Result<>(before.error());
-  const auto outcome = launch(plan, *kernel, launch_shape(plan, bytes), arguments, time_limit, plan.before.empty());
+  if (auto before = launch_before(plan, point, limit); !before || !*before) return before ? Result<>(Ok{}) : Result<>(before.error());
+  const auto outcome = launch(plan, *kernel, launch_shape(plan, bytes), arguments, limit, plan.before.empty());
   if (!outcome) return outcome.error();
   if (!outcome->done()) {
     point.outcome = *outcome;

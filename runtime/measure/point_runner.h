@@ -23,6 +23,9 @@ struct RegionCost {
 };
 RegionCost region_cost(const std::vector<std::uint32_t>& words);
 
+/// Seconds for the launch that begins now. A repetition may take many.
+using LaunchLimit = std::function<double()>;
+
 /// Runs planned points on one device: allocates memories once, loads every kernel once, links the rings, launches windows.
 class PointRunner {
  public:
@@ -32,8 +35,9 @@ class PointRunner {
   PointRunner& operator=(const PointRunner&) = delete;
 
   /// One more repetition of a point, appended to `point`. A launch that does not end well, or a device that is lost meanwhile, is in
-  /// point.outcome; a Result error is about the environment (no compiler), or E0802: no room for this point.
-  Result<> repeat(const compiler::PointPlan& plan, records::Point& point, double time_limit);
+  /// point.outcome; a Result error is about the environment (no compiler), or E0802: no room for this point,
+  /// or that the run's budget is over.
+  Result<> repeat(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit);
 
   /// False after a fault that the device's driver does not let this process recover from.
   [[nodiscard]] bool usable() const { return backend_.usable(); }
@@ -52,10 +56,12 @@ class PointRunner {
   Result<device::KernelId> kernel_for(const compiler::Shape& shape);
   Result<std::uint64_t> buffer(const std::string& name, std::uint64_t bytes);
   Result<std::uint64_t> calibration_cell();
+  /// What the rehearsal fetches from, so that it leaves the textures that are measured alone.
+  Result<std::uint64_t> idle_texture();
   Result<> link(const compiler::Links& links, std::uint64_t base);
-  Result<> run_each(const compiler::PointPlan& plan, records::Point& point, double time_limit);
-  Result<> run_total(const compiler::PointPlan& plan, records::Point& point, double time_limit);
-  Result<> run_body(const compiler::PointPlan& plan, records::Point& point, double time_limit);
+  Result<> run_each(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit);
+  Result<> run_total(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit);
+  Result<> run_body(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit);
   /// The parameters of a kernel from body.cu: memories, textures, tables, values; constant memories are filled.
   Result<std::vector<device::Argument>> body_arguments(const compiler::BodyPlan& body, const compiler::PointPlan& plan, device::KernelId kernel);
   /// What a kernel from body.cu is given besides what its body reads, and where it writes.
@@ -67,15 +73,15 @@ class PointRunner {
     bool first = true;                                ///< of a repetition: the stage's flushes come before it
     bool timed = false;                               ///< not a warm-up of its own
   };
-  Result<device::Outcome> launch_body(const compiler::PointPlan& plan, const compiler::Shape& shape, const compiler::BodyPlan& body, const BodyLaunch& how, double time_limit);
+  Result<device::Outcome> launch_body(const compiler::PointPlan& plan, const compiler::Shape& shape, const compiler::BodyPlan& body, const BodyLaunch& how, const LaunchLimit& limit);
   /// The warm-ups that are launches of their own, after emptying what the stage flushes. False: one did not end well, which
   /// point.outcome then says.
-  Result<bool> launch_before(const compiler::PointPlan& plan, records::Point& point, double time_limit);
+  Result<bool> launch_before(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit);
   /// Empties what the stage flushes where it is the `first` launch of a repetition, then launches.
   Result<device::Outcome> launch(const compiler::PointPlan& plan, device::KernelId kernel, const device::LaunchShape& shape, const std::vector<device::Argument>& arguments,
-                         double time_limit, bool first = true);
+                         const LaunchLimit& limit, bool first = true);
   /// The timed launch of a point, on the multiprocessors that it chooses, or any.
-  Result<device::Outcome> launch_timed(const compiler::PointPlan& plan, device::KernelId kernel, device::LaunchShape shape, std::vector<device::Argument> arguments, double time_limit,
+  Result<device::Outcome> launch_timed(const compiler::PointPlan& plan, device::KernelId kernel, device::LaunchShape shape, std::vector<device::Argument> arguments, const LaunchLimit& limit,
                                bool first);
   [[nodiscard]] device::LaunchShape launch_shape(const compiler::PointPlan& plan, std::uint64_t shared_bytes) const;
   /// Reads what the last launch tells of the region's cost; the point's is the mean of its runs'.
@@ -85,7 +91,7 @@ class PointRunner {
   Result<std::vector<std::uint32_t>> read_words(std::uint64_t address, std::size_t count);
   /// What the device lost is made anew when it is needed next.
   void forget_what_was_lost();
-  Result<> run_once(const compiler::PointPlan& plan, records::Point& point, double time_limit);
+  Result<> run_once(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit);
 
   const compiler::Program& program_;
   const compiler::Scope& scope_;
@@ -104,7 +110,7 @@ class PointRunner {
   result::TimeSpent effort_;
   std::uint32_t turn_ = 0;                         ///< number of the last launch on chosen multiprocessors
   std::map<std::string, compiler::Links> linked_;  ///< what each memory holds now
-  std::map<std::string, std::uint64_t> textures_;  ///< by memory
+  std::map<std::string, std::uint64_t> textures_;  ///< by memory; the idle one by no name
   std::uint64_t losses_ = 0;                       ///< of the device, when all of this was made
 };
 

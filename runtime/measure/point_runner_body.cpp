@@ -6,6 +6,7 @@
 
 #include "compiler/memory/memory_space.h"
 #include "compiler/plan/calibrate.h"
+#include "lang/base/budget.h"
 #include "runtime/measure/point_runner.h"
 
 namespace gexp::measure {
@@ -56,6 +57,12 @@ Result<std::vector<device::Argument>> PointRunner::body_arguments(const compiler
       arguments.push_back(device::pointer(*table));
       continue;
     }
+    if (parameter.kind == Kind::IdleTexture) {
+      auto handle = idle_texture();
+      if (!handle) return handle.error();
+      arguments.push_back({*handle, 8});
+      continue;
+    }
     auto base = address_of(parameter.memory, plan);
     if (!base) return base.error();
     if (const auto links = links_of(parameter.memory); links != plan.links.end()) {
@@ -76,7 +83,7 @@ Result<std::vector<device::Argument>> PointRunner::body_arguments(const compiler
   return arguments;
 }
 
-Result<device::Outcome> PointRunner::launch_body(const compiler::PointPlan& plan, const compiler::Shape& shape, const compiler::BodyPlan& body, const BodyLaunch& how, double time_limit) {
+Result<device::Outcome> PointRunner::launch_body(const compiler::PointPlan& plan, const compiler::Shape& shape, const compiler::BodyPlan& body, const BodyLaunch& how, const LaunchLimit& limit) {
   auto kernel = kernel_for(shape);
   if (!kernel) return kernel.error();
   auto cell = calibration_cell();
@@ -87,17 +94,17 @@ Result<device::Outcome> PointRunner::launch_body(const compiler::PointPlan& plan
   arguments.insert(arguments.end(), rest->begin(), rest->end());
   auto launched = launch_shape(plan, how.trace_bytes > 0 ? how.trace_at + how.trace_bytes : body.shared_bytes);
   launched.grid = how.grid, launched.block = how.block;
-  return how.timed ? launch_timed(plan, *kernel, launched, std::move(arguments), time_limit, how.first) : launch(plan, *kernel, launched, arguments, time_limit, how.first);
+  return how.timed ? launch_timed(plan, *kernel, launched, std::move(arguments), limit, how.first) : launch(plan, *kernel, launched, arguments, limit, how.first);
 }
 
-Result<bool> PointRunner::launch_before(const compiler::PointPlan& plan, records::Point& point, double time_limit) {
+Result<bool> PointRunner::launch_before(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit) {
   for (std::size_t i = 0; i < plan.before.size(); ++i) {
     const auto& before = plan.before[i];
     auto records = buffer("records before", 3 * std::uint64_t{(before.block + 31) / 32} * before.grid * 4);
     if (!records) return records.error();
     auto overhead = buffer("empty before", compiler::kCalibrationWords * 4);
     if (!overhead) return overhead.error();
-    auto outcome = launch_body(plan, before.shape, before.body, {.records = *records, .overhead = *overhead, .grid = before.grid, .block = before.block, .first = i == 0}, time_limit);
+    auto outcome = launch_body(plan, before.shape, before.body, {.records = *records, .overhead = *overhead, .grid = before.grid, .block = before.block, .first = i == 0}, limit);
     if (!outcome) return outcome.error();
     point.outcome = *outcome;
     if (!outcome->done()) return false;
@@ -105,7 +112,7 @@ Result<bool> PointRunner::launch_before(const compiler::PointPlan& plan, records
   return true;
 }
 
-Result<> PointRunner::run_body(const compiler::PointPlan& plan, records::Point& point, double time_limit) {
+Result<> PointRunner::run_body(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit) {
   const bool each = plan.timing == compiler::Timing::Each, wall = plan.timing == compiler::Timing::Wall;
   const std::uint32_t warps = (plan.block + 31) / 32;
   const std::uint32_t window = static_cast<std::uint32_t>(compiler::kTraceBytes / 2) / warps;
@@ -119,11 +126,11 @@ Result<> PointRunner::run_body(const compiler::PointPlan& plan, records::Point& 
   const BodyLaunch how{.records = *records, .overhead = *overhead, .window = window, .trace_at = trace_at, .trace_bytes = each ? static_cast<std::uint32_t>(compiler::kTraceBytes) : 0,
                        .grid = plan.grid, .block = plan.block, .first = plan.before.empty(), .timed = true};
   const auto start = [&](std::uint64_t skip) -> Result<bool> {
-    auto before = launch_before(plan, point, time_limit);
+    auto before = launch_before(plan, point, limit);
     if (!before || !*before) return before;
     auto from = how;
     from.skip = static_cast<std::uint32_t>(skip);
-    auto outcome = launch_body(plan, plan.shape, plan.body, from, time_limit);
+    auto outcome = launch_body(plan, plan.shape, plan.body, from, limit);
     if (!outcome) return outcome.error();
     if (outcome->done() && wall && outcome->elapsed_seconds > 4.2) {
       outcome->status = device::Outcome::Status::Timeout;
@@ -137,6 +144,7 @@ Result<> PointRunner::run_body(const compiler::PointPlan& plan, records::Point& 
   std::vector<std::vector<std::uint32_t>> traces(std::size_t{sms} * warps);
   for (auto& run : runs) run.windows.clear();
   const auto total = each ? static_cast<std::uint64_t>(std::max<std::int64_t>(plan.steps, 1)) : 1;
+  if (each && !Budget::spend_bytes(sms * warps * total * sizeof(std::uint32_t))) return Budget::exceeded(plan.shape.span);
   for (std::uint64_t skip = 0; skip < total; skip += each ? window : 1) {
     auto done = start(skip);
     if (!done || !*done) return done ? Result<>(Ok{}) : Result<>(done.error());

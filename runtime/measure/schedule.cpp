@@ -227,7 +227,7 @@ class Visit {
         if (!differ(*below, *above)) continue;
         // Midpoints stay on the grid of the width, counted from the gap's lower end.
         const double middle = low + std::max(1.0, std::round((high - low) / to->number / 2)) * to->number;
-        if (middle >= high) continue;
+        if (middle <= low || middle >= high) continue;  // numbers have no more digits
         halves.emplace_back(low, middle);
         halves.emplace_back(middle, high);
       }

@@ -10,6 +10,7 @@
 #include "compiler/plan/cost.h"
 #include "compiler/plan/points.h"
 #include "lang/base/stopwatch.h"
+#include "runtime/infer/cut_short.h"
 #include "runtime/measure/answers.h"
 #include "runtime/measure/device_pool.h"
 #include "runtime/measure/kept.h"
@@ -27,6 +28,9 @@ using compiler::Names;
 constexpr int kBusy = 25, kBusyLooks = 4;  // percent
 constexpr double kBusyPause = 0.35;        // seconds
 constexpr const char* kBegin = "begin";
+
+// Once a run was told to end: seconds for questions, and for what is said of all of them.
+constexpr double kAnswering = 0.4, kConcluding = 0.3;
 
 /// A stage's expectations name its own finds without the stage.
 void judge_stage(const compiler::Stage& stage, const Names& scope, const result::RunResult& result, std::vector<result::Judgement>& out) {
@@ -104,14 +108,17 @@ class Session {
   Session(const compiler::Program& program, device::Backend& backend, Kernels& kernels, const SessionOptions& options, Progress& progress,
           result::RunResult& so_far, Names scope, TimeBudget budget)
       : program_(program), backend_(backend), options_(options), progress_(progress), so_far_(so_far), scope_(std::move(scope)), budget_(budget),
+        limits_({.seconds = budget.seconds, .interrupted = options.interrupted}), answering_({.grace = kAnswering}, &limits_), concluding_({.grace = kConcluding}, &answering_),
         benches_(program, scope_, backend, kernels, options.jobs, [this] { return over(); }),
-        context_{program, benches_, options, progress, [this] { return budget_.seconds - watch_.seconds(); }, so_far.kernels, measured_} {}
+        context_{program, benches_, options, progress, limits_, so_far.kernels, measured_, source_} {}
 
   Result<> run() {
+    const Budget::Use use(limits_);
     so_far_.stages.reserve(program_.stages.size());
     look(kBegin);
     for (std::size_t i = 0; i < program_.stages.size() && !problem_; ++i) stage(i);
     progress_.finished();
+    const Budget::Use concluding(concluding_);
     if (so_far_.end == result::RunResult::End::Complete && faulted_) so_far_.end = result::RunResult::End::Faulted;
     reconcile_answers(program_, measured_, scope_, so_far_.findings);
     judge_all(program_, scope_, so_far_);
@@ -121,7 +128,15 @@ class Session {
   }
 
  private:
-  [[nodiscard]] bool over() const { return (options_.interrupted && options_.interrupted()) || budget_.seconds < watch_.seconds(); }
+  [[nodiscard]] bool over() const {
+    const auto end = limits_.look();
+    return end == Budget::End::Time || end == Budget::End::Interrupted;
+  }
+
+  /// What a run that is over ends as.
+  [[nodiscard]] result::RunResult::End ending() const {
+    return limits_.look() == Budget::End::Interrupted ? result::RunResult::End::Interrupted : budget_.over;
+  }
 
   void stage(std::size_t number) {
     const auto& stage = program_.stages[number];
@@ -140,15 +155,19 @@ class Session {
     const auto why = why_unanswered(stage, result);
     if (!why.empty()) return leave(stage, result, why, &key);
     const Stopwatch answering;
+    const Budget::Use use(answering_);
     end_stage(result, &key);
     auto& ended = so_far_.stages.back();
+    const auto refusals = Budget::refusals();
     answer_questions(stage, ended.table, scope_, so_far_.findings, measured_);
+    if (Budget::refusals() != refusals && over() && so_far_.end == result::RunResult::End::Complete) so_far_.end = ending();
     ended.answering = answering.seconds();
   }
 
   /// Takes the stage's records from an earlier result. False: there is none that holds them.
   bool keep(std::size_t number, const StageKey& key, result::StageResult& result) {
     if (!options_.kept) return false;
+    const Budget::Use use(answering_);  // nothing is measured: it takes no time of the budget
     const auto& stage = program_.stages[number];
     const Stopwatch watch;
     auto kept = keep_stage(program_, stage, scope_, *options_.kept, key);
@@ -180,7 +199,11 @@ class Session {
     result.seconds = watch.seconds();
     look("after " + stage.name);
     faulted_ = faulted_ || run.faulted();
-    if (!done) {
+    if (!done && Budget::ends_run(done.error())) {
+      result.status = result::StageResult::Status::Stopped;
+      so_far_.end = ending();
+      result.why = word(so_far_.end);
+    } else if (!done) {
       const auto missing = missing_input(stage, program_, scope_);
       if (!missing.empty() && result.table.points.empty()) {
         // The plan could not be made because findings that it reads are unknown: blocked, not wrong.
@@ -258,7 +281,11 @@ class Session {
   Names scope_;
   infer::MeasuredStages measured_;  ///< of so_far_.stages, which do not move
   TimeBudget budget_;
+  const Source source_{so_far_.spec_path, so_far_.spec_text};
   const Stopwatch watch_;
+  const Budget limits_;      ///< of measuring
+  const Budget answering_;   ///< of what is made of the records: a little longer
+  const Budget concluding_;  ///< of what is said of all findings, a little longer still
   DevicePool benches_;
   const RunContext context_;
   std::optional<Diagnostic> problem_;
@@ -292,13 +319,19 @@ Result<> infer_again(const compiler::Program& program, result::RunResult& result
     // Patterns are not kept: the spec and the findings that the stage ran with make them again.
     Names then(&*scope);
     for (const auto& [name, value] : kept->inputs) then.set(name, value);
-    if (auto made = restore_points(program, stage, then, kept->table); !made) return made.error();
+    if (auto made = restore_points(program, stage, then, kept->table); !made) {
+      if (!Budget::ends_run(made.error())) return made.error();
+      leave_unanswered(stage, infer::why_cut_short(), *scope, result.findings);
+      continue;
+    }
     Names asking(&then);
     std::vector<infer::Finding> findings;
     answer_questions(stage, kept->table, asking, findings, measured);
     scope->set(stage.name, *asking.lookup(stage.name));
     result.findings.insert(result.findings.end(), findings.begin(), findings.end());
   }
+  const Budget concluding({.grace = kAnswering});
+  const Budget::Use use(concluding);
   reconcile_answers(program, measured, *scope, result.findings);
   judge_all(program, *scope, result);
   return Ok{};

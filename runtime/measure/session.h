@@ -5,6 +5,7 @@
 #include <string>
 
 #include "compiler/program.h"
+#include "lang/base/budget.h"
 #include "runtime/measure/kernels.h"
 #include "runtime/result/result.h"
 

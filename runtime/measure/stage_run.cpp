@@ -2,10 +2,12 @@
 #include "runtime/measure/stage_run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
 
+#include "compiler/lower/ops.h"
 #include "runtime/infer/infer.h"
 #include "runtime/measure/in_order.h"
 #include "runtime/measure/point_log.h"
@@ -80,15 +82,33 @@ std::optional<result::RefinementCost> StageRun::spent() const {
 }
 
 End StageRun::must_stop() const {
-  if (run_.options.interrupted && run_.options.interrupted()) return End::Interrupted;
-  return run_.time_left() < 0 ? End::OutOfTime : End::Complete;
+  switch (run_.budget.look()) {
+    case Budget::End::Interrupted: return End::Interrupted;
+    case Budget::End::Time: return End::OutOfTime;
+    default: return End::Complete;  // without memory a part of the run ends, and says so
+  }
 }
 
-double StageRun::launch_limit() const { return std::min(launch_limit_.load(), std::max(run_.time_left(), 0.0) + kLate); }
+double StageRun::launch_limit() const { return std::min(launch_limit_.load(), std::max(run_.budget.seconds_left(), 0.0) + kLate); }
 
 void StageRun::tell(const Coordinates& at) {
   const std::lock_guard lock(telling_);
   run_.progress.point(records::coordinates_text(at), told_++);
+}
+
+std::string StageRun::lines_of(const std::string& fault) const {
+  std::vector<std::string> lines;
+  const auto add = [&](bool named) {
+    compiler::for_each_op(stage_, [&](const compiler::Op& op) {
+      const bool holds_others = !op.body.empty();
+      if (holds_others || (named && fault.find(fmt::format("`{}{}", lang::word(op.kind), op.memory.empty() ? "" : " " + op.memory)) == std::string::npos)) return;
+      auto line = fmt::format("{}:{}", run_.source.path(), run_.source.position(op.span.begin).line);
+      if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+    });
+  };
+  add(true);  // a simulated device tells which operation ran
+  if (lines.empty()) add(false);
+  return lines.empty() ? "" : fmt::format(" ({})", fmt::join(lines, " or "));
 }
 
 /// The least repetitions of a point.
@@ -96,7 +116,8 @@ void StageRun::measure_point(const Coordinates& at, Measured& measured) {
   measured.stopped = must_stop();
   if (measured.stopped != End::Complete) return;
   auto plan = compiler::plan_point(run_.program, stage_, at, scope_, measured.skipped);
-  if (!plan) measured.problem = plan.error();
+  if (!plan) measured.stopped = must_stop();
+  if (!plan && measured.stopped == End::Complete) measured.problem = plan.error();
   if (!plan || measured.skipped) return;
   tell(at);
   auto& point = measured.point;
@@ -109,7 +130,8 @@ void StageRun::measure_point(const Coordinates& at, Measured& measured) {
   point.moved = static_cast<double>(plan->moved);
   measured.plan = std::move(*plan);
   add_runs(measured.plan, point, measured, [&]() -> Result<bool> { return static_cast<std::int64_t>(point.runs.size()) >= stage_.repeat.at_least; });
-  measured.to_record = !point.runs.empty() || !point.outcome.done() || measured.problem;
+  const bool cut_off = measured.stopped == End::Interrupted;  // within the first repetition: there is nothing of it
+  measured.to_record = !point.runs.empty() || (!point.outcome.done() && !cut_off) || measured.problem;
 }
 
 /// Further repetitions of a point until the stopping rule holds. It sees the latency classes of the stage, which stay as they are
@@ -157,7 +179,7 @@ void StageRun::add_runs(const compiler::PointPlan& plan, records::Point& point, 
       measured.stopped = must_stop();
       if (measured.stopped != End::Complete) break;
       const auto before = point.runs.size();
-      const auto repeated = bench.repeat(plan, point, launch_limit());
+      const auto repeated = bench.repeat(plan, point, [this] { return launch_limit(); });
       if (!repeated || !point.outcome.done()) {
         // What a run was told to end in the middle of is not the kernel's fault.
         const bool unfinished = point.outcome.status != device::Outcome::Status::Fault;
@@ -168,6 +190,7 @@ void StageRun::add_runs(const compiler::PointPlan& plan, records::Point& point, 
         if (!repeated && repeated.error().code == "E0802") measured.no_room = repeated.error().message;
         else if (!repeated) measured.problem = repeated.error();
         else measured.faulted = true;
+        if (measured.faulted) point.outcome.what += lines_of(point.outcome.what);
         break;
       }
       for (auto run = before; run < point.runs.size(); ++run) keep(point.runs[run]);

@@ -23,9 +23,10 @@ struct RunContext {
   DevicePool& benches;
   const SessionOptions& options;
   Progress& progress;
-  std::function<double()> time_left;   ///< seconds; asked by any thread
+  const Budget& budget;                ///< of the run; asked by any thread
   std::vector<result::KernelRecord>& kernels;  ///< that recorded points ran, each once, in the order of the points
   const infer::MeasuredStages& measured;       ///< before the stage
+  const Source& source;                        ///< of the spec: a fault names its lines
 };
 
 /// Measures one stage. Workers run the repetitions; only the thread that called run() touches the stage's records, point by point
@@ -71,6 +72,8 @@ class StageRun {
   void log_round(const compiler::Coordinates& at, std::size_t first, const records::Point& point, const Measured& measured) const;
   void keep(records::Run& run) const;
   void tell(const compiler::Coordinates& at);
+  /// The lines of the spec that a launch may have ended badly at: "cache.gexp:7".
+  [[nodiscard]] std::string lines_of(const std::string& fault) const;
 
   // The thread that called run().
   Result<bool> measure(const Batch& batch);

@@ -214,13 +214,15 @@ Result<Verification> verify(const compiler::Program& program, Kernels& kernels, 
   std::optional<Diagnostic> problem;
   auto session = options.session;
   session.jobs = 1;
-  const auto work = [&] {
+  const auto work = [&, budget = Budget::own()] {
+    const Budget::Use use(budget);
     for (std::size_t i = next++; i < options.devices && !stop; i = next++) {
       bool interrupted = false;
       auto verified = verify_one(program, kernels, source, options, session, options.first + i, interrupted);
+      interrupted = interrupted || (Budget::own() && Budget::own()->look() == Budget::End::Interrupted);  // whatever it then says is not so
       const std::lock_guard lock(mutex);
       if (!verified || interrupted) stop = true;
-      if (!verified && !problem) problem = verified.error();
+      if (!verified && !interrupted && !problem) problem = verified.error();
       if (!verified || interrupted) continue;
       verification.devices.push_back(std::move(*verified));
       options.progress(verification.devices.size());

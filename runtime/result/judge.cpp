@@ -148,16 +148,4 @@ Judgement judge(const compiler::Expectation& expectation, const compiler::Scope&
   return judgement;
 }
 
-const char* word(Judgement::Status status) {
-  switch (status) {
-    case Judgement::Status::Pass: return "pass";
-    case Judgement::Status::Fail: return "fail";
-    case Judgement::Status::Unknown: return "unknown";
-    case Judgement::Status::ExpectedFail: return "xfail";
-    case Judgement::Status::UnexpectedPass: return "xpass";
-    case Judgement::Status::NotHere: return "not here";
-  }
-  return "";
-}
-
 }  // namespace gexp::result

@@ -64,6 +64,18 @@ RunResult& RunResult::operator=(const RunResult&) = default;
 RunResult& RunResult::operator=(RunResult&&) noexcept = default;
 RunResult::~RunResult() = default;
 
+const char* word(Judgement::Status status) {
+  switch (status) {
+    case Judgement::Status::Pass: return "pass";
+    case Judgement::Status::Fail: return "fail";
+    case Judgement::Status::Unknown: return "unknown";
+    case Judgement::Status::ExpectedFail: return "xfail";
+    case Judgement::Status::UnexpectedPass: return "xpass";
+    case Judgement::Status::NotHere: return "not here";
+  }
+  return "";
+}
+
 const char* word(RunResult::End end) {
   switch (end) {
     case RunResult::End::Complete: return "complete";

@@ -37,7 +37,7 @@ template <class Integer> std::optional<Integer> number(std::string_view text, st
 }
 
 /// The list that begins at `at`, which then is behind it.
-std::optional<std::vector<std::uint32_t>> decode(std::string_view text, std::size_t& at) {
+std::optional<std::vector<std::uint32_t>> decode(std::string_view text, std::size_t& at, ReadBudget& budget) {
   std::vector<std::uint32_t> ticks;
   if (!take(text, at, '[')) return std::nullopt;
   if (take(text, at, ']')) return ticks;
@@ -46,6 +46,7 @@ std::optional<std::vector<std::uint32_t>> decode(std::string_view text, std::siz
     if (!value || !take(text, at, ',')) return std::nullopt;
     const auto count = number<std::uint64_t>(text, at);
     if (!count || *count > kMaxTicks - ticks.size()) return std::nullopt;
+    if (!budget.take(*count * kBytesATick)) throw TooLarge{};
     ticks.insert(ticks.end(), *count, *value);
   } while (take(text, at, ','));
   return take(text, at, ']') ? std::optional(std::move(ticks)) : std::nullopt;
@@ -53,13 +54,13 @@ std::optional<std::vector<std::uint32_t>> decode(std::string_view text, std::siz
 
 }  // namespace
 
-LiftedTicks lift_ticks(const std::string& text) {
+LiftedTicks lift_ticks(const std::string& text, ReadBudget& budget) {
   LiftedTicks made;
   std::size_t copied = 0;
   for (auto found = text.find(kKey); found != std::string::npos; found = text.find(kKey, found + 1)) {
     auto at = found + kKey.size();
     if ((found > 0 && text[found - 1] == '\\') || !take(text, at, ':')) continue;
-    auto ticks = decode(text, at);
+    auto ticks = decode(text, at, budget);
     if (!ticks) return {};
     made.text.append(text, copied, found + kKey.size() - copied).append(":").append(std::to_string(made.ticks.size()));
     made.ticks.push_back(std::move(*ticks));

@@ -4,6 +4,8 @@
 #include <cfenv>
 #include <limits>
 
+#include "runtime/sim/float_format.h"
+
 namespace gexp::sim {
 namespace {
 
@@ -23,7 +25,6 @@ std::uint64_t result_of(double f) { return std::bit_cast<std::uint64_t>(f); }
 template <class F, class U> std::uint64_t float_op(Op op, std::uint64_t x, std::uint64_t y, std::uint64_t z) {
   const F a = std::bit_cast<F>(static_cast<U>(x)), b = std::bit_cast<F>(static_cast<U>(y)), c = std::bit_cast<F>(static_cast<U>(z));
   const auto bits_of = [](F f) -> std::uint64_t { return std::bit_cast<U>(f); };
-  const bool ordered = !std::isnan(a) && !std::isnan(b);
   switch (op) {
     case Op::FAdd: return result_of(a + b);
     case Op::FSub: return result_of(a - b);
@@ -42,20 +43,8 @@ template <class F, class U> std::uint64_t float_op(Op op, std::uint64_t x, std::
     case Op::FCos: return result_of(std::cos(a));
     case Op::FEx2: return result_of(std::exp2(a));
     case Op::FLg2: return result_of(std::log2(a));
-    case Op::FEq: return a == b;
-    case Op::FNe: return ordered && a != b;
-    case Op::FLt: return a < b;
-    case Op::FLe: return a <= b;
-    case Op::FGt: return a > b;
-    case Op::FGe: return a >= b;
-    case Op::FEqu: return !ordered || a == b;
-    case Op::FNeu: return !ordered || a != b;
-    case Op::FLtu: return !ordered || a < b;
-    case Op::FLeu: return !ordered || a <= b;
-    case Op::FGtu: return !ordered || a > b;
-    case Op::FGeu: return !ordered || a >= b;
-    case Op::FNum: return ordered;
-    default: return !ordered;  // FNan
+    case Op::FTanh: return result_of(std::tanh(a));
+    default: return holds(op, a, b);
   }
 }
 
@@ -71,51 +60,40 @@ class Rounding {
 /// A single-precision subnormal as a zero of its sign.
 std::uint64_t flushed(std::uint64_t a) { return (a & 0x7f800000u) == 0 ? a & 0x80000000u : a; }
 
-std::uint64_t high_signed(std::int64_t a, std::int64_t b, int width) {
-  __extension__ using wide = __int128;
-  return static_cast<std::uint64_t>((static_cast<wide>(a) * b) >> width);
-}
-
-std::uint64_t high_unsigned(std::uint64_t a, std::uint64_t b, int width) {
-  __extension__ using wide = unsigned __int128;
-  return static_cast<std::uint64_t>((static_cast<wide>(a) * b) >> width);
-}
-
-std::uint64_t permute(std::uint64_t a, std::uint64_t b, std::uint64_t selector) {
-  const std::uint64_t bytes = (a & 0xffffffffu) | (b << 32);
-  std::uint64_t result = 0;
-  for (int i = 0; i < 4; ++i) {
-    const unsigned s = static_cast<unsigned>(selector >> (4 * i)) & 15u;
-    std::uint64_t byte = (bytes >> (8 * (s & 7))) & 0xff;
-    if (s & 8) byte = (byte & 0x80) ? 0xff : 0;
-    result |= byte << (8 * i);
+/// testp: 0 finite, 1 infinite, 2 a number, 3 not a number, 4 normal, 5 subnormal.
+template <class F> std::uint64_t of_class(std::int64_t which, F a) {
+  switch (which) {
+    case 0: return std::isfinite(a);
+    case 1: return std::isinf(a);
+    case 2: return !std::isnan(a);
+    case 3: return std::isnan(a);
+    case 4: return std::isnormal(a);
+    default: return std::fpclassify(a) == FP_SUBNORMAL;
   }
-  return result;
 }
 
-/// dp4a: four products of bytes; dp2a: two of a's halves with b's low or high two bytes.
-std::uint64_t dot(std::uint64_t a, std::uint64_t b, std::uint64_t c, int parts, std::int64_t flags) {
-  const int width = 32 / parts;
-  const auto part = [](std::uint64_t from, int at, int bits, bool with_sign) {
-    const std::uint64_t top = from << (64 - bits - at);
-    return with_sign ? static_cast<std::uint64_t>(static_cast<std::int64_t>(top) >> (64 - bits)) : top >> (64 - bits);
-  };
-  for (int k = 0; k < parts; ++k) {
-    const int byte = k + (flags & kDotHigh ? 2 : 0);
-    c += part(a, k * width, width, flags & kDotSignedA) * part(b, 8 * byte, 8, flags & kDotSignedB);
-  }
-  return c;
-}
-
-std::uint64_t reverse(std::uint64_t a, int width) {
-  std::uint64_t result = 0;
-  for (int i = 0; i < width; ++i) result |= ((a >> i) & 1) << (width - 1 - i);
-  return result;
+/// With .sat, .NaN or .xorsign.abs: the plain operation between what they change of its operands and of its result.
+std::uint64_t compute_modified(const Instruction& i, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+  Instruction plain = i;
+  plain.saturate = plain.nan = plain.magnitude = false;
+  const bool wide = i.type == Type::F64;
+  const auto value = [wide](std::uint64_t bits) -> double { return wide ? std::bit_cast<double>(bits) : std::bit_cast<float>(static_cast<std::uint32_t>(bits)); };
+  if (i.nan && (std::isnan(value(a)) || std::isnan(value(b)))) return wide ? 0x7fffffffffffffffull : 0x7fffffffu;
+  const std::uint64_t sign = wide ? 1ull << 63 : 1ull << 31, negative = i.magnitude ? (a ^ b) & sign : 0;
+  if (i.magnitude) a &= ~sign, b &= ~sign;
+  const std::uint64_t result = compute_float(plain, a, b, c);
+  if (i.magnitude && !std::isnan(value(result))) return result | negative;
+  if (!i.saturate) return result;
+  const double kept = within(i, value(result));
+  return wide ? std::bit_cast<std::uint64_t>(kept) : std::bit_cast<std::uint32_t>(static_cast<float>(kept));
 }
 
 }  // namespace
 
 std::uint64_t compute_float(const Instruction& i, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+  if (is_small_float(i.type)) return compute_small(i, a, b, c);
+  if (i.op == Op::FTest) return i.type == Type::F64 ? of_class(i.offset, std::bit_cast<double>(a)) : of_class(i.offset, std::bit_cast<float>(static_cast<std::uint32_t>(a)));
+  if (i.saturate || i.nan || i.magnitude) return compute_modified(i, a, b, c);
   if (i.inexact != 0) {
     const Rounding rounding(i.inexact);
     Instruction plain = i;
@@ -133,7 +111,62 @@ std::uint64_t compute_float(const Instruction& i, std::uint64_t a, std::uint64_t
   return i.type == Type::F64 ? float_op<double, std::uint64_t>(i.op, a, b, c) : float_op<float, std::uint32_t>(i.op, a, b, c);
 }
 
+namespace {
+
+double read_float(const Instruction& i, std::uint64_t a) {
+  if (is_small_float(i.from)) return decode_float(format_of(i.from), a);
+  if (i.from == Type::F64) return std::bit_cast<double>(a);
+  if (i.from == Type::F32) return std::bit_cast<float>(static_cast<std::uint32_t>(a));
+  const std::int64_t value = static_cast<std::int64_t>(a << i.shift) >> i.shift;
+  if (is_signed(i.from)) return is_small_float(i.type) ? integer_to_odd(value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value), value < 0) : static_cast<double>(value);
+  return is_small_float(i.type) ? integer_to_odd((a << i.shift) >> i.shift, false) : static_cast<double>((a << i.shift) >> i.shift);
+}
+
+double to_integral(std::uint8_t how, double value) {
+  switch (how) {
+    case 'n': return std::nearbyint(value);
+    case 'm': return std::floor(value);
+    case 'p': return std::ceil(value);
+    default: return std::trunc(value);
+  }
+}
+
+/// An integral value in an integer type, clamped. NaN becomes 0, but the highest bit alone where either side has 64 bits.
+std::uint64_t to_integer(const Instruction& i, double value) {
+  const int width = bits(i.type);
+  if (std::isnan(value)) return i.from == Type::F64 || width == 64 ? 1ull << (width - 1) : 0;
+  if (is_signed(i.type)) {
+    const double limit = std::ldexp(1.0, width - 1);
+    const std::uint64_t whole = value >= limit   ? (1ull << (width - 1)) - 1
+                                : value < -limit ? 1ull << (width - 1)
+                                                 : static_cast<std::uint64_t>(static_cast<std::int64_t>(value)) & i.mask;
+    return (whole & (i.mask ^ (i.mask >> 1))) != 0 ? whole | i.extend : whole;
+  }
+  if (value <= 0) return 0;
+  if (value >= std::ldexp(1.0, width)) return i.mask;
+  return static_cast<std::uint64_t>(value) & i.mask;
+}
+
+}  // namespace
+
 std::uint64_t convert_float(const Instruction& i, std::uint64_t a) {
+  if (i.flush) {
+    Instruction plain = i;
+    plain.flush = false;
+    const std::uint64_t result = convert_float(plain, i.from == Type::F32 ? flushed(a) : a);
+    return i.type == Type::F32 ? flushed(result) : result;
+  }
+  if (is_small_float(i.type)) {
+    const double value = read_float(i, a);
+    return encode_float(format_of(i.type), within(i, i.round ? to_integral(i.round, value) : value), i.inexact, i.finite);
+  }
+  if (i.saturate && is_float(i.type)) {
+    Instruction plain = i;
+    plain.saturate = false;
+    const std::uint64_t result = convert_float(plain, a);
+    return i.type == Type::F64 ? std::bit_cast<std::uint64_t>(within(i, std::bit_cast<double>(result)))
+                               : std::bit_cast<std::uint32_t>(static_cast<float>(within(i, std::bit_cast<float>(static_cast<std::uint32_t>(result)))));
+  }
   if (i.inexact != 0) {
     const Rounding rounding(i.inexact);
     Instruction plain = i;
@@ -142,115 +175,14 @@ std::uint64_t convert_float(const Instruction& i, std::uint64_t a) {
     volatile std::uint64_t result = convert_float(plain, x);
     return result;
   }
-  if (i.flush) {
-    Instruction plain = i;
-    plain.flush = false;
-    const std::uint64_t result = convert_float(plain, i.from == Type::F32 ? flushed(a) : a);
-    return i.type == Type::F32 ? flushed(result) : result;
-  }
-  double value = 0;
-  if (i.from == Type::F64) value = std::bit_cast<double>(a);
-  else if (i.from == Type::F32) value = std::bit_cast<float>(static_cast<std::uint32_t>(a));
-  else if (is_signed(i.from)) value = static_cast<double>(static_cast<std::int64_t>(a << i.shift) >> i.shift);
-  else value = static_cast<double>((a << i.shift) >> i.shift);
-  if (i.type == Type::F64 && !i.round) return result_of(value);
-  if (i.type == Type::F32 && !i.round) {
-    // From a 64-bit integer straight to float: through double would round twice.
-    if (i.from == Type::U64) return std::bit_cast<std::uint32_t>(static_cast<float>(a));
-    if (i.from == Type::S64) return std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int64_t>(a)));
-    return result_of(static_cast<float>(value));
-  }
-  switch (i.round) {
-    case 'n': value = std::nearbyint(value); break;
-    case 'm': value = std::floor(value); break;
-    case 'p': value = std::ceil(value); break;
-    default: value = std::trunc(value);
-  }
+  double value = read_float(i, a);
+  if (i.round) value = to_integral(i.round, value);
   if (i.type == Type::F64) return result_of(value);
-  if (i.type == Type::F32) return result_of(static_cast<float>(value));
-  // NaN becomes 0, but the highest bit alone where either side has 64 bits; out of range clamps to the nearest value of the type.
-  const int width = bits(i.type);
-  if (std::isnan(value)) return i.from == Type::F64 || width == 64 ? 1ull << (width - 1) : 0;
-  if (is_signed(i.type)) {
-    const double limit = std::ldexp(1.0, width - 1);
-    if (value >= limit) return (1ull << (width - 1)) - 1;
-    if (value < -limit) return (1ull << (width - 1)) & i.mask;
-    return static_cast<std::uint64_t>(static_cast<std::int64_t>(value)) & i.mask;
-  }
-  if (value <= 0) return 0;
-  if (value >= std::ldexp(1.0, width)) return i.mask;
-  return static_cast<std::uint64_t>(value) & i.mask;
-}
-
-std::uint64_t compute_rare(const Instruction& i, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
-  const int width = 64 - i.shift;
-  const auto extend = [&i](std::uint64_t v) { return static_cast<std::int64_t>(v << i.shift) >> i.shift; };
-  switch (i.op) {
-    case Op::MulHiS: return high_signed(extend(a), extend(b), width) & i.mask;
-    case Op::MulHiU: return high_unsigned(a, b, width) & i.mask;
-    case Op::MadHiS: return (high_signed(extend(a), extend(b), width) + c) & i.mask;
-    case Op::MadHiU: return (high_unsigned(a, b, width) + c) & i.mask;
-    // Division by zero is unspecified in PTX; hardware gives all ones.
-    case Op::DivU: return b == 0 ? i.mask : a / b;
-    case Op::RemU: return b == 0 ? a : a % b;
-    case Op::DivS:
-      if (b == 0) return i.mask;
-      if (extend(b) == -1) return (0 - a) & i.mask;
-      return static_cast<std::uint64_t>(extend(a) / extend(b)) & i.mask;
-    case Op::RemS:
-      if (b == 0) return a;
-      if (extend(b) == -1) return 0;
-      return static_cast<std::uint64_t>(extend(a) % extend(b)) & i.mask;
-    case Op::AbsS: return extend(a) < 0 ? (0 - a) & i.mask : a;
-    case Op::Neg: return (0 - a) & i.mask;
-    case Op::Cnot: return a == 0;
-    case Op::Lop3: {
-      std::uint64_t result = 0;
-      for (unsigned k = 0; k < 8; ++k) {
-        if (!(static_cast<std::uint64_t>(i.offset) >> k & 1)) continue;
-        result |= (k & 4 ? a : ~a) & (k & 2 ? b : ~b) & (k & 1 ? c : ~c);
-      }
-      return result & i.mask;
-    }
-    case Op::FunnelL: case Op::FunnelLWrap: {
-      const std::uint64_t n = i.op == Op::FunnelLWrap ? c & 31 : (c > 32 ? 32 : c);
-      return (((b << 32 | a) << n) >> 32) & i.mask;
-    }
-    case Op::FunnelR: case Op::FunnelRWrap: {
-      const std::uint64_t n = i.op == Op::FunnelRWrap ? c & 31 : (c > 32 ? 32 : c);
-      return ((b << 32 | a) >> n) & i.mask;
-    }
-    case Op::BfeU: case Op::BfeS: {
-      const unsigned from = b & 0xff, length = c & 0xff;
-      if (length == 0) return 0;
-      const std::uint64_t sign = i.op == Op::BfeS && (a >> (std::min<unsigned>(from + length, static_cast<unsigned>(width)) - 1) & 1);
-      std::uint64_t field = from >= 64 ? 0 : a >> from;
-      if (length < 64) field &= (1ull << length) - 1;
-      const unsigned valid = from >= static_cast<unsigned>(width) ? 0 : std::min<unsigned>(length, static_cast<unsigned>(width) - from);
-      if (sign) field |= valid >= 64 ? 0 : ~0ull << valid;
-      return field & i.mask;
-    }
-    case Op::Bfi: {  // a into b at position c; the length is the instruction's offset
-      const unsigned from = c & 0xff, length = static_cast<unsigned>(i.offset) & 0xff;
-      if (length == 0 || from >= static_cast<unsigned>(width)) return b;
-      const std::uint64_t field = (length >= 64 ? ~0ull : (1ull << length) - 1) << from;
-      return ((b & ~field) | ((a << from) & field)) & i.mask;
-    }
-    case Op::Popc: return static_cast<std::uint64_t>(std::popcount(a));
-    case Op::Clz: return static_cast<std::uint64_t>(std::countl_zero(a) - i.shift);
-    // The place of the highest bit that differs from the sign; with a shift asked for, how far it is from the top.
-    case Op::FindS: case Op::FindU: {
-      const std::uint64_t field = i.op == Op::FindS && extend(a) < 0 ? ~a & i.mask : a;
-      if (field == 0) return 0xffffffffu;
-      const auto place = static_cast<std::uint64_t>(63 - std::countl_zero(field));
-      return i.offset != 0 ? static_cast<std::uint64_t>(width - 1) - place : place;
-    }
-    case Op::Brev: return reverse(a, width);
-    case Op::Dot2: return dot(a, b, c, 2, i.offset) & i.mask;
-    case Op::Dot4: return dot(a, b, c, 4, i.offset) & i.mask;
-    case Op::Prmt: return permute(a, b, c);
-    default: return 0;
-  }
+  if (i.type != Type::F32) return to_integer(i, value);
+  // From a 64-bit integer straight to float: through double would round twice.
+  if (i.from == Type::U64) return std::bit_cast<std::uint32_t>(static_cast<float>(a));
+  if (i.from == Type::S64) return std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int64_t>(a)));
+  return result_of(static_cast<float>(value));
 }
 
 }  // namespace gexp::sim

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "lang/base/budget.h"
+#include "lang/base/units.h"
 #include "runtime/sim/compute.h"
 #include "runtime/sim/machine.h"
 
@@ -14,7 +16,7 @@ namespace {
 
 std::atomic<std::uint64_t> all_instructions{0};
 
-constexpr std::uint64_t kCheckEvery = 1u << 16;  // instructions between looks at the wall clock and the interrupt flag
+constexpr std::uint64_t kCheckEvery = 1u << 11;  // instructions between looks at the time, for an interrupt and at the host's memory
 constexpr std::uint64_t kLocalBase = 1ull << 50;  // of local memory among the addresses that caches see
 
 /// The lanes of the group that the guard lets through.
@@ -43,7 +45,7 @@ Machine::Machine(const LaunchContext& context, std::uint64_t start, std::uint32_
   for (Sm& sm : sms_) sm.schedulers.resize(p.schedulers, 0);
   fetches_ = c_.hierarchy.present(LoadPath::Instruction);
   if (fetches_) fetch_line_ = c_.hierarchy.sector(LoadPath::Instruction);
-  for (const Instruction& i : code_) lanes_.push_back(lane_function(i.op));
+  for (const Instruction& i : code_) lanes_.push_back(lane_function(i.op)), wide_.push_back(wide_function(i.wide));
 }
 
 LaunchResult Machine::run() {
@@ -64,10 +66,15 @@ LaunchResult Machine::run() {
   return {std::move(outcome_), std::max(end_, stored), instructions_};
 }
 
-/// False: no lane can go on.
+/// False: no lane can go on. Lanes in deeper functions go first, so that they meet the others at the return.
 bool Machine::select_group(Warp& w) {
   w.mask = 0, w.pc = w.limit = ~0u;
-  const std::uint32_t lanes = w.live & ~w.at_barrier;
+  std::uint32_t lanes = w.live & ~(w.at_barrier | w.parked);
+  if (!w.stacks.empty()) {
+    std::size_t deepest = 0;
+    each_lane(lanes, [&](std::uint32_t lane) { deepest = std::max(deepest, w.stacks[lane].frames.size()); });
+    each_lane(lanes, [&](std::uint32_t lane) { lanes &= w.stacks[lane].frames.size() == deepest ? ~0u : ~(1u << lane); });
+  }
   each_lane(lanes, [&](std::uint32_t lane) { w.pc = std::min(w.pc, w.pcs[lane]); });
   each_lane(lanes, [&](std::uint32_t lane) {
     if (w.pcs[lane] == w.pc) w.mask |= 1u << lane;
@@ -89,6 +96,13 @@ inline std::uint64_t Machine::when_ready(const Warp& w, const Instruction& i, st
     if (!memory_.may_load(w)) at = kNever;
   } else if (i.kind == Kind::Store) {
     for (std::size_t k = 0; k < i.count; ++k) at = std::max(at, ready[i.data[k]]);
+  } else if (i.kind == Kind::Wide) {
+    const std::uint32_t* const slots = c_.kernel.lists.data() + i.list;
+    for (std::size_t k = 0; k < std::size_t{i.reads} + i.writes; ++k) at = std::max(at, ready[slots[k]]);
+  } else if (i.kind == Kind::Matrix || i.kind == Kind::Copy) {
+    for (std::size_t k = 0; k < i.count; ++k) at = std::max(at, ready[i.data[k]]);
+  } else if (i.kind == Kind::Call) {
+    for (const Passed& p : c_.kernel.calls[i.list].arguments) at = std::max(at, ready[p.slot]);
   } else if (ready[i.to] == kNever) {
     at = kNever;
   }
@@ -107,7 +121,7 @@ void Machine::advance(std::uint32_t index, std::uint64_t now) {
   };
   while (!stopped_) {
     if (w.mask != 0 && w.pc >= w.limit) dissolve();
-    if (w.mask == 0 && !select_group(w)) {
+    if (w.mask == 0 && !select_group(w) && !(unpark(w) && select_group(w))) {
       if (w.live != 0) w.state = Warp::State::Barrier;
       return;
     }
@@ -205,7 +219,13 @@ Machine::Step Machine::execute(std::uint32_t index, const Instruction& i, std::u
     case Kind::Store:
     case Kind::Atomic:
     case Kind::Texture: return access(index, i, active, issue);
+    case Kind::Matrix:
+    case Kind::Copy: return access(index, i, active, issue);
     case Kind::Barrier: return barrier(index, i, active, issue);
+    case Kind::Wide: return wide(index, i, active, issue);
+    case Kind::BranchTable: return branch_by_table(w, i, active);
+    case Kind::Call: return call(w, i, active);
+    case Kind::Return: return come_back(w, i, active);
     case Kind::Nothing: return Step::Next;
   }
   return Step::Next;
@@ -215,6 +235,7 @@ Machine::Step Machine::access(std::uint32_t index, const Instruction& i, std::ui
   Warp& w = warps_[index];
   Block& block = blocks_[w.block];
   const Space space = i.kind == Kind::Texture ? Space::Global : data_.gather(i, w, active, addresses_);
+  if (i.kind == Kind::Matrix || i.kind == Kind::Copy) return access_block(index, i, active, issue);
   const bool good = i.kind == Kind::Load      ? data_.read(i, space, w, block, active, addresses_)
                     : i.kind == Kind::Store   ? data_.write(i, space, w, block, active, addresses_)
                     : i.kind == Kind::Texture ? data_.texels(i, w, active, addresses_)
@@ -231,6 +252,7 @@ Machine::Step Machine::access(std::uint32_t index, const Instruction& i, std::ui
   LoadPath path = i.path;
   switch (space) {
     case Space::Param: return result_in(p.constant);
+    case Space::Frame: return result_in(p.alu);
     case Space::Shared: return result_in(memory_.shared(w.sm, i, addresses_, active, issue));
     case Space::Const:
       path = LoadPath::Constant;
@@ -277,11 +299,37 @@ bool Machine::alone(const Warp& w, const Instruction& i, std::uint32_t active) c
   return !fetches_ || (c_.code + (w.pc + std::uint64_t{1}) * c_.model.pipeline.instruction_bytes) / fetch_line_ == w.fetched;
 }
 
+/// Rows of matrices, and copies from global to shared memory.
+Machine::Step Machine::access_block(std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue) {
+  Warp& w = warps_[index];
+  Block& block = blocks_[w.block];
+  w.ready[kTrue] = 0;
+  if (i.kind == Kind::Matrix) {
+    if (!data_.matrix(i, w, block, active, addresses_)) return fault(data_.fault());
+    Instruction row = i;
+    row.count = 1;
+    const std::uint64_t cycles = memory_.shared(w.sm, row, addresses_, active, issue);
+    for (std::size_t k = 0; k < i.count && i.waits; ++k) w.ready[i.data[k]] = issue + cycles;
+    return Step::Next;
+  }
+  if (!data_.copy(i, w, block, active, addresses_)) return fault(data_.fault());
+  const LoadPath path = i.path;
+  if (!c_.hierarchy.present(path)) return fault(fmt::format("the device has no path for such an access ({})", place_of(c_.kernel, i)));
+  memory_.load(index, i, path, addresses_, active, issue);
+  if (w.state != Warp::State::Stalled) return Step::Next;
+  ++w.pc;
+  return Step::Leave;
+}
+
 bool Machine::check(const Instruction& i) {
-  if (c_.interrupt && c_.interrupt->load(std::memory_order_relaxed)) {
+  const auto over = Budget::own() ? Budget::own()->look() : Budget::End::None;
+  if (over == Budget::End::Interrupted || (c_.interrupt && c_.interrupt->load(std::memory_order_relaxed))) {
     outcome_.status = device::Outcome::Status::Interrupted;
     outcome_.what = "interrupted";
     stopped_ = true;
+  } else if (over == Budget::End::Memory) {
+    const auto most = show(static_cast<double>(Budget::own()->memory()), kBytes);
+    fault(fmt::format("the simulated device fills more than the {} of the host's memory that gexp may hold ({})", most, place_of(c_.kernel, i)));
   } else if (std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count() > c_.time_limit) {
     outcome_.status = device::Outcome::Status::Timeout;
     outcome_.what = fmt::format("the kernel was still running after {:g} s ({})", c_.time_limit, place_of(c_.kernel, i));

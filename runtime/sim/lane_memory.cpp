@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/sim/compute.h"
+#include "runtime/sim/phases.h"
+
 namespace gexp::sim {
 namespace {
 
@@ -22,6 +25,7 @@ Space space_of(const Instruction& i, std::uint64_t address) {
   if (i.space != Space::Generic) return i.space;
   if (address - kSharedWindow < kWindowBytes) return Space::Shared;
   if (address - kLocalWindow < kWindowBytes) return Space::Local;
+  if (address - kParamWindow < kWindowBytes) return Space::Param;
   return Space::Global;
 }
 
@@ -30,8 +34,17 @@ const char* verb(Kind kind) {
     case Kind::Store: return "store";
     case Kind::Atomic: return "atomic operation";
     case Kind::Texture: return "texture fetch";
+    case Kind::Matrix: return "row of a matrix";
+    case Kind::Copy: return "copy";
     default: return "load";
   }
+}
+
+/// Atomic sums of f32 flush subnormals in global memory, and keep them in shared memory; those of halves are .noftz.
+std::uint64_t sum(const Instruction& i, Space space, std::uint64_t a, std::uint64_t b) {
+  Instruction plain = i;
+  plain.flush = i.type == Type::F32 && space != Space::Shared;
+  return compute(Op::FAdd, plain, a, b, 0);
 }
 
 }  // namespace
@@ -42,8 +55,8 @@ Space LaneMemory::gather(const Instruction& i, Warp& warp, std::uint32_t mask, A
   return space_of(i, addresses[static_cast<std::size_t>(std::countr_zero(mask))]);
 }
 
-std::byte* LaneMemory::locate(const Instruction& i, Space space, Warp& warp, Block& block, std::uint64_t address, std::uint32_t lane) {
-  const std::uint32_t bytes = static_cast<std::uint32_t>(i.bytes) * i.count;
+std::byte* LaneMemory::locate(const Instruction& i, Space space, Warp& warp, Block& block, std::uint64_t address, std::uint32_t lane,
+                              std::uint32_t bytes) {
   const auto describe = [&](const char* why) -> std::byte* {
     fault_ = fmt::format("{} of {} B at 0x{:x} {} ({})", verb(i.kind), bytes, address, why, place_of(c_.kernel, i));
     return nullptr;
@@ -57,13 +70,17 @@ std::byte* LaneMemory::locate(const Instruction& i, Space space, Warp& warp, Blo
       const std::uint64_t offset = i.space == Space::Generic ? address - kSharedWindow : address & 0xffffffffu;
       return inside(block.shared.data(), offset, block.shared.size(), "is outside the block's shared memory");
     }
-    case Space::Local: {
+    case Space::Local:
+    case Space::Frame: {
       const std::uint64_t offset = i.space == Space::Generic ? address - kLocalWindow : address;
       return inside(warp.local.data() + static_cast<std::size_t>(lane) * c_.kernel.local_bytes, offset, c_.kernel.local_bytes,
                     "is outside the thread's local memory");
     }
-    case Space::Param:
-      return inside(const_cast<std::byte*>(c_.parameters.data()), address, c_.parameters.size(), "is outside the kernel's parameters");
+    case Space::Param: {
+      if (i.kind == Kind::Atomic || i.kind == Kind::Store) return describe("is to a parameter");
+      const std::uint64_t offset = i.space == Space::Generic ? address - kParamWindow : address;
+      return inside(const_cast<std::byte*>(c_.parameters.data()), offset, c_.parameters.size(), "is outside the kernel's parameters");
+    }
     default:
       if (std::byte* host = c_.memory.find(address, bytes)) return host;
       return describe(address < 4096 ? "is through a null pointer" : "is outside every allocation");
@@ -71,9 +88,10 @@ std::byte* LaneMemory::locate(const Instruction& i, Space space, Warp& warp, Blo
 }
 
 bool LaneMemory::read(const Instruction& i, Space space, Warp& warp, Block& block, std::uint32_t mask, const Addresses& addresses) {
+  const std::uint32_t bytes = static_cast<std::uint32_t>(i.bytes) * i.count;
   for (; mask != 0; mask &= mask - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
-    const std::byte* const at = locate(i, space, warp, block, addresses[lane], lane);
+    const std::byte* const at = locate(i, space, warp, block, addresses[lane], lane, bytes);
     if (!at) return false;
     for (std::uint32_t k = 0; k < i.count; ++k) {
       std::uint64_t value = read_element(at + k * i.bytes, i.bytes);
@@ -85,9 +103,10 @@ bool LaneMemory::read(const Instruction& i, Space space, Warp& warp, Block& bloc
 }
 
 bool LaneMemory::write(const Instruction& i, Space space, Warp& warp, Block& block, std::uint32_t mask, const Addresses& addresses) {
+  const std::uint32_t bytes = static_cast<std::uint32_t>(i.bytes) * i.count;
   for (; mask != 0; mask &= mask - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
-    std::byte* const at = locate(i, space, warp, block, addresses[lane], lane);
+    std::byte* const at = locate(i, space, warp, block, addresses[lane], lane, bytes);
     if (!at) return false;
     for (std::uint32_t k = 0; k < i.count; ++k) std::memcpy(at + k * i.bytes, &warp.slot(i.data[k])[lane], i.bytes);
   }
@@ -98,10 +117,10 @@ bool LaneMemory::atomic(const Instruction& i, Space space, Warp& warp, Block& bl
   const auto extend = [&i](std::uint64_t x) { return static_cast<std::int64_t>(x << i.shift) >> i.shift; };
   for (; mask != 0; mask &= mask - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
-    std::byte* const at = locate(i, space, warp, block, addresses[lane], lane);
+    std::byte* const at = locate(i, space, warp, block, addresses[lane], lane, i.bytes);
     if (!at) return false;
     const std::uint64_t old = read_element(at, i.bytes), b = warp.slot(i.b)[lane];
-    std::uint64_t value = 0;
+    std::uint64_t value = 0, result = old;
     switch (i.atomic) {
       case AtomicOp::Add: value = old + b; break;
       case AtomicOp::Exch: value = b; break;
@@ -113,12 +132,75 @@ bool LaneMemory::atomic(const Instruction& i, Space space, Warp& warp, Block& bl
       case AtomicOp::And: value = old & b; break;
       case AtomicOp::Or: value = old | b; break;
       case AtomicOp::Xor: value = old ^ b; break;
+      case AtomicOp::FAdd: value = sum(i, space, old, b); break;
       case AtomicOp::Inc: value = old >= b ? 0 : old + 1; break;
       case AtomicOp::Dec: value = old == 0 || old > b ? b : old - 1; break;
+      default: {
+        const PhaseStep step = phase_step(i.atomic, old, b);
+        value = step.value, result = step.result;
+      }
     }
+    value &= i.mask;
     std::memcpy(at, &value, i.bytes);
-    warp.slot(i.to)[lane] = old;
+    warp.slot(i.to)[lane] = result;
   }
+  return true;
+}
+
+bool LaneMemory::matrix(const Instruction& i, Warp& warp, Block& block, std::uint32_t& mask, Addresses& addresses) {
+  constexpr std::uint32_t kRows = 8, kRowBytes = 16;
+  // Lanes 8m to 8m + 7 name the rows of matrix m.
+  std::array<std::byte*, kLanes> rows{};
+  const std::uint32_t named = kRows * i.count, all = named == kLanes ? ~0u : (1u << named) - 1;
+  if ((all & ~mask) != 0 || mask != ~0u) return fault_ = fmt::format("a matrix instruction that not all lanes of a warp run ({})", place_of(c_.kernel, i)), false;
+  for (std::uint32_t lane = 0; lane < named; ++lane) {
+    const Space space = space_of(i, addresses[lane]);
+    if (space != Space::Shared) return fault_ = fmt::format("a row of a matrix at 0x{:x} is not in shared memory ({})", addresses[lane], place_of(c_.kernel, i)), false;
+    rows[lane] = locate(i, space, warp, block, addresses[lane], lane, kRowBytes);
+    if (!rows[lane]) return false;
+  }
+  // A lane has two neighbours of a row; transposed, of a column.
+  const bool transposed = i.extend != 0;
+  for (std::uint32_t m = 0; m < i.count; ++m) {
+    for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+      std::uint64_t& held = warp.slot(i.data[m])[lane];
+      if (i.waits) held = 0;
+      for (std::uint32_t k = 0; k < 2; ++k) {
+        const std::uint32_t outer = lane / 4, inner = lane % 4 * 2 + k;
+        std::byte* const at = rows[m * kRows + (transposed ? inner : outer)] + std::size_t{transposed ? outer : inner} * 2;
+        std::uint16_t element = 0;
+        if (i.waits) {
+          std::memcpy(&element, at, 2);
+          held |= static_cast<std::uint64_t>(element) << (16 * k);
+        } else {
+          element = static_cast<std::uint16_t>(held >> (16 * k));
+          std::memcpy(at, &element, 2);
+        }
+      }
+    }
+  }
+  mask = all;
+  return true;
+}
+
+bool LaneMemory::copy(const Instruction& i, Warp& warp, Block& block, std::uint32_t& mask, Addresses& addresses) {
+  const std::uint32_t lanes = mask;
+  mask = 0;
+  for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+    std::byte* const to = locate(i, Space::Shared, warp, block, addresses[lane], lane, i.bytes);
+    if (!to) return false;
+    const std::uint64_t from = warp.slot(i.b)[lane] + i.extend;
+    const auto taken = static_cast<std::uint32_t>(std::min<std::uint64_t>(warp.slot(i.c)[lane], i.bytes));
+    addresses[lane] = from;
+    std::memset(to, 0, i.bytes);
+    if (taken == 0) continue;
+    const std::byte* const source = locate(i, Space::Global, warp, block, from, lane, i.bytes);
+    if (!source) return false;
+    std::memcpy(to, source, taken);
+    mask |= 1u << lane;
+  }
+  if (mask == 0) mask = lanes & (0 - lanes);  // nothing is read, and it takes the time of one lane
   return true;
 }
 

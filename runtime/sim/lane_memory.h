@@ -20,12 +20,16 @@ class LaneMemory {
   bool read(const Instruction& i, Space space, Warp& warp, Block& block, std::uint32_t mask, const Addresses& addresses);
   bool write(const Instruction& i, Space space, Warp& warp, Block& block, std::uint32_t mask, const Addresses& addresses);
   bool atomic(const Instruction& i, Space space, Warp& warp, Block& block, std::uint32_t mask, const Addresses& addresses);
+  /// ldmatrix and stmatrix: `addresses` are then those of the lanes that name a row; `mask` is of them.
+  bool matrix(const Instruction& i, Warp& warp, Block& block, std::uint32_t& mask, Addresses& addresses);
+  /// cp.async: `addresses` are then those that are read, of the lanes of `mask` that read anything.
+  bool copy(const Instruction& i, Warp& warp, Block& block, std::uint32_t& mask, Addresses& addresses);
   /// Where the lanes' texels are: element `b` of texture `a`.
   bool texels(const Instruction& i, Warp& warp, std::uint32_t mask, Addresses& addresses);
   [[nodiscard]] const std::string& fault() const { return fault_; }
 
  private:
-  std::byte* locate(const Instruction& i, Space space, Warp& warp, Block& block, std::uint64_t address, std::uint32_t lane);
+  std::byte* locate(const Instruction& i, Space space, Warp& warp, Block& block, std::uint64_t address, std::uint32_t lane, std::uint32_t bytes);
 
   const LaunchContext& c_;
   std::string fault_;

@@ -27,7 +27,7 @@ template <std::size_t... I> constexpr std::array<LaneFunction, sizeof...(I)> tab
   return {run<static_cast<Op>(I)>...};
 }
 
-constexpr auto kFunctions = table(std::make_index_sequence<static_cast<std::size_t>(Op::CvtFloat) + 1>());
+constexpr auto kFunctions = table(std::make_index_sequence<static_cast<std::size_t>(Op::CvtPack) + 1>());
 
 }  // namespace
 

@@ -12,6 +12,7 @@
 #include "runtime/sim/memory_unit.h"
 #include "runtime/sim/placement.h"
 #include "runtime/sim/warp.h"
+#include "runtime/sim/wide.h"
 
 namespace gexp::sim {
 
@@ -30,7 +31,11 @@ class Machine {
   };
   struct Barrier {
     std::uint32_t block = 0, id = 0, threads = 0, wanted = 0;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> waiting;  ///< warp and lanes
+    std::uint32_t yes = 0;  ///< threads whose predicate holds, of a reduction
+    struct Waiting {
+      std::uint32_t warp = 0, lanes = 0, instruction = 0;
+    };
+    std::vector<Waiting> waiting;
   };
 
   void start_blocks(std::uint64_t now);
@@ -44,6 +49,15 @@ class Machine {
   Step execute(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   [[nodiscard]] bool alone(const Warp& warp, const Instruction& i, std::uint32_t active) const;
   Step access(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
+  Step access_block(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
+  Step wide(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
+  bool meet(Warp& w, const Instruction& i, std::uint32_t& active);
+  bool unpark(Warp& w);
+  Step branch_by_table(Warp& w, const Instruction& i, std::uint32_t active);
+  Step call(Warp& w, const Instruction& i, std::uint32_t active);
+  Step come_back(Warp& w, const Instruction& i, std::uint32_t active);
+  bool enter(Warp& w, const Instruction& i, const Call& call, std::uint32_t function, std::uint32_t lane);
+  void pass(Warp& w, std::uint32_t lane, const Passed& from, const Passed& to);
   Step barrier(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   void release_full_barriers(std::uint32_t block, std::uint64_t now);
   bool check(const Instruction& i);
@@ -58,6 +72,7 @@ class Machine {
   const LaunchContext& c_;
   const std::vector<Instruction>& code_;
   std::vector<LaneFunction> lanes_;  ///< of each instruction
+  std::vector<WideFunction> wide_;   ///< the same, where it is Wide
   Events events_;
   Warps warps_;
   std::deque<Block> blocks_;
@@ -77,6 +92,7 @@ class Machine {
   bool stopped_ = false;
   device::Outcome outcome_;
   std::uint64_t instructions_ = 0;
+  std::uint64_t kept_ = 0;  ///< words that calls have put away since the last look at the host's memory
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 

@@ -37,6 +37,7 @@ void Machine::start_warp(std::uint32_t block, std::uint32_t first_thread, std::u
   w.values.assign(static_cast<std::size_t>(w.width) * c_.kernel.slots, 0);
   w.ready.assign(c_.kernel.slots, 0);
   w.local.assign(static_cast<std::size_t>(w.width) * c_.kernel.local_bytes, std::byte{0});
+  if (!c_.kernel.functions.empty()) w.stacks.assign(w.width, CallStack{{}, {}, c_.kernel.stack_begin});
   w.next = now;
   for (std::uint32_t lane = 0; lane < w.width; ++lane) {
     w.slot(kTrue)[lane] = 1;
@@ -76,14 +77,14 @@ Machine::Step Machine::barrier(std::uint32_t index, const Instruction& i, std::u
   const auto wanted = i.b == kTrue ? 0u : static_cast<std::uint32_t>(w.slot(i.b)[lane]);
   if (id > 15) return fault(fmt::format("barrier {} of 16 ({})", id, place_of(c_.kernel, i)));
   auto found = std::find_if(barriers_.begin(), barriers_.end(), [&](const Barrier& b) { return b.block == w.block && b.id == id; });
-  if (found == barriers_.end()) found = barriers_.insert(found, Barrier{w.block, id, 0, 0, {}});
+  if (found == barriers_.end()) found = barriers_.insert(found, Barrier{w.block, id, 0, 0, 0, {}});
   found->threads += static_cast<std::uint32_t>(std::popcount(active));
   found->wanted = wanted;
+  if (i.offset != 0) each_lane(active, [&](std::uint32_t l) { found->yes += w.slot(i.c)[l] != 0; });
   each_lane(w.mask, [&](std::uint32_t l) { w.pcs[l] = w.pc + 1; });
   if (i.waits) {
-    found->waiting.emplace_back(index, active);
+    found->waiting.push_back({index, active, w.pc});
     w.at_barrier |= active;
-    w.barrier = w.pc;
   }
   release_full_barriers(w.block, issue);
   return Step::Regroup;
@@ -96,8 +97,14 @@ void Machine::release_full_barriers(std::uint32_t block, std::uint64_t now) {
       ++k;
       continue;
     }
-    for (const auto& [index, lanes] : b.waiting) {
+    for (const auto& [index, lanes, instruction] : b.waiting) {
       Warp& w = warps_[index];
+      const Instruction& i = code_[instruction];
+      if (i.offset != 0) {  // bar.red: 1 popc, 2 and, 3 or
+        const std::uint64_t result = i.offset == 1 ? b.yes : i.offset == 2 ? b.yes == b.threads : b.yes != 0;
+        each_lane(lanes, [&](std::uint32_t lane) { w.slot(i.to)[lane] = result; });
+        w.ready[i.to] = now + c_.model.pipeline.barrier;
+      }
       w.at_barrier &= ~lanes;
       w.next = std::max(w.next, now + c_.model.pipeline.barrier);
       if (w.state != Warp::State::Barrier) continue;
@@ -132,7 +139,7 @@ std::string Machine::deadlock() const {
   std::size_t threads = 0;
   for (const Barrier& b : barriers_) threads += b.threads;
   const auto& waiting = barriers_.front().waiting;
-  const std::string place = waiting.empty() ? "a barrier" : place_of(c_.kernel, code_[warps_[waiting.front().first].barrier]);
+  const std::string place = waiting.empty() ? "a barrier" : place_of(c_.kernel, code_[waiting.front().instruction]);
   return fmt::format("a deadlock: {} threads wait at barriers that others do not reach ({})", threads, place);
 }
 

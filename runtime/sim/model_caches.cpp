@@ -12,6 +12,7 @@ namespace gexp::sim {
 namespace {
 
 constexpr std::uint64_t kMostSets = 1u << 20, kMostWays = 1u << 20, kMostLines = 1u << 22;
+constexpr std::uint64_t kMostOfAll = 1u << 24;  // lines of a cache on all multiprocessors: half a gigabyte of ours
 
 std::vector<std::uint32_t> read_sets(ModelTable& t) {
   const TomlValue* sets = t.get("sets");
@@ -208,6 +209,7 @@ void read_cache(ModelTable& t, CacheForm form, bool shared_known, const DeviceMo
     cache.name = std::move(name);
     cache.index = {};
     cache.storage_of = static_cast<int>(found - before.begin());
+    if (cache.line == 0) return t.know("bits"), t.know("xor"), t.know("index"), t.know("block");  // said of the other one
     return read_index(t, cache, cache.line);
   }
   const char* const line_key = form == CacheForm::Data ? "line" : "page";
@@ -234,6 +236,8 @@ void read_cache(ModelTable& t, CacheForm form, bool shared_known, const DeviceMo
   read_index(t, cache, cache.line);
   read_replacement(t, model.shared.carveouts.size(), cache);
   read_scope(t, form, model, cache);
+  const auto instances = static_cast<std::uint64_t>(cache.scope == Scope::Sm ? model.sms : cache.scope == Scope::Tpc ? model.sms / model.sms_per_tpc : 1);
+  if (lines * instances > kMostOfAll) return t.error("E0605", t.place(total_key), fmt::format("the {} of them have together more than {} lines", instances, kMostOfAll));
   if (form == CacheForm::Tlb) return;
   read_victims(t, cache);
   cache.prefetch = t.size_or("prefetch", 0, lines * cache.line);

@@ -8,10 +8,18 @@
 /// A PTX kernel as the interpreter runs it: names resolved to slots, types to masks and shifts, labels to indices.
 namespace gexp::sim {
 
-enum class Type : std::uint8_t { None, Pred, B8, B16, B32, B64, U8, U16, U32, U64, S8, S16, S32, S64, F32, F64 };
+enum class Type : std::uint8_t {
+  None, Pred, B8, B16, B32, B64, U8, U16, U32, U64, S8, S16, S32, S64, F32, F64, F16, Bf16, F16x2, Bf16x2, U16x2, S16x2, Tf32, E4m3x2, E5m2x2,
+};
 int bits(Type type);  ///< 1 for Pred, 0 for None
-[[nodiscard]] constexpr bool is_signed(Type t) { return t >= Type::S8 && t <= Type::S64; }
+[[nodiscard]] constexpr bool is_signed(Type t) { return (t >= Type::S8 && t <= Type::S64) || t == Type::S16x2; }
 [[nodiscard]] constexpr bool is_float(Type t) { return t == Type::F32 || t == Type::F64; }
+/// A float narrower than `float`, or a pair of them.
+[[nodiscard]] constexpr bool is_small_float(Type t) { return (t >= Type::F16 && t <= Type::Bf16x2) || t >= Type::Tf32; }
+/// Of which type each half of a packed type is; the type itself of any other.
+[[nodiscard]] constexpr Type element(Type t) {
+  return t == Type::F16x2 ? Type::F16 : t == Type::Bf16x2 ? Type::Bf16 : t == Type::U16x2 ? Type::U16 : t == Type::S16x2 ? Type::S16 : t;
+}
 
 /// What an instruction computes. Operands are zero-extended 64-bit slots; `mask` cuts the result to its type and
 /// `shift` (64 - bits) sign-extends operands of the S forms.
@@ -19,15 +27,24 @@ enum class Op : std::uint8_t {
   Mov, Add, Sub, Mul, MulHiS, MulHiU, MulWideS, MulWideU, Mad, MadHiS, MadHiU, MadWideS, MadWideU,
   DivS, DivU, RemS, RemU, MinS, MinU, MaxS, MaxU, AbsS, Neg, And, Or, Xor, Not, Lop3, Cnot,
   Shl, ShrS, ShrU, FunnelL, FunnelR, FunnelLWrap, FunnelRWrap, BfeS, BfeU, Bfi, Popc, Clz, FindS, FindU, Brev, Prmt, Dot2, Dot4, Selp,
+  AddSat, SubSat, MadHiSat, Mad24S, Mad24U, SadS, SadU, Fns, Extend, Mask, Slct, SlctF, Pairs,
   Eq, Ne, LtS, LtU, LeS, LeU, GtS, GtU, GeS, GeU,
-  FAdd, FSub, FMul, FFma, FDiv, FMin, FMax, FNeg, FAbs, FCopySign, FSqrt, FRsqrt, FSin, FCos, FEx2, FLg2,
+  FAdd, FSub, FMul, FFma, FDiv, FMin, FMax, FNeg, FAbs, FCopySign, FSqrt, FRsqrt, FSin, FCos, FEx2, FLg2, FTanh, FTest,
   FEq, FNe, FLt, FLe, FGt, FGe, FEqu, FNeu, FLtu, FLeu, FGtu, FGeu, FNum, FNan,
-  CvtInt, CvtFloat,
+  CvtInt, CvtFloat, CvtPair, CvtPack,
 };
 
-enum class Kind : std::uint8_t { Compute, Branch, Exit, Trap, Load, Store, Atomic, Texture, Barrier, Special, Nothing };
-enum class Space : std::uint8_t { Generic, Global, Shared, Local, Param, Const };
-enum class AtomicOp : std::uint8_t { Add, Exch, Cas, MinS, MinU, MaxS, MaxU, And, Or, Xor, Inc, Dec };
+enum class Kind : std::uint8_t {
+  Compute, Branch, Exit, Trap, Load, Store, Atomic, Texture, Barrier, Special, Nothing, Wide, BranchTable, Call, Return, Matrix, Copy,
+};
+
+/// What an instruction of many operands, or of all lanes together, computes (wide.h).
+enum class WideOp : std::uint8_t {
+  AddCarry, SubCarry, MadCarry, Insert, Video, Shuffle, Vote, Match, Reduce, Active, Meet, Elect, Mma, Window, Wait, Transpose,
+};
+/// Frame: a .param variable of a body, which lies in the thread's local memory.
+enum class Space : std::uint8_t { Generic, Global, Shared, Local, Param, Const, Frame };
+enum class AtomicOp : std::uint8_t { Add, Exch, Cas, MinS, MinU, MaxS, MaxU, And, Or, Xor, Inc, Dec, FAdd, PhaseInit, PhaseEnd, PhaseArrive, PhaseDrop, PhaseTest, PhaseParity };
 enum class Special : std::uint8_t { Clock, ClockHi, Clock64, GlobalTimer, GlobalTimerLo, GlobalTimerHi };
 /// The way that an access takes. Of global memory: how a load asks to be cached, Default being the model's choice.
 enum class LoadPath : std::uint8_t { Default, Ca, Cg, Cv, Nc, Texture, Constant, Local, Instruction };
@@ -38,6 +55,9 @@ enum class Cost : std::uint8_t { Alu, Multiply, Divide, Clock };
 /// Where shared and local memory appear among generic addresses; no allocation lies there.
 inline constexpr std::uint64_t kSharedWindow = 0x7f00'0000'0000;
 inline constexpr std::uint64_t kLocalWindow = 0x7e00'0000'0000;
+inline constexpr std::uint64_t kParamWindow = 0x7d00'0000'0000;
+/// Addresses of functions count from here.
+inline constexpr std::uint64_t kFunctionWindow = 0x7c00'0000'0000;
 inline constexpr std::uint64_t kWindowBytes = 0x0000'0100'0000'0000;
 
 /// Slot 0 holds the constant 1: the guard of an unguarded instruction and the filler of unused operands.
@@ -54,24 +74,34 @@ struct Instruction {
   Type from = Type::None;    ///< cvt: of the operand
   std::uint8_t shift = 0;
   std::uint8_t bytes = 0;    ///< memory: of one element
-  std::uint8_t count = 1;    ///< memory: elements (v2, v4)
+  std::uint8_t count = 1;    ///< memory: elements (v2, v4, v8)
   Space space = Space::Generic;
   LoadPath path = LoadPath::Default;
   AtomicOp atomic = AtomicOp::Add;
+  WideOp wide = WideOp::Active;
   Special special = Special::Clock;
   std::uint8_t round = 0;    ///< cvt to an integral value: 'z' towards zero, 'n' nearest, 'm' down, 'p' up
   std::uint8_t inexact = 0;  ///< how an inexact result is rounded: 'z', 'm', 'p'; 0: to nearest even
   bool flush = false;        ///< .ftz: single-precision subnormals count as zeros
+  bool saturate = false;     ///< .sat of a float: to [0, 1]; of an integer: to its type
+  bool relu = false;         ///< negative results become 0
+  bool finite = false;       ///< .satfinite: what is out of range becomes the largest number
+  bool nan = false;          ///< min, max: a NaN operand gives a NaN
+  bool magnitude = false;    ///< min, max: .xorsign.abs
+  bool meets = false;        ///< Wide: the lanes of its last operand, a mask, come together first
   bool guard_not = false;
   bool waits = true;         ///< barrier: false of one that only arrives
   std::uint32_t guard = kTrue;
   std::uint32_t to = kTrue;  ///< result slot; kTrue: none
   std::uint32_t a = kTrue, b = kTrue, c = kTrue;
-  std::array<std::uint32_t, 4> data{kTrue, kTrue, kTrue, kTrue};  ///< memory: the elements' slots
+  std::array<std::uint32_t, 8> data{kTrue, kTrue, kTrue, kTrue, kTrue, kTrue, kTrue, kTrue};  ///< memory: the elements' slots
+  std::uint32_t list = 0;    ///< Wide: first of its operands in Kernel::lists, those read, then those written; BranchTable: of its targets; Call: of calls
+  std::uint16_t reads = 0, writes = 0;
   std::uint32_t target = 0;  ///< branch: index of the next instruction
   std::uint32_t line = 0;    ///< of the PTX text
   std::uint32_t statement = 0;  ///< of Kernel::statements
-  std::int64_t offset = 0;   ///< of an address; lop3: its table; bfi: its length; bfind: whether the shift is asked for; dp2a, dp4a: kDot flags
+  std::int64_t offset = 0;   ///< of an address; lop3: its table; bfi: its length; bfind: whether the shift is asked for; dp2a, dp4a: kDot flags;
+                             ///< what else an operation must know: each says so where it is computed
   std::uint64_t mask = ~0ull;
   std::uint64_t extend = 0;  ///< loads and cvt of signed narrow types: bits above the type that copy its sign
 };
@@ -84,11 +114,47 @@ struct Preset {
   std::uint64_t value = 0;  ///< Value; axis 0..2 of Tid…; which mask of LaneMask; index of Global
 };
 
+/// The address of a variable in the initial value of another, or of itself.
+struct Relocation {
+  std::uint64_t at = 0;       ///< byte
+  std::uint32_t variable = 0;  ///< index
+  std::int64_t offset = 0;
+  std::uint32_t bytes = 8;
+};
+
 /// A module variable in .global or .const space.
 struct GlobalVariable {
   std::string name;
   std::uint64_t bytes = 0, align = 1;
   std::vector<std::uint8_t> initial;
+  std::vector<Relocation> relocations;
+};
+
+/// What passes between a caller and a function: a register, or bytes of local memory at the address that the slot holds.
+struct Passed {
+  std::uint32_t slot = kTrue;
+  std::uint32_t bytes = 0;  ///< 0: a register
+};
+
+/// A function's slots are its own alone: a call keeps what they held, for the return (recursion). Its local variables lie on the
+/// thread's stack, `offset` bytes into its frame.
+struct Function {
+  struct Local {
+    std::uint32_t slot = 0;
+    std::uint64_t offset = 0;
+  };
+  std::string name;
+  std::uint32_t entry = 0;  ///< index of its first instruction
+  std::vector<std::uint32_t> slots;
+  std::vector<Local> locals;
+  std::vector<Passed> results, parameters;
+  std::uint64_t frame_bytes = 0;
+};
+
+struct Call {
+  static constexpr std::uint32_t kIndirect = ~0u;
+  std::uint32_t function = kIndirect;  ///< index; kIndirect: the instruction's operand a has its address
+  std::vector<Passed> results, arguments;
 };
 
 struct Parameter {
@@ -102,10 +168,14 @@ struct Kernel {
   std::vector<Preset> presets;
   std::vector<Parameter> parameters;
   std::vector<GlobalVariable> globals;
+  std::vector<std::uint32_t> lists;   ///< operands of Wide instructions; targets of BranchTable
+  std::vector<Function> functions;    ///< that the kernel may call; their code follows its own
+  std::vector<Call> calls;
   std::uint32_t slots = 1;
   std::uint32_t parameter_bytes = 0;
   std::uint32_t shared_bytes = 0;  ///< static; dynamic shared memory starts here
-  std::uint32_t local_bytes = 0;   ///< of one thread
+  std::uint32_t local_bytes = 0;   ///< of one thread, the stack included
+  std::uint32_t stack_begin = 0;   ///< where the frames of functions begin
   std::uint32_t registers = 0;     ///< of one thread, 4 bytes each, as far as the text tells; 0: not told
 };
 

@@ -12,15 +12,15 @@
 
 namespace gexp::sim {
 
-/// An operand as written: `%r1`, `-7`, `0f3F800000`, `[%rd1+4]`, `{%f1, %f2}`, `$L1`, `%p1|%p2`.
+/// An operand as written: `%r1`, `-7`, `0f3F800000`, `x+4`, `[%rd1+4]`, `{%f1, %f2}`, `$L1`, `%p1|%p2`, `(a, b)`.
 struct Operand {
-  enum class Kind : std::uint8_t { Name, Number, Address, Vector };
+  enum class Kind : std::uint8_t { Name, Number, Address, Vector, List };
   Kind kind = Kind::Name;
   Token token;                 ///< name, number, or an address's base
   bool minus = false;          ///< before a number
   bool inverted = false;       ///< "!%p1"
-  std::int64_t offset = 0;     ///< Address
-  std::vector<Operand> items;  ///< Vector; or the second name of "%p1|%p2"
+  std::int64_t offset = 0;     ///< Address, Name: what is added
+  std::vector<Operand> items;  ///< Vector, List; or the second name of "%p1|%p2"; or an address's second part
 };
 
 /// One instruction as written.
@@ -38,7 +38,8 @@ Diagnostic ptx_error(std::uint32_t line, std::string message);
 std::optional<std::uint64_t> literal(std::string_view text, bool minus, Type type);
 Type type_named(std::string_view name);
 
-/// The one or few interpreter instructions that a PTX instruction becomes. A branch's label is left to the caller.
-Result<std::vector<Instruction>> decode(const Statement& statement, Names& names);
+/// The one or few interpreter instructions that a PTX instruction becomes; what they list goes into `kernel`. A branch's label is left
+/// to the caller.
+Result<std::vector<Instruction>> decode(const Statement& statement, Names& names, Kernel& kernel);
 
 }  // namespace gexp::sim

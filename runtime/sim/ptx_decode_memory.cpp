@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/sim/ptx_decoder.h"
 
-// Instructions that access memory: loads, stores, atomics, texture fetches.
+// Instructions that access memory.
 namespace gexp::sim {
+namespace {
+
+constexpr std::size_t kMostCopies = 1024;  // what a wait lists
+
+}  // namespace
 
 Space Decoder::space() const {
   if (has("global")) return Space::Global;
   if (has("shared") || has("shared::cta")) return Space::Shared;
   if (has("local")) return Space::Local;
-  if (has("param") || has("param::entry")) return Space::Param;
+  if (has("param") || has("param::entry") || has("param::func")) return Space::Param;
   if (has("const")) return Space::Const;
   return Space::Generic;
 }
@@ -30,83 +35,99 @@ void Decoder::address(Instruction& i, const Operand& o) {
     i.a = names_.constant(literal(o.token.text, false, Type::U64).value_or(0));
   } else if (const auto found = names_.find_register(o.token.text)) {
     i.a = found->slot;
+    if (i.space == Space::Param && names_.in_function()) i.space = Space::Frame;
   } else if (const auto* variable = names_.find_variable(o.token.text)) {
-    if (variable->space == Space::Param) i.a = names_.constant(0), i.offset += variable->offset;
-    else i.a = variable->slot;
+    // Where a variable lies is known, so an access without a space need not look.
+    if (i.space == Space::Generic || variable->space == Space::Frame) i.space = variable->space;
+    i.a = variable->slot;
   } else {
     fail(fmt::format("unknown name '{}'", o.token.text));
   }
 }
 
-void Decoder::memory() {
-  const bool load = words_[0] == "ld" || words_[0] == "ldu";
-  for (std::size_t k = 1; k < words_.size(); ++k) {
-    constexpr std::string_view kKnown[] = {"global", "shared", "shared::cta", "local", "param", "param::entry", "const", "ca", "cg", "cv", "cs", "lu", "nc",
-                                           "wb", "wt", "volatile", "relaxed", "acquire", "release", "weak", "mmio", "cta", "gpu", "sys", "cluster", "v2", "v4"};
-    if (std::find(std::begin(kKnown), std::end(kKnown), words_[k]) == std::end(kKnown) && type_named(words_[k]) == Type::None &&
-        !words_[k].starts_with("L1::") && !words_[k].starts_with("L2::"))
-      return unknown();
-  }
+void Decoder::memory(const Form&) {
+  const bool load = name() != "st";
   const Type t = type();
-  if (!operands(2, 2) || bits(t) < 8) return unknown();
+  // With a cache policy there is a third operand, which changes no value.
+  if (!operands(2, has("L2::cache_hint") ? 3 : 2)) return;
   Instruction i = typed(Op::Mov, t);
   i.kind = load ? Kind::Load : Kind::Store;
   i.space = space();
   i.path = path();
   i.bytes = static_cast<std::uint8_t>(bits(t) / 8);
   address(i, s_.operands[load ? 1 : 0]);
-  const Operand& value = s_.operands[load ? 0 : 1];
-  const std::size_t count = has("v4") ? 4 : has("v2") ? 2 : 1;
+  const std::size_t count = has("v8") ? 8 : has("v4") ? 4 : has("v2") ? 2 : 1;
   i.count = static_cast<std::uint8_t>(count);
-  if ((value.kind == Operand::Kind::Vector ? value.items.size() : 1) != count) return fail(fmt::format("'{}' with a wrong number of elements", s_.opcode.text));
+  const std::vector<Operand> items = elements(s_.operands[load ? 0 : 1]);
+  if (items.size() != count || i.bytes * count > 32) return fail(fmt::format("'{}' with a wrong number of elements", s_.opcode.text));
   for (std::size_t k = 0; k < count; ++k) {
-    const Operand& item = value.kind == Operand::Kind::Vector ? value.items[k] : value;
-    if (load && item.token.is("_")) {
+    if (load && items[k].token.is("_")) {
       i.data[k] = names_.temporary();
     } else if (load) {
-      const Names::Register r = register_of(item.token);
+      const Names::Register r = register_of(items[k].token);
       i.data[k] = r.slot;
       // A narrow signed load fills the whole register.
       if (is_signed(t)) i.extend = ones(bits(r.type)) & ~i.mask;
     } else {
-      i.data[k] = source_of(item, t);
+      i.data[k] = source_of(items[k], t);
     }
   }
-  out_.push_back(i);
+  add(i);
 }
 
-void Decoder::atomic() {
+void Decoder::atomic(const Form&) {
   constexpr std::pair<std::string_view, AtomicOp> kOps[] = {{"add", AtomicOp::Add}, {"exch", AtomicOp::Exch}, {"cas", AtomicOp::Cas}, {"and", AtomicOp::And},
                                                             {"or", AtomicOp::Or}, {"xor", AtomicOp::Xor}, {"inc", AtomicOp::Inc}, {"dec", AtomicOp::Dec}};
-  const bool reduction = words_[0] == "red";
+  const bool reduction = name() == "red";
   const Type t = type();
   Instruction i = typed(Op::Mov, t);
   i.kind = Kind::Atomic;
   i.space = space();
   i.bytes = static_cast<std::uint8_t>(bits(t) / 8);
-  bool known = false;
   for (const auto& [word, op] : kOps) {
-    if (has(word)) i.atomic = op, known = true;
+    if (has(word)) i.atomic = op;
   }
-  if (has("min")) i.atomic = is_signed(t) ? AtomicOp::MinS : AtomicOp::MinU, known = true;
-  if (has("max")) i.atomic = is_signed(t) ? AtomicOp::MaxS : AtomicOp::MaxU, known = true;
+  if (has("min")) i.atomic = is_signed(t) ? AtomicOp::MinS : AtomicOp::MinU;
+  if (has("max")) i.atomic = is_signed(t) ? AtomicOp::MaxS : AtomicOp::MaxU;
+  if (is_float(t) || is_small_float(t)) i.atomic = AtomicOp::FAdd, i.op = Op::FAdd;
+  // "inc" and "dec" wrap at an unsigned value; the others of the bits are for what has no sign.
+  if ((i.atomic == AtomicOp::Inc || i.atomic == AtomicOp::Dec) && t != Type::U32) return unknown();
   const std::size_t at = reduction ? 0 : 1;
   const std::size_t count = at + (i.atomic == AtomicOp::Cas ? 3 : 2);
-  if (!known || bits(t) < 32 || is_float(t) || !operands(count, count)) return unknown();
+  if (!operands(count, count)) return;
   address(i, s_.operands[at]);
   i.b = source(at + 1, t);
   if (i.atomic == AtomicOp::Cas) i.c = source(at + 2, t);
   i.to = reduction ? names_.temporary() : target();
-  out_.push_back(i);
+  add(i);
+}
+
+/// mbarrier.init [b], count; arrive state, [b][, count]; test_wait p, [b], state: of one phase of it (runtime/sim/phases.h).
+void Decoder::phases(const Form&) {
+  const bool arrives = has("arrive") || has("arrive_drop"), tests = has("test_wait") || has("try_wait");
+  const std::size_t at = arrives || tests ? 1 : 0, most = has("inval") ? 1 : at + 2 + has("try_wait");
+  if (!operands(arrives && !has("noComplete") ? at + 1 : has("inval") ? 1 : at + 2, most)) return;
+  Instruction i = typed(Op::Mov, Type::B64);
+  i.kind = Kind::Atomic;
+  i.space = space();
+  i.bytes = 8;
+  i.atomic = arrives            ? (has("arrive_drop") ? AtomicOp::PhaseDrop : AtomicOp::PhaseArrive)
+             : has("parity")    ? AtomicOp::PhaseParity
+             : tests            ? AtomicOp::PhaseTest
+             : has("inval")     ? AtomicOp::PhaseEnd
+                                : AtomicOp::PhaseInit;
+  address(i, s_.operands[at]);
+  i.b = s_.operands.size() > at + 1 ? source(at + 1, tests && !has("parity") ? Type::B64 : Type::U32) : names_.constant(1);
+  i.to = at == 1 ? target() : names_.temporary();
+  add(i);
 }
 
 /// A fetch from a linear texture of 4-byte elements: "tex.1d.v4.u32.s32 {r, g, b, a}, [handle, {x}]".
-void Decoder::texture() {
-  if (!has("1d") || !has("v4") || types_.size() != 2 || types_[1] != Type::S32 || bits(types_[0]) != 32) return unknown();
+void Decoder::texture(const Form&) {
   if (!operands(2, 2)) return;
-  const Operand &results = s_.operands[0], &texel = s_.operands[1];
-  if (results.kind != Operand::Kind::Vector || results.items.size() != 4 || texel.kind != Operand::Kind::Address || texel.items.size() != 1)
-    return fail(fmt::format("'{}' with operands of a form that is not supported", s_.opcode.text));
+  const std::vector<Operand> results = elements(s_.operands[0]);
+  const Operand& texel = s_.operands[1];
+  if (results.size() != 4 || texel.kind != Operand::Kind::Address || texel.items.size() != 1) return odd_operand();
   const Operand& x = texel.items[0];
   Instruction i = base_;
   i.kind = Kind::Texture;
@@ -116,8 +137,72 @@ void Decoder::texture() {
   i.path = LoadPath::Texture;
   i.a = register_of(texel.token).slot;
   i.b = source_of(x.kind == Operand::Kind::Vector && !x.items.empty() ? x.items[0] : x, Type::S32);
-  for (std::size_t k = 0; k < 4; ++k) i.data[k] = target_of(results.items[k]);
-  out_.push_back(i);
+  for (std::size_t k = 0; k < 4; ++k) i.data[k] = target_of(results[k]);
+  add(i);
+}
+
+/// Shared, local and parameter memory have windows in the generic address space; global and constant memory are where they are.
+void Decoder::window(const Form&) {
+  const Space of = space();
+  if (of == Space::Generic || !operands(2, 2)) return unknown();
+  const std::uint64_t window = of == Space::Shared ? kSharedWindow : of == Space::Local ? kLocalWindow : of == Space::Param ? kParamWindow : 0;
+  Instruction i = typed(has("to") ? Op::Sub : Op::Add, type());
+  i.a = source(1, type()), i.b = names_.constant(window), i.to = target();
+  add(i);
+}
+
+void Decoder::is_space(const Form&) {
+  if (!operands(2, 2)) return;
+  wide(WideOp::Window, Type::Pred, {source(1, Type::U64)}, {target()}).space = space();
+}
+
+/// ldmatrix and stmatrix: rows of 16 bytes; each lane holds 4 bytes of each matrix.
+void Decoder::matrix(const Form&) {
+  const bool load = name() == "ldmatrix";
+  if (!operands(2, 2)) return;
+  Instruction i = typed(Op::Mov, Type::B32);
+  i.kind = Kind::Matrix;
+  i.space = space();
+  i.bytes = 16;
+  i.count = has("x4") ? 4 : has("x2") ? 2 : 1;
+  i.offset = 0;
+  address(i, s_.operands[load ? 1 : 0]);
+  i.extend = has("trans"), i.waits = load;
+  const std::vector<Operand> items = elements(s_.operands[load ? 0 : 1]);
+  if (items.size() != i.count) return fail(fmt::format("'{}' with a wrong number of elements", s_.opcode.text));
+  for (std::size_t k = 0; k < items.size(); ++k) i.data[k] = load ? target_of(items[k]) : source_of(items[k], Type::B32);
+  add(i);
+}
+
+/// cp.async.ca.shared.global [to], [from], bytes[, taken]: what is not taken of them becomes zero.
+void Decoder::copy(const Form&) {
+  const bool policy = has("L2::cache_hint");
+  if (!operands(3, policy ? 5 : 4)) return;
+  const auto size = literal(s_.operands[2].token.text, false, Type::U32).value_or(0);
+  if (s_.operands[2].kind != Operand::Kind::Number || (size != 4 && size != 8 && size != 16) || (has("cg") && size != 16)) return odd_operand();
+  Instruction i = typed(Op::Mov, Type::B32);
+  i.kind = Kind::Copy;
+  i.space = Space::Shared;
+  i.bytes = static_cast<std::uint8_t>(size);
+  address(i, s_.operands[0]);
+  Instruction from = base_;
+  from.space = Space::Global;
+  address(from, s_.operands[1]);
+  i.b = from.a, i.extend = static_cast<std::uint64_t>(from.offset);
+  const bool partial = s_.operands.size() == 4 && !policy;
+  i.c = partial ? source(3, Type::U32) : names_.constant(size);
+  i.path = has("cg") ? LoadPath::Cg : LoadPath::Default;
+  i.data[0] = names_.temporary();  // ready when the copy is done
+  names_.copies().push_back(i.data[0]);
+  add(i);
+}
+
+void Decoder::wait(const Form&) {
+  if (has("commit_group")) return nothing({});
+  // Copies of later groups are waited for too: it takes longer, and computes the same.
+  std::vector<std::uint32_t>& copies = names_.copies();
+  if (copies.size() > kMostCopies) return fail(fmt::format("more than {} instructions 'cp.async'", kMostCopies));
+  wide(WideOp::Wait, Type::B32, copies, {});
 }
 
 }  // namespace gexp::sim

@@ -47,7 +47,8 @@ std::vector<Token> lex(std::string_view text) {
       while (end < text.size() && word_part(text[end]) && text[end] != '%' && text[end] != '$') ++end;
     } else if (word_start(c)) {
       kind = Token::Kind::Word;
-      while (end < text.size() && word_part(text[end]) && text[end] != '%') ++end;
+      // Directives may stand close: ".reg.u64".
+      while (end < text.size() && word_part(text[end]) && text[end] != '%' && !(c == '.' && text[end] == '.')) ++end;
       // "barrier.cta::sync" style names join with "::".
       while (text.substr(end, 2) == "::") {
         end += 2;

@@ -38,7 +38,35 @@ constexpr Fixed kFixed[] = {
 
 Names::Names() : scopes_(1) {}
 
-void Names::declare_register(std::string name, Type type) { scopes_.back().registers[std::move(name)] = {slots_++, type}; }
+void Names::declare_register(std::string name, Type type) { scopes_.back().registers[std::move(name)] = {own(slots_++), type}; }
+
+void Names::declare_vector(const std::string& name, std::size_t count, Type type) {
+  constexpr const char* kElements[] = {".x", ".y", ".z", ".w"};
+  for (std::size_t k = 0; k < count; ++k) declare_register(name + kElements[k], type);
+  scopes_.back().vectors[name] = count;
+}
+
+std::vector<std::string_view> Names::find_vector(std::string_view name) const {
+  constexpr const char* kElements[] = {".x", ".y", ".z", ".w"};
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    const auto found = scope->vectors.find(name);
+    if (found == scope->vectors.end()) continue;
+    std::vector<std::string_view> names;
+    for (std::size_t k = 0; k < found->second; ++k) names.push_back(scope->registers.find(found->first + kElements[k])->first);
+    return names;
+  }
+  return {};
+}
+
+std::optional<std::uint32_t> Names::find_function(std::string_view name) {
+  const auto found = functions_.find(name);
+  if (found == functions_.end()) return std::nullopt;
+  if (!found->second) {
+    found->second = static_cast<std::uint32_t>(used_.size());
+    used_.emplace_back(name);
+  }
+  return found->second;
+}
 
 void Names::declare_registers(std::string prefix, std::uint32_t count, Type type) {
   scopes_.back().families[std::move(prefix)] = {count, type};
@@ -46,30 +74,34 @@ void Names::declare_registers(std::string prefix, std::uint32_t count, Type type
 
 void Names::declare_parameter(std::string name, std::uint64_t bytes, std::uint64_t align) {
   parameter_bytes_ = align_up(parameter_bytes_, align);
-  declare_variable(std::move(name), {Space::Param, kTrue, static_cast<std::int64_t>(parameter_bytes_)});
+  declare_variable(std::move(name), {Space::Param, constant(parameter_bytes_), 0, {}});
   parameters_.push_back({static_cast<std::uint32_t>(parameter_bytes_), static_cast<std::uint32_t>(bytes)});
   parameter_bytes_ += bytes;
 }
 
 void Names::declare_shared(std::string name, std::uint64_t bytes, std::uint64_t align) {
   shared_bytes_ = align_up(shared_bytes_, align);
-  declare_variable(std::move(name), {Space::Shared, constant(shared_bytes_), 0});
+  declare_variable(std::move(name), {Space::Shared, constant(shared_bytes_), 0, {}});
   shared_bytes_ += bytes;
 }
 
 void Names::declare_dynamic_shared(std::string name) {
   // Where the static variables end is known only at the end of the body: finish() fills the value in.
-  declare_variable(std::move(name), {Space::Shared, preset(What::SharedDynamic, 1), 0});
+  declare_variable(std::move(name), {Space::Shared, preset(What::SharedDynamic, 1), 0, {}});
 }
 
-void Names::declare_local(std::string name, std::uint64_t bytes, std::uint64_t align) {
-  local_bytes_ = align_up(local_bytes_, align);
-  declare_variable(std::move(name), {Space::Local, constant(local_bytes_), 0});
-  local_bytes_ += bytes;
+void Names::declare_local(std::string name, std::uint64_t bytes, std::uint64_t align, Space space) {
+  std::uint64_t& used = function_ ? function_->frame_bytes : local_bytes_;
+  used = align_up(used, align);
+  // The address of a function's variable is known when it is called.
+  const std::uint32_t slot = function_ ? temporary() : constant(used);
+  if (function_) function_->locals.push_back({slot, used});
+  declare_variable(std::move(name), {space, slot, static_cast<std::uint32_t>(bytes), {}});
+  used += bytes;
 }
 
 void Names::declare_global(std::string name, Space space, GlobalVariable variable) {
-  declare_variable(std::move(name), {space, preset(What::Global, globals_.size()), 0});
+  declare_variable(std::move(name), {space, preset(What::Global, globals_.size()), 0, static_cast<std::uint32_t>(globals_.size())});
   globals_.push_back(std::move(variable));
 }
 
@@ -85,7 +117,7 @@ std::optional<Names::Register> Names::find_register(std::string_view name) {
     std::uint32_t number = 0;
     const auto parsed = std::from_chars(name.data() + digits, name.data() + name.size(), number);
     if (parsed.ec != std::errc() || number >= family->second.count) return std::nullopt;
-    return scope->registers[std::string(name)] = {slots_++, family->second.type};
+    return scope->registers[std::string(name)] = {own(slots_++), family->second.type};
   }
   return std::nullopt;
 }

@@ -2,6 +2,7 @@
 #include "runtime/sim/ptx_registers.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <vector>
 
@@ -13,11 +14,11 @@ constexpr std::uint32_t kAdded = 8, kStep = 8;
 constexpr std::size_t kMostWork = 1u << 25;  // words of all live sets; beyond it the estimate is not worth its memory
 
 struct Places {
-  std::uint32_t reads[9], writes[4];
+  std::array<std::uint32_t, 40> reads, writes;
   std::size_t read = 0, written = 0;
 };
 
-Places places_of(const Instruction& i) {
+Places places_of(const Kernel& kernel, const Instruction& i) {
   Places p;
   const auto reads = [&p](std::uint32_t slot) { p.reads[p.read++] = slot; };
   const auto writes = [&p](std::uint32_t slot) { p.writes[p.written++] = slot; };
@@ -30,6 +31,14 @@ Places places_of(const Instruction& i) {
     case Kind::Store:
       for (std::size_t k = 0; k < i.count; ++k) reads(i.data[k]);
       break;
+    case Kind::Wide:
+      for (std::size_t k = 0; k < std::min<std::size_t>(i.reads, 32); ++k) reads(kernel.lists[i.list + k]);
+      for (std::size_t k = 0; k < i.writes; ++k) writes(kernel.lists[i.list + i.reads + k]);
+      break;
+    case Kind::Matrix:
+      for (std::size_t k = 0; k < i.count; ++k) i.waits ? writes(i.data[k]) : reads(i.data[k]);
+      break;
+    case Kind::Copy: writes(i.data[0]); break;
     default: writes(i.to);
   }
   return p;
@@ -44,11 +53,11 @@ bool makes_predicate(const Instruction& i) {
 std::uint32_t estimate_registers(const Kernel& kernel) {
   const auto& code = kernel.code;
   const std::size_t words = (kernel.slots + 63) / 64;
-  if (code.size() * words > kMostWork) return 0;
+  if ((code.size() + kernel.lists.size()) * words > kMostWork) return 0;
   // What a slot takes: nothing if it holds a constant or a predicate.
   std::vector<std::uint32_t> width(kernel.slots, 0);
   for (const Instruction& i : code) {
-    const Places p = places_of(i);
+    const Places p = places_of(kernel, i);
     const bool predicate = i.kind == Kind::Compute && makes_predicate(i);
     for (std::size_t k = 0; k < p.written; ++k) width[p.writes[k]] = predicate ? 0 : bits(i.type) > 32 ? 2 : 1;
   }
@@ -65,12 +74,15 @@ std::uint32_t estimate_registers(const Kernel& kernel) {
       const auto add = [&](std::size_t next) {
         for (std::size_t w = 0; w < words && next < code.size(); ++w) now[w] |= live[next * words + w];
       };
-      if (i.kind != Kind::Exit || i.guard != kTrue) add(at + 1);
+      if ((i.kind != Kind::Exit && i.kind != Kind::Return) || i.guard != kTrue) add(at + 1);
+      if (i.kind == Kind::BranchTable) {
+        for (std::size_t k = 0; k < i.writes; ++k) add(kernel.lists[i.list + k]);
+      }
       if (i.kind == Kind::Branch) {
         if (i.guard == kTrue) std::fill(now.begin(), now.end(), 0);
         add(i.target);
       }
-      const Places p = places_of(i);
+      const Places p = places_of(kernel, i);
       for (std::size_t k = 0; k < p.written && i.guard == kTrue; ++k) now[p.writes[k] / 64] &= ~(1ull << (p.writes[k] % 64));
       for (std::size_t k = 0; k < p.read; ++k) now[p.reads[k] / 64] |= 1ull << (p.reads[k] % 64);
       const auto known = live.begin() + static_cast<std::ptrdiff_t>(at * words);

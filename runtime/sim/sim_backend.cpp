@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <mutex>
 
+#include "lang/base/budget.h"
 #include "lang/base/embedded.h"
+#include "lang/base/files.h"
 #include "lang/base/sha256.h"
 #include "lang/base/units.h"
 #include "runtime/sim/device_memory.h"
@@ -140,6 +140,7 @@ class SimBackend final : public device::Backend {
   Result<> scatter(std::uint64_t address, std::span<const std::int64_t> offsets, std::span<const std::uint64_t> values, int width) override {
     GEXP_CHECK(offsets.size() == values.size() && (width == 4 || width == 8));
     for (std::size_t i = 0; i < offsets.size(); ++i) {
+      if (!Budget::tick()) return Budget::exceeded({});
       const std::uint64_t at = address + static_cast<std::uint64_t>(offsets[i]);
       std::byte* const host = memory_.find(at, static_cast<std::uint64_t>(width));
       if (!host) return outside("write", at, static_cast<std::uint64_t>(width));
@@ -160,6 +161,12 @@ class SimBackend final : public device::Backend {
       if (std::byte* host = memory_.find(*address, 1); host && !variable.initial.empty())
         std::memcpy(host, variable.initial.data(), std::min<std::size_t>(variable.initial.size(), variable.bytes));
       globals.push_back(*address);
+    }
+    for (std::size_t k = 0; k < globals.size(); ++k) {
+      for (const Relocation& r : kernel.globals[k].relocations) {
+        const std::uint64_t value = globals[r.variable] + static_cast<std::uint64_t>(r.offset);
+        if (std::byte* host = memory_.find(globals[k] + r.at, r.bytes); host && r.at + r.bytes <= kernel.globals[k].bytes) std::memcpy(host, &value, r.bytes);
+      }
     }
     kernels_.push_back({*parsed, std::move(globals)});
     return static_cast<device::KernelId>(kernels_.size() - 1);
@@ -268,9 +275,10 @@ std::vector<std::string> names() {
 
 Result<Source> read_model(const std::string& name_or_path) {
   if (name_or_path.ends_with(".toml")) {
-    std::ifstream file(name_or_path, std::ios::binary);
-    if (!file) return failure("E0600", fmt::format("cannot read the device model {}", name_or_path));
-    return Source(name_or_path, std::string(std::istreambuf_iterator<char>(file), {}));
+    constexpr std::uint64_t kMostBytes = 4u << 20;
+    auto text = read_regular_file(name_or_path, kMostBytes);
+    if (!text) return failure("E0600", fmt::format("cannot read the device model {}: {}", name_or_path, text.error().message));
+    return Source(name_or_path, std::move(*text));
   }
   for (const auto& file : embedded::sim_models()) {
     if (file.name == name_or_path + ".toml") return Source(file.name, file.text);

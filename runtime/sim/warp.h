@@ -26,6 +26,18 @@ template <class F> void each_lane(std::uint32_t mask, F f) {
   for (; mask != 0; mask &= mask - 1) f(static_cast<std::uint32_t>(std::countr_zero(mask)));
 }
 
+/// The functions that a thread is in.
+struct CallStack {
+  struct Frame {
+    std::uint32_t call = 0;       ///< of Kernel::calls
+    std::uint32_t function = 0;   ///< of Kernel::functions
+    std::uint32_t back = 0;       ///< the instruction to go on with
+  };
+  std::vector<Frame> frames;
+  std::vector<std::uint64_t> kept;  ///< what the functions' slots held before
+  std::uint64_t top = 0;            ///< where the next frame begins in local memory
+};
+
 /// A warp that an SM holds. Registers are per lane, the scoreboard is the warp's: an instruction issues for all its lanes at once.
 /// Lanes have program counters of their own; the group with the smallest one runs, so that lanes that branched apart meet again at
 /// the first instruction that both reach.
@@ -34,7 +46,7 @@ struct Warp {
     Ready,    ///< an event will let it go on
     Waiting,  ///< for a load that is under way
     Stalled,  ///< a part of its load has no entry to be booked in
-    Barrier,  ///< every lane waits at a barrier
+    Barrier,  ///< every lane waits at a barrier, or for lanes that do
     Done,
   };
   State state = State::Ready;
@@ -43,12 +55,13 @@ struct Warp {
   std::uint32_t first_thread = 0, width = 0;  ///< lanes that were started
   std::uint32_t live = 0;     ///< lanes that have not ended
   std::uint32_t at_barrier = 0;  ///< lanes that wait at a barrier
-  std::uint32_t barrier = 0;  ///< index of the instruction
+  std::uint32_t parked = 0;      ///< lanes that wait, at their counter, for other lanes of the warp
   std::uint32_t mask = 0, pc = 0, limit = 0;  ///< the group that runs; at `limit` others wait
   std::array<std::uint32_t, kLanes> pcs{};    ///< of lanes outside the group
   std::vector<std::uint64_t> values;  ///< [slot * width + lane]
   std::vector<std::uint64_t> ready;   ///< [slot]: cycle from which it can be used; kNever while a load is under way
   std::vector<std::byte> local;       ///< [lane * local_bytes]
+  std::vector<CallStack> stacks;      ///< [lane]; empty where the kernel calls nothing
   std::uint64_t next = 0;             ///< cycle at which the next instruction can issue
   std::uint64_t fetched = kNever;     ///< line of instructions that it has
   std::uint32_t loads = 0;            ///< under way

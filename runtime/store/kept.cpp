@@ -62,13 +62,14 @@ class KeptInStore final : public measure::KeptStages {
     const auto row = query->step();
     if (!row || !*row) return std::nullopt;
     const auto place = where(database_, found.run);
-    const auto json = unpacked(query->blob(0), place);
+    result::ReadBudget budget;
+    const auto json = unpacked(query->blob(0), place, budget);
     if (!json) return std::nullopt;
-    auto stage = result::stage_from_json(*json, place);
+    auto stage = result::stage_from_json(*json, place, budget);
     if (!stage || stage->status != result::StageResult::Status::Done) return std::nullopt;
     measure::KeptStage kept{found.run, static_cast<std::size_t>(found.number), std::move(*stage), {}};
     // A stage that ended without points names none; it is not to be taken for one that was broken off.
-    if (!kept.stage.table.points.empty() && !read_records(database_, found.run, kept.stage, &kept.kernels))
+    if (!kept.stage.table.points.empty() && !read_records(database_, found.run, kept.stage, budget, &kept.kernels))
       return std::nullopt;
     kept.stage.kept = found.from;
     return kept;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "runtime/result/checked_json.h"
 #include "runtime/result/result_json.h"
 
 namespace gexp::store {
@@ -17,7 +18,8 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 
 constexpr int kLevel = 1;                               // ticks repeat: higher levels gain little
-constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 30;
+// A block of 4 bytes at least unfolds to 128 KiB at most (RFC 8878, section 3.1.1.2): what claims more is no frame of ours.
+constexpr std::uint64_t kMostOfBlock = std::uint64_t{128} << 10, kLeastBlock = 4;
 
 Diagnostic damaged(const std::string& where, const std::string& what) { return failure("E0912", fmt::format("{} is damaged: {}", where, what), "the other results of the store are not touched by it"); }
 
@@ -34,12 +36,14 @@ std::string packed(std::string_view bytes) {
   return out;
 }
 
-Result<std::string> unpacked(std::string_view bytes, const std::string& where) {
+Result<std::string> unpacked(std::string_view bytes, const std::string& where, result::ReadBudget& budget) {
   const auto size = ZSTD_getFrameContentSize(bytes.data(), bytes.size());
-  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > kMostBytes) return damaged(where, "no compressed data");
+  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > bytes.size() / kLeastBlock * kMostOfBlock) return damaged(where, "no compressed data");
+  if (!budget.take(size)) return result::too_large(where, budget);
   std::string out(size, '\0');
   const auto got = ZSTD_decompress(out.data(), out.size(), bytes.data(), bytes.size());
   if (ZSTD_isError(got)) return damaged(where, ZSTD_getErrorName(got));
+  if (got != size) return damaged(where, "it is cut short");
   return out;
 }
 
@@ -68,34 +72,41 @@ std::string pack_round(const measure::Round& round) {
   return packed(bytes);
 }
 
-Result<measure::Round> unpack_round(std::string_view packed_bytes, const std::string& where) {
-  auto bytes = unpacked(packed_bytes, where);
+Result<measure::Round> unpack_round(std::string_view packed_bytes, const std::string& where, result::ReadBudget& budget) {
+  auto bytes = unpacked(packed_bytes, where, budget);
   if (!bytes) return bytes.error();
   std::uint32_t head_size = 0;
   if (bytes->size() < sizeof head_size) return damaged(where, "it is cut short");
   std::memcpy(&head_size, bytes->data(), sizeof head_size);
   if (head_size > bytes->size() - sizeof head_size) return damaged(where, "it is cut short");
+  const auto tree = result::parse_json(bytes->substr(sizeof head_size, head_size), where);
+  if (!tree) return damaged(where, tree.error().message);
   try {
-    const auto head = nlohmann::json::parse(bytes->substr(sizeof head_size, head_size));
+    const result::CheckedJson head(*tree);
     measure::Round round;
-    auto point = result::point_from_json(head.at("point").get<std::string>(), where);
+    auto point = result::point_from_json(head.at("point").text(head_size), where, budget);
     if (!point) return point.error();
     round.point = std::move(*point);
     round.point.runs.clear();
     const char* from = bytes->data() + sizeof head_size + head_size;
     const char* const end = bytes->data() + bytes->size();
-    for (const auto& run : head.at("runs")) {
-      const auto ticks = run.at("ticks").get<std::size_t>();
-      if (ticks > static_cast<std::size_t>(end - from) / 4) return damaged(where, "it is cut short");
-      records::Run read{std::vector<std::uint32_t>(ticks), run.at("windows").get<std::vector<std::uint32_t>>(), run.at("elapsed").get<double>()};
+    const auto runs = head.at("runs");
+    for (std::size_t i = 0; i < runs.list().size(); ++i) {
+      const auto run = runs.item(i);
+      const auto ticks = run.at("ticks").natural(static_cast<std::uint64_t>(end - from) / 4);
+      if (!budget.take(ticks * result::kBytesATick)) return result::too_large(where, budget);
+      records::Run read;
+      read.ticks.resize(ticks);
       if (ticks) std::memcpy(read.ticks.data(), from, 4 * ticks);
       from += 4 * ticks;
+      result::read_run_head(run, read);
       round.point.runs.push_back(std::move(read));
     }
-    for (const auto& kernel : head.at("kernels")) round.kernels.push_back({kernel.at(0).get<std::string>(), kernel.at(1).get<std::string>(), false, 0, nullptr});
+    const auto kernels = head.at("kernels");
+    for (std::size_t i = 0; i < kernels.list().size(); ++i) round.kernels.push_back({kernels.item(i).list(2).item(0).line(), kernels.item(i).item(1).line(), false, 0, nullptr});
     return round;
-  } catch (const nlohmann::json::exception& problem) {
-    return damaged(where, problem.what());
+  } catch (const result::BadShape& problem) {
+    return damaged(where, problem.what);
   }
 }
 

@@ -54,7 +54,8 @@ std::shared_ptr<const measure::Round> Recording::known(const std::string& stage,
   query->bind(0, id_).bind(1, stage).bind(2, place_of(at)).bind(3, static_cast<std::int64_t>(first));
   const auto row = query->step();
   if (!row || !*row) return nullptr;
-  auto round = unpack_round(query->blob(0), database_.path());  // what is damaged is measured again
+  result::ReadBudget budget;
+  auto round = unpack_round(query->blob(0), database_.path(), budget);  // what is damaged is measured again
   return round ? std::make_shared<const measure::Round>(std::move(*round)) : nullptr;
 }
 

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <cerrno>
 #include <filesystem>
+
+#include "lang/base/files.h"
 
 namespace gexp::store {
 namespace {
@@ -22,7 +25,8 @@ Diagnostic problem(sqlite3* database, const std::string& path) {
     case SQLITE_CORRUPT: return failure("E0911", fmt::format("{} is damaged: {}", path, what), "copy it away and try `sqlite3 FILE .recover`; name another store with --store");
     case SQLITE_BUSY:
     case SQLITE_LOCKED: return failure("E0910", fmt::format("{} is held by another process for more than {} s", path, kPatience / 1000), "wait for it, or name another store with --store");
-    case SQLITE_IOERR: return failure("E0910", fmt::format("cannot read or write {}: {}", path, what), "is the disk full, or gone?");
+    case SQLITE_INTERRUPT: return failure("E0911", fmt::format("{} is damaged: reading it takes longer than any store of its size", path), "name another one with --store");
+    case SQLITE_IOERR: return failure("E0910", fmt::format("cannot read or write {}: {}", path, sqlite3_system_errno(database) == EFBIG ? why_not_written(EFBIG) : what), "is the disk full, or gone?");
     default: return failure("E0911", fmt::format("{}: {}", path, what));
   }
 }
@@ -81,6 +85,21 @@ namespace {
 constexpr const char* kReadOnly = "mode=ro";
 constexpr const char* kUnchanging = "immutable=1";  // a file that nobody changes: what lies in a folder that cannot be written to
 
+constexpr int kStepsAtOnce = 1 << 20;         // of SQLite's machine, between two looks
+constexpr std::int64_t kStepsOfAPage = 20'000;  // a page of 4 KiB has some hundred rows, each read in some tens of steps
+constexpr std::int64_t kStepsOfAny = std::int64_t{1} << 26;
+
+/// A page that a hundred others lead to is read a hundred times, and so are those below it: a small file can take for ever.
+int look_at_steps(void* left) { return --*static_cast<std::int64_t*>(left) < 0 ? 1 : 0; }
+
+/// A file that a stranger made is data: nothing of its schema runs, and what is written into it is checked.
+void distrust(sqlite3* database) {
+  for (const auto& [what, on] : {std::pair{SQLITE_DBCONFIG_DEFENSIVE, 1}, {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0}, {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+                                 {SQLITE_DBCONFIG_ENABLE_VIEW, 0}, {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0}})
+    sqlite3_db_config(database, what, on, nullptr);
+  sqlite3_exec(database, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", nullptr, nullptr, nullptr);
+}
+
 /// A path as SQLite's URI.
 std::string uri_of(const std::string& path, const char* how) {
   std::string uri = "file:";
@@ -92,8 +111,15 @@ std::string uri_of(const std::string& path, const char* how) {
 
 Result<Database> Database::open(const std::string& path, Mode mode) {
   std::error_code error;
+  if (mode == Mode::Memory) {
+    sqlite3* memory = nullptr;
+    const int made = sqlite3_open_v2(":memory:", &memory, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+    std::unique_ptr<sqlite3, Close> owned(memory);
+    if (made != SQLITE_OK) return problem(memory, "a database in memory");
+    return Database(std::make_unique<std::string>("memory"), std::move(owned));
+  }
   if (path.empty()) return failure("E0910", "an empty name is no store");
-  if (std::filesystem::is_directory(path, error)) return failure("E0910", fmt::format("cannot open {}: it is a folder", path), "name a file with --store");
+  if (const auto other = other_than_file(path); !other.empty()) return failure("E0910", fmt::format("cannot open {}: it is {}", path, other), "name a file with --store");
   if (mode != Mode::Create && !std::filesystem::exists(path, error)) return failure("E0910", fmt::format("there is no store {}", path), "`gexp run` makes one; --store names another");
   const std::string name = path.front() == ':' || path.rfind("file:", 0) == 0 ? "./" + path : path;  // names with a meaning of their own for SQLite
   sqlite3* raw = nullptr;
@@ -101,17 +127,24 @@ Result<Database> Database::open(const std::string& path, Mode mode) {
   int code = sqlite3_open_v2(name.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, nullptr);
   std::unique_ptr<sqlite3, Close> database(raw);
   const auto look = [&] { return sqlite3_exec(raw, "SELECT 1 FROM sqlite_schema LIMIT 1", nullptr, nullptr, nullptr); };
-  if (code == SQLITE_OK) sqlite3_busy_timeout(raw, kPatience), code = look();
+  if (code == SQLITE_OK) distrust(raw), sqlite3_busy_timeout(raw, kPatience), code = look();
   if (mode == Mode::Read && code != SQLITE_OK && std::filesystem::exists(path + "-wal", error) && std::filesystem::file_size(path + "-wal", error) > 0) {
     return failure("E0910", fmt::format("{} cannot be read where it is: what was written last lies beside it ({}-wal), in a folder that cannot be written", path, path), "copy both files to another folder");
   }
   if (mode == Mode::Read && ((code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY)) {
     code = sqlite3_open_v2(uri_of(path, kUnchanging).c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, nullptr);
     database.reset(raw);
-    if (code == SQLITE_OK) code = look();
+    if (code == SQLITE_OK) distrust(raw), code = look();
   }
   if (code != SQLITE_OK) return problem(raw, path);
-  return Database(std::make_unique<std::string>(path), std::move(database));
+  Database opened(std::make_unique<std::string>(path), std::move(database));
+  if (mode == Mode::Read) {
+    auto pages = opened.number("PRAGMA page_count");
+    if (!pages) return pages.error();
+    opened.steps_ = std::make_unique<std::int64_t>((kStepsOfAny + *pages * kStepsOfAPage) / kStepsAtOnce);
+    sqlite3_progress_handler(raw, kStepsAtOnce, look_at_steps, opened.steps_.get());
+  }
+  return opened;
 }
 
 Result<> Database::run(const std::string& sql) {

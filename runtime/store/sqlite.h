@@ -44,8 +44,9 @@ class Statement {
 
 class Database {
  public:
-  enum class Mode { Create, Write, Read };
-  /// E0910: no such file, it cannot be written, it is none of SQLite's or damaged. Waits for other writers.
+  enum class Mode { Create, Write, Read, Memory };  ///< Memory: a new one that goes with its connection; it has no path
+  /// E0910: no such file, it cannot be written, it is none of SQLite's or damaged. Waits for other writers. Views, triggers and
+  /// functions of the file never run; reading one opened by Mode::Read ends with E0911 after more steps than its pages explain.
   static Result<Database> open(const std::string& path, Mode mode);
 
   Result<> run(const std::string& sql);
@@ -64,6 +65,7 @@ class Database {
   };
   Database(std::unique_ptr<std::string> path, std::unique_ptr<sqlite3, Close> database) : path_(std::move(path)), database_(std::move(database)) {}
   std::unique_ptr<std::string> path_;  ///< statements point to it
+  std::unique_ptr<std::int64_t> steps_;  ///< that reading may still take, in lots; null: any number. SQLite points to it
   std::unique_ptr<sqlite3, Close> database_;
 };
 

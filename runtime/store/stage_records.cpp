@@ -24,6 +24,10 @@ Result<> attach(result::StageResult& stage, Rounds rounds, const std::vector<std
   if (points.empty()) {
     for (const auto& each : order) {
       auto& point = points.emplace_back(rounds.at(each).back().point);
+      for (const auto& column : stage.table.columns) {
+        if (!point.at.contains(column))
+          return failure("E0912", fmt::format("{} is damaged: a point lacks its column {}", place, column));
+      }
       point.runs.clear();
       for (auto& round : rounds.at(each))
         std::move(round.point.runs.begin(), round.point.runs.end(), std::back_inserter(point.runs));
@@ -61,7 +65,7 @@ Result<> each(Result<Statement>& query, const std::function<Result<>(Statement&)
   }
 }
 
-Result<> read_records(Database& database, std::int64_t run, result::StageResult& stage,
+Result<> read_records(Database& database, std::int64_t run, result::StageResult& stage, result::ReadBudget& budget,
                       std::vector<result::KernelRecord>* kernels) {
   const auto place = where(database, run);
   Rounds rounds;
@@ -70,7 +74,7 @@ Result<> read_records(Database& database, std::int64_t run, result::StageResult&
   if (!query) return query.error();
   query->bind(0, run).bind(1, stage.name);
   auto done = each(query, [&](Statement& one) -> Result<> {
-    auto round = unpack_round(one.blob(1), place);
+    auto round = unpack_round(one.blob(1), place, budget);
     if (!round) return round.error();
     if (kernels) result::add_kernels(*kernels, round->kernels);
     auto& of_place = rounds[one.text(0)];

@@ -7,22 +7,22 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <sstream>
 
 #include "lang/base/sha256.h"
+#include "lang/base/visible.h"
+#include "runtime/result/checked_json.h"
 #include "runtime/result/point_table.h"
 #include "runtime/result/result_json.h"
 #include "runtime/store/packed.h"
-#include "runtime/store/schema.h"
 #include "runtime/store/stage_records.h"
 
 namespace gexp::store {
 namespace {
-
-constexpr int kApplication = 0x67657870;  // "gexp", as SQLite's application_id
 
 constexpr const char* kColumns =
     "id, coalesce(name, ''), experiment, spec_path, spec_sha256, device, device_name, simulated, seed, date, host, owner, state, seconds, findings, found, expectations, held, points, records";
@@ -49,15 +49,23 @@ std::string process(long number) {
 
 bool alive(const std::string& owner) { return !owner.empty() && process(std::strtol(owner.c_str(), nullptr, 10)) == owner; }
 
-Entry entry_of(const Statement& row) {
+bool is_line(const std::string& text) { return text.size() <= 4096 && find_control(text) == text.size() && text.find('\n') == std::string::npos; }
+
+/// A row of kColumns. E0912: it is none that gexp writes.
+Result<Entry> entry_of(const Statement& row, const Database& database) {
   Entry entry;
   entry.id = row.number(0);
   entry.name = row.text(1), entry.experiment = row.text(2), entry.spec_path = row.text(3), entry.spec_sha256 = row.text(4);
   entry.device = row.text(5), entry.device_name = row.text(6), entry.simulated = row.number(7) != 0;
-  entry.seed = std::strtoull(row.text(8).c_str(), nullptr, 10);
+  const auto seed = row.text(8);
+  const auto parsed = std::from_chars(seed.data(), seed.data() + seed.size(), entry.seed);
   entry.date = row.text(9), entry.host = row.text(10), entry.state = row.text(12), entry.seconds = row.real(13);
   entry.findings = row.number(14), entry.found = row.number(15), entry.expectations = row.number(16), entry.held = row.number(17);
   entry.points = row.number(18), entry.records = row.number(19);
+  bool good = parsed.ec == std::errc() && parsed.ptr == seed.data() + seed.size() && entry.seconds >= 0 && std::isfinite(entry.seconds) && result::is_word(entry.experiment) && result::is_date(entry.date);
+  for (const auto* text : {&entry.name, &entry.spec_path, &entry.spec_sha256, &entry.device, &entry.device_name, &entry.host, &entry.state}) good = good && is_line(*text);
+  for (const auto number : {entry.findings, entry.found, entry.expectations, entry.held, entry.points, entry.records}) good = good && number >= 0;
+  if (!good) return failure("E0912", fmt::format("{} is damaged: its row in the list of results is none that gexp writes", where(database, entry.id)), "name another store with --store");
   entry.here = entry.host == host();
   if (entry.state == kRunning && entry.here && !alive(row.text(11))) entry.state = kBrokenOff;
   return entry;
@@ -97,51 +105,6 @@ bool is_database(const std::string& path) {
   return in && head == "SQLite format 3";
 }
 
-Result<> migrate(Database& database, const std::vector<std::string>& versions, bool may_write) {
-  const auto last = static_cast<std::int64_t>(versions.size());
-  const auto version = [&] { return database.number("PRAGMA user_version"); };
-  auto now = version();
-  if (!now) return now.error();
-  if (*now > last) return failure("E0913", fmt::format("{} is a store of a newer gexp: its version is {}, this gexp knows {}", database.path(), *now, last), "use a newer gexp, or name another store with --store");
-  if (*now == last || !may_write) return Ok{};
-  auto transaction = Transaction::begin(database);
-  if (!transaction) return transaction.error();
-  now = version();  // another process may have been faster
-  if (!now) return now.error();
-  for (auto i = *now; i < last; ++i) {
-    if (auto done = database.run(versions[static_cast<std::size_t>(i)]); !done) return done;
-  }
-  if (auto done = database.run(fmt::format("PRAGMA user_version = {}", std::max(*now, last))); !done) return done;
-  return transaction->commit();
-}
-
-Result<Store> Store::open(const std::string& path, Mode mode) {
-  auto database = Database::open(path, mode);
-  if (!database) return database.error();
-  auto application = database->number("PRAGMA application_id");
-  if (!application) return application.error();
-  auto tables = database->number("SELECT count(*) FROM sqlite_schema");
-  if (!tables) return tables.error();
-  if (*application != kApplication && *tables > 0) return failure("E0911", fmt::format("{} is a database of another program", path), "name another store with --store");
-  if (*tables == 0 && mode != Mode::Create) return failure("E0911", fmt::format("{} is empty", path), "name another store with --store");
-  // Before WAL, which is written into the file: what is refused stays as it was.
-  if (auto version = database->number("PRAGMA user_version"); !version || *version > static_cast<std::int64_t>(kVersions.size())) {
-    if (!version) return version.error();
-    if (auto newer = migrate(*database, kVersions, false); !newer) return newer.error();
-  }
-  if (mode != Mode::Read) {
-    if (*application != kApplication) {
-      if (auto done = database->run(fmt::format("PRAGMA application_id = {}", kApplication)); !done) return done.error();
-    }
-    if (mode == Mode::Create) (void)database->number("PRAGMA journal_mode = WAL");  // where it cannot be, a journal does
-    for (const char* setting : {"PRAGMA synchronous = NORMAL", "PRAGMA foreign_keys = ON"}) {
-      if (auto done = database->run(setting); !done) return done.error();
-    }
-  }
-  if (auto done = migrate(*database, kVersions, mode != Mode::Read); !done) return done.error();
-  return Store(std::move(*database));
-}
-
 Result<std::vector<Entry>> Store::list(const Filter& filter) {
   auto query = database_.prepare(fmt::format("SELECT {} FROM runs WHERE instr(lower(experiment), lower(?)) AND (instr(lower(device), lower(?)) OR instr(lower(device_name), lower(?))) "
                                              "AND date >= ? AND (? = '' OR date < ?) ORDER BY id DESC", kColumns));
@@ -150,8 +113,9 @@ Result<std::vector<Entry>> Store::list(const Filter& filter) {
   std::vector<Entry> entries;
   auto done = each(query, [&](Statement& row) -> Result<> {
     if (filter.last > 0 && static_cast<std::int64_t>(entries.size()) == filter.last) return Ok{};
-    auto entry = entry_of(row);
-    if (entry.state.rfind(filter.state, 0) == 0) entries.push_back(std::move(entry));
+    auto entry = entry_of(row, database_);
+    if (!entry) return entry.error();
+    if (entry->state.rfind(filter.state, 0) == 0) entries.push_back(std::move(*entry));
     return Ok{};
   });
   if (!done) return done.error();
@@ -169,7 +133,7 @@ Result<Entry> Store::find(const std::string& reference) {
   else if (reference != "last") query->bind(0, reference);
   auto row = query->step();
   if (!row) return row.error();
-  if (*row) return entry_of(*query);
+  if (*row) return entry_of(*query, database_);
   auto all = list();
   if (!all) return all.error();
   if (all->empty()) return failure("E0914", fmt::format("{} holds no results yet", path()), "`gexp run` puts them there");
@@ -188,7 +152,8 @@ Result<result::RunResult> Store::read(std::int64_t id) {
   auto row = head->step();
   if (!row) return row.error();
   if (!*row) return failure("E0914", fmt::format("{} holds no result {}", path(), id), "`gexp results` lists them");
-  auto text = unpacked(head->blob(0), place);
+  result::ReadBudget budget;
+  auto text = unpacked(head->blob(0), place, budget);
   if (!text) return text.error();
   auto result = result::from_json(*text, place);
   if (!result) return result;
@@ -196,16 +161,16 @@ Result<result::RunResult> Store::read(std::int64_t id) {
   if (!stages) return stages.error();
   stages->bind(0, id);
   auto done = each(stages, [&](Statement& stage) -> Result<> {
-    auto json = unpacked(stage.blob(0), place);
+    auto json = unpacked(stage.blob(0), place, budget);
     if (!json) return json.error();
-    auto read = result::stage_from_json(*json, place);
+    auto read = result::stage_from_json(*json, place, budget);
     if (!read) return read.error();
     result->stages.push_back(std::move(*read));
     return Ok{};
   });
   if (!done) return done.error();
   for (auto& stage : result->stages) {
-    if (auto read = read_records(database_, id, stage); !read) return read.error();
+    if (auto read = read_records(database_, id, stage, budget); !read) return read.error();
   }
   return result;
 }
@@ -217,7 +182,8 @@ Result<std::string> Store::model(const std::string& sha256) {
   auto row = query->step();
   if (!row) return row.error();
   if (!*row) return std::string();
-  return unpacked(query->blob(0), fmt::format("a model in {}", path()));
+  result::ReadBudget budget;
+  return unpacked(query->blob(0), fmt::format("a model in {}", path()), budget);
 }
 
 Result<std::vector<result::KernelRecord>> Store::kernels(std::int64_t id) {
@@ -225,8 +191,9 @@ Result<std::vector<result::KernelRecord>> Store::kernels(std::int64_t id) {
   if (!query) return query.error();
   query->bind(0, id);
   std::vector<result::KernelRecord> kernels;
+  result::ReadBudget budget;
   auto done = each(query, [&](Statement& row) -> Result<> {
-    auto cuda = unpacked(row.blob(2), where(database_, id));
+    auto cuda = unpacked(row.blob(2), where(database_, id), budget);
     if (!cuda) return cuda.error();
     kernels.push_back({row.text(0), row.text(1), false, 0, std::make_shared<const std::string>(std::move(*cuda))});
     return Ok{};
@@ -272,7 +239,9 @@ Result<std::optional<Entry>> Store::take_over(const std::string& wanted) {
   auto row = query->step();
   if (!row) return row.error();
   if (!*row) return std::optional<Entry>();
-  auto entry = entry_of(*query);
+  auto found = entry_of(*query, database_);
+  if (!found) return found.error();
+  auto& entry = *found;
   if (entry.state == kRunning) return failure("E0915", fmt::format("run {} of {} is still running, as process {} on {}", entry.id, entry.experiment, std::strtol(query->text(11).c_str(), nullptr, 10), entry.host),
                                               fmt::format("wait for it, or run without --resume; if {} is no more, `gexp results prune {}`", entry.host, entry.id));
   if (entry.state == state_word(result::RunResult::End::Complete)) return std::optional<Entry>();
@@ -281,7 +250,7 @@ Result<std::optional<Entry>> Store::take_over(const std::string& wanted) {
   if (auto done = mine->bind(0, kRunning).bind(1, host()).bind(2, process(getpid())).bind(3, entry.id).run(); !done) return done.error();
   query = failure("", "");  // a statement that is under way keeps the transaction open
   if (auto done = transaction->commit(); !done) return done.error();
-  return std::optional(std::move(entry));
+  return std::optional<Entry>(std::move(entry));
 }
 
 Result<std::unique_ptr<Recording>> Store::go_on(const Entry& run) {

@@ -134,6 +134,11 @@ class Store {
 bool is_database(const std::string& path);
 
 /// Brings a database to the last of the versions; `versions[i]`: SQL that leads from version i to i + 1. E0913: it is newer than them.
-Result<> migrate(Database& database, const std::vector<std::string>& versions, bool may_write);
+/// `application`: that a new one gets with its first tables, so that nobody sees these without it.
+Result<> migrate(Database& database, const std::vector<std::string>& versions, bool may_write, int application = 0);
+
+/// Whether it holds the tables and indices that the versions make, of the version that it says, and nothing else. E0911.
+/// `schema`: "main", or the name of an attached one.
+Result<> check_schema(Database& database, const std::vector<std::string>& versions, const std::string& schema = "main");
 
 }  // namespace gexp::store

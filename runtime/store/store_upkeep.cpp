@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "runtime/store/schema.h"
 #include "runtime/store/store.h"
 
 // What is done to results that a store holds already: named, removed, copied to a store of their own.
@@ -46,6 +47,7 @@ Result<> Store::extract(std::int64_t id, const std::string& to) {
   if (!made) return made.error();
   auto& target = made->database_;
   if (auto done = target.attach(path(), "source"); !done) return done;
+  if (auto ours = check_schema(target, kVersions, "source"); !ours) return ours;
   if (auto done = target.run(fmt::format(
       "BEGIN;"
       "INSERT INTO runs SELECT * FROM source.runs WHERE id = {0};"

@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
 #include "runtime/worker/channel.h"
+#include "runtime/worker/confine.h"
 #include "runtime/worker/message.h"
 #include "runtime/worker/process.h"
 #include "runtime/worker/worker.h"
@@ -20,6 +22,18 @@ namespace {
 using device::Backend;
 
 /// Between the calls of one point there are microseconds; between points milliseconds, then sleeping costs nothing.
+
+/// Where NVIDIA's driver writes: devices, its cache of compiled kernels, files that processes share.
+std::vector<std::string> driver_folders() {
+  std::vector<std::string> folders = {"/dev", "/proc", "/run", "/tmp", "/var/tmp"};
+  for (const char* name : {"TMPDIR", "CUDA_CACHE_PATH", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"}) {
+    if (const char* set = std::getenv(name); set && *set) folders.emplace_back(set);
+  }
+  if (const char* home = std::getenv("HOME"); home && *home) {
+    for (const char* below : {"/.nv", "/.cache"}) folders.push_back(std::string(home) + below);
+  }
+  return folders;
+}
 
 /// gexp can end while a call here takes its time.
 void end_with(int socket) {
@@ -138,6 +152,8 @@ void serve(const std::function<Result<std::unique_ptr<Backend>>()>& open_device,
   end_with(kSocket);
   Channel channel{Descriptor(kSocket), Descriptor(kMemory)};
   auto opened = open_device();
+  // Only now: the driver may have had to start NVIDIA's helpers, which make the devices' files.
+  confine({driver_folders(), true});
   std::optional<Server> server;
   if (opened) server.emplace(std::move(*opened));
   for (std::string message;;) {

@@ -325,7 +325,7 @@ expect 'a device that is not there' 3 'gtx780' -- "$gexp" emit -e "$copy" --devi
 expect 'the graph after a pass' 0 'stage capacity <-' -- "$gexp" emit $structure --ir --dump-after order
 that 'before kernels are collected' test "$(grep -c ' kernel ' out.txt)" -eq 0
 expect 'and after the pass that collects them' 0 ' kernel each.cu <-' -- "$gexp" emit $structure --ir --dump-after kernels
-expect 'after a pass that is none' 2 'the passes are order, points, values, kernels, keys, idle' -- "$gexp" emit $structure --ir --dump-after odrer
+expect 'after a pass that is none' 2 'the passes are depth, order, points, values, kernels, keys, idle' -- "$gexp" emit $structure --ir --dump-after odrer
 that 'with its hint' grep -q 'did you mean `order`' err.txt
 expect 'of no graph' 2 'write --ir --dump-after order' -- "$gexp" emit $structure --dump-after order
 expect 'the graph' 0 'stage capacity <-' -- "$gexp" emit $structure --ir

@@ -21,9 +21,12 @@ namespace {
 /// Codes of lang/ and compiler/ that no spec alone can bring about.
 const std::map<std::string, std::string> kNoCase = {
     {"E0443", "about the time that a device takes"},
+    {"E0721", "about the time and the person at the keyboard"},
+    {"E0722", "about the memory that is free"},
     {"E0405", "the checker refuses unknown functions; kept against a bug"},
     {"E0408", "the checker refuses unknown names; kept against a bug"},
     {"E0411", "the checker refuses missing arguments; kept against a bug"},
+    {"E0711", "about files that are no file; tests/cli has them"},
     {"E0505", "about the files of --templates"},
     {"E0506", "about the files of --templates"},
 };

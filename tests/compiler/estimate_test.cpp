@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "compiler/compile_budget.h"
+#include "lang/base/budget.h"
 #include "compiler/ir/graph.h"
 #include "compiler/plan/cost.h"
 #include "compiler/plan/estimate.h"
@@ -170,7 +170,7 @@ TEST_CASE("a full sweep whose patterns have to be made to be counted is told fro
   CHECK_FALSE(counted.about);
   CHECK(counted.points == 16384);
   CHECK(counted.accesses == 2 * 3 * 16384.0 * 16385 / 2);  // two repetitions of three laps
-  const CompileBudget budget(20'000'000);  // all of them would take over a thousand million
+  const Budget::Work budget(20'000'000);  // all of them would take over a thousand million
   const auto some = sweep("[i * 32B + w * 4B for i in 0..n div 32B - 1 for w in 0..i mod 2 * 0]");
   CHECK(some.about);
   CHECK(some.points == 16384);

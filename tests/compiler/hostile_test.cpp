@@ -76,9 +76,43 @@ TEST_CASE("sweeps and bodies that are too large are refused") {
   CHECK(deep.diagnostics.sorted().size() < 50);
 }
 
+TEST_CASE("what is nested, or read one through the other, has a depth") {
+  refused("loops of one list", kHead + "let a = [1 " + repeated("for i{0} in 0..0 ", 9700) + "]\n", "E0101");
+  refused("lists in lists", kHead + "let a0 = [1]\n" + repeated("let a{0} = [a{1}]\n", 100), "E0406");
+  refused("lists of lists", kHead + "let a0 = [1]\n" + repeated("let a{0} = [a{1} for i in 1..1]\n", 100), "E0406");
+  refused("lets of threads", stage("let a0 = tid\n" + repeated("let a{0} = a{1} + 1\n", 20000), "load A at a20000 * 4B"), "E0101");
+  const auto derives = repeated("derive d{0}: cycles = d{1} + 1cycles\n", 7800);
+  refused("derives", kHead + "memory A: u32[64KiB] in global\nstage s {\nsweep n in 1..4\ntimed t total { load A at 0B }\nderive d0: cycles = median(t)\n" + derives + "find h: cycles = plateau(d7800 over n)\n}\n", "E0101");
+  refused("sweeps", stage(repeated("sweep w{0} in [1]\n", 8000), "load A at 0B"), "E0440");
+  const auto chain = compile(kHead + "let a0 = 1\n" + repeated("let a{0} = a{1} + 1\n", 20000));
+  CHECK_FALSE(chain.diagnostics.has_errors());  // each has its value before the next one is looked at
+}
+
+TEST_CASE("many stages of many points take little time, and a refinement without end ends") {
+  std::string stages;
+  for (int i = 0; i < 3000; ++i) stages += fmt::format("stage s{0} {{ sweep n in 1..400000 timed t total {{ load A at 0B }} find h: cycles = fastest(t) }}\n", i);
+  refused("stages", kHead + "memory A: u32[64KiB] in global\n" + stages, "E0444");
+  const auto start = std::clock();
+  const auto refined = compile(stage("sweep n in 1KiB..64KiB times 2 refine to 1e-31B on misses(t) > 0", "load A at 0B"));
+  CHECK(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC < 5);
+}
+
+TEST_CASE("a barrier is reached by all threads of a block or refused") {
+  const auto codes = [](const std::string& ops, const std::string& launch) { return compile(stage("", ops, launch)).codes(); };
+  CHECK(codes("branch tid < 32 { barrier }", "grid 1 block 64") == "E0436");
+  CHECK(codes("branch gtid < 96 { barrier }", "grid 2 block 64") == "E0436");
+  CHECK(codes("branch cta < 1 { branch lane < 16 { barrier } }", "grid 2 block 64") == "E0436");
+  CHECK(codes("loop i in 1..8 { branch warp < i { barrier } }", "grid 1 block 256") == "E0436");
+  CHECK(codes("branch gtid < 100000 { barrier }", "grid 65535 block 1024") == "E0436");  // too many to be looked at
+  CHECK(codes("branch cta mod 2 == 0 { barrier }", "grid 65535 block 1024").empty());
+  CHECK(codes("branch gtid < 128 { barrier }", "grid 4 block 64").empty());
+  CHECK(codes("branch tid < 64 { barrier }", "grid 1 block 64").empty());
+  CHECK(codes("barrier", "grid 1 block 64").empty());
+}
+
 TEST_CASE("the experiments of the repository need a fraction of what a compile may cost") {
   compiler::Options options;
-  options.budget = compiler::kCompileUnits / 128;  // what the fuzzers allow
+  options.budget = kCompileUnits / 128;  // what the fuzzers allow
   for (const char* folder : {"experiments", "tests/cases/examples"}) {
     for (const auto& path : files_under(folder, ".gexp")) {
       CAPTURE(path.string());

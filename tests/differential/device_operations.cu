@@ -20,6 +20,37 @@ FN unsigned shift_left_clamp(unsigned a, unsigned b, unsigned n) { return __funn
 FN unsigned shift_right_clamp(unsigned a, unsigned b, unsigned n) { return __funnelshift_rc(a, b, n); }
 FN unsigned byte_permute(unsigned a, unsigned b, unsigned selector) { return __byte_perm(a, b, selector); }
 
+// PTX that CUDA has no name for.
+#define WORDS2(name, text)                                              \
+  template <class T> FN unsigned name(T a, T b) {                        \
+    unsigned d;                                                          \
+    asm(text : "=r"(d) : "r"((unsigned)a), "r"((unsigned)b));            \
+    return d;                                                            \
+  }
+#define WORDS3(name, text)                                                           \
+  template <class T> FN unsigned name(T a, T b, T c) {                                \
+    unsigned d;                                                                       \
+    asm(text : "=r"(d) : "r"((unsigned)a), "r"((unsigned)b), "r"((unsigned)c));       \
+    return d;                                                                         \
+  }
+WORDS2(mul24_low, "mul24.lo.u32 %0, %1, %2;")
+WORDS2(mul24_high, "mul24.hi.s32 %0, %1, %2;")
+WORDS2(add_saturated, "add.sat.s32 %0, %1, %2;")
+WORDS3(distance_added, "sad.s32 %0, %1, %2, %3;")
+WORDS2(mask_bits, "bmsk.clamp.b32 %0, %1, %2;")
+WORDS2(extend_bits, "szext.clamp.s32 %0, %1, %2;")
+WORDS3(find_set, "{ .reg .b32 t; and.b32 t, %2, 31; fns.b32 %0, %1, t, %3; }")
+WORDS3(insert_bits, "{ .reg .b32 t, u; and.b32 t, %3, 63; bfe.u32 u, %3, 8, 6; bfi.b32 %0, %1, %2, t, u; }")
+WORDS3(carried_up, "{ .reg .b32 t; add.cc.u32 t, %1, %2; addc.cc.u32 t, t, %3; addc.u32 %0, t, %1; }")
+WORDS3(borrowed, "{ .reg .b32 t; sub.cc.u32 t, %1, %2; subc.cc.u32 t, t, %3; subc.u32 %0, t, %2; }")
+WORDS3(carried_product, "{ .reg .b32 t; mad.lo.cc.u32 t, %1, %2, %3; madc.hi.u32 %0, %1, %2, t; }")
+WORDS2(replicate_byte, "prmt.b32.rc8 %0, %1, %2, %2;")
+WORDS3(pack_bytes, "cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;")
+WORDS2(minimum_halves, "{ .reg .b16 a, b, c, d; mov.b32 {a, b}, %1; mov.b32 {c, d}, %2; min.s16 a, a, c; max.u16 b, b, d; mov.b32 %0, {a, b}; }")
+WORDS2(half_sum, "add.rn.f16x2 %0, %1, %2;")
+WORDS2(half_product, "mul.rn.f16x2 %0, %1, %2;")
+WORDS3(half_fused, "fma.rn.f16x2 %0, %1, %2, %3;")
+
 FN float fsqrt(float a) { return sqrtf(a); }
 FN double fsqrt(double a) { return sqrt(a); }
 FN float fabsolute(float a) { return fabsf(a); }

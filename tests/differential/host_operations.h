@@ -60,6 +60,103 @@ FN unsigned byte_permute(unsigned a, unsigned b, unsigned selector) {
   return result;
 }
 
+// All of these take and give words of 32 bits; templates, since the calls name a type.
+#define WORDS template <class T> FN unsigned
+FN int as_signed(unsigned a) { return static_cast<int>(a); }
+FN unsigned clamped(long long v) { return static_cast<unsigned>(static_cast<int>(v < -2147483648LL ? -2147483648LL : v > 2147483647LL ? 2147483647LL : v)); }
+WORDS mul24_low(T a, T b) { return static_cast<unsigned>(static_cast<u64>(a & 0xffffff) * (b & 0xffffff)); }
+WORDS mul24_high(T a, T b) {
+  const auto low = [](unsigned v) { return static_cast<long long>((v & 0xffffff) ^ 0x800000) - 0x800000; };
+  return static_cast<unsigned>(low(static_cast<unsigned>(a)) * low(static_cast<unsigned>(b)) >> 16);
+}
+WORDS add_saturated(T a, T b) { return clamped(static_cast<long long>(as_signed(a)) + as_signed(b)); }
+WORDS distance_added(T a, T b, T c) { return c + (as_signed(a) < as_signed(b) ? b - a : a - b); }
+WORDS mask_bits(T a, T b) {
+  unsigned mask = 0;
+  for (u64 i = 0; i < 32; ++i) mask |= static_cast<unsigned>(i >= a && i < static_cast<u64>(a) + b) << i;
+  return mask;
+}
+WORDS extend_bits(T a, T b) {
+  if (b == 0) return 0;
+  if (b >= 32) return a;
+  const u64 field = a & ((u64{1} << b) - 1), sign = u64{1} << (b - 1);
+  return static_cast<unsigned>((field ^ sign) - sign);
+}
+WORDS find_set(T a, T b, T c) {
+  const int base = static_cast<int>(b & 31), by = as_signed(c);
+  if (by == 0) return (a >> base & 1) != 0 ? static_cast<unsigned>(base) : ~0u;
+  long long left = by < 0 ? -static_cast<long long>(by) : by;
+  for (int i = base; i >= 0 && i < 32; i += by < 0 ? -1 : 1) {
+    if ((a >> i & 1) != 0 && --left == 0) return static_cast<unsigned>(i);
+  }
+  return ~0u;
+}
+WORDS insert_bits(T a, T b, T c) {
+  const unsigned at = c & 63, length = c >> 8 & 63;
+  unsigned result = b;
+  for (unsigned i = at; i < at + length && i < 32; ++i) result = (result & ~(1u << i)) | ((a >> (i - at) & 1) << i);
+  return result;
+}
+WORDS carried_up(T a, T b, T c) {
+  const u64 first = static_cast<u64>(a) + b, second = (first & 0xffffffff) + c + (first >> 32);
+  return static_cast<unsigned>(second) + a + static_cast<unsigned>(second >> 32);
+}
+WORDS borrowed(T a, T b, T c) {
+  const u64 first = static_cast<u64>(a) - b, second = (first & 0xffffffff) - c - (first >> 63);
+  return static_cast<unsigned>(second) - b - static_cast<unsigned>(second >> 63);
+}
+WORDS carried_product(T a, T b, T c) {
+  const u64 product = static_cast<u64>(a) * b, low = (product & 0xffffffff) + c;
+  return static_cast<unsigned>(product >> 32) + static_cast<unsigned>(low) + static_cast<unsigned>(low >> 32);
+}
+WORDS replicate_byte(T a, T b) { return (a >> 8 * (b & 3) & 0xff) * 0x01010101u; }
+WORDS pack_bytes(T a, T b, T c) {
+  const auto byte = [](unsigned v) { return static_cast<unsigned>(as_signed(v) < -128 ? -128 : as_signed(v) > 127 ? 127 : as_signed(v)) & 0xff; };
+  return c << 16 | byte(a) << 8 | byte(b);
+}
+WORDS minimum_halves(T a, T b) {
+  const auto low = [](unsigned v) { return static_cast<int>((v & 0xffff) ^ 0x8000) - 0x8000; };
+  const unsigned below = static_cast<unsigned>(low(static_cast<unsigned>(a)) < low(static_cast<unsigned>(b)) ? a : b) & 0xffff;
+  return ((a >> 16) > (b >> 16) ? a >> 16 : b >> 16) << 16 | below;
+}
+
+/// A half that is a number in units of 2^-24, which all of them are whole numbers of.
+FN long long half_units(unsigned h) {
+  const int exponent = static_cast<int>(h >> 10 & 31);
+  const long long digits = static_cast<long long>(h & 0x3ff) + (exponent != 0 ? 0x400 : 0), size = digits << (exponent != 0 ? exponent - 1 : 0);
+  return (h & 0x8000) != 0 ? -size : size;
+}
+/// The half nearest to a value in units of 2^-48; `sign` is that of a zero.
+FN unsigned nearest_half(Signed128 value, unsigned sign) {
+  if (value == 0) return sign;
+  const Signed128 size = value < 0 ? -value : value;
+  const auto units = [](unsigned h) { return static_cast<Signed128>(h == 0x7c00 ? 65536ll << 24 : half_units(h)) << 24; };
+  unsigned low = 0, high = 0x7c00;  // bits grow with values; the infinity stands for the number that would follow
+  if (size >= units(high)) return (value < 0 ? 0x8000u : 0u) | 0x7c00;
+  while (high - low > 1) (units((low + high) / 2) <= size ? low : high) = (low + high) / 2;
+  const Signed128 below = size - units(low), above = units(high) - size;
+  return (value < 0 ? 0x8000u : 0u) | (below < above || (below == above && low % 2 == 0) ? low : high);
+}
+FN unsigned half_fma(unsigned a, unsigned b, unsigned c) {
+  const auto number = [](unsigned h) { return (h & 0x7c00) != 0x7c00; };
+  if (number(a) && number(b) && number(c)) {
+    const bool negative = ((a ^ b) & 0x8000) != 0, same = negative == ((c & 0x8000) != 0);
+    return nearest_half(static_cast<Signed128>(half_units(a)) * half_units(b) + (static_cast<Signed128>(half_units(c)) << 24), same && negative ? 0x8000 : 0);
+  }
+  const auto wide = [&](unsigned h) {
+    const double size = number(h) ? static_cast<double>(half_units(h)) : (h & 0x3ff) != 0 ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+    return !number(h) && (h & 0x8000) != 0 ? -size : size;
+  };
+  const double result = wide(a) * wide(b) + wide(c);
+  return result != result ? 0x7fff : result < 0 ? 0xfc00 : 0x7c00;
+}
+template <class F> FN unsigned each_half(F f, unsigned a, unsigned b, unsigned c) { return f(a & 0xffff, b & 0xffff, c & 0xffff) | f(a >> 16, b >> 16, c >> 16) << 16; }
+WORDS half_fused(T a, T b, T c) { return each_half(half_fma, a, b, c); }
+WORDS half_sum(T a, T b) { return each_half([](unsigned x, unsigned y, unsigned) { return half_fma(x, 0x3c00, y); }, a, b, 0); }
+/// With a zero of the product's own sign nothing is added.
+WORDS half_product(T a, T b) { return each_half([](unsigned x, unsigned y, unsigned) { return half_fma(x, y, (x ^ y) & 0x8000); }, a, b, 0); }
+#undef WORDS
+
 template <class T> FN T fsqrt(T a) { return std::sqrt(a); }
 template <class T> FN T fabsolute(T a) { return std::fabs(a); }
 template <class T> FN T round_down(T a) { return std::floor(a); }

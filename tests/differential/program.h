@@ -21,7 +21,10 @@ inline constexpr int kTypes = 10;
   X(distance, 2, true) X(lt, 2, false) X(le, 2, false) X(gt, 2, false) X(ge, 2, false) X(eq, 2, false) X(ne, 2, false) X(mad, 3, true) \
   X(madwide, 3, true) X(madhi, 3, true) X(clamp, 3, true) X(choose_bits, 3, true) X(majority, 3, true) X(extract, 3, true) X(insert, 3, true)
 #define GEXP_WORD_OPERATIONS(X) \
-  X(funnel_left, 3, true) X(funnel_right, 3, true) X(funnel_left_clamp, 3, true) X(funnel_right_clamp, 3, true) X(permute, 3, true)
+  X(funnel_left, 3, true) X(funnel_right, 3, true) X(funnel_left_clamp, 3, true) X(funnel_right_clamp, 3, true) X(permute, 3, true) \
+  X(mul24_low, 2, true) X(mul24_high, 2, true) X(add_saturated, 2, true) X(distance_added, 3, true) X(mask_bits, 2, true) X(extend_bits, 2, true) \
+  X(find_set, 3, true) X(insert_bits, 3, true) X(carried_up, 3, true) X(borrowed, 3, true) X(carried_product, 3, true) X(replicate_byte, 2, true) \
+  X(pack_bytes, 3, true) X(minimum_halves, 2, true) X(half_sum, 2, true) X(half_product, 2, true) X(half_fused, 3, true)
 #define GEXP_FLOAT_OPERATIONS(X) \
   X(fneg, 1, true) X(frcp, 1, true) X(magnitude, 1, true) X(fsqrt, 1, true) X(fabsolute, 1, true) X(round_down, 1, true) X(round_up, 1, true) \
   X(round_to_zero, 1, true) X(round_to_even, 1, true) X(round_away, 1, true) X(fadd, 2, true) X(fsub, 2, true) X(fmul, 2, true) \

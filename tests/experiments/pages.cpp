@@ -17,7 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLongest = 160;  // of what was found; the result file has it whole
-constexpr double kSameFigure = 0.01;   // what two compilers' kernels may differ by, and no more
 constexpr const char* kEnd = "<!-- end -->";
 constexpr const char* kBeside = "<!-- beside";
 constexpr const char* kExpected = "<!-- expected: ";
@@ -83,7 +82,7 @@ std::string command_of(const Pair& pair) {
 
 }  // namespace
 
-bool same_findings(const std::string& shown, const std::string& found) {
+bool same_findings(const std::string& shown, const std::string& found, std::optional<double> tolerance) {
   const char *a = shown.c_str(), *b = found.c_str();
   while (*a != '\0' && *b != '\0') {
     if (std::isdigit(static_cast<unsigned char>(*a)) == 0 || std::isdigit(static_cast<unsigned char>(*b)) == 0) {
@@ -93,7 +92,7 @@ bool same_findings(const std::string& shown, const std::string& found) {
     char *a_end = nullptr, *b_end = nullptr;
     const double x = std::strtod(a, &a_end), y = std::strtod(b, &b_end);
     const bool whole = std::find(a, static_cast<const char*>(a_end), '.') == a_end && std::find(b, static_cast<const char*>(b_end), '.') == b_end;
-    if (whole ? x != y : std::fabs(x - y) > kSameFigure * std::max(x, y)) return false;
+    if (whole ? x != y : tolerance && std::fabs(x - y) > *tolerance * std::max(x, y)) return false;
     a = a_end, b = b_end;
   }
   return *a == *b;

@@ -66,9 +66,14 @@ class Pages {
   std::vector<Page> pages_;
 };
 
-/// Whether a page's text still says what was found. Words and whole numbers must be equal. A figure with a decimal point may differ by
-/// 1 %: which instructions an NVRTC puts before a loop moves a throughput by about a thousandth (docs/papers/README.md).
-bool same_findings(const std::string& shown, const std::string& found);
+/// The NVRTC release whose figures the pages show.
+constexpr const char* kRelease = "13.";
+/// Share by which a figure with a decimal point may differ from its page with that release: of two runs, as a page rounds.
+constexpr double kSameFigure = 0.01;
+
+/// Whether a page's text still says what was found. Words and whole numbers must be equal, and figures with a decimal point within the
+/// share `tolerance` of each other; without one they may differ, as with a release that the pages do not show (docs/papers/README.md).
+bool same_findings(const std::string& shown, const std::string& found, std::optional<double> tolerance = kSameFigure);
 
 /// "mei17.md" for "Mei17 Table V"; "README.md" where the source is no paper.
 std::string page_of(const std::string& from);

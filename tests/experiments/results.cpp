@@ -136,6 +136,7 @@ Answer Results::answer(const Pair& pair, bool kept) {
     return answer;
   }
   if (kept) answer.seconds = result["timing"].value("seconds", 0.0);
+  if (result.contains("toolchain")) answer.nvrtc = result["toolchain"].value("nvrtc", "");
   known_[{pair.name, pair.device}] = {{"findings", result["findings"]}};
   if (const auto end = result.value("end", ""); end != "complete") {
     answer.judged.push_back({"", "", "broken", "the run ended early: " + end});

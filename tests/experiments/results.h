@@ -20,6 +20,7 @@ struct Answer {
   std::vector<Judged> judged;  ///< without those of other devices
   double seconds = 0;
   std::size_t wrong = 0;
+  std::string nvrtc;  ///< its version
 };
 
 class Results {

@@ -13,7 +13,7 @@ using namespace gexp;
 namespace {
 
 // Instrumented code is ten times slower. The experiments of the repository need less (tests/compiler/hostile_test.cpp).
-constexpr std::int64_t kUnits = compiler::kCompileUnits / 128;
+constexpr std::int64_t kUnits = kCompileUnits / 128;
 
 void look_at(const Diagnostic& diagnostic, const Source& source) {
   GEXP_CHECK(diagnostic.code.size() == 5 && !diagnostic.message.empty());
@@ -47,7 +47,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   GEXP_CHECK(program.has_value() != diagnostics.has_errors());
   for (const auto& diagnostic : diagnostics.sorted()) look_at(diagnostic, source);
   if (!program) return 0;
-  const compiler::CompileBudget budget(kUnits);
+  const Budget::Work budget(kUnits);
   const auto scope = compiler::file_scope(*program);
   if (!scope) {
     look_at(scope.error(), source);

@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   std::size_t count = 0;
   for (int i = 1; i < argc; ++i) {
     std::vector<fs::path> files;
+    if (!fs::exists(argv[i])) continue;  // no finding of that fuzzer is kept yet
     for (const auto& entry : fs::recursive_directory_iterator(argv[i])) {
       if (entry.is_regular_file()) files.push_back(entry.path());
     }

@@ -12,6 +12,9 @@ using infer::clear_stretches;
 
 namespace {
 
+/// Of sets that nothing disturbs but what is marked unsure; and of one whose every 200th access is struck.
+constexpr infer::LookAlikes kUndisturbed{5e-5, 1e-6}, kStruck{0.005, 1e-6};
+
 /// A set whose victims are drawn with `weights`, walked by chance over one line more than it has ways.
 struct Made {
   std::vector<std::uint32_t> lines;
@@ -49,7 +52,7 @@ TEST_CASE("what the lines' turns in being absent tell of a doubtful access is ri
   for (const std::size_t ways : {2, 4, 9}) {
     CAPTURE(ways);
     auto set = made(std::vector<double>(ways, 1.0 / static_cast<double>(ways)), 6000, 0.05, ways);
-    const auto stretches = clear_stretches(set.lines, set.missed, set.unsure, 0, set.lines.size(), ways + 1, false);
+    const auto stretches = clear_stretches(set.lines, set.missed, set.unsure, 0, set.lines.size(), ways + 1, false, kUndisturbed);
     std::size_t clear = 0, wrong = 0;
     for (const auto& stretch : stretches) {
       for (auto i = stretch.begin; i < stretch.end; ++i) ++clear, wrong += set.missed[i] != set.truly[i] ? 1 : 0;
@@ -63,7 +66,7 @@ TEST_CASE("a hit that an interrupt made slow is set right where the lines after 
   auto set = made({0.25, 0.25, 0.25, 0.25}, 6000, 0, 3);
   std::size_t struck = 0;
   for (std::size_t i = 500; i < set.missed.size(); i += 200) struck += set.missed[i] ? 0 : 1, set.missed[i] = true;
-  const auto stretches = clear_stretches(set.lines, set.missed, set.unsure, 0, set.lines.size(), 5, false);
+  const auto stretches = clear_stretches(set.lines, set.missed, set.unsure, 0, set.lines.size(), 5, false, kStruck);
   std::size_t wrong = 0;
   for (const auto& stretch : stretches) {
     for (auto i = stretch.begin; i < stretch.end; ++i) wrong += set.missed[i] != set.truly[i] ? 1 : 0;
@@ -77,7 +80,7 @@ TEST_CASE("lines that do not take turns in being absent are left as they are") {
   std::vector<bool> missed;
   for (int i = 0; i < 3000; ++i) lines.push_back(static_cast<std::uint32_t>(random() % 5)), missed.push_back(random() % 2 == 0);
   const auto before = missed;
-  const auto stretches = clear_stretches(lines, missed, std::vector<bool>(3000), 0, 3000, 5, false);
+  const auto stretches = clear_stretches(lines, missed, std::vector<bool>(3000), 0, 3000, 5, false, kUndisturbed);
   REQUIRE(stretches.size() == 1);
   CHECK(stretches[0].end - stretches[0].begin == 3000);
   CHECK(missed == before);
@@ -87,7 +90,7 @@ TEST_CASE("chances of ways survive doubts") {
   const std::vector<double> weights{0.5, 0.25, 0.25};
   auto set = made(weights, 20000, 0.03, 11);
   std::vector<infer::History> histories;
-  for (const auto& clear : clear_stretches(set.lines, set.missed, set.unsure, 0, set.lines.size(), 4, false)) {
+  for (const auto& clear : clear_stretches(set.lines, set.missed, set.unsure, 0, set.lines.size(), 4, false, kUndisturbed)) {
     histories.push_back({std::span(set.lines).subspan(clear.begin, clear.end - clear.begin), &set.missed, clear.begin, false});
   }
   const auto seen = infer::follow_evictions(histories, 4);

@@ -59,6 +59,7 @@ TEST_CASE("a table of lines, whoever asks for them") {
     CHECK(kind(finding) == "mshr");
     CHECK(std::fabs(field(finding, "entries") - entries) < 4);
     CHECK(std::isnan(field(finding, "merges")));  // no two warps asked for one line
+    CAPTURE(finding.why);
     CHECK(finding.confidence > 0.99);
   }
 }
@@ -198,6 +199,37 @@ TEST_CASE("the answer stands up to noise, or is not given") {
   }
 }
 
+TEST_CASE("coarse steps, few points and noise on half of the points make the answer wider or take it away, and never wrong") {
+  int wrong = 0, right = 0, all = 0;
+  const auto ask = [&](const Table& full, records::Table table) {
+    const auto finding = outstanding(table);
+    ++all;
+    if (undetermined(finding) || finding.confidence < 0.95) return;
+    const bool lines = kind(finding) == "mshr", none = kind(finding) == "none seen";
+    const double truth = lines ? full.lines : full.instructions;
+    const bool held = none ? full.lines >= field(finding, "requests") && full.instructions >= field(finding, "instructions") : field(finding, "entries") <= truth && truth <= field(finding, "most");
+    (held ? right : wrong) += 1;
+    if (!held) MESSAGE(kind(finding), " ", field(finding, "entries"), " ", field(finding, "most"), " of lines ", full.lines, " instructions ", full.instructions, ": ", finding.why);
+  };
+  for (const auto& full : {Table{}, Table{.lines = 64}, Table{.lines = 128}, Table{.lines = 200}, Table{.instructions = 24}, Table{.instructions = 45}, Table{.instructions = 64}}) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      for (const int step : {16, 32, 96}) {  // threads
+        auto table = times(full, 0.01, seed);
+        std::erase_if(table.points, [&](const records::Point& point) { return static_cast<int>(point.at.at("threads").get<Number>()->number) % step != 0; });
+        ask(full, std::move(table));
+      }
+      ask(full, times(full, 0.01, seed, {1, 2, 4, 8, 16, 32}, 96));
+      auto half = times(full, 0, seed);
+      Noise noise(seed);
+      for (std::size_t i = 0; i < half.points.size(); i += 2) half.points[i].at["y"] = Value(half.points[i].at["y"].get<Number>()->number * (1 + 0.04 * noise()), kCycles);
+      ask(full, std::move(half));
+    }
+  }
+  CHECK(wrong == 0);
+  CHECK(right >= all / 3);
+  CAPTURE(right);
+}
+
 TEST_CASE("noise makes no spikes") {
   int jumps = 0, curves = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -220,6 +252,28 @@ TEST_CASE("a jump where a curve is low is seen although it is small where the cu
   REQUIRE(finding.value.known());
   REQUIRE(!finding.value.get<List>()->empty());
   CHECK(finding.value.get<List>()->front().get<Fields>()->at("before").get<Number>()->number == 32);
+}
+
+TEST_CASE("one limit of all curves, and none where a curve passes it without a jump") {
+  const auto limit = [](records::Table table) {
+    const Source source("t.gexp", "gexp 1\nexperiment t\nmemory A: u32[1MiB] in global\nstage s {\n" + kStage +
+                                      "  find jumps: list = spikes(y over threads by merge)\n  find most: count = common_limit(lines over jumps) need 80%\n}\n");
+    Diagnostics diagnostics;
+    const auto program = compiler::compile(source, {}, diagnostics);
+    REQUIRE(program);
+    compiler::Names found;
+    const auto& finds = program->stages[0].finds;
+    found.set("jumps", infer::answer(finds[0], table, program->stages[0], found).value);
+    return infer::answer(finds[1], table, program->stages[0], found);
+  };
+  const auto all = limit(times({.lines = 128}, 0, 1, {1, 2, 4}));
+  CAPTURE(all.why);
+  REQUIRE(all.value.known());
+  CHECK(all.value.get<Number>()->number == 128);
+  CHECK(all.confidence > 0.99);
+  auto table = times({.lines = 128}, 0, 1, {1, 2});
+  for (auto& point : times({}, 0, 1, {4}, 1024, 4).points) table.points.push_back(point);  // up to 1024 lines, and no jump
+  CHECK(says(limit(table), "does not jump"));
 }
 
 TEST_CASE("a steep slope is no jump, and a jump on it is one") {

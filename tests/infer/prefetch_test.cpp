@@ -83,7 +83,8 @@ TEST_CASE("what could be one or the other is left open") {
   CHECK(says(prefetch(walks(kStarts, kSpan, learns)), "learns"));
   const auto irregular = [](std::int64_t first, std::int64_t distance) { return distance == 0 || distance == 20 * 1024 + 7 * first / 128 * 128; };
   CHECK(says(prefetch(walks(kStarts, kSpan, irregular)), "different distances"));
-  CHECK(undetermined(prefetch(walks(kStarts, kSpan, kEnds, 0, 2))));
+  CHECK(undetermined(prefetch(walks(kStarts, kSpan, kEnds, 0, 1))));
+  CHECK(undetermined(prefetch(walks({kStarts[0], kStarts[1]}, kSpan, kEnds, 0, 3))));  // two beginnings agree once
   const auto warm = [](std::int64_t, std::int64_t distance) { return distance == 40 * 1024; };
   CHECK(says(prefetch(walks(kStarts, kSpan, warm)), "was not cold"));
 }

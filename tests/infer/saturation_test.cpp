@@ -147,3 +147,46 @@ TEST_CASE("one wild point moves nothing") {
     CHECK(field(finding, "knee") == doctest::Approx(20).epsilon(0.06));
   }
 }
+
+TEST_CASE("what is no plateau is not called one, however the sweep was chosen") {
+  struct Bent {
+    double beginning, end;
+  };
+  const std::vector<std::vector<double>> sweeps{steps(26), steps(32), steps(64), steps(64, 3), steps(64, 8), kDoubling, {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48}};
+  int wrong = 0, all = 0;
+  for (const auto& [beginning, end] : {Bent{1, 0.5}, {1, 0.3}, {1, 0.15}, {1, -0.3}, {0.5, 0}, {0.6, 0}, {1.5, 0}, {0.6, 0.2}}) {
+    for (const auto& xs : sweeps) {
+      if (beginning == 1 && std::fabs(end) * std::log(xs.back() / 20) < 0.1) continue;  // level as far as it goes
+      for (const double share : {0.0, 0.01, 0.03}) {
+        for (std::uint64_t seed = 1; seed <= (share > 0 ? 3 : 1); ++seed) {
+          const auto finding = saturation(rates(xs, [&](double x) { return 80 * std::pow(x / 20, x < 20 ? beginning : end); }, share, seed));
+          const bool claims = !undetermined(finding) && finding.confidence >= 0.95;
+          ++all, wrong += claims;
+        }
+      }
+    }
+  }
+  CAPTURE(all);
+  CHECK(wrong <= 0.05 * all);
+  for (const auto& xs : sweeps) {
+    CHECK(undetermined(saturation(rates(xs, [](double x) { return 30 * std::log1p(x); }, 0.01))));
+    CHECK(undetermined(saturation(rates(xs, [](double x) { return 12 * std::sqrt(x); }, 0.01))));
+  }
+}
+
+TEST_CASE("noise on half of the points widens the interval, and moves nothing") {
+  int held = 0, found = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    auto table = rates(steps(64), kCorner, 0.005, seed);
+    Noise noise(seed + 100);
+    for (std::size_t i = 0; i < table.points.size(); i += 2) {
+      auto& y = table.points[i].at["y"];
+      y = Value(y.get<Number>()->number * (1 + 0.15 * noise()), kBytes / kCycles);
+    }
+    const auto finding = saturation(table);
+    if (undetermined(finding)) continue;
+    ++found, held += field(finding, "low") <= 20 && 20 <= field(finding, "high");
+  }
+  CHECK(found >= 15);
+  CHECK(held >= 0.9 * found);
+}

@@ -106,7 +106,7 @@ TEST_CASE("lines that were given to the wrong set go where the walks are predict
   const auto walks = missing_at_random();
   const auto right = two_sets_with({});
   for (const auto& wrong : {std::set<std::int64_t>{}, {3}, {0, 5, 9}}) {
-    const auto found = infer::model::improved(two_sets_with(wrong), 2, infer::model::by_line(walks, 32, 32), infer::model::Rates::Shared);
+    const auto found = infer::model::improved(two_sets_with(wrong), 2, infer::model::by_line(walks, 32, 32), infer::model::Rates::Shared, infer::model::Splits::Never);
     REQUIRE(found.sets == 2);
     std::string seen;
     for (const auto& line : found.lines) seen += static_cast<char>('a' + line.set);
@@ -114,6 +114,56 @@ TEST_CASE("lines that were given to the wrong set go where the walks are predict
     for (std::size_t i = 0; i < right.size(); ++i) CHECK((found.lines[i].set == found.lines[0].set) == (right[i].set == 0));
     CHECK(found.odds_of_others < 0.05);
   }
+}
+
+TEST_CASE("two sets that were taken for one are told apart by a walk in which one of them overflows") {
+  const auto walks = missing_at_random();
+  auto one = two_sets_with({});
+  for (auto& line : one) line.set = 0;
+  const auto by_line = infer::model::by_line(walks, 32, 32);
+  CHECK(infer::model::improved(one, 1, by_line, infer::model::Rates::Shared, infer::model::Splits::Never).sets == 1);
+  const auto found = infer::model::improved(one, 1, by_line, infer::model::Rates::Shared, infer::model::Splits::WherePredicted);
+  REQUIRE(found.sets == 2);
+  for (const auto& line : found.lines) CHECK((line.set == found.lines[0].set) == (line.line % 2 == 0));
+}
+
+TEST_CASE("a bit that a function lacks is found by a walk in which one of two sets overflows") {
+  const auto walks = growing(1);
+  const std::vector<int> bits{5, 6, 7, 8, 9, 10};
+  const infer::SetIndex by_7{"bits", {{7}}, 0};
+  auto hypothesis = infer::model::indexed(by_7, 2, 32, 6);
+  hypothesis.fill_bytes = 32;
+  const infer::model::SetCandidate coarse{hypothesis, by_7, infer::model::score(hypothesis, walks)};
+  const auto finer = infer::model::with_another_bit(coarse, walks, bits, 3);
+  REQUIRE(finer);
+  CHECK(finer->index.functions == std::vector<std::vector<int>>{{7}, {8}});
+  CHECK(finer->score.log_posterior > coarse.score.log_posterior + 5);
+  const auto too_fine = infer::model::with_another_bit(*finer, walks, bits, 3);
+  REQUIRE(too_fine);
+  CHECK(too_fine->score.log_posterior < finer->score.log_posterior);
+}
+
+TEST_CASE("an XOR of functions that are there tells nothing more apart") {
+  const infer::SetIndex index{"xor", {{5, 9}, {6}}, 0};
+  CHECK_FALSE(infer::with_function(index, {5, 6, 9}));
+  CHECK_FALSE(infer::with_function(index, {6}));
+  REQUIRE(infer::with_function(index, {5}));
+  CHECK(infer::with_function(index, {5})->functions == std::vector<std::vector<int>>{{5}, {6}, {9}});
+}
+
+TEST_CASE("lines that a policy keeps are likelier in one order than in several") {
+  infer::model::Footprint circle;
+  circle.orders = 1;
+  infer::model::Conduct did;  // 40 lines, 38 of which miss in each of 30 visits
+  did.rest = 40, did.misses = 38 * 30, did.visits = 40 * 30, did.kept = 2, did.kept_visits = 2 * 30;
+  did.own = 40 * infer::model::log_of_own_rate(30, 30);
+  const double one_rate = infer::model::log_of_likeliest_rate(did.misses, did.visits);
+  CHECK(did.some_stay(circle) > std::max(did.own, one_rate) + 20);
+  circle.orders = 2;
+  CHECK(did.some_stay(circle) < one_rate);
+  did.kept = 20, did.kept_visits = 20 * 30, did.misses = 20 * 30;  // which half stays takes long to say
+  circle.orders = 1;
+  CHECK(did.some_stay(circle) < -20);
 }
 
 TEST_CASE("laps in which none of its lines misses speak against a set that is said to overflow, and laps with a miss for none") {
@@ -144,7 +194,7 @@ TEST_CASE("where nothing tells two sets apart, a line is as likely in the one as
   Walks always;
   always.add(table, infer::MissRange{.above = 100, .outlier = 1000}, "sets");
   const std::vector<LabelledLine> lines{{0, 0}, {1, 0}, {4, 1}, {5, 1}};
-  const auto found = infer::model::improved(lines, 2, infer::model::by_line(always, 32, 32), infer::model::Rates::OwnOfEach);
+  const auto found = infer::model::improved(lines, 2, infer::model::by_line(always, 32, 32), infer::model::Rates::OwnOfEach, infer::model::Splits::Never);
   CHECK(found.odds_of_others > 0.5);
 }
 
@@ -221,6 +271,56 @@ TEST_CASE("a size holds only where a finer walk within it fits, too") {
   const auto contradicted = size_after(64, 32, lines_of_32);  // 32 lines, 64 B apart
   CHECK(test::undetermined(contradicted));
   CHECK_MESSAGE(contradicted.why.find("visits 64 addresses within these bytes and misses") != std::string::npos, contradicted.why);
+}
+
+TEST_CASE("what was read off at a size that is withdrawn is withdrawn, too") {
+  const Source source("t.gexp", R"(gexp 1
+experiment t
+memory A: u32[1MiB] in global
+stage size {
+  sweep n in 32B..64KiB times 2
+  pattern ring = uniform(stride: 32B, span: n)
+  launch grid 1 block 1
+  warm { chase A by ring laps 2 via nc }
+  timed lat each { chase A by ring laps 2 via nc }
+  find C: B = last_flat(misses(lat) over n)
+}
+stage there {
+  pattern ring = uniform(stride: 32B, span: size.C)
+  launch grid 1 block 1
+  warm { chase A by ring laps 2 via nc }
+  timed lat each { chase A by ring laps 2 via nc }
+  find missing: count = value(misses(lat))
+  find hit: cycles = fastest(lat)
+}
+)");
+  Diagnostics diagnostics;
+  const auto program = compiler::compile(source, {}, diagnostics);
+  REQUIRE(program);
+  const auto missing_where = [&](const test::LruCache& cache) {
+    auto sizes = test::table({}), there = test::table({});
+    there.columns.clear();
+    for (std::int64_t n = 64; n <= 4096; n += 64) sizes.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, every(64, n), cache));
+    there.points.push_back(walked({}, every(32, 2048), cache));
+    there.points.push_back(walked({}, every(32, 8192), cache));  // shows what a miss is
+    compiler::Names scope;
+    infer::Finding missing, hit;
+    missing.id = "there.missing", missing.value = Value(0.0), missing.status = infer::Finding::Status::Found;
+    hit = missing, hit.id = "there.hit";
+    std::vector<infer::Finding> findings{infer::answer(program->stages[0].finds[0], sizes, program->stages[0], scope), missing, hit};
+    REQUIRE(findings[0].status == infer::Finding::Status::Found);
+    infer::MeasuredStages measured;
+    measured.add(program->stages[0], sizes);
+    measured.add(program->stages[1], there);
+    infer::reconcile(*program, measured, scope, findings);
+    CHECK(findings[2].status == infer::Finding::Status::Found);
+    return findings[1];
+  };
+  const auto one_set = [](std::int64_t) { return std::uint64_t{0}; };
+  CHECK(missing_where({64, 32, one_set}).status == infer::Finding::Status::Found);
+  const auto withdrawn = missing_where({32, 32, one_set});  // 32 lines of half the stride
+  CHECK(test::undetermined(withdrawn));
+  CHECK_MESSAGE(withdrawn.why.find("measured at `size.C`, which is withdrawn") != std::string::npos, withdrawn.why);
 }
 
 TEST_CASE("a size is not the walk's: without a finer one, the stride may be larger than what comes in at once") {

@@ -3,6 +3,7 @@
 #include "runtime/jit/compiler.h"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -116,6 +117,65 @@ TEST_CASE_FIXTURE(FakeScene, "a damaged entry is compiled again and replaced") {
     CHECK(compiled->image.bytes == image);
     CHECK(text_of(only_kernel(cache.path())) == good);
     CHECK(compiler->compile(request("text"))->from_cache);
+  }
+}
+
+TEST_CASE_FIXTURE(FakeScene, "an entry under another key, a FIFO in its place, or one that others may write is a miss") {
+  auto compiler = Compiler::open();
+  REQUIRE(compiler);
+  const auto image = compiler->compile(request("text"))->image.bytes;
+  const auto path = only_kernel(cache.path());
+  const auto key = compiler->compile(request("other"))->key;
+  const auto other = cache.path() + "/kernels/" + key.substr(0, 2) + "/" + key;
+  REQUIRE(fs::exists(other));
+  fs::copy_file(path, other, fs::copy_options::overwrite_existing);
+  CHECK_FALSE(compiler->compile(request("other"))->from_cache);
+  CHECK(compiler->compile(request("other"))->from_cache);
+
+  REQUIRE(chmod(path.c_str(), 0666) == 0);
+  CHECK_FALSE(compiler->compile(request("text"))->from_cache);
+  CHECK(compiler->compile(request("text"))->from_cache);
+
+  fs::remove(path);
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  CHECK(compiler->compile(request("text"))->image.bytes == image);
+  CHECK(compiler->compile(request("text"))->from_cache);
+}
+
+TEST_CASE_FIXTURE(FakeScene, "what is kept of a library heals") {
+  REQUIRE(Compiler::open());
+  const auto entry = fs::directory_iterator(cache.path() + "/nvrtc")->path().string();
+  const auto good = text_of(entry);
+  for (const auto& damaged : {good.substr(0, good.size() - 4), std::string(good).replace(good.size() - 3, 1, "7"), std::string()}) {
+    std::ofstream(entry, std::ios::binary | std::ios::trunc) << damaged;
+    auto compiler = Compiler::open();
+    REQUIRE(compiler);
+    CHECK(compiler->loaded());  // asked again
+    CHECK(text_of(entry) == good);
+    CHECK_FALSE(Compiler::open()->loaded());
+  }
+}
+
+TEST_CASE_FIXTURE(FakeScene, "a cache of another owner is not trusted") {
+  if (geteuid() != 0) return;  // nobody else can give files away
+  REQUIRE(Compiler::open()->compile(request("text")));
+  REQUIRE(chown(cache.path().c_str(), 65534, 65534) == 0);
+  auto compiler = Compiler::open();
+  REQUIRE(compiler);
+  CHECK_FALSE(compiler->cache_usable());
+  CHECK_FALSE(compiler->compile(request("text"))->from_cache);
+}
+
+TEST_CASE_FIXTURE(FakeScene, "a library that is cut short is named, not loaded") {
+  const auto whole = text_of(GEXP_FAKE_NVRTC);
+  const auto path = cache.path() + "/libnvrtc.so";
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{60}, std::size_t{4096}, whole.size() / 2, whole.size() - 1}) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << whole.substr(0, bytes);
+    const Environment chosen("GEXP_NVRTC", path);
+    auto compiler = Compiler::open();
+    REQUIRE_FALSE(compiler);
+    CHECK(compiler.error().code == "E0701");
+    CHECK(compiler.error().message.find(path) != std::string::npos);
   }
 }
 

@@ -15,8 +15,10 @@ result::StageResult stage_of(const std::string& sweeps, const std::string& repea
                                          repeat + "\nfind C: B = last_flat(misses(lat) over n)\n}\n",
                                      "gtx780");
   CHECK(test::found(result, "s.C") == "12 KiB");
-  const auto again = result::from_json(result::to_json(result), "t.json");
-  REQUIRE(again.ok());
+  auto named = result;
+  named.experiment = "t";  // as the command line does
+  const auto again = result::from_json(result::to_json(named), "t.json");
+  REQUIRE_MESSAGE(again.ok(), again.error().message);
   const auto& stage = again->stages.at(0);
   REQUIRE(stage.spent.has_value() == result.stages.at(0).spent.has_value());
   if (stage.spent) {

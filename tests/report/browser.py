@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import xml.etree.ElementTree
 
 try:
     from selenium import webdriver
@@ -26,6 +27,15 @@ except ImportError:
 gexp, experiments = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 shots = os.path.abspath(sys.argv[3]) if len(sys.argv) > 3 else None
 passed, failed = 0, 0
+
+
+def not_xml(text):
+    """What an XML parser finds wrong with a text; nothing where it is well-formed."""
+    try:
+        xml.etree.ElementTree.fromstring(text)
+    except xml.etree.ElementTree.ParseError as problem:
+        return f'{problem}: {text[:200]}'
+    return ''
 
 
 def that(name, held, *seen):
@@ -171,6 +181,8 @@ def work_with(browser, page):
     browser.find('button[aria-label="logarithmic x axis"]').click()
     svg = browser.run('return gexp.figures[0].svg()')
     that('a figure is an SVG file too', svg.startswith('<svg') and 'capacity.C = 12 KiB' in svg and '</svg>' in svg, svg[:80])
+    saved = browser.run('return gexp.figures.map((figure) => gexp.xmlOf(figure.svg())).concat([...document.querySelectorAll("[data-svg] svg")].map(gexp.xmlOf))')
+    that('saved drawings are XML', len(saved) > 2 and not [wrong for wrong in map(not_xml, saved) if wrong], [wrong for wrong in map(not_xml, saved) if wrong])
     that('and a trace', '<image' in browser.run('return gexp.figures.at(-1).svg()'))
     browser.find('.figure[data-figure] summary').click()
     time.sleep(0.1)

@@ -124,3 +124,39 @@ TEST_CASE("needs NVRTC: ordinary CUDA computes what the host computes" * doctest
     CHECK(device.read<std::int32_t>(out, 32) == expected(n));
   }
 }
+
+TEST_CASE("needs NVRTC: functions that stay functions, lanes that exchange, and pointers to functions" * doctest::skip(no_nvrtc())) {
+  const char* const source = R"(
+    __device__ __noinline__ int depth(int n, int* deepest) {
+      int here[2] = {n, n * n};
+      if (n > *deepest) *deepest = n;
+      if (n <= 1) return here[n & 1];
+      return here[n & 1] + depth(n - 1, deepest) + depth(n - 2, deepest);
+    }
+    __device__ __noinline__ int twice(int x) { return 2 * x; }
+    __device__ __noinline__ int square(int x) { return x * x; }
+    __device__ int (*choices[2])(int) = {twice, square};
+    extern "C" __global__ void k(int* out, int n) {
+      int lane = threadIdx.x, deepest = 0;
+      int x = depth(lane % 6 + n, &deepest) + deepest;
+      x += choices[lane & 1](lane);
+      for (int by = 16; by > 0; by /= 2) x += __shfl_xor_sync(0xffffffffu, x, by);
+      unsigned odd = __ballot_sync(0xffffffffu, lane & 1);
+      int some = __syncthreads_count(lane > 20), mine = 0;
+      if (lane % 3 == 0) mine = __popc(__activemask());
+      out[lane] = x + (int)(odd >> 24) + some + mine;
+    })";
+  const auto depth = [](auto self, int n) -> int {
+    const int here[2] = {n, n * n};
+    return n <= 1 ? here[n & 1] : here[n & 1] + self(self, n - 1) + self(self, n - 2);
+  };
+  int sum = 0;
+  for (int lane = 0; lane < 32; ++lane) sum += depth(depth, lane % 6 + 4) + lane % 6 + 4 + ((lane & 1) != 0 ? lane * lane : 2 * lane);
+  Device device("gtx980");
+  const std::uint64_t out = device.allocate(128);
+  const Outcome outcome = device.launch(device.load(ptx(source)), {{out, 8}, {4, 4}}, LaunchShape{.block = 32});
+  REQUIRE_MESSAGE(outcome.done(), outcome.what);
+  const auto seen = device.read<std::int32_t>(out, 32);
+  CHECK(seen[0] == sum + 0xaa + 11 + 11);
+  CHECK(seen[31] == sum + 0xaa + 11);
+}

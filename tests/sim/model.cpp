@@ -15,6 +15,15 @@ TEST_CASE("every model that ships is valid") {
   }
 }
 
+TEST_CASE("a character beyond ASCII stands in texts and comments alone") {
+  const std::string letter = "\xd2\x94";
+  const auto said = [](const std::string& before) { return first("gtx780", "[device]", before + "\n[device]"); };
+  const std::string bare[] = {letter + " = 1", "x = " + letter, "x = 1 " + letter, "x = 'a' " + letter + " # \"", "x = \"\"\"\n\\\"\n\"\"\" " + letter, "x = ''" + letter, "x = \"\n" + letter + "\""};
+  for (const auto& text : bare) CHECK_MESSAGE(said(text).starts_with("E0601"), text);
+  const std::string inside[] = {"# " + letter, "x = \"" + letter + "\"", "x = '" + letter + "'", "x = '''\n\"" + letter + "\n'''", "x = \"\\\"" + letter + "\"", "x = \"\" # " + letter};
+  for (const auto& text : inside) CHECK_MESSAGE(!said(text).starts_with("E0601"), text);
+}
+
 TEST_CASE("text that is no TOML") { CHECK(first("gtx780", "[device]", "[device").substr(0, 5) == "E0601"); }
 
 TEST_CASE("unknown keys and names") {

@@ -134,7 +134,9 @@ TEST_CASE("what is not known is named with its line") {
   CHECK(has(refusal("bra NOWHERE;"), "'NOWHERE'"));
   CHECK(has(refusal(".reg .b32 %r<3>;\nld.global.hot.u32 %r1, [%r2];"), "'ld.global.hot.u32'"));
   CHECK(has(refusal(".reg .b32 %r<3>;\nadd.u32 %r1, %r2;"), "'add.u32'"));
-  CHECK(has(refusal("call.uni f, ();"), "'call.uni'"));
+  CHECK(has(refusal("call.uni f, ();"), "function 'f' has no body"));
+  CHECK(has(refusal("call.uni f, ();", ".extern .func f();"), "function 'f' has no body"));
+  CHECK(has(refusal("call.uni f, ();", ".func f(.reg .u32 x) { ret; }"), "'f' takes 1 arguments"));
   CHECK(refusal(".reg .b32 %r<3>;\nadd.u32 %r1, %r2, 3") != "accepted");
   CHECK(has(parse_ptx(kFromNvcc, "other").error().message, "'other'"));
 }
@@ -237,7 +239,7 @@ TEST_CASE("floats: rounding, subnormals, zeros with a sign and what is no number
   CHECK(half("mov.f32 %f1, 0f7FC00000; cvt.rzi.s32.f32 %r1, %f1;") == 0);
   CHECK(half("mov.f64 %fd1, 0d7FF8000000000000; cvt.rzi.s32.f64 %r1, %fd1;") == 0x80000000u);
   CHECK(word("mov.f32 %f1, 0f7FC00000; cvt.rzi.u64.f32 %rd1, %f1;") == 1ull << 63);
-  for (const char* const other : {"add.sat.f32 %f1, %f2, %f3;", "min.NaN.f32 %f1, %f2, %f3;", "fma.rn.relu.f32 %f1, %f2, %f3, %f4;", "add.approx.f32 %f1, %f2, %f3;"})
+  for (const char* const other : {"add.relu.f32 %f1, %f2, %f3;", "add.NaN.f32 %f1, %f2, %f3;", "fma.rn.relu.f32 %f1, %f2, %f3, %f4;", "add.approx.f32 %f1, %f2, %f3;"})
     CHECK(has(refusal(".reg .f32 %f<9>;\n" + std::string(other)), "unknown instruction"));
 }
 

@@ -193,9 +193,12 @@ that 'and gives the same' grep -q '^all 8 findings are the same' out
 run export base x.lock
 run run "$spec" --locked x.lock
 that 'what is locked runs' [ $code -eq 0 ]
-sed 's/"sha256": "./"sha256": "z/' x.lock >y.lock
+sed 's/"sha256": "f/"sha256": "0/; t; s/"sha256": "./"sha256": "f/' x.lock >y.lock
 run run "$spec" --locked y.lock
 that 'what differs does not' grep -q 'E0918.*spec: ' err
+sed 's/"sha256": "./"sha256": "z/' x.lock >y.lock
+run run "$spec" --locked y.lock
+that 'nor what is no hash' grep -q 'E0917' err
 run run "$spec" --locked first
 that 'a lock that is none' grep -q 'E0917' err
 run run "$spec" --locked x.lock --seed 12

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <latch>
+#include <mutex>
 #include <random>
 #include <thread>
 
@@ -39,7 +41,7 @@ std::string bytes_of(const std::string& path) {
 gexp::result::RunResult some_result(int points, int runs, int ticks) {
   gexp::result::RunResult result;
   result.experiment = "made";
-  result.spec_path = "made.gexp", result.spec_text = "gexp 1\nexperiment made\n", result.spec_sha256 = "0";
+  result.spec_path = "made.gexp", result.spec_text = "gexp 1\nexperiment made\n", result.spec_sha256 = std::string(64, '0');
   result.device.kind = "simulated", result.device.id = "sim:none", result.device.name = "none", result.device.selector = "none";
   result.gexp_version = "0", result.nvrtc = "0", result.date = "2026-11-22T00:00:00Z";
   std::mt19937 chance(1);
@@ -134,6 +136,31 @@ TEST_CASE("several at once write into one store") {
   for (auto& thread : threads) thread.join();
   CHECK(saved == 80);
   CHECK(made(path).list()->size() == 80);
+}
+
+// Who comes second must see the store as a whole or not at all, never one half of it as another program's database.
+TEST_CASE("several at once make one store") {
+  const Folder folder;
+  constexpr int kRounds = 40, kThreads = 8;
+  std::atomic<int> opened{0};
+  std::string why;
+  std::mutex mutex;
+  for (int round = 0; round < kRounds; ++round) {
+    const auto path = folder.file(fmt::format("{}.db", round));
+    std::latch all(kThreads);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&] {
+        all.arrive_and_wait();
+        const auto store = Store::open(path, Mode::Create);
+        if (store) ++opened;
+        const std::lock_guard lock(mutex);
+        if (!store) why = store.error().message;
+      });
+    }
+    for (auto& thread : threads) thread.join();
+  }
+  CHECK_MESSAGE(opened == kRounds * kThreads, why);
 }
 
 TEST_CASE("results are found by number, as the last, by name; names move") {

@@ -32,8 +32,8 @@ allow runtime/result "lang/base/.*|compiler/.*|runtime/(device|records|infer|res
 # A report gets what it draws as numbers (figures), and the spec's tokens to highlight it; it evaluates no formula and knows no latency class.
 allow runtime/report "$own|lang/(tokens|words)\.h|compiler/program\.h|runtime/result/(result|figures)\.h|runtime/report/.*|runtime/infer/finding\.h|runtime/records/table\.h"
 # An editor's server knows the front end; files, streams and models are handed in.
-allow runtime/lsp "lang/.*|compiler/(compile_budget|pipeline|program)\.h|compiler/plan/expand\.h|runtime/lsp/.*"
-allow runtime/store "$own|compiler/plan/expand\.h|runtime/measure/(kept|point_log)\.h|runtime/result/(point_table|result|result_json)\.h|runtime/store/.*"
+allow runtime/lsp "lang/.*|compiler/(pipeline|program)\.h|compiler/plan/expand\.h|runtime/lsp/.*"
+allow runtime/store "$own|compiler/plan/expand\.h|runtime/measure/(kept|point_log)\.h|runtime/result/(checked_json|point_table|read_budget|result|result_json)\.h|runtime/store/.*"
 allow runtime/measure "lang/base/.*|compiler/.*|runtime/(device|records|infer|result|measure)/.*|runtime/jit/compiler\.h"
 
 # Big libraries stay behind one door each.
@@ -55,7 +55,7 @@ while read -r file; do
 done < <(grep -rlF '"model"' lang compiler runtime --include='*.h' --include='*.cpp')
 only SQLite 'sqlite3' runtime/store/sqlite.cpp
 only zstd 'zstd' runtime/store/packed.cpp
-only nlohmann/json 'nlohmann' runtime/cli/json.cpp runtime/cli/lockfile.cpp runtime/cli/verify_changes.cpp runtime/lsp/json.h runtime/result/result_json.cpp runtime/result/result_json_read.cpp runtime/report/html_data.cpp runtime/store/packed.cpp
+only nlohmann/json 'nlohmann' runtime/cli/json.cpp runtime/cli/verify_changes.cpp runtime/lsp/json.h runtime/result/checked_json.h runtime/result/lockfile.cpp runtime/result/result_json.cpp runtime/result/result_json_read.cpp runtime/report/html_data.cpp runtime/store/packed.cpp
 only CLI11 'CLI' runtime/cli/command_line.cpp
 only PEGTL 'tao/pegtl' lang/grammar.h lang/grammar_messages.h lang/grammar_tree.h lang/parse.cpp
 

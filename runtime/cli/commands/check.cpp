@@ -5,6 +5,7 @@
 #include "runtime/cli/app.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/json.h"
+#include "runtime/cli/output.h"
 #include "runtime/cli/use.h"
 #include "runtime/sim/sim.h"
 
@@ -39,7 +40,7 @@ int check(const std::vector<std::string>& files, bool json) {
   auto list = Json::array();
   for (const auto& file : files) {
     const auto path = find_experiment(file);
-    auto text = read_file(path);
+    auto text = read_spec_file(path);
     if (!text) {
       if (json) list.push_back(diagnostic_json(text.error(), Source(path, "")));
       else print(text.error(), nullptr);
@@ -56,10 +57,10 @@ int check(const std::vector<std::string>& files, bool json) {
       if (json) list.push_back(diagnostic_json(diagnostic, source));
       else print(diagnostic, &source);
     }
-    if (!json && !diagnostics.has_errors()) fmt::print("{}: fine\n", path);
+    if (!json && !diagnostics.has_errors()) print_out("{}: fine\n", path);
   }
   // A path may be no UTF-8; JSON is.
-  if (json) fmt::print("{}\n", list.text());
+  if (json) print_out("{}\n", list.text());
   return exit;
 }
 

@@ -12,6 +12,7 @@
 
 #include "runtime/cli/app.h"
 #include "runtime/cli/json.h"
+#include "runtime/cli/output.h"
 #include "runtime/cli/saved.h"
 #include "runtime/cli/shared_options.h"
 #include "runtime/measure/in_order.h"
@@ -267,8 +268,8 @@ int compare(const Asked& options) {
   }
   json["only_in_a"] = only_in_a, json["only_in_b"] = only_in_b;
   json["findings"] = findings.json(), json["curves"] = curves.json();
-  if (options.json) fmt::print("{}\n", json.text());
-  else fmt::print("{}\nfindings  {}\ncurves    {}\n", text, findings.text(), curves.text());
+  if (options.json) print_out("{}\n", json.text());
+  else print_out("{}\nfindings  {}\ncurves    {}\n", text, findings.text(), curves.text());
   if (unread) return kEnvironment;
   const bool differ = findings.different + curves.different > 0 || alone || !only_in_a.empty() || !only_in_b.empty();
   return differ || (options.strict && findings.ambiguous + curves.ambiguous > 0) ? kNotHeld : kDone;
@@ -285,6 +286,7 @@ class Compare final : public Command {
     options.add("--json", &asked_.json, "everything, as JSON");
     add_store(options, asked_.store);
   }
+  [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return std::vector<std::string>{written_by_reading(asked_.first, asked_.store), written_by_reading(asked_.second, asked_.store)}; }
   int run() override { return compare(asked_); }
 
  private:

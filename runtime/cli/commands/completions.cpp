@@ -5,6 +5,7 @@
 
 #include "runtime/cli/app.h"
 #include "runtime/cli/command.h"
+#include "runtime/cli/output.h"
 
 namespace gexp::cli {
 namespace {
@@ -233,7 +234,7 @@ class Completions final : public Command {
     options.add("shell", &shell_, "bash, zsh or fish").must_be_given().offers_words({"bash", "zsh", "fish"});
   }
   int run() override {
-    fmt::print("{}", shell_ == "bash" ? bash() : shell_ == "zsh" ? zsh() : fish());
+    print_out("{}", shell_ == "bash" ? bash() : shell_ == "zsh" ? zsh() : fish());
     return kDone;
   }
 

@@ -7,6 +7,7 @@
 #include "runtime/cli/app.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/json.h"
+#include "runtime/cli/output.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/sim/sim.h"
 
@@ -28,12 +29,12 @@ int show_device(const std::string& device, bool json) {
   }
   const auto& info = (*backend)->device();
   if (json) {
-    fmt::print("{}\n", Json{{"id", info.id}, {"name", info.name}, {"kind", info.kind}}.text());
+    print_out("{}\n", Json{{"id", info.id}, {"name", info.name}, {"kind", info.kind}}.text());
   } else if (info.kind != "simulated") {
-    fmt::print("{}: {}\n", info.id, info.name);
+    print_out("{}: {}\n", info.id, info.name);
   } else if (const auto model = sim::read_model(info.id.substr(std::string_view("sim:").size())); model) {
     const auto drawing = sim::draw_model(*model, drawing_width());
-    fmt::print("{}", drawing ? *drawing : std::string());
+    print_out("{}", drawing ? *drawing : std::string());
   }
   return kDone;
 }
@@ -45,19 +46,19 @@ int list_devices(bool json) {
     for (const auto& gpu : *gpus) {
       list.push_back({{"id", gpu.id}, {"name", gpu.name}, {"kind", gpu.kind}});
       if (!json) {
-        fmt::print("{:<16} {} (compute {}.{}, {} SMs, driver {})\n", gpu.id, gpu.name, gpu.compute_major, gpu.compute_minor, gpu.sms, gpu.driver);
+        print_out("{:<16} {} (compute {}.{}, {} SMs, driver {})\n", gpu.id, gpu.name, gpu.compute_major, gpu.compute_minor, gpu.sms, gpu.driver);
       }
     }
   } else if (!json) {
-    fmt::print("no GPU: {}\n", gpus.error().message);
+    print_out("no GPU: {}\n", gpus.error().message);
   }
   for (const auto& name : sim::names()) {
     auto backend = sim::open(name);
     const auto title = backend ? (*backend)->device().name : std::string("(model does not load)");
     list.push_back({{"id", "sim:" + name}, {"name", title}, {"kind", "simulated"}});
-    if (!json) fmt::print("{:<16} {}, SIMULATED\n", "sim:" + name, title);
+    if (!json) print_out("{:<16} {}, SIMULATED\n", "sim:" + name, title);
   }
-  if (json) fmt::print("{}\n", list.text());
+  if (json) print_out("{}\n", list.text());
   return kDone;
 }
 
@@ -65,6 +66,7 @@ int list_devices(bool json) {
 class Devices final : public Command {
  public:
   void declare(Options& options) override { options.add("--json", &json_, "as JSON"); }
+  [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return std::nullopt; }
   int run() override { return list_devices(json_); }
 
  private:
@@ -77,6 +79,7 @@ class DevicesShow final : public Command {
     options.add("device", &device_, "sim:NAME, sim:FILE.toml, cuda:N or auto").must_be_given().offers(Offers::Devices);
     options.add("--json", &json_, "as JSON");
   }
+  [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return device_.starts_with("sim:") ? std::optional(std::vector<std::string>{}) : std::nullopt; }
   int run() override { return show_device(device_, json_); }
 
  private:

@@ -6,7 +6,9 @@
 #include "runtime/cuda/cuda.h"
 #include "runtime/jit/compiler.h"
 #include "runtime/sim/sim.h"
+#include "runtime/worker/confine.h"
 #include "lang/base/units.h"
+#include "runtime/cli/output.h"
 
 namespace gexp::cli {
 namespace {
@@ -16,32 +18,33 @@ namespace {
 int look() {
   int exit = kDone;
   const auto nvrtc = jit::describe();
-  fmt::print("gexp {}\n\nNVRTC\n", GEXP_VERSION);
+  print_out("gexp {}\n\nNVRTC\n", GEXP_VERSION);
   if (nvrtc.problem) {
-    fmt::print("  missing: {}\n  {}\n", nvrtc.problem->message, nvrtc.problem->hint);
+    print_out("  missing: {}\n  {}\n", nvrtc.problem->message, nvrtc.problem->hint);
     exit = kEnvironment;
   } else {
-    fmt::print("  {} {}, for sm_{} to sm_{}\n", nvrtc.library, nvrtc.version, nvrtc.architectures.front(), nvrtc.architectures.back());
+    print_out("  {} {}, for sm_{} to sm_{}\n", nvrtc.library, nvrtc.version, nvrtc.architectures.front(), nvrtc.architectures.back());
   }
-  for (const auto& other : nvrtc.others) fmt::print("  also here: {} (GEXP_NVRTC chooses)\n", other);
-  fmt::print("  kernel cache: {}\n\n", nvrtc.cache_usable ? fmt::format("{} ({} kernels, {})", nvrtc.cache_folder, nvrtc.cached_kernels,
+  for (const auto& other : nvrtc.others) print_out("  also here: {} (GEXP_NVRTC chooses)\n", other);
+  print_out("  kernel cache: {}\n\n", nvrtc.cache_usable ? fmt::format("{} ({} kernels, {})", nvrtc.cache_folder, nvrtc.cached_kernels,
                                                                         show(static_cast<double>(nvrtc.cached_bytes), kBytes))
                                                       : "none that can be written; every kernel is compiled anew");
-  fmt::print("GPUs\n");
+  print_out("GPUs\n");
   auto gpus = cuda::devices();
   if (!gpus) {
-    fmt::print("  none: {}\n  {}\n", gpus.error().message, gpus.error().hint);
+    print_out("  none: {}\n  {}\n", gpus.error().message, gpus.error().hint);
   } else {
-    for (const auto& gpu : *gpus) fmt::print("  {} {} (compute {}.{}, driver {})\n", gpu.id, gpu.name, gpu.compute_major, gpu.compute_minor, gpu.driver);
+    for (const auto& gpu : *gpus) print_out("  {} {} (compute {}.{}, driver {})\n", gpu.id, gpu.name, gpu.compute_major, gpu.compute_minor, gpu.driver);
   }
-  fmt::print("\nsimulated devices\n");
+  print_out("\nsimulated devices\n");
   for (const auto& name : sim::names()) {
     auto backend = sim::open(name);
-    fmt::print("  sim:{}{}\n", name, backend ? "" : "  DOES NOT LOAD: " + backend.error().message);
+    print_out("  sim:{}{}\n", name, backend ? "" : "  DOES NOT LOAD: " + backend.error().message);
     if (!backend) exit = kEnvironment;
   }
+  fmt::print("\nsandbox of a run\n  {}\n", worker::confinement_here());
   const auto folder = experiments_folder();
-  fmt::print("\nexperiments\n  {}\n", folder.empty() ? "the folder that ships was not found (GEXP_EXPERIMENTS names one)" : folder);
+  print_out("\nexperiments\n  {}\n", folder.empty() ? "the folder that ships was not found (GEXP_EXPERIMENTS names one)" : folder);
   return exit;
 }
 
@@ -49,6 +52,7 @@ int look() {
 class Doctor final : public Command {
  public:
   void declare(Options&) override {}
+  [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return std::nullopt; }
   int run() override { return look(); }
 };
 

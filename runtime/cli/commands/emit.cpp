@@ -10,6 +10,8 @@
 #include "compiler/plan/plan.h"
 #include "lang/format.h"
 #include "runtime/cli/app.h"
+#include "runtime/cli/output.h"
+#include "runtime/cli/sandbox.h"
 #include "runtime/cli/shared_options.h"
 #include "runtime/device/facts.h"
 #include "runtime/jit/compiler.h"
@@ -36,6 +38,7 @@ class Emit final : public Command {
  public:
   void declare(Options& options) override;
   [[nodiscard]] std::string misuse() const override;
+  [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return ir_ || spec_ ? std::optional(std::vector<std::string>{}) : std::nullopt; }
   int run() override;
 
  private:
@@ -97,7 +100,7 @@ int Emit::emit_spec() {
   const auto formatted = lang::format(*source, diagnostics);
   for (const auto& diagnostic : diagnostics.sorted()) print(diagnostic, &*source);
   if (!formatted) return kSpec;
-  fmt::print("{}", *formatted);
+  print_out("{}", *formatted);
   return kDone;
 }
 
@@ -109,7 +112,7 @@ OrExit<std::vector<compiler::Shape>> Emit::shapes_of(const Loaded& loaded, const
     found = true;
     auto of_stage = compiler::stage_shapes(loaded.program, each, scope);
     if (!of_stage && of_stage.error().code == "E0408" && !each.after.empty()) {  // check has refused names that are none
-      fmt::print("// stage {}: its text depends on what stage {} finds\n", each.name, loaded.program.stages[each.after.front()].name);
+      print_out("// stage {}: its text depends on what stage {} finds\n", each.name, loaded.program.stages[each.after.front()].name);
       continue;
     }
     if (!of_stage) return refuse(of_stage.error(), &loaded.source, kSpec);
@@ -142,7 +145,7 @@ int Emit::emit_compiled(const Loaded& loaded, const compiler::Shape& shape, cons
     return refuse(problem, &loaded.source, kEnvironment);
   }
   std::fwrite(compiled->image.bytes.data(), 1, compiled->image.bytes.size(), stdout);
-  if (!machine_code()) fmt::print("\n");
+  if (!machine_code()) print_out("\n");
   return kDone;
 }
 
@@ -150,6 +153,7 @@ int Emit::emit_kernels(Loaded& loaded) {
   auto backend = open_device(common_.device, common_.seed.value_or(loaded.program.seed));
   if (!backend && common_.device != "auto") return refuse(backend.error(), nullptr, kEnvironment);
   if (backend) loaded.program.device = device::device_facts((*backend)->device());
+  if (!backend || (*backend)->device().kind == "simulated") confine_to({ptx_ || cubin_ ? jit::cache_folder() : std::string()});
   auto scope = compiler::file_scope(loaded.program);
   if (!scope) return refuse(scope.error(), &loaded.source, kSpec);
   const auto shapes = shapes_of(loaded, *scope);
@@ -164,7 +168,7 @@ int Emit::emit_kernels(Loaded& loaded) {
     auto text = compiler::emit_cuda(shape, common_.templates);
     if (!text) return refuse(text.error(), &loaded.source, kSpec);
     if (!ptx_ && !cubin_) {
-      fmt::print("{}\n", *text);
+      print_out("{}\n", *text);
       continue;
     }
     if (!compiler) {
@@ -184,7 +188,7 @@ int Emit::run() {
   auto loaded = load_spec(common_, exit, dump_after_);
   if (!loaded) return exit;
   if (!ir_) return emit_kernels(*loaded);
-  fmt::print("{}", loaded->program.ir);
+  print_out("{}", loaded->program.ir);
   return kDone;
 }
 

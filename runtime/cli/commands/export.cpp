@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
+#include "lang/base/files.h"
 #include "runtime/cli/app.h"
-#include "runtime/cli/lockfile.h"
+#include "runtime/cli/output.h"
 #include "runtime/cli/saved.h"
 #include "runtime/cli/shared_options.h"
+#include "runtime/result/lockfile.h"
 #include "runtime/result/point_table.h"
 #include "runtime/result/result_json.h"
 
@@ -30,7 +34,7 @@ int export_csv(const Saved& saved, const std::string& wanted, const std::string&
     if (!table) return refuse(table.error(), nullptr, kEnvironment);
     const auto path = stages.size() == 1 ? out : fmt::format("{}.{}.csv", fs::path(out).replace_extension().string(), stage);
     if (auto written = write_file(path, result::csv(*table)); !written) return refuse(written.error(), nullptr, kEnvironment);
-    fmt::print("{}\n", path);
+    print_out("{}\n", path);
   }
   return kDone;
 }
@@ -48,8 +52,11 @@ int export_bundle(const Common& common, const std::string& to) {
     const auto held = before ? before->list() : Result<std::vector<store::Entry>>(before.error());
     if (!held || held->size() != 1 || (*kept && fs::equivalent(to, (*kept)->store.path(), error))) return refuse(failure("E0710", fmt::format("{} is a database that is there already, and no other bundle", to), "name another file"), nullptr, kEnvironment);
   }
-  const auto temporary = fmt::format("{}.{}.tmp", to, getpid());
-  fs::remove(temporary, error);
+  // An empty file is an empty database: nobody else can have made it, nor laid a link in its place.
+  std::string temporary;
+  const int file = open_beside(to, temporary);
+  if (file < 0) return refuse(failure("E0710", fmt::format("cannot write {}: {}", to, std::strerror(errno))), nullptr, kEnvironment);
+  close(file);
   Result<> made = Ok{};
   if (*kept) {
     auto source = store::Store::open((*kept)->store.path(), Mode::Read);
@@ -71,13 +78,13 @@ int export_bundle(const Common& common, const std::string& to) {
     fs::remove(temporary, error);
     return refuse(made.error(), nullptr, kEnvironment);
   }
-  fmt::print("{}\n", to);
+  print_out("{}\n", to);
   return kDone;
 }
 
 int export_text(const std::string& text, const std::string& to) {
   if (auto written = write_file(to, text); !written) return refuse(written.error(), nullptr, kEnvironment);
-  fmt::print("{}\n", to);
+  print_out("{}\n", to);
   return kDone;
 }
 
@@ -106,7 +113,7 @@ int export_result(const Common& common, const std::string& stage) {
   const auto saved = read_saved(common.file, common.store);
   if (!saved) return refuse(saved.error(), nullptr, kEnvironment);
   if (ending == ".csv") return export_csv(*saved, stage, common.out);
-  return export_text(ending == ".json" ? result::to_json(saved->result) : lockfile(saved->result), common.out);
+  return export_text(ending == ".json" ? result::to_json(saved->result) : result::lockfile(saved->result), common.out);
 }
 
 class Export final : public Command {
@@ -117,6 +124,7 @@ class Export final : public Command {
     options.add("--stage", &stage_, "of a .csv: this stage only");
     add_store(options, common_.store);
   }
+  [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return std::vector<std::string>{written_by_reading(common_.file, common_.store), common_.out}; }
   int run() override { return export_result(common_, stage_); }
 
  private:

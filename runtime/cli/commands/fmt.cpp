@@ -12,6 +12,7 @@
 
 #include "runtime/cli/app.h"
 #include "runtime/cli/command.h"
+#include "runtime/cli/output.h"
 
 namespace gexp::cli {
 namespace {
@@ -25,12 +26,11 @@ int print_formatted(bool check_only) {
   for (const auto& diagnostic : diagnostics.sorted()) print(diagnostic, &source);
   if (!text) return kSpec;
   if (!check_only) {
-    if (std::fwrite(text->data(), 1, text->size(), stdout) == text->size() && std::fflush(stdout) == 0) return kDone;
-    print(failure("E0710", "cannot write the formatted text to the standard output"), nullptr);
-    return kEnvironment;
+    write_out(*text);
+    return kDone;
   }
   if (*text == source.text()) return kDone;
-  fmt::print("{}\n", source.path());
+  print_out("{}\n", source.path());
   return kNotHeld;
 }
 
@@ -43,7 +43,7 @@ int format_file(const std::string& path, bool check_only) {
   if (fs::exists(path, error) && !fs::is_regular_file(path, error) && !fs::is_directory(path, error)) {
     return environment(failure("E0711", fmt::format("{} is not a regular file", path), "`gexp fmt -` formats the standard input"));
   }
-  auto read = read_file(path);
+  auto read = read_spec_file(path);
   if (!read) return environment(read.error());
   const Source source(path, std::move(*read));
   Diagnostics diagnostics;
@@ -56,7 +56,7 @@ int format_file(const std::string& path, bool check_only) {
     const auto target = fs::is_symlink(path, error) ? fs::canonical(path, error).string() : path;  // a link stays one
     if (auto written = write_file(target, *text); !written) return environment(written.error());
   }
-  fmt::print("{}\n", path);
+  print_out("{}\n", path);
   return check_only ? kNotHeld : kDone;
 }
 
@@ -73,6 +73,7 @@ class Format final : public Command {
     options.add("files", &files_, "the .gexp files; - formats the standard input").must_be_given().offers(Offers::Files);
     options.add("--check", &check_only_, "change nothing: name the files that would change, and exit with 1");
   }
+  [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return check_only_ ? std::vector<std::string>{} : files_; }
   int run() override { return format(files_, check_only_); }
 
  private:

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "runtime/cli/output.h"
 #include "runtime/cli/run.h"
 #include "runtime/cli/saved.h"
 #include "runtime/cli/shared_options.h"
@@ -12,30 +13,35 @@
 namespace gexp::cli {
 namespace {
 
+constexpr double kSaying = 0.5;  // seconds, once it was told to end
+
 int infer(const Common& common, const std::string& points) {
+  catch_interrupts();
+  const Budget limits(limits_of(common, common.time_limit));
+  const Budget::Use use(limits);
   auto saved = read_saved(common.file, common.store);
-  if (!saved) {
-    print(saved.error(), nullptr);
-    return kEnvironment;
-  }
+  const int over = interrupted() ? kInterrupted : limits.look() == Budget::End::Time ? kFault : kDone;
+  if (!saved) return refuse(saved.error(), nullptr, over != kDone ? over : kEnvironment);
   auto& [program, result] = *saved;
+  const Budget saying({.grace = kSaying});
+  const Budget::Use use_saying(saying);
   if (!points.empty()) {
     const auto table = result::point_table(program, result, points);
     if (!table) {
       print(table.error(), nullptr);
       return kSpec;
     }
-    fmt::print("{}", result::csv(*table));
+    print_out("{}", result::csv(*table));
     return kDone;
   }
   int exit = kDone;
   if (!common.out.empty()) exit = save_result(result, common.out);
   if (common.json) {
-    fmt::print("{}", result::to_json(result));
+    print_out("{}", result::to_json(result));
   } else {
-    fmt::print("{}", report::text(program, result, colour_on(STDOUT_FILENO)));
+    print_out("{}", report::text(program, result, colour_on(STDOUT_FILENO)));
   }
-  return exit != kDone ? exit : exit_of(result);
+  return exit != kDone ? exit : over != kDone ? over : exit_of(result);
 }
 
 class Infer final : public Command {
@@ -45,8 +51,11 @@ class Infer final : public Command {
     add_store(options, common_.store);
     options.add("--json", &common_.json, "print the result as JSON");
     add_out(options, common_, "save the result with the new findings");
+    add_time_limit(options, common_, "seconds after which it ends, with what was answered so far");
+    add_memory_limit(options, common_);
     options.add("--points", &points_, "instead: what was measured at each point of this stage, comma-separated, to be drawn").excludes("--json").excludes("--out");
   }
+  [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return std::vector<std::string>{written_by_reading(common_.file, common_.store), common_.out}; }
   int run() override { return infer(common_, points_); }
 
  private:

@@ -5,6 +5,7 @@
 #include "lang/parse.h"
 #include "runtime/cli/app.h"
 #include "runtime/cli/command.h"
+#include "runtime/cli/output.h"
 
 namespace gexp::cli {
 namespace {
@@ -21,13 +22,13 @@ int list_experiments() {
   std::size_t width = 0;
   for (const auto& file : files) width = std::max(width, file.size());
   for (const auto& file : files) {
-    auto text = read_file(folder + "/" + file);
+    auto text = read_spec_file(folder + "/" + file);
     std::string doc;
     if (text) {
       Diagnostics ignored;
       doc = lang::parse(Source(file, *text), ignored).doc;
     }
-    fmt::print("{:<{}}  {}\n", file, width, doc);
+    print_out("{:<{}}  {}\n", file, width, doc);
   }
   return kDone;
 }

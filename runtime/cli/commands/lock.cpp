@@ -7,6 +7,7 @@
 #include "lang/parse.h"
 #include "runtime/cli/app.h"
 #include "runtime/cli/command.h"
+#include "runtime/cli/output.h"
 #include "runtime/cli/use.h"
 
 // `gexp lock`: the hash of every file that a spec uses, written into its `use` statements. Nothing else of it changes.
@@ -75,18 +76,18 @@ int lock_file(const std::string& path, bool check) {
   for (const auto& diagnostic : diagnostics.sorted()) print(diagnostic, &source);
   if (diagnostics.has_errors()) return kSpec;
   if (all.empty()) {
-    fmt::print("{}: locked\n", path);
+    print_out("{}: locked\n", path);
     return kDone;
   }
   if (check) {
-    fmt::print("{}: {} of its `use` statements {} not hold the hash of the file; `gexp lock {}` writes it\n", path, all.size(), all.size() == 1 ? "does" : "do", path);
+    print_out("{}: {} of its `use` statements {} not hold the hash of the file; `gexp lock {}` writes it\n", path, all.size(), all.size() == 1 ? "does" : "do", path);
     return kNotHeld;
   }
   if (auto written = rewrite(path, applied(source.text(), all)); !written) {
     print(written.error(), nullptr);
     return kEnvironment;
   }
-  fmt::print("{}: {} hash{} written\n", path, all.size(), all.size() == 1 ? "" : "es");
+  print_out("{}: {} hash{} written\n", path, all.size(), all.size() == 1 ? "" : "es");
   return kDone;
 }
 
@@ -102,6 +103,7 @@ class Lock final : public Command {
     options.add("files", &files_, "the .gexp files").must_be_given().offers(Offers::Files);
     options.add("--check", &check_only_, "change nothing; exit 1 when one is missing or another");
   }
+  [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return check_only_ ? std::vector<std::string>{} : files_; }
   int run() override { return lock_files(files_, check_only_); }
 
  private:

@@ -4,6 +4,7 @@
 
 #include "runtime/cli/app.h"
 #include "runtime/cli/command.h"
+#include "runtime/cli/output.h"
 
 namespace gexp::cli {
 namespace {
@@ -101,7 +102,7 @@ class Man final : public Command {
  public:
   void declare(Options&) override {}
   int run() override {
-    fmt::print("{}", page());
+    print_out("{}", page());
     return kDone;
   }
 };

@@ -9,7 +9,10 @@
 #include "compiler/plan/estimate.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/keep.h"
+#include "runtime/cli/output.h"
 #include "runtime/cli/run.h"
+#include "runtime/cli/sandbox.h"
+#include "runtime/cli/saved.h"
 #include "runtime/cli/shared_options.h"
 #include "runtime/device/facts.h"
 #include "runtime/measure/session.h"
@@ -190,7 +193,7 @@ int plan(const Common& common, bool dot) {
   auto loaded = load_spec(common, exit);
   if (!loaded) return exit;
   if (dot) {
-    fmt::print("{}", loaded->program.dot);
+    print_out("{}", loaded->program.dot);
     return kDone;
   }
   auto backend = open_device(common.device, common.seed.value_or(loaded->program.seed));
@@ -199,6 +202,7 @@ int plan(const Common& common, bool dot) {
     return kEnvironment;
   }
   const auto& device = (*backend)->device();
+  if (device.kind == "simulated") confine_to({jit::cache_folder(), written_by_reading("", common.store)});
   loaded->program.device = device::device_facts(device);
   const auto foreseen = foresee_plan(common, *loaded, device);
   const auto estimate = compiler::estimate(loaded->program, measure::speed_estimate(device), foreseen ? foreseen->known : compiler::KnownStages{});
@@ -209,8 +213,8 @@ int plan(const Common& common, bool dot) {
   Diagnostics needs;
   measure::check_requirements(loaded->program, **backend, needs);
   if (auto accepted = compiler::accept_time(loaded->program, *estimate); !accepted && !needs.has_errors()) needs.add(accepted.error());
-  if (common.json) fmt::print("{}\n", json(loaded->program, device, *estimate, foreseen, needs).text());
-  else fmt::print("{}", text(*loaded, device, *estimate, foreseen));
+  if (common.json) print_out("{}\n", json(loaded->program, device, *estimate, foreseen, needs).text());
+  else print_out("{}", text(*loaded, device, *estimate, foreseen));
   if (!needs.has_errors()) return kDone;
   for (const auto& problem : needs.sorted()) print(problem, &loaded->source);
   return needs.sorted().front().code == "E0501" ? kEnvironment : kSpec;
@@ -228,6 +232,7 @@ class Plan final : public Command {
     options.add("--json", &common_.json, "as JSON").excludes("--dot");
   }
   [[nodiscard]] std::string misuse() const override { return misuse_of_spec(common_); }
+  [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return dot_ ? std::optional(std::vector<std::string>{}) : std::nullopt; }
   int run() override { return plan(common_, dot_); }
 
  private:

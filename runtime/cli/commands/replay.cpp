@@ -6,14 +6,15 @@
 
 #include <filesystem>
 
-#include "runtime/cli/lockfile.h"
 #include "runtime/cli/json.h"
+#include "runtime/cli/output.h"
 #include "runtime/cli/progress.h"
 #include "runtime/cli/run.h"
 #include "runtime/cli/saved.h"
 #include "runtime/cli/shared_options.h"
 #include "runtime/report/text.h"
 #include "runtime/result/compare.h"
+#include "runtime/result/lockfile.h"
 #include "runtime/sim/sim.h"
 
 namespace gexp::cli {
@@ -42,12 +43,12 @@ Result<std::string> device_of(const result::RunResult& result, const Common& com
   auto text = *kept ? (*kept)->store.model(device.model_sha256) : Result<std::string>(std::string());
   if (!text) return text.error();
   if (text->empty()) {
-    fmt::print(stderr, "note: the model that {} was made with is not kept with it\n", common.file);
+    print_err("note: the model that {} was made with is not kept with it\n", common.file);
     return device.id;
   }
   const auto path = (fs::path(folder.path) / (fs::path(name).stem().string() + ".toml")).string();
   if (auto written = write_file(path, *text); !written) return written.error();
-  fmt::print(stderr, "note: {} is {} here: the model that travels with the result is taken\n", device.id, sim::read_model(name) ? "another model" : "no model");
+  print_err("note: {} is {} here: the model that travels with the result is taken\n", device.id, sim::read_model(name) ? "another model" : "no model");
   return "sim:" + path;
 }
 
@@ -84,21 +85,22 @@ int replay(const Common& common) {
   here.device = opened->backend->device();
   here.gexp_version = GEXP_VERSION;
   here.nvrtc = opened->compiler->build();
-  const auto differing = differences(before, here);
-  fmt::print(stderr, "replaying {} of {}: {}\n", before.experiment, before.date, differing.empty() ? "spec, settings, seed, device and toolchain are the same here" : "what differs here:");
-  for (const auto& line : differing) fmt::print(stderr, "  {}\n", line);
+  const auto differing = result::differences(before, here);
+  print_err("replaying {} of {}: {}\n", before.experiment, before.date, differing.empty() ? "spec, settings, seed, device and toolchain are the same here" : "what differs here:");
+  for (const auto& line : differing) print_err("  {}\n", line);
 
   catch_interrupts();
   keep_freed_memory();
+  confine_run(*opened, own);
   const auto progress = open_progress(common);
   const auto ran = run_on(*opened, own, loaded, *progress);
   for (const auto& problem : ran.problems) print(problem, &loaded.source);
   if (!ran.result) return ran.exit;
   if (!common.out.empty()) exit = save_result(*ran.result, common.out);
-  if (common.json) fmt::print("{}", result::to_json(*ran.result));
+  if (common.json) print_out("{}", result::to_json(*ran.result));
   if (ran.exit >= kEnvironment) return ran.exit;
   if (findings_text(before) == findings_text(*ran.result)) {
-    if (!common.json) fmt::print("all {} findings are the same, byte for byte\n", before.findings.size());
+    if (!common.json) print_out("all {} findings are the same, byte for byte\n", before.findings.size());
     return exit;
   }
   std::size_t same = 0, different = 0;
@@ -106,9 +108,9 @@ int replay(const Common& common) {
   for (const auto& row : rows) {
     if (row.agreement == infer::Agreement::Same) ++same;
     if (row.agreement == infer::Agreement::Different || row.agreement == infer::Agreement::Ambiguous) ++different;
-    if (row.agreement != infer::Agreement::Same && !common.json) fmt::print("{}  {}  {} there, {} here{}\n", row.id, infer::word(row.agreement), row.values[0], row.values[1], row.why.empty() ? "" : " (" + row.why + ")");
+    if (row.agreement != infer::Agreement::Same && !common.json) print_out("{}  {}  {} there, {} here{}\n", row.id, infer::word(row.agreement), row.values[0], row.values[1], row.why.empty() ? "" : " (" + row.why + ")");
   }
-  if (!common.json) fmt::print("{} of {} findings are the same, {} are not, or may not be\n", same, rows.size(), different);
+  if (!common.json) print_out("{} of {} findings are the same, {} are not, or may not be\n", same, rows.size(), different);
   return different > 0 ? kNotHeld : exit;
 }
 
@@ -124,6 +126,7 @@ class Replay final : public Command {
     add_progress(options, common_);
     add_store(options, common_.store);
   }
+  [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return std::nullopt; }
   int run() override { return replay(common_); }
 
  private:

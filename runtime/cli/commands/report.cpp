@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "runtime/cli/output.h"
 #include "runtime/cli/saved.h"
 #include "runtime/cli/shared_options.h"
 #include "runtime/report/html.h"
@@ -37,10 +38,10 @@ int show(const Common& common, const std::string& page) {
   }
   if (page.empty()) {
     const bool colour = colour_on(STDOUT_FILENO);
-    fmt::print("{}", report::text(saved->program, saved->result, colour));
+    print_out("{}", report::text(saved->program, saved->result, colour));
     for (const auto& figure : figures->plots) {
       const auto plot = report::plot_text(figure, terminal_columns(), colour);
-      fmt::print("{}{}", plot.empty() ? "" : "\n", plot);
+      print_out("{}{}", plot.empty() ? "" : "\n", plot);
     }
     return kDone;
   }
@@ -52,7 +53,7 @@ int show(const Common& common, const std::string& page) {
     print(written.error(), nullptr);
     return kEnvironment;
   }
-  fmt::print("saved as {}\n", page);
+  print_out("saved as {}\n", page);
   return kDone;
 }
 
@@ -63,6 +64,7 @@ class Report final : public Command {
     options.add("-o", &page_, "write this HTML page, with interactive charts; it needs no other file and no network").offers(Offers::Files);
     add_store(options, common_.store);
   }
+  [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return std::vector<std::string>{written_by_reading(common_.file, common_.store), page_}; }
   int run() override { return show(common_, page_); }
 
  private:

@@ -8,6 +8,7 @@
 
 #include "runtime/cli/app.h"
 #include "runtime/cli/json.h"
+#include "runtime/cli/output.h"
 #include "runtime/cli/saved.h"
 #include "runtime/cli/shared_options.h"
 
@@ -56,9 +57,9 @@ int list_results(const Common& common, const store::Filter& filter) {
   if (common.json) {
     auto list = Json::array();
     for (const auto& entry : *entries) list.push_back(entry_json(entry));
-    fmt::print("{}\n", list.text());
+    print_out("{}\n", list.text());
   } else {
-    fmt::print("{}", entries->empty() ? "no results\n" : list_text(*entries));
+    print_out("{}", entries->empty() ? "no results\n" : list_text(*entries));
   }
   return kDone;
 }
@@ -74,7 +75,7 @@ int name_result(const Common& common, const std::string& name) {
   auto entry = opened->find(common.file);
   if (!entry) return refuse(entry.error(), nullptr, kEnvironment);
   if (auto done = opened->rename(entry->id, name); !done) return refuse(done.error(), nullptr, kEnvironment);
-  fmt::print("result {} {}\n", entry->id, name.empty() ? "has no name" : "is " + name);
+  print_out("result {} {}\n", entry->id, name.empty() ? "has no name" : "is " + name);
   return kDone;
 }
 
@@ -110,19 +111,19 @@ int prune_results(const Common& common, const Prune& which) {
   // One that was named, of another host, may be left over from a machine that is no more.
   std::erase_if(chosen, [&](const auto& entry) {
     const bool stays = entry.state == store::kRunning && (which.results.empty() || entry.here);
-    if (stays) fmt::print("result {} is still running: it stays\n", entry.id);
+    if (stays) print_out("result {} is still running: it stays\n", entry.id);
     return stays;
   });
   std::vector<std::int64_t> ids;
   for (const auto& entry : chosen) ids.push_back(entry.id);
-  fmt::print("{}", chosen.empty() ? "" : list_text(chosen));
+  print_out("{}", chosen.empty() ? "" : list_text(chosen));
   if (which.dry || ids.empty()) {
-    fmt::print("{} results {}\n", ids.size(), which.dry ? "would go" : "removed");
+    print_out("{} results {}\n", ids.size(), which.dry ? "would go" : "removed");
     return kDone;
   }
   if (auto done = opened->remove(ids); !done) return refuse(done.error(), nullptr, kEnvironment);
   if (auto done = opened->compact(); !done) print(done.error(), nullptr);  // they are gone; their room stays with the file
-  fmt::print("{} results removed\n", ids.size());
+  print_out("{} results removed\n", ids.size());
   return kDone;
 }
 
@@ -153,6 +154,7 @@ class Results final : public Command {
     options.add("--json", &common_.json, "as JSON");
     add_store(options, common_.store);
   }
+  [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return std::vector<std::string>{written_by_reading("", common_.store)}; }
   int run() override {
     filter_.last = static_cast<std::int64_t>(last_);
     return list_results(common_, filter_);
@@ -171,6 +173,7 @@ class ResultsName final : public Command {
     options.add("name", &name_, "without it the result loses its name");
     add_store(options, common_.store);
   }
+  [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return std::vector<std::string>{store_path(common_.store)}; }
   int run() override { return name_result(common_, name_); }
 
  private:
@@ -187,6 +190,7 @@ class ResultsPrune final : public Command {
     options.add("--dry-run", &prune_.dry, "only say which");
     add_store(options, common_.store);
   }
+  [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return std::vector<std::string>{store_path(common_.store)}; }
   int run() override { return prune_results(common_, prune_); }
 
  private:

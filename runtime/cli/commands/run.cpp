@@ -2,11 +2,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "runtime/cli/lockfile.h"
+#include "runtime/cli/output.h"
 #include "runtime/cli/progress.h"
 #include "runtime/cli/run.h"
 #include "runtime/cli/shared_options.h"
 #include "runtime/report/text.h"
+#include "runtime/result/lockfile.h"
 #include "runtime/result/result_json.h"
 
 namespace gexp::cli {
@@ -14,7 +15,7 @@ namespace {
 
 /// What a lock file asks for takes the place of what is not given; what is given otherwise is refused when the run begins.
 bool take_lock(Common& common) {
-  auto locked = read_lockfile(common.locked);
+  auto locked = result::read_lockfile(common.locked);
   if (!locked) {
     print(locked.error(), nullptr);
     return false;
@@ -50,6 +51,7 @@ int run_experiment(const Common& given) {
     print(opened.error(), nullptr);
     return kEnvironment;
   }
+  confine_run(*opened, common);
   std::optional<measure::CompileAhead> ahead;
   if (!opened->simulated()) ahead.emplace(*opened->kernels, known_shapes(*opened, *loaded));
   const auto ran = run_on(*opened, common, *loaded, *progress);
@@ -57,10 +59,10 @@ int run_experiment(const Common& given) {
   if (!ran.result) return ran.exit;
   if (!common.out.empty()) exit = save_result(*ran.result, common.out);
   if (common.json) {
-    fmt::print("{}", result::to_json(*ran.result));
+    print_out("{}", result::to_json(*ran.result));
   } else if (!common.quiet || ran.problems.empty()) {
-    fmt::print("{}", report::text(ran.program, *ran.result, colour_on(STDOUT_FILENO)));
-    if (!common.out.empty() && exit == kDone) fmt::print("saved as {}\n", common.out);
+    print_out("{}", report::text(ran.program, *ran.result, colour_on(STDOUT_FILENO)));
+    if (!common.out.empty() && exit == kDone) print_out("saved as {}\n", common.out);
   }
   return exit != kDone ? exit : ran.exit;
 }
@@ -77,6 +79,7 @@ class Run final : public Command {
     add_jobs(options, common_, "points measured at once on a simulated device; by default one for each core of this machine. The result is the same");
     add_time_limit(options, common_, "seconds after which the run ends, instead of the file's budget");
     add_launch_limit(options, common_);
+    add_memory_limit(options, common_);
     add_fresh(options, common_, "measure every stage; else what an earlier result holds is kept");
     options.add("--resume", &common_.resume, "go on with a run of the same that was broken off");
     add_store(options, common_.store);
@@ -85,6 +88,7 @@ class Run final : public Command {
         .offers(Offers::Files);
   }
   [[nodiscard]] std::string misuse() const override { return misuse_of_spec(common_); }
+  [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return std::nullopt; }
   int run() override { return run_experiment(common_); }
 
  private:

@@ -11,6 +11,7 @@
 
 #include "lang/base/stopwatch.h"
 #include "runtime/cli/json.h"
+#include "runtime/cli/output.h"
 #include "runtime/cli/progress.h"
 #include "runtime/cli/run.h"
 #include "runtime/cli/shared_options.h"
@@ -85,6 +86,7 @@ Surveyed survey_device(const std::string& device, const Common& common, const Sp
   }
   surveyed.device = opened->backend->device().id;
   const bool simulated = opened->simulated();
+  confine_run(*opened, common);
   std::optional<measure::CompileAhead> ahead;
   if (!simulated) {
     std::vector<compiler::Shape> shapes;
@@ -267,13 +269,13 @@ int run_on_all(const Common& common, const Loaded& loaded) {
   });
   const int exit = exit_of(surveyed);
   if (common.json) {
-    fmt::print("{}\n", survey_json(surveyed, specs).text());
+    print_out("{}\n", survey_json(surveyed, specs).text());
     return exit;
   }
   for (const auto& device : surveyed) {
-    if (!device.runs.empty() && device.runs[0].result) fmt::print("{}\n", report::text(device.runs[0].program, *device.runs[0].result, colour_on(STDOUT_FILENO)));
+    if (!device.runs.empty() && device.runs[0].result) print_out("{}\n", report::text(device.runs[0].program, *device.runs[0].result, colour_on(STDOUT_FILENO)));
   }
-  fmt::print("{}", all_comparisons(surveyed, specs));
+  print_out("{}", all_comparisons(surveyed, specs));
   return exit;
 }
 
@@ -331,11 +333,11 @@ int survey(const Common& common, const std::vector<std::string>& given) {
     exit = kEnvironment;
   }
   if (common.json) {
-    fmt::print("{}\n", survey_json(surveyed, specs).text());
+    print_out("{}\n", survey_json(surveyed, specs).text());
     return exit;
   }
-  for (const auto& device : surveyed) fmt::print("{}", survey_text(device, specs, colour_on(STDOUT_FILENO)));
-  if (surveyed.size() > 1) fmt::print("{}", all_comparisons(surveyed, specs));
+  for (const auto& device : surveyed) print_out("{}", survey_text(device, specs, colour_on(STDOUT_FILENO)));
+  if (surveyed.size() > 1) print_out("{}", all_comparisons(surveyed, specs));
   return exit;
 }
 
@@ -352,10 +354,12 @@ class Survey final : public Command {
     add_templates(options, common_);
     add_time_limit(options, common_, "seconds for all of them");
     add_launch_limit(options, common_);
+    add_memory_limit(options, common_);
     add_fresh(options, common_, "measure every stage; else what earlier results hold is kept");
     options.add("--resume", &common_.resume, "go on with runs that were broken off");
     add_store(options, common_.store);
   }
+  [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return std::nullopt; }
   int run() override { return survey(common_, files_); }
 
  private:

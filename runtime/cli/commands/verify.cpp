@@ -8,7 +8,9 @@
 #include "lang/parse.h"
 
 #include "runtime/cli/app.h"
+#include "runtime/cli/output.h"
 #include "runtime/cli/progress.h"
+#include "runtime/cli/run.h"
 #include "runtime/cli/shared_options.h"
 #include "runtime/cli/verify_report.h"
 #include "runtime/jit/compiler.h"
@@ -91,6 +93,8 @@ measure::DeviceSource devices(const Noise& noise, std::uint64_t seed) {
 }
 
 int verify(const Common& common, const Drawn& options) {
+  const Budget limits(limits_of(common, std::nullopt));
+  const Budget::Use use(limits);
   int exit = kDone;
   auto loaded = load_spec(common, exit);
   if (!loaded) return exit;
@@ -142,15 +146,15 @@ int verify(const Common& common, const Drawn& options) {
     calibrated = calibrated && 20 * summary.at_95.wrong <= summary.at_95.claims();
     json[noise.name] = verify_json(*verification, summary);
     if (common.json || !options.against.empty()) continue;
-    fmt::print("{}{} on {} drawn devices {}, sim:{} and on, {:.0f} s\n", loaded->program.experiment,
+    print_out("{}{} on {} drawn devices {}, sim:{} and on, {:.0f} s\n", loaded->program.experiment,
                options.mutate ? ", mutated," : "", verification->devices.size(), noise.said,
                device_name(options.first, noise), verification->seconds);
-    fmt::print("{}\n", verify_text(*verification, summary, options.all));
+    print_out("{}\n", verify_text(*verification, summary, options.all));
   }
   if (!options.against.empty())
-    fmt::print("{}", verify_changes(*before, json.text(), options.all));
+    print_out("{}", verify_changes(*before, json.text(), options.all));
   else if (common.json)
-    fmt::print("{}\n", json.text());
+    print_out("{}\n", json.text());
   if (interrupted()) return kInterrupted;
   return calibrated ? kDone : kNotHeld;
 }
@@ -172,6 +176,7 @@ class Verify final : public Command {
     options.add("--seed", &common_.seed, "seed of the devices' chances, instead of the spec's");
     add_jobs(options, common_, "devices at once; by default one for each core of this machine");
     add_time_limit(options, common_, "seconds for one device, instead of ten times the file's budget");
+    add_memory_limit(options, common_);
     options.add("--devices", &drawn_.family, "which family: wide has what usual leaves out, sim:drawn-wide-N")
         .offers_words({"usual", "wide"})
         .shows_default();
@@ -185,6 +190,7 @@ class Verify final : public Command {
     add_progress(options, common_);
   }
   [[nodiscard]] std::string misuse() const override { return misuse_of_spec(common_); }
+  [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return std::vector<std::string>{jit::cache_folder(), drawn_.written}; }
   int run() override { return verify(common_, drawn_); }
 
  private:

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "runtime/cli/app.h"
+#include "runtime/cli/output.h"
 #include "runtime/cli/saved.h"
 #include "runtime/cli/shared_options.h"
 #include "runtime/cuda/cuda.h"
@@ -59,8 +60,12 @@ class PrintWords final : public Command {
     options.add("kind", &kind_, "which words").must_be_given().offers_words({"experiments", "devices", "results", "commands"});
     add_store(options, store_);
   }
+  /// Whoever asks for GPUs asks the driver.
+  [[nodiscard]] std::optional<std::vector<std::string>> writes() const override {
+    return kind_ == "devices" ? std::nullopt : std::optional(std::vector<std::string>{written_by_reading("", store_)});
+  }
   int run() override {
-    for (const auto& word : words()) fmt::print("{}\n", word);
+    for (const auto& word : words()) print_out("{}\n", word);
     return kDone;
   }
 

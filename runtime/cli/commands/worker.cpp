@@ -15,6 +15,7 @@ class Worker final : public Command {
     options.add("ordinal", &ordinal_, "which GPU").must_be_given();
     options.add("parent", &parent_, "process that it serves").must_be_given();
   }
+  [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return std::nullopt; }
   int run() override { worker::serve([this] { return cuda::open(ordinal_); }, parent_); }
 
  private:

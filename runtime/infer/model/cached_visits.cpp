@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "runtime/infer/address_bias.h"
+#include "runtime/infer/cut_short.h"
 #include "runtime/infer/statistics.h"
 
 // A visit to what was visited just before always hits. Where there are many of them they are a labelled sample: the fastest level's own
@@ -26,6 +27,7 @@ std::vector<double> repeated_hits(const records::Table& table, const Histogram& 
     const auto repeated = repeated_sector_steps(*point.walk);
     if (std::find(repeated.begin(), repeated.end(), true) == repeated.end()) continue;
     for (const auto& run : point.runs) {
+      work(run.ticks.size() / 32);
       for (std::size_t i = 0; i < run.ticks.size(); ++i) {
         if (repeated[i % repeated.size()]) ++hits[histogram.cell_of(run.ticks[i])];
       }

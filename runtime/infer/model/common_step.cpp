@@ -5,6 +5,8 @@
 #include <cmath>
 #include <set>
 
+#include "runtime/infer/cut_short.h"
+
 // What happens after the first step is no matter of the hypothesis: a table that is full once is full again, and each
 // curve may go on as it likes. So a curve that steps at a place is smooth up to there, begins higher behind it, and
 // behind it is anything that the models have. All of it is paid for by parameters.
@@ -63,6 +65,7 @@ Criterion criterion_of(const XyCurve& curve, const CurveFit& fit, double noise) 
 Criterion stepping(const SteppedCurve& stepped, std::size_t first) {
   const auto& [curve, noise] = stepped;
   const auto before = part_of(curve, 0, first), after = part_of(curve, first, curve.x.size());
+  work(1 + curve.x.size() / 4);
   auto fit = best_of(before, smooth(before), noise.least);
   const auto behind = best_of(after, anything(after), noise.least);
   if (!fitted(fit) || !fitted(behind) || behind.fitted.front() <= fit.fitted.back()) return kImpossible;

@@ -18,7 +18,90 @@ inline constexpr double kSurestList = 0.95;
 /// Tempered odds, as a natural logarithm, from which on of two answers the other is out of the question: 100 to 1.
 inline constexpr double kDecisive = 4.6;
 
+/// Chance below which counts are no accident: one false alarm in ten thousand looks, of which a file takes some hundreds.
+inline constexpr double kByChance = 1e-4;
+
+/// Share of accesses that something else makes look like misses, at least, where none was seen to: a recorder's own stores, an interrupt.
+inline constexpr double kLeastInterference = 1e-4;
+
 /// Share, at most, of the laps over more lines than fit in which none of them misses: another level may hold the one that is absent.
 inline constexpr double kMostSilence = 0.5;
+
+// Of curves and of outstanding requests.
+
+/// Share of a curve's height that a textbook's curve leaves out of a device's. Not fitted: devices follow no formula to the percent.
+inline constexpr double kTextbook = 0.01;
+
+/// Odds against each power of x that is not the textbook's, 1 where nothing is full and 0 where something is. Calibrated on throughputs
+/// drawn with 10 % noise (tests/infer/saturation_test.cpp): nine in ten are recognised.
+inline constexpr double kDeparture = 6;
+/// A power of x within so much of 1 is taken for proportional: a barrier and a launch bend the beginning as much. Not fitted.
+inline constexpr double kProportional = 0.25;
+/// Share by which a plateau may rise or fall from its knee to the end of the sweep; what loses more for good is named a fall. Not fitted.
+inline constexpr double kLevel = 0.1;
+/// Share of a plateau that the end of the sweep may lack of it: what lacks more is not measured. Not fitted.
+inline constexpr double kReached = 0.2;
+/// Share by which points may scatter about a throughput's curve: repetitions differ by some percent, so more has another cause. Not fitted.
+inline constexpr double kOneCurve = 0.25;
+/// Share by which what is under way at the knee and what Little's law asks for may differ: as far as published ones do (Mei17, section 6.1).
+inline constexpr double kLittle = 0.2;
+/// Chance that a launch took a share of a latency less than it must: one point in a hundred is an accident. Not fitted.
+inline constexpr double kShortLaunch = 0.01;
+/// Latencies, at least, of the largest rise that issuing makes of itself, however smooth a curve was so far. Not fitted.
+inline constexpr double kIssueRise = 0.02;
+/// Latencies beyond the shortest launch, past which a launch may have waited for an entry, and below which none has: parts of an L2 are
+/// nearer than others, as far as a tenth and a quarter of a latency (drawn devices, an H200).
+inline constexpr double kWaited = 0.9, kNoWait = 0.75;
+/// Latencies by which one step in ten may fall: with more noise, launches may lie on either side. Calibrated on curves drawn with noise.
+inline constexpr double kFallingStep = 0.1;
+/// Points, at least, behind a jump of a curve: fewer do not show that the curve stays up, and an accident lasts no longer. Not fitted.
+inline constexpr std::size_t kPointsAfterJump = 3;
+/// Most confidence where one other cause would have made the same records, and nothing was measured that tells them apart. Not fitted.
+inline constexpr double kUntested = 0.9;
+/// Confidence in a limit that one curve alone shows: nothing tests it. Not fitted.
+inline constexpr double kOneCurveAlone = 0.8;
+
+/// Share of some things from which on most of them are of one kind: misses of a line to one level, accesses of a run that agree on its
+/// pace. Not fitted.
+inline constexpr double kMostly = 0.8;
+
+// Of latencies.
+
+/// Share of all accesses: a slowest class as rare is there in one run and not in the next (an H200).
+inline constexpr double kRareClass = 0.005;
+
+// Of first touches.
+
+/// Slow touches, at least, that show units fetched whole: pages are as even, and fewer of them do not show that nothing reaches from one to
+/// the next. Not fitted.
+inline constexpr std::size_t kFewestUnits = 8;
+
+// Of lines that begin to miss together.
+
+/// Ratio of miss rates, at least, that one replacement policy does not make within a set. Calibrated on drawn devices.
+inline constexpr double kUnlikeRates = 1.5;
+/// Lines, at most, whose class changes by accident, and the same as a share of all. Calibrated on drawn devices.
+inline constexpr double kFewLinesChange = 3, kFewLinesShare = 0.02;
+
+// Of a clock's pace, from run to run of a point.
+
+/// Accesses of a run, at least, that tell its pace. Not fitted.
+inline constexpr std::size_t kFewestPaced = 16;
+/// Share of a ratio of two runs within which accesses agree on it, noise included. Not fitted.
+inline constexpr double kSamePace = 0.02;
+/// Share by which a sliding clock moves at most from a run to the next, and more than which matters: classes that are nearer are not split.
+/// Boost and throttling move by some percent in a stage (an H200).
+inline constexpr double kSlide = 0.015;
+/// Share of a run's accesses, the fastest, that tell its level. Not fitted.
+inline constexpr double kFastestShare = 0.1;
+/// Share by which levels of runs differ that are one. Not fitted.
+inline constexpr double kSamePaceLevel = 0.003;
+
+// Of two measurements of the same.
+
+/// Chance of missing the true difference of one pair, beyond which nothing is called the same.
+inline constexpr double kSameChance = 0.05;
+/// Repetitions of which one on each side is left out (Yuen 1974).
+inline constexpr std::size_t kTrimFrom = 10;
 
 }  // namespace gexp::infer::model

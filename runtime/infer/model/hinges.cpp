@@ -5,14 +5,16 @@
 #include <boost/math/tools/minima.hpp>
 #include <cmath>
 
+#include "runtime/infer/cut_short.h"
+
 namespace gexp::infer {
 namespace {
 
 constexpr std::size_t kBesideBorder = 2;  // points on each side of a border, one at it included: a line needs two
-constexpr int kRounds = 10;               // in which each of two bends is sought beside the other
-constexpr std::size_t kBetween = 8;       // places of a profile between two neighbours
-constexpr std::size_t kProfile = 4096;
-constexpr int kBitsOfBorder = 30;
+constexpr int kRounds = 10;               // limit: in which each of two bends is sought beside the other
+constexpr std::size_t kBetween = 8;       // limit: places of a profile between two neighbours
+constexpr std::size_t kProfile = 4096;  // limit: places of a profile
+constexpr int kBitsOfBorder = 30;  // limit: to which a border's place is sought
 
 using Matrix = std::vector<std::vector<double>>;
 
@@ -69,6 +71,7 @@ std::size_t Hinges::beyond(double at) const {
 }
 
 double Hinges::squares(const std::vector<double>& bends) const {
+  work(4);
   const auto size = 2 + bends.size();
   Matrix a(size, std::vector<double>(size));
   std::vector<double> b(size);
@@ -90,6 +93,7 @@ double Hinges::squares(const std::vector<double>& bends) const {
 }
 
 double Hinges::squares_of_step(std::size_t first) const {
+  work(2);
   const auto& all = tails_[0];
   const auto& t = tails_[first];
   return left_over({{all.n, all.x, t.n}, {all.x, all.xx, t.x}, {t.n, t.x, t.n}}, {all.y, all.xy, t.y}, all_);
@@ -191,6 +195,7 @@ CurveFit Hinges::fit(const char* name, std::size_t parameters, const std::vector
   CurveFit made;
   made.name = name;
   const auto size = columns.size();
+  work(x_.size() * size * size / 64);
   Matrix a(size, std::vector<double>(size));
   std::vector<double> b(size);
   for (std::size_t i = 0; i < size; ++i) {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "runtime/infer/cut_short.h"
 #include "runtime/infer/model/cached_visits.h"
 #include "runtime/infer/model/occupancy.h"
 #include "runtime/infer/statistics.h"
@@ -25,7 +26,7 @@ constexpr double kAlike = 3;         // nats by which a level of one rate is les
 constexpr double kNeverSlow = 0.01;  // of visits that hit, a share that is slow by other causes
 constexpr double kBroadShare = 0.25; // of its latency, by a mode's middle half: a level answers in a narrower time
 constexpr double kFewest = 3;        // accesses that show a level, unless their rates do
-constexpr std::size_t kMostParts = 24;  // of one mode: a limit of computation
+constexpr std::size_t kMostParts = 24;  // limit: of one mode
 
 /// Modes three cycles apart, as sharp as they come.
 constexpr ModeCriteria kFine{.deep = 0.5, .smooth = 0, .blur = 0.5, .own = 1, .near = 0, .near_cycles = kLeastApart};
@@ -37,8 +38,9 @@ LevelFinder::LevelFinder(const records::Table& table, const Histogram& histogram
   std::vector<const records::Table*> tables{&table};
   tables.insert(tables.end(), others.begin(), others.end());
   const Visits visits(tables);
+  work(visits.all().size());
   begins_.assign(histogram.size() + 1, 0);
-  constexpr auto kNone = ~std::uint32_t{0};
+  constexpr auto kNone = ~std::uint32_t{0};  // fact: stands for none
   std::vector<std::uint32_t> cell(visits.all().size(), kNone);
   for (std::size_t i = 0; i < cell.size(); ++i) {
     const auto at = histogram.cell_of(visits.all()[i].tick);
@@ -65,6 +67,7 @@ LevelFinder::LevelFinder(const records::Table& table, const Histogram& histogram
 }
 
 double LevelFinder::own_rates_by(Shared by, const Mode& a, const Mode& b) {
+  work((begins_[a.end] - begins_[a.begin] + begins_[b.end] - begins_[b.begin] + cells_[static_cast<std::size_t>(by)]) / 16);
   std::vector<Cell> cells(cells_[static_cast<std::size_t>(by)]);
   for (auto i = begins_[a.begin]; i < begins_[a.end]; ++i) ++cells[cell_of(visits_[i], by)].trials;
   for (auto i = begins_[b.begin]; i < begins_[b.end]; ++i) {
@@ -161,6 +164,7 @@ double LevelFinder::nats_of_identities(const std::vector<Mode>& modes) const {
   const double prior = 0.5;  // of each level in a cell (Jeffreys)
   double least = INFINITY;
   for (const auto by : {Shared::Point, Shared::Step, Shared::Access, Shared::Order}) {
+    work(cells_[static_cast<std::size_t>(by)] * kinds / 8 + visits_.size() / 16);
     std::vector<std::uint32_t> counts(cells_[static_cast<std::size_t>(by)] * kinds);
     for (std::size_t kind = 0; kind < kinds; ++kind) {
       for (auto i = begins_[modes[kind].begin]; i < begins_[modes[kind].end]; ++i) {

@@ -2,12 +2,15 @@
 #include "runtime/infer/model/line_walks.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+
+#include "runtime/infer/cut_short.h"
 
 namespace gexp::infer::model {
 namespace {
 
-constexpr std::size_t kNotYet = ~std::size_t{0};
+constexpr std::size_t kNotYet = ~std::size_t{0};  // fact: stands for none
 
 Conduct conduct_of(const Footprint& footprint, std::size_t i, bool follows) {
   Conduct did;
@@ -18,6 +21,8 @@ Conduct conduct_of(const Footprint& footprint, std::size_t i, bool follows) {
     return did;
   }
   did.own = footprint.overflows[i], did.misses = footprint.misses[i], did.visits = footprint.visits[i];
+  did.rest = 1;
+  if (did.misses == 0) did.kept = 1, did.kept_visits = did.visits, did.kept_fits = footprint.fits[i];
   if (footprint.missed[i]) did.not_fitting = footprint.overflows[i] - footprint.fits[i];
   did.log_own_silence = log_of_silence(did.misses, did.visits, did.visits / footprint.laps);
   return did;
@@ -44,18 +49,26 @@ bool follows(std::int64_t line_bytes, std::int64_t fill_bytes, const Walks& walk
 
 Conduct& Conduct::operator+=(const Conduct& other) {
   addresses += other.addresses, fits += other.fits, followers += other.followers, own += other.own, misses += other.misses, visits += other.visits;
+  rest += other.rest, kept += other.kept, kept_visits += other.kept_visits, kept_fits += other.kept_fits;
   not_fitting += other.not_fitting, either += other.either, log_own_silence += other.log_own_silence;
   return *this;
 }
 
 Conduct& Conduct::operator-=(const Conduct& other) {
   addresses -= other.addresses, fits -= other.fits, followers -= other.followers, own -= other.own, misses -= other.misses, visits -= other.visits;
+  rest -= other.rest, kept -= other.kept, kept_visits -= other.kept_visits, kept_fits -= other.kept_fits;
   not_fitting -= other.not_fitting, either -= other.either, log_own_silence -= other.log_own_silence;
   return *this;
 }
 
 double Conduct::log_silence(const Footprint& footprint, double of_misses, double of_visits) const {
   return log_of_silence(of_misses, of_visits, visits / footprint.laps);
+}
+
+double Conduct::some_stay(const Footprint& footprint) const {
+  if (footprint.orders > 1) return -INFINITY;
+  const double names = std::lgamma(rest + 1) - std::lgamma(kept + 1) - std::lgamma(rest - kept + 1) + std::log(rest + 1);
+  return log_of_likeliest_rate(misses, visits - kept_visits) + kept_fits - names;
 }
 
 LineWalks by_line(const Walks& walks, const std::vector<std::size_t>& chosen, std::int64_t line_bytes, std::int64_t fill_bytes) {
@@ -73,6 +86,7 @@ LineWalks by_line(const Walks& walks, const std::vector<std::size_t>& chosen, st
     LineFootprint own{&footprint, {}, {}, {}};
     std::vector<std::size_t> at(made.numbers.size(), kNotYet);
     const auto words = footprint.words();
+    work(footprint.addresses.size() + made.numbers.size() / 16);
     for (std::size_t i = 0; i < footprint.addresses.size(); ++i) {
       const auto line = line_of[footprint.addresses[i]];
       if (at[line] == kNotYet) at[line] = own.lines.size(), own.lines.push_back({line, false, {}});

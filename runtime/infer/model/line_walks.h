@@ -22,6 +22,8 @@ struct Conduct {
   double followers = 0;           ///< of those of them that follow another (`follows`): whether they fit or not
   double own = 0;                 ///< of the rest, if they overflow and each misses at its own rate
   double misses = 0, visits = 0;  ///< of the rest
+  double rest = 0;                ///< how many these are
+  double kept = 0, kept_visits = 0, kept_fits = 0;  ///< those of the rest that never missed: how many, and log-likelihood if they fit
   double not_fitting = 0;         ///< by how much likelier it is of those that miss again and again if they overflow
   double either = 0;              ///< of all, each as it is likelier
   double log_own_silence = 0;     ///< log of the chance of a lap in which none of the rest misses, each at its own rate
@@ -30,6 +32,9 @@ struct Conduct {
   Conduct& operator-=(const Conduct& other);
   /// The chance of such a lap, as a logarithm, if all of the rest miss at one rate: `of_misses` in `of_visits`.
   [[nodiscard]] double log_silence(const Footprint& footprint, double of_misses, double of_visits) const;
+  /// Log-likelihood of the rest if they overflow and some of them stay, as a policy that goes in circles keeps them, and all others miss at one
+  /// rate; less the names of those that stay. Only in one order the same ones stay: of several, minus infinity.
+  [[nodiscard]] double some_stay(const Footprint& footprint) const;
 };
 
 /// One line in one footprint.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 
+#include "runtime/infer/cut_short.h"
 #include "runtime/infer/model/hinges.h"
 
 // Every model is linear in all parameters but one at most, the shape of its bend. For a given shape the rest is a
@@ -14,9 +15,9 @@
 namespace gexp::infer {
 namespace {
 
-constexpr std::size_t kShapes = 48;     // of the grid
-constexpr std::size_t kThinned = 2048;  // points that a shape is searched on; the fit itself takes all
-constexpr int kBitsOfShape = 20;
+constexpr std::size_t kShapes = 48;     // limit: of the grid
+constexpr std::size_t kThinned = 2048;  // limit: points that a shape is searched on; the fit itself takes all
+constexpr int kBitsOfShape = 20;  // limit: to which a shape is sought
 
 /// y = a + b g
 struct Straight {
@@ -24,6 +25,7 @@ struct Straight {
 };
 
 Straight regress(const std::vector<double>& g, const std::vector<double>& y) {
+  work(1 + g.size() / 16);
   double n = 0, mg = 0, my = 0, sgg = 0, sgy = 0, syy = 0;
   for (std::size_t i = 0; i < g.size(); ++i) {
     const double dg = g[i] - mg, dy = y[i] - my;
@@ -175,6 +177,7 @@ struct Part {
 
 /// The best split of points begin to end into two levels.
 Part split_of(const std::vector<double>& sums, std::size_t begin, std::size_t end) {
+  work((end - begin) / 32);
   Part part{begin, end, begin, 0};
   const double all = sums[end] - sums[begin], n = static_cast<double>(end - begin);
   for (std::size_t at = begin + 1; at < end; ++at) {

@@ -9,19 +9,22 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "runtime/infer/cut_short.h"
+
 // Functions are many, footprints too. A few footprints in which some addresses miss and others do not tell nearly all functions apart. So all
 // functions are scored on the two most telling ones, the better of them on a few more, and the best on everything.
 namespace gexp::infer::model {
 namespace {
 
-constexpr std::size_t kMostTelling = 2;     // footprints that all functions are scored on
-constexpr std::size_t kTelling = 6;         // footprints that the better ones are scored on
-constexpr std::size_t kBetter = 8;          // one function in so many is one of the better ones,
-constexpr std::size_t kLeastBetter = 256;   // and so many are
-constexpr std::uint32_t kMostSets = 1024;
-constexpr std::size_t kMostSubsets = 1000;  // of bits of one number; beyond it, only neighbouring bits are tried
-constexpr std::int64_t kMostBlock = 64;       // lines that go to one set together, before a residue of sets
+constexpr std::size_t kMostTelling = 2;     // limit: footprints that all functions are scored on
+constexpr std::size_t kTelling = 6;         // limit: footprints that the better ones are scored on
+constexpr std::size_t kBetter = 8;          // limit: one function in so many is one of the better ones
+constexpr std::size_t kLeastBetter = 256;   // limit: and so many are
+constexpr std::uint32_t kMostSets = 1024;  // limit: sets of a function
+constexpr std::size_t kMostSubsets = 1000;  // limit: of bits of one number; beyond it, only neighbouring bits are tried
+constexpr std::int64_t kMostBlock = 64;       // limit: lines that go to one set together, before a residue of sets
 constexpr double kFamily = 2;              // bits that say which kind of function it is
+constexpr double kNoFunction = 7;          // bits that say that it is none: of GPUs in the literature, few
 
 /// Footprints that tell functions apart: those in which the fewest and the most addresses miss, and the largest in which none does.
 std::vector<std::size_t> telling(const Walks& walks) {
@@ -87,7 +90,7 @@ std::vector<std::vector<int>> choices(const std::vector<int>& bits, std::size_t 
 double bits_of_labels(const std::vector<LabelledLine>& lines, std::size_t sets) {
   const auto count = static_cast<double>(sets);
   const double of_names = std::lgamma(count + 1) / std::log(2.0);
-  return kFamily + std::max(0.0, static_cast<double>(blocks_of_one_set(lines).count) * std::log2(count) - of_names);
+  return kNoFunction + std::max(0.0, static_cast<double>(blocks_of_one_set(lines).count) * std::log2(count) - of_names);
 }
 
 /// To say which function of so many address bits it is.
@@ -97,6 +100,14 @@ double bits_of_function(const SetIndex& index, int address_bits) {
   const int taken = static_cast<int>(index.functions.size());
   const double of_count = std::log2(std::max(1, address_bits));
   return kFamily + of_count + (index.mapping == "bits" ? std::log2(binomial(address_bits, taken)) : static_cast<double>(taken * std::max(1, address_bits - taken)));
+}
+
+void keep_likeliest(std::vector<SetCandidate>& all, std::size_t most, const LineWalks& walked) {
+  for (auto& candidate : all) candidate.score = score(candidate.hypothesis, walked);
+  const auto kept = std::min(most, all.size());
+  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(),
+                    [](const SetCandidate& a, const SetCandidate& b) { return a.score.log_posterior > b.score.log_posterior; });
+  all.resize(kept);
 }
 
 }  // namespace
@@ -146,7 +157,7 @@ std::vector<SetCandidate> likeliest_functions(const Walks& walks, const std::vec
   };
   add(by_bits({}), 1);
   for (std::size_t taken = 1; taken <= bits.size() && (std::uint32_t{1} << taken) <= kMostSets; ++taken) {
-    for (const auto& chosen : choices(bits, taken)) add(by_bits(chosen), std::size_t{1} << taken);
+    for (const auto& chosen : choices(bits, taken)) work(8), add(by_bits(chosen), std::size_t{1} << taken);
   }
   for (std::int64_t block = 1; block <= kMostBlock && block < lines; block *= 2) {
     for (std::uint32_t sets = 2; sets <= kMostSets && block * sets <= lines; ++sets) {
@@ -155,20 +166,34 @@ std::vector<SetCandidate> likeliest_functions(const Walks& walks, const std::vec
     }
   }
   for (auto& candidate : all) candidate.hypothesis.fill_bytes = fill_bytes;
-  const auto better = [](const SetCandidate& a, const SetCandidate& b) { return a.score.log_posterior > b.score.log_posterior; };
-  const auto keep = [&](std::size_t most, const LineWalks& walked) {
-    for (auto& candidate : all) candidate.score = score(candidate.hypothesis, walked);
-    const auto kept = std::min(most, all.size());
-    std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(), better);
-    all.resize(kept);
-  };
   const auto some = telling(walks);
   auto most_telling = some;
   most_telling.resize(std::min(kMostTelling, some.size()));
-  keep(std::max(kLeastBetter, all.size() / kBetter), by_line(walks, most_telling, line_bytes, fill_bytes));
-  keep(count, by_line(walks, some, line_bytes, fill_bytes));
-  keep(count, by_line(walks, line_bytes, fill_bytes));
+  keep_likeliest(all, std::max(kLeastBetter, all.size() / kBetter), by_line(walks, most_telling, line_bytes, fill_bytes));
+  keep_likeliest(all, count, by_line(walks, some, line_bytes, fill_bytes));
+  keep_likeliest(all, count, by_line(walks, line_bytes, fill_bytes));
   return all;
+}
+
+std::optional<SetCandidate> with_another_bit(const SetCandidate& candidate, const Walks& walks, const std::vector<int>& bits, std::size_t count) {
+  const auto& own = candidate.hypothesis;
+  const auto& index = candidate.index;
+  if (index.mapping == "modulo" || index.mapping == "not bit-defined" || 2 * own.sets > kMostSets) return std::nullopt;
+  std::vector<SetCandidate> all;
+  const auto add = [&](const std::vector<int>& row) {
+    auto more = with_function(index, row);
+    if (!more) return;
+    auto hypothesis = indexed(*more, 2 * own.sets, own.line_bytes, static_cast<int>(bits.size()));
+    hypothesis.fill_bytes = own.fill_bytes;
+    all.push_back({std::move(hypothesis), std::move(*more), {}});
+  };
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    add({bits[i]});
+    for (std::size_t j = i + 1; j < bits.size(); ++j) add({bits[i], bits[j]});
+  }
+  keep_likeliest(all, count, by_line(walks, telling(walks), own.line_bytes, own.fill_bytes));
+  keep_likeliest(all, 1, by_line(walks, own.line_bytes, own.fill_bytes));
+  return all.empty() ? std::nullopt : std::optional(std::move(all.front()));
 }
 
 }  // namespace gexp::infer::model

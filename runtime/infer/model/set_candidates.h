@@ -18,6 +18,11 @@ struct SetCandidate {
 /// `bits`: of the address, that may choose; none where a line is no power of two. `fill_bytes`: what a miss brings in.
 std::vector<SetCandidate> likeliest_functions(const Walks& walks, const std::vector<int>& bits, std::int64_t line_bytes, std::int64_t fill_bytes, std::size_t count);
 
+/// The same function with one more bit of the set's number, an XOR of at most two address bits: sets that overflowed together wherever lines
+/// were added are told apart by other walks. The likeliest of these, of the `count` likeliest on
+/// few footprints; nullopt: there is none.
+std::optional<SetCandidate> with_another_bit(const SetCandidate& candidate, const Walks& walks, const std::vector<int>& bits, std::size_t count);
+
 /// A hypothesis that only says which of the lines that were seen share a set. `among`: by line, of others, that they are of one of the first
 /// so many sets.
 SetHypothesis labelled(const std::vector<LabelledLine>& lines, std::size_t sets, std::int64_t line_bytes, std::unordered_map<std::int64_t, std::uint32_t> among = {});

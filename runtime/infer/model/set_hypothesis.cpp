@@ -9,6 +9,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "runtime/infer/cut_short.h"
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/occupancy.h"
 
@@ -17,7 +18,8 @@
 // and all sizes of a set are judged in one pass. Sets of one size are one number to describe; sets of their own sizes, one each.
 //
 // The addresses of sets that overflow all miss at one rate, as in a loop over LRU or FIFO; or at one rate where as many of them compete for as
-// many places, as by a random policy; or each at its own, as by a tree. It is one of these in all walks. And whatever replaces lines, at
+// many places, as by a random policy; or each at its own, as by a tree; or all but those that stay,
+// as by a policy that goes in circles, which are others in another order. It is one of these in all walks. And whatever replaces lines, at
 // least one of them misses in every lap. A lap in which none does is an error of the measurement, or another level held the line that
 // was absent: such silent laps have one rate in all walks. Where that rate explains them worse than the rates of the addresses do, each of
 // them speaks against the hypothesis. Laps with a miss never speak for one: misses depend on each other in other ways, too, and a machine
@@ -25,8 +27,8 @@
 namespace gexp::infer::model {
 namespace {
 
-constexpr int kSizeRounds = 5;                  // a bound of the work: sizes and the rate of silence agree before
-constexpr std::int64_t kSectors[] = {32, 16};  // bytes that may be filled by themselves
+constexpr int kSizeRounds = 5;                  // limit: sizes and the rate of silence agree before
+constexpr std::int64_t kSectors[] = {32, 16};  // fact: bytes that may be filled by themselves
 
 /// One set in one footprint.
 struct Load {
@@ -36,17 +38,19 @@ struct Load {
   Conduct did;
   Laps laps;                 ///< with the rates that each address has for itself
   Laps laps_at_one_rate;     ///< with one rate for all of them
+  Laps laps_of_some;         ///< with one rate for all but those that stay
   double at_one_rate = 0;    ///< log-likelihood of what those did that follow no other
+  double of_some = 0;        ///< the same, if some of them stay
   /// Log-likelihood of what its addresses did, at one rate or at its own of each.
-  [[nodiscard]] double at_rates() const { return either(0, 0); }
+  [[nodiscard]] double at_rates() const { return either(0, 0, 0); }
   /// The same, if they overflow: at least one of them misses in every lap.
   [[nodiscard]] double overflows(double log_rate_of_silence) const {
-    return either(laps_at_one_rate.lack(log_rate_of_silence), laps.lack(log_rate_of_silence));
+    return either(laps_at_one_rate.lack(log_rate_of_silence), laps_of_some.lack(log_rate_of_silence), laps.lack(log_rate_of_silence));
   }
 
  private:
-  [[nodiscard]] double either(double lack_at_one_rate, double lack_at_own) const {
-    return did.followers + log_sum(at_one_rate + lack_at_one_rate, did.own + lack_at_own) - std::numbers::ln2;
+  [[nodiscard]] double either(double lack_at_one_rate, double lack_of_some, double lack_at_own) const {
+    return did.followers + log_sum(at_one_rate + lack_at_one_rate, log_sum(of_some + lack_of_some, did.own + lack_at_own)) - std::log(3.0);
   }
 };
 
@@ -63,13 +67,15 @@ std::vector<std::vector<Load>> loads_of(const SetHypothesis& hypothesis, const L
   for (std::uint32_t f = 0; f < walks.footprints.size(); ++f) {
     const auto& footprint = walks.footprints[f];
     const auto words = footprint.walked->words();
+    work(footprint.lines.size() / 4 + hypothesis.sets * (words + 1) / 16);
     here.clear(), others.assign(hypothesis.sets + 1, 0);
     missed.assign(hypothesis.sets * words, 0), unsure.assign(hypothesis.sets * words, 0);
+    Conduct unsaid;
     for (std::size_t i = 0; i < footprint.lines.size(); ++i) {
       const auto& visit = footprint.lines[i];
       const auto set = set_of[visit.line];
       if (set == kNoSet) {
-        beside += visit.did.either;
+        unsaid += visit.did;
         ++others[among[visit.line]];
         continue;
       }
@@ -84,6 +90,7 @@ std::vector<std::vector<Load>> loads_of(const SetHypothesis& hypothesis, const L
       const auto in = footprint.missed_in(i), may = footprint.unsure_in(i);
       for (std::size_t word = 0; word < words; ++word) missed[set * words + word] |= in[word], unsure[set * words + word] |= may[word];
     }
+    beside += std::max({unsaid.either, unsaid.followers + unsaid.some_stay(*footprint.walked), unsaid.followers + log_of_likeliest_rate(unsaid.misses, unsaid.visits)});
     std::partial_sum(others.rbegin(), others.rend(), others.rbegin());
     for (const auto set : here) {
       auto& load = by_set[set].back();
@@ -92,6 +99,9 @@ std::vector<std::vector<Load>> loads_of(const SetHypothesis& hypothesis, const L
       load.laps_at_one_rate = load.laps;
       load.laps_at_one_rate.by_rates = load.laps.silent * did.log_silence(*footprint.walked, did.misses, did.visits);
       load.at_one_rate = log_of_likeliest_rate(did.misses, did.visits);
+      load.laps_of_some = load.laps;
+      load.laps_of_some.by_rates = load.laps.silent * log_of_silence(did.misses, did.visits - did.kept_visits, (did.visits - did.kept_visits) / footprint.walked->laps);
+      load.of_some = did.some_stay(*footprint.walked);
       load.others = others[set + 1];
     }
   }
@@ -138,12 +148,14 @@ Sizes likeliest_sizes(const std::vector<std::vector<Load>>& by_set, double log_r
   std::vector<std::vector<double>> each;
   std::size_t longest = 1;
   for (const auto& loads : by_set) {
+    work(1 + loads.size());
     each.push_back(likelihoods(loads, log_rate_of_silence));
     longest = std::max(longest, each.back().size());
   }
   std::vector<double> equal(longest, 0.0);
   double own = 0;
   for (const auto& likelihood : each) {
+    work(longest / 64);
     for (std::size_t size = 0; size < longest; ++size) equal[size] += at_size(likelihood, size);
     own += at_size(likelihood, likeliest(likelihood));
   }
@@ -198,8 +210,8 @@ template <class Kind> double of_shared_rates(const std::vector<const Load*>& loa
 /// The log-likelihood of all loads, the sizes given: the rates that sets share, and that of silent laps, once for all of them.
 double of_rates(const std::vector<std::vector<Load>>& by_set, const std::vector<std::size_t>& sizes, const LineWalks& walks) {
   std::vector<const Load*> overflowing;
-  double all = 0, own = 0;
-  Laps laps;
+  double all = 0, own = 0, of_some = 0;
+  Laps laps, laps_of_some;
   for (const auto& loads : by_set) {
     for (const auto& load : loads) {
       const auto size = sizes[load.set];
@@ -208,11 +220,14 @@ double of_rates(const std::vector<std::vector<Load>>& by_set, const std::vector<
       if (!overflows) continue;
       overflowing.push_back(&load);
       own += load.did.own, laps += load.laps;
+      const bool may_stay = load.of_some > -INFINITY;
+      of_some += may_stay ? load.of_some : load.did.own;
+      laps_of_some += may_stay ? load.laps_of_some : load.laps;
     }
   }
   const auto one = of_shared_rates(overflowing, walks, [](const Load&) { return 0; });
   const auto alike = of_shared_rates(overflowing, walks, [&](const Load& load) { return std::tuple(load.footprint, load.did.addresses, sizes[load.set]); });
-  return all + std::max({one, alike, own + laps.lack()}) - std::log(3.0);
+  return all + std::max({one, alike, own + laps.lack(), of_some + laps_of_some.lack()}) - std::log(4.0);
 }
 
 }  // namespace

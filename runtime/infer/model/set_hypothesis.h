@@ -15,7 +15,7 @@
 /// A cache as a hypothesis: which lines share a set. What its sets hold, the evidence tells.
 namespace gexp::infer::model {
 
-constexpr std::uint32_t kNoSet = ~std::uint32_t{0};  ///< of a line about which a hypothesis says nothing
+constexpr std::uint32_t kNoSet = ~std::uint32_t{0};  ///< fact: of a line about which a hypothesis says nothing
 
 struct SetHypothesis {
   std::string name;            ///< "4 sets by bits 7, 8 of the offset"

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
 
+#include "runtime/infer/cut_short.h"
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/set_hypothesis.h"
 
@@ -16,8 +19,9 @@
 namespace gexp::infer::model {
 namespace {
 
-constexpr double kLeastGain = 1e-6;  // of a move, in natural logarithms: sums that lines were taken from are no more exact
-constexpr int kRounds = 20;  // a bound of the work: a round without a move ends it long before
+constexpr double kLeastGain = 1e-6;  // limit: of a move, in natural logarithms: sums that lines were taken from are no more exact
+constexpr std::size_t kMostSplits = 4;  // limit: of one set, tried in a round
+constexpr int kRounds = 20;  // limit: a round without a move ends it long before
 
 /// One line in one footprint: indices into LineWalks::footprints, and into the lines of that one.
 struct Visit {
@@ -31,6 +35,7 @@ Lines visits_of(const std::vector<LabelledLine>& lines, const LineWalks& walks) 
   Lines all(lines.size());
   for (std::size_t f = 0; f < walks.footprints.size(); ++f) {
     const auto& visited = walks.footprints[f].lines;
+    work(visited.size() / 4);
     for (std::size_t i = 0; i < visited.size(); ++i) {
       if (const auto line = at.find(walks.numbers[visited[i].line]); line != at.end()) all[line->second].push_back({f, i});
     }
@@ -87,7 +92,7 @@ class Search {
   }
 
   /// Lines first: sets are only as they should be where their lines are.
-  void climb() {
+  void climb(Splits splits) {
     for (int round = 0; round < kRounds; ++round) {
       bool moved = false;
       Laps laps;
@@ -101,7 +106,7 @@ class Search {
         move(line, best.to);
         moved = true;
       }
-      if (!moved && !merge()) return;
+      if (!moved && !merge() && (splits == Splits::Never || !split())) return;
     }
   }
 
@@ -137,6 +142,7 @@ class Search {
 
   [[nodiscard]] Worth worth(std::size_t set) const {
     std::size_t most = 0;
+    work(loads_[set].size());
     for (const auto& load : loads_[set]) most = std::max(most, static_cast<std::size_t>(load.lines));
     if (most == 0) return {};
     std::vector<double> at_size(most + 1, 0.0), without_laps(most + 1, 0.0);
@@ -150,8 +156,8 @@ class Search {
       const bool shared = rates_ == Rates::Shared;
       Laps laps;
       laps.loud = load.loud, laps.silent = static_cast<double>(walked.whole_laps) - load.loud - load.unsure;
-laps.by_rates = laps.silent * (shared ? did.log_silence(walked, did.misses, did.visits) : did.log_own_silence);
-      const double at_rates = did.followers + (shared ? log_of_likeliest_rate(did.misses, did.visits) : did.own);
+      laps.by_rates = laps.silent * (shared ? did.log_silence(walked, did.misses, did.visits) : did.log_own_silence);
+      const double at_rates = did.followers + (shared ? std::max(log_of_likeliest_rate(did.misses, did.visits), did.some_stay(walked)) : did.own);
       const double overflows = at_rates + laps.lack(log_rate_of_silence_);
       at_size[0] += overflows, at_size[lines] += did.fits - overflows;
       without_laps[0] += at_rates, without_laps[lines] += did.fits - at_rates;
@@ -255,6 +261,83 @@ laps.by_rates = laps.silent * (shared ? did.log_silence(walked, did.misses, did.
     return any;
   }
 
+  /// Lines of a set that never missed in one footprint in which others of it did become a set of their own, where that is better.
+  bool split() {
+    bool any = false;
+    for (std::size_t from = 0, sets = members_.size(); from < sets; ++from) {
+      std::optional<Part> best;
+      double most = kLeastGain;
+      for (auto& part : silent_parts(from)) {
+        const double gained = split_off(from, part, false);
+        if (gained > most) most = gained, best = std::move(part);
+      }
+      if (best) split_off(from, *best, true), any = true;
+    }
+    return any;
+  }
+
+  /// Of a set, by what its lines did in one footprint in which it overflows.
+  struct Part {
+    Members lines;     ///< those that never missed
+    Members open;      ///< those that were not there
+    double lacks = 0;  ///< how much less likely it is that the first did not miss than if they fit
+  };
+
+  /// Of the footprints in which that is least likely.
+  [[nodiscard]] std::vector<Part> silent_parts(std::size_t set) const {
+    std::map<std::size_t, Part> by_footprint;
+    for (const auto line : members_[set]) {
+      for (const auto& visit : lines_[line]) {
+        const auto& load = loads_[set][visit.footprint];
+        if (static_cast<std::size_t>(load.lines) <= worth_[set].size || load.sums.misses == 0 || did(visit).misses > 0 || did(visit).visits == 0) continue;
+        auto& silent = by_footprint[visit.footprint];
+        silent.lines.push_back(line), silent.lacks += did(visit).fits - did(visit).own;
+      }
+    }
+    std::vector<std::pair<std::size_t, Part>> all;
+    for (auto& [footprint, part] : by_footprint) {
+      if (part.lines.size() > 1) all.emplace_back(footprint, std::move(part));
+    }
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second.lacks > b.second.lacks; });
+    std::vector<Part> likeliest;
+    for (auto& [footprint, part] : all) {
+      if (likeliest.size() == kMostSplits) break;
+      if (std::any_of(likeliest.begin(), likeliest.end(), [&, &same = part](const Part& other) { return other.lines == same.lines; })) continue;
+      for (const auto line : members_[set]) {
+        if (std::none_of(lines_[line].begin(), lines_[line].end(), [&, at = footprint](const Visit& visit) { return visit.footprint == at; })) part.open.push_back(line);
+      }
+      likeliest.push_back(std::move(part));
+    }
+    return likeliest;
+  }
+
+  /// By how much likelier the walks are if the lines of a part are a set of their own, and open ones of the one or the other, as is likelier.
+  /// `keep`: from now on they are.
+  double split_off(std::size_t from, const Part& part, bool keep) {
+    const auto to = members_.size();
+    auto lines = part.lines;
+    members_.emplace_back(), worth_.emplace_back(), loads_.emplace_back(walks_.footprints.size());
+    for (const auto line : lines) take(from, line), put(to, line);
+    auto left = worth(from), apart = worth(to);
+    double gained = gain(from, left, to, apart);
+    for (const auto line : part.open) {
+      take(from, line), put(to, line);
+      const auto left_then = worth(from), apart_then = worth(to);
+      const double then = gain(from, left_then, to, apart_then);
+      if (then > gained) gained = then, left = left_then, apart = apart_then, lines.push_back(line);
+      else put(from, line), take(to, line);
+    }
+    if (keep) {
+      for (const auto line : lines) std::erase(members_[from], line), set_of_[line] = to;
+      members_[to] = lines;
+      update(from, left), update(to, apart);
+    } else {
+      for (const auto line : lines) put(from, line);
+      members_.pop_back(), worth_.pop_back(), loads_.pop_back();
+    }
+    return gained;
+  }
+
   const LineWalks& walks_;
   Rates rates_;
   Lines lines_;
@@ -268,9 +351,9 @@ laps.by_rates = laps.silent * (shared ? did.log_silence(walked, did.misses, did.
 
 }  // namespace
 
-FoundSets improved(const std::vector<LabelledLine>& lines, std::size_t sets, const LineWalks& walks, Rates rates) {
+FoundSets improved(const std::vector<LabelledLine>& lines, std::size_t sets, const LineWalks& walks, Rates rates, Splits splits) {
   Search search(lines, sets, walks, rates);
-  search.climb();
+  search.climb(splits);
   return search.result(lines);
 }
 

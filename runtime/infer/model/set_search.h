@@ -17,8 +17,11 @@ struct FoundSets {
 /// How often the lines of a set that overflows miss.
 enum class Rates { Shared, OwnOfEach };
 
-/// Begins with the sets that lines were given to. Moves a line to another set, or all lines of a set, where that predicts the walks better,
-/// until nothing does.
-FoundSets improved(const std::vector<LabelledLine>& lines, std::size_t sets, const LineWalks& walks, Rates rates);
+/// Whether a set may become two: sets that overflow together wherever lines are added look like one, and other walks may tell them apart.
+enum class Splits { Never, WherePredicted };
+
+/// Begins with the sets that lines were given to. Moves a line to another set, or all lines of a set, or splits a set, where that predicts the
+/// walks better, until nothing does.
+FoundSets improved(const std::vector<LabelledLine>& lines, std::size_t sets, const LineWalks& walks, Rates rates, Splits splits);
 
 }  // namespace gexp::infer::model

@@ -8,14 +8,15 @@
 #include <tuple>
 #include <vector>
 
+#include "runtime/infer/cut_short.h"
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/occupancy.h"
 
 namespace gexp::infer::model {
 namespace {
 
-constexpr int kKindRounds = 30;   // of expectation and maximisation: the share and the rate stand still before
-constexpr double kBarely = 1e-9;    // a share or a rate is no nearer to 0 or 1, where its logarithm has no value
+constexpr int kKindRounds = 30;   // limit: of expectation and maximisation: the share and the rate stand still before
+constexpr double kBarely = 1e-9;    // limit: a share or a rate is no nearer to 0 or 1, where its logarithm has no value
 
 using Did = std::tuple<double, double, double>;  ///< misses and visits of an address, and the log-likelihood of them where its set fits
 struct MissCounts {
@@ -54,6 +55,7 @@ std::optional<UnevenSet> uneven_set(const SetHypothesis& hypothesis, const SetSc
   for (std::size_t f = 0; f < walks.footprints.size(); ++f) {
     const auto& footprint = walks.footprints[f];
     if (footprint.orders < 2 || footprint.never_misses()) continue;
+    work(4 * footprint.addresses.size());
     std::map<std::uint32_t, MissCounts> by_set;
     for (std::size_t i = 0; i < footprint.addresses.size(); ++i) {
       const auto line = walks.offsets[footprint.addresses[i]] / hypothesis.line_bytes;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/infer/cut_short.h"
+
 namespace gexp::infer {
 namespace {
 
@@ -27,6 +29,7 @@ struct Sums {
 };
 
 ValueRange best_split(const Sums& sums, std::size_t begin, std::size_t end) {
+  work((end - begin) / 16);
   ValueRange part{begin, end, begin, 0};
   const double all = sums.left(begin, end);
   for (auto at = begin + 1; at < end; ++at) {
@@ -50,7 +53,7 @@ double criterion(const Sums& sums, const std::vector<ValueRange>& parts, double 
 }  // namespace
 
 ValueGroups value_groups(std::vector<double> values, CurveNoise noise) {
-  constexpr std::size_t kMost = 64;  // groups that are tried: their cost grows with their number
+  constexpr std::size_t kMost = 64;  // limit: groups that are tried: their cost grows with their number
   ValueGroups made;
   if (values.empty()) return made;
   std::sort(values.begin(), values.end());

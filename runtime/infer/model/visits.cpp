@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "runtime/infer/cut_short.h"
+
 namespace gexp::infer {
 namespace {
 
-constexpr double kMostVisits = 200000;  // accesses that are looked at: evidence grows with them no further than anyone needs
+constexpr double kMostVisits = 200000;  // limit: accesses that are looked at: evidence grows with them no further than anyone needs
 
 /// A number that looks drawn by chance: which places are kept does not hang on how addresses are laid out.
 std::uint64_t scattered(std::int64_t place) {
@@ -44,10 +46,11 @@ Visits::Visits(const std::vector<const records::Table*>& tables) {
   std::uint32_t step = 0, access = 0, number = 0, run_number = 0;
   std::size_t orders = 0;
   std::vector<std::uint32_t> place_of;
-  constexpr std::uint32_t kNone = ~0u;
+  constexpr std::uint32_t kNone = ~0u;  // fact: stands for none
   for (const auto* each : points_of(tables)) {
     const auto& point = *each;
     const auto lap = point.walk && point.walk->steps > 0 ? static_cast<std::size_t>(point.walk->steps) : 1;
+    work(lap / 4);
     place_of.assign(lap, kNone);
     for (std::size_t i = 0; i < lap && point.walk && !point.runs.empty(); ++i) {
       const auto place = point.walk->steps > 0 ? point.walk->at(0, static_cast<std::int64_t>(i)) / kPlaceBytes : 0;
@@ -57,6 +60,7 @@ Visits::Visits(const std::vector<const records::Table*>& tables) {
     std::size_t longest = 0;
     for (const auto& run : point.runs) {
       longest = std::max(longest, run.ticks.size());
+      work(run.ticks.size() / 32);
       for (std::size_t i = 0, at = 0; i < run.ticks.size(); ++i, at = at + 1 == lap ? 0 : at + 1) {
         if (place_of[at] != kNone) visits_.push_back({run.ticks[i], number, step + static_cast<std::uint32_t>(at), access + static_cast<std::uint32_t>(i), place_of[at], run_number, static_cast<std::uint32_t>(i)});
       }

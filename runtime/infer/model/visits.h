@@ -11,7 +11,7 @@
 namespace gexp::infer {
 
 /// Bytes that lie in one place (a slice, a partition) on every GPU: an access costs what its place does.
-inline constexpr std::int64_t kPlaceBytes = 32;
+inline constexpr std::int64_t kPlaceBytes = 32;  // fact: bytes that lie in one place on every GPU
 
 /// What a visit is counted under. An access that is served by another level than before has another rate at another point, step or
 /// position, or so early in a run, as the first one is that finds nothing there; what its place costs it costs at every point, and what the clock's pace does, every access of a run.

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <unordered_set>
 
+#include "runtime/infer/cut_short.h"
+#include "runtime/infer/model/evidence.h"
 #include "runtime/infer/statistics.h"
 
 // A set that holds all its lines never misses once they are in, whatever replaces lines; one that holds too few misses in every lap, and
@@ -14,11 +16,9 @@
 namespace gexp::infer::model {
 namespace {
 
-constexpr double kLeastInterference = 1e-4;  // share of accesses that look like misses where none was seen to
-constexpr double kAccident = 1e-4;           // chance of as many by interference at one address
-constexpr std::int64_t kLeastFill = 16;      // bytes, aligned: half of the smallest sector of any GPU
+constexpr std::int64_t kLeastFill = 16;      // fact: bytes, aligned: half of the smallest sector of any GPU
 
-constexpr std::uint32_t kUnset = kSeveral - 1;
+constexpr std::uint32_t kUnset = kSeveral - 1;  // fact: stands for none yet
 
 struct Count {
   std::unordered_map<std::uint32_t, std::uint32_t> at;  // of an address: its index in the footprint
@@ -73,7 +73,7 @@ double log_of_likeliest_rate(double misses, double visits) {
 double log_of_silence(double misses, double visits, double so_many) { return so_many * std::log((visits - misses + 0.5) / (visits + 1)); }
 
 bool is_no_accident(double misses, double visits, const MissRange& range) {
-  return misses > 0 && poisson_at_least(misses, interference_of(range) * visits) < kAccident;
+  return misses > 0 && poisson_at_least(misses, interference_of(range) * visits) < kByChance;
 }
 
 std::uint32_t Walks::index_of(std::int64_t offset) {
@@ -93,7 +93,7 @@ void Walks::add(const records::Table& table, const MissRange& range, const std::
     const auto from = is_warmed(point) ? 0 : lap;
     std::vector<std::uint32_t> walked(lap);
     std::uint64_t key = 0;
-    for (std::size_t step = 0; step < lap; ++step) walked[step] = index_of(point.walk->at(0, static_cast<std::int64_t>(step)));
+    for (std::size_t step = 0; step < lap; ++step) work(4), walked[step] = index_of(point.walk->at(0, static_cast<std::int64_t>(step)));
     auto distinct = walked;
     std::sort(distinct.begin(), distinct.end());
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
@@ -125,6 +125,7 @@ void Walks::add(const records::Table& table, const MissRange& range, const std::
     for (const auto& run : point.runs) {
       for (auto begin = from; begin < run.ticks.size(); begin += lap) {
         const auto end = std::min(begin + lap, run.ticks.size());
+        work(1 + (end - begin) / 16);
         std::vector<std::uint32_t> missing, unclear;
         for (auto i = begin; i < end; ++i) {
           const auto address = walked[i - begin];
@@ -147,6 +148,7 @@ void Walks::add(const records::Table& table, const MissRange& range, const std::
   }
   for (std::size_t f = 0; f < counts.size(); ++f) {
     auto& footprint = footprints[first + f];
+    work(footprint.addresses.size());
     for (std::size_t i = 0; i < footprint.addresses.size(); ++i) {
       const double misses = footprint.misses[i], visits = footprint.visits[i];
       footprint.fits.push_back(log_fits(misses, visits, interference));

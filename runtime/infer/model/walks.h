@@ -13,7 +13,7 @@
 /// What a hypothesis about a cache has to predict: which addresses were walked together, and how often each of them missed.
 namespace gexp::infer::model {
 
-constexpr std::uint32_t kSeveral = ~std::uint32_t{0};
+constexpr std::uint32_t kSeveral = ~std::uint32_t{0};  // fact: stands for several
 
 /// All steady laps over one set of addresses, whatever their order.
 struct Footprint {

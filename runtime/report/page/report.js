@@ -48,8 +48,12 @@
     made.addEventListener('click', () => action(made));
     return made;
   };
+  // The charting library writes a font's name between double quotes as it is.
+  const kFonts = "system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
+  // XML has no place for most control characters, and knows no entity of HTML.
+  const xmlOf = (svg) => (typeof svg === 'string' ? svg : new XMLSerializer().serializeToString(svg)).replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd');
   const save = (name, svg) => {
-    const url = URL.createObjectURL(new Blob([svg], {type: 'image/svg+xml'}));
+    const url = URL.createObjectURL(new Blob([xmlOf(svg)], {type: 'image/svg+xml'}));
     const link = element('a', {href: url, download: `${name}.svg`});
     link.click();
     setTimeout(() => URL.revokeObjectURL(url), 1000);
@@ -232,7 +236,7 @@
       const points = figure.series.flatMap((series, s) => series.dots.map((dot, i) => ({value: [grid.indexOf(dot[0]), s], dot, of: [s, i], itemStyle: {color: ramp(part(dot[1])), borderColor: dot.length > 2 ? look.mark : undefined, borderWidth: dot.length > 2 ? 2 : 0}})));
       const labels = {color: look.quiet, fontSize: 12, hideOverlap: true};
       return {
-        animation: false, aria: {enabled: false}, backgroundColor: plain ? look.paper : 'transparent', textStyle: {fontFamily: 'system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif'},
+        animation: false, aria: {enabled: false}, backgroundColor: plain ? look.paper : 'transparent', textStyle: {fontFamily: kFonts},
         title: {text: `${axisTitle(figure.y)}: from ${shown(low, figure.y.unit)} (dark) to ${shown(high, figure.y.unit)} (light)${this.log.y ? ', logarithmic' : ''}`, left: 8, top: 2, padding: 0, textStyle: {color: look.ink, fontSize: 13, fontWeight: 400}},
         grid: {left, right, top, bottom},
         xAxis: {type: 'category', data: grid.map((n) => tick(n, figure.x.unit)), name: axisTitle(figure.x), nameLocation: 'middle', nameGap: 30, nameTextStyle: {color: look.ink, fontSize: 13}, axisLabel: labels, splitLine: {show: false}},
@@ -280,7 +284,7 @@
         series[0].markArea = {silent: true, animation: false, data: areas};
       }
       return {
-        animation: false, aria: {enabled: false}, backgroundColor: plain ? look.paper : 'transparent', textStyle: {fontFamily: 'system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif'},
+        animation: false, aria: {enabled: false}, backgroundColor: plain ? look.paper : 'transparent', textStyle: {fontFamily: kFonts},
         grid: {left: 14, right: direct ? 24 + 7.2 * longest : 36, top, bottom: plain ? 36 : 82, containLabel: true},
         title: {text: axisTitle(figure.y), left: 8, top: legend ? 30 : 2, padding: 0, textStyle: {color: look.ink, fontSize: 13, fontWeight: 400}},  // upright, above its axis
         legend: {show: legend, type: plain ? 'plain' : 'scroll', top: 0, left: 0, right: 10, textStyle: {color: look.ink}, pageTextStyle: {color: look.ink}, pageIconColor: look.ink, itemHeight: 10},
@@ -532,12 +536,12 @@
   apply();
   for (const holder of document.querySelectorAll('[data-svg]')) {
     const svg = holder.querySelector('svg');
-    holder.prepend(element('div', {className: 'head'}, element('div'), element('div', {className: 'tools'}, button('SVG', () => save(holder.dataset.svg, svg.outerHTML), {'aria-label': 'save the memory hierarchy as SVG'}))));
+    holder.prepend(element('div', {className: 'head'}, element('div'), element('div', {className: 'tools'}, button('SVG', () => save(holder.dataset.svg, svg), {'aria-label': 'save the memory hierarchy as SVG'}))));
   }
   let width = innerWidth;
   addEventListener('resize', () => { if (innerWidth !== width) { width = innerWidth; figures.forEach((figure) => figure.resize()); } });
   // On paper: light, as wide as the sheet.
   addEventListener('beforeprint', () => { printing = true; root.removeAttribute('data-dark'); figures.forEach((figure) => figure.resize(680)); });
   addEventListener('afterprint', () => { printing = false; figures.forEach((figure) => figure.resize()); apply(); });
-  window.gexp = {figures, drawn: performance.now()};
+  window.gexp = {figures, xmlOf, drawn: performance.now()};
 })();

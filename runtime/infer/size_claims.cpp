@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/infer/size_claims.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "runtime/infer/confounders.h"
+#include "runtime/infer/cut_short.h"
+#include "runtime/infer/even_fill.h"
+#include "runtime/infer/model/evidence.h"
+#include "runtime/infer/model/walks.h"
+#include "runtime/infer/statistics.h"
+
+// A size says that every walk within it fits, whichever of its addresses it visits, and that is a prediction about other walks of the file:
+// a finer one within the same bytes must not miss. Where none was finer, the unit may be smaller than the stride, and the size is
+// that of the walk and not of the device: unless the walk itself shows units of several addresses, or its stride is one that was found. It
+// also says that nothing more fits: a walk over as much and one thing more must miss, wherever that is. And what the sets hold together is
+// the size, if they fill evenly. What sets and their policy say together is replayed (replay_claims.h).
+namespace gexp::infer {
+
+namespace {
+
+using model::kContradicted;
+
+/// Where walks grow with x as a footprint does, but span another number of bytes than x says. Empty: they do not, or x is something else.
+std::string wrong_extent(const SizeClaim& claim) {
+  const auto& walked = *claim.fits.front();
+  const double size = claim.finding->value.get<Number>()->number;
+  const double steps = static_cast<double>(walked.walk->steps) / static_cast<double>(claim.least.second->walk->steps), sizes = size / claim.least.first;
+  const bool is_a_footprint = sizes >= 2 && std::abs(steps - sizes) < sizes / 4;
+  const auto& extent = claim.extent;
+  if (!is_a_footprint || std::abs(static_cast<double>(extent.high - extent.low) - size) <= 2 * static_cast<double>(extent.gap)) return {};
+  return fmt::format("its walk goes from {} to {}, so it does not span as many bytes as the sweep says; a pattern that does would decide",
+                     show(static_cast<double>(extent.low), kBytes), show(static_cast<double>(extent.high), kBytes));
+}
+
+/// Fills in the walks of a claim; false where x is no number of bytes.
+bool read_walks(SizeClaim& claim, const std::string& sweep) {
+  const auto* size = claim.finding->value.get<Number>();
+  if (!size || size->dimension != kBytes) return false;
+  const auto x_of = [&](const records::Point& point) {
+    const auto at = point.at.find(sweep);
+    const auto* n = at == point.at.end() ? nullptr : at->second.get<Number>();
+    return n && n->dimension == kBytes ? n->number : std::nan("");
+  };
+  for (const auto& point : claim.measured->table->points) {
+    if (point.runs.empty() || !point.walk || point.walk->threads != 1 || point.walk->steps < 2) continue;
+    if (x_of(point) > 0 && (!claim.least.second || x_of(point) < claim.least.first)) claim.least = {x_of(point), &point};
+    if (x_of(point) > size->number) claim.beyond.emplace_back(x_of(point), &point);
+    if (x_of(point) == size->number) claim.fits.push_back(&point);
+    if (x_of(point) > size->number && x_of(point) <= 2 * size->number) claim.misses.push_back(&point);
+  }
+  if (claim.fits.empty() || claim.misses.empty()) return false;
+  const auto [low, high, gap] = claim.extent = extent_of(*claim.fits.front());
+  claim.low = low, claim.high = low + static_cast<std::int64_t>(size->number);
+  claim.spans = high < claim.high && 2 * (high - low) >= static_cast<std::int64_t>(size->number);
+  return true;
+}
+
+/// What is written after `above:` of a call: which level's misses it is about.
+std::string level_of(const std::vector<compiler::Formula::Argument>& arguments) {
+  const auto above = std::find_if(arguments.begin(), arguments.end(), [](const auto& argument) { return argument.label == "above"; });
+  return above == arguments.end() ? "" : show(*above->value);
+}
+
+/// The same of a question.
+std::string level_of(const compiler::Stage& stage, const compiler::Question& question) {
+  if (auto own = level_of(question.arguments); !own.empty() || question.arguments.empty()) return own;
+  const auto* call = miss_call(stage, *question.arguments.front().value);
+  return call ? level_of(call->arguments) : "";
+}
+
+}  // namespace
+
+std::vector<SizeClaim> size_claims(const compiler::Program& program, const MeasuredStages& measured, const compiler::Scope& scope, Findings& findings) {
+  std::vector<SizeClaim> claims;
+  for (const auto& stage : program.stages) {
+    const auto own = std::find_if(measured.all().begin(), measured.all().end(), [&](const auto& each) { return each.stage == &stage; });
+    for (const auto& question : stage.finds) {
+      auto* finding = findings.find(question.id);
+      if (!finding || own == measured.all().end() || question.analysis != "last_flat" || question.arguments.empty()) continue;
+      const auto& data = question.arguments.front();
+      const auto* call = miss_call(stage, *data.value);
+      const bool counts = miss_call(*data.value) != nullptr;
+      if (!call || !data.over || data.over->kind != compiler::Formula::Kind::Name || data.where) continue;
+      SizeClaim claim{&stage, &*own, &question, finding, std::nullopt, counts, {}, {}, 0, 0, true, {}, {}, {}};
+      if (read_above(*call, scope, claim.slower_than) && read_walks(claim, data.over->text)) claims.push_back(std::move(claim));
+    }
+  }
+  return claims;
+}
+
+namespace {
+
+/// The walks of the claim's cache.
+model::Walks walks_of(const SizeClaim& claim, const MeasuredStages& measured) {
+  std::vector<model::WalkedStage> stages;
+  for (const auto* stage : measured.of_same_access(*claim.stage)) stages.push_back(model::walked_stage(stage->records(), claim.slower_than, stage->stage->name));
+  return model::walks_of(std::move(stages));
+}
+
+/// Those of them that stay within its bytes.
+model::Walks walks_within(const SizeClaim& claim, model::Walks walks) {
+  std::erase_if(walks.footprints, [&](const model::Footprint& footprint) {
+    return std::any_of(footprint.addresses.begin(), footprint.addresses.end(), [&](auto address) { return walks.offsets[address] < claim.low || walks.offsets[address] >= claim.high; });
+  });
+  return walks;
+}
+
+/// How much less likely the misses of a footprint are where all of it fits than where each address misses as it likes.
+double lacks(const model::Footprint& footprint) {
+  double all = 0;
+  for (std::size_t i = 0; i < footprint.addresses.size(); ++i) {
+    if (footprint.missed[i]) all += footprint.overflows[i] - footprint.fits[i];
+  }
+  return all;
+}
+
+/// Whether the size of a unit of the same level was found before, and the claim's walk has that stride or a smaller one.
+bool stride_was_found(const SizeClaim& claim, const compiler::Program& program, Findings& findings, std::int64_t stride) {
+  return std::any_of(claim.stage->reads.begin(), claim.stage->reads.end(), [&](const compiler::StageInput& read) {
+    const auto& from = program.stages[read.stage];
+    const auto* finding = findings.find(from.name + "." + read.finding);
+    const auto* n = finding ? finding->value.get<Number>() : nullptr;
+    if (!n || n->dimension != kBytes || n->number < static_cast<double>(stride)) return false;
+    const auto asked = std::find_if(from.finds.begin(), from.finds.end(), [&](const auto& question) { return question.id == finding->id; });
+    return asked != from.finds.end() && level_of(from, *asked) == level_of(*claim.stage, *claim.question);
+  });
+}
+
+/// Whether some walk within the size visited addresses nearer to each other than the claim's own, and fitted too.
+bool was_walked_finer(const model::Walks& walks, std::int64_t apart, std::size_t most) {
+  return std::any_of(walks.footprints.begin(), walks.footprints.end(), [&](const model::Footprint& footprint) {
+    if (lacks(footprint) > kContradicted || footprint.addresses.size() <= most) return false;
+    work(footprint.addresses.size());
+    std::vector<std::int64_t> offsets;
+    for (const auto address : footprint.addresses) offsets.push_back(walks.offsets[address]);
+    std::sort(offsets.begin(), offsets.end());
+    std::size_t finer = 0;
+    for (std::size_t i = 1; i < offsets.size(); ++i) finer += 4 * (offsets[i] - offsets[i - 1]) <= 3 * apart ? 1 : 0;
+    return 4 * finer >= offsets.size();
+  });
+}
+
+/// Where less misses than does not fit. Whatever replaces lines, each lap misses at least as often as there are more units than fit; what
+/// keeps no lines for good misses more often than that, in sets that fill evenly. `sets_are_known`: they were told line by line, so that a
+/// policy that does keep some is no other size.
+std::string too_few_misses(const SizeClaim& claim, const MissRange& range, bool sets_are_known) {
+  const auto apart = std::max<std::int64_t>(1, claim.extent.gap);
+  auto first = std::min_element(claim.beyond.begin(), claim.beyond.end())->first;  // the size is below it
+  const auto& told = claim.finding->interval;
+  if (!claim.counts && told) first += told->second - told->first;  // or a step further, if some misses count as none
+  for (const auto& [x, point] : claim.beyond) {
+    const auto lap = static_cast<std::size_t>(point->walk->steps);
+    const Misses missed(range, *point);
+    double visits = 0, misses = 0;
+    std::set<std::int64_t> units;
+    for (const auto& run : point->runs) {
+      work(run.ticks.size());
+      for (std::size_t i = 1; i < run.ticks.size(); ++i) {
+        const auto unit = point->walk->at(0, static_cast<std::int64_t>(i % lap)) / apart;
+        if (unit == point->walk->at(0, static_cast<std::int64_t>((i - 1) % lap)) / apart) continue;  // the visit before brought it in
+        ++visits, misses += missed(i, run.ticks[i]) || missed.unsure(i, run.ticks[i]) ? 1 : 0;
+        units.insert(unit);
+      }
+    }
+    // Laps repeat each other: what is counted is the units.
+    const double seen = static_cast<double>(units.size()), ratio = x / first, share = visits > 0 ? misses / visits : 1;
+    const auto too_few = [&](double least) { return least > 0 && share_at_least(std::ceil(seen * (1 - share)), seen, 1 - least) <= model::kByChance; };
+    if (too_few(1 - 1 / ratio)) {
+      return fmt::format("of {}, at least {:.0f} % would miss in every lap if no more than that fits, whatever replaces lines, and {:.1f} % do: "
+                         "sets fill unevenly, as they do where pages lie by chance, and no footprint says what they hold together", show(x, kBytes), 100 * (1 - 1 / ratio), 100 * share);
+    }
+    if (!sets_are_known && too_few(missing_at_random(ratio))) {
+      return fmt::format("of {}, at least {:.0f} % would miss if no more than that fits, by LRU or at random in sets that fill evenly, and {:.1f} % do: "
+                         "sets fill unevenly, and hold more together, or the policy keeps some lines for good; "
+                         "a stage that grows the footprint line by line, with `cache_sets`, would decide",
+                         show(x, kBytes), 100 * missing_at_random(ratio), 100 * share);
+    }
+  }
+  return {};
+}
+
+/// Where lines of some pages miss and those of others do not, though more is walked than fits.
+std::string uneven_fill(const SizeClaim& claim, const MissRange& range) {
+  const auto fits = claim.finding->interval ? claim.finding->interval->second : claim.finding->value.get<Number>()->number;
+  const auto block = uneven_blocks(claim.beyond, fits, std::max<std::int64_t>(1, claim.extent.gap), range);
+  if (!block) return {};
+  return fmt::format("which lines miss beyond it goes by blocks of {}: sets fill unevenly, as they do where pages lie by chance, and no footprint says what they hold together",
+                     show(static_cast<double>(*block), kBytes));
+}
+
+/// A walk that visits all that fits at the size, and more, and never misses.
+const model::Footprint* with_room(const SizeClaim& claim, const model::Walks& walks) {
+  const auto apart = std::max<std::int64_t>(1, claim.extent.gap);
+  std::set<std::int64_t> blocks;
+  for (const auto offset : claim.fits.front()->walk->offsets) blocks.insert(offset / apart);
+  const auto told = claim.finding->interval ? claim.finding->interval->second : static_cast<double>(claim.high - claim.low);
+  const auto not_told = std::max<std::int64_t>(0, static_cast<std::int64_t>(told) - (claim.high - claim.low));
+  const auto may_fit = blocks.size() + static_cast<std::size_t>(not_told / apart);
+  const auto is_outside = [&](auto address) { return walks.offsets[address] < claim.low || walks.offsets[address] >= claim.high; };
+  for (const auto& footprint : walks.footprints) {
+    if (!footprint.never_misses()) continue;
+    work(2 * footprint.addresses.size());
+    std::set<std::int64_t> visited;
+    for (const auto address : footprint.addresses) visited.insert(walks.offsets[address] / apart);
+    const bool beyond = std::any_of(footprint.addresses.begin(), footprint.addresses.end(), is_outside);
+    if (beyond && visited.size() > may_fit && std::includes(visited.begin(), visited.end(), blocks.begin(), blocks.end())) return &footprint;
+  }
+  return nullptr;
+}
+
+/// The misses of one level alone, the fastest one: what ends at a size shows in the level right behind it.
+MissRange fastest_misses(MissRange range, const Classes& raw) {
+  const auto& classes = range.unbiased ? range.unbiased->classes : raw;
+  const auto level = std::find_if(classes.list.begin(), classes.list.end(), [&](const LatencyClass& each) { return each.centre > range.above; });
+  if (level == classes.list.end()) return range;
+  if (const auto border = classes.above(static_cast<std::size_t>(level - classes.list.begin()))) range.outlier = std::min(range.outlier, *border);
+  return range;
+}
+
+/// The points of the smallest footprint that does not fit: further on, other structures may end, too.
+std::vector<const records::Point*> next_beyond(const SizeClaim& claim) {
+  const double next = std::min_element(claim.beyond.begin(), claim.beyond.end())->first;
+  std::vector<const records::Point*> points;
+  for (const auto& [x, point] : claim.beyond) {
+    if (x == next) points.push_back(point);
+  }
+  return points;
+}
+
+/// Where what misses beyond a size comes in units far larger than the one that was found: pages, and so another structure that ends there.
+std::string other_unit(const SizeClaim& claim, const compiler::Program& program, Findings& findings, const Granularity& granularity) {
+  constexpr std::int64_t kLinesAPage = 8;  // fact: no line is so near to a page
+  if (granularity.unit < kLeastPage || !stride_was_found(claim, program, findings, 1) || stride_was_found(claim, program, findings, granularity.unit / kLinesAPage)) return {};
+  return fmt::format("what misses beyond it comes in blocks of {}, of which a second address never misses soon after the first: these are pages, and a TLB may end there; "
+                     "`above: L` with the latency of a TLB's miss would decide", show(static_cast<double>(granularity.unit), kBytes));
+}
+
+}  // namespace
+
+std::string contradiction(const SizeClaim& claim, const compiler::Program& program, const MeasuredStages& measured, Findings& findings,
+                          bool sets_are_known) {
+  if (auto why = wrong_extent(claim); !why.empty()) return why;
+  if (!claim.spans) return {};
+  const auto& records = claim.measured->records();
+  const auto range = miss_range(records.table(), records.classes(), claim.slower_than);
+  const auto granularity = range ? granularity_of(claim.misses, *range) : std::nullopt;
+  const auto first = range ? fastest_misses(*range, records.classes()) : MissRange{};
+  const auto next = range ? next_beyond(claim) : std::vector<const records::Point*>{};
+  auto nearest = range ? granularity_of(next, first) : std::nullopt;
+  if (nearest && !misses_anywhere_in(nearest->unit, next, first)) nearest.reset();
+  for (const auto& each : {nearest, granularity}) {
+    if (!each) continue;
+    if (auto why = other_unit(claim, program, findings, *each); !why.empty()) return why;
+  }
+  if (range && stride_was_found(claim, program, findings, claim.extent.gap)) {
+    if (auto why = too_few_misses(claim, *range, sets_are_known); !why.empty()) return why;
+    if (auto why = sets_are_known ? std::string() : uneven_fill(claim, *range); !why.empty()) return why;
+  }
+  if (!claim.counts) return {};
+  const auto all = walks_of(claim, measured);
+  if (const auto* roomy = with_room(claim, all)) {
+    return fmt::format("the walk of {} visits as much and something beyond it, and never misses: there is room for more than neighbours fill; "
+                       "a walk whose addresses differ in more bits would decide", roomy->where);
+  }
+  const auto walks = walks_within(claim, all);
+  const model::Footprint* finest = nullptr;
+  for (const auto& footprint : walks.footprints) {
+    if (lacks(footprint) > kContradicted && (!finest || footprint.addresses.size() > finest->addresses.size())) finest = &footprint;
+  }
+  if (finest) {
+    return fmt::format("the walk of {} visits {} addresses within these bytes and misses, and this one visited {}: lines may be smaller than the stride, or another structure overflows there; "
+                       "a sweep over walks of half the stride would decide", finest->where, finest->addresses.size(), claim.fits.front()->walk->steps);
+  }
+  if (!granularity || granularity->apart <= kLeastLine || granularity->is_finer_than_the_unit() || stride_was_found(claim, program, findings, granularity->apart)) return {};
+  if (was_walked_finer(walks, granularity->apart, claim.fits.front()->walk->offsets.size())) return {};
+  return fmt::format("it was walked every {}, and each of these addresses missed by itself beyond it: what comes in at once may be smaller than that, and then less would fit; a smaller stride would decide",
+                     show(static_cast<double>(granularity->apart), kBytes));
+}
+
+}  // namespace gexp::infer

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/sim/machine.h"
+
+// Where lanes go by what they hold: functions and tables of branches; and where they wait for each other within a warp.
+namespace gexp::sim {
+namespace {
+
+// Of one thread: what a hostile text could fill the host's memory with.
+constexpr std::size_t kMostFrames = 1u << 12, kMostKept = 1u << 15;
+constexpr std::uint64_t kKeptLook = 1u << 22;  // words between looks at the host's memory
+
+}  // namespace
+
+Machine::Step Machine::wide(std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue) {
+  Warp& w = warps_[index];
+  const std::uint32_t group = w.mask;
+  if (i.meets && !meet(w, i, active)) return Step::Regroup;
+  const std::uint32_t* const slots = c_.kernel.lists.data() + i.list;
+  wide_[w.pc]({i, w, active, slots, slots + i.reads});
+  for (std::size_t k = 0; k < i.writes; ++k) w.ready[slots[i.reads + k]] = issue + latency_[static_cast<std::size_t>(i.cost)];
+  w.ready[kTrue] = 0;
+  if ((active & ~group) == 0) return Step::Next;
+  // Lanes that had waited go on with the others.
+  each_lane(group | active, [&](std::uint32_t lane) { w.pcs[lane] = w.pc + 1; });
+  w.parked &= ~active;
+  return Step::Regroup;
+}
+
+/// Whether all lanes that the last operand names, as far as they have not ended, are at this instruction: then they are `active`. Else
+/// those of the group that run it wait for them.
+bool Machine::meet(Warp& w, const Instruction& i, std::uint32_t& active) {
+  const std::uint64_t* const masks = w.slot(c_.kernel.lists[i.list + i.reads - 1u]);
+  const auto named = static_cast<std::uint32_t>(masks[static_cast<std::size_t>(std::countr_zero(active))]);
+  std::uint32_t here = active;
+  each_lane(w.parked, [&](std::uint32_t lane) { here |= static_cast<std::uint32_t>(w.pcs[lane] == w.pc) << lane; });
+  const std::uint32_t wanted = (named | active) & w.live;
+  if ((wanted & ~here) == 0) {
+    active = wanted;
+    return true;
+  }
+  each_lane(w.mask, [&](std::uint32_t lane) { w.pcs[lane] = (active >> lane & 1) != 0 ? w.pc : w.pc + 1; });
+  w.parked |= active;
+  return false;
+}
+
+/// When nothing else can run: lanes may have ended since others began to wait for them. False: none of those can go on.
+bool Machine::unpark(Warp& w) {
+  bool some = false;
+  for (std::uint32_t left = w.parked; left != 0;) {
+    const std::uint32_t pc = w.pcs[static_cast<std::size_t>(std::countr_zero(left))];
+    std::uint32_t here = 0, wanted = 0;
+    const Instruction& i = code_[pc];
+    const std::uint64_t* const masks = w.slot(c_.kernel.lists[i.list + i.reads - 1u]);
+    each_lane(left, [&](std::uint32_t lane) {
+      if (w.pcs[lane] == pc) here |= 1u << lane, wanted |= static_cast<std::uint32_t>(masks[lane]);
+    });
+    left &= ~here;
+    if ((wanted & w.live & ~here) != 0) continue;
+    w.parked &= ~here;
+    some = true;
+  }
+  if (!some && w.parked != 0 && w.at_barrier == 0) {
+    const Instruction& i = code_[w.pcs[static_cast<std::size_t>(std::countr_zero(w.parked))]];
+    fault(fmt::format("a deadlock: lanes of a warp wait for others that do not come ({})", place_of(c_.kernel, i)));
+  }
+  return some;
+}
+
+Machine::Step Machine::branch_by_table(Warp& w, const Instruction& i, std::uint32_t active) {
+  const std::uint64_t* const choice = w.slot(i.a);
+  bool good = true;
+  each_lane(w.mask, [&](std::uint32_t lane) { w.pcs[lane] = w.pc + 1; });
+  each_lane(active, [&](std::uint32_t lane) {
+    good &= choice[lane] < i.writes;
+    if (choice[lane] < i.writes) w.pcs[lane] = c_.kernel.lists[i.list + choice[lane]];
+  });
+  if (!good) return fault(fmt::format("a branch beyond its table of {} targets ({})", i.writes, place_of(c_.kernel, i)));
+  return Step::Regroup;
+}
+
+/// Registers move as they are; bytes of local memory are copied, as many as both have.
+void Machine::pass(Warp& w, std::uint32_t lane, const Passed& from, const Passed& to) {
+  std::byte* const local = w.local.data() + static_cast<std::size_t>(lane) * c_.kernel.local_bytes;
+  std::uint64_t& source = w.slot(from.slot)[lane];
+  std::uint64_t& target = w.slot(to.slot)[lane];
+  if (from.bytes == 0 && to.bytes == 0) target = source;
+  else if (from.bytes == 0) std::memcpy(local + target, &source, std::min(8u, to.bytes));
+  else if (to.bytes == 0) target = 0, std::memcpy(&target, local + source, std::min(8u, from.bytes));
+  else std::memmove(local + target, local + source, std::min(from.bytes, to.bytes));
+  w.ready[to.slot] = std::max(w.ready[to.slot], w.next);
+}
+
+/// False: the thread's stack is full, or the call does not fit the function; the machine has stopped.
+bool Machine::enter(Warp& w, const Instruction& i, const Call& call, std::uint32_t function, std::uint32_t lane) {
+  const Function& to = c_.kernel.functions[function];
+  CallStack& stack = w.stacks[lane];
+  const std::uint64_t base = stack.top, top = base + (to.frame_bytes + 15) / 16 * 16;
+  if (top > c_.kernel.local_bytes && to.frame_bytes > 0) return fault(fmt::format("the stack of a thread overflows ({})", place_of(c_.kernel, i))), false;
+  if (stack.frames.size() >= kMostFrames || stack.kept.size() + to.slots.size() > kMostKept)
+    return fault(fmt::format("calls are nested too deeply ({})", place_of(c_.kernel, i))), false;
+  if (call.arguments.size() != to.parameters.size() || call.results.size() != to.results.size())
+    return fault(fmt::format("a call that does not fit '{}' ({})", to.name, place_of(c_.kernel, i))), false;
+  stack.frames.push_back({i.list, function, w.pc + 1});
+  // Arguments may be of this very function, when it calls itself: they are taken first.
+  std::vector<std::uint64_t> values;
+  for (const Passed& p : call.arguments) values.push_back(w.slot(p.slot)[lane]);
+  for (const std::uint32_t slot : to.slots) stack.kept.push_back(w.slot(slot)[lane]);
+  for (const Function::Local& local : to.locals) w.slot(local.slot)[lane] = base + local.offset;
+  stack.top = top;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    // A value on its way stands in the constant's slot for a moment.
+    std::uint64_t& between = w.slot(kTrue)[lane];
+    between = values[k];
+    pass(w, lane, {kTrue, call.arguments[k].bytes}, to.parameters[k]);
+    between = 1;
+  }
+  kept_ += to.slots.size();
+  return true;
+}
+
+Machine::Step Machine::call(Warp& w, const Instruction& i, std::uint32_t active) {
+  const Call& call = c_.kernel.calls[i.list];
+  const std::uint64_t* const pointer = w.slot(i.a);
+  each_lane(w.mask, [&](std::uint32_t lane) { w.pcs[lane] = w.pc + 1; });
+  for (std::uint32_t left = active; left != 0; left &= left - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+    const std::uint64_t function = call.function == Call::kIndirect ? pointer[lane] - kFunctionWindow : call.function;
+    if (function >= c_.kernel.functions.size()) return fault(fmt::format("a call through what is no function ({})", place_of(c_.kernel, i)));
+    if (!enter(w, i, call, static_cast<std::uint32_t>(function), lane)) return Step::Leave;
+    w.pcs[lane] = c_.kernel.functions[function].entry;
+  }
+  if (kept_ > kKeptLook) {
+    kept_ = 0;
+    if (!check(i)) return Step::Leave;
+  }
+  return Step::Regroup;
+}
+
+Machine::Step Machine::come_back(Warp& w, const Instruction&, std::uint32_t active) {
+  each_lane(w.mask & ~active, [&](std::uint32_t lane) { w.pcs[lane] = w.pc + 1; });
+  each_lane(active, [&](std::uint32_t lane) {
+    CallStack& stack = w.stacks[lane];
+    const CallStack::Frame frame = stack.frames.back();
+    stack.frames.pop_back();
+    const Function& from = c_.kernel.functions[frame.function];
+    const Call& call = c_.kernel.calls[frame.call];
+    std::vector<std::uint64_t> values;
+    for (const Passed& p : from.results) values.push_back(w.slot(p.slot)[lane]);
+    const std::size_t first = stack.kept.size() - from.slots.size();
+    for (std::size_t k = 0; k < from.slots.size(); ++k) w.slot(from.slots[k])[lane] = stack.kept[first + k];
+    stack.kept.resize(first);
+    stack.top -= (from.frame_bytes + 15) / 16 * 16;
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      std::uint64_t& between = w.slot(kTrue)[lane];
+      between = values[k];
+      pass(w, lane, {kTrue, from.results[k].bytes}, call.results[k]);
+      between = 1;
+    }
+    w.pcs[lane] = frame.back;
+  });
+  return Step::Regroup;
+}
+
+}  // namespace gexp::sim

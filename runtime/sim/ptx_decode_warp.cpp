@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/sim/ptx_decoder.h"
+
+// Where a warp goes on, what it waits for, and what its lanes do together.
+namespace gexp::sim {
+
+void Decoder::branch(const Form& f) {
+  const bool table = f.name == "brx";
+  if (!operands(table ? 2 : 1, table ? 2 : 1)) return;
+  Instruction i = base_;
+  i.kind = table ? Kind::BranchTable : Kind::Branch;
+  if (table) i.a = source(0, Type::U32);
+  add(i);
+}
+
+void Decoder::end(const Form& f) {
+  Instruction i = base_;
+  i.kind = f.name == "trap" || f.name == "brkpt" ? Kind::Trap : f.name == "ret" && names_.in_function() ? Kind::Return : Kind::Exit;
+  add(i);
+}
+
+void Decoder::nothing(const Form&) {
+  Instruction i = base_;
+  i.kind = Kind::Nothing;
+  add(i);
+}
+
+/// A policy tells caches what to keep. None of the models hears of it.
+void Decoder::policy(const Form&) {
+  if (s_.operands.empty()) return odd_operand();
+  emit(Op::Mov, Type::B64, names_.constant(0), kTrue, target());
+}
+
+/// What an operand of a call passes: a vector, each of its registers.
+void Decoder::pass(const Operand& given, bool result, std::vector<Passed>& to) {
+  for (const Operand& o : elements(given)) {
+    const auto* variable = o.kind == Operand::Kind::Name ? names_.find_variable(o.token.text) : nullptr;
+    if (variable && variable->space == Space::Frame) to.push_back({variable->slot, variable->bytes});
+    else to.push_back({result ? target_of(o) : source_of(o, Type::B64), 0});
+  }
+}
+
+/// "call (results), function, (arguments), prototype;", all but the function optional.
+void Decoder::call(const Form&) {
+  std::size_t at = 0;
+  const auto& given = s_.operands;
+  Call call;
+  const auto list = [&](bool results) {
+    std::vector<Passed> passed_ones;
+    if (at >= given.size() || given[at].kind != Operand::Kind::List) return passed_ones;
+    for (const Operand& o : given[at].items) pass(o, results, passed_ones);
+    ++at;
+    return passed_ones;
+  };
+  call.results = list(true);
+  if (at >= given.size() || given[at].kind != Operand::Kind::Name) return odd_operand();
+  const Operand& callee = given[at++];
+  call.arguments = list(false);
+  Instruction i = base_;
+  i.kind = Kind::Call;
+  if (const auto pointer = names_.find_register(callee.token.text)) {
+    i.a = pointer->slot;
+  } else if (const auto function = names_.find_function(callee.token.text)) {
+    call.function = *function;
+  } else if (callee.token.is("__assertfail")) {
+    i.kind = Kind::Trap;
+    return void(add(i));
+  } else {
+    return fail(fmt::format("function '{}' has no body in this text", callee.token.text));
+  }
+  i.list = static_cast<std::uint32_t>(kernel_.calls.size());
+  kernel_.calls.push_back(std::move(call));
+  add(i);
+}
+
+/// bar.sync a[, b]; bar.red.op d, a[, b], c.
+void Decoder::barrier(const Form&) {
+  const bool reduces = has("red");
+  const std::size_t first = reduces ? 1 : 0, least = reduces ? 3 : 1;
+  if (!operands(least, least + 1)) return;
+  Instruction i = base_;
+  i.kind = Kind::Barrier;
+  i.waits = !has("arrive");
+  i.a = source(first, Type::U32);
+  if (s_.operands.size() > least) i.b = source(first + 1, Type::U32);
+  if (reduces) {
+    if (has("popc") != (type() == Type::U32)) return unknown();
+    i.offset = has("popc") ? 1 : has("and") ? 2 : 3;
+    i.c = source_of(s_.operands.back(), Type::Pred);
+    i.to = target();
+  }
+  add(i);
+}
+
+/// offset: of shfl 0 up, 1 down, 2 bfly, 3 idx; of vote 0 all, 1 any, 2 uni, 3 ballot; of match 0 any, 1 all; of redux an AtomicOp.
+void Decoder::across(const Form& f) {
+  const bool sync = has("sync") && f.name != "movmatrix";  // which all lanes run
+  const auto& given = s_.operands;
+  const auto second = [&](Type) {
+    return given[0].items.empty() ? names_.temporary() : target_of(given[0].items[0]);
+  };
+  const auto mode = [&](std::initializer_list<std::string_view> words) {
+    const auto* found = std::find_if(words.begin(), words.end(), [this](std::string_view word) { return has(word); });
+    return found - words.begin();
+  };
+  const Type t = type();
+  Instruction* made = nullptr;
+  const std::size_t read = f.name == "shfl" ? 3 : f.name == "vote" || f.name == "match" || f.name == "redux" || f.name == "movmatrix" ? 1 : 0;
+  const std::size_t results = f.name == "bar" ? 0 : 1;
+  if (!operands(results + read + sync, results + read + sync)) return;
+  std::vector<std::uint32_t> from;
+  for (std::size_t k = 0; k < read; ++k) from.push_back(source(results + k, k > 0 ? Type::U32 : t == Type::B32 && f.name == "vote" ? Type::Pred : t));
+  if (sync) from.push_back(source(given.size() - 1, Type::U32));
+  if (f.name == "bar") made = &wide(WideOp::Meet, Type::B32, from, {});
+  else if (f.name == "elect") made = &wide(WideOp::Elect, Type::B32, from, {target(), second(Type::Pred)});
+  else if (f.name == "movmatrix") made = &wide(WideOp::Transpose, Type::B32, from, {target()});
+  else if (f.name == "activemask") made = &wide(WideOp::Active, t, from, {target()});
+  else if (f.name == "shfl") made = &wide(WideOp::Shuffle, t, from, {target(), second(Type::Pred)}), made->offset = mode({"up", "down", "bfly", "idx"});
+  else if (f.name == "vote") made = &wide(WideOp::Vote, t, from, {target()}), made->offset = mode({"all", "any", "uni", "ballot"});
+  else if (f.name == "match") made = &wide(WideOp::Match, t, from, {target(), second(Type::Pred)}), made->offset = mode({"any", "all"});
+  else made = &wide(WideOp::Reduce, t, from, {target()});
+  if (f.name == "redux") {
+    constexpr std::pair<std::string_view, AtomicOp> kOps[] = {{"add", AtomicOp::Add}, {"and", AtomicOp::And}, {"or", AtomicOp::Or}, {"xor", AtomicOp::Xor}};
+    for (const auto& [word, op] : kOps) {
+      if (has(word)) made->atomic = op;
+    }
+    if (has("min")) made->atomic = is_signed(t) ? AtomicOp::MinS : AtomicOp::MinU;
+    if (has("max")) made->atomic = is_signed(t) ? AtomicOp::MaxS : AtomicOp::MaxU;
+  }
+  made->meets = sync;
+}
+
+/// mma.sync.aligned.SHAPE.row.col.dtype.atype.btype.ctype d, a, b, c. offset: k; bit 16: a is signed, 17: b is. from: of a's elements.
+void Decoder::multiply_matrices(const Form&) {
+  if (types_.size() != 4 || !operands(4, 4) || types_[3] != types_[0]) return unknown();
+  const int k = has("m16n8k8") ? 8 : has("m16n8k16") ? 16 : 32;
+  const bool integers = types_[0] == Type::S32, bytes = bits(types_[1]) == 8 && bits(types_[2]) == 8;
+  const bool halves = types_[1] == types_[2] && (types_[1] == Type::F16 || types_[1] == Type::Bf16);
+  if (integers ? !bytes : !halves) return unknown();
+  const std::size_t words = static_cast<std::size_t>(k) * 16 * (integers ? 1 : 2) / 128;  // of a, in each lane
+  const std::size_t counts[] = {4, words, words / 2, 4};
+  std::vector<std::uint32_t> from, to;
+  for (std::size_t o = 0; o < 4; ++o) {
+    const std::vector<Operand> items = elements(s_.operands[o]);
+    if (items.size() != counts[o]) return fail(fmt::format("'{}' with a wrong number of elements", s_.opcode.text));
+    for (const Operand& item : items) {
+      if (o == 0) to.push_back(target_of(item));
+      else from.push_back(source_of(item, o == 3 ? types_[3] : Type::B32));
+    }
+  }
+  Instruction& i = wide(WideOp::Mma, types_[0], from, to);
+  i.cost = Cost::Multiply;
+  i.from = types_[1];
+  i.offset = k | (is_signed(types_[1]) ? 1 << 16 : 0) | (is_signed(types_[2]) ? 1 << 17 : 0);
+}
+
+}  // namespace gexp::sim

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/sim/support.h"
+
+using namespace sim_test;
+
+// What the lanes of a warp, and the threads of a block, do together.
+namespace {
+
+/// Each thread's %r1 after `body`; %r9 is its number.
+std::vector<std::uint32_t> all(const std::string& body, std::uint32_t threads = 32, const std::string& variables = {}) {
+  Device device("gtx980");
+  const std::uint64_t out = device.allocate(threads * 4);
+  const auto kernel = device.load(module_of(".param .u64 out",
+                                            ".reg .pred %p<9>; .reg .f32 %f<9>; .reg .b32 %r<30>; .reg .b64 %rd<20>; mov.u32 %r9, %tid.x;\n" + body +
+                                                "\nld.param.u64 %rd9, [out]; mad.wide.u32 %rd9, %r9, 4, %rd9; st.global.u32 [%rd9], %r1; ret;",
+                                            variables));
+  const Outcome outcome = device.launch(kernel, {{out, 8}}, {.block = threads});
+  REQUIRE_MESSAGE(outcome.done(), outcome.what);
+  return device.read<std::uint32_t>(out, threads);
+}
+
+}  // namespace
+
+TEST_CASE("lanes exchange values") {
+  const auto down = all("shfl.sync.down.b32 %r1|%p1, %r9, 3, 0x1f, 0xffffffff; @!%p1 add.u32 %r1, %r1, 100;");
+  CHECK(down[0] == 3);
+  CHECK(down[28] == 31);
+  CHECK(down[29] == 129);
+  const auto up = all("shfl.sync.up.b32 %r1, %r9, 1, 0x1800, 0xffffffff;");  // segments of 8
+  CHECK(up[8] == 8);
+  CHECK(up[9] == 8);
+  const auto around = all("xor.b32 %r2, %r9, 1; shfl.sync.idx.b32 %r1, %r9, %r2, 0x1f, 0xffffffff;");
+  CHECK(around[6] == 7);
+  CHECK(all("shfl.bfly.b32 %r1, %r9, 16, 0x1f;")[3] == 19);
+}
+
+TEST_CASE("lanes vote, match, reduce and elect") {
+  CHECK(all("setp.lt.u32 %p1, %r9, 5; vote.sync.ballot.b32 %r1, %p1, 0xffffffff;")[30] == 31);
+  CHECK(all("setp.lt.u32 %p1, %r9, 5; vote.sync.uni.pred %p2, %p1, 0xffffffff; selp.u32 %r1, 1, 0, %p2;")[0] == 0);
+  CHECK(all("setp.lt.u32 %p1, %r9, 5; vote.sync.any.pred %p2, %p1, 0xffffffff; selp.u32 %r1, 1, 0, %p2;")[9] == 1);
+  CHECK(all("and.b32 %r2, %r9, 1; match.any.sync.b32 %r1, %r2, 0xffffffff;")[2] == 0x55555555);
+  CHECK(all("match.all.sync.b32 %r1|%p1, 7, 0xffffffff; @!%p1 mov.u32 %r1, 9;")[2] == 0xffffffff);
+  CHECK(all("redux.sync.add.u32 %r1, %r9, 0xffffffff;")[7] == 496);
+  CHECK(all("sub.u32 %r2, %r9, 5; redux.sync.min.s32 %r1, %r2, 0xffffffff;")[7] == static_cast<std::uint32_t>(-5));
+  CHECK(all("redux.sync.xor.b32 %r1, %r9, 0xffffffff;")[7] == 0);
+  CHECK(all("elect.sync %r1|%p1, 0xffffffff; @%p1 add.u32 %r1, %r1, 50;")[0] == 50);
+  CHECK(all("setp.lt.u32 %p1, %r9, 4; mov.u32 %r1, 0; @%p1 activemask.b32 %r1;")[2] == 15);
+}
+
+TEST_CASE("lanes that took different ways meet where they are told to") {
+  // Odd lanes take the longer way round, and come second by their program counter.
+  const auto met = all("and.b32 %r2, %r9, 1; setp.eq.u32 %p1, %r2, 1; mov.u32 %r3, 1; @%p1 bra ODD;\nBACK: shfl.sync.bfly.b32 %r1, %r3, 1, 0x1f, 0xffffffff; bra END;\n"
+                       "ODD: add.u32 %r3, %r3, %r9; bra BACK;\nEND:");
+  CHECK(met[0] == 2);
+  CHECK(met[5] == 1);
+  // Who has ended is not waited for.
+  const auto ended = all("ld.param.u64 %rd9, [out]; mad.wide.u32 %rd9, %r9, 4, %rd9; setp.lt.u32 %p1, %r9, 16; @%p1 bra GO; st.global.u32 [%rd9], 77; ret;\n"
+                         "GO: redux.sync.add.u32 %r1, 1, 0xffffffff;");
+  CHECK(ended[0] == 16);
+  CHECK(ended[20] == 77);
+}
+
+TEST_CASE("barriers count and combine predicates") {
+  CHECK(all("setp.lt.u32 %p1, %r9, 40; bar.red.popc.u32 %r1, 0, %p1;", 64)[50] == 40);
+  CHECK(all("setp.lt.u32 %p1, %r9, 40; bar.red.or.pred %p2, 0, !%p1; selp.u32 %r1, 1, 0, %p2;", 64)[3] == 1);
+  CHECK(all("setp.lt.u32 %p1, %r9, 40; barrier.red.and.pred %p2, 1, 64, %p1; selp.u32 %r1, 1, 0, %p2;", 64)[3] == 0);
+}
+
+TEST_CASE("an mbarrier's phase ends with its last arrival") {
+  // Two warps: the second waits until the first, 32 threads, has arrived with what it wrote.
+  const auto waited = all("setp.lt.u32 %p1, %r9, 32; setp.eq.u32 %p2, %r9, 0; mov.u32 %r1, 0; @%p2 mbarrier.init.shared.b64 [b], 32; @%p2 st.shared.u32 [v], 0; bar.sync 0;\n"
+                          "@%p1 bra ARRIVE;\nWAIT: mbarrier.try_wait.parity.shared.b64 %p3, [b], 0; @!%p3 bra WAIT; ld.shared.u32 %r1, [v]; bra END;\n"
+                          "ARRIVE: atom.shared.add.u32 %r2, [v], 1; mbarrier.arrive.shared.b64 %rd1, [b]; mbarrier.test_wait.shared.b64 %p3, [b], %rd1; selp.u32 %r1, 1, 0, %p3;\nEND:",
+                          64, ".shared .align 8 .b64 b;\n.shared .u32 v;");
+  CHECK(waited[0] == 1);
+  CHECK(waited[40] == 32);
+}
+
+TEST_CASE("atomic sums of floats; copies without registers") {
+  const char* const shared = ".shared .align 16 .b32 s[64];";
+  const auto sum = all("mov.u32 %r1, s; st.shared.u32 [s], 0; bar.sync 0; cvt.rn.f32.u32 %f1, %r9; red.shared.add.f32 [s], %f1; bar.sync 0; ld.shared.u32 %r1, [s];", 64, shared);
+  CHECK(sum[5] == 0x44fc0000);  // 2016
+  const auto halves = all("st.shared.u32 [s], 0; bar.sync 0; atom.shared.add.noftz.f16x2 %r2, [s], 0x3c004000; bar.sync 0; ld.shared.u32 %r1, [s];", 32, shared);
+  CHECK(halves[0] == 0x50005400);  // 32, 64
+  const auto copied = all("mov.u32 %r2, s; mad.lo.u32 %r2, %r9, 16, %r2; mov.u64 %rd2, g; cp.async.cg.shared.global [%r2], [%rd2], 16; cp.async.commit_group;\n"
+                          "cp.async.wait_all; ld.shared.u32 %r1, [%r2+8];",
+                          4, std::string(shared) + "\n.global .align 16 .u32 g[4] = {1, 2, 3, 4};");
+  CHECK(copied[3] == 3);
+}
+
+TEST_CASE("matrices: rows come to lanes, transposed too; products of small integers") {
+  const char* const shared = ".shared .align 16 .b8 s[128];";
+  const std::string fill = "mov.u32 %r2, s; mad.lo.u32 %r3, %r9, 4, %r2; shl.b32 %r4, %r9, 1; shl.b32 %r5, %r4, 16; or.b32 %r4, %r4, %r5; add.u32 %r4, %r4, 0x10000;\n"
+                           "st.shared.u32 [%r3], %r4; bar.sync 0; and.b32 %r6, %r9, 7; mad.lo.u32 %r6, %r6, 16, %r2;\n";
+  CHECK(all(fill + "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r6];", 32, shared)[5] == 0x000b000a);
+  CHECK(all(fill + "ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%r1}, [%r6];", 32, shared)[5] == 0x00190011);
+  CHECK(all(fill + "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r2}, [%r6]; movmatrix.sync.aligned.m8n8.trans.b16 %r1, %r2;", 32, shared)[5] == 0x00190011);
+  const auto back = all(fill + "stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%r6], {%r4}; bar.sync 0; ld.shared.u32 %r1, [%r3];", 32, shared);
+  CHECK(back[5] == 0x00190011);
+  // All of a and b are ones, c is the lane.
+  const auto product = all("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r1, %r2, %r3, %r4}, {0x01010101, 0x01010101, 0x01010101, 0x01010101}, {0x01010101, 0x01010101}, {%r9, 0, 0, 0};");
+  CHECK(product[7] == 39);
+  const auto floats = all("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {0x3c003c00, 0x3c003c00, 0x3c003c00, 0x3c003c00}, {0x40004000, 0x40004000}, {0f3f800000, 0f0, 0f0, 0f0};\n"
+                          "mov.b32 %r1, %f1;");
+  CHECK(floats[7] == 0x42040000);  // 33
+}
