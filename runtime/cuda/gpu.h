@@ -65,7 +65,7 @@ class Gpu final : public device::Backend {
   Result<Kernel> load_function(const void* image, const char* entry);
   int set_limits(Kernel& kernel, const device::LaunchShape& shape);
   /// Starts and waits; does not judge the shape.
-  device::Outcome start(const Kernel& kernel, std::uint32_t grid, std::uint32_t block, std::uint32_t shared, void** arguments,
+  device::Outcome start(const Kernel& kernel, device::Extent grid, device::Extent block, std::uint32_t shared, void** arguments,
                          double time_limit, bool interruptible);
   device::Outcome ended(WaitEnd end, int status, double time_limit);
   device::Outcome refused(const std::string& what, int status);

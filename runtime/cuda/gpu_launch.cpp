@@ -97,11 +97,11 @@ Outcome Gpu::ended(WaitEnd end, int status, double time_limit) {
   return outcome;
 }
 
-Outcome Gpu::start(const Kernel& kernel, std::uint32_t grid, std::uint32_t block, std::uint32_t shared, void** arguments,
+Outcome Gpu::start(const Kernel& kernel, device::Extent grid, device::Extent block, std::uint32_t shared, void** arguments,
                    double time_limit, bool interruptible) {
   int status = driver_->event_record(begin_, stream_);
   if (status == kSuccess)
-    status = driver_->launch(kernel.function, grid, 1, 1, block, 1, 1, shared, stream_, arguments, nullptr);
+    status = driver_->launch(kernel.function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream_, arguments, nullptr);
   if (status == kSuccess) status = driver_->event_record(end_, stream_);
   if (status != kSuccess) return refused("the driver did not start the kernel", status);
   const auto end = wait_for(*driver_, end_, time_limit, interruptible, status);

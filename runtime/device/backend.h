@@ -57,9 +57,17 @@ struct Argument {
 /// An address in the device's memory.
 inline Argument pointer(std::uint64_t address) { return {address, 8}; }
 
+/// Blocks of a grid, or threads of a block, along x, y and z.
+struct Extent {
+  std::uint32_t x = 1, y = 1, z = 1;
+  constexpr Extent(std::uint32_t along_x = 1, std::uint32_t along_y = 1, std::uint32_t along_z = 1) : x(along_x), y(along_y), z(along_z) {}
+  /// Without overflow as long as y and z are below 2^16.
+  [[nodiscard]] constexpr std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+};
+
 struct LaunchShape {
-  std::uint32_t grid = 1;
-  std::uint32_t block = 1;
+  Extent grid = 1;
+  Extent block = 1;
   std::uint32_t shared_bytes = 0;  ///< dynamic shared memory
   /// Shared memory the SM must set aside, bytes; the rest of a unified L1 is cache. Negative: as little as `shared_bytes` needs.
   std::int64_t carveout_bytes = -1;

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <mutex>
+#include <thread>
 
 #include "lang/base/sha256.h"
 #include "runtime/jit/cache.h"
@@ -103,6 +105,27 @@ struct Compiler::State {
 };
 
 Compiler::Compiler(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+Result<Compiled> Compiler::compile(const Request& request, const std::function<bool()>& give_up) {
+  struct Shared {
+    std::mutex mutex;
+    std::condition_variable done;
+    std::optional<Result<Compiled>> made;
+  };
+  constexpr auto kSlice = std::chrono::milliseconds(50);  // between two looks whether to wait on
+  const auto shared = std::make_shared<Shared>();
+  std::thread([shared, compiler = *this, request]() mutable {
+    auto made = compiler.compile(request);
+    const std::lock_guard lock(shared->mutex);
+    shared->made = std::move(made);
+    shared->done.notify_all();
+  }).detach();
+  std::unique_lock lock(shared->mutex);
+  while (!shared->done.wait_for(lock, kSlice, [&] { return shared->made.has_value(); })) {
+    if (give_up()) return failure("E0721", fmt::format("the compile of {} was given up", request.name));
+  }
+  return std::move(*shared->made);
+}
 
 int Compiler::under_way() { return compiles_under_way.load(); }
 

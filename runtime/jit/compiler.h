@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,6 +58,9 @@ class Compiler {
   /// E0702: `notes` hold one message each (log_lines() takes them apart) and the message ends in the whole log. E0706. E0701
   /// when NVRTC turns out not to load.
   Result<Compiled> compile(const Request& request);
+  /// The same for one who asks `give_up` some times a second and waits no longer once it says so: E0721. NVRTC cannot be interrupted:
+  /// the compile goes on by itself.
+  Result<Compiled> compile(const Request& request, const std::function<bool()>& give_up);
 
   [[nodiscard]] int major() const;
   [[nodiscard]] int minor() const;

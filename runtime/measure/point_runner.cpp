@@ -248,9 +248,10 @@ Result<device::Outcome> PointRunner::launch_timed(const compiler::PointPlan& pla
   arguments.insert(arguments.end(), {{plan.sm, 4}, {plan.sms, 4}, {0, 4}, device::pointer(*last)});
   // A device hands blocks to multiprocessors in turn, which is seldom and nowhere said to be otherwise: more blocks then.
   const auto sms = static_cast<std::uint32_t>(backend_.device().sms);
-  for (shape.grid = sms; shape.grid <= kMostTries * sms; shape.grid *= 2) {
+  for (std::uint32_t blocks = sms; blocks <= kMostTries * sms; blocks *= 2) {
+    shape.grid = blocks;
     arguments.end()[-2].bits = ++turn_;
-    auto outcome = launch(plan, kernel, shape, arguments, limit, first && shape.grid == sms);
+    auto outcome = launch(plan, kernel, shape, arguments, limit, first && blocks == sms);
     if (!outcome || !outcome->done()) return outcome;
     auto ran = read_words(*last, plan.sms);
     if (!ran) return ran.error();

@@ -59,6 +59,7 @@ Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed, std::uint64_t
     path.way = static_cast<std::uint64_t>(from.latency[path.near].front() / 2);
   }
   fill(stores_, model.stores.caches, model.stores.tlbs);
+  count_anew();
 }
 
 Cache& Hierarchy::cache(int model, std::uint32_t sm) {
@@ -119,14 +120,21 @@ bool Hierarchy::look(const Level& level, std::uint32_t sm, std::uint64_t address
   Cache& lines = cache(level.cache, sm);
   const Cache::Access access = level.index ? lines.access(address, use, *level.index) : lines.access(address, use);
   if (dirty) *dirty |= access.evicted_dirty;
+  tallies_.caches[static_cast<std::size_t>(level.cache)].add(access.hit);
   return access.hit;
 }
 
 bool Hierarchy::look_near(const Level& level, std::uint32_t sm, std::uint64_t address, std::vector<std::uint64_t>& evicted) {
   Cache& lines = cache(level.cache, sm);
-  if (model_.caches[static_cast<std::size_t>(level.cache)].victims) return lines.take(address);
+  Tally& tally = tallies_.caches[static_cast<std::size_t>(level.cache)];
+  if (model_.caches[static_cast<std::size_t>(level.cache)].victims) {
+    const bool there = lines.take(address);
+    tally.add(there);
+    return there;
+  }
   const Cache::Access access = level.index ? lines.access(address, Cache::Use::Read, *level.index) : lines.access(address);
   if (access.evicted != kNothing) evicted.push_back(access.evicted);
+  tally.add(access.hit);
   return access.hit;
 }
 
@@ -143,7 +151,11 @@ std::uint64_t Hierarchy::physical(std::uint64_t address) const {
 
 std::uint8_t Hierarchy::translate(const Path& path, std::uint32_t sm, std::uint64_t address) {
   std::size_t found = 0;
-  while (found < path.tlbs.size() && !tlb(path.tlbs[found], sm).access(address).hit) ++found;
+  for (; found < path.tlbs.size(); ++found) {
+    const bool hit = tlb(path.tlbs[found], sm).access(address).hit;
+    tallies_.tlbs[static_cast<std::size_t>(path.tlbs[found])].add(hit);
+    if (hit) break;
+  }
   if (found < path.tlbs.size() || !path.has_window) return static_cast<std::uint8_t>(found);
   const std::uint64_t window = address / model_.window_bytes;
   const bool other = window_ != kNothing && window != window_;
@@ -255,6 +267,7 @@ double Hierarchy::far(LoadPath which, std::uint32_t sm, Piece piece, std::uint8_
     if (found == path.caches.size() || ahead) from_memory += static_cast<double>(path.sector);
     if (dirty) to_memory += static_cast<double>(path.sector);
   }
+  tallies_.dram_read += from_memory, tallies_.dram_written += to_memory;
   if (const double dram = model_.bandwidth.dram; dram > 0) {
     waits += dram_.wait(time + waits, from_memory / dram);
     dram_.wait(time + waits, to_memory / dram);
@@ -264,7 +277,9 @@ double Hierarchy::far(LoadPath which, std::uint32_t sm, Piece piece, std::uint8_
 
 double Hierarchy::store(std::uint32_t sm, Piece piece, double time) {
   for (const int t : stores_.tlbs) {
-    if (tlb(t, sm).access(piece.region).hit) break;
+    const bool hit = tlb(t, sm).access(piece.region).hit;
+    tallies_.tlbs[static_cast<std::size_t>(t)].add(hit);
+    if (hit) break;
   }
   const double bytes = static_cast<double>(stores_.sector) * piece.count();
   double waits = 0, distance = 0, to_memory = model_.stores.write_back && !stores_.caches.empty() ? 0 : bytes;
@@ -279,6 +294,7 @@ double Hierarchy::store(std::uint32_t sm, Piece piece, double time) {
       if (dirty) to_memory += static_cast<double>(stores_.sector);
     }
   }
+  tallies_.dram_written += to_memory;
   // Written back, memory sees a line when it is evicted; written through, every store. Nothing is fetched to be written into.
   if (model_.bandwidth.dram > 0) waits += dram_.wait(time + waits, to_memory / model_.bandwidth.dram);
   return time + waits;

@@ -54,6 +54,18 @@ class Hierarchy {
   /// Cycles that an instruction fetch takes beyond a hit in the first instruction cache.
   std::uint32_t fetch(std::uint32_t sm, std::uint64_t address);
 
+  /// What was looked up and found since `count_anew`.
+  struct Tally {
+    std::uint64_t lookups = 0, hits = 0;
+    void add(bool hit) { ++lookups, hits += hit; }
+  };
+  struct Tallies {
+    std::vector<Tally> caches, tlbs;  ///< of the model
+    double dram_read = 0, dram_written = 0;  ///< bytes
+  };
+  [[nodiscard]] const Tallies& tallies() const { return tallies_; }
+  void count_anew() { tallies_ = {std::vector<Tally>(caches_.size()), std::vector<Tally>(tlbs_.size())}; }
+
   [[nodiscard]] bool present(LoadPath path) const { return paths_[index(path)].present; }
   /// Bytes that one lookup of the path brings: a sector of its first cache; and of the region that such sectors are part of.
   [[nodiscard]] std::uint64_t sector(LoadPath path) const { return paths_[index(path)].sector; }
@@ -125,6 +137,7 @@ class Hierarchy {
   Server dram_;
   std::vector<std::uint64_t> victims_, new_victims_;  // of the access at hand
   std::uint64_t carveout_ = 0, window_ = ~0ull;
+  Tallies tallies_;
   bool noisy_;
   Random random_;
 };

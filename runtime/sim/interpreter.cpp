@@ -10,6 +10,7 @@
 #include "lang/base/units.h"
 #include "runtime/sim/compute.h"
 #include "runtime/sim/machine.h"
+#include "runtime/sim/observer.h"
 
 namespace gexp::sim {
 namespace {
@@ -59,7 +60,7 @@ LaunchResult Machine::run() {
       case Event::Kind::Finish: memory_.finish(event.who, event.time); break;
     }
   }
-  if (!stopped_ && next_block_ < c_.shape.grid) fault("no block could start");
+  if (!stopped_ && next_block_ < c_.shape.grid.count()) fault("no block could start");
   if (!stopped_ && !barriers_.empty()) fault(deadlock());
   all_instructions.fetch_add(instructions_, std::memory_order_relaxed);
   const auto stored = static_cast<std::uint64_t>(std::max(0.0, memory_.last_store()));
@@ -131,7 +132,9 @@ void Machine::advance(std::uint32_t index, std::uint64_t now) {
       const std::uint64_t address = c_.code + static_cast<std::uint64_t>(w.pc) * c_.model.pipeline.instruction_bytes;
       if (address / fetch_line_ != w.fetched) {
         w.fetched = address / fetch_line_;
-        w.next += c_.hierarchy.fetch(w.sm, address);
+        const std::uint32_t cycles = c_.hierarchy.fetch(w.sm, address);
+        w.next += cycles;
+        if (c_.observer) c_.observer->fetched(index, cycles);
       }
     }
     const std::uint32_t active = guarded_lanes(w, i);
@@ -169,6 +172,7 @@ void Machine::advance(std::uint32_t index, std::uint64_t now) {
     }
     w.slot_granted = w.unit_granted = false;
     w.next = at + issue_interval;
+    if (c_.observer) c_.observer->issue(index, w, active, at);
     if (active == 0) {
       ++w.pc;
       continue;
@@ -210,6 +214,7 @@ Machine::Step Machine::execute(std::uint32_t index, const Instruction& i, std::u
         return Step::Jumped;
       }
       each_lane(w.mask, [&](std::uint32_t lane) { w.pcs[lane] = active >> lane & 1 ? i.target : w.pc + 1; });
+      if (c_.observer) c_.observer->parted();
       return Step::Regroup;
     case Kind::Trap: return fault(fmt::format("a trap ({})", place_of(c_.kernel, i)));
     case Kind::Exit:
@@ -232,10 +237,21 @@ Machine::Step Machine::execute(std::uint32_t index, const Instruction& i, std::u
 }
 
 Machine::Step Machine::access(std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue) {
+  const Space space = i.kind == Kind::Texture ? Space::Global : data_.gather(i, warps_[index], active, addresses_);
+  const std::uint64_t passes = memory_.passes();
+  const bool block = i.kind == Kind::Matrix || i.kind == Kind::Copy;
+  const Step step = block ? access_block(index, i, active, issue) : access_in(space, index, i, active, issue);
+  if (c_.observer) {
+    c_.observer->accessed(i.kind == Kind::Matrix ? Space::Shared : space, i.kind, memory_.passes() - passes);
+    if (step == Step::Leave && !stopped_) c_.observer->stalled(index);
+  }
+  return step;
+}
+
+/// Of global, shared and other memory, by lanes of their own: the data first, then the time.
+Machine::Step Machine::access_in(Space space, std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue) {
   Warp& w = warps_[index];
   Block& block = blocks_[w.block];
-  const Space space = i.kind == Kind::Texture ? Space::Global : data_.gather(i, w, active, addresses_);
-  if (i.kind == Kind::Matrix || i.kind == Kind::Copy) return access_block(index, i, active, issue);
   const bool good = i.kind == Kind::Load      ? data_.read(i, space, w, block, active, addresses_)
                     : i.kind == Kind::Store   ? data_.write(i, space, w, block, active, addresses_)
                     : i.kind == Kind::Texture ? data_.texels(i, w, active, addresses_)
@@ -354,7 +370,7 @@ std::uint64_t Machine::clock(Special which, std::uint64_t cycle) const {
 std::uint64_t instructions_executed() { return all_instructions.load(std::memory_order_relaxed); }
 
 std::uint32_t blocks_per_sm(const DeviceModel& model, const Kernel& kernel, const device::LaunchShape& shape, std::uint64_t carveout) {
-  const std::uint64_t warps = (shape.block + kLanes - 1) / kLanes, shared = static_cast<std::uint64_t>(kernel.shared_bytes) + shape.shared_bytes;
+  const std::uint64_t warps = (shape.block.count() + kLanes - 1) / kLanes, shared = static_cast<std::uint64_t>(kernel.shared_bytes) + shape.shared_bytes;
   std::uint64_t most = std::min<std::uint64_t>(model.limits.blocks_per_sm, model.limits.threads_per_sm / kLanes / warps);
   if (shared > 0) most = std::min(most, carveout / shared);
   // Of registers there are enough for one block: a compiler that is short of them spills.

@@ -12,6 +12,8 @@
 
 namespace gexp::sim {
 
+class Observer;
+
 /// A linear texture of 4-byte elements.
 struct Texture {
   std::uint64_t address = 0, bytes = 0;
@@ -33,6 +35,7 @@ struct LaunchContext {
   std::uint64_t code;                          ///< address of the kernel's first instruction
   double time_limit;                           ///< wall-clock seconds
   const std::atomic<bool>* interrupt;
+  Observer* observer = nullptr;                ///< who is told what happens, if anybody
 };
 
 struct LaunchResult {

@@ -49,6 +49,7 @@ class Machine {
   Step execute(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   [[nodiscard]] bool alone(const Warp& warp, const Instruction& i, std::uint32_t active) const;
   Step access(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
+  Step access_in(Space space, std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   Step access_block(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   Step wide(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   bool meet(Warp& w, const Instruction& i, std::uint32_t& active);
@@ -87,7 +88,7 @@ class Machine {
   bool fetches_ = false;
   std::uint64_t fetch_line_ = 64;
   std::uint64_t start_, end_;
-  std::uint32_t next_block_ = 0;
+  std::uint64_t next_block_ = 0;
   Addresses addresses_{};
   bool stopped_ = false;
   device::Outcome outcome_;

@@ -4,12 +4,13 @@
 #include <algorithm>
 
 #include "runtime/sim/machine.h"
+#include "runtime/sim/observer.h"
 
 // Where blocks and warps begin and end, and where their threads wait for each other.
 namespace gexp::sim {
 
 void Machine::start_blocks(std::uint64_t now) {
-  while (next_block_ < c_.shape.grid) {
+  while (next_block_ < c_.shape.grid.count()) {
     const auto sm = placement_.enter();
     if (!sm) return;
     std::uint32_t index = static_cast<std::uint32_t>(blocks_.size());
@@ -18,9 +19,9 @@ void Machine::start_blocks(std::uint64_t now) {
     Block& block = blocks_[index];
     block.id = next_block_++;
     block.sm = *sm;
-    block.live = c_.shape.block;
+    block.live = static_cast<std::uint32_t>(c_.shape.block.count());
     block.shared.assign(static_cast<std::size_t>(c_.kernel.shared_bytes) + c_.shape.shared_bytes, std::byte{0});
-    for (std::uint32_t thread = 0; thread < c_.shape.block; thread += kLanes) start_warp(index, thread, now);
+    for (std::uint32_t thread = 0; thread < block.live; thread += kLanes) start_warp(index, thread, now);
   }
 }
 
@@ -32,7 +33,7 @@ void Machine::start_warp(std::uint32_t block, std::uint32_t first_thread, std::u
   w.scheduler = number % c_.model.pipeline.schedulers;
   w.load_unit = number % c_.model.pipeline.load_units;
   w.first_thread = first_thread;
-  w.width = std::min(kLanes, c_.shape.block - first_thread);
+  w.width = std::min(kLanes, static_cast<std::uint32_t>(c_.shape.block.count()) - first_thread);
   w.live = w.width == kLanes ? ~0u : (1u << w.width) - 1;
   w.values.assign(static_cast<std::size_t>(w.width) * c_.kernel.slots, 0);
   w.ready.assign(c_.kernel.slots, 0);
@@ -43,17 +44,22 @@ void Machine::start_warp(std::uint32_t block, std::uint32_t first_thread, std::u
     w.slot(kTrue)[lane] = 1;
     for (const Preset& preset : c_.kernel.presets) w.slot(preset.slot)[lane] = preset_value(preset, w, lane);
   }
+  if (c_.observer) c_.observer->begin(index, w, blocks_[block].id, now);
   events_.add(now, Event::Kind::Run, index);
 }
 
 std::uint64_t Machine::preset_value(const Preset& preset, const Warp& w, std::uint32_t lane) const {
-  const bool x = preset.value == 0;
+  const auto along = [&](const device::Extent& extent, std::uint64_t number) {
+    if (preset.value == 0) return number % extent.x;
+    return preset.value == 1 ? number / extent.x % extent.y : number / extent.x / extent.y;
+  };
+  const auto length = [&](const device::Extent& extent) { return preset.value == 0 ? extent.x : preset.value == 1 ? extent.y : extent.z; };
   switch (preset.what) {
     case Preset::What::Value: return preset.value;
-    case Preset::What::Tid: return x ? w.first_thread + lane : 0;
-    case Preset::What::Ntid: return x ? c_.shape.block : 1;
-    case Preset::What::Ctaid: return x ? blocks_[w.block].id : 0;
-    case Preset::What::Nctaid: return x ? c_.shape.grid : 1;
+    case Preset::What::Tid: return along(c_.shape.block, w.first_thread + lane);
+    case Preset::What::Ntid: return length(c_.shape.block);
+    case Preset::What::Ctaid: return along(c_.shape.grid, blocks_[w.block].id);
+    case Preset::What::Nctaid: return length(c_.shape.grid);
     case Preset::What::LaneId: return lane;
     case Preset::What::WarpId: return w.first_thread / kLanes;
     case Preset::What::SmId: return w.sm;
@@ -124,6 +130,7 @@ bool Machine::end_lanes(std::uint32_t warp, std::uint32_t lanes, std::uint64_t n
   block.live -= static_cast<std::uint32_t>(std::popcount(lanes));
   end_ = std::max(end_, now);
   const bool ended = w.live == 0;
+  if (ended && c_.observer) c_.observer->end(warp, now);
   if (ended) warps_.end(warp);
   if (block.live > 0) {
     release_full_barriers(index, now);

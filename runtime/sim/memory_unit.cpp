@@ -37,6 +37,7 @@ void MemoryUnit::coalesce(const Addresses& addresses, std::uint32_t mask, std::u
     }
     pieces_.push_back({begin, bit});
   });
+  passes_ += pieces_.size();
 }
 
 bool MemoryUnit::has_entry(const Sm& sm, const Load& load, Hierarchy::Piece piece) const {
@@ -130,6 +131,7 @@ void MemoryUnit::load(std::uint32_t warp, const Instruction& i, LoadPath path, c
 std::uint64_t MemoryUnit::lone_load(const Warp& warp, LoadPath path, std::uint64_t address, std::uint64_t now) {
   Sm& sm = sms_[warp.sm];
   Server& unit = sm.load_units[warp.load_unit];
+  ++passes_;
   const double start = std::max(static_cast<double>(now), unit.free());
   const Hierarchy::Piece piece = hierarchy_.piece(path, address);
   const Hierarchy::Near found = hierarchy_.near(path, warp.sm, piece);
@@ -241,6 +243,7 @@ std::uint64_t MemoryUnit::shared(std::uint32_t sm, const Instruction& i, const A
     each_lane(mask, [&](std::uint32_t lane) { offsets[lane] = static_cast<std::uint32_t>(addresses[lane]); });
     ways = shared_timing_.ways(offsets, mask, static_cast<std::uint32_t>(i.bytes) * i.count);
   }
+  passes_ += ways;
   const double rate = model_.bandwidth.shared;
   const double wait = rate > 0 ? sms_[sm].shared.wait(static_cast<double>(now), ways * 128.0 / rate) : 0;
   return shared_timing_.cycles(ways) + cycles(wait);

@@ -36,6 +36,8 @@ class MemoryUnit {
   void come_back(std::uint32_t request, std::uint64_t now);
   void finish(std::uint32_t load, std::uint64_t now);
 
+  /// Requests that accesses have made so far, and passes through the banks of shared memory.
+  [[nodiscard]] std::uint64_t passes() const { return passes_; }
   /// When the last store will be done.
   [[nodiscard]] double last_store() const { return last_store_; }
 
@@ -113,6 +115,7 @@ class MemoryUnit {
   Pool<Waiter> waiters_;
   std::vector<Hierarchy::Piece> pieces_;  // of the access at hand
   double last_store_ = 0;
+  std::uint64_t passes_ = 0;
 };
 
 }  // namespace gexp::sim

@@ -159,6 +159,7 @@ struct Call {
 
 struct Parameter {
   std::uint32_t offset = 0, bytes = 0;
+  Type type = Type::None;  ///< of an array: of its elements
 };
 
 struct Kernel {

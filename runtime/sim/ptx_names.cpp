@@ -72,10 +72,10 @@ void Names::declare_registers(std::string prefix, std::uint32_t count, Type type
   scopes_.back().families[std::move(prefix)] = {count, type};
 }
 
-void Names::declare_parameter(std::string name, std::uint64_t bytes, std::uint64_t align) {
+void Names::declare_parameter(std::string name, std::uint64_t bytes, std::uint64_t align, Type type) {
   parameter_bytes_ = align_up(parameter_bytes_, align);
   declare_variable(std::move(name), {Space::Param, constant(parameter_bytes_), 0, {}});
-  parameters_.push_back({static_cast<std::uint32_t>(parameter_bytes_), static_cast<std::uint32_t>(bytes)});
+  parameters_.push_back({static_cast<std::uint32_t>(parameter_bytes_), static_cast<std::uint32_t>(bytes), type});
   parameter_bytes_ += bytes;
 }
 

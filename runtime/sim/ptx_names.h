@@ -33,7 +33,7 @@ class Names {
   void declare_vector(const std::string& name, std::size_t count, Type type);
   /// `%r<9>`: %r0 … %r8, made when first used.
   void declare_registers(std::string prefix, std::uint32_t count, Type type);
-  void declare_parameter(std::string name, std::uint64_t bytes, std::uint64_t align);
+  void declare_parameter(std::string name, std::uint64_t bytes, std::uint64_t align, Type type);
   void declare_shared(std::string name, std::uint64_t bytes, std::uint64_t align);
   /// `extern .shared x[]`: begins where the static variables end.
   void declare_dynamic_shared(std::string name);

@@ -131,7 +131,7 @@ void Parser::function() {
     while (!failed_ && !accept(")")) {
       if (!expect(".param")) return;
       const auto d = declaration(true);
-      if (d) names_.declare_parameter(d->name, d->bytes(), d->align);
+      if (d) names_.declare_parameter(d->name, d->bytes(), d->align, d->type);
       if (!peek().is(")")) expect(",");
     }
   }
@@ -207,6 +207,15 @@ void Parser::body_item() {
   if (token.is(".shared") || token.is(".local") || token.is(".const") || token.is(".global") || token.is(".param")) return variable();
   if (token.kind == Token::Kind::Word && token.text.front() == '.') return fail(fmt::format("unknown directive '{}'", token.text));
   instruction();
+}
+
+std::vector<std::string> kernel_names(std::string_view text) {
+  std::vector<std::string> names;
+  const std::vector<Token> tokens = lex(text);
+  for (std::size_t k = 0; k + 1 < tokens.size(); ++k) {
+    if (tokens[k].is(".entry")) names.emplace_back(tokens[k + 1].text);
+  }
+  return names;
 }
 
 Result<Kernel> parse_ptx(std::string_view text, std::string_view entry) { return Parser(text, entry).run(); }

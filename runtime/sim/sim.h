@@ -50,6 +50,20 @@ Result<std::unique_ptr<device::Backend>> open(const std::string& name_or_path, c
 /// PTX instructions that this process has simulated so far, for benchmarks.
 std::uint64_t instructions_executed();
 
+/// A kernel of a PTX text, as a caller needs to know it.
+struct KernelFacts {
+  struct Parameter {
+    std::uint32_t bytes = 0;
+    bool is_float = false;
+  };
+  std::string name;
+  std::vector<Parameter> parameters;
+};
+/// Names of the kernels of a PTX text, in its order.
+std::vector<std::string> kernels_in(const std::string& ptx);
+/// One of them. E0801: what the simulator does not know of it.
+Result<KernelFacts> kernel_facts(const std::string& ptx, const std::string& name);
+
 /// Ends the launch that runs, and every later one until clear_interrupt(), as Interrupted. Async-signal-safe.
 void request_interrupt();
 void clear_interrupt();

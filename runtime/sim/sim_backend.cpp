@@ -16,6 +16,7 @@
 #include "runtime/sim/hierarchy.h"
 #include "runtime/sim/interpreter.h"
 #include "runtime/sim/model_reader.h"
+#include "runtime/sim/observer.h"
 #include "runtime/sim/ptx_parse.h"
 #include "runtime/sim/sim.h"
 
@@ -190,19 +191,37 @@ class SimBackend final : public device::Backend {
     const std::uint64_t shared = static_cast<std::uint64_t>(loaded.kernel->shared_bytes) + shape.shared_bytes;
     const std::uint64_t carved = carveout(shape.carveout_bytes < 0 ? shared : static_cast<std::uint64_t>(shape.carveout_bytes));
     hierarchy_.begin_launch(carved);
-    const LaunchContext context{model_, *loaded.kernel, memory_, hierarchy_, loaded.globals, textures_, shape, std::move(parameters),
+    LaunchContext context{model_, *loaded.kernel, memory_, hierarchy_, loaded.globals, textures_, shape, std::move(parameters),
                                 carved, kFirstCode + (static_cast<std::uint64_t>(id) << 24), time_limit, &interrupt};
+    hierarchy_.count_anew();
+    std::optional<Observer> observer;
+    if (most_spans_) context.observer = &observer.emplace(*loaded.kernel, cycle_, model_.pipeline.issue, *most_spans_);
     LaunchResult result = interpret(context, cycle_);
+    if (observer) observed_ = observer->take(result.cycles), count_levels();
     result.outcome.elapsed_seconds = static_cast<double>(result.cycles - cycle_) / model_.sm_clock_hz;
     cycle_ = result.cycles;
     return std::move(result.outcome);
   }
+
+  void observe(std::size_t most_spans) { most_spans_ = most_spans; }
+  [[nodiscard]] const Observed& observed() const { return observed_; }
 
  private:
   struct Loaded {
     std::shared_ptr<const Kernel> kernel;
     std::vector<std::uint64_t> globals;
   };
+
+  void count_levels() {
+    const Hierarchy::Tallies& tallies = hierarchy_.tallies();
+    const auto add = [&](const std::vector<CacheModel>& models, const std::vector<Hierarchy::Tally>& counts) {
+      for (std::size_t k = 0; k < models.size(); ++k) {
+        if (counts[k].lookups > 0) observed_.counters.levels.push_back({models[k].name, counts[k].lookups, counts[k].hits});
+      }
+    };
+    add(model_.caches, tallies.caches), add(model_.tlbs, tallies.tlbs);
+    observed_.counters.dram_read = tallies.dram_read, observed_.counters.dram_written = tallies.dram_written;
+  }
 
   /// Instructions lie, among the addresses that caches see, where nothing else does.
   static constexpr std::uint64_t kFirstCode = 1ull << 52;
@@ -230,8 +249,14 @@ class SimBackend final : public device::Backend {
 
   /// Why a launch cannot start; empty when it can. `accepts` says the same before anything runs.
   std::string refused(const Kernel& kernel, const device::LaunchShape& shape, std::span<const device::Argument> arguments) const {
-    if (shape.grid == 0 || shape.block == 0) return "a launch without threads";
-    if (shape.block > model_.limits.threads_per_block) return fmt::format("{} threads are more than the {} of a block", shape.block, model_.limits.threads_per_block);
+    constexpr std::uint32_t kMostAlongYZ = 65535, kMostThreadsAlongZ = 64;  // of every GPU so far
+    for (const std::uint32_t blocks : {shape.grid.y, shape.grid.z}) {
+      if (blocks > kMostAlongYZ) return fmt::format("{} blocks along y or z are more than the {} of a grid", blocks, kMostAlongYZ);
+    }
+    if (shape.block.y > kMostAlongYZ || shape.block.z > kMostThreadsAlongZ) return fmt::format("a block has at most {} threads along z", kMostThreadsAlongZ);
+    const std::uint64_t threads = shape.block.count();
+    if (shape.grid.count() == 0 || threads == 0) return "a launch without threads";
+    if (threads > model_.limits.threads_per_block) return fmt::format("{} threads are more than the {} of a block", threads, model_.limits.threads_per_block);
     if (arguments.size() != kernel.parameters.size())
       return fmt::format("'{}' takes {} arguments, {} were given", kernel.name, kernel.parameters.size(), arguments.size());
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -249,7 +274,7 @@ class SimBackend final : public device::Backend {
     if (shape.bank_bytes != 0 && std::find(model_.shared.modes.begin(), model_.shared.modes.end(), shape.bank_bytes) == model_.shared.modes.end())
       return fmt::format("no mode with shared-memory banks of {} B", shape.bank_bytes);
     if (blocks_per_sm(model_, kernel, shape, carveout(shape.carveout_bytes < 0 ? shared : static_cast<std::uint64_t>(shape.carveout_bytes))) == 0)
-      return fmt::format("a block of {} threads, with {} B of shared memory, needs more than an SM has", shape.block, shared);
+      return fmt::format("a block of {} threads, with {} B of shared memory, needs more than an SM has", threads, shared);
     return {};
   }
 
@@ -261,6 +286,8 @@ class SimBackend final : public device::Backend {
   std::shared_ptr<ParsedKernels> parsed_ = std::make_shared<ParsedKernels>();
   std::vector<Loaded> kernels_;
   std::vector<Texture> textures_;
+  std::optional<std::size_t> most_spans_;  ///< where launches are observed
+  Observed observed_;
   std::uint64_t cycle_ = 1'000'000;  // clocks of a device that has run for a while
 };
 
@@ -316,6 +343,19 @@ Result<std::unique_ptr<device::Backend>> open(const std::string& name_or_path, c
   d.notes.clear();
   return d;
 }
+
+std::vector<std::string> kernels_in(const std::string& ptx) { return kernel_names(ptx); }
+
+Result<KernelFacts> kernel_facts(const std::string& ptx, const std::string& name) {
+  const auto kernel = parse_ptx(ptx, name);
+  if (!kernel) return kernel.error();
+  KernelFacts facts{name, {}};
+  for (const Parameter& p : kernel->parameters) facts.parameters.push_back({p.bytes, is_float(p.type)});
+  return facts;
+}
+
+void observe(device::Backend& backend, std::size_t most_spans) { dynamic_cast<SimBackend&>(backend).observe(most_spans); }
+const Observed& observed(const device::Backend& backend) { return dynamic_cast<const SimBackend&>(backend).observed(); }
 
 void request_interrupt() { interrupt.store(true, std::memory_order_relaxed); }
 void clear_interrupt() { interrupt.store(false, std::memory_order_relaxed); }

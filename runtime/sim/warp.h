@@ -106,7 +106,8 @@ class Warps {
 
 /// Threads that share shared memory and barriers.
 struct Block {
-  std::uint32_t id = 0, sm = 0;
+  std::uint64_t id = 0;   ///< of the grid
+  std::uint32_t sm = 0;
   std::uint32_t live = 0;  ///< threads that have not ended
   std::vector<std::byte> shared;
 };

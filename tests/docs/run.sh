@@ -8,6 +8,7 @@
 #   <!-- check only: WHY -->       not run; its CUDA text must compile for sm_90 where NVRTC can
 #   <!-- file: ring.gexp -->       another name (with `, run: …`, `, check only: …` behind it)
 #   <!-- refused -->               must be refused; the plain fence that follows is what it says
+# A fence ```cuda with a `<!-- file: … -->` above it is saved.
 # Fences ```console hold commands (`$ …`; one that ends in `\` goes on in the next line) and what they print.
 # In what is printed, a line `…` stands for lines that are left out, and `…` at a line's end for the rest of that line.
 set -u
@@ -93,6 +94,9 @@ document() {  # PATH: writes it anew to $work/new
             if [ $code -lt 2 ]; then fail "$path:$start: it is not refused" >&3; fi
           fi
         fi ;;
+      '```cuda')
+        printf '%s' "$body"
+        if [ -n "$file" ]; then printf '%s' "$body" >"$file"; fi ;;
       '```console')
         local command shown='' had='' goes_on=''
         while IFS= read -r command; do

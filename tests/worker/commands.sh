@@ -21,6 +21,8 @@ text '' 200 100 >small.gexp
 "$gexp" run small.gexp --device sim:gtx780 --out r.json >out.txt 2>&1
 that 'a run' grep -q 'saved as' out.txt
 cp r.json other.json
+printf '.version 7.0\n.target sm_50\n.address_size 64\n.visible .entry quick(.param .u64 out)\n{\n.reg .b64 %%rd<2>;\nld.param.u64 %%rd1, [out];\nst.global.u32 [%%rd1], 7;\nret;\n}\n' >quick.ptx
+printf '.version 7.0\n.target sm_50\n.address_size 64\n.visible .entry long()\n{\nAGAIN: bra AGAIN;\n}\n' >long.ptx
 
 has() { case $("$gexp" doctor | sed -n '/^sandbox/{n;p}') in *"$1"*) true ;; *) false ;; esac; }
 # seen COMMAND…: whether the kernel says, while it runs, that calls of one of its threads are filtered.
@@ -57,6 +59,7 @@ if has seccomp; then
   that 'run is confined' seen run small.gexp --device sim:gtx780 --fresh
   that 'survey is confined' seen survey small.gexp --device sim:gtx780 --fresh
   that 'verify is confined' seen verify verified.gexp --models 20 --noise none
+  that 'sim is confined' seen sim long.ptx --time-limit 5
   that 'devices show is confined' seen devices show sim:h200
   { sleep 2; } | "$gexp" lsp >out.txt 2>&1 &
   sleep 1
@@ -83,6 +86,8 @@ works 'emit --ptx into an empty cache' env GEXP_CACHE="$work/new" "$gexp" emit v
 that 'which it fills' test -d new/kernels
 "$gexp" verify verified.gexp --models 2 --noise none --mutate --write-mutated made/mutated >out.txt 2>&1
 that 'verify --write-mutated' test "$(ls made/mutated | wc -l)" = 2
+works 'sim' "$gexp" sim quick.ptx 'u32[4]' --save 0=made/out.bin --timeline made/trace.json
+that 'sim saves' test "$(od -An -tu4 made/out.bin | tr -d ' \n')" = 7000
 works 'results name' "$gexp" results name 1 first
 
 # Disk: an error that says so, nothing half-written, and what was stored before as it was.

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/sim/observer.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <numeric>
+
+namespace gexp::sim {
+
+const char* name(Stall stall) {
+  switch (stall) {
+    case Stall::Memory: return "memory";
+    case Stall::Shared: return "shared memory";
+    case Stall::Arithmetic: return "arithmetic";
+    case Stall::Requests: return "requests";
+    case Stall::Barrier: return "barrier";
+    case Stall::Fetch: return "instruction fetch";
+    case Stall::Issue: return "issue";
+  }
+  return "";
+}
+
+std::uint64_t WorkCount::all_stalled() const { return std::accumulate(stalled.begin(), stalled.end(), std::uint64_t{0}); }
+
+Observer::Observer(const Kernel& kernel, std::uint64_t start, std::uint64_t interval, std::size_t most_spans)
+    : kernel_(kernel), start_(start), interval_(interval), most_spans_(most_spans), by_code_(kernel.code.size()) {}
+
+void Observer::begin(std::uint32_t warp, const Warp& w, std::uint64_t block, std::uint64_t now) {
+  if (warp >= tracks_.size()) tracks_.resize(warp + std::size_t{1});
+  Track& track = tracks_[warp] = {};
+  track.sm = w.sm, track.first_thread = w.first_thread;
+  track.block = block;
+  track.began = track.could = track.issuing_since = now;
+  track.made_by.assign(kernel_.slots, Stall::Arithmetic);
+  result_.counters.blocks += w.first_thread == 0;
+  ++result_.counters.warps;
+}
+
+Observer::Wait Observer::operands(const Track& track, const Warp& w, const Instruction& i) const {
+  Wait latest;
+  const auto look = [&](std::uint32_t slot) {
+    if (w.ready[slot] > latest.until) latest = {w.ready[slot], track.made_by[slot]};
+  };
+  for (const std::uint32_t slot : {i.guard, i.a, i.b, i.c}) look(slot);
+  if (i.kind == Kind::Store || i.kind == Kind::Matrix || i.kind == Kind::Copy) {
+    for (std::size_t k = 0; k < i.count; ++k) look(i.data[k]);
+  } else if (i.kind == Kind::Wide) {
+    for (std::size_t k = 0; k < i.reads; ++k) look(kernel_.lists[i.list + k]);
+  } else if (i.kind == Kind::Call) {
+    for (const Passed& passed : kernel_.calls[i.list].arguments) look(passed.slot);
+  }
+  return latest;
+}
+
+void Observer::note_results(Track& track, const Instruction& i) const {
+  const Stall by = i.space == Space::Shared ? Stall::Shared : Stall::Memory;
+  switch (i.kind) {
+    case Kind::Load:
+    case Kind::Texture:
+    case Kind::Matrix:
+      for (std::size_t k = 0; k < i.count; ++k) track.made_by[i.data[k]] = i.kind == Kind::Matrix ? Stall::Shared : by;
+      break;
+    case Kind::Atomic: track.made_by[i.to] = by; break;
+    case Kind::Wide:
+      for (std::size_t k = 0; k < i.writes; ++k) track.made_by[kernel_.lists[i.list + i.reads + k]] = Stall::Arithmetic;
+      break;
+    default: track.made_by[i.to] = Stall::Arithmetic;
+  }
+}
+
+void Observer::wait(Track& track, std::uint32_t warp, const Instruction& i, WorkCount& of, Stall stall, std::uint64_t until) {
+  if (until <= track.could) return;
+  const auto at = static_cast<std::size_t>(stall);
+  of.stalled[at] += until - track.could;
+  result_.counters.work.stalled[at] += until - track.could;
+  span(track, warp, track.could, until, false, stall, i.line);
+  track.could = until;
+}
+
+void Observer::issue(std::uint32_t warp, const Warp& w, std::uint32_t active, std::uint64_t now) {
+  Track& track = tracks_[warp];
+  const Instruction& i = kernel_.code[w.pc];
+  WorkCount& of = by_code_[w.pc];
+  if (now > track.could) {
+    span(track, warp, track.issuing_since, track.could, true, Stall::Issue, track.issuing_line);
+    if (track.after == Stall::Barrier || track.after == Stall::Requests) wait(track, warp, i, of, track.after, now);
+    wait(track, warp, i, of, Stall::Fetch, std::min(now, track.could + track.fetch));
+    const Wait ready = operands(track, w, i);
+    wait(track, warp, i, of, ready.stall, std::min(now, ready.until));
+    wait(track, warp, i, of, track.after, now);
+    track.issuing_since = now, track.issuing_line = i.line;
+  }
+  if (track.issuing_line == 0) track.issuing_line = i.line;
+  ++of.issued, ++result_.counters.work.issued;
+  const auto lanes = static_cast<std::uint64_t>(std::popcount(active));
+  of.executed += lanes, result_.counters.work.executed += lanes;
+  note_results(track, i);
+  track.could = now + interval_;
+  track.fetch = 0;
+  track.after = i.kind == Kind::Barrier ? Stall::Barrier : i.kind == Kind::Store ? Stall::Requests : i.kind == Kind::Special ? Stall::Arithmetic : Stall::Issue;
+}
+
+void Observer::accessed(Space space, Kind kind, std::uint64_t passes) {
+  if (passes == 0) return;  // parameters and other values that no cache serves
+  Counters& c = result_.counters;
+  if (space == Space::Shared) {
+    ++c.shared, c.shared_replays += passes - 1;
+    return;
+  }
+  if (kind == Kind::Store) ++c.stores;
+  else if (kind == Kind::Atomic) ++c.atomics;
+  else ++c.loads;
+  c.requests += passes;
+}
+
+void Observer::end(std::uint32_t warp, std::uint64_t now) {
+  Track& track = tracks_[warp];
+  span(track, warp, track.issuing_since, track.could, true, Stall::Issue, track.issuing_line);
+  result_.counters.warp_cycles += now - track.began;
+}
+
+void Observer::span(const Track& track, std::uint32_t warp, std::uint64_t begin, std::uint64_t end, bool issues, Stall stall, std::uint32_t line) {
+  if (most_spans_ == 0 || end <= begin) return;
+  if (result_.timeline.size() >= most_spans_) {
+    result_.timeline_cut = true;
+    return;
+  }
+  result_.timeline.push_back({track.sm, warp, track.block, track.first_thread, begin - start_, end - start_, issues, stall, line});
+}
+
+Observed Observer::take(std::uint64_t end) {
+  result_.counters.cycles = end - start_;
+  std::map<std::uint32_t, WorkCount> lines;
+  for (std::size_t k = 0; k < by_code_.size(); ++k) {
+    const WorkCount& from = by_code_[k];
+    if (from.issued == 0) continue;
+    WorkCount& to = lines[kernel_.code[k].line];
+    to.issued += from.issued, to.executed += from.executed;
+    for (std::size_t s = 0; s < kStalls; ++s) to.stalled[s] += from.stalled[s];
+  }
+  result_.lines.assign(lines.begin(), lines.end());
+  return std::move(result_);
+}
+
+}  // namespace gexp::sim

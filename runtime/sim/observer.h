@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "runtime/sim/observed.h"
+#include "runtime/sim/ptx.h"
+#include "runtime/sim/warp.h"
+
+namespace gexp::sim {
+
+/// Watches one launch: the machine tells it each issue, and it says why the warp had to wait for it. It changes nothing.
+class Observer {
+ public:
+  /// `start`: cycle of the launch. `interval`: from one instruction of a warp to its next.
+  Observer(const Kernel& kernel, std::uint64_t start, std::uint64_t interval, std::size_t most_spans);
+
+  void begin(std::uint32_t warp, const Warp& w, std::uint64_t block, std::uint64_t now);
+  /// `w.pc` is the instruction that issues at `now`, for the lanes `active`.
+  void issue(std::uint32_t warp, const Warp& w, std::uint32_t active, std::uint64_t now);
+  void fetched(std::uint32_t warp, std::uint64_t cycles) { tracks_[warp].fetch += cycles; }
+  /// Its access found no entry to be booked in.
+  void stalled(std::uint32_t warp) { tracks_[warp].after = Stall::Requests; }
+  void parted() { ++result_.counters.diverged; }
+  void accessed(Space space, Kind kind, std::uint64_t passes);
+  void end(std::uint32_t warp, std::uint64_t now);
+
+  /// Once the launch is over, at cycle `end`.
+  Observed take(std::uint64_t end);
+
+ private:
+  /// A warp since it began.
+  struct Track {
+    std::uint32_t sm = 0, first_thread = 0;
+    std::uint64_t block = 0, began = 0;
+    std::uint64_t could = 0;              ///< cycle from which the next instruction could issue
+    std::uint64_t fetch = 0;              ///< cycles of it that the instruction takes to come
+    Stall after = Stall::Issue;           ///< what the last instruction makes the next one wait for
+    std::uint64_t issuing_since = 0;
+    std::uint32_t issuing_line = 0;
+    std::vector<Stall> made_by;           ///< slot: what made its value
+  };
+
+  /// What the operands of an instruction make it wait for, and until when.
+  struct Wait {
+    std::uint64_t until = 0;
+    Stall stall = Stall::Arithmetic;
+  };
+  [[nodiscard]] Wait operands(const Track& track, const Warp& w, const Instruction& i) const;
+  void note_results(Track& track, const Instruction& i) const;
+  void wait(Track& track, std::uint32_t warp, const Instruction& i, WorkCount& of, Stall stall, std::uint64_t until);
+  void span(const Track& track, std::uint32_t warp, std::uint64_t begin, std::uint64_t end, bool issues, Stall stall, std::uint32_t line);
+
+  const Kernel& kernel_;
+  std::uint64_t start_, interval_;
+  std::size_t most_spans_;
+  std::vector<Track> tracks_;       ///< by place of the warp
+  std::vector<WorkCount> by_code_;  ///< by instruction
+  Observed result_;
+};
+
+}  // namespace gexp::sim
