@@ -143,9 +143,10 @@ Explanation by_lines(const SetGrowth& growth, const std::vector<LineSet>& guess,
   }
   const auto fill = model::likeliest_fill(model::labelled(lines, guess.size(), line_bytes), walks);
   const auto own_walks = model::by_line(walks, line_bytes, fill);
+  const auto seen_among = of_earlier_sets(growth, guess);
   std::optional<Explanation> best;
   for (const auto rates : {model::Rates::Shared, model::Rates::OwnOfEach}) {
-    const auto better = model::improved(lines, guess.size(), own_walks, rates, splits);
+    const auto better = model::improved(lines, guess.size(), own_walks, rates, splits, seen_among);
     const auto index = find_set_index(better.lines, better.sets, line_bytes);
     // A line without a set is of one that overflowed before it came: which these are, the sets have to say first.
     std::unordered_map<std::int64_t, std::uint32_t> among;

@@ -77,23 +77,40 @@ std::vector<LabelledLine> two_sets_with(const std::set<std::int64_t>& wrong) {
   return lines;
 }
 
+/// Lets the lines of the first `sets` sets, by turns, miss at random.
+void let_miss(records::Point& point, std::size_t lap, std::size_t sets, std::mt19937& random) {
+  point.runs.resize(30, point.runs.front());
+  for (auto& run : point.runs) {
+    for (std::size_t begin = 0; begin < run.ticks.size(); begin += lap) {
+      std::fill_n(run.ticks.begin() + static_cast<std::ptrdiff_t>(begin), lap, test::kHitTicks);
+      for (std::size_t set = 0; set < sets; ++set) {
+        for (std::size_t line = set; line < lap; line += 2) run.ticks[begin + line] = random() % 5 == 0 ? test::kMissTicks : test::kHitTicks;
+        run.ticks[begin + set + 2 * (random() % ((lap - set + 1) / 2))] = test::kMissTicks;  // whatever is replaced, one line misses
+      }
+    }
+  }
+}
+
 /// 16 lines of 32 B fit in two sets by turns; with line 16, the even ones overflow, with line 17, the odd ones, too. One line in five misses.
-Walks missing_at_random() {
+/// `far`: in as many walks more a line that no other walk visits comes to the first 16, and the even ones overflow; and as many walks visit
+/// the first 15 alone.
+Walks missing_at_random(int far = 0) {
   records::Table table = test::table({});
   std::mt19937 random(3);
   for (std::int64_t lines = 16; lines <= 18; ++lines) {
     auto point = walked({{"n", Value(static_cast<double>(lines))}}, every(32, 32 * lines), four_sets());
-    point.runs.resize(30, point.runs.front());
-    for (auto& run : point.runs) {
-      for (std::size_t begin = 0; begin < run.ticks.size(); begin += static_cast<std::size_t>(lines)) {
-        std::fill_n(run.ticks.begin() + static_cast<std::ptrdiff_t>(begin), lines, test::kHitTicks);
-        for (std::int64_t set = 0; set < lines - 16; ++set) {
-          for (std::int64_t line = set; line < lines; line += 2) run.ticks[begin + static_cast<std::size_t>(line)] = random() % 5 == 0 ? test::kMissTicks : test::kHitTicks;
-          run.ticks[begin + static_cast<std::size_t>(set + 2 * (random() % 9))] = test::kMissTicks;  // whatever is replaced, one line misses
-        }
-      }
-    }
+    let_miss(point, static_cast<std::size_t>(lines), static_cast<std::size_t>(lines - 16), random);
     table.points.push_back(std::move(point));
+  }
+  for (int each = 0; each < far; ++each) {
+    auto offsets = every(32, 32 * 16);
+    offsets.push_back(32 * 64 << each);
+    auto point = walked({{"n", Value(19.0 + each)}}, offsets, four_sets());
+    let_miss(point, offsets.size(), 1, random);
+    table.points.push_back(std::move(point));
+    auto fewer = walked({{"n", Value(100.0 + each)}}, every(32, 32 * 15), four_sets());
+    let_miss(fewer, 15, 0, random);
+    table.points.push_back(std::move(fewer));
   }
   Walks walks;
   walks.add(table, infer::MissRange{.above = (test::kHitTicks + test::kMissTicks) / 2.0, .outlier = 1000}, "sets");
@@ -113,6 +130,16 @@ TEST_CASE("lines that were given to the wrong set go where the walks are predict
     INFO(seen);
     for (std::size_t i = 0; i < right.size(); ++i) CHECK((found.lines[i].set == found.lines[0].set) == (right[i].set == 0));
     CHECK(found.odds_of_others < 0.05);
+  }
+}
+
+TEST_CASE("a set that overflows by a line of which nothing is known keeps its lines and its size") {
+  const auto walks = missing_at_random(8);
+  const auto right = two_sets_with({});
+  for (const auto rates : {infer::model::Rates::Shared, infer::model::Rates::OwnOfEach}) {
+    const auto found = infer::model::improved(right, 2, infer::model::by_line(walks, 32, 32), rates, infer::model::Splits::Never);
+    REQUIRE(found.sets == 2);
+    for (const auto& line : found.lines) CHECK((line.set == found.lines[0].set) == (line.line % 2 == 0));
   }
 }
 

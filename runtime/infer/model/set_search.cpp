@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/model/evidence.h"
@@ -39,6 +40,28 @@ Lines visits_of(const std::vector<LabelledLine>& lines, const LineWalks& walks) 
     for (std::size_t i = 0; i < visited.size(); ++i) {
       if (const auto line = at.find(walks.numbers[visited[i].line]); line != at.end()) all[line->second].push_back({f, i});
     }
+  }
+  return all;
+}
+
+using Among = std::unordered_map<std::int64_t, std::uint32_t>;
+
+/// By footprint and by set: lines that were given to no set and may be of this one. Those that `among` does not name may be of any.
+std::vector<std::vector<std::size_t>> unplaced(const std::vector<LabelledLine>& lines, std::size_t sets, const LineWalks& walks, const Among& among) {
+  std::unordered_set<std::int64_t> placed;
+  for (const auto& line : lines) placed.insert(line.line);
+  std::vector<std::vector<std::size_t>> all;
+  for (const auto& footprint : walks.footprints) {
+    auto& by_set = all.emplace_back(sets + 1, 0);
+    work(footprint.lines.size() / 4 + sets / 16);
+    for (const auto& visit : footprint.lines) {
+      const auto number = walks.numbers[visit.line];
+      if (placed.contains(number)) continue;
+      const auto found = among.find(number);
+      const auto first = found == among.end() ? sets : std::min<std::size_t>(sets, found->second);
+      if (first > 0) ++by_set[first - 1];
+    }
+    std::partial_sum(by_set.rbegin(), by_set.rend(), by_set.rbegin());
   }
   return all;
 }
@@ -81,8 +104,8 @@ struct Worth {
 
 class Search {
  public:
-  Search(const std::vector<LabelledLine>& lines, std::size_t sets, const LineWalks& walks, Rates rates)
-      : walks_(walks), rates_(rates), lines_(visits_of(lines, walks)), members_(sets), worth_(sets), set_of_(lines.size()),
+  Search(const std::vector<LabelledLine>& lines, std::size_t sets, const LineWalks& walks, Rates rates, const Among& among)
+      : walks_(walks), rates_(rates), lines_(visits_of(lines, walks)), unplaced_(unplaced(lines, sets, walks, among)), members_(sets), worth_(sets), set_of_(lines.size()),
         loads_(sets, std::vector<SetLoad>(walks.footprints.size())) {
     for (std::size_t line = 0; line < lines.size(); ++line) {
       set_of_[line] = lines[line].set, members_[lines[line].set].push_back(line);
@@ -140,12 +163,18 @@ class Search {
   }
   [[nodiscard]] const Conduct& did(const Visit& visit) const { return walks_.footprints[visit.footprint].lines[visit.at].did; }
 
+  /// Of a set that was split off: as many as may be of any.
+  [[nodiscard]] std::size_t others(std::size_t set, std::size_t footprint) const {
+    const auto& by_set = unplaced_[footprint];
+    return by_set[set + 1 < by_set.size() ? set : 0];
+  }
+
   [[nodiscard]] Worth worth(std::size_t set) const {
     std::size_t most = 0;
     work(loads_[set].size());
     for (const auto& load : loads_[set]) most = std::max(most, static_cast<std::size_t>(load.lines));
     if (most == 0) return {};
-    std::vector<double> at_size(most + 1, 0.0), without_laps(most + 1, 0.0);
+    std::vector<double> at_size(most + 2, 0.0), without_laps(most + 2, 0.0);  // the last: of sizes that no walk reaches
     std::vector<Laps> below(most + 1);  // by lines: of footprints in which as many are present
     for (std::size_t footprint = 0; footprint < loads_[set].size(); ++footprint) {
       const auto& load = loads_[set][footprint];
@@ -159,13 +188,17 @@ class Search {
       laps.by_rates = laps.silent * (shared ? did.log_silence(walked, did.misses, did.visits) : did.log_own_silence);
       const double at_rates = did.followers + (shared ? std::max(log_of_likeliest_rate(did.misses, did.visits), did.some_stay(walked)) : did.own);
       const double overflows = at_rates + laps.lack(log_rate_of_silence_);
-      at_size[0] += overflows, at_size[lines] += did.fits - overflows;
-      without_laps[0] += at_rates, without_laps[lines] += did.fits - at_rates;
+      // With lines that may be of this set it overflows or not, as is likelier.
+      const auto with_others = std::min(lines + others(set, footprint), most + 1);
+      const double either = std::max(did.fits, at_rates);
+      at_size[0] += overflows, at_size[lines] += either - overflows;
+      without_laps[0] += at_rates, without_laps[lines] += either - at_rates;
+      at_size[with_others] += did.fits - either, without_laps[with_others] += did.fits - either;
       below[lines] += laps;
     }
     std::partial_sum(at_size.begin(), at_size.end(), at_size.begin());
     std::partial_sum(without_laps.begin(), without_laps.end(), without_laps.begin());
-    const auto size = static_cast<std::size_t>(std::max_element(at_size.begin() + 1, at_size.end()) - at_size.begin());
+    const auto size = static_cast<std::size_t>(std::max_element(at_size.begin() + 1, at_size.end() - 1) - at_size.begin());
     Worth worth{without_laps[size], size, {}};
     for (auto more = size + 1; more < below.size(); ++more) worth.laps += below[more];
     return worth;
@@ -341,6 +374,7 @@ class Search {
   const LineWalks& walks_;
   Rates rates_;
   Lines lines_;
+  std::vector<std::vector<std::size_t>> unplaced_;  ///< by footprint and set
   std::vector<Members> members_;
   std::vector<Worth> worth_;
   std::vector<std::size_t> set_of_;
@@ -351,8 +385,9 @@ class Search {
 
 }  // namespace
 
-FoundSets improved(const std::vector<LabelledLine>& lines, std::size_t sets, const LineWalks& walks, Rates rates, Splits splits) {
-  Search search(lines, sets, walks, rates);
+FoundSets improved(const std::vector<LabelledLine>& lines, std::size_t sets, const LineWalks& walks, Rates rates, Splits splits,
+                   const std::unordered_map<std::int64_t, std::uint32_t>& among) {
+  Search search(lines, sets, walks, rates, among);
   search.climb(splits);
   return search.result(lines);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "runtime/infer/model/line_walks.h"
@@ -22,6 +24,8 @@ enum class Splits { Never, WherePredicted };
 
 /// Begins with the sets that lines were given to. Moves a line to another set, or all lines of a set, or splits a set, where that predicts the
 /// walks better, until nothing does.
-FoundSets improved(const std::vector<LabelledLine>& lines, std::size_t sets, const LineWalks& walks, Rates rates, Splits splits);
+/// `among`: as of `labelled` (set_candidates.h), of lines that were given to no set. What is walked with a set may be more of its lines.
+FoundSets improved(const std::vector<LabelledLine>& lines, std::size_t sets, const LineWalks& walks, Rates rates, Splits splits,
+                   const std::unordered_map<std::int64_t, std::uint32_t>& among = {});
 
 }  // namespace gexp::infer::model
