@@ -90,6 +90,11 @@ bool Budget::refuse(End why, std::uint64_t asked) {
   return false;
 }
 
+void Budget::told_elsewhere() {
+  const auto over = thread_.own ? thread_.own->look() : End::None;
+  refuse(over == End::None ? End::Memory : over);  // time and interrupts stay: what may have passed since is a want of memory
+}
+
 bool Budget::spend(std::int64_t units) {
   if (thread_.work_left != kUncounted) {
     thread_.work_left = units >= thread_.work_left ? 0 : thread_.work_left - units;

@@ -66,6 +66,8 @@ class Budget {
   [[nodiscard]] static bool tick(std::int64_t steps = 1) { return (thread_.until_look -= steps) > 0 || look_again(); }
   /// The same, looked at now.
   [[nodiscard]] static bool go_on() { return look_again(); }
+  /// Another thread was told no, and this one needs what it was making: from now on as if this one had been told the same.
+  static void told_elsewhere();
   /// How often the thread was told no so far: what was made between two equal answers is whole.
   [[nodiscard]] static std::uint64_t refusals() { return thread_.refusals; }
   /// The same as tick, counted as work.

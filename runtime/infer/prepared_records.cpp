@@ -36,7 +36,7 @@ PreparedRecords::PreparedRecords(const records::Table& table, const std::vector<
 
 const PreparedRecords& MeasuredStages::Measured::records() const {
   if (!prepared) prepared = std::make_shared<const PreparedRecords>(*table);
-  if (prepared->classes().cut_short) throw CutShort{};
+  if (prepared->classes().cut_short) cut_short();
   return *prepared;
 }
 

@@ -185,7 +185,7 @@ Result<Value> PointScope::of_record(const compiler::Formula& call) const {
   if (name == "overhead") return table_.timing == records::Table::Timing::Wall ? Value() : Value(point().overhead, kCycles);
   if (stage_.keep == compiler::Keep::Summary && name != "median" && name != "elapsed") return Value();  // one value a run is left: its median
   if (name == "misses" || name == "missed" || name == "missed_ever") {
-    if (classes_.cut_short) throw CutShort{};
+    if (classes_.cut_short) cut_short();
     if (table_.timing != records::Table::Timing::Each) return Value();
     bool above = false;
     for (const auto& argument : call.arguments) {

@@ -95,3 +95,19 @@ TEST_CASE("the memory of a command is a part of what is free") {
   CHECK(default_memory_budget() >= std::uint64_t{256} << 20);
   CHECK(default_memory_budget() < std::uint64_t{1} << 50);
 }
+
+TEST_CASE("who needs what another thread was told to leave says why, though it was never asked itself") {
+  std::atomic<bool> over{false};
+  const Budget budget({.interrupted = [&] { return over.load(); }});
+  const Budget::Use use(budget);
+  {
+    const Budget::Work none(1);
+    CHECK_FALSE(Budget::spend(2));  // a refusal of before must not be told again
+  }
+  over = true;
+  Budget::told_elsewhere();
+  CHECK(Budget::ends_run(Budget::exceeded({})));
+  over = false;
+  Budget::told_elsewhere();
+  CHECK(Budget::exceeded({}).code == "E0722");
+}
