@@ -22,9 +22,17 @@ constexpr double kSure = 0.25;        // share of the steps that hit, where a wa
 constexpr std::size_t kVisits = 4;    // of a step at a point, to tell its median
 constexpr double kSpread = 2;         // ticks between the 10 % and the 90 % quantile of sectors: less is left alone
 
-/// What a visit takes that surely hit, of sorted medians: the mean of those that are no further apart than the visits of one step.
-double sure(const std::vector<double>& medians, double apart) {
-  const double one = medians[static_cast<std::size_t>(kSure * static_cast<double>(medians.size()))];
+/// The visits to a sector.
+struct Sector {
+  std::vector<double> medians;  ///< of each step of each point that comes to it
+  std::size_t again = 0;        ///< steps before which the same lap came to it already: these hit
+};
+
+/// What a visit takes that surely hit, of sorted medians: the mean of those that are no further apart than the visits of one step. First
+/// visits may have missed in all laps, so it is the middle one of as many as came again, where these are few.
+double sure(const Sector& sector, double apart) {
+  const auto& medians = sector.medians;
+  const double one = medians[std::min(static_cast<std::size_t>(kSure * static_cast<double>(medians.size())), sector.again / 2)];
   const auto from = std::lower_bound(medians.begin(), medians.end(), one - apart), to = std::upper_bound(medians.begin(), medians.end(), one + apart);
   return std::accumulate(from, to, 0.0) / static_cast<double>(to - from);
 }
@@ -41,8 +49,8 @@ std::vector<bool> repeated_sector_steps(const Pattern& walk) {
 std::optional<AddressBias> AddressBias::of(const records::Table& table) {
   AddressBias bias;
   if (table.timing != records::Table::Timing::Each) return std::nullopt;
-  std::unordered_map<std::int64_t, std::vector<double>> seen;  // by sector: the median of its visits at each step of each point
-  std::vector<double> own;                                     // how far apart the visits of a step are, those that hit
+  std::unordered_map<std::int64_t, Sector> seen;
+  std::vector<double> own;  // how far apart the visits of a step are, those that hit
   std::size_t steps = 0;
   for (const auto& point : table.points) {
     if (point.walk && !point.runs.empty()) steps = std::max(steps, static_cast<std::size_t>(point.walk->steps));
@@ -59,6 +67,7 @@ std::optional<AddressBias> AddressBias::of(const records::Table& table) {
   double accesses = 0;
   for (const auto& point : table.points) {
     const auto lap = point.walk ? static_cast<std::size_t>(point.walk->steps) : 0;
+    std::unordered_set<std::int64_t> visited;
     for (std::size_t step = 0; step < lap; ++step) {
       work(1 + point.runs.size());
       visits.clear();
@@ -68,16 +77,19 @@ std::optional<AddressBias> AddressBias::of(const records::Table& table) {
       accesses += static_cast<double>(visits.size());
       if (visits.size() < kVisits) continue;
       std::sort(visits.begin(), visits.end());
-      seen[point.walk->at(0, static_cast<std::int64_t>(step)) / kSector].push_back(visits[visits.size() / 2]);
+      const auto at = point.walk->at(0, static_cast<std::int64_t>(step)) / kSector;
+      auto& sector = seen[at];
+      sector.medians.push_back(visits[visits.size() / 2]);
+      if (!visited.insert(at).second) ++sector.again;
       own.push_back(2.0 * (visits[visits.size() / 4] - visits[visits.size() / 16]));
     }
   }
   if (seen.size() < 2) return std::nullopt;
   const double apart = median(own);
   std::vector<double> all;
-  for (auto& [sector, medians] : seen) {
-    std::sort(medians.begin(), medians.end());
-    all.push_back(bias.ticks_[sector] = sure(medians, apart));
+  for (auto& [at, sector] : seen) {
+    std::sort(sector.medians.begin(), sector.medians.end());
+    all.push_back(bias.ticks_[at] = sure(sector, apart));
   }
   std::sort(all.begin(), all.end());
   const double spread = quantile(all, 0.9) - quantile(all, 0.1);

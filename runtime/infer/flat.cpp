@@ -8,6 +8,7 @@
 #include "runtime/infer/analysis.h"
 #include "runtime/infer/confounders.h"
 #include "runtime/infer/granularity.h"
+#include "runtime/infer/record_functions.h"
 #include "runtime/infer/statistics.h"
 
 // A footprint that fits is walked without a miss; one line more and there are misses in every lap (Mei17 section 4.2, step 1:
@@ -100,6 +101,22 @@ std::string never_rises(const Context& context, const Steps& steps, Dimension di
   return fmt::format("the sweep never leaves its plateau: nothing misses up to {}{}; {} would decide", last, hidden, more);
 }
 
+/// Whether walks that have no warm-up, at the first x, begin with an access that does not miss: something had visited it before.
+bool begins_warm(const Context& context, const Curve& curve, double first) {
+  const auto* data = argument(context);
+  const auto* call = data ? miss_call(context.stage, *data->value) : nullptr;
+  std::optional<double> slower_than;
+  if (!call || context.table.timing != records::Table::Timing::Each || !read_above(*call, context.outer, slower_than)) return false;
+  const auto range = miss_range(context.table, context.classes, slower_than);
+  return range && std::any_of(curve.samples.begin(), curve.samples.end(), [&](const auto& sample) {
+    const auto& point = context.table.points[sample.point];
+    if (sample.x != first || point.warm_steps > 0 || point.runs.empty()) return false;
+    const Misses missed(*range, point);
+    const auto hit = std::count_if(point.runs.begin(), point.runs.end(), [&](const auto& run) { return !run.ticks.empty() && !missed(0, run.ticks[0]); });
+    return 2 * static_cast<std::size_t>(hit) > point.runs.size();
+  });
+}
+
 /// The column is above its floor from the first x on: whether it ends there later, never was a count, or needs a lower beginning.
 std::string begins_above_floor(const Context& context, const Steps& steps, const Curve& curve) {
   const auto dimension = curve.x_dimension;
@@ -107,6 +124,9 @@ std::string begins_above_floor(const Context& context, const Steps& steps, const
   const auto floor = std::find_if(steps.begin(), steps.end(), [](const auto& each) { return each.second.y == 0; });
   if (floor != steps.end() && std::all_of(floor, steps.end(), [](const auto& each) { return each.second.y == 0; })) {
     return fmt::format("the column falls to its floor as x grows: {} misses and nothing does from {} on; `first_flat` would find that border", show(first, dimension), show(floor->first, dimension));
+  }
+  if (floor == steps.end() && begins_warm(context, curve, first)) {
+    return fmt::format("the column is above its floor at every x, and the first access of all, at {}, does not miss: what is walked was cached before; a flush before the walk would decide", show(first, dimension));
   }
   if (curve.is_condition && floor == steps.end()) {
     return fmt::format("what the column asks for holds at every x, from the smallest one on, {}; a sweep that begins lower would decide", show(first, dimension));

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "lang/base/value.h"
+#include "runtime/infer/cut_short.h"
 #include "runtime/infer/granularity.h"
 
 namespace gexp::infer {
@@ -47,7 +50,63 @@ double frees(const Holes& holes, std::int64_t line) {
   return 0;
 }
 
+using Lines = std::set<std::int64_t>;  ///< their numbers
+
+Lines lines_of(const Offsets& offsets, std::int64_t line) {
+  work(offsets.size());
+  Lines lines;
+  for (const auto offset : offsets) lines.insert(offset / line);
+  return lines;
+}
+
+Lines lines_of(const model::Footprint& footprint, const model::Walks& walks, std::int64_t line) {
+  Offsets offsets;
+  for (const auto address : footprint.addresses) offsets.push_back(walks.offsets[address]);
+  return lines_of(offsets, line);
+}
+
+Lines without(const Lines& all, const Lines& some) {
+  Lines rest;
+  std::set_difference(all.begin(), all.end(), some.begin(), some.end(), std::inserter(rest, rest.end()));
+  return rest;
+}
+
+/// Whether some walk that fits visits all of these lines but one.
+bool one_too_many(const Lines& all, const model::Walks& walks, std::int64_t line) {
+  return std::any_of(walks.footprints.begin(), walks.footprints.end(), [&](const model::Footprint& footprint) {
+    const bool fits = std::none_of(footprint.missed.begin(), footprint.missed.end(), [](bool missed) { return missed; });
+    return fits && without(all, lines_of(footprint, walks, line)).size() <= 1;
+  });
+}
+
+/// Whether one of the lines `out` was seen to miss in some walk over all of these lines: it is of a set that overflows. Where victims are
+/// drawn from a large set, a line misses once in a while, and that it is no interference was asked where the hole's beginning was found.
+bool overflows(const Lines& out, const Lines& all, const model::Walks& walks, std::int64_t line) {
+  return std::any_of(walks.footprints.begin(), walks.footprints.end(), [&](const model::Footprint& footprint) {
+    if (lines_of(footprint, walks, line) != all) return false;
+    for (std::size_t i = 0; i < footprint.addresses.size(); ++i) {
+      if (footprint.misses[i] > 0 && out.contains(walks.offsets[footprint.addresses[i]] / line)) return true;
+    }
+    return false;
+  });
+}
+
 }  // namespace
+
+std::string several_lines(const records::Table& table, const std::string& sweep, std::pair<double, double> told, const model::Walks& walks) {
+  const auto holes = holes_of(table, sweep);
+  if (holes.size() < 2 || told.second > kMostLine) return {};
+  for (auto line = kLeastLine; static_cast<double>(line) < told.first; line *= 2) {
+    const auto first = frees(holes, line);
+    if (first <= 0 || first >= told.first) continue;
+    const auto all = lines_of(holes.begin()->second, line), out = without(all, lines_of(holes.at(first), line));
+    if (one_too_many(all, walks, line) && overflows(out, all, walks, line)) continue;
+    const auto length = show(static_cast<double>(line), kBytes), hole = show(first, kBytes);
+    return fmt::format("a hole of {} leaves out a whole line of {}, and no walk says that it would make room for all the rest: several lines may be too many; "
+                       "a walk that fits, and the same with one unit more around the hole, would decide", hole, length);
+  }
+  return {};
+}
 
 std::string not_a_line(const records::Table& table, const std::string& sweep, std::pair<double, double> told) {
   const double found = told.second;

@@ -9,6 +9,7 @@
 #include "runtime/infer/confounders.h"
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/line_claims.h"
+#include "runtime/infer/record_functions.h"
 #include "runtime/infer/replay_claims.h"
 #include "runtime/infer/size_claims.h"
 
@@ -68,17 +69,31 @@ std::string uneven_sets(const SizeClaim& claim, const std::vector<const SetsClai
   return {};
 }
 
+/// The walks of the cache that a question about misses asks of.
+model::Walks walks_of(const compiler::Formula& misses, const compiler::Stage& stage, const MeasuredStages& measured, const compiler::Scope& scope) {
+  std::optional<double> slower_than;
+  read_above(misses, scope, slower_than);
+  std::vector<model::WalkedStage> stages;
+  for (const auto* same : measured.of_same_access(stage)) stages.push_back(model::walked_stage(same->records(), slower_than, same->stage->name));
+  return model::walks_of(std::move(stages));
+}
+
 /// Withdraws the lines that holes told where their length does not say so.
-void check_lines(const MeasuredStages& measured, Findings& findings) {
+void check_lines(const MeasuredStages& measured, const compiler::Scope& scope, Findings& findings) {
   for (const auto& own : measured.all()) {
     for (const auto& question : own.stage->finds) {
       if (question.analysis != "first_flat" || question.arguments.empty()) continue;
       const auto& data = question.arguments.front();
-      if (!miss_call(*data.value) || !data.over || data.over->kind != compiler::Formula::Kind::Name || data.where) continue;
+      const auto* call = miss_call(*data.value);
+      if (!call || !data.over || data.over->kind != compiler::Formula::Kind::Name || data.where) continue;
       auto* finding = findings.find(question.id);
       const auto* value = finding ? finding->value.get<Number>() : nullptr;
       if (!value || value->dimension != kBytes || !finding->interval) continue;
-      if (const auto why = not_a_line(*own.table, data.over->text, *finding->interval); !why.empty()) finding->withdraw(why);
+      auto why = not_a_line(*own.table, data.over->text, *finding->interval);
+      if (why.empty() && finding->interval->first > kLeastLine && finding->interval->second <= kMostLine) {
+        why = several_lines(*own.table, data.over->text, *finding->interval, walks_of(*call, *own.stage, measured, scope));
+      }
+      if (!why.empty()) finding->withdraw(why);
     }
   }
 }
@@ -118,7 +133,7 @@ void compare_claims(const compiler::Program& program, const MeasuredStages& meas
     if (why.empty() && claim.spans) why = uneven_sets(claim, grown);
     if (!why.empty()) claim.finding->withdraw(why);
   }
-  check_lines(measured, findings);
+  check_lines(measured, scope, findings);
   replay_caches(program, measured, scope, findings);
 }
 

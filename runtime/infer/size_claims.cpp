@@ -25,14 +25,22 @@ namespace {
 
 using model::kContradicted;
 
-/// Where walks grow with x as a footprint does, but span another number of bytes than x says. Empty: they do not, or x is something else.
+/// Whether walks grow with x as a footprint does: each byte more of x is as many steps more as each byte is at the size.
+bool is_a_footprint(const SizeClaim& claim, double size) {
+  const auto& [least, smallest] = claim.least;
+  const auto& [most, largest] = *std::max_element(claim.beyond.begin(), claim.beyond.end());
+  const double growth = static_cast<double>(largest->walk->steps - smallest->walk->steps) / (most - least);
+  const double density = static_cast<double>(claim.fits.front()->walk->steps) / size;
+  return std::abs(growth - density) < density / 4;
+}
+
+/// Where walks grow with x as a footprint does, but span another number of bytes than x says. A walk that ends further on leaves gaps, whose
+/// sets may have room. Empty: they do not, or x is something else.
 std::string wrong_extent(const SizeClaim& claim) {
-  const auto& walked = *claim.fits.front();
   const double size = claim.finding->value.get<Number>()->number;
-  const double steps = static_cast<double>(walked.walk->steps) / static_cast<double>(claim.least.second->walk->steps), sizes = size / claim.least.first;
-  const bool is_a_footprint = sizes >= 2 && std::abs(steps - sizes) < sizes / 4;
   const auto& extent = claim.extent;
-  if (!is_a_footprint || std::abs(static_cast<double>(extent.high - extent.low) - size) <= 2 * static_cast<double>(extent.gap)) return {};
+  const double spans = static_cast<double>(extent.high - extent.low);
+  if (!is_a_footprint(claim, size) || (spans < size && size - spans <= 2 * static_cast<double>(extent.gap))) return {};
   return fmt::format("its walk goes from {} to {}, so it does not span as many bytes as the sweep says; a pattern that does would decide",
                      show(static_cast<double>(extent.low), kBytes), show(static_cast<double>(extent.high), kBytes));
 }

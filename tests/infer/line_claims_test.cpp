@@ -22,7 +22,44 @@ records::Table holes(std::int64_t begin) {
   return table;
 }
 
+/// 64 sets of two ways, by the lowest bits of the line.
+test::LruCache two_ways(std::int64_t line) {
+  return {line, 2, [line](std::int64_t number) { return static_cast<std::uint64_t>(number % (2048 / line)); }};
+}
+
+/// 4 KiB in units of 32 B, and the one behind them, without a hole that begins at 0; each `each` bytes lie `by` further on.
+std::vector<std::int64_t> around(std::int64_t hole, std::int64_t each, std::int64_t by) {
+  std::vector<std::int64_t> offsets;
+  for (std::int64_t offset = hole; offset <= 4096; offset += 32) offsets.push_back(offset + offset / each * by);
+  return offsets;
+}
+
+/// What holes told, in a file that walked 4 KiB and one unit more before.
+std::string told(std::pair<double, double> interval, std::int64_t line, std::int64_t by) {
+  const auto cache = two_ways(line);
+  auto sizes = test::table({}), holes = test::table({});
+  holes.columns = {"hole"};
+  for (const std::int64_t n : {2048, 4096, 4128}) sizes.points.push_back(test::walked({{"n", Value(static_cast<double>(n), kBytes)}}, test::every(32, n), cache));
+  for (std::int64_t hole = 0; hole <= 256; hole += 32) {
+    holes.points.push_back(test::walked({{"hole", Value(static_cast<double>(hole), kBytes)}}, around(hole, 1024, by), cache));
+  }
+  infer::model::Walks walks;
+  for (const auto* table : {&sizes, &holes}) walks.add(*table, *infer::miss_range(*table, infer::classify(*table)), "s");
+  const auto first = test::ask_in("  sweep hole in 0B..256B step 32B\n  pattern ring = uniform(stride: 32B, span: 4KiB)\n  launch grid 1 block 1\n  timed lat each { chase A by ring laps 2 }\n",
+                                  holes, "B", "first_flat(misses(lat) over hole)");
+  REQUIRE_MESSAGE(first.interval, first.why);
+  CHECK(first.interval->second == interval.second);
+  REQUIRE(infer::not_a_line(holes, "hole", interval).empty());
+  return infer::several_lines(holes, "hole", interval, walks);
+}
+
 }  // namespace
+
+TEST_CASE("a hole that makes room may have left out several lines: each was too many in a set of its own") {
+  CHECK(told({129, 160}, 32, 32).find("a whole line of 32 B") != std::string::npos);
+  CHECK(told({33, 64}, 64, 0).empty());
+  CHECK(told({97, 128}, 128, 0).empty());
+}
 
 TEST_CASE("a line is as long as the hole that leaves it out") {
   CHECK(infer::not_a_line(holes(0), "hole", {97, 128}).empty());

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "runtime/infer/address_bias.h"
 #include "runtime/infer/classes.h"
 #include "tests/infer/table.h"
 
@@ -118,4 +119,22 @@ TEST_CASE("a latency between two classes parts them, near the slower one, too") 
     CHECK(!range->has(classes.list[0].high));
   }
   CHECK(!infer::miss_range(records, classes, 420));
+}
+
+TEST_CASE("a sector at which most laps begin cold is no slow place: its first visits missed") {
+  // All sectors are visited twice in a row, some ticks apart from place to place; and some short walks begin at the first one, cold.
+  const auto place = [](std::int64_t line) { return 240.0 + static_cast<double>(line % 3) * 5; };
+  records::Table records = test::table({pairs(1, 4, 0, [&](std::int64_t line, std::int64_t lap, bool second) { return second || lap > 0 ? place(line) : 520.0; })});
+  for (const int lines : {2, 4, 8, 16, 24, 32}) {
+    auto cold = test::point(lines, lines, 2, 4, [&](std::size_t, std::size_t access) { return access == 0 ? 520u : static_cast<std::uint32_t>(place(static_cast<std::int64_t>(access) % lines)); });
+    Pattern walk;
+    walk.steps = lines;
+    for (std::int64_t i = 0; i < lines; ++i) walk.offsets.push_back(4096 * i);
+    cold.walk = std::make_shared<const Pattern>(std::move(walk));
+    records.points.push_back(std::move(cold));
+  }
+  const auto bias = infer::AddressBias::of(records);
+  REQUIRE(bias);
+  REQUIRE_FALSE(bias->none());
+  CHECK(std::abs(bias->by_step(records.points.front())[0]) < 10);
 }

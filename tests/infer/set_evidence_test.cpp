@@ -350,6 +350,54 @@ stage there {
   CHECK_MESSAGE(withdrawn.why.find("measured at `size.C`, which is withdrawn") != std::string::npos, withdrawn.why);
 }
 
+namespace {
+
+/// What is left of a size found by footprints of n bytes, from `least` on, whose units lie where `at` says.
+infer::Finding size_of(std::int64_t least, const std::function<std::int64_t(std::int64_t unit)>& at, const test::LruCache& cache) {
+  const Source source("t.gexp", R"(gexp 1
+experiment t
+memory A: u32[1MiB] in global
+stage size {
+  sweep n in 32B..64KiB times 2
+  pattern ring = uniform(stride: 32B, span: n)
+  launch grid 1 block 1
+  warm { chase A by ring laps 2 via nc }
+  timed lat each { chase A by ring laps 2 via nc }
+  find C: B = last_flat(misses(lat) over n)
+}
+)");
+  Diagnostics diagnostics;
+  const auto program = compiler::compile(source, {}, diagnostics);
+  REQUIRE(program);
+  auto sizes = test::table({});
+  for (std::int64_t n = least; n <= 4096; n += 32) {
+    std::vector<std::int64_t> offsets;
+    for (std::int64_t unit = 0; unit < n / 32; ++unit) offsets.push_back(at(unit));
+    sizes.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, offsets, cache));
+  }
+  compiler::Names scope;
+  std::vector<infer::Finding> findings{infer::answer(program->stages[0].finds[0], sizes, program->stages[0], scope)};
+  REQUIRE_MESSAGE(findings[0].status == infer::Finding::Status::Found, findings[0].why);
+  infer::MeasuredStages measured;
+  measured.add(program->stages[0], sizes);
+  infer::reconcile(*program, measured, scope, findings);
+  return findings[0];
+}
+
+}  // namespace
+
+TEST_CASE("a walk that spans more bytes than its size says tells no size") {
+  const test::LruCache cache(32, 3, [](std::int64_t line) { return static_cast<std::uint64_t>(line % 20); });  // 60 lines: 1920 B
+  CHECK(size_of(1024, [](std::int64_t unit) { return 32 * unit; }, cache).value == Value(1920.0, kBytes));
+  const auto skewed = size_of(1024, [](std::int64_t unit) { return 32 * unit + unit / 32 * 128; }, cache);  // the sets of the gap have room
+  CHECK(test::undetermined(skewed));
+  CHECK_MESSAGE(skewed.why.find("does not span as many bytes") != std::string::npos, skewed.why);
+  const test::LruCache wide(32, 60, [](std::int64_t line) { return static_cast<std::uint64_t>(line % 8); });
+  const auto far_apart = size_of(1536, [](std::int64_t unit) { return 8 * 32 * unit; }, wide);  // 60 lines again, of one set, and of 1.25 times the smallest footprint
+  CHECK(test::undetermined(far_apart));
+  CHECK_MESSAGE(far_apart.why.find("does not span as many bytes") != std::string::npos, far_apart.why);
+}
+
 TEST_CASE("a size is not the walk's: without a finer one, the stride may be larger than what comes in at once") {
   const test::LruCache lines_of_32(32, 32, [](std::int64_t) { return std::uint64_t{0}; });
   const auto finding = size_after(64, 64, lines_of_32);
