@@ -54,7 +54,8 @@ def verified(gexp, file, family, noise, options, kept):
         process.communicate()
         raise
     if not out.strip():
-        sys.exit(f"{file}: {err.strip()}")
+        print(f"{file}: {err.strip()}", file=sys.stderr, flush=True)
+        return None
     row = json.loads(out)[noise]
     row["asked"] = options.devices
     kept.parent.mkdir(parents=True, exist_ok=True)
@@ -147,13 +148,16 @@ def main():
     families = options.families.split(",")
     if unknown := set(families) - set(FAMILIES):
         sys.exit(f"{', '.join(unknown)}: the families are {', '.join(FAMILIES)}")
-    lines, rows, before = [], [], []
+    lines, rows, before, failed = [], [], [], False
     print("\n".join(table(HEAD, [])), flush=True)
     for family in families:
         for name, file in experiments(options.only):
             for noise in NOISES[family]:
                 kept = f"{family}/{name.replace('/', '_')}_{noise}.json"
                 row = verified(options.gexp, file, family, noise, options, keep / kept)
+                if row is None:
+                    failed = True
+                    continue
                 line = [name, NAMES[family], NAMES[noise], *cells(row)]
                 lines.append(line)
                 rows.append(row)
@@ -169,6 +173,8 @@ def main():
         print("\nBefore:\n\n" + "\n".join(reliability(before)))
     if options.page:
         write_page(options.page, "\n".join([*table(HEAD, lines), "", *reliability(rows)]) + "\n")
+    if failed:
+        sys.exit("some experiments did not run")
 
 
 if __name__ == "__main__":
