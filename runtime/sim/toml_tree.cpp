@@ -23,24 +23,20 @@ void check_text(std::string_view text, Span span, Diagnostics& diagnostics) {
   if (find_control(text) != text.size()) diagnostics.error("E0605", span, "a text holds a character that controls a terminal", "take it out");
 }
 
-/// Where the text has a byte beyond ASCII that is in no string and no comment; nullopt: nowhere. TOML allows none there, and what the
-/// library of Debian 12 does with some of them is undefined.
-std::optional<std::uint32_t> bare_beyond_ascii(std::string_view text) {
-  const auto is_at = [&](std::size_t at, char quote, std::size_t count) { return text.substr(at, count) == std::string(count, quote); };
+/// The text with a sign in place of each character beyond ASCII that TOML allows where it allows those, in texts and comments, and nowhere
+/// else. What the library of Debian 12 does with some letters elsewhere is undefined, so it reads them only where this text has shown that
+/// there are none.
+std::string in_ascii(std::string_view text) {
+  constexpr char kSign = '%';
   constexpr std::string_view kUtf8Mark = "\xef\xbb\xbf";
-  for (std::size_t i = text.starts_with(kUtf8Mark) ? kUtf8Mark.size() : 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (static_cast<unsigned char>(c) >= 0x80) return static_cast<std::uint32_t>(i);
-    if (c == '#') i = std::min(text.find('\n', i), text.size());
-    if (c != '"' && c != '\'') continue;
-    const std::size_t quotes = is_at(i, c, 3) ? 3 : 1;
-    for (i += quotes; i < text.size() && !is_at(i, c, quotes); ++i) {
-      if (quotes == 1 && text[i] == '\n') break;  // it does not end; the parser says so
-      if (c == '"' && text[i] == '\\') ++i;
-    }
-    if (quotes == 3) i += 2;
+  std::string plain;
+  if (text.starts_with(kUtf8Mark)) text.remove_prefix(kUtf8Mark.size());
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80) plain += c;
+    else if (byte >= 0xc0) plain += kSign;  // the bytes that follow it are of the same character
   }
-  return std::nullopt;
+  return plain;
 }
 
 TomlValue convert(const toml::node& node, const Source& source, Diagnostics& diagnostics) {
@@ -96,13 +92,15 @@ const char* describe(TomlValue::Kind kind) {
 }
 
 std::optional<TomlValue> parse_toml(const Source& source, Diagnostics& diagnostics) {
-  if (const auto bare = bare_beyond_ascii(source.text())) {
-    diagnostics.error("E0601", {*bare, *bare + 1}, "a character beyond ASCII stands outside of texts and comments", "write a text in quotation marks");
-    return std::nullopt;
-  }
-  const toml::parse_result result = toml::parse(std::string_view(source.text()));
+  const auto text = std::string_view(source.text());
+  const std::string plain = in_ascii(text);
+  toml::parse_result result = toml::parse(plain);
+  if (result && plain != text) result = toml::parse(text);
   if (!result) {
-    diagnostics.error("E0601", span_of(result.error().source(), source), std::string(result.error().description()));
+    const auto place = span_of(result.error().source(), source);
+    const bool beyond = place.begin < text.size() && static_cast<unsigned char>(text[place.begin]) >= 0x80;
+    if (beyond) diagnostics.error("E0601", place, "a character beyond ASCII stands outside of texts and comments", "write a text in quotation marks");
+    else diagnostics.error("E0601", place, std::string(result.error().description()));
     return std::nullopt;
   }
   return convert(result.table(), source, diagnostics);

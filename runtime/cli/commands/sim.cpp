@@ -226,6 +226,9 @@ Result<Sim::Launched> Sim::launch(device::Backend& backend, const std::string& p
     passed.push_back({bits, static_cast<std::uint8_t>(bytes)});
     launched.arguments.push_back(std::move(*argument));
   }
+  for (const SavedArray& save : saves_) {
+    if (!launched.arguments[save.argument].is_array) return failure("E0510", fmt::format("--save {}={}: argument {} is no array", save.argument, save.file, save.argument));
+  }
   sim::observe(backend, timeline_.empty() ? 0 : kMostSpans);
   device::LaunchShape shape;
   shape.grid = *extent(grid_), shape.block = *extent(block_);
@@ -273,7 +276,6 @@ nlohmann::json Sim::json(const Launched& launched, const sim::Observed& observed
 Result<> Sim::save(const Launched& launched) const {
   for (const SavedArray& save : saves_) {
     const auto& bytes = launched.after[save.argument];
-    if (bytes.empty()) return failure("E0510", fmt::format("--save {}={}: argument {} is no array", save.argument, save.file, save.argument));
     if (auto done = may_write(save.file, common_.file); !done) return done;
     if (auto done = write_file(save.file, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())); !done) return done;
   }

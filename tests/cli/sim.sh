@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What a user of `gexp sim` sees: what a kernel is given and writes, what is refused, how a kernel that does not end well ends. sim.sh GEXP
+set -u
+gexp=$(readlink -f "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 3
+passed=0 failed=0
+
+# expect NAME CODE WORDS ARGUMENTS…: of `gexp sim`, its exit code, and words (a regular expression) that it prints.
+expect() {
+  local name=$1 code=$2 words=$3 got
+  shift 3
+  timeout 60 "$gexp" sim "$@" >out.txt 2>err.txt </dev/null
+  got=$?
+  if [ "$got" -eq "$code" ] && cat out.txt err.txt | grep -qE -- "$words" && ! grep -q 'internal error' err.txt; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAIL $name: exit $got (wanted $code), words '$words'"
+    head -c 600 out.txt err.txt
+  fi
+}
+that() {  # NAME CONDITION…
+  local name=$1
+  shift
+  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL $name"; fi
+}
+
+cat >add.cu <<'CU'
+__global__ void add(const float* x, float* y, float by, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] + by;
+}
+template <typename T> __global__ void twice(T* x) { x[threadIdx.x] *= 2; }
+template __global__ void twice<int>(int*);
+CU
+cat >plane.cu <<'CU'
+__global__ void plane(unsigned* out) { out[(blockIdx.y * gridDim.x + blockIdx.x) * 6 + threadIdx.y * 3 + threadIdx.x] = blockIdx.y * 1000 + blockIdx.x * 100 + threadIdx.y * 10 + threadIdx.x; }
+CU
+cat >bad.cu <<'CU'
+__global__ void outside(int* x) { x[1 << 28] = 1; }
+__global__ void endless(volatile int* x) { while (x[0] == 0) {} }
+__global__ void wide(int* x) { __shared__ int s[64]; s[threadIdx.x * 32 % 64] = 1; if (threadIdx.x < 16) __syncthreads(); }
+CU
+printf '#include <stdio.h>\nint main() { return 0; }\n' >host.cu
+a=(add.cu 'f32[64]=index' 'f32[64]' 1.5 60 --entry add --block 64 --device sim:gtx980)
+
+expect 'a kernel' 0 '^  1  f32\[64\]  60 of 64 elements changed: 1.5 2.5 3.5 4.5 ' "${a[@]}"
+that 'it says SIMULATED' grep -q '^SIMULATED: add(float const\*, float\*, float, int) with 1 blocks of 64 threads on sim:gtx980$' out.txt
+that 'what was not written is as it was' grep -q '^  0  f32\[64\]=index  as it was$' out.txt
+that 'loads coalesce' grep -qE 'memory +2 loads, 2 stores, 0 atomics of warps made 4 requests, 1.00 each' out.txt
+that 'where warps waited, as a line of the source' grep -qE '% at add.cu:3: memory' out.txt
+expect 'a whole number for a float' 0 'changed: 2 3 4' add.cu 'f32[64]=index' 'f32[64]' 2 64 --entry add --block 64
+expect 'two dimensions' 0 ': 0 1 2 10 11 12 100 101 102 110 111 112 1000' plane.cu 'u32[24]' --grid 2x2 --block 3x2 --show 0
+expect 'an instance of a template' 0 'changed: 2 4 6$' add.cu 's32[]=1,2,3' --entry twice --block 3
+expect 'as JSON' 0 '"requests": 4' "${a[@]}" --json
+that 'and nothing else' test "$(head -c 1 out.txt)" = '{'
+expect 'a file of bytes, and one saved' 0 'all|changed' add.cu 'f32[64]=index' 'f32[64]' 1 64 --entry add --block 64 --save 1=y.bin
+expect 'which is read again' 0 'changed: 2 3 4' add.cu 'f32[]=@y.bin' 'f32[64]' 1 64 --entry add --block 64
+expect 'a timeline' 0 '' "${a[@]}" --timeline t.json
+that 'that a viewer reads' python3 -c "import json; e = json.load(open('t.json'))['traceEvents']; assert any(x['ph'] == 'X' and x['name'] == 'memory' for x in e)"
+"$gexp" sim "${a[@]}" >one.txt; "$gexp" sim "${a[@]}" >two.txt
+that 'the same twice' cmp -s one.txt two.txt
+expect 'chance' 0 'changed' add.cu 'f32[64]=random' 'f32[64]' 1 64 --entry add --block 64 --seed 1
+cp out.txt one.txt
+expect 'other chance' 0 'changed' add.cu 'f32[64]=random' 'f32[64]' 1 64 --entry add --block 64 --seed 2
+that 'is other' test "$(grep '64 of 64' one.txt)" != "$(grep '64 of 64' out.txt)"
+
+expect 'several kernels' 2 'E0510.*2 kernels' add.cu 1
+that 'which are named' grep -q 'add(float const\*, float\*, float, int); void twice<int>(int\*)' err.txt
+expect 'no such kernel' 2 'no kernel `sub`' add.cu 1 --entry sub
+expect 'too few arguments' 2 'takes 4 arguments, 1 were given' add.cu 1 --entry add
+expect 'no such type' 2 '`f23` is no type' add.cu 'f23[64]' 'f32[64]' 1 1 --entry add
+expect 'a text for a number' 2 '`x1`.*whole number' add.cu 'f32[64]' 'f32[64]' 1 x1 --entry add
+expect 'a fraction for a whole number' 2 'it is no whole number of 4 B' add.cu 'f32[64]' 'f32[64]' 1 1.5 --entry add
+expect 'an array for a value' 2 'is a value of 4 B, no pointer' add.cu 'f32[64]' 'f32[64]' 1 'u32[4]' --entry add
+expect 'a value of another size' 2 'it has 8 B' add.cu 'f32[64]' 'f32[64]' f64=1 1 --entry add
+expect 'values that are not as many' 2 '2 values for 3 elements' add.cu 'f32[3]=1,2' 'f32[64]' 1 1 --entry add
+expect 'a value that does not fit' 2 '`256` is no u8' add.cu 'u8[3]=256' 'f32[64]' 1 1 --entry add
+expect 'an array larger than may be' 2 'more than the [0-9]+ B that it may have' add.cu 'f32[99999999999]' 'f32[64]' 1 1 --entry add
+expect 'one of so many elements that they overflow' 2 'E0510' add.cu 'f64[18446744073709551615]' 'f32[64]' 1 1 --entry add
+expect 'a file that is not there' 2 'none.bin' add.cu 'f32[]=@none.bin' 'f32[64]' 1 1 --entry add
+expect 'an endless file' 2 '/dev/zero' add.cu 'f32[]=@/dev/zero' 'f32[64]' 1 1 --entry add
+expect 'an extent that is none' 2 '--block' add.cu 1 --block 0x4
+expect 'an argument to show that is none' 2 '--show 7' "${a[@]}" --show 7
+expect 'a value to save' 2 'argument 3 is no array' "${a[@]}" --save 3=x.bin
+that 'nothing ran for it' test ! -s out.txt
+expect 'a GPU' 2 'simulated devices' add.cu 1 --device cuda:0
+expect 'no such device' 3 'E0600' add.cu 1 --entry add --device sim:gtx98
+expect 'a file of another kind' 2 'no kernel' t.json 1
+expect 'code of the host' 2 'E0702' host.cu
+that 'is told as such' grep -q 'device code alone' err.txt
+expect 'more threads than a block has' 4 '2048 threads are more' add.cu 'f32[64]' 'f32[64]' 1 1 --entry add --block 2048
+
+expect 'a fault' 4 'outside every allocation|E0803' bad.cu 's32[4]' --entry outside
+expect 'a kernel without an end' 4 'still running after 1 s' bad.cu 's32[4]' --entry endless --time-limit 1
+timeout 60 "$gexp" sim bad.cu 's32[4]' --entry endless >out.txt 2>err.txt &
+sleep 1.5
+kill -INT $!
+wait $!
+that 'Ctrl-C ends it' test $? -eq 130
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
