@@ -147,7 +147,8 @@ Result<std::vector<Value>> listed_values(const Sweep& sweep, const Scope& scope)
 }  // namespace
 
 Result<std::vector<Value>> sweep_values(const Sweep& sweep, const Scope& scope) {
-  constexpr std::int64_t kOneOf = 8;  // values are a unit of work
+  constexpr std::int64_t kOneOf = 4;  // values are a unit of work
+  if (!Budget::spend(1)) return Budget::exceeded(sweep.span);  // nothing is listed for one who has nothing left
   auto values = listed_values(sweep, scope);
   if (values && !Budget::spend(static_cast<std::int64_t>(values->size()) / kOneOf + 1)) return Budget::exceeded(sweep.span);
   return values;

@@ -128,6 +128,7 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0507", "(a warning) a stage whose records nothing reads", "stage_asks_nothing"},
     {"E0508", "`--stage` names a stage that the file does not have", ""},
     {"E0509", "`--dump-after` names no pass of the compiler, or is given without `--ir`", ""},
+    {"E0510", "of `gexp sim`: a file without the kernel that was asked for, or an argument that is none or does not fit", ""},
 
     {"E0600", "no such model", ""},
     {"E0601", "the file is not TOML", "no_toml"},

@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 
 #include "lang/base/units.h"
 
@@ -104,18 +105,19 @@ std::string counters_text(const sim::Observed& observed, const Places& places, d
   return text;
 }
 
-nlohmann::json counters_json(const sim::Observed& observed, const Places& places) {
+Json counters_json(const sim::Observed& observed, const Places& places) {
   const sim::Counters& c = observed.counters;
   const auto work_json = [](const sim::WorkCount& work) {
-    nlohmann::json stalled = nlohmann::json::object();
+    Json stalled = Json::object();
     for (std::size_t k = 0; k < sim::kStalls; ++k) stalled[sim::name(static_cast<sim::Stall>(k))] = work.stalled[k];
-    return nlohmann::json{{"issued", work.issued}, {"executed", work.executed}, {"stalled", stalled}};
+    return Json{{"issued", work.issued}, {"executed", work.executed}, {"stalled", stalled}};
   };
-  nlohmann::json levels = nlohmann::json::array(), lines = nlohmann::json::array();
-  for (const sim::LevelCount& level : c.levels) levels.push_back({{"name", level.name}, {"lookups", level.lookups}, {"hits", level.hits}});
+  Json levels = Json::array(), lines = Json::array();
+  for (const sim::LevelCount& level : c.levels) levels.push_back(Json{{"name", level.name}, {"lookups", level.lookups}, {"hits", level.hits}});
   for (const auto& [place, work] : by_place(observed, places)) {
-    lines.push_back(work_json(work));
-    lines.back()["line"] = place;
+    Json line{{"line", place}};
+    line.update(work_json(work));
+    lines.push_back(std::move(line));
   }
   return {{"cycles", c.cycles}, {"blocks", c.blocks}, {"warps", c.warps}, {"warp_cycles", c.warp_cycles}, {"work", work_json(c.work)}, {"diverged", c.diverged},
           {"loads", c.loads}, {"stores", c.stores}, {"atomics", c.atomics}, {"requests", c.requests}, {"shared", c.shared}, {"shared_replays", c.shared_replays},
@@ -123,18 +125,24 @@ nlohmann::json counters_json(const sim::Observed& observed, const Places& places
 }
 
 std::string trace_events(const sim::Observed& observed, const Places& places, const std::string& kernel) {
-  nlohmann::json events = nlohmann::json::array();
+  Json events = Json::array();
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> named;
+  const auto name = [&](const char* what, std::uint32_t sm, std::optional<std::uint32_t> warp, const std::string& text) {
+    Json event{{"ph", "M"}, {"name", what}, {"pid", sm}, {"args", Json{{"name", text}}}};
+    if (warp) event["tid"] = *warp;
+    events.push_back(std::move(event));
+  };
+  std::set<std::uint32_t> sms;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> warps;
   for (const sim::TimelineSpan& span : observed.timeline) {
-    if (named.emplace(std::pair(span.sm, ~0u), true).second) events.push_back({{"ph", "M"}, {"name", "process_name"}, {"pid", span.sm}, {"args", {{"name", fmt::format("SM {}", span.sm)}}}});
-    if (named.emplace(std::pair(span.sm, span.warp), true).second)
-      events.push_back({{"ph", "M"}, {"name", "thread_name"}, {"pid", span.sm}, {"tid", span.warp}, {"args", {{"name", fmt::format("warp place {}", span.warp)}}}});
-    events.push_back({{"ph", "X"}, {"name", span.issues ? "issues" : sim::name(span.stall)}, {"cat", span.issues ? "issue" : "wait"}, {"pid", span.sm}, {"tid", span.warp},
-                      {"ts", span.begin}, {"dur", span.end - span.begin},
-                      {"args", {{"line", places.of(span.line)}, {"block", span.block}, {"first thread", span.first_thread}}}});
+    if (sms.insert(span.sm).second) name("process_name", span.sm, std::nullopt, fmt::format("SM {}", span.sm));
+    if (warps.emplace(span.sm, span.warp).second) name("thread_name", span.sm, span.warp, fmt::format("warp place {}", span.warp));
+    events.push_back(Json{{"ph", "X"}, {"name", span.issues ? "issues" : sim::name(span.stall)}, {"cat", span.issues ? "issue" : "wait"}, {"pid", span.sm},
+                          {"tid", span.warp}, {"ts", span.begin}, {"dur", span.end - span.begin},
+                          {"args", Json{{"line", places.of(span.line)}, {"block", span.block}, {"first thread", span.first_thread}}}});
   }
-  return nlohmann::json{{"traceEvents", events}, {"displayTimeUnit", "ns"},
-                        {"otherData", {{"kernel", kernel}, {"time", "a microsecond is a cycle of the SM"}, {"cut", observed.timeline_cut}}}}.dump();
+  return Json{{"traceEvents", std::move(events)}, {"displayTimeUnit", "ns"},
+              {"otherData", Json{{"kernel", kernel}, {"time", "a microsecond is a cycle of the SM"}, {"cut", observed.timeline_cut}}}}.line();
 }
 
 }  // namespace gexp::cli

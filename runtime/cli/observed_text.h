@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "runtime/cli/json.h"
 #include "runtime/sim/observed.h"
 
 /// What a launch on a simulated device did, for people, for programs and for a trace viewer.
@@ -23,7 +23,7 @@ struct Places {
 
 /// A table a few lines long. `busiest`: how many lines of the kernel are shown, those at which warps waited longest first.
 std::string counters_text(const sim::Observed& observed, const Places& places, double clock_hz, std::size_t busiest);
-nlohmann::json counters_json(const sim::Observed& observed, const Places& places);
+Json counters_json(const sim::Observed& observed, const Places& places);
 /// In the trace format that Chrome's viewer and Perfetto open: a process an SM, a thread a warp, a microsecond a cycle.
 std::string trace_events(const sim::Observed& observed, const Places& places, const std::string& kernel);
 

@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "lang/base/files.h"
 #include "lang/base/units.h"
@@ -98,7 +97,7 @@ class Sim final : public Command {
   [[nodiscard]] Result<std::string> entry(const std::string& ptx) const;
   [[nodiscard]] Result<Launched> launch(device::Backend& backend, const std::string& ptx, const sim::KernelFacts& kernel, double seconds) const;
   [[nodiscard]] std::string shown_arguments(const Launched& launched) const;
-  [[nodiscard]] nlohmann::json json(const Launched& launched, const sim::Observed& observed, const Places& places, const std::string& kernel) const;
+  [[nodiscard]] Json json(const Launched& launched, const sim::Observed& observed, const Places& places, const std::string& kernel) const;
   [[nodiscard]] Result<> save(const Launched& launched) const;
   int simulate();
 
@@ -259,17 +258,20 @@ std::string Sim::shown_arguments(const Launched& launched) const {
   return text;
 }
 
-nlohmann::json Sim::json(const Launched& launched, const sim::Observed& observed, const Places& places, const std::string& kernel) const {
-  nlohmann::json arguments = nlohmann::json::array();
+Json Sim::json(const Launched& launched, const sim::Observed& observed, const Places& places, const std::string& kernel) const {
+  Json arguments = Json::array();
   for (std::size_t k = 0; k < launched.arguments.size(); ++k) {
     const KernelArgument& a = launched.arguments[k];
-    arguments.push_back({{"given", a.text}});
-    if (!a.is_array) continue;
-    const Change change = changed(a.type, a.content, launched.after[k]);
-    arguments.back()["changed"] = change.elements;
-    arguments.back()["first"] = show_elements(a.type, launched.after[k], change.first, kShown);
+    Json argument{{"given", a.text}};
+    if (a.is_array) {
+      const Change change = changed(a.type, a.content, launched.after[k]);
+      argument["changed"] = change.elements;
+      argument["first"] = change.first;
+      argument["values"] = show_elements(a.type, launched.after[k], change.first, kShown);
+    }
+    arguments.push_back(std::move(argument));
   }
-  return {{"kernel", readable(kernel)}, {"device", common_.device}, {"grid", grid_}, {"block", block_}, {"done", launched.outcome.done()}, {"what", launched.outcome.what},
+  return Json{{"kernel", readable(kernel)}, {"device", common_.device}, {"grid", grid_}, {"block", block_}, {"done", launched.outcome.done()}, {"what", launched.outcome.what},
           {"arguments", arguments}, {"counters", counters_json(observed, places)}};
 }
 
@@ -306,7 +308,7 @@ int Sim::simulate() {
     if (!done) print(done.error(), nullptr), traced = false;
   }
   if (common_.json) {
-    print_out("{}\n", json(*launched, observed, places, *name).dump(2));
+    print_out("{}\n", json(*launched, observed, places, *name).text());
   } else {
     print_out("SIMULATED: {} with {} blocks of {} threads on {}\n\n{}\n{}", readable(*name), show_extent(*extent(grid_)), show_extent(*extent(block_)), common_.device,
               shown_arguments(*launched), counters_text(observed, places, (*backend)->device().sm_clock_hz, busiest_));

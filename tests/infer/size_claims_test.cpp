@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes that a file's other walks contradict are withdrawn.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "runtime/infer/granularity.h"
+#include "runtime/infer/reconcile.h"
+#include "tests/infer/walks.h"
+
+using namespace gexp;
+using test::every;
+using test::walked;
+
+namespace {
+
+/// A file whose first stage finds a size by walks of one stride, and whose second walks the same bytes by another.
+infer::Finding size_after(std::int64_t stride, std::int64_t other, const test::LruCache& cache) {
+  const Source source("t.gexp", R"(gexp 1
+experiment t
+memory A: u32[1MiB] in global
+stage size {
+  sweep n in 32B..64KiB times 2
+  pattern ring = uniform(stride: 32B, span: n)
+  launch grid 1 block 1
+  warm { chase A by ring laps 2 via nc }
+  timed lat each { chase A by ring laps 2 via nc }
+  find C: B = last_flat(misses(lat) over n)
+}
+stage other {
+  sweep n in [1B]
+  pattern ring = uniform(stride: 32B, span: 64B)
+  launch grid 1 block 1
+  warm { chase A by ring laps 2 via nc }
+  timed lat each { chase A by ring laps 2 via nc }
+  find hit: cycles = fastest(lat)
+}
+)");
+  Diagnostics diagnostics;
+  const auto program = compiler::compile(source, {}, diagnostics);
+  REQUIRE(program);
+  auto sizes = test::table({}), others = test::table({});
+  for (std::int64_t n = stride; n <= 4096; n += stride) sizes.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, every(stride, n), cache));
+  compiler::Names scope;
+  std::vector<infer::Finding> findings{infer::answer(program->stages[0].finds[0], sizes, program->stages[0], scope)};
+  REQUIRE_MESSAGE(findings[0].status == infer::Finding::Status::Found, findings[0].why);
+  for (const auto n : {1024.0, findings[0].value.get<Number>()->number}) others.points.push_back(walked({{"n", Value(n, kBytes)}}, every(other, static_cast<std::int64_t>(n)), cache));
+  others.points.push_back(walked({{"n", Value(9999.0, kBytes)}}, every(32, 8192), cache));  // shows what a miss is
+  infer::MeasuredStages measured;
+  measured.add(program->stages[0], sizes);
+  measured.add(program->stages[1], others);
+  infer::reconcile(*program, measured, scope, findings);
+  return findings[0];
+}
+
+}  // namespace
+
+TEST_CASE("a size holds only where a finer walk within it fits, too") {
+  const test::LruCache lines_of_64(64, 32, [](std::int64_t) { return std::uint64_t{0}; }), lines_of_32(32, 32, [](std::int64_t) { return std::uint64_t{0}; });
+  CHECK(size_after(64, 32, lines_of_64).value == Value(2048.0, kBytes));
+  const auto contradicted = size_after(64, 32, lines_of_32);  // 32 lines, 64 B apart
+  CHECK(test::undetermined(contradicted));
+  CHECK_MESSAGE(contradicted.why.find("visits 64 addresses within these bytes and misses") != std::string::npos, contradicted.why);
+}
+
+TEST_CASE("what was read off at a size that is withdrawn is withdrawn, too") {
+  const Source source("t.gexp", R"(gexp 1
+experiment t
+memory A: u32[1MiB] in global
+stage size {
+  sweep n in 32B..64KiB times 2
+  pattern ring = uniform(stride: 32B, span: n)
+  launch grid 1 block 1
+  warm { chase A by ring laps 2 via nc }
+  timed lat each { chase A by ring laps 2 via nc }
+  find C: B = last_flat(misses(lat) over n)
+}
+stage there {
+  pattern ring = uniform(stride: 32B, span: size.C)
+  launch grid 1 block 1
+  warm { chase A by ring laps 2 via nc }
+  timed lat each { chase A by ring laps 2 via nc }
+  find missing: count = value(misses(lat))
+  find hit: cycles = fastest(lat)
+}
+)");
+  Diagnostics diagnostics;
+  const auto program = compiler::compile(source, {}, diagnostics);
+  REQUIRE(program);
+  const auto missing_where = [&](const test::LruCache& cache) {
+    auto sizes = test::table({}), there = test::table({});
+    there.columns.clear();
+    for (std::int64_t n = 64; n <= 4096; n += 64) sizes.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, every(64, n), cache));
+    there.points.push_back(walked({}, every(32, 2048), cache));
+    there.points.push_back(walked({}, every(32, 8192), cache));  // shows what a miss is
+    compiler::Names scope;
+    infer::Finding missing, hit;
+    missing.id = "there.missing", missing.value = Value(0.0), missing.status = infer::Finding::Status::Found;
+    hit = missing, hit.id = "there.hit";
+    std::vector<infer::Finding> findings{infer::answer(program->stages[0].finds[0], sizes, program->stages[0], scope), missing, hit};
+    REQUIRE(findings[0].status == infer::Finding::Status::Found);
+    infer::MeasuredStages measured;
+    measured.add(program->stages[0], sizes);
+    measured.add(program->stages[1], there);
+    infer::reconcile(*program, measured, scope, findings);
+    CHECK(findings[2].status == infer::Finding::Status::Found);
+    return findings[1];
+  };
+  const auto one_set = [](std::int64_t) { return std::uint64_t{0}; };
+  CHECK(missing_where({64, 32, one_set}).status == infer::Finding::Status::Found);
+  const auto withdrawn = missing_where({32, 32, one_set});  // 32 lines of half the stride
+  CHECK(test::undetermined(withdrawn));
+  CHECK_MESSAGE(withdrawn.why.find("measured at `size.C`, which is withdrawn") != std::string::npos, withdrawn.why);
+}
+
+namespace {
+
+/// What is left of a size found by footprints of n bytes, from `least` on, whose units lie where `at` says.
+infer::Finding size_of(std::int64_t least, const std::function<std::int64_t(std::int64_t unit)>& at, const test::LruCache& cache) {
+  const Source source("t.gexp", R"(gexp 1
+experiment t
+memory A: u32[1MiB] in global
+stage size {
+  sweep n in 32B..64KiB times 2
+  pattern ring = uniform(stride: 32B, span: n)
+  launch grid 1 block 1
+  warm { chase A by ring laps 2 via nc }
+  timed lat each { chase A by ring laps 2 via nc }
+  find C: B = last_flat(misses(lat) over n)
+}
+)");
+  Diagnostics diagnostics;
+  const auto program = compiler::compile(source, {}, diagnostics);
+  REQUIRE(program);
+  auto sizes = test::table({});
+  for (std::int64_t n = least; n <= 4096; n += 32) {
+    std::vector<std::int64_t> offsets;
+    for (std::int64_t unit = 0; unit < n / 32; ++unit) offsets.push_back(at(unit));
+    sizes.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, offsets, cache));
+  }
+  compiler::Names scope;
+  std::vector<infer::Finding> findings{infer::answer(program->stages[0].finds[0], sizes, program->stages[0], scope)};
+  REQUIRE_MESSAGE(findings[0].status == infer::Finding::Status::Found, findings[0].why);
+  infer::MeasuredStages measured;
+  measured.add(program->stages[0], sizes);
+  infer::reconcile(*program, measured, scope, findings);
+  return findings[0];
+}
+
+}  // namespace
+
+TEST_CASE("a walk that spans more bytes than its size says tells no size") {
+  const test::LruCache cache(32, 3, [](std::int64_t line) { return static_cast<std::uint64_t>(line % 20); });  // 60 lines: 1920 B
+  CHECK(size_of(1024, [](std::int64_t unit) { return 32 * unit; }, cache).value == Value(1920.0, kBytes));
+  const auto skewed = size_of(1024, [](std::int64_t unit) { return 32 * unit + unit / 32 * 128; }, cache);  // the sets of the gap have room
+  CHECK(test::undetermined(skewed));
+  CHECK_MESSAGE(skewed.why.find("does not span as many bytes") != std::string::npos, skewed.why);
+  const test::LruCache wide(32, 60, [](std::int64_t line) { return static_cast<std::uint64_t>(line % 8); });
+  const auto far_apart = size_of(1536, [](std::int64_t unit) { return 8 * 32 * unit; }, wide);  // 60 lines again, of one set, and of 1.25 times the smallest footprint
+  CHECK(test::undetermined(far_apart));
+  CHECK_MESSAGE(far_apart.why.find("does not span as many bytes") != std::string::npos, far_apart.why);
+}
+
+TEST_CASE("a size is not the walk's: without a finer one, the stride may be larger than what comes in at once") {
+  const test::LruCache lines_of_32(32, 32, [](std::int64_t) { return std::uint64_t{0}; });
+  const auto finding = size_after(64, 64, lines_of_32);
+  CHECK(test::undetermined(finding));
+  CHECK_MESSAGE(finding.why.find("it was walked every 64 B") != std::string::npos, finding.why);
+}
+
+namespace {
+
+/// A file that finds what a miss brings in, 32 B, and then a size by `share > 1 / 64`, of walks over `cache`.
+infer::Finding size_by_share(const test::LruCache& cache) {
+  const Source source("t.gexp", R"(gexp 1
+experiment t
+memory A: u32[1MiB] in global
+stage fetch {
+  pattern walk = [32KiB - i * 4B for i in 1..512]
+  launch grid 1 block 1
+  timed lat each { chase A by walk laps 1 via cg }
+  find unit: B = miss_spacing(lat, above: 40cycles)
+}
+stage size {
+  sweep n in 8KiB..64KiB step 8KiB
+  pattern ring = shuffle(uniform(stride: fetch.unit, span: n), 1)
+  launch grid 1 block 1
+  warm { chase A by ring laps 2 via cg }
+  timed lat each { chase A by ring laps 2 via cg }
+  derive share: count = misses(lat, above: 40cycles) / 1000
+  find C: B = last_flat(share > 1 / 64 over n)
+}
+)");
+  Diagnostics diagnostics;
+  const auto program = compiler::compile(source, {}, diagnostics);
+  REQUIRE(program);
+  auto sizes = test::table({});
+  for (std::int64_t n = 8192; n <= 65536; n += 8192) {
+    auto offsets = every(32, n);
+    std::shuffle(offsets.begin(), offsets.end(), std::mt19937_64(7));
+    sizes.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, offsets, cache));
+  }
+  compiler::Names scope;
+  scope.set("fetch", Value(Fields{{"unit", Value(32.0, kBytes)}}));
+  infer::Finding unit;
+  unit.id = "fetch.unit", unit.value = Value(32.0, kBytes), unit.status = infer::Finding::Status::Found;
+  std::vector<infer::Finding> findings{unit, infer::answer(program->stages[1].finds[0], sizes, program->stages[1], scope)};
+  REQUIRE_MESSAGE(findings[1].status == infer::Finding::Status::Found, findings[1].why);
+  CHECK_FALSE(findings[1].exact);
+  infer::MeasuredStages measured;
+  measured.add(program->stages[1], sizes);
+  infer::reconcile(*program, measured, scope, findings);
+  return findings[1];
+}
+
+}  // namespace
+
+TEST_CASE("a size whose misses come page by page is a TLB's, in a column that counts misses by a `derive`, too") {
+  const test::LruCache pages(4096, 6, [](std::int64_t) { return std::uint64_t{0}; }), lines(32, 768, [](std::int64_t) { return std::uint64_t{0}; });
+  const auto of_pages = size_by_share(pages);
+  CHECK(test::undetermined(of_pages));
+  CHECK_MESSAGE(of_pages.why.find("these are pages, and a TLB may end there") != std::string::npos, of_pages.why);
+  CHECK(size_by_share(lines).value == Value(24576.0, kBytes));
+}
