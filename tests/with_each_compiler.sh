@@ -24,6 +24,6 @@ for library in $others; do
   echo "tests of label nvrtc with NVRTC ${version%,}: $library"
   # A library finds its own built-ins beside it.
   (cd "$build" && GEXP_NVRTC=$library LD_LIBRARY_PATH=$(dirname "$library")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} GEXP_BINARY=$build/gexp \
-    ctest -L '^nvrtc$' --output-on-failure) || failed=1
+    ctest -L '^nvrtc$' -j "$(nproc)" --output-on-failure) || failed=1
 done
 [ "$failed" -eq 0 ]

@@ -105,8 +105,8 @@ class Budget {
   mutable std::atomic<bool> memory_over_ = false;
 };
 
-/// Of one compile: a second or two, and less than 1 GiB.
-inline constexpr std::int64_t kCompileUnits = std::int64_t{1} << 24;
+/// Of one compile: about a second, and less than 0.5 GiB. What ships takes a sixty-fourth at most.
+inline constexpr std::int64_t kCompileUnits = std::int64_t{1} << 23;
 
 /// The memory that a command may hold unless it is told otherwise, in bytes: half of what this machine, or the control group that
 /// the process is in, has free now.

@@ -117,7 +117,7 @@ TEST_CASE("a barrier is reached by all threads of a block or refused") {
 
 TEST_CASE("the experiments of the repository need a fraction of what a compile may cost") {
   compiler::Options options;
-  options.budget = kCompileUnits / 128;  // what the fuzzers allow
+  options.budget = kCompileUnits / 64;  // what the fuzzers allow
   for (const char* folder : {"experiments", "tests/cases/examples"}) {
     for (const auto& path : files_under(folder, ".gexp")) {
       CAPTURE(path.string());

@@ -13,7 +13,7 @@ using namespace gexp;
 namespace {
 
 // Instrumented code is ten times slower. The experiments of the repository need less (tests/compiler/hostile_test.cpp).
-constexpr std::int64_t kUnits = kCompileUnits / 128;
+constexpr std::int64_t kUnits = kCompileUnits / 64;
 
 void look_at(const Diagnostic& diagnostic, const Source& source) {
   GEXP_CHECK(diagnostic.code.size() == 5 && !diagnostic.message.empty());

@@ -18,7 +18,7 @@ import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RUN_SECONDS = 2      # --time-limit of a run
+RUN_SECONDS = 1      # --time-limit of a run
 CHECK_SECONDS = 4    # what a compile may cost is counted in work, a second or two of it
 SLOWER = 10          # instrumented code
 MEMORY = 1500        # MiB

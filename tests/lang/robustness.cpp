@@ -75,11 +75,13 @@ std::string repeated(const std::string& what, int times) {
 
 }  // namespace
 
-TEST_CASE("every token left out, and every two neighbours swapped" * doctest::test_suite("long")) {
+TEST_CASE("tokens left out, and two neighbours swapped, all over every file" * doctest::test_suite("long")) {
+  std::size_t first = 0;  // another one in each file, so that what files share is tried everywhere
   for (const auto& text : seeds()) {
     const auto all = tokens(text);
     REQUIRE(all.size() > 50);
-    for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::size_t step = 1 + all.size() / 200;
+    for (std::size_t i = first++ % step; i < all.size(); i += step) {
       auto fewer = all;
       fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
       survive(join(fewer));
