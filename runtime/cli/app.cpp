@@ -99,7 +99,7 @@ Result<> check_writable(const std::string& path) {
   if (stays(fs::status(path, error))) return Ok{};
   std::string probe;
   const int file = open_beside(path, probe);
-  if (file < 0) return failure("E0710", fmt::format("cannot write {}: {}", path, std::strerror(errno)), "name another file with --out");
+  if (file < 0) return failure("E0710", fmt::format("cannot write {}: {}", path, std::strerror(errno)), "name another file");
   close(file);
   unlink(probe.c_str());
   return Ok{};

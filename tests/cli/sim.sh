@@ -85,6 +85,11 @@ expect 'a file that is not there' 2 'none.bin' add.cu 'f32[]=@none.bin' 'f32[64]
 expect 'an endless file' 2 '/dev/zero' add.cu 'f32[]=@/dev/zero' 'f32[64]' 1 1 --entry add
 expect 'an extent that is none' 2 '--block' add.cu 1 --block 0x4
 expect 'an argument to show that is none' 2 '--show 7' "${a[@]}" --show 7
+printf 'SQLite format 3\0' >some.db
+expect 'a timeline over a store' 3 'it is a store' "${a[@]}" --timeline some.db
+expect 'a timeline over the kernel' 3 'it is what is read' "${a[@]}" --timeline add.cu
+expect 'a timeline in a folder that is none' 3 'cannot write' "${a[@]}" --timeline nowhere/t.json
+expect 'one file for two' 3 'would be written twice' "${a[@]}" --save 1=x.bin --timeline x.bin
 expect 'a value to save' 2 'argument 3 is no array' "${a[@]}" --save 3=x.bin
 that 'nothing ran for it' test ! -s out.txt
 expect 'a GPU' 2 'simulated devices' add.cu 1 --device cuda:0

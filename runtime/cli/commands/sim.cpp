@@ -98,6 +98,7 @@ class Sim final : public Command {
   [[nodiscard]] Result<Launched> launch(device::Backend& backend, const std::string& ptx, const sim::KernelFacts& kernel, double seconds) const;
   [[nodiscard]] std::string shown_arguments(const Launched& launched) const;
   [[nodiscard]] Json json(const Launched& launched, const sim::Observed& observed, const Places& places, const std::string& kernel) const;
+  [[nodiscard]] Result<> may_write_all() const;
   [[nodiscard]] Result<> save(const Launched& launched) const;
   int simulate();
 
@@ -278,13 +279,27 @@ Json Sim::json(const Launched& launched, const sim::Observed& observed, const Pl
 Result<> Sim::save(const Launched& launched) const {
   for (const SavedArray& save : saves_) {
     const auto& bytes = launched.after[save.argument];
-    if (auto done = may_write(save.file, common_.file); !done) return done;
     if (auto done = write_file(save.file, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())); !done) return done;
   }
   return Ok{};
 }
 
+/// Asked before anything is simulated, so that no result is lost for want of a place.
+Result<> Sim::may_write_all() const {
+  std::vector<std::string> files;
+  for (const SavedArray& save : saves_) files.push_back(save.file);
+  if (!timeline_.empty()) files.push_back(timeline_);
+  for (std::size_t k = 0; k < files.size(); ++k) {
+    if (std::find(files.begin(), files.begin() + static_cast<std::ptrdiff_t>(k), files[k]) != files.begin() + static_cast<std::ptrdiff_t>(k))
+      return failure("E0710", fmt::format("{} would be written twice", files[k]), "name a file of its own for each --save and for --timeline");
+    if (auto fine = may_write(files[k], common_.file); !fine) return fine;
+    if (auto fine = check_writable(files[k]); !fine) return fine;
+  }
+  return Ok{};
+}
+
 int Sim::simulate() {
+  if (const auto fine = may_write_all(); !fine) return refuse(fine.error(), nullptr, kEnvironment);
   auto backend = open_device(common_.device, seed_);
   if (!backend) return refuse(backend.error(), nullptr, kEnvironment);
   const auto text = ptx((*backend)->device());
