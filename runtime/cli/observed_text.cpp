@@ -125,24 +125,24 @@ Json counters_json(const sim::Observed& observed, const Places& places) {
 }
 
 std::string trace_events(const sim::Observed& observed, const Places& places, const std::string& kernel) {
-  Json events = Json::array();
-  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> named;
-  const auto name = [&](const char* what, std::uint32_t sm, std::optional<std::uint32_t> warp, const std::string& text) {
-    Json event{{"ph", "M"}, {"name", what}, {"pid", sm}, {"args", Json{{"name", text}}}};
-    if (warp) event["tid"] = *warp;
-    events.push_back(std::move(event));
-  };
+  // Written as text: half a million objects would take gigabytes. What comes from outside goes through Json.
+  std::string events;
+  const auto add = [&](const std::string& event) { events += (events.empty() ? "" : ",\n") + event; };
   std::set<std::uint32_t> sms;
   std::set<std::pair<std::uint32_t, std::uint32_t>> warps;
+  std::map<std::uint32_t, std::string> lines;  // as JSON
   for (const sim::TimelineSpan& span : observed.timeline) {
-    if (sms.insert(span.sm).second) name("process_name", span.sm, std::nullopt, fmt::format("SM {}", span.sm));
-    if (warps.emplace(span.sm, span.warp).second) name("thread_name", span.sm, span.warp, fmt::format("warp place {}", span.warp));
-    events.push_back(Json{{"ph", "X"}, {"name", span.issues ? "issues" : sim::name(span.stall)}, {"cat", span.issues ? "issue" : "wait"}, {"pid", span.sm},
-                          {"tid", span.warp}, {"ts", span.begin}, {"dur", span.end - span.begin},
-                          {"args", Json{{"line", places.of(span.line)}, {"block", span.block}, {"first thread", span.first_thread}}}});
+    if (sms.insert(span.sm).second) add(fmt::format(R"({{"ph":"M","name":"process_name","pid":{0},"args":{{"name":"SM {0}"}}}})", span.sm));
+    if (warps.emplace(span.sm, span.warp).second)
+      add(fmt::format(R"({{"ph":"M","name":"thread_name","pid":{0},"tid":{1},"args":{{"name":"warp place {1}"}}}})", span.sm, span.warp));
+    auto& line = lines[span.line];
+    if (line.empty()) line = Json(places.of(span.line)).line();
+    add(fmt::format(R"({{"ph":"X","name":"{}","cat":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"line":{},"block":{},"first thread":{}}}}})",
+                    span.issues ? "issues" : sim::name(span.stall), span.issues ? "issue" : "wait", span.sm, span.warp, span.begin, span.end - span.begin,
+                    line, span.block, span.first_thread));
   }
-  return Json{{"traceEvents", std::move(events)}, {"displayTimeUnit", "ns"},
-              {"otherData", Json{{"kernel", kernel}, {"time", "a microsecond is a cycle of the SM"}, {"cut", observed.timeline_cut}}}}.line();
+  const Json about{{"kernel", kernel}, {"time", "a microsecond is a cycle of the SM"}, {"cut", observed.timeline_cut}};
+  return fmt::format("{{\"traceEvents\":[{}],\"displayTimeUnit\":\"ns\",\"otherData\":{}}}\n", events, about.line());
 }
 
 }  // namespace gexp::cli

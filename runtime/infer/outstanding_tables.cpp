@@ -22,7 +22,7 @@
 // Nothing waits for an entry before the first request is back, one latency after it left. So what takes less than the shortest launch
 // and a latency more has found room, however its warps were scheduled; what takes longer may have waited, or issued for as long.
 // So each curve has one rise that may be the table's: the one that leads past that time. Issuing makes rises, too, and the curve shows how
-// large: one in two is larger than all before, and those twice as large are four times as rare. A table's is of any size up to a latency.
+// large: one in two is larger than all before, and those twice as large are four times as rare. A table's adds any size up to a latency.
 // How much likelier it makes the rise is what the curve says for every hypothesis that predicts a jump there. A hypothesis under which
 // some launch had to wait that took no longer than one latency needs an accident for each. Where issuing alone takes most of a latency
 // there is no rise to judge: the curve says what fits and no more.
@@ -124,6 +124,17 @@ std::vector<TableHypothesis> of_both(const std::vector<RequestCurve>& all) {
   return made;
 }
 
+/// How likely a rise of issuing is at most `rise`: one in two is below `other`, evenly, and those twice as large are four times as rare.
+double issuing_below(double rise, double other) { return rise <= 0 ? 0 : rise <= other ? rise / (2 * other) : 1 - other * other / (2 * rise * rise); }
+
+/// Logarithm: how much likelier the wait for a table, of anything up to a latency, makes a rise than issuing alone. Who waits issues, too:
+/// both rises add up.
+double odds_of_table(double rise, double other) {
+  rise = std::max(rise, model::kIssueRise);
+  const double issuing = rise <= other ? 1 / (2 * other) : other * other / (rise * rise * rise);
+  return std::log((issuing_below(rise, other) - issuing_below(rise - 1, other)) / issuing);
+}
+
 /// The likeliest values of a number of one kind, and their neighbours.
 EntryRange likeliest(const TableWeights& weights, TableKind kind, double TableHypothesis::*number, double TableHypothesis::*beyond) {
   std::map<double, EntryRange> classes;
@@ -194,9 +205,8 @@ void judge_rise(RequestCurve& series) {
   for (std::size_t i = 0; i <= *last + *last / 2 && i + 1 < times.size(); ++i) {
     if (i != *last) other = std::max(other, times[i + 1] - times[i]);
   }
-  const double rise = times[*last + 1] - times[*last];
   series.last = last;
-  series.odds = rise <= other ? std::log(2 * other) : 3 * std::log(rise) - 2 * std::log(other);  // density 1 over that of a Pareto tail
+  series.odds = odds_of_table(times[*last + 1] - times[*last], other);
 }
 
 }  // namespace gexp::infer

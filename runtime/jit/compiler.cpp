@@ -12,6 +12,7 @@
 
 #include "lang/base/sha256.h"
 #include "runtime/jit/cache.h"
+#include "runtime/jit/crash_guard.h"
 #include "runtime/jit/locate.h"
 #include "runtime/jit/nvrtc.h"
 
@@ -115,6 +116,7 @@ Result<Compiled> Compiler::compile(const Request& request, const std::function<b
   constexpr auto kSlice = std::chrono::milliseconds(50);  // between two looks whether to wait on
   const auto shared = std::make_shared<Shared>();
   std::thread([shared, compiler = *this, request]() mutable {
+    const CrashGuard guard(request.name);
     auto made = compiler.compile(request);
     const std::lock_guard lock(shared->mutex);
     shared->made = std::move(made);

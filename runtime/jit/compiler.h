@@ -59,7 +59,7 @@ class Compiler {
   /// when NVRTC turns out not to load.
   Result<Compiled> compile(const Request& request);
   /// The same for one who asks `give_up` some times a second and waits no longer once it says so: E0721. NVRTC cannot be interrupted:
-  /// the compile goes on by itself.
+  /// the compile goes on by itself. Where the text makes NVRTC crash, the process ends with a message (crash_guard.h).
   Result<Compiled> compile(const Request& request, const std::function<bool()>& give_up);
 
   [[nodiscard]] int major() const;

@@ -125,6 +125,7 @@ void Decoder::move(const Form& f) {
   const Operand& from = s_.operands[1];
   if (from.kind == Operand::Kind::Name && from.token.text.front() == '%' && special(from, t)) return;
   const std::vector<Operand> to_items = elements(s_.operands[0]), from_items = elements(from);
+  if (to_items.empty() || from_items.empty()) return odd_operand();  // {}
   const bool to_vector = s_.operands[0].kind == Operand::Kind::Vector || to_items.size() > 1;
   const bool from_vector = from.kind == Operand::Kind::Vector || from_items.size() > 1;
   if (!to_vector && !from_vector) return plain(f);

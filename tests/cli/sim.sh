@@ -90,6 +90,17 @@ expect 'a timeline over a store' 3 'it is a store' "${a[@]}" --timeline some.db
 expect 'a timeline over the kernel' 3 'it is what is read' "${a[@]}" --timeline add.cu
 expect 'a timeline in a folder that is none' 3 'cannot write' "${a[@]}" --timeline nowhere/t.json
 expect 'one file for two' 3 'would be written twice' "${a[@]}" --save 1=x.bin --timeline x.bin
+cp "$(dirname "$gexp")/../../runtime/sim/models/gtx980.toml" model.toml 2>/dev/null || echo >model.toml
+expect 'an array over the model' 3 'it is what is read' add.cu 'f32[64]' 'f32[64]' 1 64 --entry add --device sim:model.toml --save 1=model.toml
+expect 'an array over what an argument read' 3 'it is what is read' add.cu 'f32[]=@y.bin' 'f32[64]' 1 64 --entry add --save 1=y.bin
+mkfifo pipe
+expect 'a pipe that nobody reads' 3 'nobody reads this pipe' "${a[@]}" --save 1=pipe
+cat pipe >piped.bin &
+expect 'a pipe that somebody reads' 0 '' "${a[@]}" --save 1=pipe
+wait
+that 'who gets the array' test "$(stat -c %s piped.bin)" -eq 256
+{ printf '__global__ void deep(int* x) { *x = '; printf '%20000s' '' | tr ' ' '('; printf 1; printf '%20000s' '' | tr ' ' ')'; printf '; }\n'; } >deep.cu
+expect 'a text on which NVRTC crashes' 2 'NVRTC crashed while it compiled deep.cu|nested' deep.cu 'u32[4]'
 expect 'a value to save' 2 'argument 3 is no array' "${a[@]}" --save 3=x.bin
 that 'nothing ran for it' test ! -s out.txt
 expect 'a GPU' 2 'simulated devices' add.cu 1 --device cuda:0

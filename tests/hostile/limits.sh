@@ -129,6 +129,35 @@ for name, says in (('pages', 'of the host'), ('list', 'E0722')):
         sys.exit(1)
 PYTHON
 that 'memory is held within its limit, and the refusal is said' test $? -eq 0
+
+# Kernels that take the time, or the memory, where no loop asks for it; a result that takes long to read.
+/usr/bin/env python3 - "$gexp" "$slack" <<'PYTHON' >out.txt 2>&1
+import os, subprocess, sys, time
+gexp, slack = sys.argv[1], int(sys.argv[2]) / 1000
+head = '.version 7.8\n.target sm_80\n.address_size 64\n'
+entry = head + '.visible .entry k(.param .u64 x)\n{\n'
+pairs = '_Z1fSt4pairIiiE' + ''.join(f'S_IS{a}_S{a}_E' for a in '0123456789ABCDEFGHIJKLMNO')
+texts = {
+    'frames': entry + '.local .align 8 .b8 l[524288];\nret;\n}\n',
+    'jumps': entry + 'bra L100000;\nL0:\nret;\n' + ''.join(f'L{i}:\nbra L{i - 1};\n' for i in range(1, 100001)) + '}\n',
+    'name': head + f'.visible .entry {pairs}()\n{{\nret;\n}}\n',
+    'arrays': head + '.visible .entry k(' + ', '.join(f'.param .u64 p{i}' for i in range(100)) + ')\n{\nret;\n}\n',
+    'marks': entry + ';' * (40 << 20) + '\nret;\n}\n',
+}
+arguments = {'name': [], 'arrays': ['u8[70000000]=1'] * 100}
+for name, text in texts.items():
+    open(name + '.ptx', 'w').write(text)
+    begin = time.monotonic()
+    process = subprocess.Popen([gexp, 'sim', name + '.ptx', *arguments.get(name, ['u32[4]']), '--grid', '10000', '--block', '32', '--time-limit', '2', '--memory-limit', '300'],
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    said = process.stdout.read().decode()
+    _, status, used = os.wait4(process.pid, 0)
+    wall, code, memory = time.monotonic() - begin, os.waitstatus_to_exitcode(status), used.ru_maxrss // 1024
+    print(name, code, f'{wall:.1f} s', memory, 'MiB', said[-300:])
+    if code not in (2, 3, 4) or wall > 4 + slack or memory > 300 + 512 or 'error[E' not in said:
+        sys.exit(1)
+PYTHON
+that 'a kernel is held to its time and memory, whatever takes it' test $? -eq 0
 that 'a launch that hangs names its line' grep -q 'launch.gexp:6' <("$gexp" run launch.gexp --device sim:h200 --quiet --launch-limit 0.5 | tr -d '\n ')
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -94,6 +94,15 @@ TEST_CASE("curves that jump where one more warp runs may show how warps are sche
   CHECK_MESSAGE(says(finding, "as many warps run"), kind(finding));
 }
 
+TEST_CASE("rises no larger than those of issuing are no table's, however many curves have one") {
+  std::vector<double> merges;
+  for (double merge = 1; merge <= 32; ++merge) merges.push_back(merge);
+  auto table = times({}, 0, 1, merges, 160, 1, 4);  // one load a thread
+  // Each further warp takes 0.84 of a latency of 50 cycles, in all curves alike.
+  for (auto& point : table.points) point.at["y"] = Value(8 + 42 * point.at.at("instructions").get<Number>()->number, kCycles);
+  CHECK(kind(outstanding(table)) == "none seen");
+}
+
 TEST_CASE("a table of warp instructions, whatever they ask for") {
   for (const double entries : {16.0, 45.0, 64.0}) {
     const auto finding = outstanding(times({.instructions = entries}));

@@ -114,6 +114,12 @@ $L__BB0_20:
 
 }  // namespace
 
+TEST_CASE("braces around nothing are an operand of a form that is not supported") {
+  for (const char* body : {"mov.b64 %rd1, {};", "mov.b64 {}, %rd1;", "mov.b64 {}, {};"}) {
+    CHECK(has(refusal(".reg .b64 %rd<9>; " + std::string(body)), "not supported"));
+  }
+}
+
 TEST_CASE("a kernel as nvcc writes it runs") {
   Device device("gtx780");
   const auto kernel = device.load(kFromNvcc, "chase");

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "runtime/cli/last_resort.h"
 #include "runtime/cli/output.h"
 #include "runtime/cli/run.h"
 #include "runtime/cli/saved.h"
@@ -19,7 +20,10 @@ int infer(const Common& common, const std::string& points) {
   catch_interrupts();
   const Budget limits(limits_of(common, common.time_limit));
   const Budget::Use use(limits);
-  auto saved = read_saved(common.file, common.store);
+  auto saved = [&] {
+    const LastResort last_resort(limits);
+    return read_saved(common.file, common.store);
+  }();
   const int over = interrupted() ? kInterrupted : limits.look() == Budget::End::Time ? kFault : kDone;
   if (!saved) return refuse(saved.error(), nullptr, over != kDone ? over : kEnvironment);
   auto& [program, result] = *saved;

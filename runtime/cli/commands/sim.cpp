@@ -11,6 +11,7 @@
 #include "lang/base/files.h"
 #include "lang/base/units.h"
 #include "runtime/cli/kernel_arguments.h"
+#include "runtime/cli/last_resort.h"
 #include "runtime/cli/observed_text.h"
 #include "runtime/cli/output.h"
 #include "runtime/cli/run.h"
@@ -100,7 +101,7 @@ class Sim final : public Command {
   [[nodiscard]] Json json(const Launched& launched, const sim::Observed& observed, const Places& places, const std::string& kernel) const;
   [[nodiscard]] Result<> may_write_all() const;
   [[nodiscard]] Result<> save(const Launched& launched) const;
-  int simulate();
+  int simulate(const Budget& limits);
 
   Common common_;
   std::vector<std::string> arguments_, show_, save_, define_;
@@ -207,6 +208,7 @@ Result<Sim::Launched> Sim::launch(device::Backend& backend, const std::string& p
   for (std::size_t k = 0; k < arguments_.size(); ++k) {
     auto argument = read_kernel_argument(arguments_[k], seed_ + k, std::min(kMostBytes, Budget::own()->memory() / 4));
     if (!argument) return argument.error();
+    if (!Budget::spend_bytes(2 * argument->content.size())) return Budget::exceeded({});  // on the device, and what is read from there
     const auto bytes = kernel.parameters[k].bytes;
     if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
       return failure("E0510", fmt::format("parameter {} of `{}` has {} B: structures cannot be given", k, readable(kernel.name), bytes));
@@ -286,20 +288,26 @@ Result<> Sim::save(const Launched& launched) const {
 
 /// Asked before anything is simulated, so that no result is lost for want of a place.
 Result<> Sim::may_write_all() const {
-  std::vector<std::string> files;
+  std::vector<std::string> read{common_.file, common_.device.substr(std::string_view("sim:").size())}, files;
+  for (const auto& text : arguments_) {
+    if (const auto at = text.find("=@"); at != std::string::npos) read.push_back(text.substr(at + 2));
+  }
   for (const SavedArray& save : saves_) files.push_back(save.file);
   if (!timeline_.empty()) files.push_back(timeline_);
   for (std::size_t k = 0; k < files.size(); ++k) {
     if (std::find(files.begin(), files.begin() + static_cast<std::ptrdiff_t>(k), files[k]) != files.begin() + static_cast<std::ptrdiff_t>(k))
       return failure("E0710", fmt::format("{} would be written twice", files[k]), "name a file of its own for each --save and for --timeline");
-    if (auto fine = may_write(files[k], common_.file); !fine) return fine;
+    for (const auto& source : read) {
+      if (auto fine = may_write(files[k], source); !fine) return fine;
+    }
     if (auto fine = check_writable(files[k]); !fine) return fine;
   }
   return Ok{};
 }
 
-int Sim::simulate() {
+int Sim::simulate(const Budget& limits) {
   if (const auto fine = may_write_all(); !fine) return refuse(fine.error(), nullptr, kEnvironment);
+  std::optional<LastResort> last_resort(std::in_place, limits);  // nothing is written before the launch has ended
   auto backend = open_device(common_.device, seed_);
   if (!backend) return refuse(backend.error(), nullptr, kEnvironment);
   const auto text = ptx((*backend)->device());
@@ -311,6 +319,7 @@ int Sim::simulate() {
   const auto launched = launch(**backend, *text, *kernel, common_.time_limit.value_or(kSeconds));
   if (!launched) return refuse(launched.error(), nullptr, kSpec);
 
+  last_resort.reset();
   const sim::Observed& observed = sim::observed(**backend);
   const auto file = std::filesystem::path(common_.file).filename().string();
   const bool from_source = common_.file.ends_with(".cu");
@@ -342,7 +351,7 @@ int Sim::run() {
   catch_interrupts();
   const Budget limits(limits_of(common_, common_.time_limit.value_or(kSeconds)));
   const Budget::Use use(limits);
-  return simulate();
+  return simulate(limits);
 }
 
 }  // namespace
