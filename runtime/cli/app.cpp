@@ -118,14 +118,16 @@ Result<> write_file(const std::string& path, const std::string& text) {
   int reason = 0;
   if (!stays(fs::status(path, error))) {
     reason = replace_file(path, text);
-  } else if (const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); file >= 0) {  // a pipe that nobody reads: ENXIO
+  } else if (const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); file >= 0) {
+    // A pipe that nobody reads is not waited for: ENXIO.
     fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
     reason = write_all(file, text) ? 0 : errno;
     if (close(file) != 0 && reason == 0) reason = errno;
   } else {
     reason = errno;
   }
-  if (reason == ENXIO) return failure("E0710", fmt::format("cannot write {}: nobody reads this pipe", path), "begin to read it before gexp writes");
+  if (reason == ENXIO)
+    return failure("E0710", fmt::format("cannot write {}: nobody reads this pipe", path), "begin to read it before gexp writes");
   if (reason != 0) return failure("E0710", fmt::format("cannot write {}: {}", path, why_not_written(reason)));
   return Ok{};
 }

@@ -8,8 +8,8 @@
 
 namespace gexp::cli {
 
-/// While one lives, a command that is over by `budget` and does not end by itself is ended with a message: whatever loop, library or file it
-/// waits for. For what loses nothing by it. It gives the orderly end some time, unless the memory grows far beyond the limit.
+/// While one lives, a command that is over by `budget` and does not end by itself is ended with a message: whatever loop, library or
+/// file it waits for. For what loses nothing by it. It gives the orderly end some time, unless the memory grows far beyond the limit.
 class LastResort {
  public:
   explicit LastResort(const Budget& budget);

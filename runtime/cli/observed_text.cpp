@@ -137,9 +137,10 @@ std::string trace_events(const sim::Observed& observed, const Places& places, co
       add(fmt::format(R"({{"ph":"M","name":"thread_name","pid":{0},"tid":{1},"args":{{"name":"warp place {1}"}}}})", span.sm, span.warp));
     auto& line = lines[span.line];
     if (line.empty()) line = Json(places.of(span.line)).line();
-    add(fmt::format(R"({{"ph":"X","name":"{}","cat":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"line":{},"block":{},"first thread":{}}}}})",
-                    span.issues ? "issues" : sim::name(span.stall), span.issues ? "issue" : "wait", span.sm, span.warp, span.begin, span.end - span.begin,
-                    line, span.block, span.first_thread));
+    const auto args = fmt::format(R"({{"line":{},"block":{},"first thread":{}}})", line, span.block, span.first_thread);
+    add(fmt::format(R"({{"ph":"X","name":"{}","cat":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{}}})",
+                    span.issues ? "issues" : sim::name(span.stall), span.issues ? "issue" : "wait", span.sm, span.warp,
+                    span.begin, span.end - span.begin, args));
   }
   const Json about{{"kernel", kernel}, {"time", "a microsecond is a cycle of the SM"}, {"cut", observed.timeline_cut}};
   return fmt::format("{{\"traceEvents\":[{}],\"displayTimeUnit\":\"ns\",\"otherData\":{}}}\n", events, about.line());

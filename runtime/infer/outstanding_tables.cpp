@@ -125,7 +125,10 @@ std::vector<TableHypothesis> of_both(const std::vector<RequestCurve>& all) {
 }
 
 /// How likely a rise of issuing is at most `rise`: one in two is below `other`, evenly, and those twice as large are four times as rare.
-double issuing_below(double rise, double other) { return rise <= 0 ? 0 : rise <= other ? rise / (2 * other) : 1 - other * other / (2 * rise * rise); }
+double issuing_below(double rise, double other) {
+  if (rise <= other) return std::max(rise, 0.0) / (2 * other);
+  return 1 - other * other / (2 * rise * rise);
+}
 
 /// Logarithm: how much likelier the wait for a table, of anything up to a latency, makes a rise than issuing alone. Who waits issues, too:
 /// both rises add up.

@@ -50,7 +50,9 @@ CrashGuard::CrashGuard(const std::string& name) : stack_(std::make_unique<char[]
   sigaltstack(&own, nullptr);
   std::string safe = name;
   std::replace_if(safe.begin(), safe.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
-  const auto made = fmt::format_to_n(message.begin(), message.size(), "error[E0702]: NVRTC crashed while it compiled {:.200}\n  hint: nest its brackets, blocks and macros less deeply\n", safe);
+  const auto made = fmt::format_to_n(message.begin(), message.size(),
+                                     "error[E0702]: NVRTC crashed while it compiled {:.200}\n"
+                                     "  hint: nest its brackets, blocks and macros less deeply\n", safe);
   length = std::min(made.size, message.size());
 }
 

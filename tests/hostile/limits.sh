@@ -130,7 +130,7 @@ for name, says in (('pages', 'of the host'), ('list', 'E0722')):
 PYTHON
 that 'memory is held within its limit, and the refusal is said' test $? -eq 0
 
-# Kernels that take the time, or the memory, where no loop asks for it; a result that takes long to read.
+# Kernels that take the time, or the memory, where no loop asks for it.
 /usr/bin/env python3 - "$gexp" "$slack" <<'PYTHON' >out.txt 2>&1
 import os, subprocess, sys, time
 gexp, slack = sys.argv[1], int(sys.argv[2]) / 1000

@@ -101,7 +101,7 @@ class Sim final : public Command {
   [[nodiscard]] Json json(const Launched& launched, const sim::Observed& observed, const Places& places, const std::string& kernel) const;
   [[nodiscard]] Result<> may_write_all() const;
   [[nodiscard]] Result<> save(const Launched& launched) const;
-  int simulate(const Budget& limits);
+  int simulate();
 
   Common common_;
   std::vector<std::string> arguments_, show_, save_, define_;
@@ -294,20 +294,21 @@ Result<> Sim::may_write_all() const {
   }
   for (const SavedArray& save : saves_) files.push_back(save.file);
   if (!timeline_.empty()) files.push_back(timeline_);
-  for (std::size_t k = 0; k < files.size(); ++k) {
-    if (std::find(files.begin(), files.begin() + static_cast<std::ptrdiff_t>(k), files[k]) != files.begin() + static_cast<std::ptrdiff_t>(k))
-      return failure("E0710", fmt::format("{} would be written twice", files[k]), "name a file of its own for each --save and for --timeline");
+  for (const auto& file : files) {
+    if (std::count(files.begin(), files.end(), file) > 1)
+      return failure("E0710", fmt::format("{} would be written twice", file),
+                     "name a file of its own for each --save and for --timeline");
     for (const auto& source : read) {
-      if (auto fine = may_write(files[k], source); !fine) return fine;
+      if (auto fine = may_write(file, source); !fine) return fine;
     }
-    if (auto fine = check_writable(files[k]); !fine) return fine;
+    if (auto fine = check_writable(file); !fine) return fine;
   }
   return Ok{};
 }
 
-int Sim::simulate(const Budget& limits) {
+int Sim::simulate() {
   if (const auto fine = may_write_all(); !fine) return refuse(fine.error(), nullptr, kEnvironment);
-  std::optional<LastResort> last_resort(std::in_place, limits);  // nothing is written before the launch has ended
+  std::optional<LastResort> last_resort(std::in_place, *Budget::own());  // nothing is written before the launch has ended
   auto backend = open_device(common_.device, seed_);
   if (!backend) return refuse(backend.error(), nullptr, kEnvironment);
   const auto text = ptx((*backend)->device());
@@ -351,7 +352,7 @@ int Sim::run() {
   catch_interrupts();
   const Budget limits(limits_of(common_, common_.time_limit.value_or(kSeconds)));
   const Budget::Use use(limits);
-  return simulate(limits);
+  return simulate();
 }
 
 }  // namespace
