@@ -84,7 +84,7 @@ Typed ExpressionChecker::of(const Call& call, const Expr& expression, const Plac
     if (hint.empty()) hint = did_you_mean(name, callable_names(analyses));
     if (hint.empty()) hint = did_you_mean(name, callable_names(!analyses));
     error("E0221", call.callee.span, fmt::format("there is no {} `{}`", analyses ? "analysis" : "function", name),
-          !hint.empty() ? hint : analyses ? "docs/language.md lists the analyses" : "functions are min max abs floor ceil round log2 gcd lcm count");
+          !hint.empty() ? hint : analyses ? "docs/language.md lists the analyses" : "functions are min max abs floor ceil round log2 gcd lcm popcount count");
     return {};
   }
   if (is_analysis(*callable) != analyses) {

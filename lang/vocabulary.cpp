@@ -112,6 +112,8 @@ constexpr auto kVocabulary = std::to_array<Callable>({
                "The greatest common divisor"),
     plain_call("lcm", Callable::Kind::Function, Subject::Number, 2, 2, Answer::Subject, "lcm(s, 32)",
                "The least common multiple"),
+    plain_call("popcount", Callable::Kind::Function, Subject::Number, 1, 1, Answer::Plain, "popcount(i)",
+               "How many bits of a whole number are 1"),
     plain_call("count", Callable::Kind::Function, Subject::List, 1, 1, Answer::Plain, "count(list)",
                "The length of a list or a pattern"),
 

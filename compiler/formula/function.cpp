@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/formula/function.h"
 
+#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -53,6 +54,12 @@ Result<Value> call_function(const Formula& call, const std::vector<Evaluated>& a
   if (name == "log2") {
     if (first.number <= 0) return error("E0404", call.span, "log2 needs a number above zero", fmt::format("write `{}`, say", "log2(max(1, x))"));
     return Value(std::log2(first.number));
+  }
+  if (name == "popcount") {
+    if (first.number != std::floor(first.number) || first.number < 0 || first.number > kLargestExact) {
+      return error("E0404", call.span, "popcount needs a whole number from zero on", "floor(x) and round(x) are whole");
+    }
+    return Value(static_cast<double>(std::popcount(static_cast<std::uint64_t>(first.number))));
   }
   if (name == "gcd" || name == "lcm") {
     if (numbers.size() != 2) return error("E0403", call.span, fmt::format("{} needs two numbers", name));

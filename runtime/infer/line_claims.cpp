@@ -13,6 +13,7 @@
 #include "lang/base/value.h"
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/granularity.h"
+#include "runtime/infer/model/evidence.h"
 
 namespace gexp::infer {
 namespace {
@@ -20,7 +21,14 @@ namespace {
 using Offsets = std::vector<std::int64_t>;  ///< ascending
 using Holes = std::map<double, Offsets>;    ///< by size of the hole: what is walked around it
 
-/// None where a walk is not a part of the one with the smallest hole.
+/// Whether `some` is `all` but for one range.
+bool is_around_hole(const Offsets& all, const Offsets& some) {
+  if (some.size() > all.size()) return false;
+  const auto parted = std::mismatch(some.begin(), some.end(), all.begin()).first;
+  return std::equal(parted, some.end(), all.end() - (some.end() - parted));
+}
+
+/// None where a walk is not the one with the smallest hole but for a range.
 Holes holes_of(const records::Table& table, const std::string& sweep) {
   Holes holes;
   for (const auto& point : table.points) {
@@ -31,11 +39,8 @@ Holes holes_of(const records::Table& table, const std::string& sweep) {
     std::sort(offsets.begin(), offsets.end());
     holes.emplace(hole->number, std::move(offsets));
   }
-  const auto is_part = [&](const auto& hole) {
-    const auto& all = holes.begin()->second;
-    return std::includes(all.begin(), all.end(), hole.second.begin(), hole.second.end());
-  };
-  return std::all_of(holes.begin(), holes.end(), is_part) ? holes : Holes{};
+  const auto has_hole = [&](const auto& hole) { return is_around_hole(holes.begin()->second, hole.second); };
+  return std::all_of(holes.begin(), holes.end(), has_hole) ? holes : Holes{};
 }
 
 /// The smallest hole that leaves out all that is walked of some line. 0: none does.
@@ -91,7 +96,79 @@ bool overflows(const Lines& out, const Lines& all, const model::Walks& walks, st
   });
 }
 
+/// Misses of lines, and visits to them: a line misses as often as that address of it which misses most.
+struct LineMisses {
+  double misses = 0, visits = 0;
+  [[nodiscard]] double rate() const { return visits > 0 ? misses / visits : 0; }
+};
+
+LineMisses misses_by_line(const model::Footprint& footprint, const model::Walks& walks, std::int64_t line) {
+  work(footprint.addresses.size());
+  std::map<std::int64_t, LineMisses> worst;
+  for (std::size_t i = 0; i < footprint.addresses.size(); ++i) {
+    const LineMisses here{static_cast<double>(footprint.misses[i]), static_cast<double>(footprint.visits[i])};
+    auto& of_line = worst[walks.offsets[footprint.addresses[i]] / line];
+    if (of_line.visits == 0 || here.rate() > of_line.rate()) of_line = here;
+  }
+  LineMisses all;
+  for (const auto& [number, of_line] : worst) {
+    all.misses += of_line.misses;
+    all.visits += of_line.visits;
+  }
+  return all;
+}
+
+/// Whether one policy misses at both rates.
+bool alike(const LineMisses& a, const LineMisses& b) {
+  if (std::max(a.rate(), b.rate()) <= model::kUnlikeRates * std::min(a.rate(), b.rate())) return true;
+  const double apart = model::log_of_own_rate(a.misses, a.visits) + model::log_of_own_rate(b.misses, b.visits) -
+                       model::log_of_own_rate(a.misses + b.misses, a.visits + b.visits);
+  return apart < model::kTemper * model::kDecisive;
+}
+
+/// The walk that visits the fewest of these lines.
+std::pair<std::size_t, LineMisses> fewest_lines(const model::Walks& walks, std::int64_t line) {
+  std::pair<std::size_t, LineMisses> fewest{};
+  for (const auto& footprint : walks.footprints) {
+    const auto lines = lines_of(footprint, walks, line).size();
+    if (fewest.first == 0 || lines < fewest.first) fewest = {lines, misses_by_line(footprint, walks, line)};
+  }
+  return fewest;
+}
+
 }  // namespace
+
+bool is_hole(const records::Table& table, const std::string& sweep) { return holes_of(table, sweep).size() >= 2; }
+
+std::string too_many_shorter_lines(std::pair<double, double> told, const model::Walks& before, const model::Walks& walks) {
+  if (told.second > kMostLine) return {};
+  for (auto line = kLeastLine; static_cast<double>(line) < told.first; line *= 2) {
+    const auto fewest = fewest_lines(before, line);
+    const bool fits = std::any_of(walks.footprints.begin(), walks.footprints.end(), [&](const model::Footprint& footprint) {
+      if (lines_of(footprint, walks, line).size() < fewest.first) return false;
+      const auto here = misses_by_line(footprint, walks, line);
+      return here.rate() < fewest.second.rate() && !alike(here, fewest.second);
+    });
+    if (fits) continue;
+    return fmt::format("no walk of as many lines of {} misses less than {} of them do: they may be too many, and need not be longer; "
+                       "a walk over neighbouring lines that fits would decide", show(static_cast<double>(line), kBytes), fewest.first);
+  }
+  return {};
+}
+
+std::string unlike_over_same_lines(std::pair<double, double> told, const model::Walks& walks) {
+  const auto line = static_cast<std::int64_t>(told.second);
+  if (line < kLeastLine || told.second > kMostLine) return {};
+  std::map<Lines, std::pair<LineMisses, std::string>> seen;  // the first walk over these lines, and where it was
+  for (const auto& footprint : walks.footprints) {
+    const auto here = misses_by_line(footprint, walks, line);
+    const auto [before, is_new] = seen.try_emplace(lines_of(footprint, walks, line), here, footprint.where);
+    if (is_new || alike(before->second.first, here)) continue;
+    return fmt::format("walks over the same lines of {} miss unlike, {:.0f} % of the lines at {} and {:.0f} % at {}: shorter lines were left out, but not evenly, or it matters how often a line is read",
+                       show(told.second, kBytes), 100 * before->second.first.rate(), before->second.second, 100 * here.rate(), footprint.where);
+  }
+  return {};
+}
 
 std::string several_lines(const records::Table& table, const std::string& sweep, std::pair<double, double> told, const model::Walks& walks) {
   const auto holes = holes_of(table, sweep);

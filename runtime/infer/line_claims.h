@@ -8,6 +8,9 @@
 
 namespace gexp::infer {
 
+/// Whether the walks of ever larger values of the column `sweep`, in bytes, are the first one but for a range.
+bool is_hole(const records::Table& table, const std::string& sweep);
+
 /// Why a line is no length that a hole told. Walks leave out ever more, by the column `sweep` in bytes, and with a hole of the upper end of
 /// `told`, in bytes, nothing misses any more. Lines are aligned to their length where it is a power of two, so each length says with which
 /// hole some line is left out entirely: it has to be this one for the upper end, and for no length outside `told`. Empty where it stands,
@@ -19,5 +22,14 @@ std::string not_a_line(const records::Table& table, const std::string& sweep, st
 /// out is of a set that overflows: without it, all would have fitted. `walks`: all of the file through the same cache. Empty where no
 /// shorter line is possible.
 std::string several_lines(const records::Table& table, const std::string& sweep, std::pair<double, double> told, const model::Walks& walks);
+
+/// Why lines of the upper end of `told`, in bytes, do not explain the walks: two of them visit the same lines of that length, and what of
+/// them misses differs by more than one policy makes it. Empty where no two do.
+std::string unlike_over_same_lines(std::pair<double, double> told, const model::Walks& walks);
+
+/// Why shorter lines may do, of which the walk before the upper end of `told` visits more than there is room for. It is out of the question
+/// where some walk of at least as many such lines misses less. `before`: the walks that do not fit yet, at the sweep's value before;
+/// `walks`: all of the file through the same cache. Empty where no shorter line does.
+std::string too_many_shorter_lines(std::pair<double, double> told, const model::Walks& before, const model::Walks& walks);
 
 }  // namespace gexp::infer

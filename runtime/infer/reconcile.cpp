@@ -69,30 +69,58 @@ std::string uneven_sets(const SizeClaim& claim, const std::vector<const SetsClai
   return {};
 }
 
+/// Cycles that its misses are slower than, where it says so.
+std::optional<double> slower_than(const compiler::Formula& misses, const compiler::Scope& scope) {
+  std::optional<double> cycles;
+  read_above(misses, scope, cycles);
+  return cycles;
+}
+
 /// The walks of the cache that a question about misses asks of.
 model::Walks walks_of(const compiler::Formula& misses, const compiler::Stage& stage, const MeasuredStages& measured, const compiler::Scope& scope) {
-  std::optional<double> slower_than;
-  read_above(misses, scope, slower_than);
   std::vector<model::WalkedStage> stages;
-  for (const auto* same : measured.of_same_access(stage)) stages.push_back(model::walked_stage(same->records(), slower_than, same->stage->name));
+  for (const auto* same : measured.of_same_access(stage)) stages.push_back(model::walked_stage(same->records(), slower_than(misses, scope), same->stage->name));
   return model::walks_of(std::move(stages));
 }
 
-/// Withdraws the lines that holes told where their length does not say so.
+/// The points of a stage before the sweep reaches so many bytes.
+records::Table points_before(const records::Table& table, const std::string& sweep, double bytes) {
+  auto some = table;
+  std::erase_if(some.points, [&](const records::Point& point) {
+    const auto at = point.at.find(sweep);
+    const auto* x = at == point.at.end() ? nullptr : at->second.get<Number>();
+    return !x || x->number >= bytes;
+  });
+  return some;
+}
+
+/// Why a length that `first_flat` found is no line; `misses` is what its column counts, `sweep` its x. Empty where it may be one.
+std::string no_line(const MeasuredStages::Measured& own, const compiler::Formula& misses, const std::string& sweep, std::pair<double, double> told,
+                    const MeasuredStages& measured, const compiler::Scope& scope) {
+  if (told.second > kMostLine) return {};
+  auto stage = model::walked_stage(own.records(), slower_than(misses, scope), own.stage->name);
+  if (auto why = unlike_over_same_lines(told, model::walks_of({stage})); !why.empty()) return why;
+  if (auto why = not_a_line(*own.table, sweep, told); !why.empty()) return why;
+  if (told.first <= kLeastLine) return {};
+  const auto walks = walks_of(misses, *own.stage, measured, scope);
+  if (is_hole(*own.table, sweep)) return several_lines(*own.table, sweep, told, walks);
+  const auto before = points_before(*own.table, sweep, told.second);
+  stage.table = &before;
+  return too_many_shorter_lines(told, model::walks_of({stage}), walks);
+}
+
+/// Withdraws lengths of lines that the walks do not bear out.
 void check_lines(const MeasuredStages& measured, const compiler::Scope& scope, Findings& findings) {
   for (const auto& own : measured.all()) {
     for (const auto& question : own.stage->finds) {
       if (question.analysis != "first_flat" || question.arguments.empty()) continue;
       const auto& data = question.arguments.front();
-      const auto* call = miss_call(*data.value);
+      const auto* call = miss_call(*own.stage, *data.value);
       if (!call || !data.over || data.over->kind != compiler::Formula::Kind::Name || data.where) continue;
       auto* finding = findings.find(question.id);
       const auto* value = finding ? finding->value.get<Number>() : nullptr;
       if (!value || value->dimension != kBytes || !finding->interval) continue;
-      auto why = not_a_line(*own.table, data.over->text, *finding->interval);
-      if (why.empty() && finding->interval->first > kLeastLine && finding->interval->second <= kMostLine) {
-        why = several_lines(*own.table, data.over->text, *finding->interval, walks_of(*call, *own.stage, measured, scope));
-      }
+      const auto why = no_line(own, *call, data.over->text, *finding->interval, measured, scope);
       if (!why.empty()) finding->withdraw(why);
     }
   }

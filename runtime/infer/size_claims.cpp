@@ -269,8 +269,14 @@ std::string contradiction(const SizeClaim& claim, const compiler::Program& progr
     if (auto why = too_few_misses(claim, *range, sets_are_known); !why.empty()) return why;
     if (auto why = sets_are_known ? std::string() : uneven_fill(claim, *range); !why.empty()) return why;
   }
-  if (!claim.counts) return {};
+  const auto unit_is_smaller = [&](const model::Walks& walks) -> std::string {
+    if (!granularity || granularity->apart <= kLeastLine || granularity->is_finer_than_the_unit() || stride_was_found(claim, program, findings, granularity->apart)) return {};
+    if (was_walked_finer(walks, granularity->apart, claim.fits.front()->walk->offsets.size())) return {};
+    return fmt::format("it was walked every {}, and each of these addresses missed by itself beyond it: what comes in at once may be smaller than that, and then less would fit; a smaller stride would decide",
+                       show(static_cast<double>(granularity->apart), kBytes));
+  };
   const auto all = walks_of(claim, measured);
+  if (!claim.counts) return unit_is_smaller(walks_within(claim, all));
   if (const auto* roomy = with_room(claim, all)) {
     return fmt::format("the walk of {} visits as much and something beyond it, and never misses: there is room for more than neighbours fill; "
                        "a walk whose addresses differ in more bits would decide", roomy->where);
@@ -284,10 +290,7 @@ std::string contradiction(const SizeClaim& claim, const compiler::Program& progr
     return fmt::format("the walk of {} visits {} addresses within these bytes and misses, and this one visited {}: lines may be smaller than the stride, or another structure overflows there; "
                        "a sweep over walks of half the stride would decide", finest->where, finest->addresses.size(), claim.fits.front()->walk->steps);
   }
-  if (!granularity || granularity->apart <= kLeastLine || granularity->is_finer_than_the_unit() || stride_was_found(claim, program, findings, granularity->apart)) return {};
-  if (was_walked_finer(walks, granularity->apart, claim.fits.front()->walk->offsets.size())) return {};
-  return fmt::format("it was walked every {}, and each of these addresses missed by itself beyond it: what comes in at once may be smaller than that, and then less would fit; a smaller stride would decide",
-                     show(static_cast<double>(granularity->apart), kBytes));
+  return unit_is_smaller(walks);
 }
 
 }  // namespace gexp::infer
