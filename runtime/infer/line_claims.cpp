@@ -141,30 +141,30 @@ std::pair<std::size_t, LineMisses> fewest_lines(const model::Walks& walks, std::
 bool is_hole(const records::Table& table, const std::string& sweep) { return holes_of(table, sweep).size() >= 2; }
 
 std::string too_many_shorter_lines(std::pair<double, double> told, const model::Walks& before, const model::Walks& walks) {
-  if (told.second > kMostLine) return {};
-  for (auto line = kLeastLine; static_cast<double>(line) < told.first; line *= 2) {
+  for (auto line = told.second > kMostLine ? kLeastPage : kLeastLine; static_cast<double>(line) < told.first; line *= 2) {
     const auto fewest = fewest_lines(before, line);
+    if (fewest.second.misses == 0) return {};  // its latencies do not show what misses
     const bool fits = std::any_of(walks.footprints.begin(), walks.footprints.end(), [&](const model::Footprint& footprint) {
       if (lines_of(footprint, walks, line).size() < fewest.first) return false;
       const auto here = misses_by_line(footprint, walks, line);
       return here.rate() < fewest.second.rate() && !alike(here, fewest.second);
     });
     if (fits) continue;
-    return fmt::format("no walk of as many lines of {} misses less than {} of them do: they may be too many, and need not be longer; "
-                       "a walk over neighbouring lines that fits would decide", show(static_cast<double>(line), kBytes), fewest.first);
+    return fmt::format("shorter ones would do: units of {}, if {} of them are too many, and no walk of as many misses less; "
+                       "a walk over neighbouring units that fits would decide", show(static_cast<double>(line), kBytes), fewest.first);
   }
   return {};
 }
 
 std::string unlike_over_same_lines(std::pair<double, double> told, const model::Walks& walks) {
   const auto line = static_cast<std::int64_t>(told.second);
-  if (line < kLeastLine || told.second > kMostLine) return {};
+  if (line < kLeastLine) return {};
   std::map<Lines, std::pair<LineMisses, std::string>> seen;  // the first walk over these lines, and where it was
   for (const auto& footprint : walks.footprints) {
     const auto here = misses_by_line(footprint, walks, line);
     const auto [before, is_new] = seen.try_emplace(lines_of(footprint, walks, line), here, footprint.where);
     if (is_new || alike(before->second.first, here)) continue;
-    return fmt::format("walks over the same lines of {} miss unlike, {:.0f} % of the lines at {} and {:.0f} % at {}: shorter lines were left out, but not evenly, or it matters how often a line is read",
+    return fmt::format("walks over the same units of {} miss unlike, {:.0f} % of the units at {} and {:.0f} % at {}: shorter ones were left out, but not evenly, or it matters how often one is read",
                        show(told.second, kBytes), 100 * before->second.first.rate(), before->second.second, 100 * here.rate(), footprint.where);
   }
   return {};

@@ -97,13 +97,12 @@ records::Table points_before(const records::Table& table, const std::string& swe
 /// Why a length that `first_flat` found is no line; `misses` is what its column counts, `sweep` its x. Empty where it may be one.
 std::string no_line(const MeasuredStages::Measured& own, const compiler::Formula& misses, const std::string& sweep, std::pair<double, double> told,
                     const MeasuredStages& measured, const compiler::Scope& scope) {
-  if (told.second > kMostLine) return {};
   auto stage = model::walked_stage(own.records(), slower_than(misses, scope), own.stage->name);
   if (auto why = unlike_over_same_lines(told, model::walks_of({stage})); !why.empty()) return why;
   if (auto why = not_a_line(*own.table, sweep, told); !why.empty()) return why;
   if (told.first <= kLeastLine) return {};
   const auto walks = walks_of(misses, *own.stage, measured, scope);
-  if (is_hole(*own.table, sweep)) return several_lines(*own.table, sweep, told, walks);
+  if (is_hole(*own.table, sweep)) return told.second > kMostLine ? "" : several_lines(*own.table, sweep, told, walks);
   const auto before = points_before(*own.table, sweep, told.second);
   stage.table = &before;
   return too_many_shorter_lines(told, model::walks_of({stage}), walks);
