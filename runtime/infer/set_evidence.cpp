@@ -135,8 +135,34 @@ model::SetHypothesis of_pairs(const model::SetHypothesis& own) {
   return pairs;
 }
 
-/// The guess from what begins together, made better by all walks; what stands beside it: the same with one line elsewhere.
-Explanation by_lines(const SetGrowth& growth, const std::vector<LineSet>& guess, std::int64_t line_bytes, const model::Walks& walks, model::Splits splits, double& odds_of_others) {
+/// Sets line by line; what stands beside them: the same with one line elsewhere.
+struct LineByLine {
+  Explanation explanation;
+  double odds_of_others = 0;
+};
+
+/// Found sets as a hypothesis, and what their lines say.
+LineByLine explained_by_line(const SetGrowth& growth, const model::FoundSets& found, std::int64_t line_bytes, std::int64_t fill, const model::LineWalks& walks) {
+  const auto index = find_set_index(found.lines, found.sets, line_bytes);
+  // A line without a set is of one that overflowed before it came: which these are, the sets have to say first.
+  std::unordered_map<std::int64_t, std::uint32_t> among;
+  for (const bool last : {false, true}) {
+    SetCandidate candidate{model::labelled(found.lines, found.sets, line_bytes, among), index, {}};
+    candidate.hypothesis.fill_bytes = fill;
+    candidate.score = model::score(candidate.hypothesis, walks);
+    auto made = explained(growth, std::move(candidate), false);
+    if (last) return {std::move(made), found.odds_of_others};
+    among = of_earlier_sets(growth, made.sets);
+  }
+  return {};
+}
+
+void keep_likelier(std::optional<LineByLine>& best, LineByLine other) {
+  if (!best || other.explanation.candidate.score.log_posterior > best->explanation.candidate.score.log_posterior) best = std::move(other);
+}
+
+/// The guess from what begins together, made better by all walks: with sets whole, and with some split.
+std::vector<LineByLine> by_lines(const SetGrowth& growth, const std::vector<LineSet>& guess, std::int64_t line_bytes, const model::Walks& walks) {
   std::vector<LabelledLine> lines;
   for (std::size_t set = 0; set < guess.size(); ++set) {
     for (const auto line : guess[set].lines) lines.push_back({growth.number[line], set});
@@ -144,22 +170,15 @@ Explanation by_lines(const SetGrowth& growth, const std::vector<LineSet>& guess,
   const auto fill = model::likeliest_fill(model::labelled(lines, guess.size(), line_bytes), walks);
   const auto own_walks = model::by_line(walks, line_bytes, fill);
   const auto seen_among = of_earlier_sets(growth, guess);
-  std::optional<Explanation> best;
+  std::optional<LineByLine> whole, split;
   for (const auto rates : {model::Rates::Shared, model::Rates::OwnOfEach}) {
-    const auto better = model::improved(lines, guess.size(), own_walks, rates, splits, seen_among);
-    const auto index = find_set_index(better.lines, better.sets, line_bytes);
-    // A line without a set is of one that overflowed before it came: which these are, the sets have to say first.
-    std::unordered_map<std::int64_t, std::uint32_t> among;
-    for (const bool last : {false, true}) {
-      SetCandidate candidate{model::labelled(better.lines, better.sets, line_bytes, among), index, {}};
-      candidate.hypothesis.fill_bytes = fill;
-      candidate.score = model::score(candidate.hypothesis, own_walks);
-      auto made = explained(growth, std::move(candidate), false);
-      if (!last) among = of_earlier_sets(growth, made.sets);
-      else if (!best || made.candidate.score.log_posterior > best->candidate.score.log_posterior) best = std::move(made), odds_of_others = better.odds_of_others;
-    }
+    const auto better = model::improved(lines, guess.size(), own_walks, rates, seen_among);
+    keep_likelier(whole, explained_by_line(growth, better.whole, line_bytes, fill, own_walks));
+    if (better.split) keep_likelier(split, explained_by_line(growth, *better.split, line_bytes, fill, own_walks));
   }
-  return std::move(*best);
+  std::vector<LineByLine> both{std::move(*whole)};
+  if (split) both.push_back(std::move(*split));
+  return both;
 }
 
 /// By how much likelier lines of another length are than these, which are given: that is believed as much as a finding may be.
@@ -297,9 +316,7 @@ SetAnswer likeliest_sets(const Context& context, const SetGrowth& growth, const 
   }
   double odds_of_others = 0;
   std::vector<Explanation> all, by_labels;
-  for (const auto splits : {model::Splits::Never, model::Splits::WherePredicted}) {
-    double odds = 0;
-    auto lines = by_lines(growth, guess, line_bytes, walks, splits, odds);
+  for (auto& [lines, odds] : by_lines(growth, guess, line_bytes, walks)) {
     if (!by_labels.empty() && answer_of(lines) == answer_of(by_labels.front())) continue;
     if (by_labels.empty() || lines.candidate.score.log_posterior > by_labels.front().candidate.score.log_posterior) odds_of_others = odds;
     by_labels.push_back(std::move(lines));

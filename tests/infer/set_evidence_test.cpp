@@ -123,7 +123,7 @@ TEST_CASE("lines that were given to the wrong set go where the walks are predict
   const auto walks = missing_at_random();
   const auto right = two_sets_with({});
   for (const auto& wrong : {std::set<std::int64_t>{}, {3}, {0, 5, 9}}) {
-    const auto found = infer::model::improved(two_sets_with(wrong), 2, infer::model::by_line(walks, 32, 32), infer::model::Rates::Shared, infer::model::Splits::Never);
+    const auto found = infer::model::improved(two_sets_with(wrong), 2, infer::model::by_line(walks, 32, 32), infer::model::Rates::Shared).whole;
     REQUIRE(found.sets == 2);
     std::string seen;
     for (const auto& line : found.lines) seen += static_cast<char>('a' + line.set);
@@ -137,7 +137,7 @@ TEST_CASE("a set that overflows by a line of which nothing is known keeps its li
   const auto walks = missing_at_random(8);
   const auto right = two_sets_with({});
   for (const auto rates : {infer::model::Rates::Shared, infer::model::Rates::OwnOfEach}) {
-    const auto found = infer::model::improved(right, 2, infer::model::by_line(walks, 32, 32), rates, infer::model::Splits::Never);
+    const auto found = infer::model::improved(right, 2, infer::model::by_line(walks, 32, 32), rates).whole;
     REQUIRE(found.sets == 2);
     for (const auto& line : found.lines) CHECK((line.set == found.lines[0].set) == (line.line % 2 == 0));
   }
@@ -148,8 +148,10 @@ TEST_CASE("two sets that were taken for one are told apart by a walk in which on
   auto one = two_sets_with({});
   for (auto& line : one) line.set = 0;
   const auto by_line = infer::model::by_line(walks, 32, 32);
-  CHECK(infer::model::improved(one, 1, by_line, infer::model::Rates::Shared, infer::model::Splits::Never).sets == 1);
-  const auto found = infer::model::improved(one, 1, by_line, infer::model::Rates::Shared, infer::model::Splits::WherePredicted);
+  CHECK(infer::model::improved(one, 1, by_line, infer::model::Rates::Shared).whole.sets == 1);
+  const auto better = infer::model::improved(one, 1, by_line, infer::model::Rates::Shared);
+  REQUIRE(better.split.has_value());
+  const auto& found = *better.split;
   REQUIRE(found.sets == 2);
   for (const auto& line : found.lines) CHECK((line.set == found.lines[0].set) == (line.line % 2 == 0));
 }
@@ -221,7 +223,7 @@ TEST_CASE("where nothing tells two sets apart, a line is as likely in the one as
   Walks always;
   always.add(table, infer::MissRange{.above = 100, .outlier = 1000}, "sets");
   const std::vector<LabelledLine> lines{{0, 0}, {1, 0}, {4, 1}, {5, 1}};
-  const auto found = infer::model::improved(lines, 2, infer::model::by_line(always, 32, 32), infer::model::Rates::OwnOfEach, infer::model::Splits::Never);
+  const auto found = infer::model::improved(lines, 2, infer::model::by_line(always, 32, 32), infer::model::Rates::OwnOfEach).whole;
   CHECK(found.odds_of_others > 0.5);
 }
 

@@ -22,7 +22,7 @@ namespace {
 
 constexpr double kLeastGain = 1e-6;  // limit: of a move, in natural logarithms: sums that lines were taken from are no more exact
 constexpr std::size_t kMostSplits = 4;  // limit: of one set, tried in a round
-constexpr int kRounds = 20;  // limit: a round without a move ends it long before
+constexpr int kRounds = 10;  // limit: a round without a move ends it long before
 
 /// One line in one footprint: indices into LineWalks::footprints, and into the lines of that one.
 struct Visit {
@@ -115,8 +115,8 @@ class Search {
   }
 
   /// Lines first: sets are only as they should be where their lines are.
-  void climb(Splits splits) {
-    for (int round = 0; round < kRounds; ++round) {
+  void climb() {
+    for (; rounds_left(); ++round_) {
       bool moved = false;
       Laps laps;
       for (const auto& each : worth_) laps += each.laps;
@@ -129,8 +129,27 @@ class Search {
         move(line, best.to);
         moved = true;
       }
-      if (!moved && !merge() && (splits == Splits::Never || !split())) return;
+      if (!moved && !merge()) return;
     }
+  }
+  [[nodiscard]] bool rounds_left() const { return round_ < kRounds; }
+  [[nodiscard]] bool was_split() const { return was_split_; }
+
+  /// Lines of a set that never missed in one footprint in which others of it did become a set of their own, where that is better.
+  bool split() {
+    ++round_;
+    bool any = false;
+    for (std::size_t from = 0, sets = members_.size(); from < sets; ++from) {
+      std::optional<Part> best;
+      double most = kLeastGain;
+      for (auto& part : silent_parts(from)) {
+        const double gained = split_off(from, part, false);
+        if (gained > most) most = gained, best = std::move(part);
+      }
+      if (best) split_off(from, *best, true), any = true;
+    }
+    was_split_ = was_split_ || any;
+    return any;
   }
 
   /// Sum over all single moves of how much likelier they make the walks, tempered.
@@ -204,19 +223,6 @@ class Search {
     return worth;
   }
 
-  [[nodiscard]] Worth worth_with(std::size_t set, std::size_t line) {
-    put(set, line);
-    const auto then = worth(set);
-    take(set, line);
-    return then;
-  }
-  [[nodiscard]] Worth worth_without(std::size_t set, std::size_t line) {
-    take(set, line);
-    const auto then = worth(set);
-    put(set, line);
-    return then;
-  }
-
   /// Whether it never missed in some footprint in which its set overflows.
   [[nodiscard]] bool is_doubtful(std::size_t line) const {
     const auto set = set_of_[line];
@@ -241,10 +247,16 @@ class Search {
   /// Calls `each(set, gain)` for all sets that a line may move to.
   template <class Each> void each_move(std::size_t line, Each each) {
     const auto from = set_of_[line];
-    const auto left = worth_without(from, line);
+    take(from, line);
+    const auto left = worth(from);
     for (std::size_t to = 0; to < members_.size(); ++to) {
-      if (to != from && !members_[to].empty()) each(to, gain(from, left, to, worth_with(to, line)));
+      if (to == from || members_[to].empty()) continue;
+      put(to, line);
+      const auto with_it = worth(to);
+      take(to, line);
+      each(to, gain(from, left, to, with_it));
     }
+    put(from, line);
   }
 
   struct Move {
@@ -290,21 +302,6 @@ class Search {
         any = true;
         break;
       }
-    }
-    return any;
-  }
-
-  /// Lines of a set that never missed in one footprint in which others of it did become a set of their own, where that is better.
-  bool split() {
-    bool any = false;
-    for (std::size_t from = 0, sets = members_.size(); from < sets; ++from) {
-      std::optional<Part> best;
-      double most = kLeastGain;
-      for (auto& part : silent_parts(from)) {
-        const double gained = split_off(from, part, false);
-        if (gained > most) most = gained, best = std::move(part);
-      }
-      if (best) split_off(from, *best, true), any = true;
     }
     return any;
   }
@@ -379,17 +376,22 @@ class Search {
   std::vector<Worth> worth_;
   std::vector<std::size_t> set_of_;
   std::vector<std::vector<SetLoad>> loads_;  ///< by set and footprint
+  int round_ = 0;
+  bool was_split_ = false;
   Laps laps_;  ///< of all sets that overflow
   double log_rate_of_silence_ = std::log(kMostSilence);  ///< of them, with which sizes are chosen
 };
 
 }  // namespace
 
-FoundSets improved(const std::vector<LabelledLine>& lines, std::size_t sets, const LineWalks& walks, Rates rates, Splits splits,
-                   const std::unordered_map<std::int64_t, std::uint32_t>& among) {
+BetterSets improved(const std::vector<LabelledLine>& lines, std::size_t sets, const LineWalks& walks, Rates rates,
+                    const std::unordered_map<std::int64_t, std::uint32_t>& among) {
   Search search(lines, sets, walks, rates, among);
-  search.climb(splits);
-  return search.result(lines);
+  search.climb();
+  BetterSets better{search.result(lines), {}};
+  while (search.rounds_left() && search.split()) search.climb();
+  if (search.was_split()) better.split = search.result(lines);
+  return better;
 }
 
 }  // namespace gexp::infer::model

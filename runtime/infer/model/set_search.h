@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -19,13 +20,15 @@ struct FoundSets {
 /// How often the lines of a set that overflows miss.
 enum class Rates { Shared, OwnOfEach };
 
-/// Whether a set may become two: sets that overflow together wherever lines are added look like one, and other walks may tell them apart.
-enum class Splits { Never, WherePredicted };
+struct BetterSets {
+  FoundSets whole;  ///< no set was split
+  std::optional<FoundSets> split;  ///< sets that overflow together wherever lines are added look like one: other walks may tell them apart
+};
 
 /// Begins with the sets that lines were given to. Moves a line to another set, or all lines of a set, or splits a set, where that predicts the
 /// walks better, until nothing does.
 /// `among`: as of `labelled` (set_candidates.h), of lines that were given to no set. What is walked with a set may be more of its lines.
-FoundSets improved(const std::vector<LabelledLine>& lines, std::size_t sets, const LineWalks& walks, Rates rates, Splits splits,
-                   const std::unordered_map<std::int64_t, std::uint32_t>& among = {});
+BetterSets improved(const std::vector<LabelledLine>& lines, std::size_t sets, const LineWalks& walks, Rates rates,
+                    const std::unordered_map<std::int64_t, std::uint32_t>& among = {});
 
 }  // namespace gexp::infer::model
