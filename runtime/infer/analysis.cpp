@@ -56,12 +56,21 @@ Finding found(const Context& context, Value value, double confidence, std::strin
   return finding;
 }
 
-const compiler::Formula::Argument* argument(const Context& context, const std::string& label) {
-  for (const auto& each : context.question.arguments) {
+const compiler::Formula::Argument* labelled(const compiler::Question& question, const std::string& label) {
+  for (const auto& each : question.arguments) {
     if (each.label == label) return &each;
   }
   return nullptr;
 }
+
+std::optional<double> number_of(const compiler::Question& question, const std::string& label, const compiler::Scope& scope) {
+  const auto* given = labelled(question, label);
+  const auto value = given ? compiler::evaluate(*given->value, scope) : Result<Value>(Value());
+  const auto* n = value ? value->get<Number>() : nullptr;
+  return n ? std::optional(n->number) : std::nullopt;
+}
+
+const compiler::Formula::Argument* argument(const Context& context, const std::string& label) { return labelled(context.question, label); }
 
 Value argument_value(const Context& context, const std::string& label) {
   const auto* given = argument(context, label);

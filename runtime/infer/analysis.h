@@ -43,7 +43,12 @@ inline constexpr const char* kNothingMore = nullptr;
 /// A found one; below the question's `need` it becomes undetermined and says so, and that `decides` would decide.
 Finding found(const Context& context, Value value, double confidence, std::string why, std::string evidence = {}, const char* decides = "more repetitions");
 
-/// The argument labelled `label`, or the first unlabelled one when `label` is empty; null when absent.
+/// The argument of a question labelled `label`, or the first unlabelled one when `label` is empty; null when absent.
+const compiler::Formula::Argument* labelled(const compiler::Question& question, const std::string& label);
+/// Its number, in its own unit; none when absent, unknown or no number.
+std::optional<double> number_of(const compiler::Question& question, const std::string& label, const compiler::Scope& scope);
+
+/// The same of the context's question.
 const compiler::Formula::Argument* argument(const Context& context, const std::string& label = {});
 /// The value of a labelled argument in the outer scope (a param, an earlier finding); unknown when absent or unknown.
 Value argument_value(const Context& context, const std::string& label);

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <set>
 
+#include "runtime/infer/analysis.h"
 #include "runtime/infer/confounders.h"
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/line_claims.h"
+#include "runtime/infer/model/uneven_sets.h"
 #include "runtime/infer/record_functions.h"
 #include "runtime/infer/replay_claims.h"
 #include "runtime/infer/size_claims.h"
@@ -18,11 +20,13 @@
 namespace gexp::infer {
 namespace {
 
-/// How many lines the sets of a cache hold together, where a `cache_sets` found it.
+/// Sets that a `cache_sets` found.
 struct SetsClaim {
   std::string id;
   const compiler::Stage* stage;
-  double lines = 0;
+  const compiler::Question* question;
+  Finding* finding;
+  double lines = 0;  ///< that they hold together
   std::int64_t line_bytes = 0;
 };
 
@@ -30,13 +34,11 @@ std::vector<SetsClaim> sets_claims(const compiler::Program& program, const compi
   std::vector<SetsClaim> claims;
   for (const auto& stage : program.stages) {
     for (const auto& question : stage.finds) {
-      const auto* finding = question.analysis == "cache_sets" ? findings.find(question.id) : nullptr;
+      auto* finding = question.analysis == "cache_sets" ? findings.find(question.id) : nullptr;
       const auto* fields = finding ? finding->value.get<Fields>() : nullptr;
-      const auto line = std::find_if(question.arguments.begin(), question.arguments.end(), [](const auto& each) { return each.label == "line"; });
-      const auto value = line == question.arguments.end() ? Result<Value>(Value()) : compiler::evaluate(*line->value, scope);
-      const auto* bytes = value ? value->get<Number>() : nullptr;
+      const auto line = number_of(question, "line", scope);
       const auto* lines = fields && fields->contains("lines") ? fields->at("lines").get<Number>() : nullptr;
-      if (bytes && lines && bytes->number >= 1) claims.push_back({question.id, &stage, lines->number, static_cast<std::int64_t>(bytes->number)});
+      if (lines && line >= 1) claims.push_back({question.id, &stage, &question, finding, lines->number, static_cast<std::int64_t>(*line)});
     }
   }
   return claims;
@@ -108,6 +110,37 @@ std::string no_line(const MeasuredStages::Measured& own, const compiler::Formula
   return too_many_shorter_lines(told, model::walks_of({stage}), walks);
 }
 
+/// The largest set that was found, whose lines the finding names, as a hypothesis.
+std::optional<std::pair<model::SetHypothesis, model::SetScore>> largest_set(const SetsClaim& claim) {
+  const auto& fields = *claim.finding->value.get<Fields>();
+  const auto* members = fields.contains("members") ? fields.at("members").get<List>() : nullptr;
+  if (!members || members->size() < 2) return std::nullopt;
+  std::set<std::int64_t> lines;
+  for (const auto& member : *members) {
+    if (const auto* offset = member.get<Number>()) lines.insert(static_cast<std::int64_t>(offset->number) / claim.line_bytes);
+  }
+  model::SetHypothesis one{"the largest set", claim.line_bytes, 1, [lines](std::int64_t line) { return lines.contains(line) ? 0 : model::kNoSet; }, 0};
+  model::SetScore score;
+  score.sizes = {lines.size() - 1};  // members are one more than it has ways
+  return std::pair(std::move(one), std::move(score));
+}
+
+/// Withdraws sets of which later walks show that their lines do not share one.
+void check_members(const std::vector<SetsClaim>& claims, const MeasuredStages& measured, const compiler::Scope& scope) {
+  for (const auto& claim : claims) {
+    const auto set = largest_set(claim);
+    if (!set) continue;
+    const auto slower_than = number_of(*claim.question, "above", scope);
+    std::vector<model::WalkedStage> stages;
+    for (const auto* same : measured.of_same_access(*claim.stage)) stages.push_back(model::walked_stage(same->records(), slower_than, same->stage->name));
+    const auto walks = model::walks_of(std::move(stages));
+    const auto several = model::uneven_set(set->first, set->second, walks);
+    if (!several) continue;
+    claim.finding->withdraw(fmt::format("of {} lines that seem to share a set only some miss in the walk of {}, in whatever order: they are of several sets, which are "
+                                        "not told apart; more repetitions, or one line at a time, would decide", several->lines, walks.footprints[several->footprint].where));
+  }
+}
+
 /// Withdraws lengths of lines that the walks do not bear out.
 void check_lines(const MeasuredStages& measured, const compiler::Scope& scope, Findings& findings) {
   for (const auto& own : measured.all()) {
@@ -161,6 +194,7 @@ void compare_claims(const compiler::Program& program, const MeasuredStages& meas
     if (!why.empty()) claim.finding->withdraw(why);
   }
   check_lines(measured, scope, findings);
+  check_members(sets, measured, scope);
   replay_caches(program, measured, scope, findings);
 }
 

@@ -12,18 +12,6 @@
 namespace gexp::infer {
 namespace {
 
-const compiler::Formula::Argument* labelled(const compiler::Question& question, const std::string& label) {
-  const auto at = std::find_if(question.arguments.begin(), question.arguments.end(), [&](const auto& each) { return each.label == label; });
-  return at == question.arguments.end() ? nullptr : &*at;
-}
-
-std::optional<double> number_of(const compiler::Question& question, const std::string& label, const compiler::Scope& scope) {
-  const auto* argument = labelled(question, label);
-  const auto value = argument ? compiler::evaluate(*argument->value, scope) : Result<Value>(Value());
-  const auto* n = value ? value->get<Number>() : nullptr;
-  return n ? std::optional(n->number) : std::nullopt;
-}
-
 double field(const Fields& fields, const std::string& name) {
   const auto at = fields.find(name);
   const auto* n = at == fields.end() ? nullptr : at->second.get<Number>();

@@ -80,3 +80,39 @@ TEST_CASE("walks that are no holes in each other say nothing of lines, nor does 
   CHECK(infer::not_a_line(table, "hole", {97, 128}).empty());
   CHECK(infer::not_a_line(holes(32), "hole", {1, 4096}).empty());
 }
+
+namespace {
+
+/// Walks through one set of 32 lines of 128 B: one word of each pair of blocks in 8 KiB, beside 4 KiB that fit, walked every `apart` bytes.
+std::pair<infer::model::Walks, infer::model::Walks> spaced(const test::LruCache& cache, std::int64_t apart, std::int64_t first_block, std::int64_t last_block) {
+  auto blocks = test::table({}), fits = test::table({});
+  blocks.columns = {"block"}, fits.columns = {"n"};
+  for (auto block = first_block; block <= last_block; block *= 2) {
+    blocks.points.push_back(test::walked({{"block", Value(static_cast<double>(block), kBytes)}}, test::every(2 * block, 8192), cache));
+  }
+  fits.points.push_back(test::walked({{"n", Value(4096.0, kBytes)}}, test::every(apart, 4096), cache));
+  infer::model::Walks own, all;
+  const infer::MissRange slower{.above = (test::kHitTicks + test::kMissTicks) / 2.0, .outlier = 1000};
+  own.add(blocks, slower, "line");
+  for (const auto* table : {&blocks, &fits}) all.add(*table, slower, "s");
+  return {own, all};
+}
+
+test::LruCache one_set() {
+  return {128, 32, [](std::int64_t) { return std::uint64_t{0}; }};
+}
+
+}  // namespace
+
+TEST_CASE("a line told by spacing is no shorter one, where a walk of as many shorter lines fits") {
+  const auto [before, dense] = spaced(one_set(), 32, 64, 64);
+  CHECK(infer::too_many_shorter_lines({65, 128}, before, dense).empty());
+  const auto [same, sparse] = spaced(one_set(), 256, 64, 64);  // in 4 KiB it visits 16 lines only
+  CHECK(infer::too_many_shorter_lines({65, 128}, same, sparse).find("units of 32 B") != std::string::npos);
+}
+
+TEST_CASE("walks over the same lines miss alike, whichever of their words they read") {
+  const auto [own, all] = spaced(one_set(), 32, 16, 128);
+  CHECK(infer::unlike_over_same_lines({65, 128}, own).empty());
+  CHECK(infer::unlike_over_same_lines({129, 256}, own).find("256 B") != std::string::npos);  // with 128 B between them all fit, with less none does
+}

@@ -9,6 +9,7 @@
 #include "runtime/infer/granularity.h"
 #include "runtime/infer/model/set_candidates.h"
 #include "runtime/infer/model/set_search.h"
+#include "runtime/infer/model/uneven_sets.h"
 #include "runtime/infer/reconcile.h"
 #include "tests/infer/walks.h"
 
@@ -249,4 +250,27 @@ TEST_CASE("a walk tells how large a unit is only where it visits a unit twice in
   CHECK_FALSE(of(every(1024, 8192)).is_finer_than_the_unit());
   CHECK_FALSE(of(every(2048, 16384)).is_finer_than_the_unit());
   CHECK_FALSE(of({0, 4, 1024, 1028, 2048, 2052, 3072, 3076, 4096, 4100}).is_finer_than_the_unit());  // two words a unit
+}
+
+TEST_CASE("lines that miss half of the time, and one that never does, are no set") {
+  constexpr std::size_t kLines = 14;
+  Walks walks;
+  infer::model::Footprint footprint;
+  for (std::uint32_t line = 0; line < kLines; ++line) {
+    walks.offsets.push_back(32 * line);
+    footprint.addresses.push_back(line), footprint.before.push_back(infer::model::kSeveral);
+    footprint.visits.push_back(6000), footprint.misses.push_back(line == 9 ? 0 : 3300 + line);
+    footprint.fits.push_back(footprint.misses.back() * std::log(1e-4)), footprint.overflows.push_back(infer::model::log_of_own_rate(footprint.misses.back(), 6000));
+    footprint.missed.push_back(line != 9);
+  }
+  footprint.orders = 6, footprint.laps = 6000;
+  walks.footprints.push_back(footprint);
+  infer::model::SetHypothesis one{"one set", 32, 1, [](std::int64_t) { return 0U; }, 0};
+  infer::model::SetScore score;
+  score.sizes = {kLines - 1};
+  const auto several = infer::model::uneven_set(one, score, walks);
+  REQUIRE(several);
+  CHECK(several->lines == kLines);
+  walks.footprints[0].misses[9] = 3300, walks.footprints[0].fits[9] = walks.footprints[0].fits[8], walks.footprints[0].overflows[9] = walks.footprints[0].overflows[8];
+  CHECK_FALSE(infer::model::uneven_set(one, score, walks));
 }

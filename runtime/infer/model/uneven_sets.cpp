@@ -29,8 +29,12 @@ struct MissCounts {
 /// Log-likelihood if some of the addresses miss at one rate and the others fit, whichever they are: of the likeliest share and rate, less
 /// what it takes to tell these.
 double log_of_two_kinds(const MissCounts& counts) {
-  double addresses = 0, share = 0.5, rate = std::min(2 * counts.misses / counts.visits, 1 - kBarely), likelihood = 0;
-  for (const auto& [did, times] : counts.addresses) addresses += times;
+  double addresses = 0, share = 0.5, visits_of_missing = 0, likelihood = 0;
+  for (const auto& [did, times] : counts.addresses) {
+    addresses += times;
+    if (std::get<0>(did) > 0) visits_of_missing += times * std::get<1>(did);
+  }
+  double rate = std::min(counts.misses / visits_of_missing, 1 - kBarely);  // to begin with: what never missed may be of the others
   for (int round = 0; round < kKindRounds; ++round) {
     double missing = 0, misses = 0, visits = 0;
     likelihood = 0;
