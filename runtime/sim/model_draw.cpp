@@ -26,7 +26,7 @@ enum class Noise { None, Real, Harsh };
 class Drawing {
  public:
   Drawing(std::string name, std::uint64_t number, Noise noise, bool wide)
-      : random_(mix(number) ^ 0xd1ce ^ (wide ? 0x31de : 0)), ages_(mix(number) ^ 0xa9e5), more_(mix(number) ^ 0x0dd5), name_(std::move(name)), noise_(noise), wide_(wide) {}
+      : random_(mix(number) ^ 0xd1ce ^ (wide ? 0x31de : 0)), ages_(mix(number) ^ 0xa9e5), more_(mix(number) ^ 0x0dd5), constants_(mix(number) ^ 0xc057), name_(std::move(name)), noise_(noise), wide_(wide) {}
 
   std::string text() {
     device();
@@ -34,6 +34,7 @@ class Drawing {
     tlbs();
     paths();
     rest();
+    constants();
     return std::move(out_);
   }
 
@@ -318,7 +319,28 @@ class Drawing {
     if (noise_ == Noise::Real) line("sm_jitter = 0\nmemory_jitter = {:.0f}\ntail_of = \"memory\"", jitter * between(5, 40));
   }
 
+  /// Two caches of constant memory, drawn last and from a stream of their own: what came before there were any is what it was.
+  void constants() {
+    std::swap(random_, constants_);
+    table("caches.k1");
+    const auto unit = one_of({32u, 64u, 64u}), lines = between(16, 128);
+    auto first = sets(unit, std::max(16u, lines / 2), lines, 16);
+    while (first.text.find("block") != std::string::npos) first = sets(unit, std::max(16u, lines / 2), lines, 16);  // constants begin within a group of blocks
+    line("capacity = {}\nline = {}\n{}\nscope = \"sm\"", first.lines * unit, unit, first.text);
+    replacement(first.ways, 16);
+    table("caches.k2");
+    const auto larger = unit * one_of({1u, 2u, 4u}), more = std::max(32u, 4 * first.lines * unit / larger);
+    const auto second = sets(larger, more, 2 * more, 16);
+    line("capacity = {}\nline = {}\n{}\nscope = \"device\"", second.lines * larger, larger, second.text);
+    replacement(second.ways, 16);
+    table("paths.constant");
+    const auto hit = spread(8, 60), second_hit = hit + spread(15, 150);
+    line("caches = [\"k1\", \"k2\"]\ntlbs = []\nlatency.k1 = {}\nlatency.k2 = {}\nlatency.memory = {}", hit, second_hit, second_hit + spread(40, 300));
+    std::swap(random_, constants_);
+  }
+
   Random random_, ages_, more_;  // ages_: of QLRU alone; more_: of what wide devices have from `strange` on
+  Random constants_;
   std::string name_;
   Noise noise_;
   bool wide_, third_ = false, victims_ = false;
