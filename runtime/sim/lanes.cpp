@@ -23,14 +23,21 @@ template <Op O> void run(const Instruction& i, std::uint32_t mask, std::uint32_t
   }
 }
 
-template <std::size_t... I> constexpr std::array<LaneFunction, sizeof...(I)> table(std::index_sequence<I...>) {
-  return {run<static_cast<Op>(I)>...};
+template <Op O> std::uint64_t run_one(const Instruction& i, std::uint64_t a, std::uint64_t b, std::uint64_t c) { return compute(O, i, a, b, c); }
+
+constexpr std::size_t kOperations = static_cast<std::size_t>(Op::CvtPack) + 1;
+
+template <std::size_t... I> constexpr std::array<LaneFunction, kOperations> table(std::index_sequence<I...>) { return {run<static_cast<Op>(I)>...}; }
+template <std::size_t... I> constexpr std::array<ScalarFunction, kOperations> scalars(std::index_sequence<I...>) {
+  return {run_one<static_cast<Op>(I)>...};
 }
 
-constexpr auto kFunctions = table(std::make_index_sequence<static_cast<std::size_t>(Op::CvtPack) + 1>());
+constexpr auto kFunctions = table(std::make_index_sequence<kOperations>());
+constexpr auto kScalars = scalars(std::make_index_sequence<kOperations>());
 
 }  // namespace
 
 LaneFunction lane_function(Op op) { return kFunctions[static_cast<std::size_t>(op)]; }
+ScalarFunction scalar_function(Op op) { return kScalars[static_cast<std::size_t>(op)]; }
 
 }  // namespace gexp::sim

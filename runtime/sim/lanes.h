@@ -11,4 +11,8 @@ using LaneFunction = void (*)(const Instruction& i, std::uint32_t mask, std::uin
                               const std::uint64_t* c, std::uint64_t* to);
 LaneFunction lane_function(Op op);
 
+/// The same for one lane.
+using ScalarFunction = std::uint64_t (*)(const Instruction& i, std::uint64_t a, std::uint64_t b, std::uint64_t c);
+ScalarFunction scalar_function(Op op);
+
 }  // namespace gexp::sim
