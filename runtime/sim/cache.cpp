@@ -15,6 +15,7 @@ Cache::Cache(const CacheModel& model, const std::vector<std::uint32_t>& ways_of,
     slots += ways;
   }
   slots_.resize(slots);
+  if (is_listed()) links_.resize(slots);
   if (policy_ == Policy::Plru) marks_.resize(sets_.size());
   if (policy_ == Policy::Nru || policy_ == Policy::Nrf) marks_.resize(slots);
   if (policy_ == Policy::Rrip) ages_.resize(slots);
@@ -28,7 +29,8 @@ Cache::Cache(const CacheModel& model, const std::vector<std::uint32_t>& ways_of,
 
 void Cache::clear() {
   for (Set& set : sets_) set.used = 0, set.newest = set.oldest = kNone;
-  for (Slot& slot : slots_) slot.line = kNothing, slot.newer = slot.older = kNone;
+  for (Slot& slot : slots_) slot.line = kNothing;
+  std::fill(links_.begin(), links_.end(), Links{});
   std::fill(marks_.begin(), marks_.end(), 0);
   std::fill(table_.begin(), table_.end(), Entry{});
   std::fill(ages_.begin(), ages_.end(), policy_ == Policy::Rrip ? oldest_age_ : std::uint8_t{3});  // empty ways are of the greatest age
@@ -44,13 +46,13 @@ Cache::Access Cache::access(std::uint64_t address, Use use, const SetIndex& inde
     Slot& found = slots_[slot];
     const bool hit = (found.sectors & sector) != 0;
     found.sectors |= sector;
-    if (use == Use::Write) found.dirty = true;
-    return {hit, false};
+    if (use == Use::Write) found.dirty = 1;
+    return {.hit = hit, .had_room = has_room_in(set)};
   }
-  Access result;
+  Access result{.had_room = has_room_in(set)};
   // Invalid ways first.
   if (policy_ == Policy::Qlru && qlru_.on_miss) grow_older(set, kNone);
-  if (has_room_in(set)) {
+  if (result.had_room) {
     const std::uint32_t filled = sets_[set].used++;
     slot = sets_[set].first + (policy_ == Policy::Qlru && qlru_.fills_last() ? sets_[set].ways - 1 - filled : filled);
   } else {
@@ -76,7 +78,7 @@ bool Cache::take(std::uint64_t address) {
   const std::uint32_t last = set.first + --set.used;
   erase(line, slot);
   Slot& freed = slots_[slot];
-  if (is_listed()) unlink(set, freed);
+  if (is_listed()) unlink(set, slot);
   if (slot != last) {
     Slot& moved = slots_[last];
     erase(moved.line, last);
@@ -84,7 +86,7 @@ bool Cache::take(std::uint64_t address) {
     insert(freed.line, index, slot);
     if (is_listed()) replace_in_list(set, last, slot);
   }
-  slots_[last].newer = slots_[last].older = kNone;
+  if (is_listed()) links_[last] = {};
   slots_[last].line = kNothing;
   return true;
 }
@@ -248,40 +250,37 @@ void Cache::grow_older(std::uint32_t set, std::uint32_t accessed) {
 }
 
 /// Takes a slot out of its set's list, if it is in.
-void Cache::unlink(Set& list, Slot& slot) {
-  const auto at = static_cast<std::uint32_t>(&slot - slots_.data());
-  if (slot.newer != kNone) slots_[slot.newer].older = slot.older;
-  else if (list.newest == at) list.newest = slot.older;
-  if (slot.older != kNone) slots_[slot.older].newer = slot.newer;
-  else if (list.oldest == at) list.oldest = slot.newer;
-  slot.newer = slot.older = kNone;
+void Cache::unlink(Set& list, std::uint32_t slot) {
+  Links& own = links_[slot];
+  if (own.newer != kNone) links_[own.newer].older = own.older;
+  else if (list.newest == slot) list.newest = own.older;
+  if (own.older != kNone) links_[own.older].newer = own.newer;
+  else if (list.oldest == slot) list.oldest = own.newer;
+  own = {};
 }
 
 /// `to` takes the place of `from` in their set's list.
 void Cache::replace_in_list(Set& list, std::uint32_t from, std::uint32_t to) {
-  Slot &old = slots_[from], &now = slots_[to];
-  now.newer = old.newer, now.older = old.older;
-  (now.newer != kNone ? slots_[now.newer].older : list.newest) = to;
-  (now.older != kNone ? slots_[now.older].newer : list.oldest) = to;
+  const Links own = links_[to] = links_[from];
+  (own.newer != kNone ? links_[own.newer].older : list.newest) = to;
+  (own.older != kNone ? links_[own.older].newer : list.oldest) = to;
 }
 
 void Cache::move_to_front(std::uint32_t set, std::uint32_t slot) {
   Set& list = sets_[set];
   if (list.newest == slot) return;
-  Slot& moved = slots_[slot];
-  unlink(list, moved);
-  moved.older = list.newest;
-  if (list.newest != kNone) slots_[list.newest].newer = slot; else list.oldest = slot;
+  unlink(list, slot);
+  links_[slot].older = list.newest;
+  if (list.newest != kNone) links_[list.newest].newer = slot; else list.oldest = slot;
   list.newest = slot;
 }
 
 void Cache::move_to_back(std::uint32_t set, std::uint32_t slot) {
   Set& list = sets_[set];
   if (list.oldest == slot) return;
-  Slot& moved = slots_[slot];
-  unlink(list, moved);
-  moved.newer = list.oldest;
-  if (list.oldest != kNone) slots_[list.oldest].older = slot; else list.newest = slot;
+  unlink(list, slot);
+  links_[slot].newer = list.oldest;
+  if (list.oldest != kNone) links_[list.oldest].older = slot; else list.newest = slot;
   list.oldest = slot;
 }
 

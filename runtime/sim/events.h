@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "lang/base/result.h"
+
 namespace gexp::sim {
 
 /// "Not yet known": later than every cycle.
@@ -25,7 +27,7 @@ struct Event {
   std::uint32_t who = 0;
 };
 
-/// Events in order of time. Those of the next kSpan cycles stand in a list each, a cycle's in the order in which they were added; later ones
+/// Events in order of time. Each of the next kSpan cycles has a list of its events, in the order in which they were added; later ones
 /// wait in a heap. So adding and taking cost the same however many there are.
 class Events {
  public:
@@ -35,6 +37,7 @@ class Events {
 
   /// `time` is not before that of the event that was taken last.
   void add(std::uint64_t time, Event::Kind kind, std::uint32_t who) {
+    GEXP_CHECK(time >= now_);
     if (time < first_) first_ = time;
     if (time - now_ < kSpan) return append(time, kind, who);
     later_.push_back({time, turn_++, kind, who});

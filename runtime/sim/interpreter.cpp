@@ -48,7 +48,8 @@ Machine::Machine(const LaunchContext& context, std::uint64_t start, std::uint32_
   if (fetches_) fetch_line_ = c_.hierarchy.sector(LoadPath::Instruction);
   for (const Instruction& i : code_) {
     const auto cost = static_cast<std::size_t>(i.cost);
-    decoded_.push_back({lane_function(i.op), scalar_function(i.op), interval_[cost], latency_[cost], i.guard, i.to, i.a, i.b, i.c, i.kind, i.cost, i.guard_not});
+    decoded_.push_back({lane_function(i), scalar_function(i.op), interval_[cost], latency_[cost], i.guard, i.to, i.a, i.b, i.c, i.kind, i.cost,
+                        i.guard_not});
   }
 }
 

@@ -22,6 +22,7 @@ struct Row {
   const char* device;
   std::uint32_t blocks, threads;
   std::uint64_t steps;  ///< of the loop
+  const char* path;     ///< of a chase's loads
   std::uint64_t ring;   ///< bytes over which the links of a chase lie in random order; 0: no links
   const char* loop;     ///< what a step does; %rd1 array, %rd4 address, %r1 to %r4 and %f1 to %f4 registers, %r9 the thread's number
 };
@@ -32,29 +33,29 @@ constexpr const char* kTimed =
     "mov.u32 %r2, %clock; ld.global.{0}.u32 %r1, [%rd4]; mad.wide.u32 %rd4, %r1, 4, %rd1; mov.u32 %r3, %clock; sub.u32 %r4, %r3, %r2;"
     " st.shared.u32 [%r8], %r4;";
 constexpr const char* kReads =
-    "and.b32 %r1, %r7, 1023; mad.lo.u32 %r1, %r1, 12288, %r9; mul.wide.u32 %rd4, %r1, 4; add.u64 %rd4, %rd4, %rd1; ld.global.cg.u32 %r2, [%rd4];"
-    " add.u32 %r3, %r3, %r2;";
+    "and.b32 %r1, %r7, 1023; mad.lo.u32 %r1, %r1, 12288, %r9; mul.wide.u32 %rd4, %r1, 4; add.u64 %rd4, %rd4, %rd1;"
+    " ld.global.cg.u32 %r2, [%rd4]; add.u32 %r3, %r3, %r2;";
 constexpr const char* kIntegers =
-    "mad.lo.u32 %r1, %r1, %r2, %r9; add.u32 %r2, %r2, %r1; shl.b32 %r3, %r1, 3; xor.b32 %r4, %r3, %r2; sub.u32 %r1, %r1, %r4; and.b32 %r2, %r2, 4095;"
-    " max.u32 %r3, %r3, %r1; shr.u32 %r4, %r4, 2;";
+    "mad.lo.u32 %r1, %r1, %r2, %r9; add.u32 %r2, %r2, %r1; shl.b32 %r3, %r1, 3; xor.b32 %r4, %r3, %r2; sub.u32 %r1, %r1, %r4;"
+    " and.b32 %r2, %r2, 4095; max.u32 %r3, %r3, %r1; shr.u32 %r4, %r4, 2;";
 constexpr const char* kFloats =
-    "fma.rn.f32 %f1, %f1, %f2, %f3; add.f32 %f2, %f2, %f1; mul.f32 %f3, %f3, %f1; fma.rn.f32 %f4, %f3, %f2, %f1; fma.rn.f32 %f1, %f4, %f2, %f3;"
-    " add.f32 %f4, %f4, %f3; fma.rn.f32 %f2, %f2, %f4, %f1; mul.f32 %f3, %f4, %f1;";
+    "fma.rn.f32 %f1, %f1, %f2, %f3; add.f32 %f2, %f2, %f1; mul.f32 %f3, %f3, %f1; fma.rn.f32 %f4, %f3, %f2, %f1;"
+    " fma.rn.f32 %f1, %f4, %f2, %f3; add.f32 %f4, %f4, %f3; fma.rn.f32 %f2, %f2, %f4, %f1; mul.f32 %f3, %f4, %f1;";
 
 constexpr Row kRows[] = {
-    {"chase, hits in the SM", "gtx780", 1, 1, 1'000'000, 8 << 10, kChase},
-    {"chase, hits in the L2", "gtx780", 1, 1, 500'000, 768 << 10, kChase},
-    {"chase, memory", "h200", 1, 1, 300'000, 96 << 20, kChase},
-    {"chase, timed", "h200", 1, 1, 300'000, 64 << 10, kTimed},
-    {"chases side by side, timed, 8 SMs", "h200", 8, 1, 60'000, 64 << 10, kTimed},
-    {"reads of the L2, 32 warps", "gtx780", 1, 1024, 1'500, 0, kReads},
-    {"reads of the L2, 384 warps on 12 SMs", "gtx780", 12, 1024, 200, 0, kReads},
-    {"integer arithmetic, 32 warps", "gtx780", 1, 1024, 4'000, 0, kIntegers},
-    {"float arithmetic, 32 warps", "gtx780", 1, 1024, 4'000, 0, kFloats},
-    {"integer arithmetic, one thread", "gtx780", 1, 1, 500'000, 0, kIntegers},
+    {"chase, hits in the SM", "gtx780", 1, 1, 1'000'000, "nc", 8 << 10, kChase},
+    {"chase, hits in the L2", "gtx780", 1, 1, 500'000, "cg", 768 << 10, kChase},
+    {"chase, memory", "h200", 1, 1, 300'000, "cg", 96 << 20, kChase},
+    {"chase, timed", "h200", 1, 1, 300'000, "ca", 64 << 10, kTimed},
+    {"chases side by side, timed, 8 SMs", "h200", 8, 1, 60'000, "ca", 64 << 10, kTimed},
+    {"reads of the L2, 32 warps", "gtx780", 1, 1024, 1'500, "", 0, kReads},
+    {"reads of the L2, 384 warps on 12 SMs", "gtx780", 12, 1024, 200, "", 0, kReads},
+    {"integer arithmetic, 32 warps", "gtx780", 1, 1024, 4'000, "", 0, kIntegers},
+    {"float arithmetic, 32 warps", "gtx780", 1, 1024, 4'000, "", 0, kFloats},
+    {"integer arithmetic, one thread", "gtx780", 1, 1, 500'000, "", 0, kIntegers},
 };
 
-std::string text_of(const Row& row, const char* path) {
+std::string text_of(const Row& row) {
   return fmt::format(R"(.version 7.8
 .target sm_35
 .address_size 64
@@ -63,7 +64,8 @@ std::string text_of(const Row& row, const char* path) {
   .shared .align 4 .b8 trace[64];
   ld.param.u64 %rd1, [array]; ld.param.u32 %r6, [steps];
   mov.u32 %r9, %tid.x; mov.u32 %r5, %ctaid.x; mad.lo.u32 %r9, %r5, 1024, %r9;
-  mov.u64 %rd4, %rd1; mov.u32 %r8, trace; mov.u32 %r7, 0; mov.u32 %r2, 77; mov.f32 %f1, 0f3F000000; mov.f32 %f2, 0f3E800000; mov.f32 %f3, 0f3E000000;
+  mov.u64 %rd4, %rd1; mov.u32 %r8, trace; mov.u32 %r7, 0; mov.u32 %r2, 77;
+  mov.f32 %f1, 0f3F000000; mov.f32 %f2, 0f3E800000; mov.f32 %f3, 0f3E000000;
 LOOP:
   {0}
   {0}
@@ -75,7 +77,7 @@ LOOP:
   st.global.u32 [%rd1], %r1;
   ret;
 }}
-)", fmt::format(fmt::runtime(row.loop), path));
+)", fmt::format(fmt::runtime(row.loop), row.path));
 }
 
 /// Links in random order: one ring through all lines.
@@ -105,7 +107,7 @@ void kernels(const std::string& filter) {
     if (!device) stop(device.error().message);
     auto& backend = **device;
     const auto array = backend.allocate(std::max<std::uint64_t>(row.ring, 64 << 20));
-    const auto kernel = backend.load({device::Target::Form::Ptx, text_of(row, backend.device().selector == "gtx780" && row.ring <= 8 << 10 ? "nc" : row.ring <= 64 << 10 ? "ca" : "cg"), "k"});
+    const auto kernel = backend.load({device::Target::Form::Ptx, text_of(row), "k"});
     if (!array || !kernel) stop(array ? kernel.error().message : array.error().message);
     if (row.ring > 0) {
       const auto elements = links(row.ring);
