@@ -15,20 +15,22 @@ Cache::Cache(const CacheModel& model, const std::vector<std::uint32_t>& ways_of,
     slots += ways;
   }
   slots_.resize(slots);
+  if (is_listed()) links_.resize(slots);
   if (policy_ == Policy::Plru) marks_.resize(sets_.size());
   if (policy_ == Policy::Nru || policy_ == Policy::Nrf) marks_.resize(slots);
   if (policy_ == Policy::Rrip) ages_.resize(slots);
   if (policy_ == Policy::Qlru) ages_.resize(slots), of_age_.resize(sets_.size());
   double sum = 0;
   for (const double weight : model.weights) cumulative_.push_back(sum += weight);
-  table_.resize(std::bit_ceil(std::size_t{slots} * 2 + 2));
-  table_mask_ = table_.size() - 1;
+  is_narrow_ = std::all_of(ways_of.begin(), ways_of.end(), [](std::uint32_t ways) { return ways <= kNarrow; });
+  if (!is_narrow_) table_.resize(std::bit_ceil(std::size_t{slots} * 2 + 2)), table_mask_ = table_.size() - 1;
   clear();
 }
 
 void Cache::clear() {
   for (Set& set : sets_) set.used = 0, set.newest = set.oldest = kNone;
-  for (Slot& slot : slots_) slot.newer = slot.older = kNone;
+  for (Slot& slot : slots_) slot.line = kNothing;
+  std::fill(links_.begin(), links_.end(), Links{});
   std::fill(marks_.begin(), marks_.end(), 0);
   std::fill(table_.begin(), table_.end(), Entry{});
   std::fill(ages_.begin(), ages_.end(), policy_ == Policy::Rrip ? oldest_age_ : std::uint8_t{3});  // empty ways are of the greatest age
@@ -44,13 +46,13 @@ Cache::Access Cache::access(std::uint64_t address, Use use, const SetIndex& inde
     Slot& found = slots_[slot];
     const bool hit = (found.sectors & sector) != 0;
     found.sectors |= sector;
-    if (use == Use::Write) found.dirty = true;
-    return {hit, false};
+    if (use == Use::Write) found.dirty = 1;
+    return {.hit = hit, .had_room = has_room_in(set)};
   }
-  Access result;
+  Access result{.had_room = has_room_in(set)};
   // Invalid ways first.
   if (policy_ == Policy::Qlru && qlru_.on_miss) grow_older(set, kNone);
-  if (has_room_in(set)) {
+  if (result.had_room) {
     const std::uint32_t filled = sets_[set].used++;
     slot = sets_[set].first + (policy_ == Policy::Qlru && qlru_.fills_last() ? sets_[set].ways - 1 - filled : filled);
   } else {
@@ -62,7 +64,7 @@ Cache::Access Cache::access(std::uint64_t address, Use use, const SetIndex& inde
   slots_[slot].line = line;
   slots_[slot].sectors = sector;
   slots_[slot].dirty = use == Use::Write;
-  insert(line, slot);
+  insert(line, set, slot);
   touch(set, slot, true);
   return result;
 }
@@ -76,15 +78,16 @@ bool Cache::take(std::uint64_t address) {
   const std::uint32_t last = set.first + --set.used;
   erase(line, slot);
   Slot& freed = slots_[slot];
-  if (is_listed()) unlink(set, freed);
+  if (is_listed()) unlink(set, slot);
   if (slot != last) {
     Slot& moved = slots_[last];
     erase(moved.line, last);
     freed.line = moved.line, freed.sectors = moved.sectors, freed.dirty = moved.dirty;
-    insert(freed.line, slot);
+    insert(freed.line, index, slot);
     if (is_listed()) replace_in_list(set, last, slot);
   }
-  slots_[last].newer = slots_[last].older = kNone;
+  if (is_listed()) links_[last] = {};
+  slots_[last].line = kNothing;
   return true;
 }
 
@@ -93,7 +96,23 @@ bool Cache::holds(std::uint64_t address, const SetIndex& index) const {
   return slot != kNone && (slots_[slot].sectors & sector_of(address)) != 0;
 }
 
-std::uint32_t Cache::find(std::uint64_t line, std::uint32_t set) const {
+std::uint32_t Cache::find(std::uint64_t line, std::uint32_t index) const {
+  if (!is_narrow_) return find_in_table(line, index);
+  constexpr std::uint64_t kOnes = 0x0001'0001'0001'0001, kLow = 0x7fff'7fff'7fff'7fff;
+  const Set& set = sets_[index];
+  const std::uint64_t wanted = mark(line) * kOnes;
+  for (std::uint32_t begin = 0; begin < set.ways; begin += kMarksAWord) {
+    // Four marks at once: the highest bit of each that is equal.
+    const std::uint64_t differ = set.marks[begin / kMarksAWord] ^ wanted;
+    for (std::uint64_t equal = ~(((differ & kLow) + kLow) | differ | kLow); equal != 0; equal &= equal - 1) {
+      const std::uint32_t way = begin + static_cast<std::uint32_t>(std::countr_zero(equal)) / 16;
+      if (way < set.ways && slots_[set.first + way].line == line) return set.first + way;
+    }
+  }
+  return kNone;
+}
+
+std::uint32_t Cache::find_in_table(std::uint64_t line, std::uint32_t set) const {
   const std::uint64_t hash = mix(line);
   for (std::size_t at = home(hash); table_[at].slot != kNone; at = (at + 1) & table_mask_) {
     const std::uint32_t slot = table_[at].slot;
@@ -102,7 +121,13 @@ std::uint32_t Cache::find(std::uint64_t line, std::uint32_t set) const {
   return kNone;
 }
 
-void Cache::insert(std::uint64_t line, std::uint32_t slot) {
+void Cache::insert(std::uint64_t line, std::uint32_t set, std::uint32_t slot) {
+  if (is_narrow_) {
+    const std::uint32_t way = slot - sets_[set].first, shift = way % kMarksAWord * 16;
+    std::uint64_t& word = sets_[set].marks[way / kMarksAWord];
+    word = (word & ~(0xffffull << shift)) | mark(line) << shift;
+    return;
+  }
   const std::uint64_t hash = mix(line);
   std::size_t at = home(hash);
   while (table_[at].slot != kNone) at = (at + 1) & table_mask_;
@@ -110,6 +135,7 @@ void Cache::insert(std::uint64_t line, std::uint32_t slot) {
 }
 
 void Cache::erase(std::uint64_t line, std::uint32_t slot) {
+  if (is_narrow_) return;  // who comes instead writes a mark of its own
   std::size_t hole = home(mix(line));
   while (table_[hole].slot != slot) hole = (hole + 1) & table_mask_;
   // Entries after the hole move up unless that would put them before their home.
@@ -124,11 +150,11 @@ void Cache::erase(std::uint64_t line, std::uint32_t slot) {
 }
 
 std::uint32_t Cache::victim(std::uint32_t set) {
-  const auto [first, ways, used, newest, oldest] = sets_[set];
+  const std::uint32_t first = sets_[set].first, ways = sets_[set].ways;
   switch (policy_) {
     case Policy::Lru:
     case Policy::Fifo:
-    case Policy::Bip: return oldest;
+    case Policy::Bip: return sets_[set].oldest;
     case Policy::Random: return first + random_.below(ways);
     case Policy::Weighted: {
       const double at = random_.unit() * cumulative_.back();
@@ -163,7 +189,7 @@ std::uint32_t Cache::victim(std::uint32_t set) {
 }
 
 void Cache::touch(std::uint32_t set, std::uint32_t slot, bool filled) {
-  const auto [first, ways, used, newest, oldest] = sets_[set];
+  const std::uint32_t first = sets_[set].first, ways = sets_[set].ways;
   switch (policy_) {
     case Policy::Lru: return move_to_front(set, slot);
     case Policy::Fifo:
@@ -224,40 +250,37 @@ void Cache::grow_older(std::uint32_t set, std::uint32_t accessed) {
 }
 
 /// Takes a slot out of its set's list, if it is in.
-void Cache::unlink(Set& list, Slot& slot) {
-  const auto at = static_cast<std::uint32_t>(&slot - slots_.data());
-  if (slot.newer != kNone) slots_[slot.newer].older = slot.older;
-  else if (list.newest == at) list.newest = slot.older;
-  if (slot.older != kNone) slots_[slot.older].newer = slot.newer;
-  else if (list.oldest == at) list.oldest = slot.newer;
-  slot.newer = slot.older = kNone;
+void Cache::unlink(Set& list, std::uint32_t slot) {
+  Links& own = links_[slot];
+  if (own.newer != kNone) links_[own.newer].older = own.older;
+  else if (list.newest == slot) list.newest = own.older;
+  if (own.older != kNone) links_[own.older].newer = own.newer;
+  else if (list.oldest == slot) list.oldest = own.newer;
+  own = {};
 }
 
 /// `to` takes the place of `from` in their set's list.
 void Cache::replace_in_list(Set& list, std::uint32_t from, std::uint32_t to) {
-  Slot &old = slots_[from], &now = slots_[to];
-  now.newer = old.newer, now.older = old.older;
-  (now.newer != kNone ? slots_[now.newer].older : list.newest) = to;
-  (now.older != kNone ? slots_[now.older].newer : list.oldest) = to;
+  const Links own = links_[to] = links_[from];
+  (own.newer != kNone ? links_[own.newer].older : list.newest) = to;
+  (own.older != kNone ? links_[own.older].newer : list.oldest) = to;
 }
 
 void Cache::move_to_front(std::uint32_t set, std::uint32_t slot) {
   Set& list = sets_[set];
   if (list.newest == slot) return;
-  Slot& moved = slots_[slot];
-  unlink(list, moved);
-  moved.older = list.newest;
-  if (list.newest != kNone) slots_[list.newest].newer = slot; else list.oldest = slot;
+  unlink(list, slot);
+  links_[slot].older = list.newest;
+  if (list.newest != kNone) links_[list.newest].newer = slot; else list.oldest = slot;
   list.newest = slot;
 }
 
 void Cache::move_to_back(std::uint32_t set, std::uint32_t slot) {
   Set& list = sets_[set];
   if (list.oldest == slot) return;
-  Slot& moved = slots_[slot];
-  unlink(list, moved);
-  moved.newer = list.oldest;
-  if (list.oldest != kNone) slots_[list.oldest].older = slot; else list.newest = slot;
+  unlink(list, slot);
+  links_[slot].newer = list.oldest;
+  if (list.oldest != kNone) links_[list.oldest].older = slot; else list.newest = slot;
   list.oldest = slot;
 }
 

@@ -23,6 +23,7 @@ class Cache {
   struct Access {
     bool hit = false;
     bool evicted_dirty = false;  ///< a line that had been written made room
+    bool had_room = false;      ///< its set had an invalid way before
     std::uint64_t evicted = ~0ull;  ///< address of the line that made room; all ones: none did
   };
   /// Looks the sector of `address` up, and brings it in where it was absent. `index`: how one memory serves two load paths that
@@ -36,26 +37,33 @@ class Cache {
   /// Whether the sector of `address` is in; changes nothing.
   [[nodiscard]] bool holds(std::uint64_t address, const SetIndex& index) const;
   [[nodiscard]] bool holds(std::uint64_t address) const { return holds(address, index_); }
-  /// Whether the set of `address` has an invalid way.
-  [[nodiscard]] bool has_room(std::uint64_t address) const { return has_room_in(index_(address)); }
   /// An access to `address` is likely to come: the host begins to fetch what it will look at. Changes nothing.
-  void expect(std::uint64_t address) const { __builtin_prefetch(&table_[home(mix(address >> line_shift_))]); }
+  void expect(std::uint64_t address) const {
+    if (is_narrow_) __builtin_prefetch(&sets_[index_(address)]);
+    else __builtin_prefetch(&table_[home(mix(address >> line_shift_))]);
+  }
   void clear();
 
  private:
   static constexpr std::uint32_t kNone = ~0u;
+  static constexpr std::uint64_t kNothing = ~0ull >> 1;
 
-  // A walk by chance over a large cache finds none of this in the host's caches: what one access needs lies together.
-  struct Set {
+  // A walk by chance over a large cache finds none of this in the host's caches: what one access needs lies together. Where no set has
+  // more than kNarrow ways, a line is looked for among its set's marks; else in a hash table of all lines.
+  static constexpr std::uint32_t kNarrow = 20, kMarksAWord = 4;
+  struct alignas(64) Set {
     std::uint32_t first = 0, ways = 0;               ///< slot of way 0
     std::uint32_t used = 0;                          ///< ways in use, filled in order
     std::uint32_t newest = kNone, oldest = kNone;    ///< Lru, Fifo, Bip: ends of a list
+    std::array<std::uint64_t, kNarrow / kMarksAWord> marks{};  ///< 16 bits of each way's line
   };
-  struct alignas(32) Slot {
-    std::uint64_t line = 0;                          ///< number
+  struct Slot {
+    std::uint64_t line : 63 = kNothing;              ///< number
+    std::uint64_t dirty : 1 = 0;                     ///< written since it came
     std::uint64_t sectors = 0;                       ///< which are valid
-    std::uint32_t newer = kNone, older = kNone;      ///< Lru, Fifo, Bip: slots
-    bool dirty = false;                              ///< written since it came
+  };
+  struct Links {
+    std::uint32_t newer = kNone, older = kNone;      ///< slots
   };
   struct Entry {
     std::uint32_t slot = kNone, check = 0;           ///< bits of the line's hash that its place does not tell
@@ -64,14 +72,16 @@ class Cache {
   [[nodiscard]] bool has_room_in(std::uint32_t set) const { return sets_[set].used < sets_[set].ways; }
   [[nodiscard]] std::uint64_t sector_of(std::uint64_t address) const { return 1ull << ((address & (line_ - 1)) >> sector_shift_); }
   [[nodiscard]] std::uint32_t find(std::uint64_t line, std::uint32_t set) const;
-  void insert(std::uint64_t line, std::uint32_t slot);
+  [[nodiscard]] std::uint32_t find_in_table(std::uint64_t line, std::uint32_t set) const;
+  void insert(std::uint64_t line, std::uint32_t set, std::uint32_t slot);
   void erase(std::uint64_t line, std::uint32_t slot);
   [[nodiscard]] std::size_t home(std::uint64_t hash) const { return static_cast<std::size_t>(hash) & table_mask_; }
   static std::uint32_t check(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
+  static std::uint64_t mark(std::uint64_t line) { return line * 0x9e3779b97f4a7c15ull >> 48; }
   std::uint32_t victim(std::uint32_t set);
   void touch(std::uint32_t set, std::uint32_t slot, bool filled);
   [[nodiscard]] bool is_listed() const { return policy_ == Policy::Lru || policy_ == Policy::Fifo || policy_ == Policy::Bip; }
-  void unlink(Set& list, Slot& slot);
+  void unlink(Set& list, std::uint32_t slot);
   void replace_in_list(Set& list, std::uint32_t from, std::uint32_t to);
   void move_to_front(std::uint32_t set, std::uint32_t slot);
   void move_to_back(std::uint32_t set, std::uint32_t slot);
@@ -87,11 +97,13 @@ class Cache {
   int line_shift_, sector_shift_;
   std::vector<Set> sets_;
   std::vector<Slot> slots_;
+  std::vector<Links> links_;             // Lru, Fifo, Bip: by slot
   std::vector<std::uint64_t> marks_;     // Plru: tree bits a set; Nru, Nrf: one mark a slot
   std::vector<std::uint8_t> ages_;       // Qlru, Rrip: by slot
   std::vector<std::array<std::uint32_t, 4>> of_age_;  // Qlru: ways of each age, by set
   std::vector<double> cumulative_;       // Weighted
-  std::vector<Entry> table_;             // hash table of slots
+  bool is_narrow_;
+  std::vector<Entry> table_;             // hash table of slots; empty where the cache is narrow
   std::size_t table_mask_ = 0;
   Random random_;
 };

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <vector>
+
+#include "lang/base/result.h"
 
 namespace gexp::sim {
 
@@ -22,46 +27,94 @@ struct Event {
   std::uint32_t who = 0;
 };
 
-/// Events in order of time: a binary heap.
+/// Events in order of time. Each of the next kSpan cycles has a list of its events, in the order in which they were added; later ones
+/// wait in a heap. So adding and taking cost the same however many there are.
 class Events {
  public:
-  [[nodiscard]] bool empty() const { return heap_.empty(); }
+  [[nodiscard]] bool empty() const { return first_ == kNever; }
   /// Time of the first one; kNever when there is none.
-  [[nodiscard]] std::uint64_t first() const { return heap_.empty() ? kNever : heap_.front().time; }
+  [[nodiscard]] std::uint64_t first() const { return first_; }
 
+  /// `time` is not before that of the event that was taken last.
   void add(std::uint64_t time, Event::Kind kind, std::uint32_t who) {
-    const Event event{time, turn_++, kind, who};
-    heap_.push_back(event);
-    std::size_t at = heap_.size() - 1;
-    while (at > 0 && before(event, heap_[(at - 1) / 2])) {
-      heap_[at] = heap_[(at - 1) / 2];
-      at = (at - 1) / 2;
-    }
-    heap_[at] = event;
+    GEXP_CHECK(time >= now_);
+    if (time < first_) first_ = time;
+    if (time - now_ < kSpan) return append(time, kind, who);
+    later_.push_back({time, turn_++, kind, who});
+    std::push_heap(later_.begin(), later_.end(), after);
   }
 
   Event take() {
-    const Event result = heap_.front();
-    const Event last = heap_.back();
-    heap_.pop_back();
-    const std::size_t size = heap_.size();
-    if (size == 0) return result;
-    std::size_t at = 0;
-    for (std::size_t child = 1; child < size; child = 2 * at + 1) {
-      if (child + 1 < size && before(heap_[child + 1], heap_[child])) ++child;
-      if (!before(heap_[child], last)) break;
-      heap_[at] = heap_[child];
-      at = child;
+    if (!later_.empty()) move_on(first_);
+    now_ = first_;
+    List& list = lists_[now_ % kSpan];
+    const std::uint32_t at = list.first;
+    const Node taken = nodes_[at];
+    list.first = taken.next;
+    nodes_[at].next = free_;
+    free_ = at;
+    if (list.first == kNone) {
+      occupied_[now_ % kSpan / 64] &= ~(1ull << now_ % 64);
+      first_ = next();
     }
-    heap_[at] = last;
-    return result;
+    return {now_, 0, taken.kind, taken.who};
   }
 
  private:
-  static bool before(const Event& a, const Event& b) { return a.time != b.time ? a.time < b.time : a.turn < b.turn; }
+  static constexpr std::uint32_t kSpan = 1024, kNone = ~0u;  // cycles: more than most latencies
+  struct Node {
+    std::uint32_t next = kNone, who = 0;
+    Event::Kind kind = Event::Kind::Run;
+  };
+  struct List {
+    std::uint32_t first = kNone, last = kNone;
+  };
+  static bool after(const Event& a, const Event& b) { return a.time != b.time ? a.time > b.time : a.turn > b.turn; }
 
-  std::vector<Event> heap_;
-  std::uint64_t turn_ = 0;
+  void append(std::uint64_t time, Event::Kind kind, std::uint32_t who) {
+    std::uint32_t at = free_;
+    if (at == kNone) nodes_.emplace_back(), at = static_cast<std::uint32_t>(nodes_.size() - 1);
+    else free_ = nodes_[at].next;
+    nodes_[at] = {kNone, who, kind};
+    List& list = lists_[time % kSpan];
+    std::uint64_t& word = occupied_[time % kSpan / 64];
+    const std::uint64_t bit = 1ull << time % 64;
+    if ((word & bit) == 0) list.first = at;
+    else nodes_[list.last].next = at;
+    list.last = at;
+    word |= bit;
+  }
+
+  /// The time is `now`: what has come within the span gets its place, before anything of the same cycle is added.
+  void move_on(std::uint64_t now) {
+    now_ = now;
+    while (!later_.empty() && later_.front().time - now_ < kSpan) {
+      append(later_.front().time, later_.front().kind, later_.front().who);
+      std::pop_heap(later_.begin(), later_.end(), after);
+      later_.pop_back();
+    }
+  }
+
+  /// Time of the first one after now_.
+  [[nodiscard]] std::uint64_t next() const {
+    const std::uint64_t start = now_ % kSpan / 64;
+    std::uint64_t word = occupied_[start] & (~0ull << now_ % 64);
+    for (std::uint64_t k = 0; k <= kSpan / 64; ++k) {
+      if (word != 0) {
+        const std::uint64_t place = (start + k) % (kSpan / 64) * 64 + static_cast<std::uint64_t>(std::countr_zero(word));
+        return now_ + (place - now_) % kSpan;
+      }
+      word = occupied_[(start + k + 1) % (kSpan / 64)];
+    }
+    return later_.empty() ? kNever : later_.front().time;
+  }
+
+  std::array<List, kSpan> lists_;
+  std::array<std::uint64_t, kSpan / 64> occupied_{};  ///< a bit a list
+  std::vector<Node> nodes_;
+  std::uint32_t free_ = kNone;
+  std::vector<Event> later_;  ///< heap
+  std::uint64_t now_ = 0, first_ = kNever, turn_ = 0;
 };
 
 }  // namespace gexp::sim

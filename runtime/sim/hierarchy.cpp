@@ -5,6 +5,8 @@
 #include <bit>
 #include <cmath>
 
+#include "runtime/sim/nearest.h"
+
 // A latency is read from a table by where the data and where the translation were found: the form in which the papers report
 // it (Mei17 Figure 14). Sums of parts would not do: the same TLB miss costs 288 cycles before an L1 hit and 27 before an L2 hit.
 // The table is of an idle device; what others ask for at the same time adds waits before the slices and DRAM.
@@ -116,12 +118,11 @@ void Hierarchy::flush(const std::string& level) {
   }
 }
 
-bool Hierarchy::look(const Level& level, std::uint32_t sm, std::uint64_t address, Cache::Use use, bool* dirty) {
+Cache::Access Hierarchy::look(const Level& level, std::uint32_t sm, std::uint64_t address, Cache::Use use) {
   Cache& lines = cache(level.cache, sm);
   const Cache::Access access = level.index ? lines.access(address, use, *level.index) : lines.access(address, use);
-  if (dirty) *dirty |= access.evicted_dirty;
   tallies_.caches[static_cast<std::size_t>(level.cache)].add(access.hit);
-  return access.hit;
+  return access;
 }
 
 bool Hierarchy::look_near(const Level& level, std::uint32_t sm, std::uint64_t address, std::vector<std::uint64_t>& evicted) {
@@ -216,7 +217,7 @@ bool Hierarchy::fetched_ahead(const Level& level, std::uint64_t address) {
   const CacheModel& m = model_.caches[static_cast<std::size_t>(level.cache)];
   std::uint64_t& begin = ahead_[static_cast<std::size_t>(level.cache)];
   if (begin != kNothing && address - begin < m.prefetch) return true;
-  begin = address / m.line * m.line;
+  begin = address & ~(m.line - 1);
   return false;
 }
 
@@ -225,10 +226,10 @@ double Hierarchy::serve_slice(const Level& level, std::uint32_t sm, std::uint64_
   const CacheModel& m = model_.caches[i];
   std::uint64_t slice = 0;
   if (m.slices > 1) {
-    slice = mix(mix(seed_ + i) ^ address / std::max(m.line, kLeastRegion)) % m.slices;
+    slice = mix(mix(seed_ + i) ^ address >> std::countr_zero(std::max(m.line, kLeastRegion))) % m.slices;  // a line is a power of two
     const bool other = m.partitions > 1 && slice * m.partitions / m.slices != sm * m.partitions / static_cast<std::uint64_t>(model_.sms);
     distance = other ? m.far : 0;
-    if (m.spread > 0) distance += std::round(m.spread * static_cast<double>(mix(seed_ ^ mix(slice << 16 | sm)) >> 11) * 0x1p-53);
+    if (m.spread > 0) distance += static_cast<double>(nearest(m.spread * static_cast<double>(mix(seed_ ^ mix(slice << 16 | sm)) >> 11) * 0x1p-53));
   }
   if (model_.bandwidth.l2 <= 0) return 0;
   return slices_[i][slice].wait(time, bytes * m.slices / model_.bandwidth.l2);
@@ -239,14 +240,15 @@ std::size_t Hierarchy::search(const Path& path, std::uint32_t sm, std::uint64_t 
   for (; found < path.caches.size(); ++found) {
     const Level& level = path.caches[found];
     const CacheModel& m = model_.caches[static_cast<std::size_t>(level.cache)];
+    const Cache::Access access = look(level, sm, placed(path, found, address));
+    dirty |= access.evicted_dirty;
+    bool hit = access.hit;
     // Nothing is evicted for what may not be asked for: lines that were fetched ahead take their ways once they are.
-    const bool room = m.prefetch > 0 && cache(level.cache, sm).has_room(placed(path, found, address));
-    bool hit = look(level, sm, placed(path, found, address), Cache::Use::Read, &dirty);
-    if (!hit && room) ahead = hit = fetched_ahead(level, address);
+    if (!hit && m.prefetch > 0 && access.had_room) ahead = hit = fetched_ahead(level, address);
     // What was asked for decides; the rest of a longer line above comes along.
     const std::uint64_t begin = address & ~(path.sector - 1);
     for (std::uint64_t at = begin; at < begin + path.sector; at += m.sector) {
-      if (at != address) look(level, sm, placed(path, found, at), Cache::Use::Read, &dirty);
+      if (at != address) dirty |= look(level, sm, placed(path, found, at)).evicted_dirty;
     }
     if (hit) break;
   }
@@ -289,9 +291,8 @@ double Hierarchy::store(std::uint32_t sm, Piece piece, double time) {
     const CacheModel& m = model_.caches[static_cast<std::size_t>(level.cache)];
     if (m.scope == Scope::Device) waits += serve_slice(level, sm, piece.region, bytes, time + waits, distance);
     for (std::uint32_t left = piece.sectors; left != 0; left &= left - 1) {
-      bool dirty = false;
-      look(level, sm, placed(stores_, 0, piece.region + static_cast<std::uint32_t>(std::countr_zero(left)) * stores_.sector), use, &dirty);
-      if (dirty) to_memory += static_cast<double>(stores_.sector);
+      const std::uint64_t address = piece.region + static_cast<std::uint32_t>(std::countr_zero(left)) * stores_.sector;
+      if (look(level, sm, placed(stores_, 0, address), use).evicted_dirty) to_memory += static_cast<double>(stores_.sector);
     }
   }
   tallies_.dram_written += to_memory;
@@ -303,7 +304,7 @@ double Hierarchy::store(std::uint32_t sm, Piece piece, double time) {
 std::uint32_t Hierarchy::fetch(std::uint32_t sm, std::uint64_t address) {
   const Path& path = paths_[index(LoadPath::Instruction)];
   std::size_t found = 0;
-  while (found < path.caches.size() && !look(path.caches[found], sm, address)) ++found;
+  while (found < path.caches.size() && !look(path.caches[found], sm, address).hit) ++found;
   return static_cast<std::uint32_t>(path.latency[found].front());
 }
 

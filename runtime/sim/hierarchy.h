@@ -107,7 +107,7 @@ class Hierarchy {
   }
   Cache& cache(int model, std::uint32_t sm);
   Cache& tlb(int model, std::uint32_t sm);
-  bool look(const Level& level, std::uint32_t sm, std::uint64_t address, Cache::Use use = Cache::Use::Read, bool* dirty = nullptr);
+  Cache::Access look(const Level& level, std::uint32_t sm, std::uint64_t address, Cache::Use use = Cache::Use::Read);
   /// Looks for a sector that the level before did not have; `evicted`: what that level gave up for it and for those before it.
   bool look_near(const Level& level, std::uint32_t sm, std::uint64_t address, std::vector<std::uint64_t>& evicted);
   /// Where a path's cache number `found` looks for an address: where it lies in physical memory, once it is translated.

@@ -21,6 +21,12 @@ std::uint64_t read_element(const std::byte* at, std::uint32_t bytes) {
   }
 }
 
+/// Of 4 or 8 bytes.
+void write_element(std::byte* at, std::uint64_t value, std::uint32_t bytes) {
+  if (bytes == 4) std::memcpy(at, &value, 4);
+  else std::memcpy(at, &value, 8);
+}
+
 Space space_of(const Instruction& i, std::uint64_t address) {
   if (i.space != Space::Generic) return i.space;
   if (address - kSharedWindow < kWindowBytes) return Space::Shared;
@@ -64,7 +70,7 @@ std::byte* LaneMemory::locate(const Instruction& i, Space space, Warp& warp, Blo
   const auto inside = [&](std::byte* begin, std::uint64_t offset, std::uint64_t size, const char* why) -> std::byte* {
     return offset >= size || bytes > size - offset ? describe(why) : begin + offset;
   };
-  if (address % bytes != 0) return describe("is misaligned");
+  if ((address & (bytes - 1)) != 0) return describe("is misaligned");  // elements are powers of two
   switch (space) {
     case Space::Shared: {
       const std::uint64_t offset = i.space == Space::Generic ? address - kSharedWindow : address & 0xffffffffu;
@@ -87,7 +93,26 @@ std::byte* LaneMemory::locate(const Instruction& i, Space space, Warp& warp, Blo
   }
 }
 
+LaneMemory::Span LaneMemory::together(const Instruction& i, Space space, Block& block, std::uint32_t mask, const Addresses& addresses) {
+  std::uint64_t least = ~0ull, most = 0, all = 0;
+  each_lane(mask, [&](std::uint32_t lane) {
+    least = std::min(least, addresses[lane]), most = std::max(most, addresses[lane]);
+    all |= addresses[lane];
+  });
+  if ((all & (i.bytes - 1u)) != 0) return {};
+  if (space == Space::Global) return {c_.memory.find(least, most - least + i.bytes), least};
+  if (space != Space::Shared || i.space == Space::Generic || most >= block.shared.size() || i.bytes > block.shared.size() - most) return {};
+  return {block.shared.data(), 0};
+}
+
 bool LaneMemory::read(const Instruction& i, Space space, Warp& warp, Block& block, std::uint32_t mask, const Addresses& addresses) {
+  if (i.count == 1 && i.extend == 0 && (i.bytes == 4 || i.bytes == 8)) {
+    if (const Span span = together(i, space, block, mask, addresses); span.host) {
+      std::uint64_t* const to = warp.slot(i.data[0]);
+      each_lane(mask, [&](std::uint32_t lane) { to[lane] = read_element(span.host + (addresses[lane] - span.begin), i.bytes); });
+      return true;
+    }
+  }
   const std::uint32_t bytes = static_cast<std::uint32_t>(i.bytes) * i.count;
   for (; mask != 0; mask &= mask - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
@@ -103,6 +128,13 @@ bool LaneMemory::read(const Instruction& i, Space space, Warp& warp, Block& bloc
 }
 
 bool LaneMemory::write(const Instruction& i, Space space, Warp& warp, Block& block, std::uint32_t mask, const Addresses& addresses) {
+  if (i.count == 1 && (i.bytes == 4 || i.bytes == 8)) {
+    if (const Span span = together(i, space, block, mask, addresses); span.host) {
+      const std::uint64_t* const from = warp.slot(i.data[0]);
+      each_lane(mask, [&](std::uint32_t lane) { write_element(span.host + (addresses[lane] - span.begin), from[lane], i.bytes); });
+      return true;
+    }
+  }
   const std::uint32_t bytes = static_cast<std::uint32_t>(i.bytes) * i.count;
   for (; mask != 0; mask &= mask - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));

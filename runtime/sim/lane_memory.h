@@ -29,6 +29,13 @@ class LaneMemory {
   [[nodiscard]] const std::string& fault() const { return fault_; }
 
  private:
+  /// Host bytes from a device address on.
+  struct Span {
+    std::byte* host = nullptr;
+    std::uint64_t begin = 0;
+  };
+  /// What holds one element of each lane; null where they do not lie together, or one of them cannot be.
+  Span together(const Instruction& i, Space space, Block& block, std::uint32_t mask, const Addresses& addresses);
   std::byte* locate(const Instruction& i, Space space, Warp& warp, Block& block, std::uint64_t address, std::uint32_t lane, std::uint32_t bytes);
 
   const LaunchContext& c_;

@@ -16,6 +16,19 @@
 
 namespace gexp::sim {
 
+/// What the issue of an instruction needs of it, in one line of the host's cache.
+struct alignas(64) Decoded {
+  LaneFunction lanes;
+  ScalarFunction scalar;
+  double interval;         ///< cycles that it keeps its arithmetic unit
+  std::uint32_t latency;   ///< of its result
+  std::uint32_t guard, to, a, b, c;
+  Kind kind;
+  Cost cost;
+  bool guard_not;
+};
+static_assert(sizeof(Decoded) == 64);
+
 /// One launch: a discrete-event simulation. A warp runs on without an event until another one is due, so that a lone pointer chase costs
 /// next to nothing, and warps that compete take turns instruction by instruction, in the order of their issue cycles.
 class Machine {
@@ -25,6 +38,8 @@ class Machine {
   LaunchResult run();
 
  private:
+  static constexpr std::uint64_t kCheckEvery = 1u << 11;  ///< instructions between looks at the time, for an interrupt and at the host's memory
+
   struct Sm {
     std::vector<std::uint64_t> schedulers;  ///< cycle from which each can issue
     std::array<Server, 4> units;            ///< by Cost
@@ -43,7 +58,11 @@ class Machine {
   std::uint64_t preset_value(const Preset& preset, const Warp& warp, std::uint32_t lane) const;
   bool end_lanes(std::uint32_t warp, std::uint32_t lanes, std::uint64_t now);
   void advance(std::uint32_t warp, std::uint64_t now);
-  std::uint64_t when_ready(const Warp& w, const Instruction& i, std::uint64_t at) const;
+  std::uint64_t when_ready(const Warp& w, const Decoded& d, std::uint64_t at) const;
+  std::uint64_t when_rest_ready(const Warp& w, const Instruction& i, std::uint64_t at) const;
+  bool take_slot(Warp& w, const Decoded& d, std::uint64_t now, std::uint64_t& at);
+  bool regroup(Warp& w);
+  void fetch(std::uint32_t warp, Warp& w);
   bool select_group(Warp& w);
   enum class Step : std::uint8_t { Next, Jumped, Regroup, Leave };
   Step execute(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
@@ -72,8 +91,7 @@ class Machine {
 
   const LaunchContext& c_;
   const std::vector<Instruction>& code_;
-  std::vector<LaneFunction> lanes_;  ///< of each instruction
-  std::vector<WideFunction> wide_;   ///< the same, where it is Wide
+  std::vector<Decoded> decoded_;  ///< the same instructions
   Events events_;
   Warps warps_;
   std::deque<Block> blocks_;
@@ -87,12 +105,13 @@ class Machine {
   std::array<double, 4> interval_{};
   bool fetches_ = false;
   std::uint64_t fetch_line_ = 64;
+  std::uint64_t issue_interval_;  ///< from one instruction of a warp, or of a scheduler, to the next
   std::uint64_t start_, end_;
   std::uint64_t next_block_ = 0;
   Addresses addresses_{};
   bool stopped_ = false;
   device::Outcome outcome_;
-  std::uint64_t instructions_ = 0;
+  std::uint64_t instructions_ = 0, next_check_ = kCheckEvery;
   std::uint64_t kept_ = 0;  ///< words that calls have put away since the last look at the host's memory
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };

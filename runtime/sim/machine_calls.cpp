@@ -21,7 +21,7 @@ Machine::Step Machine::wide(std::uint32_t index, const Instruction& i, std::uint
   const std::uint32_t group = w.mask;
   if (i.meets && !meet(w, i, active)) return Step::Regroup;
   const std::uint32_t* const slots = c_.kernel.lists.data() + i.list;
-  wide_[w.pc]({i, w, active, slots, slots + i.reads});
+  wide_function(i.wide)({i, w, active, slots, slots + i.reads});
   for (std::size_t k = 0; k < i.writes; ++k) w.ready[slots[i.reads + k]] = issue + latency_[static_cast<std::size_t>(i.cost)];
   w.ready[kTrue] = 0;
   if ((active & ~group) == 0) return Step::Next;

@@ -2,7 +2,9 @@
 #include "runtime/sim/memory_unit.h"
 
 #include <algorithm>
-#include <cmath>
+#include <bit>
+
+#include "runtime/sim/nearest.h"
 
 // A warp's access is split into pieces, one a region. Each goes through the warp's load unit, is looked up in the SM, and what is
 // not there is booked, crosses the SM's port and arrives, an event of its own, at what all SMs share. With no entry to be booked in,
@@ -14,8 +16,8 @@ namespace {
 /// A store may be so far ahead of its SM's port, cycles: what a store queue holds (assumed).
 constexpr double kStoreQueue = 256;
 
-std::uint64_t cycles(double time) { return static_cast<std::uint64_t>(std::ceil(time - 1e-6)); }
-std::uint64_t latency_cycles(double latency) { return static_cast<std::uint64_t>(std::max(1.0, std::round(latency))); }
+std::uint64_t cycles(double time) { return not_below(std::max(0.0, time - 1e-6)); }
+std::uint64_t latency_cycles(double latency) { return nearest(std::max(1.0, latency)); }
 
 }  // namespace
 
@@ -26,9 +28,10 @@ MemoryUnit::MemoryUnit(const DeviceModel& model, Hierarchy& hierarchy, Events& e
 
 void MemoryUnit::coalesce(const Addresses& addresses, std::uint32_t mask, std::uint64_t sector, std::uint64_t region) {
   pieces_.clear();
+  const int shift = std::countr_zero(sector);  // regions and sectors are powers of two
   each_lane(mask, [&](std::uint32_t lane) {
-    const std::uint64_t begin = addresses[lane] / region * region;
-    const std::uint32_t bit = 1u << ((addresses[lane] - begin) / sector);
+    const std::uint64_t into = addresses[lane] & (region - 1), begin = addresses[lane] - into;
+    const std::uint32_t bit = 1u << (into >> shift);
     // Neighbours mostly follow each other.
     for (std::size_t k = pieces_.size(); k-- > 0;) {
       if (pieces_[k].region != begin) continue;
@@ -44,7 +47,7 @@ bool MemoryUnit::has_entry(const Sm& sm, const Load& load, Hierarchy::Piece piec
   const Outstanding& o = model_.outstanding;
   switch (o.kind) {
     case Outstanding::Kind::Unlimited: return true;
-    case Outstanding::Kind::Mshr: return sm.entries < o.entries || (o.lines > 1 && sm.groups.contains(group(load.path, piece)));
+    case Outstanding::Kind::Mshr: return sm.entries < o.entries || (o.lines > 1 && sm.groups.find(group(load.path, piece)));
     case Outstanding::Kind::Prt: return (load.entry != 0 || sm.entries < o.entries) && (o.requests == 0 || sm.requests < o.requests);
   }
   return true;
@@ -52,7 +55,7 @@ bool MemoryUnit::has_entry(const Sm& sm, const Load& load, Hierarchy::Piece piec
 
 double MemoryUnit::ready_here(Sm& sm, LoadPath path, double latency, double time) {
   const double wait = model_.bandwidth.l1 > 0 ? sm.l1.wait(time, static_cast<double>(hierarchy_.region(path)) / model_.bandwidth.l1) : 0;
-  return time + std::ceil(wait - 1e-6) + static_cast<double>(latency_cycles(latency));
+  return time + static_cast<double>(cycles(wait)) + static_cast<double>(latency_cycles(latency));
 }
 
 std::uint64_t MemoryUnit::arrival(Sm& sm, LoadPath path, Hierarchy::Piece piece, double time) {
@@ -83,9 +86,9 @@ bool MemoryUnit::send(std::uint32_t load, Hierarchy::Piece piece, double time) {
   Sm& sm = sms_[warp.sm];
   const bool near = hierarchy_.has_near(l.path);
   const bool merges = near || model_.outstanding.kind == Outstanding::Kind::Mshr;
-  if (merges && !sm.pending.empty()) {
-    const auto under_way = sm.pending.find(key(l.path, piece.region));
-    if (under_way != sm.pending.end() && (piece.sectors & ~requests_[under_way->second].piece.sectors) == 0) return join(under_way->second, load);
+  if (merges) {
+    const std::uint32_t* const under_way = sm.pending.find(key(l.path, piece.region));
+    if (under_way && (piece.sectors & ~requests_[*under_way].piece.sectors) == 0) return join(*under_way, load);
   }
   const bool full = !has_entry(sm, l, piece);
   if (full && !(near && hierarchy_.holds(l.path, warp.sm, piece))) return false;
@@ -195,14 +198,15 @@ void MemoryUnit::arrive(std::uint32_t request, std::uint64_t now) {
 void MemoryUnit::come_back(std::uint32_t request, std::uint64_t now) {
   const Request r = requests_[request];
   Sm& sm = sms_[r.sm];
-  const auto under_way = sm.pending.find(key(r.path, r.piece.region));
-  if (under_way != sm.pending.end() && under_way->second == request) sm.pending.erase(under_way);
+  const std::uint64_t region = key(r.path, r.piece.region);
+  const std::uint32_t* const under_way = sm.pending.find(region);
+  if (under_way && *under_way == request) sm.pending.erase(region);
   requests_.remove(request);
   --sm.requests;
   if (model_.outstanding.kind == Outstanding::Kind::Mshr) {
-    const auto of = model_.outstanding.lines > 1 ? sm.groups.find(group(r.path, r.piece)) : sm.groups.end();
-    if (of == sm.groups.end() || --of->second == 0) --sm.entries;
-    if (of != sm.groups.end() && of->second == 0) sm.groups.erase(of);
+    std::uint32_t* const of = model_.outstanding.lines > 1 ? sm.groups.find(group(r.path, r.piece)) : nullptr;
+    if (!of || --*of == 0) --sm.entries;
+    if (of && *of == 0) sm.groups.erase(group(r.path, r.piece));
   }
   for (std::uint32_t at = r.waiters; at != kNobody;) {
     const Waiter waiter = waiters_[at];

@@ -2,7 +2,6 @@
 #pragma once
 #include <cstdint>
 #include <deque>
-#include <unordered_map>
 #include <vector>
 
 #include "runtime/sim/device_model.h"
@@ -10,6 +9,7 @@
 #include "runtime/sim/hierarchy.h"
 #include "runtime/sim/server.h"
 #include "runtime/sim/shared_memory.h"
+#include "runtime/sim/under_way.h"
 #include "runtime/sim/warp.h"
 
 namespace gexp::sim {
@@ -83,8 +83,8 @@ class MemoryUnit {
     Server l1, port, shared;
     std::uint32_t entries = 0, requests = 0;  ///< in use
     std::deque<std::uint32_t> stalled;        ///< warps, in order
-    std::unordered_map<std::uint64_t, std::uint32_t> pending;  ///< requests under way, by region and path
-    std::unordered_map<std::uint64_t, std::uint32_t> groups;   ///< the same, counted, where neighbouring lines share an entry
+    UnderWay pending;  ///< requests under way, by region and path
+    UnderWay groups;   ///< the same, counted, where neighbouring lines share an entry
   };
 
   void coalesce(const Addresses& addresses, std::uint32_t mask, std::uint64_t sector, std::uint64_t region);

@@ -12,7 +12,7 @@ namespace gexp::sim {
 namespace {
 
 // A thread's local memory can be as large as CUDA allows; of frames that recursion stacks nobody knows the number (CUDA's default: 1 KiB).
-constexpr std::uint64_t kMostLocal = 512 << 10, kRecursionBytes = 8 << 10;
+constexpr std::uint64_t kRecursionBytes = 8 << 10;
 
 /// Which functions each calls; an address that is called may be any of them.
 std::vector<std::vector<std::uint32_t>> callees(const Kernel& kernel) {

@@ -7,7 +7,7 @@ namespace gexp::sim {
 namespace {
 
 // What CUDA allows at most: 32764 B of parameters, 512 KB of local memory, far less shared memory than 16 MB.
-constexpr std::uint64_t kMostParameters = 32764, kMostLocal = 512 << 10, kMostShared = 16 << 20;
+constexpr std::uint64_t kMostParameters = 32764, kMostShared = 16 << 20;
 constexpr std::uint64_t kDynamicAlign = 16;
 
 std::uint64_t align_up(std::uint64_t value, std::uint64_t align) {

@@ -10,6 +10,9 @@
 
 namespace gexp::sim {
 
+/// Local memory of one thread that a device has at most, bytes.
+inline constexpr std::uint64_t kMostLocal = 512 << 10;
+
 /// What the names of one kernel stand for, by scope. Every register, constant and fixed special register gets a slot.
 class Names {
  public:

@@ -23,7 +23,9 @@ std::vector<std::uint32_t> deal(std::vector<std::uint32_t> free) {
   return sets;
 }
 
-constexpr std::size_t kKnown = 1 << 11;
+constexpr std::size_t kKnown = 1 << 12;  // more would push out of the host's caches what is looked up next
+constexpr int kSetBits = 19;
+constexpr std::uint64_t kMostBlocks = 1ull << (64 - kSetBits);
 
 }  // namespace
 
@@ -36,9 +38,15 @@ SetIndex::SetIndex(const CacheModel& cache, std::uint64_t seed)
     for (const int bit : group) mask |= 1ull << bit;
     masks_.push_back(mask);
   }
+  if (!masks_.empty() && std::has_single_bit(masks_[0])) {
+    first_bit_ = std::countr_zero(masks_[0]);
+    for (std::size_t i = 0; i < masks_.size(); ++i) {
+      if (masks_[i] != masks_[0] << i) first_bit_ = -1;
+    }
+  }
   if (kind_ == IndexModel::Kind::Dealt) dealt_ = deal(cache.ways);
   while ((1u << (2 * half_bits_)) < sets_) ++half_bits_;
-  if (kind_ == IndexModel::Kind::Scattered) known_.resize(kKnown);
+  if (kind_ == IndexModel::Kind::Scattered && sets_ < 1u << kSetBits) known_.resize(kKnown);
 }
 
 std::uint32_t SetIndex::operator()(std::uint64_t address) const {
@@ -47,6 +55,7 @@ std::uint32_t SetIndex::operator()(std::uint64_t address) const {
     case IndexModel::Kind::Single: return 0;
     case IndexModel::Kind::Bits:
     case IndexModel::Kind::Xor: {
+      if (first_bit_ >= 0) return static_cast<std::uint32_t>(address >> first_bit_) & ((1u << masks_.size()) - 1);
       std::uint32_t set = 0;
       for (std::size_t i = 0; i < masks_.size(); ++i) set |= static_cast<std::uint32_t>(__builtin_parityll(address & masks_[i])) << i;
       return set;
@@ -55,9 +64,10 @@ std::uint32_t SetIndex::operator()(std::uint64_t address) const {
     case IndexModel::Kind::Dealt: return dealt_[unit % dealt_.size()];
     case IndexModel::Kind::Hashed: return static_cast<std::uint32_t>(((mix(seed_ ^ unit) >> 32) * sets_) >> 32);
     case IndexModel::Kind::Scattered: {
-      Known& known = known_[unit % kKnown];
-      if (known.block != unit) known = {unit, scattered(unit)};
-      return known.set;
+      if (known_.empty() || unit + 1 >= kMostBlocks) return scattered(unit);
+      std::uint64_t& known = known_[unit % kKnown];
+      if (known >> kSetBits != unit + 1) known = (unit + 1) << kSetBits | scattered(unit);
+      return static_cast<std::uint32_t>(known & ((1u << kSetBits) - 1));
     }
   }
   return 0;

@@ -15,20 +15,18 @@ class SetIndex {
 
  private:
   [[nodiscard]] std::uint32_t scattered(std::uint64_t block) const;
-  struct Known {
-    std::uint64_t block = ~0ull;
-    std::uint32_t set = 0;
-  };
 
   IndexModel::Kind kind_;
   std::uint32_t sets_;
   int unit_shift_ = 0;                  // line or block, when a power of two
   std::uint64_t unit_ = 1;
   std::vector<std::uint64_t> masks_;    // Bits, Xor: parity of address & mask is set bit i
+  int first_bit_ = -1;                  // Bits: of neighbouring ones, which the masks are then of; negative: they are not
   std::vector<std::uint32_t> dealt_;    // Dealt: residue -> set
   std::uint64_t seed_;
   int half_bits_ = 0;                   // Scattered: of a half of the Feistel network
-  mutable std::vector<Known> known_;    // Scattered: the set of a block, for the last one of each place
+  // Scattered: the sets of blocks that were asked for, the last one of each place: the block's number and one, then 19 bits of its set.
+  mutable std::vector<std::uint64_t> known_;
 };
 
 }  // namespace gexp::sim

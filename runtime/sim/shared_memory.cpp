@@ -2,6 +2,7 @@
 #include "runtime/sim/shared_memory.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <iterator>
 #include <utility>
@@ -11,7 +12,24 @@
 // halves of one bank's row, so that stride 2 has no conflict and stride 6 has a two-way one, as measured on Kepler.
 namespace gexp::sim {
 
-SharedTiming::SharedTiming(const SharedModel& model, std::uint32_t mode) : model_(model), mode_(mode ? mode : model.default_mode) {}
+SharedTiming::SharedTiming(const SharedModel& model, std::uint32_t mode) : model_(model), mode_(mode ? mode : model.default_mode) {
+  for (std::uint32_t ways = 0; ways < known_.size(); ++ways) known_[ways] = interpolated(ways);
+}
+
+bool SharedTiming::conflict_free(const std::array<std::uint32_t, 32>& addresses, std::uint32_t mask) const {
+  constexpr std::uint32_t kMostBanks = 64, kNone = ~0u;
+  if (model_.banks > kMostBanks) return false;
+  const std::uint32_t row_words = model_.banks * model_.bank_bytes / 4, mode_words = mode_ / 4;
+  std::array<std::uint32_t, kMostBanks> rows;
+  std::fill_n(rows.begin(), model_.banks, kNone);
+  for (; mask != 0; mask &= mask - 1) {
+    const std::uint32_t word = addresses[static_cast<std::size_t>(std::countr_zero(mask))] / 4, row = word / row_words;
+    std::uint32_t& taken = rows[word / mode_words % model_.banks];
+    if (taken != kNone && taken != row) return false;
+    taken = row;
+  }
+  return true;
+}
 
 std::uint32_t SharedTiming::ways(const std::array<std::uint32_t, 32>& addresses, std::uint32_t mask, std::uint32_t bytes) const {
   // An access wider than a bank goes in half or quarter warps, one after the other (assumed; the papers use 4-byte words).
@@ -19,6 +37,7 @@ std::uint32_t SharedTiming::ways(const std::array<std::uint32_t, 32>& addresses,
   const std::uint32_t lanes = 32 / parts;
   const std::uint32_t words = std::max<std::uint32_t>(bytes / 4, 1);
   const std::uint32_t row_words = model_.banks * model_.bank_bytes / 4;
+  if (parts == 1 && words == 1 && conflict_free(addresses, mask)) return 1;
   std::uint32_t total = 0;
   std::array<std::pair<std::uint32_t, std::uint32_t>, 32 * 4> touched;  // bank, row
   for (std::uint32_t part = 0; part < parts; ++part) {
@@ -43,7 +62,7 @@ std::uint32_t SharedTiming::ways(const std::array<std::uint32_t, 32>& addresses,
   return std::max<std::uint32_t>(total, 1);
 }
 
-std::uint32_t SharedTiming::cycles(std::uint32_t ways) const {
+std::uint32_t SharedTiming::interpolated(std::uint32_t ways) const {
   const auto& x = model_.ways;
   const auto& y = model_.cycles;
   if (x.size() == 1) return static_cast<std::uint32_t>(y[0]);

@@ -17,6 +17,7 @@
 #include "runtime/measure/session.h"
 #include "runtime/sim/sim.h"
 #include "tests/bench/findings.h"
+#include "tests/bench/kernels.h"
 
 using namespace gexp;
 namespace fs = std::filesystem;
@@ -184,13 +185,14 @@ stage s {{
 
 }  // namespace
 
-/// gexp_bench [GEXP [FILTER]]: with a filter, only the answers whose names have it in them.
+/// gexp_bench [GEXP [FILTER]]: with a filter, only the kernels and the answers whose names have it in them.
 int main(int argc, char** argv) {
   const std::string gexp = argc > 1 ? argv[1] : "build/release/gexp";
-  if (argc > 2) return gexp::bench::findings(argv[2]), 0;
+  if (argc > 2) return gexp::bench::kernels(argv[2]), gexp::bench::findings(argv[2]), 0;
   front_end();
   edit_loop(gexp);
   simulator();
   contention();
+  gexp::bench::kernels("");
   gexp::bench::findings("");
 }

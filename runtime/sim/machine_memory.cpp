@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "runtime/sim/machine.h"
+#include "runtime/sim/observer.h"
+
+// Loads, stores and atomic operations: their data first, then their time.
+namespace gexp::sim {
+namespace {
+
+constexpr std::uint64_t kLocalBase = 1ull << 50;  // of local memory among the addresses that caches see
+
+}  // namespace
+
+Machine::Step Machine::access(std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue) {
+  const Space space = i.kind == Kind::Texture ? Space::Global : data_.gather(i, warps_[index], active, addresses_);
+  const std::uint64_t passes = memory_.passes();
+  const bool block = i.kind == Kind::Matrix || i.kind == Kind::Copy;
+  const Step step = block ? access_block(index, i, active, issue) : access_in(space, index, i, active, issue);
+  if (c_.observer) {
+    c_.observer->accessed(i.kind == Kind::Matrix ? Space::Shared : space, i.kind, memory_.passes() - passes);
+    if (step == Step::Leave && !stopped_) c_.observer->stalled(index);
+  }
+  return step;
+}
+
+/// Of global, shared and other memory, by lanes of their own: the data first, then the time.
+Machine::Step Machine::access_in(Space space, std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue) {
+  Warp& w = warps_[index];
+  Block& block = blocks_[w.block];
+  const bool good = i.kind == Kind::Load      ? data_.read(i, space, w, block, active, addresses_)
+                    : i.kind == Kind::Store   ? data_.write(i, space, w, block, active, addresses_)
+                    : i.kind == Kind::Texture ? data_.texels(i, w, active, addresses_)
+                                              : data_.atomic(i, space, w, block, active, addresses_);
+  if (!good) return fault(data_.fault());
+
+  const Pipeline& p = c_.model.pipeline;
+  const auto result_in = [&](std::uint64_t cycles) {
+    for (std::size_t k = 0; k < i.count && i.kind == Kind::Load; ++k) w.ready[i.data[k]] = issue + cycles;
+    if (i.kind == Kind::Atomic) w.ready[i.to] = issue + cycles;
+    w.ready[kTrue] = 0;
+    return Step::Next;
+  };
+  LoadPath path = i.path;
+  switch (space) {
+    case Space::Param: return result_in(p.constant);
+    case Space::Frame: return result_in(p.alu);
+    case Space::Shared: return result_in(memory_.shared(w.sm, i, addresses_, active, issue));
+    case Space::Const:
+      path = LoadPath::Constant;
+      if (!c_.hierarchy.present(path)) return result_in(p.constant);
+      break;
+    case Space::Local:
+      path = LoadPath::Local;
+      if (!c_.hierarchy.present(path)) return result_in(p.local);
+      // Words of a thread lie so that those of a warp's lanes are neighbours.
+      each_lane(active, [&](std::uint32_t lane) {
+        const std::uint64_t offset = addresses_[lane] & 0xffffffffu, room = (c_.kernel.local_bytes + 3) / 4 * 4;
+        addresses_[lane] = kLocalBase + (static_cast<std::uint64_t>(index) * room + offset / 4 * 4) * kLanes + lane * 4 + offset % 4;
+      });
+      break;
+    default:
+      if (i.kind == Kind::Texture) path = LoadPath::Texture;
+      else if (i.kind == Kind::Atomic) path = c_.hierarchy.present(LoadPath::Cg) ? LoadPath::Cg : LoadPath::Default;  // done at the L2
+  }
+  if (!c_.hierarchy.present(path)) return fault(fmt::format("the device has no path for such an access ({})", place_of(c_.kernel, i)));
+  if (i.kind == Kind::Store) {
+    if (space != Space::Const) memory_.store(index, addresses_, active, issue);
+    return Step::Next;
+  }
+  // A chase reads the index of the element that it will read next.
+  if (i.kind == Kind::Load && i.count == 1 && one_lane(active)) {
+    if (const std::uint64_t next = c_.memory.expect_element(w.slot(i.data[0])[std::countr_zero(active)], i.bytes)) c_.hierarchy.expect(path, next);
+  }
+  if (events_.empty() && alone(w, i, active)) {
+    const std::uint64_t ready = memory_.lone_load(w, path, addresses_[static_cast<std::size_t>(std::countr_zero(active))], issue);
+    return result_in(ready - issue);
+  }
+  memory_.load(index, i, path, addresses_, active, issue);
+  if (w.state != Warp::State::Stalled) return Step::Next;
+  ++w.pc;
+  return Step::Leave;
+}
+
+/// Whether a load, when nothing is due, is over before anything else happens: its warp has one thread, whose next instruction is at hand and needs it.
+bool Machine::alone(const Warp& w, const Instruction& i, std::uint32_t active) const {
+  if (i.kind != Kind::Load || i.count != 1 || w.live != active || !one_lane(active)) return false;
+  const Instruction& next = code_[w.pc + 1];
+  const std::uint32_t loaded = i.data[0];
+  if (loaded == kTrue || next.guard != kTrue || (next.a != loaded && next.b != loaded && next.c != loaded)) return false;
+  return !fetches_ || (c_.code + (w.pc + std::uint64_t{1}) * c_.model.pipeline.instruction_bytes) / fetch_line_ == w.fetched;
+}
+
+/// Rows of matrices, and copies from global to shared memory.
+Machine::Step Machine::access_block(std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue) {
+  Warp& w = warps_[index];
+  Block& block = blocks_[w.block];
+  w.ready[kTrue] = 0;
+  if (i.kind == Kind::Matrix) {
+    if (!data_.matrix(i, w, block, active, addresses_)) return fault(data_.fault());
+    Instruction row = i;
+    row.count = 1;
+    const std::uint64_t cycles = memory_.shared(w.sm, row, addresses_, active, issue);
+    for (std::size_t k = 0; k < i.count && i.waits; ++k) w.ready[i.data[k]] = issue + cycles;
+    return Step::Next;
+  }
+  if (!data_.copy(i, w, block, active, addresses_)) return fault(data_.fault());
+  const LoadPath path = i.path;
+  if (!c_.hierarchy.present(path)) return fault(fmt::format("the device has no path for such an access ({})", place_of(c_.kernel, i)));
+  memory_.load(index, i, path, addresses_, active, issue);
+  if (w.state != Warp::State::Stalled) return Step::Next;
+  ++w.pc;
+  return Step::Leave;
+}
+
+}  // namespace gexp::sim
