@@ -109,6 +109,7 @@ std::optional<Diagnostic> PointPlanner::require() {
 }
 
 std::optional<Diagnostic> PointPlanner::shape() {
+  if (const auto* own = only_kernel(stage_.timed)) return timed_kernel(*own);
   const auto* timed = only_chase(stage_.timed);
   if (timed) {
     const auto& chased = chased_.back();

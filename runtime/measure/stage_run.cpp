@@ -100,7 +100,7 @@ std::string StageRun::lines_of(const std::string& fault) const {
   std::vector<std::string> lines;
   const auto add = [&](bool named) {
     compiler::for_each_op(stage_, [&](const compiler::Op& op) {
-      const bool holds_others = !op.body.empty();
+      const bool holds_others = !op.body.empty() && !op.kernel;
       if (holds_others || (named && fault.find(fmt::format("`{}{}", lang::word(op.kind), op.memory.empty() ? "" : " " + op.memory)) == std::string::npos)) return;
       auto line = fmt::format("{}:{}", run_.source.path(), run_.source.position(op.span.begin).line);
       if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
