@@ -150,6 +150,8 @@ std::optional<Diagnostic> PointPlanner::shape() {
   return std::nullopt;
 }
 
+double moved_bytes(const PointPlan& plan) { return plan.shape.of_file() ? -1 : static_cast<double>(plan.moved); }
+
 std::uint64_t reach_of(const PointPlan& plan, const std::string& memory) {
   std::uint64_t reach = 0;
   std::vector<const BodyPlan*> bodies{&plan.body};

@@ -57,6 +57,9 @@ struct PointPlan {
   std::vector<LaunchBefore> before;        ///< in turn, before each timed launch
 };
 
+/// Bytes that the timed region reads and writes, over all threads. Negative: that of the kernel of a file, which is not known.
+double moved_bytes(const PointPlan& plan);
+
 /// The bytes of a memory that the point's accesses stay within.
 std::uint64_t reach_of(const PointPlan& plan, const std::string& memory);
 

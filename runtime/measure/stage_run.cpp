@@ -127,7 +127,7 @@ void StageRun::measure_point(const Coordinates& at, Measured& measured) {
   point.warm_walk = plan->warm;
   point.warm_steps = plan->warm_steps;
   point.steps = plan->steps;
-  point.moved = static_cast<double>(plan->moved);
+  point.moved = compiler::moved_bytes(*plan);
   measured.plan = std::move(*plan);
   add_runs(measured.plan, point, measured, [&]() -> Result<bool> { return static_cast<std::int64_t>(point.runs.size()) >= stage_.repeat.at_least; });
   const bool cut_off = measured.stopped == End::Interrupted;  // within the first repetition: there is nothing of it

@@ -76,6 +76,8 @@ spec "r each { $k follow(A by ring, count(ring), r[count(ring)]) $d }" 'cycles =
 expect 'the links of a pattern, as indices of elements' 0 's.v +106 cycles'
 spec "r wall { $k fill(A, 64) $d }" 's = value(median(r))'
 expect 'the time of a launch' 0 's.v +[0-9.e-]+ .?s'
+spec "r wall { $k fill(A, 64) $d }" 'B = value(moved(r))'
+expect 'what it moves is not known' 0 's.v +undetermined'
 cat >add.ptx <<'PTX'
 .version 6.0
 .target sm_50

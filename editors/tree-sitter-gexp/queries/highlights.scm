@@ -57,9 +57,11 @@
 (load memory: (name) @variable)
 (store memory: (name) @variable)
 (by_clause (name) @variable)
+(kernel_argument record: (name) @variable)
 (log_clause (name) @variable)
 (on_clause (name) @constant)
 (call function: (name) @function.call)
+(kernel entry: (word) @function.call)
 (label) @property
 (field) @property
 
@@ -73,3 +75,4 @@
 (via_clause path: (word) @constant.builtin)
 (meta_statement key: (word) @property)
 (instruction) @function.builtin
+(define_clause name: (word) @constant.macro)
