@@ -6,6 +6,7 @@
 #include "compiler/plan/plan.h"
 #include "runtime/device/backend.h"
 #include "runtime/jit/compiler.h"
+#include "runtime/measure/kernels.h"
 
 /// Kernels of files: compiled with what the spec gives their text, and what their parameters are.
 namespace gexp::measure {
@@ -31,5 +32,9 @@ std::optional<Diagnostic> misfit(const compiler::KernelPlan& kernel, const std::
 
 /// A number as its parameter takes it. E0512: it cannot.
 Result<device::Argument> value_argument(const compiler::KernelPlan::Argument& argument, const jit::PtxParameter& parameter);
+
+/// What is wrong with kernels of files, as far as their first points tell, before anything is measured: E0511 to E0513. What a stage
+/// reads of others is not known yet; then nothing is said of it.
+std::optional<Diagnostic> check_file_kernels(const compiler::Program& program, const compiler::Scope& scope, Kernels& kernels, const GiveUp& give_up);
 
 }  // namespace gexp::measure

@@ -124,6 +124,10 @@ printf '__global__ void k(unsigned* out) {\n  out[0] = 1;\n  out[1] = missing;\n
 spec 'r wall { kernel "bad.cu" entry k(A) }' 's = value(median(r))'
 expect 'a text that does not compile, at its line' 2 'bad.cu:3:3: error\[E0513\]: the kernel does not compile: .*missing'
 that 'and where it is launched' grep -q '^t.gexp:7:25: note: it is launched here' err.txt
+{ printf 'gexp 1\nexperiment t\nmemory A: u32[4KiB] in global\nstage first { timed r wall { load A at 0B } find v: s = value(median(r)) }\n'; sed -n '/^stage/,$p' t.gexp; } >two.gexp
+mv two.gexp t.gexp
+expect 'it is told before another stage is measured' 2 'bad.cu:3:3: error'
+that 'of which nothing was measured' test "$(grep -c '^\[1/2\]' err.txt)" -eq 0
 
 # How a launch or a compile ends badly.
 spec "r wall { $k outside(A) $d }" 's = value(median(r))'
