@@ -64,7 +64,9 @@ std::optional<Program> compile(const Source& source, const Options& options, Dia
   auto ir = lower(file, source, uses, settings, diagnostics);
   ir.points_given = !options.settings.empty() || options.measured;
   list_used(uses, source, ir.program.used);
-  for (const auto& kernel : kernels) ir.program.used.push_back({source.path(), kernel.path, kernel.source->path(), kernel.sha256, kernel.source->text()});
+  for (const auto& kernel : kernels) {
+    ir.program.used.push_back({source.path(), kernel.path, kernel.source->path(), kernel.sha256, kernel.source->text()});
+  }
   take_texts(ir.program, kernels);
   for (const auto& pass : passes::kPasses) {
     if (diagnostics.has_errors()) return std::nullopt;

@@ -23,7 +23,8 @@ void StageChecker::kernel(const Op& op, const Place& place) {
   for (const auto& define : call.defines) kernel_text(define.value, place, "the value of a macro");
   if (!is_ptx(call.path.text) || (call.templates.empty() && call.defines.empty())) return;
   const auto& first = call.templates.empty() ? call.defines.front().value : call.templates.front();
-  diagnostics_.error("E0226", first ? first->span : op.span, "PTX is not compiled: it takes no `template` and no `define`", "give the kernel a parameter, or name a .cu file");
+  diagnostics_.error("E0226", first ? first->span : op.span, "PTX is not compiled: it takes no `template` and no `define`",
+                     "give the kernel a parameter, or name a .cu file");
 }
 
 void StageChecker::kernel_argument(const KernelArgument& argument, const Place& place) {
@@ -36,38 +37,49 @@ void StageChecker::kernel_argument(const KernelArgument& argument, const Place& 
     refuse(argument.span, "only the record has a number of entries here", "a memory has its own length; write its name alone");
   }
   if (argument.entries) expressions_.want(argument.entries, number_of({}), place, "the number of entries");
-  if (argument.width && !record) refuse(argument.width->span, "only the record has a width here", "write `as 8B` behind the record's name, where the kernel writes 8 bytes an entry");
+  if (argument.width && !record)
+    refuse(argument.width->span, "only the record has a width here",
+           "write `as 8B` behind the record's name, where the kernel writes 8 bytes an entry");
   if (argument.width) expressions_.want(argument.width, number_of(kBytes), place, "the width of an entry");
-  if (argument.pattern && !memory) refuse(argument.pattern->span, "only a memory holds the links of a pattern", "write `A by ring`, A a memory");
+  if (argument.pattern && !memory)
+    refuse(argument.pattern->span, "only a memory holds the links of a pattern", "write `A by ring`, A a memory");
   if (argument.pattern && memory && !expressions_.module_pattern(*argument.pattern, place)) {
     if (const auto* pattern = expressions_.refer(*argument.pattern, place, "a pattern"); pattern && !fits(pattern->type, pattern_type())) {
-      diagnostics_.error("E0207", argument.pattern->span, fmt::format("`{}` is {}, and a pattern is wanted here", argument.pattern->text, describe(pattern->type)),
+      diagnostics_.error("E0207", argument.pattern->span,
+                         fmt::format("`{}` is {}, and a pattern is wanted here", argument.pattern->text, describe(pattern->type)),
                          "write `pattern NAME = uniform(stride: 32B, span: 4KiB)` and name it here");
     }
   }
   if (memory || record || !argument.value) return;
   const auto type = expressions_.check(argument.value, place).type;
   if (!type.any() && !type.number()) {
-    diagnostics_.error("E0215", argument.value->span, fmt::format("an argument of a kernel is a number, a memory or the record, and this is {}", describe(type)), "write a number");
+    diagnostics_.error("E0215", argument.value->span,
+                       fmt::format("an argument of a kernel is a number, a memory or the record, and this is {}", describe(type)),
+                       "write a number");
   }
 }
 
 void StageChecker::kernel_text(const ExprPtr& value, const Place& place, const char* role) {
   const auto type = expressions_.check(value, place).type;
   if (!value || type.any() || type.number() || type.kind == Type::Kind::Text) return;
-  diagnostics_.error("E0215", value->span, fmt::format("{} is a number or a text, and this is {}", role, describe(type)), "write it like `define TILE = 32` or `define TYPE = \"float\"`");
+  diagnostics_.error("E0215", value->span, fmt::format("{} is a number or a text, and this is {}", role, describe(type)),
+                     "write it like `define TILE = 32` or `define TYPE = \"float\"`");
 }
 
 void StageChecker::kernels(const std::vector<Op>& body, const Timed* timed) {
   const auto misplaced = [&](const Op& op) {
-    diagnostics_.error("E0225", first_word(expressions_.source(), op.span), "a kernel of a file is a launch of its own: nothing stands beside or around it",
+    diagnostics_.error("E0225", first_word(expressions_.source(), op.span),
+                       "a kernel of a file is a launch of its own: nothing stands beside or around it",
                        "give it a `warm` or the `timed` of a stage alone");
   };
   const std::function<void(const std::vector<Op>&, bool)> look = [&](const std::vector<Op>& inner, bool outermost) {
     for (const auto& op : inner) {
-      if (op.kind != Op::Kind::Kernel) look(op.body, false);
-      else if (!outermost || inner.size() > 1) misplaced(op);
-      else kernel_record(op, timed);
+      if (op.kind != Op::Kind::Kernel)
+        look(op.body, false);
+      else if (!outermost || inner.size() > 1)
+        misplaced(op);
+      else
+        kernel_record(op, timed);
     }
   };
   look(body, true);
@@ -85,13 +97,15 @@ void StageChecker::kernel_record(const Op& op, const Timed* timed) {
       diagnostics_.error("E0227", argument.span, "`wall` records the time of the launch, not what the kernel writes",
                          fmt::format("write `timed {} each {{ … }}`, or leave it out of the arguments", timed->name.text));
     } else if (first) {
-      diagnostics_.error("E0227", argument.span, fmt::format("`{}` is given twice", symbol->name), "a kernel has one record; give it a memory for the rest");
+      diagnostics_.error("E0227", argument.span, fmt::format("`{}` is given twice", symbol->name),
+                         "a kernel has one record; give it a memory for the rest");
     }
     first = &argument;
   }
   if (first || !records) return;
   diagnostics_.error("E0227", op.kernel.entry.span, fmt::format("nothing writes `{}`: the kernel is not given it", timed->name.text),
-                     fmt::format("name it among the arguments: `{}[256]`; or time the launch: `timed {} wall {{ … }}`", timed->name.text, timed->name.text));
+                     fmt::format("name it among the arguments: `{}[256]`; or time the launch: `timed {} wall {{ … }}`", timed->name.text,
+                                 timed->name.text));
 }
 
 void StageChecker::kernel_launch(const Stage& stage) {
@@ -104,7 +118,9 @@ void StageChecker::kernel_launch(const Stage& stage) {
   }
   if (!kernel || !launch) return;
   const auto refuse = [&](const ExprPtr& clause, const char* word, const char* hint) {
-    if (clause) diagnostics_.error("E0228", clause->span, fmt::format("`{}` is written into a kernel's text, and this kernel's is not gexp's", word), hint);
+    if (clause)
+      diagnostics_.error("E0228", clause->span, fmt::format("`{}` is written into a kernel's text, and this kernel's is not gexp's", word),
+                         hint);
   };
   refuse(launch->cluster, "cluster", "write `__cluster_dims__(…)` in the kernel's file");
   refuse(launch->sm, "sm", "leave it out; the kernel can read %smid and record on one multiprocessor alone");

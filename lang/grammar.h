@@ -261,8 +261,8 @@ struct more_template_value : seq<value> {};
 struct template_clause : seq<GEXP_WORD("template"), must<needed_value>, star<mark<','>, must<more_template_value>>> {};
 struct define_clause : seq<GEXP_WORD("define"), must<needed_word>, must<equals>, must<needed_value>> {};
 struct kernel
-    : seq<GEXP_WORD("kernel"), must<needed_string>, opt<sha256>, must<entry_word>, must<needed_entry>, must<open_arguments>, kernel_arguments,
-          must<close_arguments>, star<sor<template_clause, define_clause>>> {};
+    : seq<GEXP_WORD("kernel"), must<needed_string>, opt<sha256>, must<entry_word>, must<needed_entry>, must<open_arguments>,
+          kernel_arguments, must<close_arguments>, star<sor<template_clause, define_clause>>> {};
 struct op : sor<chase, load, store, alu, barrier, branch, unroll, loop, kernel> {};
 
 struct repeat_until

@@ -63,7 +63,10 @@ Plain joined(const std::string& text) {
 constexpr auto kReadingDirectives = std::to_array<std::string_view>({"include", "include_next", "import", "embed"});
 constexpr auto kReadingWords = std::to_array<std::string_view>({"__has_include", "__has_include_next", "__has_embed"});
 
-template <class Words> bool one_of(std::string_view word, const Words& words) { return std::find(words.begin(), words.end(), word) != words.end(); }
+template <class Words>
+bool one_of(std::string_view word, const Words& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
 
 std::string_view word_at(std::string_view text, std::size_t at) {
   auto end = at;
@@ -74,9 +77,12 @@ std::string_view word_at(std::string_view text, std::size_t at) {
 /// Behind blanks and whole comments.
 std::size_t skip_blanks(std::string_view text, std::size_t at) {
   for (;;) {
-    if (text.substr(at, 2) == "/*") at = std::min(text.size(), std::min(text.find("*/", at + 2), text.size() - 2) + 2);
-    else if (at < text.size() && !is_break(text[at]) && std::isspace(static_cast<unsigned char>(text[at]))) ++at;
-    else return at;
+    if (text.substr(at, 2) == "/*")
+      at = std::min(text.size(), std::min(text.find("*/", at + 2), text.size() - 2) + 2);
+    else if (at < text.size() && !is_break(text[at]) && std::isspace(static_cast<unsigned char>(text[at])))
+      ++at;
+    else
+      return at;
   }
 }
 
@@ -88,8 +94,11 @@ class Reader {
     const auto& path = call.path.text;
     const KernelFile* file = known(path);
     if (!file && !refused_.contains(path)) file = load(call);
-    if (!file) refused_.insert(path);
-    else check_lock({call.path, call.sha256, call.path.span, fmt::format("kernel \"{}\" sha256 \"{}\"", path, file->sha256)}, file->sha256, file->source->path(), by_, diagnostics_);
+    if (!file)
+      refused_.insert(path);
+    else
+      check_lock({call.path, call.sha256, call.path.span, fmt::format("kernel \"{}\" sha256 \"{}\"", path, file->sha256)}, file->sha256,
+                 file->source->path(), by_, diagnostics_);
   }
 
   KernelFiles take() { return std::move(files_); }
@@ -107,12 +116,16 @@ class Reader {
       return nullptr;
     };
     constexpr const char* kWhere = "name a .cu or .ptx file in this file's folder or below it";
-    if (auto why = refused_path(path, {".cu", ".ptx"})) return fail("E0120", fmt::format("`{}` is no kernel's file: {}", path, *why), kWhere);
+    if (auto why = refused_path(path, {".cu", ".ptx"}))
+      return fail("E0120", fmt::format("`{}` is no kernel's file: {}", path, *why), kWhere);
     if (files_.size() >= kMaxKernelFiles) return fail("E0125", fmt::format("more than {} files of kernels", kMaxKernelFiles));
     auto found = load_ ? load_(path, by_.path()) : failure("E0122", "there are no files here");
-    if (!found) return fail(found.error().code.c_str(), fmt::format("`{}` cannot be read: {}", path, found.error().message), found.error().hint.empty() ? kWhere : found.error().hint);
+    if (!found)
+      return fail(found.error().code.c_str(), fmt::format("`{}` cannot be read: {}", path, found.error().message),
+                  found.error().hint.empty() ? kWhere : found.error().hint);
     bytes_ += found->text.size();
-    if (bytes_ > kMaxKernelBytes) return fail("E0125", fmt::format("the files of kernels have more than {} MiB together", kMaxKernelBytes >> 20));
+    if (bytes_ > kMaxKernelBytes)
+      return fail("E0125", fmt::format("the files of kernels have more than {} MiB together", kMaxKernelBytes >> 20));
     KernelFile file{path, nullptr, sha256_hex(found->text)};
     file.source = std::make_shared<const Source>(std::move(found->path), std::move(found->text));
     if (file.source->text().find('\0') != std::string::npos) return fail("E0122", fmt::format("`{}` is no text: it holds a byte 0", path));
@@ -122,7 +135,8 @@ class Reader {
 
   void refuse_reads(const KernelCall& call, const KernelFile& file) {
     for (const auto span : reads_of_files(file.source->text())) {
-      Diagnostic problem("E0127", span, "a kernel's file is compiled alone: it reads no other", "write what it needs into this file; threadIdx, atomics and the like need no header", Severity::Error);
+      Diagnostic problem("E0127", span, "a kernel's file is compiled alone: it reads no other",
+                         "write what it needs into this file; threadIdx, atomics and the like need no header", Severity::Error);
       problem.in = file.source;
       problem.notes.push_back({call.path.span, "it is launched here"});
       diagnostics_.add(std::move(problem));

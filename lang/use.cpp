@@ -64,7 +64,9 @@ class Reader {
       return fail(found.error().code.c_str(), use.path.span, fmt::format("`{}` cannot be used: {}", used.path, found.error().message), found.error().hint);
     }
     bytes_ += found->text.size();
-    if (bytes_ > kMaxUsedBytes) return fail("E0125", span, fmt::format("the files used have more than {} MiB together", kMaxUsedBytes >> 20));
+    if (bytes_ > kMaxUsedBytes) {
+      return fail("E0125", span, fmt::format("the files used have more than {} MiB together", kMaxUsedBytes >> 20));
+    }
     if (const auto first = std::find(chain_.begin(), chain_.end(), normal(found->path)); first != chain_.end()) {
       std::string circle;
       for (auto link = first; link != chain_.end(); ++link) circle += *link + " → ";
@@ -96,7 +98,8 @@ class Reader {
 bool check_lock(const Locked& locked, const std::string& sha256, const std::string& found_at, const Source& by, Diagnostics& diagnostics) {
   const auto& path = locked.path.text;
   if (locked.sha256.span.empty()) {
-    auto& problem = diagnostics.warning("E0126", locked.statement, fmt::format("`{}` may change without notice: no `sha256` holds it", path),
+    auto& problem = diagnostics.warning("E0126", locked.statement,
+                                        fmt::format("`{}` may change without notice: no `sha256` holds it", path),
                                         fmt::format("write `{}`", locked.with_hash));
     if (is_file(by)) problem.notes.push_back({{}, fmt::format("`gexp lock {}` writes the hash", by.path())});
     return true;

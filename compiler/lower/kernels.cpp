@@ -76,7 +76,9 @@ void name_arguments(Stage& stage, const std::vector<Memory>& memories, const std
       if (argument.value->kind != Formula::Kind::Name) continue;
       const auto& name = argument.value->text;
       const bool memory = std::any_of(memories.begin(), memories.end(), [&](const Memory& each) { return each.name == name; });
-      argument.kind = name == stage.timed_name ? ArgumentKind::Record : memory && !own.contains(name) ? ArgumentKind::Memory : ArgumentKind::Value;
+      argument.kind = name == stage.timed_name        ? ArgumentKind::Record
+                      : memory && !own.contains(name) ? ArgumentKind::Memory
+                                                      : ArgumentKind::Value;
       if (argument.kind != ArgumentKind::Value) argument.name = name;
     }
   });

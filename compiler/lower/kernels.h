@@ -11,7 +11,8 @@
 /// Kernels of files: from the tree.
 namespace gexp::compiler {
 
-/// Gives the operation its kernel. `A by ring` becomes a chase in its body, which nothing runs: what makes the links of a chase makes these.
+/// Gives the operation its kernel. `A by ring` becomes a chase in its body, which nothing runs: what makes the links of a chase makes
+/// these.
 void lower_kernel(const lang::Op& op, int element_bytes, Op& lowered);
 
 /// Tells arguments that name a memory, or the record, from values. `own`: what the stage declares, which hides names of the file.

@@ -75,7 +75,8 @@ class StageLowering {
   void lower(const lang::Flush& flush, Span span) { stage_.flushes.push_back({flush.level.text, span}); }
   void lower(const lang::Warm& warm, Span) {
     const bool kernel = !warm.body.empty() && warm.body.front().kind == lang::Op::Kind::Kernel;
-    auto& body = warm.grid || warm.block || kernel ? stage_.warm_launches.emplace_back(WarmLaunch{formula(warm.grid), formula(warm.block), {}}).body : stage_.warm;
+    const bool apart = warm.grid || warm.block || kernel;
+    auto& body = apart ? stage_.warm_launches.emplace_back(WarmLaunch{formula(warm.grid), formula(warm.block), {}}).body : stage_.warm;
     for (const auto& op : warm.body) body.push_back(lower_op(op, element_bytes_));
   }
   void lower(const lang::Timed& timed, Span) {

@@ -56,8 +56,9 @@ std::optional<Diagnostic> PointPlanner::chases() {
     if (!op.kernel || problem) return;
     for (const auto& argument : op.kernel->arguments) {
       if (argument.linked || argument.kind != FileKernel::Argument::Kind::Memory || !linkers_.contains(argument.name)) continue;
-      problem = error("E0434", argument.span, fmt::format("`{}` holds the links of a chase, and this kernel may write over them", argument.name),
-                      fmt::format("write `{} by PATTERN` where the kernel is to follow the links; else give it a memory of its own", argument.name));
+      const auto& name = argument.name;
+      problem = error("E0434", argument.span, fmt::format("`{}` holds the links of a chase, and this kernel may write over them", name),
+                      fmt::format("write `{} by PATTERN` where the kernel is to follow the links; else give it a memory of its own", name));
       return;
     }
   });

@@ -26,7 +26,8 @@ Result<std::string> PointPlanner::kernel_text(const FormulaPtr& formula) const {
   return fmt::format("{:.17g}", n->number);
 }
 
-std::optional<Diagnostic> PointPlanner::kernel_argument(const FileKernel::Argument& argument, std::uint64_t threads, KernelPlan& plan) const {
+std::optional<Diagnostic> PointPlanner::kernel_argument(const FileKernel::Argument& argument, std::uint64_t threads,
+                                                        KernelPlan& plan) const {
   KernelPlan::Argument made;
   made.kind = argument.kind;
   made.span = argument.span;
@@ -35,15 +36,22 @@ std::optional<Diagnostic> PointPlanner::kernel_argument(const FileKernel::Argume
     const auto* memory = find_memory(argument.name);
     GEXP_CHECK(memory != nullptr);
     if (memory->space->home != MemorySpace::Home::Device || memory->space->by_index()) {
-      return error("E0226", argument.span, fmt::format("`{}` is in {} memory, to which a kernel of a file is given no pointer", argument.name, memory->space->word), "give it a memory in global; the kernel declares its other memories itself");
+      return error("E0226", argument.span,
+                   fmt::format("`{}` is in {} memory, to which a kernel of a file is given no pointer", argument.name, memory->space->word),
+                   "give it a memory in global; the kernel declares its other memories itself");
     }
   } else if (argument.kind == ArgumentKind::Record) {
-    auto entries = number(argument.entries, static_cast<std::int64_t>(std::min<std::uint64_t>(threads, kMostEntries + 1)), 1, kMostEntries, "the number of entries");
+    auto entries = number(argument.entries, static_cast<std::int64_t>(std::min<std::uint64_t>(threads, kMostEntries + 1)), 1, kMostEntries,
+                          "the number of entries");
     if (!entries) return entries.error();
     auto width = number(argument.width, 4, 4, 8, "the width of an entry");
     if (!width) return width.error();
-    if (*width != 4 && *width != 8) return error("E0418", argument.width->span, fmt::format("the width of an entry is {} B: it is 4 or 8 bytes", *width), "write `as 8B`");
-    if (!argument.entries && threads > kMostEntries) return error("E0418", argument.span, fmt::format("an entry for each of {} threads: at most {} are recorded", threads, kMostEntries), fmt::format("write how many the kernel writes, such as `{}[256]`", argument.name));
+    if (*width != 4 && *width != 8)
+      return error("E0418", argument.width->span, fmt::format("the width of an entry is {} B: it is 4 or 8 bytes", *width),
+                   "write `as 8B`");
+    if (!argument.entries && threads > kMostEntries)
+      return error("E0418", argument.span, fmt::format("an entry for each of {} threads: at most {} are recorded", threads, kMostEntries),
+                   fmt::format("write how many the kernel writes, such as `{}[256]`", argument.name));
     plan.entries = static_cast<std::uint64_t>(*entries);
     plan.width = static_cast<std::uint32_t>(*width);
   } else {

@@ -56,7 +56,8 @@ std::optional<Diagnostic> PointPlanner::launch() {
 std::optional<Diagnostic> PointPlanner::launches_before() {
   for (const auto& warm : stage_.warm_launches) {
     const bool as_timed = !warm.grid && !warm.block;  // a kernel of a file, which is always a launch of its own
-    const auto grid = as_timed ? Result<std::int64_t>(plan_.grid) : grid_of(warm.grid), block = as_timed ? Result<std::int64_t>(plan_.block) : block_of(warm.block);
+    const auto grid = as_timed ? Result<std::int64_t>(plan_.grid) : grid_of(warm.grid);
+    const auto block = as_timed ? Result<std::int64_t>(plan_.block) : block_of(warm.block);
     if (!grid) return grid.error();
     if (!block) return block.error();
     if (auto problem = launch_before(warm.body, static_cast<std::uint32_t>(*grid), static_cast<std::uint32_t>(*block))) return problem;

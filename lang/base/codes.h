@@ -46,7 +46,9 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0111", "a version of the language that this gexp does not read", "wrong_version"},
     {"E0112", "fifty mistakes: no more are looked for", "too_many_mistakes"},
 
-    {"E0120", "a path that is not relative, leads up (`..`), has a backslash or a drive letter, or does not end with `.gexp`; of a kernel with `.cu` or `.ptx`", "use_outside"},
+    {"E0120",
+     "a path that is not relative, leads up (`..`), has a backslash or a drive letter, or does not end with `.gexp`; of a kernel with `.cu` or `.ptx`",
+     "use_outside"},
     {"E0121", "a link that leads out of the folder", "use_link"},
     {"E0122", "no such file, neither there nor in the library, or one that cannot be read", "use_missing"},
     {"E0123", "the file is not the one whose `sha256` is written: `gexp lock` writes the new one", "use_changed"},

@@ -108,7 +108,8 @@ Result<Opened> open_for_runs(const std::string& device, std::uint64_t seed, cons
   if (!compiler) return compiler.error();
   opened.backend = std::move(*backend);
   opened.compiler = std::make_unique<jit::Compiler>(std::move(*compiler));
-  opened.kernels = std::make_unique<measure::Kernels>(*opened.compiler, templates, opened.backend->target(), measure::own_architecture(*opened.compiler, opened.backend->device()));
+  const auto own = measure::own_architecture(*opened.compiler, opened.backend->device());
+  opened.kernels = std::make_unique<measure::Kernels>(*opened.compiler, templates, opened.backend->target(), own);
   return opened;
 }
 

@@ -85,13 +85,15 @@ std::optional<Cache::Entry> Cache::find(const std::string& key) const {
   if (!header || image_bytes == 0 || image_bytes > kMostBytes || log_bytes > kMostBytes || entry_bytes > kMostBytes) return std::nullopt;
   const auto payload = std::string_view(*text).substr(line_end + 1);
   if (payload.size() != image_bytes + log_bytes + entry_bytes || entry_hash(key, payload) != hash) return std::nullopt;
-  return Entry{std::string(payload.substr(0, image_bytes)), std::string(payload.substr(image_bytes, log_bytes)), std::string(payload.substr(image_bytes + log_bytes))};
+  return Entry{std::string(payload.substr(0, image_bytes)), std::string(payload.substr(image_bytes, log_bytes)),
+               std::string(payload.substr(image_bytes + log_bytes))};
 }
 
 void Cache::keep(const std::string& key, const Entry& entry) const {
   if (!usable_ || !make_folder(fmt::format("{}/kernels/{}", folder_, key.substr(0, 2)))) return;
   const auto payload = entry.image + entry.log + entry.entry;
-  const auto head = fmt::format("{}{} {} {} {}\n", kKernelMark, entry.image.size(), entry.log.size(), entry.entry.size(), entry_hash(key, payload));
+  const auto head = fmt::format("{}{} {} {} {}\n", kKernelMark, entry.image.size(), entry.log.size(), entry.entry.size(),
+                                entry_hash(key, payload));
   (void)replace_file(kernel_path(key), head + payload, kPrivate);
 }
 

@@ -179,7 +179,8 @@ Result<Compiled> Compiler::compile(const Request& request) {
     auto nvrtc = state_->nvrtc();
     if (!nvrtc) return nvrtc.error();
     if (!request.expression.empty() && (nvrtc->add_name_expression == nullptr || nvrtc->lowered_name == nullptr)) {
-      return failure("E0701", fmt::format("{} knows no kernels with template arguments", state_->location.path), "set GEXP_NVRTC to a libnvrtc.so of CUDA 11.2 or newer");
+      return failure("E0701", fmt::format("{} knows no kernels with template arguments", state_->location.path),
+                     "set GEXP_NVRTC to a libnvrtc.so of CUDA 11.2 or newer");
     }
     NvrtcOutput made;
     const int status = run_nvrtc(*nvrtc, request.source, request.name, options, cubin, request.expression, made);

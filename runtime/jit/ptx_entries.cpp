@@ -10,7 +10,9 @@
 namespace gexp::jit {
 namespace {
 
-bool in_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '%'; }
+bool in_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '%';
+}
 
 /// Words, a directive or a type with its point, and signs, one after the other; comments and texts are left out.
 class Words {
@@ -32,11 +34,16 @@ class Words {
   void skip() {
     while (at_ < text_.size()) {
       const char c = text_[at_];
-      if (text_.substr(at_, 2) == "//") at_ = std::min(text_.find('\n', at_), text_.size());
-      else if (text_.substr(at_, 2) == "/*") at_ = std::min(text_.size(), std::min(text_.find("*/", at_ + 2), text_.size() - 2) + 2);
-      else if (c == '"') at_ = std::min(std::min(text_.find('"', at_ + 1), text_.size() - 1) + 1, text_.size());
-      else if (c == ' ' || (c >= '\t' && c <= '\r')) ++at_;
-      else return;
+      if (text_.substr(at_, 2) == "//")
+        at_ = std::min(text_.find('\n', at_), text_.size());
+      else if (text_.substr(at_, 2) == "/*")
+        at_ = std::min(text_.size(), std::min(text_.find("*/", at_ + 2), text_.size() - 2) + 2);
+      else if (c == '"')
+        at_ = std::min(std::min(text_.find('"', at_ + 1), text_.size() - 1) + 1, text_.size());
+      else if (c == ' ' || (c >= '\t' && c <= '\r'))
+        ++at_;
+      else
+        return;
     }
   }
 
@@ -61,7 +68,8 @@ std::string_view parameter(Words& words, std::vector<PtxParameter>& into) {
       return word;
     }
     if (word == "[") made.is_array = true;
-    if (const auto bytes = bytes_of(word); word[0] == '.' && bytes > 0 && made.bytes == 0) made.bytes = bytes, made.is_float = word[1] == 'f';
+    if (const auto bytes = bytes_of(word); word[0] == '.' && bytes > 0 && made.bytes == 0)
+      made.bytes = bytes, made.is_float = word[1] == 'f';
   }
 }
 

@@ -11,7 +11,7 @@ namespace gexp::jit {
 struct PtxParameter {
   std::uint32_t bytes = 0;  ///< 0: of no type that is known
   bool is_float = false;
-  bool is_array = false;    ///< a structure, which PTX declares as bytes
+  bool is_array = false;  ///< a structure, which PTX declares as bytes
 };
 
 struct PtxEntry {

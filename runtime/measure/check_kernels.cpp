@@ -9,7 +9,8 @@ namespace {
 
 constexpr int kMostTried = 1000;  // points that are skipped
 
-std::optional<Diagnostic> check_kernel(const compiler::Shape& shape, const compiler::KernelPlan& plan, Kernels& kernels, const GiveUp& give_up) {
+std::optional<Diagnostic> check_kernel(const compiler::Shape& shape, const compiler::KernelPlan& plan, Kernels& kernels,
+                                       const GiveUp& give_up) {
   if (!shape.of_file()) return std::nullopt;
   const auto kernel = kernels.get(shape, give_up);
   if (!*kernel) return give_up() ? std::nullopt : std::optional(kernel->error());  // a run that is over says so itself
@@ -30,7 +31,8 @@ bool launches_files(const compiler::Stage& stage) {
 
 }  // namespace
 
-std::optional<Diagnostic> check_file_kernels(const compiler::Program& program, const compiler::Scope& scope, Kernels& kernels, const GiveUp& give_up) {
+std::optional<Diagnostic> check_file_kernels(const compiler::Program& program, const compiler::Scope& scope, Kernels& kernels,
+                                             const GiveUp& give_up) {
   std::optional<Diagnostic> problem;
   for (const auto& stage : program.stages) {
     if (!stage.after.empty() || !launches_files(stage) || problem) continue;

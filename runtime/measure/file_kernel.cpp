@@ -18,7 +18,9 @@ using device::Target;
 constexpr std::string_view kDefine = "define ";
 constexpr std::size_t kMostNotes = 5;  // of the messages of a compile
 
-Diagnostic at(const compiler::Shape& shape, const char* code, std::string message, std::string hint = {}) { return failure(code, shape.span, std::move(message), std::move(hint)); }
+Diagnostic at(const compiler::Shape& shape, const char* code, std::string message, std::string hint = {}) {
+  return failure(code, shape.span, std::move(message), std::move(hint));
+}
 
 /// A line of the file without the blanks at its ends.
 Span line_span(const Source& source, int line) {
@@ -37,9 +39,11 @@ Diagnostic does_not_compile(const compiler::Shape& shape, const Diagnostic& prob
   std::erase_if(lines, [](const jit::LogLine& line) { return line.message.find("error") == std::string::npos; });
   if (lines.empty()) return at(shape, "E0513", problem.message);
   const auto told = [](const jit::LogLine& line) { return line.message.substr(line.message.find(": ") + 2); };
-  Diagnostic made("E0513", line_span(*shape.text, lines.front().line), fmt::format("the kernel does not compile: {}", told(lines.front())), "", Severity::Error);
+  Diagnostic made("E0513", line_span(*shape.text, lines.front().line), fmt::format("the kernel does not compile: {}", told(lines.front())),
+                  "", Severity::Error);
   made.in = shape.text;
-  for (std::size_t i = 1; i < lines.size() && i <= kMostNotes; ++i) made.notes.push_back({line_span(*shape.text, lines[i].line), told(lines[i]), shape.text});
+  for (std::size_t i = 1; i < lines.size() && i <= kMostNotes; ++i)
+    made.notes.push_back({line_span(*shape.text, lines[i].line), told(lines[i]), shape.text});
   made.notes.push_back({shape.span, "it is launched here"});
   if (problem.message.find("identifier \"std::") != std::string::npos) made.hint = "NVRTC compiles device code alone";
   return made;
@@ -49,7 +53,8 @@ Diagnostic no_entry(const compiler::Shape& shape, const std::vector<jit::PtxEntr
   std::vector<std::string> names;
   for (const auto& entry : entries) names.push_back(jit::readable_name(entry.name));
   return at(shape, "E0511", fmt::format("{} has no kernel `{}`", shape.file(), shape.holes.at("entry")),
-            names.empty() ? "a kernel of CUDA is a __global__ function, one of PTX an .entry; a template needs `template VALUE`" : fmt::format("it has {}", fmt::join(names, "; ")));
+            names.empty() ? "a kernel of CUDA is a __global__ function, one of PTX an .entry; a template needs `template VALUE`"
+                          : fmt::format("it has {}", fmt::join(names, "; ")));
 }
 
 /// The kernel that is asked for, by its own name or by that in C++.
@@ -62,7 +67,8 @@ Result<jit::PtxEntry> find_entry(const compiler::Shape& shape, const std::string
   }
   if (fitting.size() == 1) return fitting.front();
   if (fitting.empty()) return no_entry(shape, entries);
-  return at(shape, "E0511", fmt::format("{} has {} kernels `{}`", shape.file(), fitting.size(), wanted), "give the one that is meant a name of its own: extern \"C\" __global__ void NAME");
+  return at(shape, "E0511", fmt::format("{} has {} kernels `{}`", shape.file(), fitting.size(), wanted),
+            "give the one that is meant a name of its own: extern \"C\" __global__ void NAME");
 }
 
 /// Whoever wants the kernel waits no longer than it can; meanwhile a text that NVRTC crashes on is an error of that text.
@@ -77,7 +83,8 @@ bool has_template(const std::string& entry) { return entry.ends_with('>'); }
 device::Target own_architecture(const jit::Compiler& compiler, const device::DeviceInfo& device) {
   const int wanted = device.compute_major * 10 + device.compute_minor;
   const auto& known = compiler.architectures();
-  return std::binary_search(known.begin(), known.end(), wanted) ? Target{Target::Form::Ptx, device.compute_major, device.compute_minor} : Target{};
+  return std::binary_search(known.begin(), known.end(), wanted) ? Target{Target::Form::Ptx, device.compute_major, device.compute_minor}
+                                                                : Target{};
 }
 
 jit::Request file_request(const compiler::Shape& shape, device::Target target) {
@@ -113,7 +120,8 @@ std::string file_heading(const compiler::Shape& shape) {
   return text;
 }
 
-Result<jit::Compiled> compile_file_kernel(jit::Compiler& compiler, device::Target target, device::Target own, const compiler::Shape& shape) {
+Result<jit::Compiled> compile_file_kernel(jit::Compiler& compiler, device::Target target, device::Target own,
+                                          const compiler::Shape& shape) {
   jit::Compiled compiled;
   const auto source = std::make_shared<const std::string>(shape.text->text());
   if (shape.file().ends_with(".ptx")) {
@@ -143,21 +151,31 @@ Result<jit::Compiled> compile_file_kernel(jit::Compiler& compiler, device::Targe
   return compiled;
 }
 
-std::optional<Diagnostic> misfit(const compiler::KernelPlan& kernel, const std::vector<jit::PtxParameter>& parameters, const compiler::Shape& shape) {
+std::optional<Diagnostic> misfit(const compiler::KernelPlan& kernel, const std::vector<jit::PtxParameter>& parameters,
+                                 const compiler::Shape& shape) {
   const auto& given = kernel.arguments;
   const auto name = shape.holes.at("entry");
   if (given.size() != parameters.size()) {
-    return at(shape, "E0512", fmt::format("`{}` takes {} argument{}, {} {} given", name, parameters.size(), parameters.size() == 1 ? "" : "s", given.size(), given.size() == 1 ? "is" : "are"),
+    return at(shape, "E0512",
+              fmt::format("`{}` takes {} argument{}, {} {} given", name, parameters.size(), parameters.size() == 1 ? "" : "s", given.size(),
+                          given.size() == 1 ? "is" : "are"),
               "give one for each parameter of the kernel, in their order");
   }
   for (std::size_t i = 0; i < given.size(); ++i) {
     const auto& parameter = parameters[i];
-    const auto refuse = [&](std::string message, std::string hint) { return failure("E0512", given[i].span, std::move(message), std::move(hint)); };
-    const bool scalar = !parameter.is_array && (parameter.bytes == 1 || parameter.bytes == 2 || parameter.bytes == 4 || parameter.bytes == 8);
-    if (!scalar) return refuse(fmt::format("parameter {} of `{}` is a structure, or of a type that gexp does not know", i + 1, name), "give the kernel numbers and pointers instead");
+    const auto refuse = [&](std::string message, std::string hint) {
+      return failure("E0512", given[i].span, std::move(message), std::move(hint));
+    };
+    const bool scalar =
+        !parameter.is_array && (parameter.bytes == 1 || parameter.bytes == 2 || parameter.bytes == 4 || parameter.bytes == 8);
+    if (!scalar)
+      return refuse(fmt::format("parameter {} of `{}` is a structure, or of a type that gexp does not know", i + 1, name),
+                    "give the kernel numbers and pointers instead");
     if (given[i].kind == compiler::ArgumentKind::Value) continue;
     if (parameter.bytes != 8 || parameter.is_float) {
-      return refuse(fmt::format("parameter {} of `{}` is a {} of {} B, no pointer", i + 1, name, parameter.is_float ? "floating-point number" : "number", parameter.bytes), "give it a number, or declare it as a pointer");
+      return refuse(fmt::format("parameter {} of `{}` is a {} of {} B, no pointer", i + 1, name,
+                                parameter.is_float ? "floating-point number" : "number", parameter.bytes),
+                    "give it a number, or declare it as a pointer");
     }
   }
   return std::nullopt;
@@ -167,17 +185,24 @@ Result<device::Argument> value_argument(const compiler::KernelPlan::Argument& ar
   device::Argument made{0, static_cast<std::uint8_t>(parameter.bytes)};
   const double value = argument.value;
   if (parameter.is_float) {
-    if (parameter.bytes == 8) made.bits = std::bit_cast<std::uint64_t>(value);
-    else if (parameter.bytes == 4) made.bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-    else return failure("E0512", argument.span, fmt::format("the parameter is a floating-point number of {} B, which gexp cannot give", parameter.bytes), "declare it as float");
+    if (parameter.bytes == 8)
+      made.bits = std::bit_cast<std::uint64_t>(value);
+    else if (parameter.bytes == 4)
+      made.bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    else
+      return failure("E0512", argument.span,
+                     fmt::format("the parameter is a floating-point number of {} B, which gexp cannot give", parameter.bytes),
+                     "declare it as float");
     return made;
   }
   // PTX does not tell whether a number has a sign: what fits either way is taken.
   const int bits = static_cast<int>(parameter.bytes) * 8;
   const bool whole = value == std::floor(value), fits = value >= -std::ldexp(1, bits - 1) && value < std::ldexp(1, bits);
   if (!whole || !fits) {
-    return failure("E0512", argument.span, fmt::format("{:.17g} is no whole number of {} B, which the kernel's parameter is", value, parameter.bytes),
-                   whole ? "declare the parameter wider" : "`div` divides without a rest, floor(x) and ceil(x) round; or declare the parameter as float");
+    return failure("E0512", argument.span,
+                   fmt::format("{:.17g} is no whole number of {} B, which the kernel's parameter is", value, parameter.bytes),
+                   whole ? "declare the parameter wider"
+                         : "`div` divides without a rest, floor(x) and ceil(x) round; or declare the parameter as float");
   }
   made.bits = value < 0 ? static_cast<std::uint64_t>(static_cast<std::int64_t>(value)) : static_cast<std::uint64_t>(value);
   if (bits < 64) made.bits &= (std::uint64_t{1} << bits) - 1;

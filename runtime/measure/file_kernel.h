@@ -28,13 +28,15 @@ Diagnostic why_not_compiled(jit::Compiler& compiler, const compiler::Shape& shap
 Result<jit::Compiled> compile_file_kernel(jit::Compiler& compiler, device::Target target, device::Target own, const compiler::Shape& shape);
 
 /// E0512, at the argument: too many, too few, or of another width than the parameters.
-std::optional<Diagnostic> misfit(const compiler::KernelPlan& kernel, const std::vector<jit::PtxParameter>& parameters, const compiler::Shape& shape);
+std::optional<Diagnostic> misfit(const compiler::KernelPlan& kernel, const std::vector<jit::PtxParameter>& parameters,
+                                 const compiler::Shape& shape);
 
 /// A number as its parameter takes it. E0512: it cannot.
 Result<device::Argument> value_argument(const compiler::KernelPlan::Argument& argument, const jit::PtxParameter& parameter);
 
 /// What is wrong with kernels of files, as far as their first points tell, before anything is measured: E0511 to E0513. What a stage
 /// reads of others is not known yet; then nothing is said of it.
-std::optional<Diagnostic> check_file_kernels(const compiler::Program& program, const compiler::Scope& scope, Kernels& kernels, const GiveUp& give_up);
+std::optional<Diagnostic> check_file_kernels(const compiler::Program& program, const compiler::Scope& scope, Kernels& kernels,
+                                             const GiveUp& give_up);
 
 }  // namespace gexp::measure

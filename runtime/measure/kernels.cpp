@@ -17,7 +17,8 @@ namespace {
 constexpr std::size_t kMostCompilers = 16;
 constexpr auto kSlice = std::chrono::milliseconds(50);  // between two looks whether to wait on
 
-Result<jit::Compiled> compile(jit::Compiler& compiler, const std::string& template_folder, device::Target target, device::Target own, const compiler::Shape& shape) {
+Result<jit::Compiled> compile(jit::Compiler& compiler, const std::string& template_folder, device::Target target, device::Target own,
+                              const compiler::Shape& shape) {
   if (shape.of_file()) return compile_file_kernel(compiler, target, own, shape);
   auto text = compiler::emit_cuda(shape, template_folder);
   if (!text) return text.error();
@@ -60,7 +61,8 @@ std::shared_ptr<const Result<jit::Compiled>> Kernels::get(const compiler::Shape&
   const auto [kernel, fresh] = state_->kernels.try_emplace(shape);  // keeps its place: nothing is ever erased
   if (fresh) {
     std::thread([state = state_, shape, &compiled = kernel->second] {
-      auto made = std::make_shared<const Result<jit::Compiled>>(compile(state->compiler, state->template_folder, state->target, state->own, shape));
+      auto made = std::make_shared<const Result<jit::Compiled>>(
+          compile(state->compiler, state->template_folder, state->target, state->own, shape));
       const std::lock_guard guard(state->mutex);
       compiled = std::move(made);
       state->done.notify_all();

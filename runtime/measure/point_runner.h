@@ -70,9 +70,11 @@ class PointRunner {
   // point_runner_kernel.cpp: kernels of files
   Result<> run_kernel(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit);
   /// One launch, of the timed kernel or of a warm-up. `record`: the address of its record; 0: it has none.
-  Result<device::Outcome> launch_kernel(const compiler::PointPlan& plan, const compiler::Shape& shape, const compiler::KernelPlan& kernel, device::Extent grid, device::Extent block,
-                                        std::uint64_t record, const LaunchLimit& limit, bool first);
-  Result<std::vector<device::Argument>> kernel_arguments(const compiler::PointPlan& plan, const compiler::Shape& shape, const compiler::KernelPlan& kernel, std::uint64_t record);
+  Result<device::Outcome> launch_kernel(const compiler::PointPlan& plan, const compiler::Shape& shape, const compiler::KernelPlan& kernel,
+                                        device::Extent grid, device::Extent block, std::uint64_t record, const LaunchLimit& limit,
+                                        bool first);
+  Result<std::vector<device::Argument>> kernel_arguments(const compiler::PointPlan& plan, const compiler::Shape& shape,
+                                                         const compiler::KernelPlan& kernel, std::uint64_t record);
   /// Fills a memory with zeros before a kernel that somebody else wrote first reads it.
   Result<> clear(const std::string& memory, std::uint64_t address);
   /// What the kernel wrote into its record, as a run.

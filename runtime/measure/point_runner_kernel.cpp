@@ -34,7 +34,8 @@ Result<> PointRunner::clear(const std::string& memory, std::uint64_t address) {
   return Ok{};
 }
 
-Result<std::vector<device::Argument>> PointRunner::kernel_arguments(const compiler::PointPlan& plan, const compiler::Shape& shape, const compiler::KernelPlan& kernel, std::uint64_t record) {
+Result<std::vector<device::Argument>> PointRunner::kernel_arguments(const compiler::PointPlan& plan, const compiler::Shape& shape,
+                                                                    const compiler::KernelPlan& kernel, std::uint64_t record) {
   const auto& parameters = loaded_.at(shape).parameters;
   if (auto problem = misfit(kernel, parameters, shape)) return std::move(*problem);
   std::vector<device::Argument> arguments;
@@ -49,9 +50,11 @@ Result<std::vector<device::Argument>> PointRunner::kernel_arguments(const compil
     } else {
       auto base = address_of(argument.memory, plan);
       if (!base) return base.error();
-      if (less_.contains(argument.memory)) return failure("E0802", fmt::format("a kernel of a file may use all of `{}`, and {}", argument.memory, less_.at(argument.memory)));
+      if (less_.contains(argument.memory))
+        return failure("E0802", fmt::format("a kernel of a file may use all of `{}`, and {}", argument.memory, less_.at(argument.memory)));
       if (auto done = clear(argument.memory, *base); !done) return done.error();
-      const auto links = std::find_if(plan.links.begin(), plan.links.end(), [&](const compiler::Links& each) { return each.memory == argument.memory; });
+      const auto links =
+          std::find_if(plan.links.begin(), plan.links.end(), [&](const compiler::Links& each) { return each.memory == argument.memory; });
       if (links != plan.links.end()) {
         if (auto done = link(*links, *base); !done) return done.error();
       }
@@ -62,7 +65,8 @@ Result<std::vector<device::Argument>> PointRunner::kernel_arguments(const compil
   return arguments;
 }
 
-Result<device::Outcome> PointRunner::launch_kernel(const compiler::PointPlan& plan, const compiler::Shape& shape, const compiler::KernelPlan& kernel, device::Extent grid, device::Extent block,
+Result<device::Outcome> PointRunner::launch_kernel(const compiler::PointPlan& plan, const compiler::Shape& shape,
+                                                   const compiler::KernelPlan& kernel, device::Extent grid, device::Extent block,
                                                    std::uint64_t record, const LaunchLimit& limit, bool first) {
   auto id = kernel_for(shape);
   if (!id) return id.error();
@@ -109,7 +113,8 @@ Result<> PointRunner::read_record(const compiler::PointPlan& plan, std::uint64_t
   };
   for (std::uint64_t i = 0; i < plan.kernel.entries; ++i) {
     const std::uint64_t entry = width == 4 ? (*words)[i] : (*words)[2 * i] | std::uint64_t{(*words)[2 * i + 1]} << 32;
-    if (unwritten(entry, width)) return refuse(fmt::format("the kernel wrote nothing into entry {} of its record, which has {}", i, plan.kernel.entries));
+    if (unwritten(entry, width))
+      return refuse(fmt::format("the kernel wrote nothing into entry {} of its record, which has {}", i, plan.kernel.entries));
     if (entry > 0xffffffffu) return refuse(fmt::format("entry {} of the record is {}: a value has 32 bits", i, entry));
     run.ticks.push_back(static_cast<std::uint32_t>(entry));
   }

@@ -13,7 +13,8 @@ TEST_CASE("the kernels of a PTX text and what they take, as each NVRTC writes it
       ".file 1 \"x.entry y(\"\n"
       ".visible .entry plain()\n{ ret; }\n"
       ".visible .entry _Z4copyPfij(\n"
-      "  .param .u64 _Z4copyPfij_param_0,\n  .param .u64 .ptr .align 1 _Z4copyPfij_param_1, /* , */\n  .param .u32 c,\n  .param .f32 d, .param .f64 e, .param .u8 f, .param .s16 g\n"
+      "  .param .u64 _Z4copyPfij_param_0,\n  .param .u64 .ptr .align 1 _Z4copyPfij_param_1, /* , */\n  .param .u32 c,\n  .param .f32 d, "
+      ".param .f64 e, .param .u8 f, .param .s16 g\n"
       ")\n.maxntid 32, 1, 1\n{ ret; }\n"
       ".weak .entry whole(.param .align 8 .b8 s[16], .param .b64 t)\n{ ret; }\n"
       ".entry plain() { }\n");
@@ -33,7 +34,8 @@ TEST_CASE("the kernels of a PTX text and what they take, as each NVRTC writes it
 }
 
 TEST_CASE("a text that is no PTX, or is cut short, has the kernels that it has") {
-  for (const char* text : {"", ".entry", ".entry a", ".entry a(", ".entry a(.param", ".entry a(.param .u32 b,", "\"", "/*", "//", ".", ".entry a(,,,)", ".entry a(.param .u32[["}) {
+  for (const char* text : {"", ".entry", ".entry a", ".entry a(", ".entry a(.param", ".entry a(.param .u32 b,", "\"", "/*", "//", ".",
+                           ".entry a(,,,)", ".entry a(.param .u32[["}) {
     CAPTURE(text);
     CHECK(jit::ptx_entries(text).size() <= 1);
   }

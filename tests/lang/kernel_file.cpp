@@ -11,10 +11,31 @@ using namespace gexp::test;
 
 TEST_CASE("a text that would read a file is refused") {
   for (const std::string text : {
-           "#include <a>", "  # include \"a\"", "\t#\tinclude MACRO", "#import <a>", "#include_next <a>", "#embed \"a\"", "%:include <a>", "?\?=include <a>",
-           "#inc\\\nlude <a>", "#inc\\\r\nlude <a>", "#inc\\ \nlude <a>", "#inc?\?/\nlude <a>", "#\\\ninclude <a>", "#/**/include <a>", "/* */ # /* \n */ include <a>",
-           "/* a\n*/#include <a>", "int x;\r#include <a>", "const char* s = R\"(\")\" \"/*\";\n#include <a>\n/* */", "// \\\n*/ #include <a>", "#\\u0069nclude <a>",
-           "#if __has_include(<a>)", "#if defined(X) && __has_embed(\"a\")", "int y = __has_include_next;", "\v#include <a>", "#\finclude <a>",
+           "#include <a>",
+           "  # include \"a\"",
+           "\t#\tinclude MACRO",
+           "#import <a>",
+           "#include_next <a>",
+           "#embed \"a\"",
+           "%:include <a>",
+           "?\?=include <a>",
+           "#inc\\\nlude <a>",
+           "#inc\\\r\nlude <a>",
+           "#inc\\ \nlude <a>",
+           "#inc?\?/\nlude <a>",
+           "#\\\ninclude <a>",
+           "#/**/include <a>",
+           "/* */ # /* \n */ include <a>",
+           "/* a\n*/#include <a>",
+           "int x;\r#include <a>",
+           "const char* s = R\"(\")\" \"/*\";\n#include <a>\n/* */",
+           "// \\\n*/ #include <a>",
+           "#\\u0069nclude <a>",
+           "#if __has_include(<a>)",
+           "#if defined(X) && __has_embed(\"a\")",
+           "int y = __has_include_next;",
+           "\v#include <a>",
+           "#\finclude <a>",
        }) {
     CAPTURE(text);
     const auto found = lang::reads_of_files("int before;\n" + text + "\nint after;\n");
@@ -27,8 +48,25 @@ TEST_CASE("a text that would read a file is refused") {
 
 TEST_CASE("a text that reads none is not") {
   for (const std::string text : {
-           "", "#", "#\n", "\\", "?\?", "#define include 1", "#pragma once", "// #include <a>", "int includes; // include", "const char* s = \"#include <a>\";", "x = a # include;",
-           "#define F(x) #x", "#if 1\n#endif", "/* says #include */", "#includes <a>", "#undef __has_included", "?\?=define A 1", "/*", "/* # include",
+           "",
+           "#",
+           "#\n",
+           "\\",
+           "?\?",
+           "#define include 1",
+           "#pragma once",
+           "// #include <a>",
+           "int includes; // include",
+           "const char* s = \"#include <a>\";",
+           "x = a # include;",
+           "#define F(x) #x",
+           "#if 1\n#endif",
+           "/* says #include */",
+           "#includes <a>",
+           "#undef __has_included",
+           "?\?=define A 1",
+           "/*",
+           "/* # include",
        }) {
     CAPTURE(text);
     CHECK(lang::reads_of_files(text).empty());
@@ -37,7 +75,8 @@ TEST_CASE("a text that reads none is not") {
 
 TEST_CASE("the kernels of a file are those of its warm-ups and timed regions, in order") {
   const Checked checked(
-      "gexp 1 experiment x memory A: u32[4KiB] in global stage s { warm { kernel \"a.cu\" entry load(A) } timed t each { kernel \"b.ptx\" sha256 \"00\" entry b(A, 2, t[4] as 8B) } }");
+      "gexp 1 experiment x memory A: u32[4KiB] in global stage s { warm { kernel \"a.cu\" entry load(A) } timed t each { kernel \"b.ptx\" "
+      "sha256 \"00\" entry b(A, 2, t[4] as 8B) } }");
   CHECK_FALSE(checked.diagnostics.has_errors());
   std::vector<std::string> entries;
   lang::for_each_kernel(checked.file, [&](const lang::Op& op) { entries.push_back(op.kernel.path.text + " " + op.kernel.entry.text); });

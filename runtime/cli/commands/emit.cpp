@@ -132,7 +132,9 @@ OrExit<std::vector<compiler::Shape>> Emit::shapes_of(const Loaded& loaded, const
 
 int Emit::emit_compiled(const Loaded& loaded, const compiler::Shape& shape, const std::string& text, jit::Compiler& compiler) const {
   if (shape.file().ends_with(".ptx")) {
-    if (machine_code()) return refuse(failure("E0508", shape.span, "PTX of a file is for the driver to compile", "leave --cubin out"), &loaded.source, kSpec);
+    if (machine_code()) {
+      return refuse(failure("E0508", shape.span, "PTX of a file is for the driver to compile", "leave --cubin out"), &loaded.source, kSpec);
+    }
     print_out("{}\n", text);
     return kDone;
   }

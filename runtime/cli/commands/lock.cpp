@@ -99,7 +99,8 @@ int lock_file(const std::string& path, bool check) {
     return kDone;
   }
   if (check) {
-    print_out("{}: {} of its statements {} not hold the hash of the file; `gexp lock {}` writes it\n", path, all.size(), all.size() == 1 ? "does" : "do", path);
+    print_out("{}: {} of its statements {} not hold the hash of the file; `gexp lock {}` writes it\n", path, all.size(),
+              all.size() == 1 ? "does" : "do", path);
     return kNotHeld;
   }
   if (auto written = rewrite(path, applied(source.text(), all)); !written) {
