@@ -52,7 +52,7 @@ std::optional<Program> compile(const Source& source, const Options& options, Dia
   lang::KernelFiles kernels;
   if (!diagnostics.has_errors()) {
     uses = lang::check_with_uses(file, source, options.load, diagnostics);
-    kernels = lang::read_kernel_files(file, source, options.load, diagnostics);
+    kernels = lang::read_kernel_files(file, source, options.load, diagnostics, options.outside);
   }
   Settings settings;
   for (const auto& [name, value] : options.settings) {

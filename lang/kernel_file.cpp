@@ -88,7 +88,8 @@ std::size_t skip_blanks(std::string_view text, std::size_t at) {
 
 class Reader {
  public:
-  Reader(const Source& by, const Loader& load, Diagnostics& diagnostics) : by_(by), load_(load), diagnostics_(diagnostics) {}
+  Reader(const Source& by, const Loader& load, Diagnostics& diagnostics, const Outside& outside)
+      : by_(by), load_(load), diagnostics_(diagnostics), outside_(outside) {}
 
   void read(const KernelCall& call) {
     const auto& path = call.path.text;
@@ -115,8 +116,8 @@ class Reader {
       diagnostics_.error(code, call.path.span, std::move(message), std::move(hint));
       return nullptr;
     };
-    constexpr const char* kWhere = "name a .cu or .ptx file in this file's folder or below it";
-    if (auto why = refused_path(path, {".cu", ".ptx"}))
+    constexpr const char* kWhere = "name a .cu or .ptx file below this file's folder, or allow another folder with --allow";
+    if (auto why = refused_kernel_path(path, by_.path(), outside_))
       return fail("E0120", fmt::format("`{}` is no kernel's file: {}", path, *why), kWhere);
     if (files_.size() >= kMaxKernelFiles) return fail("E0125", fmt::format("more than {} files of kernels", kMaxKernelFiles));
     auto found = load_ ? load_(path, by_.path()) : failure("E0122", "there are no files here");
@@ -146,6 +147,7 @@ class Reader {
   const Source& by_;
   const Loader& load_;
   Diagnostics& diagnostics_;
+  const Outside& outside_;
   KernelFiles files_;
   std::set<std::string> refused_;
   std::size_t bytes_ = 0;
@@ -171,8 +173,26 @@ void for_each_kernel(const File& file, const std::function<void(const Op&)>& vis
   }
 }
 
-KernelFiles read_kernel_files(const File& file, const Source& source, const Loader& load, Diagnostics& diagnostics) {
-  Reader reader(source, load, diagnostics);
+std::optional<std::string> refused_kernel_path(const std::string& path, const std::string& by, const Outside& outside) {
+  auto why = refused_path(path, {".cu", ".ptx"});
+  if (!why || !outside) return why;
+  // What is left without the parts that lead outside is to be a path like any other.
+  std::string inside;
+  bool fresh = true;
+  for (std::size_t at = 0; at <= path.size();) {
+    const auto end = std::min(path.find('/', at), path.size());
+    const auto part = path.substr(at, end - at);
+    const bool leads_out = part == ".." || (part.empty() && at == 0);
+    if (!leads_out) inside += (fresh ? "" : "/") + part;
+    fresh = fresh && leads_out;
+    at = end + 1;
+  }
+  return !refused_path(inside, {".cu", ".ptx"}) && outside(path, by) ? std::nullopt : why;
+}
+
+KernelFiles read_kernel_files(const File& file, const Source& source, const Loader& load, Diagnostics& diagnostics,
+                              const Outside& outside) {
+  Reader reader(source, load, diagnostics, outside);
   for_each_kernel(file, [&](const Op& op) { reader.read(op.kernel); });
   return reader.take();
 }

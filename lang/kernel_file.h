@@ -23,9 +23,16 @@ using KernelFiles = std::vector<KernelFile>;
 /// Every operation that launches a kernel of a file, in the order of the text.
 void for_each_kernel(const File& file, const std::function<void(const Op&)>& visit);
 
+/// Whether a file outside the spec's folder may be read: whoever runs the spec has allowed it.
+using Outside = std::function<bool(const std::string& path, const std::string& by)>;
+
+/// Why a path is none of a kernel's file; `by` is the file that names it.
+std::optional<std::string> refused_kernel_path(const std::string& path, const std::string& by, const Outside& outside);
+
 /// Reads those files as `use` reads its own, by the same rules (E0120 to E0123, E0125, E0126). E0127, in the file itself, where its text
 /// would have the compiler read another one.
-KernelFiles read_kernel_files(const File& file, const Source& source, const Loader& load, Diagnostics& diagnostics);
+KernelFiles read_kernel_files(const File& file, const Source& source, const Loader& load, Diagnostics& diagnostics,
+                              const Outside& outside = nullptr);
 
 /// Whether a path names PTX, which is not compiled.
 bool is_ptx(const std::string& path);

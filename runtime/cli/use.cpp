@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 
@@ -34,7 +35,30 @@ bool below(const fs::path& file, const fs::path& folder) {
   return !rest.empty() && *rest.begin() != "..";
 }
 
+/// As they were allowed, without links in them.
+std::vector<fs::path>& allowed() {
+  static std::vector<fs::path> paths;
+  return paths;
+}
+
+bool is_allowed(const fs::path& real) {
+  return std::any_of(allowed().begin(), allowed().end(), [&](const fs::path& each) { return real == each || below(real, each); });
+}
+
 }  // namespace
+
+void allow_kernels(const std::vector<std::string>& paths) {
+  for (const auto& path : paths) {
+    std::error_code error;
+    if (auto real = fs::canonical(path, error); !error) allowed().push_back(std::move(real));
+  }
+}
+
+bool kernel_allowed(const std::string& path, const std::string& by) {
+  std::error_code error;
+  const auto real = fs::canonical(fs::path(by).parent_path() / path, error);
+  return !error && is_allowed(real);
+}
 
 Result<lang::LoadedText> load_used(const std::string& path, const std::string& by) {
   const bool kernel = !path.ends_with(".gexp");  // of which the library has none
@@ -48,7 +72,8 @@ Result<lang::LoadedText> load_used(const std::string& path, const std::string& b
   const auto real = fs::canonical(file, error);
   if (error) return failure("E0122", fmt::format("cannot read {}: {}", file.string(), error.message()));
   const auto home = fs::canonical(folder.empty() ? "." : folder, error);
-  if (error || !below(real, home)) return failure("E0121", fmt::format("{} is a link that leads out of its folder", file.string()), "copy the file it leads to");
+  const bool inside = !error && (below(real, home) || (kernel && is_allowed(real)));
+  if (!inside) return failure("E0121", fmt::format("{} is a link that leads out of its folder", file.string()), kernel ? "copy the file it leads to, or allow its folder with --allow" : "copy the file it leads to");
   if (!fs::is_regular_file(real, error)) return failure("E0122", fmt::format("{} is no file", file.string()));
   if (fs::file_size(real, error) > kMaxBytes || error) return failure("E0122", fmt::format("{} is larger than {} MiB", file.string(), kMaxBytes >> 20));
   auto text = read_regular_file(real.string(), kMaxBytes);  // whatever has taken its place by now

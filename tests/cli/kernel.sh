@@ -155,6 +155,18 @@ for file in pipe folder out; do
   spec "r wall { kernel \"$file.cu\" entry k(A) }" 's = value(median(r))'
   expect "$file.cu" 2 't.gexp:7:.*E012[12]'
 done
+mkdir kernels && cp k.cu kernels/k.cu && ln -s ../kernels/k.cu sub/link.cu
+for path in ../kernels/k.cu "$work/kernels/k.cu" link.cu; do
+  spec "r total { kernel \"$path\" entry size(r) template 4, \"unsigned\" $d }"
+  mv t.gexp sub && cd sub || exit 3
+  expect "$path outside the folder" 2 'E012[01].*' --allow ../folder.cu
+  that 'whose hint is --allow' grep -q 'hint: .*--allow' err.txt
+  expect "$path where it is allowed" 0 's.v +404 cycles' --allow ../kernels --out r.json
+  that 'to gexp check and gexp lock too' "$gexp" lock t.gexp --allow ../kernels/k.cu >out.txt
+  that 'is in the result' "$gexp" infer r.json >out.txt
+  cd ..
+done
+expect 'a folder to allow that is not there' 2 'is not there' --allow nowhere
 spec "r each { $k sum(B, 16, r[1] as 8B) $d }" 'cycles = value(max(r))' "  warm { $k fill(B, 16) $d }"
 cp t.gexp locked.gexp
 that 'gexp lock writes a hash for each' test "$("$gexp" lock locked.gexp)" = 'locked.gexp: 2 hashes written'

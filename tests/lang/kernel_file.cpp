@@ -73,6 +73,26 @@ TEST_CASE("a text that reads none is not") {
   }
 }
 
+TEST_CASE("a path that leads outside is one where somebody allows it, and no other is") {
+  const lang::Outside all = [](const std::string&, const std::string&) { return true; };
+  const lang::Outside none = [](const std::string&, const std::string&) { return false; };
+  for (const std::string path : {"a.cu", "a/b.ptx"}) {
+    CHECK_FALSE(lang::refused_kernel_path(path, "x.gexp", nullptr));
+    CHECK_FALSE(lang::refused_kernel_path(path, "x.gexp", none));
+  }
+  for (const std::string path : {"/a.cu", "../a.cu", "../../b/a.ptx", "/b/../a.cu", "a/../b.cu"}) {
+    CAPTURE(path);
+    CHECK(lang::refused_kernel_path(path, "x.gexp", nullptr));
+    CHECK(lang::refused_kernel_path(path, "x.gexp", none));
+    CHECK_FALSE(lang::refused_kernel_path(path, "x.gexp", all));
+  }
+  for (const std::string path :
+       {"", "/", "..", "/etc/passwd", "//a.cu", "/a\\b.cu", "../<a>.cu", "c:/a.cu", "/a/./b.cu", "../a.cu ", ".cu/"}) {
+    CAPTURE(path);
+    CHECK(lang::refused_kernel_path(path, "x.gexp", all));
+  }
+}
+
 TEST_CASE("the kernels of a file are those of its warm-ups and timed regions, in order") {
   const Checked checked(
       "gexp 1 experiment x memory A: u32[4KiB] in global stage s { warm { kernel \"a.cu\" entry load(A) } timed t each { kernel \"b.ptx\" "

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "lang/base/sha256.h"
 #include "lang/kernel_file.h"
@@ -10,6 +11,7 @@
 #include "runtime/cli/app.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/output.h"
+#include "runtime/cli/shared_options.h"
 #include "runtime/cli/use.h"
 
 // `gexp lock`: the hash of every file that a spec uses or launches, written into the statements that name it. Nothing else of it changes.
@@ -26,13 +28,13 @@ struct Named {
   const lang::Word& path;
   const lang::Word& sha256;  ///< empty: its clause is to stand at `missing_at`
   std::uint32_t missing_at;
-  std::vector<std::string_view> endings;
+  std::optional<std::string> refused;  ///< why its path is none
 };
 
 /// The change that gives a statement the hash of its file; a mistake is a diagnostic.
 void add_edit(const Named& named, const Source& source, Diagnostics& diagnostics, std::vector<Edit>& all) {
-  if (auto why = lang::refused_path(named.path.text, named.endings)) {
-    diagnostics.error("E0120", named.path.span, fmt::format("`{}` cannot be used: {}", named.path.text, *why));
+  if (named.refused) {
+    diagnostics.error("E0120", named.path.span, fmt::format("`{}` cannot be used: {}", named.path.text, *named.refused));
     return;
   }
   auto found = load_used(named.path.text, source.path());
@@ -54,11 +56,12 @@ std::vector<Edit> edits(const lang::File& file, const Source& source, Diagnostic
   std::vector<Edit> all;
   for (const auto& statement : file.statements) {
     const auto* use = std::get_if<lang::Use>(&statement.node);
-    if (use) add_edit({use->path, use->sha256, use->as.span.end, {".gexp"}}, source, diagnostics, all);
+    if (use) add_edit({use->path, use->sha256, use->as.span.end, lang::refused_path(use->path.text)}, source, diagnostics, all);
   }
   lang::for_each_kernel(file, [&](const lang::Op& op) {
     const auto& kernel = op.kernel;
-    add_edit({kernel.path, kernel.sha256, kernel.path.span.end, {".cu", ".ptx"}}, source, diagnostics, all);
+    auto refused = lang::refused_kernel_path(kernel.path.text, source.path(), kernel_allowed);
+    add_edit({kernel.path, kernel.sha256, kernel.path.span.end, std::move(refused)}, source, diagnostics, all);
   });
   std::sort(all.begin(), all.end(), [](const Edit& a, const Edit& b) { return a.span.begin < b.span.begin; });
   return all;
@@ -121,13 +124,17 @@ class Lock final : public Command {
  public:
   void declare(Options& options) override {
     options.add("files", &files_, "the .gexp files").must_be_given().offers(Offers::Files);
+    add_allow(options, allow_);
     options.add("--check", &check_only_, "change nothing; exit 1 when one is missing or another");
   }
   [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return check_only_ ? std::vector<std::string>{} : files_; }
-  int run() override { return lock_files(files_, check_only_); }
+  int run() override {
+    allow_kernels(allow_);
+    return lock_files(files_, check_only_);
+  }
 
  private:
-  std::vector<std::string> files_;
+  std::vector<std::string> files_, allow_;
   bool check_only_ = false;
 };
 
