@@ -9,6 +9,7 @@
 #include <set>
 
 #include "lang/base/sha256.h"
+#include "lang/base/visible.h"
 #include "lang/words.h"
 
 // NVRTC compiles in this process and opens what `#include` names, wherever that is, and its messages quote what stands there. So a text
@@ -129,18 +130,35 @@ class Reader {
       return fail("E0125", fmt::format("the files of kernels have more than {} MiB together", kMaxKernelBytes >> 20));
     KernelFile file{path, nullptr, sha256_hex(found->text)};
     file.source = std::make_shared<const Source>(std::move(found->path), std::move(found->text));
-    if (file.source->text().find('\0') != std::string::npos) return fail("E0122", fmt::format("`{}` is no text: it holds a byte 0", path));
+    if (!is_text(call, file)) return nullptr;
     refuse_reads(call, file);
     return &files_.emplace_back(std::move(file));
   }
 
+  /// Nothing in it controls a terminal: it is shown as it stands.
+  bool is_text(const KernelCall& call, const KernelFile& file) {
+    const auto& text = file.source->text();
+    auto at = find_control(text, 0);
+    while (at < text.size() && (text[at] == '\r' || text[at] == '\f')) at = find_control(text, at + 1);
+    if (at >= text.size()) return true;
+    const auto control = control_at(text, at);
+    const Span span{static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(at + control.bytes)};
+    add("E0101", span, fmt::format("the character {} belongs in no text", control.shown), "take it out", call, file);
+    return false;
+  }
+
+  /// Of the file itself, with a note where the spec names it.
+  void add(const char* code, Span span, std::string message, std::string hint, const KernelCall& call, const KernelFile& file) {
+    Diagnostic problem(code, span, std::move(message), std::move(hint), Severity::Error);
+    problem.in = file.source;
+    problem.notes.push_back({call.path.span, "it is launched here"});
+    diagnostics_.add(std::move(problem));
+  }
+
   void refuse_reads(const KernelCall& call, const KernelFile& file) {
     for (const auto span : reads_of_files(file.source->text())) {
-      Diagnostic problem("E0127", span, "a kernel's file is compiled alone: it reads no other",
-                         "write what it needs into this file; threadIdx, atomics and the like need no header", Severity::Error);
-      problem.in = file.source;
-      problem.notes.push_back({call.path.span, "it is launched here"});
-      diagnostics_.add(std::move(problem));
+      add("E0127", span, "a kernel's file is compiled alone: it reads no other",
+          "write what it needs into this file; threadIdx, atomics and the like need no header", call, file);
     }
   }
 

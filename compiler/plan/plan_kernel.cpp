@@ -6,6 +6,7 @@
 
 #include "compiler/memory/memory_space.h"
 #include "compiler/plan/point_planner.h"
+#include "lang/kernel_file.h"
 
 // Kernels of files. What a template or a macro is given is part of the text that is compiled; arguments are not.
 namespace gexp::compiler {
@@ -19,7 +20,10 @@ constexpr double kExact = 9007199254740992.0;  // 2^53
 Result<std::string> PointPlanner::kernel_text(const FormulaPtr& formula) const {
   auto value = evaluate(*formula, names_);
   if (!value) return value.error();
-  if (const auto* text = value->get<std::string>()) return *text;
+  if (const auto* text = value->get<std::string>()) {
+    if (lang::reads_of_files(*text).empty()) return *text;
+    return error("E0127", formula->span, "a kernel's file is compiled alone: it reads no other", "leave it out");
+  }
   const auto* n = value->get<Number>();
   if (!n || !std::isfinite(n->number)) return error("E0401", formula->span, fmt::format("a number is wanted here, not {}", show(*value)));
   if (n->number == std::floor(n->number) && std::fabs(n->number) <= kExact) return fmt::format("{}", static_cast<std::int64_t>(n->number));

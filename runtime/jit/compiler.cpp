@@ -15,6 +15,7 @@
 #include "runtime/jit/crash_guard.h"
 #include "runtime/jit/locate.h"
 #include "runtime/jit/nvrtc.h"
+#include "runtime/jit/without_files.h"
 
 namespace gexp::jit {
 namespace {
@@ -183,7 +184,13 @@ Result<Compiled> Compiler::compile(const Request& request) {
                      "set GEXP_NVRTC to a libnvrtc.so of CUDA 11.2 or newer");
     }
     NvrtcOutput made;
-    const int status = run_nvrtc(*nvrtc, request.source, request.name, options, cubin, request.expression, made);
+    int status = kNvrtcSuccess;
+    const auto run = [&] {
+      const CrashGuard guard(request.name);
+      status = run_nvrtc(*nvrtc, request.source, request.name, options, cubin, request.expression, made);
+    };
+    if (request.foreign) without_files(run);
+    else status = run_nvrtc(*nvrtc, request.source, request.name, options, cubin, request.expression, made);
     compiled.image.bytes = std::move(made.image);
     compiled.log = std::move(made.log);
     if (!request.expression.empty()) compiled.image.entry = std::move(made.entry);

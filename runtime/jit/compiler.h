@@ -22,6 +22,7 @@ struct Request {
   std::string entry;                 ///< the extern "C" kernel
   device::Target target;            ///< Ptx 0.0: the oldest architecture of this NVRTC
   std::vector<std::string> options;  ///< further NVRTC options; --gpu-architecture is set here, --std=c++17 unless given
+  bool foreign = false;              ///< somebody else's text: while it is compiled, NVRTC finds no file (without_files.h)
   std::string expression = {};       ///< the kernel by its name in C++, `copy<32>`, instead of `entry`; empty: by `entry`
 };
 

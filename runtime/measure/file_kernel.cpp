@@ -93,6 +93,7 @@ jit::Request file_request(const compiler::Shape& shape, device::Target target) {
   request.name = std::filesystem::path(shape.file()).filename().string();
   request.entry = shape.holes.at("entry");
   request.target = target;
+  request.foreign = true;
   if (has_template(request.entry)) request.expression = request.entry;
   for (const auto& [name, value] : shape.holes) {
     if (name.starts_with(kDefine)) request.options.push_back(fmt::format("--define-macro={}={}", name.substr(kDefine.size()), value));
