@@ -5,10 +5,12 @@
 
 #include <algorithm>
 
+#include "compiler/lower/kernels.h"
 #include "compiler/lower/lower.h"
 #include "compiler/lower/selectors.h"
 #include "compiler/passes/passes.h"
 #include "lang/check.h"
+#include "lang/kernel_file.h"
 #include "lang/parse.h"
 
 namespace gexp::compiler {
@@ -47,7 +49,11 @@ void list_used(const lang::Uses& uses, const Source& by, std::vector<UsedFile>& 
 std::optional<Program> compile(const Source& source, const Options& options, Diagnostics& diagnostics) {
   const auto file = lang::parse(source, diagnostics);
   lang::Uses uses;
-  if (!diagnostics.has_errors()) uses = lang::check_with_uses(file, source, options.load, diagnostics);
+  lang::KernelFiles kernels;
+  if (!diagnostics.has_errors()) {
+    uses = lang::check_with_uses(file, source, options.load, diagnostics);
+    kernels = lang::read_kernel_files(file, source, options.load, diagnostics, options.outside);
+  }
   Settings settings;
   for (const auto& [name, value] : options.settings) {
     if (auto expression = parse_setting(name, value, diagnostics)) settings[name] = std::move(expression);
@@ -58,6 +64,10 @@ std::optional<Program> compile(const Source& source, const Options& options, Dia
   auto ir = lower(file, source, uses, settings, diagnostics);
   ir.points_given = !options.settings.empty() || options.measured;
   list_used(uses, source, ir.program.used);
+  for (const auto& kernel : kernels) {
+    ir.program.used.push_back({source.path(), kernel.path, kernel.source->path(), kernel.sha256, kernel.source->text()});
+  }
+  take_texts(ir.program, kernels);
   for (const auto& pass : passes::kPasses) {
     if (diagnostics.has_errors()) return std::nullopt;
     pass.run(ir, source, diagnostics);

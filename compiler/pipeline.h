@@ -9,6 +9,7 @@
 #include "lang/base/budget.h"
 #include "compiler/program.h"
 #include "lang/base/diagnostic.h"
+#include "lang/kernel_file.h"
 #include "lang/use.h"
 
 namespace gexp::compiler {
@@ -24,6 +25,8 @@ struct Options {
   bool measured = false;
   /// Finds what `use` names; none: no file is found.
   lang::Loader load = nullptr;
+  /// Which files of kernels may lie outside the file's folder; none: no file.
+  lang::Outside outside = nullptr;
   /// What the compile may cost; E0444 says that it was too little.
   std::int64_t budget = kCompileUnits;
 };

@@ -80,6 +80,36 @@ struct Launch {
 enum class Via { Default, Ca, Cg, Cv, Nc, Tex };
 const char* word(Via via);  ///< "ca"; "" for Default
 
+/// A kernel that a file of somebody else holds, and what it is given.
+struct FileKernel {
+  struct Argument {
+    enum class Kind { Value, Memory, Record };
+    Kind kind = Kind::Value;
+    std::string name;     ///< Memory, Record
+    FormulaPtr value;     ///< as it is written; of what is named, the name
+    FormulaPtr entries;   ///< Record: null for one a thread
+    FormulaPtr width;     ///< Record: bytes of an entry; null: 4
+    bool linked = false;  ///< Memory: it holds the links of a chase, which stands in the operation's body
+    Span span;
+  };
+  struct Define {
+    std::string name;
+    FormulaPtr value;
+  };
+  std::string path;  ///< as written
+  Span path_span;
+  std::string entry;
+  Span entry_span;
+  std::vector<Argument> arguments;
+  std::vector<FormulaPtr> templates;
+  std::vector<Define> defines;
+  std::shared_ptr<const Source> source;  ///< the file
+  std::string sha256;                    ///< of its text
+  [[nodiscard]] bool ptx() const { return path.ends_with(".ptx"); }
+};
+
+using ArgumentKind = FileKernel::Argument::Kind;
+
 /// One operation of a body; which members count depends on the kind.
 struct Op {
   using Kind = lang::Operation;
@@ -98,7 +128,8 @@ struct Op {
   FormulaPtr condition;     ///< Branch
   std::string variable;     ///< Unroll, Loop
   FormulaPtr from, to;      ///< Unroll, Loop: both included
-  std::vector<Op> body;     ///< Branch, Unroll, Loop
+  std::vector<Op> body;     ///< Branch, Unroll, Loop; of a Kernel a chase for each memory that holds links
+  std::shared_ptr<const FileKernel> kernel;  ///< Kernel
 };
 using Body = std::vector<Op>;
 

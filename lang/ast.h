@@ -74,6 +74,24 @@ struct Sweep { std::vector<Word> names; Domain domain; };
 struct Skip { ExprPtr condition; std::string why; };
 struct Launch { ExprPtr grid, block, cluster, smem, persm, carveout, bank, sm, sms; std::optional<Word> place; };
 struct Flush { Word level; };
+/// `kernel "FILE" entry NAME(…)`: a launch of a kernel that somebody else wrote.
+struct KernelArgument {
+  Span span;
+  std::optional<Word> name;  ///< of `NAME[N]`
+  ExprPtr value;             ///< of any other
+  ExprPtr entries;           ///< N
+  std::optional<Word> pattern;  ///< `A by ring`
+  ExprPtr width;             ///< `as WIDTH`
+};
+struct Define { Word name; ExprPtr value; };
+struct KernelCall {
+  Word path;    ///< its span has the quotes
+  Word sha256;  ///< its span is the whole clause; empty when absent
+  Word entry;
+  std::vector<KernelArgument> arguments;
+  std::vector<ExprPtr> templates;
+  std::vector<Define> defines;
+};
 struct Op {
   using Kind = Operation;
   Kind kind = Kind::Chase;
@@ -91,6 +109,7 @@ struct Op {
   Word variable;              ///< unroll, loop
   ExprPtr from, to;           ///< unroll, loop
   std::vector<Op> body;       ///< branch, unroll, loop
+  KernelCall kernel;          ///< kernel
 };
 struct Warm { ExprPtr grid, block; std::vector<Op> body; };  ///< with grid or block: a launch of its own
 struct Timed { Word name; Word how; std::vector<Op> body; };

@@ -59,12 +59,22 @@ class Builder {
   }
 
   /// A text's node has no quotes; what is pointed at, or replaced by `gexp lock`, has them.
+  static Word path(Parts& parts) {
+    auto word = word_of(parts.take());
+    --word.span.begin, ++word.span.end;
+    return word;
+  }
+
+  static Word lock(Parts& parts) {
+    const auto* clause = parts.optional(Kind::Sha256);
+    return clause ? Word{clause->children[0]->text, {clause->span.begin, clause->span.end + 1}} : Word{};
+  }
+
   Use use(Parts& parts) {
     Use s;
-    s.path = word_of(parts.take());
-    --s.path.span.begin, ++s.path.span.end;
+    s.path = path(parts);
     s.as = parts.word();
-    if (const auto* lock = parts.optional(Kind::Sha256)) s.sha256 = {lock->children[0]->text, {lock->span.begin, lock->span.end + 1}};
+    s.sha256 = lock(parts);
     return s;
   }
 
@@ -189,6 +199,41 @@ class Builder {
     return s;
   }
 
+  KernelArgument kernel_argument(const Tree& tree) {
+    KernelArgument made;
+    made.span = tree.span;
+    Parts parts(tree, diagnostics_);
+    if (const auto* name = parts.optional(Kind::Name)) made.name = word_of(*name), made.entries = parts.clause(Kind::Entries);
+    else made.value = parts.expression();
+    Once once(diagnostics_);
+    while (parts.more()) {
+      const auto& clause = parts.take();
+      if (!once.add(clause)) continue;
+      if (clause.kind == Kind::PatternClause) made.pattern = word_of(*clause.children[0]);
+      else made.width = parts.build(clause.children[0].get());
+    }
+    return made;
+  }
+
+  KernelCall kernel(Parts& parts) {
+    KernelCall made;
+    made.path = path(parts);
+    made.sha256 = lock(parts);
+    made.entry = parts.word();
+    Once once(diagnostics_);
+    while (parts.more()) {
+      const auto& part = parts.take();
+      if (part.kind == Kind::KernelArgument) {
+        made.arguments.push_back(kernel_argument(part));
+      } else if (part.kind == Kind::DefineClause) {
+        made.defines.push_back({word_of(*part.children[0]), parts.build(part.children[1].get())});
+      } else if (once.add(part)) {
+        for (const auto& value : part.children) made.templates.push_back(parts.build(value.get()));
+      }
+    }
+    return made;
+  }
+
   std::vector<Op> body(const Tree& tree) {
     std::vector<Op> ops;
     for (const auto& part : tree.children) ops.push_back(op(*part));
@@ -231,6 +276,9 @@ class Builder {
         made.to = parts.expression();
         made.body = body(parts.take());
         break;
+      case Kind::Kernel:
+        made.kernel = kernel(parts);
+        return made;
       default: GEXP_CHECK(false);
     }
     Once once(diagnostics_);

@@ -5,12 +5,6 @@
 
 /// The operations inside `warm` and `timed`.
 namespace gexp::lang {
-namespace {
-
-Type plain() { return number_of({}); }
-Type bytes() { return number_of(kBytes); }
-
-}  // namespace
 
 void StageChecker::ops(const std::vector<Op>& body, const SymbolScope& names) {
   auto place = at("an access", Time::Point, true);
@@ -75,6 +69,12 @@ void StageChecker::op(const Op& each, const Place& place) {
       ops(each.body, *place.names);
       break;
     case Op::Kind::Barrier: break;
+    case Op::Kind::Kernel: {
+      auto given = counted;
+      given.what = "an argument of a kernel";
+      kernel(each, given);
+      break;
+    }
   }
   expressions_.want(each.width, bytes(), counted, "the width after `as`");
   if (each.via) check_word(diagnostics_, *each.via, via_words());

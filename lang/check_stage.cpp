@@ -11,9 +11,6 @@
 namespace gexp::lang {
 namespace {
 
-Type plain() { return number_of({}); }
-Type bytes() { return number_of(kBytes); }
-
 /// `timed each lat` for `timed lat each`: what was meant is beyond doubt, so that the record is known by its name elsewhere.
 bool is_swapped(const Timed& timed) { return timing_words().has(timed.name.text) && !timing_words().has(timed.how.text); }
 
@@ -150,6 +147,7 @@ Type StageChecker::run(const Stage& stage, Span inside) {
   for (const auto& item : stage.items) {
     std::visit([&](const auto& node) { check(node, item.span); }, item.node);
   }
+  kernel_launch(stage);
   for (const auto& item : stage.items) {
     if (const auto* expect = std::get_if<Expect>(&item.node)) {
       auto place = at("an expect", Time::Finding);
@@ -220,6 +218,7 @@ void StageChecker::check(const Warm& warm, Span) {
   expressions_.want(warm.grid, plain(), place, "the grid");
   expressions_.want(warm.block, plain(), place, "the block");
   ops(warm.body, names_);
+  kernels(warm.body, nullptr);
   if (warm.grid || warm.block) refuse_chases(warm.body);
 }
 
@@ -239,6 +238,7 @@ void StageChecker::check(const Timed& timed, Span) {
     check_word(diagnostics_, timed.how, timing_words());
   }
   ops(timed.body, names_);
+  kernels(timed.body, &timed);
 }
 
 void StageChecker::check(const RepeatUntil& repeat, Span) {

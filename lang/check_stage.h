@@ -16,6 +16,8 @@ void check_expect(ExpressionChecker& expressions, const Expect& expect, const Pl
 std::string meant_type(const std::string& word);
 /// The statement word that a statement begins with.
 Span first_word(const Source& source, Span span);
+inline Type plain() { return number_of({}); }
+inline Type bytes() { return number_of(kBytes); }
 /// The type of a name with this value: a written 0 is a plain number from then on.
 Type settled(Type type);
 
@@ -54,6 +56,18 @@ class StageChecker {
   void ops(const std::vector<Op>& body, const SymbolScope& names);
   void op(const Op& each, const Place& place);
   void refuse_chases(const std::vector<Op>& body);
+
+  // check_kernel.cpp
+  void kernel(const Op& op, const Place& place);
+  void kernel_argument(const KernelArgument& argument, const Place& place);
+  /// A number, or what stands in a text, as C++ is to read it.
+  void kernel_text(const ExprPtr& value, const Place& place, const char* role);
+  /// Where a kernel may stand, and what it must be given there. `timed`: null in a warm-up.
+  void kernels(const std::vector<Op>& body, const Timed* timed);
+  void kernel_record(const Op& op, const Timed* timed);
+  /// What `launch` cannot ask of a kernel whose text is not gexp's.
+  void kernel_launch(const Stage& stage);
+  [[nodiscard]] const Symbol* named_by(const KernelArgument& argument) const;
 
   // A function each for the statements of a stage; others are misplaced.
 #define GEXP_CHECKED_File(kind)

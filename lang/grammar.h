@@ -245,7 +245,25 @@ struct barrier : GEXP_WORD("barrier") {};
 struct branch : seq<GEXP_WORD("branch"), must<needed_condition>, must<needed_body>> {};
 struct unroll : seq<GEXP_WORD("unroll"), must<needed_name>, must<in_word>, must<needed_value>, must<range_dots>, must<needed_value>, must<needed_body>> {};
 struct loop : seq<GEXP_WORD("loop"), must<needed_name>, must<in_word>, must<needed_value>, must<range_dots>, must<needed_value>, must<needed_body>> {};
-struct op : sor<chase, load, store, alu, barrier, branch, unroll, loop> {};
+
+// A kernel of a file. Its entry may be called like a statement: `entry load(A)`.
+struct entry_word : GEXP_WORD("entry") {};
+struct entry_text : identifier {};
+struct needed_entry : seq<entry_text, ws> {};
+struct open_arguments : mark<'('> {};
+struct close_arguments : mark<')'> {};
+struct pattern_clause : seq<GEXP_WORD("by"), must<needed_pattern>> {};
+struct entries : seq<mark<'['>, must<needed_value>, must<close_length>> {};
+struct kernel_argument : seq<sor<seq<name, entries>, value>, star<sor<pattern_clause, as_clause>>> {};
+struct more_kernel_argument : seq<kernel_argument> {};
+struct kernel_arguments : seq<opt<kernel_argument, star<mark<','>, not_at<one<')'>>, must<more_kernel_argument>>, opt<mark<','>>>> {};
+struct more_template_value : seq<value> {};
+struct template_clause : seq<GEXP_WORD("template"), must<needed_value>, star<mark<','>, must<more_template_value>>> {};
+struct define_clause : seq<GEXP_WORD("define"), must<needed_word>, must<equals>, must<needed_value>> {};
+struct kernel
+    : seq<GEXP_WORD("kernel"), must<needed_string>, opt<sha256>, must<entry_word>, must<needed_entry>, must<open_arguments>,
+          kernel_arguments, must<close_arguments>, star<sor<template_clause, define_clause>>> {};
+struct op : sor<chase, load, store, alu, barrier, branch, unroll, loop, kernel> {};
 
 struct repeat_until
     : seq<GEXP_WORD("repeat"), must<needed_value>, opt<range_dots, must<interval_end>>, opt<until_clause>> {};

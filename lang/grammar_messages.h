@@ -73,6 +73,12 @@ GEXP_SAYS(chase_count, "`laps N` or `steps N` is wanted after the pattern");
 GEXP_SAYS(needed_instruction, "an instruction is wanted after `alu`, such as fma.f32");
 GEXP_SAYS(chain_word, "`chain N` is wanted after the instruction");
 GEXP_SAYS(ilp_word, "`ilp N` is wanted after the chain");
+GEXP_SAYS(entry_word, "`entry NAME(…)` is wanted after the file");
+GEXP_SAYS(needed_entry, "the kernel's name is wanted after `entry`");
+GEXP_SAYS(open_arguments, "`(` and the kernel's arguments are wanted after its name");
+GEXP_SAYS(more_kernel_argument, "an argument is wanted after `,`");
+GEXP_SAYS(close_arguments, "`)` or `,` is wanted in the kernel's arguments");
+GEXP_SAYS(more_template_value, "a value is wanted after `,`");
 GEXP_SAYS(needed_selector, "a model's or a GPU's name, or sm_NN, is wanted");
 GEXP_SAYS(vs_word, "`vs X` is wanted after what is plotted");
 #undef GEXP_SAYS

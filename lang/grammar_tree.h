@@ -40,6 +40,8 @@ GEXP_KEEP(sm, Sm); GEXP_KEEP(sms, Sms);
 GEXP_KEEP(carveout, Carveout); GEXP_KEEP(bank, Bank); GEXP_KEEP(place, Place); GEXP_KEEP(laps, Laps); GEXP_KEEP(steps, Steps);
 GEXP_KEEP(as_clause, AsClause); GEXP_KEEP(via_clause, ViaClause); GEXP_KEEP(body, Body); GEXP_KEEP(need, Need);
 GEXP_KEEP(on_clause, OnClause); GEXP_KEEP(from_clause, FromClause); GEXP_KEEP(xfail_clause, XfailClause); GEXP_KEEP(log_clause, LogClause);
+GEXP_KEEP(entry_text, Entry); GEXP_KEEP(pattern_clause, PatternClause); GEXP_KEEP(entries, Entries);
+GEXP_KEEP(kernel_argument, KernelArgument); GEXP_KEEP(template_clause, TemplateClause); GEXP_KEEP(define_clause, DefineClause);
 GEXP_KEEP(header, Header);
 #define GEXP_STATEMENT(word, kind, rule, ...) GEXP_KEEP(rule, kind);
 #define GEXP_OPERATION(word, kind, ...) GEXP_KEEP(word, kind);

@@ -211,11 +211,12 @@ class Parser {
   void note(const Tree& tree) {
     const auto add = [&](Landmark::Kind kind, const Tree& at) { landmarks_->push_back({kind, at.span.begin}); };
     if (is_statement(tree.kind)) add(Landmark::Kind::Statement, tree);
-    if (tree.kind == Kind::Callee) add(Landmark::Kind::Callee, tree);
+    if (tree.kind == Kind::Callee || tree.kind == Kind::Entry) add(Landmark::Kind::Callee, tree);
     if (tree.kind == Kind::TimesSign || tree.kind == Kind::PlusSign || tree.kind == Kind::ElseSign || tree.kind == Kind::CompareSign) {
       add(Landmark::Kind::Operator, tree);
     }
     if (tree.kind == Kind::Memory) add(Landmark::Kind::Element, *tree.children[1]);
+    if (tree.kind == Kind::KernelArgument && tree.children[0]->kind == Kind::Name) add(Landmark::Kind::Element, *tree.children[0]);
     for (const auto& part : tree.children) note(*part);
   }
 

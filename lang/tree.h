@@ -15,7 +15,7 @@ enum class Kind : std::uint8_t {
   None,
   // leaves
   Name, WordText, Type, Instruction, String, Label, Callee, Reference, Field, NumberText, UnitText, Negate, NotWord, TimesSign,
-  PlusSign, ElseSign, CompareSign, LogWord, VersionText, SeedText,
+  PlusSign, ElseSign, CompareSign, LogWord, VersionText, SeedText, Entry,
   // expressions
   Quantity, TextValue, Call, List, Group, Path, Unary, Product, Sum, ValueChain, Comparison, Negation, Conjunction, Disjunction,
   // their parts
@@ -23,7 +23,7 @@ enum class Kind : std::uint8_t {
   // clauses
   Doc, Domain, StepBy, TimesBy, PointsBy, Refine, Until, ElseText, BudgetTime, BudgetMemory, PageClause, AlignClause, Sha256,
   Grid, Block, Cluster, Smem, Persm, Sm, Sms, Carveout, Bank, Place, Laps, Steps, AsClause, ViaClause, Body, Need, OnClause, FromClause,
-  XfailClause, LogClause,
+  XfailClause, LogClause, PatternClause, Entries, KernelArgument, TemplateClause, DefineClause,
   // statements
   Header,
 #define GEXP_STATEMENT(word, kind, ...) kind,

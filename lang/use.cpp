@@ -15,7 +15,7 @@
 namespace gexp::lang {
 namespace {
 
-constexpr std::size_t kMaxDepth = 8, kMaxFiles = 64, kMaxBytes = 8u << 20, kMaxPath = 200;
+constexpr std::size_t kMaxDepth = 8, kMaxFiles = 64, kMaxUsedBytes = 8u << 20, kMaxPath = 200;
 
 /// One file has one name in the circle, however it is written.
 std::string normal(const std::string& path) { return std::filesystem::path(path).lexically_normal().generic_string(); }
@@ -64,7 +64,9 @@ class Reader {
       return fail(found.error().code.c_str(), use.path.span, fmt::format("`{}` cannot be used: {}", used.path, found.error().message), found.error().hint);
     }
     bytes_ += found->text.size();
-    if (bytes_ > kMaxBytes) return fail("E0125", span, fmt::format("the files used have more than {} MiB together", kMaxBytes >> 20));
+    if (bytes_ > kMaxUsedBytes) {
+      return fail("E0125", span, fmt::format("the files used have more than {} MiB together", kMaxUsedBytes >> 20));
+    }
     if (const auto first = std::find(chain_.begin(), chain_.end(), normal(found->path)); first != chain_.end()) {
       std::string circle;
       for (auto link = first; link != chain_.end(); ++link) circle += *link + " → ";
@@ -72,7 +74,8 @@ class Reader {
     }
     used.sha256 = sha256_hex(found->text);
     used.source = std::make_shared<const Source>(std::move(found->path), std::move(found->text));
-    if (!locked(use, used, span, by, diagnostics)) return used;
+    const auto with_hash = fmt::format("use \"{}\" as {} sha256 \"{}\"", used.path, use.as.text, used.sha256);
+    if (!check_lock({use.path, use.sha256, span, with_hash}, used.sha256, used.source->path(), by, diagnostics)) return used;
     Diagnostics own;
     auto file = std::make_shared<File>(parse(*used.source, own));
     if (!own.has_errors()) {
@@ -85,22 +88,6 @@ class Reader {
     return used;
   }
 
-  bool locked(const Use& use, const Used& used, Span span, const Source& by, Diagnostics& diagnostics) {
-    if (use.sha256.span.empty()) {
-      auto& problem = diagnostics.warning("E0126", span, fmt::format("`{}` may change without notice: no `sha256` holds it", used.path),
-                                          fmt::format("write `use \"{}\" as {} sha256 \"{}\"`", used.path, use.as.text, used.sha256));
-      if (is_file(by)) problem.notes.push_back({{}, fmt::format("`gexp lock {}` writes the hash", by.path())});
-      return true;
-    }
-    if (use.sha256.text == used.sha256) return true;
-    auto& problem = diagnostics.error("E0123", use.sha256.span, fmt::format("`{}` is another file than the one that was locked", used.path),
-                                      is_file(by) ? fmt::format("when the change is wanted, `gexp lock {}` writes the new hash", by.path())
-                                                  : "when the change is wanted, write the new hash");
-    problem.notes.push_back({{}, fmt::format("wanted: \"{}\"", use.sha256.text)});
-    problem.notes.push_back({{}, fmt::format("found:  \"{}\" in {}", used.sha256, used.source->path())});
-    return false;
-  }
-
   const Loader& load_;
   std::vector<std::string> chain_;  ///< the files that lead to the one being read
   std::size_t files_ = 0, bytes_ = 0;
@@ -108,7 +95,25 @@ class Reader {
 
 }  // namespace
 
-std::optional<std::string> refused_path(const std::string& path) {
+bool check_lock(const Locked& locked, const std::string& sha256, const std::string& found_at, const Source& by, Diagnostics& diagnostics) {
+  const auto& path = locked.path.text;
+  if (locked.sha256.span.empty()) {
+    auto& problem = diagnostics.warning("E0126", locked.statement,
+                                        fmt::format("`{}` may change without notice: no `sha256` holds it", path),
+                                        fmt::format("write `{}`", locked.with_hash));
+    if (is_file(by)) problem.notes.push_back({{}, fmt::format("`gexp lock {}` writes the hash", by.path())});
+    return true;
+  }
+  if (locked.sha256.text == sha256) return true;
+  auto& problem = diagnostics.error("E0123", locked.sha256.span, fmt::format("`{}` is another file than the one that was locked", path),
+                                    is_file(by) ? fmt::format("when the change is wanted, `gexp lock {}` writes the new hash", by.path())
+                                                : "when the change is wanted, write the new hash");
+  problem.notes.push_back({{}, fmt::format("wanted: \"{}\"", locked.sha256.text)});
+  problem.notes.push_back({{}, fmt::format("found:  \"{}\" in {}", sha256, found_at)});
+  return false;
+}
+
+std::optional<std::string> refused_path(const std::string& path, const std::vector<std::string_view>& endings) {
   if (path.empty()) return "the path is empty";
   if (path.size() > kMaxPath) return fmt::format("the path is longer than {} characters", kMaxPath);
   if (path.find('\\') != std::string::npos) return "folders are separated by `/`, not `\\`";
@@ -121,8 +126,10 @@ std::optional<std::string> refused_path(const std::string& path) {
     if (part.empty() || part == ".") return "a folder of the path has no name";
     at = end + 1;
   }
-  if (!path.ends_with(".gexp")) return "a used file's name ends with `.gexp`";
-  return std::nullopt;
+  if (std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return path.ends_with(ending); })) return std::nullopt;
+  std::string all;
+  for (const auto ending : endings) all += fmt::format("{}`{}`", all.empty() ? "" : " or ", ending);
+  return endings.size() == 1 ? fmt::format("a used file's name ends with {}", all) : fmt::format("its name ends with {}", all);
 }
 
 void hand_on(const Diagnostics& from, const std::shared_ptr<const Source>& text, Span use, Diagnostics& into) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lang/ast.h"
@@ -40,8 +41,19 @@ using Uses = std::vector<Used>;  ///< in the order of the statements
 Uses check_with_uses(const File& file, const Source& source, const Loader& load, Diagnostics& diagnostics,
                      Declarations* declared = nullptr);
 
-/// Why a path is none of `use`: a spec that somebody sends must not reach files that its reader did not mean to give it.
-std::optional<std::string> refused_path(const std::string& path);
+/// Why a path is none of `use`, or of another statement that names files with one of these endings: a spec that somebody sends must not
+/// reach files that its reader did not mean to give it.
+std::optional<std::string> refused_path(const std::string& path, const std::vector<std::string_view>& endings = {".gexp"});
+
+/// Where a statement names a file, and the hash that holds it.
+struct Locked {
+  const Word& path;
+  const Word& sha256;  ///< empty when absent
+  Span statement;      ///< that is to have it
+  std::string with_hash;  ///< the statement as it is to be written
+};
+/// Whether the file, whose text has that hash, may be used: E0123 when another one was locked; E0126, a warning, when none was.
+bool check_lock(const Locked& locked, const std::string& sha256, const std::string& found_at, const Source& by, Diagnostics& diagnostics);
 
 /// Hands on what was said of a used file: shown in its text, with a note at `use` in the file that uses it.
 void hand_on(const Diagnostics& from, const std::shared_ptr<const Source>& text, Span use, Diagnostics& into);

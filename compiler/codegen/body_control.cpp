@@ -75,4 +75,10 @@ std::optional<Diagnostic> BodyWriter::loop(const Op& op, Region& region) {
   return std::nullopt;
 }
 
+/// A kernel of a file is a launch of its own, which no text of ours holds (compiler/plan/plan_kernel.cpp).
+std::optional<Diagnostic> BodyWriter::kernel(const Op&, Region&) {
+  GEXP_CHECK(false);
+  return std::nullopt;
+}
+
 }  // namespace gexp::compiler

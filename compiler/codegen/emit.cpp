@@ -73,6 +73,7 @@ std::optional<Shape> chase_template(const Program& program, const Stage& stage, 
 
 Result<std::string> emit_cuda(const Shape& shape, const std::string& template_folder) {
   GEXP_CHECK(shape.made_from != nullptr);
+  if (shape.of_file()) return shape.text->text();
   auto text = load_template(*shape.made_from, template_folder);
   if (!text) return text.error();
   auto holes = shape.holes;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,11 +14,13 @@ namespace gexp::compiler {
 struct Shape {
   const KernelTemplate* made_from = nullptr;
   Holes holes;       ///< without `name`: equal shapes are equal kernels
-  Span span;         ///< the chase that it was made for
-  [[nodiscard]] std::string file() const { return made_from ? std::string(made_from->file) : std::string(); }
+  Span span;         ///< the chase that it was made for; of a kernel of a file what names it
+  std::shared_ptr<const Source> text = nullptr;  ///< of kFileKernel: the file, whose hash is a hole
+  [[nodiscard]] bool of_file() const { return made_from == &kFileKernel; }
+  [[nodiscard]] std::string file() const { return of_file() ? holes.at("file") : made_from ? std::string(made_from->file) : std::string(); }
   friend bool operator==(const Shape& a, const Shape& b) { return a.made_from == b.made_from && a.holes == b.holes; }
   friend bool operator<(const Shape& a, const Shape& b) {
-    return a.made_from == b.made_from ? a.holes < b.holes : a.file() < b.file();
+    return a.made_from == b.made_from ? a.holes < b.holes : a.made_from->file < b.made_from->file;
   }
 };
 
@@ -43,7 +46,7 @@ inline constexpr std::int64_t kTraceBytes = 7168;
 /// through global memory, total.cu for one block through shared memory; nullopt for any other stage, which is made from body.cu.
 std::optional<Shape> chase_template(const Program& program, const Stage& stage, std::uint32_t grid, std::uint32_t block, int width);
 
-/// CUDA text of a shape. `template_folder` replaces the built-in templates where it is not empty.
+/// CUDA text of a shape; of a kernel of a file that file's. `template_folder` replaces the built-in templates where it is not empty.
 Result<std::string> emit_cuda(const Shape& shape, const std::string& template_folder = {});
 
 }  // namespace gexp::compiler

@@ -47,6 +47,9 @@ inline constexpr KernelTemplate kBodyTemplate{
     "body.cu", {"name", "bounds", "constants", "parameters", "placing", "leave", "cta", "setup", "first_pass", "passes", "warm", "addresses", "alone", "timed",
                 "settle", "record", "calibrate"}};
 
+/// A kernel of a file of somebody else: its text stands as it is, and its holes say how it is compiled (codegen/file_kernel.h).
+inline constexpr KernelTemplate kFileKernel{"kernel", {}};
+
 /// Reads a kernel's template, without the comment at its head. `folder` replaces the built-in templates where it is not empty.
 /// E0506: it cannot be read; E0505: it has other holes than its kind.
 Result<Template> load_template(const KernelTemplate& kind, const std::string& folder = {});

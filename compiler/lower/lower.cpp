@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/lower/kernels.h"
 #include "compiler/lower/lower_stage.h"
 #include "compiler/lower/ops.h"
 #include "compiler/memory/memory_space.h"
@@ -64,6 +65,7 @@ class Lowering {
                                      [&, &wanted = name](const Parameter& p) { return p.name == wanted; });
       if (!known) unknown_setting(name);
     }
+    for (auto& stage : program_.stages) name_arguments(stage, program_.memories, own_names(stage));
     auto graph = build_graph();
     return {std::move(program_), std::move(graph)};
   }

@@ -74,7 +74,9 @@ class StageLowering {
   }
   void lower(const lang::Flush& flush, Span span) { stage_.flushes.push_back({flush.level.text, span}); }
   void lower(const lang::Warm& warm, Span) {
-    auto& body = warm.grid || warm.block ? stage_.warm_launches.emplace_back(WarmLaunch{formula(warm.grid), formula(warm.block), {}}).body : stage_.warm;
+    const bool kernel = !warm.body.empty() && warm.body.front().kind == lang::Op::Kind::Kernel;
+    const bool apart = warm.grid || warm.block || kernel;
+    auto& body = apart ? stage_.warm_launches.emplace_back(WarmLaunch{formula(warm.grid), formula(warm.block), {}}).body : stage_.warm;
     for (const auto& op : warm.body) body.push_back(lower_op(op, element_bytes_));
   }
   void lower(const lang::Timed& timed, Span) {
@@ -171,6 +173,10 @@ std::vector<FormulaPtr> stage_formulas(const Stage& stage) {
   for (const auto& warm : stage.warm_launches) all.insert(all.end(), {warm.grid, warm.block});
   for_each_op(stage, [&](const Op& op) {
     all.insert(all.end(), {op.count, op.width, op.at, op.chain, op.ilp, op.condition, op.from, op.to});
+    if (!op.kernel) return;
+    for (const auto& argument : op.kernel->arguments) all.insert(all.end(), {argument.value, argument.entries, argument.width});
+    for (const auto& value : op.kernel->templates) all.push_back(value);
+    for (const auto& define : op.kernel->defines) all.push_back(define.value);
   });
   for (const auto& derive : stage.derives) all.push_back(derive.formula);
   for (const auto& find : stage.finds) {

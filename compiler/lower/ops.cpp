@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/lower/kernels.h"
 #include "compiler/lower/lower.h"
 
 namespace gexp::compiler {
@@ -26,6 +27,7 @@ std::string show(const Op& op) {
   if (op.ilp) text += " ilp " + show(*op.ilp);
   if (op.condition) text += " " + show(*op.condition);
   if (!op.variable.empty()) text += fmt::format(" {} in {}..{}", op.variable, show(*op.from), show(*op.to));
+  if (op.kernel) text += fmt::format(" \"{}\" entry {}", op.kernel->path, op.kernel->entry);
   if (op.via != Via::Default) text += fmt::format(" via {}", word(op.via));
   const bool holds_others = op.condition || !op.variable.empty();
   return holds_others ? fmt::format("{} {{ {} }}", text, show(op.body)) : text;
@@ -77,6 +79,7 @@ Op lower_op(const lang::Op& op, int element_bytes) {
   lowered.from = formula(op.from);
   lowered.to = formula(op.to);
   for (const auto& inner : op.body) lowered.body.push_back(lower_op(inner, element_bytes));
+  if (op.kind == Op::Kind::Kernel) lower_kernel(op, element_bytes, lowered);
   return lowered;
 }
 
@@ -96,6 +99,14 @@ void for_each_op(const Stage& stage, const std::function<void(const Op&)>& visit
 const Op* only_chase(const Body& body) {
   return body.size() == 1 && body[0].kind == Op::Kind::Chase ? &body[0] : nullptr;
 }
+
+bool launches_files(const Program& program) {
+  bool any = false;
+  for (const auto& stage : program.stages) for_each_op(stage, [&](const Op& op) { any = any || op.kernel; });
+  return any;
+}
+
+const FileKernel* only_kernel(const Body& body) { return body.size() == 1 ? body[0].kernel.get() : nullptr; }
 
 std::string show(const Body& body) {
   std::string text;

@@ -17,8 +17,14 @@ void for_each_op(const Body& body, const std::function<void(const Op&)>& visit);
 /// Those of the warm-ups, then those of the timed region.
 void for_each_op(const Stage& stage, const std::function<void(const Op&)>& visit);
 
+/// Whether a stage launches a kernel that gexp did not write.
+bool launches_files(const Program& program);
+
 /// The operation when a body is one chase and nothing else; null otherwise.
 const Op* only_chase(const Body& body);
+
+/// The kernel of a file when a body is one; null otherwise.
+const FileKernel* only_kernel(const Body& body);
 
 /// "chase A by ring via ca; barrier" for a reader of the IR.
 std::string show(const Body& body);

@@ -85,7 +85,7 @@ class StageText {
 
   std::string of(const Op& op) {
     const auto& [kind, span, memory, width, via, pattern, count, laps, at, instruction, instruction_span, chain, ilp,
-                 condition, variable, from, to, body] = op;
+                 condition, variable, from, to, body, kernel] = op;
     auto text =
         fmt::format("op {} via {} laps {} instruction {}", static_cast<int>(kind), word(via), laps, instruction);
     if (!memory.empty()) text += fmt::format(" memory {} {}", memory, file_(memory, {}).value_or(""));
@@ -94,6 +94,22 @@ class StageText {
     if (!variable.empty()) keys_.bind(variable);
     if (!body.empty()) text += of(body);
     if (!variable.empty()) keys_.unbind();
+    return kernel ? text + of(*kernel) : text;
+  }
+
+  std::string of(const FileKernel& kernel) {
+    const auto& [path, path_span, entry, entry_span, arguments, templates, defines, source, sha256] = kernel;
+    // NVRTC is told the file's name, and writes it into what it makes.
+    auto text = fmt::format("kernel {} entry {} sha256 {}\n", path, entry, sha256);
+    for (const auto& [kind, name, value, entries, width, linked, span] : arguments) {
+      const bool memory = kind == FileKernel::Argument::Kind::Memory;
+      // By its name too: two memories of one kind are two.
+      text += fmt::format("argument {} linked {}", static_cast<int>(kind), linked);
+      if (memory) text += fmt::format(" {} {}", name, file_(name, {}).value_or(""));
+      text += line("", {kind == FileKernel::Argument::Kind::Value ? value : nullptr, entries, width});
+    }
+    text += line("template", templates);
+    for (const auto& [name, value] : defines) text += line("define " + name, {value});
     return text;
   }
 

@@ -182,6 +182,10 @@ class Bodies {
         return done({threads, 0, 0, *chain * *ilp}, times, static_cast<double>(alu_text(static_cast<std::int64_t>(*chain), static_cast<std::int64_t>(*ilp))) * *ilp);
       }
       case Op::Kind::Barrier: return done({threads, 0, 0, 1}, times, 1);
+      case Op::Kind::Kernel: {  // what it does is not known, but what it records is
+        const auto entries = recorded(*op.kernel, scope, threads);
+        return entries && done({1, 0, *entries, 0}, times, 1);
+      }
       case Op::Kind::Branch: {
         conditions_.push_back(op.condition.get());
         const auto here = threads_here(scope);
@@ -209,6 +213,13 @@ class Bodies {
     add_work(made_.parts, {work}, times);
     made_.operations += operations;
     return true;
+  }
+
+  static Count recorded(const FileKernel& kernel, const Scope& scope, double threads) {
+    for (const auto& argument : kernel.arguments) {
+      if (argument.kind == ArgumentKind::Record) return number(argument.entries, scope, threads);
+    }
+    return 0;
   }
 
   /// Threads for which the conditions around an operation hold. Blocks that do not differ are counted by one of them, too many by
@@ -259,7 +270,10 @@ void bind_read(const Stage& stage, const std::vector<FormulaPtr>& read, Names& n
 void bind_counts(const Stage& stage, Names& names) {
   std::vector<FormulaPtr> read{stage.launch.grid, stage.launch.block};
   for (const auto& warm : stage.warm_launches) read.insert(read.end(), {warm.grid, warm.block});
-  for_each_op(stage, [&](const Op& op) { read.insert(read.end(), {op.count, op.chain, op.ilp, op.from, op.to, op.condition}); });
+  for_each_op(stage, [&](const Op& op) {
+    read.insert(read.end(), {op.count, op.chain, op.ilp, op.from, op.to, op.condition});
+    for (const auto& argument : op.kernel ? op.kernel->arguments : std::vector<FileKernel::Argument>()) read.push_back(argument.entries);
+  });
   for (const auto& binding : stage.bindings) {
     if (binding.kind != Binding::Kind::Let) continue;
     auto own = std::make_shared<Formula>();
@@ -305,8 +319,8 @@ std::optional<PointCost> point_cost(const Program& program, const Stage& stage, 
   cost.operations = warm->operations + timed->operations;
   for (const auto& part : timed->parts) cost.timed += part.threads * (part.steps + part.loads);
   double windows = 1, walked = 1;  // launches, and how much of the timed chases these follow in all
-  cost.launches = stage.timing == Timing::Wall && !stage.warm.empty() ? 2 : 1;
-  if (stage.timing == Timing::Each) {
+  cost.launches = (stage.timing == Timing::Wall || only_kernel(stage.timed)) && !stage.warm.empty() ? 2 : 1;
+  if (stage.timing == Timing::Each && !only_kernel(stage.timed)) {
     const double warps = std::ceil(*block / 32), window = std::max(1.0, std::floor(static_cast<double>(kTraceBytes) / 2 / warps));
     windows = std::max(1.0, std::ceil((timed_all.steps + timed_all.loads) / window));
     const bool lone = cost.threads == 1 && only_chase(stage.timed) && (stage.warm.empty() || only_chase(stage.warm));

@@ -109,6 +109,7 @@ std::optional<Diagnostic> PointPlanner::require() {
 }
 
 std::optional<Diagnostic> PointPlanner::shape() {
+  if (const auto* own = only_kernel(stage_.timed)) return timed_kernel(*own);
   const auto* timed = only_chase(stage_.timed);
   if (timed) {
     const auto& chased = chased_.back();
@@ -148,6 +149,8 @@ std::optional<Diagnostic> PointPlanner::shape() {
   }
   return std::nullopt;
 }
+
+double moved_bytes(const PointPlan& plan) { return plan.shape.of_file() ? -1 : static_cast<double>(plan.moved); }
 
 std::uint64_t reach_of(const PointPlan& plan, const std::string& memory) {
   std::uint64_t reach = 0;

@@ -11,10 +11,24 @@
 
 namespace gexp::compiler {
 
+/// What a kernel of a file is given at a point, in the order of its parameters.
+struct KernelPlan {
+  struct Argument {
+    FileKernel::Argument::Kind kind = FileKernel::Argument::Kind::Value;
+    std::string memory;  ///< Memory
+    double value = 0;    ///< Value: in base units
+    Span span;
+  };
+  std::vector<Argument> arguments;
+  std::uint64_t entries = 0;  ///< of the record; 0: it has none
+  std::uint32_t width = 4;    ///< bytes of an entry: 4 or 8
+};
+
 /// A warm-up that is a launch of its own: that of `wall`, and those with a grid or block.
 struct LaunchBefore {
   Shape shape;
   BodyPlan body;
+  KernelPlan kernel;  ///< of shapes that are kernels of files
   std::uint32_t grid = 1, block = 1;
 };
 
@@ -39,8 +53,12 @@ struct PointPlan {
   std::vector<Links> links;                ///< a memory once
   Shape shape;
   BodyPlan body;                           ///< of shapes made from body.cu
+  KernelPlan kernel;                       ///< of shapes that are kernels of files
   std::vector<LaunchBefore> before;        ///< in turn, before each timed launch
 };
+
+/// Bytes that the timed region reads and writes, over all threads. Negative: that of the kernel of a file, which is not known.
+double moved_bytes(const PointPlan& plan);
 
 /// The bytes of a memory that the point's accesses stay within.
 std::uint64_t reach_of(const PointPlan& plan, const std::string& memory);

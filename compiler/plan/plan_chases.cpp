@@ -52,6 +52,16 @@ std::optional<Diagnostic> PointPlanner::chases() {
     if (op.kind != Op::Kind::Store || problem || !linkers_.contains(op.memory)) return;
     problem = error("E0434", op.span, fmt::format("`{}` holds the links of a chase, and a store would break them", op.memory), "store to a memory of its own");
   });
+  for_each_op(stage_, [&](const Op& op) {
+    if (!op.kernel || problem) return;
+    for (const auto& argument : op.kernel->arguments) {
+      if (argument.linked || argument.kind != FileKernel::Argument::Kind::Memory || !linkers_.contains(argument.name)) continue;
+      const auto& name = argument.name;
+      problem = error("E0434", argument.span, fmt::format("`{}` holds the links of a chase, and this kernel may write over them", name),
+                      fmt::format("write `{} by PATTERN` where the kernel is to follow the links; else give it a memory of its own", name));
+      return;
+    }
+  });
   for (auto& [name, linker] : linkers_) plan_.links.push_back(std::move(linker.links));
   return problem;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "compiler/lower/ops.h"
 #include "compiler/plan/point_planner.h"
 
 // How a point is launched: the clauses of `launch`, and the warm-ups that are launches of their own.
@@ -54,20 +55,29 @@ std::optional<Diagnostic> PointPlanner::launch() {
 
 std::optional<Diagnostic> PointPlanner::launches_before() {
   for (const auto& warm : stage_.warm_launches) {
-    const auto grid = grid_of(warm.grid), block = block_of(warm.block);
+    const bool as_timed = !warm.grid && !warm.block;  // a kernel of a file, which is always a launch of its own
+    const auto grid = as_timed ? Result<std::int64_t>(plan_.grid) : grid_of(warm.grid);
+    const auto block = as_timed ? Result<std::int64_t>(plan_.block) : block_of(warm.block);
     if (!grid) return grid.error();
     if (!block) return block.error();
     if (auto problem = launch_before(warm.body, static_cast<std::uint32_t>(*grid), static_cast<std::uint32_t>(*block))) return problem;
   }
-  return stage_.timing == Timing::Wall && !stage_.warm.empty() ? launch_before(stage_.warm, plan_.grid, plan_.block) : std::nullopt;
+  const bool apart = stage_.timing == Timing::Wall || only_kernel(stage_.timed);
+  return apart && !stage_.warm.empty() ? launch_before(stage_.warm, plan_.grid, plan_.block) : std::nullopt;
 }
 
 std::optional<Diagnostic> PointPlanner::launch_before(const Body& warm, std::uint32_t grid, std::uint32_t block) {
   const Body none;
   LaunchBefore before;
+  before.grid = grid, before.block = block;
+  if (const auto* own = only_kernel(warm)) {
+    if (auto problem = kernel(*own, std::uint64_t{grid} * block, before.shape, before.kernel)) return problem;
+    plan_.before.push_back(std::move(before));
+    return std::nullopt;
+  }
   auto made = body_shape({program_, stage_, names_, lets_, grid, block, none, warm, Timing::Wall}, chased_, before.body);
   if (!made) return made.error();
-  before.shape = std::move(*made), before.grid = grid, before.block = block;
+  before.shape = std::move(*made);
   plan_.before.push_back(std::move(before));
   return std::nullopt;
 }

@@ -45,6 +45,13 @@ class PointPlanner {
   Problem launches_before();
   Problem launch_before(const Body& warm, std::uint32_t grid, std::uint32_t block);
 
+  // plan_kernel.cpp
+  /// The kernel of a file: what it is given, and how it is compiled.
+  Problem kernel(const FileKernel& kernel, std::uint64_t threads, Shape& shape, KernelPlan& plan) const;
+  Problem kernel_argument(const FileKernel::Argument& argument, std::uint64_t threads, KernelPlan& plan) const;
+  Result<std::string> kernel_text(const FormulaPtr& formula) const;
+  Problem timed_kernel(const FileKernel& kernel);
+
   // count_unique.cpp
   /// `unique(x)`: the different values that the threads of the launch have, under its own text as a name.
   Problem count(const Formula& formula);

@@ -24,6 +24,10 @@ std::set<std::string> names_in_text(const Program& program, const Stage& stage) 
     want(op.width);
     want(op.ilp);
     want(op.chain);  // what is left of whole blocks is text
+    if (op.kernel) {
+      for (const auto& value : op.kernel->templates) want(value);
+      for (const auto& define : op.kernel->defines) want(define.value);
+    }
     if (op.kind == Op::Kind::Unroll || op.kind == Op::Kind::Loop) want(op.from), want(op.to);  // a loop without a round has no text
   });
   want(stage.launch.cluster);

@@ -99,7 +99,7 @@ module.exports = grammar({
 
     // Operations.
     body: ($) => seq("{", repeat($._operation), "}"),
-    _operation: ($) => choice($.chase, $.load, $.store, $.alu, $.barrier, $.branch, $.unroll, $.loop),
+    _operation: ($) => choice($.chase, $.load, $.store, $.alu, $.barrier, $.branch, $.unroll, $.loop, $.kernel),
     chase: ($) =>
       seq("chase", field("memory", $.name), "by", field("pattern", $.pattern_name), choice($.laps_clause, $.steps_clause),
         repeat($._access)),
@@ -119,6 +119,15 @@ module.exports = grammar({
     branch: ($) => seq("branch", field("condition", $._expression), field("body", $.body)),
     unroll: ($) => seq("unroll", field("name", $.name), "in", $._value, "..", $._value, field("body", $.body)),
     loop: ($) => seq("loop", field("name", $.name), "in", $._value, "..", $._value, field("body", $.body)),
+    kernel: ($) =>
+      seq("kernel", field("file", $.string), optional($.sha256_clause), "entry", field("entry", $.word), "(",
+        optional(list_with_end($.kernel_argument)), ")", repeat(choice($.template_clause, $.define_clause))),
+    kernel_argument: ($) =>
+      seq(choice(seq(field("record", $.name), "[", field("entries", $._value), "]"), $._value),
+        repeat(choice($.as_clause, alias($._by_pattern, $.by_clause)))),
+    _by_pattern: ($) => seq("by", field("pattern", $.pattern_name)),
+    template_clause: ($) => seq("template", list_of($._value)),
+    define_clause: ($) => seq("define", field("name", $.word), "=", field("value", $._value)),
 
     // Expressions: conditions, then values, which hold a condition only in brackets.
     _expression: ($) =>

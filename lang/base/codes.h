@@ -46,13 +46,16 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0111", "a version of the language that this gexp does not read", "wrong_version"},
     {"E0112", "fifty mistakes: no more are looked for", "too_many_mistakes"},
 
-    {"E0120", "a path that is not relative, leads up (`..`), has a backslash or a drive letter, or does not end with `.gexp`", "use_outside"},
+    {"E0120",
+     "a path that is not relative, leads up (`..`), has a backslash or a drive letter, or does not end with `.gexp`; of a kernel with `.cu` or `.ptx`",
+     "use_outside"},
     {"E0121", "a link that leads out of the folder", "use_link"},
     {"E0122", "no such file, neither there nor in the library, or one that cannot be read", "use_missing"},
     {"E0123", "the file is not the one whose `sha256` is written: `gexp lock` writes the new one", "use_changed"},
     {"E0124", "files that use each other in a circle", "use_circle"},
     {"E0125", "more than 8 deep, more than 64 files, or more than 8 MiB of them", "use_deep"},
     {"E0126", "(a warning) no `sha256` is written", "use_unlocked"},
+    {"E0127", "a kernel that reads other files: `#include` and its like", "kernel_includes"},
 
     {"E0201", "a name declared twice in one scope; a note shows the first", "twice_declared"},
     {"E0202", "an unknown name, finding or field; the nearest one is the hint", "unknown_name"},
@@ -76,6 +79,10 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0222", "an argument, label or clause that is missing, unknown or given twice", "pattern_label_missing"},
     {"E0223", "a `chase` in a warm-up that is a launch of its own", "warm_launch_chases"},
     {"E0224", "`on` names no model of gexp and no `sm_NN`; the name of a GPU stands in quotes", "expect_on_unknown_model"},
+    {"E0225", "a `kernel` beside other operations, or inside one", "kernel_not_alone"},
+    {"E0226", "an argument or a clause that the `kernel` of a file cannot have", "kernel_entries_of_memory"},
+    {"E0227", "a `kernel` whose record is missing, given twice, or given where nothing is recorded", "kernel_without_record"},
+    {"E0228", "a clause of `launch` that the text of a `kernel` would have to follow", "kernel_on_chosen_sm"},
 
     {"E0301", "a value read before it is known, or in an `expect` although it differs from point to point", "lane_in_sweep"},
     {"E0302", "a finding of a later stage", "later_stage"},
@@ -129,6 +136,9 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0508", "`--stage` names a stage that the file does not have", ""},
     {"E0509", "`--dump-after` names no pass of the compiler, or is given without `--ir`", ""},
     {"E0510", "of `gexp sim`: a file without the kernel that was asked for, or an argument that is none or does not fit", ""},
+    {"E0511", "a file without the kernel that `entry` names", ""},
+    {"E0512", "arguments of a `kernel` that its parameters do not match: in number, in width, or a value that one cannot hold", ""},
+    {"E0513", "the text of a `kernel` that does not compile, with NVRTC's own words", ""},
 
     {"E0600", "no such model", ""},
     {"E0601", "the file is not TOML", "no_toml"},

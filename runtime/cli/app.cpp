@@ -214,6 +214,8 @@ compiler::Options spec_options(const Common& common) {
   options.settings = split_settings(common.set).value_or(decltype(options.settings){});
   options.models = sim::names();
   options.load = load_used;
+  allow_kernels(common.allow);
+  options.outside = kernel_allowed;
   return options;
 }
 

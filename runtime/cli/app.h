@@ -22,6 +22,7 @@ struct Common {
   std::string text;  ///< -e: a whole file or the short form
   std::string device = "auto";
   std::vector<std::string> set;
+  std::vector<std::string> allow;  ///< where files of kernels may lie besides
   std::optional<std::uint64_t> seed;
   std::string out;
   std::string templates;

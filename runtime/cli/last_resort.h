@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <thread>
 
@@ -25,6 +26,18 @@ class LastResort {
   std::condition_variable changed_;
   bool done_ = false;
   std::thread thread_;
+};
+
+/// One that looks at the memory alone: for commands that have NVRTC compile somebody else's text, which nobody else can stop. What was
+/// measured by then is in the store.
+class MemoryWatch {
+ public:
+  /// Bytes; 0: as much as gexp may hold.
+  explicit MemoryWatch(std::uint64_t memory) : budget_({.memory = memory}), last_resort_(budget_) {}
+
+ private:
+  const Budget budget_;
+  const LastResort last_resort_;
 };
 
 }  // namespace gexp::cli

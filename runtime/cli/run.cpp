@@ -8,9 +8,11 @@
 #include <filesystem>
 #include <limits>
 
+#include "compiler/lower/ops.h"
 #include "lang/base/sha256.h"
 #include "runtime/cli/app.h"
 #include "runtime/cli/keep.h"
+#include "runtime/cli/last_resort.h"
 #include "runtime/cli/output.h"
 #include "runtime/cli/run.h"
 #include "runtime/cli/sandbox.h"
@@ -18,6 +20,7 @@
 #include "runtime/cli/toolchain.h"
 #include "runtime/device/facts.h"
 #include "runtime/jit/compiler.h"
+#include "runtime/measure/file_kernel.h"
 #include "runtime/measure/session.h"
 #include "runtime/result/lockfile.h"
 #include "runtime/sim/sim.h"
@@ -105,7 +108,8 @@ Result<Opened> open_for_runs(const std::string& device, std::uint64_t seed, cons
   if (!compiler) return compiler.error();
   opened.backend = std::move(*backend);
   opened.compiler = std::make_unique<jit::Compiler>(std::move(*compiler));
-  opened.kernels = std::make_unique<measure::Kernels>(*opened.compiler, templates, opened.backend->target());
+  const auto own = measure::own_architecture(*opened.compiler, opened.backend->device());
+  opened.kernels = std::make_unique<measure::Kernels>(*opened.compiler, templates, opened.backend->target(), own);
   return opened;
 }
 
@@ -131,6 +135,8 @@ Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, measure::
   const Budget limits(limits_of(common, seconds));
   const Budget::Use use(limits);
   ran.program = loaded.program;
+  std::optional<MemoryWatch> watch;
+  if (compiler::launches_files(ran.program)) watch.emplace(limits.memory());
   auto& backend = *opened.backend;
   ran.program.device = device::device_facts(backend.device());
   Diagnostics needs;

@@ -94,6 +94,7 @@ Result<Saved> read_saved(const std::string& reference, const std::string& store)
   options.settings = result->settings;
   options.measured = true;
   options.load = stored(result->used);
+  options.outside = [](const std::string&, const std::string&) { return true; };  // it holds them
   auto loaded = compile_text(Source(result->spec_path, result->spec_text), options, exit);
   if (!loaded) return failure("E0904", fmt::format("the spec in {} does not compile", reference));
   if (auto fits = result::check_shape(loaded->program, *result, reference); !fits) return fits.error();

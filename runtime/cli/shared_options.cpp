@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 
 namespace gexp::cli {
 namespace {
@@ -24,10 +25,17 @@ std::string finite(const std::string& text, bool zero_too) {
 std::string above_zero(const std::string& text) { return finite(text, false); }
 std::string from_zero(const std::string& text) { return finite(text, true); }
 
+void add_allow(Options& options, std::vector<std::string>& allow) {
+  options.add("--allow", &allow, "a folder, or a file: `kernel` may name .cu and .ptx files there, besides those below the experiment's folder")
+      .checked_by([](const std::string& path) { return std::filesystem::exists(path) ? std::string() : path + " is not there"; })
+      .offers(Offers::Files);
+}
+
 void add_spec(Options& options, Common& common) {
   options.add("file", &common.file, "the experiment, a .gexp file or one of `gexp list`").offers(Offers::Experiments);
   options.add("-e", &common.text, "the experiment's text itself, or its short form: 'chase uniform(128B, 64KiB) via ca'").excludes("file");
   options.add("--set", &common.set, "NAME=VALUE: a parameter's value");
+  add_allow(options, common.allow);
   add_templates(options, common);
 }
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
+#include <vector>
 
 #include "runtime/cli/app.h"
 #include "runtime/cli/command.h"
 
 /// Options that several commands have, so that they are called and explained alike.
 namespace gexp::cli {
+
+/// `--allow`: folders of kernels.
+void add_allow(Options& options, std::vector<std::string>& allow);
 
 /// An experiment: its file or its text, settings, templates. misuse_of_spec says when neither was given.
 void add_spec(Options& options, Common& common);

@@ -15,6 +15,11 @@ inline constexpr const char* kLibrary = "<library>/";
 /// alone; their paths begin with `<library>/`.
 Result<lang::LoadedText> load_used(const std::string& path, const std::string& by);
 
+/// Folders, or files, in which files of kernels may lie besides the folder of the spec that names them (`--allow`). For the process.
+void allow_kernels(const std::vector<std::string>& paths);
+/// Whether such a path was allowed: for compiler::Options::outside.
+bool kernel_allowed(const std::string& path, const std::string& by);
+
 /// The files that a result holds, and no others: inferring again reads nothing else.
 lang::Loader stored(const std::vector<compiler::UsedFile>& files);
 

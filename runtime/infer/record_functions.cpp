@@ -170,7 +170,7 @@ std::optional<Result<Value>> PointScope::call(const compiler::Formula& call) con
 std::optional<Result<Value>> PointScope::answer(const compiler::Formula& call) const {
   if (call.arguments.empty()) return outer_.call(call);
   const auto& inner = *call.arguments[0].value;
-  if (call.text == "moved") return Value(point().moved, kBytes);
+  if (call.text == "moved") return point().moved < 0 ? Value() : Value(point().moved, kBytes);
   if (call.text == "ci") return spread(inner);
   if (call.text == "stable") return stable(inner);
   const bool of_timed = inner.kind == compiler::Formula::Kind::Name && inner.text == table_.timed;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An entry is one file, kernels/KK/KEY: a first line
-//     gexp-kernel 2 IMAGE_BYTES LOG_BYTES SHA256
-// then the image, then the log. The hash, of the key and both, is what makes a half-written, truncated, damaged or renamed
+//     gexp-kernel 3 IMAGE_BYTES LOG_BYTES ENTRY_BYTES SHA256
+// then the image, then the log, then the entry. The hash, of the key and these, is what makes a half-written, truncated, damaged or renamed
 // file a miss.
 #include "runtime/jit/cache.h"
 
@@ -20,7 +20,7 @@ namespace gexp::jit {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::string_view kKernelMark = "gexp-kernel 2 ";
+constexpr std::string_view kKernelMark = "gexp-kernel 3 ";
 constexpr std::string_view kVersionMark = "gexp-nvrtc 2 ";
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;  // no kernel is that large; a damaged header may say so
 
@@ -79,19 +79,22 @@ std::optional<Cache::Entry> Cache::find(const std::string& key) const {
   const auto line_end = text->find('\n');
   if (line_end == std::string::npos) return std::nullopt;
   std::istringstream header(text->substr(kKernelMark.size(), line_end - kKernelMark.size()));
-  std::size_t image_bytes = 0, log_bytes = 0;
+  std::size_t image_bytes = 0, log_bytes = 0, entry_bytes = 0;
   std::string hash;
-  header >> image_bytes >> log_bytes >> hash;
-  if (!header || image_bytes == 0 || image_bytes > kMostBytes || log_bytes > kMostBytes) return std::nullopt;
+  header >> image_bytes >> log_bytes >> entry_bytes >> hash;
+  if (!header || image_bytes == 0 || image_bytes > kMostBytes || log_bytes > kMostBytes || entry_bytes > kMostBytes) return std::nullopt;
   const auto payload = std::string_view(*text).substr(line_end + 1);
-  if (payload.size() != image_bytes + log_bytes || entry_hash(key, payload) != hash) return std::nullopt;
-  return Entry{std::string(payload.substr(0, image_bytes)), std::string(payload.substr(image_bytes))};
+  if (payload.size() != image_bytes + log_bytes + entry_bytes || entry_hash(key, payload) != hash) return std::nullopt;
+  return Entry{std::string(payload.substr(0, image_bytes)), std::string(payload.substr(image_bytes, log_bytes)),
+               std::string(payload.substr(image_bytes + log_bytes))};
 }
 
 void Cache::keep(const std::string& key, const Entry& entry) const {
   if (!usable_ || !make_folder(fmt::format("{}/kernels/{}", folder_, key.substr(0, 2)))) return;
-  const auto payload = entry.image + entry.log;
-  (void)replace_file(kernel_path(key), fmt::format("{}{} {} {}\n", kKernelMark, entry.image.size(), entry.log.size(), entry_hash(key, payload)) + payload, kPrivate);
+  const auto payload = entry.image + entry.log + entry.entry;
+  const auto head = fmt::format("{}{} {} {} {}\n", kKernelMark, entry.image.size(), entry.log.size(), entry.entry.size(),
+                                entry_hash(key, payload));
+  (void)replace_file(kernel_path(key), head + payload, kPrivate);
 }
 
 std::optional<NvrtcVersion> Cache::find_version(const std::string& library) const {

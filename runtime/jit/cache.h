@@ -16,6 +16,7 @@ class Cache {
   struct Entry {
     std::string image;
     std::string log;
+    std::string entry = {};  ///< what the image calls a kernel that was asked for by its name in C++
   };
   struct Usage {
     std::uint64_t kernels = 0;

@@ -15,6 +15,7 @@
 #include "runtime/jit/crash_guard.h"
 #include "runtime/jit/locate.h"
 #include "runtime/jit/nvrtc.h"
+#include "runtime/jit/without_files.h"
 
 namespace gexp::jit {
 namespace {
@@ -73,6 +74,7 @@ std::string key_of(const Request& request, const std::vector<std::string>& optio
   Sha256 hash;
   hash.add_field(kKeyFormat).add_field(version.build).add_field(request.target.form == Target::Form::Cubin ? "cubin" : "ptx");
   for (const auto& option : options) hash.add_field(option);
+  if (!request.expression.empty()) hash.add_field("expression " + request.expression);
   return hash.add_field(request.name).add_field(request.source).hex();
 }
 
@@ -172,11 +174,26 @@ Result<Compiled> Compiler::compile(const Request& request) {
   if (auto entry = state_->cache.find(compiled.key)) {
     compiled.image.bytes = std::move(entry->image);
     compiled.log = std::move(entry->log);
+    if (!request.expression.empty()) compiled.image.entry = std::move(entry->entry);
     compiled.from_cache = true;
   } else {
     auto nvrtc = state_->nvrtc();
     if (!nvrtc) return nvrtc.error();
-    const int status = run_nvrtc(*nvrtc, request.source, request.name, options, cubin, compiled.image.bytes, compiled.log);
+    if (!request.expression.empty() && (nvrtc->add_name_expression == nullptr || nvrtc->lowered_name == nullptr)) {
+      return failure("E0701", fmt::format("{} knows no kernels with template arguments", state_->location.path),
+                     "set GEXP_NVRTC to a libnvrtc.so of CUDA 11.2 or newer");
+    }
+    NvrtcOutput made;
+    int status = kNvrtcSuccess;
+    const auto run = [&] {
+      const CrashGuard guard(request.name);
+      status = run_nvrtc(*nvrtc, request.source, request.name, options, cubin, request.expression, made);
+    };
+    if (request.foreign) without_files(run);
+    else status = run_nvrtc(*nvrtc, request.source, request.name, options, cubin, request.expression, made);
+    compiled.image.bytes = std::move(made.image);
+    compiled.log = std::move(made.log);
+    if (!request.expression.empty()) compiled.image.entry = std::move(made.entry);
     if (status == kNvrtcCompilationFailed) return does_not_compile(request, compiled.log);
     if (status != kNvrtcSuccess || compiled.image.bytes.empty()) {
       return failure("E0702",
@@ -185,7 +202,7 @@ Result<Compiled> Compiler::compile(const Request& request) {
                                  compiled.log.empty() ? "" : "\n", compiled.log),
                      status == kNvrtcInvalidOption ? fmt::format("the options were: {}", fmt::join(options, " ")) : "");
     }
-    state_->cache.keep(compiled.key, {compiled.image.bytes, compiled.log});
+    state_->cache.keep(compiled.key, {compiled.image.bytes, compiled.log, request.expression.empty() ? "" : compiled.image.entry});
   }
   compiled.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return compiled;

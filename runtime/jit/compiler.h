@@ -10,6 +10,7 @@
 
 #include "lang/base/result.h"
 #include "runtime/device/backend.h"
+#include "runtime/jit/ptx_entries.h"
 
 /// CUDA text to PTX or machine code through NVRTC, with a cache on disk.
 /// Codes: E0701 no usable NVRTC, E0702 the text does not compile, E0706 this NVRTC cannot target the device.
@@ -21,6 +22,8 @@ struct Request {
   std::string entry;                 ///< the extern "C" kernel
   device::Target target;            ///< Ptx 0.0: the oldest architecture of this NVRTC
   std::vector<std::string> options;  ///< further NVRTC options; --gpu-architecture is set here, --std=c++17 unless given
+  bool foreign = false;              ///< somebody else's text: while it is compiled, NVRTC finds no file (without_files.h)
+  std::string expression = {};       ///< the kernel by its name in C++, `copy<32>`, instead of `entry`; empty: by `entry`
 };
 
 struct Compiled {
@@ -28,6 +31,7 @@ struct Compiled {
   std::string key;           ///< SHA-256 of everything that the image depends on: source, options, NVRTC, architecture, form
   std::string architecture;  ///< "sm_90", "compute_75"
   std::shared_ptr<const std::string> source;  ///< what it was compiled of, where whoever asked for it keeps that
+  std::vector<PtxParameter> parameters;       ///< of a kernel that gexp did not write, where whoever asked for it looked
   std::string log;           ///< NVRTC's warnings; mostly empty
   bool from_cache = false;
   double seconds = 0;  ///< that compile() took, wall clock

@@ -78,6 +78,9 @@ Result<Nvrtc> load_nvrtc(const std::string& path) {
     return failure("E0701", fmt::format("{} is not a CUDA runtime compiler: it has no {}", path, missing),
                    "set GEXP_NVRTC to a libnvrtc.so of CUDA 11.2 or newer");
   }
+  std::string may_be_missing;
+  bind(library, "nvrtcAddNameExpression", n.add_name_expression, may_be_missing);
+  bind(library, "nvrtcGetLoweredName", n.lowered_name, may_be_missing);
   bind(library, "nvrtcGetCUBINSize", n.cubin_size, missing);  // since 11.1
   bind(library, "nvrtcGetCUBIN", n.cubin, missing);
   bind(library, "nvrtcGetNumSupportedArchs", n.num_supported_archs, missing);  // since 11.2
@@ -109,23 +112,25 @@ Result<NvrtcVersion> ask_version(const Nvrtc& nvrtc) {
         "install NVRTC again, or set GEXP_NVRTC to another one");
   }
   std::sort(version.architectures.begin(), version.architectures.end());
-  std::string ptx, log;
-  status = run_nvrtc(nvrtc, "extern \"C\" __global__ void empty() {}\n", "version.cu", {}, false, ptx, log);
+  NvrtcOutput made;
+  status = run_nvrtc(nvrtc, "extern \"C\" __global__ void empty() {}\n", "version.cu", {}, false, "", made);
   if (status != kNvrtcSuccess) {
     return failure("E0701",
                    fmt::format("the CUDA runtime compiler {}.{} does not work: {}{}{}", version.major, version.minor,
-                               nvrtc.error_string(status), log.empty() ? "" : "\n", log),
+                               nvrtc.error_string(status), made.log.empty() ? "" : "\n", made.log),
                    "install NVRTC again with its libnvrtc-builtins, or set GEXP_NVRTC to another one");
   }
-  version.build = release_in(ptx);
+  version.build = release_in(made.image);
   if (version.build.empty()) version.build = fmt::format("{}.{}", version.major, version.minor);
   return version;
 }
 
 int run_nvrtc(const Nvrtc& nvrtc, const std::string& source, const std::string& name, const std::vector<std::string>& options,
-              bool cubin, std::string& image, std::string& log) {
+              bool cubin, const std::string& expression, NvrtcOutput& output) {
   NvrtcProgram* program = nullptr;
+  auto& [image, log, entry] = output;
   auto status = nvrtc.create_program(&program, source.c_str(), name.c_str(), 0, nullptr, nullptr);
+  if (status == kNvrtcSuccess && !expression.empty()) status = nvrtc.add_name_expression(program, expression.c_str());
   if (status != kNvrtcSuccess) return status;
   std::vector<const char*> words;
   for (const auto& option : options) words.push_back(option.c_str());
@@ -139,6 +144,9 @@ int run_nvrtc(const Nvrtc& nvrtc, const std::string& source, const std::string& 
     if (!cubin) {
       while (!image.empty() && image.back() == '\0') image.pop_back();
     }
+    const char* lowered = nullptr;
+    if (status == kNvrtcSuccess && !expression.empty()) status = nvrtc.lowered_name(program, expression.c_str(), &lowered);
+    if (lowered) entry = lowered;
   }
   nvrtc.destroy_program(&program);
   return status;

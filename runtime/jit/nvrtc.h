@@ -30,6 +30,8 @@ struct Nvrtc {
   int (*cubin)(NvrtcProgram*, char*) = nullptr;
   int (*log_size)(NvrtcProgram*, std::size_t*) = nullptr;
   int (*log)(NvrtcProgram*, char*) = nullptr;
+  int (*add_name_expression)(NvrtcProgram*, const char*) = nullptr;                     ///< null: this library has it not
+  int (*lowered_name)(NvrtcProgram*, const char*, const char**) = nullptr;  ///< likewise
 };
 
 /// What one NVRTC library says of itself.
@@ -45,8 +47,14 @@ Result<Nvrtc> load_nvrtc(const std::string& path);
 /// Asks the library. Costs a compilation of an empty kernel: only so does NVRTC tell its patch release.
 Result<NvrtcVersion> ask_version(const Nvrtc& nvrtc);
 
-/// Compiles; `image` is PTX or a cubin. Not 0: NVRTC's error; `log` is set either way.
+/// What a compile gives besides its status.
+struct NvrtcOutput {
+  std::string image;  ///< PTX or a cubin
+  std::string log;    ///< set either way
+  std::string entry;  ///< of a name expression: what the image calls it
+};
+/// Compiles. Not 0: NVRTC's error. `expression` is a kernel by its name in C++, `copy<32>`, which is made for that; empty: none.
 int run_nvrtc(const Nvrtc& nvrtc, const std::string& source, const std::string& name, const std::vector<std::string>& options,
-              bool cubin, std::string& image, std::string& log);
+              bool cubin, const std::string& expression, NvrtcOutput& output);
 
 }  // namespace gexp::jit

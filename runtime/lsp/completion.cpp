@@ -92,6 +92,9 @@ class Completer {
       case Slot::Argument:
         labels();
         return expression();
+      case Slot::Given:
+        names([](const lang::Symbol& s) { return s.kind == lang::Symbol::Kind::Memory; });
+        return expression();
       case Slot::Expression:
         return expression();
       case Slot::Field:

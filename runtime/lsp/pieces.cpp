@@ -108,7 +108,7 @@ class Scanner {
   }
 
   [[nodiscard]] static Slot behind_statement(std::string_view word) {
-    if (one_of(word, {"gexp", "use", "seed"})) return Slot::Nothing;
+    if (one_of(word, {"gexp", "use", "seed", "kernel"})) return Slot::Nothing;
     if (word == "meta") return Slot::MetaKey;
     if (word == "record") return Slot::Record;
     if (word == "flush") return Slot::CacheLevel;
@@ -123,6 +123,8 @@ class Scanner {
   [[nodiscard]] Slot inside_brackets(const Placed& before) const {
     const auto& open = open_.back();
     if (operand_ends()) return Slot::AfterOperand;
+    const bool given = statement_->word == "kernel" && open_.size() == 1 && open.bracket == '(';
+    if (given) return before.role == Role::Clause && before.text == "by" ? Slot::Pattern : Slot::Given;
     const bool names = statement_->word == "sweep" && clause_.empty() && open.bracket == '(';
     if (names) return Slot::Declared;
     if (before.text == ":" && !open.labels.empty() && open.call && open.around) {
@@ -146,6 +148,8 @@ class Scanner {
       if (before.text == "as" && word == "use") return Slot::Declared;
       if (before.text == "in" && word == "memory") return Slot::Space;
       if (before.text == "by" && word == "chase") return Slot::Pattern;
+      if (one_of(before.text, {"entry", "define"}) && word == "kernel") return Slot::Instruction;
+      if (before.text == "sha256") return Slot::Nothing;
       if (before.text == "on" && word == "expect") return Slot::Selector;
     }
     if (before.text == "," && word == "expect" && clause_ == "on") return Slot::Selector;
@@ -156,6 +160,7 @@ class Scanner {
   /// Whether a statement word begins one here. Some are words of a clause, too.
   [[nodiscard]] bool begins_statement(const Placed& made, const Piece* follower) const {
     if (!lang::is_statement_word(made.text) || made.slot == Slot::Field || made.slot == Slot::MetaKey) return false;
+    if (made.slot == Slot::Instruction && statement_ && statement_->word == "kernel") return false;  // a kernel may be called `load`
     const bool call = follower && slice(*follower) == "(" && follower->span.begin == made.piece.span.end;
     if (made.text == "repeat" && call && !operand_ends() && made.slot != Slot::Statement) return false;
     const bool in_budget = made.text == "memory" && statement_ && statement_->word == "budget" && clause_ != "memory";
@@ -173,7 +178,7 @@ class Scanner {
     if (made.slot == Slot::Field) return Role::Field;
     if (lang::is_operator_word(made.text)) return Role::Operator;
     const bool bracket = follower && slice(*follower) == "(" && follower->span.begin == made.piece.span.end;
-    if (bracket && made.slot != Slot::Declared) return Role::Callee;
+    if (bracket && made.slot != Slot::Declared && made.slot != Slot::Instruction) return Role::Callee;
     if (made.slot == Slot::Argument && follower && slice(*follower) == ":") return Role::Label;
     switch (made.slot) {
       case Slot::Type:

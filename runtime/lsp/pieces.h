@@ -35,6 +35,7 @@ enum class Slot : std::uint8_t {
   Analysis,
   Expression,    ///< an operand
   Argument,      ///< an operand or a label of the call
+  Given,         ///< what a kernel of a file is given: an operand, a memory or the record
   Field,         ///< of what stands before the `.`
   AfterOperand,  ///< an operator, a clause, or the next statement
 };

@@ -64,7 +64,7 @@ Result<> restore_points(const compiler::Program& program, const compiler::Stage&
     point.warm_walk = plan->warm;
     point.warm_steps = plan->warm_steps;
     point.steps = plan->steps;
-    point.moved = static_cast<double>(plan->moved);
+    point.moved = compiler::moved_bytes(*plan);
     for (const auto& [name, value] : plan->lets) point.at.try_emplace(name, value);
     // A tick is of a step: the records of a stranger's file may hold more than its spec measures.
     const bool traced = plan->timed && stage.timing == compiler::Timing::Each && stage.keep == compiler::Keep::Raw;

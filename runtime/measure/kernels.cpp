@@ -9,6 +9,7 @@
 
 #include "compiler/plan/plan.h"
 #include "lang/base/budget.h"
+#include "runtime/measure/file_kernel.h"
 
 namespace gexp::measure {
 namespace {
@@ -16,7 +17,9 @@ namespace {
 constexpr std::size_t kMostCompilers = 16;
 constexpr auto kSlice = std::chrono::milliseconds(50);  // between two looks whether to wait on
 
-Result<jit::Compiled> compile(jit::Compiler& compiler, const std::string& template_folder, device::Target target, const compiler::Shape& shape) {
+Result<jit::Compiled> compile(jit::Compiler& compiler, const std::string& template_folder, device::Target target, device::Target own,
+                              const compiler::Shape& shape) {
+  if (shape.of_file()) return compile_file_kernel(compiler, target, own, shape);
   auto text = compiler::emit_cuda(shape, template_folder);
   if (!text) return text.error();
   jit::Request request;
@@ -39,25 +42,27 @@ Result<jit::Compiled> compile(jit::Compiler& compiler, const std::string& templa
 struct Kernels::State {
   using Compiled = std::shared_ptr<const Result<jit::Compiled>>;  // null until it is there
 
-  State(const jit::Compiler& with, std::string folder, device::Target of) : compiler(with), template_folder(std::move(folder)), target(of) {}
+  State(const jit::Compiler& with, std::string folder, device::Target of, device::Target its_own)
+      : compiler(with), template_folder(std::move(folder)), target(of), own(its_own) {}
 
   jit::Compiler compiler;
   const std::string template_folder;
-  const device::Target target;
+  const device::Target target, own;
   std::mutex mutex;  // of what is below
   std::condition_variable done;
   std::map<compiler::Shape, Compiled> kernels;
 };
 
-Kernels::Kernels(const jit::Compiler& compiler, std::string template_folder, device::Target target)
-    : state_(std::make_shared<State>(compiler, std::move(template_folder), target)) {}
+Kernels::Kernels(const jit::Compiler& compiler, std::string template_folder, device::Target target, device::Target own)
+    : state_(std::make_shared<State>(compiler, std::move(template_folder), target, own)) {}
 
 std::shared_ptr<const Result<jit::Compiled>> Kernels::get(const compiler::Shape& shape, const GiveUp& give_up) {
   std::unique_lock lock(state_->mutex);
   const auto [kernel, fresh] = state_->kernels.try_emplace(shape);  // keeps its place: nothing is ever erased
   if (fresh) {
     std::thread([state = state_, shape, &compiled = kernel->second] {
-      auto made = std::make_shared<const Result<jit::Compiled>>(compile(state->compiler, state->template_folder, state->target, shape));
+      auto made = std::make_shared<const Result<jit::Compiled>>(
+          compile(state->compiler, state->template_folder, state->target, state->own, shape));
       const std::lock_guard guard(state->mutex);
       compiled = std::move(made);
       state->done.notify_all();

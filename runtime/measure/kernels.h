@@ -20,7 +20,8 @@ using GiveUp = std::function<bool()>;
 /// Compiled kernels of one kind of device. A shape is compiled once, whoever asks for it; all others wait for that. Any thread may ask.
 class Kernels {
  public:
-  Kernels(const jit::Compiler& compiler, std::string template_folder, device::Target target);
+  /// `own`: the device's own architecture, for kernels of files, which may need it; 0.0: the target's.
+  Kernels(const jit::Compiler& compiler, std::string template_folder, device::Target target, device::Target own = {});
 
   /// Never null. Errors: of emit_cuda; of jit::Compiler, at the shape's statement; E0702 when `give_up` says so. NVRTC cannot be
   /// interrupted: a compile that was given up goes on by itself, and its kernel is there for whoever asks later.

@@ -133,7 +133,7 @@ Result<std::uint64_t> PointRunner::calibration_cell() {
 
 Result<device::KernelId> PointRunner::kernel_for(const compiler::Shape& shape) {
   if (const auto found = loaded_.find(shape); found != loaded_.end()) {
-    const auto& [id, record] = found->second;
+    const auto& [id, record, parameters] = found->second;
     if (told_.insert(record.key).second) new_kernels_.push_back(record);
     return id;
   }
@@ -150,7 +150,7 @@ Result<device::KernelId> PointRunner::kernel_for(const compiler::Shape& shape) {
   }
   new_kernels_.push_back({shape.file(), compiled->key, compiled->from_cache, compiled->seconds, compiled->source});
   told_.insert(compiled->key);
-  loaded_[shape] = {*id, new_kernels_.back()};
+  loaded_[shape] = {*id, new_kernels_.back(), compiled->parameters};
   return *id;
 }
 
@@ -199,6 +199,7 @@ void PointRunner::forget_what_was_lost() {
   loaded_.clear();
   linked_.clear();
   textures_.clear();
+  cleared_.clear();
 }
 
 device::LaunchShape PointRunner::launch_shape(const compiler::PointPlan& plan, std::uint64_t shared_bytes) const {
@@ -272,6 +273,7 @@ Result<> PointRunner::repeat(const compiler::PointPlan& plan, records::Point& po
 }
 
 Result<> PointRunner::run_once(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit) {
+  if (plan.shape.of_file()) return run_kernel(plan, point, limit);
   if (plan.shape.made_from == &compiler::kBodyTemplate) return run_body(plan, point, limit);
   return plan.shape.made_from == &compiler::kTotalTemplate ? run_total(plan, point, limit) : run_each(plan, point, limit);
 }

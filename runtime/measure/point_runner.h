@@ -23,6 +23,11 @@ struct RegionCost {
 };
 RegionCost region_cost(const std::vector<std::uint32_t>& words);
 
+/// Makes a launch that took too long for a `wall` record one that timed out.
+void limit_wall(device::Outcome& outcome);
+/// A `wall` record's one value.
+records::Run wall_run(const device::Outcome& outcome);
+
 /// Seconds for the launch that begins now. A repetition may take many.
 using LaunchLimit = std::function<double()>;
 
@@ -62,6 +67,18 @@ class PointRunner {
   Result<> run_each(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit);
   Result<> run_total(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit);
   Result<> run_body(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit);
+  // point_runner_kernel.cpp: kernels of files
+  Result<> run_kernel(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit);
+  /// One launch, of the timed kernel or of a warm-up. `record`: the address of its record; 0: it has none.
+  Result<device::Outcome> launch_kernel(const compiler::PointPlan& plan, const compiler::Shape& shape, const compiler::KernelPlan& kernel,
+                                        device::Extent grid, device::Extent block, std::uint64_t record, const LaunchLimit& limit,
+                                        bool first);
+  Result<std::vector<device::Argument>> kernel_arguments(const compiler::PointPlan& plan, const compiler::Shape& shape,
+                                                         const compiler::KernelPlan& kernel, std::uint64_t record);
+  /// Fills a memory with zeros before a kernel that somebody else wrote first reads it.
+  Result<> clear(const std::string& memory, std::uint64_t address);
+  /// What the kernel wrote into its record, as a run.
+  Result<> read_record(const compiler::PointPlan& plan, std::uint64_t record, records::Point& point);
   /// The parameters of a kernel from body.cu: memories, textures, tables, values; constant memories are filled.
   Result<std::vector<device::Argument>> body_arguments(const compiler::BodyPlan& body, const compiler::PointPlan& plan, device::KernelId kernel);
   /// What a kernel from body.cu is given besides what its body reads, and where it writes.
@@ -103,6 +120,7 @@ class PointRunner {
   struct Loaded {
     device::KernelId id;
     result::KernelRecord record;
+    std::vector<jit::PtxParameter> parameters;  ///< of a kernel of a file
   };
   std::map<compiler::Shape, Loaded> loaded_;
   std::vector<result::KernelRecord> new_kernels_;
@@ -111,6 +129,7 @@ class PointRunner {
   std::uint32_t turn_ = 0;                         ///< number of the last launch on chosen multiprocessors
   std::map<std::string, compiler::Links> linked_;  ///< what each memory holds now
   std::map<std::string, std::uint64_t> textures_;  ///< by memory; the idle one by no name
+  std::set<std::string> cleared_;                  ///< memories that were filled with zeros
   std::uint64_t losses_ = 0;                       ///< of the device, when all of this was made
 };
 

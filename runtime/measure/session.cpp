@@ -13,6 +13,7 @@
 #include "runtime/infer/cut_short.h"
 #include "runtime/measure/answers.h"
 #include "runtime/measure/device_pool.h"
+#include "runtime/measure/file_kernel.h"
 #include "runtime/measure/kept.h"
 #include "runtime/measure/point_log.h"
 #include "runtime/measure/stage_run.h"
@@ -109,13 +110,14 @@ class Session {
           result::RunResult& so_far, Names scope, TimeBudget budget)
       : program_(program), backend_(backend), options_(options), progress_(progress), so_far_(so_far), scope_(std::move(scope)), budget_(budget),
         limits_({.seconds = budget.seconds, .interrupted = options.interrupted}), answering_({.grace = kAnswering}, &limits_), concluding_({.grace = kConcluding}, &answering_),
-        benches_(program, scope_, backend, kernels, options.jobs, [this] { return over(); }),
+        kernels_(kernels), benches_(program, scope_, backend, kernels, options.jobs, [this] { return over(); }),
         context_{program, benches_, options, progress, limits_, so_far.kernels, measured_, source_} {}
 
   Result<> run() {
     const Budget::Use use(limits_);
     so_far_.stages.reserve(program_.stages.size());
     look(kBegin);
+    problem_ = check_file_kernels(program_, scope_, kernels_, [this] { return over(); });
     for (std::size_t i = 0; i < program_.stages.size() && !problem_; ++i) stage(i);
     progress_.finished();
     const Budget::Use concluding(concluding_);
@@ -286,6 +288,7 @@ class Session {
   const Budget limits_;      ///< of measuring
   const Budget answering_;   ///< of what is made of the records: a little longer
   const Budget concluding_;  ///< of what is said of all findings, a little longer still
+  Kernels& kernels_;
   DevicePool benches_;
   const RunContext context_;
   std::optional<Diagnostic> problem_;

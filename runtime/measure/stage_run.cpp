@@ -100,7 +100,7 @@ std::string StageRun::lines_of(const std::string& fault) const {
   std::vector<std::string> lines;
   const auto add = [&](bool named) {
     compiler::for_each_op(stage_, [&](const compiler::Op& op) {
-      const bool holds_others = !op.body.empty();
+      const bool holds_others = !op.body.empty() && !op.kernel;
       if (holds_others || (named && fault.find(fmt::format("`{}{}", lang::word(op.kind), op.memory.empty() ? "" : " " + op.memory)) == std::string::npos)) return;
       auto line = fmt::format("{}:{}", run_.source.path(), run_.source.position(op.span.begin).line);
       if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
@@ -127,7 +127,7 @@ void StageRun::measure_point(const Coordinates& at, Measured& measured) {
   point.warm_walk = plan->warm;
   point.warm_steps = plan->warm_steps;
   point.steps = plan->steps;
-  point.moved = static_cast<double>(plan->moved);
+  point.moved = compiler::moved_bytes(*plan);
   measured.plan = std::move(*plan);
   add_runs(measured.plan, point, measured, [&]() -> Result<bool> { return static_cast<std::int64_t>(point.runs.size()) >= stage_.repeat.at_least; });
   const bool cut_off = measured.stopped == End::Interrupted;  // within the first repetition: there is nothing of it

@@ -32,7 +32,7 @@ struct Point {
   std::int64_t warm_steps = 0;            ///< accesses of the warm-up before the timed region, same launch
   std::shared_ptr<const Pattern> warm_walk;  ///< the (last) warm chase's pattern; null when there is none
   std::int64_t steps = 0;                 ///< timed accesses of a run; access i is at walk->at(0, i mod walk->steps)
-  double moved = 0;                       ///< bytes that the timed region reads and writes, over all threads
+  double moved = 0;                       ///< bytes that the timed region reads and writes, over all threads; negative: not known
   double overhead = 0;                    ///< cycles of the empty timed region, same launch shape
   double overhead_error = 0;              ///< its standard error, over the repetitions
   std::vector<Run> runs;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes: parsed, checked, every diagnostic rendered, and what parses put in house form.
+// Any bytes: parsed, checked, every diagnostic rendered, and what parses put in house form; the same as the text of a kernel.
 #include <cstdint>
 
 #include "lang/base/result.h"
 #include "lang/check.h"
 #include "lang/format.h"
+#include "lang/kernel_file.h"
 #include "lang/parse.h"
 
 using namespace gexp;
@@ -20,6 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     GEXP_CHECK(diagnostic.span.begin <= diagnostic.span.end && diagnostic.span.end <= size);
     GEXP_CHECK(!render(diagnostic, &source, true).empty());
   }
+  for (const auto& span : lang::reads_of_files(source.text())) GEXP_CHECK(span.begin < span.end && span.end <= size);
   Diagnostics problems;
   const auto once = lang::format(source, problems);
   GEXP_CHECK(once.has_value() == parsed);

@@ -11,6 +11,7 @@ import pathlib
 import random
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -167,6 +168,8 @@ def main():
     folder = pathlib.Path(tempfile.mkdtemp(prefix='gexp-hostile-'))
     environment = dict(os.environ, GEXP_STORE='none', GEXP_CACHE=str(folder / 'cache'), GEXP_MEMORY_LIMIT=str(MEMORY),
                        ASAN_OPTIONS='quarantine_size_mb=32:detect_leaks=0:allocator_may_return_null=0', UBSAN_OPTIONS='print_stacktrace=1')
+    for kernel in (ROOT / 'experiments').rglob('*.cu'):
+        shutil.copy(kernel, folder)
     found, ran = [], 0
 
     def look(seed):

@@ -105,6 +105,15 @@ TEST_CASE("contextual words are proposed at their places") {
   CHECK(in_stage("  warm { chase A by |\n").has("ring"));
   CHECK(in_stage("  warm { chase A by ring |\n").has("laps"));
   CHECK(in_stage("  warm { chase A by ring laps 2 via |\n").has("nc"));
+  const std::string kernel = "  warm { kernel \"a.cu\" ";
+  CHECK(in_stage(kernel + "|\n").has("entry"));
+  CHECK_FALSE(in_stage(kernel + "entry |\n").has("A"));
+  const auto given = in_stage(kernel + "entry load(|\n");  // a kernel may be called like an operation
+  CHECK((given.has("A") && given.has("n") && given.has("count") && !given.has("warm")));
+  CHECK(in_stage(kernel + "entry load(A |\n").has("by"));
+  CHECK(in_stage(kernel + "entry load(A by |\n").has("ring"));
+  CHECK(in_stage(kernel + "entry load(A, n) |\n").has("define"));
+  CHECK(in_stage(kernel + "entry load(A, n) define N = |\n").has("n"));
   CHECK(in_stage("  flush |\n").has("l2"));
   CHECK(in_stage("  timed t |\n").has("wall"));
   CHECK(in_stage("  record |\n").labels == " lat ");

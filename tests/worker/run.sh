@@ -71,6 +71,17 @@ that 'no GPU' test "$code" = 3
 GEXP_IN_PROCESS=1 planted no_second_context,fault_at=64
 that 'without a worker a fault ends the run' test "$code $(points)" = '4 4'
 
+# A kernel of a file: the same arguments and records as on a simulated device, in machine code.
+printf 'extern "C" __global__ void count_up(unsigned* to, const unsigned* from, unsigned n, unsigned char step, float scale) {\n  for (unsigned i = 0; i < n; ++i) to[i] = from[0] + step * i * scale;\n}\n' >count.cu
+printf 'gexp 1\nexperiment own\nmemory A: u32[4KiB] in global\nstage s {\n  sweep n in [4, 8]\n  timed r each { kernel "count.cu" entry count_up(r[n], A, n, 5, 3 / 2) }\n  repeat 2\n  find v: cycles = value(max(r), n: 8)\n}\n' >own.gexp
+file=own.gexp planted no_second_context
+that 'a kernel of a file records what it writes' grep -qE 's.v +52 cycles' out.txt
+file=own.gexp planted no_second_context,fault
+that 'and its fault names the line of the spec' grep -q 'CUDA_ERROR_ILLEGAL_ADDRESS.*(own.gexp:6)' r.json
+sed -i 's/count_up(r\[n\], A, n, 5/count_up(r[n], A, n, 300/' own.gexp
+file=own.gexp planted no_second_context
+that 'what its parameters do not hold is refused in the spec' grep -q '^own.gexp:6:.*E0512.*300 is no whole number of 1 B' err.txt
+
 # Little memory: a memory of 768 MiB where there are 600 MB.
 { printf 'gexp 1\nexperiment large\nmemory A: u32[768MiB] in global\n'; stage s 1 | sed 's/stride: 64B, span: n \* 64B/stride: 128KiB, span: n * 3MiB/'; } >large.gexp
 file=large.gexp planted memory=900000000

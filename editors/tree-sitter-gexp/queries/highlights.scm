@@ -16,15 +16,15 @@
 
 ; Operations.
 [
-  "chase" "load" "store" "alu" "branch" "unroll" "loop"
+  "chase" "load" "store" "alu" "branch" "unroll" "loop" "kernel"
 ] @keyword.function
 (barrier) @keyword.function
 
 ; Clauses.
 [
-  "align" "as" "at" "bank" "block" "by" "carveout" "chain" "cluster" "doc" "else" "for" "from" "grid" "ilp" "in" "laps" "log"
-  "need" "of" "on" "over" "page" "persm" "place" "points" "refine" "sha256" "sm" "smem" "sms" "step" "steps" "time" "times" "to"
-  "until" "via" "vs" "where" "why" "within" "xfail"
+  "align" "as" "at" "bank" "block" "by" "carveout" "chain" "cluster" "define" "doc" "else" "entry" "for" "from" "grid" "ilp"
+  "in" "laps" "log" "need" "of" "on" "over" "page" "persm" "place" "points" "refine" "sha256" "sm" "smem" "sms" "step" "steps"
+  "template" "time" "times" "to" "until" "via" "vs" "where" "why" "within" "xfail"
 ] @keyword.modifier
 
 ["and" "or" "not" "div" "mod"] @keyword.operator
@@ -57,9 +57,11 @@
 (load memory: (name) @variable)
 (store memory: (name) @variable)
 (by_clause (name) @variable)
+(kernel_argument record: (name) @variable)
 (log_clause (name) @variable)
 (on_clause (name) @constant)
 (call function: (name) @function.call)
+(kernel entry: (word) @function.call)
 (label) @property
 (field) @property
 
@@ -73,3 +75,4 @@
 (via_clause path: (word) @constant.builtin)
 (meta_statement key: (word) @property)
 (instruction) @function.builtin
+(define_clause name: (word) @constant.macro)

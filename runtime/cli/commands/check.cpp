@@ -6,6 +6,7 @@
 #include "runtime/cli/command.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/output.h"
+#include "runtime/cli/shared_options.h"
 #include "runtime/cli/use.h"
 #include "runtime/sim/sim.h"
 
@@ -35,7 +36,8 @@ Json diagnostic_json(const Diagnostic& diagnostic, const Source& whole) {
   return made;
 }
 
-int check(const std::vector<std::string>& files, bool json) {
+int check(const std::vector<std::string>& files, const std::vector<std::string>& allow, bool json) {
+  allow_kernels(allow);
   int exit = kDone;
   auto list = Json::array();
   for (const auto& file : files) {
@@ -52,6 +54,7 @@ int check(const std::vector<std::string>& files, bool json) {
     compiler::Options options;
     options.models = sim::names();
     options.load = load_used;
+    options.outside = kernel_allowed;
     if (!compiler::compile(source, options, diagnostics)) exit = kSpec;
     for (const auto& diagnostic : diagnostics.sorted()) {
       if (json) list.push_back(diagnostic_json(diagnostic, source));
@@ -69,12 +72,13 @@ class Check final : public Command {
  public:
   void declare(Options& options) override {
     options.add("files", &files_, "the .gexp files").must_be_given().offers(Offers::Experiments);
+    add_allow(options, allow_);
     options.add("--json", &json_, "diagnostics as JSON");
   }
-  int run() override { return check(files_, json_); }
+  int run() override { return check(files_, allow_, json_); }
 
  private:
-  std::vector<std::string> files_;
+  std::vector<std::string> files_, allow_;
   bool json_ = false;
 };
 

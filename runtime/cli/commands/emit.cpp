@@ -6,15 +6,18 @@
 #include <cstdio>
 
 #include "compiler/codegen/emit.h"
+#include "compiler/lower/ops.h"
 #include "compiler/pipeline.h"
 #include "compiler/plan/plan.h"
 #include "lang/format.h"
 #include "runtime/cli/app.h"
+#include "runtime/cli/last_resort.h"
 #include "runtime/cli/output.h"
 #include "runtime/cli/sandbox.h"
 #include "runtime/cli/shared_options.h"
 #include "runtime/device/facts.h"
 #include "runtime/jit/compiler.h"
+#include "runtime/measure/file_kernel.h"
 
 namespace gexp::cli {
 namespace {
@@ -128,21 +131,30 @@ OrExit<std::vector<compiler::Shape>> Emit::shapes_of(const Loaded& loaded, const
 }
 
 int Emit::emit_compiled(const Loaded& loaded, const compiler::Shape& shape, const std::string& text, jit::Compiler& compiler) const {
+  if (shape.file().ends_with(".ptx")) {
+    if (machine_code()) {
+      return refuse(failure("E0508", shape.span, "PTX of a file is for the driver to compile", "leave --cubin out"), &loaded.source, kSpec);
+    }
+    print_out("{}\n", text);
+    return kDone;
+  }
   jit::Request request;
   request.source = text;
   request.name = shape.file();
   request.entry = compiler::kEntry;
+  if (shape.of_file()) request = measure::file_request(shape, {});
   const auto wanted = architecture(arch_).value_or(0);
   request.target = {machine_code() ? device::Target::Form::Cubin : device::Target::Form::Ptx, wanted / 10, wanted % 10};
-  auto compiled = compiler.compile(request);
+  // What somebody else wrote may take long, or be more than NVRTC bears.
+  auto compiled = shape.of_file() ? compiler.compile(request, [] { return interrupted(); }) : compiler.compile(request);
   if (compiled && wanted > 0 && !machine_code()) {  // what stands in `asm` is not looked at before machine code is made
     request.target.form = device::Target::Form::Cubin;
     if (auto machine = compiler.compile(request); !machine) compiled = machine.error();
   }
   if (!compiled) {
-    auto problem = compiled.error();
-    problem.span = shape.span;
-    return refuse(problem, &loaded.source, kEnvironment);
+    auto problem = shape.of_file() ? measure::why_not_compiled(compiler, shape, request, compiled.error()) : compiled.error();
+    if (!shape.of_file()) problem.span = shape.span;
+    return refuse(problem, &loaded.source, problem.code.starts_with("E05") ? kSpec : kEnvironment);
   }
   std::fwrite(compiled->image.bytes.data(), 1, compiled->image.bytes.size(), stdout);
   if (!machine_code()) print_out("\n");
@@ -164,10 +176,13 @@ int Emit::emit_kernels(Loaded& loaded) {
                   nullptr, kSpec);
   }
   std::optional<jit::Compiler> compiler;
+  std::optional<MemoryWatch> watch;
+  if (compiler::launches_files(loaded.program)) watch.emplace(0);
   for (const auto& shape : all) {
     auto text = compiler::emit_cuda(shape, common_.templates);
     if (!text) return refuse(text.error(), &loaded.source, kSpec);
     if (!ptx_ && !cubin_) {
+      if (shape.of_file()) print_out("// gexp: {}\n", measure::file_heading(shape));
       print_out("{}\n", *text);
       continue;
     }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cxxabi.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <filesystem>
 
 #include "lang/base/files.h"
@@ -18,6 +16,7 @@
 #include "runtime/cli/sandbox.h"
 #include "runtime/cli/shared_options.h"
 #include "runtime/jit/compiler.h"
+#include "runtime/jit/ptx_entries.h"
 #include "runtime/sim/observed.h"
 #include "runtime/sim/sim.h"
 
@@ -55,22 +54,6 @@ std::string checked_extent(const std::string& text) { return extent(text) ? "" :
 std::string show_extent(const device::Extent& e) {
   if (e.z > 1) return fmt::format("{} x {} x {}", e.x, e.y, e.z);
   return e.y > 1 ? fmt::format("{} x {}", e.x, e.y) : fmt::format("{}", e.x);
-}
-
-/// "_Z5saxpyfPKfPfi" as its author wrote it: "saxpy(float, float const*, float*, int)".
-std::string readable(const std::string& name) {
-  int status = 0;
-  char* const made = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  std::string text = status == 0 && made ? made : name;
-  std::free(made);
-  return text;
-}
-
-/// Without arguments and template arguments.
-std::string short_name(const std::string& name) {
-  const std::string whole = readable(name);
-  std::string text = whole.substr(0, whole.find_first_of("(<"));
-  return text.substr(text.rfind(' ') + 1);  // a template's begins with what it returns
 }
 
 /// "2=out.bin".
@@ -188,8 +171,8 @@ Result<std::string> Sim::entry(const std::string& ptx) const {
   if (names.empty()) return failure("E0510", fmt::format("{} has no kernel", common_.file), "a kernel of CUDA is a __global__ function, one of PTX an .entry");
   std::vector<std::string> fitting, readables;
   for (const auto& name : names) {
-    readables.push_back(readable(name));
-    if (entry_.empty() || entry_ == name || entry_ == readables.back() || entry_ == short_name(name)) fitting.push_back(name);
+    readables.push_back(jit::readable_name(name));
+    if (entry_.empty() || entry_ == name || entry_ == readables.back() || entry_ == jit::short_name(name)) fitting.push_back(name);
   }
   if (fitting.size() == 1) return fitting.front();
   const std::string there = fmt::format("the kernels are: {}", fmt::join(readables, "; "));
@@ -200,7 +183,7 @@ Result<std::string> Sim::entry(const std::string& ptx) const {
 Result<Sim::Launched> Sim::launch(device::Backend& backend, const std::string& ptx, const sim::KernelFacts& kernel, double seconds) const {
   Launched launched;
   if (arguments_.size() != kernel.parameters.size())
-    return failure("E0510", fmt::format("`{}` takes {} arguments, {} were given", readable(kernel.name), kernel.parameters.size(), arguments_.size()));
+    return failure("E0510", fmt::format("`{}` takes {} arguments, {} were given", jit::readable_name(kernel.name), kernel.parameters.size(), arguments_.size()));
   const auto loaded = backend.load({device::Target::Form::Ptx, ptx, kernel.name});
   if (!loaded) return loaded.error();
   std::vector<device::Argument> passed;
@@ -211,8 +194,8 @@ Result<Sim::Launched> Sim::launch(device::Backend& backend, const std::string& p
     if (!Budget::spend_bytes(2 * argument->content.size())) return Budget::exceeded({});  // on the device, and what is read from there
     const auto bytes = kernel.parameters[k].bytes;
     if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
-      return failure("E0510", fmt::format("parameter {} of `{}` has {} B: structures cannot be given", k, readable(kernel.name), bytes));
-    if (argument->is_array && bytes != 8) return failure("E0510", fmt::format("`{}`: parameter {} of `{}` is a value of {} B, no pointer", arguments_[k], k, readable(kernel.name), bytes));
+      return failure("E0510", fmt::format("parameter {} of `{}` has {} B: structures cannot be given", k, jit::readable_name(kernel.name), bytes));
+    if (argument->is_array && bytes != 8) return failure("E0510", fmt::format("`{}`: parameter {} of `{}` is a value of {} B, no pointer", arguments_[k], k, jit::readable_name(kernel.name), bytes));
     std::uint64_t bits = 0;
     if (argument->is_array) {
       const auto address = backend.allocate(argument->content.size(), 256);
@@ -274,7 +257,7 @@ Json Sim::json(const Launched& launched, const sim::Observed& observed, const Pl
     }
     arguments.push_back(std::move(argument));
   }
-  return Json{{"kernel", readable(kernel)}, {"device", common_.device}, {"grid", grid_}, {"block", block_}, {"done", launched.outcome.done()}, {"what", launched.outcome.what},
+  return Json{{"kernel", jit::readable_name(kernel)}, {"device", common_.device}, {"grid", grid_}, {"block", block_}, {"done", launched.outcome.done()}, {"what", launched.outcome.what},
           {"arguments", arguments}, {"counters", counters_json(observed, places)}};
 }
 
@@ -329,13 +312,13 @@ int Sim::simulate() {
   if (!saved) print(saved.error(), nullptr);
   bool traced = true;
   if (!timeline_.empty()) {
-    const auto done = write_file(timeline_, trace_events(observed, places, readable(*name)));
+    const auto done = write_file(timeline_, trace_events(observed, places, jit::readable_name(*name)));
     if (!done) print(done.error(), nullptr), traced = false;
   }
   if (common_.json) {
     print_out("{}\n", json(*launched, observed, places, *name).text());
   } else {
-    print_out("SIMULATED: {} with {} blocks of {} threads on {}\n\n{}\n{}", readable(*name), show_extent(*extent(grid_)), show_extent(*extent(block_)), common_.device,
+    print_out("SIMULATED: {} with {} blocks of {} threads on {}\n\n{}\n{}", jit::readable_name(*name), show_extent(*extent(grid_)), show_extent(*extent(block_)), common_.device,
               shown_arguments(*launched), counters_text(observed, places, (*backend)->device().sm_clock_hz, busiest_));
     if (observed.timeline_cut) print_out("the timeline holds the first {} of what warps did\n", kMostSpans);
   }

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
+#include "compiler/lower/ops.h"
 #include "compiler/mutate/mutate.h"
 #include "lang/parse.h"
 
 #include "runtime/cli/app.h"
+#include "runtime/cli/last_resort.h"
 #include "runtime/cli/output.h"
 #include "runtime/cli/progress.h"
 #include "runtime/cli/run.h"
@@ -107,6 +110,8 @@ int verify(const Common& common, const Drawn& options) {
     print(problem, nullptr);
     return kSpec;
   }
+  std::optional<MemoryWatch> watch;
+  if (compiler::launches_files(loaded->program)) watch.emplace(limits.memory());
   auto compiler = jit::Compiler::open();
   if (!compiler) return refuse(compiler.error(), nullptr, kEnvironment);
   catch_interrupts();

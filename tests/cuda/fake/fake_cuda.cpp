@@ -57,6 +57,20 @@ T argument(void** arguments, int index) {
   return value;
 }
 
+/// A kernel that a file of an experiment brings: (to, from, n, step, float scale) writes from[0] + i * step * scale to to[i].
+void count_up(void** arguments) {
+  if (scripted("fault")) {
+    fault = 700;
+    return;
+  }
+  auto* to = reinterpret_cast<std::uint32_t*>(argument<std::uint64_t>(arguments, 0));
+  const auto* from = reinterpret_cast<const std::uint32_t*>(argument<std::uint64_t>(arguments, 1));
+  const auto step = argument<std::uint8_t>(arguments, 3);
+  for (std::uint32_t i = 0; i < argument<std::uint32_t>(arguments, 2); ++i) {
+    to[i] = from[0] + static_cast<std::uint32_t>(static_cast<float>(i * step) * argument<float>(arguments, 4));
+  }
+}
+
 void scatter(void** arguments, std::size_t width) {
   const auto base = argument<std::uint64_t>(arguments, 0);
   const auto* offsets = reinterpret_cast<const std::int64_t*>(argument<std::uint64_t>(arguments, 1));
@@ -279,6 +293,10 @@ int cuLaunchKernel(FunctionHandle function, unsigned, unsigned, unsigned, unsign
   if (name.starts_with("scatter")) return fault;
   if (name == gexp::compiler::kEntry) {
     run_each(arguments);
+    return 0;
+  }
+  if (name == "count_up") {
+    count_up(arguments);
     return 0;
   }
   const auto end = argument<std::uint32_t>(arguments, 0);

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/memory/memory_space.h"
+#include "compiler/plan/point_planner.h"
+#include "lang/kernel_file.h"
+
+// Kernels of files. What a template or a macro is given is part of the text that is compiled; arguments are not.
+namespace gexp::compiler {
+namespace {
+
+constexpr std::int64_t kMostEntries = std::int64_t{1} << 26;
+constexpr double kExact = 9007199254740992.0;  // 2^53
+
+}  // namespace
+
+Result<std::string> PointPlanner::kernel_text(const FormulaPtr& formula) const {
+  auto value = evaluate(*formula, names_);
+  if (!value) return value.error();
+  if (const auto* text = value->get<std::string>()) {
+    if (lang::reads_of_files(*text).empty()) return *text;
+    return error("E0127", formula->span, "a kernel's file is compiled alone: it reads no other", "leave it out");
+  }
+  const auto* n = value->get<Number>();
+  if (!n || !std::isfinite(n->number)) return error("E0401", formula->span, fmt::format("a number is wanted here, not {}", show(*value)));
+  if (n->number == std::floor(n->number) && std::fabs(n->number) <= kExact) return fmt::format("{}", static_cast<std::int64_t>(n->number));
+  return fmt::format("{:.17g}", n->number);
+}
+
+std::optional<Diagnostic> PointPlanner::kernel_argument(const FileKernel::Argument& argument, std::uint64_t threads,
+                                                        KernelPlan& plan) const {
+  KernelPlan::Argument made;
+  made.kind = argument.kind;
+  made.span = argument.span;
+  if (argument.kind == ArgumentKind::Memory) {
+    made.memory = argument.name;
+    const auto* memory = find_memory(argument.name);
+    GEXP_CHECK(memory != nullptr);
+    if (memory->space->home != MemorySpace::Home::Device || memory->space->by_index()) {
+      return error("E0226", argument.span,
+                   fmt::format("`{}` is in {} memory, to which a kernel of a file is given no pointer", argument.name, memory->space->word),
+                   "give it a memory in global; the kernel declares its other memories itself");
+    }
+  } else if (argument.kind == ArgumentKind::Record) {
+    auto entries = number(argument.entries, static_cast<std::int64_t>(std::min<std::uint64_t>(threads, kMostEntries + 1)), 1, kMostEntries,
+                          "the number of entries");
+    if (!entries) return entries.error();
+    auto width = number(argument.width, 4, 4, 8, "the width of an entry");
+    if (!width) return width.error();
+    if (*width != 4 && *width != 8)
+      return error("E0418", argument.width->span, fmt::format("the width of an entry is {} B: it is 4 or 8 bytes", *width),
+                   "write `as 8B`");
+    if (!argument.entries && threads > kMostEntries)
+      return error("E0418", argument.span, fmt::format("an entry for each of {} threads: at most {} are recorded", threads, kMostEntries),
+                   fmt::format("write how many the kernel writes, such as `{}[256]`", argument.name));
+    plan.entries = static_cast<std::uint64_t>(*entries);
+    plan.width = static_cast<std::uint32_t>(*width);
+  } else {
+    auto value = evaluate(*argument.value, names_);
+    if (!value) return value.error();
+    const auto* n = value->get<Number>();
+    if (!n || !std::isfinite(n->number)) return error("E0401", argument.span, fmt::format("a number is wanted here, not {}", show(*value)));
+    made.value = n->number;
+  }
+  plan.arguments.push_back(std::move(made));
+  return std::nullopt;
+}
+
+std::optional<Diagnostic> PointPlanner::kernel(const FileKernel& kernel, std::uint64_t threads, Shape& shape, KernelPlan& plan) const {
+  for (const auto& argument : kernel.arguments) {
+    if (auto problem = kernel_argument(argument, threads, plan)) return problem;
+  }
+  shape.made_from = &kFileKernel;
+  shape.text = kernel.source;
+  shape.span = {kernel.path_span.begin, kernel.entry_span.end};
+  shape.holes = {{"file", kernel.path}, {"sha256", kernel.sha256}, {"entry", kernel.entry}};
+  std::string values;
+  for (const auto& formula : kernel.templates) {
+    auto text = kernel_text(formula);
+    if (!text) return text.error();
+    values += (values.empty() ? "" : ", ") + *text;
+  }
+  if (!values.empty()) shape.holes["entry"] += fmt::format("<{}>", values);
+  for (const auto& [name, formula] : kernel.defines) {
+    auto text = kernel_text(formula);
+    if (!text) return text.error();
+    shape.holes["define " + name] = *text;
+  }
+  return std::nullopt;
+}
+
+std::optional<Diagnostic> PointPlanner::timed_kernel(const FileKernel& own) {
+  const auto threads = std::uint64_t{plan_.grid} * plan_.block;
+  if (auto problem = kernel(own, threads, plan_.shape, plan_.kernel)) return problem;
+  if (stage_.timing != Timing::Each) return std::nullopt;
+  plan_.steps = static_cast<std::int64_t>(plan_.kernel.entries);
+  // One thread's entries have an order. Where it follows a pattern, they are that pattern's accesses.
+  const auto linked = std::find_if(own.arguments.begin(), own.arguments.end(), [](const auto& argument) { return argument.linked; });
+  if (threads != 1 || linked == own.arguments.end()) return std::nullopt;
+  const auto chased = std::find_if(chased_.begin(), chased_.end(), [&](const Chased& each) { return each.op->span == linked->span; });
+  GEXP_CHECK(chased != chased_.end());
+  if (chased->pattern->steps > 0) plan_.timed = chased->pattern;
+  return std::nullopt;
+}
+
+}  // namespace gexp::compiler

@@ -1,0 +1,1 @@
+../kernel_missing_file/copy.cu
