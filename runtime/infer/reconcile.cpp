@@ -100,11 +100,10 @@ records::Table points_before(const records::Table& table, const std::string& swe
 std::string no_line(const MeasuredStages::Measured& own, const compiler::Formula& misses, const std::string& sweep, std::pair<double, double> told,
                     const MeasuredStages& measured, const compiler::Scope& scope) {
   auto stage = model::walked_stage(own.records(), slower_than(misses, scope), own.stage->name);
-  if (auto why = unlike_over_same_lines(told, model::walks_of({stage})); !why.empty()) return why;
   if (auto why = not_a_line(*own.table, sweep, told); !why.empty()) return why;
-  if (told.first <= kLeastLine) return {};
   const auto walks = walks_of(misses, *own.stage, measured, scope);
-  if (is_hole(*own.table, sweep)) return told.second > kMostLine ? "" : several_lines(*own.table, sweep, told, walks);
+  if (is_hole(*own.table, sweep)) return told.first <= kLeastLine || told.second > kMostLine ? "" : several_lines(*own.table, sweep, told, walks);
+  if (auto why = unlike_over_same_lines(told, model::walks_of({stage})); !why.empty()) return why;
   const auto before = points_before(*own.table, sweep, told.second);
   stage.table = &before;
   return too_many_shorter_lines(told, model::walks_of({stage}), walks);
@@ -125,6 +124,13 @@ std::optional<std::pair<model::SetHypothesis, model::SetScore>> largest_set(cons
   return std::pair(std::move(one), std::move(score));
 }
 
+/// Whether a line is read at several addresses: what one of them brought in, another finds, so that some of them never miss.
+bool reads_lines_again(const model::Footprint& footprint, const model::Walks& walks, std::int64_t line_bytes) {
+  std::set<std::int64_t> lines;
+  for (const auto address : footprint.addresses) lines.insert(walks.offsets[address] / line_bytes);
+  return lines.size() < footprint.addresses.size();
+}
+
 /// Withdraws sets of which later walks show that their lines do not share one.
 void check_members(const std::vector<SetsClaim>& claims, const MeasuredStages& measured, const compiler::Scope& scope) {
   for (const auto& claim : claims) {
@@ -133,7 +139,8 @@ void check_members(const std::vector<SetsClaim>& claims, const MeasuredStages& m
     const auto slower_than = number_of(*claim.question, "above", scope);
     std::vector<model::WalkedStage> stages;
     for (const auto* same : measured.of_same_access(*claim.stage)) stages.push_back(model::walked_stage(same->records(), slower_than, same->stage->name));
-    const auto walks = model::walks_of(std::move(stages));
+    auto walks = model::walks_of(std::move(stages));
+    std::erase_if(walks.footprints, [&](const model::Footprint& footprint) { return reads_lines_again(footprint, walks, claim.line_bytes); });
     const auto several = model::uneven_set(set->first, set->second, walks);
     if (!several) continue;
     claim.finding->withdraw(fmt::format("of {} lines that seem to share a set only some miss in the walk of {}, in whatever order: they are of several sets, which are "
