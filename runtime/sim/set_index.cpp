@@ -23,7 +23,7 @@ std::vector<std::uint32_t> deal(std::vector<std::uint32_t> free) {
   return sets;
 }
 
-constexpr std::size_t kKnown = 1 << 12;  // more would push out of the host's caches what is looked up next
+constexpr std::size_t kKnown = 1 << 12;  // 32 KiB
 constexpr int kSetBits = 19;
 constexpr std::uint64_t kMostBlocks = 1ull << (64 - kSetBits);
 
