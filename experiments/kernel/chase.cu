@@ -10,6 +10,8 @@ extern "C" __global__ void chase(const unsigned int* links, unsigned int steps, 
     asm volatile("mov.u32 %0, %%clock;" : "=r"(begin) :: "memory");
     asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(link) : "l"(at) : "memory");
     asm volatile("mad.wide.u32 %0, %1, 4, %2;" : "=l"(at) : "r"(link), "l"(links) : "memory");
+    // Never taken: without it the clock may be read before the load has come.
+    asm volatile("{ .reg .pred none; setp.eq.u32 none, %0, 0xffffffff; @none trap; }" :: "r"(link) : "memory");
     asm volatile("mov.u32 %0, %%clock;" : "=r"(end) :: "memory");
     if (i >= LAPS * steps) trace[i - LAPS * steps] = end - begin;
   }
