@@ -164,8 +164,10 @@ std::string unlike_over_same_lines(std::pair<double, double> told, const model::
     const auto here = misses_by_line(footprint, walks, line);
     const auto [before, is_new] = seen.try_emplace(lines_of(footprint, walks, line), here, footprint.where);
     if (is_new || alike(before->second.first, here)) continue;
-    return fmt::format("walks over the same units of {} miss unlike, {:.0f} % of the units at {} and {:.0f} % at {}: shorter ones were left out, but not evenly, or it matters how often one is read",
-                       show(told.second, kBytes), 100 * before->second.first.rate(), before->second.second, 100 * here.rate(), footprint.where);
+    const auto& [first, where] = before->second;
+    return fmt::format("walks over the same units of {} miss unlike, {:.0f} % of the units at {} and {:.0f} % at {}: "
+                       "shorter ones were left out, but not evenly, or it matters how often one is read",
+                       show(told.second, kBytes), 100 * first.rate(), where, 100 * here.rate(), footprint.where);
   }
   return {};
 }

@@ -78,35 +78,31 @@ std::optional<double> slower_than(const compiler::Formula& misses, const compile
   return cycles;
 }
 
-/// The walks of the cache that a question about misses asks of.
-model::Walks walks_of(const compiler::Formula& misses, const compiler::Stage& stage, const MeasuredStages& measured, const compiler::Scope& scope) {
-  std::vector<model::WalkedStage> stages;
-  for (const auto* same : measured.of_same_access(stage)) stages.push_back(model::walked_stage(same->records(), slower_than(misses, scope), same->stage->name));
-  return model::walks_of(std::move(stages));
-}
-
 /// The points of a stage before the sweep reaches so many bytes.
 records::Table points_before(const records::Table& table, const std::string& sweep, double bytes) {
-  auto some = table;
-  std::erase_if(some.points, [&](const records::Point& point) {
+  records::Table some{table.stage, table.timed, table.timing, table.columns, {}};
+  std::copy_if(table.points.begin(), table.points.end(), std::back_inserter(some.points), [&](const records::Point& point) {
     const auto at = point.at.find(sweep);
     const auto* x = at == point.at.end() ? nullptr : at->second.get<Number>();
-    return !x || x->number >= bytes;
+    return x && x->number < bytes;
   });
   return some;
 }
 
 /// Why a length that `first_flat` found is no line; `misses` is what its column counts, `sweep` its x. Empty where it may be one.
-std::string no_line(const MeasuredStages::Measured& own, const compiler::Formula& misses, const std::string& sweep, std::pair<double, double> told,
-                    const MeasuredStages& measured, const compiler::Scope& scope) {
-  auto stage = model::walked_stage(own.records(), slower_than(misses, scope), own.stage->name);
+std::string no_line(const MeasuredStages::Measured& own, const compiler::Formula& misses, const std::string& sweep,
+                    std::pair<double, double> told, const MeasuredStages& measured, const compiler::Scope& scope) {
   if (auto why = not_a_line(*own.table, sweep, told); !why.empty()) return why;
-  const auto walks = walks_of(misses, *own.stage, measured, scope);
-  if (is_hole(*own.table, sweep)) return told.first <= kLeastLine || told.second > kMostLine ? "" : several_lines(*own.table, sweep, told, walks);
+  const auto above = slower_than(misses, scope);
+  if (is_hole(*own.table, sweep)) {
+    if (told.first <= kLeastLine || told.second > kMostLine) return {};
+    return several_lines(*own.table, sweep, told, model::walks_of(measured, *own.stage, above));
+  }
+  auto stage = model::walked_stage(own.records(), above, own.stage->name);
   if (auto why = unlike_over_same_lines(told, model::walks_of({stage})); !why.empty()) return why;
   const auto before = points_before(*own.table, sweep, told.second);
   stage.table = &before;
-  return too_many_shorter_lines(told, model::walks_of({stage}), walks);
+  return too_many_shorter_lines(told, model::walks_of({stage}), model::walks_of(measured, *own.stage, above));
 }
 
 /// The largest set that was found, whose lines the finding names, as a hypothesis.
@@ -118,7 +114,8 @@ std::optional<std::pair<model::SetHypothesis, model::SetScore>> largest_set(cons
   for (const auto& member : *members) {
     if (const auto* offset = member.get<Number>()) lines.insert(static_cast<std::int64_t>(offset->number) / claim.line_bytes);
   }
-  model::SetHypothesis one{"the largest set", claim.line_bytes, 1, [lines](std::int64_t line) { return lines.contains(line) ? 0 : model::kNoSet; }, 0};
+  const auto set_of = [lines](std::int64_t line) { return lines.contains(line) ? 0 : model::kNoSet; };
+  model::SetHypothesis one{"the largest set", claim.line_bytes, 1, set_of, 0};
   model::SetScore score;
   score.sizes = {lines.size() - 1};  // members are one more than it has ways
   return std::pair(std::move(one), std::move(score));
@@ -136,15 +133,11 @@ void check_members(const std::vector<SetsClaim>& claims, const MeasuredStages& m
   for (const auto& claim : claims) {
     const auto set = largest_set(claim);
     if (!set) continue;
-    const auto slower_than = number_of(*claim.question, "above", scope);
-    std::vector<model::WalkedStage> stages;
-    for (const auto* same : measured.of_same_access(*claim.stage)) stages.push_back(model::walked_stage(same->records(), slower_than, same->stage->name));
-    auto walks = model::walks_of(std::move(stages));
-    std::erase_if(walks.footprints, [&](const model::Footprint& footprint) { return reads_lines_again(footprint, walks, claim.line_bytes); });
+    auto walks = model::walks_of(measured, *claim.stage, number_of(*claim.question, "above", scope));
+    std::erase_if(walks.footprints, [&](const auto& footprint) { return reads_lines_again(footprint, walks, claim.line_bytes); });
     const auto several = model::uneven_set(set->first, set->second, walks);
     if (!several) continue;
-    claim.finding->withdraw(fmt::format("of {} lines that seem to share a set only some miss in the walk of {}, in whatever order: they are of several sets, which are "
-                                        "not told apart; more repetitions, or one line at a time, would decide", several->lines, walks.footprints[several->footprint].where));
+    claim.finding->withdraw(model::several_sets(*several, walks));
   }
 }
 

@@ -281,8 +281,7 @@ std::string open_question(const SetGrowth& growth, const Explanation& best, cons
                        "may be behind it: a walk of half the stride would decide", best.sets.size(), walks.footprints[score.worst_footprint].where);
   }
   if (const auto several = model::uneven_set(best.candidate.hypothesis, score, walks)) {
-    return fmt::format("of {} lines that seem to share a set only some miss in the walk of {}, in whatever order: "
-                       "they are of several sets, which are not told apart; more repetitions, or one line at a time, would decide", several->lines, walks.footprints[several->footprint].where);
+    return model::several_sets(*several, walks);
   }
   if (best.fitting > 0) {
     std::size_t lines = 0;

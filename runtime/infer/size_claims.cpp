@@ -103,14 +103,7 @@ std::vector<SizeClaim> size_claims(const compiler::Program& program, const Measu
 
 namespace {
 
-/// The walks of the claim's cache.
-model::Walks walks_of(const SizeClaim& claim, const MeasuredStages& measured) {
-  std::vector<model::WalkedStage> stages;
-  for (const auto* stage : measured.of_same_access(*claim.stage)) stages.push_back(model::walked_stage(stage->records(), claim.slower_than, stage->stage->name));
-  return model::walks_of(std::move(stages));
-}
-
-/// Those of them that stay within its bytes.
+/// Those walks that stay within its bytes.
 model::Walks walks_within(const SizeClaim& claim, model::Walks walks) {
   std::erase_if(walks.footprints, [&](const model::Footprint& footprint) {
     return std::any_of(footprint.addresses.begin(), footprint.addresses.end(), [&](auto address) { return walks.offsets[address] < claim.low || walks.offsets[address] >= claim.high; });
@@ -275,7 +268,7 @@ std::string contradiction(const SizeClaim& claim, const compiler::Program& progr
     return fmt::format("it was walked every {}, and each of these addresses missed by itself beyond it: what comes in at once may be smaller than that, and then less would fit; a smaller stride would decide",
                        show(static_cast<double>(granularity->apart), kBytes));
   };
-  const auto all = walks_of(claim, measured);
+  const auto all = model::walks_of(measured, *claim.stage, claim.slower_than);
   if (!claim.counts) return unit_is_smaller(walks_within(claim, all));
   if (const auto* roomy = with_room(claim, all)) {
     return fmt::format("the walk of {} visits as much and something beyond it, and never misses: there is room for more than neighbours fill; "

@@ -324,8 +324,9 @@ class Drawing {
     std::swap(random_, constants_);
     table("caches.k1");
     const auto unit = one_of({32u, 64u, 64u}), lines = between(16, 128);
-    auto first = sets(unit, std::max(16u, lines / 2), lines, 16);
-    while (first.text.find("block") != std::string::npos) first = sets(unit, std::max(16u, lines / 2), lines, 16);  // constants begin within a group of blocks
+    Sets first;
+    do first = sets(unit, std::max(16u, lines / 2), lines, 16);
+    while (first.text.find("block") != std::string::npos);  // constants begin within a group of blocks
     line("capacity = {}\nline = {}\n{}\nscope = \"sm\"", first.lines * unit, unit, first.text);
     replacement(first.ways, 16);
     table("caches.k2");

@@ -3,12 +3,12 @@
 # What a user of `kernel "FILE" entry NAME(…)` sees: what the kernel is given and records, what is refused and where, how a kernel or a
 # compile that does not end well ends, and that results hold the file. kernel.sh GEXP
 set -u
+. "$(dirname "$(readlink -f "$0")")/checks.sh"
 gexp=$(readlink -f "$1")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 3
 export GEXP_STORE=none GEXP_CACHE=$work/cache
-passed=0 failed=0
 
 # spec TIMED [FIND [BEFORE]]: writes t.gexp, whose stage times this and asks that.
 spec() {
@@ -17,22 +17,9 @@ spec() {
 }
 # expect NAME CODE WORDS [OPTIONS…]: of `gexp run t.gexp`, its exit code, and words (a regular expression) that it prints.
 expect() {
-  local name=$1 code=$2 words=$3 got
+  local name=$1 code=$2 words=$3
   shift 3
-  timeout 60 "$gexp" run t.gexp --device sim:gtx780 "$@" >out.txt 2>err.txt </dev/null
-  got=$?
-  if [ "$got" -eq "$code" ] && cat out.txt err.txt | grep -qE -- "$words" && ! grep -q 'internal error' err.txt; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    echo "FAIL $name: exit $got (wanted $code), words '$words'"
-    head -c 900 out.txt err.txt
-  fi
-}
-that() {  # NAME CONDITION…
-  local name=$1
-  shift
-  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL $name"; fi
+  judge "$name" "$code" "$words" -- "$gexp" run t.gexp --device sim:gtx780 "$@"
 }
 
 cat >k.cu <<'CU'

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a user sees at the command line: exit codes, messages, files. run.sh GEXP
 set -u
+. "$(dirname "$(readlink -f "$0")")/checks.sh"
 gexp=$(readlink -f "$1")
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
@@ -9,27 +10,9 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 3
 export GEXP_EXPERIMENTS=$root/experiments
 unset NO_COLOR
-passed=0 failed=0
 
 # expect NAME CODE WORDS -- COMMAND…: its exit code, and words (a regular expression) that it prints on stdout or stderr.
-expect() {
-  local name=$1 code=$2 words=$3 got
-  shift 4
-  timeout 60 "$@" >out.txt 2>err.txt </dev/null
-  got=$?
-  if [ "$got" -eq "$code" ] && cat out.txt err.txt | grep -qE -- "$words" && ! grep -q 'internal error' err.txt; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    echo "FAIL $name: exit $got (wanted $code), words '$words'"
-    head -c 600 out.txt err.txt
-  fi
-}
-that() {  # NAME CONDITION…
-  local name=$1
-  shift
-  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL $name"; fi
-}
+expect() { judge "$@"; }
 
 structure=cache/structure.gexp
 expect 'the main job' 0 'capacity.C +12 KiB' -- "$gexp" run $structure --device sim:gtx780 --out good.json

@@ -2,30 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a user of `gexp sim` sees: what a kernel is given and writes, what is refused, how a kernel that does not end well ends. sim.sh GEXP
 set -u
+. "$(dirname "$(readlink -f "$0")")/checks.sh"
 gexp=$(readlink -f "$1")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 3
-passed=0 failed=0
 
 # expect NAME CODE WORDS ARGUMENTS…: of `gexp sim`, its exit code, and words (a regular expression) that it prints.
 expect() {
-  local name=$1 code=$2 words=$3 got
+  local name=$1 code=$2 words=$3
   shift 3
-  timeout 60 "$gexp" sim "$@" >out.txt 2>err.txt </dev/null
-  got=$?
-  if [ "$got" -eq "$code" ] && cat out.txt err.txt | grep -qE -- "$words" && ! grep -q 'internal error' err.txt; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    echo "FAIL $name: exit $got (wanted $code), words '$words'"
-    head -c 600 out.txt err.txt
-  fi
-}
-that() {  # NAME CONDITION…
-  local name=$1
-  shift
-  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL $name"; fi
+  judge "$name" "$code" "$words" -- "$gexp" sim "$@"
 }
 
 cat >add.cu <<'CU'

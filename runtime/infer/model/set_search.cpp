@@ -133,7 +133,6 @@ class Search {
     }
   }
   [[nodiscard]] bool rounds_left() const { return round_ < kRounds; }
-  [[nodiscard]] bool was_split() const { return was_split_; }
 
   /// Lines of a set that never missed in one footprint in which others of it did become a set of their own, where that is better.
   bool split() {
@@ -148,7 +147,6 @@ class Search {
       }
       if (best) split_off(from, *best, true), any = true;
     }
-    was_split_ = was_split_ || any;
     return any;
   }
 
@@ -377,7 +375,6 @@ class Search {
   std::vector<std::size_t> set_of_;
   std::vector<std::vector<SetLoad>> loads_;  ///< by set and footprint
   int round_ = 0;
-  bool was_split_ = false;
   Laps laps_;  ///< of all sets that overflow
   double log_rate_of_silence_ = std::log(kMostSilence);  ///< of them, with which sizes are chosen
 };
@@ -389,8 +386,9 @@ BetterSets improved(const std::vector<LabelledLine>& lines, std::size_t sets, co
   Search search(lines, sets, walks, rates, among);
   search.climb();
   BetterSets better{search.result(lines), {}};
-  while (search.rounds_left() && search.split()) search.climb();
-  if (search.was_split()) better.split = search.result(lines);
+  bool was_split = false;
+  for (; search.rounds_left() && search.split(); was_split = true) search.climb();
+  if (was_split) better.split = search.result(lines);
   return better;
 }
 

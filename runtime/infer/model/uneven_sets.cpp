@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/infer/model/uneven_sets.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -79,6 +81,12 @@ std::optional<UnevenSet> uneven_set(const SetHypothesis& hypothesis, const SetSc
     }
   }
   return found;
+}
+
+std::string several_sets(const UnevenSet& set, const Walks& walks) {
+  return fmt::format("of {} lines that seem to share a set only some miss in the walk of {}, in whatever order: "
+                     "they are of several sets, which are not told apart; more repetitions, or one line at a time, would decide",
+                     set.lines, walks.footprints[set.footprint].where);
 }
 
 }  // namespace gexp::infer::model

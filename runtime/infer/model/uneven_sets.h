@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <optional>
+#include <string>
 
 #include "runtime/infer/model/set_hypothesis.h"
 
@@ -18,5 +19,8 @@ struct UnevenSet {
 /// does not. Which lines a policy keeps depends on their order or on chance, so that either all of them miss alike or others do in another
 /// order. None: every set may be one.
 std::optional<UnevenSet> uneven_set(const SetHypothesis& hypothesis, const SetScore& score, const Walks& walks);
+
+/// Why it is no set, for a reader.
+std::string several_sets(const UnevenSet& set, const Walks& walks);
 
 }  // namespace gexp::infer::model

@@ -169,6 +169,12 @@ WalkedStage walked_stage(const PreparedRecords& records, std::optional<double> s
   return {&records.table(), std::move(range), name};
 }
 
+Walks walks_of(const MeasuredStages& measured, const compiler::Stage& stage, std::optional<double> slower_than) {
+  std::vector<WalkedStage> stages;
+  for (const auto* same : measured.of_same_access(stage)) stages.push_back(walked_stage(same->records(), slower_than, same->stage->name));
+  return walks_of(std::move(stages));
+}
+
 Walks walks_of(std::vector<WalkedStage> stages) {
   double most = 0;
   for (const auto& stage : stages) most = std::max(most, stage.range ? stage.range->interference.share : 0);
