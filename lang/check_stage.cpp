@@ -148,9 +148,12 @@ Type StageChecker::run(const Stage& stage, Span inside) {
     std::visit([&](const auto& node) { check(node, item.span); }, item.node);
   }
   kernel_launch(stage);
+  SymbolScope outcomes(&names_);
+  declare_outcomes(outcomes);
   for (const auto& item : stage.items) {
     if (const auto* expect = std::get_if<Expect>(&item.node)) {
       auto place = at("an expect", Time::Finding);
+      place.names = &outcomes;
       place.once = true;
       check_expect(expressions_, *expect, place);
     }
@@ -209,6 +212,7 @@ void StageChecker::check(const Launch& launch, Span) {
   expressions_.want(launch.smem, bytes(), place, "the shared memory");
   expressions_.want(launch.carveout, bytes(), place, "the carveout");
   expressions_.want(launch.bank, bytes(), place, "the bank width");
+  expressions_.want(launch.limit, number_of(kSeconds), place, "the time limit");
   if (launch.place) check_word(diagnostics_, *launch.place, place_words());
 }
 

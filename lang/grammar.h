@@ -217,7 +217,8 @@ struct bank : seq<GEXP_WORD("bank"), must<needed_value>> {};
 struct place : seq<GEXP_WORD("place"), must<needed_word>> {};
 struct sms : seq<GEXP_WORD("sms"), must<needed_value>> {};
 struct sm : seq<GEXP_WORD("sm"), must<needed_value>> {};
-struct launch : seq<GEXP_WORD("launch"), star<sor<grid, block, cluster, smem, persm, carveout, bank, place, sms, sm>>> {};
+struct limit : seq<GEXP_WORD("limit"), must<needed_value>> {};
+struct launch : seq<GEXP_WORD("launch"), star<sor<grid, block, cluster, smem, persm, carveout, bank, place, sms, sm, limit>>> {};
 struct flush : seq<GEXP_WORD("flush"), must<needed_word>> {};
 
 struct op;

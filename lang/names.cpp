@@ -43,6 +43,7 @@ const char* describe(Symbol::Kind kind) {
     case Symbol::Kind::Find: return "a finding";
     case Symbol::Kind::Loop: return "a loop variable";
     case Symbol::Kind::Module: return "a used file";
+    case Symbol::Kind::Outcome: return "how launches end";
   }
   return "";
 }
@@ -107,6 +108,19 @@ const SymbolScope& builtin_names() {
     return names;
   }();
   return scope;
+}
+
+void declare_outcomes(SymbolScope& inside) {
+  Diagnostics none;
+  for (const char* name : {"hang", "fault"}) {
+    if (inside.find(name)) continue;
+    Symbol symbol;
+    symbol.kind = Symbol::Kind::Outcome;
+    symbol.name = name;
+    symbol.type = bool_type();
+    symbol.time = Time::Finding;
+    inside.declare(std::move(symbol), none);
+  }
 }
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& words) {

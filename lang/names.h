@@ -37,7 +37,7 @@ struct Exports {
 };
 
 struct Symbol {
-  enum class Kind { Param, Let, Memory, Pattern, Stage, Sweep, Thread, Record, Column, Derive, Find, Loop, Module };
+  enum class Kind { Param, Let, Memory, Pattern, Stage, Sweep, Thread, Record, Column, Derive, Find, Loop, Module, Outcome };
   Kind kind = Kind::Let;
   std::string name;
   Span span;            ///< of the declaration; empty for the built-in ones
@@ -84,6 +84,8 @@ using Declarations = std::vector<Declared>;
 
 /// lane, tid, warp, gtid; step and seg, the columns that every record has.
 const SymbolScope& builtin_names();
+/// How the launches of a stage may end other than well, as its expects read it: `hang` and `fault`, where `inside` has no such names.
+void declare_outcomes(SymbolScope& inside);
 
 /// "did you mean `X`?", or nothing.
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& words);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "compiler/codegen/body_writer.h"
+#include "compiler/lower/ops.h"
 #include "lang/base/budget.h"
 #include "compiler/plan/calibrate.h"
 
@@ -93,9 +94,9 @@ std::optional<Diagnostic> BodyWriter::list(const Body& ops, Region& region) {
 }
 
 std::optional<Diagnostic> BodyWriter::barrier(const Op& op, Region&) {
-  if (!conditions_.empty()) {
+  if (!conditions_.empty() && !may_hang(place_.stage)) {
     const auto agree = blocks_agree(conditions_, threads(), rounds_around());
-    const char* const hint = "put the barrier behind the `branch`, or let whole blocks take it: `branch cta mod 2 == 0 { … }`";
+    const char* const hint = "put the barrier behind the `branch`, take whole blocks (`branch cta mod 2 == 0`), or ask: `expect hang`";
     if (!agree) return error(op.span, "E0436", "whether all threads of a block reach this barrier cannot be told", hint);
     if (!*agree) return error(op.span, "E0436", "not all threads of a block reach this barrier, so the others wait for ever", hint);
   }

@@ -69,7 +69,7 @@ class StageLowering {
   }
   void lower(const lang::Launch& launch, Span span) {
     stage_.launch = {formula(launch.grid),  formula(launch.block),    formula(launch.cluster), formula(launch.smem),
-                     formula(launch.persm), formula(launch.carveout), formula(launch.bank), formula(launch.sm), formula(launch.sms), launch.place ? launch.place->text : "",
+                     formula(launch.persm), formula(launch.carveout), formula(launch.bank), formula(launch.sm), formula(launch.sms), formula(launch.limit), launch.place ? launch.place->text : "",
                      span};
   }
   void lower(const lang::Flush& flush, Span span) { stage_.flushes.push_back({flush.level.text, span}); }
@@ -169,7 +169,7 @@ std::vector<FormulaPtr> stage_formulas(const Stage& stage) {
   for (const auto& require : stage.requires_) all.push_back(require.condition);
   for (const auto& skip : stage.skips) all.push_back(skip.condition);
   const auto& launch = stage.launch;
-  all.insert(all.end(), {launch.grid, launch.block, launch.cluster, launch.smem, launch.persm, launch.carveout, launch.bank, launch.sm, launch.sms, stage.repeat.until});
+  all.insert(all.end(), {launch.grid, launch.block, launch.cluster, launch.smem, launch.persm, launch.carveout, launch.bank, launch.sm, launch.sms, launch.limit, stage.repeat.until});
   for (const auto& warm : stage.warm_launches) all.insert(all.end(), {warm.grid, warm.block});
   for_each_op(stage, [&](const Op& op) {
     all.insert(all.end(), {op.count, op.width, op.at, op.chain, op.ilp, op.condition, op.from, op.to});

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/lower/kernels.h"
 #include "compiler/lower/lower.h"
 
@@ -104,6 +106,13 @@ bool launches_files(const Program& program) {
   bool any = false;
   for (const auto& stage : program.stages) for_each_op(stage, [&](const Op& op) { any = any || op.kernel; });
   return any;
+}
+
+bool may_hang(const Stage& stage) {
+  return std::any_of(stage.expects.begin(), stage.expects.end(), [](const Expectation& expect) {
+    const auto names = free_names(*expect.condition);
+    return std::find(names.begin(), names.end(), "hang") != names.end();
+  });
 }
 
 const FileKernel* only_kernel(const Body& body) { return body.size() == 1 ? body[0].kernel.get() : nullptr; }

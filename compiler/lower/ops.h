@@ -20,6 +20,9 @@ void for_each_op(const Stage& stage, const std::function<void(const Op&)>& visit
 /// Whether a stage launches a kernel that gexp did not write.
 bool launches_files(const Program& program);
 
+/// Whether an expect of the stage asks if its launches hang: then threads may wait for what never comes.
+bool may_hang(const Stage& stage);
+
 /// The operation when a body is one chase and nothing else; null otherwise.
 const Op* only_chase(const Body& body);
 

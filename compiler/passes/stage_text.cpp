@@ -73,8 +73,8 @@ class StageText {
   }
 
   std::string of(const Launch& launch) {
-    const auto& [grid, block, cluster, smem, persm, carveout, bank, sm, sms, place, span] = launch;
-    return line("launch " + place, {grid, block, cluster, smem, persm, carveout, bank, sm, sms});
+    const auto& [grid, block, cluster, smem, persm, carveout, bank, sm, sms, limit, place, span] = launch;
+    return line("launch " + place, {grid, block, cluster, smem, persm, carveout, bank, sm, sms}) + (limit ? line("limit", {limit}) : "");
   }
 
   std::string of(const Body& body) {

@@ -42,6 +42,15 @@ std::optional<Diagnostic> PointPlanner::launch() {
     return error("E0418", launch.bank->span, fmt::format("the bank width is {} B: banks are 4 or 8 bytes wide", *bank), "write `bank 4B` or `bank 8B`");
   }
   if (auto problem = chosen(*sm, *sms, *grid)) return problem;
+  if (launch.limit) {
+    auto limit = evaluate(*launch.limit, names_);
+    if (!limit) return limit.error();
+    const auto* n = limit->get<Number>();
+    if (!n || !(n->number >= 1e-6 && n->number <= 3600)) {
+      return error("E0418", launch.limit->span, fmt::format("the time limit of a launch is {}: 1us to 3600s are wanted", show(*limit)), "write `limit 100ms`");
+    }
+    plan_.limit = n->number;
+  }
   plan_.grid = static_cast<std::uint32_t>(*grid);
   plan_.block = static_cast<std::uint32_t>(*block);
   plan_.carveout = *carveout;

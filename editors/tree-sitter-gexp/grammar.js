@@ -76,7 +76,7 @@ module.exports = grammar({
       seq("launch", repeat(choice($.grid_clause, $.block_clause, $.launch_clause, $.place_clause))),
     grid_clause: ($) => clause($, "grid"),
     block_clause: ($) => clause($, "block"),
-    launch_clause: ($) => clause($, choice("cluster", "smem", "persm", "carveout", "bank", "sms", "sm")),
+    launch_clause: ($) => clause($, choice("cluster", "smem", "persm", "carveout", "bank", "sms", "sm", "limit")),
     place_clause: ($) => seq("place", field("place", $.word)),
     flush_statement: ($) => seq("flush", field("level", $.word)),
     warm_statement: ($) => seq("warm", repeat(choice($.grid_clause, $.block_clause)), field("body", $.body)),

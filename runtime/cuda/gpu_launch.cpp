@@ -129,7 +129,8 @@ Outcome Gpu::launch(device::KernelId id, const device::LaunchShape& shape, std::
     bits.push_back(argument.bits);
     pointers.push_back(&bits.back());
   }
-  return start(found->second, shape.grid, shape.block, shape.shared_bytes, pointers.data(), time_limit, true);
+  const auto most = shape.limit > 0 ? std::min(shape.limit, time_limit) : time_limit;
+  return start(found->second, shape.grid, shape.block, shape.shared_bytes, pointers.data(), most, true);
 }
 
 }  // namespace gexp::cuda

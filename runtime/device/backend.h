@@ -72,6 +72,7 @@ struct LaunchShape {
   /// Shared memory the SM must set aside, bytes; the rest of a unified L1 is cache. Negative: as little as `shared_bytes` needs.
   std::int64_t carveout_bytes = -1;
   std::uint32_t bank_bytes = 0;    ///< shared-memory bank width asked for (4 or 8); 0: the device's default
+  double limit = 0;                ///< seconds of the device's time after which the launch has hung; 0: no such limit
 };
 
 /// What an experiment needs of a device, found before anything starts.

@@ -216,6 +216,7 @@ device::LaunchShape PointRunner::launch_shape(const compiler::PointPlan& plan, s
   shape.shared_bytes = static_cast<std::uint32_t>(shared);
   shape.carveout_bytes = plan.carveout == 0 ? -1 : plan.carveout;  // 0 B: as little as the kernel fits in
   shape.bank_bytes = plan.bank;
+  shape.limit = plan.limit;
   return shape;
 }
 

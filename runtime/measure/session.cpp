@@ -17,6 +17,7 @@
 #include "runtime/measure/kept.h"
 #include "runtime/measure/point_log.h"
 #include "runtime/measure/stage_run.h"
+#include "runtime/measure/outcomes.h"
 #include "runtime/result/judge.h"
 
 namespace gexp::measure {
@@ -45,7 +46,15 @@ void judge_stage(const compiler::Stage& stage, const Names& scope, const result:
       }
     }
   }
-  for (const auto& expect : stage.expects) out.push_back(result::judge(expect, inner, result.device, result.findings, stage.name));
+  const auto ran = std::find_if(result.stages.begin(), result.stages.end(), [&](const auto& each) { return each.name == stage.name; });
+  const auto* table = ran == result.stages.end() || ran->table.points.empty() ? nullptr : &ran->table;
+  set_outcomes(stage, table, inner);
+  for (const auto& expect : stage.expects) {
+    auto judged = result::judge(expect, inner, result.device, result.findings, stage.name);
+    const auto ended = table ? told_outcome(expect, *table) : "";
+    if (!ended.empty()) judged.observed += (judged.observed.empty() ? "" : "; ") + ended;
+    out.push_back(std::move(judged));
+  }
 }
 
 /// Whether a value, and everything in a structure of it that a formula could read, is known.
@@ -111,7 +120,7 @@ class Session {
       : program_(program), backend_(backend), options_(options), progress_(progress), so_far_(so_far), scope_(std::move(scope)), budget_(budget),
         limits_({.seconds = budget.seconds, .interrupted = options.interrupted}), answering_({.grace = kAnswering}, &limits_), concluding_({.grace = kConcluding}, &answering_),
         kernels_(kernels), benches_(program, scope_, backend, kernels, options.jobs, [this] { return over(); }),
-        context_{program, benches_, options, progress, limits_, so_far.kernels, measured_, source_} {}
+        context_{program, benches_, options, progress, limits_, so_far.kernels, measured_, source_, so_far.device} {}
 
   Result<> run() {
     const Budget::Use use(limits_);

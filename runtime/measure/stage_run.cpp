@@ -10,6 +10,7 @@
 #include "compiler/lower/ops.h"
 #include "runtime/infer/infer.h"
 #include "runtime/measure/in_order.h"
+#include "runtime/measure/outcomes.h"
 #include "runtime/measure/point_log.h"
 #include "runtime/result/point_table.h"
 
@@ -189,8 +190,9 @@ void StageRun::add_runs(const compiler::PointPlan& plan, records::Point& point, 
         if (measured.stopped == End::Interrupted || (measured.stopped == End::OutOfTime && unfinished)) break;
         if (!repeated && repeated.error().code == "E0802") measured.no_room = repeated.error().message;
         else if (!repeated) measured.problem = repeated.error();
+        else if (asks_about(stage_, scope_, run_.device, point.outcome.status)) measured.expected = true;
         else measured.faulted = true;
-        if (measured.faulted) point.outcome.what += lines_of(point.outcome.what);
+        if (measured.faulted || measured.expected) point.outcome.what += lines_of(point.outcome.what);
         break;
       }
       for (auto run = before; run < point.runs.size(); ++run) keep(point.runs[run]);
@@ -333,6 +335,7 @@ Result<StageRun::Next> StageRun::account(Measured& measured) {
       given_up_ += fmt::format("; the last: {}: {}", word(end.status), end.what);
     }
   }
+  if (measured.expected && !measured.usable) measured.stopped = End::Faulted;  // nothing more can be run, whoever expected it
   if (measured.stopped == End::Complete) return Next::On;
   if (stopped_by_ == End::Complete) stopped_by_ = measured.stopped;
   return Next::Stop;

@@ -27,6 +27,7 @@ struct RunContext {
   std::vector<result::KernelRecord>& kernels;  ///< that recorded points ran, each once, in the order of the points
   const infer::MeasuredStages& measured;       ///< before the stage
   const Source& source;                        ///< of the spec: a fault names its lines
+  const device::DeviceInfo& device;
 };
 
 /// Measures one stage. Workers run the repetitions; only the thread that called run() touches the stage's records, point by point
@@ -49,6 +50,7 @@ class StageRun {
     std::string no_room;     ///< why there is no memory for it; empty: there is
     bool to_record = false;  ///< `point` holds something new
     bool faulted = false;
+    bool expected = false;   ///< it did not end well, as an expect of the stage may have it
     bool usable = true;      ///< the device, after a fault
     device::Outcome end;             ///< of the last launch
     compiler::PointPlan plan;

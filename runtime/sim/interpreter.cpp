@@ -65,7 +65,7 @@ LaunchResult Machine::run() {
     }
   }
   if (!stopped_ && next_block_ < c_.shape.grid.count()) fault("no block could start");
-  if (!stopped_ && !barriers_.empty()) fault(deadlock());
+  if (!stopped_ && !barriers_.empty()) hang(deadlock());
   all_instructions.fetch_add(instructions_, std::memory_order_relaxed);
   const auto stored = static_cast<std::uint64_t>(std::max(0.0, memory_.last_store()));
   return {std::move(outcome_), std::max(end_, stored), instructions_};
@@ -173,7 +173,7 @@ void Machine::advance(std::uint32_t index, std::uint64_t now) {
   while (!stopped_) {
     if ((w.mask == 0 || w.pc >= w.limit) && !regroup(w)) return;
     const Decoded& d = decoded_[w.pc];
-    if (instructions_ >= next_check_ && !check(code_[w.pc])) return;
+    if (instructions_ >= next_check_ && !check(code_[w.pc], now)) return;
     if (fetches_) fetch(index, w);
     const std::uint32_t active = guarded_lanes(w, d);
     std::uint64_t at = std::max(w.next, w.ready[d.guard]);
@@ -250,7 +250,7 @@ Machine::Step Machine::execute(std::uint32_t index, const Instruction& i, std::u
   return Step::Next;
 }
 
-bool Machine::check(const Instruction& i) {
+bool Machine::check(const Instruction& i, std::uint64_t now) {
   next_check_ = instructions_ + kCheckEvery;
   const auto over = Budget::own() ? Budget::own()->look() : Budget::End::None;
   if (over == Budget::End::Interrupted || (c_.interrupt && c_.interrupt->load(std::memory_order_relaxed))) {
@@ -264,6 +264,8 @@ bool Machine::check(const Instruction& i) {
     outcome_.status = device::Outcome::Status::Timeout;
     outcome_.what = fmt::format("the kernel was still running after {:g} s ({})", c_.time_limit, place_of(c_.kernel, i));
     stopped_ = true;
+  } else if (c_.shape.limit > 0 && static_cast<double>(now - std::min(now, start_)) > c_.shape.limit * c_.model.sm_clock_hz) {
+    hang(fmt::format("the kernel was still running after {:g} s of the device's time ({})", c_.shape.limit, place_of(c_.kernel, i)));
   }
   return !stopped_;
 }

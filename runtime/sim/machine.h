@@ -80,11 +80,18 @@ class Machine {
   void pass(Warp& w, std::uint32_t lane, const Passed& from, const Passed& to);
   Step barrier(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   void release_full_barriers(std::uint32_t block, std::uint64_t now);
-  bool check(const Instruction& i);
+  bool check(const Instruction& i, std::uint64_t now);
   std::uint64_t clock(Special which, std::uint64_t cycle) const;
   std::string deadlock() const;
   Step fault(std::string what) {
     if (!stopped_) outcome_.status = device::Outcome::Status::Fault, outcome_.what = std::move(what);
+    stopped_ = true;
+    return Step::Leave;
+  }
+
+  /// The launch would never end by itself.
+  Step hang(std::string what) {
+    if (!stopped_) outcome_.status = device::Outcome::Status::Timeout, outcome_.what = std::move(what);
     stopped_ = true;
     return Step::Leave;
   }

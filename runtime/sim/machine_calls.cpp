@@ -66,7 +66,7 @@ bool Machine::unpark(Warp& w) {
   }
   if (!some && w.parked != 0 && w.at_barrier == 0) {
     const Instruction& i = code_[w.pcs[static_cast<std::size_t>(std::countr_zero(w.parked))]];
-    fault(fmt::format("a deadlock: lanes of a warp wait for others that do not come ({})", place_of(c_.kernel, i)));
+    hang(fmt::format("a deadlock: lanes of a warp wait for others that do not come ({})", place_of(c_.kernel, i)));
   }
   return some;
 }
@@ -136,7 +136,7 @@ Machine::Step Machine::call(Warp& w, const Instruction& i, std::uint32_t active)
   }
   if (kept_ > kKeptLook) {
     kept_ = 0;
-    if (!check(i)) return Step::Leave;
+    if (!check(i, w.next)) return Step::Leave;
   }
   return Step::Regroup;
 }

@@ -151,3 +151,19 @@ TEST_CASE("a fault names the statement of the spec that the text notes") {
   CHECK(endless.find("still running") != std::string::npos);
   CHECK(endless.find("`load A`") != std::string::npos);
 }
+
+TEST_CASE("a launch that would never end has hung: threads that wait for others, or a limit of the device's own time") {
+  Device device("gtx780");
+  const auto end = [&](const std::string& body, std::uint32_t block, double limit = 0) {
+    const auto kernel = device.load(module_of(".param .u64 out", ".reg .pred %p<3>; .reg .b32 %r<9>; .reg .b64 %rd<9>;\nmov.u32 %r1, %tid.x;\n" + body));
+    return device.launch(kernel, {{0, 8}}, LaunchShape{.block = block, .limit = limit}, 60);
+  };
+  const std::string halves = "setp.lt.u32 %p1, %r1, 32; @%p1 bra LOW; bar.sync 1; bra END; LOW: bar.sync 2; END: ret;";
+  CHECK(end(halves, 64).status == Outcome::Status::Timeout);
+  const std::string turns = "mov.u32 %r2, 0; LOOP: add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 100000; @%p1 bra LOOP; ret;";
+  CHECK(end(turns, 1).done());
+  CHECK(end(turns, 1, 1).done());
+  const auto cut = end(turns, 1, 1e-5);
+  CHECK(cut.status == Outcome::Status::Timeout);
+  CHECK(cut.elapsed_seconds < 1e-4);
+}

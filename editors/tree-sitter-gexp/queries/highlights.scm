@@ -23,8 +23,8 @@
 ; Clauses.
 [
   "align" "as" "at" "bank" "block" "by" "carveout" "chain" "cluster" "define" "doc" "else" "entry" "for" "from" "grid" "ilp"
-  "in" "laps" "log" "need" "of" "on" "over" "page" "persm" "place" "points" "refine" "sha256" "sm" "smem" "sms" "step" "steps"
-  "template" "time" "times" "to" "until" "via" "vs" "where" "why" "within" "xfail"
+  "in" "laps" "limit" "log" "need" "of" "on" "over" "page" "persm" "place" "points" "refine" "sha256" "sm" "smem" "sms" "step"
+  "steps" "template" "time" "times" "to" "until" "via" "vs" "where" "why" "within" "xfail"
 ] @keyword.modifier
 
 ["and" "or" "not" "div" "mod"] @keyword.operator
