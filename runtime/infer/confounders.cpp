@@ -39,6 +39,21 @@ struct Address {
   }
 };
 
+/// Whether accesses to a sector where the walk was just before miss less than the others do: a clock slows both, and so does a slow place.
+bool spares_repeated_visits(const records::Point& point, const MissRange& range) {
+  if (!point.walk || point.walk->steps == 0) return false;
+  const auto repeated = repeated_sector_steps(*point.walk);
+  const Misses missed(range, point);
+  double visits[2] = {0, 0}, misses[2] = {0, 0};
+  for (const auto& run : point.runs) {
+    for (std::size_t i = 0; i < run.ticks.size(); ++i) {
+      const bool near = repeated[i % repeated.size()];
+      ++visits[near], misses[near] += missed(i, run.ticks[i]) ? 1 : 0;
+    }
+  }
+  return visits[1] > 0 && share_at_least(misses[0], misses[0] + misses[1], visits[0] / (visits[0] + visits[1])) < kAlike;
+}
+
 }  // namespace
 
 const compiler::Formula* miss_call(const compiler::Formula& formula) {
@@ -83,6 +98,7 @@ bool only_address_bias(const Context& context, const Curve& curve, double quiet,
     if (sample.x != quiet && sample.x != missing) continue;
     const auto& point = context.table.points[sample.point];
     if (!point.walk || point.walk->steps == 0) return false;
+    if (sample.x == missing && spares_repeated_visits(point, *range)) return false;
     const auto lap = static_cast<std::size_t>(point.walk->steps);
     const int side = sample.x == missing ? 1 : 0;
     const auto misses = misses_by_step(point, *range);
@@ -106,25 +122,6 @@ bool only_address_bias(const Context& context, const Curve& curve, double quiet,
   if (range->interference.share == 0 && both.misses[0] == 0 && both.misses[1] >= 2) return false;
   return !both.moved(0.01) && poisson_at_least(fresh.misses[1], range->interference.share * fresh.visits[1]) < 1e-3;
 }
-
-namespace {
-
-/// Whether accesses to a sector where the walk was just before miss less than the others do: a clock slows both.
-bool spares_repeated_visits(const records::Point& point, const MissRange& range) {
-  if (!point.walk || point.walk->steps == 0) return false;
-  const auto repeated = repeated_sector_steps(*point.walk);
-  const Misses missed(range, point);
-  double visits[2] = {0, 0}, misses[2] = {0, 0};
-  for (const auto& run : point.runs) {
-    for (std::size_t i = 0; i < run.ticks.size(); ++i) {
-      const bool near = repeated[i % repeated.size()];
-      ++visits[near], misses[near] += missed(i, run.ticks[i]) ? 1 : 0;
-    }
-  }
-  return visits[1] > 0 && share_at_least(misses[0], misses[0] + misses[1], visits[0] / (visits[0] + visits[1])) < kAlike;
-}
-
-}  // namespace
 
 bool only_first_laps(const Context& context, const Curve& curve, double missing) {
   const auto range = range_of(context);

@@ -7,6 +7,7 @@
 
 #include "runtime/infer/analysis.h"
 #include "runtime/infer/confounders.h"
+#include "runtime/infer/first_visits.h"
 #include "runtime/infer/granularity.h"
 #include "runtime/infer/record_functions.h"
 #include "runtime/infer/statistics.h"
@@ -48,6 +49,18 @@ std::string other_reason(const Context& context, const Curve& curve, double quie
                        "or a footprint that misses in part, would decide", to, 100 * *longer, from);
   }
   return {};
+}
+
+/// Why quiet points may miss after all; empty where nothing says so. `quiet`: the one next to the border last.
+std::string cheap_misses(const Context& context, const Curve& curve, const std::vector<double>& quiet) {
+  const auto* data = argument(context);
+  const auto* call = data ? miss_call(*data->value) : nullptr;
+  std::optional<double> above;
+  if (!range_of(context) || (read_above(*call, context.outer, above) && above)) return {};  // `above: L` leaves faster misses out, and they are there
+  const auto slower = slower_first_visits(context, curve, quiet);
+  if (!slower) return {};
+  return fmt::format("nothing is told apart as a miss at {}, and yet the first of two visits in a row takes {:.2g} ticks longer there than where less is walked: something that costs little may miss; "
+                     "more repetitions, or an order in which more accesses miss, would decide", show(slower->x, curve.x_dimension), slower->ticks);
 }
 
 /// What hides behind a quiet point. An overflowing footprint misses at least once a lap, whatever replaces lines, so without
@@ -197,6 +210,9 @@ Finding last_flat(const Context& context) {
   }
   const auto last = std::prev(first_up);
   if (auto why = other_reason(context, *samples, last->first, first_up->first); !why.empty()) return undetermined(context, std::move(why));
+  std::vector<double> quiet;
+  for (auto at = steps.begin(); at != first_up; ++at) quiet.push_back(at->first);
+  if (auto why = cheap_misses(context, *samples, quiet); !why.empty()) return undetermined(context, std::move(why));
   if (const auto residue = common_residue(context, *samples, first_up->first)) {
     return undetermined(context, fmt::format("{} fits and {} does not, but all addresses walked are multiples of {} apart: as many may be the ways of one set of a cache as the entries of a TLB; "
                                              "addresses spread over the sets, or two lines a page, would decide",
@@ -246,6 +262,9 @@ Finding first_flat(const Context& context) {
   }
   const auto before = std::prev(flat);
   if (auto why = other_reason(context, *samples, flat->first, before->first); !why.empty()) return undetermined(context, std::move(why));
+  std::vector<double> quiet;
+  for (auto at = steps.end(); at-- != flat;) quiet.push_back(at->first);
+  if (auto why = cheap_misses(context, *samples, quiet); !why.empty()) return undetermined(context, std::move(why));
   if (before->first == 0 && dimension == kBytes && range && flat->first > kLeastLine && !is_found_size(context, flat->first)) {
     return undetermined(context, fmt::format("it is {} or less: that is the smallest hole that was tried, and no size that was found before; smaller ones, over addresses that near to each other, would decide",
                                              show(flat->first, dimension)));

@@ -11,6 +11,7 @@
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/model_choice.h"
 #include "runtime/infer/model/occupancy.h"
+#include "runtime/infer/model/visits.h"
 #include "runtime/infer/model/walks.h"
 
 // Where accesses miss. Cold first touches miss once in each unit that a miss brings in (Mei17 section 4.6 reads the L2's line so). So a
@@ -85,9 +86,32 @@ struct UnitOf {
   std::int64_t rival = 0; ///< the next unit
 };
 
-/// Commonest distance of consecutive misses first.
+/// The number nearer to a distance than a stride that the highest power of two divides.
+std::int64_t roundest(std::int64_t distance, std::int64_t stride) {
+  const auto low = std::max<std::int64_t>(1, distance - stride + 1), high = distance + stride - 1;
+  std::int64_t power = 1;
+  while ((high / (2 * power)) * (2 * power) >= low) power *= 2;
+  return (high / power) * power;
+}
+
+/// Usual distance of two neighbours of a walk.
+std::int64_t stride_of(const ColdWalk& walk) {
+  auto offsets = walk.offsets;
+  std::sort(offsets.begin(), offsets.end());
+  std::vector<std::int64_t> gaps;
+  for (std::size_t i = 1; i < offsets.size(); ++i) {
+    if (offsets[i] / kPlaceBytes != offsets[i - 1] / kPlaceBytes) gaps.push_back(offsets[i] - offsets[i - 1]);
+  }
+  if (gaps.empty()) return 1;
+  std::nth_element(gaps.begin(), gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2), gaps.end());
+  return gaps[gaps.size() / 2];
+}
+
+/// Commonest distance of consecutive misses first; beside each, the roundest that it may be: it is known no finer than the walk's stride.
 std::vector<std::int64_t> units_of(const std::vector<const ColdWalk*>& walks) {
   std::map<std::int64_t, std::size_t> distances;
+  std::int64_t stride = INT64_MAX;
+  for (const auto* walk : walks) stride = std::min(stride, stride_of(*walk));
   for (const auto* walk : walks) {
     std::optional<std::int64_t> last;
     for (std::size_t i = 0; i < walk->offsets.size(); ++i) {
@@ -100,8 +124,12 @@ std::vector<std::int64_t> units_of(const std::vector<const ColdWalk*>& walks) {
   for (const auto& [distance, times] : distances) sorted.emplace_back(times, distance);
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::int64_t> units;
-  for (const auto& each : sorted) units.push_back(each.second);
-  units.resize(std::min(units.size(), kMostUnits));
+  for (const auto& [times, distance] : sorted) {
+    if (units.size() >= kMostUnits) break;
+    for (const auto unit : {distance, stride < distance ? roundest(distance, stride) : distance}) {
+      if (std::find(units.begin(), units.end(), unit) == units.end()) units.push_back(unit);
+    }
+  }
   return units;
 }
 
@@ -119,35 +147,38 @@ std::set<std::int64_t> phases_of(const std::vector<const ColdWalk*>& walks, std:
   return phases;
 }
 
+/// What it takes to say a unit: its odd factor, and which power of two. Lines and pages are few times a power of two.
+double nats_of(std::int64_t unit) {
+  const auto odd = unit / (unit & -unit);
+  return std::log(static_cast<double>(odd)) + std::log(64.0);
+}
+
 UnitOf likeliest_unit(const std::vector<const ColdWalk*>& walks) {
   struct Hypothesis {
     std::int64_t unit;
     std::size_t period;
-    double evidence;
+    double odds;  ///< natural logarithm: tempered likelihood, and what it takes to say which hypothesis it is
   };
   Tally all;
-  double accesses = 0;
   for (const auto* walk : walks) {
     for (const bool missed : walk->missed) all.add(missed);
-    accesses = std::max(accesses, static_cast<double>(walk->offsets.size()));
   }
-  std::vector<Hypothesis> made{{0, 1, all.evidence()}};
+  std::vector<Hypothesis> made{{0, 1, all.evidence() / model::kTemper}};
   for (const auto unit : units_of(walks)) {
     const auto phases = phases_of(walks, unit);
     for (const auto phase : phases) {
       const UnitTallies tallies(walks, unit, phase);
       for (std::size_t period = 1; period <= kMostPeriod; ++period) {
-        // Which unit it is, and where it begins, costs one of as many as there are accesses.
-        made.push_back({unit, period, tallies.evidence(period) - std::log(accesses) - std::log(static_cast<double>(phases.size())) - std::log(static_cast<double>(period))});
+        made.push_back({unit, period, tallies.evidence(period) / model::kTemper - nats_of(unit) - std::log(static_cast<double>(phases.size() * period))});
       }
     }
   }
-  const auto most = *std::max_element(made.begin(), made.end(), [](const auto& a, const auto& b) { return a.evidence < b.evidence; });
+  const auto most = *std::max_element(made.begin(), made.end(), [](const auto& a, const auto& b) { return a.odds < b.odds; });
   UnitOf best{most.unit, 0, most.period, 0, 0};
   double sum = 0, next = 0;
   std::map<std::pair<std::int64_t, std::size_t>, double> weights;
   for (const auto& each : made) {
-    const double weight = std::exp((each.evidence - most.evidence) / model::kTemper);
+    const double weight = std::exp(each.odds - most.odds);
     weights[{each.unit, each.period}] = std::max(weights[{each.unit, each.period}], weight);
   }
   for (const auto& [which, weight] : weights) {
@@ -163,7 +194,7 @@ UnitOf likeliest_unit(const std::vector<const ColdWalk*>& walks) {
 }  // namespace
 
 Finding miss_spacing(const Context& context) {
-  const auto border = raw_miss_range(context.table, context.classes, above_of(context));
+  const auto border = miss_range(context.table, context.classes, above_of(context));
   if (!border) {
     return undetermined(context, "all latencies are of one class: either every access was served alike, or none was cached; a walk over cold memory, or another load path, would decide");
   }
@@ -173,8 +204,9 @@ Finding miss_spacing(const Context& context) {
     const auto lap = walk_steps(point);
     if (lap == 0 || point.runs.empty()) continue;
     std::vector<std::size_t> counts(lap);
+    const Misses missed(*border, point);
     for (const auto& run : point.runs) {
-      for (std::size_t i = 0; i < std::min(lap, run.ticks.size()); ++i) counts[i] += border->has(run.ticks[i]) ? 1 : 0;
+      for (std::size_t i = 0; i < std::min(lap, run.ticks.size()); ++i) counts[i] += missed(i, run.ticks[i]) ? 1 : 0;
     }
     auto& walk = walks.emplace_back();
     for (std::size_t i = 0; i < lap; ++i) {

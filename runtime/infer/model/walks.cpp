@@ -169,9 +169,33 @@ WalkedStage walked_stage(const PreparedRecords& records, std::optional<double> s
   return {&records.table(), std::move(range), name};
 }
 
+namespace {
+
+double overhead_of(const records::Table& table) {
+  const auto point = std::find_if(table.points.begin(), table.points.end(), [](const auto& each) { return !each.runs.empty(); });
+  return point == table.points.end() ? 0 : point->overhead;
+}
+
+/// Whether the fastest of a stage is no hit of another one, whose hits end at `border` cycles: then all of it may miss.
+bool begins_beyond(const PreparedRecords& records, double border) {
+  const auto& classes = records.classes();
+  const auto& list = classes.unbiased ? classes.unbiased->classes.list : classes.list;
+  return !list.empty() && list.front().centre - overhead_of(records.table()) > border;
+}
+
+}  // namespace
+
 Walks walks_of(const MeasuredStages& measured, const compiler::Stage& stage, std::optional<double> slower_than) {
+  const auto same = measured.of_same_access(stage);
+  double border = INFINITY;
+  for (const auto* each : same) {
+    const auto range = each->stage == &stage && !slower_than ? miss_range(each->records().table(), each->records().classes()) : std::nullopt;
+    if (range) border = range->above - overhead_of(each->records().table());
+  }
   std::vector<WalkedStage> stages;
-  for (const auto* same : measured.of_same_access(stage)) stages.push_back(walked_stage(same->records(), slower_than, same->stage->name));
+  for (const auto* each : same) {
+    if (!begins_beyond(each->records(), border)) stages.push_back(walked_stage(each->records(), slower_than, each->stage->name));
+  }
   return walks_of(std::move(stages));
 }
 
