@@ -86,6 +86,8 @@ constexpr auto kVocabulary = std::to_array<Callable>({
                "The share of the stage's addresses that have missed at some point so far", {kAbove}),
     plain_call("slower", Callable::Kind::Column, Subject::Record, 1, 1, Answer::Plain, "slower(lat, above: 400cycles)",
                "The share of all values above so many cycles", {Label{"above", Takes::Cycles}}),
+    plain_call("excess", Callable::Kind::Column, Subject::Record, 1, 1, Answer::Cycles, "excess(lat)",
+               "What the first of two visits in a row to a sector takes beyond the second, on average"),
     plain_call("moved", Callable::Kind::Column, Subject::Record, 1, 1, Answer::Bytes, "moved(run)",
                "Bytes that the timed operations read and write, over all threads"),
     plain_call("overhead", Callable::Kind::Column, Subject::Record, 1, 1, Answer::Cycles, "overhead(t)",

@@ -7,8 +7,9 @@
 
 #include "runtime/infer/analysis.h"
 #include "runtime/infer/confounders.h"
-#include "runtime/infer/first_visits.h"
 #include "runtime/infer/granularity.h"
+#include "runtime/infer/model/evidence.h"
+#include "runtime/infer/paired_visits.h"
 #include "runtime/infer/record_functions.h"
 #include "runtime/infer/statistics.h"
 
@@ -51,16 +52,29 @@ std::string other_reason(const Context& context, const Curve& curve, double quie
   return {};
 }
 
-/// Why quiet points may miss after all; empty where nothing says so. `quiet`: the one next to the border last.
-std::string cheap_misses(const Context& context, const Curve& curve, const std::vector<double>& quiet) {
+/// Where first visits begin to take longer than second ones; nullopt with `above: L`, which leaves faster misses out, and where walks do not tell.
+std::optional<PairedBorder> cheap_misses(const Context& context) {
   const auto* data = argument(context);
   const auto* call = data ? miss_call(*data->value) : nullptr;
   std::optional<double> above;
-  if (!range_of(context) || (read_above(*call, context.outer, above) && above)) return {};  // `above: L` leaves faster misses out, and they are there
-  const auto slower = slower_first_visits(context, curve, quiet);
-  if (!slower) return {};
-  return fmt::format("nothing is told apart as a miss at {}, and yet the first of two visits in a row takes {:.2g} ticks longer there than where less is walked: something that costs little may miss; "
-                     "more repetitions, or an order in which more accesses miss, would decide", show(slower->x, curve.x_dimension), slower->ticks);
+  if (!call || context.table.timing != records::Table::Timing::Each || !read_above(*call, context.outer, above) || above) return std::nullopt;
+  return paired_border(context);
+}
+
+/// The size that misses tell which cost too little to be told one by one.
+Finding by_pairs(const Context& context, const PairedBorder& border) {
+  const auto dimension = border.dimension;
+  const auto last = show(border.last, dimension), above = show(border.above, dimension);
+  if (border.back) {
+    return undetermined(context, fmt::format("no access is told apart as a miss, and the first of two visits in a row takes {:.1f} ticks longer than the second from {} on, but not at {}: no single size explains both; "
+                                             "more repetitions would decide", border.ticks, above, show(*border.back, dimension)));
+  }
+  auto finding = found(context, Value(border.last, dimension), std::min(model::kSurest, border.confidence),
+                       fmt::format("no access is told apart as a miss, but from {} on the first of two visits in a row takes {:.1f} ticks longer than the second, beyond what it takes up to here", above, border.ticks),
+                       "means over all pairs of visits");
+  finding.interval = {border.last, dimension == kBytes ? border.above - 1 : std::nextafter(border.above, 0)};
+  finding.exact = false;
+  return finding;
 }
 
 /// What hides behind a quiet point. An overflowing footprint misses at least once a lap, whatever replaces lines, so without
@@ -194,14 +208,15 @@ std::string row(double x, Dimension dimension, const Step& step) {
 }  // namespace
 
 Finding last_flat(const Context& context) {
-  if (one_class_only(context)) return undetermined(context, all_of_one_class(context));
+  const auto cheaper = cheap_misses(context);
+  if (one_class_only(context)) return cheaper ? by_pairs(context, *cheaper) : undetermined(context, all_of_one_class(context));
   const auto samples = curve(context);
   if (!samples) return undetermined(context, samples.error().message);
   const auto dimension = samples->x_dimension;
   const auto steps = steps_of(context, *samples);
   const auto first_up = std::find_if(steps.begin(), steps.end(), [](const auto& step) { return step.second.y > 0; });
   if (steps.empty()) return undetermined(context, "nothing was measured");
-  if (first_up == steps.end()) return undetermined(context, never_rises(context, steps, dimension));
+  if (first_up == steps.end()) return cheaper ? by_pairs(context, *cheaper) : undetermined(context, never_rises(context, steps, dimension));
   if (first_up == steps.begin()) return undetermined(context, begins_above_floor(context, steps, *samples));
   const auto back = std::find_if(first_up, steps.end(), [](const auto& step) { return step.second.y == 0; });
   if (back != steps.end()) {
@@ -210,9 +225,7 @@ Finding last_flat(const Context& context) {
   }
   const auto last = std::prev(first_up);
   if (auto why = other_reason(context, *samples, last->first, first_up->first); !why.empty()) return undetermined(context, std::move(why));
-  std::vector<double> quiet;
-  for (auto at = steps.begin(); at != first_up; ++at) quiet.push_back(at->first);
-  if (auto why = cheap_misses(context, *samples, quiet); !why.empty()) return undetermined(context, std::move(why));
+  if (cheaper && cheaper->above < first_up->first) return by_pairs(context, *cheaper);
   if (const auto residue = common_residue(context, *samples, first_up->first)) {
     return undetermined(context, fmt::format("{} fits and {} does not, but all addresses walked are multiples of {} apart: as many may be the ways of one set of a cache as the entries of a TLB; "
                                              "addresses spread over the sets, or two lines a page, would decide",
@@ -262,9 +275,6 @@ Finding first_flat(const Context& context) {
   }
   const auto before = std::prev(flat);
   if (auto why = other_reason(context, *samples, flat->first, before->first); !why.empty()) return undetermined(context, std::move(why));
-  std::vector<double> quiet;
-  for (auto at = steps.end(); at-- != flat;) quiet.push_back(at->first);
-  if (auto why = cheap_misses(context, *samples, quiet); !why.empty()) return undetermined(context, std::move(why));
   if (before->first == 0 && dimension == kBytes && range && flat->first > kLeastLine && !is_found_size(context, flat->first)) {
     return undetermined(context, fmt::format("it is {} or less: that is the smallest hole that was tried, and no size that was found before; smaller ones, over addresses that near to each other, would decide",
                                              show(flat->first, dimension)));

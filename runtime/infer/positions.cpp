@@ -13,6 +13,7 @@
 #include "runtime/infer/model/occupancy.h"
 #include "runtime/infer/model/visits.h"
 #include "runtime/infer/model/walks.h"
+#include "runtime/infer/paired_visits.h"
 
 // Where accesses miss. Cold first touches miss once in each unit that a miss brings in (Mei17 section 4.6 reads the L2's line so). So a
 // unit is a hypothesis: the first access to each aligned stretch of so many bytes misses at one rate, all others at another. Rivals are
@@ -191,27 +192,38 @@ UnitOf likeliest_unit(const std::vector<const ColdWalk*>& walks) {
   return best;
 }
 
+/// By step of the first lap.
+std::vector<bool> missed_in_most_runs(const records::Point& point, std::size_t lap, const MissRange& border) {
+  std::vector<std::size_t> counts(lap);
+  const Misses missed(border, point);
+  for (const auto& run : point.runs) {
+    for (std::size_t i = 0; i < std::min(lap, run.ticks.size()); ++i) counts[i] += missed(i, run.ticks[i]) ? 1 : 0;
+  }
+  std::vector<bool> most;
+  for (const auto count : counts) most.push_back(2 * count > point.runs.size());
+  return most;
+}
+
 }  // namespace
 
 Finding miss_spacing(const Context& context) {
-  const auto border = miss_range(context.table, context.classes, above_of(context));
-  if (!border) {
+  const auto above = above_of(context);
+  const auto border = miss_range(context.table, context.classes, above);
+  const auto by_pairs = border || above ? std::vector<std::vector<bool>>() : missed_by_pairs(context.table, context.classes.outlier());
+  if (!border && by_pairs.empty()) {
     return undetermined(context, "all latencies are of one class: either every access was served alike, or none was cached; a walk over cold memory, or another load path, would decide");
   }
   std::vector<ColdWalk> walks;
   std::size_t accesses = 0, misses = 0;
-  for (const auto& point : context.table.points) {
+  for (std::size_t p = 0; p < context.table.points.size(); ++p) {
+    const auto& point = context.table.points[p];
     const auto lap = walk_steps(point);
     if (lap == 0 || point.runs.empty()) continue;
-    std::vector<std::size_t> counts(lap);
-    const Misses missed(*border, point);
-    for (const auto& run : point.runs) {
-      for (std::size_t i = 0; i < std::min(lap, run.ticks.size()); ++i) counts[i] += missed(i, run.ticks[i]) ? 1 : 0;
-    }
+    const auto missed = border ? missed_in_most_runs(point, lap, *border) : by_pairs[p];
     auto& walk = walks.emplace_back();
     for (std::size_t i = 0; i < lap; ++i) {
       walk.offsets.push_back(point.walk->at(0, static_cast<std::int64_t>(i)));
-      walk.missed.push_back(2 * counts[i] > point.runs.size());
+      walk.missed.push_back(missed[i]);
       misses += walk.missed.back() ? 1 : 0;
     }
     walk.up = std::is_sorted(walk.offsets.begin(), walk.offsets.end());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/infer/prepared_records.h"
 
+#include "runtime/infer/paired_visits.h"
+
 #include "runtime/infer/cut_short.h"
 
 namespace gexp::infer {
@@ -54,6 +56,11 @@ std::vector<const records::Table*> MeasuredStages::of_same_levels(const compiler
     if (same_access(*measured.stage, stage) && launch(*measured.stage) == launch(stage)) same.push_back(measured.table);
   }
   return same;
+}
+
+bool PreparedRecords::has_untold_misses() const {
+  if (!untold_) untold_ = infer::has_untold_misses(table(), classes_);
+  return *untold_;
 }
 
 }  // namespace gexp::infer

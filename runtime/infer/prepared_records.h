@@ -21,6 +21,8 @@ class PreparedRecords {
   /// As measured, or, where the clock drifted, every run brought to one pace.
   [[nodiscard]] const records::Table& table() const { return corrected_ ? corrected_->table : table_; }
   [[nodiscard]] const Classes& classes() const { return classes_; }
+  /// Whether some of what misses is told on average alone (paired_visits.h).
+  [[nodiscard]] bool has_untold_misses() const;
   /// How far the clock drifted, as a share of its pace; 0 where it did not.
   [[nodiscard]] double drift() const { return corrected_ ? corrected_->drift : 0; }
 
@@ -28,6 +30,7 @@ class PreparedRecords {
   const records::Table& table_;
   std::optional<DriftCorrected> corrected_;
   Classes classes_;
+  mutable std::optional<bool> untold_;
 };
 
 /// The stages of a file that were measured so far: what they walked bears on what another one asks of the same cache.

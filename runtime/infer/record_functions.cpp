@@ -9,6 +9,7 @@
 
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/infer.h"
+#include "runtime/infer/paired_visits.h"
 #include "runtime/infer/statistics.h"
 
 // Functions of a record are evaluated where formulas meet records. Hit or miss is decided by the classes of the whole stage: a
@@ -22,7 +23,7 @@ constexpr double kOwnRate = 1e-3;  // chance below which a point has more than t
 constexpr double kConverged = 0.01; // relative change that still counts as stable
 
 bool is_record_function(const std::string& name) {
-  static const std::vector<std::string> kNames = {"median", "mean", "min", "max", "stddev", "elapsed", "misses", "missed", "missed_ever", "slower", "overhead"};
+  static const std::vector<std::string> kNames = {"median", "mean", "min", "max", "stddev", "elapsed", "misses", "missed", "missed_ever", "slower", "excess", "overhead"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
@@ -200,6 +201,10 @@ Result<Value> PointScope::of_record(const compiler::Formula& call) const {
     return Value(name == "misses" ? count_misses(point(), first_run_, runs(), *border) : share_missed(point(), first_run_, runs(), *border));
   }
   if (name == "slower") return slower(call);
+  if (name == "excess") {
+    const auto excess = table_.timing == records::Table::Timing::Each ? excess_of(point(), classes_.outlier(), first_run_, runs()) : Excess();
+    return excess.pairs > 0 ? Value(excess.mean(), kCycles) : Value();
+  }
   return of_samples(name);
 }
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "runtime/infer/address_bias.h"
 #include "runtime/infer/classes.h"
@@ -137,4 +138,69 @@ TEST_CASE("a sector at which most laps begin cold is no slow place: its first vi
   REQUIRE(bias);
   REQUIRE_FALSE(bias->none());
   CHECK(std::abs(bias->by_step(records.points.front())[0]) < 10);
+}
+
+TEST_CASE("misses too cheap to be told one by one are told by what first visits take beyond second ones, on average") {
+  std::vector<records::Point> points;
+  for (int i = 1; i <= 12; ++i) {
+    const double cost = i > 7 ? 3 : 0;
+    points.push_back(pairs(1024.0 * i, 4, 6, [cost](std::int64_t line, std::int64_t, bool second) { return 200.0 + 3 * static_cast<double>(line % 7) + (second ? 0 : cost); }));
+  }
+  const auto finding = test::ask(test::table(points), "B", "last_flat(misses(lat) over n)");
+  REQUIRE(finding.status == infer::Finding::Status::Found);
+  CHECK(finding.value == Value(7168, kBytes));
+  CHECK(finding.why.find("no access is told apart") != std::string::npos);
+  CHECK_FALSE(finding.exact);
+  points.resize(7);  // nothing misses: nothing is claimed
+  CHECK(test::ask(test::table(points), "B", "last_flat(misses(lat) over n)").status == infer::Finding::Status::Undetermined);
+}
+
+TEST_CASE("an average that goes up and down with the footprint is no size") {
+  std::vector<records::Point> points;
+  for (int i = 1; i <= 12; ++i) {
+    const double cost = i > 5 && i != 9 ? 6 : 0;
+    points.push_back(pairs(1024.0 * i, 4, 6, [cost](std::int64_t, std::int64_t, bool second) { return second ? 200.0 : 200.0 + cost; }));
+  }
+  const auto finding = test::ask(test::table(points), "B", "last_flat(misses(lat) over n)");
+  CHECK(finding.status == infer::Finding::Status::Undetermined);
+  CHECK(finding.why.find("no single size explains both") != std::string::npos);
+}
+
+TEST_CASE("slow places that second visits do not share are misses, whichever addresses were walked before") {
+  const auto hit = [](std::int64_t, std::int64_t, bool) { return 200.0; };
+  const auto miss = [](std::int64_t line, std::int64_t, bool second) { return line >= 32 && !second ? 300.0 : 200.0; };
+  auto small = pairs(4096, 6, 0, hit), large = pairs(8192, 6, 0, miss);
+  Pattern elsewhere = *large.walk;
+  for (auto& offset : elsewhere.offsets) offset += 2048;  // no address of the small walk is in it
+  large.walk = std::make_shared<const Pattern>(std::move(elsewhere));
+  const auto finding = test::ask(test::table({small, large}), "B", "last_flat(misses(lat) over n)");
+  REQUIRE(finding.status == infer::Finding::Status::Found);
+  CHECK(finding.value == Value(4096, kBytes));
+}
+
+namespace {
+
+/// A walk over units of so many bytes, a line every 24 KiB or so, each twice in a row; first visits to a unit take `cost` longer.
+records::Point over_units(std::int64_t unit, double cost, double scatter) {
+  static Noise noise(5);
+  Pattern walk;
+  for (std::int64_t i = 0; i < 256; ++i) {
+    for (const auto word : {0, 8}) walk.offsets.push_back(i * 24576 + i * 29 % 17 * 128 + word);
+  }
+  walk.steps = static_cast<std::int64_t>(walk.offsets.size());
+  auto made = test::point(0, walk.steps, 1, 9, [&](std::size_t, std::size_t access) {
+    const bool first = access % 2 == 0 && (access == 0 || walk.offsets[access] / unit != walk.offsets[access - 1] / unit);
+    return static_cast<std::uint32_t>(std::lround(200 + (first ? cost : 0) + scatter * noise()));
+  });
+  made.walk = std::make_shared<const Pattern>(std::move(walk));
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("a unit is the roundest distance that the walk's stride allows") {
+  for (const auto& [cost, scatter] : {std::pair{100.0, 1.0}, std::pair{8.0, 3.0}}) {  // told one by one, and on average alone
+    const auto finding = test::ask(test::table({over_units(262144, cost, scatter)}), "B", "miss_spacing(lat)");
+    CHECK(finding.value == Value(262144, kBytes));
+  }
 }

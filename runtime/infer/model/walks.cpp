@@ -164,6 +164,7 @@ void Walks::add(const records::Table& table, const MissRange& range, const std::
 }
 
 WalkedStage walked_stage(const PreparedRecords& records, std::optional<double> slower_than, const std::string& name) {
+  if (!slower_than && records.has_untold_misses()) return {&records.table(), std::nullopt, name};
   auto range = miss_range(records.table(), records.classes(), slower_than);
   if (!range && slower_than) range = MissRange{.above = INFINITY, .outlier = INFINITY};  // nothing is slower
   return {&records.table(), std::move(range), name};

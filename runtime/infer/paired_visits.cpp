@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/infer/paired_visits.h"
+
+#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <map>
+
+#include "runtime/infer/address_bias.h"
+#include "runtime/infer/cut_short.h"
+#include "runtime/infer/model/evidence.h"
+#include "runtime/infer/record_functions.h"
+
+namespace gexp::infer {
+namespace {
+
+constexpr double kRounding = 1.0 / 6;  // fact: variance that whole ticks give to a difference of two
+
+template <class Add>
+void visit_pairs(const records::Point& point, double outlier, std::size_t first_run, std::size_t runs, const Add& add) {
+  if (!point.walk || point.walk->threads != 1 || point.walk->steps < 2) return;
+  const auto repeated = repeated_sector_steps(*point.walk);
+  for (auto r = first_run; r < std::min(first_run + runs, point.runs.size()); ++r) {
+    const auto& run = point.runs[r];
+    work(1 + run.ticks.size() / 16);
+    for (std::size_t i = 0; i + 1 < run.ticks.size(); ++i) {
+      if (repeated[i % repeated.size()] || !repeated[(i + 1) % repeated.size()]) continue;
+      if (std::binary_search(run.windows.begin(), run.windows.end(), static_cast<std::uint32_t>(i + 1))) continue;  // another launch
+      const double first = run.ticks[i], second = run.ticks[i + 1];
+      if (first <= outlier && second <= outlier) add(i % repeated.size(), first - second);
+    }
+  }
+}
+
+/// Between two levels that scatter alike, `least` at least (a variance); infinite where one explains the values as well: by likelihood, and
+/// which of the two each value has (classification likelihood, as in value_groups.h).
+double border_of_two_levels(std::vector<double> values, double least) {
+  std::sort(values.begin(), values.end());
+  const auto count = static_cast<double>(values.size());
+  double all = 0, squares = 0;
+  for (const double value : values) all += value, squares += value * value;
+  const auto spread = [least](double sum, double sum_of_squares, double n) { return sum_of_squares - sum * sum / n + n * least; };
+  double most = model::kDecisive * model::kTemper + 1.5 * std::log(std::max(2.0, count)), border = INFINITY, sum = 0, sum_of_squares = 0;
+  for (std::size_t k = 1; k < values.size(); ++k) {
+    sum += values[k - 1], sum_of_squares += values[k - 1] * values[k - 1];
+    const auto low = static_cast<double>(k), high = count - low;
+    const double within = spread(sum, sum_of_squares, low) + spread(all - sum, squares - sum_of_squares, high);
+    const double nats = count / 2 * std::log(spread(all, squares, count) / within) + low * std::log(low / count) + high * std::log(high / count);
+    if (nats > most) most = nats, border = (values[k - 1] + values[k]) / 2;
+  }
+  return border;
+}
+
+struct At {
+  double x;
+  Excess excess;
+};
+
+/// Mean of several points' means, and how they scatter about it, at least as their own errors say.
+struct Level {
+  double mean = 0, scatter = 0, freedom = 0;
+  Level(const std::vector<At>& points, std::size_t begin, std::size_t end) {
+    const auto count = static_cast<double>(end - begin);
+    double errors = 0, squares = 0;
+    for (auto i = begin; i < end; ++i) mean += points[i].excess.mean() / count;
+    for (auto i = begin; i < end; ++i) {
+      squares += std::pow(points[i].excess.mean() - mean, 2);
+      errors += std::pow(points[i].excess.error(), 2) / count;
+    }
+    freedom = count - 1;
+    scatter = std::sqrt(std::max(errors, freedom > 0 ? squares / freedom : 0.0));
+  }
+  /// Chance that a point of this level lies so high, or higher.
+  [[nodiscard]] double chance_of(double excess) const {
+    return boost::math::cdf(boost::math::complement(boost::math::students_t(std::max(1.0, freedom)), (excess - mean) / scatter));
+  }
+  /// Sum of squares about the mean.
+  [[nodiscard]] double squares() const { return scatter * scatter * std::max(1.0, freedom); }
+};
+
+/// By x, which is what stands after `over`; where several points share an x, their pairs are of one kind.
+std::vector<At> points_of(const Context& context, const compiler::Formula& over, Dimension& dimension) {
+  std::map<double, Excess> by_x;
+  for (std::size_t i = 0; i < context.table.points.size(); ++i) {
+    const auto& point = context.table.points[i];
+    if (point.runs.empty()) continue;
+    const auto x = compiler::evaluate(over, scope_at(context, i));
+    const auto* number = x ? x->get<Number>() : nullptr;
+    if (!number) continue;
+    dimension = number->dimension;
+    const auto own = excess_of(point, context.classes.outlier(), 0, point.runs.size());
+    auto& all = by_x[number->number];
+    all.sum += own.sum, all.squares += own.squares, all.pairs += own.pairs;
+  }
+  std::vector<At> points;
+  for (const auto& [x, excess] : by_x) {
+    if (excess.pairs > 1) points.push_back({x, excess});
+  }
+  return points;
+}
+
+}  // namespace
+
+double Excess::error() const { return std::sqrt((std::max(0.0, squares / pairs - mean() * mean()) + kRounding) / pairs); }
+
+Excess excess_of(const records::Point& point, double outlier, std::size_t first_run, std::size_t runs) {
+  Excess excess;
+  visit_pairs(point, outlier, first_run, runs, [&](std::size_t, double difference) { excess.add(difference); });
+  return excess;
+}
+
+std::vector<Excess> excess_by_step(const records::Point& point, double outlier) {
+  std::vector<Excess> steps(point.walk ? static_cast<std::size_t>(point.walk->steps) : 0);
+  visit_pairs(point, outlier, 0, point.runs.size(), [&](std::size_t step, double difference) { steps[step].add(difference); });
+  return steps;
+}
+
+std::vector<std::vector<bool>> missed_by_pairs(const records::Table& table, double outlier) {
+  std::vector<std::vector<Excess>> steps;
+  std::vector<double> values;
+  for (const auto& point : table.points) {
+    steps.push_back(excess_by_step(point, outlier));
+    for (const auto& step : steps.back()) {
+      if (step.pairs > 0) values.push_back(step.mean());
+    }
+  }
+  const double border = border_of_two_levels(std::move(values), kRounding);
+  if (std::isinf(border)) return {};
+  std::vector<std::vector<bool>> missed;
+  for (const auto& point : steps) {
+    auto& own = missed.emplace_back();
+    for (const auto& step : point) own.push_back(step.pairs > 0 && step.mean() > border);
+  }
+  return missed;
+}
+
+bool has_untold_misses(const records::Table& table, const Classes& classes) {
+  std::vector<double> values;
+  double errors = 0;
+  const auto range = miss_range(table, classes);
+  for (const auto& point : table.points) {
+    if (point.runs.empty() || (range && count_misses(point, 0, point.runs.size(), *range) > 0)) continue;
+    const auto excess = excess_of(point, classes.outlier(), 0, point.runs.size());
+    if (excess.pairs > 1) values.push_back(excess.mean()), errors += std::pow(excess.error(), 2);
+  }
+  const auto count = static_cast<double>(values.size());
+  return count > 2 && !std::isinf(border_of_two_levels(std::move(values), errors / count));
+}
+
+std::optional<PairedBorder> paired_border(const Context& context) {
+  const auto* data = argument(context);
+  if (!data || !data->over) return std::nullopt;
+  Dimension dimension{};
+  const auto points = points_of(context, *data->over, dimension);
+  const auto count = static_cast<double>(points.size());
+  if (points.size() < 3) return std::nullopt;
+  // One level, or two: by BIC, the place of the step being one of as many as there are points (Schwarz 1978).
+  const Level one(points, 0, points.size());
+  std::size_t cut = 0;
+  double most = 0;
+  for (std::size_t k = 2; k < points.size(); ++k) {
+    const Level below(points, 0, k), beyond(points, k, points.size());
+    if (beyond.mean <= below.mean) continue;
+    const double nats = count / 2 * std::log(one.squares() / (below.squares() + (beyond.freedom > 0 ? beyond.squares() : 0))) - 1.5 * std::log(count);
+    if (nats > most) most = nats, cut = k;
+  }
+  if (cut == 0) return std::nullopt;
+  // Where misses begin one by one, the step has a slope: back to the last point that is as those below it.
+  while (cut > 2 && Level(points, 0, cut - 1).chance_of(points[cut - 1].excess.mean()) < model::kSameChance) --cut;
+  const Level below(points, 0, cut);
+  auto above = cut;
+  while (above < points.size() && below.chance_of(points[above].excess.mean()) >= model::kByChance) ++above;
+  if (above == points.size()) return std::nullopt;
+  PairedBorder border{points[cut - 1].x, points[above].x, Level(points, above, points.size()).mean - below.mean, 1 / (1 + std::exp(-most / model::kTemper)), std::nullopt, dimension};
+  for (auto i = above; i < points.size() && !border.back; ++i) {
+    if (below.chance_of(points[i].excess.mean()) >= model::kSameChance) border.back = points[i].x;
+  }
+  return border;
+}
+
+}  // namespace gexp::infer

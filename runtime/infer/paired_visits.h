@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "runtime/infer/analysis.h"
+
+/// Walks that come to each sector twice in a row. The second visit finds everything at hand and costs what the place costs, so what the first
+/// one takes beyond it is the time of what was absent, however far the place is. On average that tells misses too cheap to be told one by one.
+namespace gexp::infer {
+
+/// Mean and standard error of first visits less the second ones just after them, in ticks.
+struct Excess {
+  double sum = 0, squares = 0, pairs = 0;
+  void add(double difference) { sum += difference, squares += difference * difference, ++pairs; }
+  [[nodiscard]] double mean() const { return sum / pairs; }
+  [[nodiscard]] double error() const;
+};
+
+/// Of all pairs of some runs of a point; none above `outlier` ticks. No pairs: the walk does not come to a sector twice in a row.
+Excess excess_of(const records::Point& point, double outlier, std::size_t first_run, std::size_t runs);
+/// The same by step of the walk, of all runs; no pairs where the step is no first visit.
+std::vector<Excess> excess_by_step(const records::Point& point, double outlier);
+
+/// By point and step of its walk: whether a first visit takes longer than the second one, on average over the runs. Empty where one level
+/// explains all of them as well as two.
+std::vector<std::vector<bool>> missed_by_pairs(const records::Table& table, double outlier);
+
+/// Whether first visits take longer at some of the points at which nothing is told apart as a miss: then those tell nothing of what fits.
+bool has_untold_misses(const records::Table& table, const Classes& classes);
+
+/// The border from which on first visits take longer.
+struct PairedBorder {
+  double last = 0;        ///< the largest x at which they take no longer than at smaller ones
+  double above = 0;       ///< the next at which they surely do
+  double ticks = 0;       ///< by how much, on average, beyond the border
+  double confidence = 0;  ///< posterior of two levels instead of one
+  std::optional<double> back;  ///< a larger x at which they do not, again
+  Dimension dimension;         ///< of x
+};
+
+/// nullopt where one level explains all x, or walks have no pairs. What points scatter about their level is told from those below the border.
+std::optional<PairedBorder> paired_border(const Context& context);
+
+}  // namespace gexp::infer
