@@ -131,6 +131,8 @@ struct Op {
   FormulaPtr from, to;      ///< Unroll, Loop: both included
   std::vector<Op> body;     ///< Branch, Unroll, Loop; of a Kernel a chase for each memory that holds links
   std::shared_ptr<const FileKernel> kernel;  ///< Kernel
+  std::string flag;           ///< Signal, Wait
+  FormulaPtr signals, bound;  ///< Wait: how many more signals (null: 1), and the cycles after which it is given up (null: kPatience)
 };
 using Body = std::vector<Op>;
 
@@ -215,6 +217,8 @@ struct Stage {
   std::vector<Question> finds;
   std::vector<Expectation> expects;
   std::vector<Plot> plots;
+  std::optional<std::size_t> leader;  ///< the stage in whose launch it runs, at that stage's points
+  std::vector<std::size_t> beside;    ///< the stages that run in its launch, right behind it in the file
   std::vector<std::size_t> after;  ///< indices of the stages whose findings it reads
   std::string key;                 ///< SHA-256 of what decides what it measures, as far as the file tells
   std::vector<StageInput> reads;   ///< what does besides, and is known when it runs

@@ -110,6 +110,8 @@ struct Op {
   ExprPtr from, to;           ///< unroll, loop
   std::vector<Op> body;       ///< branch, unroll, loop
   KernelCall kernel;          ///< kernel
+  Word flag;                  ///< signal, wait
+  ExprPtr signals, bound;     ///< wait: how many more signals, and the cycles after which it is given up; null when absent
 };
 struct Warm { ExprPtr grid, block; std::vector<Op> body; };  ///< with grid or block: a launch of its own
 struct Timed { Word name; Word how; std::vector<Op> body; };
@@ -128,6 +130,7 @@ struct Use {
 struct Statement;
 struct Stage {
   Word name;
+  std::optional<Word> beside;  ///< the stage in whose launch it runs
   std::string doc;
   std::vector<Statement> items;
   std::uint32_t end = 0;  ///< behind its `}`, or where it is given up; the statement's span is the line that opens it

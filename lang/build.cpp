@@ -29,7 +29,7 @@ class Builder {
       case Kind::Seed: made.node = seed(tree); break;
       case Kind::Memory: made.node = memory(parts); break;
       case Kind::PatternDef: { PatternDef s; s.name = parts.word(); s.value = parts.expression(); made.node = std::move(s); break; }
-      case Kind::StageOpen: { Stage s; s.name = parts.word(); s.doc = parts.text_clause(Kind::Doc); made.node = std::move(s); break; }
+      case Kind::StageOpen: { Stage s; s.name = parts.word(); s.beside = beside(parts); s.doc = parts.text_clause(Kind::Doc); made.node = std::move(s); break; }
       case Kind::Sweep: made.node = sweep(parts); break;
       case Kind::Skip: { Skip s; s.condition = parts.expression(); s.why = parts.text(); made.node = std::move(s); break; }
       case Kind::Launch: made.node = launch(tree); break;
@@ -68,6 +68,11 @@ class Builder {
   static Word lock(Parts& parts) {
     const auto* clause = parts.optional(Kind::Sha256);
     return clause ? Word{clause->children[0]->text, {clause->span.begin, clause->span.end + 1}} : Word{};
+  }
+
+  static std::optional<Word> beside(Parts& parts) {
+    const auto* clause = parts.optional(Kind::Beside);
+    return clause ? std::optional(word_of(*clause->children[0])) : std::nullopt;
   }
 
   Use use(Parts& parts) {
@@ -266,6 +271,8 @@ class Builder {
         made.ilp = parts.expression();
         break;
       case Kind::Barrier: break;
+      case Kind::Signal:
+      case Kind::Wait: made.flag = parts.word(); break;
       case Kind::Branch:
         made.condition = parts.expression();
         made.body = body(parts.take());
@@ -286,7 +293,9 @@ class Builder {
     while (parts.more()) {
       const auto& clause = parts.take();
       if (!once.add(clause)) continue;
-      if (clause.kind == Kind::ViaClause) made.via = word_of(*clause.children[0]);
+      if (clause.kind == Kind::WaitFor) made.signals = parts.build(clause.children[0].get());
+      else if (clause.kind == Kind::WaitWithin) made.bound = parts.build(clause.children[0].get());
+      else if (clause.kind == Kind::ViaClause) made.via = word_of(*clause.children[0]);
       else made.width = parts.build(clause.children[0].get());
     }
     return made;

@@ -135,6 +135,7 @@ void ExpressionChecker::check_subject(const Callable& callable, const CallArgume
     error("E0215", value.span, fmt::format("{} is {}, and `{}` is {}", role, wanted, text(value.span), describe(type)), example(callable));
     type = any_type();
   };
+  const bool whole_list = callable.name == "value" && type.kind == Type::Kind::List;  // one point's list is a finding as it stands
   // No finding is a condition.
   const bool answers_it = callable.kind == Callable::Kind::Analysis && (callable.answer == Callable::Answer::Subject || callable.answer == Callable::Answer::SubjectList);
   if (!type.any()) {
@@ -143,7 +144,7 @@ void ExpressionChecker::check_subject(const Callable& callable, const CallArgume
         if (type.kind != Type::Kind::Record) wrong("a record");
         break;
       case Subject::Value:
-        if (!type.number() && type.kind != Type::Kind::Record && (type.kind != Type::Kind::Bool || answers_it)) wrong("a number or a record");
+        if (!whole_list && !type.number() && type.kind != Type::Kind::Record && (type.kind != Type::Kind::Bool || answers_it)) wrong("a number or a record");
         break;
       case Subject::Number: type = number(value, type, role); break;
       case Subject::Pattern:
@@ -162,7 +163,7 @@ void ExpressionChecker::check_subject(const Callable& callable, const CallArgume
   if (type.any()) {
     seen.subject = any_type();
   } else if (position == 0) {
-    seen.subject = item_of(type);
+    seen.subject = whole_list ? type : item_of(type);
   } else if (callable.answer == Callable::Answer::Subject && !seen.subject.any()) {
     const auto item = item_of(type);
     if (seen.subject.number() && item.number() && (item.dimension != seen.subject.dimension) && !type.zero) {
@@ -314,6 +315,7 @@ Typed ExpressionChecker::answer(const Callable& callable, const Seen& seen) {
       case Callable::Answer::Plain: return plain;
       case Callable::Answer::Bytes: return number_of(kBytes);
       case Callable::Answer::Cycles: return number_of(kCycles);
+      case Callable::Answer::PlainList: return list_of(number_of({}));
       case Callable::Answer::CyclesList: return list_of(number_of(kCycles));
       case Callable::Answer::SubjectList: return list_of(seen.subject);
       case Callable::Answer::Condition: return bool_type();

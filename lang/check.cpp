@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <memory>
 
 #include "lang/check_stage.h"
 
@@ -51,8 +53,10 @@ class FileChecker {
     std::size_t index = 0;
     for (const auto& statement : file_.statements) {
       if (const auto* stage = std::get_if<Stage>(&statement.node)) {
-        StageChecker checker(expressions_, diagnostics_, names_, index++);
-        auto findings = checker.run(*stage, {stage->name.span.end, stage->end});
+        const auto leader = stage->beside ? checkers_.find(stage->beside->text) : checkers_.end();
+        auto checker = std::make_unique<StageChecker>(expressions_, diagnostics_, names_, index++);
+        auto findings = checker->run(*stage, {stage->name.span.end, stage->end}, leader == checkers_.end() ? nullptr : leader->second.get());
+        checkers_[stage->name.text] = std::move(checker);
         if (auto* symbol = names_.find_here(stage->name.text); symbol && symbol->span == stage->name.span) symbol->type = std::move(findings);
       }
     }
@@ -64,6 +68,7 @@ class FileChecker {
         check_expect(expressions_, *expect, place);
       }
     }
+    check_launches(file_, diagnostics_);
     expressions_.note(names_, {0, static_cast<std::uint32_t>(expressions_.source().text().size())});
     return exports();
   }
@@ -188,6 +193,7 @@ class FileChecker {
   const Modules& modules_;
   ExpressionChecker expressions_;
   SymbolScope names_;
+  std::map<std::string, std::unique_ptr<StageChecker>> checkers_;  ///< of the stages so far: those beside one know its names
 };
 
 }  // namespace

@@ -68,7 +68,12 @@ void StageChecker::op(const Op& each, const Place& place) {
       expressions_.want(each.condition, bool_type(), place, "the condition of `branch`");
       ops(each.body, *place.names);
       break;
-    case Op::Kind::Barrier: break;
+    case Op::Kind::Barrier:
+    case Op::Kind::Signal: break;
+    case Op::Kind::Wait:
+      expressions_.want(each.signals, plain(), counted, "the number of signals");
+      expressions_.want(each.bound, number_of(kCycles), counted, "the time after which a wait is given up");
+      break;
     case Op::Kind::Kernel: {
       auto given = counted;
       given.what = "an argument of a kernel";

@@ -71,6 +71,7 @@ Place StageChecker::at(const char* what, Time limit, bool threads) const {
   place.limit = limit;
   place.threads = threads;
   place.stage = index_;
+  place.launch = launch_;
   return place;
 }
 
@@ -138,8 +139,10 @@ void StageChecker::limit_sweeps(const Stage& stage) {
   }
 }
 
-Type StageChecker::run(const Stage& stage, Span inside) {
+Type StageChecker::run(const Stage& stage, Span inside, const StageChecker* leader) {
+  if (leader) declare_of(*leader);
   declare_all(stage);
+  refuse_of_leader(stage);
   limit_sweeps(stage);
   only_once<Launch>(stage.items, expressions_.source(), diagnostics_);
   only_once<Timed>(stage.items, expressions_.source(), diagnostics_);
@@ -223,7 +226,7 @@ void StageChecker::check(const Warm& warm, Span) {
   expressions_.want(warm.block, plain(), place, "the block");
   ops(warm.body, names_);
   kernels(warm.body, nullptr);
-  if (warm.grid || warm.block) refuse_chases(warm.body);
+  if (warm.grid || warm.block) refuse_chases(warm.body), refuse_flags(warm.body);
 }
 
 void StageChecker::refuse_chases(const std::vector<Op>& body) {

@@ -41,8 +41,8 @@ class StageChecker {
   StageChecker(ExpressionChecker& expressions, Diagnostics& diagnostics, const SymbolScope& file, std::size_t index)
       : expressions_(expressions), diagnostics_(diagnostics), names_(&file), index_(index) {}
 
-  /// Checks every statement; the findings with their types. `inside` is where its names are known.
-  Type run(const Stage& stage, Span inside);
+  /// Checks every statement; the findings with their types. `inside` is where its names are known. `leader`: in whose launch it runs.
+  Type run(const Stage& stage, Span inside, const StageChecker* leader = nullptr);
 
  private:
   [[nodiscard]] Place at(const char* what, Time limit, bool threads = false) const;
@@ -56,6 +56,12 @@ class StageChecker {
   void ops(const std::vector<Op>& body, const SymbolScope& names);
   void op(const Op& each, const Place& place);
   void refuse_chases(const std::vector<Op>& body);
+
+  // check_launch.cpp: stages of one launch
+  /// The sweeps, lets and patterns of the stage whose points these are.
+  void declare_of(const StageChecker& leader);
+  void refuse_of_leader(const Stage& stage);
+  void refuse_flags(const std::vector<Op>& body);
 
   // check_kernel.cpp
   void kernel(const Op& op, const Place& place);
@@ -89,6 +95,10 @@ class StageChecker {
   Diagnostics& diagnostics_;
   SymbolScope names_;
   std::size_t index_;
+  std::size_t launch_ = kNoStage;  ///< the stage in whose launch this one runs
 };
+
+/// E0229, E0231: stages that run beside others, and the flags of their launches, as far as one stage does not tell.
+void check_launches(const File& file, Diagnostics& diagnostics);
 
 }  // namespace gexp::lang

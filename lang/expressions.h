@@ -20,6 +20,7 @@ struct Place {
   Time limit = Time::File;       ///< the latest values that it may read
   bool threads = false;          ///< may it read lane, tid, warp, gtid
   std::size_t stage = kNoStage;  ///< the stage it stands in; findings of earlier ones are values
+  std::size_t launch = kNoStage; ///< the first stage of the launch that it is in: what that launch finds is known after it
   bool after_all = false;        ///< an expect of the file: findings of every stage
   bool ordered_derives = false;  ///< a derive reads only those above it
   bool makes_points = false;     ///< a sweep: it reads other sweeps, but nothing that is computed at its points

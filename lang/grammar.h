@@ -201,7 +201,8 @@ struct memory
     : seq<GEXP_WORD("memory"), must<needed_name>, must<colon>, must<needed_word>, must<open_bracket>, must<needed_value>,
           must<close_length>, must<in_word>, must<needed_word>, star<sor<page_clause, align_clause>>> {};
 struct pattern : seq<GEXP_WORD("pattern"), must<needed_name>, must<equals>, must<needed_condition>> {};
-struct stage_open : seq<GEXP_WORD("stage"), must<needed_name>, opt<doc>, must<open_brace>> {};
+struct beside : seq<GEXP_WORD("beside"), must<needed_name>> {};
+struct stage_open : seq<GEXP_WORD("stage"), must<needed_name>, opt<beside>, opt<doc>, must<open_brace>> {};
 
 struct sweep_names : sor<seq<mark<'('>, must<needed_name>, star<mark<','>, must<needed_name>>, must<close_names>>, name> {};
 struct sweep : seq<GEXP_WORD("sweep"), must<sweep_names>, must<in_word>, must<needed_domain>> {};
@@ -243,6 +244,10 @@ struct ilp_word : GEXP_WORD("ilp") {};
 struct needed_instruction : seq<instruction> {};
 struct alu : seq<GEXP_WORD("alu"), must<needed_instruction>, must<chain_word>, must<needed_value>, must<ilp_word>, must<needed_value>> {};
 struct barrier : GEXP_WORD("barrier") {};
+struct signal : seq<GEXP_WORD("signal"), must<needed_name>> {};
+struct wait_for : seq<GEXP_WORD("for"), must<needed_value>> {};
+struct wait_within : seq<GEXP_WORD("within"), must<needed_value>> {};
+struct wait : seq<GEXP_WORD("wait"), must<needed_name>, star<sor<wait_for, wait_within>>> {};
 struct branch : seq<GEXP_WORD("branch"), must<needed_condition>, must<needed_body>> {};
 struct unroll : seq<GEXP_WORD("unroll"), must<needed_name>, must<in_word>, must<needed_value>, must<range_dots>, must<needed_value>, must<needed_body>> {};
 struct loop : seq<GEXP_WORD("loop"), must<needed_name>, must<in_word>, must<needed_value>, must<range_dots>, must<needed_value>, must<needed_body>> {};
@@ -264,7 +269,7 @@ struct define_clause : seq<GEXP_WORD("define"), must<needed_word>, must<equals>,
 struct kernel
     : seq<GEXP_WORD("kernel"), must<needed_string>, opt<sha256>, must<entry_word>, must<needed_entry>, must<open_arguments>,
           kernel_arguments, must<close_arguments>, star<sor<template_clause, define_clause>>> {};
-struct op : sor<chase, load, store, alu, barrier, branch, unroll, loop, kernel> {};
+struct op : sor<chase, load, store, alu, barrier, branch, unroll, loop, signal, wait, kernel> {};
 
 struct repeat_until
     : seq<GEXP_WORD("repeat"), must<needed_value>, opt<range_dots, must<interval_end>>, opt<until_clause>> {};

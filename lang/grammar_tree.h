@@ -36,7 +36,8 @@ GEXP_KEEP(doc, Doc); GEXP_KEEP(domain, Domain); GEXP_KEEP(step_by, StepBy); GEXP
 GEXP_KEEP(refine, Refine); GEXP_KEEP(until_clause, Until); GEXP_KEEP(else_text, ElseText); GEXP_KEEP(budget_time, BudgetTime);
 GEXP_KEEP(budget_memory, BudgetMemory); GEXP_KEEP(page_clause, PageClause); GEXP_KEEP(align_clause, AlignClause); GEXP_KEEP(sha256, Sha256);
 GEXP_KEEP(grid, Grid); GEXP_KEEP(block, Block); GEXP_KEEP(cluster, Cluster); GEXP_KEEP(smem, Smem); GEXP_KEEP(persm, Persm);
-GEXP_KEEP(sm, Sm); GEXP_KEEP(sms, Sms); GEXP_KEEP(limit, Limit);
+GEXP_KEEP(sm, Sm); GEXP_KEEP(sms, Sms); GEXP_KEEP(limit, Limit); GEXP_KEEP(beside, Beside); GEXP_KEEP(wait_for, WaitFor);
+GEXP_KEEP(wait_within, WaitWithin);
 GEXP_KEEP(carveout, Carveout); GEXP_KEEP(bank, Bank); GEXP_KEEP(place, Place); GEXP_KEEP(laps, Laps); GEXP_KEEP(steps, Steps);
 GEXP_KEEP(as_clause, AsClause); GEXP_KEEP(via_clause, ViaClause); GEXP_KEEP(body, Body); GEXP_KEEP(need, Need);
 GEXP_KEEP(on_clause, OnClause); GEXP_KEEP(from_clause, FromClause); GEXP_KEEP(xfail_clause, XfailClause); GEXP_KEEP(log_clause, LogClause);

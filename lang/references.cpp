@@ -189,7 +189,8 @@ Typed ExpressionChecker::stage_finding(const Symbol& stage, const Member& member
                fmt::format("move stage `{}` above this one", stage.name)));
     return {};
   }
-  if (stage.stage == place.stage && place.limit < Time::Finding) {
+  const bool same_launch = place.launch != kNoStage && stage.stage >= place.launch && place.limit < Time::Row;
+  if ((stage.stage == place.stage && place.limit < Time::Finding) || same_launch) {
     note(error("E0301", expression.span,
                fmt::format("`{}` is known {}, and {} is settled {}", whole, known(Time::Finding), place.what, settled(place.limit)),
                "use it in a later stage or in an expect"));

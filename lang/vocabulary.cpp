@@ -92,6 +92,12 @@ constexpr auto kVocabulary = std::to_array<Callable>({
                "Bytes that the timed operations read and write, over all threads"),
     plain_call("overhead", Callable::Kind::Column, Subject::Record, 1, 1, Answer::Cycles, "overhead(t)",
                "Cycles that the timed region costs besides what it times; already subtracted"),
+    plain_call("sm", Callable::Kind::Column, Subject::Record, 1, 1, Answer::PlainList, "sm(t)",
+               "The multiprocessor that each warp of the last run was on; of a stage in a launch of several"),
+    plain_call("begin", Callable::Kind::Column, Subject::Record, 1, 1, Answer::CyclesList, "begin(t)",
+               "What each warp of the last run read from its multiprocessor's clock before the region"),
+    plain_call("end", Callable::Kind::Column, Subject::Record, 1, 1, Answer::CyclesList, "end(t)",
+               "What each warp of the last run read from its multiprocessor's clock after the region"),
     plain_call("unique", Callable::Kind::Column, Subject::Number, 1, 1, Answer::Plain, "unique(slot)",
                "How many different values the threads of the launch have"),
 
@@ -188,7 +194,7 @@ const Words& neighbour_words() {
   return words;
 }
 const Words& place_words() {
-  static const Words words{"a placement", {"any", "sm", "tpc", "gpc"}};
+  static const Words words{"a placement", {"any", "sm", "tpc", "gpc", "other_sm", "other_tpc", "block"}};
   return words;
 }
 

@@ -32,7 +32,7 @@ struct Callable {
   enum class Answer {
     Over,          ///< the dimension of what follows `over`
     Subject,       ///< the dimension of the argument; of a record its time, of a list its items'
-    Plain, Bytes, Cycles, CyclesList, SubjectList, Condition, Pattern,
+    Plain, Bytes, Cycles, PlainList, CyclesList, SubjectList, Condition, Pattern,
     Slope,         ///< the structure of linear: slope intercept r2
     CacheSets, Replacement, BankConflicts, Spikes, Outstanding, Saturation,
   };

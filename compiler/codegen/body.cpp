@@ -24,7 +24,7 @@ Diagnostic BodyWriter::error(Span span, std::string code, std::string message, s
   return diagnostic;
 }
 
-Result<Shape> BodyWriter::run() {
+Result<BodyText> BodyWriter::write() {
   std::string warm, timed;
   text_ = &warm;
   rehearsed_ = false;
@@ -45,6 +45,18 @@ Result<Shape> BodyWriter::run() {
     texts.parameters += fmt::format(", long long a{}", i);
     plan_.parameters.push_back({KernelParameter::Kind::Value, "", 0, code_.values()[i]});
   }
+  const auto settled = place_.timed.empty() ? "" : settle_text("sum");
+  BodyText made{texts.constants, texts.parameters, texts.setup, warm, addresses_, timed, settled, place_.role ? "" : record(),
+                calibration_text(place_.timing, settled, first_, first_chase_, first_via_, first_width_), calibrates_, barriers_, calibrates_ ? 2 + kCalibratingPasses : 2};
+  if (!Budget::spend_bytes(made.parameters.size() + made.setup.size() + made.constants.size() + warm.size() + addresses_.size() + timed.size())) {
+    return Budget::exceeded(place_.stage.span);
+  }
+  return made;
+}
+
+Result<Shape> BodyWriter::run() {
+  auto made = write();
+  if (!made) return made.error();
   std::string bounds;
   if (place_.stage.launch.cluster) {
     std::int64_t cluster = 1;
@@ -55,18 +67,14 @@ Result<Shape> BodyWriter::run() {
     }
     bounds = fmt::format("__cluster_dims__({}, 1, 1)", cluster);
   }
-  if (!Budget::spend_bytes(texts.parameters.size() + texts.setup.size() + texts.constants.size() + warm.size() + addresses_.size() + timed.size())) {
-    return Budget::exceeded(place_.stage.span);
-  }
   const Span span = place_.timed.empty() ? place_.stage.span : place_.timed[0].span;
-  const auto settled = place_.timed.empty() ? "" : settle_text("sum");
   const bool chosen = place_.chosen;
   const auto where = placing(chosen, {{"records", place_.timing == Timing::Each ? "window * ((blockDim.x + 31) / 32)" : "3 * ((blockDim.x + 31) / 32)"}, {"overhead", std::to_string(kCalibrationWords)}}, "dynamic");
   return Shape{&kBodyTemplate,
-               {{"placing", where.parameters}, {"leave", where.leave}, {"cta", chosen ? "0" : "blockIdx.x"}, {"bounds", bounds}, {"constants", texts.constants}, {"parameters", texts.parameters}, {"setup", texts.setup}, {"warm", warm},
-                {"first_pass", place_.timing == Timing::Wall ? "1" : "0"}, {"passes", std::to_string(calibrates_ ? 2 + kCalibratingPasses : 2)},
-                {"alone", calibrates_ && !barriers_ ? "if (pass > 1 && gtid >= 32) continue;" : ""}, {"addresses", addresses_}, {"timed", timed}, {"settle", settled},
-                {"record", record()}, {"calibrate", calibration_text(place_.timing, settled, first_, first_chase_, first_via_, first_width_)}},
+               {{"placing", where.parameters}, {"leave", where.leave}, {"cta", chosen ? "0" : "blockIdx.x"}, {"bounds", bounds}, {"constants", made->constants}, {"parameters", made->parameters}, {"setup", made->setup}, {"warm", made->warm},
+                {"first_pass", place_.timing == Timing::Wall ? "1" : "0"}, {"passes", std::to_string(made->passes)},
+                {"alone", calibrates_ && !barriers_ ? "if (pass > 1 && gtid >= 32) continue;" : ""}, {"addresses", made->addresses}, {"timed", made->timed}, {"settle", made->settle},
+                {"record", made->record}, {"calibrate", made->calibrate}},
                span};
 }
 
@@ -101,7 +109,7 @@ std::optional<Diagnostic> BodyWriter::barrier(const Op& op, Region&) {
     if (!*agree) return error(op.span, "E0436", "not all threads of a block reach this barrier, so the others wait for ever", hint);
   }
   barriers_ = barriers_ || rehearsed_;
-  line("asm volatile(\"/*barrier*/ bar.sync 0;\" ::: \"memory\");");
+  line(place_.role ? "GEXP_MEET();" : "asm volatile(\"/*barrier*/ bar.sync 0;\" ::: \"memory\");");
   return std::nullopt;
 }
 
@@ -142,6 +150,10 @@ std::string BodyWriter::record() const {
              "  if (lane == 0) for (u32 i = 0; i < window; ++i) records[warp * window + i] = i + skip < taken ? ((unsigned short*)dynamic)[trace_at + (u32)warp * window + i] : 0xffffffffu;\n";
   }
   return "";
+}
+
+Result<BodyText> body_text(const BodyPlace& place, const std::vector<Chased>& chases, BodyPlan& plan) {
+  return BodyWriter(place, chases, plan).write();
 }
 
 Result<Shape> body_shape(const BodyPlace& place, const std::vector<Chased>& chases, BodyPlan& plan) {

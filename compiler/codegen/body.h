@@ -47,6 +47,8 @@ struct BodyPlace {
   const Body& timed;
   Timing timing = Timing::Total;
   bool chosen = false;     ///< it runs on chosen multiprocessors
+  bool role = false;       ///< it is one of several in a launch (codegen/roles.h)
+  const std::vector<std::string>* flags = nullptr;  ///< of a role: the launch's
 };
 
 /// A chase's pattern at a point; the operation's position in the stage is its index in `patterns`.
@@ -55,6 +57,16 @@ struct Chased {
   std::shared_ptr<const Pattern> pattern;
   std::int64_t steps = 0;
 };
+
+/// What a body is in text, for the templates that hold it.
+struct BodyText {
+  std::string constants, parameters, setup, warm, addresses, timed, settle, record, calibrate;
+  bool calibrates = false, barriers = false;
+  int passes = 2;
+};
+
+/// The same as body_shape, without the kernel around it.
+Result<BodyText> body_text(const BodyPlace& place, const std::vector<Chased>& chases, BodyPlan& plan);
 
 /// Makes the kernel shape of any stage and says how to run it. Errors at the operation: an access that may leave its memory
 /// (E0420), a misaligned one (E0421), what a thread cannot compute (E0428), what an operation cannot do (E0417, E0429–E0432).

@@ -22,6 +22,7 @@ class BodyWriter {
       : place_(place), chases_(chases), plan_(plan), code_(place.scope, place.lets, thread_ranges(place.grid, place.block)) {}
 
   Result<Shape> run();
+  Result<BodyText> write();
 
  private:
   using Problem = std::optional<Diagnostic>;
@@ -65,6 +66,9 @@ class BodyWriter {
   /// Holds the next clock read back until a value is there.
   void settle(const std::string& value) { line(settle_text(value)); }
   std::string record() const;
+
+  // body_flags.cpp
+  [[nodiscard]] std::size_t flag_of(const Op& op) const;
 
   // body_accesses.cpp
   Result<const Memory*> memory_of(const Op& op);

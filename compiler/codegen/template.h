@@ -47,6 +47,8 @@ inline constexpr KernelTemplate kBodyTemplate{
     "body.cu", {"name", "bounds", "constants", "parameters", "placing", "leave", "cta", "setup", "first_pass", "passes", "warm", "addresses", "alone", "timed",
                 "settle", "record", "calibrate"}};
 
+inline constexpr KernelTemplate kRolesTemplate{"roles.cu", {"name", "constants", "parameters", "claims", "roles"}};
+
 /// A kernel of a file of somebody else: its text stands as it is, and its holes say how it is compiled (codegen/file_kernel.h).
 inline constexpr KernelTemplate kFileKernel{"kernel", {}};
 

@@ -162,6 +162,19 @@ class Lowering {
 
   void lower(const lang::Stage& stage, Span span) {
     program_.stages.push_back(lower_stage(stage, span, source_, element_bytes_, scope_, diagnostics_));
+    if (stage.beside) join(stage.beside->text);
+  }
+  /// The last stage runs in the launch of another, at its points: what makes these is its own, too.
+  void join(const std::string& beside) {
+    const auto own = program_.stages.size() - 1;
+    const auto leader = std::find_if(program_.stages.begin(), program_.stages.end(), [&](const Stage& each) { return each.name == beside; });
+    auto& stage = program_.stages.back();
+    stage.leader = static_cast<std::size_t>(leader - program_.stages.begin());
+    leader->beside.push_back(own);
+    stage.sweeps = leader->sweeps;
+    stage.skips = leader->skips;
+    stage.bindings.insert(stage.bindings.begin(), leader->bindings.begin(), leader->bindings.end());
+    stage.repeat = leader->repeat;
   }
   void lower(const lang::Expect& expect, Span span) {
     program_.expects.push_back(lower_expect(expect, span, source_, element_bytes_));

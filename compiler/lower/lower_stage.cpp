@@ -172,7 +172,7 @@ std::vector<FormulaPtr> stage_formulas(const Stage& stage) {
   all.insert(all.end(), {launch.grid, launch.block, launch.cluster, launch.smem, launch.persm, launch.carveout, launch.bank, launch.sm, launch.sms, launch.limit, stage.repeat.until});
   for (const auto& warm : stage.warm_launches) all.insert(all.end(), {warm.grid, warm.block});
   for_each_op(stage, [&](const Op& op) {
-    all.insert(all.end(), {op.count, op.width, op.at, op.chain, op.ilp, op.condition, op.from, op.to});
+    all.insert(all.end(), {op.count, op.width, op.at, op.chain, op.ilp, op.condition, op.from, op.to, op.signals, op.bound});
     if (!op.kernel) return;
     for (const auto& argument : op.kernel->arguments) all.insert(all.end(), {argument.value, argument.entries, argument.width});
     for (const auto& value : op.kernel->templates) all.push_back(value);

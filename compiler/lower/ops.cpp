@@ -29,6 +29,8 @@ std::string show(const Op& op) {
   if (op.ilp) text += " ilp " + show(*op.ilp);
   if (op.condition) text += " " + show(*op.condition);
   if (!op.variable.empty()) text += fmt::format(" {} in {}..{}", op.variable, show(*op.from), show(*op.to));
+  if (!op.flag.empty()) text += " " + op.flag;
+  if (op.signals) text += " for " + show(*op.signals);
   if (op.kernel) text += fmt::format(" \"{}\" entry {}", op.kernel->path, op.kernel->entry);
   if (op.via != Via::Default) text += fmt::format(" via {}", word(op.via));
   const bool holds_others = op.condition || !op.variable.empty();
@@ -80,6 +82,9 @@ Op lower_op(const lang::Op& op, int element_bytes) {
   lowered.variable = op.variable.text;
   lowered.from = formula(op.from);
   lowered.to = formula(op.to);
+  lowered.flag = op.flag.text;
+  lowered.signals = formula(op.signals);
+  lowered.bound = formula(op.bound);
   for (const auto& inner : op.body) lowered.body.push_back(lower_op(inner, element_bytes));
   if (op.kind == Op::Kind::Kernel) lower_kernel(op, element_bytes, lowered);
   return lowered;
@@ -99,13 +104,25 @@ void for_each_op(const Stage& stage, const std::function<void(const Op&)>& visit
 }
 
 const Op* only_chase(const Body& body) {
-  return body.size() == 1 && body[0].kind == Op::Kind::Chase ? &body[0] : nullptr;
+  const Op* chase = nullptr;
+  for (const auto& op : body) {
+    if (!op.flag.empty()) continue;
+    if (chase || op.kind != Op::Kind::Chase) return nullptr;
+    chase = &op;
+  }
+  return chase;
 }
 
 bool launches_files(const Program& program) {
   bool any = false;
   for (const auto& stage : program.stages) for_each_op(stage, [&](const Op& op) { any = any || op.kernel; });
   return any;
+}
+
+bool shares_launch(const Stage& stage) {
+  bool flags = false;
+  for_each_op(stage, [&](const Op& op) { flags = flags || !op.flag.empty(); });
+  return flags || stage.leader || !stage.beside.empty();
 }
 
 bool may_hang(const Stage& stage) {

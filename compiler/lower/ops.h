@@ -20,10 +20,13 @@ void for_each_op(const Stage& stage, const std::function<void(const Op&)>& visit
 /// Whether a stage launches a kernel that gexp did not write.
 bool launches_files(const Program& program);
 
+/// Whether its kernel is made of roles (codegen/roles.h): other stages run in its launch, it in that of another, or its threads use flags.
+bool shares_launch(const Stage& stage);
+
 /// Whether an expect of the stage asks if its launches hang: then threads may wait for what never comes.
 bool may_hang(const Stage& stage);
 
-/// The operation when a body is one chase and nothing else; null otherwise.
+/// The operation when a body is one chase and, besides signals and waits, nothing else; null otherwise.
 const Op* only_chase(const Body& body);
 
 /// The kernel of a file when a body is one; null otherwise.

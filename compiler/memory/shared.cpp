@@ -15,7 +15,7 @@ void declare_shared(const Memory& memory, std::uint64_t bytes, MemoryTexts& text
 void declare_cell(MemoryTexts& texts) {
   if (texts.shared == 0) return;
   texts.setup += fmt::format(
-      "  const u64 idle_shared = shared + {0}; if (threadIdx.x == 0) dynamic[{1}] = dynamic[{1} + 1] = dynamic[{1} + 2] = dynamic[{1} + 3] = 0;\n",
+      "  const u64 idle_shared = shared + {0}; if (tid == 0) dynamic[{1}] = dynamic[{1} + 1] = dynamic[{1} + 2] = dynamic[{1} + 3] = 0;\n",
       texts.shared, texts.shared / 4);
   texts.shared += kCellBytes;
 }

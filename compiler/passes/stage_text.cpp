@@ -85,12 +85,13 @@ class StageText {
 
   std::string of(const Op& op) {
     const auto& [kind, span, memory, width, via, pattern, count, laps, at, instruction, instruction_span, chain, ilp,
-                 condition, variable, from, to, body, kernel] = op;
+                 condition, variable, from, to, body, kernel, flag, signals, bound] = op;
     auto text =
         fmt::format("op {} via {} laps {} instruction {}", static_cast<int>(kind), word(via), laps, instruction);
     if (!memory.empty()) text += fmt::format(" memory {} {}", memory, file_(memory, {}).value_or(""));
     if (!pattern.empty()) text += " pattern " + meaning(pattern, {}).value_or(pattern);
     text += line("", {width, count, at, chain, ilp, condition, from, to});
+    if (!flag.empty()) text += "flag " + flag + line("", {signals, bound});
     if (!variable.empty()) keys_.bind(variable);
     if (!body.empty()) text += of(body);
     if (!variable.empty()) keys_.unbind();

@@ -182,6 +182,8 @@ class Bodies {
         return done({threads, 0, 0, *chain * *ilp}, times, static_cast<double>(alu_text(static_cast<std::int64_t>(*chain), static_cast<std::int64_t>(*ilp))) * *ilp);
       }
       case Op::Kind::Barrier: return done({threads, 0, 0, 1}, times, 1);
+      case Op::Kind::Signal:
+      case Op::Kind::Wait: return done({threads, 0, 1, 0}, times, 1);
       case Op::Kind::Kernel: {  // what it does is not known, but what it records is
         const auto entries = recorded(*op.kernel, scope, threads);
         return entries && done({1, 0, *entries, 0}, times, 1);
@@ -271,7 +273,7 @@ void bind_counts(const Stage& stage, Names& names) {
   std::vector<FormulaPtr> read{stage.launch.grid, stage.launch.block};
   for (const auto& warm : stage.warm_launches) read.insert(read.end(), {warm.grid, warm.block});
   for_each_op(stage, [&](const Op& op) {
-    read.insert(read.end(), {op.count, op.chain, op.ilp, op.from, op.to, op.condition});
+    read.insert(read.end(), {op.count, op.chain, op.ilp, op.from, op.to, op.condition, op.signals, op.bound});
     for (const auto& argument : op.kernel ? op.kernel->arguments : std::vector<FileKernel::Argument>()) read.push_back(argument.entries);
   });
   for (const auto& binding : stage.bindings) {

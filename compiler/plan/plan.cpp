@@ -59,7 +59,7 @@ Result<PointPlan> PointPlanner::run(bool& skipped) {
 }
 
 std::optional<Shape> PointPlanner::early_shape() {
-  if (!stage_.warm_launches.empty()) return std::nullopt;
+  if (!stage_.warm_launches.empty() || shares_launch(stage_)) return std::nullopt;
   for (const auto& binding : stage_.bindings) {
     if (binding.kind != Binding::Kind::Let || varies(*binding.formula, {}, thread_ranges(1, 1))) continue;
     if (auto value = evaluate(*binding.formula, names_)) names_.set(binding.name, std::move(*value));
@@ -109,8 +109,9 @@ std::optional<Diagnostic> PointPlanner::require() {
 }
 
 std::optional<Diagnostic> PointPlanner::shape() {
-  if (const auto* own = only_kernel(stage_.timed)) return timed_kernel(*own);
+  if (const auto* own = only_kernel(stage_.timed); own && !shares_launch(stage_)) return timed_kernel(*own);
   const auto* timed = only_chase(stage_.timed);
+  const bool shares = shares_launch(stage_);
   if (timed) {
     const auto& chased = chased_.back();
     if (chased.pattern->steps == 0) return error("E0426", timed->span, fmt::format("`{}` is empty here", timed->pattern), "give the pattern a span above zero");
@@ -123,7 +124,7 @@ std::optional<Diagnostic> PointPlanner::shape() {
     plan_.moved = static_cast<std::uint64_t>(chased.steps) * static_cast<std::uint64_t>(plan_.width) * plan_.grid * plan_.block;
   }
   if (stage_.timed.empty() && stage_.timing != Timing::Total) return error("E0426", stage_.span, "the timed region is empty", "put an operation between its braces; only `total {}` may be empty, it times the clock reads");
-  if (const auto simple = chase_template(program_, stage_, plan_.grid, plan_.block, plan_.width)) {
+  if (const auto simple = shares ? std::nullopt : chase_template(program_, stage_, plan_.grid, plan_.block, plan_.width)) {
     if (!stage_.warm.empty() && chased_.front().steps > 0) {
       plan_.warm = chased_.front().pattern;
       plan_.warm_steps = chased_.front().steps;
@@ -136,9 +137,8 @@ std::optional<Diagnostic> PointPlanner::shape() {
   }
   const Body none;
   const bool wall = stage_.timing == Timing::Wall;
-  auto made = body_shape({program_, stage_, names_, lets_, plan_.grid, plan_.block, wall ? none : stage_.warm, stage_.timed, stage_.timing, plan_.sms > 0}, chased_, plan_.body);
-  if (!made) return made.error();
-  plan_.shape = std::move(*made);
+  const BodyPlace body{program_, stage_, names_, lets_, plan_.grid, plan_.block, wall ? none : stage_.warm, stage_.timed, stage_.timing, plan_.sms > 0};
+  if (auto problem = shares ? roles(body) : own_shape(body)) return problem;
   plan_.moved = plan_.body.moved;
   if (stage_.timing == Timing::Each) plan_.steps = plan_.body.accesses;
   // Only one thread's accesses have one order, which analyses of addresses read.
@@ -150,11 +150,19 @@ std::optional<Diagnostic> PointPlanner::shape() {
   return std::nullopt;
 }
 
+std::optional<Diagnostic> PointPlanner::own_shape(const BodyPlace& body) {
+  auto made = body_shape(body, chased_, plan_.body);
+  if (!made) return made.error();
+  plan_.shape = std::move(*made);
+  return std::nullopt;
+}
+
 double moved_bytes(const PointPlan& plan) { return plan.shape.of_file() ? -1 : static_cast<double>(plan.moved); }
 
 std::uint64_t reach_of(const PointPlan& plan, const std::string& memory) {
   std::uint64_t reach = 0;
   std::vector<const BodyPlan*> bodies{&plan.body};
+  for (const auto& beside : plan.beside) reach = std::max(reach, reach_of(beside, memory));
   for (const auto& before : plan.before) bodies.push_back(&before.body);
   for (const auto* body : bodies) {
     if (const auto found = body->reach.find(memory); found != body->reach.end()) reach = std::max(reach, found->second);

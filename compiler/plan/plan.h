@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/codegen/body.h"
+#include "compiler/codegen/roles.h"
 #include "compiler/plan/expand.h"
 
 namespace gexp::compiler {
@@ -30,6 +31,19 @@ struct LaunchBefore {
   BodyPlan body;
   KernelPlan kernel;  ///< of shapes that are kernels of files
   std::uint32_t grid = 1, block = 1;
+};
+
+/// Where a role's blocks are to run: anywhere, on a chosen multiprocessor, or relative to the first block of the launch's first stage.
+enum class Where { Any, Sm, Same, Other, SameTpc, OtherTpc, Block };
+
+/// A stage's part in a launch of several.
+struct RolePlan {
+  RoleText text;
+  Where where = Where::Any;
+  std::uint32_t first_thread = 0;  ///< of a block
+  std::uint32_t records_at = 0;    ///< words behind which its record lies
+  std::uint32_t shared_at = 0;     ///< bytes of a block's shared memory before its own
+  std::uint32_t window = 0;        ///< `each`: accesses of a warp that are recorded
 };
 
 /// One sweep point, ready to run: everything that its launches need but the device's addresses.
@@ -56,6 +70,12 @@ struct PointPlan {
   BodyPlan body;                           ///< of shapes made from body.cu
   KernelPlan kernel;                       ///< of shapes that are kernels of files
   std::vector<LaunchBefore> before;        ///< in turn, before each timed launch
+  // Of a launch of several stages:
+  RolePlan role;
+  std::vector<PointPlan> beside;           ///< the other stages' parts
+  std::vector<std::string> flags;          ///< all that they speak by
+  std::uint32_t claimed = 0, together = 0; ///< blocks that are wanted, and blocks and parts of blocks that begin together
+  std::uint32_t block_threads = 0, block_shared = 0, record_words = 0;
 };
 
 /// Bytes that the timed region reads and writes, over all threads. Negative: that of the kernel of a file, which is not known.

@@ -32,6 +32,17 @@ class PointPlanner {
   Result<bool> skips();
   Problem require();
   Problem shape();
+  Problem own_shape(const BodyPlace& body);
+
+  // plan_roles.cpp: stages of one launch
+  /// Its own body, then those of the stages beside it, and the kernel that holds them all.
+  Problem roles(const BodyPlace& body);
+  Problem refuse_of_roles() const;
+  /// Where the role's blocks are to be; of a stage beside another, relative to that one's.
+  Problem where();
+  /// The blocks, their threads, and what lies where.
+  Problem lay_out();
+  Problem all_resident() const;
 
   // plan_launch.cpp
   /// A clause of a launch: a whole number of the range, or what it is where it is not written.

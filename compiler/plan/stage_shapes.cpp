@@ -42,7 +42,9 @@ std::set<std::string> names_in_text(const Program& program, const Stage& stage) 
 }  // namespace
 
 Result<std::vector<Shape>> stage_shapes(const Program& program, const Stage& stage, const Scope& scope) {
-  const auto wanted = names_in_text(program, stage);
+  if (stage.leader) return std::vector<Shape>{};  // its kernel is that of the stage beside which it runs
+  auto wanted = names_in_text(program, stage);
+  for (const auto beside : stage.beside) wanted.merge(names_in_text(program, program.stages[beside]));
   std::vector<std::pair<Names, Coordinates>> places{{Names(&scope), {}}};
   for (const auto& sweep : stage.sweeps) {
     const bool matters = std::any_of(sweep.names.begin(), sweep.names.end(), [&](const std::string& name) { return wanted.contains(name); });

@@ -57,7 +57,8 @@ module.exports = grammar({
     page_clause: ($) => clause($, "page"),
     align_clause: ($) => clause($, "align"),
     pattern_statement: ($) => seq("pattern", field("name", $.name), "=", field("value", $._expression)),
-    stage: ($) => seq("stage", field("name", $.name), optional($.doc_clause), field("body", $.stage_body)),
+    stage: ($) => seq("stage", field("name", $.name), optional($.beside_clause), optional($.doc_clause), field("body", $.stage_body)),
+    beside_clause: ($) => seq("beside", field("leader", $.name)),
     stage_body: ($) => seq("{", repeat($._statement), "}"),
 
     // Statements of a stage.
@@ -99,7 +100,7 @@ module.exports = grammar({
 
     // Operations.
     body: ($) => seq("{", repeat($._operation), "}"),
-    _operation: ($) => choice($.chase, $.load, $.store, $.alu, $.barrier, $.branch, $.unroll, $.loop, $.kernel),
+    _operation: ($) => choice($.chase, $.load, $.store, $.alu, $.barrier, $.branch, $.unroll, $.loop, $.signal, $.wait, $.kernel),
     chase: ($) =>
       seq("chase", field("memory", $.name), "by", field("pattern", $.pattern_name), choice($.laps_clause, $.steps_clause),
         repeat($._access)),
@@ -119,6 +120,10 @@ module.exports = grammar({
     branch: ($) => seq("branch", field("condition", $._expression), field("body", $.body)),
     unroll: ($) => seq("unroll", field("name", $.name), "in", $._value, "..", $._value, field("body", $.body)),
     loop: ($) => seq("loop", field("name", $.name), "in", $._value, "..", $._value, field("body", $.body)),
+    signal: ($) => seq("signal", field("flag", $.name)),
+    wait: ($) => seq("wait", field("flag", $.name), repeat(choice($.wait_for_clause, $.wait_within_clause))),
+    wait_for_clause: ($) => clause($, "for"),
+    wait_within_clause: ($) => clause($, "within"),
     kernel: ($) =>
       seq("kernel", field("file", $.string), optional($.sha256_clause), "entry", field("entry", $.word), "(",
         optional(list_with_end($.kernel_argument)), ")", repeat(choice($.template_clause, $.define_clause))),

@@ -83,6 +83,9 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0226", "an argument or a clause that the `kernel` of a file cannot have", "kernel_entries_of_memory"},
     {"E0227", "a `kernel` whose record is missing, given twice, or given where nothing is recorded", "kernel_without_record"},
     {"E0228", "a clause of `launch` that the text of a `kernel` would have to follow", "kernel_on_chosen_sm"},
+    {"E0229", "a stage `beside` one that is none, stands further up, or itself runs beside another", "beside_another"},
+    {"E0230", "a statement that the launch of several stages has once, in a stage beside the first", "sweep_beside"},
+    {"E0231", "a `wait` for a flag that nothing in its launch signals", "wait_unsignalled"},
 
     {"E0301", "a value read before it is known, or in an `expect` although it differs from point to point", "lane_in_sweep"},
     {"E0302", "a finding of a later stage", "later_stage"},
@@ -121,6 +124,8 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0434", "a store to a memory that holds the links of a chase", "store_to_links"},
     {"E0435", "`timed … each` of more than one block", "each_of_two_blocks"},
     {"E0436", "a barrier that some threads of a block do not reach", "barrier_not_reached"},
+    {"E0437", "what a launch of several stages, or of one whose threads use flags, cannot have", "beside_wall"},
+    {"E0438", "blocks that begin together and cannot all be on the device at once", "beside_too_many"},
     {"E0440", "a stage with too many points or sweeps", "points_without_end"},
     {"E0441", "too many repetitions of a point", "too_many_repetitions"},
     {"E0442", "memories that take most of the device, without a `budget` that says so", ""},

@@ -159,6 +159,10 @@ Result<> Gpu::accepts(const Requirement& requirement) const {
       return not_met(requirement, fmt::format("{} cannot launch clusters of {} blocks", info.name, amount),
                      "GPUs of compute capability 9.0 and above can, up to 8 blocks each");
     case Requirement::Kind::Place:
+      if (amount == 1) {  // beside another block
+        if (info.compute_major >= 6) return Ok{};
+        return not_met(requirement, fmt::format("which multiprocessors of {} make a TPC is not known", info.name), "on GPUs of compute capability 6.0 and above two that follow each other do");
+      }
       return not_met(requirement, fmt::format("blocks cannot be placed on one {} of {}", requirement.path, info.name), "leave `place` out");
     case Requirement::Kind::MemoryBytes: {
       if (auto usable = ready(); !usable) return usable;

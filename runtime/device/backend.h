@@ -80,7 +80,7 @@ struct Requirement {
   enum class Kind { LoadPath, BankWidth, SharedBytes, MemoryBytes, Threads, Blocks, Space, Flush, Cluster, Place };
   Kind kind;
   std::string path;         ///< LoadPath: "ca" "cg" "cv" "nc" "tex"; Space: "constant" …; Flush: "l1" "l2" "tlb"; Place: "sm" …
-  std::uint64_t amount = 0; ///< BankWidth, SharedBytes, MemoryBytes: bytes; Threads: per block; Blocks: per grid; Cluster: blocks
+  std::uint64_t amount = 0; ///< BankWidth, SharedBytes, MemoryBytes: bytes; Threads: per block; Blocks: per grid; Cluster: blocks; Place: 1 beside another stage
   Span span;                ///< the statement that needs it
 };
 

@@ -8,6 +8,7 @@ const char* word(Outcome::Status status) {
     case Outcome::Status::Done: return "done";
     case Outcome::Status::Fault: return "fault";
     case Outcome::Status::Timeout: return "timeout";
+    case Outcome::Status::Unplaced: return "unplaced";
     case Outcome::Status::Interrupted: return "interrupted";
   }
   return "";

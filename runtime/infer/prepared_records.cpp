@@ -8,8 +8,9 @@
 namespace gexp::infer {
 namespace {
 
-/// The chase that a stage times, where that is all it times.
+/// The chase that a stage times, where that is all it times, and nothing else runs beside it.
 const compiler::Op* timed_chase(const compiler::Stage& stage) {
+  if (stage.leader || !stage.beside.empty()) return nullptr;
   const bool chases = stage.timing == compiler::Timing::Each && stage.timed.size() == 1 && stage.timed[0].kind == compiler::Op::Kind::Chase;
   return chases ? &stage.timed[0] : nullptr;
 }

@@ -23,7 +23,7 @@ constexpr double kOwnRate = 1e-3;  // chance below which a point has more than t
 constexpr double kConverged = 0.01; // relative change that still counts as stable
 
 bool is_record_function(const std::string& name) {
-  static const std::vector<std::string> kNames = {"median", "mean", "min", "max", "stddev", "elapsed", "misses", "missed", "missed_ever", "slower", "excess", "overhead"};
+  static const std::vector<std::string> kNames = {"median", "mean", "min", "max", "stddev", "elapsed", "misses", "missed", "missed_ever", "slower", "excess", "overhead", "sm", "begin", "end"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
@@ -184,6 +184,7 @@ Result<Value> PointScope::of_record(const compiler::Formula& call) const {
   if (runs() == 0) return Value();
   const auto& name = call.text;
   if (name == "overhead") return table_.timing == records::Table::Timing::Wall ? Value() : Value(point().overhead, kCycles);
+  if (name == "sm" || name == "begin" || name == "end") return clocks(name);
   if (stage_.keep == compiler::Keep::Summary && name != "median" && name != "elapsed") return Value();  // one value a run is left: its median
   if (name == "misses" || name == "missed" || name == "missed_ever") {
     if (classes_.cut_short) cut_short();
@@ -206,6 +207,18 @@ Result<Value> PointScope::of_record(const compiler::Formula& call) const {
     return excess.pairs > 0 ? Value(excess.mean(), kCycles) : Value();
   }
   return of_samples(name);
+}
+
+Value PointScope::clocks(const std::string& name) const {
+  const auto& run = point().runs[first_run_ + runs() - 1];
+  work(1 + run.sms.size());
+  if (run.sms.empty()) return Value();
+  List list;
+  for (std::size_t warp = 0; warp < run.sms.size(); ++warp) {
+    if (name == "sm") list.push_back(Value(static_cast<double>(run.sms[warp])));
+    else list.push_back(Value(static_cast<double>(name == "begin" ? run.begins[warp] : run.ends[warp]), kCycles));
+  }
+  return Value(std::move(list));
 }
 
 Result<Value> PointScope::slower(const compiler::Formula& call) const {

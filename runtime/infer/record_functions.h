@@ -34,6 +34,8 @@ class PointScope final : public compiler::Scope {
   [[nodiscard]] Result<Value> of_record(const compiler::Formula& call) const;
   /// The share of all accesses that took longer than so many cycles, whatever they were.
   [[nodiscard]] Result<Value> slower(const compiler::Formula& call) const;
+  /// By warp of the last run: its multiprocessor, or a clock.
+  [[nodiscard]] Value clocks(const std::string& name) const;
   /// median, mean, … of the record's samples.
   [[nodiscard]] Value of_samples(const std::string& function) const;
   [[nodiscard]] Result<Value> spread(const compiler::Formula& inner) const;

@@ -275,6 +275,7 @@ Result<> PointRunner::repeat(const compiler::PointPlan& plan, records::Point& po
 
 Result<> PointRunner::run_once(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit) {
   if (plan.shape.of_file()) return run_kernel(plan, point, limit);
+  if (plan.shape.made_from == &compiler::kRolesTemplate) return run_roles(plan, point, limit);
   if (plan.shape.made_from == &compiler::kBodyTemplate) return run_body(plan, point, limit);
   return plan.shape.made_from == &compiler::kTotalTemplate ? run_total(plan, point, limit) : run_each(plan, point, limit);
 }

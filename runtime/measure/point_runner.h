@@ -67,6 +67,12 @@ class PointRunner {
   Result<> run_each(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit);
   Result<> run_total(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit);
   Result<> run_body(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit);
+  // point_runner_roles.cpp: launches of several stages
+  Result<> run_roles(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit);
+  Result<std::vector<device::Argument>> role_arguments(const compiler::PointPlan& plan, device::KernelId kernel);
+  /// As often as it takes until every stage has its blocks where they are to be.
+  Result<device::Outcome> launch_roles(const compiler::PointPlan& plan, std::uint64_t control, std::vector<device::Argument> arguments,
+                                       device::KernelId kernel, const LaunchLimit& limit);
   // point_runner_kernel.cpp: kernels of files
   Result<> run_kernel(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit);
   /// One launch, of the timed kernel or of a warm-up. `record`: the address of its record; 0: it has none.
@@ -80,7 +86,7 @@ class PointRunner {
   /// What the kernel wrote into its record, as a run.
   Result<> read_record(const compiler::PointPlan& plan, std::uint64_t record, records::Point& point);
   /// The parameters of a kernel from body.cu: memories, textures, tables, values; constant memories are filled.
-  Result<std::vector<device::Argument>> body_arguments(const compiler::BodyPlan& body, const compiler::PointPlan& plan, device::KernelId kernel);
+  Result<std::vector<device::Argument>> body_arguments(const compiler::BodyPlan& body, const compiler::PointPlan& plan, device::KernelId kernel, const std::string& prefix = {});
   /// What a kernel from body.cu is given besides what its body reads, and where it writes.
   struct BodyLaunch {
     std::uint64_t records = 0, overhead = 0;          ///< addresses

@@ -40,7 +40,8 @@ void limit_wall(device::Outcome& outcome) {
 
 records::Run wall_run(const device::Outcome& outcome) { return {{static_cast<std::uint32_t>(outcome.elapsed_seconds * 1e9 + 0.5)}, {0}}; }
 
-Result<std::vector<device::Argument>> PointRunner::body_arguments(const compiler::BodyPlan& body, const compiler::PointPlan& plan, device::KernelId kernel) {
+Result<std::vector<device::Argument>> PointRunner::body_arguments(const compiler::BodyPlan& body, const compiler::PointPlan& plan, device::KernelId kernel,
+                                                                   const std::string& prefix) {
   const auto links_of = [&](const std::string& memory) {
     return std::find_if(plan.links.begin(), plan.links.end(), [&](const compiler::Links& links) { return links.memory == memory; });
   };
@@ -60,7 +61,7 @@ Result<std::vector<device::Argument>> PointRunner::body_arguments(const compiler
     }
     if (parameter.kind == Kind::Table) {
       const auto& words = body.tables[parameter.table];
-      auto table = buffer("table " + std::to_string(parameter.table), std::max<std::size_t>(words.size(), 2) * 4);
+      auto table = buffer(prefix + "table " + std::to_string(parameter.table), std::max<std::size_t>(words.size(), 2) * 4);
       if (!table) return table.error();
       if (auto done = backend_.write(*table, std::as_bytes(std::span(words))); !done) return done.error();
       arguments.push_back(device::pointer(*table));

@@ -50,7 +50,8 @@ void check_requirements(const compiler::Program& program, const device::Backend&
       if (!via.empty()) need({device::Requirement::Kind::LoadPath, via, 0, op.span});
     });
     for (const auto& flush : stage.flushes) need({device::Requirement::Kind::Flush, flush.level, 0, flush.span});
-    if (!stage.launch.place.empty() && stage.launch.place != "any") need({device::Requirement::Kind::Place, stage.launch.place, 0, stage.launch.span});
+    const bool pairs = stage.launch.place == "tpc" || stage.launch.place == "other_tpc";
+    if (!stage.launch.place.empty() && stage.launch.place != "any" && (!stage.leader || pairs)) need({device::Requirement::Kind::Place, stage.launch.place, stage.leader ? 1u : 0u, stage.launch.span});
     const auto number = [&](const compiler::FormulaPtr& formula) -> std::optional<double> {
       if (!formula) return std::nullopt;
       compiler::Names names(&*scope);

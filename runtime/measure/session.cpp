@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <thread>
 
 #include "compiler/plan/cost.h"
@@ -161,13 +162,15 @@ class Session {
       if (const auto* value = scope_.lookup(program_.stages[index].name)) result.inputs[program_.stages[index].name] = *value;
     }
     const auto key = stage_key(program_, stage, scope_, so_far_, options_.toolchain);
-    const bool measured = !keep(number, key, result);
-    if (measured && !measure(number, result)) return;
+    const bool alone = !stage.leader && stage.beside.empty();
+    const bool measured = !alone || !keep(number, key, result);
+    if (stage.leader) take_over(number, result);
+    else if (measured && !measure(number, result)) return;
     const auto why = why_unanswered(stage, result);
-    if (!why.empty()) return leave(stage, result, why, &key);
+    if (!why.empty()) return leave(stage, result, why, alone ? &key : nullptr);
     const Stopwatch answering;
     const Budget::Use use(answering_);
-    end_stage(result, &key);
+    end_stage(result, alone ? &key : nullptr);
     auto& ended = so_far_.stages.back();
     const auto refusals = Budget::refusals();
     answer_questions(stage, ended.table, scope_, so_far_.findings, measured_);
@@ -193,18 +196,37 @@ class Session {
     return true;
   }
 
+  /// What the launch of another stage measured of this one.
+  void take_over(std::size_t number, result::StageResult& result) {
+    const auto& leader = so_far_.stages[*program_.stages[number].leader];
+    auto inputs = std::move(result.inputs);
+    result = std::move(beside_[number]);
+    result.inputs = std::move(inputs);
+    result.name = program_.stages[number].name;
+    result.status = leader.status, result.why = leader.why, result.skipped = leader.skipped;
+    result.no_room = leader.no_room, result.why_no_room = leader.why_no_room, result.clocks = leader.clocks;
+  }
+
   /// False: the stage, or the run, ended without records to ask.
   bool measure(std::size_t number, result::StageResult& result) {
     const auto& stage = program_.stages[number];
     progress_.stage(stage.name, number + 1, program_.stages.size(), known_points(stage, scope_));
     const Stopwatch watch;
     benches_.begin_stage();
-    StageRun run(context_, stage, scope_, result);
-    if (options_.log) {
-      auto begun = result;
+    std::vector<result::StageResult*> beside;
+    for (const auto index : stage.beside) {
+      beside.push_back(&beside_[index]);
+      beside.back()->name = program_.stages[index].name;
+    }
+    StageRun run(context_, stage, scope_, result, beside);
+    const auto begin = [&](std::size_t which, result::StageResult begun) {
       begun.status = result::StageResult::Status::Stopped;
       begun.why = "the run was broken off";
-      options_.log->stage(number, begun);
+      options_.log->stage(which, begun);
+    };
+    if (options_.log) {
+      begin(number, result);
+      for (const auto index : stage.beside) begin(index, beside_[index]);
     }
     auto done = run.run();
     result.seconds = watch.seconds();
@@ -290,6 +312,7 @@ class Session {
   Progress& progress_;
   result::RunResult& so_far_;
   Names scope_;
+  std::map<std::size_t, result::StageResult> beside_;  ///< by stage: what was measured of it in the launch of another
   infer::MeasuredStages measured_;  ///< of so_far_.stages, which do not move
   TimeBudget budget_;
   const Source source_{so_far_.spec_path, so_far_.spec_text};

@@ -32,18 +32,22 @@ bool same_coordinates(const records::Point& point, const Coordinates& at) {
   });
 }
 
+void begin_table(const compiler::Stage& stage, records::Table& table) {
+  table.stage = stage.name;
+  table.timed = stage.timed_name;
+  table.timing = stage.timing == compiler::Timing::Each    ? records::Table::Timing::Each
+                 : stage.timing == compiler::Timing::Total ? records::Table::Timing::Total
+                                                           : records::Table::Timing::Wall;
+  for (const auto& sweep : stage.sweeps) table.columns.insert(table.columns.end(), sweep.names.begin(), sweep.names.end());
+}
+
 }  // namespace
 
-StageRun::StageRun(const RunContext& run, const compiler::Stage& stage, const compiler::Scope& scope, result::StageResult& result)
-    : run_(run), stage_(stage), scope_(scope), result_(result), launch_limit_(run.options.launch_limit) {
-  result_.table.stage = stage.name;
-  result_.table.timed = stage.timed_name;
-  result_.table.timing = stage.timing == compiler::Timing::Each    ? records::Table::Timing::Each
-                         : stage.timing == compiler::Timing::Total ? records::Table::Timing::Total
-                                                                   : records::Table::Timing::Wall;
-  for (const auto& sweep : stage.sweeps) {
-    result_.table.columns.insert(result_.table.columns.end(), sweep.names.begin(), sweep.names.end());
-  }
+StageRun::StageRun(const RunContext& run, const compiler::Stage& stage, const compiler::Scope& scope, result::StageResult& result,
+                   std::vector<result::StageResult*> beside)
+    : run_(run), stage_(stage), scope_(scope), result_(result), beside_(std::move(beside)), launch_limit_(run.options.launch_limit) {
+  begin_table(stage, result_.table);
+  for (std::size_t i = 0; i < beside_.size(); ++i) begin_table(this->beside(i), beside_[i]->table);
   if (run.benches.shared()) clocks_.emplace([&benches = run.benches] { return benches.condition(); });
 }
 
@@ -56,6 +60,7 @@ Result<bool> StageRun::run() {
                     }};
   auto complete = visit_points(stage_, scope_, how);
   result::sort_points(result_.table);
+  for (auto* other : beside_) result::sort_points(other->table);
   if (complete && *complete && compiler::is_refined(stage_)) result_.spent = spent();
   return complete;
 }
@@ -97,21 +102,6 @@ void StageRun::tell(const Coordinates& at) {
   run_.progress.point(records::coordinates_text(at), told_++);
 }
 
-std::string StageRun::lines_of(const std::string& fault) const {
-  std::vector<std::string> lines;
-  const auto add = [&](bool named) {
-    compiler::for_each_op(stage_, [&](const compiler::Op& op) {
-      const bool holds_others = !op.body.empty() && !op.kernel;
-      if (holds_others || (named && fault.find(fmt::format("`{}{}", lang::word(op.kind), op.memory.empty() ? "" : " " + op.memory)) == std::string::npos)) return;
-      auto line = fmt::format("{}:{}", run_.source.path(), run_.source.position(op.span.begin).line);
-      if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
-    });
-  };
-  add(true);  // a simulated device tells which operation ran
-  if (lines.empty()) add(false);
-  return lines.empty() ? "" : fmt::format(" ({})", fmt::join(lines, " or "));
-}
-
 /// The least repetitions of a point.
 void StageRun::measure_point(const Coordinates& at, Measured& measured) {
   measured.stopped = must_stop();
@@ -122,13 +112,9 @@ void StageRun::measure_point(const Coordinates& at, Measured& measured) {
   if (!plan || measured.skipped) return;
   tell(at);
   auto& point = measured.point;
-  for (const auto& [name, value] : at) point.at[name] = value;
-  for (const auto& [name, value] : plan->lets) point.at[name] = value;
-  if (stage_.keep == compiler::Keep::Raw) point.walk = plan->timed;  // else the accesses have no order
-  point.warm_walk = plan->warm;
-  point.warm_steps = plan->warm_steps;
-  point.steps = plan->steps;
-  point.moved = compiler::moved_bytes(*plan);
+  begin_point(stage_, *plan, point);
+  point.beside.resize(plan->beside.size());
+  for (std::size_t i = 0; i < plan->beside.size(); ++i) begin_point(beside(i), plan->beside[i], point.beside[i]);
   measured.plan = std::move(*plan);
   add_runs(measured.plan, point, measured, [&]() -> Result<bool> { return static_cast<std::int64_t>(point.runs.size()) >= stage_.repeat.at_least; });
   const bool cut_off = measured.stopped == End::Interrupted;  // within the first repetition: there is nothing of it
@@ -152,17 +138,6 @@ void StageRun::measure_further(std::size_t index, Measured& measured) {
   });
   measured.to_record = point.runs.size() != before.runs.size() || point.converged != before.converged || !point.outcome.done();
   if (measured.to_record) measured.point = std::move(point);
-}
-
-/// What was kept of a run that goes on takes the place of measuring: its rounds, as they were.
-bool StageRun::recall(const Coordinates& at, records::Point& point, Measured& measured) {
-  auto* log = run_.options.log;
-  const auto round = log ? log->known(stage_.name, at, point.runs.size()) : nullptr;
-  if (!round) return false;
-  point.runs.insert(point.runs.end(), round->point.runs.begin(), round->point.runs.end());
-  point.overhead = round->point.overhead, point.overhead_error = round->point.overhead_error;
-  measured.kernels.insert(measured.kernels.end(), round->kernels.begin(), round->kernels.end());
-  return true;
 }
 
 void StageRun::add_runs(const compiler::PointPlan& plan, records::Point& point, Measured& measured, const std::function<Result<bool>()>& enough) {
@@ -190,12 +165,15 @@ void StageRun::add_runs(const compiler::PointPlan& plan, records::Point& point, 
         if (measured.stopped == End::Interrupted || (measured.stopped == End::OutOfTime && unfinished)) break;
         if (!repeated && repeated.error().code == "E0802") measured.no_room = repeated.error().message;
         else if (!repeated) measured.problem = repeated.error();
-        else if (asks_about(stage_, scope_, run_.device, point.outcome.status)) measured.expected = true;
+        else if (is_expected(point.outcome.status)) measured.expected = true;
         else measured.faulted = true;
         if (measured.faulted || measured.expected) point.outcome.what += lines_of(point.outcome.what);
         break;
       }
-      for (auto run = before; run < point.runs.size(); ++run) keep(point.runs[run]);
+      for (auto run = before; run < point.runs.size(); ++run) keep(point.runs[run], stage_.keep);
+      for (std::size_t i = 0; i < point.beside.size(); ++i) {
+        for (auto run = before; run < point.beside[i].runs.size(); ++run) keep(point.beside[i].runs[run], beside(i).keep);
+      }
     } while (!done());
     measured.usable = bench.usable();
     measured.end = point.outcome;
@@ -204,20 +182,6 @@ void StageRun::add_runs(const compiler::PointPlan& plan, records::Point& point, 
     measured.effort = bench.new_effort();
   });
   if (run_.options.log && (point.runs.size() > first || !point.outcome.done())) log_round(plan.at, first, point, measured);
-}
-
-void StageRun::log_round(const Coordinates& at, std::size_t first, const records::Point& point, const Measured& measured) const {
-  Round round{at, first, point, measured.kernels, point.outcome.done() && measured.stopped == End::Complete && !measured.problem && measured.no_room.empty()};
-  round.point.runs.erase(round.point.runs.begin(), round.point.runs.begin() + static_cast<std::ptrdiff_t>(first));
-  run_.options.log->keep(stage_.name, round);
-}
-
-/// `record … histogram|summary`: what is not kept is gone before anything reads it, so that a result file answers alike.
-void StageRun::keep(records::Run& run) const {
-  if (stage_.keep == compiler::Keep::Raw || run.ticks.empty()) return;
-  std::sort(run.ticks.begin(), run.ticks.end());
-  run.windows = {0};
-  if (stage_.keep == compiler::Keep::Summary) run.ticks = {run.ticks[run.ticks.size() / 2]};
 }
 
 Result<bool> StageRun::in_parallel(std::size_t count, std::size_t ahead, const std::function<void(std::size_t, Measured&)>& work,
@@ -253,6 +217,7 @@ Result<bool> StageRun::measure(const Batch& batch) {
     if (measured.skipped) ++result_.skipped;
     if (!measured.no_room.empty() && ++result_.no_room == 1) result_.why_no_room = measured.no_room;
     if (measured.to_record) {
+      share(measured.point);
       result_.table.points.push_back(std::move(measured.point));
       if (stage_.repeat.until) plans_.push_back(std::move(measured.plan));
       if (clocks_) clocks_->point(result_.table.points.size());
@@ -284,14 +249,14 @@ Result<bool> StageRun::measure_unsteady_again() {
     if (!point.outcome.done()) continue;  // a lost point stays lost
     Coordinates at;
     for (const auto& column : result_.table.columns) at.emplace_back(column, point.at.at(column));
-    if (run_.options.log) run_.options.log->forget(stage_.name, at);
+    if (run_.options.log) forget(at);
     Measured measured;
     measure_point(at, measured);
     auto next = account(measured);
     if (!next) return next.error();
     // What was measured first is better than nothing.
-    if (measured.to_record && measured.point.outcome.done() && measured.point.runs.size() >= point.runs.size()) point = std::move(measured.point), ++measured_again_;
-    else if (run_.options.log) run_.options.log->forget(stage_.name, at), log_round(at, 0, point, {});
+    if (measured.to_record && measured.point.outcome.done() && measured.point.runs.size() >= point.runs.size()) share(measured.point, i), point = std::move(measured.point), ++measured_again_;
+    else if (run_.options.log) put_back(at, i);
     if (*next == Next::Stop) return false;
   }
   result_.clocks = fmt::format("{} of {} points were measured again: the SM clock went from {:.0f} to {:.0f} MHz{}", measured_again_, result_.table.points.size(), before.first / 1e6,

@@ -34,7 +34,9 @@ struct RunContext {
 /// in the order of the schedule, so they do not depend on how many workers there are.
 class StageRun {
  public:
-  StageRun(const RunContext& run, const compiler::Stage& stage, const compiler::Scope& scope, result::StageResult& result);
+  /// `beside`: where the records of the stages in its launch go, in their order.
+  StageRun(const RunContext& run, const compiler::Stage& stage, const compiler::Scope& scope, result::StageResult& result,
+           std::vector<result::StageResult*> beside = {});
 
   /// False: stopped early, `stopped_by` says why.
   Result<bool> run();
@@ -63,6 +65,8 @@ class StageRun {
   enum class Next { On, NotWanted, Stop };
 
   // Any thread.
+  /// Whether a stage of the launch asks about launches that end so.
+  [[nodiscard]] bool is_expected(device::Outcome::Status end) const;
   [[nodiscard]] result::RunResult::End must_stop() const;
   /// Seconds for the next launch.
   [[nodiscard]] double launch_limit() const;
@@ -72,7 +76,12 @@ class StageRun {
   bool recall(const compiler::Coordinates& at, records::Point& point, Measured& measured);
   /// The repetitions from `first` on, to the log.
   void log_round(const compiler::Coordinates& at, std::size_t first, const records::Point& point, const Measured& measured) const;
-  void keep(records::Run& run) const;
+  void keep(records::Run& run, compiler::Keep how) const;
+  /// The point as the plan makes it, before anything is measured; of each stage in the launch.
+  void begin_point(const compiler::Stage& stage, const compiler::PointPlan& plan, records::Point& point) const;
+  [[nodiscard]] const compiler::Stage& beside(std::size_t i) const { return run_.program.stages[stage_.beside[i]]; }
+  /// The stages beside it get their part of a point: a new one, or in place of the one of that number.
+  void share(records::Point& point, std::optional<std::size_t> number = std::nullopt);
   void tell(const compiler::Coordinates& at);
   /// The lines of the spec that a launch may have ended badly at: "cache.gexp:7".
   [[nodiscard]] std::string lines_of(const std::string& fault) const;
@@ -86,6 +95,8 @@ class StageRun {
                            const std::function<Result<Next>(std::size_t, Measured&)>& take);
   /// Points that were measured at another clock than the stage's others, or while something held the clocks down, once more.
   Result<bool> measure_unsteady_again();
+  void forget(const compiler::Coordinates& at) const;
+  void put_back(const compiler::Coordinates& at, std::size_t number) const;
   /// What repetitions mean for the stage, besides their records.
   Result<Next> account(Measured& measured);
   Result<Value> value_at(const compiler::Formula& formula, const compiler::Coordinates& at);
@@ -97,6 +108,7 @@ class StageRun {
   const compiler::Stage& stage_;
   const compiler::Scope& scope_;
   result::StageResult& result_;
+  std::vector<result::StageResult*> beside_;
   std::vector<compiler::PointPlan> plans_;  ///< by point; of a stage with a stopping rule
   std::optional<ClockWatch> clocks_;        ///< of a device that all points share
   std::set<std::size_t> unsteady_;          ///< points whose clock was judged

@@ -23,6 +23,9 @@ struct Run {
   /// launches with the same warm-up). Always begins with 0. Only within a window is the history that of one run.
   std::vector<std::uint32_t> windows{0};
   double elapsed = 0;  ///< `timed total` by several warps: cycles from the first one's begin to the last one's end on one multiprocessor
+  /// Of a stage in a launch of several, by warp: its multiprocessor, and what its clock said before and after the region.
+  std::vector<std::uint32_t> sms{};
+  std::vector<std::uint64_t> begins{}, ends{};
 };
 
 /// One sweep point: its coordinates and everything measured there.
@@ -38,6 +41,7 @@ struct Point {
   std::vector<Run> runs;
   bool converged = true;                  ///< false: the stopping rule's bound was reached first
   device::Outcome outcome;               ///< of the launch that ended this point, when not Done
+  std::vector<Point> beside{};           ///< while it is measured: the same point of the stages in its launch
 };
 
 /// All points of one stage, in the order of its sweeps.

@@ -99,6 +99,7 @@ Json point_json(const records::Point& point, const std::vector<std::string>& col
     Json coded = {{"ticks", ticks_json(run.ticks)}};
     if (run.windows.size() > 1) coded["windows"] = run.windows;
     if (run.elapsed > 0) coded["elapsed"] = run.elapsed;
+    if (!run.sms.empty()) coded["sms"] = run.sms, coded["begins"] = run.begins, coded["ends"] = run.ends;
     runs.push_back(std::move(coded));
   }
   Json json = {{"at", at_json(point, columns)}, {"overhead", point.overhead}, {"steps", point.steps}, {"warm_steps", point.warm_steps}};

@@ -112,7 +112,7 @@ records::Point read_point(const CheckedJson& json, const Reading& reading) {
   if (json.has("outcome")) {
     using Status = device::Outcome::Status;
     const auto outcome = json.at("outcome");
-    point.outcome.status = one_of(outcome.at("status"), {Status::Timeout, Status::Interrupted, Status::Fault}, [](Status status) { return device::word(status); });
+    point.outcome.status = one_of(outcome.at("status"), {Status::Timeout, Status::Interrupted, Status::Fault, Status::Unplaced}, [](Status status) { return device::word(status); });
     point.outcome.what = outcome.at("what").text(kLongestLine);
   }
   const auto runs = json.at("runs");
@@ -308,6 +308,14 @@ Diagnostic too_large(const std::string& path, const ReadBudget& budget) {
 
 void read_run_head(const CheckedJson& json, records::Run& run) {
   if (json.has("elapsed")) run.elapsed = json.at("elapsed").number(0, kMostNumber);
+  if (json.has("sms")) {
+    const auto sms = json.at("sms"), begins = json.at("begins"), ends = json.at("ends");
+    constexpr std::uint64_t kMostClock = std::uint64_t{1} << 53;
+    for (std::size_t i = 0; i < sms.list().size(); ++i) run.sms.push_back(static_cast<std::uint32_t>(sms.item(i).natural(1 << 20)));
+    for (std::size_t i = 0; i < begins.list().size(); ++i) run.begins.push_back(begins.item(i).natural(kMostClock));
+    for (std::size_t i = 0; i < ends.list().size(); ++i) run.ends.push_back(ends.item(i).natural(kMostClock));
+    if (run.begins.size() != run.sms.size() || run.ends.size() != run.sms.size()) sms.wrong("one for each warp");
+  }
   if (!json.has("windows")) return;
   const auto windows = json.at("windows");
   run.windows.clear();

@@ -44,6 +44,8 @@ Machine::Machine(const LaunchContext& context, std::uint64_t start, std::uint32_
   latency_ = {p.alu, p.multiply, p.divide, p.clock};
   interval_ = {p.alu_interval, p.multiply_interval, p.divide_interval, 0};
   for (Sm& sm : sms_) sm.schedulers.resize(p.schedulers, 0);
+  // fact: from compute capability 7.0 on threads of a warp are scheduled independently of each other.
+  fair_ = c_.model.compute_major >= 7;
   fetches_ = c_.hierarchy.present(LoadPath::Instruction);
   if (fetches_) fetch_line_ = c_.hierarchy.sector(LoadPath::Instruction);
   for (const Instruction& i : code_) {
@@ -74,7 +76,7 @@ LaunchResult Machine::run() {
 /// False: no lane can go on. Lanes in deeper functions go first, so that they meet the others at the return.
 bool Machine::select_group(Warp& w) {
   w.mask = 0, w.pc = w.limit = ~0u;
-  std::uint32_t lanes = w.live & ~(w.at_barrier | w.parked);
+  std::uint32_t lanes = w.live & ~(w.at_barrier | w.parked | w.yielded);
   if (!w.stacks.empty()) {
     std::size_t deepest = 0;
     each_lane(lanes, [&](std::uint32_t lane) { deepest = std::max(deepest, w.stacks[lane].frames.size()); });
@@ -152,7 +154,12 @@ inline bool Machine::take_slot(Warp& w, const Decoded& d, std::uint64_t now, std
 bool Machine::regroup(Warp& w) {
   each_lane(w.mask, [&w](std::uint32_t lane) { w.pcs[lane] = w.pc; });
   w.mask = 0;
-  if (select_group(w) || (unpark(w) && select_group(w))) return true;
+  if (select_group(w)) return true;
+  if (w.yielded != 0) {
+    w.yielded = 0;
+    if (select_group(w)) return true;
+  }
+  if (unpark(w) && select_group(w)) return true;
   if (w.live != 0) w.state = Warp::State::Barrier;
   return false;
 }
@@ -223,8 +230,13 @@ Machine::Step Machine::execute(std::uint32_t index, const Instruction& i, std::u
     }
     case Kind::Branch:
       if (active == w.mask) {
+        const bool back = i.target <= w.pc;
         w.pc = i.target;
-        return Step::Jumped;
+        if (!fair_ || !back || w.limit == ~0u || ++w.turns < kFairTurns) return Step::Jumped;
+        w.turns = 0;
+        w.yielded |= w.mask;
+        each_lane(w.mask, [&](std::uint32_t lane) { w.pcs[lane] = i.target; });
+        return Step::Regroup;
       }
       each_lane(w.mask, [&](std::uint32_t lane) { w.pcs[lane] = active >> lane & 1 ? i.target : w.pc + 1; });
       if (c_.observer) c_.observer->parted();

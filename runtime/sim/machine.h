@@ -38,6 +38,7 @@ class Machine {
   LaunchResult run();
 
  private:
+  static constexpr std::uint32_t kFairTurns = 4096;       ///< jumps back after which lanes that turn in a loop let the others go on
   static constexpr std::uint64_t kCheckEvery = 1u << 11;  ///< instructions between looks at the time, for an interrupt and at the host's memory
 
   struct Sm {
@@ -111,6 +112,7 @@ class Machine {
   std::array<std::uint32_t, 4> latency_{};
   std::array<double, 4> interval_{};
   bool fetches_ = false;
+  bool fair_ = false;  ///< every lane gets on, whatever others of its warp wait for
   std::uint64_t fetch_line_ = 64;
   std::uint64_t issue_interval_;  ///< from one instruction of a warp, or of a scheduler, to the next
   std::uint64_t start_, end_;

@@ -100,7 +100,10 @@ class SimBackend final : public device::Backend {
         return refuse(fmt::format("the simulated {} models no texture memory", model_.name));
       case Requirement::Kind::Flush: return Ok{};
       case Requirement::Kind::Cluster: return refuse("this simulator has no clusters of blocks");
-      case Requirement::Kind::Place: return refuse(fmt::format("this simulator cannot place blocks on one {}", r.path));
+      case Requirement::Kind::Place:
+        if (r.amount == 1 && model_.compute_major >= 6) return Ok{};
+        if (r.amount == 1) return refuse(fmt::format("which multiprocessors of the simulated {} make a TPC is not known", model_.name));
+        return refuse(fmt::format("this simulator cannot place blocks on one {}", r.path));
     }
     return Ok{};
   }

@@ -56,6 +56,8 @@ struct Warp {
   std::uint32_t live = 0;     ///< lanes that have not ended
   std::uint32_t at_barrier = 0;  ///< lanes that wait at a barrier
   std::uint32_t parked = 0;      ///< lanes that wait, at their counter, for other lanes of the warp
+  std::uint32_t yielded = 0;     ///< lanes that turned long enough in a loop while others waited behind it: those go first
+  std::uint32_t turns = 0;       ///< that the group jumped back while others waited
   std::uint32_t mask = 0, pc = 0, limit = 0;  ///< the group that runs; at `limit` others wait
   std::array<std::uint32_t, kLanes> pcs{};    ///< of lanes outside the group
   std::vector<std::uint64_t> values;  ///< [slot * width + lane]

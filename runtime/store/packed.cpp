@@ -53,7 +53,9 @@ std::string pack_round(const measure::Round& round) {
   auto runs = nlohmann::json::array();
   std::size_t ticks = 0;
   for (const auto& run : round.point.runs) {
-    runs.push_back({{"ticks", run.ticks.size()}, {"windows", run.windows}, {"elapsed", run.elapsed}});
+    nlohmann::json coded = {{"ticks", run.ticks.size()}, {"windows", run.windows}, {"elapsed", run.elapsed}};
+    if (!run.sms.empty()) coded["sms"] = run.sms, coded["begins"] = run.begins, coded["ends"] = run.ends;
+    runs.push_back(std::move(coded));
     ticks += run.ticks.size();
   }
   std::vector<std::string> columns;

@@ -65,7 +65,7 @@ TEST_CASE("each memory space: what its object says is what a kernel does") {
 }
 
 TEST_CASE("a template has the holes of its kind, or is refused when it is loaded") {
-  for (const auto* kind : {&kEachTemplate, &kTotalTemplate, &kBodyTemplate}) CHECK(load_template(*kind).ok());
+  for (const auto* kind : {&kEachTemplate, &kTotalTemplate, &kBodyTemplate, &kRolesTemplate}) CHECK(load_template(*kind).ok());
   CHECK(load_template({"each.cu", {"name"}}).error().code == "E0505");
   CHECK(load_template({"none.cu", {}}).error().code == "E0506");
 }

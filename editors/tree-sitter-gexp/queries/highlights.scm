@@ -16,15 +16,15 @@
 
 ; Operations.
 [
-  "chase" "load" "store" "alu" "branch" "unroll" "loop" "kernel"
+  "chase" "load" "store" "alu" "branch" "unroll" "loop" "signal" "wait" "kernel"
 ] @keyword.function
 (barrier) @keyword.function
 
 ; Clauses.
 [
-  "align" "as" "at" "bank" "block" "by" "carveout" "chain" "cluster" "define" "doc" "else" "entry" "for" "from" "grid" "ilp"
-  "in" "laps" "limit" "log" "need" "of" "on" "over" "page" "persm" "place" "points" "refine" "sha256" "sm" "smem" "sms" "step"
-  "steps" "template" "time" "times" "to" "until" "via" "vs" "where" "why" "within" "xfail"
+  "align" "as" "at" "bank" "beside" "block" "by" "carveout" "chain" "cluster" "define" "doc" "else" "entry" "for" "from" "grid"
+  "ilp" "in" "laps" "limit" "log" "need" "of" "on" "over" "page" "persm" "place" "points" "refine" "sha256" "sm" "smem" "sms"
+  "step" "steps" "template" "time" "times" "to" "until" "via" "vs" "where" "why" "within" "xfail"
 ] @keyword.modifier
 
 ["and" "or" "not" "div" "mod"] @keyword.operator
@@ -38,6 +38,7 @@
 ; Names where they are declared, then where they are read.
 (header name: (name) @module)
 (stage name: (name) @module)
+(beside_clause leader: (name) @module)
 (use_statement name: (name) @module)
 (param_statement name: (name) @variable.parameter)
 (let_statement name: (name) @variable)
@@ -56,6 +57,8 @@
 (chase memory: (name) @variable)
 (load memory: (name) @variable)
 (store memory: (name) @variable)
+(signal flag: (name) @variable)
+(wait flag: (name) @variable)
 (by_clause (name) @variable)
 (kernel_argument record: (name) @variable)
 (log_clause (name) @variable)

@@ -17,6 +17,7 @@
 
 (path . (name) @local.reference)
 (pattern_name . (name) @local.reference)
+(beside_clause leader: (name) @local.reference)
 (chase memory: (name) @local.reference)
 (load memory: (name) @local.reference)
 (store memory: (name) @local.reference)
