@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "runtime/infer/address_bias.h"
 #include "runtime/infer/analysis.h"
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/model_choice.h"
@@ -192,6 +193,17 @@ UnitOf likeliest_unit(const std::vector<const ColdWalk*>& walks) {
   return best;
 }
 
+/// By step: whether it is in the sector of the step before it, of a walk that leaves sectors out. It hits whatever a miss brings in.
+std::vector<bool> steps_without_news(const Pattern& walk) {
+  auto repeated = repeated_sector_steps(walk);
+  std::vector<std::int64_t> sectors;
+  for (const auto offset : walk.offsets) sectors.push_back(offset / kPlaceBytes);
+  std::sort(sectors.begin(), sectors.end());
+  const bool leaves_out = std::adjacent_find(sectors.begin(), sectors.end(), [](auto a, auto b) { return b - a > 1; }) != sectors.end();
+  if (!leaves_out) repeated.assign(repeated.size(), false);
+  return repeated;
+}
+
 /// By step of the first lap.
 std::vector<bool> missed_in_most_runs(const records::Point& point, std::size_t lap, const MissRange& border) {
   std::vector<std::size_t> counts(lap);
@@ -220,14 +232,16 @@ Finding miss_spacing(const Context& context) {
     const auto lap = walk_steps(point);
     if (lap == 0 || point.runs.empty()) continue;
     const auto missed = border ? missed_in_most_runs(point, lap, *border) : by_pairs[p];
+    const auto repeated = steps_without_news(*point.walk);
     auto& walk = walks.emplace_back();
     for (std::size_t i = 0; i < lap; ++i) {
+      if (repeated[i]) continue;
       walk.offsets.push_back(point.walk->at(0, static_cast<std::int64_t>(i)));
       walk.missed.push_back(missed[i]);
       misses += walk.missed.back() ? 1 : 0;
     }
     walk.up = std::is_sorted(walk.offsets.begin(), walk.offsets.end());
-    accesses += lap;
+    accesses += walk.offsets.size();
   }
   if (accesses > 0 && misses == accesses) return undetermined(context, "every access misses: this load path caches nothing here, or nothing as large as two neighbours; a smaller stride or another path would decide");
   std::vector<const ColdWalk*> upwards, others;
