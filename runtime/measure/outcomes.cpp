@@ -43,7 +43,11 @@ void set_outcomes(const compiler::Stage& stage, const records::Table* table, com
     if (has_finding(stage, end) || inner.lookup(name_of(end))) continue;
     const auto points = table ? static_cast<std::ptrdiff_t>(table->points.size()) : 0;
     const auto ended = table ? std::count_if(table->points.begin(), table->points.end(), [&](const auto& point) { return point.outcome.status == end; }) : 0;
-    inner.set(name_of(end), points > 0 && (ended == points || ended == 0) ? Value(ended > 0) : Value());
+    // Of a launch that was broken off, or never ran where it was to, nothing is known.
+    const bool known = points > 0 && std::all_of(table->points.begin(), table->points.end(), [](const auto& point) {
+      return point.outcome.status != Status::Unplaced && point.outcome.status != Status::Interrupted;
+    });
+    inner.set(name_of(end), known && (ended == points || ended == 0) ? Value(ended > 0) : Value());
   }
 }
 

@@ -12,7 +12,8 @@ namespace gexp::measure {
 bool asks_about(const compiler::Stage& stage, const compiler::Scope& scope, const device::DeviceInfo& device, device::Outcome::Status end);
 
 /// Gives `hang` and `fault` their values, unless the stage has findings of these names: true where all its points ended so, false where
-/// none did, unknown where only some did or nothing was measured. `table`: null where the stage did not run.
+/// none did, unknown where only some did, nothing was measured, or a
+/// launch was broken off or not placed. `table`: null where the stage did not run.
 void set_outcomes(const compiler::Stage& stage, const records::Table* table, compiler::Names& inner);
 
 /// How the first point that did not end well ended, where the expectation asks about that; empty elsewhere.

@@ -130,6 +130,10 @@ std::vector<std::string> others_of(const RunResult& result) {
   return said;
 }
 
+std::string ended_text(device::Outcome::Status status) {
+  return status == device::Outcome::Status::Unplaced ? "did not run where it was to" : fmt::format("ended by {}", word(status));
+}
+
 /// The stage's only point has no coordinates.
 std::string place_text(const records::Table& table, const records::Point& point) {
   const auto where = records::coordinates_text(table, point);
@@ -172,7 +176,7 @@ std::string text(const compiler::Program& program, const RunResult& result, bool
     points += stage.table.points.size();
     for (const auto& point : stage.table.points) {
       unconverged += point.converged ? 0 : 1;
-      if (!point.outcome.done()) note(fmt::format("{}: the point {} ended by {}: {}", stage.name, place_text(stage.table, point), word(point.outcome.status), point.outcome.what));
+      if (!point.outcome.done()) note(fmt::format("{}: the point {} {}: {}", stage.name, place_text(stage.table, point), ended_text(point.outcome.status), point.outcome.what));
     }
     if (stage.no_room > 0) note(fmt::format("{}: {} points were left out for want of memory: {}", stage.name, stage.no_room, stage.why_no_room));
     if (!stage.clocks.empty()) note(fmt::format("{}: {}", stage.name, stage.clocks));

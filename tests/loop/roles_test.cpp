@@ -79,6 +79,23 @@ TEST_CASE("a stage is placed on the first one's multiprocessor, on another, on a
   CHECK(first_run(block, 1).sms.at(1) == first_run(block, 0).sms.at(2));
 }
 
+TEST_CASE("a stage that has no place is said to be so, and nothing is told of how it ends") {
+  const auto result = run_text(handoff("place other_sm") + "stage after { timed w total { load A at 0B } repeat 2 find v: cycles = value(median(w)) }\n", "gtx780",
+                               {{"\nsms = 12", "\nsms = 1"}});
+  for (const std::size_t stage : {0, 1}) {
+    const auto& point = result.stages.at(stage).table.points.at(0);
+    CHECK(point.outcome.status == device::Outcome::Status::Unplaced);
+    CHECK(point.outcome.what.find("1 of 2 blocks") != std::string::npos);
+    CHECK(point.runs.empty());
+  }
+  CHECK(found(result, "b.time").find("undetermined") == 0);
+  CHECK(found(result, "after.v").find("undetermined") != 0);
+  const auto asked = run_text(kHead + "stage a { launch grid 1 block 1 timed t total { signal x } repeat 2 }\n"
+                                      "stage b beside a { launch grid 1 block 1 place other_sm timed u total { wait x } expect not hang }\n",
+                              "gtx780", {{"\nsms = 12", "\nsms = 1"}});
+  CHECK(count(asked, Status::Unknown) == 1);
+}
+
 TEST_CASE("a chase beside a stream of loads is slower than alone, access by access; a follower sees the sweep") {
   const auto result = run_text(kHead + "memory C: u32[8MiB] in global\nstage walk { sweep loads in [1, 200] pattern ring = uniform(stride: 128B, span: 16KiB) launch grid 1 block 1\n"
                                        "warm { chase A by ring laps 1 via cg } timed lat each { chase A by ring laps 2 via cg } repeat 2\n"
