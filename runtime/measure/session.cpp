@@ -154,7 +154,9 @@ class Session {
     const auto& stage = program_.stages[number];
     result::StageResult result;
     result.name = stage.name;
-    if (so_far_.end != result::RunResult::End::Complete) {
+    const auto ran = stage.leader ? beside_.find(number) : beside_.end();
+    const bool has_records = ran != beside_.end() && !ran->second.table.points.empty();  // of a launch before the run ended
+    if (so_far_.end != result::RunResult::End::Complete && !has_records) {
       result.status = result::StageResult::Status::Stopped;
       return leave(stage, result, fmt::format("the run ended before it ({})", word(so_far_.end)));
     }

@@ -124,6 +124,18 @@ TEST_CASE("waits that nobody answers are a hang of the point; the rest of the fi
   CHECK(faulted.end == result::RunResult::End::Faulted);
 }
 
+TEST_CASE("of a launch that the end of the run broke off, every stage keeps what was measured") {
+  measure::SessionOptions options;
+  options.time_limit = 0.3;
+  const auto result = run_text(kHead + "stage a { sweep n in 1..5000 launch grid 1 block 1 timed t total { loop i in 1..n { signal x wait y } } repeat 2 find v: cycles = value(median(t), n: 1) }\n"
+                                       "stage b beside a { launch grid 1 block 1 timed u total { loop i in 1..n { wait x signal y } } find v: cycles = value(median(u), n: 1) }\n",
+                               "gtx780", {}, 0, options);
+  CHECK(result.end == result::RunResult::End::OutOfSetTime);
+  CHECK(!result.stages.at(0).table.points.empty());
+  CHECK(result.stages.at(1).table.points.size() == result.stages.at(0).table.points.size());
+  CHECK(found(result, "b.v").find("undetermined") != 0);
+}
+
 TEST_CASE("a thread that waits for another of its warp hangs before compute capability 7.0, and gets on after it") {
   const std::string spec = kHead + "stage s { launch grid 1 block 32 timed t total { branch lane == 0 { wait go } branch lane == 1 { signal go } } repeat 2\n"
                                    "expect hang where device.compute < 70\nexpect not hang where device.compute >= 70 }\n";
