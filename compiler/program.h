@@ -78,7 +78,7 @@ struct Launch {
   Span span;
 };
 
-enum class Via { Default, Ca, Cg, Cv, Nc, Tex };
+enum class Via { Default, Ca, Cg, Cv, Nc, Tex, Cs, Lu, Ldu, Volatile, Wb, Wt };
 const char* word(Via via);  ///< "ca"; "" for Default
 
 /// A kernel that a file of somebody else holds, and what it is given.
@@ -119,12 +119,20 @@ struct Op {
   std::string memory;       ///< Chase, Load, Store
   FormulaPtr width;         ///< bytes of one access; null: the memory's element
   Via via = Via::Default;
+  std::string hint;         ///< Chase, Load, Store: "evict_first", "l2_evict_last"; empty: none
+  FormulaPtr fetch;         ///< Chase, Load: bytes that the L2 is to bring; null: the device's choice
+  std::string level;         ///< Load: the level that the line is brought to, and nothing read; empty: none
+  std::string into;         ///< Load: the memory that it is copied into; empty: a register
+  FormulaPtr into_at;
+  std::string scope;        ///< Atomic, Fence; empty: the device's choice
+  bool red = false;         ///< Atomic: it returns nothing
   std::string pattern;      ///< Chase
   FormulaPtr count;         ///< Chase
   bool laps = true;         ///< Chase: count is in laps of the pattern, else in steps
   FormulaPtr at;            ///< Load, Store: byte offset of a thread's access
-  std::string instruction;  ///< Alu
+  std::string instruction;  ///< Alu: its name, or that of a value that is its name; Atomic
   Span instruction_span;
+  FormulaPtr named;         ///< Alu: the value of that name; null where an instruction is meant beyond doubt
   FormulaPtr chain, ilp;    ///< Alu: dependent instructions in a chain, and chains beside each other
   FormulaPtr condition;     ///< Branch
   std::string variable;     ///< Unroll, Loop
@@ -235,6 +243,7 @@ struct Program {
   ~Program();
 
   std::string experiment, doc;
+  int nvrtc = 0;  ///< that makes machine code for the device, times ten: 118 for 11.8; 0: not known, or the device takes PTX
   Value device;  ///< facts of the device that is to run it, read as `device.sms`; unknown until one is chosen
   std::vector<std::pair<std::string, std::string>> meta;
   std::vector<UsedFile> used;  ///< one a statement, each text with those that it uses itself

@@ -103,7 +103,15 @@ struct Op {
   ExprPtr at;                 ///< load, store
   ExprPtr width;              ///< `as WIDTH`; null when absent
   std::optional<Word> via;
-  Word instruction;           ///< alu
+  std::optional<Word> hint;   ///< chase, load, store
+  ExprPtr fetch;              ///< chase, load: bytes to bring into the L2
+  std::optional<Word> level;    ///< load: `to l2`
+  std::optional<Word> into;   ///< load: the memory in shared that it is copied into
+  ExprPtr into_at;
+  std::optional<Word> scope;  ///< atomic, fence
+  bool red = false;           ///< atomic: returns nothing
+  Word instruction;           ///< alu, atomic
+  ExprPtr named;              ///< alu: the same as a value, where it may be the name of one
   ExprPtr chain, ilp;         ///< alu
   ExprPtr condition;          ///< branch
   Word variable;              ///< unroll, loop

@@ -267,12 +267,28 @@ class Builder {
         break;
       case Kind::Alu:
         made.instruction = parts.word();
+        if (made.instruction.text.find('.') == std::string::npos) {
+          made.named = std::make_unique<Expr>();
+          made.named->span = made.instruction.span;
+          made.named->node = Name{made.instruction.text};
+        }
         made.chain = parts.expression();
         made.ilp = parts.expression();
         break;
-      case Kind::Barrier: break;
       case Kind::Signal:
       case Kind::Wait: made.flag = parts.word(); break;
+      case Kind::Barrier:
+      case Kind::Drain: break;
+      case Kind::Discard:
+        made.memory = parts.word();
+        made.at = parts.expression();
+        break;
+      case Kind::Atomic:
+        made.instruction = parts.word();
+        made.memory = parts.word();
+        made.at = parts.expression();
+        break;
+      case Kind::Fence: made.scope = parts.word(); break;
       case Kind::Branch:
         made.condition = parts.expression();
         made.body = body(parts.take());
@@ -293,12 +309,28 @@ class Builder {
     while (parts.more()) {
       const auto& clause = parts.take();
       if (!once.add(clause)) continue;
-      if (clause.kind == Kind::WaitFor) made.signals = parts.build(clause.children[0].get());
-      else if (clause.kind == Kind::WaitWithin) made.bound = parts.build(clause.children[0].get());
-      else if (clause.kind == Kind::ViaClause) made.via = word_of(*clause.children[0]);
-      else made.width = parts.build(clause.children[0].get());
+      clause_of(clause, parts, made);
     }
     return made;
+  }
+
+  static void clause_of(const Tree& clause, Parts& parts, Op& made) {
+    const auto first = [&] { return word_of(*clause.children[0]); };
+    switch (clause.kind) {
+      case Kind::ViaClause: made.via = first(); break;
+      case Kind::HintClause: made.hint = first(); break;
+      case Kind::ToClause: made.level = first(); break;
+      case Kind::ScopeClause: made.scope = first(); break;
+      case Kind::RedWord: made.red = true; break;
+      case Kind::WaitFor: made.signals = parts.build(clause.children[0].get()); break;
+      case Kind::WaitWithin: made.bound = parts.build(clause.children[0].get()); break;
+      case Kind::FetchClause: made.fetch = parts.build(clause.children[0].get()); break;
+      case Kind::IntoClause:
+        made.into = first();
+        made.into_at = parts.build(clause.children[1].get());
+        break;
+      default: made.width = parts.build(clause.children[0].get());
+    }
   }
 
   Diagnostics& diagnostics_;

@@ -84,7 +84,7 @@ Typed ExpressionChecker::of(const Call& call, const Expr& expression, const Plac
     if (hint.empty()) hint = did_you_mean(name, callable_names(analyses));
     if (hint.empty()) hint = did_you_mean(name, callable_names(!analyses));
     error("E0221", call.callee.span, fmt::format("there is no {} `{}`", analyses ? "analysis" : "function", name),
-          !hint.empty() ? hint : analyses ? "docs/language.md lists the analyses" : "functions are min max abs floor ceil round log2 gcd lcm popcount count");
+          !hint.empty() ? hint : analyses ? "docs/language.md lists the analyses" : "functions are min max abs floor ceil round log2 gcd lcm popcount count needs");
     return {};
   }
   if (is_analysis(*callable) != analyses) {
@@ -153,6 +153,9 @@ void ExpressionChecker::check_subject(const Callable& callable, const CallArgume
         break;
       case Subject::List:
         if (type.kind != Type::Kind::List && type.kind != Type::Kind::Pattern) wrong("a list or a pattern");
+        break;
+      case Subject::Text:
+        if (!expect_type(value, type, text_type(), role)) type = any_type();
         break;
       case Subject::Anything:
         if (!type.number() && type.kind != Type::Kind::Record && type.kind != Type::Kind::List) wrong("a number, a list or a record");
@@ -320,10 +323,13 @@ Typed ExpressionChecker::answer(const Callable& callable, const Seen& seen) {
       case Callable::Answer::SubjectList: return list_of(seen.subject);
       case Callable::Answer::Condition: return bool_type();
       case Callable::Answer::Pattern: return pattern_type();
-      case Callable::Answer::Slope: {
+      case Callable::Answer::Slope:
+      case Callable::Answer::Slopes: {
         const bool known = seen.subject.number() && seen.over.number();
-        return structure_of({{"slope", known ? number_of(seen.subject.dimension / seen.over.dimension) : any_type()},
-                             {"intercept", seen.subject}, {"r2", plain}}, true);
+        std::vector<Type::Field> line{{"slope", known ? number_of(seen.subject.dimension / seen.over.dimension) : any_type()}, {"intercept", seen.subject}, {"r2", plain}};
+        if (callable.answer == Callable::Answer::Slope) return structure_of(std::move(line), true);
+        line.emplace_back("at", any_type());
+        return list_of(structure_of(std::move(line)));
       }
       case Callable::Answer::CacheSets:
         return cache_sets_type();

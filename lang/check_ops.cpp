@@ -12,6 +12,17 @@ void StageChecker::ops(const std::vector<Op>& body, const SymbolScope& names) {
   for (const auto& each : body) op(each, place);
 }
 
+void StageChecker::clauses(const Op& each, const Place& place, const Place& counted) {
+  expressions_.want(each.width, bytes(), counted, "the width after `as`");
+  expressions_.want(each.fetch, bytes(), counted, "what `fetch` brings");
+  if (each.into) expressions_.refer(*each.into, place, "a memory");
+  expressions_.want(each.into_at, bytes(), place, "the offset after `at`");
+  if (each.via) check_word(diagnostics_, *each.via, via_words());
+  if (each.hint) check_word(diagnostics_, *each.hint, hint_words());
+  if (each.level) check_word(diagnostics_, *each.level, level_words());
+  if (each.scope) check_word(diagnostics_, *each.scope, scope_words());
+}
+
 void StageChecker::op(const Op& each, const Place& place) {
   const auto counted = [&] {
     auto counts = place;
@@ -41,10 +52,14 @@ void StageChecker::op(const Op& each, const Place& place) {
       break;
     case Op::Kind::Load:
     case Op::Kind::Store:
+    case Op::Kind::Atomic:
+    case Op::Kind::Discard:
       expressions_.refer(each.memory, place, "a memory");
       expressions_.want(each.at, bytes(), place, "the offset after `at`");
       break;
     case Op::Kind::Alu:
+      // The name of a value, or of an instruction that the compiler is to refuse.
+      if (each.named && place.names->find(each.instruction.text)) expressions_.want(each.named, text_type(), counted, "the instruction");
       expressions_.want(each.chain, plain(), counted, "the length of the chain");
       expressions_.want(each.ilp, plain(), counted, "the number of chains");
       break;
@@ -69,6 +84,8 @@ void StageChecker::op(const Op& each, const Place& place) {
       ops(each.body, *place.names);
       break;
     case Op::Kind::Barrier:
+    case Op::Kind::Fence:
+    case Op::Kind::Drain:
     case Op::Kind::Signal: break;
     case Op::Kind::Wait:
       expressions_.want(each.signals, plain(), counted, "the number of signals");
@@ -81,8 +98,7 @@ void StageChecker::op(const Op& each, const Place& place) {
       break;
     }
   }
-  expressions_.want(each.width, bytes(), counted, "the width after `as`");
-  if (each.via) check_word(diagnostics_, *each.via, via_words());
+  clauses(each, place, counted);
 }
 
 }  // namespace gexp::lang

@@ -55,6 +55,8 @@ class StageChecker {
   void settle(const Word& name, Type type, Time time);
   void ops(const std::vector<Op>& body, const SymbolScope& names);
   void op(const Op& each, const Place& place);
+  /// What may follow an operation: widths, paths, hints, levels, targets and scopes. `counted`: where a number of the point stands.
+  void clauses(const Op& each, const Place& place, const Place& counted);
   void refuse_chases(const std::vector<Op>& body);
 
   // check_launch.cpp: stages of one launch

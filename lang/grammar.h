@@ -236,9 +236,16 @@ struct steps : seq<GEXP_WORD("steps"), must<needed_value>> {};
 struct chase_count : sor<laps, steps> {};
 struct as_clause : seq<GEXP_WORD("as"), must<needed_value>> {};
 struct via_clause : seq<GEXP_WORD("via"), must<needed_word>> {};
-struct chase : seq<GEXP_WORD("chase"), must<needed_name>, must<by_word>, must<needed_pattern>, must<chase_count>, star<sor<as_clause, via_clause>>> {};
-struct load : seq<GEXP_WORD("load"), must<needed_name>, must<at_word>, must<needed_value>, star<sor<as_clause, via_clause>>> {};
-struct store : seq<GEXP_WORD("store"), must<needed_name>, must<at_word>, must<needed_value>, star<sor<as_clause, via_clause>>> {};
+struct hint_clause : seq<GEXP_WORD("hint"), must<needed_word>> {};
+struct fetch_clause : seq<GEXP_WORD("fetch"), must<needed_value>> {};
+struct to_clause : seq<GEXP_WORD("to"), must<needed_word>> {};
+struct into_clause : seq<GEXP_WORD("into"), must<needed_name>, must<at_word>, must<needed_value>> {};
+struct scope_clause : seq<GEXP_WORD("scope"), must<needed_word>> {};
+struct red_word : TAO_PEGTL_KEYWORD("red") {};
+struct access : sor<as_clause, via_clause, hint_clause, fetch_clause> {};
+struct chase : seq<GEXP_WORD("chase"), must<needed_name>, must<by_word>, must<needed_pattern>, must<chase_count>, star<access>> {};
+struct load : seq<GEXP_WORD("load"), must<needed_name>, must<at_word>, must<needed_value>, star<sor<access, to_clause, into_clause>>> {};
+struct store : seq<GEXP_WORD("store"), must<needed_name>, must<at_word>, must<needed_value>, star<access>> {};
 struct chain_word : GEXP_WORD("chain") {};
 struct ilp_word : GEXP_WORD("ilp") {};
 struct needed_instruction : seq<instruction> {};
@@ -248,6 +255,12 @@ struct signal : seq<GEXP_WORD("signal"), must<needed_name>> {};
 struct wait_for : seq<GEXP_WORD("for"), must<needed_value>> {};
 struct wait_within : seq<GEXP_WORD("within"), must<needed_value>> {};
 struct wait : seq<GEXP_WORD("wait"), must<needed_name>, star<sor<wait_for, wait_within>>> {};
+struct atomic
+    : seq<GEXP_WORD("atomic"), must<needed_instruction>, must<needed_name>, must<at_word>, must<needed_value>,
+          star<sor<seq<red_word, ws>, scope_clause>>> {};
+struct fence : seq<GEXP_WORD("fence"), must<needed_word>> {};
+struct discard : seq<GEXP_WORD("discard"), must<needed_name>, must<at_word>, must<needed_value>> {};
+struct drain : GEXP_WORD("drain") {};
 struct branch : seq<GEXP_WORD("branch"), must<needed_condition>, must<needed_body>> {};
 struct unroll : seq<GEXP_WORD("unroll"), must<needed_name>, must<in_word>, must<needed_value>, must<range_dots>, must<needed_value>, must<needed_body>> {};
 struct loop : seq<GEXP_WORD("loop"), must<needed_name>, must<in_word>, must<needed_value>, must<range_dots>, must<needed_value>, must<needed_body>> {};
@@ -269,7 +282,7 @@ struct define_clause : seq<GEXP_WORD("define"), must<needed_word>, must<equals>,
 struct kernel
     : seq<GEXP_WORD("kernel"), must<needed_string>, opt<sha256>, must<entry_word>, must<needed_entry>, must<open_arguments>,
           kernel_arguments, must<close_arguments>, star<sor<template_clause, define_clause>>> {};
-struct op : sor<chase, load, store, alu, barrier, branch, unroll, loop, signal, wait, kernel> {};
+struct op : sor<chase, load, store, alu, barrier, atomic, fence, discard, drain, branch, unroll, loop, signal, wait, kernel> {};
 
 struct repeat_until
     : seq<GEXP_WORD("repeat"), must<needed_value>, opt<range_dots, must<interval_end>>, opt<until_clause>> {};

@@ -70,7 +70,7 @@ GEXP_SAYS(body_close, "an operation or `}` is wanted");
 GEXP_SAYS(by_word, "`by PATTERN` is wanted after the memory");
 GEXP_SAYS(at_word, "`at OFFSET` is wanted after the memory");
 GEXP_SAYS(chase_count, "`laps N` or `steps N` is wanted after the pattern");
-GEXP_SAYS(needed_instruction, "an instruction is wanted after `alu`, such as fma.f32");
+GEXP_SAYS(needed_instruction, "an instruction is wanted, such as fma.f32 after `alu` or add.u32 after `atomic`");
 GEXP_SAYS(chain_word, "`chain N` is wanted after the instruction");
 GEXP_SAYS(ilp_word, "`ilp N` is wanted after the chain");
 GEXP_SAYS(entry_word, "`entry NAME(…)` is wanted after the file");

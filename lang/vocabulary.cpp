@@ -122,6 +122,8 @@ constexpr auto kVocabulary = std::to_array<Callable>({
                "The least common multiple"),
     plain_call("popcount", Callable::Kind::Function, Subject::Number, 1, 1, Answer::Plain, "popcount(i)",
                "How many bits of a whole number are 1"),
+    plain_call("needs", Callable::Kind::Function, Subject::Text, 1, 1, Answer::Plain, "needs(op)",
+               "The oldest compute capability that has an instruction of `alu`, times ten, as `device.compute` is"),
     plain_call("count", Callable::Kind::Function, Subject::List, 1, 1, Answer::Plain, "count(list)",
                "The length of a list or a pattern"),
 
@@ -174,7 +176,20 @@ const Words& space_words() {
   return words;
 }
 const Words& via_words() {
-  static const Words words{"a path", {"ca", "cg", "cv", "nc", "tex"}};
+  static const Words words{"a path", {"ca", "cg", "cv", "nc", "tex", "cs", "lu", "ldu", "volatile", "wb", "wt"}};
+  return words;
+}
+const Words& hint_words() {
+  static const Words words{"a hint", {"evict_first", "evict_last", "evict_normal", "evict_unchanged", "no_allocate", "l2_evict_first",
+                                      "l2_evict_last", "l2_evict_normal", "l2_evict_unchanged"}};
+  return words;
+}
+const Words& level_words() {
+  static const Words words{"a level to prefetch to", {"l1", "l2"}};
+  return words;
+}
+const Words& scope_words() {
+  static const Words words{"a scope", {"cta", "cluster", "gpu", "sys"}};
   return words;
 }
 const Words& flush_words() {

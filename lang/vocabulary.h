@@ -27,13 +27,14 @@ struct Callable {
     Function,   ///< of values
     Pattern,    ///< makes a sequence of byte offsets
   };
-  enum class Subject { None, Record, Value, Number, Pattern, List, Anything };  ///< the unlabelled arguments
+  enum class Subject { None, Record, Value, Number, Pattern, List, Text, Anything };  ///< the unlabelled arguments
   enum class Clause { Never, May, Must };
   enum class Answer {
     Over,          ///< the dimension of what follows `over`
     Subject,       ///< the dimension of the argument; of a record its time, of a list its items'
     Plain, Bytes, Cycles, PlainList, CyclesList, SubjectList, Condition, Pattern,
     Slope,         ///< the structure of linear: slope intercept r2
+    Slopes,        ///< a list of these, each with what it is `at`
     CacheSets, Replacement, BankConflicts, Spikes, Outstanding, Saturation,
   };
 
@@ -65,6 +66,9 @@ struct Words {
 const Words& element_words();
 const Words& space_words();
 const Words& via_words();
+const Words& hint_words();
+const Words& level_words();
+const Words& scope_words();
 const Words& flush_words();
 const Words& timing_words();
 const Words& keep_words();

@@ -37,6 +37,9 @@ Result<BodyText> BodyWriter::write() {
   MemoryTexts texts;
   if (auto problem = memories(texts)) return std::move(*problem);
   warm = before_loops_ + warm;
+  for (const auto& policy : policies_) {
+    texts.setup += fmt::format("  asm volatile(\".reg .b64 gexp_{0}; createpolicy.fractional.L2::{1}.b64 gexp_{0};\");\n", policy, policy.substr(3));
+  }
   for (std::size_t i = 0; i < plan_.tables.size(); ++i) {
     texts.parameters += fmt::format(", const u32* table{}", i);
     plan_.parameters.push_back({KernelParameter::Kind::Table, "", i, 0});
@@ -47,7 +50,7 @@ Result<BodyText> BodyWriter::write() {
   }
   const auto settled = place_.timed.empty() ? "" : settle_text("sum");
   BodyText made{texts.constants, texts.parameters, texts.setup, warm, addresses_, timed, settled, place_.role ? "" : record(),
-                calibration_text(place_.timing, settled, first_, first_chase_, first_via_, first_width_), calibrates_, barriers_, calibrates_ ? 2 + kCalibratingPasses : 2};
+                calibration_text(place_.timing, settled, first_, first_chase_, first_via_, first_width_, first_loads_), calibrates_, barriers_, calibrates_ ? 2 + kCalibratingPasses : 2};
   if (!Budget::spend_bytes(made.parameters.size() + made.setup.size() + made.constants.size() + warm.size() + addresses_.size() + timed.size())) {
     return Budget::exceeded(place_.stage.span);
   }
@@ -79,9 +82,10 @@ Result<Shape> BodyWriter::run() {
 }
 
 std::optional<Diagnostic> BodyWriter::body(const Body& ops, double rounds) {
-  Region region{rounds, {}, 0};
+  Region region{rounds, {}, 0, {}};
   if (auto problem = list(ops, region)) return problem;
   for (std::size_t i = region.stored; i < region.loaded.size(); ++i) consume(region.loaded[i]);
+  for (const auto& result : region.results) consume(result);
   return std::nullopt;
 }
 
@@ -131,7 +135,7 @@ void BodyWriter::begin_timing(const std::string& settled) {
 void BodyWriter::end_timing(const Op& op, const Memory& memory) {
   if (!each()) return;
   line("t1 = gexp_clock();");
-  if (!first_ && op.kind != Op::Kind::Store && has_chain(memory, op.via)) {
+  if (!first_ && (op.kind == Op::Kind::Load || op.kind == Op::Kind::Chase) && op.into.empty() && has_chain(memory, op.via)) {
     calibrates_ = true;
     line(fmt::format("if (pass > 1 && gtid == 0 && calibrated < {}) overhead[{} + calibrated++] = gexp_ticks(t0, t1, ~0u);", kRegionTimes, 2 * kChainTimes));
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compiler/codegen/body_writer.h"
+#include "compiler/codegen/needs.h"
 #include "compiler/memory/memory_space.h"
 #include "compiler/plan/access.h"
 #include "compiler/plan/calibrate.h"
@@ -16,7 +17,7 @@ namespace {
 
 /// The access says which statement it is: NVRTC copies the text of inline PTX, comments too, and a fault names it.
 std::string noted(const std::string& statement, std::string text) {
-  for (const std::string_view begin : {"tex.1d", "ld.", "st."}) {
+  for (const std::string_view begin : {"tex.1d", "ldu.", "ld.", "st."}) {
     if (const auto at = text.find(begin); at != std::string::npos) return text.insert(at, fmt::format("/*{}*/ ", statement));
   }
   return text;
@@ -47,6 +48,30 @@ std::string BodyWriter::at_its_place(const Op& op, const Memory& memory) const {
   return each() && warmed && by_index(op, memory) ? "pass < 2" : "pass == 1";
 }
 
+Result<Manner> BodyWriter::manner_here(const Op& op) {
+  int fetch = 0;
+  if (op.fetch) {
+    auto value = evaluate(*op.fetch, code_.scope());
+    if (!value) return value.error();
+    const auto* n = value->get<Number>();
+    if (!n || (n->number != 64 && n->number != 128 && n->number != 256)) {
+      return error(op.fetch->span, "E0417", fmt::format("the L2 is asked to bring 64, 128 or 256 bytes, not {}", show(*value)), "write `fetch 128B`");
+    }
+    fetch = static_cast<int>(n->number);
+  }
+  const bool of_l2 = op.hint.starts_with("l2_"), newer = op.via == Via::Cs || op.via == Via::Lu || op.via == Via::Ldu || op.via == Via::Wb || op.via == Via::Wt;
+  std::optional<Diagnostic> lacks;
+  if (!op.hint.empty()) lacks = device_lacks(place_.program, "hint " + op.hint, of_l2 ? 80 : 70, 0, op.span);
+  if (!lacks && fetch > 0) lacks = device_lacks(place_.program, fmt::format("fetch {}B", fetch), fetch == 256 ? 80 : 75, 0, op.span);
+  if (!lacks && newer) lacks = device_lacks(place_.program, fmt::format("via {}", word(op.via)), 20, 0, op.span);
+  if (lacks) return std::move(*lacks);
+  if (of_l2 && place_.role) {  // the register of a policy would be declared by each role
+    return error(op.span, "E0437", "a stage that runs beside another has no policy of the L2", "leave the hint out, or take one for the L1");
+  }
+  if (of_l2) policies_.insert(op.hint);
+  return manner_of(op, fetch);
+}
+
 Result<std::string> BodyWriter::address(const Op& op, const Memory& memory, int width) {
   auto bytes = memory_bytes(memory, place_.scope);
   if (!bytes) return bytes.error();
@@ -54,6 +79,8 @@ Result<std::string> BodyWriter::address(const Op& op, const Memory& memory, int 
   auto offset = code_.offset(*op.at);
   if (!offset) return offset.error();
   const auto base = base_of(op, memory), idle = idle_of(op, memory);
+  // Of lanes that update one address, compilers make one lane that does it for all: unless they cannot know that it is one.
+  if (op.kind == Op::Kind::Atomic) offset->rest = fmt::format("({} + tid * (long long)zero)", offset->rest);
   if (!offset->affine) {
     if (each()) {
       const auto name = fresh("x");
@@ -119,6 +146,7 @@ std::vector<LoopRounds> BodyWriter::rounds_around() const {
 
 void BodyWriter::count(const Op& op, const Memory& memory, double rounds, int width) {
   if (!rehearsed_) return;
+  if (!first_) first_loads_ = op.kind != Op::Kind::Atomic;
   if (!first_) first_ = &memory, first_chase_ = op.kind == Op::Kind::Chase, first_via_ = op.kind == Op::Kind::Store ? Via::Default : op.via, first_width_ = width;
   // A run this long never ends; its counts need only not overflow.
   constexpr double kMost = 1125899906842624.0;  // 2^50
@@ -132,8 +160,12 @@ std::optional<Diagnostic> BodyWriter::load(const Op& op, Region& region) {
   auto width = width_of(op, **memory);
   if (!width) return width.error();
   if (auto fine = accepts(op, **memory, *width); !fine) return fine.error();
-  auto at = address(op, **memory, *width);
+  auto at = address(op, **memory, op.level.empty() ? *width : 1);
   if (!at) return at.error();
+  if (!op.level.empty()) return prefetch(op, **memory, *at);
+  if (!op.into.empty()) return copy(op, **memory, *width, *at, region);
+  const auto manner = manner_here(op);
+  if (!manner) return manner.error();
   if (is_texture(**memory, op.via)) {
     const auto index = fresh("e");
     line(fmt::format("const u32 {} = (u32)({} / 4);", index, *at));
@@ -142,7 +174,7 @@ std::optional<Diagnostic> BodyWriter::load(const Op& op, Region& region) {
   const auto value = fresh("v");
   line(fmt::format("{0} {1}{2};", value_type(*width), value, *width == 16 ? ", " + value + "h" : ""));
   begin_timing(is_texture(**memory, op.via) ? settle_index_text(*at) : settle_text(*at));
-  line(noted("load " + op.memory, load_text(**memory, op.via, *width, *at, value)));
+  line(noted("load " + op.memory, load_text(**memory, *manner, *width, *at, value)));
   if (each()) {
     consume({value, *width});
     settle("sum");
@@ -163,6 +195,8 @@ std::optional<Diagnostic> BodyWriter::store(const Op& op, Region& region) {
   if (auto fine = accepts(op, **memory, *width); !fine) return fine.error();
   auto at = address(op, **memory, *width);
   if (!at) return at.error();
+  const auto manner = manner_here(op);
+  if (!manner) return manner.error();
   std::string value;
   if (region.stored < region.loaded.size() && region.loaded[region.stored].width == *width) {
     value = region.loaded[region.stored++].name;
@@ -171,7 +205,7 @@ std::optional<Diagnostic> BodyWriter::store(const Op& op, Region& region) {
     line(fmt::format("const {0} {1} = ({0})gtid{2};", value_type(*width), value, *width == 16 ? fmt::format(", {}h = (u64)gtid", value) : ""));
   }
   begin_timing(settle_text(*at));
-  line(noted("store " + op.memory, store_text(**memory, op.via, *width, *at, value)));
+  line(noted("store " + op.memory, store_text(**memory, *manner, *width, *at, value)));
   end_timing(op, **memory);
   count(op, **memory, region.rounds, *width);
   return std::nullopt;
@@ -215,6 +249,8 @@ std::optional<Diagnostic> BodyWriter::chase(const Op& op, Region& region) {
   auto width = width_of(op, **memory);
   if (!width) return width.error();
   if (auto fine = accepts(op, **memory, *width); !fine) return fine.error();
+  const auto manner = manner_here(op);
+  if (!manner) return manner.error();
   const auto [cursor, begins] = cursors_.try_emplace(&op);
   if (begins) {
     cursor->second = {fresh("b"), fresh("x"), fresh("n")};
@@ -227,7 +263,7 @@ std::optional<Diagnostic> BodyWriter::chase(const Op& op, Region& region) {
   line(fmt::format("for (u64 i = 0; i < {}; ++i) {{", steps));
   ++depth_;
   begin_timing(settle_text(at));
-  line(step_text(**memory, op.via, *width, at, link, base));
+  line(step_text(**memory, *manner, *width, at, link, base));
   if (each()) settle(at);
   end_timing(op, **memory);
   --depth_;

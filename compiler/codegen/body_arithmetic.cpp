@@ -5,22 +5,93 @@
 
 #include "compiler/codegen/body_writer.h"
 #include "compiler/codegen/instructions.h"
+#include "compiler/codegen/needs.h"
 
 // Chains of one instruction, each waiting for the one before.
 namespace gexp::compiler {
+namespace {
+
+/// How a register of a letter of instructions.def is declared, begun, and kept from being optimised away.
+struct Register {
+  char constraint;         ///< of inline PTX
+  const char* type;
+  const char* start;       ///< of the running value: a hole for the chain's number
+  const char* other;       ///< of the other operand: a hole for a condition that holds, of which no compiler knows it
+  const char* into_sum;    ///< PTX: xor of %1 into %0
+};
+
+constexpr const char* kOfWord = "{ .reg .b32 w; .reg .b64 d; mov.b32 w, %1; cvt.u64.u32 d, w; xor.b64 %0, %0, d; }";
+constexpr const char* kOfLong = "{ .reg .b64 w; mov.b64 w, %1; xor.b64 %0, %0, w; }";
+
+Register register_of(char letter) {
+  switch (letter) {
+    case 'f': return {'f', "float", "(float)(tid + {})", "(float)({})", kOfWord};
+    case 'd': return {'d', "double", "(double)(tid + {})", "(double)({})", kOfLong};
+    case 'l': return {'l', "unsigned long long", "(unsigned long long)(tid + {})", "(unsigned long long)({})", kOfLong};
+    case 'h': return {'h', "unsigned short", "(unsigned short)(0x3c00 + tid + {})", "(unsigned short)(({}) * 0x3c00)",
+                      "{ .reg .b32 w; .reg .b64 d; mov.b32 w, {%1, %1}; cvt.u64.u32 d, w; xor.b64 %0, %0, d; }"};
+    case 'x': return {'r', "unsigned int", "(unsigned int)(0x3c003c00 + tid + {})", "(unsigned int)({}) * 0x3c003c00u", kOfWord};
+    case 'y': return {'r', "unsigned int", "(unsigned int)(0x3f803f80 + tid + {})", "(unsigned int)({}) * 0x3f803f80u", kOfWord};
+    case 'u': return {'r', "unsigned int", "(unsigned int)(tid + {} + 3)", "(unsigned int)({}) << 30", kOfWord};
+    case 'v': return {'l', "unsigned long long", "(unsigned long long)(tid + {} + 3)", "(unsigned long long)({}) << 62", kOfLong};
+    default: return {'r', "unsigned int", "(unsigned int)(tid + {})", "(unsigned int)({})", kOfWord};
+  }
+}
+
+/// "r0_2"; of a running value of several registers "r0_2_1".
+std::string name_of(const std::string& value, std::int64_t chain, std::size_t registers, std::size_t k) {
+  return registers == 1 ? fmt::format("{}_{}", value, chain) : fmt::format("{}_{}_{}", value, chain, k);
+}
+std::string other_of(const std::string& value, std::size_t k) { return k == 0 ? value + "_c" : fmt::format("{}_c{}", value, k); }
+
+/// One link of a chain as inline PTX.
+std::string link_text(const lang::Instruction& instruction, const std::string& value, std::int64_t chain) {
+  std::string written, read;
+  for (std::size_t k = 0; k < instruction.running.size(); ++k) {
+    written += fmt::format("{}\"+{}\"({})", k == 0 ? "" : ", ", register_of(instruction.running[k]).constraint, name_of(value, chain, instruction.running.size(), k));
+  }
+  for (std::size_t k = 0; k < instruction.others.size(); ++k) {
+    read += fmt::format("{}\"{}\"({})", k == 0 ? "" : ", ", register_of(instruction.others[k]).constraint, other_of(value, k));
+  }
+  return fmt::format("asm volatile(\"{}\" : {} : {} : \"memory\"); ", instruction.ptx, written, read);
+}
+
+}  // namespace
+
+Result<const lang::Instruction*> BodyWriter::instruction_of(const Op& op) {
+  std::string name = op.instruction;
+  if (const auto* value = op.named ? code_.scope().lookup(name) : nullptr) {
+    const auto* text = value->get<std::string>();
+    if (!text) return error(op.instruction_span, "E0430", fmt::format("`{}` is {}, which is the name of no instruction", name, show(*value)), "give it a text such as \"fma.f32\"");
+    name = *text;
+  }
+  const auto* instruction = lang::find_instruction(name);
+  if (!instruction) {
+    const auto near = lang::meant_instruction(name);
+    return error(op.instruction_span, "E0430", fmt::format("`{}` is no instruction that `alu` can chain", name),
+                 near.starts_with(name + ".") ? fmt::format("an instruction has a type: `{}`", near)
+                 : !near.empty()              ? fmt::format("did you mean `{}`?", near)
+                                              : "fma.f32, add.u32 and mul.f64 are some; docs/language/alu.md lists them");
+  }
+  const auto left_out = op.instruction == name ? "" : fmt::format("leave it out there: `skip needs({}) > device.compute why \"…\"`", op.instruction);
+  if (auto lacks = device_lacks(place_.program, name, instruction->compute, instruction->nvrtc, op.instruction_span, left_out)) return std::move(*lacks);
+  if (!instruction->of_warp()) return instruction;
+  const auto agree = conditions_.empty() ? std::optional(true) : blocks_agree(conditions_, threads(), rounds_around());
+  if (place_.block % 32 != 0) {
+    return error(op.instruction_span, "E0439", fmt::format("all 32 lanes of a warp run `{}`, and a block of {} threads has a warp of fewer", name, place_.block),
+                 "launch blocks of a multiple of 32 threads");
+  }
+  if (!agree.value_or(false)) {
+    return error(op.instruction_span, "E0439", fmt::format("all 32 lanes of a warp run `{}`, and some do not come to it", name),
+                 "put it behind the `branch`, or let whole blocks take it: `branch cta mod 2 == 0 { … }`");
+  }
+  return instruction;
+}
 
 std::optional<Diagnostic> BodyWriter::alu(const Op& op, Region&) {
-  const auto* instruction = find_instruction(op.instruction);
-  if (!instruction) {
-    std::vector<std::string_view> names;
-    for (const auto& known : instructions()) names.push_back(known.name);
-    const auto near = nearest(op.instruction, names);
-    const auto typed = std::find_if(names.begin(), names.end(), [&](std::string_view name) { return name.starts_with(op.instruction + "."); });
-    return error(op.instruction_span, "E0430", fmt::format("`{}` is no instruction that `alu` can chain", op.instruction),
-                 typed != names.end() ? fmt::format("an instruction has a type: `{}`", *typed)
-                 : near             ? fmt::format("did you mean `{}`?", *near)
-                                    : "fma.f32, add.u32 and mul.f64 are some; docs/language/alu.md lists them");
-  }
+  const auto found = instruction_of(op);
+  if (!found) return found.error();
+  const auto& instruction = **found;
   std::int64_t beside = 1, steps = 0;
   auto checked = code_.whole_argument(*op.ilp, 1, 32, "the number of chains", &beside);
   if (!checked) return checked.error();
@@ -29,15 +100,23 @@ std::optional<Diagnostic> BodyWriter::alu(const Op& op, Region&) {
   const auto value = fresh("r");
   auto& settled = rehearsed_ ? addresses_ : before_loops_;
   const std::string indent = rehearsed_ ? "    " : "      ";
-  settled += fmt::format("{0}const {1} {2}_c = ({1})(window != 0xffffffffu);\n", indent, instruction->type, value);  // 1, and the compiler does not know it
+  for (std::size_t k = 0; k < instruction.others.size(); ++k) {  // 1 or the like, each by a condition of its own: the compiler does not know it
+    const auto other = register_of(instruction.others[k]);
+    const auto holds = fmt::format("window != 0x{:x}u", 0xffffffffu - k);
+    settled += fmt::format("{}const {} {} = {};\n", indent, other.type, other_of(value, k), fmt::format(fmt::runtime(other.other), holds));
+  }
   // A jump costs a chain some cycles that nothing hides, so there are few: blocks that fit the innermost instruction cache, and
   // what is left in one straight piece, which is part of the text. A block that no round would run is not written: instructions
   // that are skipped still lie between those that run, and make the code longer than was asked.
   const auto block = alu_block(beside);
+  const auto registers = instruction.running.size();
   std::string links;
   for (std::int64_t i = 0; i < beside; ++i) {
-    settled += fmt::format("{0}{1} {2}_{3} = ({1})(tid + {3});\n", indent, instruction->type, value, i);
-    links += fmt::format("asm volatile(\"{}\" : \"+{}\"({}_{}) : \"{}\"({}_c) : \"memory\"); ", instruction->ptx, instruction->letter, value, i, instruction->letter, value);
+    for (std::size_t k = 0; k < registers; ++k) {
+      const auto running = register_of(instruction.running[k]);
+      settled += fmt::format("{}{} {} = {};\n", indent, running.type, name_of(value, i, registers, k), fmt::format(fmt::runtime(running.start), i + static_cast<std::int64_t>(k)));
+    }
+    links += link_text(instruction, value, i);
   }
   if (steps >= block) {
     const auto rounds = fresh("n");
@@ -49,9 +128,10 @@ std::optional<Diagnostic> BodyWriter::alu(const Op& op, Region&) {
   }
   if (steps % block > 0) line(fmt::format("_Pragma(\"unroll\") for (int j = 0; j < {}; ++j) {{ {}}}", steps % block, links));
   for (std::int64_t i = 0; i < beside; ++i) {
-    const bool wide = instruction->letter == 'l' || instruction->letter == 'd';
-    line(wide ? fmt::format("asm volatile(\"{{ .reg .b64 w; mov.b64 w, %1; xor.b64 %0, %0, w; }}\" : \"+l\"(sum) : \"{}\"({}_{}) : \"memory\");", instruction->letter, value, i)
-              : fmt::format("asm volatile(\"{{ .reg .b32 w; .reg .b64 d; mov.b32 w, %1; cvt.u64.u32 d, w; xor.b64 %0, %0, d; }}\" : \"+l\"(sum) : \"{}\"({}_{}) : \"memory\");", instruction->letter, value, i));
+    for (std::size_t k = 0; k < registers; ++k) {
+      const auto running = register_of(instruction.running[k]);
+      line(fmt::format("asm volatile(\"{}\" : \"+l\"(sum) : \"{}\"({}) : \"memory\");", running.into_sum, running.constraint, name_of(value, i, registers, k)));
+    }
   }
   return std::nullopt;
 }

@@ -50,7 +50,7 @@ std::optional<Diagnostic> BodyWriter::loop(const Op& op, Region& region) {
   if (to < from) return std::nullopt;  // this point has no round; its text differs from that of points that have some
   code_.begin_loop(op.variable, {static_cast<double>(from), static_cast<double>(to), to > from ? 1u : 0u});
   enclosing_.push_back({op.variable, *first, "", "", true});
-  for_each_op(op.body, [&](const Op& inner) { enclosing_.back().only_loads &= inner.kind != Op::Kind::Store && inner.kind != Op::Kind::Barrier; });
+  for_each_op(op.body, [&](const Op& inner) { enclosing_.back().only_loads &= !writes(inner) && inner.into.empty() && inner.kind != Op::Kind::Barrier && inner.kind != Op::Kind::Fence && inner.kind != Op::Kind::Drain; });
   std::string inner;
   auto* outer = std::exchange(text_, &inner);
   depth_ += 2;

@@ -11,7 +11,10 @@
 #include "compiler/codegen/thread_code.h"
 #include "compiler/formula/each_thread.h"
 #include "compiler/memory/memory_space.h"
+#include "compiler/plan/access.h"
 #include "compiler/plan/calibrate.h"
+#include "lang/atomics.h"
+#include "lang/instructions.h"
 
 /// Writes the holes of body.cu for one point. Only the files body*.cpp know this class.
 namespace gexp::compiler {
@@ -37,6 +40,7 @@ class BodyWriter {
     double rounds = 1;           ///< how often it runs in all
     std::vector<Loaded> loaded;  ///< what its loads have read so far
     std::size_t stored = 0;      ///< of these, how many were stored
+    std::vector<Loaded> results; ///< of atomic operations
   };
   /// Where a chase stands, as names of variables. It begins once: a round of a loop, or of an `unroll`, goes on where the last one ended.
   struct Cursor {
@@ -70,7 +74,21 @@ class BodyWriter {
   // body_flags.cpp
   [[nodiscard]] std::size_t flag_of(const Op& op) const;
 
+  // body_arithmetic.cpp
+  /// E0430: there is none, E0501: the device or the compiler has it not, E0439: lanes of a warp are missing.
+  Result<const lang::Instruction*> instruction_of(const Op& op);
+
+  // body_order.cpp
+  /// E0429 a memory without atomic operations, E0431 no operation, E0501 the device has it not.
+  Result<const lang::Atomic*> atomic_of(const Op& op, const Memory& memory);
+  /// E0501 where the device has no scopes as the operation writes it; `compute` for other scopes than a cluster.
+  [[nodiscard]] Problem scope_lacks(const Op& op, int compute) const;
+  Problem prefetch(const Op& op, const Memory& memory, const std::string& at);
+  Problem copy(const Op& op, const Memory& memory, int width, const std::string& at, Region& region);
+
   // body_accesses.cpp
+  /// How an access asks to be cached. E0417 bytes that cannot be fetched, E0501 what the device has not.
+  Result<Manner> manner_here(const Op& op);
   Result<const Memory*> memory_of(const Op& op);
   Result<int> width_of(const Op& op, const Memory& memory) const;
   /// The variable that holds an access's address, settled before timing begins; loops move it on.
@@ -104,8 +122,10 @@ class BodyWriter {
   std::vector<const Formula*> conditions_;
   std::map<const Op*, Cursor> cursors_;  ///< of the chases so far, of the warm-up or of the timed region: each has its own operations
   std::set<std::string> used_;
+  std::set<std::string> policies_;  ///< of the L2, which the text names
   const Memory* first_ = nullptr;  ///< what the timed region accesses first, and how
   bool first_chase_ = false;
+  bool first_loads_ = true;  ///< it is a load, as a chain of hits is
   Via first_via_ = Via::Default;
   int first_width_ = 4;
   bool calibrates_ = false;  ///< passes after the timed one tell what the region costs

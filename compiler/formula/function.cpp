@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "lang/instructions.h"
+
 namespace gexp::compiler::evaluation {
 namespace {
 
@@ -37,6 +39,13 @@ Result<Value> call_function(const Formula& call, const std::vector<Evaluated>& a
       return Value(static_cast<double>((*pattern)->steps));
     }
     return wrong_kind(call, arguments[0].value, "a list or a pattern");
+  }
+  if (name == "needs" && arguments.size() == 1) {
+    const auto* text = arguments[0].value.get<std::string>();
+    if (!text) return wrong_kind(call, arguments[0].value, "the name of an instruction");
+    const auto* instruction = lang::find_instruction(*text);
+    if (!instruction) return error("E0404", call.span, fmt::format("`{}` is no instruction of `alu`", *text), "docs/language/alu.md lists them");
+    return Value(static_cast<double>(instruction->compute));
   }
   if (numbers.empty()) return error("E0403", call.span, fmt::format("{} needs a number", name), "give it a list that is not empty");
   const Number first = numbers[0];

@@ -12,7 +12,7 @@ namespace gexp::compiler {
 namespace {
 
 Via find_via(const std::string& text) {
-  for (const auto via : {Via::Ca, Via::Cg, Via::Cv, Via::Nc, Via::Tex}) {
+  for (const auto via : {Via::Ca, Via::Cg, Via::Cv, Via::Nc, Via::Tex, Via::Cs, Via::Lu, Via::Ldu, Via::Volatile, Via::Wb, Via::Wt}) {
     if (text == word(via)) return via;
   }
   return Via::Default;  // the checker has refused other words
@@ -32,6 +32,12 @@ std::string show(const Op& op) {
   if (!op.flag.empty()) text += " " + op.flag;
   if (op.signals) text += " for " + show(*op.signals);
   if (op.kernel) text += fmt::format(" \"{}\" entry {}", op.kernel->path, op.kernel->entry);
+  if (!op.level.empty()) text += " to " + op.level;
+  if (!op.into.empty()) text += fmt::format(" into {} at {}", op.into, show(*op.into_at));
+  if (!op.hint.empty()) text += " hint " + op.hint;
+  if (op.fetch) text += " fetch " + show(*op.fetch);
+  if (!op.scope.empty()) text += " " + op.scope;
+  if (op.red) text += " red";
   if (op.via != Via::Default) text += fmt::format(" via {}", word(op.via));
   const bool holds_others = op.condition || !op.variable.empty();
   return holds_others ? fmt::format("{} {{ {} }}", text, show(op.body)) : text;
@@ -46,6 +52,12 @@ const char* word(Via via) {
     case Via::Cv: return "cv";
     case Via::Nc: return "nc";
     case Via::Tex: return "tex";
+    case Via::Cs: return "cs";
+    case Via::Lu: return "lu";
+    case Via::Ldu: return "ldu";
+    case Via::Volatile: return "volatile";
+    case Via::Wb: return "wb";
+    case Via::Wt: return "wt";
     case Via::Default: break;
   }
   return "";
@@ -70,12 +82,18 @@ Op lower_op(const lang::Op& op, int element_bytes) {
   lowered.memory = op.memory.text;
   lowered.width = formula(op.width);
   if (op.via) lowered.via = find_via(op.via->text);
+  const auto word = [](const std::optional<lang::Word>& given) { return given ? given->text : std::string(); };
+  lowered.hint = word(op.hint), lowered.level = word(op.level), lowered.into = word(op.into), lowered.scope = word(op.scope);
+  lowered.fetch = formula(op.fetch);
+  lowered.into_at = formula(op.into_at);
+  lowered.red = op.red;
   lowered.pattern = op.pattern.text;
   lowered.count = formula(op.count);
   lowered.laps = op.laps;
   lowered.at = formula(op.at);
   lowered.instruction = op.instruction.text;
   lowered.instruction_span = op.instruction.span;
+  lowered.named = formula(op.named);
   lowered.chain = formula(op.chain);
   lowered.ilp = formula(op.ilp);
   lowered.condition = formula(op.condition);
@@ -102,6 +120,8 @@ void for_each_op(const Stage& stage, const std::function<void(const Op&)>& visit
   for_each_op(stage.warm, visit);
   for_each_op(stage.timed, visit);
 }
+
+bool writes(const Op& op) { return op.kind == Op::Kind::Store || op.kind == Op::Kind::Atomic || op.kind == Op::Kind::Discard; }
 
 const Op* only_chase(const Body& body) {
   const Op* chase = nullptr;

@@ -17,6 +17,9 @@ void for_each_op(const Body& body, const std::function<void(const Op&)>& visit);
 /// Those of the warm-ups, then those of the timed region.
 void for_each_op(const Stage& stage, const std::function<void(const Op&)>& visit);
 
+/// Whether an operation may change what its memory holds.
+bool writes(const Op& op);
+
 /// Whether a stage launches a kernel that gexp did not write.
 bool launches_files(const Program& program);
 

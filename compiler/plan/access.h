@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
+#include <utility>
 
 #include "compiler/program.h"
 #include "lang/base/result.h"
@@ -20,11 +21,21 @@ Result<> accepts(const Op& op, const Memory& memory, int width);
 /// Whether the access is a texture fetch, whose place is an index, not an address.
 bool is_texture(const Memory& memory, Via via);
 
+/// How an access asks to be cached: its path, what else stands in its PTX, and the operand that follows its address.
+struct Manner {
+  Via via = Via::Default;
+  std::string modifiers, policy;
+  Manner(Via path) : via(path) {}  // a path alone
+  Manner(Via path, std::string words, std::string operand) : via(path), modifiers(std::move(words)), policy(std::move(operand)) {}
+};
+/// Of an operation, `fetch` being 0 or the bytes that it asks the L2 to bring.
+Manner manner_of(const Op& op, int fetch);
+
 /// `asm volatile` that loads `width` bytes at the variable `at`, an address or a fetch's index of 4 bytes, into `value` (and `value`h for 16).
-std::string load_text(const Memory& memory, Via via, int width, const std::string& at, const std::string& value);
-std::string store_text(const Memory& memory, Via via, int width, const std::string& at, const std::string& value);
+std::string load_text(const Memory& memory, const Manner& manner, int width, const std::string& at, const std::string& value);
+std::string store_text(const Memory& memory, const Manner& manner, int width, const std::string& at, const std::string& value);
 /// One step of a chase: loads `link` at `at`, then makes `at` of it and `base`.
-std::string step_text(const Memory& memory, Via via, int width, const std::string& at, const std::string& link, const std::string& base);
+std::string step_text(const Memory& memory, const Manner& manner, int width, const std::string& at, const std::string& link, const std::string& base);
 
 /// "unsigned int" or "unsigned long long": the register that holds a value of this width.
 const char* value_type(int width);

@@ -41,13 +41,13 @@ std::string settle_text(const std::string& value) {
   return fmt::format("asm volatile(\"{{ .reg .pred p; setp.eq.u64 p, %0, 0x9e3779b97f4a7c15; @p trap; }}\" :: \"l\"({}) : \"memory\");", value);
 }
 
-std::string calibration_text(Timing timing, const std::string& settle, const Memory* first, bool chase, Via via, int width) {
+std::string calibration_text(Timing timing, const std::string& settle, const Memory* first, bool chase, Via via, int width, bool loads) {
   if (timing == Timing::Wall) return "";
   const std::string clock0 = "t0 = gexp_clock(); ", clock1 = "t1 = gexp_clock(); ";
   const std::string repeat = fmt::format("    _Pragma(\"unroll 1\") for (u32 i = {}; i < {}; ++i) {{ ", 2 * kChainTimes, kCalibrationWords);
   const std::string keep = "overhead[i] = gexp_ticks(t0, t1, ~0u); }\n";
   const std::string no_chain = fmt::format("    _Pragma(\"unroll 1\") for (u32 i = 0; i < {}; ++i) overhead[i] = 0;\n", 2 * kChainTimes);
-  if (timing != Timing::Each || !first || !has_chain(*first, via)) {
+  if (timing != Timing::Each || !first || !loads || !has_chain(*first, via)) {
     if (!first || timing != Timing::Each) return no_chain + repeat + clock0 + settle + " " + clock1 + keep;
     if (!chase) return no_chain + "    unsigned int seen = 0;\n" + repeat + clock0 + consume(4) + settle + " " + clock1 + keep;
     const auto text = fmt::format("    u64 to = sum; {0} seen = ({0})sum;\n", value_type(link_bytes(width)));

@@ -175,12 +175,16 @@ class Bodies {
         return count && length && done({threads, *count * *length, 0, 0}, times, 1);
       }
       case Op::Kind::Load:
-      case Op::Kind::Store: return done({threads, 0, 1, 0}, times, 1);
+      case Op::Kind::Store:
+      case Op::Kind::Atomic: return done({threads, 0, 1, 0}, times, 1);
       case Op::Kind::Alu: {
         const auto chain = number(op.chain, scope, 1), ilp = number(op.ilp, scope, 1);
         if (!chain || !ilp || std::fabs(*chain) > kMostCounted || std::fabs(*ilp) > kMostCounted) return false;
         return done({threads, 0, 0, *chain * *ilp}, times, static_cast<double>(alu_text(static_cast<std::int64_t>(*chain), static_cast<std::int64_t>(*ilp))) * *ilp);
       }
+      case Op::Kind::Fence:
+      case Op::Kind::Discard:
+      case Op::Kind::Drain:
       case Op::Kind::Barrier: return done({threads, 0, 0, 1}, times, 1);
       case Op::Kind::Signal:
       case Op::Kind::Wait: return done({threads, 0, 1, 0}, times, 1);

@@ -49,8 +49,8 @@ std::optional<Diagnostic> PointPlanner::chases() {
     problem = follow(op, pattern);
   });
   for_each_op(stage_, [&](const Op& op) {
-    if (op.kind != Op::Kind::Store || problem || !linkers_.contains(op.memory)) return;
-    problem = error("E0434", op.span, fmt::format("`{}` holds the links of a chase, and a store would break them", op.memory), "store to a memory of its own");
+    if (problem || !((writes(op) && linkers_.contains(op.memory)) || linkers_.contains(op.into))) return;
+    problem = error("E0434", op.span, fmt::format("`{}` holds the links of a chase, and a store would break them", writes(op) ? op.memory : op.into), "store to a memory of its own");
   });
   for_each_op(stage_, [&](const Op& op) {
     if (!op.kernel || problem) return;

@@ -22,6 +22,8 @@ std::set<std::string> names_in_text(const Program& program, const Stage& stage) 
   };
   for_each_op(stage, [&](const Op& op) {
     want(op.width);
+    want(op.named);
+    want(op.fetch);
     want(op.ilp);
     want(op.chain);  // what is left of whole blocks is text
     if (op.kernel) {

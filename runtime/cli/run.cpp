@@ -123,9 +123,20 @@ Budget::Limits limits_of(const Common& common, std::optional<double> seconds) {
   return {.seconds = seconds.value_or(kNoLimit), .memory = static_cast<std::uint64_t>(std::min(common.memory_limit.value_or(0), kMostMiB) * kMiB)};
 }
 
+namespace {
+
+/// The NVRTC that makes machine code for the device, times ten. A simulated device takes PTX, of which NVRTC need not know more than its text.
+int assembler_of(const Opened& opened) {
+  const bool assembles = opened.backend->target().form == device::Target::Form::Cubin;
+  return assembles ? 10 * opened.compiler->major() + opened.compiler->minor() : 0;
+}
+
+}  // namespace
+
 std::vector<compiler::Shape> known_shapes(const Opened& opened, const Loaded& loaded) {
   auto program = loaded.program;
   program.device = device::device_facts(opened.backend->device());
+  program.nvrtc = assembler_of(opened);
   return measure::known_shapes(program);
 }
 
@@ -139,6 +150,7 @@ Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, measure::
   if (compiler::launches_files(ran.program)) watch.emplace(limits.memory());
   auto& backend = *opened.backend;
   ran.program.device = device::device_facts(backend.device());
+  ran.program.nvrtc = assembler_of(opened);
   Diagnostics needs;
   measure::check_requirements(ran.program, backend, needs);
   auto head = head_of(opened, common, ran.program, loaded.source);

@@ -81,6 +81,40 @@ Finding linear(const Context& context) {
   return found(context, Value(std::move(fields)), std::clamp(line.r2, 0.0, 0.999), fmt::format("least squares over {} points", points.size()), {}, "points that lie nearer to one line");
 }
 
+Finding slopes(const Context& context) {
+  const auto samples = curve(context);
+  if (!samples) return undetermined(context, samples.error().message);
+  const auto& by = argument(context)->by;
+  const auto group = [&](std::size_t point) {
+    const auto& at = context.table.points[point].at;
+    const auto found = at.find(by);
+    return found == at.end() ? Value() : found->second;
+  };
+  std::vector<std::pair<std::size_t, Sums>> parts;  // the first point of each curve, in the order of the table
+  for (const auto& sample : samples->samples) {
+    const auto here = group(sample.point);
+    auto part = std::find_if(parts.begin(), parts.end(), [&](const auto& known) { return group(known.first) == here; });
+    if (part == parts.end()) part = parts.insert(parts.end(), {sample.point, {}});
+    part->first = std::min(part->first, sample.point);
+    part->second.add(sample);
+  }
+  std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  List lines;
+  double r2 = 0.999;
+  for (const auto& [point, sums] : parts) {
+    const auto name = group(point);
+    if (sums.n < 3 || sums.sxx <= 0) return undetermined(context, fmt::format("a line needs three points, not all at one x{}", by.empty() ? "" : fmt::format(", also at {} = {}", by, show(name))));
+    const auto line = fit(sums);
+    r2 = std::min(r2, line.r2);
+    lines.emplace_back(Fields{{"at", name}, {"slope", Value(line.slope, samples->y_dimension / samples->x_dimension)},
+                              {"intercept", Value(line.intercept, samples->y_dimension)}, {"r2", Value(line.r2)}});
+  }
+  if (lines.empty()) return undetermined(context, "there are no values");
+  const auto count = lines.size();
+  return found(context, Value(std::move(lines)), std::clamp(r2, 0.0, 0.999), fmt::format("least squares over {} points, {} line{}", samples->samples.size(), count, count == 1 ? "" : "s"),
+               {}, "points that lie nearer to their lines");
+}
+
 namespace {
 
 /// y repeats after `shift` points: one level for each place within the period.

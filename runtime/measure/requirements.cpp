@@ -3,13 +3,29 @@
 
 #include <algorithm>
 
+#include "compiler/codegen/needs.h"
 #include "compiler/lower/ops.h"
 #include "compiler/memory/memory_space.h"
 #include "compiler/plan/access.h"
 #include "compiler/plan/expand.h"
+#include "compiler/plan/plan.h"
+#include "lang/base/budget.h"
 #include "runtime/measure/session.h"
 
 namespace gexp::measure {
+namespace {
+
+/// What the kernels of a stage need and the device lacks, as far as their texts are known before it runs.
+std::optional<Diagnostic> what_text_lacks(const compiler::Program& program, const compiler::Stage& stage, const compiler::Scope& scope) {
+  bool depends = false;  // what else a body does, every device can
+  compiler::for_each_op(stage, [&](const compiler::Op& op) { depends = depends || compiler::needs_looking_at(op); });
+  if (!depends) return std::nullopt;
+  const Budget::Work work(kCompileUnits);
+  const auto shapes = compiler::stage_shapes(program, stage, scope);
+  return shapes || shapes.error().code != "E0501" ? std::nullopt : std::optional(shapes.error());
+}
+
+}  // namespace
 
 void check_requirements(const compiler::Program& program, const device::Backend& backend, Diagnostics& diagnostics) {
   const auto need = [&](device::Requirement requirement) {
@@ -43,11 +59,13 @@ void check_requirements(const compiler::Program& program, const device::Backend&
                       "a file that means to take more says so with `budget memory`");
   }
   for (const auto& stage : program.stages) {
+    if (auto lacks = what_text_lacks(program, stage, *scope)) diagnostics.add(std::move(*lacks));
     compiler::for_each_op(stage, [&](const compiler::Op& op) {
       const auto memory = std::find_if(program.memories.begin(), program.memories.end(), [&](const auto& m) { return m.name == op.memory; });
       if (memory == program.memories.end() || !memory->space->chooses_path) return;
-      const std::string via = compiler::word(compiler::path_of(*memory, op.via));
-      if (!via.empty()) need({device::Requirement::Kind::LoadPath, via, 0, op.span});
+      const auto path = compiler::path_of(*memory, op.via);
+      const std::string via = compiler::word(path);
+      if (!via.empty() && path <= compiler::Via::Tex && op.kind != compiler::Op::Kind::Atomic) need({device::Requirement::Kind::LoadPath, via, 0, op.span});
     });
     for (const auto& flush : stage.flushes) need({device::Requirement::Kind::Flush, flush.level, 0, flush.span});
     const bool pairs = stage.launch.place == "tpc" || stage.launch.place == "other_tpc";

@@ -58,6 +58,22 @@ std::string head(const RunResult& result, const Paint& paint) {
                      device.sm_clock_hz / 1e6, device.ecc ? "on" : "off", device.mig ? "on" : "off");
 }
 
+/// The lines of `slopes`, one a row: at what, and how much y for one x. Empty for any other value.
+std::string slopes_text(const Value& value, std::size_t indent, const Paint& paint) {
+  const auto* list = value.get<List>();
+  std::vector<std::pair<std::string, std::string>> rows;
+  std::size_t width = 0;
+  for (const auto& item : list ? *list : List()) {
+    const auto* fields = item.get<Fields>();
+    if (!fields || !fields->contains("slope") || !fields->contains("at")) return "";
+    rows.emplace_back(show(fields->at("at")), show(fields->at("slope")));
+    width = std::max(width, rows.back().first.size());
+  }
+  std::string text;
+  for (const auto& [at, slope] : rows) text += fmt::format("{:<{}}{:<{}}  {}\n", "", indent, at, width, paint("1", slope));
+  return text;
+}
+
 /// One finding: its value on one line, its fields below it where it has some, then why.
 std::string finding_text(const Finding& finding, std::size_t width, const Paint& paint) {
   std::string text;
@@ -69,6 +85,8 @@ std::string finding_text(const Finding& finding, std::size_t width, const Paint&
     for (const auto& [key, value] : *fields) {
       if (value.known()) text += fmt::format("  {:<{}}    {} = {}\n", "", width, key, paint("1", shortened(show(value))));
     }
+  } else if (const auto rows = slopes_text(finding.value, width + 6, paint); !rows.empty()) {
+    text += name + fmt::format("confidence {:.2f} %\n", finding.confidence * 100) + rows;
   } else {
     std::string interval;
     if (finding.interval && finding.interval->first != finding.interval->second) {

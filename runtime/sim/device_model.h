@@ -85,6 +85,13 @@ struct Pipeline {
   std::uint32_t instruction_bytes = 8;  ///< of one instruction, for [paths.instruction]
 };
 
+/// What one PTX instruction takes, where the model knows better than its class.
+struct OperationModel {
+  std::vector<std::string> words;  ///< "mul", "lo", "u32": an instruction is meant that has all of them, the first as its name
+  std::uint32_t latency = 1;       ///< until its result can be used
+  double interval = 0;             ///< from one warp instruction to the next, of all warps of an SM; 0: only the schedulers limit it
+};
+
 /// What an SM and a launch can hold.
 struct Limits {
   std::uint32_t threads_per_block = 1024, threads_per_sm = 2048, blocks_per_sm = 16;
@@ -115,6 +122,11 @@ struct Bandwidth {
   double dram = 0;    ///< reads and writes together
 };
 
+/// Cycles for each further lane of a warp that updates the same address; 0: they cost nothing more.
+struct AtomicsModel {
+  double shared = 0, global = 0;
+};
+
 struct Stores {
   std::vector<int> caches, tlbs;  ///< that a store goes through
   bool write_back = false;        ///< memory sees a line when it is evicted; else every store
@@ -138,6 +150,7 @@ struct DeviceModel {
   std::uint64_t memory_bytes = 0;
   std::uint64_t l2_bytes = 0;  ///< what an API would report
   Pipeline pipeline;
+  std::vector<OperationModel> operations;
   Limits limits;
   Outstanding outstanding;
   Bandwidth bandwidth;
@@ -146,6 +159,7 @@ struct DeviceModel {
   std::uint64_t window_bytes = 0;  ///< page entries active at one time; 0: all
   std::array<PathModel, kLoadPaths> paths;  ///< by LoadPath; Default is a copy of another
   Stores stores;
+  AtomicsModel atomics;
   SharedModel shared;
   NoiseModel noise;
 };

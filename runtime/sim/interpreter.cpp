@@ -43,16 +43,40 @@ Machine::Machine(const LaunchContext& context, std::uint64_t start, std::uint32_
   const Pipeline& p = c_.model.pipeline;
   latency_ = {p.alu, p.multiply, p.divide, p.clock};
   interval_ = {p.alu_interval, p.multiply_interval, p.divide_interval, 0};
-  for (Sm& sm : sms_) sm.schedulers.resize(p.schedulers, 0);
+  for (Sm& sm : sms_) sm.schedulers.resize(p.schedulers, 0), sm.units.resize(interval_.size() + c_.model.operations.size());
   // fact: from compute capability 7.0 on threads of a warp are scheduled independently of each other.
   fair_ = c_.model.compute_major >= 7;
   fetches_ = c_.hierarchy.present(LoadPath::Instruction);
   if (fetches_) fetch_line_ = c_.hierarchy.sector(LoadPath::Instruction);
+  const auto rows = operations_of_opcodes();
   for (const Instruction& i : code_) {
     const auto cost = static_cast<std::size_t>(i.cost);
-    decoded_.push_back({lane_function(i), scalar_function(i.op), interval_[cost], latency_[cost], i.guard, i.to, i.a, i.b, i.c, i.kind, i.cost,
-                        i.guard_not});
+    Decoded d{lane_function(i), scalar_function(i.op), interval_[cost], latency_[cost], i.guard, i.to, i.a, i.b, i.c, i.kind, i.guard_not,
+              static_cast<std::uint16_t>(cost)};
+    if (i.kind == Kind::Wide) d.interval = 0;  // which of the units these keep busy is known only where the model says so
+    if (const auto row = rows[i.opcode]; row && (i.kind == Kind::Compute || i.kind == Kind::Wide)) {
+      const OperationModel& operation = c_.model.operations[*row];
+      d.latency = operation.latency, d.interval = operation.interval;
+      d.unit = static_cast<std::uint16_t>(interval_.size() + *row);
+    }
+    decoded_.push_back(d);
   }
+}
+
+std::vector<std::optional<std::uint16_t>> Machine::operations_of_opcodes() const {
+  std::vector<std::optional<std::uint16_t>> rows;
+  const auto& operations = c_.model.operations;
+  for (const std::string& opcode : c_.kernel.opcodes) {
+    auto& row = rows.emplace_back();
+    const std::string around = opcode + ".";
+    for (std::size_t k = 0; k < operations.size(); ++k) {
+      const auto& words = operations[k].words;
+      const bool fits = around.starts_with(words.front() + ".") &&
+                        std::all_of(words.begin() + 1, words.end(), [&](const std::string& word) { return around.find("." + word + ".") != std::string::npos; });
+      if (fits && (!row || words.size() > operations[*row].words.size())) row = static_cast<std::uint16_t>(k);
+    }
+  }
+  return rows;
 }
 
 LaunchResult Machine::run() {
@@ -127,8 +151,8 @@ std::uint64_t Machine::when_rest_ready(const Warp& w, const Instruction& i, std:
 inline bool Machine::take_slot(Warp& w, const Decoded& d, std::uint64_t now, std::uint64_t& at) {
   if (at > now && at >= events_.first()) return false;
   Sm& sm = sms_[w.sm];
-  if (d.kind == Kind::Compute && d.interval > 0 && !w.unit_granted) {
-    const double wait = sm.units[static_cast<std::size_t>(d.cost)].wait(static_cast<double>(at), d.interval);
+  if (d.interval > 0 && (d.kind == Kind::Compute || d.kind == Kind::Wide) && !w.unit_granted) {
+    const double wait = sm.units[d.unit].wait(static_cast<double>(at), d.interval);
     if (wait >= 1) {
       at += static_cast<std::uint64_t>(wait);
       w.next = std::max(w.next, at);
@@ -256,8 +280,10 @@ Machine::Step Machine::execute(std::uint32_t index, const Instruction& i, std::u
     case Kind::BranchTable: return branch_by_table(w, i, active);
     case Kind::Call: return call(w, i, active);
     case Kind::Return: return come_back(w, i, active);
-    case Kind::Compute:
-    case Kind::Nothing: return Step::Next;
+    case Kind::Nothing:
+      if (i.fences) w.next = std::max(w.next, w.stored);
+      return Step::Next;
+    case Kind::Compute: return Step::Next;
   }
   return Step::Next;
 }

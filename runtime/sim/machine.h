@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,8 @@ struct alignas(64) Decoded {
   std::uint32_t latency;   ///< of its result
   std::uint32_t guard, to, a, b, c;
   Kind kind;
-  Cost cost;
   bool guard_not;
+  std::uint16_t unit;      ///< its arithmetic unit, of Sm::units
 };
 static_assert(sizeof(Decoded) == 64);
 
@@ -43,7 +44,7 @@ class Machine {
 
   struct Sm {
     std::vector<std::uint64_t> schedulers;  ///< cycle from which each can issue
-    std::array<Server, 4> units;            ///< by Cost
+    std::vector<Server> units;              ///< by Cost, then one for each of the model's operations
   };
   struct Barrier {
     std::uint32_t block = 0, id = 0, threads = 0, wanted = 0;
@@ -61,6 +62,8 @@ class Machine {
   void advance(std::uint32_t warp, std::uint64_t now);
   std::uint64_t when_ready(const Warp& w, const Decoded& d, std::uint64_t at) const;
   std::uint64_t when_rest_ready(const Warp& w, const Instruction& i, std::uint64_t at) const;
+  /// The row of the model that says what instructions take, the one of most words; nothing where none does.
+  [[nodiscard]] std::vector<std::optional<std::uint16_t>> operations_of_opcodes() const;
   bool take_slot(Warp& w, const Decoded& d, std::uint64_t now, std::uint64_t& at);
   bool regroup(Warp& w);
   void fetch(std::uint32_t warp, Warp& w);
@@ -70,6 +73,9 @@ class Machine {
   [[nodiscard]] bool alone(const Warp& warp, const Instruction& i, std::uint32_t active) const;
   Step access(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   Step access_in(Space space, std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
+  bool prefetched(Space space, std::uint32_t& active);
+  [[nodiscard]] std::uint64_t conflicts(Space space, std::uint32_t active) const;
+  [[nodiscard]] bool held(LoadPath path, std::uint32_t sm, std::uint32_t active) const;
   Step access_block(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   Step wide(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   bool meet(Warp& w, const Instruction& i, std::uint32_t& active);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
 #include "runtime/sim/machine.h"
 #include "runtime/sim/observer.h"
 
@@ -24,10 +28,35 @@ Machine::Step Machine::access(std::uint32_t index, const Instruction& i, std::ui
   return step;
 }
 
+/// Of what a prefetch asks for, the lanes whose address is one of an allocation. False: none is.
+bool Machine::prefetched(Space space, std::uint32_t& active) {
+  if (space != Space::Global) return false;
+  each_lane(active, [&](std::uint32_t lane) {
+    if (!c_.memory.find(addresses_[lane], 1)) active &= ~(1u << lane);
+  });
+  return active != 0;
+}
+
+/// Cycles by which lanes that update one address make an atomic operation later than if each had its own.
+std::uint64_t Machine::conflicts(Space space, std::uint32_t active) const {
+  const double each = space == Space::Shared ? c_.model.atomics.shared : c_.model.atomics.global;
+  if (each <= 0 || one_lane(active)) return 0;
+  std::uint32_t most = 1;
+  for (std::uint32_t left = active; left != 0;) {
+    const std::uint64_t address = addresses_[static_cast<std::size_t>(std::countr_zero(left))];
+    std::uint32_t same = 0;
+    each_lane(left, [&](std::uint32_t lane) { same |= static_cast<std::uint32_t>(addresses_[lane] == address) << lane; });
+    most = std::max(most, static_cast<std::uint32_t>(std::popcount(same)));
+    left &= ~same;
+  }
+  return static_cast<std::uint64_t>(std::llround((most - 1) * each));
+}
+
 /// Of global, shared and other memory, by lanes of their own: the data first, then the time.
 Machine::Step Machine::access_in(Space space, std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue) {
   Warp& w = warps_[index];
   Block& block = blocks_[w.block];
+  if (i.prefetches && !prefetched(space, active)) return Step::Next;
   const bool good = i.kind == Kind::Load      ? data_.read(i, space, w, block, active, addresses_)
                     : i.kind == Kind::Store   ? data_.write(i, space, w, block, active, addresses_)
                     : i.kind == Kind::Texture ? data_.texels(i, w, active, addresses_)
@@ -45,7 +74,10 @@ Machine::Step Machine::access_in(Space space, std::uint32_t index, const Instruc
   switch (space) {
     case Space::Param: return result_in(p.constant);
     case Space::Frame: return result_in(p.alu);
-    case Space::Shared: return result_in(memory_.shared(w.sm, i, addresses_, active, issue));
+    case Space::Shared: {
+      const std::uint64_t later = i.kind == Kind::Atomic ? conflicts(space, active) : 0;
+      return result_in(memory_.shared(w.sm, i, addresses_, active, issue) + later);
+    }
     case Space::Const:
       path = LoadPath::Constant;
       if (!c_.hierarchy.present(path)) return result_in(p.constant);
@@ -63,6 +95,8 @@ Machine::Step Machine::access_in(Space space, std::uint32_t index, const Instruc
       if (i.kind == Kind::Texture) path = LoadPath::Texture;
       else if (i.kind == Kind::Atomic) path = c_.hierarchy.present(LoadPath::Cg) ? LoadPath::Cg : LoadPath::Default;  // done at the L2
   }
+  if (!i.allocates && !held(path, w.sm, active) && c_.hierarchy.present(LoadPath::Cg)) path = LoadPath::Cg;
+  if (i.prefetches && !c_.hierarchy.present(path)) path = LoadPath::Default;
   if (!c_.hierarchy.present(path)) return fault(fmt::format("the device has no path for such an access ({})", place_of(c_.kernel, i)));
   if (i.kind == Kind::Store) {
     if (space != Space::Const) memory_.store(index, addresses_, active, issue);
@@ -76,10 +110,18 @@ Machine::Step Machine::access_in(Space space, std::uint32_t index, const Instruc
     const std::uint64_t ready = memory_.lone_load(w, path, addresses_[static_cast<std::size_t>(std::countr_zero(active))], issue);
     return result_in(ready - issue);
   }
-  memory_.load(index, i, path, addresses_, active, issue);
+  memory_.load(index, i, path, addresses_, active, issue + (i.kind == Kind::Atomic ? conflicts(space, active) : 0));
   if (w.state != Warp::State::Stalled) return Step::Next;
   ++w.pc;
   return Step::Leave;
+}
+
+/// Whether the SM's caches of a path have what some lane reads.
+bool Machine::held(LoadPath path, std::uint32_t sm, std::uint32_t active) const {
+  if (!c_.hierarchy.present(path)) return false;
+  bool some = false;
+  each_lane(active, [&](std::uint32_t lane) { some = some || c_.hierarchy.holds(path, sm, c_.hierarchy.piece(path, addresses_[lane])); });
+  return some;
 }
 
 /// Whether a load, when nothing is due, is over before anything else happens: its warp has one thread, whose next instruction is at hand and needs it.

@@ -235,7 +235,9 @@ void MemoryUnit::store(std::uint32_t warp, const Addresses& addresses, std::uint
     const double bytes = static_cast<double>(sector) * piece.count();
     const double wait = model_.bandwidth.sm > 0 ? sm.port.wait(static_cast<double>(now), bytes / model_.bandwidth.sm) : 0;
     const std::uint32_t request = requests_.add({.sm = w.sm, .path = LoadPath::Default, .piece = piece, .store = true, .left = static_cast<double>(now)});
-    events_.add(cycles(static_cast<double>(now) + wait) + hierarchy_.way(LoadPath::Default), Event::Kind::Arrive, request);
+    const std::uint64_t arrives = cycles(static_cast<double>(now) + wait) + hierarchy_.way(LoadPath::Default);
+    w.stored = std::max(w.stored, arrives + hierarchy_.way(LoadPath::Default));
+    events_.add(arrives, Event::Kind::Arrive, request);
     if (wait > kStoreQueue) w.next = std::max(w.next, cycles(static_cast<double>(now) + wait - kStoreQueue));
   }
 }

@@ -7,10 +7,12 @@
 #include <functional>
 
 #include "runtime/sim/model_parts.h"
+#include "runtime/sim/ptx_forms.h"
 
 namespace gexp::sim {
 namespace {
 
+constexpr std::size_t kMostOperations = 1000;
 constexpr std::uint64_t kLeastFrame = 4096;  // bytes: no page is smaller
 
 /// Runs `read` on a table inside another, if it is there; complains when it must be and is not.
@@ -65,6 +67,32 @@ void read_pipeline(ModelTable& t, bool local_path, Pipeline& pipeline) {
     pipeline.multiply_interval = interval.number_or("multiply", 0, 1e-3, kMostCycles);
     pipeline.divide_interval = interval.number_or("divide", 0, 1e-3, kMostCycles);
   });
+}
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  while (true) {
+    const auto dot = text.find('.');
+    words.emplace_back(text.substr(0, dot));
+    if (dot == std::string_view::npos) return words;
+    text.remove_prefix(dot + 1);
+  }
+}
+
+void read_operations(ModelTable& t, std::vector<OperationModel>& operations) {
+  for (const auto& entry : t.table().entries) {
+    if (entry.key == "source" || entry.key == "assumed") continue;
+    if (operations.size() == kMostOperations) return t.error("E0605", entry.key_span, fmt::format("[operations] has more than {} instructions", kMostOperations));
+    const bool named = std::any_of(ptx_forms().begin(), ptx_forms().end(), [&](const Form& form) { return form.name == words_of(entry.key).front(); });
+    if (!named) t.error("E0602", entry.key_span, fmt::format("'{}' is no instruction that the simulator runs", entry.key), "docs/reference/ptx.md lists them");
+    section(t, entry.key.c_str(), fmt::format("[operations.\"{}\"]", entry.key).c_str(), true, [&](ModelTable& inner) {
+      OperationModel made;
+      made.words = words_of(entry.key);
+      made.latency = static_cast<std::uint32_t>(inner.whole("latency", 1, kMostCycles));
+      made.interval = inner.number_or("interval", 0, 1e-3, kMostCycles);
+      operations.push_back(std::move(made));
+    });
+  }
 }
 
 void read_limits(ModelTable& t, Limits& limits) {
@@ -187,6 +215,7 @@ std::optional<DeviceModel> read_device_model(const Source& source, Diagnostics& 
   const TomlValue::Entry* paths = toml->find("paths");
   table("device", true, [&](ModelTable& t) { read_device(t, model, default_path); });
   table("pipeline", true, [&](ModelTable& t) { read_pipeline(t, paths && paths->value.find("local"), model.pipeline); });
+  table("operations", false, [&](ModelTable& t) { read_operations(t, model.operations); });
   table("limits", true, [&](ModelTable& t) { read_limits(t, model.limits); });
   table("outstanding", false, [&](ModelTable& t) { read_outstanding(t, model.outstanding); });
   table("bandwidth", false, [&](ModelTable& t) { read_bandwidth(t, model, model.bandwidth); });
@@ -198,6 +227,10 @@ std::optional<DeviceModel> read_device_model(const Source& source, Diagnostics& 
   table("window", false, [&](ModelTable& t) { model.window_bytes = t.size("size", 1ull << 42); });
   table("paths", true, [&](ModelTable& t) { read_paths(t, default_path, model); });
   table("stores", true, [&](ModelTable& t) { read_stores(t, model); });
+  table("atomics", false, [&](ModelTable& t) {
+    model.atomics.shared = t.number_or("shared", 0, 0, kMostCycles);
+    model.atomics.global = t.number_or("global", 0, 0, kMostCycles);
+  });
   table("noise", false, [&](ModelTable& t) { read_noise(t, model.noise); });
   root.finish();
   check_sources(*toml, diagnostics);

@@ -91,6 +91,9 @@ struct Instruction {
   bool meets = false;        ///< Wide: the lanes of its last operand, a mask, come together first
   bool guard_not = false;
   bool waits = true;         ///< barrier: false of one that only arrives
+  bool fences = false;       ///< Nothing: it waits for the warp's stores
+  bool prefetches = false;   ///< Load: it has no result, and no address is wrong
+  bool allocates = true;     ///< Load: false where an SM's caches are asked not to keep what they miss
   std::uint32_t guard = kTrue;
   std::uint32_t to = kTrue;  ///< result slot; kTrue: none
   std::uint32_t a = kTrue, b = kTrue, c = kTrue;
@@ -100,6 +103,7 @@ struct Instruction {
   std::uint32_t target = 0;  ///< branch: index of the next instruction
   std::uint32_t line = 0;    ///< of the PTX text
   std::uint32_t statement = 0;  ///< of Kernel::statements
+  std::uint32_t opcode = 0;     ///< of Kernel::opcodes
   std::int64_t offset = 0;   ///< of an address; lop3: its table; bfi: its length; bfind: whether the shift is asked for; dp2a, dp4a: kDot flags;
                              ///< what else an operation must know: each says so where it is computed
   std::uint64_t mask = ~0ull;
@@ -166,6 +170,7 @@ struct Kernel {
   std::string name;
   std::vector<Instruction> code;  ///< ends in an Exit
   std::vector<std::string> statements{""};  ///< of the spec, as the text notes them: "load A"; the first is none
+  std::vector<std::string> opcodes{""};  ///< as written: "add.rn.f32"; each once, the first is none
   std::vector<Preset> presets;
   std::vector<Parameter> parameters;
   std::vector<GlobalVariable> globals;

@@ -52,6 +52,7 @@ void Decoder::memory(const Form&) {
   if (!operands(2, has("L2::cache_hint") ? 3 : 2)) return;
   Instruction i = typed(Op::Mov, t);
   i.kind = load ? Kind::Load : Kind::Store;
+  i.allocates = !has("L1::no_allocate");
   i.space = space();
   i.path = path();
   i.bytes = static_cast<std::uint8_t>(bits(t) / 8);
@@ -72,6 +73,20 @@ void Decoder::memory(const Form&) {
       i.data[k] = source_of(items[k], t);
     }
   }
+  add(i);
+}
+
+/// A load without a result. Of an address outside every allocation nothing comes.
+void Decoder::prefetch(const Form&) {
+  if (!operands(1, 1)) return;
+  Instruction i = typed(Op::Mov, Type::B32);
+  i.kind = Kind::Load;
+  i.space = space();
+  i.path = has("L1") ? LoadPath::Default : LoadPath::Cg;
+  i.bytes = 1;
+  i.prefetches = true;
+  address(i, s_.operands[0]);
+  i.data[0] = names_.temporary();
   add(i);
 }
 

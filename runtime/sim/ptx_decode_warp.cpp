@@ -25,6 +25,14 @@ void Decoder::nothing(const Form&) {
   add(i);
 }
 
+/// A fence of a wider scope than the block waits for the warp's stores.
+void Decoder::fence(const Form&) {
+  Instruction i = base_;
+  i.kind = Kind::Nothing;
+  i.fences = has("gl") || has("sys") || has("gpu") || has("cluster");
+  add(i);
+}
+
 /// A policy tells caches what to keep. None of the models hears of it.
 void Decoder::policy(const Form&) {
   if (s_.operands.empty()) return odd_operand();

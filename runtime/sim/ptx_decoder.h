@@ -61,6 +61,8 @@ class Decoder {
   void call(const Form& f);
   void end(const Form& f);         ///< ret, exit, trap
   void nothing(const Form& f);
+  void prefetch(const Form& f);
+  void fence(const Form& f);
   void policy(const Form& f);
 
  private:

@@ -143,12 +143,19 @@ void Parser::instruction() {
   if (!statement.opcode.note.empty()) {  // what follows without a note belongs to it: loops, and what uses the value
     kernel_.statements.emplace_back(statement.opcode.note);
   }
+  if (!decoded->empty()) decoded->back().opcode = opcode_index(statement.opcode.text);
   for (Instruction& i : *decoded) {
     i.statement = static_cast<std::uint32_t>(kernel_.statements.size() - 1);
     if (i.kind == Kind::BranchTable) branch_table(i, statement.operands.back().token);
     if (i.kind == Kind::Branch) labels_.back().branches.push_back({kernel_.code.size(), statement.operands.front().token});
     kernel_.code.push_back(i);
   }
+}
+
+std::uint32_t Parser::opcode_index(std::string_view text) {
+  const auto [known, fresh] = opcodes_.try_emplace(std::string(text), static_cast<std::uint32_t>(kernel_.opcodes.size()));
+  if (fresh) kernel_.opcodes.emplace_back(text);
+  return known->second;
 }
 
 void Parser::branch_table(Instruction& i, const Token& name) {

@@ -95,6 +95,7 @@ class Parser {
   std::int64_t offset_after();
   void variable();
   void instruction();
+  std::uint32_t opcode_index(std::string_view text);
   void branch_table(Instruction& i, const Token& name);
   std::optional<Operand> operand();
   std::optional<Operand> items_until(Operand& o, Operand::Kind kind, std::string_view close);
@@ -106,6 +107,7 @@ class Parser {
   std::optional<Diagnostic> failed_;
   Names names_;
   Kernel kernel_;
+  std::map<std::string, std::uint32_t, std::less<>> opcodes_;
   std::vector<Labels> labels_;
   std::map<std::string, std::size_t, std::less<>> function_texts_;
   int nested_ = 0;

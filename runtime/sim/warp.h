@@ -67,6 +67,7 @@ struct Warp {
   std::uint64_t next = 0;             ///< cycle at which the next instruction can issue
   std::uint64_t fetched = kNever;     ///< line of instructions that it has
   std::uint32_t loads = 0;            ///< under way
+  std::uint64_t stored = 0;           ///< cycle at which it knows that its stores have come to what all SMs share
   std::vector<Hierarchy::Piece> rest;  ///< Stalled: what is left of `stalled_load`
   std::uint32_t stalled_load = kNobody;
 

@@ -84,3 +84,43 @@ TEST_CASE("unique counts what threads share") {
   CHECK(counted("merger(2, of: warps)", 128) == 64);
   CHECK(counted("tid mod 5", 64) == 5);
 }
+
+TEST_CASE("atomic operations, hints, prefetches and copies as PTX") {
+  const auto timed = [](const std::string& operation) {
+    const Planned planned("launch grid 1 block 32\ntimed t total { " + operation + " }");
+    REQUIRE_MESSAGE(planned.plan, planned.code);
+    return planned.plan->shape.holes.at("timed");
+  };
+  const auto has = [&](const std::string& operation, const std::string& ptx) { return timed(operation).find(ptx) != std::string::npos; };
+  CHECK(has("atomic add.u32 A at 0B", "atom.global.add.u32 %0, [%1], %2;"));
+  CHECK(has("atomic add.u32 A at 0B red scope cta", "red.cta.global.add.u32 [%0], %1;"));
+  CHECK(has("atomic cas.b64 A at lane * 8B", "atom.global.cas.b64 %0, [%1], %2, %2;"));
+  CHECK(has("atomic add.f32 S at 0B", "atom.shared.add.f32 f, [%1], g;"));
+  CHECK(has("load A at tid * 4B hint evict_last fetch 128B", "ld.global.L1::evict_last.L2::128B.u32"));
+  CHECK(has("load A at tid * 4B via nc hint no_allocate", "ld.global.nc.L1::no_allocate.u32"));
+  CHECK(has("load A at tid * 4B hint l2_evict_first", "ld.global.L2::cache_hint.u32 %0, [%1], gexp_l2_evict_first;"));
+  CHECK(has("store A at tid * 16B as 16B via cs hint l2_evict_last", "st.global.cs.L2::cache_hint.v2.u64 [%0], {%1, %2}, gexp_l2_evict_last;"));
+  CHECK(has("load A at tid * 4B via ldu", "ldu.global.u32"));
+  CHECK(has("load A at tid * 4B via volatile", "ld.volatile.global.u32"));
+  CHECK(has("load A at tid * 4B to l2 hint l2_evict_last", "prefetch.global.L2::evict_last [%0];"));
+  CHECK(has("load A at tid * 16B into S at tid * 16B as 16B via cg", "cp.async.cg.shared.global [%0], [%1], 16;"));
+  CHECK(has("fence sys", "membar.sys;"));
+}
+
+TEST_CASE("what caches and copies cannot do is refused") {
+  const auto code = [](const std::string& operation) { return Planned("launch grid 1 block 32\ntimed t total { " + operation + " }").code; };
+  for (const char* operation : {"load S at tid * 4B hint evict_first", "load A at tid * 4B via ca hint evict_first", "store A at tid * 4B fetch 64B",
+                                "load A at tid * 4B via ldu hint l2_evict_first", "load A at tid * 4B via wb", "store A at tid * 4B via lu",
+                                "load A at tid * 4B to l1 hint evict_last", "load A at tid * 4B to l2 as 4B", "load S at tid * 4B to l2",
+                                "load A at tid * 4B into A at tid * 4B", "load S at tid * 4B into S at tid * 4B", "load A at tid * 4B into S at 0B via cv"}) {
+    CHECK_MESSAGE(code(operation) == "E0429", operation);
+  }
+  CHECK(code("load A at tid * 4B into S at tid * 4B via cg") == "E0417");
+  CHECK(code("load A at tid * 4B fetch 32B") == "E0417");
+  CHECK(code("atomic add.u32 A at tid * 2B") == "E0421");
+  CHECK(code("atomic add.u64 A at tid * 4B") == "E0421");
+  CHECK(code("discard A at tid * 4B") == "E0421");
+  CHECK(code("atomic exch.b32 A at 0B red") == "E0431");
+  CHECK(code("atomic and.u32 A at 0B") == "E0431");
+  CHECK(code("atomic add.u32 A at tid * 4KiB") == "E0420");
+}

@@ -21,6 +21,7 @@ namespace {
 /// Codes of lang/ and compiler/ that no spec alone can bring about.
 const std::map<std::string, std::string> kNoCase = {
     {"E0443", "about the time that a device takes"},
+    {"E0501", "about the device; tests/compiler/needs_test.cpp has them"},
     {"E0721", "about the time and the person at the keyboard"},
     {"E0722", "about the memory that is free"},
     {"E0405", "the checker refuses unknown functions; kept against a bug"},

@@ -16,15 +16,17 @@
 
 ; Operations.
 [
-  "chase" "load" "store" "alu" "branch" "unroll" "loop" "signal" "wait" "kernel"
+  "chase" "load" "store" "alu" "atomic" "fence" "discard" "branch" "unroll" "loop" "signal" "wait" "kernel"
 ] @keyword.function
 (barrier) @keyword.function
+(drain) @keyword.function
 
 ; Clauses.
 [
-  "align" "as" "at" "bank" "beside" "block" "by" "carveout" "chain" "cluster" "define" "doc" "else" "entry" "for" "from" "grid"
-  "ilp" "in" "laps" "limit" "log" "need" "of" "on" "over" "page" "persm" "place" "points" "refine" "sha256" "sm" "smem" "sms"
-  "step" "steps" "template" "time" "times" "to" "until" "via" "vs" "where" "why" "within" "xfail"
+  "align" "as" "at" "bank" "beside" "block" "by" "carveout" "chain" "cluster" "define" "doc" "else" "entry" "fetch" "for" "from"
+  "grid" "hint" "ilp" "in" "into" "laps" "limit" "log" "need" "of" "on" "over" "page" "persm" "place" "points" "red" "refine"
+  "scope" "sha256" "sm" "smem" "sms" "step" "steps" "template" "time" "times" "to" "until" "via" "vs" "where" "why" "within"
+  "xfail"
 ] @keyword.modifier
 
 ["and" "or" "not" "div" "mod"] @keyword.operator

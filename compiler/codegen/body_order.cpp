@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "compiler/codegen/body_writer.h"
+#include "compiler/codegen/needs.h"
+#include "compiler/memory/memory_space.h"
+#include "compiler/plan/access.h"
+#include "lang/atomics.h"
+
+// Operations that update memory atomically, order accesses, move lines, or copy without registers.
+namespace gexp::compiler {
+namespace {
+
+/// The operand of an atomic operation as CUDA text; `holds` is a condition that holds, of which no compiler knows it.
+std::string operand_text(char kind, const std::string& holds) {
+  switch (kind) {
+    case 'f': return fmt::format("(u32)({}) * 0x3f800000u", holds);
+    case 'd': return fmt::format("(u64)({}) * 0x3ff0000000000000ull", holds);
+    case 'x': return fmt::format("(u32)({}) * 0x3c003c00u", holds);
+    case 'y': return fmt::format("(u32)({}) * 0x3f803f80u", holds);
+    default: return holds;
+  }
+}
+
+/// One operation as inline PTX: the old value into `value`, or nowhere.
+std::string atomic_text(const lang::Atomic& atomic, const Memory& memory, const std::string& scope, bool returns, const std::string& at,
+                        const std::string& value, const std::string& operand) {
+  const char letter = atomic.bytes == 8 ? 'l' : 'r';
+  const auto name = fmt::format("{}{}.{}.{}", returns ? "atom" : "red", scope.empty() ? "" : "." + scope, memory.space->ptx, atomic.ptx);
+  const bool floats = atomic.operand == 'f' || atomic.operand == 'd';
+  const int from = returns ? 1 : 0;
+  const auto place = fmt::format("[%{}]", from), given = fmt::format("%{}", from + 1);
+  std::string ptx;
+  if (floats) {  // registers of floats are told apart in PTX, not in the machine
+    const int bits = 8 * atomic.bytes;
+    ptx = returns ? fmt::format("{{ .reg .f{0} f, g; mov.b{0} g, {1}; {2} f, {3}, g; mov.b{0} %0, f; }}", bits, given, name, place)
+                  : fmt::format("{{ .reg .f{0} g; mov.b{0} g, {1}; {2} {3}, g; }}", bits, given, name, place);
+  } else {
+    ptx = fmt::format("{} {}{}, {}{};", name, returns ? "%0, " : "", place, given, atomic.compares ? ", " + given : "");
+  }
+  const auto result = returns ? fmt::format("\"={}\"({})", letter, value) : std::string();
+  return fmt::format("asm volatile(\"/*atomic {}*/ {}\" : {} : \"l\"({}), \"{}\"({}) : \"memory\");", memory.name, ptx, result, at, letter, operand);
+}
+
+}  // namespace
+
+Result<const lang::Atomic*> BodyWriter::atomic_of(const Op& op, const Memory& memory) {
+  const auto* atomic = lang::find_atomic(op.instruction);
+  if (!atomic) {
+    const auto near = lang::meant_atomic(op.instruction);
+    return error(op.instruction_span, "E0431", fmt::format("`{}` is no atomic operation", op.instruction),
+                 near.starts_with(op.instruction + ".") ? fmt::format("an operation has a type: `{}`", near)
+                 : !near.empty()                        ? fmt::format("did you mean `{}`?", near)
+                                                        : "add.u32, cas.b64 and add.f32 are some; docs/language/atomic.md lists them");
+  }
+  const bool shared = memory.space->home == MemorySpace::Home::Block;
+  if (!memory.space->stores || !(shared || memory.space->ptx == "global")) {
+    return error(op.span, "E0429", fmt::format("`{}` is in {} memory, where nothing is atomic", memory.name, memory.space->word), "take a memory in global or shared");
+  }
+  if (op.red && !atomic->has_red) {
+    return error(op.span, "E0431", fmt::format("`{}` has no form that returns nothing", op.instruction), "leave `red` out");
+  }
+  if (auto lacks = device_lacks(place_.program, op.instruction, shared ? atomic->shared : atomic->global, 0, op.instruction_span)) return std::move(*lacks);
+  if (auto lacks = scope_lacks(op, 60)) return std::move(*lacks);
+  return atomic;
+}
+
+std::optional<Diagnostic> BodyWriter::scope_lacks(const Op& op, int compute) const {
+  if (op.scope.empty()) return std::nullopt;
+  return device_lacks(place_.program, "scope " + op.scope, op.scope == "cluster" ? 90 : compute, 0, op.span);
+}
+
+std::optional<Diagnostic> BodyWriter::atomic(const Op& op, Region& region) {
+  auto memory = memory_of(op);
+  if (!memory) return memory.error();
+  const auto found = atomic_of(op, **memory);
+  if (!found) return found.error();
+  const auto& atomic = **found;
+  const int width = atomic.bytes;
+  auto at = address(op, **memory, width);
+  if (!at) return at.error();
+  auto& settled = rehearsed_ ? addresses_ : before_loops_;
+  const auto operand = fresh("q"), value = fresh("v");
+  settled += fmt::format("{}const {} {} = {};\n", rehearsed_ ? "    " : "      ", value_type(width), operand, operand_text(atomic.operand, "window != 0xffffffffu"));
+  if (!op.red) line(fmt::format("{} {};", value_type(width), value));
+  begin_timing(settle_text(*at));
+  line(atomic_text(atomic, **memory, op.scope, !op.red, *at, value, operand));
+  if (each() && !op.red) {
+    consume({value, width});
+    settle("sum");
+  } else if (!op.red) {
+    region.results.push_back({value, width});
+  }
+  end_timing(op, **memory);
+  count(op, **memory, region.rounds, width);
+  return std::nullopt;
+}
+
+std::optional<Diagnostic> BodyWriter::fence(const Op& op, Region&) {
+  if (auto lacks = scope_lacks(op, 10)) return lacks;
+  const char* const ptx = op.scope == "cta" ? "membar.cta" : op.scope == "gpu" ? "membar.gl" : op.scope == "sys" ? "membar.sys" : "fence.acq_rel.cluster";
+  line(fmt::format("asm volatile(\"/*fence*/ {};\" ::: \"memory\");", ptx));
+  return std::nullopt;
+}
+
+/// The lines of 128 B in which the accesses lie: what they held is undefined afterwards.
+std::optional<Diagnostic> BodyWriter::discard(const Op& op, Region&) {
+  auto memory = memory_of(op);
+  if (!memory) return memory.error();
+  const auto& space = *(*memory)->space;
+  if (!space.stores || space.ptx != "global") return error(op.span, "E0429", fmt::format("`{}` is in {} memory, whose lines cannot be discarded", (*memory)->name, space.word), "take a memory in global");
+  if (auto lacks = device_lacks(place_.program, "discard", 80, 0, op.span)) return lacks;
+  auto at = address(op, **memory, 128);
+  if (!at) return at.error();
+  // The idle cell is no whole line: the rehearsal leaves it alone.
+  line(fmt::format("if ({}) asm volatile(\"/*discard {}*/ discard.global.L2 [%0], 128;\" :: \"l\"({}) : \"memory\");", rehearsed_ ? "pass == 1" : "true", op.memory, *at));
+  return std::nullopt;
+}
+
+std::optional<Diagnostic> BodyWriter::drain(const Op& op, Region&) {
+  if (auto lacks = device_lacks(place_.program, "drain", 80, 0, op.span)) return lacks;
+  line("asm volatile(\"/*drain*/ cp.async.wait_all;\" ::: \"memory\");");
+  return std::nullopt;
+}
+
+/// `load A at X to l2`: the line is brought there, and nothing is read.
+std::optional<Diagnostic> BodyWriter::prefetch(const Op& op, const Memory& memory, const std::string& at) {
+  const bool keeps = op.hint == "l2_evict_last" || op.hint == "l2_evict_normal";
+  if (auto lacks = device_lacks(place_.program, "prefetch", keeps ? 80 : 20, 0, op.span)) return lacks;
+  const auto level = op.level == "l1" ? "L1" : keeps ? "L2::" + op.hint.substr(3) : "L2";
+  line(fmt::format("asm volatile(\"/*load {}*/ prefetch.{}.{} [%0];\" :: \"l\"({}) : \"memory\");", op.memory, memory.space->ptx, level, at));
+  return std::nullopt;
+}
+
+/// `load A at X into S at Y`: from global to shared memory, past the registers; `drain` waits for it.
+std::optional<Diagnostic> BodyWriter::copy(const Op& op, const Memory& memory, int width, const std::string& at, Region& region) {
+  Op target;
+  target.kind = Op::Kind::Store;
+  target.memory = op.into, target.at = op.into_at, target.span = op.span;
+  auto shared = memory_of(target);
+  if (!shared) return shared.error();
+  if ((*shared)->space->home != MemorySpace::Home::Block) {
+    return error(op.span, "E0429", fmt::format("`{}` is in {} memory, and an asynchronous copy goes to shared memory", op.into, (*shared)->space->word), "copy into a memory in shared");
+  }
+  if (auto lacks = device_lacks(place_.program, "load … into", 80, 0, op.span)) return lacks;
+  auto to = address(target, **shared, width);
+  if (!to) return to.error();
+  const std::string path = op.via == Via::Cg ? "cg" : "ca";
+  const auto manner = manner_here(op);
+  if (!manner) return manner.error();
+  begin_timing(settle_text(at));
+  line(fmt::format("asm volatile(\"/*load {}*/ cp.async.{}.shared.global{} [%0], [%1], {}{};\" :: \"r\"((u32){}), \"l\"({}) : \"memory\");", op.memory, path,
+                   manner->modifiers, width, manner->policy, *to, at));
+  end_timing(op, memory);
+  count(op, memory, region.rounds, width);
+  return std::nullopt;
+}
+
+}  // namespace gexp::compiler
