@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Every experiment that ships: it is in house form and free of mistakes, and its kernels compile. run.sh GEXP
-# What it finds on simulated devices is suite.cpp's. A comment at the head of a file: `# compiled: with most=12` (settings).
+# What it finds on simulated devices is suite.cpp's. Comments at the head of a file: `# compiled: with most=12`
+# (settings), `# compiled: for sim:h200` (another device than sim:gtx780).
 set -u
 gexp=$(readlink -f "$1")
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -14,14 +15,16 @@ arch=sm_90
 
 # one FILE: prints what went wrong; the name of the file's log is its own.
 one() {
-  local file=$1 log=$2 settings=() words word
+  local file=$1 log=$2 settings=() words word device
   "$gexp" fmt --check "$file" >"$log" 2>&1 || { echo "FAIL $file: gexp fmt changes it"; return; }
   "$gexp" check "$file" >"$log" 2>&1 || { echo "FAIL $file: check"; cat "$log"; return; }
   words=$(sed -n 's/^# compiled: with //p' "$file")
   for word in $words; do settings+=(--set "$word"); done
-  "$gexp" emit "$file" --device sim:gtx780 --cuda "${settings[@]}" >"$log" 2>&1 || { echo "FAIL $file: CUDA text"; cat "$log"; }
+  device=$(sed -n 's/^# compiled: for //p' "$file")
+  device=${device:-sim:gtx780}
+  "$gexp" emit "$file" --device "$device" --cuda "${settings[@]}" >"$log" 2>&1 || { echo "FAIL $file: CUDA text"; cat "$log"; }
   grep -q '__global__' "$log" || echo "FAIL $file: no kernel"
-  "$gexp" emit "$file" --device sim:gtx780 --ptx ${arch:+--arch $arch} "${settings[@]}" >"$log" 2>&1 || { echo "FAIL $file: NVRTC"; head -c 2000 "$log"; }
+  "$gexp" emit "$file" --device "$device" --ptx ${arch:+--arch $arch} "${settings[@]}" >"$log" 2>&1 || { echo "FAIL $file: NVRTC"; head -c 2000 "$log"; }
 }
 
 mapfile -t files < <(find "$root/experiments" -name '*.gexp' -not -path '*/lib/*' | sort)
