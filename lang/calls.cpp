@@ -45,6 +45,12 @@ Type wanted_by(Takes takes) {
 
 bool is_analysis(const Callable& callable) { return callable.kind == Callable::Kind::Analysis; }
 
+/// An analysis answers each value after `by`; a function of a record each part of it.
+bool takes_by(const Callable& callable) {
+  if (callable.kind == Callable::Kind::Analysis) return !callable.over_finding;
+  return callable.parts != Callable::Parts::None;
+}
+
 /// For what one would look for by another name than its own.
 std::string by_another_name(std::string_view name) {
   for (const std::string_view structure : {"cache_structure", "set_index", "tlb_structure"}) {
@@ -95,6 +101,7 @@ Typed ExpressionChecker::of(const Call& call, const Expr& expression, const Plac
   }
   Seen seen;
   Place inner = place;
+  inner.parts = inner.accesses = false;  // of an argument's own `where`, they are its own
   if (name == "unique") inner.threads = true;
   std::size_t position = 0;
   for (const auto& argument : call.arguments) check_argument(*callable, argument, argument.label ? 0 : position++, inner, seen);
@@ -239,7 +246,7 @@ void ExpressionChecker::check_clauses(const Callable& callable, const CallArgume
     }
   };
   clause(callable.over, argument.over != nullptr, argument.over ? argument.over->span : Span{}, "over");
-  clause(callable.by, argument.by.has_value(), argument.by ? argument.by->span : Span{}, "by");
+  clause(takes_by(callable) ? Clause::May : Clause::Never, argument.by.has_value(), argument.by ? argument.by->span : Span{}, "by");
   clause(callable.where, argument.where != nullptr, argument.where ? argument.where->span : Span{}, "where");
   if (argument.over && callable.over_finding) {
     auto after = place;
@@ -250,26 +257,10 @@ void ExpressionChecker::check_clauses(const Callable& callable, const CallArgume
       seen.wrong = true;
     }
   } else if (argument.over) {
-    const auto typed = check(argument.over, place);
-    seen.over = item_of(number(*argument.over, typed.type, "what follows `over`"));
+    check_over(callable, argument, place, seen);
   }
-  if (argument.by) check_by(callable, *argument.by, place);
-  if (argument.where) want(argument.where, bool_type(), place, "what follows `where`");
-}
-
-/// What follows `by` tells curves apart, so it has one value at each point; only `clusters` looks at a walk's parts.
-void ExpressionChecker::check_by(const Callable& callable, const Word& by, const Place& place) {
-  const auto* symbol = place.names->find(by.text);
-  if (!symbol) {
-    error("E0202", by.span, fmt::format("nothing is named `{}` here", by.text), did_you_mean(by.text, place.names->names()));
-    return;
-  }
-  const bool parts = callable.name == std::string_view("clusters");
-  if (parts && by.text != "seg") {
-    error("E0215", by.span, fmt::format("`clusters` groups the values of all points, or `by seg` the parts of a walk; `{}` is {}", by.text, describe(symbol->kind)), "choose points with `where`");
-  } else if (!parts && symbol->kind != Symbol::Kind::Sweep && (symbol->kind != Symbol::Kind::Let || symbol->per_thread)) {
-    error("E0215", by.span, fmt::format("each value after `by` has a curve of its own, and `{}` is {}", by.text, describe(symbol->kind)), "name a sweep");
-  }
+  if (argument.by && takes_by(callable)) check_by(callable, argument, place, seen);
+  if (argument.where && callable.where != Clause::Never) check_where(callable, argument, place, seen);
 }
 
 void ExpressionChecker::check_presence(const Callable& callable, const Call& call, Span span, Seen& seen) {
@@ -355,6 +346,7 @@ Typed ExpressionChecker::answer(const Callable& callable, const Seen& seen) {
     return any_type();
   }();
   const bool pattern = callable.answer == Callable::Answer::Pattern;
+  if (seen.grouped) return {list_of(type), seen.time};
   return {type, pattern ? (seen.time == Time::Thread ? Time::Point : seen.time) : seen.time};
 }
 

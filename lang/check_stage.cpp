@@ -75,6 +75,12 @@ Place StageChecker::at(const char* what, Time limit, bool threads) const {
   return place;
 }
 
+Place StageChecker::rows(const char* what) const {
+  auto place = at(what, Time::Row);
+  place.record = &record_;
+  return place;
+}
+
 void StageChecker::add(Symbol::Kind kind, const Word& name, std::uint32_t usable_from, Time time, Type type) {
   Symbol symbol;
   symbol.kind = kind;
@@ -139,7 +145,26 @@ void StageChecker::limit_sweeps(const Stage& stage) {
   }
 }
 
+namespace {
+
+/// How the stage keeps its record, whatever statement says so first.
+KeptRecord kept_record(const Stage& stage) {
+  KeptRecord record{"", "", "raw", false};
+  for (const auto& item : stage.items) {
+    if (const auto* timed = std::get_if<Timed>(&item.node)) {
+      record.name = is_swapped(*timed) ? timed->how.text : timed->name.text;
+      record.how = is_swapped(*timed) ? timed->name.text : timed->how.text;
+      record.kernel = std::any_of(timed->body.begin(), timed->body.end(), [](const Op& op) { return op.kind == Op::Kind::Kernel; });
+    }
+    if (const auto* keep = std::get_if<Record>(&item.node)) record.keep = keep->keep.text;
+  }
+  return record;
+}
+
+}  // namespace
+
 Type StageChecker::run(const Stage& stage, Span inside, const StageChecker* leader) {
+  record_ = kept_record(stage);
   if (leader) declare_of(*leader);
   declare_all(stage);
   refuse_of_leader(stage);
@@ -319,12 +344,29 @@ void StageChecker::check(const Expect&, Span) {}  // after the findings
 void StageChecker::check(const Plot& plot, Span) {
   const auto place = rows("a plot");
   for (const auto* axis : {&plot.y, &plot.x}) {
-    const auto type = expressions_.check(*axis, place).type;
+    auto own = place;
+    own.accesses = axis == &plot.x;
+    const auto type = expressions_.check(*axis, own).type;
     if (type.any() || type.number() || type.kind == Type::Kind::Record) continue;
     diagnostics_.error("E0215", (*axis)->span, fmt::format("what is plotted is a number or a record, and this is {}", describe(type)), "write it like `plot median(lat) vs n`");
   }
-  if (plot.by) expressions_.refer(*plot.by, place, "a name");
-  for (const auto& name : plot.log) expressions_.refer(name, place, "a name");
+  if (plot.by) plot_by(plot, place);
+  for (const auto& name : plot.log) {
+    auto own = place;
+    own.accesses = true;
+    expressions_.refer(name, own, "a name");
+  }
+}
+
+/// The accesses of a walk may be told apart; whatever else is plotted has one value a point.
+void StageChecker::plot_by(const Plot& plot, const Place& place) {
+  const auto named = [](const ExprPtr& expression) {
+    const auto* name = expression ? std::get_if<Name>(&expression->node) : nullptr;
+    return name ? std::string_view(name->text) : std::string_view();
+  };
+  auto own = place;
+  own.accesses = named(plot.y) == record_.name && named(plot.x) == "step" && record_.how == "each" && plot.by->text == "seg";
+  expressions_.refer(*plot.by, own, "a name");
 }
 
 }  // namespace gexp::lang

@@ -46,7 +46,8 @@ class StageChecker {
 
  private:
   [[nodiscard]] Place at(const char* what, Time limit, bool threads = false) const;
-  [[nodiscard]] Place rows(const char* what) const { return at(what, Time::Row); }
+  [[nodiscard]] Place rows(const char* what) const;
+  void plot_by(const Plot& plot, const Place& place);
   void declare_all(const Stage& stage);
   /// E0440: more than kMaxSweeps.
   void limit_sweeps(const Stage& stage);
@@ -98,6 +99,7 @@ class StageChecker {
   SymbolScope names_;
   std::size_t index_;
   std::size_t launch_ = kNoStage;  ///< the stage in whose launch this one runs
+  KeptRecord record_;
 };
 
 /// E0229, E0231: stages that run beside others, and the flags of their launches, as far as one stage does not tell.

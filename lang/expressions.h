@@ -13,6 +13,14 @@ namespace gexp::lang {
 
 inline constexpr std::size_t kNoStage = static_cast<std::size_t>(-1);
 
+/// How a stage keeps its record, for what can be asked of parts of it.
+struct KeptRecord {
+  std::string name;     ///< empty: the stage times nothing
+  std::string how;      ///< each, total, wall
+  std::string keep;     ///< raw, histogram, summary
+  bool kernel = false;  ///< of a file: what its entries are, the file says
+};
+
 /// Where an expression stands: which names it sees, and which of their values exist by then.
 struct Place {
   const SymbolScope* names = nullptr;
@@ -25,6 +33,9 @@ struct Place {
   bool ordered_derives = false;  ///< a derive reads only those above it
   bool makes_points = false;     ///< a sweep: it reads other sweeps, but nothing that is computed at its points
   bool once = false;             ///< judged once for all points: nothing that differs from point to point
+  const KeptRecord* record = nullptr;  ///< of the stage; null where there is none to ask about
+  bool parts = false;            ///< a `where` or an `over`: it may read what tells a record's values apart
+  bool accesses = false;         ///< a plot's axis: it may be `step` or `seg`
 };
 
 /// What is known of an expression; `time` is that of the latest value it reads.
@@ -59,6 +70,9 @@ class ExpressionChecker {
   /// Hands on the names of a scope that has been checked, and where they are known.
   void note(const SymbolScope& names, Span scope);
 
+  /// Reports what no part of the stage's record can be taken by.
+  void refuse_part(const KeptRecord* record, std::string_view part, Span span);
+
   bool read_per_thread = false;  ///< set when a name is read that differs from thread to thread; whoever asks clears it
 
  private:
@@ -86,8 +100,13 @@ class ExpressionChecker {
   Type number(const Expr& expression, const Type& type, const std::string& role);
 
   // calls.cpp
+  struct PartRead {  ///< a name of part_names, and where it is read
+    const PartName* part;
+    Span span;
+  };
   struct Seen {
     Type subject, over;
+    bool grouped = false;  ///< each value after `by` has an answer of its own
     Time time = Time::File;
     bool wrong = false;
   };
@@ -95,7 +114,13 @@ class ExpressionChecker {
   void check_argument(const Callable& callable, const CallArgument& argument, std::size_t position, const Place& place, Seen& seen);
   void check_label(const Callable& callable, const CallArgument& argument, const Place& place, Seen& seen);
   void check_clauses(const Callable& callable, const CallArgument& argument, bool first, const Place& place, Seen& seen);
-  void check_by(const Callable& callable, const Word& by, const Place& place);
+  // selections.cpp
+  void check_where(const Callable& callable, const CallArgument& argument, const Place& place, Seen& seen);
+  void check_over(const Callable& callable, const CallArgument& argument, const Place& place, Seen& seen);
+  void check_by(const Callable& callable, const CallArgument& argument, const Place& place, Seen& seen);
+  bool check_parts(const Callable& callable, const Expr& subject, const std::vector<PartRead>& parts, const char* word, const Place& place);
+  /// The parts that an expression reads; it is checked by `check`.
+  template <class Check> std::vector<PartRead> parts_read(const Place& place, Check check);
   void check_presence(const Callable& callable, const Call& call, Span span, Seen& seen);
   void check_subject(const Callable& callable, const CallArgument& argument, std::size_t position, const Place& place, Seen& seen);
 
@@ -112,6 +137,7 @@ class ExpressionChecker {
   bool has_memory_;
   Declarations* declared_;
   bool analysis_allowed_ = false;
+  std::vector<PartRead> parts_read_;
 };
 
 }  // namespace gexp::lang

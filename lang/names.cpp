@@ -97,7 +97,7 @@ const SymbolScope& builtin_names() {
       symbol.time = Time::Thread;
       names.declare(std::move(symbol), none);
     }
-    for (const char* name : {"step", "seg"}) {
+    for (const char* name : {"step", "lap", "seg"}) {
       Symbol symbol;
       symbol.kind = Symbol::Kind::Column;
       symbol.name = name;

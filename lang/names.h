@@ -82,7 +82,7 @@ struct Declared {
 };
 using Declarations = std::vector<Declared>;
 
-/// lane, tid, warp, gtid; step and seg, the columns that every record has.
+/// lane, tid, warp, gtid; step, lap and seg, which tell the accesses of a record apart.
 const SymbolScope& builtin_names();
 /// How the launches of a stage may end other than well, as its expects read it: `hang` and `fault`, where `inside` has no such names.
 void declare_outcomes(SymbolScope& inside);

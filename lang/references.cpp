@@ -87,6 +87,13 @@ bool ExpressionChecker::known_in_time(const Symbol& symbol, Span span, const Pla
     problem.notes.push_back({symbol.span, fmt::format("`{}` is {}, declared here", symbol.name, describe(symbol.kind))});
     return false;
   }
+  const bool part = symbol.span.empty() && (symbol.kind == Symbol::Kind::Thread || symbol.kind == Symbol::Kind::Column);
+  if (part && place.record && !place.accesses && !(place.threads && symbol.kind == Symbol::Kind::Thread)) {
+    const auto* known_part = find_part(symbol.name);
+    if (!place.parts || !known_part) return refuse_part(place.record, symbol.name, span), false;
+    parts_read_.push_back({known_part, span});
+    return true;
+  }
   const bool early = symbol.time == Time::Thread ? !place.threads : symbol.time > place.limit;
   if (!early) return true;
   auto& problem = error("E0301", span,

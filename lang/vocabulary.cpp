@@ -11,12 +11,13 @@ namespace {
 using Subject = Callable::Subject;
 using Answer = Callable::Answer;
 using Clause = Callable::Clause;
+using Parts = Callable::Parts;
 
 constexpr int kMany = 1000000;
 constexpr Label kAbove{"above", Takes::Cycles, true};
 constexpr Label kLine{"line", Takes::Bytes};
 
-constexpr Callable analysis(std::string_view name, std::string_view question, Subject subject, Answer answer, Clause over, std::string_view usage,
+constexpr Callable analysis(std::string_view name, std::string_view question, Parts parts, Subject subject, Answer answer, Clause over, std::string_view usage,
                             std::array<Label, 6> labels = {}, Clause by = Clause::Never, Clause where = Clause::May) {
   Callable c;
   c.name = name;
@@ -27,6 +28,7 @@ constexpr Callable analysis(std::string_view name, std::string_view question, Su
   c.over = over;
   c.by = by;
   c.where = where;
+  c.parts = parts;
   c.usage = usage;
   c.purpose = question;
   return c;
@@ -44,6 +46,13 @@ constexpr Callable plain_call(std::string_view name, Callable::Kind kind, Subjec
   c.labels = labels;
   c.usage = usage;
   c.purpose = purpose;
+  return c;
+}
+
+/// A function of a record's values that can be asked about some of them.
+constexpr Callable of_parts(Callable c) {
+  c.where = Clause::May;
+  c.parts = Parts::Values;
   return c;
 }
 
@@ -66,26 +75,26 @@ constexpr auto kVocabulary = std::to_array<Callable>({
 #undef GEXP_ANALYSIS
 
     // Of a record, at one point.
-    plain_call("median", Callable::Kind::Column, Subject::Value, 1, 1, Answer::Subject, "median(lat)",
-               "The median of the values of all runs of a point"),
-    plain_call("mean", Callable::Kind::Column, Subject::Value, 1, 1, Answer::Subject, "mean(lat)",
-               "The mean of the values of all runs of a point"),
-    plain_call("stddev", Callable::Kind::Column, Subject::Value, 1, 1, Answer::Subject, "stddev(lat)",
-               "The standard deviation of the values of all runs of a point"),
+    of_parts(plain_call("median", Callable::Kind::Column, Subject::Value, 1, 1, Answer::Subject, "median(lat)",
+               "The median of the values of all runs of a point")),
+    of_parts(plain_call("mean", Callable::Kind::Column, Subject::Value, 1, 1, Answer::Subject, "mean(lat)",
+               "The mean of the values of all runs of a point")),
+    of_parts(plain_call("stddev", Callable::Kind::Column, Subject::Value, 1, 1, Answer::Subject, "stddev(lat)",
+               "The standard deviation of the values of all runs of a point")),
     plain_call("elapsed", Callable::Kind::Column, Subject::Value, 1, 1, Answer::Subject, "elapsed(t)",
                "The time from the first begin to the last end on one multiprocessor, the median over runs"),
     plain_call("ci", Callable::Kind::Column, Subject::Value, 1, 1, Answer::Plain, "ci(median(lat))",
                "The half-width of the 95 % confidence interval over runs, relative to the mean"),
     plain_call("stable", Callable::Kind::Column, Subject::Value, 1, 1, Answer::Condition, "stable(misses(lat))",
                "Whether the last run left the value as it was"),
-    plain_call("misses", Callable::Kind::Column, Subject::Record, 1, 1, Answer::Plain, "misses(lat)",
-               "Accesses of a run that are slower than the fastest latency class", {kAbove}),
-    plain_call("missed", Callable::Kind::Column, Subject::Record, 1, 1, Answer::Plain, "missed(lat)",
-               "The share of the pattern's positions that miss", {kAbove}),
+    of_parts(plain_call("misses", Callable::Kind::Column, Subject::Record, 1, 1, Answer::Plain, "misses(lat)",
+               "Accesses of a run that are slower than the fastest latency class", {kAbove})),
+    of_parts(plain_call("missed", Callable::Kind::Column, Subject::Record, 1, 1, Answer::Plain, "missed(lat)",
+               "The share of the pattern's positions that miss", {kAbove})),
     plain_call("missed_ever", Callable::Kind::Column, Subject::Record, 1, 1, Answer::Plain, "missed_ever(lat)",
                "The share of the stage's addresses that have missed at some point so far", {kAbove}),
-    plain_call("slower", Callable::Kind::Column, Subject::Record, 1, 1, Answer::Plain, "slower(lat, above: 400cycles)",
-               "The share of all values above so many cycles", {Label{"above", Takes::Cycles}}),
+    of_parts(plain_call("slower", Callable::Kind::Column, Subject::Record, 1, 1, Answer::Plain, "slower(lat, above: 400cycles)",
+               "The share of all values above so many cycles", {Label{"above", Takes::Cycles}})),
     plain_call("excess", Callable::Kind::Column, Subject::Record, 1, 1, Answer::Cycles, "excess(lat)",
                "What the first of two visits in a row to a sector takes beyond the second, on average"),
     plain_call("moved", Callable::Kind::Column, Subject::Record, 1, 1, Answer::Bytes, "moved(run)",
@@ -102,10 +111,10 @@ constexpr auto kVocabulary = std::to_array<Callable>({
                "How many different values the threads of the launch have"),
 
     // Of values. min and max also take a record.
-    plain_call("min", Callable::Kind::Function, Subject::Anything, 1, kMany, Answer::Subject, "min(a, b)",
-               "The least of several values, of a list or of a record"),
-    plain_call("max", Callable::Kind::Function, Subject::Anything, 1, kMany, Answer::Subject, "max(a, b)",
-               "The largest of several values, of a list or of a record"),
+    of_parts(plain_call("min", Callable::Kind::Function, Subject::Anything, 1, kMany, Answer::Subject, "min(a, b)",
+               "The least of several values, of a list or of a record")),
+    of_parts(plain_call("max", Callable::Kind::Function, Subject::Anything, 1, kMany, Answer::Subject, "max(a, b)",
+               "The largest of several values, of a list or of a record")),
     plain_call("abs", Callable::Kind::Function, Subject::Number, 1, 1, Answer::Subject, "abs(x)",
                "The value without its sign"),
     plain_call("floor", Callable::Kind::Function, Subject::Number, 1, 1, Answer::Subject, "floor(x)",
@@ -159,6 +168,25 @@ std::vector<std::string_view> callable_names(bool analyses) {
     if ((c.kind == Callable::Kind::Analysis) == analyses) names.push_back(c.name);
   }
   return names;
+}
+
+std::span<const PartName> part_names() {
+  static constexpr auto kParts = std::to_array<PartName>({
+      {"step", true, "the number of the access in its lap"},
+      {"lap", true, "the number of the lap"},
+      {"seg", true, "the part of the pattern"},
+      {"warp", false, "the warp in its block"},
+      {"tid", false, "the thread in its block: a warp's first"},
+      {"gtid", false, "the thread in the grid: a warp's first"},
+      {"cta", false, "the block"},
+  });
+  return kParts;
+}
+
+const PartName* find_part(std::string_view name) {
+  const auto parts = part_names();
+  const auto found = std::find_if(parts.begin(), parts.end(), [&](const PartName& part) { return part.name == name; });
+  return found == parts.end() ? nullptr : &*found;
 }
 
 bool Words::has(std::string_view word) const { return std::find(words.begin(), words.end(), word) != words.end(); }

@@ -29,6 +29,12 @@ struct Callable {
   };
   enum class Subject { None, Record, Value, Number, Pattern, List, Text, Anything };  ///< the unlabelled arguments
   enum class Clause { Never, May, Must };
+  /// Which parts of a record it can be asked about; no row of the vocabulary of records leaves that open.
+  enum class Parts {
+    None,    ///< what it tells is of the whole region or launch
+    Traces,  ///< it follows an access to the next: the whole trace of a warp, a thread or a block, and no less
+    Values,  ///< any values
+  };
   enum class Answer {
     Over,          ///< the dimension of what follows `over`
     Subject,       ///< the dimension of the argument; of a record its time, of a list its items'
@@ -44,7 +50,10 @@ struct Callable {
   int least = 1, most = 1;  ///< number of unlabelled arguments
   Answer answer = Answer::Subject;
   std::array<Label, 6> labels{};
-  Clause over = Clause::Never, by = Clause::Never, where = Clause::Never;
+  Clause over = Clause::Never;
+  Clause by = Clause::Never;  ///< May: it has a meaning of its own; else each value after `by` has an answer of its own
+  Clause where = Clause::Never;
+  Parts parts = Parts::None;
   bool over_finding = false;  ///< what follows `over` is a finding of the same stage
   bool free_labels = false;   ///< labels are the user's: nonuniform's parts, value's coordinates
   std::string_view usage{};   ///< an example, for hints
@@ -56,6 +65,17 @@ std::span<const Callable> vocabulary();
 const Callable* find_callable(std::string_view name);
 /// Names of the analyses, or of all other callables.
 std::vector<std::string_view> callable_names(bool analyses);
+
+/// A name by which `where`, `by` and `over` take parts of a record.
+struct PartName {
+  std::string_view name;
+  bool within_trace;  ///< it parts the accesses of one trace; else it parts traces
+  std::string_view about;
+};
+/// All of them; runtime/infer/record_parts.cpp says which value a part has.
+std::span<const PartName> part_names();
+/// Null when it is none of them.
+const PartName* find_part(std::string_view name);
 
 /// The contextual words of one place: where `memory … in`, `via`, `flush`, `timed` and `record` look.
 struct Words {

@@ -10,6 +10,7 @@
 #include "runtime/infer/confounders.h"
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/infer.h"
+#include "runtime/infer/selections.h"
 
 namespace gexp::infer {
 namespace {
@@ -89,7 +90,27 @@ PointScope scope_at(const Context& context, std::size_t point) {
   return {context.table, context.classes, point, context.stage, context.outer, OneClass::Unknown};
 }
 
+namespace {
+
+/// The first `where` of a function that a formula applies to a record; null where there is none.
+const compiler::Formula* inner_where(const compiler::Formula& formula) {
+  for (const auto& operand : formula.operands) {
+    if (const auto* where = inner_where(*operand)) return where;
+  }
+  for (const auto& inner : formula.arguments) {
+    if (inner.where) return inner.where.get();
+    if (const auto* where = inner_where(*inner.value)) return where;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 std::string why_unknown(const Context& context) {
+  const auto* data = argument(context);
+  if (const auto* where = data ? inner_where(*data->value) : nullptr) {
+    return fmt::format("`where {}` keeps no value at any of its points; a condition that some values meet would decide", compiler::show(*where));
+  }
   return one_class_only(context) ? "all latencies are of one class: all accesses may hit, and all may miss; points that show another "
                                    "latency, or `above: L` with a latency that is known, would decide"
                                  : "the value is not known at any of its points";
@@ -175,40 +196,6 @@ Finding answer(const compiler::Question& question, const records::Table& table, 
   return answer(question, PreparedRecords(table), stage, outer);
 }
 
-namespace {
-
-/// The points that a condition of the records keeps.
-Result<records::Table> selected(const compiler::Formula& where, const PreparedRecords& prepared, const compiler::Stage& stage,
-                                const compiler::Scope& outer) {
-  const auto& table = prepared.table();
-  records::Table kept{table.stage, table.timed, table.timing, table.columns, {}};
-  for (std::size_t i = 0; i < table.points.size(); ++i) {
-    if (table.points[i].runs.empty()) continue;
-    auto keeps = compiler::evaluate(where, PointScope(table, prepared.classes(), i, stage, outer, OneClass::Unknown));
-    if (!keeps) return keeps.error();
-    if (const auto* flag = keeps->get<bool>(); flag && *flag) kept.points.push_back(table.points[i]);
-  }
-  return kept;
-}
-
-/// An analysis' own answer, over the points that the question's `where` keeps.
-Finding answer_selected(Analysis analysis, const compiler::Question& question, const PreparedRecords& prepared,
-                        const compiler::Stage& stage, const compiler::Scope& outer, const MeasuredStages& earlier) {
-  const auto data = std::find_if(question.arguments.begin(), question.arguments.end(), [](const auto& each) { return each.where; });
-  if (data == question.arguments.end()) {
-    return analysis({question, prepared.table(), stage, outer, prepared.classes(), prepared.classes(), prepared.drift(), &earlier});
-  }
-  const auto kept = selected(*data->where, prepared, stage, outer);
-  if (!kept) return blank(question, kept.error().message);
-  if (kept->points.empty()) {
-    return blank(question, fmt::format("`where` keeps none of the {} points; a condition that some of them meet would decide",
-                                       prepared.table().points.size()));
-  }
-  return analysis({question, *kept, stage, outer, prepared.classes(), classes_of(*kept), prepared.drift(), &earlier});
-}
-
-}  // namespace
-
 Finding answer(const compiler::Question& question, const PreparedRecords& prepared, const compiler::Stage& stage, const compiler::Scope& outer,
                const MeasuredStages& earlier) {
   const auto& table = prepared.table();
@@ -225,7 +212,7 @@ Finding answer(const compiler::Question& question, const PreparedRecords& prepar
   const auto refusals = Budget::refusals();
   Finding finding;
   try {
-    finding = answer_selected(analysis, question, prepared, stage, outer, earlier);
+    finding = answer_selected(analysis, {question, prepared, stage, outer, earlier});
   } catch (const CutShort&) {}  // the budget has counted it
   if (Budget::refusals() != refusals) return blank(question, why_cut_short());
   if (prepared.drift() > 0) finding = with_drift(question, prepared.drift(), std::move(finding));

@@ -148,7 +148,7 @@ void check_lines(const MeasuredStages& measured, const compiler::Scope& scope, F
       if (question.analysis != "first_flat" || question.arguments.empty()) continue;
       const auto& data = question.arguments.front();
       const auto* call = miss_call(*own.stage, *data.value);
-      if (!call || !data.over || data.over->kind != compiler::Formula::Kind::Name || data.where) continue;
+      if (!call || !data.over || data.over->kind != compiler::Formula::Kind::Name || data.where || call->arguments[0].where) continue;
       auto* finding = findings.find(question.id);
       const auto* value = finding ? finding->value.get<Number>() : nullptr;
       if (!value || value->dimension != kBytes || !finding->interval) continue;

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/infer.h"
 #include "runtime/infer/paired_visits.h"
+#include "runtime/infer/record_parts.h"
 #include "runtime/infer/statistics.h"
 
 // Functions of a record are evaluated where formulas meet records. Hit or miss is decided by the classes of the whole stage: a
@@ -174,6 +176,7 @@ std::optional<Result<Value>> PointScope::answer(const compiler::Formula& call) c
   if (call.text == "moved") return point().moved < 0 ? Value() : Value(point().moved, kBytes);
   if (call.text == "ci") return spread(inner);
   if (call.text == "stable") return stable(inner);
+  if (call.arguments[0].where || !call.arguments[0].by.empty()) return of_parts(call);
   const bool of_timed = inner.kind == compiler::Formula::Kind::Name && inner.text == table_.timed;
   if (of_timed && is_record_function(call.text)) return of_record(call);
   if (call.text == "median" || call.text == "mean" || call.text == "elapsed") return compiler::evaluate(inner, *this);  // of a scalar
@@ -221,6 +224,30 @@ Value PointScope::clocks(const std::string& name) const {
   return Value(std::move(list));
 }
 
+Result<Value> PointScope::of_parts(const compiler::Formula& call) const {
+  auto plain = call;
+  auto& data = plain.arguments[0];
+  const auto where = std::exchange(data.where, nullptr);
+  const auto by = std::exchange(data.by, "");
+  Selection selection{where.get(), {}, first_run_, runs()};
+  if (!by.empty()) selection.by = {by};
+  if (runs() == 0) return Value();
+  auto parts = infer::parts_of(point(), table_, stage_, selection, *this);
+  if (!parts) return parts.error();
+  List all;
+  for (auto& part : *parts) {
+    const bool whole = part.runs.size() == point().runs.size();  // a condition of the point alone left it as it was
+    const records::Table table{table_.stage, table_.timed, table_.timing, table_.columns, {std::move(part)}};
+    PointScope one(table, classes_, 0, stage_, outer_, one_class_, runs());
+    one.first_run_ = whole ? first_run_ : 0;
+    auto value = compiler::evaluate(plain, one);
+    if (!value) return value;
+    all.push_back(std::move(*value));
+  }
+  if (!by.empty()) return Value(std::move(all));
+  return all.empty() ? Value() : std::move(all.front());
+}
+
 Result<Value> PointScope::slower(const compiler::Formula& call) const {
   const auto limit = compiler::evaluate(*call.arguments[1].value, *this);
   const auto* cycles = limit ? limit->get<Number>() : nullptr;
@@ -237,6 +264,7 @@ Value PointScope::of_samples(const std::string& name) const {
   std::vector<double> values;
   for (std::size_t r = first_run_; r < first_run_ + runs(); ++r) {
     work(1 + point().runs[r].ticks.size() / 16);
+    if (name == "elapsed" && point().runs[r].elapsed < 0) return Value();  // of some warps: when they began is not kept
     if (name == "elapsed" && point().runs[r].elapsed > 0) {
       values.push_back(point().runs[r].elapsed - point().overhead);
       continue;

@@ -32,6 +32,8 @@ class PointScope final : public compiler::Scope {
  private:
   [[nodiscard]] std::optional<Result<Value>> answer(const compiler::Formula& call) const;
   [[nodiscard]] Result<Value> of_record(const compiler::Formula& call) const;
+  /// Of a call with a `where` or a `by`: of the values that it selects, or a list of what it is of each part.
+  [[nodiscard]] Result<Value> of_parts(const compiler::Formula& call) const;
   /// The share of all accesses that took longer than so many cycles, whatever they were.
   [[nodiscard]] Result<Value> slower(const compiler::Formula& call) const;
   /// By warp of the last run: its multiprocessor, or a clock.

@@ -93,7 +93,7 @@ std::vector<SizeClaim> size_claims(const compiler::Program& program, const Measu
       const auto& data = question.arguments.front();
       const auto* call = miss_call(stage, *data.value);
       const bool counts = miss_call(*data.value) != nullptr;
-      if (!call || !data.over || data.over->kind != compiler::Formula::Kind::Name || data.where) continue;
+      if (!call || !data.over || data.over->kind != compiler::Formula::Kind::Name || data.where || call->arguments[0].where) continue;
       SizeClaim claim{&stage, &*own, &question, finding, std::nullopt, counts, {}, {}, 0, 0, true, {}, {}, {}};
       if (read_above(*call, scope, claim.slower_than) && read_walks(claim, data.over->text)) claims.push_back(std::move(claim));
     }
