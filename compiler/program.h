@@ -165,6 +165,7 @@ struct Question {
   std::string type;      ///< as written: "B", "count", "cycles", "name", "list", "line", …
   std::string analysis;
   std::vector<Formula::Argument> arguments;
+  bool each = false;     ///< each value after `by` has an answer of its own
   double need = 0.9;     ///< least confidence, 0..1; below it the finding is undetermined
   Span span;
 };

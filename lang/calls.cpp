@@ -34,6 +34,7 @@ Type wanted_by(Takes takes) {
     case Takes::Plain:
     case Takes::PerPoint: return number_of({});
     case Takes::Cycles: return number_of(kCycles);
+    case Takes::Text: return text_type();
     case Takes::TextList: return list_of(text_type());
     case Takes::BytesList: return list_of(number_of(kBytes));
     case Takes::Neighbours: return text_type();
@@ -326,6 +327,8 @@ Typed ExpressionChecker::answer(const Callable& callable, const Seen& seen) {
         return cache_sets_type();
       case Callable::Answer::Replacement:
         return structure_of({{"name", text_type()}, {"probabilities", list_of(plain)}, {"ways", plain}});
+      case Callable::Answer::Hits:
+        return list_of(structure_of({{"name", text_type()}, {"hit", plain}, {"share", plain}, {"confidence", plain}}));
       case Callable::Answer::Spikes: return list_of(structure_of({{"before", seen.over}, {"at", seen.over}}));
       case Callable::Answer::Outstanding:
         return structure_of({{"kind", text_type()}, {"entries", plain}, {"most", plain}, {"requests", plain}, {"merges", plain}, {"instructions", plain}});

@@ -64,7 +64,7 @@ bool ExpressionChecker::check_parts(const Callable& callable, const Expr& subjec
       return false;
     }
     if (callable.parts == Parts::Traces && part.within_trace) {
-      error("E0232", read.span, fmt::format("`{}` follows each access to the next, and `{} {}` takes some of them away", callable.name, word, part.name),
+      error("E0232", read.span, fmt::format("`{}` follows every access, and `{} {}` takes some away", callable.name, word, part.name),
             fmt::format("take whole traces, by {}; or measure these accesses alone, with a pattern of their own", names_of_parts(true)));
       return false;
     }

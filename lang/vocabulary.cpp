@@ -142,6 +142,9 @@ constexpr auto kVocabulary = std::to_array<Callable>({
                {Label{"stride", Takes::Bytes}, Label{"span", Takes::Bytes}}),
     free_labels(plain_call("nonuniform", Callable::Kind::Pattern, Subject::None, 0, 0, Answer::Pattern, "nonuniform(low: P, high: Q)",
                "Its parts in turn; the label of an access is the column `seg`")),
+    plain_call("visits", Callable::Kind::Pattern, Subject::None, 0, 0, Answer::Pattern, "visits(names: \"A B A\", lines: [0B, 4KiB])",
+               "Named lines in this order, each visit at the next word of its line; the name of an access is the column `seg`",
+               {Label{"names", Takes::Text}, Label{"lines", Takes::BytesList}, Label{"word", Takes::Bytes, true}, Label{"begin", Takes::Bytes, true}}),
     plain_call("bank", Callable::Kind::Pattern, Subject::None, 0, 0, Answer::Pattern, "bank(stride: 2, word: 4B)",
                "An offset for each of 32 lanes, `lane * stride * word`: words of shared memory",
                {Label{"stride", Takes::Plain}, Label{"word", Takes::Bytes}}),
@@ -172,13 +175,9 @@ std::vector<std::string_view> callable_names(bool analyses) {
 
 std::span<const PartName> part_names() {
   static constexpr auto kParts = std::to_array<PartName>({
-      {"step", true, "the number of the access in its lap"},
-      {"lap", true, "the number of the lap"},
-      {"seg", true, "the part of the pattern"},
-      {"warp", false, "the warp in its block"},
-      {"tid", false, "the thread in its block: a warp's first"},
-      {"gtid", false, "the thread in the grid: a warp's first"},
-      {"cta", false, "the block"},
+#define GEXP_PART(name, within_trace, about) {#name, within_trace, about},
+#include "lang/parts.def"
+#undef GEXP_PART
   });
   return kParts;
 }

@@ -10,7 +10,7 @@ namespace gexp::lang {
 
 /// What a labelled parameter takes.
 enum class Takes {
-  Nothing, Bytes, Plain, Cycles, BytesList, TextList, Neighbours, CacheSets,
+  Nothing, Bytes, Plain, Cycles, Text, BytesList, TextList, Neighbours, CacheSets,
   PerPoint,  ///< a plain number of each point, where other labels of an analysis are the same for all points
 };
 
@@ -41,7 +41,7 @@ struct Callable {
     Plain, Bytes, Cycles, PlainList, CyclesList, SubjectList, Condition, Pattern,
     Slope,         ///< the structure of linear: slope intercept r2
     Slopes,        ///< a list of these, each with what it is `at`
-    CacheSets, Replacement, BankConflicts, Spikes, Outstanding, Saturation,
+    CacheSets, Replacement, Hits, BankConflicts, Spikes, Outstanding, Saturation,
   };
 
   std::string_view name;
@@ -72,7 +72,7 @@ struct PartName {
   bool within_trace;  ///< it parts the accesses of one trace; else it parts traces
   std::string_view about;
 };
-/// All of them; runtime/infer/record_parts.cpp says which value a part has.
+/// All of them, of lang/parts.def.
 std::span<const PartName> part_names();
 /// Null when it is none of them.
 const PartName* find_part(std::string_view name);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <sstream>
 
 #include "lang/base/budget.h"
 
@@ -12,6 +14,7 @@ namespace gexp::compiler {
 namespace {
 
 constexpr std::int64_t kLanes = 32;
+constexpr std::int64_t kWord = 4;  // bytes
 
 constexpr std::int64_t kMaxOffset = std::int64_t{1} << 53;
 
@@ -73,6 +76,46 @@ Result<Value> nonuniform(const std::vector<Evaluated>& arguments, Span span) {
     }
   }
   return Value(std::make_shared<const Pattern>(std::move(whole_pattern)));
+}
+
+/// Words between blanks.
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  std::istringstream in(text);
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+Result<Value> visits(const std::vector<Evaluated>& arguments, Span span) {
+  const auto* named = find(arguments, "names", arguments.size());
+  const auto* names = named ? named->get<std::string>() : nullptr;
+  if (!names) return failure("E0411", span, "`names:` is missing", "write `names: \"A B A\"`");
+  const auto* listed = find(arguments, "lines", arguments.size());
+  auto lines = as_pattern(listed ? *listed : Value(), span);
+  if (!lines) return lines.error();
+  const auto length = [&](const char* label, std::int64_t otherwise) { return find(arguments, label, arguments.size()) ? whole(arguments, label, arguments.size(), span) : Result<std::int64_t>(otherwise); };
+  const auto word = length("word", kWord), begin = length("begin", 0);
+  if (!word) return word.error();
+  if (!begin) return begin.error();
+  if (*word == 0) return failure("E0412", span, "a word of no bytes would be visited twice", "write `word: 4B`");
+  const auto order = words_of(*names);
+  if (order.empty()) return failure("E0412", span, "`names` names no line", "write `names: \"A B A\"`");
+  if (auto problem = take(static_cast<std::int64_t>(order.size()), span)) return std::move(*problem);
+  struct Line {
+    std::int64_t number, visits;
+  };
+  std::map<std::string, Line> known;
+  Pattern pattern;
+  for (const auto& name : order) {
+    auto& line = known.try_emplace(name, Line{static_cast<std::int64_t>(known.size()), 0}).first->second;
+    if (line.number >= (*lines)->steps) {
+      return failure("E0412", span, fmt::format("`names` has more names than the {} lines that `lines` has: `{}` is one too many", (*lines)->steps, name), "list more lines, or take fewer names");
+    }
+    pattern.segments.push_back({name, pattern.steps});
+    pattern.offsets.push_back((*lines)->at(0, line.number) + *begin + line.visits++ * *word);
+    ++pattern.steps;
+  }
+  return Value(std::make_shared<const Pattern>(std::move(pattern)));
 }
 
 Result<Value> bank(const std::vector<Evaluated>& arguments, Span span) {
@@ -149,6 +192,7 @@ Result<Value> repeat(const std::vector<Evaluated>& arguments, Span span) {
 std::optional<Result<Value>> construct_pattern(const std::string& name, const std::vector<Evaluated>& arguments, Span span) {
   if (name == "uniform") return uniform(arguments, span);
   if (name == "nonuniform") return nonuniform(arguments, span);
+  if (name == "visits") return visits(arguments, span);
   if (name == "bank") return bank(arguments, span);
   if (name == "shuffle") return shuffle(arguments, span);
   if (name == "repeat") return repeat(arguments, span);

@@ -18,7 +18,7 @@ struct Evaluated {
   Value value;
 };
 
-/// `uniform nonuniform bank shuffle repeat`: the pattern, or nullopt when `name` is none of them. Offsets are bytes.
+/// `uniform nonuniform visits bank shuffle repeat`: the pattern, or nullopt when `name` is none of them. Offsets are bytes.
 std::optional<Result<Value>> construct_pattern(const std::string& name, const std::vector<Evaluated>& arguments, Span span);
 
 /// A list of offsets (bytes) as a pattern; a pattern as itself. E0410 for anything else.

@@ -9,6 +9,7 @@
 #include "compiler/lower/lower.h"
 #include "compiler/lower/ops.h"
 #include "lang/limits.h"
+#include "lang/vocabulary.h"
 
 namespace gexp::compiler {
 namespace {
@@ -110,6 +111,8 @@ class StageLowering {
     const auto call = lower_expression(*find.analysis, element_bytes_);
     question.analysis = call->text;
     question.arguments = call->arguments;
+    const auto* analysis = lang::find_callable(question.analysis);
+    question.each = analysis && analysis->by == lang::Callable::Clause::Never;
     question.span = span;
     if (find.need) {
       const auto need = evaluate(*formula(find.need), scope_);

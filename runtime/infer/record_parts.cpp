@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <span>
+#include <string_view>
 
-#include "lang/vocabulary.h"
 #include "runtime/infer/cut_short.h"
 
 // A record of `each` holds a trace for each warp, one after the other; one of `total` a value for each warp of each block; that of a
@@ -22,8 +23,23 @@ using records::Point;
 using records::Run;
 using records::Table;
 
-constexpr std::uint32_t kWarp = 32;
+constexpr std::uint32_t kWarp = 32;       // fact: threads of a warp
 constexpr std::size_t kMostParts = 4096;  // limit: points that one may become
+
+struct PartName {
+  std::string_view name;
+  bool within_trace;
+};
+constexpr auto kParts = std::to_array<PartName>({  // fact: the names that the language has
+#define GEXP_PART(name, within_trace, about) {#name, within_trace},
+#include "lang/parts.def"
+#undef GEXP_PART
+});
+
+const PartName* find_part(const std::string& name) {
+  const auto found = std::find_if(kParts.begin(), kParts.end(), [&](const PartName& part) { return part.name == name; });
+  return found == kParts.end() ? nullptr : &*found;
+}
 
 std::optional<std::uint32_t> threads_of(const compiler::FormulaPtr& formula, const compiler::Scope& scope) {
   if (!formula) return 1;
@@ -95,7 +111,7 @@ class Parts {
 
   /// Why a part is not known; empty where it is.
   [[nodiscard]] std::string unknown(const std::string& name) const {
-    const auto* part = lang::find_part(name);
+    const auto* part = find_part(name);
     if (name == "seg" && labels_.empty()) return "`seg` is the part of a pattern, and what is timed follows none that has parts";
     if (name == "lap" && !lap_) return "`lap` is a round of a chase, and what is timed is no single chase";
     if (!layout_.traces_known && !(part->within_trace && layout_.in_trace == layout_.values && layout_.block <= kWarp)) {
@@ -252,7 +268,9 @@ Point part_of(const Point& point, const Parts& parts, const std::vector<std::siz
 
 }  // namespace
 
-bool is_part(const std::string& name, const compiler::Scope& point) { return lang::find_part(name) && !point.lookup(name); }
+bool may_be_part(const std::string& name) { return find_part(name) != nullptr; }
+
+bool is_part(const std::string& name, const compiler::Scope& point) { return find_part(name) && !point.lookup(name); }
 
 std::vector<std::string> parts_in(const compiler::Formula& formula, const compiler::Scope& point) {
   auto names = compiler::free_names(formula);

@@ -7,7 +7,7 @@
 #include "compiler/program.h"
 #include "runtime/records/table.h"
 
-/// Parts of a record: the values of some steps, laps, parts of the pattern, warps, threads or blocks (lang::part_names).
+/// Parts of a record: the values of some steps, laps, parts of the pattern, warps, threads or blocks (lang/parts.def).
 namespace gexp::infer {
 
 /// A `where`, and the parts by which the values are put apart.
@@ -19,6 +19,8 @@ struct Selection {
 
 /// The names of parts that a formula reads: those that `point` has no value of its own for.
 std::vector<std::string> parts_in(const compiler::Formula& formula, const compiler::Scope& point);
+/// Whether there is a part of this name, whatever else has it.
+bool may_be_part(const std::string& name);
 bool is_part(const std::string& name, const compiler::Scope& point);
 
 /// The points that are made of one: a point for each value of `by`, in the order in which they come, each with the selected values of the

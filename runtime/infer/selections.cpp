@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "lang/vocabulary.h"
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/record_parts.h"
 
@@ -16,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostAnswers = 256;  // limit: answers of one finding
 constexpr std::size_t kMostPoints = 65536; // limit: points of a stage with the parts of its records
-constexpr std::size_t kShown = 16;         // answers that the evidence tells
+constexpr std::size_t kShown = 16;         // limit: answers that the evidence tells
 
 const compiler::Formula::Argument* data_of(const compiler::Question& question) { return labelled(question, ""); }
 
@@ -131,10 +130,9 @@ Finding each_answer(Analysis analysis, const Asked& asked, const std::string& by
 
 Finding answer_selected(Analysis analysis, const Asked& asked) {
   const auto* data = data_of(asked.question);
-  const auto* callable = lang::find_callable(asked.question.analysis);
-  const bool each = data && !data->by.empty() && callable && callable->by == lang::Callable::Clause::Never;
+  const bool each = data && !data->by.empty() && asked.question.each;
   const auto& prepared = asked.prepared;
-  const bool all = !data || (!data->where && data->by.empty() && !(data->over && data->over->kind == compiler::Formula::Kind::Name && lang::find_part(data->over->text)));
+  const bool all = !data || (!data->where && data->by.empty() && !(data->over && data->over->kind == compiler::Formula::Kind::Name && may_be_part(data->over->text)));
   if (all) return ask(analysis, asked, prepared.table(), prepared.classes());
   const auto kept = selected(asked, *data);
   if (!kept) return undetermined_of(asked, kept.error().message);

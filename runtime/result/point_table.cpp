@@ -6,12 +6,21 @@
 #include <algorithm>
 
 #include "compiler/plan/expand.h"
+#include "lang/base/visible.h"
 #include "runtime/infer/infer.h"
 
 namespace gexp::result {
 namespace {
 
-std::string quoted(const std::string& text) { return text.find(',') == std::string::npos ? text : "\"" + text + "\""; }
+/// A text as a cell: what a spreadsheet would take for a formula begins with an apostrophe, and what a terminal would obey is an escape.
+std::string quoted(const std::string& text) {
+  auto safe = visible(text);
+  if (!safe.empty() && std::string_view("=+-@").find(safe.front()) != std::string_view::npos) safe.insert(0, 1, '\'');
+  if (safe.find_first_of(",\"\n\r") == std::string::npos) return safe;
+  std::string cell = "\"";
+  for (const char c : safe) cell += c == '"' ? "\"\"" : std::string(1, c);
+  return cell + "\"";
+}
 
 /// A row an access: the point's, then run, step, part of the pattern, ticks.
 void add_accesses(const records::Point& point, const std::vector<Value>& row, std::vector<std::vector<Value>>& rows) {

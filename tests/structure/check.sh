@@ -27,7 +27,7 @@ allow runtime/cuda "$device|runtime/cuda/.*"
 allow runtime/worker "$device|runtime/worker/.*"
 allow runtime/sim "$device|runtime/device/qlru\.h|runtime/sim/.*"
 allow runtime/records "$own|compiler/formula/formula\.h|compiler/program\.h|runtime/device/outcome\.h|runtime/records/.*"
-allow runtime/infer "$own|lang/analyses\.def|compiler/formula/formula\.h|compiler/program\.h|runtime/device/(outcome|qlru)\.h|runtime/records/.*|runtime/infer/.*"
+allow runtime/infer "$own|lang/(analyses|parts)\.def|compiler/formula/formula\.h|compiler/program\.h|runtime/device/(outcome|qlru)\.h|runtime/records/.*|runtime/infer/.*"
 allow runtime/result "lang/base/.*|compiler/.*|runtime/(device|records|infer|result)/.*"
 # A report gets what it draws as numbers (figures), and the spec's tokens to highlight it; it evaluates no formula and knows no latency class.
 allow runtime/report "$own|lang/(tokens|words)\.h|compiler/program\.h|runtime/result/(result|figures)\.h|runtime/report/.*|runtime/infer/finding\.h|runtime/records/table\.h"

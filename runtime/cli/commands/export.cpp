@@ -8,10 +8,13 @@
 #include <filesystem>
 
 #include "lang/base/files.h"
+#include "lang/base/visible.h"
 #include "runtime/cli/app.h"
+#include "runtime/cli/json.h"
 #include "runtime/cli/output.h"
 #include "runtime/cli/saved.h"
 #include "runtime/cli/shared_options.h"
+#include "runtime/result/export_table.h"
 #include "runtime/result/lockfile.h"
 #include "runtime/result/point_table.h"
 #include "runtime/result/result_json.h"
@@ -22,19 +25,50 @@ namespace {
 namespace fs = std::filesystem;
 using Mode = store::Store::Mode;
 
+/// What of a result becomes a table.
+struct Wanted {
+  std::string stage;  ///< empty: all that have records
+  bool records = false, findings = false;
+};
+
+/// What an array does not say of itself: what it is of, and the units of its columns.
+std::string units_text(const result::PointTable& table, const result::RunResult& result, const std::string& of) {
+  auto columns = Json::array();
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const auto kind = result::kind_of(table, c);
+    columns.push_back({{"name", visible(table.columns[c])}, {"unit", kind.unit}, {"type", kind.number ? "number" : "text"}});
+  }
+  return Json({{"experiment", result.experiment}, {"of", of}, {"device", result.device.name}, {"simulated", result.device.kind == "simulated"},
+               {"date", result.date}, {"spec_sha256", result.spec_sha256}, {"columns", std::move(columns)}})
+             .text() +
+         "\n";
+}
+
+/// Comma-separated, or NumPy's array with its units beside it.
+int write_table(const result::PointTable& table, const result::RunResult& result, const std::string& of, const std::string& path) {
+  const bool array = fs::path(path).extension() == ".npy";
+  if (auto written = write_file(path, array ? result::npy(table) : result::csv(table)); !written) return refuse(written.error(), nullptr, kEnvironment);
+  print_out("{}\n", path);
+  if (!array) return kDone;
+  if (auto written = write_file(path + ".json", units_text(table, result, of)); !written) return refuse(written.error(), nullptr, kEnvironment);
+  print_out("{}.json\n", path);
+  return kDone;
+}
+
 /// All stages that have records, each in a file of its own where there are several: NAME.STAGE.csv.
-int export_csv(const Saved& saved, const std::string& wanted, const std::string& out) {
+int export_table(const Saved& saved, const Wanted& wanted, const std::string& out) {
+  if (wanted.findings) return write_table(result::finding_table(saved.result), saved.result, "findings", out);
   std::vector<std::string> stages;
   for (const auto& stage : saved.result.stages) {
-    if (wanted.empty() ? !stage.table.points.empty() : stage.name == wanted) stages.push_back(stage.name);
+    if (wanted.stage.empty() ? !stage.table.points.empty() : stage.name == wanted.stage) stages.push_back(stage.name);
   }
-  if (stages.empty()) stages = {wanted};  // point_table says what is wrong
+  if (stages.empty()) stages = {wanted.stage};  // point_table says what is wrong
   for (const auto& stage : stages) {
-    const auto table = result::point_table(saved.program, saved.result, stage);
+    const auto table = wanted.records ? result::record_table(saved.program, saved.result, stage) : result::point_table(saved.program, saved.result, stage);
     if (!table) return refuse(table.error(), nullptr, kEnvironment);
-    const auto path = stages.size() == 1 ? out : fmt::format("{}.{}.csv", fs::path(out).replace_extension().string(), stage);
-    if (auto written = write_file(path, result::csv(*table)); !written) return refuse(written.error(), nullptr, kEnvironment);
-    print_out("{}\n", path);
+    const fs::path path(out);
+    const auto to = stages.size() == 1 ? out : fmt::format("{}.{}{}", fs::path(out).replace_extension().string(), stage, path.extension().string());
+    if (const int exit = write_table(*table, saved.result, (wanted.records ? "records of " : "points of ") + stage, to); exit != kDone) return exit;
   }
   return kDone;
 }
@@ -100,19 +134,23 @@ int export_cuda(const Common& common) {
   return export_text(text, common.out);
 }
 
-/// By the ending of `common.out`: .json, .csv, .cu, .lock, or a bundle, .gexpz. `stage`: of a .csv.
-int export_result(const Common& common, const std::string& stage) {
+/// By the ending of `common.out`: .json, .csv, .npy, .cu, .lock, or a bundle, .gexpz.
+int export_result(const Common& common, const Wanted& wanted) {
   const auto ending = fs::path(common.out).extension().string();
+  const bool table = ending == ".csv" || ending == ".npy";
   if (auto fine = may_write(common.out, common.file); !fine && ending != ".gexpz") return refuse(fine.error(), nullptr, kEnvironment);
   if (auto writable = check_writable(common.out); !writable) return refuse(writable.error(), nullptr, kEnvironment);
+  if (!table && (wanted.records || wanted.findings || !wanted.stage.empty())) {
+    return refuse(failure("E0916", fmt::format("{} is no table: `--stage`, `--records` and `--findings` choose what a .csv or .npy holds", common.out)), nullptr, kEnvironment);
+  }
   if (ending == ".gexpz") return export_bundle(common, common.out);
   if (ending == ".cu") return export_cuda(common);
-  if (ending != ".json" && ending != ".csv" && ending != ".lock") {
-    return refuse(failure("E0916", fmt::format("{}: export to what?", common.out), "end the file's name in .gexpz (a bundle), .json, .csv, .cu or .lock"), nullptr, kEnvironment);
+  if (ending != ".json" && !table && ending != ".lock") {
+    return refuse(failure("E0916", fmt::format("{}: export to what?", common.out), "end the file's name in .gexpz (a bundle), .json, .csv, .npy, .cu or .lock"), nullptr, kEnvironment);
   }
   const auto saved = read_saved(common.file, common.store);
   if (!saved) return refuse(saved.error(), nullptr, kEnvironment);
-  if (ending == ".csv") return export_csv(*saved, stage, common.out);
+  if (table) return export_table(*saved, wanted, common.out);
   return export_text(ending == ".json" ? result::to_json(saved->result) : result::lockfile(saved->result), common.out);
 }
 
@@ -121,15 +159,19 @@ class Export final : public Command {
   void declare(Options& options) override {
     add_result(options, common_);
     options.add("file", &common_.out, "its ending says what it becomes").must_be_given().offers(Offers::Files);
-    options.add("--stage", &stage_, "of a .csv: this stage only");
+    options.add("--stage", &wanted_.stage, "of a .csv or .npy: this stage only");
+    options.add("--records", &wanted_.records, "of a .csv or .npy: every value of the records, in place of what was measured at each point");
+    options.add("--findings", &wanted_.findings, "of a .csv or .npy: the findings").excludes("--records").excludes("--stage");
     add_store(options, common_.store);
   }
-  [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return std::vector<std::string>{written_by_reading(common_.file, common_.store), common_.out}; }
-  int run() override { return export_result(common_, stage_); }
+  [[nodiscard]] std::optional<std::vector<std::string>> writes() const override {
+    return std::vector<std::string>{written_by_reading(common_.file, common_.store), common_.out, common_.out + ".json"};
+  }
+  int run() override { return export_result(common_, wanted_); }
 
  private:
   Common common_;
-  std::string stage_;
+  Wanted wanted_;
 };
 
 }  // namespace
