@@ -185,6 +185,7 @@ struct Plot {
   std::string by;
   std::vector<std::string> log;
   Span span;
+  bool heatmap = false;
 };
 
 /// A warm-up by a launch of its own, before the one that is timed.

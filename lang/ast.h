@@ -129,7 +129,7 @@ struct Derive { Word name, type; ExprPtr value; };
 struct Find { Word name, type; ExprPtr analysis; ExprPtr need; };  ///< analysis is a Call
 struct Selector { std::string text; Span span; };
 struct Expect { ExprPtr condition; ExprPtr where; std::vector<Selector> on; std::string from; std::string xfail; };
-struct Plot { ExprPtr y, x; std::optional<Word> by; std::vector<Word> log; };
+struct Plot { ExprPtr y, x; std::optional<Word> by, drawn; std::vector<Word> log; };
 struct Use {
   Word path;    ///< its span has the quotes
   Word as;

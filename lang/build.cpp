@@ -199,6 +199,7 @@ class Builder {
     s.y = parts.expression();
     s.x = parts.expression();
     if (const auto* by = parts.optional(Kind::By)) s.by = word_of(*by->children[0]);
+    if (const auto* drawn = parts.optional(Kind::DrawnClause)) s.drawn = word_of(*drawn->children[0]);
     if (const auto* log = parts.optional(Kind::LogClause)) {
       for (const auto& axis : log->children) s.log.push_back(word_of(*axis));
     }

@@ -351,6 +351,10 @@ void StageChecker::check(const Plot& plot, Span) {
     diagnostics_.error("E0215", (*axis)->span, fmt::format("what is plotted is a number or a record, and this is {}", describe(type)), "write it like `plot median(lat) vs n`");
   }
   if (plot.by) plot_by(plot, place);
+  if (plot.drawn) check_word(diagnostics_, *plot.drawn, drawing_words());
+  if (plot.drawn && !plot.by) {
+    diagnostics_.error("E0222", plot.drawn->span, "a heat map has a row for each value after `by`", "write it like `plot median(lat) vs stride by n as heatmap`");
+  }
   for (const auto& name : plot.log) {
     auto own = place;
     own.accesses = true;

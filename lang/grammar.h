@@ -298,7 +298,8 @@ struct xfail_clause : seq<GEXP_WORD("xfail"), must<needed_string>> {};
 struct expect : seq<GEXP_WORD("expect"), must<needed_condition>, opt<where>, opt<on_clause>, opt<from_clause>, opt<xfail_clause>> {};
 struct vs_word : GEXP_WORD("vs") {};
 struct log_clause : seq<GEXP_WORD("log"), must<needed_name>, star<mark<','>, must<needed_name>>> {};
-struct plot : seq<GEXP_WORD("plot"), must<needed_value>, must<vs_word>, must<needed_value>, opt<by>, opt<log_clause>> {};
+struct drawn_clause : seq<GEXP_WORD("as"), must<needed_word>> {};
+struct plot : seq<GEXP_WORD("plot"), must<needed_value>, must<vs_word>, must<needed_value>, opt<by>, opt<drawn_clause>, opt<log_clause>> {};
 
 struct statement
     : sor<meta, use, param, let, require, budget, seed, memory, pattern, stage_open, sweep, skip, launch, flush, warm, timed,

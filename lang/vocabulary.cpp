@@ -240,6 +240,11 @@ const Words& place_words() {
   return words;
 }
 
+const Words& drawing_words() {
+  static const Words words{"a way of drawing", {"heatmap"}};
+  return words;
+}
+
 int element_size(std::string_view element) {
   if (element == "u8") return 1;
   if (element == "u32" || element == "f32") return 4;

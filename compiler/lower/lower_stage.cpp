@@ -126,6 +126,7 @@ class StageLowering {
   void lower(const lang::Plot& plot, Span span) {
     Plot lowered{formula(plot.y), formula(plot.x), plot.by ? plot.by->text : "", {}, span};
     for (const auto& axis : plot.log) lowered.log.push_back(axis.text);
+    lowered.heatmap = plot.drawn && plot.drawn->text == "heatmap";
     stage_.plots.push_back(std::move(lowered));
   }
   template <class T> void lower(const T&, Span) {}  // statements of the file level: refused by the checker

@@ -95,7 +95,8 @@ module.exports = grammar({
     on_clause: ($) => seq("on", list_of(choice($.string, $.name))),
     from_clause: ($) => seq("from", $.string),
     xfail_clause: ($) => seq("xfail", $.string),
-    plot_statement: ($) => seq("plot", $._value, "vs", $._value, optional($.by_clause), optional($.log_clause)),
+    plot_statement: ($) => seq("plot", $._value, "vs", $._value, optional($.by_clause), optional($.drawn_clause), optional($.log_clause)),
+    drawn_clause: ($) => seq("as", field("drawn", $.word)),
     log_clause: ($) => seq("log", list_of($.name)),
 
     // Operations.

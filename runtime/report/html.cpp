@@ -8,6 +8,7 @@
 
 #include "lang/base/embedded.h"
 #include "runtime/report/escape.h"
+#include "runtime/report/heat.h"
 #include "runtime/report/hierarchy.h"
 #include "runtime/report/highlight.h"
 
@@ -152,6 +153,14 @@ std::string provenance_html(const RunResult& result) {
   return "<table class=\"provenance\"><tbody>\n" + rows + "</tbody></table>";
 }
 
+std::string heat_maps_html(const result::Figures& figures) {
+  std::string maps;
+  for (const auto& figure : figures.plots) {
+    if (figure.heatmap) maps += heat_html(figure);
+  }
+  return maps.empty() ? maps : "<section aria-labelledby=\"heat\"><h2 id=\"heat\">Heat maps</h2>" + maps + "</section>";
+}
+
 /// "2026-11-22T02:56:13Z" as people read it.
 std::string moment(const std::string& date) { return date.size() == 20 ? fmt::format("{} {} UTC", date.substr(0, 10), date.substr(11, 5)) : date; }
 
@@ -192,6 +201,7 @@ std::string html(const compiler::Program& program, const RunResult& result, cons
                  {"notes", notes_html(result)},
                  {"findings", findings_html(result)},
                  {"hierarchy", svg.empty() ? "" : "<section aria-labelledby=\"hierarchy\"><h2 id=\"hierarchy\">Memory hierarchy as found</h2><figure class=\"figure\" data-svg=\"hierarchy\"><div class=\"drawing\">" + svg + "</div></figure></section>"},
+                 {"heat", heat_maps_html(figures)},
                  {"expectations", expectations_html(result)},
                  {"spec", highlighted(result.spec_path, result.spec_text)},
                  {"provenance", provenance_html(result)},

@@ -62,7 +62,9 @@ std::string json_text(const std::string& text) { return Json(text).dump(-1, ' ',
 std::string figures_json(const result::Figures& figures) {
   Json json = {{"plots", Json::array()}, {"rasters", Json::array()}};
   const auto most = std::min(kFigureDots, kPageDots / std::max<std::size_t>(1, figures.plots.size()));
-  for (const auto& figure : figures.plots) json["plots"].push_back(figure_json(figure, most));
+  for (const auto& figure : figures.plots) {
+    if (!figure.heatmap) json["plots"].push_back(figure_json(figure, most));
+  }
   for (const auto& raster : figures.rasters) json["rasters"].push_back(raster_json(raster));
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);  // a name in another encoding must not stop a report
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/report/plot_text.h"
 
+#include "runtime/report/heat.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -111,6 +113,7 @@ void draw(const Series& series, std::size_t number, const Scale& x, const Scale&
 }  // namespace
 
 std::string plot_text(const Figure& figure, std::size_t columns, bool colour) {
+  if (figure.heatmap) return heat_text(figure, columns);
   if (figure.size() == 0) return {};
   const auto [x, y] = scales(figure);
   const auto top = show(y.high, figure.y.dimension), bottom = show(y.low, figure.y.dimension);

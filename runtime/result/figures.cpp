@@ -110,6 +110,7 @@ Figure figure_of(const Measured& measured, const compiler::Plot& plot, const std
   const auto& table = measured.prepared.table();
   const bool accesses = plots_accesses(plot, table), by_part = accesses && plot.by == "seg";
   if (accesses) figure.y.dimension = kCycles;
+  figure.heatmap = plot.heatmap && !accesses;
   Formula group;
   group.kind = Formula::Kind::Name;
   group.text = plot.by;

@@ -44,6 +44,7 @@ struct Figure {
   Axis x, y;
   std::vector<Series> series;
   std::vector<Mark> marks;
+  bool heatmap = false;  ///< a row for each series; else a curve
   [[nodiscard]] std::size_t size() const;  ///< dots of all series
 };
 

@@ -44,6 +44,7 @@ Kinds words_by_kind() {
   add("keeps", lang::keep_words().words);
   add("neighbours", lang::neighbour_words().words);
   add("places", lang::place_words().words);
+  add("drawings", lang::drawing_words().words);
   return kinds;
 }
 

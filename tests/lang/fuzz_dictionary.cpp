@@ -28,7 +28,7 @@ std::set<std::string> every_word() {
     }
   }
   for (const auto* some : {&lang::element_words(), &lang::space_words(), &lang::via_words(), &lang::flush_words(), &lang::timing_words(),
-                           &lang::keep_words(), &lang::neighbour_words(), &lang::place_words()}) {
+                           &lang::keep_words(), &lang::neighbour_words(), &lang::place_words(), &lang::drawing_words()}) {
     for (const auto word : some->words) words.emplace(word);
   }
   for (const auto word : lang::type_words()) words.emplace(word);

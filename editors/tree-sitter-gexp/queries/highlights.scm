@@ -77,6 +77,7 @@
 (timed_statement how: (word) @constant.builtin)
 (record_statement keep: (word) @constant.builtin)
 (place_clause place: (word) @constant.builtin)
+(drawn_clause drawn: (word) @constant.builtin)
 (via_clause path: (word) @constant.builtin)
 (meta_statement key: (word) @property)
 (instruction) @function.builtin

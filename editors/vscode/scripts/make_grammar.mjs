@@ -67,6 +67,7 @@ const patterns = [
   chosen('in', 'spaces'),
   chosen('via', 'paths'),
   chosen('place', 'places'),
+  chosen('as', 'drawings'),
 
   // Calls, labels, fields.
   {
@@ -78,7 +79,7 @@ const patterns = [
   rule('support.function', `\\b(?:${any('functions')})(?=\\()`),
   { match: `\\b(${NAME})\\s*(:)(?!:)`, captures: capture('variable.parameter', 'punctuation.separator') },
   { match: `(?<=[A-Za-z0-9_])(\\.)(${NAME})`, captures: capture('punctuation.accessor', 'variable.other.property') },
-  rule('variable.language', '\\b(?:device|lane|tid|warp|gtid|cta|step|seg)\\b(?=\\.|\\s*[-+*/<>=!)]|\\s+(?:div|mod|and|or)\\b)'),
+  rule('variable.language', '\\b(?:device|lane|tid|warp|gtid|cta|step|lap|seg)\\b(?=\\.|\\s*[-+*/<>=!)]|\\s+(?:div|mod|and|or)\\b)'),
 
   {
     match: `\\b([0-9]+(?:\\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(%|(?:${any('units').replace('|%', '')})(?:/(?:cycle|s))?(?![A-Za-z0-9_]))?`,

@@ -125,6 +125,7 @@ test('every word of the language is shown as what it is', () => {
     ['keeps', (word) => `record t ${word}`, /^constant\.language/],
     ['neighbours', (word) => `merger(2, of: ${word})`, /^constant\.language/],
     ['places', (word) => `launch place ${word}`, /^constant\.language/],
+    ['drawings', (word) => `plot y vs x by n as ${word}`, /^constant\.language/],
   ];
   assert.deepEqual(shown.map(([kind]) => kind).sort(), Object.keys(words).sort());
   for (const [kind, line, scope] of shown) {
