@@ -352,7 +352,7 @@ void StageChecker::check(const Plot& plot, Span) {
   }
   if (plot.by) plot_by(plot, place);
   if (plot.drawn) check_word(diagnostics_, *plot.drawn, drawing_words());
-  if (plot.drawn && !plot.by) {
+  if (plot.drawn && plot.drawn->text == "heatmap" && !plot.by) {
     diagnostics_.error("E0222", plot.drawn->span, "a heat map has a row for each value after `by`", "write it like `plot median(lat) vs stride by n as heatmap`");
   }
   for (const auto& name : plot.log) {

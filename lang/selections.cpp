@@ -47,10 +47,10 @@ template <class Check> std::vector<ExpressionChecker::PartRead> ExpressionChecke
 
 void ExpressionChecker::refuse_part(const KeptRecord* record, std::string_view part, Span span) {
   if (part == "lane") {
-    error("E0231", span, "a record has one value for a warp, which is its first lane's: `lane` is 0 in all of them", "`warp` and `tid` tell warps apart");
+    error("E0233", span, "a record has one value for a warp, which is its first lane's: `lane` is 0 in all of them", "`warp` and `tid` tell warps apart");
     return;
   }
-  error("E0231", span, fmt::format("`{}` differs among the values of a record, and there is one value for each point here", part),
+  error("E0233", span, fmt::format("`{}` differs among the values of a record, and there is one value for each point here", part),
         record && !record->name.empty() ? fmt::format("choose values in a function or analysis: `median({} where {} == …)`", record->name, part) : "");
 }
 
@@ -58,24 +58,24 @@ bool ExpressionChecker::check_parts(const Callable& callable, const Expr& subjec
   for (const auto& read : parts) {
     const auto& part = *read.part;
     if (callable.parts == Parts::None) {
-      error("E0232", read.span, fmt::format("`{}` is told of the whole region, and `{}` takes a part of it", callable.name, part.name),
+      error("E0234", read.span, fmt::format("`{}` is told of the whole region, and `{}` takes a part of it", callable.name, part.name),
             callable.kind == Callable::Kind::Analysis ? fmt::format("what it is asked about may be of a part: `median({} where {} == …)`", place.record->name, part.name)
                                                       : fmt::format("median mean min max stddev misses missed and slower are told of parts"));
       return false;
     }
     if (callable.parts == Parts::Traces && part.within_trace) {
-      error("E0232", read.span, fmt::format("`{}` follows every access, and `{} {}` takes some away", callable.name, word, part.name),
+      error("E0234", read.span, fmt::format("`{}` follows every access, and `{} {}` takes some away", callable.name, word, part.name),
             fmt::format("take whole traces, by {}; or measure these accesses alone, with a pattern of their own", names_of_parts(true)));
       return false;
     }
     if (const char* why = not_told(*place.record, part)) {
-      error("E0231", read.span, fmt::format("`{}` is not known of `{}`: {}", part.name, place.record->name, why),
+      error("E0233", read.span, fmt::format("`{}` is not known of `{}`: {}", part.name, place.record->name, why),
             part.within_trace ? "time `each`, and keep the record `raw`" : "time `each` or `total`, and keep the record `raw`");
       return false;
     }
     const auto* name = std::get_if<Name>(&subject.node);
     if (callable.kind != Callable::Kind::Analysis && !(name && name->text == place.record->name)) {
-      error("E0232", subject.span, fmt::format("`{}` takes a part of a record, and `{}` is none", word, text(subject.span)),
+      error("E0234", subject.span, fmt::format("`{}` takes a part of a record, and `{}` is none", word, text(subject.span)),
             fmt::format("write it like `{}({} {} {}{})`", callable.name, place.record->name, word, part.name, std::string_view(word) == "where" ? " == …" : ""));
       return false;
     }
@@ -98,7 +98,7 @@ void ExpressionChecker::check_over(const Callable& callable, const CallArgument&
   if (!check_parts(callable, *argument.value, parts, "over", place)) {
     seen.wrong = true;
   } else if (!parts.empty() && !std::holds_alternative<Name>(argument.over->node)) {
-    error("E0232", argument.over->span, fmt::format("`{}` stands alone after `over`", parts.front().part->name), "a value of the point may be computed; a part is named");
+    error("E0234", argument.over->span, fmt::format("`{}` stands alone after `over`", parts.front().part->name), "a value of the point may be computed; a part is named");
     seen.wrong = true;
   }
 }

@@ -241,7 +241,7 @@ const Words& place_words() {
 }
 
 const Words& drawing_words() {
-  static const Words words{"a way of drawing", {"heatmap"}};
+  static const Words words{"a way of drawing", {"curves", "heatmap"}};
   return words;
 }
 

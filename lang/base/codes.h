@@ -86,8 +86,8 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0229", "a stage `beside` one that is none, stands further up, or itself runs beside another", "beside_another"},
     {"E0230", "a statement that the launch of several stages has once, in a stage beside the first", "sweep_beside"},
     {"E0231", "a `wait` for a flag that nothing in its launch signals", "wait_unsignalled"},
-    {"E0231", "a part of a record, such as `warp` or `step`, that the record does not tell, or where one value a point is wanted", "warp_of_wall"},
-    {"E0232", "a part of a record that the function or analysis cannot be asked about", "parts_of_a_walk"},
+    {"E0233", "a part of a record, such as `warp` or `step`, that the record does not tell, or where one value a point is wanted", "warp_of_wall"},
+    {"E0234", "a part of a record that the function or analysis cannot be asked about", "parts_of_a_walk"},
 
     {"E0301", "a value read before it is known, or in an `expect` although it differs from point to point", "lane_in_sweep"},
     {"E0302", "a finding of a later stage", "later_stage"},

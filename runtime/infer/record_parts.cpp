@@ -84,6 +84,7 @@ Layout layout_of(const Point& point, const Table& table, const compiler::Stage& 
   }
   const std::size_t traces = std::size_t{layout.traces_a_block()} * (table.timing == Table::Timing::Each ? 1 : *grid);
   if (table.timing == Table::Timing::Each && *grid != 1) return unknown("several blocks that time `each` write over each other's values");
+  if (table.timing == Table::Timing::Total && layout.values != traces) return unknown("the record has other values than one a warp");
   if (traces > 1 && (layout.values % traces != 0 || (point.steps > 0 && table.timing == Table::Timing::Each &&
                                                       layout.values != traces * static_cast<std::size_t>(point.steps))))
     return unknown("warps recorded different numbers of accesses, so which value is whose is not known");

@@ -164,7 +164,7 @@ TEST_CASE("every analysis honours every part of a record that the check lets thr
       for (const auto& part : parts_of(name.name)) {
         const auto call = call_of(callable, std::string(" where ") + part.where);
         if (!may) {
-          CHECK(compiled(call).codes == "E0232");
+          CHECK(compiled(call).codes == "E0234");
           ++refused;
           continue;
         }
@@ -187,7 +187,7 @@ TEST_CASE("every analysis answers each value after `by`, or takes them as curves
     CAPTURE(callable.name);
     const auto call = call_of(callable, " by warp");
     if (callable.parts == Callable::Parts::None) {
-      CHECK(compiled(call).codes == (callable.over_finding ? "E0222" : "E0232"));
+      CHECK(compiled(call).codes == (callable.over_finding ? "E0222" : "E0234"));
       continue;
     }
     const auto finding = answered(call, whole());

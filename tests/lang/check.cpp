@@ -218,7 +218,7 @@ TEST_CASE("analyses: names, arguments, results") {
   CHECK(stage("find C: list = clusters(lat by warp)") == "");
   CHECK(stage("find C: count = knee(median(lat) over k by n)") == "");
   CHECK(stage("find C: count = knee(median(lat) over k by seg)") == "");
-  CHECK(stage("find C: count = knee(median(lat) over k by lane)") == "E0231 lane");
+  CHECK(stage("find C: count = knee(median(lat) over k by lane)") == "E0233 lane");
   CHECK(stage("find C: count = knee(median(lat) over k by A)") == "E0215 A");
   CHECK(stage("find C: structure = bank_conflicts(median(lat) over k, word: 4B)") == "");
   CHECK(stage("find C: structure = bank_conflicts(median(lat) over k, word: 4)") == "E0211 4");
@@ -229,23 +229,23 @@ TEST_CASE("analyses: names, arguments, results") {
 TEST_CASE("parts of a record") {
   CHECK(stage("derive d: cycles = median(lat where lap > 0 and seg == \"a\")") == "");
   CHECK(stage("derive d: list = median(lat by warp)") == "");
-  CHECK(stage("derive d: cycles = median(lat where lane == 0)") == "E0231 lane");
-  CHECK(stage("derive d: count = step * 2") == "E0231 step");
+  CHECK(stage("derive d: cycles = median(lat where lane == 0)") == "E0233 lane");
+  CHECK(stage("derive d: count = step * 2") == "E0233 step");
   CHECK(stage("derive d: cycles = elapsed(lat where warp == 0)") == "E0222 warp == 0");
   CHECK(stage("derive d: cycles = median(lat by k)") == "E0215 k");
-  CHECK(stage("derive e: cycles = median(lat) derive d: cycles = median(e where warp == 0)") == "E0232 e");
+  CHECK(stage("derive e: cycles = median(lat) derive d: cycles = median(e where warp == 0)") == "E0234 e");
   CHECK(stage("find C: list = slowest(lat by lap)") == "");
   CHECK(stage("find C: cycles = slowest(lat by lap)") == "E0214 cycles");
   CHECK(stage("find C: list = values(median(lat) over step)") == "");
-  CHECK(stage("find C: list = values(median(lat) over step + 1)") == "E0232 step + 1");
-  CHECK(stage("find C: B = last_flat(misses(lat) over n where lap > 0)") == "E0232 lap");
+  CHECK(stage("find C: list = values(median(lat) over step + 1)") == "E0234 step + 1");
+  CHECK(stage("find C: B = last_flat(misses(lat) over n where lap > 0)") == "E0234 lap");
   CHECK(stage("find C: B = last_flat(misses(lat) over n where warp == 0)") == "");
   CHECK(stage("find C: list = slowest(lat by lap where warp == 0 and n > 4KiB)") == "");
-  CHECK(stage("record lat summary find C: cycles = slowest(lat where warp == 0)") == "E0231 warp");
-  CHECK(stage("record lat histogram find C: list = slowest(lat by step)") == "E0231 step");
+  CHECK(stage("record lat summary find C: cycles = slowest(lat where warp == 0)") == "E0233 warp");
+  CHECK(stage("record lat histogram find C: list = slowest(lat by step)") == "E0233 step");
   CHECK(stage("plot lat vs step by seg") == "");
-  CHECK(stage("plot median(lat) vs n by seg") == "E0231 seg");
-  CHECK(stage("plot step vs n") == "E0231 step");
+  CHECK(stage("plot median(lat) vs n by seg") == "E0233 seg");
+  CHECK(stage("plot step vs n") == "E0233 step");
 }
 
 TEST_CASE("expectations") {
