@@ -59,7 +59,7 @@ TEST_CASE("a huge map joins cells, and the largest stays") {
 TEST_CASE("in a terminal: shades, the largest size at the top; nothing where there is no room") {
   const auto text = plot_text(figure(3, 4), 80, false);
   CHECK(text == "  s: average over stride and n\n"
-                "  n = 2 │▓▓  ██████\n"
+                "  n = 2 │██  ████\n"
                 "  n = 1 │  ▒▒▒▒▒▒\n"
                 "  n = 0 │········\n"
                 "         0 B  3 B\n"
