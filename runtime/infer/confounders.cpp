@@ -123,6 +123,16 @@ bool only_address_bias(const Context& context, const Curve& curve, double quiet,
   return !both.moved(0.01) && poisson_at_least(fresh.misses[1], range->interference.share * fresh.visits[1]) < 1e-3;
 }
 
+bool spares_repeated_visits(const Context& context, const Curve& curve, double x) {
+  const auto range = range_of(context);
+  return !range || std::all_of(curve.samples.begin(), curve.samples.end(), [&](const auto& sample) {
+    const auto& point = context.table.points[sample.point];
+    if (sample.x != x || !point.walk || point.walk->steps == 0) return true;
+    const auto repeated = repeated_sector_steps(*point.walk);
+    return std::find(repeated.begin(), repeated.end(), true) == repeated.end() || spares_repeated_visits(point, *range);
+  });
+}
+
 bool only_first_laps(const Context& context, const Curve& curve, double missing) {
   const auto range = range_of(context);
   if (!range) return false;
