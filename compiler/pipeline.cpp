@@ -9,6 +9,7 @@
 #include "compiler/lower/lower.h"
 #include "compiler/lower/selectors.h"
 #include "compiler/passes/passes.h"
+#include "lang/base/base64.h"
 #include "lang/check.h"
 #include "lang/kernel_file.h"
 #include "lang/parse.h"
@@ -39,7 +40,8 @@ lang::ExprPtr parse_setting(const std::string& name, const std::string& value, D
 void list_used(const lang::Uses& uses, const Source& by, std::vector<UsedFile>& list) {
   for (const auto& use : uses) {
     const bool listed = std::any_of(list.begin(), list.end(), [&](const UsedFile& file) { return file.by == by.path() && file.path == use.path; });
-    if (!listed) list.push_back({by.path(), use.path, use.source->path(), use.sha256, use.source->text()});
+    const bool bytes = use.path.ends_with(".npy");
+    if (!listed) list.push_back({by.path(), use.path, use.source->path(), use.sha256, bytes ? base64(use.source->text()) : use.source->text()});
     list_used(use.uses, *use.source, list);
   }
 }

@@ -22,7 +22,7 @@ struct Parameter {
 struct UsedFile {
   std::string by, path;  ///< `use "path"` in the file `by`
   std::string file;      ///< what that was
-  std::string sha256, text;
+  std::string sha256, text;  ///< of a file that is no text (.npy) in base64
 };
 
 struct Binding {  ///< `let`, `pattern`, `derive`
@@ -42,9 +42,11 @@ struct MemorySpace;  // compiler/memory/memory_space.h
 struct Memory {
   std::string name;
   int element_bytes = 4;  ///< 4 or 8 hold a chase's links
+  std::string element;    ///< as written: "u32"
   FormulaPtr length;      ///< of dimension bytes (the whole array) or a plain count of elements
   const MemorySpace* space = nullptr;  ///< one of those that there are, never null in a program
   FormulaPtr page, align;  ///< bytes; null when absent
+  FormulaPtr holds;        ///< what its elements are before anything runs, and stay; null: not defined
   Span span;
 };
 
@@ -127,17 +129,21 @@ struct Op {
   std::string scope;        ///< Atomic, Fence; empty: the device's choice
   bool red = false;         ///< Atomic: it returns nothing
   std::string pattern;      ///< Chase
-  FormulaPtr count;         ///< Chase
+  FormulaPtr count;         ///< Chase; Loop with a condition: the most rounds
   bool laps = true;         ///< Chase: count is in laps of the pattern, else in steps
   FormulaPtr at;            ///< Load, Store: byte offset of a thread's access
   std::string instruction;  ///< Alu: its name, or that of a value that is its name; Atomic
   Span instruction_span;
   FormulaPtr named;         ///< Alu: the value of that name; null where an instruction is meant beyond doubt
   FormulaPtr chain, ilp;    ///< Alu: dependent instructions in a chain, and chains beside each other
-  FormulaPtr condition;     ///< Branch
-  std::string variable;     ///< Unroll, Loop
+  FormulaPtr condition;     ///< Branch; Loop: as long as it holds, and then it has no bounds
+  std::string variable;     ///< Unroll, Loop, Var, Set
   FormulaPtr from, to;      ///< Unroll, Loop: both included
-  std::vector<Op> body;     ///< Branch, Unroll, Loop; of a Kernel a chase for each memory that holds links
+  std::string gives;        ///< Load: the variable that it gives what was loaded; empty: none
+  std::string type;         ///< Var, as written
+  FormulaPtr value;         ///< Var, Set; Store: null where it writes what a load read
+  std::vector<Op> otherwise;  ///< Branch
+  std::vector<Op> body;     ///< Branch, Unroll, Loop, Interleave; of a Kernel a chase for each memory that holds links
   std::shared_ptr<const FileKernel> kernel;  ///< Kernel
   std::string flag;           ///< Signal, Wait
   FormulaPtr signals, bound;  ///< Wait: how many more signals (null: 1), and the cycles after which it is given up (null: kPatience)
@@ -149,7 +155,7 @@ struct Repeat {
   FormulaPtr until;  ///< null: exactly at_least
 };
 
-enum class Timing { Each, Total, Wall };
+enum class Timing { Each, Total, Wall, Values };
 const char* word(Timing timing);
 
 enum class Keep { Raw, Histogram, Summary };

@@ -42,7 +42,7 @@ struct For { Word name; ExprPtr from, to, step; };  ///< `for name in from..to s
 struct Comprehension { ExprPtr item; std::vector<For> loops; };
 enum class UnaryOp { Negate, Not };
 struct Unary { UnaryOp op; ExprPtr operand; };
-enum class BinaryOp { Add, Subtract, Multiply, Divide, Div, Mod, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, And, Or, Else };
+enum class BinaryOp { Add, Subtract, Multiply, Divide, Div, Mod, Shl, Shr, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, And, Xor, Or, Else };
 struct Binary { BinaryOp op; Span op_span; ExprPtr left, right; };
 struct Within { ExprPtr value, tolerance, target; };  ///< `value within tolerance of target`
 struct InRange { ExprPtr value, low, high; };         ///< `value in low..high`
@@ -68,7 +68,7 @@ struct Let { Word name; ExprPtr value; };
 struct Require { ExprPtr condition; std::string otherwise; };
 struct Budget { ExprPtr time, memory; };
 struct Seed { std::uint64_t value = 0; };
-struct Memory { Word name, element; ExprPtr length; Word space; ExprPtr page, align; };
+struct Memory { Word name, element; ExprPtr length; Word space; ExprPtr page, align, holds; };
 struct PatternDef { Word name; ExprPtr value; };
 struct Sweep { std::vector<Word> names; Domain domain; };
 struct Skip { ExprPtr condition; std::string why; };
@@ -97,9 +97,9 @@ struct Op {
   Kind kind = Kind::Chase;
   Span span;
   Word memory;                ///< chase, load, store
-  Word pattern;               ///< chase
+  Word pattern;               ///< chase; load, store `by` it: empty when they have an offset
   bool laps = true;           ///< chase: count in laps, else in steps
-  ExprPtr count;              ///< chase
+  ExprPtr count;              ///< chase, loop while: its laps
   ExprPtr at;                 ///< load, store
   ExprPtr width;              ///< `as WIDTH`; null when absent
   std::optional<Word> via;
@@ -113,10 +113,14 @@ struct Op {
   Word instruction;           ///< alu, atomic
   ExprPtr named;              ///< alu: the same as a value, where it may be the name of one
   ExprPtr chain, ilp;         ///< alu
-  ExprPtr condition;          ///< branch
-  Word variable;              ///< unroll, loop
+  ExprPtr condition;          ///< branch, loop while
+  Word variable;              ///< unroll, loop, var, set
   ExprPtr from, to;           ///< unroll, loop
-  std::vector<Op> body;       ///< branch, unroll, loop
+  std::optional<Word> gives;  ///< load: the variable that it gives what was loaded
+  Word type;                  ///< var
+  ExprPtr value;              ///< var, set, store
+  std::vector<Op> body;       ///< branch, unroll, loop, interleave
+  std::vector<Op> otherwise;  ///< branch: after `else`
   KernelCall kernel;          ///< kernel
   Word flag;                  ///< signal, wait
   ExprPtr signals, bound;     ///< wait: how many more signals, and the cycles after which it is given up; null when absent

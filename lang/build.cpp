@@ -101,7 +101,7 @@ class Builder {
     while (parts.more()) {
       const auto& clause = parts.take();
       if (!once.add(clause)) continue;
-      (clause.kind == Kind::PageClause ? s.page : s.align) = parts.build(clause.children[0].get());
+      (clause.kind == Kind::PageClause ? s.page : clause.kind == Kind::HoldsClause ? s.holds : s.align) = parts.build(clause.children[0].get());
     }
     return s;
   }
@@ -264,7 +264,8 @@ class Builder {
       case Kind::Load:
       case Kind::Store:
         made.memory = parts.word();
-        made.at = parts.expression();
+        if (const auto* by = parts.optional(Kind::PatternClause)) made.pattern = word_of(*by->children[0]);
+        else made.at = parts.expression();
         break;
       case Kind::Alu:
         made.instruction = parts.word();
@@ -293,9 +294,29 @@ class Builder {
       case Kind::Branch:
         made.condition = parts.expression();
         made.body = body(parts.take());
+        if (const auto* otherwise = parts.optional(Kind::Body)) made.otherwise = body(*otherwise);
         break;
-      case Kind::Unroll:
+      case Kind::Stamp: made.variable = parts.word(); break;
+      case Kind::Keep: made.value = parts.expression(); break;
+      case Kind::Interleave: made.body = body(parts.take()); break;
+      case Kind::Var:
+        made.variable = parts.word();
+        made.type = parts.word();
+        made.value = parts.expression();
+        break;
+      case Kind::Set:
+        made.variable = parts.word();
+        made.value = parts.expression();
+        break;
       case Kind::Loop:
+        if (auto* condition = parts.optional_expression()) {
+          made.condition = parts.build(condition);
+          made.count = parts.clause(Kind::Laps);
+          made.body = body(parts.take());
+          break;
+        }
+        [[fallthrough]];
+      case Kind::Unroll:
         made.variable = parts.word();
         made.from = parts.expression();
         made.to = parts.expression();
@@ -325,10 +346,11 @@ class Builder {
       case Kind::RedWord: made.red = true; break;
       case Kind::WaitFor: made.signals = parts.build(clause.children[0].get()); break;
       case Kind::WaitWithin: made.bound = parts.build(clause.children[0].get()); break;
+      case Kind::ValueClause: made.value = parts.build(clause.children[0].get()); break;
       case Kind::FetchClause: made.fetch = parts.build(clause.children[0].get()); break;
       case Kind::IntoClause:
-        made.into = first();
-        made.into_at = parts.build(clause.children[1].get());
+        if (clause.children.size() < 2) made.gives = first();
+        else made.into = first(), made.into_at = parts.build(clause.children[1].get());
         break;
       default: made.width = parts.build(clause.children[0].get());
     }

@@ -16,7 +16,7 @@ namespace {
 BinaryOp operator_of(const std::string& sign) {
   static const std::map<std::string, BinaryOp> kOperators = {
       {"+", BinaryOp::Add},       {"-", BinaryOp::Subtract},   {"*", BinaryOp::Multiply}, {"/", BinaryOp::Divide},
-      {"div", BinaryOp::Div},     {"mod", BinaryOp::Mod},      {"==", BinaryOp::Equal},   {"!=", BinaryOp::NotEqual},
+      {"div", BinaryOp::Div},     {"mod", BinaryOp::Mod},      {"shl", BinaryOp::Shl},     {"shr", BinaryOp::Shr},   {"==", BinaryOp::Equal},   {"!=", BinaryOp::NotEqual},
       {"<", BinaryOp::Less},      {"<=", BinaryOp::LessEqual}, {">", BinaryOp::Greater},  {">=", BinaryOp::GreaterEqual},
       {"??", BinaryOp::Else}};
   return kOperators.at(sign);
@@ -54,6 +54,7 @@ class ExpressionBuilder {
       case Kind::Sum:
       case Kind::ValueChain: return chain(tree);
       case Kind::Conjunction: return words(tree, BinaryOp::And);
+      case Kind::Exclusion: return words(tree, BinaryOp::Xor);
       case Kind::Disjunction: return words(tree, BinaryOp::Or);
       case Kind::Comparison: return comparison(tree);
       default: GEXP_CHECK(false);

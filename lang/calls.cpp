@@ -157,7 +157,7 @@ void ExpressionChecker::check_subject(const Callable& callable, const CallArgume
       case Subject::Number: type = number(value, type, role); break;
       case Subject::Pattern:
         if (position == 0 && !expect_type(value, type, pattern_type(), role)) type = any_type();
-        if (position == 1 && !expect_type(value, type, number_of({}), callable.name == "shuffle" ? "a seed" : "a count")) type = any_type();
+        if (position == 1 && !expect_type(value, type, number_of({}), callable.name == "shuffle" ? "a seed" : callable.name == "item" ? "a place" : "a count")) type = any_type();
         break;
       case Subject::List:
         if (type.kind != Type::Kind::List && type.kind != Type::Kind::Pattern) wrong("a list or a pattern");

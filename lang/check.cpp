@@ -171,6 +171,18 @@ class FileChecker {
     if (memory.length && !length.type.plain()) expressions_.expect_type(*memory.length, length.type, number_of(kBytes), "the length of a memory");
     expressions_.want(memory.page, number_of(kBytes), place, "a page");
     expressions_.want(memory.align, number_of(kBytes), place, "an alignment");
+    if (!memory.holds) return;
+    const auto held = expressions_.check(memory.holds, place).type;
+    const bool numbers = held.kind == Type::Kind::List && (!held.item || held.item->any() || held.item->plain());
+    if (!held.any() && !numbers && held.kind != Type::Kind::Pattern) {
+      expressions_.expect_type(*memory.holds, held, list_of(number_of({})), "what a memory holds");
+    }
+    static constexpr std::array kFilled{"global", "readonly", "texture"};
+    const bool whole = memory.element.text.starts_with('u') || memory.element.text.starts_with('s');
+    if (std::find(kFilled.begin(), kFilled.end(), memory.space.text) == kFilled.end() || !whole) {
+      diagnostics_.error("E0235", memory.holds->span, fmt::format("a memory of {} in {} cannot hold given numbers", memory.element.text, memory.space.text),
+                         "memories of whole numbers in global, readonly and texture can");
+    }
   }
   void check(const PatternDef& pattern, Span) {
     auto place = at("a pattern of the file");

@@ -75,7 +75,7 @@ void StageChecker::kernels(const std::vector<Op>& body, const Timed* timed) {
   const std::function<void(const std::vector<Op>&, bool)> look = [&](const std::vector<Op>& inner, bool outermost) {
     for (const auto& op : inner) {
       if (op.kind != Op::Kind::Kernel)
-        look(op.body, false);
+        look(op.body, false), look(op.otherwise, false);
       else if (!outermost || inner.size() > 1)
         misplaced(op);
       else

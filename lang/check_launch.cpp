@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMostBeside = 7;
 
 void for_each_op(const std::vector<Op>& body, const std::function<void(const Op&)>& visit) {
-  for (const auto& op : body) visit(op), for_each_op(op.body, visit);
+  for (const auto& op : body) visit(op), for_each_op(op.body, visit), for_each_op(op.otherwise, visit);
 }
 
 void for_each_op(const Stage& stage, const std::function<void(const Op&)>& visit) {

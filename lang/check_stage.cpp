@@ -14,8 +14,14 @@ namespace {
 /// `timed each lat` for `timed lat each`: what was meant is beyond doubt, so that the record is known by its name elsewhere.
 bool is_swapped(const Timed& timed) { return timing_words().has(timed.name.text) && !timing_words().has(timed.how.text); }
 
-/// The record's unit: `wall` is timed by events, the others by the SM's clock.
-Type record_type(const Timed& timed) { return record_of(timed.how.text == "wall" ? kSeconds : kCycles); }
+/// The record's unit: `wall` is timed by events, `values` are what threads keep, the others are timed by the SM's clock.
+Type record_type(const Timed& timed) {
+  return record_of(timed.how.text == "wall" ? kSeconds : timed.how.text == "values" ? Dimension{} : kCycles);
+}
+
+bool keeps(const std::vector<Op>& body) {
+  return std::any_of(body.begin(), body.end(), [](const Op& op) { return op.kind == Op::Kind::Keep || keeps(op.body) || keeps(op.otherwise); });
+}
 
 }  // namespace
 
@@ -249,6 +255,7 @@ void StageChecker::check(const Warm& warm, Span) {
   const auto place = at("a launch", Time::Point);
   expressions_.want(warm.grid, plain(), place, "the grid");
   expressions_.want(warm.block, plain(), place, "the block");
+  if (keeps(warm.body)) diagnostics_.error("E0236", first_word(expressions_.source(), warm.body.front().span), "nothing of a warm-up is recorded", "`keep` stands in the timed region");
   ops(warm.body, names_);
   kernels(warm.body, nullptr);
   if (warm.grid || warm.block) refuse_chases(warm.body), refuse_flags(warm.body);
@@ -257,6 +264,7 @@ void StageChecker::check(const Warm& warm, Span) {
 void StageChecker::refuse_chases(const std::vector<Op>& body) {
   for (const auto& op : body) {
     refuse_chases(op.body);
+    refuse_chases(op.otherwise);
     if (op.kind != Op::Kind::Chase) continue;
     diagnostics_.error("E0223", first_word(expressions_.source(), op.span), "a warm-up that is a launch of its own follows no links",
                        "load what the chase visits: `load A at gtid * 32B via cg`; or chase in a `warm` without `grid` and `block`");
@@ -268,6 +276,11 @@ void StageChecker::check(const Timed& timed, Span) {
                        fmt::format("write `timed {} {}`", timed.how.text, timed.name.text));
   } else {
     check_word(diagnostics_, timed.how, timing_words());
+  }
+  if ((timed.how.text == "values") != keeps(timed.body)) {
+    const bool values = timed.how.text == "values";
+    diagnostics_.error("E0236", cover(timed.name.span, timed.how.span), values ? "nothing is kept here, and the record is of what is kept" : fmt::format("`keep` has no record: this one is of `{}`", timed.how.text),
+                       values ? "write `keep x` between the braces" : fmt::format("write `timed {} values {{ … }}`, in a stage of its own beside the one that is timed", timed.name.text));
   }
   ops(timed.body, names_);
   kernels(timed.body, &timed);

@@ -23,6 +23,9 @@ const char* verb(BinaryOp op) {
     case BinaryOp::Add: return "added";
     case BinaryOp::Subtract: return "subtracted";
     case BinaryOp::Mod: return "divided with a rest";
+    case BinaryOp::And:
+    case BinaryOp::Xor:
+    case BinaryOp::Or: return "combined bit by bit";
     case BinaryOp::Else: return "alternatives";
     default: return "compared";
   }
@@ -278,8 +281,14 @@ Typed ExpressionChecker::of(const Binary& binary, const Expr& expression, const 
   const auto operand = [&](const ExprPtr& e, const Typed& typed) { return number(*e, typed.type, "an operand"); };
   switch (binary.op) {
     case BinaryOp::And:
+    case BinaryOp::Xor:
     case BinaryOp::Or: {
-      const auto role = fmt::format("an operand of `{}`", binary.op == BinaryOp::And ? "and" : "or");
+      if (left.type.number() && right.type.number()) {  // of the bits of two whole numbers
+        auto type = alike(*binary.left, left.type, *binary.right, right.type, expression.span, verb(binary.op));
+        type.zero = false;
+        return {type, time};
+      }
+      const auto role = fmt::format("an operand of `{}`", binary.op == BinaryOp::And ? "and" : binary.op == BinaryOp::Or ? "or" : "xor");
       expect_type(*binary.left, left.type, bool_type(), role);
       expect_type(*binary.right, right.type, bool_type(), role);
       return {bool_type(), time};
@@ -290,6 +299,13 @@ Typed ExpressionChecker::of(const Binary& binary, const Expr& expression, const 
       const auto a = operand(binary.left, left), b = operand(binary.right, right);
       if (a.any() || b.any()) return {any_type(), time};
       return {number_of(binary.op == BinaryOp::Multiply ? a.dimension * b.dimension : a.dimension / b.dimension), time};
+    }
+    case BinaryOp::Shl:
+    case BinaryOp::Shr: {
+      auto type = operand(binary.left, left);
+      type.zero = false;
+      expect_type(*binary.right, right.type, number_of({}), fmt::format("what follows `{}`", binary.op == BinaryOp::Shl ? "shl" : "shr"));
+      return {type, time};
     }
     case BinaryOp::Add:
     case BinaryOp::Subtract:

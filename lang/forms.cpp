@@ -55,12 +55,12 @@ std::string sign_hint(std::string_view text, std::uint32_t at) {
     case '&': return "write `and`";
     case '|': return "write `or`";
     case '!': return "write `not`";
-    case '^': return "there is no sign for powers: write a product";
+    case '^': return "there is no sign for powers: write a product; bits are combined by `xor`";
     case '*': return before == '*' ? "there is no sign for powers: write a product" : "";
     case '?': return "there is no `a ? b : c`; `a ?? b` is `b` where `a` was not found";
     case '\'': return "a text stands between `\"`";
     case '<':
-    case '>': return starts(text, at, "<<") ? "" : "compare twice: `a < b and b < c`";
+    case '>': return starts(text, at, "<<") ? "write `x shl k`" : starts(text, at, ">>") ? "write `x shr k`" : "compare twice: `a < b and b < c`";
     case '=': return after == '>' ? "write `>=`" : after == '<' ? "write `<=`" : "a comparison is written `==`";
     case '(': return before == ' ' ? "a call's `(` touches the name: `f(x)`" : "";
     case '[': return is_word(before) ? "the arguments of a call stand in `( )`" : "";

@@ -117,7 +117,7 @@ struct negate : one<'-'> {};
 struct operand_after_sign : seq<primary> {};
 struct unary : sor<seq<plus<negate, ws>, must<operand_after_sign>>, primary> {};
 
-struct times_sign : sor<one<'*'>, one<'/'>, TAO_PEGTL_KEYWORD("div"), TAO_PEGTL_KEYWORD("mod")> {};
+struct times_sign : sor<one<'*'>, one<'/'>, TAO_PEGTL_KEYWORD("div"), TAO_PEGTL_KEYWORD("mod"), TAO_PEGTL_KEYWORD("shl"), TAO_PEGTL_KEYWORD("shr")> {};
 struct plus_sign : one<'+', '-'> {};
 struct else_sign : two<'?'> {};
 struct right_factor : seq<unary> {};
@@ -144,8 +144,10 @@ struct negated : seq<comparison> {};
 struct negation : sor<seq<plus<not_word, ws>, must<negated>>, comparison> {};
 struct right_and : seq<negation> {};
 struct conjunction : seq<negation, star<GEXP_WORD("and"), must<right_and>>> {};
-struct right_or : seq<conjunction> {};
-struct expression : seq<conjunction, star<GEXP_WORD("or"), must<right_or>>> {};
+struct right_xor : seq<conjunction> {};
+struct exclusion : seq<conjunction, star<GEXP_WORD("xor"), must<right_xor>>> {};
+struct right_or : seq<exclusion> {};
+struct expression : seq<exclusion, star<GEXP_WORD("or"), must<right_or>>> {};
 
 // ---- statements ------------------------------------------------------------------------------------------------------------
 struct needed_name : seq<name> {};
@@ -197,9 +199,10 @@ struct needed_seed : seq<seed_text, not_at<identifier_other>, ws> {};
 struct seed : seq<GEXP_WORD("seed"), must<needed_seed>> {};
 struct page_clause : seq<GEXP_WORD("page"), must<needed_value>> {};
 struct align_clause : seq<GEXP_WORD("align"), must<needed_value>> {};
+struct holds_clause : seq<GEXP_WORD("holds"), must<needed_value>> {};
 struct memory
     : seq<GEXP_WORD("memory"), must<needed_name>, must<colon>, must<needed_word>, must<open_bracket>, must<needed_value>,
-          must<close_length>, must<in_word>, must<needed_word>, star<sor<page_clause, align_clause>>> {};
+          must<close_length>, must<in_word>, must<needed_word>, star<sor<page_clause, align_clause, holds_clause>>> {};
 struct pattern : seq<GEXP_WORD("pattern"), must<needed_name>, must<equals>, must<needed_condition>> {};
 struct beside : seq<GEXP_WORD("beside"), must<needed_name>> {};
 struct stage_open : seq<GEXP_WORD("stage"), must<needed_name>, opt<beside>, opt<doc>, must<open_brace>> {};
@@ -239,13 +242,17 @@ struct via_clause : seq<GEXP_WORD("via"), must<needed_word>> {};
 struct hint_clause : seq<GEXP_WORD("hint"), must<needed_word>> {};
 struct fetch_clause : seq<GEXP_WORD("fetch"), must<needed_value>> {};
 struct to_clause : seq<GEXP_WORD("to"), must<needed_word>> {};
-struct into_clause : seq<GEXP_WORD("into"), must<needed_name>, must<at_word>, must<needed_value>> {};
+struct into_clause : seq<GEXP_WORD("into"), must<needed_name>, opt<at_word, must<needed_value>>> {};
 struct scope_clause : seq<GEXP_WORD("scope"), must<needed_word>> {};
 struct red_word : TAO_PEGTL_KEYWORD("red") {};
 struct access : sor<as_clause, via_clause, hint_clause, fetch_clause> {};
 struct chase : seq<GEXP_WORD("chase"), must<needed_name>, must<by_word>, must<needed_pattern>, must<chase_count>, star<access>> {};
-struct load : seq<GEXP_WORD("load"), must<needed_name>, must<at_word>, must<needed_value>, star<sor<access, to_clause, into_clause>>> {};
-struct store : seq<GEXP_WORD("store"), must<needed_name>, must<at_word>, must<needed_value>, star<access>> {};
+struct value_clause : seq<GEXP_WORD("value"), must<needed_condition>> {};
+struct pattern_clause : seq<GEXP_WORD("by"), must<needed_pattern>> {};
+struct place_at : seq<must<at_word>, must<needed_value>> {};
+struct access_place : sor<pattern_clause, place_at> {};
+struct load : seq<GEXP_WORD("load"), must<needed_name>, access_place, star<sor<access, to_clause, into_clause>>> {};
+struct store : seq<GEXP_WORD("store"), must<needed_name>, access_place, star<sor<access, value_clause>>> {};
 struct chain_word : GEXP_WORD("chain") {};
 struct ilp_word : GEXP_WORD("ilp") {};
 struct needed_instruction : seq<instruction> {};
@@ -261,9 +268,15 @@ struct atomic
 struct fence : seq<GEXP_WORD("fence"), must<needed_word>> {};
 struct discard : seq<GEXP_WORD("discard"), must<needed_name>, must<at_word>, must<needed_value>> {};
 struct drain : GEXP_WORD("drain") {};
-struct branch : seq<GEXP_WORD("branch"), must<needed_condition>, must<needed_body>> {};
+struct branch : seq<GEXP_WORD("branch"), must<needed_condition>, must<needed_body>, opt<GEXP_WORD("else"), must<needed_body>>> {};
 struct unroll : seq<GEXP_WORD("unroll"), must<needed_name>, must<in_word>, must<needed_value>, must<range_dots>, must<needed_value>, must<needed_body>> {};
-struct loop : seq<GEXP_WORD("loop"), must<needed_name>, must<in_word>, must<needed_value>, must<range_dots>, must<needed_value>, must<needed_body>> {};
+struct needed_laps : seq<laps> {};
+struct loop_while : seq<GEXP_WORD("while"), not_at<TAO_PEGTL_KEYWORD("in")>, must<needed_condition>, must<needed_laps>, must<needed_body>> {};
+struct loop_over : seq<must<needed_name>, must<in_word>, must<needed_value>, must<range_dots>, must<needed_value>, must<needed_body>> {};
+struct loop : seq<GEXP_WORD("loop"), sor<loop_while, loop_over>> {};
+struct interleave : seq<GEXP_WORD("interleave"), must<needed_body>> {};
+struct var : seq<GEXP_WORD("var"), must<needed_name>, must<colon>, must<needed_word>, must<equals>, must<needed_condition>> {};
+struct set : seq<GEXP_WORD("set"), must<needed_name>, must<equals>, must<needed_condition>> {};
 
 // A kernel of a file. Its entry may be called like a statement: `entry load(A)`.
 struct entry_word : GEXP_WORD("entry") {};
@@ -271,7 +284,6 @@ struct entry_text : identifier {};
 struct needed_entry : seq<entry_text, ws> {};
 struct open_arguments : mark<'('> {};
 struct close_arguments : mark<')'> {};
-struct pattern_clause : seq<GEXP_WORD("by"), must<needed_pattern>> {};
 struct entries : seq<mark<'['>, must<needed_value>, must<close_length>> {};
 struct kernel_argument : seq<sor<seq<name, entries>, value>, star<sor<pattern_clause, as_clause>>> {};
 struct more_kernel_argument : seq<kernel_argument> {};
@@ -282,7 +294,9 @@ struct define_clause : seq<GEXP_WORD("define"), must<needed_word>, must<equals>,
 struct kernel
     : seq<GEXP_WORD("kernel"), must<needed_string>, opt<sha256>, must<entry_word>, must<needed_entry>, must<open_arguments>,
           kernel_arguments, must<close_arguments>, star<sor<template_clause, define_clause>>> {};
-struct op : sor<chase, load, store, alu, barrier, atomic, fence, discard, drain, branch, unroll, loop, signal, wait, kernel> {};
+struct stamp : seq<GEXP_WORD("stamp"), must<needed_name>> {};
+struct keep : seq<GEXP_WORD("keep"), must<needed_condition>> {};
+struct op : sor<chase, load, store, alu, barrier, atomic, fence, discard, drain, branch, unroll, loop, signal, wait, kernel, interleave, var, set, stamp, keep> {};
 
 struct repeat_until
     : seq<GEXP_WORD("repeat"), must<needed_value>, opt<range_dots, must<interval_end>>, opt<until_clause>> {};

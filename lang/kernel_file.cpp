@@ -175,6 +175,7 @@ void visit_body(const std::vector<Op>& body, const std::function<void(const Op&)
   for (const auto& op : body) {
     if (op.kind == Op::Kind::Kernel) visit(op);
     visit_body(op.body, visit);
+    visit_body(op.otherwise, visit);
   }
 }
 

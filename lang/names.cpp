@@ -44,6 +44,7 @@ const char* describe(Symbol::Kind kind) {
     case Symbol::Kind::Loop: return "a loop variable";
     case Symbol::Kind::Module: return "a used file";
     case Symbol::Kind::Outcome: return "how launches end";
+    case Symbol::Kind::Variable: return "a variable";
   }
   return "";
 }

@@ -37,7 +37,7 @@ struct Exports {
 };
 
 struct Symbol {
-  enum class Kind { Param, Let, Memory, Pattern, Stage, Sweep, Thread, Record, Column, Derive, Find, Loop, Module, Outcome };
+  enum class Kind { Param, Let, Memory, Pattern, Stage, Sweep, Thread, Record, Column, Derive, Find, Loop, Module, Outcome, Variable };
   Kind kind = Kind::Let;
   std::string name;
   Span span;            ///< of the declaration; empty for the built-in ones
@@ -46,6 +46,7 @@ struct Symbol {
   std::uint32_t usable_from = 0;  ///< byte offset where its statement ends: earlier uses are errors (0: anywhere in the scope)
   std::size_t stage = 0;          ///< Stage: its index
   std::string element;            ///< Memory
+  bool settable = false;          ///< Variable: `set` and `into` may give it another value
   bool per_thread = false;        ///< a pattern or let of the file that reads lane, tid, …
   std::shared_ptr<const Exports> module = nullptr;  ///< Module; null when the file has mistakes or was not read
 };

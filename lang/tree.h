@@ -17,12 +17,12 @@ enum class Kind : std::uint8_t {
   Name, WordText, Type, Instruction, String, Label, Callee, Reference, Field, NumberText, UnitText, Negate, NotWord, TimesSign,
   PlusSign, ElseSign, CompareSign, LogWord, VersionText, SeedText, Entry,
   // expressions
-  Quantity, TextValue, Call, List, Group, Path, Unary, Product, Sum, ValueChain, Comparison, Negation, Conjunction, Disjunction,
+  Quantity, TextValue, Call, List, Group, Path, Unary, Product, Sum, ValueChain, Comparison, Negation, Conjunction, Exclusion, Disjunction,
   // their parts
   Argument, Over, By, Where, For, Within, InRange,
   // clauses
-  Doc, Domain, StepBy, TimesBy, PointsBy, Refine, Until, ElseText, BudgetTime, BudgetMemory, PageClause, AlignClause, Sha256,
-  Grid, Block, Cluster, Smem, Persm, Sm, Sms, Limit, Beside, WaitFor, WaitWithin, Carveout, Bank, Place, DrawnClause, Laps, Steps, AsClause, ViaClause, HintClause, FetchClause, ToClause, IntoClause, ScopeClause, RedWord, Body, Need, OnClause, FromClause,
+  Doc, Domain, StepBy, TimesBy, PointsBy, Refine, Until, ElseText, BudgetTime, BudgetMemory, PageClause, AlignClause, HoldsClause, Sha256,
+  Grid, Block, Cluster, Smem, Persm, Sm, Sms, Limit, Beside, WaitFor, WaitWithin, Carveout, Bank, Place, DrawnClause, Laps, Steps, AsClause, ViaClause, HintClause, FetchClause, ToClause, IntoClause, ValueClause, ScopeClause, RedWord, Body, Need, OnClause, FromClause,
   XfailClause, LogClause, PatternClause, Entries, KernelArgument, TemplateClause, DefineClause,
   // statements
   Header,

@@ -8,6 +8,7 @@
 
 #include "lang/base/sha256.h"
 #include "lang/check.h"
+#include "lang/number_file.h"
 #include "lang/parse.h"
 
 // A file is read anew for every statement that uses it, since each gives its params values of its own (`--set m.limit=…`).
@@ -15,7 +16,7 @@
 namespace gexp::lang {
 namespace {
 
-constexpr std::size_t kMaxDepth = 8, kMaxFiles = 64, kMaxUsedBytes = 8u << 20, kMaxPath = 200;
+constexpr std::size_t kMaxDepth = 8, kMaxFiles = 64, kMaxUsedBytes = 8u << 20, kMaxBinaryBytes = 3u << 20, kMaxPath = 200;
 
 /// One file has one name in the circle, however it is written.
 std::string normal(const std::string& path) { return std::filesystem::path(path).lexically_normal().generic_string(); }
@@ -52,7 +53,7 @@ class Reader {
       diagnostics.error(code, at, std::move(message), std::move(hint));
       return std::move(used);
     };
-    if (auto why = refused_path(used.path)) {
+    if (auto why = refused_use(used.path)) {
       return fail("E0120", use.path.span, fmt::format("`{}` cannot be used: {}", used.path, *why),
                   "name a file in this file's folder or below it, or one of the library");
     }
@@ -67,6 +68,9 @@ class Reader {
     if (bytes_ > kMaxUsedBytes) {
       return fail("E0125", span, fmt::format("the files used have more than {} MiB together", kMaxUsedBytes >> 20));
     }
+    if (used.path.ends_with(".npy") && found->text.size() > kMaxBinaryBytes) {
+      return fail("E0125", span, fmt::format("`{}` has more than {} MiB", used.path, kMaxBinaryBytes >> 20), "save smaller numbers, or fewer");
+    }
     if (const auto first = std::find(chain_.begin(), chain_.end(), normal(found->path)); first != chain_.end()) {
       std::string circle;
       for (auto link = first; link != chain_.end(); ++link) circle += *link + " → ";
@@ -76,6 +80,7 @@ class Reader {
     used.source = std::make_shared<const Source>(std::move(found->path), std::move(found->text));
     const auto with_hash = fmt::format("use \"{}\" as {} sha256 \"{}\"", used.path, use.as.text, used.sha256);
     if (!check_lock({use.path, use.sha256, span, with_hash}, used.sha256, used.source->path(), by, diagnostics)) return used;
+    if (is_number_file(used.path)) return numbers(std::move(used), diagnostics);
     Diagnostics own;
     auto file = std::make_shared<File>(parse(*used.source, own));
     if (!own.has_errors()) {
@@ -85,6 +90,25 @@ class Reader {
     }
     used.file = std::move(file);
     hand_on(own, used.source, used.span, diagnostics);
+    return used;
+  }
+
+  static Used numbers(Used used, Diagnostics& diagnostics) {
+    Diagnostics own;
+    if (auto fields = read_numbers(*used.source, own)) {
+      auto exports = std::make_shared<Exports>();
+      exports->type = type_of(Value(*fields));
+      exports->source = used.source;
+      used.exports = std::move(exports);
+      used.numbers = std::make_shared<const Fields>(std::move(*fields));
+    }
+    if (!used.path.ends_with(".npy")) {
+      hand_on(own, used.source, used.span, diagnostics);
+      return used;
+    }
+    for (auto& problem : own.sorted()) {  // of which there is no line to show
+      diagnostics.error(problem.code, used.span, fmt::format("`{}` cannot be used: {}", used.path, problem.message), problem.hint);
+    }
     return used;
   }
 
@@ -130,6 +154,15 @@ std::optional<std::string> refused_path(const std::string& path, const std::vect
   std::string all;
   for (const auto ending : endings) all += fmt::format("{}`{}`", all.empty() ? "" : " or ", ending);
   return endings.size() == 1 ? fmt::format("a used file's name ends with {}", all) : fmt::format("its name ends with {}", all);
+}
+
+std::optional<std::string> refused_use(const std::string& path) {
+  static const auto endings = [] {
+    std::vector<std::string_view> all{".gexp"};
+    all.insert(all.end(), number_endings().begin(), number_endings().end());
+    return all;
+  }();
+  return refused_path(path, endings);
 }
 
 void hand_on(const Diagnostics& from, const std::shared_ptr<const Source>& text, Span use, Diagnostics& into) {

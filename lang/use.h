@@ -9,6 +9,7 @@
 
 #include "lang/ast.h"
 #include "lang/base/result.h"
+#include "lang/base/value.h"
 #include "lang/names.h"
 
 /// `use "FILE" as m`: the files from which a file takes params, lets and patterns.
@@ -29,7 +30,8 @@ struct Used {
   std::string path;  ///< as written
   std::shared_ptr<const Source> source;  ///< null when it was not found
   std::string sha256;                    ///< of its text
-  std::shared_ptr<const File> file;
+  std::shared_ptr<const File> file;       ///< null of a file of numbers
+  std::shared_ptr<const Fields> numbers;  ///< what that holds (lang/number_file.h); null of a spec
   std::shared_ptr<const Exports> exports;  ///< null when it has mistakes
   std::vector<Used> uses;                  ///< of its own
 };
@@ -43,7 +45,9 @@ Uses check_with_uses(const File& file, const Source& source, const Loader& load,
 
 /// Why a path is none of `use`, or of another statement that names files with one of these endings: a spec that somebody sends must not
 /// reach files that its reader did not mean to give it.
-std::optional<std::string> refused_path(const std::string& path, const std::vector<std::string_view>& endings = {".gexp"});
+std::optional<std::string> refused_path(const std::string& path, const std::vector<std::string_view>& endings);
+/// The same of `use`: a spec, or a file of numbers.
+std::optional<std::string> refused_use(const std::string& path);
 
 /// Where a statement names a file, and the hash that holds it.
 struct Locked {

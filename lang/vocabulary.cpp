@@ -133,6 +133,8 @@ constexpr auto kVocabulary = std::to_array<Callable>({
                "How many bits of a whole number are 1"),
     plain_call("needs", Callable::Kind::Function, Subject::Text, 1, 1, Answer::Plain, "needs(op)",
                "The oldest compute capability that has an instruction of `alu`, times ten, as `device.compute` is"),
+    plain_call("item", Callable::Kind::Function, Subject::Pattern, 2, 2, Answer::Bytes, "item(p, tid)",
+               "The offset at this place of a pattern, counted from 0"),
     plain_call("count", Callable::Kind::Function, Subject::List, 1, 1, Answer::Plain, "count(list)",
                "The length of a list or a pattern"),
 
@@ -191,7 +193,7 @@ const PartName* find_part(std::string_view name) {
 bool Words::has(std::string_view word) const { return std::find(words.begin(), words.end(), word) != words.end(); }
 
 const Words& element_words() {
-  static const Words words{"an element type", {"u8", "u32", "u64", "f32", "f64"}};
+  static const Words words{"an element type", {"u8", "s8", "u16", "s16", "f16", "bf16", "u32", "s32", "f32", "u64", "s64", "f64"}};
   return words;
 }
 const Words& space_words() {
@@ -224,7 +226,7 @@ const Words& flush_words() {
   return words;
 }
 const Words& timing_words() {
-  static const Words words{"a way of timing", {"each", "total", "wall"}};
+  static const Words words{"a way of timing", {"each", "total", "wall", "values"}};
   return words;
 }
 const Words& keep_words() {
@@ -245,11 +247,15 @@ const Words& drawing_words() {
   return words;
 }
 
+const Words& variable_words() {
+  static const Words words{"the type of a variable", {"u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"}};
+  return words;
+}
+
 int element_size(std::string_view element) {
-  if (element == "u8") return 1;
-  if (element == "u32" || element == "f32") return 4;
-  if (element == "u64" || element == "f64") return 8;
-  return 0;
+  if (!element_words().has(element)) return 0;
+  if (element.ends_with("16")) return 2;
+  return element.ends_with("32") ? 4 : element.ends_with("64") ? 8 : 1;
 }
 
 }  // namespace gexp::lang

@@ -95,6 +95,7 @@ const Words& keep_words();
 const Words& neighbour_words();
 const Words& place_words();
 const Words& drawing_words();
+const Words& variable_words();
 
 /// The size of one element in bytes; 0 when there is no such element.
 int element_size(std::string_view element);

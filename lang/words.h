@@ -14,7 +14,7 @@ inline constexpr auto kStatementWords = std::to_array<std::string_view>({
 #define GEXP_STATEMENT(word, ...) #word,
 #include "lang/statements.def"
 });
-inline constexpr auto kOperatorWords = std::to_array<std::string_view>({"and", "or", "not", "div", "mod"});
+inline constexpr auto kOperatorWords = std::to_array<std::string_view>({"and", "or", "xor", "not", "div", "mod", "shl", "shr"});
 
 inline constexpr bool is_statement_word(std::string_view word) {
   return std::find(kStatementWords.begin(), kStatementWords.end(), word) != kStatementWords.end() ||

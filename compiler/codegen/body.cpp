@@ -13,7 +13,7 @@
 namespace gexp::compiler {
 namespace {
 
-constexpr int kMaxOperations = 4096;  // after unrolling: bounds the text and the compile
+constexpr double kMaxKept = 1 << 24;  // values of a launch
 constexpr int kCalibratingPasses = kRegionTimes / 2;  // in each of which loops turn twice
 
 }  // namespace
@@ -26,6 +26,7 @@ Diagnostic BodyWriter::error(Span span, std::string code, std::string message, s
 
 Result<BodyText> BodyWriter::write() {
   std::string warm, timed;
+  if (place_.timing == Timing::Values) kept_argument_ = code_.argument("kept", 0);
   text_ = &warm;
   rehearsed_ = false;
   depth_ = 3;
@@ -34,6 +35,13 @@ Result<BodyText> BodyWriter::write() {
   rehearsed_ = true;
   depth_ = 2;
   if (auto problem = body(place_.timed, 1)) return std::move(*problem);
+  if (place_.timing == Timing::Values) {
+    if (static_cast<double>(plan_.kept + 1) * place_.grid * place_.block > kMaxKept) {
+      return error(place_.stage.span, "E0418", fmt::format("{} threads keep up to {} values each: a record has at most {}", std::uint64_t{place_.grid} * place_.block, plan_.kept, kMaxKept),
+                   "keep fewer, or launch fewer threads");
+    }
+    code_.settle_argument(kept_argument_, static_cast<std::int64_t>(plan_.kept + 1));
+  }
   MemoryTexts texts;
   if (auto problem = memories(texts)) return std::move(*problem);
   warm = before_loops_ + warm;
@@ -90,6 +98,7 @@ std::optional<Diagnostic> BodyWriter::body(const Body& ops, double rounds) {
 }
 
 std::optional<Diagnostic> BodyWriter::list(const Body& ops, Region& region) {
+  const auto outside = code_.bound();
   for (const auto& op : ops) {
     if (++operations_ > kMaxOperations) {
       return error(op.span, "E0432", fmt::format("this body unrolls to more than {} operations", kMaxOperations), "use `loop` instead of `unroll`");
@@ -102,6 +111,7 @@ std::optional<Diagnostic> BodyWriter::list(const Body& ops, Region& region) {
     }
     if (problem) return problem;
   }
+  code_.restore(outside);  // a variable ends with its body
   return std::nullopt;
 }
 
@@ -132,9 +142,9 @@ void BodyWriter::begin_timing(const std::string& settled) {
   line("t0 = gexp_clock();");
 }
 
-void BodyWriter::end_timing(const Op& op, const Memory& memory) {
+void BodyWriter::end_timing(const Op& op, const Memory& memory, const std::string& now) {
   if (!each()) return;
-  line("t1 = gexp_clock();");
+  line(fmt::format("t1 = {};", now));
   if (!first_ && (op.kind == Op::Kind::Load || op.kind == Op::Kind::Chase) && op.into.empty() && has_chain(memory, op.via)) {
     calibrates_ = true;
     line(fmt::format("if (pass > 1 && gtid == 0 && calibrated < {}) overhead[{} + calibrated++] = gexp_ticks(t0, t1, ~0u);", kRegionTimes, 2 * kChainTimes));
@@ -146,6 +156,7 @@ void BodyWriter::end_timing(const Op& op, const Memory& memory) {
 std::string BodyWriter::record() const {
   switch (place_.timing) {
     case Timing::Wall: return "";
+    case Timing::Values: return fmt::format("  records[gtid * {}] = taken;\n", kept_argument_);
     case Timing::Total:
       return "  u32 sm; asm volatile(\"mov.u32 %0, %%smid;\" : \"=r\"(sm));\n"
              "  if (lane == 0) { u32* const mine = records + 3 * (cta * ((blockDim.x + 31) / 32) + warp); mine[0] = (u32)begin; mine[1] = (u32)end; mine[2] = sm; }\n";

@@ -33,6 +33,9 @@ struct BodyPlan {
   std::uint64_t shared_bytes = 0;                 ///< memories in shared memory and the idle cell behind them
   std::int64_t accesses = 0;                      ///< `each`: accesses of one thread in the timed region
   std::uint64_t moved = 0;                        ///< bytes that the timed region reads and writes, over all threads
+  std::uint64_t kept = 0;                         ///< `values`: the most that a thread keeps
+  bool moved_known = true;                        ///< false: what is moved hangs on what is loaded
+  bool may_hang = false;                          ///< it has a loop whose end hangs on what is loaded: the kernel says where one does not end
   std::map<std::string, std::uint64_t> reach;     ///< of each memory that is loaded or stored, no access is at or beyond this byte
 };
 

@@ -6,6 +6,7 @@
 
 #include "compiler/codegen/body_writer.h"
 #include "compiler/codegen/needs.h"
+#include "compiler/memory/contents.h"
 #include "compiler/memory/memory_space.h"
 #include "compiler/plan/access.h"
 #include "compiler/plan/calibrate.h"
@@ -34,6 +35,11 @@ Result<const Memory*> BodyWriter::memory_of(const Op& op) {
   for (const auto& memory : place_.program.memories) {
     if (memory.name != op.memory) continue;
     used_.insert(memory.name);
+    if (memory.holds && !held_.contains(memory.name)) {
+      auto held = contents_range(memory, place_.scope);
+      if (!held) return held.error();
+      held_[memory.name] = *held;
+    }
     return &memory;
   }
   return error(op.span, "E0408", fmt::format("`{}` is no memory here", op.memory));
@@ -129,7 +135,8 @@ std::optional<Diagnostic> BodyWriter::inside(const Op& op, const Memory& memory,
     const double worst = range->low < 0 ? range->low : range->high;
     return error(op.at->span, "E0420",
                  fmt::format("an access of {} B at offset {} is outside the {} of `{}`", width, worst, show(static_cast<double>(bytes), kBytes), memory.name),
-                 range->low < 0 ? fmt::format("add {} to the offset", show(-range->low, kBytes)) : fmt::format("make `{}` longer, or the offsets smaller", memory.name));
+                 code_.reads_variable(*op.at) ? fmt::format("bound what is loaded: `x mod {}` for an index of the elements of `{}`", bytes / static_cast<std::uint64_t>(memory.element_bytes), memory.name)
+                 : range->low < 0 ? fmt::format("add {} to the offset", show(-range->low, kBytes)) : fmt::format("make `{}` longer, or the offsets smaller", memory.name));
   }
   if (std::fmod(range->low, width) != 0 || range->grid % static_cast<std::uint64_t>(width) != 0) {
     return error(op.at->span, "E0421", fmt::format("not every offset here is a multiple of the {} B that are accessed", width),
@@ -140,7 +147,9 @@ std::optional<Diagnostic> BodyWriter::inside(const Op& op, const Memory& memory,
 
 std::vector<LoopRounds> BodyWriter::rounds_around() const {
   std::vector<LoopRounds> loops;
-  for (const auto& enclosing : enclosing_) loops.emplace_back(enclosing.variable, code_.ranges().at(enclosing.variable));
+  for (const auto& enclosing : enclosing_) {
+    if (enclosing.counted) loops.emplace_back(enclosing.variable, code_.ranges().at(enclosing.variable));
+  }
   return loops;
 }
 
@@ -150,7 +159,9 @@ void BodyWriter::count(const Op& op, const Memory& memory, double rounds, int wi
   if (!first_) first_ = &memory, first_chase_ = op.kind == Op::Kind::Chase, first_via_ = op.kind == Op::Kind::Store ? Via::Default : op.via, first_width_ = width;
   // A run this long never ends; its counts need only not overflow.
   constexpr double kMost = 1125899906842624.0;  // 2^50
-  plan_.moved += static_cast<std::uint64_t>(std::min(kMost, rounds * threads_where(conditions_, threads(), rounds_around()) * width));
+  const double everyone = static_cast<double>(place_.grid) * place_.block;
+  plan_.moved_known = plan_.moved_known && !data_dependent();
+  plan_.moved += static_cast<std::uint64_t>(std::min(kMost, rounds * (data_dependent() ? everyone : threads_where(conditions_, threads(), rounds_around())) * width));
   plan_.accesses += static_cast<std::int64_t>(std::min(kMost, rounds));
 }
 
@@ -182,6 +193,9 @@ std::optional<Diagnostic> BodyWriter::load(const Op& op, Region& region) {
   } else {
     region.loaded.push_back({value, *width});
   }
+  if (!op.gives.empty()) {
+    if (auto problem = give(op, **memory, *width, value)) return problem;
+  }
   count(op, **memory, region.rounds, *width);
   return std::nullopt;
 }
@@ -198,7 +212,13 @@ std::optional<Diagnostic> BodyWriter::store(const Op& op, Region& region) {
   const auto manner = manner_here(op);
   if (!manner) return manner.error();
   std::string value;
-  if (region.stored < region.loaded.size() && region.loaded[region.stored].width == *width) {
+  if (op.value) {
+    auto given = code_.text(*op.value);
+    if (!given) return given.error();
+    if (*width == 16) return error(op.value->span, "E0417", "a value of 16 bytes cannot be computed", "store it `as 8B`, or leave `value` out");
+    value = fresh("v");
+    line(fmt::format("const {0} {1} = ({0})({2});", value_type(*width), value, *given));
+  } else if (region.stored < region.loaded.size() && region.loaded[region.stored].width == *width) {
     value = region.loaded[region.stored++].name;
   } else {
     value = fresh("v");
@@ -241,7 +261,7 @@ void BodyWriter::begin_chase(const Op& op, const Memory& memory, int width, cons
   if (fetched) settled += fmt::format("{}asm volatile(\"add.u64 %0, %0, 0;\" : \"+l\"({}) :: \"memory\");\n", indent, at);
 }
 
-std::optional<Diagnostic> BodyWriter::chase(const Op& op, Region& region) {
+Result<BodyWriter::Step> BodyWriter::step_of(const Op& op) {
   const auto found = std::find_if(chases_.begin(), chases_.end(), [&](const Chased& c) { return c.op == &op; });
   GEXP_CHECK(found != chases_.end());
   auto memory = memory_of(op);
@@ -256,21 +276,30 @@ std::optional<Diagnostic> BodyWriter::chase(const Op& op, Region& region) {
     cursor->second = {fresh("b"), fresh("x"), fresh("n")};
     begin_chase(op, **memory, *width, *found, cursor->second);
   }
-  const auto& [base, at, steps] = cursor->second;
+  return Step{*memory, *width, found->steps, &cursor->second};
+}
+
+std::optional<Diagnostic> BodyWriter::chase(const Op& op, Region& region) {
+  const auto step = step_of(op);
+  if (!step) return step.error();
+  const auto& memory = *step->memory;
+  const auto& [base, at, steps] = *step->cursor;
   const auto link = fresh("l");
-  line(fmt::format("{} {} = 0;", value_type(link_bytes(*width)), link));
+  line(fmt::format("{} {} = 0;", value_type(link_bytes(step->width)), link));
   line("#pragma unroll 1");
   line(fmt::format("for (u64 i = 0; i < {}; ++i) {{", steps));
   ++depth_;
   begin_timing(settle_text(at));
-  line(step_text(**memory, *manner, *width, at, link, base));
+  const auto manner = manner_here(op);
+  if (!manner) return manner.error();
+  line(step_text(memory, *manner, step->width, at, link, base));
   if (each()) settle(at);
-  end_timing(op, **memory);
+  end_timing(op, memory);
   --depth_;
   line("}");
   if (!each()) consume({at, 8});
   else line(fmt::format("sum ^= {};", at));
-  count(op, **memory, region.rounds * static_cast<double>(found->steps), *width);
+  count(op, memory, region.rounds * static_cast<double>(step->steps), step->width);
   return std::nullopt;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -10,6 +11,12 @@
 // Operations that hold others: branches, unrolled loops and loops.
 namespace gexp::compiler {
 
+bool BodyWriter::data_dependent() const {
+  const auto reads = [&](const Formula* condition) { return code_.reads_variable(*condition); };
+  const auto open = [](const Enclosing& enclosing) { return !enclosing.counted; };
+  return std::any_of(conditions_.begin(), conditions_.end(), reads) || std::any_of(enclosing_.begin(), enclosing_.end(), open);
+}
+
 std::optional<Diagnostic> BodyWriter::branch(const Op& op, Region& region) {
   auto condition = code_.text(*op.condition);
   if (!condition) return condition.error();
@@ -17,6 +24,18 @@ std::optional<Diagnostic> BodyWriter::branch(const Op& op, Region& region) {
   conditions_.push_back(op.condition.get());
   ++depth_;
   auto problem = body(op.body, region.rounds);
+  if (!problem && !op.otherwise.empty()) {
+    auto negated = std::make_shared<Formula>();
+    negated->kind = Formula::Kind::Not;
+    negated->span = op.condition->span;
+    negated->operands = {op.condition};
+    negations_.push_back(negated);
+    conditions_.back() = negated.get();
+    --depth_;
+    line("} else {");
+    ++depth_;
+    problem = body(op.otherwise, region.rounds);
+  }
   --depth_;
   conditions_.pop_back();
   line("}");
@@ -41,7 +60,21 @@ std::optional<Diagnostic> BodyWriter::unroll(const Op& op, Region& region) {
   return std::nullopt;
 }
 
+std::optional<Diagnostic> BodyWriter::inner_body(const Op& op, double rounds, Enclosing enclosing, std::string& text, Enclosing& made) {
+  enclosing_.push_back(std::move(enclosing));
+  for_each_op(op.body, [&](const Op& inner) { enclosing_.back().only_loads &= !writes(inner) && inner.into.empty() && inner.kind != Op::Kind::Barrier && inner.kind != Op::Kind::Fence && inner.kind != Op::Kind::Drain; });
+  auto* outer = std::exchange(text_, &text);
+  depth_ += 2;
+  auto problem = body(op.body, rounds);
+  depth_ -= 2;
+  text_ = outer;
+  made = enclosing_.back();
+  enclosing_.pop_back();
+  return problem;
+}
+
 std::optional<Diagnostic> BodyWriter::loop(const Op& op, Region& region) {
+  if (op.condition) return loop_while(op, region);
   std::int64_t from = 0, to = 0;
   auto first = code_.whole_argument(*op.from, -kMaxCount, kMaxCount, "the start of a loop", &from);
   if (!first) return first.error();
@@ -49,16 +82,9 @@ std::optional<Diagnostic> BodyWriter::loop(const Op& op, Region& region) {
   if (!last) return last.error();
   if (to < from) return std::nullopt;  // this point has no round; its text differs from that of points that have some
   code_.begin_loop(op.variable, {static_cast<double>(from), static_cast<double>(to), to > from ? 1u : 0u});
-  enclosing_.push_back({op.variable, *first, "", "", true});
-  for_each_op(op.body, [&](const Op& inner) { enclosing_.back().only_loads &= !writes(inner) && inner.into.empty() && inner.kind != Op::Kind::Barrier && inner.kind != Op::Kind::Fence && inner.kind != Op::Kind::Drain; });
   std::string inner;
-  auto* outer = std::exchange(text_, &inner);
-  depth_ += 2;
-  auto problem = body(op.body, region.rounds * static_cast<double>(to - from + 1));
-  depth_ -= 2;
-  text_ = outer;
-  const auto made = enclosing_.back();
-  enclosing_.pop_back();
+  Enclosing made;
+  auto problem = inner_body(op, region.rounds * static_cast<double>(to - from + 1), {op.variable, *first, "", "", true, true}, inner, made);
   code_.end_loop();
   if (problem) return problem;
   const auto count = fresh("n"), i = fresh("i");
@@ -68,6 +94,38 @@ std::optional<Diagnostic> BodyWriter::loop(const Op& op, Region& region) {
   line("  #pragma unroll 1");
   line(fmt::format("  for (u32 {0} = 0; {0} < {1}; ++{0}) {{", i, count));
   line(fmt::format("    const long long {} = {} + {}; (void){};", op.variable, *first, i, op.variable));
+  *text_ += inner;
+  line(fmt::format("    {}", made.ends));
+  line("  }");
+  line("}");
+  return std::nullopt;
+}
+
+// What is loaded decides when it ends, so that it may have no end: after the most rounds it leaves, and says so in the word behind the idle
+// cell, which the host reads. A rehearsal loads other things, and turns twice at most.
+std::optional<Diagnostic> BodyWriter::loop_while(const Op& op, Region& region) {
+  if (place_.role) {
+    return error(op.span, "E0418", "a `loop while` stands in a launch of one stage: of several none could say which loop has no end", "count its rounds: `loop i in 0..99 { … }`");
+  }
+  std::int64_t most = 0;
+  auto laps = code_.whole_argument(*op.count, 1, kMaxCount - 1, "the most rounds of a loop", &most);
+  if (!laps) return laps.error();
+  auto condition = code_.text(*op.condition);
+  if (!condition) return condition.error();
+  const auto count = fresh("n");
+  std::string inner;
+  Enclosing made;
+  conditions_.push_back(op.condition.get());
+  auto problem = inner_body(op, region.rounds * static_cast<double>(most), {fmt::format("0{}", count), "0ll", "", "", true, false}, inner, made);
+  conditions_.pop_back();
+  if (problem) return problem;
+  plan_.may_hang = true;
+  line("{");
+  line(fmt::format("  {}", made.begins));
+  line(fmt::format("  u32 {} = 0; const u32 {}m = {};", count, count, rehearsed_ ? fmt::format("pass == 1 || {0} < 2 ? (u32){0} : 2u", *laps) : fmt::format("(u32){}", *laps)));
+  line("  #pragma unroll 1");
+  line(fmt::format("  while ({}) {{", *condition));
+  line(fmt::format("    if ({0}++ == {0}m) {{ if (pass == 1) asm volatile(\"st.global.u32 [%0], %1;\" :: \"l\"(cell + 32), \"r\"(1) : \"memory\"); break; }}", count));
   *text_ += inner;
   line(fmt::format("    {}", made.ends));
   line("  }");

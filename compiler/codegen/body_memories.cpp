@@ -12,7 +12,7 @@
 namespace gexp::compiler {
 
 std::optional<Diagnostic> BodyWriter::memories(MemoryTexts& texts) {
-  std::string links;
+  std::string links, zeros;
   for (const auto& memory : place_.program.memories) {
     if (!used_.contains(memory.name)) continue;
     const auto& space = *memory.space;
@@ -29,6 +29,7 @@ std::optional<Diagnostic> BodyWriter::memories(MemoryTexts& texts) {
     }
     if (space.declare) space.declare(memory, padded, texts);
     if (space.home == MemorySpace::Home::Device && !space.by_index()) plan_.parameters.push_back({KernelParameter::Kind::Memory, memory.name, 0, 0});
+    if (space.threads_write_links() && reads_contents_) zeros += zeros_of(memory, padded);
     if (space.threads_write_links()) links += links_of(memory);
   }
   // Where each access is timed, calibrating passes fetch from a texture of zeros. So does the rehearsal where no warm-up follows it: it must
@@ -53,8 +54,16 @@ std::optional<Diagnostic> BodyWriter::memories(MemoryTexts& texts) {
     if (const auto finish = memory_space(space.word).declared_all) finish(texts);
   }
   plan_.shared_bytes = texts.shared;
+  if (!zeros.empty()) texts.setup += zeros + (place_.role ? "  GEXP_MEET();\n" : "  __syncthreads();\n");
   texts.setup += links;
   return std::nullopt;
+}
+
+// A block and a thread find in their memory what others left there, which is not theirs to see.
+std::string BodyWriter::zeros_of(const Memory& memory, std::uint64_t bytes) {
+  const bool shared = memory.space->home == MemorySpace::Home::Block;
+  return fmt::format("  for (u64 i = {}; i < {}; i += {}) asm volatile(\"st.{}.u32 [%0], %1;\" :: \"l\"(m_{} + 4 * i), \"r\"(0) : \"memory\");\n", shared ? "tid" : "0", bytes / 4,
+                     shared ? "blockDim.x" : "1", memory.space->ptx, memory.name);
 }
 
 bool BodyWriter::fetched(const std::string& memory) {

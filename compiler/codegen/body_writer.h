@@ -22,7 +22,7 @@ namespace gexp::compiler {
 class BodyWriter {
  public:
   BodyWriter(const BodyPlace& place, const std::vector<Chased>& chases, BodyPlan& plan)
-      : place_(place), chases_(chases), plan_(plan), code_(place.scope, place.lets, thread_ranges(place.grid, place.block)) {}
+      : place_(place), chases_(chases), plan_(plan), code_(place.scope, place.lets, thread_ranges(place.grid, place.block), plan.tables) {}
 
   Result<Shape> run();
   Result<BodyText> write();
@@ -30,6 +30,7 @@ class BodyWriter {
  private:
   using Problem = std::optional<Diagnostic>;
   static constexpr std::int64_t kMaxCount = std::int64_t{1} << 32;
+  static constexpr int kMaxOperations = 4096;  ///< after unrolling: bounds the text and the compile
 
   struct Loaded {
     std::string name;
@@ -47,14 +48,21 @@ class BodyWriter {
     std::string base, at, steps;
   };
   struct Enclosing {
-    std::string variable, from;  ///< its first round, as text
+    std::string variable, from;  ///< its first round, as text; of a `loop while` a word that no variable can have, and 0
     std::string begins, ends;    ///< pointers of the accesses inside: declared before the loop, moved on at the end of a round
     bool only_loads = true;      ///< no store and no barrier inside
+    bool counted = true;         ///< false: of a `loop while`
+  };
+
+  /// A variable of each thread as the kernel's text has it.
+  struct Variable {
+    std::string name, type;
+    bool settable = false;
   };
 
   static Diagnostic error(Span span, std::string code, std::string message, std::string hint = {});
 
-  // The operations, a function each: body_accesses.cpp, body_arithmetic.cpp, body_control.cpp
+  // The operations, a function each: body_accesses.cpp, body_arithmetic.cpp, body_control.cpp, body_interleave.cpp, body_variables.cpp
 #define GEXP_OPERATION(word, kind, ...) Problem word(const Op& op, Region& region);
 #include "lang/statements.def"
 
@@ -66,7 +74,7 @@ class BodyWriter {
   /// Reads the clock once the address is there, which `settled` waits for: else the access would wait for it inside the region.
   void begin_timing(const std::string& settled);
   /// After the consumer: the clock, and the trace by the first lane of each warp. The first access's time in a calibrating pass, too.
-  void end_timing(const Op& op, const Memory& memory);
+  void end_timing(const Op& op, const Memory& memory, const std::string& now = "gexp_clock()");
   /// Holds the next clock read back until a value is there.
   void settle(const std::string& value) { line(settle_text(value)); }
   std::string record() const;
@@ -97,11 +105,32 @@ class BodyWriter {
   Problem inside(const Op& op, const Memory& memory, std::uint64_t bytes, int width);
   std::vector<LoopRounds> rounds_around() const;
   void count(const Op& op, const Memory& memory, double rounds, int width);
+  /// The chase at its place in the point: its memory, its width, and where it stands.
+  struct Step {
+    const Memory* memory = nullptr;
+    int width = 4;
+    std::int64_t steps = 0;
+    const Cursor* cursor = nullptr;
+  };
+  Result<Step> step_of(const Op& op);
   void begin_chase(const Op& op, const Memory& memory, int width, const Chased& chased, const Cursor& cursor);
+
+  // body_variables.cpp
+  /// Declares a variable in the text, once for each operation that does.
+  Variable& declare_variable(const Op& op, const std::string& name, const std::string& type);
+  /// What a load with `into` gives its variable.
+  Problem give(const Op& op, const Memory& memory, int width, const std::string& value);
+
+  // body_control.cpp
+  Problem loop_while(const Op& op, Region& region);
+  /// Writes a body inside a loop, whose accesses the loop moves on; what was made for it is in `made`.
+  Problem inner_body(const Op& op, double rounds, Enclosing enclosing, std::string& text, Enclosing& made);
+  [[nodiscard]] bool data_dependent() const;
 
   // body_memories.cpp
   Problem memories(MemoryTexts& texts);
   bool fetched(const std::string& memory);
+  static std::string zeros_of(const Memory& memory, std::uint64_t bytes);
   /// Threads write the links of shared and local memories themselves, from tables of offsets and links.
   std::string links_of(const Memory& memory);
 
@@ -120,7 +149,11 @@ class BodyWriter {
   std::string addresses_, before_loops_;
   std::vector<Enclosing> enclosing_;
   std::vector<const Formula*> conditions_;
+  std::vector<FormulaPtr> negations_;                  ///< of conditions, behind `else`
+  std::map<const Op*, std::string> declared_;          ///< by what declares it: the name of a variable in the text
+  std::map<std::string, Variable> variables_;          ///< by their names in the spec, those of bodies that ended too
   std::map<const Op*, Cursor> cursors_;  ///< of the chases so far, of the warm-up or of the timed region: each has its own operations
+  std::map<std::string, Range> held_;  ///< by memory with given contents: what an element can be
   std::set<std::string> used_;
   std::set<std::string> policies_;  ///< of the L2, which the text names
   const Memory* first_ = nullptr;  ///< what the timed region accesses first, and how
@@ -131,6 +164,8 @@ class BodyWriter {
   bool calibrates_ = false;  ///< passes after the timed one tell what the region costs
   bool barriers_ = false;    ///< the timed region has one, so that all threads of a block go through it
   bool rehearsed_ = false;
+  bool reads_contents_ = false;  ///< the spec names what a load gives
+  std::string kept_argument_;  ///< `values`: one more than the most that a thread keeps, the words that it has of the record
   int depth_ = 2, operations_ = 0, next_ = 0;
 };
 

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <utility>
 
+#include "compiler/formula/pattern.h"
 #include "lang/base/budget.h"
 
 namespace gexp::compiler {
@@ -29,8 +32,11 @@ const char* sign(Formula::Kind kind) {
     case Formula::Kind::LessEqual: return "<=";
     case Formula::Kind::Greater: return ">";
     case Formula::Kind::GreaterEqual: return ">=";
-    case Formula::Kind::And: return "&&";
-    case Formula::Kind::Or: return "||";
+    case Formula::Kind::And: return "&";
+    case Formula::Kind::Xor: return "^";
+    case Formula::Kind::Or: return "|";
+    case Formula::Kind::Shl: return "<<";
+    case Formula::Kind::Shr: return ">>";
     default: return nullptr;
   }
 }
@@ -79,12 +85,41 @@ Result<std::string> ThreadCode::whole_argument(const Formula& formula, std::int6
 bool ThreadCode::in_loop(const Formula& formula) const {
   Ranges loops;
   for (const auto& name : loops_) loops[name] = {};
+  for (const auto& [name, text] : variables_) loops[name] = {};
   ThreadLets none;
   return varies(formula, none, loops);
 }
 
+bool ThreadCode::reads_variable(const Formula& formula) const {
+  Ranges read;
+  for (const auto& [name, text] : variables_) read[name] = {};
+  const auto names = free_names(formula);
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return read.contains(name); });
+}
+
+// In a rehearsal a variable may hold what no table has an item for, so that the first item is read then.
+Result<std::string> ThreadCode::item(const Formula& formula, const std::string& index) {
+  auto range = this->range(formula);  // refuses an index that the pattern does not have
+  if (!range) return range.error();
+  const auto [table, fresh] = patterns_.try_emplace(key_of(*formula.arguments[0].value), tables_.size());
+  if (fresh) {
+    auto pattern = evaluate(*formula.arguments[0].value, names_);
+    auto offsets = pattern ? as_pattern(*pattern, formula.span) : Result<std::shared_ptr<const Pattern>>(pattern.error());
+    if (!offsets) return offsets.error();
+    if (!Budget::spend_bytes((*offsets)->offsets.size() * sizeof(std::uint64_t))) return Budget::exceeded(formula.span);
+    auto& words = tables_.emplace_back();
+    for (const auto offset : (*offsets)->offsets) {
+      words.push_back(static_cast<std::uint32_t>(offset));
+      words.push_back(static_cast<std::uint32_t>(static_cast<std::uint64_t>(offset) >> 32));
+    }
+  }
+  const bool varied = reads_variable(*formula.arguments[1].value);
+  return fmt::format("((const long long*)table{})[{}]", table->second, varied ? fmt::format("pass == 1 ? {} : 0ll", index) : index);
+}
+
 Result<std::string> ThreadCode::text(const Formula& formula) {
   if (formula.kind == Formula::Kind::Name) {
+    if (const auto variable = variables_.find(formula.text); variable != variables_.end()) return variable->second;
     if (ranges_.contains(formula.text)) return formula.text;
     if (const auto* let = lets_.find(formula.text)) return text(*let);
   }
@@ -100,7 +135,14 @@ Result<std::string> ThreadCode::text(const Formula& formula) {
   if (formula.kind == Formula::Kind::Call && formula.text == "merger") {
     auto merged = merger_formula(formula, names_);
     if (!merged) return merged.error();
-    return text(**merged);
+    const bool outside = std::exchange(in_merger_, true);
+    auto made = text(**merged);
+    in_merger_ = outside;
+    return made;
+  }
+  if (formula.kind == Formula::Kind::Call && formula.text == "item") {
+    auto index = text(*formula.arguments[1].value);
+    return index ? item(formula, *index) : index;
   }
   std::vector<std::string> parts;
   std::size_t bytes = 0;
@@ -117,17 +159,17 @@ Result<std::string> ThreadCode::text(const Formula& formula) {
     parts.push_back(std::move(*part));
   }
   if (!Budget::spend_bytes(bytes)) return Budget::exceeded(formula.span);  // a let stands for its formula, and so can double at every use
+  const bool logic = formula.kind == Formula::Kind::And || formula.kind == Formula::Kind::Xor || formula.kind == Formula::Kind::Or;
+  if (logic && is_condition(formula)) {
+    return fmt::format("({} {} {})", parts[0], formula.kind == Formula::Kind::And ? "&&" : formula.kind == Formula::Kind::Or ? "||" : "!=", parts[1]);
+  }
   if (const char* between = sign(formula.kind)) return fmt::format("({} {} {})", parts[0], between, parts[1]);
   switch (formula.kind) {
     case Formula::Kind::Negate: return fmt::format("(-{})", parts[0]);
     case Formula::Kind::Not: return fmt::format("(!{})", parts[0]);
     case Formula::Kind::InRange: return fmt::format("({0} >= {1} && {0} <= {2})", parts[0], parts[1], parts[2]);
     case Formula::Kind::Div:
-    case Formula::Kind::Mod: {
-      auto range = this->range(formula);  // refuses a divisor that varies or is not above zero
-      if (!range) return range.error();
-      return fmt::format("gexp_{}({}, {})", formula.kind == Formula::Kind::Div ? "div" : "mod", parts[0], parts[1]);
-    }
+    case Formula::Kind::Mod: return divided(formula, parts[0], parts[1]);
     case Formula::Kind::Call:
       if (formula.text == "min" || formula.text == "max") {
         std::string all = parts[0];
@@ -138,7 +180,45 @@ Result<std::string> ThreadCode::text(const Formula& formula) {
     default: break;
   }
   return error(formula, "E0428", fmt::format("a thread cannot compute `{}`", show(formula)),
-               "use + - * div mod min max merger of whole numbers");
+               kThreadArithmetic);
+}
+
+bool ThreadCode::is_condition(const Formula& formula) const {
+  switch (formula.kind) {
+    case Formula::Kind::Constant: return formula.constant.get<bool>() != nullptr;
+    case Formula::Kind::Name: {
+      if (const auto* let = lets_.find(formula.text)) return is_condition(*let);
+      const auto* value = names_.lookup(formula.text);
+      return value && value->get<bool>();
+    }
+    case Formula::Kind::Not:
+    case Formula::Kind::Within:
+    case Formula::Kind::InRange:
+    case Formula::Kind::Equal:
+    case Formula::Kind::NotEqual:
+    case Formula::Kind::Less:
+    case Formula::Kind::LessEqual:
+    case Formula::Kind::Greater:
+    case Formula::Kind::GreaterEqual: return true;
+    case Formula::Kind::And:
+    case Formula::Kind::Xor:
+    case Formula::Kind::Or: return is_condition(*formula.operands[0]);
+    default: return false;
+  }
+}
+
+Result<std::string> ThreadCode::divided(const Formula& formula, const std::string& dividend, const std::string& divisor) {
+  auto range = this->range(formula);  // refuses a divisor that varies or is not above zero
+  if (!range) return range.error();
+  const bool rest = formula.kind == Formula::Kind::Mod;
+  auto by = this->range(*formula.operands[1]);
+  if (!by) return by.error();
+  const auto whole = static_cast<std::uint64_t>(by->low);
+  if (in_merger_ || !std::has_single_bit(whole)) return fmt::format("gexp_{}({}, {})", rest ? "mod" : "div", dividend, divisor);
+  const auto value = static_cast<std::int64_t>(rest ? whole - 1 : static_cast<std::uint64_t>(std::countr_zero(whole)));
+  const bool written = formula.operands[1]->kind == Formula::Kind::Constant;
+  const auto operand = written ? fmt::format("{}ll", value) : argument(key_of(*formula.operands[1]) + (rest ? " mask" : " bits"), value);
+  return fmt::format("({} {} {})", dividend, rest ? "&" : ">>", operand);
 }
 
 Result<ThreadCode::Offset> ThreadCode::offset(const Formula& formula) {
@@ -149,7 +229,7 @@ Result<ThreadCode::Offset> ThreadCode::offset(const Formula& formula) {
     made.rest = std::move(*all);
     return made;
   }
-  if (formula.kind == Formula::Kind::Name) {
+  if (formula.kind == Formula::Kind::Name && !variables_.contains(formula.text)) {
     made.rest = "0ll";
     made.slopes = {{formula.text, "1ll"}};
     return made;

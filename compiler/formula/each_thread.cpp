@@ -59,6 +59,13 @@ std::optional<Range> listed_range(const Formula& formula, const Threads& threads
 std::optional<bool> blocks_agree(const std::vector<const Formula*>& conditions, const Threads& threads, const std::vector<LoopRounds>& loops) {
   Names names(&threads.scope);
   ThreadNames thread_names(names, threads.lets, conditions);
+  for (const auto* condition : conditions) {  // a variable: what it holds is known to nobody before the launch
+    for (const auto& name : free_names(*condition)) {
+      const auto is_loop = [&](const LoopRounds& loop) { return loop.first == name; };
+      const bool known = is_thread_name(name) || threads.scope.lookup(name) || threads.lets.find(name) || std::any_of(loops.begin(), loops.end(), is_loop);
+      if (!known) return std::nullopt;
+    }
+  }
   if (!thread_names.tells_threads()) return true;
   auto looked_at = threads;
   if (!thread_names.tells_blocks()) looked_at.grid = 1;

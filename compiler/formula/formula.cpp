@@ -74,9 +74,8 @@ Result<Value> arithmetic(const Formula& formula, Number a, Number b) {
     case Kind::Mod:
       if (zero_divisor) return division_by_zero(formula);
       return Value(a.number - b.number * std::floor(a.number / b.number), a.dimension);
-    default: GEXP_CHECK(false);
+    default: return evaluation::combine_bits(formula, a, b);
   }
-  return Value();
 }
 
 bool same(const Value& a, const Value& b) {
@@ -210,18 +209,27 @@ class Comprehender {
   bool unknown_ = false;
 };
 
+/// Of conditions, or of the bits of numbers: what the operands are tells.
 Result<Value> evaluate_logic(const Formula& formula, const Scope& scope) {
-  const bool conjunction = formula.kind == Formula::Kind::And;
-  bool unknown = false;
+  const bool conjunction = formula.kind == Formula::Kind::And, exclusion = formula.kind == Formula::Kind::Xor;
+  bool unknown = false, odd = false;
+  std::optional<Number> left;
   for (const auto& operand : formula.operands) {
     auto value = evaluate(*operand, scope);
     if (!value) return value;
-    const auto* flag = value->get<bool>();
     if (!value->known()) { unknown = true; continue; }
+    if (const auto* number = value->get<Number>(); number && (left || operand == formula.operands[0] || unknown)) {
+      if (unknown) return Value();
+      if (left) return evaluation::combine_bits(formula, *left, *number);
+      left = *number;
+      continue;
+    }
+    const auto* flag = value->get<bool>();
     if (!flag) return wrong_kind(*operand, *value, "a condition");
-    if (*flag != conjunction) return Value(*flag);  // false decides an `and`, true an `or`, whatever is unknown
+    odd = odd != *flag;
+    if (!exclusion && *flag != conjunction) return Value(*flag);  // false decides an `and`, true an `or`, whatever is unknown
   }
-  return unknown ? Value() : Value(conjunction);
+  return unknown || left ? Value() : Value(exclusion ? odd : conjunction);
 }
 
 }  // namespace
@@ -256,6 +264,7 @@ Result<Value> evaluate(const Formula& formula, const Scope& scope) {
     }
     case Kind::Comprehension: return Comprehender(formula, scope).run();
     case Kind::And:
+    case Kind::Xor:
     case Kind::Or: return evaluate_logic(formula, scope);
     default: break;
   }

@@ -22,9 +22,9 @@ struct Formula {
     List,           ///< [operands]
     Comprehension,  ///< [operands[0] for loops]
     Negate, Not,
-    Add, Subtract, Multiply, Divide, Div, Mod,
+    Add, Subtract, Multiply, Divide, Div, Mod, Shl, Shr,
     Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual,
-    And, Or,
+    And, Xor, Or,  ///< of conditions, or of the bits of whole numbers
     Within,   ///< operands: value, tolerance, target
     InRange,  ///< operands: value, low, high (both included)
     Else,     ///< operands[0] ?? operands[1]

@@ -15,6 +15,8 @@ const char* word(Formula::Kind kind) {
     case Kind::Divide: return "/";
     case Kind::Div: return "div";
     case Kind::Mod: return "mod";
+    case Kind::Shl: return "shl";
+    case Kind::Shr: return "shr";
     case Kind::Equal: return "==";
     case Kind::NotEqual: return "!=";
     case Kind::Less: return "<";
@@ -22,6 +24,7 @@ const char* word(Formula::Kind kind) {
     case Kind::Greater: return ">";
     case Kind::GreaterEqual: return ">=";
     case Kind::And: return "and";
+    case Kind::Xor: return "xor";
     case Kind::Or: return "or";
     case Kind::Else: return "??";
     default: return "?";

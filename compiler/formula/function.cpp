@@ -18,7 +18,36 @@ double least_multiple(std::int64_t a, std::int64_t b) {
   return std::fabs(static_cast<double>(a / std::gcd(a, b)) * static_cast<double>(b));
 }
 
+bool whole(double number) { return number == std::floor(number) && std::fabs(number) <= kLargestExact; }
+
 }  // namespace
+
+Result<Value> combine_bits(const Formula& formula, Number a, Number b) {
+  using Kind = Formula::Kind;
+  constexpr double kMostShift = 53;
+  const bool shift = formula.kind == Kind::Shl || formula.kind == Kind::Shr;
+  for (const auto& [number, operand] : {std::pair{a, 0}, std::pair{b, 1}}) {
+    if (whole(number.number)) continue;
+    return error("E0404", formula.operands[static_cast<std::size_t>(operand)]->span,
+                 fmt::format("bits are those of a whole number, not of {}", show(number.number, number.dimension)), "floor(x) and round(x) are whole");
+  }
+  if (shift && (b.number < 0 || b.number > kMostShift)) {
+    return error("E0404", formula.operands[1]->span, fmt::format("a shift is by 0 to {} bits, not by {}", kMostShift, b.number),
+                 b.number < 0 ? "`shr` shifts the other way" : "");
+  }
+  const auto x = static_cast<std::int64_t>(a.number), y = static_cast<std::int64_t>(b.number);
+  const auto dimension = a.dimension.none() && !shift ? b.dimension : a.dimension;
+  switch (formula.kind) {
+    case Kind::And: return Value(static_cast<double>(x & y), dimension);
+    case Kind::Xor: return Value(static_cast<double>(x ^ y), dimension);
+    case Kind::Or: return Value(static_cast<double>(x | y), dimension);
+    case Kind::Shr: return Value(static_cast<double>(x >> y), dimension);
+    default: break;
+  }
+  const double shifted = std::ldexp(a.number, static_cast<int>(y));
+  if (!whole(shifted)) return error("E0404", formula.span, fmt::format("{} shl {} is more than 2^53", a.number, y), "shift by less");
+  return Value(shifted, dimension);
+}
 
 Result<Value> call_function(const Formula& call, const std::vector<Evaluated>& arguments) {
   std::vector<Number> numbers;
@@ -46,6 +75,15 @@ Result<Value> call_function(const Formula& call, const std::vector<Evaluated>& a
     const auto* instruction = lang::find_instruction(*text);
     if (!instruction) return error("E0404", call.span, fmt::format("`{}` is no instruction of `alu`", *text), "docs/language/alu.md lists them");
     return Value(static_cast<double>(instruction->compute));
+  }
+  if (name == "item" && arguments.size() == 2 && !numbers.empty()) {
+    auto pattern = as_pattern(arguments[0].value, call.span);
+    if (!pattern) return pattern.error();
+    const double at = numbers[0].number, count = static_cast<double>((*pattern)->offsets.size());
+    if (at != std::floor(at) || at < 0 || at >= count) {
+      return error("E0404", call.span, fmt::format("there is no item {} of {}", at, count), "items are counted from 0; `mod count(p)` begins again behind the last one");
+    }
+    return Value(static_cast<double>((*pattern)->offsets[static_cast<std::size_t>(at)]), kBytes);
   }
   if (numbers.empty()) return error("E0403", call.span, fmt::format("{} needs a number", name), "give it a list that is not empty");
   const Number first = numbers[0];

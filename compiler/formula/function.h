@@ -21,6 +21,10 @@ inline Result<Value> wrong_kind(const Formula& formula, const Value& value, cons
   return error("E0401", formula.span, fmt::format("{} is wanted here, not {}", wanted, show(value)));
 }
 
+/// `and xor or` of the bits of two whole numbers, `shl` and `shr`, as a thread computes them: in two's complement. E0404 unless all are whole
+/// numbers up to 2^53.
+Result<Value> combine_bits(const Formula& formula, Number a, Number b);
+
 /// A function of values: min, floor, count, … E0403 to E0405 for arguments that it does not take.
 Result<Value> call_function(const Formula& call, const std::vector<Evaluated>& arguments);
 

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 
+#include "compiler/formula/pattern.h"
 #include "lang/base/budget.h"
 
 // Every address must be known to be inside its memory before a kernel starts, and a launch may have more accesses than can be
@@ -17,6 +18,7 @@ namespace gexp::compiler {
 namespace {
 
 constexpr double kLargest = 9007199254740992.0;  // 2^53
+constexpr double kMostShift = 53;
 
 Diagnostic error(const Formula& formula, std::string message, std::string hint = {}) {
   Diagnostic diagnostic = failure("E0428", std::move(message), std::move(hint));
@@ -64,6 +66,53 @@ Range either(const Range& a, const Range& b) {
   return {std::min(a.low, b.low), std::max(a.high, b.high), std::gcd(std::gcd(a.grid, b.grid), apart)};
 }
 
+/// The largest power of two that divides a whole number; of 0 one that is larger than all others.
+double lowest_bit(double value) {
+  const auto bits = magnitude(value);
+  return bits == 0 ? kLargest : static_cast<double>(bits & (~bits + 1));
+}
+/// What divides every value of a range and is a power of two.
+double alignment(const Range& a) { return std::min(lowest_bit(a.low), a.grid == 0 ? kLargest : lowest_bit(static_cast<double>(a.grid))); }
+/// The least power of two above a whole number that is not negative.
+double power_above(double value) { return std::exp2(value < 1 ? 0 : std::floor(std::log2(value)) + 1); }
+
+Range aligned(double low, double high, double grid) {
+  if (low == high) return constant(low);
+  return {std::floor(low / grid) * grid, high, static_cast<std::uint64_t>(std::min(grid, kLargest))};
+}
+
+Range bits(Formula::Kind kind, const Range& a, const Range& b) {
+  if (kind == Formula::Kind::And) {
+    for (const auto& [all, mask] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
+      if (mask->low == mask->high && mask->low >= 0 && power_above(mask->low) == mask->low + 1) return remainder(*all, mask->low + 1);
+    }
+    const double grid = std::max(alignment(a), alignment(b));
+    if (a.low >= 0 || b.low >= 0) return aligned(0, a.low < 0 ? b.high : b.low < 0 ? a.high : std::min(a.high, b.high), grid);
+    return aligned(-power_above(std::max(-a.low, -b.low)), std::max({a.high, b.high, 0.0}), grid);
+  }
+  const double grid = std::min(alignment(a), alignment(b));
+  if (a.low < 0 || b.low < 0) {
+    const double all = power_above(std::max({-a.low, -b.low, a.high, b.high}));
+    return aligned(-all, all - 1, grid);
+  }
+  const double high = std::min(a.high + b.high, power_above(std::max(a.high, b.high)) - 1);
+  return aligned(kind == Formula::Kind::Or ? std::max(a.low, b.low) : 0, high, grid);
+}
+
+Range shifted_left(const Range& a, const Range& by) {
+  if (by.low == by.high) return product(a, constant(std::exp2(by.low)));
+  const double least = std::exp2(by.low), most = std::exp2(by.high);
+  const auto corners = {a.low * least, a.low * most, a.high * least, a.high * most};
+  return aligned(std::min(corners), std::max(corners), std::min(kLargest, alignment(a) * least));
+}
+
+Range shifted_right(const Range& a, const Range& by) {
+  if (by.low == by.high) return quotient(a, std::exp2(by.low));
+  const double least = std::exp2(by.low), most = std::exp2(by.high);
+  const auto corners = {std::floor(a.low / least), std::floor(a.low / most), std::floor(a.high / least), std::floor(a.high / most)};
+  return aligned(std::min(corners), std::max(corners), 1);
+}
+
 class Ranging {
  public:
   Ranging(const Scope& scope, const ThreadLets& lets, const Ranges& ranges) : scope_(scope), lets_(lets), ranges_(ranges) {}
@@ -84,7 +133,12 @@ class Ranging {
       case Formula::Kind::Subtract:
       case Formula::Kind::Multiply:
       case Formula::Kind::Div:
-      case Formula::Kind::Mod: {
+      case Formula::Kind::Mod:
+      case Formula::Kind::Shl:
+      case Formula::Kind::Shr:
+      case Formula::Kind::And:
+      case Formula::Kind::Xor:
+      case Formula::Kind::Or: {
         auto made = arithmetic(formula);
         // Beyond it doubles skip numbers here and a thread's integers wrap around: nothing that is said of them would hold.
         if (made && !(made->low >= -kLargest && made->high <= kLargest)) {
@@ -95,7 +149,7 @@ class Ranging {
       case Formula::Kind::Call: return call(formula);
       default: break;
     }
-    return error(formula, fmt::format("a thread cannot compute `{}`", show(formula)), "use + - * div mod min max merger of whole numbers");
+    return error(formula, fmt::format("a thread cannot compute `{}`", show(formula)), kThreadArithmetic);
   }
 
  private:
@@ -120,6 +174,16 @@ class Ranging {
       case Formula::Kind::Add: return sum(*a, *b);
       case Formula::Kind::Subtract: return sum(*a, negated(*b));
       case Formula::Kind::Multiply: return product(*a, *b);
+      case Formula::Kind::And:
+      case Formula::Kind::Xor:
+      case Formula::Kind::Or: return bits(formula.kind, *a, *b);
+      case Formula::Kind::Shl:
+      case Formula::Kind::Shr:
+        if (b->low < 0 || b->high > kMostShift) {
+          return error(*formula.operands[1], fmt::format("a thread shifts by 0 to {} bits, not by {}", kMostShift, b->low < 0 ? b->low : b->high),
+                       "bound it: `x shl min(k, 9)`");
+        }
+        return formula.kind == Formula::Kind::Shl ? shifted_left(*a, *b) : shifted_right(*a, *b);
       default: break;
     }
     if (b->low != b->high || b->low < 1) {
@@ -135,8 +199,9 @@ class Ranging {
       if (!merged) return merged.error();
       return of(**merged);
     }
+    if (formula.text == "item") return item(formula);
     if (formula.text != "min" && formula.text != "max") {
-      return error(formula, fmt::format("a thread cannot compute {}(…)", formula.text), "use + - * div mod min max merger of whole numbers");
+      return error(formula, fmt::format("a thread cannot compute {}(…)", formula.text), kThreadArithmetic);
     }
     Range all;
     for (std::size_t i = 0; i < formula.arguments.size(); ++i) {
@@ -150,6 +215,32 @@ class Ranging {
       all = formula.text == "min" ? Range{std::min(all.low, one->low), std::min(all.high, one->high), grid}
                                   : Range{std::max(all.low, one->low), std::max(all.high, one->high), grid};
       if (all.grid == 0 && all.low != all.high) all.grid = 1;
+    }
+    return all;
+  }
+
+  /// Of all items of the pattern, whichever are read.
+  Result<Range> item(const Formula& formula) {
+    const auto& index = *formula.arguments[1].value;
+    auto value = evaluate(*formula.arguments[0].value, scope_);
+    auto pattern = value ? as_pattern(*value, formula.span) : Result<std::shared_ptr<const Pattern>>(value.error());
+    if (!pattern) return pattern.error();
+    const auto& offsets = (*pattern)->offsets;
+    if (!Budget::spend(static_cast<std::int64_t>(offsets.size() / 16 + 1))) return Budget::exceeded(formula.span);
+    auto at = of(index);
+    if (!at) return at;
+    const auto count = static_cast<double>(offsets.size());
+    if (at->low < 0 || at->high >= count || (*pattern)->threads != 1) {
+      Diagnostic diagnostic = failure("E0420", fmt::format("`{}` has {} items, and item {} is read", show(*formula.arguments[0].value), count, at->low < 0 ? at->low : at->high),
+                                      fmt::format("items are counted from 0; begin again behind the last one with `mod {}`", std::max(count, 1.0)));
+      diagnostic.span = index.span;
+      return diagnostic;
+    }
+    Range all = constant(static_cast<double>(offsets[0]));
+    for (const auto offset : offsets) {
+      const auto each = static_cast<double>(offset);
+      all.grid = std::gcd(all.grid, magnitude(each - static_cast<double>(offsets[0])));
+      all.low = std::min(all.low, each), all.high = std::max(all.high, each);
     }
     return all;
   }

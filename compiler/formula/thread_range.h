@@ -51,6 +51,9 @@ class ThreadNames {
   ThreadLets lets_;
 };
 
+/// The hint where a thread cannot compute something.
+inline constexpr const char* kThreadArithmetic = "use + - * div mod and xor or shl shr min max merger of whole numbers";
+
 /// Whether a formula's value differs between threads or rounds of a loop: whether it names one of these.
 bool varies(const Formula& formula, const ThreadLets& lets, const Ranges& ranges);
 

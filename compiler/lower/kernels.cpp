@@ -27,6 +27,7 @@ FormulaPtr one_lap(Span span) {
 void change_kernels(Body& body, const std::function<void(FileKernel&)>& change) {
   for (auto& op : body) {
     change_kernels(op.body, change);
+    change_kernels(op.otherwise, change);
     if (!op.kernel) continue;
     auto changed = std::make_shared<FileKernel>(*op.kernel);
     change(*changed);

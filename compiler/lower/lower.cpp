@@ -12,11 +12,12 @@
 #include "compiler/memory/memory_space.h"
 #include "lang/base/result.h"
 #include "lang/dimensions.h"
+#include "lang/vocabulary.h"
 
 namespace gexp::compiler {
 namespace {
 
-int element_bytes(const std::string& element) { return element == "u64" || element == "f64" ? 8 : element == "u8" ? 1 : 4; }
+int element_bytes(const std::string& element) { return lang::element_size(element); }
 
 /// What `1elem` means: the one element size of all memories; the checker refuses `elem` where there is no such size.
 int common_element(const lang::File& file) {
@@ -152,9 +153,11 @@ class Lowering {
     Memory lowered;
     lowered.name = memory.name.text;
     lowered.element_bytes = element_bytes(memory.element.text);
+    lowered.element = memory.element.text;
     lowered.length = formula(memory.length);
     lowered.page = formula(memory.page);
     lowered.align = formula(memory.align);
+    lowered.holds = formula(memory.holds);
     lowered.span = span;
     lowered.space = &memory_space(memory.space.text);
     program_.memories.push_back(std::move(lowered));
@@ -229,7 +232,7 @@ class Lowering {
     for (std::size_t i = 0; i < program_.memories.size(); ++i) {
       const auto& memory = program_.memories[i];
       const auto id = add(NodeKind::Memory, memory.name, i, std::string(memory.space->word));
-      for (const auto& formula : {memory.length, memory.page, memory.align}) connect(id, formula);
+      for (const auto& formula : {memory.length, memory.page, memory.align, memory.holds}) connect(id, formula);
     }
     for (std::size_t i = 0; i < program_.stages.size(); ++i) {
       const auto& stage = program_.stages[i];

@@ -13,6 +13,8 @@ Formula::Kind kind_of(lang::BinaryOp op) {
     case lang::BinaryOp::Divide: return Formula::Kind::Divide;
     case lang::BinaryOp::Div: return Formula::Kind::Div;
     case lang::BinaryOp::Mod: return Formula::Kind::Mod;
+    case lang::BinaryOp::Shl: return Formula::Kind::Shl;
+    case lang::BinaryOp::Shr: return Formula::Kind::Shr;
     case lang::BinaryOp::Equal: return Formula::Kind::Equal;
     case lang::BinaryOp::NotEqual: return Formula::Kind::NotEqual;
     case lang::BinaryOp::Less: return Formula::Kind::Less;
@@ -20,6 +22,7 @@ Formula::Kind kind_of(lang::BinaryOp op) {
     case lang::BinaryOp::Greater: return Formula::Kind::Greater;
     case lang::BinaryOp::GreaterEqual: return Formula::Kind::GreaterEqual;
     case lang::BinaryOp::And: return Formula::Kind::And;
+    case lang::BinaryOp::Xor: return Formula::Kind::Xor;
     case lang::BinaryOp::Or: return Formula::Kind::Or;
     case lang::BinaryOp::Else: return Formula::Kind::Else;
   }

@@ -83,7 +83,7 @@ class StageLowering {
   void lower(const lang::Timed& timed, Span) {
     timed_ = true;
     stage_.timed_name = timed.name.text;
-    stage_.timing = timed.how.text == "each" ? Timing::Each : timed.how.text == "total" ? Timing::Total : Timing::Wall;
+    stage_.timing = timed.how.text == "each" ? Timing::Each : timed.how.text == "total" ? Timing::Total : timed.how.text == "values" ? Timing::Values : Timing::Wall;
     for (const auto& op : timed.body) stage_.timed.push_back(lower_op(op, element_bytes_));
   }
   void lower(const lang::RepeatUntil& repeat, Span) {
@@ -176,7 +176,7 @@ std::vector<FormulaPtr> stage_formulas(const Stage& stage) {
   all.insert(all.end(), {launch.grid, launch.block, launch.cluster, launch.smem, launch.persm, launch.carveout, launch.bank, launch.sm, launch.sms, launch.limit, stage.repeat.until});
   for (const auto& warm : stage.warm_launches) all.insert(all.end(), {warm.grid, warm.block});
   for_each_op(stage, [&](const Op& op) {
-    all.insert(all.end(), {op.count, op.width, op.at, op.chain, op.ilp, op.condition, op.from, op.to, op.signals, op.bound});
+    all.insert(all.end(), {op.count, op.width, op.at, op.chain, op.ilp, op.condition, op.from, op.to, op.signals, op.bound, op.value});
     if (!op.kernel) return;
     for (const auto& argument : op.kernel->arguments) all.insert(all.end(), {argument.value, argument.entries, argument.width});
     for (const auto& value : op.kernel->templates) all.push_back(value);

@@ -28,7 +28,11 @@ std::string show(const Op& op) {
   if (op.chain) text += " chain " + show(*op.chain);
   if (op.ilp) text += " ilp " + show(*op.ilp);
   if (op.condition) text += " " + show(*op.condition);
-  if (!op.variable.empty()) text += fmt::format(" {} in {}..{}", op.variable, show(*op.from), show(*op.to));
+  if (op.from) text += fmt::format(" {} in {}..{}", op.variable, show(*op.from), show(*op.to));
+  else if (!op.variable.empty()) text += " " + op.variable;
+  if (!op.type.empty()) text += ": " + op.type;
+  if (op.value) text += (op.kind == Op::Kind::Store ? " value " : op.kind == Op::Kind::Keep ? " " : " = ") + show(*op.value);
+  if (!op.gives.empty()) text += " into " + op.gives;
   if (!op.flag.empty()) text += " " + op.flag;
   if (op.signals) text += " for " + show(*op.signals);
   if (op.kernel) text += fmt::format(" \"{}\" entry {}", op.kernel->path, op.kernel->entry);
@@ -39,8 +43,35 @@ std::string show(const Op& op) {
   if (!op.scope.empty()) text += " " + op.scope;
   if (op.red) text += " red";
   if (op.via != Via::Default) text += fmt::format(" via {}", word(op.via));
-  const bool holds_others = op.condition || !op.variable.empty();
+  const bool holds_others = op.condition || op.from || op.kind == Op::Kind::Interleave;
+  if (!op.otherwise.empty()) return fmt::format("{} {{ {} }} else {{ {} }}", text, show(op.body), show(op.otherwise));
   return holds_others ? fmt::format("{} {{ {} }}", text, show(op.body)) : text;
+}
+
+FormulaPtr name_of(const std::string& text, Span span) {
+  auto made = std::make_shared<Formula>();
+  made->kind = Formula::Kind::Name;
+  made->span = span;
+  const auto dot = text.find('.');  // of a used file
+  made->text = text.substr(0, dot);
+  if (dot == std::string::npos) return made;
+  auto field = std::make_shared<Formula>();
+  field->kind = Formula::Kind::Field;
+  field->span = span;
+  field->text = text.substr(dot + 1);
+  field->operands = {std::move(made)};
+  return field;
+}
+
+/// `item(pattern, gtid)`: what `load A by pattern` has as its offset.
+FormulaPtr item_of_thread(const lang::Word& pattern) {
+  auto made = std::make_shared<Formula>();
+  made->kind = Formula::Kind::Call;
+  made->span = pattern.span;
+  made->text = "item";
+  made->arguments.push_back({"", name_of(pattern.text, pattern.span), nullptr, "", nullptr});
+  made->arguments.push_back({"", name_of("gtid", pattern.span), nullptr, "", nullptr});
+  return made;
 }
 
 }  // namespace
@@ -68,6 +99,7 @@ const char* word(Timing timing) {
     case Timing::Each: return "each";
     case Timing::Total: return "total";
     case Timing::Wall: return "wall";
+    case Timing::Values: return "values";
   }
   return "";
 }
@@ -87,10 +119,12 @@ Op lower_op(const lang::Op& op, int element_bytes) {
   lowered.fetch = formula(op.fetch);
   lowered.into_at = formula(op.into_at);
   lowered.red = op.red;
-  lowered.pattern = op.pattern.text;
+  const bool chases = op.kind == Op::Kind::Chase;
+  if (chases) lowered.pattern = op.pattern.text;
   lowered.count = formula(op.count);
   lowered.laps = op.laps;
   lowered.at = formula(op.at);
+  if (!chases && !op.pattern.text.empty()) lowered.at = item_of_thread(op.pattern);
   lowered.instruction = op.instruction.text;
   lowered.instruction_span = op.instruction.span;
   lowered.named = formula(op.named);
@@ -103,6 +137,10 @@ Op lower_op(const lang::Op& op, int element_bytes) {
   lowered.flag = op.flag.text;
   lowered.signals = formula(op.signals);
   lowered.bound = formula(op.bound);
+  if (op.gives) lowered.gives = op.gives->text;
+  lowered.type = op.type.text;
+  lowered.value = formula(op.value);
+  for (const auto& inner : op.otherwise) lowered.otherwise.push_back(lower_op(inner, element_bytes));
   for (const auto& inner : op.body) lowered.body.push_back(lower_op(inner, element_bytes));
   if (op.kind == Op::Kind::Kernel) lower_kernel(op, element_bytes, lowered);
   return lowered;
@@ -112,6 +150,7 @@ void for_each_op(const Body& body, const std::function<void(const Op&)>& visit) 
   for (const auto& op : body) {
     visit(op);
     for_each_op(op.body, visit);
+    for_each_op(op.otherwise, visit);
   }
 }
 
@@ -143,6 +182,12 @@ bool shares_launch(const Stage& stage) {
   bool flags = false;
   for_each_op(stage, [&](const Op& op) { flags = flags || !op.flag.empty(); });
   return flags || stage.leader || !stage.beside.empty();
+}
+
+bool reads_contents(const Program& program) {
+  bool any = false;
+  for (const auto& stage : program.stages) for_each_op(stage, [&](const Op& op) { any = any || !op.gives.empty(); });
+  return any;
 }
 
 bool may_hang(const Stage& stage) {

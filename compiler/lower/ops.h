@@ -22,6 +22,8 @@ bool writes(const Op& op);
 
 /// Whether a stage launches a kernel that gexp did not write.
 bool launches_files(const Program& program);
+/// Whether it names what a load gives: then memories are cleared before, so that it finds nothing that others left there.
+bool reads_contents(const Program& program);
 
 /// Whether its kernel is made of roles (codegen/roles.h): other stages run in its launch, it in that of another, or its threads use flags.
 bool shares_launch(const Stage& stage);

@@ -180,6 +180,7 @@ class Mutations {
   void of_body(const std::string& stage, const char* where, const std::vector<Op>& body) {
     for (const auto& op : body) {
       of_body(stage, where, op.body);
+      of_body(stage, where, op.otherwise);
       if (op.kind != Operation::Chase || !op.count) continue;
       const auto count = text(op.count);
       const auto* number = std::get_if<Quantity>(&op.count->node);

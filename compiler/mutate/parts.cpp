@@ -47,6 +47,7 @@ void vias(const std::vector<Op>& body, std::vector<const Word*>& into) {
   for (const auto& op : body) {
     if (op.via) into.push_back(&*op.via);
     vias(op.body, into);
+    vias(op.otherwise, into);
   }
 }
 

@@ -85,7 +85,7 @@ class StageText {
 
   std::string of(const Op& op) {
     const auto& [kind, span, memory, width, via, hint, fetch, level, into, into_at, scope, red, pattern, count, laps, at, instruction, instruction_span, named, chain, ilp,
-                 condition, variable, from, to, body, kernel, flag, signals, bound] = op;
+                 condition, variable, from, to, gives, type, value, otherwise, body, kernel, flag, signals, bound] = op;
     auto text =
         fmt::format("op {} via {} laps {} instruction {}", static_cast<int>(kind), word(via), laps, instruction);
     for (const auto& part : {hint, level, scope}) text += part.empty() ? "" : " " + part;
@@ -93,11 +93,14 @@ class StageText {
     if (!into.empty()) text += fmt::format(" into {} {}", into, file_(into, {}).value_or(""));
     if (!memory.empty()) text += fmt::format(" memory {} {}", memory, file_(memory, {}).value_or(""));
     if (!pattern.empty()) text += " pattern " + meaning(pattern, {}).value_or(pattern);
-    text += line("", {width, fetch, into_at, count, at, named, chain, ilp, condition, from, to});
+    text += line("", {width, fetch, into_at, count, at, named, chain, ilp, condition, from, to, value});
     if (!flag.empty()) text += "flag " + flag + line("", {signals, bound});
-    if (!variable.empty()) keys_.bind(variable);
+    if (!gives.empty() || !type.empty()) text += fmt::format("gives {} type {} ", gives, type);
+    if (!from && !variable.empty()) text += fmt::format("variable {} ", variable);
+    if (from) keys_.bind(variable);
     if (!body.empty()) text += of(body);
-    if (!variable.empty()) keys_.unbind();
+    if (from) keys_.unbind();
+    if (!otherwise.empty()) text += "else " + of(otherwise);
     return kernel ? text + of(*kernel) : text;
   }
 

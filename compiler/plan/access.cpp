@@ -135,12 +135,22 @@ std::string step_text(const Memory& memory, const Manner& manner, int width, con
     return fmt::format("asm volatile(\"{{ .reg .u32 i, r, g, b, a; cvt.u32.u64 i, %0; tex.1d.v4.u32.s32 {{r, g, b, a}}, [%1, {{i}}]; cvt.u64.u32 %0, r; }}\" : \"+l\"({}) : \"l\"(t_{}) : \"memory\"); {} = (u32){};",
                        at, memory.name, link, at);
   }
+  const auto [load, advance] = step_texts(memory, manner, width, at, link, base);
+  return load + " " + advance;
+}
+
+StepTexts step_texts(const Memory& memory, const Manner& manner, int width, const std::string& at, const std::string& link, const std::string& base) {
+  if (is_texture(memory, manner.via)) {
+    return {fmt::format("asm volatile(\"{{ .reg .u32 i, g, b, a; cvt.u32.u64 i, %1; tex.1d.v4.u32.s32 {{%0, g, b, a}}, [%2, {{i}}]; }}\" : \"=r\"({}) : \"l\"({}), \"l\"(t_{}) : \"memory\");",
+                        link, at, memory.name),
+            fmt::format("asm volatile(\"cvt.u64.u32 %0, %1;\" : \"=l\"({}) : \"r\"({}) : \"memory\");", at, link)};
+  }
   const auto name = load_name(memory, manner);
   const std::string load = width == 16 ? fmt::format("{{ .reg .u32 x, y, z; {}.v4.u32 {{%0, x, y, z}}, [%1]{}; }}", name, manner.policy)
                                        : fmt::format("{}.u{} %0, [%1]{};", name, width * 8, manner.policy);
   const char* letter = link_bytes(width) == 8 ? "l" : "r";
-  return fmt::format("asm volatile(\"{}\" : \"={}\"({}) : \"l\"({}) : \"memory\"); asm volatile(\"{} %0, %1, {}, %2;\" : \"=l\"({}) : \"{}\"({}), \"l\"({}) : \"memory\");",
-                     load, letter, link, at, link_bytes(width) == 8 ? "mad.lo.u64" : "mad.wide.u32", width, at, letter, link, base);
+  return {fmt::format("asm volatile(\"{}\" : \"={}\"({}) : \"l\"({}) : \"memory\");", load, letter, link, at),
+          fmt::format("asm volatile(\"{} %0, %1, {}, %2;\" : \"=l\"({}) : \"{}\"({}), \"l\"({}) : \"memory\");", link_bytes(width) == 8 ? "mad.lo.u64" : "mad.wide.u32", width, at, letter, link, base)};
 }
 
 }  // namespace gexp::compiler

@@ -37,6 +37,12 @@ std::string store_text(const Memory& memory, const Manner& manner, int width, co
 /// One step of a chase: loads `link` at `at`, then makes `at` of it and `base`.
 std::string step_text(const Memory& memory, const Manner& manner, int width, const std::string& at, const std::string& link, const std::string& base);
 
+/// The same in two: what loads `link`, and what makes `at` of it, which waits for it.
+struct StepTexts {
+  std::string load, advance;
+};
+StepTexts step_texts(const Memory& memory, const Manner& manner, int width, const std::string& at, const std::string& link, const std::string& base);
+
 /// "unsigned int" or "unsigned long long": the register that holds a value of this width.
 const char* value_type(int width);
 

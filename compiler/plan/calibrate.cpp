@@ -42,7 +42,7 @@ std::string settle_text(const std::string& value) {
 }
 
 std::string calibration_text(Timing timing, const std::string& settle, const Memory* first, bool chase, Via via, int width, bool loads) {
-  if (timing == Timing::Wall) return "";
+  if (timing == Timing::Wall || timing == Timing::Values) return "";
   const std::string clock0 = "t0 = gexp_clock(); ", clock1 = "t1 = gexp_clock(); ";
   const std::string repeat = fmt::format("    _Pragma(\"unroll 1\") for (u32 i = {}; i < {}; ++i) {{ ", 2 * kChainTimes, kCalibrationWords);
   const std::string keep = "overhead[i] = gexp_ticks(t0, t1, ~0u); }\n";

@@ -176,6 +176,8 @@ class Bodies {
       }
       case Op::Kind::Load:
       case Op::Kind::Store:
+        if (!op.gives.empty()) variables_.insert(op.gives);
+        return done({threads, 0, 1, 0}, times, 1);
       case Op::Kind::Atomic: return done({threads, 0, 1, 0}, times, 1);
       case Op::Kind::Alu: {
         const auto chain = number(op.chain, scope, 1), ilp = number(op.ilp, scope, 1);
@@ -192,7 +194,14 @@ class Bodies {
         const auto entries = recorded(*op.kernel, scope, threads);
         return entries && done({1, 0, *entries, 0}, times, 1);
       }
+      case Op::Kind::Var: variables_.insert(op.variable); return done({threads, 0, 0, 1}, times, 1);
+      case Op::Kind::Stamp: variables_.insert(op.variable); return done({threads, 0, 0, 1}, times, 1);
+      case Op::Kind::Keep: return done({threads, 0, 1, 0}, times, 1);
+      case Op::Kind::Set: return done({threads, 0, 0, 1}, times, 1);
+      case Op::Kind::Interleave: return interleaved(op, scope, times, threads);
       case Op::Kind::Branch: {
+        if (reads_variable(*op.condition)) return add(op.body, scope, times, threads) && add(op.otherwise, scope, times, threads);
+        if (!op.otherwise.empty() && !add(op.otherwise, scope, times, threads)) return false;
         conditions_.push_back(op.condition.get());
         const auto here = threads_here(scope);
         const bool known = here && add(op.body, scope, times, *here);
@@ -201,6 +210,10 @@ class Bodies {
       }
       case Op::Kind::Unroll:
       case Op::Kind::Loop: {
+        if (op.condition) {  // as many rounds as it may have
+          const auto laps = number(op.count, scope, 1);
+          return laps && add(op.body, scope, times * *laps, threads);
+        }
         const auto from = number(op.from, scope, 0), to = number(op.to, scope, 0);
         if (!from || !to) return false;
         const double rounds = std::max(0.0, *to - *from + 1);
@@ -213,6 +226,22 @@ class Bodies {
       }
     }
     return true;
+  }
+
+  /// Steps of a round are under way together: those of all chases but one count as loads.
+  bool interleaved(const Op& op, const Scope& scope, double times, double threads) {
+    for (std::size_t i = 0; i < op.body.size(); ++i) {
+      const auto count = number(op.body[i].count, scope, 0);
+      const auto length = op.body[i].laps ? lengths_.named(op.body[i].pattern) : Count(1);
+      if (!count || !length) return false;
+      done(i == 0 ? Work{threads, *count * *length, 0, 0} : Work{threads, 0, *count * *length, 0}, times, 1);
+    }
+    return true;
+  }
+
+  [[nodiscard]] bool reads_variable(const Formula& formula) const {
+    const auto names = free_names(formula);
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return variables_.contains(name); });
   }
 
   bool done(const Work& work, double times, double operations) {
@@ -253,6 +282,7 @@ class Bodies {
   double grid_, block_;
   BodyWork made_;
   std::vector<const Formula*> conditions_;
+  std::set<std::string> variables_;
 };
 
 /// What `read` names of the stage's lets and patterns, and what those name.

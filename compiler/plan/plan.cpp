@@ -157,7 +157,7 @@ std::optional<Diagnostic> PointPlanner::own_shape(const BodyPlace& body) {
   return std::nullopt;
 }
 
-double moved_bytes(const PointPlan& plan) { return plan.shape.of_file() ? -1 : static_cast<double>(plan.moved); }
+double moved_bytes(const PointPlan& plan) { return plan.shape.of_file() || !plan.body.moved_known ? -1 : static_cast<double>(plan.moved); }
 
 std::uint64_t reach_of(const PointPlan& plan, const std::string& memory) {
   std::uint64_t reach = 0;

@@ -53,6 +53,21 @@ std::optional<Diagnostic> PointPlanner::chases() {
     problem = error("E0434", op.span, fmt::format("`{}` holds the links of a chase, and a store would break them", writes(op) ? op.memory : op.into), "store to a memory of its own");
   });
   for_each_op(stage_, [&](const Op& op) {
+    if (problem) return;
+    const auto holds = [&](const std::string& name) {
+      const auto* memory = find_memory(name);
+      return memory && memory->holds;
+    };
+    if ((writes(op) || op.kind == Op::Kind::Chase) && holds(op.memory)) {
+      problem = error("E0434", op.span, fmt::format("`{}` holds given numbers, and {} would write over them", op.memory, op.kind == Op::Kind::Chase ? "the links of a chase" : "this operation"),
+                      op.kind != Op::Kind::Chase ? "write to a memory of its own" : "follow what it holds with `load … into` in a `loop while`");
+    }
+    for (const auto& argument : op.kernel ? op.kernel->arguments : std::vector<FileKernel::Argument>()) {
+      if (problem || argument.kind != FileKernel::Argument::Kind::Memory || !holds(argument.name)) continue;
+      problem = error("E0434", argument.span, fmt::format("`{}` holds given numbers, and this kernel may write over them", argument.name), "give it a memory of its own");
+    }
+  });
+  for_each_op(stage_, [&](const Op& op) {
     if (!op.kernel || problem) return;
     for (const auto& argument : op.kernel->arguments) {
       if (argument.linked || argument.kind != FileKernel::Argument::Kind::Memory || !linkers_.contains(argument.name)) continue;

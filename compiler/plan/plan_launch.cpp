@@ -17,6 +17,7 @@ std::optional<Diagnostic> PointPlanner::chosen(std::int64_t first, std::int64_t 
   const auto span = (launch.sm ? launch.sm : launch.sms)->span;
   if (grid != 1) return error("E0418", launch.grid->span, fmt::format("a chosen multiprocessor runs one block, not {}", grid), "write `grid 1`");
   if (launch.cluster) return error("E0418", launch.cluster->span, "clusters are not placed on a chosen multiprocessor", "leave `cluster` out");
+  if (stage_.timing == Timing::Values) return error("E0418", span, "what threads keep is not told apart by multiprocessors", "time `each` or `total`");
   if (stage_.timing == Timing::Wall) return error("E0418", span, "`wall` times a whole launch, of which the chosen multiprocessor's part is not known", "time `each` or `total`");
   const auto* device = program_.device.get<Fields>();
   const auto known = device ? device->find("sms") : Fields::const_iterator{};

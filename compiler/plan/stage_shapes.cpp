@@ -3,6 +3,7 @@
 #include <set>
 
 #include "lang/base/budget.h"
+#include "compiler/formula/thread_range.h"
 #include "compiler/lower/ops.h"
 #include "compiler/plan/plan.h"
 #include "compiler/plan/point_planner.h"
@@ -12,6 +13,14 @@ namespace gexp::compiler {
 namespace {
 
 constexpr std::int64_t kPlaceUnits = 8;  // of a point whose text is looked at
+
+/// Visits the divisors in a formula of threads: one that is a power of two makes another text (codegen/thread_code.cpp).
+template <class Visit> void for_each_divisor(const FormulaPtr& formula, const Visit& visit) {
+  if (!formula) return;
+  if (formula->kind == Formula::Kind::Div || formula->kind == Formula::Kind::Mod) visit(formula->operands[1]);
+  for (const auto& operand : formula->operands) for_each_divisor(operand, visit);
+  for (const auto& argument : formula->arguments) for_each_divisor(argument.value, visit);
+}
 
 /// Names whose values are part of a kernel's text, and what these are computed from.
 std::set<std::string> names_in_text(const Program& program, const Stage& stage) {
@@ -25,14 +34,25 @@ std::set<std::string> names_in_text(const Program& program, const Stage& stage) 
     want(op.named);
     want(op.fetch);
     want(op.ilp);
+    for_each_divisor(op.at, want);
+    for_each_divisor(op.condition, want);
+    for_each_divisor(op.value, want);
     want(op.chain);  // what is left of whole blocks is text
     if (op.kernel) {
       for (const auto& value : op.kernel->templates) want(value);
       for (const auto& define : op.kernel->defines) want(define.value);
     }
-    if (op.kind == Op::Kind::Unroll || op.kind == Op::Kind::Loop) want(op.from), want(op.to);  // a loop without a round has no text
+    want(op.from), want(op.to);  // a loop without a round has no text
   });
   want(stage.launch.cluster);
+  ThreadLets lets;
+  for (const auto* bindings : {&program.lets, &stage.bindings}) {
+    for (const auto& binding : *bindings) {
+      if (binding.kind != Binding::Kind::Let || !varies(*binding.formula, lets, thread_ranges(1, 1))) continue;
+      lets.add(binding.name, binding.formula);
+      for_each_divisor(binding.formula, want);
+    }
+  }
   for (const auto* bindings : {&stage.bindings, &program.lets}) {
     for (auto binding = bindings->rbegin(); binding != bindings->rend(); ++binding) {  // what one reads is declared before it
       if (wanted.contains(binding->name)) want(binding->formula);

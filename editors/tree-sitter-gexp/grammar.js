@@ -53,9 +53,10 @@ module.exports = grammar({
     seed_statement: ($) => seq("seed", $.integer),
     memory_statement: ($) =>
       seq("memory", field("name", $.name), ":", field("element", alias($.word, $.type)), "[", field("length", $._value), "]",
-        "in", field("space", $.word), repeat(choice($.page_clause, $.align_clause))),
+        "in", field("space", $.word), repeat(choice($.page_clause, $.align_clause, $.holds_clause))),
     page_clause: ($) => clause($, "page"),
     align_clause: ($) => clause($, "align"),
+    holds_clause: ($) => clause($, "holds"),
     pattern_statement: ($) => seq("pattern", field("name", $.name), "=", field("value", $._expression)),
     stage: ($) => seq("stage", field("name", $.name), optional($.beside_clause), optional($.doc_clause), field("body", $.stage_body)),
     beside_clause: ($) => seq("beside", field("leader", $.name)),
@@ -101,23 +102,28 @@ module.exports = grammar({
 
     // Operations.
     body: ($) => seq("{", repeat($._operation), "}"),
-    _operation: ($) => choice($.chase, $.load, $.store, $.alu, $.barrier, $.atomic, $.fence, $.discard, $.drain, $.branch, $.unroll, $.loop, $.signal, $.wait, $.kernel),
+    _operation: ($) =>
+      choice(
+        $.chase, $.load, $.store, $.alu, $.barrier, $.atomic, $.fence, $.discard, $.drain, $.branch, $.unroll, $.loop, $.signal, $.wait,
+        $.kernel, $.interleave, $.var, $.set, $.stamp, $.keep,
+      ),
     chase: ($) =>
       seq("chase", field("memory", $.name), "by", field("pattern", $.pattern_name), choice($.laps_clause, $.steps_clause),
         repeat($._access)),
     pattern_name: ($) => seq($.name, optional(seq(DOT, alias(NEXT_WORD, $.field)))),
     laps_clause: ($) => clause($, "laps"),
     steps_clause: ($) => clause($, "steps"),
-    load: ($) =>
-      seq("load", field("memory", $.name), "at", field("offset", $._value), repeat(choice($._access, $.to_clause, $.into_clause))),
-    store: ($) => seq("store", field("memory", $.name), "at", field("offset", $._value), repeat($._access)),
     _access: ($) => choice($.as_clause, $.via_clause, $.hint_clause, $.fetch_clause),
+    load: ($) => seq("load", field("memory", $.name), $._place, repeat(choice($._access, $.to_clause, $.into_clause))),
+    store: ($) => seq("store", field("memory", $.name), $._place, repeat(choice($._access, $.value_clause))),
+    _place: ($) => choice(seq("at", field("offset", $._value)), alias($._by_pattern, $.by_clause)),
+    value_clause: ($) => seq("value", field("value", $._expression)),
     as_clause: ($) => clause($, "as"),
     via_clause: ($) => seq("via", field("path", $.word)),
     hint_clause: ($) => seq("hint", field("hint", $.word)),
     fetch_clause: ($) => clause($, "fetch"),
     to_clause: ($) => seq("to", field("level", $.word)),
-    into_clause: ($) => seq("into", field("memory", $.name), "at", field("offset", $._value)),
+    into_clause: ($) => seq("into", field("target", $.name), optional(seq("at", field("offset", $._value)))),
     scope_clause: ($) => seq("scope", field("scope", $.word)),
     alu: ($) => seq("alu", field("instruction", $.instruction), $.chain_clause, $.ilp_clause),
     instruction: ($) => seq($.word, repeat(seq(DOT, NEXT_WORD))),
@@ -130,9 +136,18 @@ module.exports = grammar({
     fence: ($) => seq("fence", field("scope", $.word)),
     discard: ($) => seq("discard", field("memory", $.name), "at", field("offset", $._value)),
     drain: () => "drain",
-    branch: ($) => seq("branch", field("condition", $._expression), field("body", $.body)),
+    branch: ($) =>
+      seq("branch", field("condition", $._expression), field("body", $.body), optional(seq("else", field("otherwise", $.body)))),
     unroll: ($) => seq("unroll", field("name", $.name), "in", $._value, "..", $._value, field("body", $.body)),
-    loop: ($) => seq("loop", field("name", $.name), "in", $._value, "..", $._value, field("body", $.body)),
+    loop: ($) =>
+      seq("loop",
+        choice(seq("while", field("condition", $._expression), $.laps_clause), seq(field("name", $.name), "in", $._value, "..", $._value)),
+        field("body", $.body)),
+    interleave: ($) => seq("interleave", field("body", $.body)),
+    var: ($) => seq("var", field("name", $.name), ":", field("type", alias($.word, $.type)), "=", field("value", $._expression)),
+    stamp: ($) => seq("stamp", field("name", $.name)),
+    keep: ($) => seq("keep", field("value", $._expression)),
+    set: ($) => seq("set", field("name", $.name), "=", field("value", $._expression)),
     signal: ($) => seq("signal", field("flag", $.name)),
     wait: ($) => seq("wait", field("flag", $.name), repeat(choice($.wait_for_clause, $.wait_within_clause))),
     wait_for_clause: ($) => clause($, "for"),
@@ -149,11 +164,12 @@ module.exports = grammar({
 
     // Expressions: conditions, then values, which hold a condition only in brackets.
     _expression: ($) =>
-      choice(alias($._or, $.binary_expression), alias($._and, $.binary_expression), alias($._not, $.unary_expression),
+      choice(alias($._or, $.binary_expression), alias($._xor, $.binary_expression), alias($._and, $.binary_expression), alias($._not, $.unary_expression),
         alias($._compared, $.binary_expression), $.within_expression, $.range_expression, $._value),
     _or: ($) => prec.left(1, seq($._expression, field("operator", "or"), $._expression)),
-    _and: ($) => prec.left(2, seq($._expression, field("operator", "and"), $._expression)),
-    _not: ($) => prec(3, seq(field("operator", "not"), $._expression)),
+    _xor: ($) => prec.left(2, seq($._expression, field("operator", "xor"), $._expression)),
+    _and: ($) => prec.left(3, seq($._expression, field("operator", "and"), $._expression)),
+    _not: ($) => prec(4, seq(field("operator", "not"), $._expression)),
     _compared: ($) =>
       seq($._value, field("operator", choice("==", "!=", "<=", ">=", "<", ">")), $._value),
     within_expression: ($) => seq($._value, "within", $._value, "of", $._value),
@@ -162,11 +178,11 @@ module.exports = grammar({
     _value: ($) => choice($.binary_expression, $.unary_expression, $._primary),
     binary_expression: ($) =>
       choice(
-        prec.left(4, seq($._value, field("operator", "??"), $._value)),
-        prec.left(5, seq($._value, field("operator", choice("+", "-")), $._value)),
-        prec.left(6, seq($._value, field("operator", choice("*", "/", "div", "mod")), $._value)),
+        prec.left(5, seq($._value, field("operator", "??"), $._value)),
+        prec.left(6, seq($._value, field("operator", choice("+", "-")), $._value)),
+        prec.left(7, seq($._value, field("operator", choice("*", "/", "div", "mod", "shl", "shr")), $._value)),
       ),
-    unary_expression: ($) => prec(7, seq(field("operator", "-"), choice($.unary_expression, $._primary))),
+    unary_expression: ($) => prec(8, seq(field("operator", "-"), choice($.unary_expression, $._primary))),
     _primary: ($) => choice($.quantity, $.string, $.call, $.list, $.group, $.path),
     quantity: ($) => seq($.number, optional($.unit)),
     path: ($) => seq($.name, repeat(seq(DOT, alias(NEXT_WORD, $.field)))),

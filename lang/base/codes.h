@@ -57,6 +57,9 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0126", "(a warning) no `sha256` is written", "use_unlocked"},
     {"E0127", "a kernel that reads other files: `#include` and its like", "kernel_includes"},
 
+    {"E0130", "a used file of numbers that is malformed, or holds what is no number", "numbers_malformed"},
+    {"E0131", "more numbers than a memory has elements, or one that no element can be", "holds_too_many"},
+
     {"E0201", "a name declared twice in one scope; a note shows the first", "twice_declared"},
     {"E0202", "an unknown name, finding or field; the nearest one is the hint", "unknown_name"},
     {"E0203", "a statement at the wrong level: of a stage in the file, of the file in a stage, a stage in a stage", "sweep_at_file_level"},
@@ -86,8 +89,11 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0229", "a stage `beside` one that is none, stands further up, or itself runs beside another", "beside_another"},
     {"E0230", "a statement that the launch of several stages has once, in a stage beside the first", "sweep_beside"},
     {"E0231", "a `wait` for a flag that nothing in its launch signals", "wait_unsignalled"},
+    {"E0232", "an `interleave` of fewer than two chases, or of anything else", "interleave_of_loads"},
     {"E0233", "a part of a record, such as `warp` or `step`, that the record does not tell, or where one value a point is wanted", "warp_of_wall"},
     {"E0234", "a part of a record that the function or analysis cannot be asked about", "parts_of_a_walk"},
+    {"E0235", "a memory that cannot hold given numbers", "holds_in_shared"},
+    {"E0236", "a `keep` outside a region that is timed `values`, or such a region without one", "keep_in_total"},
 
     {"E0301", "a value read before it is known, or in an `expect` although it differs from point to point", "lane_in_sweep"},
     {"E0302", "a finding of a later stage", "later_stage"},

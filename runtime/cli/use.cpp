@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "lang/base/base64.h"
 #include "lang/base/embedded.h"
 #include "lang/base/files.h"
 #include "runtime/cli/app.h"
@@ -84,7 +85,10 @@ Result<lang::LoadedText> load_used(const std::string& path, const std::string& b
 lang::Loader stored(const std::vector<compiler::UsedFile>& files) {
   return [&files](const std::string& path, const std::string& by) -> Result<lang::LoadedText> {
     for (const auto& file : files) {
-      if (file.by == by && file.path == path) return lang::LoadedText{file.file, file.text};
+      if (file.by != by || file.path != path) continue;
+      if (!path.ends_with(".npy")) return lang::LoadedText{file.file, file.text};
+      auto bytes = from_base64(file.text);
+      return bytes ? Result<lang::LoadedText>(lang::LoadedText{file.file, std::move(*bytes)}) : failure("E0904", "the result holds it damaged");
     }
     return failure("E0122", "the result does not hold it");
   };

@@ -186,7 +186,7 @@ std::optional<Result<Value>> PointScope::answer(const compiler::Formula& call) c
 Result<Value> PointScope::of_record(const compiler::Formula& call) const {
   if (runs() == 0) return Value();
   const auto& name = call.text;
-  if (name == "overhead") return table_.timing == records::Table::Timing::Wall ? Value() : Value(point().overhead, kCycles);
+  if (name == "overhead") return table_.timing == records::Table::Timing::Wall || table_.timing == records::Table::Timing::Values ? Value() : Value(point().overhead, kCycles);
   if (name == "sm" || name == "begin" || name == "end") return clocks(name);
   if (stage_.keep == compiler::Keep::Summary && name != "median" && name != "elapsed") return Value();  // one value a run is left: its median
   if (name == "misses" || name == "missed" || name == "missed_ever") {
@@ -272,7 +272,7 @@ Value PointScope::of_samples(const std::string& name) const {
     for (const auto tick : point().runs[r].ticks) values.push_back(static_cast<double>(tick) - point().overhead);
   }
   const bool wall = table_.timing == records::Table::Timing::Wall;
-  const auto unit = wall ? kSeconds : kCycles;
+  const auto unit = wall ? kSeconds : table_.timing == records::Table::Timing::Values ? Dimension{} : kCycles;
   for (auto& value : values) value *= wall ? 1e-9 : 1;
   if (values.empty()) return Value();
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());

@@ -53,9 +53,14 @@ Result<std::uint64_t> PointRunner::address_of(const std::string& name) {
     if (!address) {
       auto problem = address.error();
       problem.span = memory.span;
-      return problem.code == "E0802" ? allocate_less(memory, *bytes, align, std::move(problem)) : problem;
+      if (problem.code != "E0802" || memory.holds) return problem;
+      auto less = allocate_less(memory, *bytes, align, std::move(problem));
+      if (!less) return less;
+      auto done = fill(memory, *less);
+      return done ? less : Result<std::uint64_t>(done.error());
     }
     buffers_["memory " + name] = {*address, *bytes};
+    if (auto done = fill(memory, *address); !done) return done.error();
     return *address;
   }
   GEXP_CHECK(false);

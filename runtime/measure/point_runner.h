@@ -56,6 +56,8 @@ class PointRunner {
   /// E0802 where the point needs more of the memory than the device had.
   Result<std::uint64_t> address_of(const std::string& memory, const compiler::PointPlan& plan);
   Result<std::uint64_t> address_of(const std::string& memory);
+  /// Writes what a memory is to hold before anything runs, or zeros where the spec can see what it holds.
+  Result<> fill(const compiler::Memory& memory, std::uint64_t address);
   /// As much of a memory as there is, where there is not enough for all of it. `problem`: what the device said of all of it.
   Result<std::uint64_t> allocate_less(const compiler::Memory& memory, std::uint64_t bytes, std::uint64_t align, Diagnostic problem);
   Result<device::KernelId> kernel_for(const compiler::Shape& shape);

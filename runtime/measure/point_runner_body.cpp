@@ -4,6 +4,8 @@
 #include <array>
 #include <map>
 
+#include "compiler/lower/ops.h"
+#include "compiler/memory/contents.h"
 #include "compiler/memory/memory_space.h"
 #include "compiler/plan/calibrate.h"
 #include "lang/base/budget.h"
@@ -13,6 +15,8 @@ namespace gexp::measure {
 namespace {
 
 using Kind = compiler::KernelParameter::Kind;
+
+constexpr std::uint64_t kHungAt = 32;  // bytes behind the calibration cell's begin: where a kernel says that a loop has no end (body_control.cpp)
 
 /// From the first begin to the last end on one multiprocessor, the longest of them; clocks of different ones do not compare.
 double elapsed_cycles(std::span<const std::uint32_t> words) {
@@ -29,6 +33,16 @@ double elapsed_cycles(std::span<const std::uint32_t> words) {
   return longest;
 }
 
+/// What the threads kept, one thread after the other: of each how many, then these.
+records::Run kept_run(std::span<const std::uint32_t> words, std::uint64_t own) {
+  records::Run run;
+  for (std::uint64_t at = 0; at < words.size(); at += own) {
+    const auto kept = words.subspan(at + 1, std::min<std::uint64_t>(words[at], own - 1));
+    run.ticks.insert(run.ticks.end(), kept.begin(), kept.end());
+  }
+  return run;
+}
+
 }  // namespace
 
 void limit_wall(device::Outcome& outcome) {
@@ -39,6 +53,13 @@ void limit_wall(device::Outcome& outcome) {
 }
 
 records::Run wall_run(const device::Outcome& outcome) { return {{static_cast<std::uint32_t>(outcome.elapsed_seconds * 1e9 + 0.5)}, {0}}; }
+
+Result<> PointRunner::fill(const compiler::Memory& memory, std::uint64_t address) {
+  const bool zeros = backend_.device().kind == "simulated";  // a simulated device has nothing else; to write them would take the host's memory
+  if (!memory.holds) return compiler::reads_contents(program_) && !zeros ? clear(memory.name, address) : Result<>(Ok{});
+  const auto contents = compiler::memory_contents(memory, scope_);
+  return contents ? backend_.write(address, *contents) : Result<>(contents.error());
+}
 
 Result<std::vector<device::Argument>> PointRunner::body_arguments(const compiler::BodyPlan& body, const compiler::PointPlan& plan, device::KernelId kernel,
                                                                    const std::string& prefix) {
@@ -102,9 +123,19 @@ Result<device::Outcome> PointRunner::launch_body(const compiler::PointPlan& plan
   if (!rest) return rest.error();
   std::vector<device::Argument> arguments = {device::pointer(*cell), device::pointer(how.records), device::pointer(how.overhead), {how.skip, 4}, {how.window, 4}, {how.trace_at / 2, 4}};
   arguments.insert(arguments.end(), rest->begin(), rest->end());
+  const std::uint64_t hung = *cell + kHungAt;
+  if (body.may_hang) {
+    const std::uint32_t none = 0;
+    if (auto done = backend_.write(hung, std::as_bytes(std::span(&none, 1))); !done) return done.error();
+  }
   auto launched = launch_shape(plan, how.trace_bytes > 0 ? how.trace_at + how.trace_bytes : body.shared_bytes);
   launched.grid = how.grid, launched.block = how.block;
-  return how.timed ? launch_timed(plan, *kernel, launched, std::move(arguments), limit, how.first) : launch(plan, *kernel, launched, arguments, limit, how.first);
+  auto outcome = how.timed ? launch_timed(plan, *kernel, launched, std::move(arguments), limit, how.first) : launch(plan, *kernel, launched, arguments, limit, how.first);
+  if (!body.may_hang || !outcome || !outcome->done()) return outcome;
+  const auto word = read_words(hung, 1);
+  if (!word) return word.error();
+  if (word->front() != 0) outcome->status = device::Outcome::Status::Timeout, outcome->what = "a `loop while` had not ended after its most rounds";
+  return outcome;
 }
 
 Result<bool> PointRunner::launch_before(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit) {
@@ -130,10 +161,11 @@ Result<bool> PointRunner::launch_before(const compiler::PointPlan& plan, records
 }
 
 Result<> PointRunner::run_body(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit) {
-  const bool each = plan.timing == compiler::Timing::Each, wall = plan.timing == compiler::Timing::Wall;
+  const bool each = plan.timing == compiler::Timing::Each, wall = plan.timing == compiler::Timing::Wall, values = plan.timing == compiler::Timing::Values;
   const std::uint32_t warps = (plan.block + 31) / 32;
   const std::uint32_t window = static_cast<std::uint32_t>(compiler::kTraceBytes / 2) / warps;
-  const auto words = each ? std::uint64_t{warps} * window : 3 * std::uint64_t{warps} * plan.grid;
+  const auto each_keeps = plan.body.kept + 1;  // words of a thread that keeps values
+  const auto words = values ? each_keeps * plan.grid * plan.block : each ? std::uint64_t{warps} * window : 3 * std::uint64_t{warps} * plan.grid;
   const auto sms = std::max(plan.sms, 1u);
   auto records = buffer("records", sms * std::max<std::uint64_t>(words, 4) * 4);
   if (!records) return records.error();
@@ -158,6 +190,7 @@ Result<> PointRunner::run_body(const compiler::PointPlan& plan, records::Point& 
   std::vector<std::vector<std::uint32_t>> traces(std::size_t{sms} * warps);
   for (auto& run : runs) run.windows.clear();
   const auto total = each ? static_cast<std::uint64_t>(std::max<std::int64_t>(plan.steps, 1)) : 1;
+  if (values && !Budget::spend_bytes(2 * words * sizeof(std::uint32_t))) return Budget::exceeded(plan.shape.span);
   if (each && !Budget::spend_bytes(sms * warps * total * sizeof(std::uint32_t))) return Budget::exceeded(plan.shape.span);
   for (std::uint64_t skip = 0; skip < total; skip += each ? window : 1) {
     auto done = start(skip);
@@ -168,6 +201,10 @@ Result<> PointRunner::run_body(const compiler::PointPlan& plan, records::Point& 
     }
     auto read = read_words(*records, sms * words);
     if (!read) return read.error();
+    if (values) {
+      point.runs.push_back(kept_run(*read, each_keeps));
+      return Ok{};
+    }
     if (!each) {
       for (std::uint32_t i = 0; i < sms; ++i) {
         const auto own = std::span(*read).subspan(i * words, words);

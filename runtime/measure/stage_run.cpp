@@ -37,6 +37,7 @@ void begin_table(const compiler::Stage& stage, records::Table& table) {
   table.timed = stage.timed_name;
   table.timing = stage.timing == compiler::Timing::Each    ? records::Table::Timing::Each
                  : stage.timing == compiler::Timing::Total ? records::Table::Timing::Total
+                 : stage.timing == compiler::Timing::Values ? records::Table::Timing::Values
                                                            : records::Table::Timing::Wall;
   for (const auto& sweep : stage.sweeps) table.columns.insert(table.columns.end(), sweep.names.begin(), sweep.names.end());
 }

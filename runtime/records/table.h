@@ -18,6 +18,7 @@ namespace gexp::records {
 struct Run {
   /// `timed each`: ticks of every access in order, `steps` of them (cycles, the empty region not yet subtracted).
   /// `timed total`: one value a warp. `timed wall`: one value, the launch's time in nanoseconds.
+  /// `timed values`: what the threads kept, one thread after the other, without a unit.
   std::vector<std::uint32_t> ticks;
   /// Indices into `ticks` where a new launch took over (a trace longer than the buffer is measured in windows over repeated
   /// launches with the same warm-up). Always begins with 0. Only within a window is the history that of one run.
@@ -46,7 +47,7 @@ struct Point {
 
 /// All points of one stage, in the order of its sweeps.
 struct Table {
-  enum class Timing { Each, Total, Wall };
+  enum class Timing { Each, Total, Wall, Values };
   std::string stage;
   std::string timed;                 ///< the record's name: `lat`, `t`
   Timing timing = Timing::Each;

@@ -153,7 +153,7 @@ StageResult read_stage(const CheckedJson& json, const Reading& reading) {
   if (json.has("refined")) stage.spent = read_refined(json.at("refined"));
   stage.table.stage = stage.name;
   if (const auto record = json.at("record"); !record.line().empty()) stage.table.timed = record.name();  // of a blocked stage there is none
-  stage.table.timing = one_of(json.at("timing"), {Timing::Each, Timing::Total, Timing::Wall}, timing_word);
+  stage.table.timing = one_of(json.at("timing"), {Timing::Each, Timing::Total, Timing::Wall, Timing::Values}, timing_word);
   const auto columns = json.at("columns");
   for (std::size_t i = 0; i < columns.list(kMostColumns).size(); ++i) stage.table.columns.push_back(columns.item(i).name());
   const auto points = json.at("points");

@@ -20,7 +20,7 @@ inline const char* stage_word(StageResult::Status status) {
 }
 
 inline const char* timing_word(records::Table::Timing timing) {
-  return timing == records::Table::Timing::Each ? "each" : timing == records::Table::Timing::Total ? "total" : "wall";
+  return timing == records::Table::Timing::Each ? "each" : timing == records::Table::Timing::Total ? "total" : timing == records::Table::Timing::Values ? "values" : "wall";
 }
 
 }  // namespace gexp::result

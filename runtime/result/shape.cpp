@@ -17,7 +17,7 @@ std::vector<std::string> sweep_names(const compiler::Stage& stage) {
 
 records::Table::Timing timing_of(const compiler::Stage& stage) {
   using To = records::Table::Timing;
-  return stage.timing == compiler::Timing::Each ? To::Each : stage.timing == compiler::Timing::Total ? To::Total : To::Wall;
+  return stage.timing == compiler::Timing::Each ? To::Each : stage.timing == compiler::Timing::Total ? To::Total : stage.timing == compiler::Timing::Values ? To::Values : To::Wall;
 }
 
 }  // namespace

@@ -124,3 +124,79 @@ TEST_CASE("what caches and copies cannot do is refused") {
   CHECK(code("atomic and.u32 A at 0B") == "E0431");
   CHECK(code("atomic add.u32 A at tid * 4KiB") == "E0420");
 }
+
+TEST_CASE("a rest of a power of two is a mask, another one a division") {
+  const std::string loop = "launch grid 1 block 32\nsweep m in [1024, 1000]\ntimed t total { loop j in 0..63 { load A at ((tid + j * 7) mod m) * 4B } }";
+  const Planned power(loop, {{"m", Value(1024.0)}}), other(loop, {{"m", Value(1000.0)}});
+  REQUIRE(power.plan);
+  REQUIRE(other.plan);
+  const auto& masked = power.plan->shape.holes.at("timed");
+  CHECK(masked.find("gexp_mod") == std::string::npos);
+  CHECK(masked.find(" & a") != std::string::npos);
+  CHECK(other.plan->shape.holes.at("timed").find("gexp_mod") != std::string::npos);
+  const Planned shifted("launch grid 1 block 32\ntimed t total { loop j in 0..63 { load A at ((tid * j) div 8 xor 3) * 4B } }");
+  CHECK(shifted.plan->shape.holes.at("timed").find(" >> 3ll") != std::string::npos);
+}
+
+TEST_CASE("chases that are interleaved load before any of them waits") {
+  const std::string rings = "pattern p = uniform(stride: 32B, span: 1KiB)\npattern q = [x * 32B + 4B for x in 0..31]\nlaunch grid 1 block 1\n";
+  const Planned two(rings + "timed t total { interleave { chase A by p laps 1 chase A by q laps 1 } }");
+  REQUIRE_MESSAGE(two.plan, two.code);
+  const auto& text = two.plan->shape.holes.at("timed");
+  CHECK(text.rfind("ld.global") < text.find("mad.wide"));
+  CHECK(two.plan->moved == 64 * 4);
+  CHECK(Planned(rings + "timed t total { interleave { chase A by p laps 1 chase A by q laps 2 } }").code == "E0418");
+  CHECK(Planned(rings + "timed t total { interleave { chase A by p laps 1 } }").code == "E0232");
+  CHECK(Planned(rings + "timed t total { interleave { chase A by p laps 1 load A at 0B } }").code == "E0232");
+}
+
+TEST_CASE("an access that a variable decides stays inside its memory whatever the variable is") {
+  const auto timed = [](const std::string& ops) { return Planned("launch grid 1 block 32\ntimed t total { " + ops + " }").code; };
+  CHECK(timed("load A at 0B into x load A at x mod 16384 * 4B") == "");
+  CHECK(timed("load A at 0B into x load A at (x and 16383) * 4B") == "");
+  CHECK(timed("load A at 0B into x load A at x * 4B") == "E0420");
+  CHECK(timed("load A at 0B into x load A at x mod 16385 * 4B") == "E0420");
+  CHECK(timed("load A at 0B as 1B into x load A at x * 4B") == "");
+  CHECK(timed("load A at 0B as 8B into x load A at x mod 16384 * 4B") == "");
+  CHECK(timed("load A at 0B as 8B into x load A at (x + 1) mod 16384 * 4B") == "E0428");
+  CHECK(timed("var x: s16 = 0 load A at (x + 32768) div 4 * 4B") == "");
+  CHECK(timed("var x: s16 = 0 load A at x * 1B as 1B") == "E0420");
+  CHECK(timed("var x: u8 = 0 loop while x < 255 laps 300 { set x = x + 1 load A at x * 4B }") == "");
+  CHECK(timed("load A at 0B as 16B into x") == "E0417");
+  CHECK(timed("var x: u32 = 0 branch x == 0 { barrier }") == "E0436");
+  CHECK(timed("var x: u32 = 0 loop i in 0..x { load A at 0B }") == "E0301");
+  CHECK(timed("loop while 1 > 0 laps 0 { load A at 0B }") == "E0418");
+  CHECK(timed("branch lane < 4 { load A at 0B into x } load A at x mod 4 * 4B") == "E0202");
+  CHECK(timed("load A at 0B into x load A at 4B into x") == "E0201");
+  CHECK(timed("load A at 0B into x set x = 1") == "E0207");
+  CHECK(timed("branch lane < 4 { var x: u8 = 1 load A at x * 4B } else { var x: u16 = 1 load A at x mod 4 * 4B }") == "");
+  CHECK(Planned("timed t total { load F at 0B into x }", {}, "memory F: f32[1KiB] in global\n").code == "E0428");
+}
+
+TEST_CASE("what is moved is not known where what is loaded decides") {
+  CHECK(moved_bytes(*Planned("timed t total { load A at 0B into x branch x > 3 { load A at 4B } }").plan) == -1);
+  CHECK(moved_bytes(*Planned("timed t total { var x: u8 = 0 loop while x < 3 laps 9 { load A at 4B set x = x + 1 } }").plan) == -1);
+  CHECK(moved_bytes(*Planned("launch grid 1 block 64\ntimed t total { branch lane < 8 { load A at 0B } else { load A at 0B as 8B } }").plan) == 2 * (8 * 4 + 24 * 8));
+}
+
+TEST_CASE("memories that hold given numbers") {
+  const auto timed = [](const std::string& memory, const std::string& ops) {
+    return Planned("launch grid 1 block 4\ntimed t total { " + ops + " }", {}, "memory A: u32[16] in global\nmemory I: " + memory + "\npattern p = [0B, 4B, 8B, 60B]\n").code;
+  };
+  CHECK(timed("u32[4] in global holds [3, 15, 0, 1]", "load I at tid * 4B into i load A at i * 4B") == "");
+  CHECK(timed("u32[4] in global holds [3, 16, 0, 1]", "load I at tid * 4B into i load A at i * 4B") == "E0420");
+  CHECK(timed("s32[4] in global holds [-1, 2]", "load I at tid * 4B into i load A at (i + 1) * 4B") == "");
+  CHECK(timed("u32[4] in global holds [8, 24]", "load I at tid * 4B into i load A at i * 1B") == "");      // zeros behind them
+  CHECK(timed("u32[2] in global holds [8, 24]", "load I at tid mod 2 * 4B as 1B into i load A at i * 1B as 1B") == "E0420");
+  CHECK(timed("u32[4] in global holds [1, 2, 3, 4, 5]", "load I at 0B") == "E0131");
+  CHECK(timed("u8[4] in global holds [256]", "load I at 0B into i") == "E0131");
+  CHECK(timed("u32[4] in global holds [-1]", "load I at 0B into i") == "E0131");
+  CHECK(timed("u32[4] in global holds [0.5]", "load I at 0B into i") == "E0131");
+  CHECK(timed("u32[4] in global holds [1]", "store I at 0B") == "E0434");
+  CHECK(timed("u32[4] in shared holds [1]", "load I at 0B") == "E0235");
+  CHECK(timed("f32[4] in global holds [1]", "load I at 0B") == "E0235");
+  CHECK(timed("u32[4] in global", "load A by p") == "");
+  CHECK(timed("u32[4] in global", "load A at item(p, (tid + 1) mod 4)") == "");
+  CHECK(timed("u32[4] in global", "load A at item(p, tid + 1)") == "E0420");
+  CHECK(timed("u32[4] in global", "load A by p as 8B") == "E0420");
+}

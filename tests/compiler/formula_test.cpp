@@ -56,6 +56,32 @@ TEST_CASE("arithmetic binds as it is read") {
   CHECK(number("10% * 50") == 5);
 }
 
+TEST_CASE("bits of whole numbers, in brackets beside comparisons") {
+  CHECK(number("12 and 10") == 8);
+  CHECK(number("12 or 3") == 15);
+  CHECK(number("12 xor 10") == 6);
+  CHECK(number("3 shl 4") == 48);
+  CHECK(number("-7 shr 1") == -4);
+  CHECK(number("-1 and 255") == 255);
+  CHECK(number("1 + 1 shl 2") == 5);
+  CHECK(number("96KiB and 63KiB") == 32 * 1024);
+  CHECK(number("1 or 6 xor 2 and 3") == 5);  // and, then xor, then or
+  CHECK(*value_of("(12 and 10) == 8 and not (1 == 1 xor 2 == 2)")->get<bool>());
+  CHECK(error_code("0.5 and 1") == "E0404");
+  CHECK(error_code("1 shl 54") == "E0404");
+  CHECK(error_code("3 shl 53") == "E0404");
+  CHECK(error_code("1 shr (0 - 1)") == "E0404");
+  CHECK(error_code("4B and 1") == "E0211");
+  CHECK(error_code("4 shl 1B") == "E0210");
+  CHECK(error_code("1 == 1 and 4") == "E0215");
+}
+
+TEST_CASE("items of a pattern") {
+  CHECK(number("item([8B, 4B], 1)") == 4);
+  CHECK(error_code("item([8B, 4B], 2)") == "E0404");
+  CHECK(error_code("item([8B, 4B], 0.5)") == "E0404");
+}
+
 TEST_CASE("values that cannot be are errors, not numbers") {
   CHECK(error_code("1 div 0") == "E0402");
   CHECK(error_code("gcd(1.5, 2)") == "E0404");

@@ -58,6 +58,11 @@ TEST_CASE("ranges of offsets are exact") {
            {"max(tid, 10) * 2", 20, 190, 2},
            {"merger(2, of: threads) * 128", 0, 47 * 128, 128},
            {"merger(2, of: warps) * 128", 0, (31 + 32) * 128, 128},
+           {"(tid * 8) and 63", 0, 56, 8},
+           {"tid * 4 xor 64", 0, 444, 4},
+           {"gtid shl 4", 0, 287 * 16, 16},
+           {"tid shr 3", 0, 11, 1},
+           {"(tid * 128) and 4095 - 127", 0, 3968, 128},
            {"7", 7, 7, 0}}) {
     const auto range = checked(text);
     CHECK(range.low == low);
@@ -75,13 +80,18 @@ TEST_CASE("ranges of anything are never too small") {
       return kLeaves[pick(10)];
     }
     const auto a = self(self, depth - 1), b = self(self, depth - 1);
-    switch (pick(7)) {
+    switch (pick(12)) {
       case 0: return "(" + a + " + " + b + ")";
       case 1: return "(" + a + " - " + b + ")";
       case 2: return "(" + a + " * " + b + ")";
       case 3: return "(" + a + " div " + std::to_string(1 + pick(9)) + ")";
       case 4: return "(" + a + " mod " + std::to_string(1 + pick(40)) + ")";
       case 5: return "min(" + a + ", " + b + ")";
+      case 6: return "(" + a + " and " + b + ")";
+      case 7: return "(" + a + " or " + b + ")";
+      case 8: return "(" + a + " xor " + b + ")";
+      case 9: return "(" + a + " shl " + std::to_string(pick(4)) + ")";
+      case 10: return "(" + a + " shr (" + b + " and 3))";
       default: return "max(" + a + ", " + b + ")";
     }
   };

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "compiler/plan/plan.h"
+#include "lang/base/base64.h"
 #include "tests/compiler/compile.h"
 
 using namespace gexp;
@@ -16,7 +17,7 @@ test::Compiled compiled(const std::string& text, std::map<std::string, std::stri
   options.load = [files](const std::string& path, const std::string&) -> Result<lang::LoadedText> {
     const auto found = files.find(path);
     if (found == files.end()) return failure("E0122", "no such file");
-    return lang::LoadedText{path, "gexp 1\nexperiment m\n" + found->second};
+    return lang::LoadedText{path, path.ends_with(".gexp") ? "gexp 1\nexperiment m\n" + found->second : found->second};
   };
   return test::compile("gexp 1\nexperiment x\n" + text + "\n", options);
 }
@@ -40,6 +41,28 @@ TEST_CASE("values of a used file") {
   CHECK(value(compiled(use + "pattern a = repeat(m.ring, 2)", {{"m.gexp", kValues}}), "a") == "a pattern of 8 steps");
   CHECK(value(compiled(use + "let a = [x for x in m.ring]", {{"m.gexp", kValues}}), "a") == "[0 B, 4 B, 8 B, 12 B]");
   CHECK(value(compiled(use + "let a = m.twice + 1B", {{"m.gexp", kValues}}, {{"m.n", "2KiB"}}), "a") == "4097 B");
+}
+
+TEST_CASE("numbers of a used file") {
+  const std::map<std::string, std::string> files{{"g.json", "[{\"pattern\": \"UNIFORM:4:2\", \"delta\": 8, \"kernel\": \"Gather\"}]"}, {"o.csv", "offset,size\n0,4\n8,16\n"}};
+  const std::string use = "use \"g.json\" as g\nuse \"o.csv\" as o\n";
+  CHECK(value(compiled(use + "pattern a = [i * 8B for i in g.pattern]", files), "a") == "[0 B, 16 B, 32 B, 48 B]");
+  CHECK(value(compiled(use + "let a = g.run0.delta * count(o.size)", files), "a") == "16");
+  CHECK(value(compiled(use + "let a = g.kernel", files), "a") == "Gather");
+  CHECK(value(compiled(use + "let a = max(o.size)", files), "a") == "16");
+  CHECK(compiled(use + "let a = g.stride", files).codes().find("E0202") != std::string::npos);
+  CHECK(compiled(use + "pattern a = g.pattern", files).codes().find("E0215") != std::string::npos);
+  CHECK(compiled("use \"o.csv\" as o", {{"o.csv", "1\nx\n"}}).codes().find("E0130") != std::string::npos);
+  // Bytes that are no text are kept as text.
+  const std::string npy = std::string("\x93NUMPY\x01\x00\x37\x00", 10) + "{'descr': '|u1', 'fortran_order': False, 'shape': (2,)}" + "\x07\xff";
+  const auto bytes = compiled("use \"n.npy\" as n\nlet a = n.items", {{"n.npy", npy}});
+  CHECK(value(bytes, "a") == "[7, 255]");
+  REQUIRE(bytes.program);
+  CHECK(from_base64(bytes.program->used[0].text) == npy);
+  CHECK(base64("") == "");
+  CHECK(base64("ab") == "YWI=");
+  CHECK_FALSE(from_base64("YW=I"));
+  CHECK_FALSE(from_base64("YWI"));
 }
 
 TEST_CASE("mistakes in a used file's values are shown in it") {

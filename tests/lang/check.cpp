@@ -43,7 +43,7 @@ stage s {{
 
 TEST_CASE("what ships is right") {
   for (const auto& path : gexp::test::files_under("experiments", ".gexp")) {
-    const Checked checked(gexp::test::read(path), path.filename().string());
+    const Checked checked(gexp::test::read(path), path.filename().string(), gexp::test::files_of(path.parent_path()));
     CHECK(checked.text() == "");
   }
   CHECK(stage("") == "");
@@ -79,7 +79,7 @@ TEST_CASE("dimensions are added and compared with their like") {
   CHECK(file("let a = count([1, 2, 3]) + 1") == "");
   CHECK(file("let a = -(4B) + 1B") == "");
   CHECK(file("let a = not 4B") != "");
-  CHECK(file("let a = 4B and 5B") != "");
+  CHECK(file("let a = 4B and 5") != "");
 }
 
 TEST_CASE("a unit that is also a name in sight is ambiguous") {
@@ -131,7 +131,7 @@ TEST_CASE("params: type, value and domain agree") {
 TEST_CASE("memories") {
   CHECK(file("memory A: u32[1024] in global") == "");
   CHECK(file("memory A: u32[4cycles] in global") == "E0210 4cycles");
-  CHECK(file("memory A: u16[4KiB] in global") == "E0204 u16");
+  CHECK(file("memory A: u24[4KiB] in global") == "E0204 u24");
   CHECK(file("memory A: u32[4KiB] in vram") == "E0204 vram");
   CHECK(file("memory A: u32[4KiB] in global page 2MiB align 128B") == "");
   CHECK(file("memory A: u32[4KiB] in global page 2") == "E0211 2");

@@ -27,7 +27,7 @@ std::string in_stage(const std::string& text) {
 TEST_CASE("every experiment of the library is right") {
   for (const auto& path : files_under("experiments", ".gexp")) {
     CAPTURE(path.string());
-    CHECK(Checked(read(path), path.filename().string()).text() == "");
+    CHECK(Checked(read(path), path.filename().string(), files_of(path.parent_path())).text() == "");
   }
 }
 

@@ -60,7 +60,7 @@ struct Shape {
   }
   std::string operator()(const Unary& u) const { return fmt::format("({}{})", u.op == UnaryOp::Not ? "not " : "-", shape(u.operand)); }
   std::string operator()(const Binary& b) const {
-    static const char* signs[] = {"+", "-", "*", "/", "div", "mod", "==", "!=", "<", "<=", ">", ">=", "and", "or", "??"};
+    static const char* signs[] = {"+", "-", "*", "/", "div", "mod", "shl", "shr", "==", "!=", "<", "<=", ">", ">=", "and", "xor", "or", "??"};
     return fmt::format("({} {} {})", shape(b.left), signs[static_cast<int>(b.op)], shape(b.right));
   }
   std::string operator()(const Within& w) const { return fmt::format("({} within {} of {})", shape(w.value), shape(w.tolerance), shape(w.target)); }

@@ -71,9 +71,9 @@ TEST_CASE("circles and depth end") {
 
 TEST_CASE("paths that lead anywhere else are refused before they are looked for") {
   for (const char* path : {"..", "../m.gexp", "a/../m.gexp", "./m.gexp", "/m.gexp", "a//m.gexp", "a\\m.gexp", "C:m.gexp", "<library>/m.gexp", "m.gexp/", "m", ""}) {
-    CHECK_MESSAGE(lang::refused_path(path).has_value(), path);
+    CHECK_MESSAGE(lang::refused_use(path).has_value(), path);
   }
-  for (const char* path : {"m.gexp", "a/b/m.gexp", "..m.gexp", "ü 1.gexp"}) CHECK_MESSAGE(!lang::refused_path(path), path);
+  for (const char* path : {"m.gexp", "a/b/m.gexp", "..m.gexp", "ü 1.gexp"}) CHECK_MESSAGE(!lang::refused_use(path), path);
 }
 
 TEST_CASE("a hash holds the bytes of a file") {

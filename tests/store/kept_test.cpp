@@ -37,6 +37,7 @@ TEST_CASE("an edited stage is measured again, with those that read what it finds
       {{{"units div 2", "units div 4"}}, {"e"}},                    // only asked otherwise
       {{{"span: k * steps * 4B", "span: k * steps * 8B"}}, {"b"}},
       {{{"memory B: u32[32KiB]", "memory B: u32[64KiB]"}}, {"d", "f"}},
+      {{{"memory B: u32[32KiB]", "memory B: s32[32KiB]"}}, {"d", "f"}},
       {{{"let span = limit", "let span = (limit + 1)"}}, {"d"}},
       {{{"sweep n in 128B..span step 128B", "sweep n in 128B..span step 128B\n  skip n == 256B why \"no\""}}, {"d"}},
   };

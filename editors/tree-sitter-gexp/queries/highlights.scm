@@ -16,7 +16,8 @@
 
 ; Operations.
 [
-  "chase" "load" "store" "alu" "atomic" "fence" "discard" "branch" "unroll" "loop" "signal" "wait" "kernel"
+  "chase" "load" "store" "alu" "atomic" "fence" "discard" "branch" "unroll" "loop" "signal" "wait" "kernel" "interleave" "var"
+  "set" "stamp" "keep"
 ] @keyword.function
 (barrier) @keyword.function
 (drain) @keyword.function
@@ -24,9 +25,9 @@
 ; Clauses.
 [
   "align" "as" "at" "bank" "beside" "block" "by" "carveout" "chain" "cluster" "define" "doc" "else" "entry" "fetch" "for" "from"
-  "grid" "hint" "ilp" "in" "into" "laps" "limit" "log" "need" "of" "on" "over" "page" "persm" "place" "points" "red" "refine"
-  "scope" "sha256" "sm" "smem" "sms" "step" "steps" "template" "time" "times" "to" "until" "via" "vs" "where" "why" "within"
-  "xfail"
+  "grid" "hint" "holds" "ilp" "in" "into" "laps" "limit" "log" "need" "of" "on" "over" "page" "persm" "place" "points" "red"
+  "refine" "scope" "sha256" "sm" "smem" "sms" "step" "steps" "template" "time" "times" "to" "until" "value" "via" "vs" "where"
+  "while" "why" "within" "xfail"
 ] @keyword.modifier
 
 ["and" "or" "not" "div" "mod"] @keyword.operator

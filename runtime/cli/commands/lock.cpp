@@ -56,7 +56,7 @@ std::vector<Edit> edits(const lang::File& file, const Source& source, Diagnostic
   std::vector<Edit> all;
   for (const auto& statement : file.statements) {
     const auto* use = std::get_if<lang::Use>(&statement.node);
-    if (use) add_edit({use->path, use->sha256, use->as.span.end, lang::refused_path(use->path.text)}, source, diagnostics, all);
+    if (use) add_edit({use->path, use->sha256, use->as.span.end, lang::refused_use(use->path.text)}, source, diagnostics, all);
   }
   lang::for_each_kernel(file, [&](const lang::Op& op) {
     const auto& kernel = op.kernel;

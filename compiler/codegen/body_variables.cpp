@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "compiler/codegen/body_writer.h"
+
+// Variables of each thread. What one can be is what its type can be, so that no access that it decides leaves its memory, whatever was loaded.
+namespace gexp::compiler {
+namespace {
+
+struct VariableType {
+  std::string_view word, text;
+  double low, high;
+};
+
+constexpr double k2to63 = 9223372036854775808.0;  // a number of 64 bits is computed with as one with a sign
+
+constexpr auto kVariableTypes = std::to_array<VariableType>({
+    {"u8", "unsigned char", 0, 255},
+    {"s8", "signed char", -128, 127},
+    {"u16", "unsigned short", 0, 65535},
+    {"s16", "short", -32768, 32767},
+    {"u32", "unsigned int", 0, 4294967295.0},
+    {"s32", "int", -2147483648.0, 2147483647.0},
+    {"u64", "unsigned long long", -k2to63, k2to63},
+    {"s64", "long long", -k2to63, k2to63},
+});
+
+const VariableType& variable_type(std::string_view word) {
+  for (const auto& type : kVariableTypes) {
+    if (type.word == word) return type;
+  }
+  return kVariableTypes[4];  // the checker has refused other words
+}
+
+bool is_fraction(std::string_view element) { return element.starts_with('f') || element.starts_with('b'); }
+
+}  // namespace
+
+BodyWriter::Variable& BodyWriter::declare_variable(const Op& op, const std::string& name, const std::string& word) {
+  const auto& type = variable_type(word);
+  const auto [declared, fresh_one] = declared_.try_emplace(&op);
+  if (fresh_one) {  // its first value is given where it stands, in every round of an `unroll`
+    declared->second = fresh("y");
+    (rehearsed_ ? addresses_ : before_loops_) += fmt::format("{}{} {} = 0;\n", rehearsed_ ? "    " : "      ", type.text, declared->second);
+  }
+  code_.declare(name, fmt::format("(long long){}", declared->second), {type.low, type.high, 1});
+  return variables_[name] = {declared->second, std::string(type.text), false};
+}
+
+std::optional<Diagnostic> BodyWriter::var(const Op& op, Region&) {
+  auto value = code_.text(*op.value);
+  if (!value) return value.error();
+  auto& variable = declare_variable(op, op.variable, op.type);
+  variable.settable = true;
+  line(fmt::format("{} = ({})({});", variable.name, variable.type, *value));
+  return std::nullopt;
+}
+
+std::optional<Diagnostic> BodyWriter::set(const Op& op, Region&) {
+  auto value = code_.text(*op.value);
+  if (!value) return value.error();
+  const auto& variable = variables_.at(op.variable);
+  line(fmt::format("{} = ({})({});", variable.name, variable.type, *value));
+  return std::nullopt;
+}
+
+std::optional<Diagnostic> BodyWriter::give(const Op& op, const Memory& memory, int width, const std::string& value) {
+  reads_contents_ = true;
+  if (width == 16) return error(op.span, "E0417", "a variable holds 1 to 8 bytes, not 16", "write `as 8B`");
+  if (is_fraction(memory.element)) {
+    return error(op.span, "E0428", fmt::format("a thread computes with whole numbers, and `{}` holds {}", memory.name, memory.element),
+                 fmt::format("declare it as `memory {}: u{}[…]`", memory.name, 8 * memory.element_bytes));
+  }
+  const auto type = fmt::format("{}{}", width == memory.element_bytes && memory.element.starts_with('s') ? 's' : 'u', 8 * width);
+  const bool known = code_.has_variable(op.gives);
+  const auto& variable = known ? variables_.at(op.gives) : declare_variable(op, op.gives, type);
+  if (!known && memory.holds && width == memory.element_bytes) code_.declare(op.gives, fmt::format("(long long){}", variable.name), held_.at(memory.name));
+  line(fmt::format("{} = ({})({}){};", variable.name, variable.type, variable_type(type).text, value));
+  return std::nullopt;
+}
+
+// The clock is read when what was loaded above in this body is there: in a kernel nothing else would hold the read back.
+std::optional<Diagnostic> BodyWriter::stamp(const Op& op, Region& region) {
+  for (std::size_t i = region.stored; i < region.loaded.size(); ++i) consume(region.loaded[i]);
+  region.stored = region.loaded.size();
+  const auto& variable = code_.has_variable(op.variable) ? variables_.at(op.variable) : declare_variable(op, op.variable, "u32");
+  settle("sum");
+  line(fmt::format("{} = ({})(gexp_clock() - begin);", variable.name, variable.type));
+  return std::nullopt;
+}
+
+std::optional<Diagnostic> BodyWriter::keep(const Op& op, Region& region) {
+  if (place_.role) return error(op.span, "E0418", "`keep` stands in a launch of one stage", "time this stage `total` or `each`, or let no stage run beside it");
+  auto value = code_.text(*op.value);
+  if (!value) return value.error();
+  constexpr double kMost = 1099511627776.0;  // 2^40: more than any record has
+  plan_.kept += static_cast<std::uint64_t>(std::min(kMost, region.rounds));
+  line(fmt::format("if (pass == 1) {{ if (taken + 1 < (u32){0}) records[gtid * {0} + 1 + taken] = (u32)({1}); ++taken; }}", kept_argument_, *value));
+  return std::nullopt;
+}
+
+}  // namespace gexp::compiler
