@@ -137,11 +137,11 @@ struct Op {
   FormulaPtr named;         ///< Alu: the value of that name; null where an instruction is meant beyond doubt
   FormulaPtr chain, ilp;    ///< Alu: dependent instructions in a chain, and chains beside each other
   FormulaPtr condition;     ///< Branch; Loop: as long as it holds, and then it has no bounds
-  std::string variable;     ///< Unroll, Loop, Var, Set
+  std::string variable;     ///< Unroll, Loop, Var, Assign
   FormulaPtr from, to;      ///< Unroll, Loop: both included
   std::string gives;        ///< Load: the variable that it gives what was loaded; empty: none
   std::string type;         ///< Var, as written
-  FormulaPtr value;         ///< Var, Set; Store: null where it writes what a load read
+  FormulaPtr value;         ///< Var, Assign; Store: null where it writes what a load read
   std::vector<Op> otherwise;  ///< Branch
   std::vector<Op> body;     ///< Branch, Unroll, Loop, Interleave; of a Kernel a chase for each memory that holds links
   std::shared_ptr<const FileKernel> kernel;  ///< Kernel

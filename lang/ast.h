@@ -114,11 +114,11 @@ struct Op {
   ExprPtr named;              ///< alu: the same as a value, where it may be the name of one
   ExprPtr chain, ilp;         ///< alu
   ExprPtr condition;          ///< branch, loop while
-  Word variable;              ///< unroll, loop, var, set
+  Word variable;              ///< unroll, loop, var, assign
   ExprPtr from, to;           ///< unroll, loop
   std::optional<Word> gives;  ///< load: the variable that it gives what was loaded
   Word type;                  ///< var
-  ExprPtr value;              ///< var, set, store
+  ExprPtr value;              ///< var, assign, store
   std::vector<Op> body;       ///< branch, unroll, loop, interleave
   std::vector<Op> otherwise;  ///< branch: after `else`
   KernelCall kernel;          ///< kernel

@@ -247,6 +247,44 @@ class Builder {
     return ops;
   }
 
+  /// What decides which operations follow, or gives a variable its value.
+  void control(Kind kind, Parts& parts, Op& made) {
+    switch (kind) {
+      case Kind::Branch:
+        made.condition = parts.expression();
+        made.body = body(parts.take());
+        if (const auto* otherwise = parts.optional(Kind::Body)) made.otherwise = body(*otherwise);
+        break;
+      case Kind::Stamp: made.variable = parts.word(); break;
+      case Kind::Keep: made.value = parts.expression(); break;
+      case Kind::Interleave: made.body = body(parts.take()); break;
+      case Kind::Var:
+        made.variable = parts.word();
+        made.type = parts.word();
+        made.value = parts.expression();
+        break;
+      case Kind::Assign:
+        made.variable = parts.word();
+        made.value = parts.expression();
+        break;
+      case Kind::Loop:
+        if (auto* condition = parts.optional_expression()) {
+          made.condition = parts.build(condition);
+          made.count = parts.clause(Kind::Laps);
+          made.body = body(parts.take());
+          break;
+        }
+        [[fallthrough]];
+      case Kind::Unroll:
+        made.variable = parts.word();
+        made.from = parts.expression();
+        made.to = parts.expression();
+        made.body = body(parts.take());
+        break;
+      default: GEXP_CHECK(false);
+    }
+  }
+
   Op op(const Tree& tree) {
     Op made;
     made.kind = operation_of(tree.kind);
@@ -291,41 +329,10 @@ class Builder {
         made.at = parts.expression();
         break;
       case Kind::Fence: made.scope = parts.word(); break;
-      case Kind::Branch:
-        made.condition = parts.expression();
-        made.body = body(parts.take());
-        if (const auto* otherwise = parts.optional(Kind::Body)) made.otherwise = body(*otherwise);
-        break;
-      case Kind::Stamp: made.variable = parts.word(); break;
-      case Kind::Keep: made.value = parts.expression(); break;
-      case Kind::Interleave: made.body = body(parts.take()); break;
-      case Kind::Var:
-        made.variable = parts.word();
-        made.type = parts.word();
-        made.value = parts.expression();
-        break;
-      case Kind::Set:
-        made.variable = parts.word();
-        made.value = parts.expression();
-        break;
-      case Kind::Loop:
-        if (auto* condition = parts.optional_expression()) {
-          made.condition = parts.build(condition);
-          made.count = parts.clause(Kind::Laps);
-          made.body = body(parts.take());
-          break;
-        }
-        [[fallthrough]];
-      case Kind::Unroll:
-        made.variable = parts.word();
-        made.from = parts.expression();
-        made.to = parts.expression();
-        made.body = body(parts.take());
-        break;
       case Kind::Kernel:
         made.kernel = kernel(parts);
         return made;
-      default: GEXP_CHECK(false);
+      default: control(tree.kind, parts, made);
     }
     Once once(diagnostics_);
     while (parts.more()) {

@@ -75,7 +75,7 @@ void StageChecker::op(const Op& each, const Place& place, SymbolScope& names) {
       if (each.gives && !is_settable(place.names->find(each.gives->text))) declare_variable(*each.gives, each.span.end, false, names);
       break;
     case Op::Kind::Var:
-    case Op::Kind::Set:
+    case Op::Kind::Assign:
     case Op::Kind::Stamp:
     case Op::Kind::Keep: variable(each, place, names); break;
     case Op::Kind::Interleave: interleave(each, place); break;

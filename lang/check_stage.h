@@ -14,7 +14,7 @@ Type check_domain(ExpressionChecker& expressions, Diagnostics& diagnostics, cons
 void check_expect(ExpressionChecker& expressions, const Expect& expect, const Place& place);
 /// What to write instead of a word that is no type.
 std::string meant_type(const std::string& word);
-/// Whether it is a variable that `set`, `into` and `stamp` may give another value.
+/// Whether it is a variable that `assign`, `into` and `stamp` may give another value.
 bool is_settable(const Symbol* symbol);
 /// The statement word that a statement begins with.
 Span first_word(const Source& source, Span span);
@@ -58,7 +58,7 @@ class StageChecker {
   void settle(const Word& name, Type type, Time time);
   void ops(const std::vector<Op>& body, const SymbolScope& names);
   void op(const Op& each, const Place& place, SymbolScope& names);
-  /// `var`, `set` and what a load gives to a variable: each is declared once, above where it is read, in a body around it.
+  /// `var`, `assign` and what a load gives to a variable: each is declared once, above where it is read, in a body around it.
   void declare_variable(const Word& name, std::uint32_t usable_from, bool settable, SymbolScope& names);
   void settable(const Word& name, const Place& place);
   void variable(const Op& each, const Place& place, SymbolScope& names);

@@ -45,7 +45,7 @@ void StageChecker::variable(const Op& each, const Place& place, SymbolScope& nam
       expressions_.want(each.value, plain(), place, "the first value of a variable");
       declare_variable(each.variable, each.span.end, true, names);
       break;
-    case Op::Kind::Set:
+    case Op::Kind::Assign:
       settable(each.variable, place);
       expressions_.want(each.value, plain(), place, "the value of a variable");
       break;

@@ -276,7 +276,7 @@ struct loop_over : seq<must<needed_name>, must<in_word>, must<needed_value>, mus
 struct loop : seq<GEXP_WORD("loop"), sor<loop_while, loop_over>> {};
 struct interleave : seq<GEXP_WORD("interleave"), must<needed_body>> {};
 struct var : seq<GEXP_WORD("var"), must<needed_name>, must<colon>, must<needed_word>, must<equals>, must<needed_condition>> {};
-struct set : seq<GEXP_WORD("set"), must<needed_name>, must<equals>, must<needed_condition>> {};
+struct assign : seq<GEXP_WORD("assign"), must<needed_name>, must<equals>, must<needed_condition>> {};
 
 // A kernel of a file. Its entry may be called like a statement: `entry load(A)`.
 struct entry_word : GEXP_WORD("entry") {};
@@ -296,7 +296,7 @@ struct kernel
           kernel_arguments, must<close_arguments>, star<sor<template_clause, define_clause>>> {};
 struct stamp : seq<GEXP_WORD("stamp"), must<needed_name>> {};
 struct keep : seq<GEXP_WORD("keep"), must<needed_condition>> {};
-struct op : sor<chase, load, store, alu, barrier, atomic, fence, discard, drain, branch, unroll, loop, signal, wait, kernel, interleave, var, set, stamp, keep> {};
+struct op : sor<chase, load, store, alu, barrier, atomic, fence, discard, drain, branch, unroll, loop, signal, wait, kernel, interleave, var, assign, stamp, keep> {};
 
 struct repeat_until
     : seq<GEXP_WORD("repeat"), must<needed_value>, opt<range_dots, must<interval_end>>, opt<until_clause>> {};

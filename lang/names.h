@@ -46,7 +46,7 @@ struct Symbol {
   std::uint32_t usable_from = 0;  ///< byte offset where its statement ends: earlier uses are errors (0: anywhere in the scope)
   std::size_t stage = 0;          ///< Stage: its index
   std::string element;            ///< Memory
-  bool settable = false;          ///< Variable: `set` and `into` may give it another value
+  bool settable = false;          ///< Variable: `assign` and `into` may give it another value
   bool per_thread = false;        ///< a pattern or let of the file that reads lane, tid, …
   std::shared_ptr<const Exports> module = nullptr;  ///< Module; null when the file has mistakes or was not read
 };

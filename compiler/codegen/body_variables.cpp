@@ -60,7 +60,7 @@ std::optional<Diagnostic> BodyWriter::var(const Op& op, Region&) {
   return std::nullopt;
 }
 
-std::optional<Diagnostic> BodyWriter::set(const Op& op, Region&) {
+std::optional<Diagnostic> BodyWriter::assign(const Op& op, Region&) {
   auto value = code_.text(*op.value);
   if (!value) return value.error();
   const auto& variable = variables_.at(op.variable);

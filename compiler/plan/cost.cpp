@@ -197,7 +197,7 @@ class Bodies {
       case Op::Kind::Var: variables_.insert(op.variable); return done({threads, 0, 0, 1}, times, 1);
       case Op::Kind::Stamp: variables_.insert(op.variable); return done({threads, 0, 0, 1}, times, 1);
       case Op::Kind::Keep: return done({threads, 0, 1, 0}, times, 1);
-      case Op::Kind::Set: return done({threads, 0, 0, 1}, times, 1);
+      case Op::Kind::Assign: return done({threads, 0, 0, 1}, times, 1);
       case Op::Kind::Interleave: return interleaved(op, scope, times, threads);
       case Op::Kind::Branch: {
         if (reads_variable(*op.condition)) return add(op.body, scope, times, threads) && add(op.otherwise, scope, times, threads);

@@ -105,7 +105,7 @@ module.exports = grammar({
     _operation: ($) =>
       choice(
         $.chase, $.load, $.store, $.alu, $.barrier, $.atomic, $.fence, $.discard, $.drain, $.branch, $.unroll, $.loop, $.signal, $.wait,
-        $.kernel, $.interleave, $.var, $.set, $.stamp, $.keep,
+        $.kernel, $.interleave, $.var, $.assign, $.stamp, $.keep,
       ),
     chase: ($) =>
       seq("chase", field("memory", $.name), "by", field("pattern", $.pattern_name), choice($.laps_clause, $.steps_clause),
@@ -147,7 +147,7 @@ module.exports = grammar({
     var: ($) => seq("var", field("name", $.name), ":", field("type", alias($.word, $.type)), "=", field("value", $._expression)),
     stamp: ($) => seq("stamp", field("name", $.name)),
     keep: ($) => seq("keep", field("value", $._expression)),
-    set: ($) => seq("set", field("name", $.name), "=", field("value", $._expression)),
+    assign: ($) => seq("assign", field("name", $.name), "=", field("value", $._expression)),
     signal: ($) => seq("signal", field("flag", $.name)),
     wait: ($) => seq("wait", field("flag", $.name), repeat(choice($.wait_for_clause, $.wait_within_clause))),
     wait_for_clause: ($) => clause($, "for"),

@@ -11,6 +11,7 @@
 
 #include "runtime/infer/granularity.h"
 #include "runtime/infer/model/evidence.h"
+#include "runtime/infer/model/walks.h"
 #include "runtime/infer/record_functions.h"
 #include "runtime/infer/statistics.h"
 
@@ -123,14 +124,21 @@ bool only_address_bias(const Context& context, const Curve& curve, double quiet,
   return !both.moved(0.01) && poisson_at_least(fresh.misses[1], range->interference.share * fresh.visits[1]) < 1e-3;
 }
 
-bool spares_repeated_visits(const Context& context, const Curve& curve, double x) {
+bool repeated_visits_miss(const Context& context, const Curve& curve, double x) {
   const auto range = range_of(context);
-  return !range || std::all_of(curve.samples.begin(), curve.samples.end(), [&](const auto& sample) {
+  double visits = 0, misses = 0;
+  for (const auto& sample : curve.samples) {
     const auto& point = context.table.points[sample.point];
-    if (sample.x != x || !point.walk || point.walk->steps == 0) return true;
+    if (!range || sample.x != x || !point.walk || point.walk->steps == 0) continue;
     const auto repeated = repeated_sector_steps(*point.walk);
-    return std::find(repeated.begin(), repeated.end(), true) == repeated.end() || spares_repeated_visits(point, *range);
-  });
+    const Misses missed(*range, point);
+    for (const auto& run : point.runs) {
+      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
+        if (repeated[i % repeated.size()]) ++visits, misses += missed(i, run.ticks[i]) ? 1 : 0;
+      }
+    }
+  }
+  return visits > 0 && model::is_no_accident(misses, visits, *range);
 }
 
 bool only_first_laps(const Context& context, const Curve& curve, double missing) {

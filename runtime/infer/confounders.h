@@ -22,9 +22,8 @@ bool one_class_only(const Context& context);
 /// Whether only addresses that are not walked on both sides of the border (x that miss nothing, x that miss) make the difference.
 bool only_address_bias(const Context& context, const Curve& curve, double quiet, double missing);
 
-/// Whether accesses to a sector where the walk was just before miss less than the others do, at x: a clock slows both, and so does a slow
-/// place. True where no walk comes to a sector twice in a row.
-bool spares_repeated_visits(const Context& context, const Curve& curve, double x);
+/// Whether accesses to a sector where the walk was just before miss at x, more often than interference makes them: their places are slow.
+bool repeated_visits_miss(const Context& context, const Curve& curve, double x);
 
 /// Whether what misses at `missing` misses in the first lap of a run alone: it was not there before, and fits once it is. A footprint that
 /// does not fit misses in every lap.

@@ -161,21 +161,21 @@ TEST_CASE("an access that a variable decides stays inside its memory whatever th
   CHECK(timed("load A at 0B as 8B into x load A at (x + 1) mod 16384 * 4B") == "E0428");
   CHECK(timed("var x: s16 = 0 load A at (x + 32768) div 4 * 4B") == "");
   CHECK(timed("var x: s16 = 0 load A at x * 1B as 1B") == "E0420");
-  CHECK(timed("var x: u8 = 0 loop while x < 255 laps 300 { set x = x + 1 load A at x * 4B }") == "");
+  CHECK(timed("var x: u8 = 0 loop while x < 255 laps 300 { assign x = x + 1 load A at x * 4B }") == "");
   CHECK(timed("load A at 0B as 16B into x") == "E0417");
   CHECK(timed("var x: u32 = 0 branch x == 0 { barrier }") == "E0436");
   CHECK(timed("var x: u32 = 0 loop i in 0..x { load A at 0B }") == "E0301");
   CHECK(timed("loop while 1 > 0 laps 0 { load A at 0B }") == "E0418");
   CHECK(timed("branch lane < 4 { load A at 0B into x } load A at x mod 4 * 4B") == "E0202");
   CHECK(timed("load A at 0B into x load A at 4B into x") == "E0201");
-  CHECK(timed("load A at 0B into x set x = 1") == "E0207");
+  CHECK(timed("load A at 0B into x assign x = 1") == "E0207");
   CHECK(timed("branch lane < 4 { var x: u8 = 1 load A at x * 4B } else { var x: u16 = 1 load A at x mod 4 * 4B }") == "");
   CHECK(Planned("timed t total { load F at 0B into x }", {}, "memory F: f32[1KiB] in global\n").code == "E0428");
 }
 
 TEST_CASE("what is moved is not known where what is loaded decides") {
   CHECK(moved_bytes(*Planned("timed t total { load A at 0B into x branch x > 3 { load A at 4B } }").plan) == -1);
-  CHECK(moved_bytes(*Planned("timed t total { var x: u8 = 0 loop while x < 3 laps 9 { load A at 4B set x = x + 1 } }").plan) == -1);
+  CHECK(moved_bytes(*Planned("timed t total { var x: u8 = 0 loop while x < 3 laps 9 { load A at 4B assign x = x + 1 } }").plan) == -1);
   CHECK(moved_bytes(*Planned("launch grid 1 block 64\ntimed t total { branch lane < 8 { load A at 0B } else { load A at 0B as 8B } }").plan) == 2 * (8 * 4 + 24 * 8));
 }
 

@@ -46,29 +46,29 @@ TEST_CASE("a spec that sees what it loads finds zeros where it has written nothi
 }
 
 TEST_CASE("variables wrap as their types do") {
-  CHECK(kept("var x: u8 = 250 set x = x + 10 keep x") == 4);
-  CHECK(kept("var x: s8 = 127 set x = x + 1 keep x + 200") == 72);
-  CHECK(kept("var x: u16 = 65535 set x = x + 2 keep x") == 1);
-  CHECK(kept("var x: u64 = 1 loop k in 0..39 { set x = x * 2 } keep x shr 38") == 4);
-  CHECK(kept("var x: s32 = 0 set x = x - 7 keep (x shr 1) + 10") == 6);
-  CHECK(kept("var x: s32 = 0 set x = x - 7 keep (x mod 4) * 10 + (x div 4 + 5)") == 13);
+  CHECK(kept("var x: u8 = 250 assign x = x + 10 keep x") == 4);
+  CHECK(kept("var x: s8 = 127 assign x = x + 1 keep x + 200") == 72);
+  CHECK(kept("var x: u16 = 65535 assign x = x + 2 keep x") == 1);
+  CHECK(kept("var x: u64 = 1 loop k in 0..39 { assign x = x * 2 } keep x shr 38") == 4);
+  CHECK(kept("var x: s32 = 0 assign x = x - 7 keep (x shr 1) + 10") == 6);
+  CHECK(kept("var x: s32 = 0 assign x = x - 7 keep (x mod 4) * 10 + (x div 4 + 5)") == 13);
   CHECK(kept("var x: u32 = 12 keep (x and 10) * 100 + (x or 3) * 10 + (x xor 10)") == 800 + 150 + 6);
-  CHECK(kept("var n: u8 = 3 var x: u32 = 1 set x = x shl (n and 7) keep x") == 8);
+  CHECK(kept("var n: u8 = 3 var x: u32 = 1 assign x = x shl (n and 7) keep x") == 8);
 }
 
 TEST_CASE("branches and loops go where the data says") {
   CHECK(kept("load I at tid * 4B into x branch x > 3 { keep 100 } else { keep x }", 8) == 400 + 0 + 1 + 2 + 3);
-  CHECK(kept("var here: u32 = 2 var n: u32 = 0 loop while here != 4 laps 9 { load I at here mod 8 * 4B into x set here = x set n = n + 1 } keep n") == 2);
-  CHECK(kept("var n: u32 = 0 loop while n < tid laps 9 { set n = n + 1 } keep n", 8) == 28);
-  CHECK(kept("var n: u32 = 0 loop while n < 3 and not (n == 2) laps 9 { set n = n + 1 } keep n") == 2);
+  CHECK(kept("var here: u32 = 2 var n: u32 = 0 loop while here != 4 laps 9 { load I at here mod 8 * 4B into x assign here = x assign n = n + 1 } keep n") == 2);
+  CHECK(kept("var n: u32 = 0 loop while n < tid laps 9 { assign n = n + 1 } keep n", 8) == 28);
+  CHECK(kept("var n: u32 = 0 loop while n < 3 and not (n == 2) laps 9 { assign n = n + 1 } keep n") == 2);
 }
 
 TEST_CASE("a loop without an end is a launch that has hung") {
-  const auto result = run_text(spec("timed v values { var n: u32 = 0 loop while n < 10 laps 9 { set n = n + 1 } keep n } repeat 1 find f: count = value(mean(v)) expect hang"), "gtx780");
+  const auto result = run_text(spec("timed v values { var n: u32 = 0 loop while n < 10 laps 9 { assign n = n + 1 } keep n } repeat 1 find f: count = value(mean(v)) expect hang"), "gtx780");
   REQUIRE(result.stages.size() == 1);
   REQUIRE(result.stages[0].table.points.size() == 1);
   CHECK(result.stages[0].table.points[0].outcome.status == gexp::device::Outcome::Status::Timeout);
-  CHECK(kept("var n: u32 = 0 loop while n < 9 laps 9 { set n = n + 1 } keep n") == 9);
+  CHECK(kept("var n: u32 = 0 loop while n < 9 laps 9 { assign n = n + 1 } keep n") == 9);
 }
 
 TEST_CASE("clocks of lanes") {

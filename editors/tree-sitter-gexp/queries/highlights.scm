@@ -17,7 +17,7 @@
 ; Operations.
 [
   "chase" "load" "store" "alu" "atomic" "fence" "discard" "branch" "unroll" "loop" "signal" "wait" "kernel" "interleave" "var"
-  "set" "stamp" "keep"
+  "assign" "stamp" "keep"
 ] @keyword.function
 (barrier) @keyword.function
 (drain) @keyword.function

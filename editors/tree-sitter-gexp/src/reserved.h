@@ -4,6 +4,6 @@
 
 static const char *const kReserved[] = {
     "budget", "derive", "expect", "experiment", "find", "flush", "gexp", "launch", "let", "memory", "meta", "param", "pattern", "plot", "record", "repeat", "require", "seed", "skip", "stage", "sweep", "timed", "use", "warm",
-    "alu", "atomic", "barrier", "branch", "chase", "discard", "drain", "fence", "interleave", "keep", "kernel", "load", "loop", "set", "signal", "stamp", "store", "unroll", "var", "wait",
+    "alu", "assign", "atomic", "barrier", "branch", "chase", "discard", "drain", "fence", "interleave", "keep", "kernel", "load", "loop", "signal", "stamp", "store", "unroll", "var", "wait",
     "and", "div", "mod", "not", "or", "shl", "shr", "xor",
 };
