@@ -19,7 +19,7 @@ module.exports = grammar({
   word: ($) => $.word,
   extras: ($) => [/[ \t\n\r\v\f]/, $.comment],
   // src/scanner.c: a name is a word that is not reserved; a unit touches its number, and `B/s` is one where `B/stride` is a division.
-  externals: ($) => [$.name, $.unit, $._error_sentinel],
+  externals: ($) => [$.name, $.unit, $._while, $._error_sentinel],
   // After `budget time 60s`, is `memory` a clause or a statement? Only the `:` behind the name after it tells.
   conflicts: ($) => [[$.budget_statement]],
 
@@ -141,7 +141,7 @@ module.exports = grammar({
     unroll: ($) => seq("unroll", field("name", $.name), "in", $._value, "..", $._value, field("body", $.body)),
     loop: ($) =>
       seq("loop",
-        choice(seq("while", field("condition", $._expression), $.laps_clause), seq(field("name", $.name), "in", $._value, "..", $._value)),
+        choice(seq(alias($._while, "while"), field("condition", $._expression), $.laps_clause), seq(field("name", $.name), "in", $._value, "..", $._value)),
         field("body", $.body)),
     interleave: ($) => seq("interleave", field("body", $.body)),
     var: ($) => seq("var", field("name", $.name), ":", field("type", alias($.word, $.type)), "=", field("value", $._expression)),

@@ -11,7 +11,7 @@
 
 #include "runtime/infer/granularity.h"
 #include "runtime/infer/model/evidence.h"
-#include "runtime/infer/model/walks.h"
+#include "runtime/infer/paired_visits.h"
 #include "runtime/infer/record_functions.h"
 #include "runtime/infer/statistics.h"
 
@@ -126,19 +126,11 @@ bool only_address_bias(const Context& context, const Curve& curve, double quiet,
 
 bool repeated_visits_miss(const Context& context, const Curve& curve, double x) {
   const auto range = range_of(context);
-  double visits = 0, misses = 0;
+  std::vector<std::size_t> points;
   for (const auto& sample : curve.samples) {
-    const auto& point = context.table.points[sample.point];
-    if (!range || sample.x != x || !point.walk || point.walk->steps == 0) continue;
-    const auto repeated = repeated_sector_steps(*point.walk);
-    const Misses missed(*range, point);
-    for (const auto& run : point.runs) {
-      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
-        if (repeated[i % repeated.size()]) ++visits, misses += missed(i, run.ticks[i]) ? 1 : 0;
-      }
-    }
+    if (sample.x == x) points.push_back(sample.point);
   }
-  return visits > 0 && model::is_no_accident(misses, visits, *range);
+  return range && repeated_visits_miss(context.table, *range, points);
 }
 
 bool only_first_laps(const Context& context, const Curve& curve, double missing) {

@@ -9,6 +9,7 @@
 #include "runtime/infer/address_bias.h"
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/model/evidence.h"
+#include "runtime/infer/model/walks.h"
 #include "runtime/infer/record_functions.h"
 
 namespace gexp::infer {
@@ -132,6 +133,23 @@ std::vector<std::vector<bool>> missed_by_pairs(const records::Table& table, doub
     for (const auto& step : point) own.push_back(step.pairs > 0 && step.mean() > border);
   }
   return missed;
+}
+
+bool repeated_visits_miss(const records::Table& table, const MissRange& range, const std::vector<std::size_t>& points) {
+  double visits = 0, misses = 0;
+  for (const auto p : points) {
+    const auto& point = table.points[p];
+    if (!point.walk || point.walk->steps == 0) continue;
+    const auto repeated = repeated_sector_steps(*point.walk);
+    if (std::find(repeated.begin(), repeated.end(), true) == repeated.end()) continue;
+    const Misses missed(range, point);
+    for (const auto& run : point.runs) {
+      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
+        if (repeated[i % repeated.size()]) ++visits, misses += missed(i, run.ticks[i]) ? 1 : 0;
+      }
+    }
+  }
+  return visits > 0 && model::is_no_accident(misses, visits, range);
 }
 
 bool has_untold_misses(const records::Table& table, const Classes& classes) {

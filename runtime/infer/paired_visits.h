@@ -27,6 +27,10 @@ std::vector<Excess> excess_by_step(const records::Point& point, double outlier);
 /// explains all of them as well as two.
 std::vector<std::vector<bool>> missed_by_pairs(const records::Table& table, double outlier);
 
+/// Whether second visits, which find everything cached, miss at some of the points more often than interference makes them: then what is told
+/// apart is slow places.
+bool repeated_visits_miss(const records::Table& table, const MissRange& range, const std::vector<std::size_t>& points);
+
 /// Whether first visits take longer at some of the points at which nothing is told apart as a miss: then those tell nothing of what fits.
 bool has_untold_misses(const records::Table& table, const Classes& classes);
 

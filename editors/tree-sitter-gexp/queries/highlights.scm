@@ -30,7 +30,7 @@
   "while" "why" "within" "xfail"
 ] @keyword.modifier
 
-["and" "or" "not" "div" "mod"] @keyword.operator
+["and" "or" "xor" "not" "div" "mod" "shl" "shr"] @keyword.operator
 ["+" "-" "*" "??" "==" "!=" "<=" ">=" "<" ">" "=" ".."] @operator
 (binary_expression "/" @operator)
 ["(" ")" "[" "]" "{" "}"] @punctuation.bracket
@@ -60,6 +60,12 @@
 (chase memory: (name) @variable)
 (load memory: (name) @variable)
 (store memory: (name) @variable)
+(atomic memory: (name) @variable)
+(discard memory: (name) @variable)
+(into_clause target: (name) @variable)
+(var name: (name) @variable)
+(assign name: (name) @variable)
+(stamp name: (name) @variable)
 (signal flag: (name) @variable)
 (wait flag: (name) @variable)
 (by_clause (name) @variable)
@@ -80,6 +86,10 @@
 (place_clause place: (word) @constant.builtin)
 (drawn_clause drawn: (word) @constant.builtin)
 (via_clause path: (word) @constant.builtin)
+(hint_clause hint: (word) @constant.builtin)
+(to_clause level: (word) @constant.builtin)
+(scope_clause scope: (word) @constant.builtin)
+(fence scope: (word) @constant.builtin)
 (meta_statement key: (word) @property)
 (instruction) @function.builtin
 (define_clause name: (word) @constant.macro)

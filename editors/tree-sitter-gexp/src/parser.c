@@ -11,7 +11,7 @@
 #define SYMBOL_COUNT 281
 #define ALIAS_COUNT 2
 #define TOKEN_COUNT 142
-#define EXTERNAL_TOKEN_COUNT 3
+#define EXTERNAL_TOKEN_COUNT 4
 #define FIELD_COUNT 35
 #define MAX_ALIAS_SEQUENCE_LENGTH 11
 #define PRODUCTION_ID_COUNT 59
@@ -113,50 +113,50 @@ enum {
   anon_sym_branch = 94,
   anon_sym_unroll = 95,
   anon_sym_loop = 96,
-  anon_sym_while = 97,
-  anon_sym_interleave = 98,
-  anon_sym_var = 99,
-  anon_sym_stamp = 100,
-  anon_sym_keep = 101,
-  anon_sym_assign = 102,
-  anon_sym_signal = 103,
-  anon_sym_wait = 104,
-  anon_sym_for = 105,
-  anon_sym_within = 106,
-  anon_sym_kernel = 107,
-  anon_sym_entry = 108,
-  anon_sym_template = 109,
-  anon_sym_define = 110,
-  anon_sym_or = 111,
-  anon_sym_xor = 112,
-  anon_sym_and = 113,
-  anon_sym_not = 114,
-  anon_sym_EQ_EQ = 115,
-  anon_sym_BANG_EQ = 116,
-  anon_sym_LT_EQ = 117,
-  anon_sym_GT_EQ = 118,
-  anon_sym_LT = 119,
-  anon_sym_GT = 120,
-  anon_sym_of = 121,
-  anon_sym_QMARK_QMARK = 122,
-  anon_sym_PLUS = 123,
-  anon_sym_DASH = 124,
-  anon_sym_STAR = 125,
-  anon_sym_SLASH = 126,
-  anon_sym_div = 127,
-  anon_sym_mod = 128,
-  anon_sym_shl = 129,
-  anon_sym_shr = 130,
-  anon_sym_LPAREN2 = 131,
-  anon_sym_over = 132,
-  anon_sym_where = 133,
-  anon_sym_SLASH2 = 134,
-  sym_integer = 135,
-  sym_number = 136,
-  sym_string = 137,
-  sym_comment = 138,
-  sym_name = 139,
-  sym_unit = 140,
+  anon_sym_interleave = 97,
+  anon_sym_var = 98,
+  anon_sym_stamp = 99,
+  anon_sym_keep = 100,
+  anon_sym_assign = 101,
+  anon_sym_signal = 102,
+  anon_sym_wait = 103,
+  anon_sym_for = 104,
+  anon_sym_within = 105,
+  anon_sym_kernel = 106,
+  anon_sym_entry = 107,
+  anon_sym_template = 108,
+  anon_sym_define = 109,
+  anon_sym_or = 110,
+  anon_sym_xor = 111,
+  anon_sym_and = 112,
+  anon_sym_not = 113,
+  anon_sym_EQ_EQ = 114,
+  anon_sym_BANG_EQ = 115,
+  anon_sym_LT_EQ = 116,
+  anon_sym_GT_EQ = 117,
+  anon_sym_LT = 118,
+  anon_sym_GT = 119,
+  anon_sym_of = 120,
+  anon_sym_QMARK_QMARK = 121,
+  anon_sym_PLUS = 122,
+  anon_sym_DASH = 123,
+  anon_sym_STAR = 124,
+  anon_sym_SLASH = 125,
+  anon_sym_div = 126,
+  anon_sym_mod = 127,
+  anon_sym_shl = 128,
+  anon_sym_shr = 129,
+  anon_sym_LPAREN2 = 130,
+  anon_sym_over = 131,
+  anon_sym_where = 132,
+  anon_sym_SLASH2 = 133,
+  sym_integer = 134,
+  sym_number = 135,
+  sym_string = 136,
+  sym_comment = 137,
+  sym_name = 138,
+  sym_unit = 139,
+  sym__while = 140,
   sym__error_sentinel = 141,
   sym_source_file = 142,
   sym_header = 143,
@@ -399,7 +399,6 @@ static const char * const ts_symbol_names[] = {
   [anon_sym_branch] = "branch",
   [anon_sym_unroll] = "unroll",
   [anon_sym_loop] = "loop",
-  [anon_sym_while] = "while",
   [anon_sym_interleave] = "interleave",
   [anon_sym_var] = "var",
   [anon_sym_stamp] = "stamp",
@@ -443,6 +442,7 @@ static const char * const ts_symbol_names[] = {
   [sym_comment] = "comment",
   [sym_name] = "name",
   [sym_unit] = "unit",
+  [sym__while] = "while",
   [sym__error_sentinel] = "_error_sentinel",
   [sym_source_file] = "source_file",
   [sym_header] = "header",
@@ -685,7 +685,6 @@ static const TSSymbol ts_symbol_map[] = {
   [anon_sym_branch] = anon_sym_branch,
   [anon_sym_unroll] = anon_sym_unroll,
   [anon_sym_loop] = anon_sym_loop,
-  [anon_sym_while] = anon_sym_while,
   [anon_sym_interleave] = anon_sym_interleave,
   [anon_sym_var] = anon_sym_var,
   [anon_sym_stamp] = anon_sym_stamp,
@@ -729,6 +728,7 @@ static const TSSymbol ts_symbol_map[] = {
   [sym_comment] = sym_comment,
   [sym_name] = sym_name,
   [sym_unit] = sym_unit,
+  [sym__while] = sym__while,
   [sym__error_sentinel] = sym__error_sentinel,
   [sym_source_file] = sym_source_file,
   [sym_header] = sym_header,
@@ -1262,10 +1262,6 @@ static const TSSymbolMetadata ts_symbol_metadata[] = {
     .visible = true,
     .named = false,
   },
-  [anon_sym_while] = {
-    .visible = true,
-    .named = false,
-  },
   [anon_sym_interleave] = {
     .visible = true,
     .named = false,
@@ -1437,6 +1433,10 @@ static const TSSymbolMetadata ts_symbol_metadata[] = {
   [sym_unit] = {
     .visible = true,
     .named = true,
+  },
+  [sym__while] = {
+    .visible = true,
+    .named = false,
   },
   [sym__error_sentinel] = {
     .visible = false,
@@ -3661,20 +3661,19 @@ static bool ts_lex_keywords(TSLexer *lexer, TSStateId state) {
       END_STATE();
     case 89:
       if (lookahead == 'e') ADVANCE(178);
-      if (lookahead == 'i') ADVANCE(179);
-      if (lookahead == 'y') ADVANCE(180);
+      if (lookahead == 'y') ADVANCE(179);
       END_STATE();
     case 90:
-      if (lookahead == 't') ADVANCE(181);
+      if (lookahead == 't') ADVANCE(180);
       END_STATE();
     case 91:
-      if (lookahead == 'a') ADVANCE(182);
+      if (lookahead == 'a') ADVANCE(181);
       END_STATE();
     case 92:
-      if (lookahead == 'r') ADVANCE(183);
+      if (lookahead == 'r') ADVANCE(182);
       END_STATE();
     case 93:
-      if (lookahead == 'g') ADVANCE(184);
+      if (lookahead == 'g') ADVANCE(183);
       END_STATE();
     case 94:
       ACCEPT_TOKEN(anon_sym_alu);
@@ -3683,47 +3682,47 @@ static bool ts_lex_keywords(TSLexer *lexer, TSStateId state) {
       ACCEPT_TOKEN(anon_sym_and);
       END_STATE();
     case 96:
-      if (lookahead == 'i') ADVANCE(185);
+      if (lookahead == 'i') ADVANCE(184);
       END_STATE();
     case 97:
-      if (lookahead == 'm') ADVANCE(186);
+      if (lookahead == 'm') ADVANCE(185);
       END_STATE();
     case 98:
-      if (lookahead == 'k') ADVANCE(187);
+      if (lookahead == 'k') ADVANCE(186);
       END_STATE();
     case 99:
-      if (lookahead == 'r') ADVANCE(188);
+      if (lookahead == 'r') ADVANCE(187);
       END_STATE();
     case 100:
-      if (lookahead == 'i') ADVANCE(189);
+      if (lookahead == 'i') ADVANCE(188);
       END_STATE();
     case 101:
-      if (lookahead == 'c') ADVANCE(190);
+      if (lookahead == 'c') ADVANCE(189);
       END_STATE();
     case 102:
-      if (lookahead == 'n') ADVANCE(191);
+      if (lookahead == 'n') ADVANCE(190);
       END_STATE();
     case 103:
-      if (lookahead == 'g') ADVANCE(192);
+      if (lookahead == 'g') ADVANCE(191);
       END_STATE();
     case 104:
-      if (lookahead == 'v') ADVANCE(193);
+      if (lookahead == 'v') ADVANCE(192);
       END_STATE();
     case 105:
-      if (lookahead == 'i') ADVANCE(194);
-      if (lookahead == 's') ADVANCE(195);
+      if (lookahead == 'i') ADVANCE(193);
+      if (lookahead == 's') ADVANCE(194);
       END_STATE();
     case 106:
-      if (lookahead == 's') ADVANCE(196);
+      if (lookahead == 's') ADVANCE(195);
       END_STATE();
     case 107:
-      if (lookahead == 'i') ADVANCE(197);
+      if (lookahead == 'i') ADVANCE(196);
       END_STATE();
     case 108:
-      if (lookahead == 'i') ADVANCE(198);
+      if (lookahead == 'i') ADVANCE(197);
       END_STATE();
     case 109:
-      if (lookahead == 'c') ADVANCE(199);
+      if (lookahead == 'c') ADVANCE(198);
       END_STATE();
     case 110:
       ACCEPT_TOKEN(anon_sym_div);
@@ -3732,143 +3731,143 @@ static bool ts_lex_keywords(TSLexer *lexer, TSStateId state) {
       ACCEPT_TOKEN(anon_sym_doc);
       END_STATE();
     case 112:
-      if (lookahead == 'i') ADVANCE(200);
+      if (lookahead == 'i') ADVANCE(199);
       END_STATE();
     case 113:
-      if (lookahead == 'e') ADVANCE(201);
+      if (lookahead == 'e') ADVANCE(200);
       END_STATE();
     case 114:
-      if (lookahead == 'r') ADVANCE(202);
+      if (lookahead == 'r') ADVANCE(201);
       END_STATE();
     case 115:
-      if (lookahead == 'e') ADVANCE(203);
+      if (lookahead == 'e') ADVANCE(202);
       END_STATE();
     case 116:
-      if (lookahead == 'c') ADVANCE(204);
+      if (lookahead == 'c') ADVANCE(203);
       END_STATE();
     case 117:
-      if (lookahead == 'c') ADVANCE(205);
+      if (lookahead == 'c') ADVANCE(204);
       END_STATE();
     case 118:
-      if (lookahead == 'd') ADVANCE(206);
+      if (lookahead == 'd') ADVANCE(205);
       END_STATE();
     case 119:
-      if (lookahead == 's') ADVANCE(207);
+      if (lookahead == 's') ADVANCE(206);
       END_STATE();
     case 120:
       ACCEPT_TOKEN(anon_sym_for);
       END_STATE();
     case 121:
-      if (lookahead == 'm') ADVANCE(208);
+      if (lookahead == 'm') ADVANCE(207);
       END_STATE();
     case 122:
-      if (lookahead == 'p') ADVANCE(209);
+      if (lookahead == 'p') ADVANCE(208);
       END_STATE();
     case 123:
-      if (lookahead == 'd') ADVANCE(210);
+      if (lookahead == 'd') ADVANCE(209);
       END_STATE();
     case 124:
-      if (lookahead == 't') ADVANCE(211);
+      if (lookahead == 't') ADVANCE(210);
       END_STATE();
     case 125:
-      if (lookahead == 'd') ADVANCE(212);
+      if (lookahead == 'd') ADVANCE(211);
       END_STATE();
     case 126:
       ACCEPT_TOKEN(anon_sym_ilp);
       END_STATE();
     case 127:
-      if (lookahead == 'e') ADVANCE(213);
-      if (lookahead == 'o') ADVANCE(214);
+      if (lookahead == 'e') ADVANCE(212);
+      if (lookahead == 'o') ADVANCE(213);
       END_STATE();
     case 128:
-      if (lookahead == 'p') ADVANCE(215);
+      if (lookahead == 'p') ADVANCE(214);
       END_STATE();
     case 129:
-      if (lookahead == 'n') ADVANCE(216);
+      if (lookahead == 'n') ADVANCE(215);
       END_STATE();
     case 130:
-      if (lookahead == 's') ADVANCE(217);
+      if (lookahead == 's') ADVANCE(216);
       END_STATE();
     case 131:
-      if (lookahead == 'n') ADVANCE(218);
+      if (lookahead == 'n') ADVANCE(217);
       END_STATE();
     case 132:
       ACCEPT_TOKEN(anon_sym_let);
       END_STATE();
     case 133:
-      if (lookahead == 'i') ADVANCE(219);
+      if (lookahead == 'i') ADVANCE(218);
       END_STATE();
     case 134:
-      if (lookahead == 'd') ADVANCE(220);
+      if (lookahead == 'd') ADVANCE(219);
       END_STATE();
     case 135:
       ACCEPT_TOKEN(anon_sym_log);
       END_STATE();
     case 136:
-      if (lookahead == 'p') ADVANCE(221);
+      if (lookahead == 'p') ADVANCE(220);
       END_STATE();
     case 137:
-      if (lookahead == 'o') ADVANCE(222);
+      if (lookahead == 'o') ADVANCE(221);
       END_STATE();
     case 138:
-      if (lookahead == 'a') ADVANCE(223);
+      if (lookahead == 'a') ADVANCE(222);
       END_STATE();
     case 139:
       ACCEPT_TOKEN(anon_sym_mod);
       END_STATE();
     case 140:
-      if (lookahead == 'd') ADVANCE(224);
+      if (lookahead == 'd') ADVANCE(223);
       END_STATE();
     case 141:
       ACCEPT_TOKEN(anon_sym_not);
       END_STATE();
     case 142:
-      if (lookahead == 'r') ADVANCE(225);
+      if (lookahead == 'r') ADVANCE(224);
       END_STATE();
     case 143:
-      if (lookahead == 'e') ADVANCE(226);
+      if (lookahead == 'e') ADVANCE(225);
       END_STATE();
     case 144:
-      if (lookahead == 'a') ADVANCE(227);
+      if (lookahead == 'a') ADVANCE(226);
       END_STATE();
     case 145:
-      if (lookahead == 't') ADVANCE(228);
+      if (lookahead == 't') ADVANCE(227);
       END_STATE();
     case 146:
-      if (lookahead == 's') ADVANCE(229);
+      if (lookahead == 's') ADVANCE(228);
       END_STATE();
     case 147:
-      if (lookahead == 'c') ADVANCE(230);
+      if (lookahead == 'c') ADVANCE(229);
       END_STATE();
     case 148:
-      if (lookahead == 't') ADVANCE(231);
+      if (lookahead == 't') ADVANCE(230);
       END_STATE();
     case 149:
-      if (lookahead == 'n') ADVANCE(232);
+      if (lookahead == 'n') ADVANCE(231);
       END_STATE();
     case 150:
-      if (lookahead == 'o') ADVANCE(233);
+      if (lookahead == 'o') ADVANCE(232);
       END_STATE();
     case 151:
       ACCEPT_TOKEN(anon_sym_red);
       END_STATE();
     case 152:
-      if (lookahead == 'i') ADVANCE(234);
+      if (lookahead == 'i') ADVANCE(233);
       END_STATE();
     case 153:
-      if (lookahead == 'e') ADVANCE(235);
+      if (lookahead == 'e') ADVANCE(234);
       END_STATE();
     case 154:
-      if (lookahead == 'u') ADVANCE(236);
+      if (lookahead == 'u') ADVANCE(235);
       END_STATE();
     case 155:
-      if (lookahead == 'p') ADVANCE(237);
+      if (lookahead == 'p') ADVANCE(236);
       END_STATE();
     case 156:
-      if (lookahead == 'd') ADVANCE(238);
+      if (lookahead == 'd') ADVANCE(237);
       END_STATE();
     case 157:
-      if (lookahead == '2') ADVANCE(239);
+      if (lookahead == '2') ADVANCE(238);
       END_STATE();
     case 158:
       ACCEPT_TOKEN(anon_sym_shl);
@@ -3877,47 +3876,47 @@ static bool ts_lex_keywords(TSLexer *lexer, TSStateId state) {
       ACCEPT_TOKEN(anon_sym_shr);
       END_STATE();
     case 160:
-      if (lookahead == 'n') ADVANCE(240);
+      if (lookahead == 'n') ADVANCE(239);
       END_STATE();
     case 161:
-      if (lookahead == 'p') ADVANCE(241);
+      if (lookahead == 'p') ADVANCE(240);
       END_STATE();
     case 162:
-      if (lookahead == 'm') ADVANCE(242);
+      if (lookahead == 'm') ADVANCE(241);
       END_STATE();
     case 163:
       ACCEPT_TOKEN(anon_sym_sms);
       END_STATE();
     case 164:
-      if (lookahead == 'g') ADVANCE(243);
-      if (lookahead == 'm') ADVANCE(244);
+      if (lookahead == 'g') ADVANCE(242);
+      if (lookahead == 'm') ADVANCE(243);
       END_STATE();
     case 165:
-      if (lookahead == 'p') ADVANCE(245);
+      if (lookahead == 'p') ADVANCE(244);
       END_STATE();
     case 166:
-      if (lookahead == 'r') ADVANCE(246);
+      if (lookahead == 'r') ADVANCE(245);
       END_STATE();
     case 167:
-      if (lookahead == 'e') ADVANCE(247);
+      if (lookahead == 'e') ADVANCE(246);
       END_STATE();
     case 168:
-      if (lookahead == 'p') ADVANCE(248);
+      if (lookahead == 'p') ADVANCE(247);
       END_STATE();
     case 169:
-      if (lookahead == 'e') ADVANCE(249);
+      if (lookahead == 'e') ADVANCE(248);
       END_STATE();
     case 170:
-      if (lookahead == 'o') ADVANCE(250);
+      if (lookahead == 'o') ADVANCE(249);
       END_STATE();
     case 171:
-      if (lookahead == 'i') ADVANCE(251);
+      if (lookahead == 'i') ADVANCE(250);
       END_STATE();
     case 172:
       ACCEPT_TOKEN(anon_sym_use);
       END_STATE();
     case 173:
-      if (lookahead == 'u') ADVANCE(252);
+      if (lookahead == 'u') ADVANCE(251);
       END_STATE();
     case 174:
       ACCEPT_TOKEN(anon_sym_var);
@@ -3926,556 +3925,547 @@ static bool ts_lex_keywords(TSLexer *lexer, TSStateId state) {
       ACCEPT_TOKEN(anon_sym_via);
       END_STATE();
     case 176:
-      if (lookahead == 't') ADVANCE(253);
+      if (lookahead == 't') ADVANCE(252);
       END_STATE();
     case 177:
-      if (lookahead == 'm') ADVANCE(254);
+      if (lookahead == 'm') ADVANCE(253);
       END_STATE();
     case 178:
-      if (lookahead == 'r') ADVANCE(255);
+      if (lookahead == 'r') ADVANCE(254);
       END_STATE();
     case 179:
-      if (lookahead == 'l') ADVANCE(256);
-      END_STATE();
-    case 180:
       ACCEPT_TOKEN(anon_sym_why);
       END_STATE();
+    case 180:
+      if (lookahead == 'h') ADVANCE(255);
+      END_STATE();
     case 181:
-      if (lookahead == 'h') ADVANCE(257);
+      if (lookahead == 'i') ADVANCE(256);
       END_STATE();
     case 182:
-      if (lookahead == 'i') ADVANCE(258);
-      END_STATE();
-    case 183:
       ACCEPT_TOKEN(anon_sym_xor);
       END_STATE();
+    case 183:
+      if (lookahead == 'n') ADVANCE(257);
+      END_STATE();
     case 184:
-      if (lookahead == 'n') ADVANCE(259);
+      if (lookahead == 'g') ADVANCE(258);
       END_STATE();
     case 185:
-      if (lookahead == 'g') ADVANCE(260);
+      if (lookahead == 'i') ADVANCE(259);
       END_STATE();
     case 186:
-      if (lookahead == 'i') ADVANCE(261);
-      END_STATE();
-    case 187:
       ACCEPT_TOKEN(anon_sym_bank);
       END_STATE();
+    case 187:
+      if (lookahead == 'i') ADVANCE(260);
+      END_STATE();
     case 188:
-      if (lookahead == 'i') ADVANCE(262);
+      if (lookahead == 'd') ADVANCE(261);
       END_STATE();
     case 189:
-      if (lookahead == 'd') ADVANCE(263);
+      if (lookahead == 'k') ADVANCE(262);
       END_STATE();
     case 190:
-      if (lookahead == 'k') ADVANCE(264);
+      if (lookahead == 'c') ADVANCE(263);
       END_STATE();
     case 191:
-      if (lookahead == 'c') ADVANCE(265);
+      if (lookahead == 'e') ADVANCE(264);
       END_STATE();
     case 192:
-      if (lookahead == 'e') ADVANCE(266);
+      if (lookahead == 'e') ADVANCE(265);
       END_STATE();
     case 193:
-      if (lookahead == 'e') ADVANCE(267);
+      if (lookahead == 'n') ADVANCE(266);
       END_STATE();
     case 194:
-      if (lookahead == 'n') ADVANCE(268);
+      if (lookahead == 'e') ADVANCE(267);
       END_STATE();
     case 195:
-      if (lookahead == 'e') ADVANCE(269);
+      if (lookahead == 't') ADVANCE(268);
       END_STATE();
     case 196:
-      if (lookahead == 't') ADVANCE(270);
+      if (lookahead == 'n') ADVANCE(269);
       END_STATE();
     case 197:
-      if (lookahead == 'n') ADVANCE(271);
+      if (lookahead == 'v') ADVANCE(270);
       END_STATE();
     case 198:
-      if (lookahead == 'v') ADVANCE(272);
+      if (lookahead == 'a') ADVANCE(271);
       END_STATE();
     case 199:
-      if (lookahead == 'a') ADVANCE(273);
+      if (lookahead == 'n') ADVANCE(272);
       END_STATE();
     case 200:
-      if (lookahead == 'n') ADVANCE(274);
-      END_STATE();
-    case 201:
       ACCEPT_TOKEN(anon_sym_else);
       END_STATE();
+    case 201:
+      if (lookahead == 'y') ADVANCE(273);
+      END_STATE();
     case 202:
-      if (lookahead == 'y') ADVANCE(275);
+      if (lookahead == 'c') ADVANCE(274);
+      if (lookahead == 'r') ADVANCE(275);
       END_STATE();
     case 203:
-      if (lookahead == 'c') ADVANCE(276);
-      if (lookahead == 'r') ADVANCE(277);
+      if (lookahead == 'e') ADVANCE(276);
       END_STATE();
     case 204:
-      if (lookahead == 'e') ADVANCE(278);
+      if (lookahead == 'h') ADVANCE(277);
       END_STATE();
     case 205:
-      if (lookahead == 'h') ADVANCE(279);
-      END_STATE();
-    case 206:
       ACCEPT_TOKEN(anon_sym_find);
       END_STATE();
-    case 207:
-      if (lookahead == 'h') ADVANCE(280);
+    case 206:
+      if (lookahead == 'h') ADVANCE(278);
       END_STATE();
-    case 208:
+    case 207:
       ACCEPT_TOKEN(anon_sym_from);
       END_STATE();
-    case 209:
+    case 208:
       ACCEPT_TOKEN(anon_sym_gexp);
       END_STATE();
-    case 210:
+    case 209:
       ACCEPT_TOKEN(anon_sym_grid);
       END_STATE();
-    case 211:
+    case 210:
       ACCEPT_TOKEN(anon_sym_hint);
       END_STATE();
+    case 211:
+      if (lookahead == 's') ADVANCE(279);
+      END_STATE();
     case 212:
-      if (lookahead == 's') ADVANCE(281);
+      if (lookahead == 'r') ADVANCE(280);
       END_STATE();
     case 213:
-      if (lookahead == 'r') ADVANCE(282);
-      END_STATE();
-    case 214:
       ACCEPT_TOKEN(anon_sym_into);
       END_STATE();
-    case 215:
+    case 214:
       ACCEPT_TOKEN(anon_sym_keep);
       END_STATE();
-    case 216:
-      if (lookahead == 'e') ADVANCE(283);
+    case 215:
+      if (lookahead == 'e') ADVANCE(281);
       END_STATE();
-    case 217:
+    case 216:
       ACCEPT_TOKEN(anon_sym_laps);
       END_STATE();
+    case 217:
+      if (lookahead == 'c') ADVANCE(282);
+      END_STATE();
     case 218:
-      if (lookahead == 'c') ADVANCE(284);
+      if (lookahead == 't') ADVANCE(283);
       END_STATE();
     case 219:
-      if (lookahead == 't') ADVANCE(285);
-      END_STATE();
-    case 220:
       ACCEPT_TOKEN(anon_sym_load);
       END_STATE();
-    case 221:
+    case 220:
       ACCEPT_TOKEN(anon_sym_loop);
       END_STATE();
-    case 222:
-      if (lookahead == 'r') ADVANCE(286);
+    case 221:
+      if (lookahead == 'r') ADVANCE(284);
       END_STATE();
-    case 223:
+    case 222:
       ACCEPT_TOKEN(anon_sym_meta);
       END_STATE();
-    case 224:
+    case 223:
       ACCEPT_TOKEN(anon_sym_need);
       END_STATE();
-    case 225:
+    case 224:
       ACCEPT_TOKEN(anon_sym_over);
       END_STATE();
-    case 226:
+    case 225:
       ACCEPT_TOKEN(anon_sym_page);
       END_STATE();
+    case 226:
+      if (lookahead == 'm') ADVANCE(285);
+      END_STATE();
     case 227:
-      if (lookahead == 'm') ADVANCE(287);
+      if (lookahead == 'e') ADVANCE(286);
       END_STATE();
     case 228:
-      if (lookahead == 'e') ADVANCE(288);
+      if (lookahead == 'm') ADVANCE(287);
       END_STATE();
     case 229:
-      if (lookahead == 'm') ADVANCE(289);
+      if (lookahead == 'e') ADVANCE(288);
       END_STATE();
     case 230:
-      if (lookahead == 'e') ADVANCE(290);
-      END_STATE();
-    case 231:
       ACCEPT_TOKEN(anon_sym_plot);
       END_STATE();
+    case 231:
+      if (lookahead == 't') ADVANCE(289);
+      END_STATE();
     case 232:
-      if (lookahead == 't') ADVANCE(291);
+      if (lookahead == 'r') ADVANCE(290);
       END_STATE();
     case 233:
-      if (lookahead == 'r') ADVANCE(292);
+      if (lookahead == 'n') ADVANCE(291);
       END_STATE();
     case 234:
-      if (lookahead == 'n') ADVANCE(293);
+      if (lookahead == 'a') ADVANCE(292);
       END_STATE();
     case 235:
-      if (lookahead == 'a') ADVANCE(294);
+      if (lookahead == 'i') ADVANCE(293);
       END_STATE();
     case 236:
-      if (lookahead == 'i') ADVANCE(295);
+      if (lookahead == 'e') ADVANCE(294);
       END_STATE();
     case 237:
-      if (lookahead == 'e') ADVANCE(296);
-      END_STATE();
-    case 238:
       ACCEPT_TOKEN(anon_sym_seed);
       END_STATE();
+    case 238:
+      if (lookahead == '5') ADVANCE(295);
+      END_STATE();
     case 239:
-      if (lookahead == '5') ADVANCE(297);
+      if (lookahead == 'a') ADVANCE(296);
       END_STATE();
     case 240:
-      if (lookahead == 'a') ADVANCE(298);
-      END_STATE();
-    case 241:
       ACCEPT_TOKEN(anon_sym_skip);
       END_STATE();
-    case 242:
+    case 241:
       ACCEPT_TOKEN(anon_sym_smem);
       END_STATE();
+    case 242:
+      if (lookahead == 'e') ADVANCE(297);
+      END_STATE();
     case 243:
-      if (lookahead == 'e') ADVANCE(299);
+      if (lookahead == 'p') ADVANCE(298);
       END_STATE();
     case 244:
-      if (lookahead == 'p') ADVANCE(300);
+      ACCEPT_TOKEN(anon_sym_step);
+      if (lookahead == 's') ADVANCE(299);
       END_STATE();
     case 245:
-      ACCEPT_TOKEN(anon_sym_step);
-      if (lookahead == 's') ADVANCE(301);
+      if (lookahead == 'e') ADVANCE(300);
       END_STATE();
     case 246:
-      if (lookahead == 'e') ADVANCE(302);
+      if (lookahead == 'p') ADVANCE(301);
       END_STATE();
     case 247:
-      if (lookahead == 'p') ADVANCE(303);
+      if (lookahead == 'l') ADVANCE(302);
       END_STATE();
     case 248:
-      if (lookahead == 'l') ADVANCE(304);
+      ACCEPT_TOKEN(anon_sym_time);
+      if (lookahead == 'd') ADVANCE(303);
+      if (lookahead == 's') ADVANCE(304);
       END_STATE();
     case 249:
-      ACCEPT_TOKEN(anon_sym_time);
-      if (lookahead == 'd') ADVANCE(305);
-      if (lookahead == 's') ADVANCE(306);
+      if (lookahead == 'l') ADVANCE(305);
       END_STATE();
     case 250:
-      if (lookahead == 'l') ADVANCE(307);
+      if (lookahead == 'l') ADVANCE(306);
       END_STATE();
     case 251:
-      if (lookahead == 'l') ADVANCE(308);
+      if (lookahead == 'e') ADVANCE(307);
       END_STATE();
     case 252:
-      if (lookahead == 'e') ADVANCE(309);
-      END_STATE();
-    case 253:
       ACCEPT_TOKEN(anon_sym_wait);
       END_STATE();
-    case 254:
+    case 253:
       ACCEPT_TOKEN(anon_sym_warm);
       END_STATE();
+    case 254:
+      if (lookahead == 'e') ADVANCE(308);
+      END_STATE();
     case 255:
-      if (lookahead == 'e') ADVANCE(310);
+      if (lookahead == 'i') ADVANCE(309);
       END_STATE();
     case 256:
-      if (lookahead == 'e') ADVANCE(311);
+      if (lookahead == 'l') ADVANCE(310);
       END_STATE();
     case 257:
-      if (lookahead == 'i') ADVANCE(312);
-      END_STATE();
-    case 258:
-      if (lookahead == 'l') ADVANCE(313);
-      END_STATE();
-    case 259:
       ACCEPT_TOKEN(anon_sym_align);
       END_STATE();
+    case 258:
+      if (lookahead == 'n') ADVANCE(311);
+      END_STATE();
+    case 259:
+      if (lookahead == 'c') ADVANCE(312);
+      END_STATE();
     case 260:
-      if (lookahead == 'n') ADVANCE(314);
+      if (lookahead == 'e') ADVANCE(313);
       END_STATE();
     case 261:
-      if (lookahead == 'c') ADVANCE(315);
+      if (lookahead == 'e') ADVANCE(314);
       END_STATE();
     case 262:
-      if (lookahead == 'e') ADVANCE(316);
-      END_STATE();
-    case 263:
-      if (lookahead == 'e') ADVANCE(317);
-      END_STATE();
-    case 264:
       ACCEPT_TOKEN(anon_sym_block);
       END_STATE();
+    case 263:
+      if (lookahead == 'h') ADVANCE(315);
+      END_STATE();
+    case 264:
+      if (lookahead == 't') ADVANCE(316);
+      END_STATE();
     case 265:
-      if (lookahead == 'h') ADVANCE(318);
+      if (lookahead == 'o') ADVANCE(317);
       END_STATE();
     case 266:
-      if (lookahead == 't') ADVANCE(319);
-      END_STATE();
-    case 267:
-      if (lookahead == 'o') ADVANCE(320);
-      END_STATE();
-    case 268:
       ACCEPT_TOKEN(anon_sym_chain);
       END_STATE();
-    case 269:
+    case 267:
       ACCEPT_TOKEN(anon_sym_chase);
       END_STATE();
+    case 268:
+      if (lookahead == 'e') ADVANCE(318);
+      END_STATE();
+    case 269:
+      if (lookahead == 'e') ADVANCE(319);
+      END_STATE();
     case 270:
-      if (lookahead == 'e') ADVANCE(321);
+      if (lookahead == 'e') ADVANCE(320);
       END_STATE();
     case 271:
-      if (lookahead == 'e') ADVANCE(322);
+      if (lookahead == 'r') ADVANCE(321);
       END_STATE();
     case 272:
-      if (lookahead == 'e') ADVANCE(323);
-      END_STATE();
-    case 273:
-      if (lookahead == 'r') ADVANCE(324);
-      END_STATE();
-    case 274:
       ACCEPT_TOKEN(sym_drain);
       END_STATE();
-    case 275:
+    case 273:
       ACCEPT_TOKEN(anon_sym_entry);
       END_STATE();
+    case 274:
+      if (lookahead == 't') ADVANCE(322);
+      END_STATE();
+    case 275:
+      if (lookahead == 'i') ADVANCE(323);
+      END_STATE();
     case 276:
-      if (lookahead == 't') ADVANCE(325);
-      END_STATE();
-    case 277:
-      if (lookahead == 'i') ADVANCE(326);
-      END_STATE();
-    case 278:
       ACCEPT_TOKEN(anon_sym_fence);
       END_STATE();
-    case 279:
+    case 277:
       ACCEPT_TOKEN(anon_sym_fetch);
       END_STATE();
-    case 280:
+    case 278:
       ACCEPT_TOKEN(anon_sym_flush);
       END_STATE();
-    case 281:
+    case 279:
       ACCEPT_TOKEN(anon_sym_holds);
       END_STATE();
+    case 280:
+      if (lookahead == 'l') ADVANCE(324);
+      END_STATE();
+    case 281:
+      if (lookahead == 'l') ADVANCE(325);
+      END_STATE();
     case 282:
-      if (lookahead == 'l') ADVANCE(327);
+      if (lookahead == 'h') ADVANCE(326);
       END_STATE();
     case 283:
-      if (lookahead == 'l') ADVANCE(328);
-      END_STATE();
-    case 284:
-      if (lookahead == 'h') ADVANCE(329);
-      END_STATE();
-    case 285:
       ACCEPT_TOKEN(anon_sym_limit);
       END_STATE();
-    case 286:
-      if (lookahead == 'y') ADVANCE(330);
+    case 284:
+      if (lookahead == 'y') ADVANCE(327);
       END_STATE();
-    case 287:
+    case 285:
       ACCEPT_TOKEN(anon_sym_param);
       END_STATE();
-    case 288:
-      if (lookahead == 'r') ADVANCE(331);
+    case 286:
+      if (lookahead == 'r') ADVANCE(328);
       END_STATE();
-    case 289:
+    case 287:
       ACCEPT_TOKEN(anon_sym_persm);
       END_STATE();
-    case 290:
+    case 288:
       ACCEPT_TOKEN(anon_sym_place);
       END_STATE();
+    case 289:
+      if (lookahead == 's') ADVANCE(329);
+      END_STATE();
+    case 290:
+      if (lookahead == 'd') ADVANCE(330);
+      END_STATE();
     case 291:
-      if (lookahead == 's') ADVANCE(332);
+      if (lookahead == 'e') ADVANCE(331);
       END_STATE();
     case 292:
-      if (lookahead == 'd') ADVANCE(333);
+      if (lookahead == 't') ADVANCE(332);
       END_STATE();
     case 293:
-      if (lookahead == 'e') ADVANCE(334);
+      if (lookahead == 'r') ADVANCE(333);
       END_STATE();
     case 294:
-      if (lookahead == 't') ADVANCE(335);
-      END_STATE();
-    case 295:
-      if (lookahead == 'r') ADVANCE(336);
-      END_STATE();
-    case 296:
       ACCEPT_TOKEN(anon_sym_scope);
       END_STATE();
+    case 295:
+      if (lookahead == '6') ADVANCE(334);
+      END_STATE();
+    case 296:
+      if (lookahead == 'l') ADVANCE(335);
+      END_STATE();
     case 297:
-      if (lookahead == '6') ADVANCE(337);
-      END_STATE();
-    case 298:
-      if (lookahead == 'l') ADVANCE(338);
-      END_STATE();
-    case 299:
       ACCEPT_TOKEN(anon_sym_stage);
       END_STATE();
-    case 300:
+    case 298:
       ACCEPT_TOKEN(anon_sym_stamp);
       END_STATE();
-    case 301:
+    case 299:
       ACCEPT_TOKEN(anon_sym_steps);
       END_STATE();
-    case 302:
+    case 300:
       ACCEPT_TOKEN(anon_sym_store);
       END_STATE();
-    case 303:
+    case 301:
       ACCEPT_TOKEN(anon_sym_sweep);
       END_STATE();
-    case 304:
-      if (lookahead == 'a') ADVANCE(339);
+    case 302:
+      if (lookahead == 'a') ADVANCE(336);
       END_STATE();
-    case 305:
+    case 303:
       ACCEPT_TOKEN(anon_sym_timed);
       END_STATE();
-    case 306:
+    case 304:
       ACCEPT_TOKEN(anon_sym_times);
       END_STATE();
-    case 307:
-      if (lookahead == 'l') ADVANCE(340);
+    case 305:
+      if (lookahead == 'l') ADVANCE(337);
       END_STATE();
-    case 308:
+    case 306:
       ACCEPT_TOKEN(anon_sym_until);
       END_STATE();
-    case 309:
+    case 307:
       ACCEPT_TOKEN(anon_sym_value);
       END_STATE();
-    case 310:
+    case 308:
       ACCEPT_TOKEN(anon_sym_where);
       END_STATE();
-    case 311:
-      ACCEPT_TOKEN(anon_sym_while);
+    case 309:
+      if (lookahead == 'n') ADVANCE(338);
       END_STATE();
-    case 312:
-      if (lookahead == 'n') ADVANCE(341);
-      END_STATE();
-    case 313:
+    case 310:
       ACCEPT_TOKEN(anon_sym_xfail);
       END_STATE();
-    case 314:
+    case 311:
       ACCEPT_TOKEN(anon_sym_assign);
       END_STATE();
-    case 315:
+    case 312:
       ACCEPT_TOKEN(anon_sym_atomic);
       END_STATE();
-    case 316:
-      if (lookahead == 'r') ADVANCE(342);
+    case 313:
+      if (lookahead == 'r') ADVANCE(339);
       END_STATE();
-    case 317:
+    case 314:
       ACCEPT_TOKEN(anon_sym_beside);
       END_STATE();
-    case 318:
+    case 315:
       ACCEPT_TOKEN(anon_sym_branch);
       END_STATE();
-    case 319:
+    case 316:
       ACCEPT_TOKEN(anon_sym_budget);
       END_STATE();
-    case 320:
-      if (lookahead == 'u') ADVANCE(343);
+    case 317:
+      if (lookahead == 'u') ADVANCE(340);
       END_STATE();
-    case 321:
-      if (lookahead == 'r') ADVANCE(344);
+    case 318:
+      if (lookahead == 'r') ADVANCE(341);
       END_STATE();
-    case 322:
+    case 319:
       ACCEPT_TOKEN(anon_sym_define);
       END_STATE();
-    case 323:
+    case 320:
       ACCEPT_TOKEN(anon_sym_derive);
       END_STATE();
-    case 324:
-      if (lookahead == 'd') ADVANCE(345);
+    case 321:
+      if (lookahead == 'd') ADVANCE(342);
       END_STATE();
-    case 325:
+    case 322:
       ACCEPT_TOKEN(anon_sym_expect);
       END_STATE();
-    case 326:
-      if (lookahead == 'm') ADVANCE(346);
+    case 323:
+      if (lookahead == 'm') ADVANCE(343);
       END_STATE();
-    case 327:
-      if (lookahead == 'e') ADVANCE(347);
+    case 324:
+      if (lookahead == 'e') ADVANCE(344);
       END_STATE();
-    case 328:
+    case 325:
       ACCEPT_TOKEN(anon_sym_kernel);
       END_STATE();
-    case 329:
+    case 326:
       ACCEPT_TOKEN(anon_sym_launch);
       END_STATE();
-    case 330:
+    case 327:
       ACCEPT_TOKEN(anon_sym_memory);
       END_STATE();
-    case 331:
-      if (lookahead == 'n') ADVANCE(348);
+    case 328:
+      if (lookahead == 'n') ADVANCE(345);
       END_STATE();
-    case 332:
+    case 329:
       ACCEPT_TOKEN(anon_sym_points);
       END_STATE();
-    case 333:
+    case 330:
       ACCEPT_TOKEN(anon_sym_record);
       END_STATE();
-    case 334:
+    case 331:
       ACCEPT_TOKEN(anon_sym_refine);
       END_STATE();
-    case 335:
+    case 332:
       ACCEPT_TOKEN(anon_sym_repeat);
       END_STATE();
-    case 336:
-      if (lookahead == 'e') ADVANCE(349);
+    case 333:
+      if (lookahead == 'e') ADVANCE(346);
       END_STATE();
-    case 337:
+    case 334:
       ACCEPT_TOKEN(anon_sym_sha256);
       END_STATE();
-    case 338:
+    case 335:
       ACCEPT_TOKEN(anon_sym_signal);
       END_STATE();
-    case 339:
-      if (lookahead == 't') ADVANCE(350);
+    case 336:
+      if (lookahead == 't') ADVANCE(347);
       END_STATE();
-    case 340:
+    case 337:
       ACCEPT_TOKEN(anon_sym_unroll);
       END_STATE();
-    case 341:
+    case 338:
       ACCEPT_TOKEN(anon_sym_within);
       END_STATE();
-    case 342:
+    case 339:
       ACCEPT_TOKEN(sym_barrier);
       END_STATE();
-    case 343:
-      if (lookahead == 't') ADVANCE(351);
+    case 340:
+      if (lookahead == 't') ADVANCE(348);
       END_STATE();
-    case 344:
+    case 341:
       ACCEPT_TOKEN(anon_sym_cluster);
       END_STATE();
-    case 345:
+    case 342:
       ACCEPT_TOKEN(anon_sym_discard);
       END_STATE();
-    case 346:
-      if (lookahead == 'e') ADVANCE(352);
+    case 343:
+      if (lookahead == 'e') ADVANCE(349);
       END_STATE();
-    case 347:
-      if (lookahead == 'a') ADVANCE(353);
+    case 344:
+      if (lookahead == 'a') ADVANCE(350);
       END_STATE();
-    case 348:
+    case 345:
       ACCEPT_TOKEN(anon_sym_pattern);
       END_STATE();
-    case 349:
+    case 346:
       ACCEPT_TOKEN(anon_sym_require);
       END_STATE();
-    case 350:
-      if (lookahead == 'e') ADVANCE(354);
+    case 347:
+      if (lookahead == 'e') ADVANCE(351);
       END_STATE();
-    case 351:
+    case 348:
       ACCEPT_TOKEN(anon_sym_carveout);
       END_STATE();
-    case 352:
-      if (lookahead == 'n') ADVANCE(355);
+    case 349:
+      if (lookahead == 'n') ADVANCE(352);
       END_STATE();
-    case 353:
-      if (lookahead == 'v') ADVANCE(356);
+    case 350:
+      if (lookahead == 'v') ADVANCE(353);
       END_STATE();
-    case 354:
+    case 351:
       ACCEPT_TOKEN(anon_sym_template);
       END_STATE();
-    case 355:
-      if (lookahead == 't') ADVANCE(357);
+    case 352:
+      if (lookahead == 't') ADVANCE(354);
       END_STATE();
-    case 356:
-      if (lookahead == 'e') ADVANCE(358);
+    case 353:
+      if (lookahead == 'e') ADVANCE(355);
       END_STATE();
-    case 357:
+    case 354:
       ACCEPT_TOKEN(anon_sym_experiment);
       END_STATE();
-    case 358:
+    case 355:
       ACCEPT_TOKEN(anon_sym_interleave);
       END_STATE();
     default:
@@ -4994,7 +4984,7 @@ static const TSLexMode ts_lex_modes[STATE_COUNT] = {
   [507] = {.lex_state = 14},
   [508] = {.lex_state = 0, .external_lex_state = 3},
   [509] = {.lex_state = 0, .external_lex_state = 3},
-  [510] = {.lex_state = 0, .external_lex_state = 3},
+  [510] = {.lex_state = 0, .external_lex_state = 4},
   [511] = {.lex_state = 0},
   [512] = {.lex_state = 0},
   [513] = {.lex_state = 0},
@@ -5134,19 +5124,22 @@ static const TSLexMode ts_lex_modes[STATE_COUNT] = {
 enum {
   ts_external_token_name = 0,
   ts_external_token_unit = 1,
-  ts_external_token__error_sentinel = 2,
+  ts_external_token__while = 2,
+  ts_external_token__error_sentinel = 3,
 };
 
 static const TSSymbol ts_external_scanner_symbol_map[EXTERNAL_TOKEN_COUNT] = {
   [ts_external_token_name] = sym_name,
   [ts_external_token_unit] = sym_unit,
+  [ts_external_token__while] = sym__while,
   [ts_external_token__error_sentinel] = sym__error_sentinel,
 };
 
-static const bool ts_external_scanner_states[4][EXTERNAL_TOKEN_COUNT] = {
+static const bool ts_external_scanner_states[5][EXTERNAL_TOKEN_COUNT] = {
   [1] = {
     [ts_external_token_name] = true,
     [ts_external_token_unit] = true,
+    [ts_external_token__while] = true,
     [ts_external_token__error_sentinel] = true,
   },
   [2] = {
@@ -5154,6 +5147,10 @@ static const bool ts_external_scanner_states[4][EXTERNAL_TOKEN_COUNT] = {
   },
   [3] = {
     [ts_external_token_name] = true,
+  },
+  [4] = {
+    [ts_external_token_name] = true,
+    [ts_external_token__while] = true,
   },
 };
 
@@ -5255,7 +5252,6 @@ static const uint16_t ts_parse_table[LARGE_STATE_COUNT][SYMBOL_COUNT] = {
     [anon_sym_branch] = ACTIONS(1),
     [anon_sym_unroll] = ACTIONS(1),
     [anon_sym_loop] = ACTIONS(1),
-    [anon_sym_while] = ACTIONS(1),
     [anon_sym_interleave] = ACTIONS(1),
     [anon_sym_var] = ACTIONS(1),
     [anon_sym_stamp] = ACTIONS(1),
@@ -5298,6 +5294,7 @@ static const uint16_t ts_parse_table[LARGE_STATE_COUNT][SYMBOL_COUNT] = {
     [sym_comment] = ACTIONS(3),
     [sym_name] = ACTIONS(1),
     [sym_unit] = ACTIONS(1),
+    [sym__while] = ACTIONS(1),
     [sym__error_sentinel] = ACTIONS(1),
   },
   [1] = {
@@ -28427,9 +28424,9 @@ static const uint16_t ts_small_parse_table[] = {
     ACTIONS(3), 1,
       sym_comment,
     ACTIONS(1649), 1,
-      anon_sym_while,
-    ACTIONS(1651), 1,
       sym_name,
+    ACTIONS(1651), 1,
+      sym__while,
   [21732] = 3,
     ACTIONS(3), 1,
       sym_comment,
@@ -30501,8 +30498,8 @@ static const TSParseActionEntry ts_parse_actions[] = {
   [1643] = {.entry = {.count = 1, .reusable = true}}, SHIFT(261),
   [1645] = {.entry = {.count = 1, .reusable = true}}, SHIFT(289),
   [1647] = {.entry = {.count = 1, .reusable = true}}, SHIFT(111),
-  [1649] = {.entry = {.count = 1, .reusable = true}}, SHIFT(323),
-  [1651] = {.entry = {.count = 1, .reusable = true}}, SHIFT(542),
+  [1649] = {.entry = {.count = 1, .reusable = true}}, SHIFT(542),
+  [1651] = {.entry = {.count = 1, .reusable = true}}, SHIFT(323),
   [1653] = {.entry = {.count = 1, .reusable = true}}, SHIFT(382),
   [1655] = {.entry = {.count = 1, .reusable = true}}, REDUCE(sym_beside_clause, 2, .production_id = 27),
   [1657] = {.entry = {.count = 1, .reusable = true}}, SHIFT(531),

@@ -6,7 +6,7 @@
 
 #include "reserved.h"
 
-enum TokenType { NAME, UNIT, ERROR_SENTINEL };
+enum TokenType { NAME, UNIT, WHILE, ERROR_SENTINEL };
 
 /// Longer than every word that is looked up.
 enum { LONGEST = 24 };
@@ -50,7 +50,8 @@ static bool scan_unit(TSLexer *lexer) {
   return true;
 }
 
-static bool scan_name(TSLexer *lexer) {
+/// A name; or, behind `loop`, the word `while`, which is a name where `in` follows it.
+static bool scan_name(TSLexer *lexer, bool may_be_while) {
   char text[LONGEST];
   while (is_space(lexer->lookahead)) lexer->advance(lexer, true);
   if (!is_word_start(lexer->lookahead)) return false;
@@ -58,6 +59,11 @@ static bool scan_name(TSLexer *lexer) {
   if (is_reserved(text)) return false;
   lexer->mark_end(lexer);
   lexer->result_symbol = NAME;
+  if (may_be_while && strcmp(text, "while") == 0) {
+    while (is_space(lexer->lookahead)) lexer->advance(lexer, false);
+    read_word(lexer, text);
+    if (strcmp(text, "in") != 0) lexer->result_symbol = WHILE;
+  }
   return true;
 }
 
@@ -75,5 +81,5 @@ bool tree_sitter_gexp_external_scanner_scan(void *payload, TSLexer *lexer, const
   (void)payload;
   const bool recovering = valid_symbols[ERROR_SENTINEL];  // then all are marked as valid
   if (valid_symbols[UNIT] && !recovering && (lexer->lookahead == '%' || is_word_start(lexer->lookahead))) return scan_unit(lexer);
-  return valid_symbols[NAME] && scan_name(lexer);
+  return valid_symbols[NAME] && scan_name(lexer, valid_symbols[WHILE] && !recovering);
 }

@@ -8,6 +8,7 @@
 
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/model/evidence.h"
+#include "runtime/infer/paired_visits.h"
 #include "runtime/infer/statistics.h"
 
 // A set that holds all its lines never misses once they are in, whatever replaces lines; one that holds too few misses in every lap, and
@@ -166,6 +167,9 @@ void Walks::add(const records::Table& table, const MissRange& range, const std::
 WalkedStage walked_stage(const PreparedRecords& records, std::optional<double> slower_than, const std::string& name) {
   if (!slower_than && records.has_untold_misses()) return {&records.table(), std::nullopt, name};
   auto range = miss_range(records.table(), records.classes(), slower_than);
+  std::vector<std::size_t> points(records.table().points.size());
+  std::iota(points.begin(), points.end(), std::size_t{0});
+  if (range && repeated_visits_miss(records.table(), *range, points)) return {&records.table(), std::nullopt, name};  // it tells places apart
   if (!range && slower_than) range = MissRange{.above = INFINITY, .outlier = INFINITY};  // nothing is slower
   return {&records.table(), std::move(range), name};
 }
