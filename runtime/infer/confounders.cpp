@@ -42,16 +42,9 @@ struct Address {
 
 /// Whether accesses to a sector where the walk was just before miss less than the others do: a clock slows both, and so does a slow place.
 bool spares_repeated_visits(const records::Point& point, const MissRange& range) {
-  if (!point.walk || point.walk->steps == 0) return false;
-  const auto repeated = repeated_sector_steps(*point.walk);
-  const Misses missed(range, point);
-  double visits[2] = {0, 0}, misses[2] = {0, 0};
-  for (const auto& run : point.runs) {
-    for (std::size_t i = 0; i < run.ticks.size(); ++i) {
-      const bool near = repeated[i % repeated.size()];
-      ++visits[near], misses[near] += missed(i, run.ticks[i]) ? 1 : 0;
-    }
-  }
+  RepeatedMisses count;
+  count.add(point, range);
+  const auto& [visits, misses] = count;
   return visits[1] > 0 && share_at_least(misses[0], misses[0] + misses[1], visits[0] / (visits[0] + visits[1])) < kAlike;
 }
 
@@ -126,11 +119,11 @@ bool only_address_bias(const Context& context, const Curve& curve, double quiet,
 
 bool repeated_visits_miss(const Context& context, const Curve& curve, double x) {
   const auto range = range_of(context);
-  std::vector<std::size_t> points;
+  RepeatedMisses count;
   for (const auto& sample : curve.samples) {
-    if (sample.x == x) points.push_back(sample.point);
+    if (range && sample.x == x) count.add(context.table.points[sample.point], *range);
   }
-  return range && repeated_visits_miss(context.table, *range, points);
+  return range && count.are_places(*range);
 }
 
 bool only_first_laps(const Context& context, const Curve& curve, double missing) {

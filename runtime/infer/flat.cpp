@@ -218,7 +218,7 @@ Finding last_flat(const Context& context) {
   if (steps.empty()) return undetermined(context, "nothing was measured");
   if (first_up == steps.end()) return cheaper ? by_pairs(context, *cheaper) : undetermined(context, never_rises(context, steps, dimension));
   // What second visits share is no miss, but a slow place: then the pairs alone tell.
-  if (cheaper && first_up != steps.end() && repeated_visits_miss(context, *samples, first_up->first)) return by_pairs(context, *cheaper);
+  if (cheaper && repeated_visits_miss(context, *samples, first_up->first)) return by_pairs(context, *cheaper);
   if (first_up == steps.begin()) return undetermined(context, begins_above_floor(context, steps, *samples));
   const auto back = std::find_if(first_up, steps.end(), [](const auto& step) { return step.second.y == 0; });
   if (back != steps.end()) {

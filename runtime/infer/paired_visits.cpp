@@ -52,6 +52,13 @@ double border_of_two_levels(std::vector<double> values, double least) {
   return border;
 }
 
+/// By step of the walk, of all runs; no pairs where the step is no first visit.
+std::vector<Excess> excess_by_step(const records::Point& point, double outlier) {
+  std::vector<Excess> steps(point.walk ? static_cast<std::size_t>(point.walk->steps) : 0);
+  visit_pairs(point, outlier, 0, point.runs.size(), [&](std::size_t step, double difference) { steps[step].add(difference); });
+  return steps;
+}
+
 struct At {
   double x;
   Excess excess;
@@ -110,12 +117,6 @@ Excess excess_of(const records::Point& point, double outlier, std::size_t first_
   return excess;
 }
 
-std::vector<Excess> excess_by_step(const records::Point& point, double outlier) {
-  std::vector<Excess> steps(point.walk ? static_cast<std::size_t>(point.walk->steps) : 0);
-  visit_pairs(point, outlier, 0, point.runs.size(), [&](std::size_t step, double difference) { steps[step].add(difference); });
-  return steps;
-}
-
 std::vector<std::vector<bool>> missed_by_pairs(const records::Table& table, double outlier) {
   std::vector<std::vector<Excess>> steps;
   std::vector<double> values;
@@ -135,22 +136,19 @@ std::vector<std::vector<bool>> missed_by_pairs(const records::Table& table, doub
   return missed;
 }
 
-bool repeated_visits_miss(const records::Table& table, const MissRange& range, const std::vector<std::size_t>& points) {
-  double visits = 0, misses = 0;
-  for (const auto p : points) {
-    const auto& point = table.points[p];
-    if (!point.walk || point.walk->steps == 0) continue;
-    const auto repeated = repeated_sector_steps(*point.walk);
-    if (std::find(repeated.begin(), repeated.end(), true) == repeated.end()) continue;
-    const Misses missed(range, point);
-    for (const auto& run : point.runs) {
-      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
-        if (repeated[i % repeated.size()]) ++visits, misses += missed(i, run.ticks[i]) ? 1 : 0;
-      }
+void RepeatedMisses::add(const records::Point& point, const MissRange& range) {
+  if (!point.walk || point.walk->steps == 0) return;
+  const auto repeated = repeated_sector_steps(*point.walk);
+  const Misses missed(range, point);
+  for (const auto& run : point.runs) {
+    for (std::size_t i = 0; i < run.ticks.size(); ++i) {
+      const bool near = repeated[i % repeated.size()];
+      ++visits[near], misses[near] += missed(i, run.ticks[i]) ? 1 : 0;
     }
   }
-  return visits > 0 && model::is_no_accident(misses, visits, range);
 }
+
+bool RepeatedMisses::are_places(const MissRange& range) const { return visits[1] > 0 && model::is_no_accident(misses[1], visits[1], range); }
 
 bool has_untold_misses(const records::Table& table, const Classes& classes) {
   std::vector<double> values;

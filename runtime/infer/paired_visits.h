@@ -20,16 +20,17 @@ struct Excess {
 
 /// Of all pairs of some runs of a point; none above `outlier` ticks. No pairs: the walk does not come to a sector twice in a row.
 Excess excess_of(const records::Point& point, double outlier, std::size_t first_run, std::size_t runs);
-/// The same by step of the walk, of all runs; no pairs where the step is no first visit.
-std::vector<Excess> excess_by_step(const records::Point& point, double outlier);
-
 /// By point and step of its walk: whether a first visit takes longer than the second one, on average over the runs. Empty where one level
 /// explains all of them as well as two.
 std::vector<std::vector<bool>> missed_by_pairs(const records::Table& table, double outlier);
 
-/// Whether second visits, which find everything cached, miss at some of the points more often than interference makes them: then what is told
-/// apart is slow places.
-bool repeated_visits_miss(const records::Table& table, const MissRange& range, const std::vector<std::size_t>& points);
+/// Visits and misses: [1] in the sector of the step before, where everything is cached; [0] of all others.
+struct RepeatedMisses {
+  double visits[2] = {0, 0}, misses[2] = {0, 0};
+  void add(const records::Point& point, const MissRange& range);
+  /// Whether second visits miss more often than interference makes them: then what is told apart is places and no misses.
+  [[nodiscard]] bool are_places(const MissRange& range) const;
+};
 
 /// Whether first visits take longer at some of the points at which nothing is told apart as a miss: then those tell nothing of what fits.
 bool has_untold_misses(const records::Table& table, const Classes& classes);

@@ -167,9 +167,11 @@ void Walks::add(const records::Table& table, const MissRange& range, const std::
 WalkedStage walked_stage(const PreparedRecords& records, std::optional<double> slower_than, const std::string& name) {
   if (!slower_than && records.has_untold_misses()) return {&records.table(), std::nullopt, name};
   auto range = miss_range(records.table(), records.classes(), slower_than);
-  std::vector<std::size_t> points(records.table().points.size());
-  std::iota(points.begin(), points.end(), std::size_t{0});
-  if (range && repeated_visits_miss(records.table(), *range, points)) return {&records.table(), std::nullopt, name};  // it tells places apart
+  RepeatedMisses count;
+  for (const auto& point : records.table().points) {
+    if (range) count.add(point, *range);
+  }
+  if (range && count.are_places(*range)) return {&records.table(), std::nullopt, name};
   if (!range && slower_than) range = MissRange{.above = INFINITY, .outlier = INFINITY};  // nothing is slower
   return {&records.table(), std::move(range), name};
 }
