@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lang/atomics.h"
 
-#include <algorithm>
 #include <array>
-#include <vector>
 
-#include "lang/base/units.h"
+#include "lang/named_rows.h"
 
 namespace gexp::lang {
 namespace {
@@ -19,17 +17,8 @@ constexpr auto kAtomics = std::to_array<Atomic>({
 
 std::span<const Atomic> atomics() { return kAtomics; }
 
-const Atomic* find_atomic(std::string_view name) {
-  const auto found = std::find_if(kAtomics.begin(), kAtomics.end(), [&](const Atomic& a) { return a.name == name; });
-  return found == kAtomics.end() ? nullptr : &*found;
-}
+const Atomic* find_atomic(std::string_view name) { return find_row(kAtomics, name); }
 
-std::string meant_atomic(std::string_view name) {
-  const auto typed = std::find_if(kAtomics.begin(), kAtomics.end(), [&](const Atomic& a) { return a.name.starts_with(std::string(name) + "."); });
-  if (typed != kAtomics.end()) return std::string(typed->name);
-  std::vector<std::string_view> names;
-  for (const auto& known : kAtomics) names.push_back(known.name);
-  return nearest(name, names).value_or("");
-}
+std::string meant_atomic(std::string_view name) { return meant_row(kAtomics, name); }
 
 }  // namespace gexp::lang
