@@ -249,6 +249,25 @@ Type ExpressionChecker::number(const Expr& expression, const Type& type, const s
   return any_type();
 }
 
+namespace {
+
+/// Where `STAGE.FINDING` is declared; empty for any other expression.
+Span finding_declared(const File& file, const Expr& expression) {
+  const auto* member = std::get_if<Member>(&expression.node);
+  const auto* root = member ? std::get_if<Name>(&member->of->node) : nullptr;
+  if (!root) return {};
+  for (const auto& statement : file.statements) {
+    const auto* stage = std::get_if<Stage>(&statement.node);
+    if (!stage || stage->name.text != root->text) continue;
+    for (const auto& item : stage->items) {
+      if (const auto* find = std::get_if<Find>(&item.node); find && find->name.text == member->field.text) return item.span;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 Type ExpressionChecker::alike(const Expr& left, const Type& a, const Expr& right, const Type& b, Span span, const char* how) {
   if (a.any() || b.any()) return any_type();
   if (fits(a, b) && fits(b, a)) return a.zero ? b : a;
@@ -270,7 +289,10 @@ Type ExpressionChecker::alike(const Expr& left, const Type& a, const Expr& right
     number(a.kind == Type::Kind::Record ? left : right, a.kind == Type::Kind::Record ? a : b, "an operand");
     return any_type();
   }
-  error("E0215", span, fmt::format("{} is {} and {} is {}: they cannot be {}", role_of(left), describe(a), role_of(right), describe(b), how));
+  auto& problem = error("E0215", span, fmt::format("{} is {} and {} is {}: they cannot be {}", role_of(left), describe(a), role_of(right), describe(b), how));
+  for (const auto* side : {&left, &right}) {
+    if (const auto declared = finding_declared(file_, *side); !declared.empty()) problem.notes.push_back({declared, fmt::format("{} is found here", role_of(*side))});
+  }
   return any_type();
 }
 

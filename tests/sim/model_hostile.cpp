@@ -97,3 +97,15 @@ assumed = "made"
   CHECK_FALSE(gexp::sim::check_model(without, again));
   CHECK(again.sorted().front().code == "E0603");
 }
+
+TEST_CASE("a table header whose name does not begin like one is an error at its place, and ends nothing") {
+  for (const char* header : {"[=]", "[[=]]", "[ # ]", "[", "[[", "[a.=]", "[a.", "[!]"}) {
+    CAPTURE(std::string(header));
+    const gexp::Source model("hostile.toml", std::string(header) + "\n");
+    gexp::Diagnostics diagnostics;
+    CHECK_FALSE(gexp::sim::parse_toml(model, diagnostics));
+    REQUIRE(diagnostics.sorted().size() == 1);
+    CHECK(diagnostics.sorted()[0].code == "E0601");
+    CHECK(model.position(diagnostics.sorted()[0].span.begin).line <= 2);
+  }
+}
