@@ -70,7 +70,14 @@ struct SharedModel {
   std::vector<double> cycles;
 };
 
+/// How the lanes of a warp run that took different ways.
+enum class Divergence : std::uint8_t {
+  Stack,        ///< one way after the other, each to where they meet; a warp comes to a barrier as a whole
+  Independent,  ///< every lane gets on, whatever others wait for; each comes to a barrier by itself
+};
+
 struct Pipeline {
+  Divergence divergence = Divergence::Stack;
   std::uint32_t schedulers = 1;  ///< of an SM; a warp belongs to one of them
   std::uint32_t clock = 1;      ///< from one clock read to the next
   std::uint32_t issue = 1;      ///< from one other instruction to the next, of a warp and of a scheduler

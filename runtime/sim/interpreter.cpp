@@ -37,6 +37,7 @@ Machine::Machine(const LaunchContext& context, std::uint64_t start, std::uint32_
       memory_(context.model, context.hierarchy, events_, warps_, context.shape.bank_bytes),
       placement_(static_cast<std::uint32_t>(context.model.sms), static_cast<std::uint32_t>(context.model.sms_per_tpc), blocks_per_sm),
       sms_(static_cast<std::size_t>(context.model.sms)),
+      stack_(context.model.pipeline.divergence == Divergence::Stack),
       issue_interval_(context.model.pipeline.issue),
       start_(start),
       end_(start) {
@@ -44,8 +45,6 @@ Machine::Machine(const LaunchContext& context, std::uint64_t start, std::uint32_
   latency_ = {p.alu, p.multiply, p.divide, p.clock};
   interval_ = {p.alu_interval, p.multiply_interval, p.divide_interval, 0};
   for (Sm& sm : sms_) sm.schedulers.resize(p.schedulers, 0), sm.units.resize(interval_.size() + c_.model.operations.size());
-  // fact: from compute capability 7.0 on threads of a warp are scheduled independently of each other.
-  fair_ = c_.model.compute_major >= 7;
   fetches_ = c_.hierarchy.present(LoadPath::Instruction);
   if (fetches_) fetch_line_ = c_.hierarchy.sector(LoadPath::Instruction);
   const auto rows = operations_of_opcodes();
@@ -95,23 +94,6 @@ LaunchResult Machine::run() {
   all_instructions.fetch_add(instructions_, std::memory_order_relaxed);
   const auto stored = static_cast<std::uint64_t>(std::max(0.0, memory_.last_store()));
   return {std::move(outcome_), std::max(end_, stored), instructions_};
-}
-
-/// False: no lane can go on. Lanes in deeper functions go first, so that they meet the others at the return.
-bool Machine::select_group(Warp& w) {
-  w.mask = 0, w.pc = w.limit = ~0u;
-  std::uint32_t lanes = w.live & ~(w.at_barrier | w.parked | w.yielded);
-  if (!w.stacks.empty()) {
-    std::size_t deepest = 0;
-    each_lane(lanes, [&](std::uint32_t lane) { deepest = std::max(deepest, w.stacks[lane].frames.size()); });
-    each_lane(lanes, [&](std::uint32_t lane) { lanes &= w.stacks[lane].frames.size() == deepest ? ~0u : ~(1u << lane); });
-  }
-  each_lane(lanes, [&](std::uint32_t lane) { w.pc = std::min(w.pc, w.pcs[lane]); });
-  each_lane(lanes, [&](std::uint32_t lane) {
-    if (w.pcs[lane] == w.pc) w.mask |= 1u << lane;
-    else w.limit = std::min(w.limit, w.pcs[lane]);
-  });
-  return w.mask != 0;
 }
 
 /// When an instruction that could begin at `at` finds its operands there; kNever: not before another event.
@@ -172,20 +154,6 @@ inline bool Machine::take_slot(Warp& w, const Decoded& d, std::uint64_t now, std
     }
   }
   return true;
-}
-
-/// The lanes that go on together, where the group has ended or others wait at its place. False: none can; the warp's state says why.
-bool Machine::regroup(Warp& w) {
-  each_lane(w.mask, [&w](std::uint32_t lane) { w.pcs[lane] = w.pc; });
-  w.mask = 0;
-  if (select_group(w)) return true;
-  if (w.yielded != 0) {
-    w.yielded = 0;
-    if (select_group(w)) return true;
-  }
-  if (unpark(w) && select_group(w)) return true;
-  if (w.live != 0) w.state = Warp::State::Barrier;
-  return false;
 }
 
 /// The warp takes the line of instructions that it needs, unless it has it.
@@ -252,19 +220,7 @@ Machine::Step Machine::execute(std::uint32_t index, const Instruction& i, std::u
       w.next = w.ready[i.to] = issue + latency_[static_cast<std::size_t>(Cost::Clock)];
       return Step::Next;
     }
-    case Kind::Branch:
-      if (active == w.mask) {
-        const bool back = i.target <= w.pc;
-        w.pc = i.target;
-        if (!fair_ || !back || w.limit == ~0u || ++w.turns < kFairTurns) return Step::Jumped;
-        w.turns = 0;
-        w.yielded |= w.mask;
-        each_lane(w.mask, [&](std::uint32_t lane) { w.pcs[lane] = i.target; });
-        return Step::Regroup;
-      }
-      each_lane(w.mask, [&](std::uint32_t lane) { w.pcs[lane] = active >> lane & 1 ? i.target : w.pc + 1; });
-      if (c_.observer) c_.observer->parted();
-      return Step::Regroup;
+    case Kind::Branch: return branch(w, i, active);
     case Kind::Trap: return fault(fmt::format("a trap ({})", place_of(c_.kernel, i)));
     case Kind::Exit:
       each_lane(w.mask & ~active, [&](std::uint32_t lane) { w.pcs[lane] = w.pc + 1; });

@@ -68,6 +68,8 @@ class Machine {
   bool regroup(Warp& w);
   void fetch(std::uint32_t warp, Warp& w);
   bool select_group(Warp& w);
+  bool select_path(Warp& w);
+  void part(Warp& w, std::uint32_t first, std::uint32_t end);
   enum class Step : std::uint8_t { Next, Jumped, Regroup, Leave };
   Step execute(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   [[nodiscard]] bool alone(const Warp& warp, const Instruction& i, std::uint32_t active) const;
@@ -80,6 +82,7 @@ class Machine {
   Step wide(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   bool meet(Warp& w, const Instruction& i, std::uint32_t& active);
   bool unpark(Warp& w);
+  Step branch(Warp& w, const Instruction& i, std::uint32_t active);
   Step branch_by_table(Warp& w, const Instruction& i, std::uint32_t active);
   Step call(Warp& w, const Instruction& i, std::uint32_t active);
   Step come_back(Warp& w, const Instruction& i, std::uint32_t active);
@@ -118,7 +121,7 @@ class Machine {
   std::array<std::uint32_t, 4> latency_{};
   std::array<double, 4> interval_{};
   bool fetches_ = false;
-  bool fair_ = false;  ///< every lane gets on, whatever others of its warp wait for
+  const bool stack_;  ///< Divergence::Stack
   std::uint64_t fetch_line_ = 64;
   std::uint64_t issue_interval_;  ///< from one instruction of a warp, or of a scheduler, to the next
   std::uint64_t start_, end_;

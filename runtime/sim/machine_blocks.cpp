@@ -84,7 +84,9 @@ Machine::Step Machine::barrier(std::uint32_t index, const Instruction& i, std::u
   if (id > 15) return fault(fmt::format("barrier {} of 16 ({})", id, place_of(c_.kernel, i)));
   auto found = std::find_if(barriers_.begin(), barriers_.end(), [&](const Barrier& b) { return b.block == w.block && b.id == id; });
   if (found == barriers_.end()) found = barriers_.insert(found, Barrier{w.block, id, 0, 0, 0, {}});
-  found->threads += static_cast<std::uint32_t>(std::popcount(active));
+  // fact: before compute capability 7.0 a warp comes as a whole, whichever of its lanes do (PTX ISA, bar).
+  const std::uint32_t all = wanted != 0 ? kLanes : static_cast<std::uint32_t>(std::popcount(w.live));
+  found->threads += stack_ ? all : static_cast<std::uint32_t>(std::popcount(active));
   found->wanted = wanted;
   if (i.offset != 0) each_lane(active, [&](std::uint32_t l) { found->yes += w.slot(i.c)[l] != 0; });
   each_lane(w.mask, [&](std::uint32_t l) { w.pcs[l] = w.pc + 1; });

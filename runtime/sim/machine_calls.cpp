@@ -6,7 +6,7 @@
 
 #include "runtime/sim/machine.h"
 
-// Where lanes go by what they hold: functions and tables of branches; and where they wait for each other within a warp.
+// Functions: where lanes go, and what they take along.
 namespace gexp::sim {
 namespace {
 
@@ -15,73 +15,6 @@ constexpr std::size_t kMostFrames = 1u << 12, kMostKept = 1u << 15;
 constexpr std::uint64_t kKeptLook = 1u << 22;  // words between looks at the host's memory
 
 }  // namespace
-
-Machine::Step Machine::wide(std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue) {
-  Warp& w = warps_[index];
-  const std::uint32_t group = w.mask;
-  if (i.meets && !meet(w, i, active)) return Step::Regroup;
-  const std::uint32_t* const slots = c_.kernel.lists.data() + i.list;
-  wide_function(i.wide)({i, w, active, slots, slots + i.reads});
-  for (std::size_t k = 0; k < i.writes; ++k) w.ready[slots[i.reads + k]] = issue + decoded_[w.pc].latency;
-  w.ready[kTrue] = 0;
-  if ((active & ~group) == 0) return Step::Next;
-  // Lanes that had waited go on with the others.
-  each_lane(group | active, [&](std::uint32_t lane) { w.pcs[lane] = w.pc + 1; });
-  w.parked &= ~active;
-  return Step::Regroup;
-}
-
-/// Whether all lanes that the last operand names, as far as they have not ended, are at this instruction: then they are `active`. Else
-/// those of the group that run it wait for them.
-bool Machine::meet(Warp& w, const Instruction& i, std::uint32_t& active) {
-  const std::uint64_t* const masks = w.slot(c_.kernel.lists[i.list + i.reads - 1u]);
-  const auto named = static_cast<std::uint32_t>(masks[static_cast<std::size_t>(std::countr_zero(active))]);
-  std::uint32_t here = active;
-  each_lane(w.parked, [&](std::uint32_t lane) { here |= static_cast<std::uint32_t>(w.pcs[lane] == w.pc) << lane; });
-  const std::uint32_t wanted = (named | active) & w.live;
-  if ((wanted & ~here) == 0) {
-    active = wanted;
-    return true;
-  }
-  each_lane(w.mask, [&](std::uint32_t lane) { w.pcs[lane] = (active >> lane & 1) != 0 ? w.pc : w.pc + 1; });
-  w.parked |= active;
-  return false;
-}
-
-/// When nothing else can run: lanes may have ended since others began to wait for them. False: none of those can go on.
-bool Machine::unpark(Warp& w) {
-  bool some = false;
-  for (std::uint32_t left = w.parked; left != 0;) {
-    const std::uint32_t pc = w.pcs[static_cast<std::size_t>(std::countr_zero(left))];
-    std::uint32_t here = 0, wanted = 0;
-    const Instruction& i = code_[pc];
-    const std::uint64_t* const masks = w.slot(c_.kernel.lists[i.list + i.reads - 1u]);
-    each_lane(left, [&](std::uint32_t lane) {
-      if (w.pcs[lane] == pc) here |= 1u << lane, wanted |= static_cast<std::uint32_t>(masks[lane]);
-    });
-    left &= ~here;
-    if ((wanted & w.live & ~here) != 0) continue;
-    w.parked &= ~here;
-    some = true;
-  }
-  if (!some && w.parked != 0 && w.at_barrier == 0) {
-    const Instruction& i = code_[w.pcs[static_cast<std::size_t>(std::countr_zero(w.parked))]];
-    hang(fmt::format("a deadlock: lanes of a warp wait for others that do not come ({})", place_of(c_.kernel, i)));
-  }
-  return some;
-}
-
-Machine::Step Machine::branch_by_table(Warp& w, const Instruction& i, std::uint32_t active) {
-  const std::uint64_t* const choice = w.slot(i.a);
-  bool good = true;
-  each_lane(w.mask, [&](std::uint32_t lane) { w.pcs[lane] = w.pc + 1; });
-  each_lane(active, [&](std::uint32_t lane) {
-    good &= choice[lane] < i.writes;
-    if (choice[lane] < i.writes) w.pcs[lane] = c_.kernel.lists[i.list + choice[lane]];
-  });
-  if (!good) return fault(fmt::format("a branch beyond its table of {} targets ({})", i.writes, place_of(c_.kernel, i)));
-  return Step::Regroup;
-}
 
 /// Registers move as they are; bytes of local memory are copied, as many as both have.
 void Machine::pass(Warp& w, std::uint32_t lane, const Passed& from, const Passed& to) {
@@ -127,6 +60,7 @@ Machine::Step Machine::call(Warp& w, const Instruction& i, std::uint32_t active)
   const Call& call = c_.kernel.calls[i.list];
   const std::uint64_t* const pointer = w.slot(i.a);
   each_lane(w.mask, [&](std::uint32_t lane) { w.pcs[lane] = w.pc + 1; });
+  if (stack_) part(w, 0, w.pc + 1);
   for (std::uint32_t left = active; left != 0; left &= left - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
     const std::uint64_t function = call.function == Call::kIndirect ? pointer[lane] - kFunctionWindow : call.function;

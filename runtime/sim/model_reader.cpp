@@ -47,7 +47,7 @@ void read_device(ModelTable& t, DeviceModel& model, std::string& default_path) {
 }
 
 /// `local_path`: [paths.local] says what the pipeline's `local` would.
-void read_pipeline(ModelTable& t, bool local_path, Pipeline& pipeline) {
+void read_pipeline(ModelTable& t, bool local_path, int compute_major, Pipeline& pipeline) {
   const auto cycles = [&](const char* key, std::uint64_t least) { return static_cast<std::uint32_t>(t.whole(key, least, kMostCycles)); };
   pipeline.schedulers = static_cast<std::uint32_t>(t.whole("schedulers", 1, 64));
   pipeline.clock = cycles("clock", 1);
@@ -61,6 +61,9 @@ void read_pipeline(ModelTable& t, bool local_path, Pipeline& pipeline) {
   pipeline.transaction = cycles("transaction", 0);
   pipeline.load_units = static_cast<std::uint32_t>(t.whole("load_units", 1, 64));
   pipeline.barrier = cycles("barrier", 1);
+  // fact: from compute capability 7.0 on lanes have program counters of their own.
+  pipeline.divergence = compute_major >= 7 ? Divergence::Independent : Divergence::Stack;
+  if (t.has("divergence")) pipeline.divergence = t.choice("divergence", {"stack", "independent"}) == "stack" ? Divergence::Stack : Divergence::Independent;
   pipeline.instruction_bytes = static_cast<std::uint32_t>(t.whole_or("instruction_bytes", 8, 1, 64));
   section(t, "interval", "[pipeline.interval]", false, [&](ModelTable& interval) {
     pipeline.alu_interval = interval.number_or("alu", 0, 1e-3, kMostCycles);
@@ -214,7 +217,7 @@ std::optional<DeviceModel> read_device_model(const Source& source, Diagnostics& 
   const auto table = [&](const char* key, bool must, auto read) { section(root, key, fmt::format("[{}]", key).c_str(), must, read); };
   const TomlValue::Entry* paths = toml->find("paths");
   table("device", true, [&](ModelTable& t) { read_device(t, model, default_path); });
-  table("pipeline", true, [&](ModelTable& t) { read_pipeline(t, paths && paths->value.find("local"), model.pipeline); });
+  table("pipeline", true, [&](ModelTable& t) { read_pipeline(t, paths && paths->value.find("local"), model.compute_major, model.pipeline); });
   table("operations", false, [&](ModelTable& t) { read_operations(t, model.operations); });
   table("limits", true, [&](ModelTable& t) { read_limits(t, model.limits); });
   table("outstanding", false, [&](ModelTable& t) { read_outstanding(t, model.outstanding); });

@@ -63,6 +63,9 @@ inline constexpr std::uint64_t kWindowBytes = 0x0000'0100'0000'0000;
 /// Slot 0 holds the constant 1: the guard of an unguarded instruction and the filler of unused operands.
 inline constexpr std::uint32_t kTrue = 0;
 
+/// No instruction: after all of them.
+inline constexpr std::uint32_t kNowhere = ~0u;
+
 /// Which operands of a dot product are signed, and whether it takes the high half of the second.
 inline constexpr std::int64_t kDotSignedA = 1, kDotSignedB = 2, kDotHigh = 4;
 
@@ -101,6 +104,7 @@ struct Instruction {
   std::uint32_t list = 0;    ///< Wide: first of its operands in Kernel::lists, those read, then those written; BranchTable: of its targets; Call: of calls
   std::uint16_t reads = 0, writes = 0;
   std::uint32_t target = 0;  ///< branch: index of the next instruction
+  std::uint32_t meeting = kNowhere;  ///< branch: where lanes that part there meet again; kNowhere: not before their function ends
   std::uint32_t line = 0;    ///< of the PTX text
   std::uint32_t statement = 0;  ///< of Kernel::statements
   std::uint32_t opcode = 0;     ///< of Kernel::opcodes

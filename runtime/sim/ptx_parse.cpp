@@ -4,6 +4,7 @@
 #include "runtime/sim/ptx_functions.h"
 #include "runtime/sim/ptx_parser.h"
 #include "runtime/sim/ptx_registers.h"
+#include "runtime/sim/reconvergence.h"
 
 // A module is a flat list of directives and functions; a body is statements, labels and nested scopes (inline assembly
 // brings those). Labels are the only names used before they are declared, so branches are patched at scope ends. Functions are read
@@ -20,6 +21,7 @@ Result<Kernel> Parser::run() {
   if (!failed_) failed_ = link_functions(kernel_);
   if (failed_) return *failed_;
   kernel_.registers = estimate_registers(kernel_);
+  note_meetings(kernel_);
   return std::move(kernel_);
 }
 

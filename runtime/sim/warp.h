@@ -38,9 +38,15 @@ struct CallStack {
   std::uint64_t top = 0;            ///< where the next frame begins in local memory
 };
 
+/// Lanes that go one way where others of their warp go another: they run until they are at `end`, in functions nested `depth` deep.
+struct Path {
+  std::uint32_t lanes = 0, end = kNowhere;
+  std::size_t depth = 0;
+};
+
 /// A warp that an SM holds. Registers are per lane, the scoreboard is the warp's: an instruction issues for all its lanes at once.
-/// Lanes have program counters of their own; the group with the smallest one runs, so that lanes that branched apart meet again at
-/// the first instruction that both reach.
+/// Which lanes run, of those that took different ways, hangs on Pipeline::divergence. Stack: those of the innermost path; the others wait.
+/// Independent: of all groups the one with the smallest program counter, so that lanes meet again at the first instruction that both reach.
 struct Warp {
   enum class State : std::uint8_t {
     Ready,    ///< an event will let it go on
@@ -55,10 +61,11 @@ struct Warp {
   std::uint32_t first_thread = 0, width = 0;  ///< lanes that were started
   std::uint32_t live = 0;     ///< lanes that have not ended
   std::uint32_t at_barrier = 0;  ///< lanes that wait at a barrier
-  std::uint32_t parked = 0;      ///< lanes that wait, at their counter, for other lanes of the warp
-  std::uint32_t yielded = 0;     ///< lanes that turned long enough in a loop while others waited behind it: those go first
+  std::vector<Path> paths;       ///< Stack: the innermost last, each of some lanes of the one before; empty: all lanes are together
+  std::uint32_t parked = 0;      ///< Independent: lanes that wait, at their counter, for other lanes of the warp
+  std::uint32_t yielded = 0;     ///< Independent: lanes that turned long enough in a loop while others waited behind it: those go first
   std::uint32_t turns = 0;       ///< that the group jumped back while others waited
-  std::uint32_t mask = 0, pc = 0, limit = 0;  ///< the group that runs; at `limit` others wait
+  std::uint32_t mask = 0, pc = 0, limit = 0;  ///< the group that runs; from `limit` on others may go first
   std::array<std::uint32_t, kLanes> pcs{};    ///< of lanes outside the group
   std::vector<std::uint64_t> values;  ///< [slot * width + lane]
   std::vector<std::uint64_t> ready;   ///< [slot]: cycle from which it can be used; kNever while a load is under way
@@ -71,6 +78,8 @@ struct Warp {
   std::vector<Hierarchy::Piece> rest;  ///< Stalled: what is left of `stalled_load`
   std::uint32_t stalled_load = kNobody;
 
+  /// How many functions a lane is in.
+  [[nodiscard]] std::size_t depth(std::uint32_t lane) const { return stacks.empty() ? 0 : stacks[lane].frames.size(); }
   std::uint64_t* slot(std::uint32_t s) { return values.data() + static_cast<std::size_t>(s) * width; }
 };
 

@@ -6,9 +6,9 @@ using namespace sim_test;
 // What the lanes of a warp, and the threads of a block, do together.
 namespace {
 
-/// Each thread's %r1 after `body`; %r9 is its number.
+/// Each thread's %r1 after `body`; %r9 is its number. The lanes of an H200 can wait for each other.
 std::vector<std::uint32_t> all(const std::string& body, std::uint32_t threads = 32, const std::string& variables = {}) {
-  Device device("gtx980");
+  Device device("h200");
   const std::uint64_t out = device.allocate(threads * 4);
   const auto kernel = device.load(module_of(".param .u64 out",
                                             ".reg .pred %p<9>; .reg .f32 %f<9>; .reg .b32 %r<30>; .reg .b64 %rd<20>; mov.u32 %r9, %tid.x;\n" + body +
