@@ -5,21 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "ptx/type.h"
+
 /// A PTX kernel as the interpreter runs it: names resolved to slots, types to masks and shifts, labels to indices.
 namespace gexp::sim {
 
-enum class Type : std::uint8_t {
-  None, Pred, B8, B16, B32, B64, U8, U16, U32, U64, S8, S16, S32, S64, F32, F64, F16, Bf16, F16x2, Bf16x2, U16x2, S16x2, Tf32, E4m3x2, E5m2x2,
-};
-int bits(Type type);  ///< 1 for Pred, 0 for None
-[[nodiscard]] constexpr bool is_signed(Type t) { return (t >= Type::S8 && t <= Type::S64) || t == Type::S16x2; }
-[[nodiscard]] constexpr bool is_float(Type t) { return t == Type::F32 || t == Type::F64; }
-/// A float narrower than `float`, or a pair of them.
-[[nodiscard]] constexpr bool is_small_float(Type t) { return (t >= Type::F16 && t <= Type::Bf16x2) || t >= Type::Tf32; }
-/// Of which type each half of a packed type is; the type itself of any other.
-[[nodiscard]] constexpr Type element(Type t) {
-  return t == Type::F16x2 ? Type::F16 : t == Type::Bf16x2 ? Type::Bf16 : t == Type::U16x2 ? Type::U16 : t == Type::S16x2 ? Type::S16 : t;
-}
+using ptx::Type;
+using ptx::bits;
+using ptx::element;
+using ptx::is_float;
+using ptx::is_signed;
+using ptx::is_small_float;
 
 /// What an instruction computes. Operands are zero-extended 64-bit slots; `mask` cuts the result to its type and
 /// `shift` (64 - bits) sign-extends operands of the S forms.

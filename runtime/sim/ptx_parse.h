@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "lang/base/result.h"
 #include "runtime/sim/ptx.h"
@@ -12,8 +10,5 @@ namespace gexp::sim {
 /// The kernel `entry` of a PTX module (as NVRTC 11.8 to 13 writes them), decoded. What this simulator does not know
 /// (instruction, directive, special register, operand form) is E0801, naming it and its line. Bodies of other kernels are skipped.
 Result<Kernel> parse_ptx(std::string_view text, std::string_view entry);
-
-/// Names of the kernels of a PTX module, in its order.
-std::vector<std::string> kernel_names(std::string_view text);
 
 }  // namespace gexp::sim

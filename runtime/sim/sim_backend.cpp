@@ -12,6 +12,7 @@
 #include "lang/base/files.h"
 #include "lang/base/sha256.h"
 #include "lang/base/units.h"
+#include "ptx/tree.h"
 #include "runtime/sim/device_memory.h"
 #include "runtime/sim/hierarchy.h"
 #include "runtime/sim/interpreter.h"
@@ -347,7 +348,7 @@ Result<std::unique_ptr<device::Backend>> open(const std::string& name_or_path, c
   return d;
 }
 
-std::vector<std::string> kernels_in(const std::string& ptx) { return kernel_names(ptx); }
+std::vector<std::string> kernels_in(const std::string& text) { return ptx::kernel_names(text); }
 
 Result<KernelFacts> kernel_facts(const std::string& ptx, const std::string& name) {
   const auto kernel = parse_ptx(ptx, name);

@@ -47,7 +47,9 @@ std::optional<std::vector<Verdict>> Runner::verdicts(const std::vector<Program>&
   if (corrected) *corrected += static_cast<std::uint64_t>(images->corrected);
   std::vector<Verdict> list;
   for (std::size_t i = 0; i < programs.size(); ++i) {
-    list.push_back(check(**backend, images->kernels[i], programs[i]));
+    const auto image = c_.change ? c_.change(images->kernels[i], programs[i]) : images->kernels[i];
+    if (!image) return stop(image.error().message), std::nullopt;
+    list.push_back(check(**backend, *image, programs[i]));
     if (!(*backend)->usable()) break;
   }
   return list;

@@ -16,6 +16,7 @@ struct Campaign {
   int shrunk = 3;   ///< failing kernels that are made small before they are shown
   int shown = 10;   ///< after so many failures it ends
   std::function<Result<std::unique_ptr<device::Backend>>()> open;  ///< afresh for some dozens of kernels: devices keep the code they load
+  std::function<Result<device::KernelImage>(const device::KernelImage&, const Program&)> change;  ///< of what is run; none: as compiled
   std::FILE* log = stdout;
 };
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ptx/tree.h"
 #include "runtime/sim/sim.h"
 
 /// A simulated device with the few steps a test needs.
@@ -41,8 +42,14 @@ class Device {
   }
 
   gexp::device::Backend& backend() { return *backend_; }
-  gexp::device::KernelId load(const std::string& ptx, const std::string& entry = "k") {
-    auto id = backend_->load({gexp::device::Target::Form::Ptx, ptx, entry});
+  /// Runs what the tree of the text prints, so every kernel of these tests holds the printer too.
+  gexp::device::KernelId load(const std::string& text, const std::string& entry = "k") {
+    const auto tree = gexp::ptx::parse(text);
+    if (!tree) FAIL(tree.error().message);
+    const std::string printed = gexp::ptx::print(*tree);
+    const auto again = gexp::ptx::parse(printed);
+    REQUIRE_MESSAGE((again.ok() && *again == *tree), printed);
+    auto id = backend_->load({gexp::device::Target::Form::Ptx, printed, entry});
     if (!id) FAIL(id.error().message);
     return *id;
   }

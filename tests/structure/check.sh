@@ -25,7 +25,8 @@ allow runtime/device "$own|runtime/device/.*"
 allow runtime/jit "$device|runtime/jit/.*"
 allow runtime/cuda "$device|runtime/cuda/.*"
 allow runtime/worker "$device|runtime/worker/.*"
-allow runtime/sim "$device|runtime/device/qlru\.h|runtime/sim/.*"
+allow ptx "$own|ptx/.*"
+allow runtime/sim "$device|runtime/device/qlru\.h|ptx/(lex|tree|type)\.h|runtime/sim/.*"
 allow runtime/records "$own|compiler/formula/formula\.h|compiler/program\.h|runtime/device/outcome\.h|runtime/records/.*"
 allow runtime/infer "$own|lang/(analyses|parts)\.def|compiler/formula/formula\.h|compiler/program\.h|runtime/device/(outcome|qlru)\.h|runtime/records/.*|runtime/infer/.*"
 allow runtime/result "lang/base/.*|compiler/.*|runtime/(device|records|infer|result)/.*"
@@ -42,9 +43,9 @@ only() {  # WHAT PATTERN FILES…
   shift 2
   while read -r file; do
     [[ " $* " == *" $file "* ]] || fail "$file includes $what"
-  done < <(grep -rlE "#include <$pattern" lang compiler runtime --include='*.h' --include='*.cpp')
+  done < <(grep -rlE "#include <$pattern" lang compiler ptx runtime --include='*.h' --include='*.cpp')
 }
-only Boost.Graph 'boost/(graph|pending)' compiler/ir/graph.cpp
+only Boost.Graph 'boost/(graph|pending)' compiler/ir/graph.cpp ptx/flow.cpp
 # What a simulated device is made of is read where expectations are checked and judged, and nowhere else. An editor's server knows
 # that there is such a name, and its type.
 while read -r file; do
@@ -52,7 +53,7 @@ while read -r file; do
     lang/references.cpp | compiler/mutate/parts.cpp | runtime/measure/session.cpp | runtime/result/judge.cpp | runtime/measure/verify.cpp | runtime/lsp/view.cpp) ;;
     *) fail "$file reads \"model\"" ;;
   esac
-done < <(grep -rlF '"model"' lang compiler runtime --include='*.h' --include='*.cpp')
+done < <(grep -rlF '"model"' lang compiler ptx runtime --include='*.h' --include='*.cpp')
 only SQLite 'sqlite3' runtime/store/sqlite.cpp
 only zstd 'zstd' runtime/store/packed.cpp
 only nlohmann/json 'nlohmann' runtime/cli/json.cpp runtime/cli/verify_changes.cpp runtime/lsp/json.h runtime/result/checked_json.h runtime/result/lockfile.cpp runtime/result/result_json.cpp runtime/result/result_json_read.cpp runtime/report/html_data.cpp runtime/store/packed.cpp
@@ -63,13 +64,13 @@ count=0
 while read -r file; do
   count=$((count + 1))
   head -n 3 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' || fail "$file has no SPDX line"
-done < <(find lang compiler runtime templates tests cmake \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' \))
+done < <(find lang compiler ptx runtime templates tests cmake \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' \))
 [ "$count" -gt 50 ] || fail "only $count sources found"
 
 # A planted violation must be seen: the test of the test.
 if [ -z "${1:-}" ]; then
   planted=$(mktemp -d)
-  cp -r lang compiler runtime templates tests cmake "$planted"
+  cp -r lang compiler ptx runtime templates tests cmake "$planted"
   for include in runtime/sim/sim.h runtime/measure/verify.h runtime/device/backend.h runtime/result/result.h; do echo "#include \"$include\"" >>"$planted/runtime/infer/flat.cpp"; done
   echo 'const char* kPlanted = "model";' >>"$planted/runtime/infer/flat.cpp"
   echo '#include "runtime/measure/verify.h"' >>"$planted/compiler/program.h"

@@ -58,7 +58,7 @@ def main():
     if set(twice(planted)[0]) != {'gexp::planted::Group'}:
         print(f'FAIL a planted type was not seen, or another one was: {twice(planted)[0]}')
         return 1
-    paths = [path for folder in ('lang', 'compiler', 'runtime') for ending in ('*.cpp', '*.h') for path in sorted((ROOT / folder).rglob(ending))]
+    paths = [path for folder in ('lang', 'compiler', 'ptx', 'runtime') for ending in ('*.cpp', '*.h') for path in sorted((ROOT / folder).rglob(ending))]
     found, types = twice({str(path.relative_to(ROOT)): path.read_text() for path in paths})
     for each, names in sorted(found.items()):
         print(f'FAIL {each} is defined in {" and in ".join(names)}')

@@ -10,7 +10,7 @@ from pathlib import Path
 
 FILE_LINES = 400
 FUNCTION_LINES = 80
-ROOMS = ("lang", "compiler", "runtime", "tests")
+ROOMS = ("lang", "compiler", "ptx", "runtime", "tests")
 
 # 'path' or 'path: name of the function' -> why.
 LONG = {}

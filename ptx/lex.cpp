@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/ptx_lex.h"
+#include "ptx/lex.h"
 
-namespace gexp::sim {
+namespace gexp::ptx {
 namespace {
 
 bool digit(char c) { return c >= '0' && c <= '9'; }
@@ -64,4 +64,4 @@ std::vector<Token> lex(std::string_view text) {
   return tokens;
 }
 
-}  // namespace gexp::sim
+}  // namespace gexp::ptx
