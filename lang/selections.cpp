@@ -29,6 +29,7 @@ const char* not_told(const KeptRecord& record, const PartName& part) {
   if (record.keep == "summary") return "a `summary` keeps one value a run";
   if (record.keep == "histogram") return "a `histogram` keeps the values sorted";
   if (record.how == "total" && part.within_trace && !record.kernel) return "`total` keeps one value a warp";
+  if (record.how == "values" && (part.name == "lap" || part.name == "seg")) return "`values` keeps what threads computed, and follows no pattern";
   return nullptr;
 }
 

@@ -116,14 +116,16 @@ std::optional<Diagnostic> BodyWriter::list(const Body& ops, Region& region) {
 }
 
 std::optional<Diagnostic> BodyWriter::barrier(const Op& op, Region&) {
-  if (!conditions_.empty() && !may_hang(place_.stage)) {
-    const auto agree = blocks_agree(conditions_, threads(), rounds_around());
+  const auto agree = conditions_.empty() ? std::optional(true) : blocks_agree(conditions_, threads(), rounds_around());
+  if (!may_hang(place_.stage)) {
     const char* const hint = "put the barrier behind the `branch`, take whole blocks (`branch cta mod 2 == 0`), or ask: `expect hang`";
     if (!agree) return error(op.span, "E0436", "whether all threads of a block reach this barrier cannot be told", hint);
     if (!*agree) return error(op.span, "E0436", "not all threads of a block reach this barrier, so the others wait for ever", hint);
   }
   barriers_ = barriers_ || rehearsed_;
-  line(place_.role ? "GEXP_MEET();" : "asm volatile(\"/*barrier*/ bar.sync 0;\" ::: \"memory\");");
+  // What threads of a warp do that come to a barrier apart is undefined of `bar.sync`, which is `barrier.sync.aligned`.
+  const char* const sync = agree && *agree ? "bar.sync" : "barrier.sync";
+  line(place_.role ? "GEXP_MEET();" : fmt::format("asm volatile(\"/*barrier*/ {} 0;\" ::: \"memory\");", sync));
   return std::nullopt;
 }
 

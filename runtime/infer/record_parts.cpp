@@ -12,8 +12,8 @@
 
 #include "runtime/infer/cut_short.h"
 
-// A record of `each` holds a trace for each warp, one after the other; one of `total` a value for each warp of each block; that of a
-// kernel of a file an entry for each thread, or steps of no thread in particular. From a value's place among them follow its warp,
+// A record of `each` holds a trace for each warp, one after the other; one of `total` a value for each warp of each block; one of `values`
+// what each thread kept; that of a kernel of a file an entry for each thread, or steps of no thread in particular. From a value's place among them follow its warp,
 // its step, its lap and its part. A selection keeps the values and the steps of the walk that they belong to, so that whatever looks
 // at both still finds them side by side.
 namespace gexp::infer {
@@ -53,13 +53,22 @@ struct Layout {
   std::size_t values = 0;       ///< of a run
   std::size_t in_trace = 0;     ///< values of one trace
   std::uint32_t block = 1;      ///< threads
-  std::uint32_t step_threads = kWarp;  ///< threads from one trace to the next: a warp, or of a kernel's entries one thread
+  std::uint32_t step_threads = kWarp;  ///< threads from one trace to the next: a warp, or one thread of `values` or of a kernel's entries
   bool traces_known = true;     ///< which trace is whose
+  bool one_trace = false;       ///< all values are of one thread or warp in turn, whoever it is
   std::string why;              ///< not known: why not
 
   [[nodiscard]] std::size_t trace(std::size_t value) const { return value / in_trace; }
   [[nodiscard]] std::uint32_t traces_a_block() const { return (block + step_threads - 1) / step_threads; }
 };
+
+/// Whether threads may keep different numbers of values.
+bool keeps_unevenly(const compiler::Body& body, bool inside) {
+  return std::any_of(body.begin(), body.end(), [&](const compiler::Op& op) {
+    const bool some = inside || op.condition != nullptr;
+    return (op.kind == compiler::Op::Kind::Keep && some) || keeps_unevenly(op.body, some) || keeps_unevenly(op.otherwise, some);
+  });
+}
 
 Layout layout_of(const Point& point, const Table& table, const compiler::Stage& stage, const compiler::Scope& scope) {
   Layout layout;
@@ -75,6 +84,15 @@ Layout layout_of(const Point& point, const Table& table, const compiler::Stage& 
   const auto block = threads_of(stage.launch.block, scope), grid = threads_of(stage.launch.grid, scope);
   if (!block || !grid) return unknown("the size of the launch is not known");
   layout.block = *block;
+  if (table.timing == Table::Timing::Values) {
+    layout.step_threads = 1;
+    const std::size_t threads = std::size_t{*block} * *grid;
+    if (keeps_unevenly(stage.timed, false) || layout.values % threads != 0)
+      return unknown("a `keep` within a `branch` or a `loop while` may give threads different numbers of values");
+    layout.in_trace = layout.values / threads;
+    return layout;
+  }
+  layout.one_trace = *block <= kWarp;
   const bool kernel = stage.timed.size() == 1 && stage.timed[0].kind == compiler::Op::Kind::Kernel;
   if (kernel) {
     layout.step_threads = 1;
@@ -115,7 +133,7 @@ class Parts {
     const auto* part = find_part(name);
     if (name == "seg" && labels_.empty()) return "`seg` is the part of a pattern, and what is timed follows none that has parts";
     if (name == "lap" && !lap_) return "`lap` is a round of a chase, and what is timed is no single chase";
-    if (!layout_.traces_known && !(part->within_trace && layout_.in_trace == layout_.values && layout_.block <= kWarp)) {
+    if (!layout_.traces_known && !(part->within_trace && layout_.in_trace == layout_.values && layout_.one_trace)) {
       return fmt::format("`{}` is not known: {}", name, layout_.why);
     }
     return {};

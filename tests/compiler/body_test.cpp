@@ -62,6 +62,19 @@ TEST_CASE("what may leave its memory is refused before anything runs") {
   CHECK(Planned("launch grid 1 block 32\ntimed t total { load A at (tid * tid) * 4B }").plan.has_value());
 }
 
+TEST_CASE("a barrier that threads of a warp may come to apart is not the aligned one") {
+  const auto sync = [](const std::string& timed) {
+    const Planned planned("launch grid 2 block 64\ntimed t total { " + timed + " }\nexpect hang");
+    REQUIRE(planned.plan);
+    const auto& text = planned.plan->shape.holes.at("timed");
+    return text.find("/*barrier*/ bar.sync 0;") != std::string::npos ? "bar" : text.find("/*barrier*/ barrier.sync 0;") != std::string::npos ? "barrier" : "none";
+  };
+  CHECK(sync("barrier") == std::string("bar"));
+  CHECK(sync("branch cta == 0 { barrier }") == std::string("bar"));
+  CHECK(sync("branch lane < 16 { barrier }") == std::string("barrier"));
+  CHECK(sync("var x: u32 = 0 branch x == 0 { barrier }") == std::string("barrier"));
+}
+
 TEST_CASE("what an operation cannot do") {
   CHECK(Planned("launch grid 1 block 32\ntimed t total { load S at tid * 4B via ca }").code == "E0429");
   CHECK(Planned("launch grid 1 block 32\ntimed t total { store A at tid * 4B via nc }").code == "E0429");

@@ -258,3 +258,28 @@ TEST_CASE("what a record does not tell is unknown, with the reason") {
   CHECK(test::undetermined(finding));
   CHECK(finding.why == "`warp` is not known: warps recorded different numbers of accesses, so which value is whose is not known");
 }
+
+TEST_CASE("what threads kept is told apart by threads and by its number, where all kept equally much") {
+  // Thread t keeps 100 t, 100 t + 1 and 100 t + 2.
+  records::Point point;
+  point.runs.emplace_back();
+  for (std::uint32_t thread = 0; thread < 128; ++thread) {
+    for (std::uint32_t k = 0; k < 3; ++k) point.runs[0].ticks.push_back(100 * thread + k);
+  }
+  auto kept = test::table({point});
+  kept.timing = records::Table::Timing::Values, kept.columns = {};
+  const auto ask = [&](const std::string& body, const std::string& column, const std::string& type = "count") {
+    return test::ask_in("  launch grid 2 block 64\n  timed lat values { " + body + " }\n  derive d: " + type + " = " + column + "\n", kept, type, "value(d)");
+  };
+  const std::string even = "loop i in 0..2 { keep tid }";
+  CHECK(show(ask(even, "median(lat where gtid == 70 and step == 2)").value) == "7002");
+  CHECK(show(ask(even, "max(lat where cta == 1 and tid == 6)").value) == "7002");
+  CHECK(show(ask(even, "min(lat where cta == 1 and warp == 1 and step == 1)").value) == "9601");
+  CHECK(show(ask(even, "count(median(lat by gtid where step == 0))").value) == "128");
+  CHECK(show(ask(even, "max(median(lat by tid where step == 0 and cta == 0))").value) == "6300");
+  for (const char* const uneven : {"keep tid branch tid < 64 { keep tid keep tid }", "var x: u32 = 0 loop while x < 3 laps 9 { keep x assign x = x + 1 }"}) {
+    CHECK(test::undetermined(ask(uneven, "median(lat where step == 0)")));
+    const auto unknown = test::ask_in(std::string("  launch grid 2 block 64\n  timed lat values { ") + uneven + " }\n", kept, "list", "values(median(lat) over tid)");
+    CHECK_MESSAGE(unknown.why.find("may give threads different numbers") != std::string::npos, unknown.why);
+  }
+}

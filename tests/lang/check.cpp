@@ -246,6 +246,11 @@ TEST_CASE("parts of a record") {
   CHECK(stage("plot lat vs step by seg") == "");
   CHECK(stage("plot median(lat) vs n by seg") == "E0233 seg");
   CHECK(stage("plot step vs n") == "E0233 step");
+  const auto kept = [](const std::string& column) { return file("stage s { launch grid 1 block 64 timed v values { keep tid } derive d: " + column + " find f: count = value(count(d)) }"); };
+  CHECK(kept("list = median(v by tid where step == 0)") == "");
+  CHECK(kept("list = median(v by warp)") == "");
+  CHECK(kept("list = median(v by lap)") == "E0233 lap");
+  CHECK(kept("list = median(v by tid where seg == \"a\")") == "E0233 seg");
 }
 
 TEST_CASE("expectations") {
