@@ -28,7 +28,7 @@ std::optional<Diagnostic> BodyWriter::memories(MemoryTexts& texts) {
       plan_.parameters.push_back({KernelParameter::Kind::Texture, memory.name, 0, 0});
     }
     if (space.declare) space.declare(memory, padded, texts);
-    if (space.home == MemorySpace::Home::Device && !space.by_index()) plan_.parameters.push_back({KernelParameter::Kind::Memory, memory.name, 0, 0});
+    if (space.by_pointer()) plan_.parameters.push_back({KernelParameter::Kind::Memory, memory.name, 0, 0});
     if (space.threads_write_links() && reads_contents_) zeros += zeros_of(memory, padded);
     if (space.threads_write_links()) links += links_of(memory);
   }

@@ -23,8 +23,9 @@ inline constexpr std::uint64_t kCellBytes = 16;
 /// All that the compiler and the runtime know of a memory space. Each space is one object, in a file of its own in this folder; its
 /// word, its size and what the documents say of it are its row in lang/memory_spaces.def.
 struct MemorySpace {
-  /// Who has the bytes of a memory: the host makes buffers on the device and fills arrays of a module; blocks and threads fill their own.
-  enum class Home { Device, Module, Block, Thread };
+  /// Who has the bytes of a memory: the host makes buffers on the device and in its own memory, and fills arrays of a module; blocks and
+  /// threads fill their own.
+  enum class Home { Device, Host, Module, Block, Thread };
 
   std::string_view word{};       ///< after `in`: "global"
   std::string_view ptx{};        ///< state space of its instructions: "global", "const"; empty: it is fetched by index
@@ -48,8 +49,10 @@ struct MemorySpace {
   [[nodiscard]] bool by_index() const { return ptx.empty(); }
   /// Whether the kernel's threads write the links of chases themselves.
   [[nodiscard]] bool threads_write_links() const { return home == Home::Block || home == Home::Thread; }
+  /// Whether the kernel is given a pointer to a buffer that the host has made.
+  [[nodiscard]] bool by_pointer() const { return (home == Home::Device || home == Home::Host) && !by_index(); }
   /// Whether a memory takes some of the device's.
-  [[nodiscard]] bool takes_device_memory() const { return home != Home::Block; }
+  [[nodiscard]] bool takes_device_memory() const { return home != Home::Block && home != Home::Host; }
 };
 
 /// The space of a word that the checker has accepted.

@@ -217,6 +217,7 @@ Result<Estimate> estimate(const Program& program, const SpeedEstimate& pace, con
     auto bytes = memory_bytes(memory, *scope);
     if (!bytes) return bytes.error();
     if (memory.space->takes_device_memory()) all.memory += static_cast<double>(*bytes);
+    if (memory.space->home == MemorySpace::Home::Host) all.host_memory += static_cast<double>(*bytes);
   }
   Estimator estimator(program, pace, std::move(*scope), known);
   for (const auto& stage : program.stages) {

@@ -39,7 +39,8 @@ struct StageEstimate {
 struct Estimate {
   std::vector<StageEstimate> stages;  ///< as in the program
   std::size_t kernels = 0;
-  double memory = 0;                  ///< bytes of all memories but those in shared memory
+  double memory = 0;                  ///< bytes of all memories on the device but those in shared memory
+  double host_memory = 0;             ///< bytes of those in the host's
   std::optional<double> budget_memory, budget_seconds;
   Interval seconds;
 };

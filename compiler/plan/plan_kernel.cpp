@@ -39,7 +39,7 @@ std::optional<Diagnostic> PointPlanner::kernel_argument(const FileKernel::Argume
     made.memory = argument.name;
     const auto* memory = find_memory(argument.name);
     GEXP_CHECK(memory != nullptr);
-    if (memory->space->home != MemorySpace::Home::Device || memory->space->by_index()) {
+    if (!memory->space->by_pointer()) {
       return error("E0226", argument.span,
                    fmt::format("`{}` is in {} memory, to which a kernel of a file is given no pointer", argument.name, memory->space->word),
                    "give it a memory in global; the kernel declares its other memories itself");

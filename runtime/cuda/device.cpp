@@ -123,6 +123,7 @@ Result<Device> query_device(const Driver& driver, int ordinal) {
   info.sms = static_cast<int>(attribute(Attribute::Multiprocessors));
   info.l2_bytes = attribute(Attribute::L2Bytes);
   info.shared_per_sm = attribute(Attribute::SharedPerMultiprocessor);
+  device.maps_host_memory = attribute(Attribute::MapsHostMemory) != 0;
   device.shared_without_optin = attribute(Attribute::SharedPerBlock);
   device.max_threads_per_block = attribute(Attribute::MaxThreadsPerBlock);
   device.max_blocks = attribute(Attribute::MaxGridX);

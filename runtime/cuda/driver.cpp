@@ -46,6 +46,9 @@ void bind_all(Driver& d, Binder& bind) {
   bind(d.memory_info, "cuMemGetInfo_v2");
   bind(d.memory_allocate, "cuMemAlloc_v2");
   bind(d.memory_free, "cuMemFree_v2");
+  bind(d.host_allocate, "cuMemHostAlloc");
+  bind(d.host_address, "cuMemHostGetDevicePointer_v2");
+  bind(d.host_free, "cuMemFreeHost");
   bind(d.copy_to_device, "cuMemcpyHtoD_v2");
   bind(d.copy_to_host, "cuMemcpyDtoH_v2");
   bind(d.memory_set, "cuMemsetD8_v2");

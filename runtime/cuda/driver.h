@@ -47,6 +47,7 @@ enum class Attribute : int {
   SharedPerBlock = 8,
   ClockKhz = 13,
   Multiprocessors = 16,
+  MapsHostMemory = 19,
   Ecc = 32,
   MemoryClockKhz = 36,
   MemoryBusBits = 37,
@@ -98,6 +99,9 @@ struct Driver {
   int (*memory_info)(std::size_t*, std::size_t*) = nullptr;
   int (*memory_allocate)(DeviceAddress*, std::size_t) = nullptr;
   int (*memory_free)(DeviceAddress) = nullptr;
+  int (*host_allocate)(void**, std::size_t, unsigned) = nullptr;
+  int (*host_address)(DeviceAddress*, void*, unsigned) = nullptr;
+  int (*host_free)(void*) = nullptr;
   int (*copy_to_device)(DeviceAddress, const void*, std::size_t) = nullptr;
   int (*copy_to_host)(void*, DeviceAddress, std::size_t) = nullptr;
 

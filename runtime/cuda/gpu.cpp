@@ -19,6 +19,7 @@ using device::Target;
 
 constexpr unsigned kInOrder = 0;  // CU_STREAM_DEFAULT: kernels wait for the copies and the flush before them, which the default stream runs
 constexpr double kScatterLimit = 60;  // seconds; it takes milliseconds
+constexpr unsigned kMapped = 2;  // CU_MEMHOSTALLOC_DEVICEMAP
 constexpr int kJitErrorLog = 5, kJitErrorLogBytes = 6;
 
 Diagnostic not_met(const Requirement& requirement, std::string message, std::string hint = {}) {
@@ -150,7 +151,9 @@ Result<> Gpu::accepts(const Requirement& requirement) const {
       if (amount <= device_.max_blocks) return Ok{};
       return not_met(requirement, fmt::format("a grid can have at most {} blocks on {}, {} are asked for", device_.max_blocks,
                                               info.name, amount));
-    case Requirement::Kind::Space: return Ok{};
+    case Requirement::Kind::Space:
+      if (requirement.path != "host" || device_.maps_host_memory) return Ok{};
+      return not_met(requirement, fmt::format("the driver lets no kernel on {} access the host's memory", info.name));
     case Requirement::Kind::Flush:
       if (requirement.path != "tlb") return Ok{};
       return not_met(requirement, fmt::format("{} gives no way to empty its TLBs", info.name), "chase more pages than they hold instead");
@@ -175,14 +178,20 @@ Result<> Gpu::accepts(const Requirement& requirement) const {
   return Ok{};
 }
 
-Result<std::uint64_t> Gpu::allocate(std::uint64_t bytes, std::uint64_t align) {
+Result<std::uint64_t> Gpu::allocate(std::uint64_t bytes, std::uint64_t align, device::Where where) {
   if (auto usable = ready(); !usable) return usable.error();
   GEXP_CHECK((align & (align - 1)) == 0);
   // The driver's own alignment is at least 256 B; more is had by asking for more.
   const auto extra = align > 256 ? align : 0;
-  DeviceAddress base = 0;
+  Allocation made;
   const auto wanted = std::max<std::uint64_t>(bytes, 1) + extra;
-  const int status = wanted < bytes ? kOutOfMemory : driver_->memory_allocate(&base, wanted);
+  const bool on_host = where == device::Where::Host;
+  int status = wanted < bytes ? kOutOfMemory : on_host ? driver_->host_allocate(&made.host, wanted, kMapped) : driver_->memory_allocate(&made.base, wanted);
+  if (status == kSuccess && on_host) status = driver_->host_address(&made.base, made.host, 0);
+  if (status != kSuccess && on_host) {
+    if (made.host != nullptr) driver_->host_free(made.host);
+    return failed("E0802", fmt::format("cannot pin {} B of the host's memory", wanted), status);
+  }
   if (status == kOutOfMemory) {
     std::size_t free = 0, total = 0;
     driver_->memory_info(&free, &total);
@@ -190,15 +199,17 @@ Result<std::uint64_t> Gpu::allocate(std::uint64_t bytes, std::uint64_t align) {
                    "see nvidia-smi for what else uses it");
   }
   if (status != kSuccess) return failed("E0802", fmt::format("cannot allocate {} B", wanted), status);
-  const auto address = extra > 0 ? (base + align - 1) & ~(align - 1) : base;
-  allocations_[address] = base;
+  const auto address = extra > 0 ? (made.base + align - 1) & ~(align - 1) : made.base;
+  allocations_[address] = made;
   return std::uint64_t{address};
 }
 
 void Gpu::release(std::uint64_t address) {
   const auto found = allocations_.find(address);
   if (found == allocations_.end()) return;  // from before a fault
-  if (ready()) driver_->memory_free(found->second);
+  const auto& made = found->second;
+  if (ready() && made.host != nullptr) driver_->host_free(made.host);
+  else if (ready()) driver_->memory_free(made.base);
   allocations_.erase(found);
 }
 

@@ -26,7 +26,7 @@ class Gpu final : public device::Backend {
   [[nodiscard]] device::Target target() const override;
   Result<> accepts(const device::Requirement& requirement) const override;
 
-  Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t align) override;
+  Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t align, device::Where where) override;
   void release(std::uint64_t address) override;
   Result<> write(std::uint64_t address, std::span<const std::byte> bytes) override;
   Result<> read(std::uint64_t address, std::span<std::byte> bytes) override;
@@ -79,7 +79,11 @@ class Gpu final : public device::Backend {
   StreamHandle stream_ = nullptr;
   EventHandle begin_ = nullptr, end_ = nullptr;
 
-  std::map<std::uint64_t, DeviceAddress> allocations_;  ///< the address given out, to the driver's own
+  struct Allocation {
+    DeviceAddress base = 0;  ///< the driver's own
+    void* host = nullptr;    ///< of pinned memory; null: it is the device's
+  };
+  std::map<std::uint64_t, Allocation> allocations_;  ///< by the address given out
   std::map<device::KernelId, Kernel> kernels_;
   device::KernelId next_kernel_ = 0;  ///< ids are never used again, so one from before a fault is known as such
   Kernel scatter4_, scatter8_;

@@ -57,6 +57,9 @@ struct Argument {
 /// An address in the device's memory.
 inline Argument pointer(std::uint64_t address) { return {address, 8}; }
 
+/// Whose memory an allocation is in. The host's is pinned, and the device reaches it over the bus.
+enum class Where : std::uint8_t { Device, Host };
+
 /// Blocks of a grid, or threads of a block, along x, y and z.
 struct Extent {
   std::uint32_t x = 1, y = 1, z = 1;
@@ -100,8 +103,8 @@ class Backend {
     return nullptr;
   }
 
-  /// Device address of `bytes` bytes, aligned to `align` (a power of two; 0: the device's choice). Contents undefined.
-  virtual Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t align = 0) = 0;
+  /// Address, for the device, of `bytes` bytes, aligned to `align` (a power of two; 0: the device's choice). Contents undefined.
+  virtual Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t align = 0, Where where = Where::Device) = 0;
   virtual void release(std::uint64_t address) = 0;
   virtual Result<> write(std::uint64_t address, std::span<const std::byte> bytes) = 0;
   virtual Result<> read(std::uint64_t address, std::span<std::byte> bytes) = 0;

@@ -49,11 +49,12 @@ Result<std::uint64_t> PointRunner::address_of(const std::string& name) {
       if (!value) return value.error();
       if (const auto* n = value->get<Number>()) align = std::max(align, static_cast<std::uint64_t>(n->number));
     }
-    auto address = backend_.allocate(*bytes, align);
+    const bool on_host = memory.space->home == compiler::MemorySpace::Home::Host;
+    auto address = backend_.allocate(*bytes, align, on_host ? device::Where::Host : device::Where::Device);
     if (!address) {
       auto problem = address.error();
       problem.span = memory.span;
-      if (problem.code != "E0802" || memory.holds) return problem;
+      if (problem.code != "E0802" || memory.holds || on_host) return problem;
       auto less = allocate_less(memory, *bytes, align, std::move(problem));
       if (!less) return less;
       auto done = fill(memory, *less);

@@ -10,9 +10,7 @@
 namespace gexp::sim {
 namespace {
 
-constexpr std::uint64_t kPage = 2ull << 20;
 constexpr std::uint64_t kSmall = 1ull << 20;  // below it an array shares pages with others
-constexpr std::uint64_t kGuard = 64ull << 10;
 
 std::uint64_t align_up(std::uint64_t value, std::uint64_t align) { return (value + align - 1) / align * align; }
 
@@ -22,21 +20,25 @@ DeviceMemory::~DeviceMemory() {
   for (const auto& [address, a] : allocations_) munmap(a.host, a.bytes);
 }
 
-Result<std::uint64_t> DeviceMemory::allocate(std::uint64_t bytes, std::uint64_t align) {
+DeviceMemory::Region& DeviceMemory::region_of(std::uint64_t address) {
+  return *std::find_if(regions_.begin(), regions_.end() - 1, [&](const Region& region) { return address < region.end; });
+}
+
+Result<std::uint64_t> DeviceMemory::allocate(std::uint64_t bytes, std::uint64_t align, device::Where where) {
   bytes = std::max<std::uint64_t>(bytes, 1);
-  if (bytes > capacity_ - used_)
+  const bool host_memory = where == device::Where::Host;
+  if (!host_memory && bytes > capacity_ - used_)
     return failure("E0802", fmt::format("the simulated device has {} B of memory left, {} B were asked for", capacity_ - used_, bytes));
   if (align > (1ull << 40)) return failure("E0802", fmt::format("an alignment of {} B is more than the simulator can give", align));
+  Region& region = regions_[host_memory ? 2 : bytes < kSmall && align <= kSmallBase ? 0 : 1];
+  const std::uint64_t address = align_up(region.next, std::max(align, region.unit));
+  if (address + bytes > region.end) return failure("E0802", fmt::format("there are no addresses left for {} B of simulated memory", bytes));
   void* host = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (host == MAP_FAILED) return failure("E0802", fmt::format("the host gives no address space for {} B of simulated memory", bytes));
   // One element a page must not cost a huge host page.
   madvise(host, bytes, MADV_NOHUGEPAGE);
-  std::uint64_t& next = bytes < kSmall ? small_ : large_;
-  const std::uint64_t own = bytes < kSmall ? 512 : kPage;
-  const std::uint64_t address = align_up(next, std::max(align, own));
-  // The gap makes an access past the end a fault; it is never handed out.
-  next = address + bytes + (bytes < kSmall ? kGuard : kPage);
-  used_ += bytes;
+  region.next = address + bytes + region.gap;
+  if (!host_memory) used_ += bytes;
   allocations_[address] = {bytes, static_cast<std::byte*>(host)};
   return address;
 }
@@ -45,15 +47,15 @@ void DeviceMemory::release(std::uint64_t address) {
   const auto found = allocations_.find(address);
   if (found == allocations_.end()) return;
   munmap(found->second.host, found->second.bytes);
-  used_ -= found->second.bytes;
+  if (!on_host(address)) used_ -= found->second.bytes;
   allocations_.erase(found);
   last_bytes_ = 0;
   // An idle heap starts over: a run's addresses do not depend on what ran before it.
-  const auto first_large = allocations_.lower_bound(kLargeBase);
-  if (first_large == allocations_.end()) large_ = kLargeBase;
-  else if (const auto& [begin, a] = *std::prev(allocations_.end()); begin >= kLargeBase) large_ = begin + a.bytes + kPage;
-  if (first_large == allocations_.begin()) small_ = kSmallBase;
-  else if (const auto& [begin, a] = *std::prev(first_large); true) small_ = begin + a.bytes + kGuard;
+  Region& region = region_of(address);
+  region.next = region.base;
+  const auto behind = allocations_.lower_bound(region.end);
+  if (behind == allocations_.begin()) return;
+  if (const auto& [begin, last] = *std::prev(behind); begin >= region.base) region.next = begin + last.bytes + region.gap;
 }
 
 std::byte* DeviceMemory::search(std::uint64_t address, std::uint64_t bytes) {

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 
 #include "lang/base/result.h"
+#include "runtime/device/backend.h"
 
 namespace gexp::sim {
 
-/// Device memory: allocations at device addresses, backed by host pages that exist once touched, so that 64 GiB cost what is used.
+/// Device memory, and what a device reaches of its host's: allocations at device addresses, backed by host pages that exist once touched,
+/// so that 64 GiB cost what is used.
 class DeviceMemory {
  public:
   explicit DeviceMemory(std::uint64_t capacity) : capacity_(capacity) {}
@@ -17,13 +20,15 @@ class DeviceMemory {
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
   /// Zeroed. `align` 0: large arrays begin at a page. E0802 when the device or the host has no room.
-  Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t align);
+  Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t align, device::Where where = device::Where::Device);
   void release(std::uint64_t address);
   /// Host bytes of [address, address + bytes), or null when that is not inside one allocation.
   [[nodiscard]] std::byte* find(std::uint64_t address, std::uint64_t bytes) {
     if (address - last_begin_ < last_bytes_ && bytes <= last_bytes_ - (address - last_begin_)) return last_host_ + (address - last_begin_);
     return search(address, bytes);
   }
+  /// Whether an address is one of the host's memory.
+  [[nodiscard]] static bool on_host(std::uint64_t address) { return address - kHostBase < kHostBytes; }
   /// The address of element `index`, of `size` bytes, of the allocation that was last asked for, which the host begins to fetch; 0 when there is none.
   [[nodiscard]] std::uint64_t expect_element(std::uint64_t index, std::uint64_t size) const {
     if (index >= last_bytes_ / size) return 0;
@@ -40,7 +45,6 @@ class DeviceMemory {
 
   std::map<std::uint64_t, Allocation> allocations_;
   std::uint64_t capacity_, used_ = 0;
-  std::uint64_t large_ = kLargeBase, small_ = kSmallBase;
   // The allocation of the last access: most accesses stay in one.
   std::uint64_t last_begin_ = 0, last_bytes_ = 0;
   std::byte* last_host_ = nullptr;
@@ -49,6 +53,15 @@ class DeviceMemory {
   // so that the first array's page 0 is the first of its residues, as in their plots. Small ones live apart, at 16 GiB.
   static constexpr std::uint64_t kLargeBase = 65ull << 30;
   static constexpr std::uint64_t kSmallBase = 16ull << 30;
+  static constexpr std::uint64_t kHostBase = 16ull << 40, kHostBytes = 64ull << 40;
+
+  /// Where allocations of one kind follow each other. The gap makes an access past the end a fault; it is never handed out.
+  struct Region {
+    std::uint64_t base, end, unit, gap, next = base;
+  };
+  Region& region_of(std::uint64_t address);
+  std::array<Region, 3> regions_{Region{kSmallBase, kLargeBase, 512, 64ull << 10}, Region{kLargeBase, kHostBase, 2ull << 20, 2ull << 20},
+                                 Region{kHostBase, kHostBase + kHostBytes, 2ull << 20, 2ull << 20}};
 };
 
 }  // namespace gexp::sim

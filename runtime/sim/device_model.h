@@ -127,6 +127,7 @@ struct Bandwidth {
   double sm = 0;      ///< of an SM: what crosses its port, both ways
   double l2 = 0;      ///< of all slices together
   double dram = 0;    ///< reads and writes together
+  double host = 0;    ///< of the bus to the host's memory, each way
 };
 
 /// Cycles for each further lane of a warp that updates the same address; 0: they cost nothing more.

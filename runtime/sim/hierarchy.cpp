@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "runtime/sim/device_memory.h"
 #include "runtime/sim/nearest.h"
 
 // A latency is read from a table by where the data and where the translation were found: the form in which the papers report
@@ -269,6 +270,10 @@ double Hierarchy::far(LoadPath which, std::uint32_t sm, Piece piece, std::uint8_
     if (found == path.caches.size() || ahead) from_memory += static_cast<double>(path.sector);
     if (dirty) to_memory += static_cast<double>(path.sector);
   }
+  if (which == LoadPath::Host) {
+    if (model_.bandwidth.host > 0) waits += from_host_.wait(time + waits, from_memory / model_.bandwidth.host);
+    from_memory = 0;
+  }
   tallies_.dram_read += from_memory, tallies_.dram_written += to_memory;
   if (const double dram = model_.bandwidth.dram; dram > 0) {
     waits += dram_.wait(time + waits, from_memory / dram);
@@ -278,6 +283,10 @@ double Hierarchy::far(LoadPath which, std::uint32_t sm, Piece piece, std::uint8_
 }
 
 double Hierarchy::store(std::uint32_t sm, Piece piece, double time) {
+  if (DeviceMemory::on_host(piece.region)) {  // past the caches (assumed)
+    const double bytes = static_cast<double>(stores_.sector) * piece.count();
+    return model_.bandwidth.host > 0 ? time + to_host_.wait(time, bytes / model_.bandwidth.host) : time;
+  }
   for (const int t : stores_.tlbs) {
     const bool hit = tlb(t, sm).access(piece.region).hit;
     tallies_.tlbs[static_cast<std::size_t>(t)].add(hit);

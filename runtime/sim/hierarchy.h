@@ -134,7 +134,7 @@ class Hierarchy {
   std::vector<std::uint64_t> ahead_;          ///< [cache of the model]: begin of what the last miss fetched ahead
   std::array<Path, kLoadPaths> paths_;
   Path stores_;
-  Server dram_;
+  Server dram_, from_host_, to_host_;
   std::vector<std::uint64_t> victims_, new_victims_;  // of the access at hand
   std::uint64_t carveout_ = 0, window_ = ~0ull;
   Tallies tallies_;

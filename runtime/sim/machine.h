@@ -77,6 +77,7 @@ class Machine {
   Step access_in(Space space, std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   bool prefetched(Space space, std::uint32_t& active);
   [[nodiscard]] std::uint64_t conflicts(Space space, std::uint32_t active) const;
+  [[nodiscard]] bool over_bus(std::uint32_t active, LoadPath& path) const;
   [[nodiscard]] bool held(LoadPath path, std::uint32_t sm, std::uint32_t active) const;
   Step access_block(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   Step wide(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);

@@ -95,7 +95,8 @@ Machine::Step Machine::access_in(Space space, std::uint32_t index, const Instruc
       if (i.kind == Kind::Texture) path = LoadPath::Texture;
       else if (i.kind == Kind::Atomic) path = c_.hierarchy.present(LoadPath::Cg) ? LoadPath::Cg : LoadPath::Default;  // done at the L2
   }
-  if (!i.allocates && !held(path, w.sm, active) && c_.hierarchy.present(LoadPath::Cg)) path = LoadPath::Cg;
+  if (space == Space::Global && !over_bus(active, path)) return fault(fmt::format("lanes of one warp access the host's memory and the device's at once, whose time is not simulated ({})", place_of(c_.kernel, i)));
+  if (path != LoadPath::Host && !i.allocates && !held(path, w.sm, active) && c_.hierarchy.present(LoadPath::Cg)) path = LoadPath::Cg;
   if (i.prefetches && !c_.hierarchy.present(path)) path = LoadPath::Default;
   if (!c_.hierarchy.present(path)) return fault(fmt::format("the device has no path for such an access ({})", place_of(c_.kernel, i)));
   if (i.kind == Kind::Store) {
@@ -114,6 +115,14 @@ Machine::Step Machine::access_in(Space space, std::uint32_t index, const Instruc
   if (w.state != Warp::State::Stalled) return Step::Next;
   ++w.pc;
   return Step::Leave;
+}
+
+/// Takes an access of global memory to the bus where its lanes' addresses are the host's. False: some are, and some are not.
+bool Machine::over_bus(std::uint32_t active, LoadPath& path) const {
+  std::uint32_t on_host = 0;
+  each_lane(active, [&](std::uint32_t lane) { on_host |= static_cast<std::uint32_t>(DeviceMemory::on_host(addresses_[lane])) << lane; });
+  if (on_host != 0) path = LoadPath::Host;
+  return on_host == 0 || on_host == active;
 }
 
 /// Whether the SM's caches of a path have what some lane reads.
@@ -147,7 +156,8 @@ Machine::Step Machine::access_block(std::uint32_t index, const Instruction& i, s
     return Step::Next;
   }
   if (!data_.copy(i, w, block, active, addresses_)) return fault(data_.fault());
-  const LoadPath path = i.path;
+  LoadPath path = i.path;
+  if (!over_bus(active, path)) return fault(fmt::format("lanes of one warp access the host's memory and the device's at once, whose time is not simulated ({})", place_of(c_.kernel, i)));
   if (!c_.hierarchy.present(path)) return fault(fmt::format("the device has no path for such an access ({})", place_of(c_.kernel, i)));
   memory_.load(index, i, path, addresses_, active, issue);
   if (w.state != Warp::State::Stalled) return Step::Next;

@@ -14,7 +14,7 @@ struct PathName {
   LoadPath path;
 };
 constexpr PathName kPaths[] = {{"ca", LoadPath::Ca}, {"cg", LoadPath::Cg}, {"cv", LoadPath::Cv}, {"nc", LoadPath::Nc}, {"texture", LoadPath::Texture},
-                               {"constant", LoadPath::Constant}, {"local", LoadPath::Local}, {"instruction", LoadPath::Instruction}};
+                               {"constant", LoadPath::Constant}, {"local", LoadPath::Local}, {"instruction", LoadPath::Instruction}, {"host", LoadPath::Host}};
 
 PathModel& slot(DeviceModel& model, LoadPath path) { return model.paths[static_cast<std::size_t>(path)]; }
 

@@ -136,6 +136,7 @@ void read_bandwidth(ModelTable& t, const DeviceModel& model, Bandwidth& bandwidt
   bandwidth.sm = rate("sm");
   bandwidth.l2 = rate("l2");
   bandwidth.dram = rate("dram");
+  bandwidth.host = rate("host");
   if (model.memory_peak > 0 && bandwidth.dram * model.sm_clock_hz > model.memory_peak * (1 + 1e-9))
     t.error("E0606", t.place("dram"), fmt::format("memory cannot move more than its bus: {:.5g} GB/s", model.memory_peak / 1e9));
 }

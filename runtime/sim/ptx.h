@@ -42,9 +42,10 @@ enum class WideOp : std::uint8_t {
 enum class Space : std::uint8_t { Generic, Global, Shared, Local, Param, Const, Frame };
 enum class AtomicOp : std::uint8_t { Add, Exch, Cas, MinS, MinU, MaxS, MaxU, And, Or, Xor, Inc, Dec, FAdd, PhaseInit, PhaseEnd, PhaseArrive, PhaseDrop, PhaseTest, PhaseParity };
 enum class Special : std::uint8_t { Clock, ClockHi, Clock64, GlobalTimer, GlobalTimerLo, GlobalTimerHi };
-/// The way that an access takes. Of global memory: how a load asks to be cached, Default being the model's choice.
-enum class LoadPath : std::uint8_t { Default, Ca, Cg, Cv, Nc, Texture, Constant, Local, Instruction };
-inline constexpr int kLoadPaths = 9;
+/// The way that an access takes. Of global memory: how a load asks to be cached, Default being the model's choice. Host: every access to
+/// the memory of the host.
+enum class LoadPath : std::uint8_t { Default, Ca, Cg, Cv, Nc, Texture, Constant, Local, Instruction, Host };
+inline constexpr int kLoadPaths = 10;
 /// Which latency of the model's pipeline a result has.
 enum class Cost : std::uint8_t { Alu, Multiply, Divide, Clock };
 

@@ -72,8 +72,8 @@ class SimBackend final : public device::Backend {
   }
 
   Result<> accepts(const Requirement& r) const override {
-    const auto refuse = [&](std::string message) {
-      Diagnostic d = failure("E0501", std::move(message));
+    const auto refuse = [&](std::string message, std::string hint = {}) {
+      Diagnostic d = failure("E0501", std::move(message), std::move(hint));
       d.span = r.span;
       return d;
     };
@@ -97,6 +97,8 @@ class SimBackend final : public device::Backend {
         return refuse(fmt::format("a block of the simulated {} has at most {} threads, not {}", model_.name, model_.limits.threads_per_block, r.amount));
       case Requirement::Kind::Blocks: return Ok{};
       case Requirement::Kind::Space:
+        if (r.path == "host" && !model_.paths[static_cast<std::size_t>(LoadPath::Host)].present)
+          return refuse(fmt::format("the model of the simulated {} does not say what an access to the host's memory takes", model_.name), "it has no table [paths.host]");
         if (r.path != "texture" || model_.paths[static_cast<std::size_t>(LoadPath::Texture)].present) return Ok{};
         return refuse(fmt::format("the simulated {} models no texture memory", model_.name));
       case Requirement::Kind::Flush: return Ok{};
@@ -125,7 +127,7 @@ class SimBackend final : public device::Backend {
     return failure("E0801", fmt::format("the kernel has no array {}", name));
   }
 
-  Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t align) override { return memory_.allocate(bytes, align); }
+  Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t align, device::Where where) override { return memory_.allocate(bytes, align, where); }
   void release(std::uint64_t address) override { memory_.release(address); }
 
   Result<> write(std::uint64_t address, std::span<const std::byte> bytes) override {

@@ -63,7 +63,7 @@ class Server {
       }
       case Call::Allocate: {
         const auto bytes = call.get<std::uint64_t>(), align = call.get<std::uint64_t>();
-        return number(backend_->allocate(bytes, align));
+        return number(backend_->allocate(bytes, align, call.get<device::Where>()));
       }
       case Call::Release: backend_->release(call.get<std::uint64_t>()); return done(Result<>(Ok{}));
       case Call::Write: {

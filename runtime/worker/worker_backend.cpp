@@ -22,7 +22,9 @@ class WorkerBackend final : public device::Backend {
   Result<> accepts(const device::Requirement& requirement) const override {
     return plain(Writer().put(Call::Accepts).put(requirement.kind).text(requirement.path).put(requirement.amount).put(requirement.span));
   }
-  Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t align) override { return number(Writer().put(Call::Allocate).put(bytes).put(align)); }
+  Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t align, device::Where where) override {
+    return number(Writer().put(Call::Allocate).put(bytes).put(align).put(where));
+  }
   void release(std::uint64_t address) override {
     if (link_->running()) (void)plain(Writer().put(Call::Release).put(address));
   }

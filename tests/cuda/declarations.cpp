@@ -27,6 +27,9 @@ static_assert(same_shape<decltype(Driver::context_set_current), PFN_cuCtxSetCurr
 static_assert(same_shape<decltype(Driver::memory_info), PFN_cuMemGetInfo_v3020>);
 static_assert(same_shape<decltype(Driver::memory_allocate), PFN_cuMemAlloc_v3020>);
 static_assert(same_shape<decltype(Driver::memory_free), PFN_cuMemFree_v3020>);
+static_assert(same_shape<decltype(Driver::host_allocate), PFN_cuMemHostAlloc_v2020>);
+static_assert(same_shape<decltype(Driver::host_address), PFN_cuMemHostGetDevicePointer_v3020>);
+static_assert(same_shape<decltype(Driver::host_free), PFN_cuMemFreeHost_v2000>);
 static_assert(same_shape<decltype(Driver::copy_to_device), PFN_cuMemcpyHtoD_v3020>);
 static_assert(same_shape<decltype(Driver::copy_to_host), PFN_cuMemcpyDtoH_v3020>);
 static_assert(same_shape<decltype(Driver::memory_set), PFN_cuMemsetD8_v3020>);

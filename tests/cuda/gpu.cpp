@@ -140,6 +140,30 @@ TEST_CASE_FIXTURE(Scene, "what the device lacks is E0501 at the statement that n
   CHECK(asks(*device(), Kind::BankWidth, 8));
 }
 
+TEST_CASE_FIXTURE(Scene, "memory of the host is pinned, written and read, and given back") {
+  const auto backend = device();
+  const Requirement needs{Requirement::Kind::Space, "host", 0, {3, 9}};
+  CHECK(backend->accepts(needs));
+  auto address = backend->allocate(1000, 1 << 16, device::Where::Host);
+  REQUIRE(address);
+  CHECK(*address % (1 << 16) == 0);
+  CHECK(allocations() == 1);
+  std::vector<std::byte> out(1000, std::byte{7}), in(1000);
+  CHECK(backend->write(*address, out));
+  CHECK(backend->read(*address, in));
+  CHECK(in == out);
+  backend->release(*address);
+  CHECK(allocations() == 0);
+  CHECK(backend->allocate(std::uint64_t{1} << 40, 0, device::Where::Host).error().code == "E0802");
+  {
+    const Environment now("FAKE_CUDA", "no_host_address");
+    CHECK(backend->allocate(1000, 0, device::Where::Host).error().code == "E0802");
+    CHECK(allocations() == 0);
+  }
+  const Environment now("FAKE_CUDA", "no_host_memory");
+  CHECK(device()->accepts(needs).error().code == "E0501");
+}
+
 TEST_CASE_FIXTURE(Scene, "memory: alignment, copies, links dense and sparse, and no room") {
   const auto backend = device();
   for (const std::uint64_t align : {0, 128, 4096, 2 << 20}) {

@@ -24,8 +24,8 @@ class Keeping final : public test::Forwarding {
   using Forwarding::Forwarding;
   std::vector<std::uint32_t> words;
 
-  Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t align) override {
-    auto address = Forwarding::allocate(bytes, align);
+  Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t align, device::Where where) override {
+    auto address = Forwarding::allocate(bytes, align, where);
     if (address && bytes == kBytes) {
       address_ = *address;
       const std::vector<std::uint32_t> ones(kBytes / 4, 0xffffffffu);

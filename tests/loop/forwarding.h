@@ -16,7 +16,7 @@ class Forwarding : public device::Backend {
   const device::DeviceInfo& device() const override { return inner_->device(); }
   device::Target target() const override { return inner_->target(); }
   Result<> accepts(const device::Requirement& r) const override { return inner_->accepts(r); }
-  Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t align) override { return inner_->allocate(bytes, align); }
+  Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t align, device::Where where) override { return inner_->allocate(bytes, align, where); }
   void release(std::uint64_t address) override { inner_->release(address); }
   Result<> write(std::uint64_t a, std::span<const std::byte> b) override { return inner_->write(a, b); }
   Result<> read(std::uint64_t a, std::span<std::byte> b) override { return inner_->read(a, b); }

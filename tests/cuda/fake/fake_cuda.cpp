@@ -47,6 +47,7 @@ bool never_ends = false;
 int contexts_made = 0;
 int set_values[16];
 std::map<DeviceAddress, std::size_t> allocated;
+std::set<void*> pinned;
 int opened_device = 0;
 std::string kernel_name;
 
@@ -109,7 +110,7 @@ extern "C" {
 
 int fake_last_set(int attribute) { return set_values[attribute]; }
 int fake_contexts_made() { return contexts_made; }
-int fake_allocations() { return static_cast<int>(allocated.size()); }
+int fake_allocations() { return static_cast<int>(allocated.size() + pinned.size()); }
 void fake_reset() {
   fault = 0;
   never_ends = false;
@@ -177,6 +178,9 @@ int cuDeviceGetAttribute(int* value, Attribute which, int) {
     case Attribute::Multiprocessors:
       *value = 132;
       break;
+    case Attribute::MapsHostMemory:
+      *value = scripted("no_host_memory") ? 0 : 1;
+      break;
     case Attribute::Ecc:
       *value = 1;
       break;
@@ -219,7 +223,9 @@ int cuCtxCreate_v2(ContextHandle* context, unsigned, int device) {
 }
 int cuCtxDestroy_v2(ContextHandle) {
   for (const auto& [address, bytes] : allocated) std::free(reinterpret_cast<void*>(address));
+  for (void* host : pinned) std::free(host);
   allocated.clear();
+  pinned.clear();
   return fault;
 }
 int cuCtxSetCurrent(ContextHandle) { return 0; }
@@ -233,6 +239,21 @@ int cuMemAlloc_v2(DeviceAddress* address, std::size_t bytes) {
   if (bytes > free_memory()) return 2;
   *address = reinterpret_cast<DeviceAddress>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
   allocated[*address] = bytes;
+  return fault;
+}
+int cuMemHostAlloc(void** host, std::size_t bytes, unsigned flags) {
+  if (flags != 2 || bytes > free_memory()) return flags != 2 ? 1 : 2;
+  *host = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  pinned.insert(*host);
+  return fault;
+}
+int cuMemHostGetDevicePointer_v2(DeviceAddress* address, void* host, unsigned) {
+  *address = reinterpret_cast<DeviceAddress>(host);
+  return scripted("no_host_address") ? 1 : 0;
+}
+int cuMemFreeHost(void* host) {
+  if (pinned.erase(host) == 0) return 1;
+  std::free(host);
   return fault;
 }
 int cuMemFree_v2(DeviceAddress address) {
