@@ -33,6 +33,7 @@ struct Common {
   bool json = false, quiet = false, json_progress = false;
   std::string store;   ///< file in which results are kept; empty: gexp.db here, "none": nowhere
   bool resume = false; ///< go on with a run that was broken off
+  bool counters = false;  ///< what launches did is counted
   bool fresh = false;  ///< measure every stage, whatever earlier results hold
   std::string locked;  ///< file that says what the run must be made of
   std::shared_ptr<const result::RunResult> made_of;  ///< what it says

@@ -2,7 +2,6 @@
 #include "runtime/cli/observed_text.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,19 +9,10 @@
 #include <optional>
 #include <set>
 
-#include "lang/base/units.h"
+#include "runtime/report/counters_text.h"
 
 namespace gexp::cli {
 namespace {
-
-double share(std::uint64_t part, std::uint64_t whole) { return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole); }
-
-/// "12,345".
-std::string grouped(std::uint64_t number) {
-  std::string text = fmt::format("{}", number);
-  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
-  return text;
-}
 
 /// Work by place: several instructions, and several lines of the PTX, may be of one line of the source.
 std::vector<std::pair<std::string, sim::WorkCount>> by_place(const sim::Observed& observed, const Places& places) {
@@ -31,23 +21,16 @@ std::vector<std::pair<std::string, sim::WorkCount>> by_place(const sim::Observed
   for (const auto& [line, work] : observed.lines) {
     const auto [at, is_new] = known.emplace(places.of(line), list.size());
     if (is_new) list.emplace_back(at->first, sim::WorkCount{});
-    sim::WorkCount& to = list[at->second].second;
-    to.issued += work.issued, to.executed += work.executed;
-    for (std::size_t k = 0; k < sim::kStalls; ++k) to.stalled[k] += work.stalled[k];
+    list[at->second].second += work;
   }
   return list;
 }
 
-/// "memory 61.0 %, arithmetic 3.2 %", largest first.
-std::string causes(const sim::WorkCount& work, std::uint64_t whole) {
-  std::vector<std::size_t> order;
-  for (std::size_t k = 0; k < sim::kStalls; ++k) {
-    if (work.stalled[k] > 0) order.push_back(k);
-  }
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return work.stalled[a] > work.stalled[b]; });
-  std::vector<std::string> parts;
-  for (const std::size_t k : order) parts.push_back(fmt::format("{} {:.1f} %", sim::name(static_cast<sim::Stall>(k)), share(work.stalled[k], whole)));
-  return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ", "));
+/// The stalls of some work, as a launch has them among its counters.
+device::Counters stalls_of(const sim::WorkCount& work) {
+  sim::Counters counters;
+  counters.stalled = work.stalled;
+  return counters.by_name();
 }
 
 }  // namespace
@@ -79,49 +62,32 @@ std::string Places::of(std::uint32_t ptx_line) const {
 }
 
 std::string counters_text(const sim::Observed& observed, const Places& places, double clock_hz, std::size_t busiest) {
-  const sim::Counters& c = observed.counters;
   std::string text;
-  const auto row = [&](const char* name, const std::string& what) { text += fmt::format("  {:<14}{}\n", name, what); };
-  row("time", fmt::format("{} cycles, {}", grouped(c.cycles), fmt::format("{:.4g} us", static_cast<double>(c.cycles) / clock_hz * 1e6)));
-  const double lanes = c.work.issued == 0 ? 0 : static_cast<double>(c.work.executed) / static_cast<double>(c.work.issued);
-  row("instructions", fmt::format("{} issued by {} warps, {} executed by threads: {:.1f} of 32 lanes, {:.2f} issued a cycle", grouped(c.work.issued), grouped(c.warps), grouped(c.work.executed),
-                                  lanes, static_cast<double>(c.work.issued) / static_cast<double>(std::max<std::uint64_t>(c.cycles, 1))));
-  if (c.diverged > 0) row("divergence", fmt::format("branches at which the lanes of a warp parted: {}", grouped(c.diverged)));
-  if (const std::uint64_t all = c.loads + c.stores + c.atomics; all > 0) {
-    row("memory", fmt::format("{} loads, {} stores, {} atomics of warps made {} requests, {:.2f} each", grouped(c.loads), grouped(c.stores), grouped(c.atomics), grouped(c.requests),
-                              static_cast<double>(c.requests) / static_cast<double>(all)));
-  }
-  if (c.shared > 0) row("shared memory", fmt::format("{} accesses of warps, {} replays", grouped(c.shared), grouped(c.shared_replays)));
-  for (const sim::LevelCount& level : c.levels) row(level.name.c_str(), fmt::format("{} of {} lookups hit, {:.1f} %", grouped(level.hits), grouped(level.lookups), share(level.hits, level.lookups)));
-  if (c.dram_read + c.dram_written > 0) row("DRAM", fmt::format("{} read, {} written", show(c.dram_read, kBytes), show(c.dram_written, kBytes)));
-  row("warps waited", fmt::format("{:.1f} % of their time: {}", share(c.work.all_stalled(), c.warp_cycles), causes(c.work, c.warp_cycles)));
+  const auto row = [&](const std::string& name, const std::string& what) { text += fmt::format("  {:<14}{}\n", name, what); };
+  for (const auto& [name, what] : report::counter_lines(observed.counters.by_name(), clock_hz)) row(name, what);
   auto lines = by_place(observed, places);
   std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.second.all_stalled() > b.second.all_stalled(); });
   if (lines.size() > busiest) lines.resize(busiest);
+  const auto whole = observed.counters.warp_cycles;
   for (const auto& [place, work] : lines) {
     if (work.all_stalled() == 0) break;
-    row("", fmt::format("{:.1f} % at {}: {}", share(work.all_stalled(), c.warp_cycles), place, causes(work, c.warp_cycles)));
+    row("", fmt::format("{} at {}: {}", report::share(work.all_stalled(), whole), place,
+                        report::stalls_text(stalls_of(work), whole)));
   }
   return text;
 }
 
 Json counters_json(const sim::Observed& observed, const Places& places) {
-  const sim::Counters& c = observed.counters;
-  const auto work_json = [](const sim::WorkCount& work) {
+  Json json = Json::object(), lines = Json::array();
+  for (const auto& [name, count] : observed.counters.by_name()) json[name] = count;
+  for (const auto& [place, work] : by_place(observed, places)) {
     Json stalled = Json::object();
     for (std::size_t k = 0; k < sim::kStalls; ++k) stalled[sim::name(static_cast<sim::Stall>(k))] = work.stalled[k];
-    return Json{{"issued", work.issued}, {"executed", work.executed}, {"stalled", stalled}};
-  };
-  Json levels = Json::array(), lines = Json::array();
-  for (const sim::LevelCount& level : c.levels) levels.push_back(Json{{"name", level.name}, {"lookups", level.lookups}, {"hits", level.hits}});
-  for (const auto& [place, work] : by_place(observed, places)) {
-    Json line{{"line", place}};
-    line.update(work_json(work));
-    lines.push_back(std::move(line));
+    lines.push_back(
+        Json{{"line", place}, {"issued", work.issued}, {"executed", work.executed}, {"stalled", std::move(stalled)}});
   }
-  return {{"cycles", c.cycles}, {"blocks", c.blocks}, {"warps", c.warps}, {"warp_cycles", c.warp_cycles}, {"work", work_json(c.work)}, {"diverged", c.diverged},
-          {"loads", c.loads}, {"stores", c.stores}, {"atomics", c.atomics}, {"requests", c.requests}, {"shared", c.shared}, {"shared_replays", c.shared_replays},
-          {"levels", levels}, {"dram_read", c.dram_read}, {"dram_written", c.dram_written}, {"lines", lines}};
+  json["lines"] = std::move(lines);
+  return json;
 }
 
 std::string trace_events(const sim::Observed& observed, const Places& places, const std::string& kernel) {

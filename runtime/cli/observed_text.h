@@ -23,6 +23,7 @@ struct Places {
 
 /// A table a few lines long. `busiest`: how many lines of the kernel are shown, those at which warps waited longest first.
 std::string counters_text(const sim::Observed& observed, const Places& places, double clock_hz, std::size_t busiest);
+/// The counters by name, and `lines`.
 Json counters_json(const sim::Observed& observed, const Places& places);
 /// In the trace format that Chrome's viewer and Perfetto open: a process an SM, a thread a warp, a microsecond a cycle.
 std::string trace_events(const sim::Observed& observed, const Places& places, const std::string& kernel);

@@ -23,6 +23,7 @@
 #include "runtime/measure/file_kernel.h"
 #include "runtime/measure/session.h"
 #include "runtime/result/lockfile.h"
+#include "runtime/sim/observed.h"
 #include "runtime/sim/sim.h"
 
 namespace gexp::cli {
@@ -194,6 +195,10 @@ Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, measure::
   options.log = kept->get();
   const auto earlier = *kept ? kept_stages(common, (*kept)->id()) : nullptr;
   options.kept = earlier.get();
+  if (common.counters) {
+    sim::observe(backend, 0);
+    options.count = [](const device::Backend& device) { return sim::observed(device).counters.by_name(); };
+  }
   options.toolchain = toolchain(common.templates);
   if (auto done = measure::run_session(ran.program, backend, *opened.kernels, options, progress, result); !done) {
     const auto& code = done.error().code;

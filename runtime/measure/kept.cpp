@@ -81,6 +81,7 @@ std::optional<KeptStage> keep_stage(const compiler::Program& program, const comp
                                     const compiler::Scope& scope, const KeptStages& kept, const StageKey& key) {
   auto found = kept.find(key);
   if (!found) return std::nullopt;
+  found->stage.counters.clear();  // of launches that this run did not make
   auto& table = found->stage.table;
   table.timed = stage.timed_name;  // neither this nor a let is part of the key where only findings read it
   for (auto& point : table.points) {

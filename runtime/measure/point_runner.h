@@ -44,6 +44,7 @@ class PointRunner {
   /// or that the run's budget is over.
   Result<> repeat(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit);
 
+  [[nodiscard]] const device::Backend& device() const { return backend_; }
   /// False after a fault that the device's driver does not let this process recover from.
   [[nodiscard]] bool usable() const { return backend_.usable(); }
   /// What was spent since this was last asked.

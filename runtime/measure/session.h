@@ -40,6 +40,8 @@ struct SessionOptions {
   PointLog* log = nullptr;            ///< where what is measured is kept as it goes; null: nowhere
   const KeptStages* kept = nullptr;   ///< where stages are looked for that need no measuring; null: all are measured
   std::string toolchain;              ///< what decides records besides the versions of gexp and NVRTC: the program's build, templates
+  /// What a device that was made for some repetitions has counted since; empty: nobody asks.
+  std::function<device::Counters(const device::Backend&)> count;
   std::size_t jobs = 0;               ///< points measured at once on a simulated device; 0: as many as the machine has cores
 };
 

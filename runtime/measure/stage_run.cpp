@@ -61,6 +61,7 @@ Result<bool> StageRun::run() {
                     }};
   auto complete = visit_points(stage_, scope_, how);
   result::sort_points(result_.table);
+  keep_counts();
   for (auto* other : beside_) result::sort_points(other->table);
   if (complete && *complete && compiler::is_refined(stage_)) result_.spent = spent();
   return complete;
@@ -181,6 +182,7 @@ void StageRun::add_runs(const compiler::PointPlan& plan, records::Point& point, 
     auto kernels = bench.new_kernels();
     measured.kernels.insert(measured.kernels.end(), std::make_move_iterator(kernels.begin()), std::make_move_iterator(kernels.end()));
     measured.effort = bench.new_effort();
+    if (run_.options.count) measured.counts = run_.options.count(bench.device());
   });
   if (run_.options.log && (point.runs.size() > first || !point.outcome.done())) log_round(plan.at, first, point, measured);
 }
@@ -218,6 +220,7 @@ Result<bool> StageRun::measure(const Batch& batch) {
     if (measured.skipped) ++result_.skipped;
     if (!measured.no_room.empty() && ++result_.no_room == 1) result_.why_no_room = measured.no_room;
     if (measured.to_record) {
+      count(measured.point, measured.counts);
       share(measured.point);
       result_.table.points.push_back(std::move(measured.point));
       if (stage_.repeat.until) plans_.push_back(std::move(measured.plan));
@@ -272,7 +275,7 @@ Result<bool> StageRun::converge() {
   if (!stage_.repeat.until) return true;
   const auto work = [&](std::size_t i, Measured& measured) { measure_further(i, measured); };
   const auto take = [&](std::size_t i, Measured& measured) {
-    if (measured.to_record) result_.table.points[i] = std::move(measured.point);
+    if (measured.to_record) count(measured.point, measured.counts), result_.table.points[i] = std::move(measured.point);
     return account(measured);
   };
   for (std::size_t judged_by = 0;;) {

@@ -59,6 +59,7 @@ class StageRun {
     records::Point point;
     std::vector<result::KernelRecord> kernels;
     result::TimeSpent effort;
+    device::Counters counts;
     std::optional<Diagnostic> problem;
     result::RunResult::End stopped = result::RunResult::End::Complete;
   };
@@ -99,6 +100,9 @@ class StageRun {
   void put_back(const compiler::Coordinates& at, std::size_t number) const;
   /// What repetitions mean for the stage, besides their records.
   Result<Next> account(Measured& measured);
+  /// What the launches of a point that is recorded did.
+  void count(const records::Point& point, const device::Counters& counts);
+  void keep_counts();
   Result<Value> value_at(const compiler::Formula& formula, const compiler::Coordinates& at);
   [[nodiscard]] std::optional<std::size_t> find_point(const compiler::Coordinates& at) const;
   const infer::Classes& classes();
@@ -113,6 +117,7 @@ class StageRun {
   std::optional<ClockWatch> clocks_;        ///< of a device that all points share
   std::set<std::size_t> unsteady_;          ///< points whose clock was judged
   std::size_t measured_again_ = 0;
+  std::map<std::string, device::Counters> counted_;  ///< by coordinates
   infer::Classes classes_;
   std::size_t classified_runs_ = 0;
   result::RunResult::End stopped_by_ = result::RunResult::End::Complete;

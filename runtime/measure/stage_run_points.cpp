@@ -90,6 +90,18 @@ void StageRun::keep(records::Run& run, compiler::Keep how) const {
   if (how == compiler::Keep::Summary) run.ticks = {run.ticks[run.ticks.size() / 2]};
 }
 
+void StageRun::count(const records::Point& point, const device::Counters& counts) {
+  if (!counts.empty()) device::add_counts(counted_[records::coordinates_text(result_.table, point)], counts);
+}
+
+void StageRun::keep_counts() {
+  for (const auto& point : result_.table.points) {
+    const auto counted = counted_.find(records::coordinates_text(result_.table, point));
+    if (counted != counted_.end())
+      result_.counters.push_back({result::coordinates(result_.table, point), std::move(counted->second)});
+  }
+}
+
 void StageRun::forget(const Coordinates& at) const {
   run_.options.log->forget(stage_.name, at);
   for (std::size_t i = 0; i < beside_.size(); ++i) run_.options.log->forget(beside(i).name, at);

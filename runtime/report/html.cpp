@@ -7,6 +7,7 @@
 #include <map>
 
 #include "lang/base/embedded.h"
+#include "runtime/report/counters_text.h"
 #include "runtime/report/escape.h"
 #include "runtime/report/heat.h"
 #include "runtime/report/hierarchy.h"
@@ -78,6 +79,37 @@ std::string expectations_html(const RunResult& result) {
   return "<section aria-labelledby=\"expectations\"><h2 id=\"expectations\">Expectations</h2><table class=\"expectations\"><thead><tr><th scope=\"col\"></th><th scope=\"col\">expected</th><th "
          "scope=\"col\">source</th></tr></thead><tbody>\n" +
          rows + "</tbody></table></section>";
+}
+
+/// What the launches of each stage did, where they were counted.
+std::string counters_html(const RunResult& result) {
+  std::string stages;
+  for (const auto& stage : result.stages) {
+    if (stage.counters.empty()) continue;
+    const auto counts = stage.counted();
+    std::string lines, all;
+    for (const auto& [name, what] : counter_lines(counts, result.device.sm_clock_hz))
+      lines += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", escaped(name), escaped(what));
+    for (const auto& [name, count] : counts) {
+      const auto* row = device::counter_row(name);
+      if (count > 0)
+        all +=
+            fmt::format("<tr><th scope=\"row\"><code>{}</code></th><td class=\"number\">{}</td><td>{}</td><td>{}</td></tr>\n",
+                        escaped(name), grouped(count), row ? escaped(row->unit) : "", row ? escaped(row->meaning) : "");
+    }
+    stages += fmt::format(
+        "<h3>{}</h3><table class=\"provenance\"><tbody>\n{}</tbody></table>"
+        "<details><summary>every counter that is not 0, and what it means</summary><table class=\"counters\"><thead><tr><th "
+        "scope=\"col\">counter</th>"
+        "<th scope=\"col\">count</th><th scope=\"col\">unit</th><th "
+        "scope=\"col\">meaning</th></tr></thead><tbody>\n{}</tbody></table></details>",
+        escaped(stage.name), lines, all);
+  }
+  if (stages.empty()) return {};
+  return "<section aria-labelledby=\"counters\"><h2 id=\"counters\">Counters</h2><p class=\"lead\">What the launches of each "
+         "stage did on the simulated device: "
+         "all its points and repetitions, warm-ups included. No finding reads this.</p>" +
+         stages + "</section>";
 }
 
 /// What a reader must know before trusting the rest.
@@ -188,27 +220,34 @@ std::string html(const compiler::Program& program, const RunResult& result, cons
   std::string docs = "{";  // of the stages, for the headings of their figures
   for (const auto& stage : program.stages) docs += fmt::format("{}{}:{}", docs.size() > 1 ? "," : "", json_text(stage.name), json_text(stage.doc));
   docs += "}";
-  return filled(file(page, "report.html"),
-                {{"title", escaped(fmt::format("{} on {}", result.experiment, device.name))},
-                 {"style", file(page, "report.css")},
-                 {"simulated", simulated ? "<div class=\"simulated\" role=\"note\"><b>SIMULATED</b> A model of the device, not a measurement</div>" : ""},
-                 {"experiment", escaped(result.experiment)},
-                 {"doc", program.doc.empty() ? "" : fmt::format("<p class=\"doc\">{}</p>", escaped(program.doc))},
-                 {"device", escaped(device.name)},
-                 {"device_id", escaped(device.id)},
-                 {"date", escaped(moment(result.date))},
-                 {"summary", summary_html(result)},
-                 {"notes", notes_html(result)},
-                 {"findings", findings_html(result)},
-                 {"hierarchy", svg.empty() ? "" : "<section aria-labelledby=\"hierarchy\"><h2 id=\"hierarchy\">Memory hierarchy as found</h2><figure class=\"figure\" data-svg=\"hierarchy\"><div class=\"drawing\">" + svg + "</div></figure></section>"},
-                 {"heat", heat_maps_html(figures)},
-                 {"expectations", expectations_html(result)},
-                 {"spec", highlighted(result.spec_path, result.spec_text)},
-                 {"provenance", provenance_html(result)},
-                 {"docs", in_script(docs)},
-                 {"data", in_script(figures_json(figures))},
-                 {"charts", file(embedded::report_charts(), "echarts.common.min.js")},
-                 {"script", file(page, "report.js")}});
+  return filled(
+      file(page, "report.html"),
+      {{"title", escaped(fmt::format("{} on {}", result.experiment, device.name))},
+       {"style", file(page, "report.css")},
+       {"simulated",
+        simulated ? "<div class=\"simulated\" role=\"note\"><b>SIMULATED</b> A model of the device, not a measurement</div>"
+                  : ""},
+       {"experiment", escaped(result.experiment)},
+       {"doc", program.doc.empty() ? "" : fmt::format("<p class=\"doc\">{}</p>", escaped(program.doc))},
+       {"device", escaped(device.name)},
+       {"device_id", escaped(device.id)},
+       {"date", escaped(moment(result.date))},
+       {"summary", summary_html(result)},
+       {"notes", notes_html(result)},
+       {"findings", findings_html(result)},
+       {"hierarchy", svg.empty() ? ""
+                                 : "<section aria-labelledby=\"hierarchy\"><h2 id=\"hierarchy\">Memory hierarchy as "
+                                   "found</h2><figure class=\"figure\" data-svg=\"hierarchy\"><div class=\"drawing\">" +
+                                       svg + "</div></figure></section>"},
+       {"heat", heat_maps_html(figures)},
+       {"expectations", expectations_html(result)},
+       {"counters", counters_html(result)},
+       {"spec", highlighted(result.spec_path, result.spec_text)},
+       {"provenance", provenance_html(result)},
+       {"docs", in_script(docs)},
+       {"data", in_script(figures_json(figures))},
+       {"charts", file(embedded::report_charts(), "echarts.common.min.js")},
+       {"script", file(page, "report.js")}});
 }
 
 }  // namespace gexp::report

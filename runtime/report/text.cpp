@@ -7,6 +7,8 @@
 #include <cmath>
 #include <map>
 
+#include "runtime/report/counters_text.h"
+
 namespace gexp::report {
 namespace {
 
@@ -188,6 +190,7 @@ std::string text(const compiler::Program& program, const RunResult& result, bool
     if (stage.spent) refined += fmt::format("  {:<{}}  {}\n", stage.name, width, spent_text(*stage.spent));
   }
   if (!refined.empty()) out += "\nrefined\n" + refined;
+  out += counters_text(result, CountsOf::Stages);
   const auto note = [&](const std::string& said) { out += "\n" + lines_of(said, 0, paint, nullptr); };
   for (const auto& kept : kept_notes(result)) note(kept);
   for (const auto& stage : result.stages) {

@@ -147,6 +147,34 @@ PointTable finding_table(const RunResult& result) {
   return table;
 }
 
+Result<PointTable> counter_table(const RunResult& result, const std::string& name) {
+  const auto kept = std::find_if(result.stages.begin(), result.stages.end(), [&](const auto& s) { return s.name == name; });
+  if (kept == result.stages.end() || kept->counters.empty())
+    return failure("E0731", fmt::format("the result holds no counters of stage `{}`", name),
+                   "`gexp run --counters` on a simulated device counts");
+  PointTable table;
+  table.columns = kept->table.columns;
+  const auto totals = kept->counted();
+  std::vector<Dimension> units;
+  for (const auto& [counter, total] : totals) {
+    const auto* row = device::counter_row(counter);
+    const auto unit = row && !row->unit.empty() ? find_unit(row->unit) : std::nullopt;
+    table.columns.push_back(counter);
+    units.push_back(unit ? unit->dimension : Dimension{});
+  }
+  for (const auto& point : kept->counters) {
+    if (!Budget::spend_bytes(table.columns.size() * sizeof(Value))) return Budget::exceeded({});
+    auto& line = table.rows.emplace_back();
+    for (const auto& sweep : kept->table.columns) {
+      const auto at = point.at.find(sweep);
+      line.push_back(at == point.at.end() ? Value() : at->second);
+    }
+    for (std::size_t k = 0; k < totals.size(); ++k)
+      line.emplace_back(static_cast<double>(device::count_of(point.counts, totals[k].first)), units[k]);
+  }
+  return table;
+}
+
 std::string npy(const PointTable& table) {
   std::vector<std::size_t> widths(table.columns.size());  // of texts; 0: a number
   std::string descr;

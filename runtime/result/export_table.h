@@ -14,6 +14,9 @@ Result<PointTable> record_table(const compiler::Program& program, const RunResul
 /// Every finding: `finding status value unit low high confidence why evidence`. A value that is no number is text.
 PointTable finding_table(const RunResult& result);
 
+/// A line a point of a stage that was counted: its sweeps, then each counter. E0731: it was not.
+Result<PointTable> counter_table(const RunResult& result, const std::string& stage);
+
 /// NumPy's format: an array of structures, `<f8` of numbers (a value that is missing is NaN) and `<U` of texts (then it is empty).
 std::string npy(const PointTable& table);
 /// What a column holds: the unit of its numbers, which may be none, or texts.

@@ -50,6 +50,12 @@ std::vector<std::string> kept_notes(const RunResult& result) {
   return notes;
 }
 
+device::Counters StageResult::counted() const {
+  device::Counters all;
+  for (const auto& point : counters) device::add_counts(all, point.counts);
+  return all;
+}
+
 StageResult::StageResult() = default;
 StageResult::StageResult(const StageResult&) = default;
 StageResult::StageResult(StageResult&&) noexcept = default;

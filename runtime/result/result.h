@@ -9,6 +9,7 @@
 #include "compiler/program.h"
 #include "lang/base/result.h"
 #include "runtime/device/backend.h"
+#include "runtime/device/counters.h"
 #include "runtime/infer/finding.h"
 #include "runtime/records/table.h"
 #include "runtime/result/provenance.h"
@@ -46,6 +47,12 @@ struct KeptFrom {
 /// "kept from result 12", and how old it was at `date` where it was measured on a GPU.
 std::string kept_text(const KeptFrom& kept, bool simulated, const std::string& date);
 
+/// What the launches of a point did, repetitions, warm-ups and windows together.
+struct PointCounters {
+  std::map<std::string, Value> at;  ///< sweep coordinates
+  device::Counters counts;
+};
+
 /// One stage's part of a result.
 struct StageResult {
   // Compiled once, in result.cpp: each file that has one would compile its own (docs/decisions/build-time.md).
@@ -70,6 +77,9 @@ struct StageResult {
   std::optional<KeptFrom> kept;         ///< then nothing of it was measured in this run
   double seconds = 0;                   ///< wall time of measuring it
   TimeSpent effort;                        ///< what of it went where
+  std::vector<PointCounters> counters;     ///< of a simulated device that was asked to count, in the order of the points
+  /// Of all its points.
+  [[nodiscard]] device::Counters counted() const;
   double answering = 0;                 ///< seconds of inference
 };
 

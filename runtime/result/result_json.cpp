@@ -109,6 +109,16 @@ Json point_json(const records::Point& point, const std::vector<std::string>& col
   return json;
 }
 
+Json counters_json(const std::vector<PointCounters>& counters) {
+  Json points = Json::array();
+  for (const auto& point : counters) {
+    Json counts = Json::object();
+    for (const auto& [name, count] : point.counts) counts[name] = count;
+    points.push_back({{"at", values_json(point.at)}, {"counts", std::move(counts)}});
+  }
+  return points;
+}
+
 Json stage_json(const StageResult& stage, bool records) {
   Json points = Json::array();
   std::int64_t unconverged = 0;
@@ -134,6 +144,7 @@ Json stage_json(const StageResult& stage, bool records) {
     json["refined"] = {{"points", whole(stage.spent->points)}, {"accesses", whole(stage.spent->accesses)},
                        {"full", {{"points", whole(full.points)}, {"accesses", whole(full.accesses)}, {"about", full.about}, {"at_least", full.at_least}}}};
   }
+  if (!stage.counters.empty()) json["counters"] = counters_json(stage.counters);
   json["points"] = std::move(points);
   return json;
 }

@@ -132,6 +132,18 @@ RefinementCost read_refined(const CheckedJson& spent) {
   return {number(spent.at("points")), number(spent.at("accesses")), {number(full.at("points")), number(full.at("accesses")), full.at("about").flag(), full.at("at_least").flag()}};
 }
 
+PointCounters read_counters(const CheckedJson& json, const Reading& reading) {
+  PointCounters point;
+  point.at = read_values(json.at("at"));
+  const auto counts = json.at("counts");
+  for (const auto& [name, count] : counts.object().json().items()) {
+    if (name.size() > kLongestName || find_control(name) != name.size()) counts.wrong("an object of names");
+    reading.take(sizeof(device::Counters::value_type));
+    point.counts.emplace_back(name, CheckedJson(count, name).natural(kMostCount));
+  }
+  return point;
+}
+
 StageResult read_stage(const CheckedJson& json, const Reading& reading) {
   using Status = StageResult::Status;
   using Timing = records::Table::Timing;
@@ -151,6 +163,10 @@ StageResult read_stage(const CheckedJson& json, const Reading& reading) {
     stage.why_no_room = json.at("no_room").at("why").text(kLongestLine);
   }
   if (json.has("refined")) stage.spent = read_refined(json.at("refined"));
+  if (json.has("counters")) {
+    const auto counters = json.at("counters");
+    for (std::size_t i = 0; i < counters.list().size(); ++i) stage.counters.push_back(read_counters(counters.item(i), reading));
+  }
   stage.table.stage = stage.name;
   if (const auto record = json.at("record"); !record.line().empty()) stage.table.timed = record.name();  // of a blocked stage there is none
   stage.table.timing = one_of(json.at("timing"), {Timing::Each, Timing::Total, Timing::Wall, Timing::Values}, timing_word);

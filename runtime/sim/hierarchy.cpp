@@ -301,7 +301,10 @@ double Hierarchy::store(std::uint32_t sm, Piece piece, double time) {
     if (m.scope == Scope::Device) waits += serve_slice(level, sm, piece.region, bytes, time + waits, distance);
     for (std::uint32_t left = piece.sectors; left != 0; left &= left - 1) {
       const std::uint64_t address = piece.region + static_cast<std::uint32_t>(std::countr_zero(left)) * stores_.sector;
-      if (look(level, sm, placed(stores_, 0, address), use).evicted_dirty) to_memory += static_cast<double>(stores_.sector);
+      const Cache::Access access = look(level, sm, placed(stores_, 0, address), use);
+      Tally& tally = tallies_.caches[static_cast<std::size_t>(level.cache)];
+      ++tally.stores, tally.store_hits += access.hit;
+      if (access.evicted_dirty) to_memory += static_cast<double>(stores_.sector);
     }
   }
   tallies_.dram_written += to_memory;
@@ -314,6 +317,8 @@ std::uint32_t Hierarchy::fetch(std::uint32_t sm, std::uint64_t address) {
   const Path& path = paths_[index(LoadPath::Instruction)];
   std::size_t found = 0;
   while (found < path.caches.size() && !look(path.caches[found], sm, address).hit) ++found;
+  if (found == path.caches.size())
+    tallies_.dram_read += static_cast<double>(model_.caches[static_cast<std::size_t>(path.caches.back().cache)].sector);
   return static_cast<std::uint32_t>(path.latency[found].front());
 }
 

@@ -57,6 +57,7 @@ class Hierarchy {
   /// What was looked up and found since `count_anew`.
   struct Tally {
     std::uint64_t lookups = 0, hits = 0;
+    std::uint64_t stores = 0, store_hits = 0;  ///< of these, by stores
     void add(bool hit) { ++lookups, hits += hit; }
   };
   struct Tallies {

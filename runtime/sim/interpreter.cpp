@@ -91,6 +91,7 @@ LaunchResult Machine::run() {
   }
   if (!stopped_ && next_block_ < c_.shape.grid.count()) fault("no block could start");
   if (!stopped_ && !barriers_.empty()) hang(deadlock());
+  if (c_.observer) c_.observer->requested(memory_.sectors(), memory_.merged());
   all_instructions.fetch_add(instructions_, std::memory_order_relaxed);
   const auto stored = static_cast<std::uint64_t>(std::max(0.0, memory_.last_store()));
   return {std::move(outcome_), std::max(end_, stored), instructions_};
@@ -130,7 +131,7 @@ std::uint64_t Machine::when_rest_ready(const Warp& w, const Instruction& i, std:
 
 /// Who finds its unit or its scheduler taken is next in line there: the slot is its own, others come after it. False: another event is due
 /// before `at`, which is then when the warp goes on.
-inline bool Machine::take_slot(Warp& w, const Decoded& d, std::uint64_t now, std::uint64_t& at) {
+inline bool Machine::take_slot(std::uint32_t index, Warp& w, const Decoded& d, std::uint64_t now, std::uint64_t& at) {
   if (at > now && at >= events_.first()) return false;
   Sm& sm = sms_[w.sm];
   if (d.interval > 0 && (d.kind == Kind::Compute || d.kind == Kind::Wide) && !w.unit_granted) {
@@ -139,6 +140,7 @@ inline bool Machine::take_slot(Warp& w, const Decoded& d, std::uint64_t now, std
       at += static_cast<std::uint64_t>(wait);
       w.next = std::max(w.next, at);
       w.unit_granted = true;
+      if (c_.observer) c_.observer->unit_busy(index, static_cast<std::uint64_t>(wait));
       if (at >= events_.first()) return false;
     }
   }
@@ -181,7 +183,7 @@ void Machine::advance(std::uint32_t index, std::uint64_t now) {
       w.state = Warp::State::Waiting;
       return;
     }
-    if (!w.slot_granted && !take_slot(w, d, now, at)) return events_.add(at, Event::Kind::Run, index);
+    if (!w.slot_granted && !take_slot(index, w, d, now, at)) return events_.add(at, Event::Kind::Run, index);
     w.slot_granted = w.unit_granted = false;
     w.next = at + issue_interval_;
     now = at;

@@ -64,7 +64,7 @@ class Machine {
   std::uint64_t when_rest_ready(const Warp& w, const Instruction& i, std::uint64_t at) const;
   /// The row of the model that says what instructions take, the one of most words; nothing where none does.
   [[nodiscard]] std::vector<std::optional<std::uint16_t>> operations_of_opcodes() const;
-  bool take_slot(Warp& w, const Decoded& d, std::uint64_t now, std::uint64_t& at);
+  bool take_slot(std::uint32_t warp, Warp& w, const Decoded& d, std::uint64_t now, std::uint64_t& at);
   bool regroup(Warp& w);
   void fetch(std::uint32_t warp, Warp& w);
   bool select_group(Warp& w);
@@ -76,7 +76,7 @@ class Machine {
   Step access(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   Step access_in(Space space, std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   bool prefetched(Space space, std::uint32_t& active);
-  [[nodiscard]] std::uint64_t conflicts(Space space, std::uint32_t active) const;
+  [[nodiscard]] std::uint64_t conflicts(Space space, std::uint32_t active);
   [[nodiscard]] bool over_bus(std::uint32_t active, LoadPath& path) const;
   [[nodiscard]] bool held(LoadPath path, std::uint32_t sm, std::uint32_t active) const;
   Step access_block(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
@@ -128,6 +128,7 @@ class Machine {
   std::uint64_t start_, end_;
   std::uint64_t next_block_ = 0;
   Addresses addresses_{};
+  std::uint64_t turns_ = 0;  ///< beyond the first, that lanes took at one address of the access at hand
   bool stopped_ = false;
   device::Outcome outcome_;
   std::uint64_t instructions_ = 0, next_check_ = kCheckEvery;

@@ -19,10 +19,11 @@ constexpr std::uint64_t kLocalBase = 1ull << 50;  // of local memory among the a
 Machine::Step Machine::access(std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue) {
   const Space space = i.kind == Kind::Texture ? Space::Global : data_.gather(i, warps_[index], active, addresses_);
   const std::uint64_t passes = memory_.passes();
+  turns_ = 0;
   const bool block = i.kind == Kind::Matrix || i.kind == Kind::Copy;
   const Step step = block ? access_block(index, i, active, issue) : access_in(space, index, i, active, issue);
   if (c_.observer) {
-    c_.observer->accessed(i.kind == Kind::Matrix ? Space::Shared : space, i.kind, memory_.passes() - passes);
+    c_.observer->accessed(i.kind == Kind::Matrix ? Space::Shared : space, i.kind, memory_.passes() - passes, turns_);
     if (step == Step::Leave && !stopped_) c_.observer->stalled(index);
   }
   return step;
@@ -38,7 +39,7 @@ bool Machine::prefetched(Space space, std::uint32_t& active) {
 }
 
 /// Cycles by which lanes that update one address make an atomic operation later than if each had its own.
-std::uint64_t Machine::conflicts(Space space, std::uint32_t active) const {
+std::uint64_t Machine::conflicts(Space space, std::uint32_t active) {
   const double each = space == Space::Shared ? c_.model.atomics.shared : c_.model.atomics.global;
   if (each <= 0 || one_lane(active)) return 0;
   std::uint32_t most = 1;
@@ -49,6 +50,7 @@ std::uint64_t Machine::conflicts(Space space, std::uint32_t active) const {
     most = std::max(most, static_cast<std::uint32_t>(std::popcount(same)));
     left &= ~same;
   }
+  turns_ = most - 1;
   return static_cast<std::uint64_t>(std::llround((most - 1) * each));
 }
 

@@ -88,7 +88,11 @@ bool MemoryUnit::send(std::uint32_t load, Hierarchy::Piece piece, double time) {
   const bool merges = near || model_.outstanding.kind == Outstanding::Kind::Mshr;
   if (merges) {
     const std::uint32_t* const under_way = sm.pending.find(key(l.path, piece.region));
-    if (under_way && (piece.sectors & ~requests_[*under_way].piece.sectors) == 0) return join(*under_way, load);
+    if (under_way && (piece.sectors & ~requests_[*under_way].piece.sectors) == 0) {
+      const bool joined = join(*under_way, load);
+      if (joined) merged_ += static_cast<std::uint64_t>(piece.count());
+      return joined;
+    }
   }
   const bool full = !has_entry(sm, l, piece);
   if (full && !(near && hierarchy_.holds(l.path, warp.sm, piece))) return false;
@@ -117,6 +121,7 @@ void MemoryUnit::load(std::uint32_t warp, const Instruction& i, LoadPath path, c
   if (broadcast) {
     for (Hierarchy::Piece& piece : pieces_) piece = hierarchy_.piece(path, piece.region);
   }
+  for (const Hierarchy::Piece& piece : pieces_) sectors_ += static_cast<std::uint64_t>(piece.count());
   for (std::size_t k = 0; k < i.count; ++k) w.ready[i.data[k]] = kNever;
   if (i.kind == Kind::Atomic) w.ready[i.to] = kNever;
   w.ready[kTrue] = 0;
@@ -134,7 +139,7 @@ void MemoryUnit::load(std::uint32_t warp, const Instruction& i, LoadPath path, c
 std::uint64_t MemoryUnit::lone_load(const Warp& warp, LoadPath path, std::uint64_t address, std::uint64_t now) {
   Sm& sm = sms_[warp.sm];
   Server& unit = sm.load_units[warp.load_unit];
-  ++passes_;
+  ++passes_, ++sectors_;
   const double start = std::max(static_cast<double>(now), unit.free());
   const Hierarchy::Piece piece = hierarchy_.piece(path, address);
   const Hierarchy::Near found = hierarchy_.near(path, warp.sm, piece);

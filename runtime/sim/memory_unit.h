@@ -38,6 +38,9 @@ class MemoryUnit {
 
   /// Requests that accesses have made so far, and passes through the banks of shared memory.
   [[nodiscard]] std::uint64_t passes() const { return passes_; }
+  /// Sectors that loads have asked for so far, and those of them that joined a request under way.
+  [[nodiscard]] std::uint64_t sectors() const { return sectors_; }
+  [[nodiscard]] std::uint64_t merged() const { return merged_; }
   /// When the last store will be done.
   [[nodiscard]] double last_store() const { return last_store_; }
 
@@ -115,7 +118,7 @@ class MemoryUnit {
   Pool<Waiter> waiters_;
   std::vector<Hierarchy::Piece> pieces_;  // of the access at hand
   double last_store_ = 0;
-  std::uint64_t passes_ = 0;
+  std::uint64_t passes_ = 0, sectors_ = 0, merged_ = 0;
 };
 
 }  // namespace gexp::sim

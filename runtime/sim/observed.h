@@ -6,29 +6,30 @@
 #include <vector>
 
 #include "runtime/device/backend.h"
+#include "runtime/device/counters.h"
 
 /// What a launch on a simulated device did, beside its results: for people who look at a kernel (`gexp sim`). It is never evidence: no
 /// measurement and no finding reads it.
 namespace gexp::sim {
 
-/// Why a warp did not issue in a cycle, though its instruction before it had.
+/// Why a warp did not issue in a cycle, though its instruction before it had: runtime/device/counters.def says what each is.
 enum class Stall : std::uint8_t {
-  Memory,      ///< an operand is on its way from global, local or constant memory
-  Shared,      ///< an operand is on its way from shared memory
-  Arithmetic,  ///< an operand is being computed
-  Requests,    ///< no entry for another request, or no room for another store
-  Barrier,
-  Fetch,       ///< the instruction itself was not there
-  Issue,       ///< scheduler or unit served another warp
+#define STALL(Id, name, meaning) Id,
+#include "runtime/device/counters.def"
 };
-inline constexpr std::size_t kStalls = 7;
+inline constexpr std::size_t kStalls = 0
+#define STALL(Id, name, meaning) +1
+#include "runtime/device/counters.def"
+    ;
+/// "memory", "shared memory".
 const char* name(Stall stall);
 
 /// Of a cache or a TLB, all its instances together.
 struct LevelCount {
   std::string name;
-  std::uint64_t lookups = 0;  ///< of a sector, by loads and stores; of a page
-  std::uint64_t hits = 0;
+  std::uint64_t sector = 0;   ///< bytes of a lookup; 0: a TLB's
+  bool takes_stores = false;  ///< a cache that stores go through
+  std::uint64_t lookups = 0, hits = 0, stores = 0, store_hits = 0;
 };
 
 /// Of an instruction, or of a whole launch.
@@ -36,20 +37,29 @@ struct WorkCount {
   std::uint64_t issued = 0;    ///< by warps
   std::uint64_t executed = 0;  ///< by threads: those whose guard held
   std::array<std::uint64_t, kStalls> stalled{};  ///< cycles of warps that waited to issue it, by Stall
+  WorkCount& operator+=(const WorkCount& more);
   [[nodiscard]] std::uint64_t all_stalled() const;
 };
 
+/// Of one launch or several; the members are explained in counters.def.
 struct Counters {
-  std::uint64_t cycles = 0, blocks = 0, warps = 0;
-  std::uint64_t warp_cycles = 0;      ///< from each warp's begin to its end
-  WorkCount work;
-  std::uint64_t diverged = 0;         ///< branches at which the lanes of a warp parted
-  std::uint64_t loads = 0, stores = 0, atomics = 0;  ///< warp instructions on global, local or constant memory
-  std::uint64_t requests = 0;         ///< regions that these touched: one each where they coalesce
-  std::uint64_t shared = 0;           ///< warp instructions on shared memory
-  std::uint64_t shared_replays = 0;   ///< passes beyond the first, of bank conflicts
-  std::vector<LevelCount> levels;     ///< those that were looked up, caches first
-  double dram_read = 0, dram_written = 0;  ///< bytes
+#define COUNT(name, unit, meaning) std::uint64_t name = 0;
+#include "runtime/device/counters.def"
+  struct Replays {
+#define REPLAY(name, unit, meaning) std::uint64_t name = 0;
+#include "runtime/device/counters.def"
+  } replays;
+  std::array<std::uint64_t, kStalls> stalled{};
+  std::vector<LevelCount> levels;  ///< of the model: caches, then TLBs
+  struct Traffic {
+#define TRAFFIC(name, unit, meaning) std::uint64_t name = 0;
+#include "runtime/device/counters.def"
+  } dram;
+
+  /// `more`: of the same device; or of nothing.
+  Counters& operator+=(const Counters& more);
+  /// By name, in the order of counters.def.
+  [[nodiscard]] device::Counters by_name() const;
 };
 
 /// What a warp did from one cycle to another.
@@ -70,9 +80,10 @@ struct Observed {
   bool timeline_cut = false;  ///< there was more than it may hold
 };
 
-/// From now on `backend`, a simulated device of this process, notes what its launches do, up to `most_spans` of a timeline.
+/// From now on `backend`, a simulated device of this process, and devices made from it note what their launches do, up to
+/// `most_spans` of a timeline.
 void observe(device::Backend& backend, std::size_t most_spans);
-/// What its last launch did. Empty before `observe`.
+/// What its launches did since: the counters of all of them, the rest of the last one. Empty before `observe`.
 const Observed& observed(const device::Backend& backend);
 
 }  // namespace gexp::sim

@@ -7,21 +7,65 @@
 #include <numeric>
 
 namespace gexp::sim {
+namespace {
 
-const char* name(Stall stall) {
-  switch (stall) {
-    case Stall::Memory: return "memory";
-    case Stall::Shared: return "shared memory";
-    case Stall::Arithmetic: return "arithmetic";
-    case Stall::Requests: return "requests";
-    case Stall::Barrier: return "barrier";
-    case Stall::Fetch: return "instruction fetch";
-    case Stall::Issue: return "issue";
-  }
-  return "";
+/// "shared memory" of "shared_memory".
+std::string in_words(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
 }
 
+const std::array<std::string, kStalls> kStallNames{
+#define STALL(Id, name, meaning) in_words(name),
+#include "runtime/device/counters.def"
+};
+
+}  // namespace
+
+const char* name(Stall stall) { return kStallNames[static_cast<std::size_t>(stall)].c_str(); }
+
 std::uint64_t WorkCount::all_stalled() const { return std::accumulate(stalled.begin(), stalled.end(), std::uint64_t{0}); }
+
+WorkCount& WorkCount::operator+=(const WorkCount& more) {
+  issued += more.issued, executed += more.executed;
+  for (std::size_t k = 0; k < kStalls; ++k) stalled[k] += more.stalled[k];
+  return *this;
+}
+
+Counters& Counters::operator+=(const Counters& more) {
+#define COUNT(name, unit, meaning) name += more.name;
+#define REPLAY(name, unit, meaning) replays.name += more.replays.name;
+#define TRAFFIC(name, unit, meaning) dram.name += more.dram.name;
+#include "runtime/device/counters.def"
+  for (std::size_t k = 0; k < kStalls; ++k) stalled[k] += more.stalled[k];
+  if (levels.empty()) {
+    levels = more.levels;
+    return *this;
+  }
+  for (std::size_t k = 0; k < more.levels.size(); ++k) {
+    LevelCount& to = levels[k];
+    const LevelCount& from = more.levels[k];
+    to.lookups += from.lookups, to.hits += from.hits, to.stores += from.stores, to.store_hits += from.store_hits;
+  }
+  return *this;
+}
+
+device::Counters Counters::by_name() const {
+  device::Counters all;
+#define COUNT(name, unit, meaning) all.emplace_back(#name, name);
+#define REPLAY(name, unit, meaning) all.emplace_back("replays." #name, replays.name);
+#define STALL(Id, name, meaning) all.emplace_back("stalled." name, stalled[static_cast<std::size_t>(Stall::Id)]);
+#include "runtime/device/counters.def"
+  for (const LevelCount& level : levels) {
+    const auto add = [&](const char* what, std::uint64_t count) { all.emplace_back(level.name + what, count); };
+    add(".lookups", level.lookups), add(".hits", level.hits), add(".misses", level.lookups - level.hits);
+    if (level.sector > 0) add(".bytes", level.lookups * level.sector);
+    if (level.takes_stores) add(".stores", level.stores), add(".store_hits", level.store_hits);
+  }
+#define TRAFFIC(name, unit, meaning) all.emplace_back("dram." #name, dram.name);
+#include "runtime/device/counters.def"
+  return all;
+}
 
 Observer::Observer(const Kernel& kernel, std::uint64_t start, std::uint64_t interval, std::size_t most_spans)
     : kernel_(kernel), start_(start), interval_(interval), most_spans_(most_spans), by_code_(kernel.code.size()) {}
@@ -73,7 +117,7 @@ void Observer::wait(Track& track, std::uint32_t warp, const Instruction& i, Work
   if (until <= track.could) return;
   const auto at = static_cast<std::size_t>(stall);
   of.stalled[at] += until - track.could;
-  result_.counters.work.stalled[at] += until - track.could;
+  result_.counters.stalled[at] += until - track.could;
   span(track, warp, track.could, until, false, stall, i.line);
   track.could = until;
 }
@@ -88,29 +132,29 @@ void Observer::issue(std::uint32_t warp, const Warp& w, std::uint32_t active, st
     wait(track, warp, i, of, Stall::Fetch, std::min(now, track.could + track.fetch));
     const Wait ready = operands(track, w, i);
     wait(track, warp, i, of, ready.stall, std::min(now, ready.until));
+    wait(track, warp, i, of, Stall::Unit, std::min(now, track.could + track.unit));
     wait(track, warp, i, of, track.after, now);
     track.issuing_since = now, track.issuing_line = i.line;
   }
   if (track.issuing_line == 0) track.issuing_line = i.line;
-  ++of.issued, ++result_.counters.work.issued;
-  const auto lanes = static_cast<std::uint64_t>(std::popcount(active));
-  of.executed += lanes, result_.counters.work.executed += lanes;
+  ++of.issued;
+  of.executed += static_cast<std::uint64_t>(std::popcount(active));
   note_results(track, i);
   track.could = now + interval_;
-  track.fetch = 0;
+  track.fetch = track.unit = 0;
   track.after = i.kind == Kind::Barrier ? Stall::Barrier : i.kind == Kind::Store ? Stall::Requests : i.kind == Kind::Special ? Stall::Arithmetic : Stall::Issue;
 }
 
-void Observer::accessed(Space space, Kind kind, std::uint64_t passes) {
+void Observer::accessed(Space space, Kind kind, std::uint64_t passes, std::uint64_t turns) {
   if (passes == 0) return;  // parameters and other values that no cache serves
   Counters& c = result_.counters;
+  c.replays.atomic += turns;
   if (space == Space::Shared) {
-    ++c.shared, c.shared_replays += passes - 1;
+    ++c.shared, c.replays.bank += passes - 1;
     return;
   }
-  if (kind == Kind::Store) ++c.stores;
-  else if (kind == Kind::Atomic) ++c.atomics;
-  else ++c.loads;
+  ++(kind == Kind::Store ? c.stores : kind == Kind::Atomic ? c.atomics : c.loads);
+  (space == Space::Const ? c.replays.constant : c.replays.coalescing) += passes - 1;
   c.requests += passes;
 }
 
@@ -130,15 +174,17 @@ void Observer::span(const Track& track, std::uint32_t warp, std::uint64_t begin,
 }
 
 Observed Observer::take(std::uint64_t end) {
-  result_.counters.cycles = end - start_;
+  Counters& c = result_.counters;
+  c.launches = 1;
+  c.cycles = end - start_;
   std::map<std::uint32_t, WorkCount> lines;
   for (std::size_t k = 0; k < by_code_.size(); ++k) {
     const WorkCount& from = by_code_[k];
     if (from.issued == 0) continue;
-    WorkCount& to = lines[kernel_.code[k].line];
-    to.issued += from.issued, to.executed += from.executed;
-    for (std::size_t s = 0; s < kStalls; ++s) to.stalled[s] += from.stalled[s];
+    c.issued += from.issued, c.executed += from.executed;
+    lines[kernel_.code[k].line] += from;
   }
+  c.issue_cycles = c.issued * interval_;
   result_.lines.assign(lines.begin(), lines.end());
   return std::move(result_);
 }

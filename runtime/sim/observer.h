@@ -21,8 +21,15 @@ class Observer {
   void fetched(std::uint32_t warp, std::uint64_t cycles) { tracks_[warp].fetch += cycles; }
   /// Its access found no entry to be booked in.
   void stalled(std::uint32_t warp) { tracks_[warp].after = Stall::Requests; }
+  /// It would have issued so many cycles earlier, had its arithmetic unit been free.
+  void unit_busy(std::uint32_t warp, std::uint64_t cycles) { tracks_[warp].unit += cycles; }
   void parted() { ++result_.counters.diverged; }
-  void accessed(Space space, Kind kind, std::uint64_t passes);
+  /// `turns`: that lanes took at one address beyond the first.
+  void accessed(Space space, Kind kind, std::uint64_t passes, std::uint64_t turns);
+  /// Sectors that all loads asked for, and those of them that joined a request under way.
+  void requested(std::uint64_t sectors, std::uint64_t merged) {
+    result_.counters.sectors = sectors, result_.counters.merged = merged;
+  }
   void end(std::uint32_t warp, std::uint64_t now);
 
   /// Once the launch is over, at cycle `end`.
@@ -34,7 +41,7 @@ class Observer {
     std::uint32_t sm = 0, first_thread = 0;
     std::uint64_t block = 0, began = 0;
     std::uint64_t could = 0;              ///< cycle from which the next instruction could issue
-    std::uint64_t fetch = 0;              ///< cycles of it that the instruction takes to come
+    std::uint64_t fetch = 0, unit = 0;    ///< cycles that the instruction takes to come, and that its unit serves others
     Stall after = Stall::Issue;           ///< what the last instruction makes the next one wait for
     std::uint64_t issuing_since = 0;
     std::uint32_t issuing_line = 0;

@@ -68,6 +68,7 @@ class SimBackend final : public device::Backend {
   std::unique_ptr<device::Backend> another(std::uint64_t number) const override {
     auto made = std::make_unique<SimBackend>(model_, info_.id, info_.model_sha256, seed_, mix(number));
     made->parsed_ = parsed_;
+    made->most_spans_ = most_spans_;
     return made;
   }
 
@@ -197,19 +198,25 @@ class SimBackend final : public device::Backend {
     const std::uint64_t shared = static_cast<std::uint64_t>(loaded.kernel->shared_bytes) + shape.shared_bytes;
     const std::uint64_t carved = carveout(shape.carveout_bytes < 0 ? shared : static_cast<std::uint64_t>(shape.carveout_bytes));
     hierarchy_.begin_launch(carved);
-    LaunchContext context{model_, *loaded.kernel, memory_, hierarchy_, loaded.globals, textures_, shape, std::move(parameters),
-                                carved, kFirstCode + (static_cast<std::uint64_t>(id) << 24), time_limit, &interrupt};
-    hierarchy_.count_anew();
+    LaunchContext context{model_,         *loaded.kernel,
+                          memory_,        hierarchy_,
+                          loaded.globals, textures_,
+                          shape,          std::move(parameters),
+                          carved,         kFirstCode + (static_cast<std::uint64_t>(id) << 24),
+                          time_limit,     &interrupt};
     std::optional<Observer> observer;
-    if (most_spans_) context.observer = &observer.emplace(*loaded.kernel, cycle_, model_.pipeline.issue, *most_spans_);
+    if (most_spans_) {
+      hierarchy_.count_anew();
+      context.observer = &observer.emplace(*loaded.kernel, cycle_, model_.pipeline.issue, *most_spans_);
+    }
     LaunchResult result = interpret(context, cycle_);
-    if (observer) observed_ = observer->take(result.cycles), count_levels();
+    if (observer) note(observer->take(result.cycles));
     result.outcome.elapsed_seconds = static_cast<double>(result.cycles - cycle_) / model_.sm_clock_hz;
     cycle_ = result.cycles;
     return std::move(result.outcome);
   }
 
-  void observe(std::size_t most_spans) { most_spans_ = most_spans; }
+  void observe(std::size_t most_spans) { most_spans_ = most_spans, observed_ = {}; }
   [[nodiscard]] const Observed& observed() const { return observed_; }
 
  private:
@@ -218,15 +225,26 @@ class SimBackend final : public device::Backend {
     std::vector<std::uint64_t> globals;
   };
 
-  void count_levels() {
+  /// What the launch that has just ended did.
+  void note(Observed launch) {
     const Hierarchy::Tallies& tallies = hierarchy_.tallies();
-    const auto add = [&](const std::vector<CacheModel>& models, const std::vector<Hierarchy::Tally>& counts) {
-      for (std::size_t k = 0; k < models.size(); ++k) {
-        if (counts[k].lookups > 0) observed_.counters.levels.push_back({models[k].name, counts[k].lookups, counts[k].hits});
-      }
+    std::vector<bool> takes_stores(model_.caches.size());
+    const auto lines_of = [&](std::size_t k) {
+      return model_.caches[k].storage_of < 0 ? k : static_cast<std::size_t>(model_.caches[k].storage_of);
     };
-    add(model_.caches, tallies.caches), add(model_.tlbs, tallies.tlbs);
-    observed_.counters.dram_read = tallies.dram_read, observed_.counters.dram_written = tallies.dram_written;
+    for (const int k : model_.stores.caches) takes_stores[lines_of(static_cast<std::size_t>(k))] = true;
+    const auto add = [&](const CacheModel& model, std::uint64_t sector, bool stores, const Hierarchy::Tally& n) {
+      launch.counters.levels.push_back({model.name, sector, stores, n.lookups, n.hits, n.stores, n.store_hits});
+    };
+    for (std::size_t k = 0; k < model_.caches.size(); ++k) {
+      if (lines_of(k) == k)
+        add(model_.caches[k], model_.caches[k].sector, takes_stores[k],
+            tallies.caches[k]);  // else it is counted where its lines are
+    }
+    for (std::size_t k = 0; k < model_.tlbs.size(); ++k) add(model_.tlbs[k], 0, false, tallies.tlbs[k]);
+    launch.counters.dram = {static_cast<std::uint64_t>(tallies.dram_read), static_cast<std::uint64_t>(tallies.dram_written)};
+    launch.counters += observed_.counters;
+    observed_ = std::move(launch);
   }
 
   /// Instructions lie, among the addresses that caches see, where nothing else does.

@@ -51,6 +51,16 @@ that 'that says SIMULATED' grep -q 'class="simulated"' good.html
 that 'and loads nothing' test "$(grep -cE '<(link|script|img|iframe)[^>]* (src|href)="?(http|//|/|\.)' good.html)" -eq 0
 expect 'in the terminal' 0 'median.lat. over n .log.' -- env COLUMNS=60 "$gexp" report good.json
 that 'no wider than that' test "$(sed -n '/median(lat) over n/,$p' out.txt | LC_ALL=C.UTF-8 wc -L)" -le 60
+expect 'what launches did' 0 'readonly +[0-9,]+ of [0-9,]+ lookups hit' -- "$gexp" run $structure --device sim:gtx780 --counters --quiet --out counted.json
+expect 'which is in the result' 0 '"stalled.memory"' -- cat counted.json
+expect 'by point' 0 '^  capacity: n = 1 KiB, [0-9]+ launches$' -- "$gexp" report counted.json --counters
+expect 'as a table' 0 '^counted.capacity.csv$' -- "$gexp" export counted.json counted.csv --counters
+that 'with a column for each' grep -qE '^n B,launches,cycles cycles,.*,dram.written B$' counted.capacity.csv
+expect 'and in a page' 0 '' -- "$gexp" report counted.json -o counted.html
+that 'with what each means' grep -q 'an operand was being computed' counted.html
+expect 'of what was not counted' 3 'run --counters' -- "$gexp" report good.json --counters
+expect 'as a table neither' 3 'no counters of stage' -- "$gexp" export good.json counted.csv --counters
+expect 'of a run that goes on' 2 '--resume' -- "$gexp" run $structure --device sim:gtx780 --counters --resume
 expect 'a report of nothing' 3 'there is no file none.json' -- "$gexp" report none.json -o good.html
 expect 'a report nowhere' 3 'E0710' -- "$gexp" report good.json -o none/good.html
 expect 'of a stage that is not there' 2 'did you mean `capacity`' -- "$gexp" infer good.json --points capcity

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <numeric>
 
 #include "runtime/sim/observed.h"
 #include "tests/sim/support.h"
@@ -25,7 +26,7 @@ Observed watched(Device& device, const std::string& body, LaunchShape shape, std
   return gexp::sim::observed(device.backend());
 }
 
-std::uint64_t stalled(const Observed& observed, Stall why) { return observed.counters.work.stalled[static_cast<std::size_t>(why)]; }
+std::uint64_t stalled(const Observed& observed, Stall why) { return observed.counters.stalled[static_cast<std::size_t>(why)]; }
 
 std::string load_of_stride(int bytes) {
   return fmt::format("{} mul.wide.u32 %rd2, %r1, {}; add.s64 %rd3, %rd1, %rd2; ld.global.u32 %r2, [%rd3]; add.u32 %r3, %r2, 1; st.global.u32 [%rd3], %r3; ret;", kAddress, bytes);
@@ -65,14 +66,14 @@ TEST_CASE("what is executed and requested is counted") {
   const Observed dense = watched(device, load_of_stride(4), {.grid = 2, .block = 64});
   CHECK(dense.counters.blocks == 2);
   CHECK(dense.counters.warps == 4);
-  CHECK(dense.counters.work.issued == 4 * 8);
-  CHECK(dense.counters.work.executed == 4 * 8 * 32);
+  CHECK(dense.counters.issued == 4 * 8);
+  CHECK(dense.counters.executed == 4 * 8 * 32);
   CHECK(dense.counters.loads == 4);
   CHECK(dense.counters.stores == 4);
   CHECK(dense.counters.requests == 8);
   const Observed sparse = watched(device, load_of_stride(128), {.grid = 2, .block = 64});
   CHECK(sparse.counters.requests == 8 * 32);
-  CHECK(sparse.counters.work.executed == dense.counters.work.executed);
+  CHECK(sparse.counters.executed == dense.counters.executed);
   CHECK(sparse.counters.cycles > dense.counters.cycles);
 }
 
@@ -84,9 +85,8 @@ TEST_CASE("lookups and hits of each level add up") {
     REQUIRE(!o->counters.levels.empty());
     for (const auto& level : o->counters.levels) {
       CHECK_MESSAGE(level.hits <= level.lookups, level.name);
-      CHECK_MESSAGE(level.lookups > 0, level.name);
     }
-    CHECK(o->counters.dram_read >= 128);
+    CHECK(o->counters.dram.read >= 128);
   }
 }
 
@@ -99,9 +99,9 @@ TEST_CASE("lanes that part, and replays of bank conflicts, are counted") {
     return watched(device, body, LaunchShape{.block = 32, .shared_bytes = 8192}, 0, ".extern .shared .align 16 .b8 memory[];").counters;
   };
   CHECK(conflict(4).shared == 1);
-  CHECK(conflict(4).shared_replays == 0);
-  CHECK(conflict(8).shared_replays == 1);
-  CHECK(conflict(128).shared_replays == 31);
+  CHECK(conflict(4).replays.bank == 0);
+  CHECK(conflict(8).replays.bank == 1);
+  CHECK(conflict(128).replays.bank == 31);
 }
 
 TEST_CASE("a wait is put to what it was for") {
@@ -127,8 +127,8 @@ TEST_CASE("waits and issues fill a warp's time, and a timeline has no two at onc
   Device device("gtx780");
   const Observed o = watched(device, load_of_stride(128), {.grid = 3, .block = 96}, 100000);
   const auto& c = o.counters;
-  CHECK(c.work.all_stalled() <= c.warp_cycles);
-  CHECK(c.warp_cycles - c.work.all_stalled() >= c.work.issued);
+  const auto all_stalled = std::accumulate(c.stalled.begin(), c.stalled.end(), std::uint64_t{0});
+  CHECK(c.warp_cycles == all_stalled + c.issue_cycles);
   std::uint64_t waits = 0;
   auto spans = o.timeline;
   std::stable_sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) { return a.warp != b.warp ? a.warp < b.warp : a.begin < b.begin; });
@@ -137,7 +137,7 @@ TEST_CASE("waits and issues fill a warp's time, and a timeline has no two at onc
     if (!spans[k].issues) waits += spans[k].end - spans[k].begin;
     if (k > 0 && spans[k].warp == spans[k - 1].warp) CHECK(spans[k].begin >= spans[k - 1].end);
   }
-  CHECK(waits == c.work.all_stalled());
+  CHECK(waits == all_stalled);
   CHECK(!o.timeline_cut);
   const Observed cut = watched(device, load_of_stride(128), {.grid = 3, .block = 96}, 5);
   CHECK(cut.timeline.size() == 5);

@@ -28,7 +28,7 @@ using Mode = store::Store::Mode;
 /// What of a result becomes a table.
 struct Wanted {
   std::string stage;  ///< empty: all that have records
-  bool records = false, findings = false;
+  bool records = false, findings = false, counters = false;
 };
 
 /// What an array does not say of itself: what it is of, and the units of its columns.
@@ -60,15 +60,26 @@ int export_table(const Saved& saved, const Wanted& wanted, const std::string& ou
   if (wanted.findings) return write_table(result::finding_table(saved.result), saved.result, "findings", out);
   std::vector<std::string> stages;
   for (const auto& stage : saved.result.stages) {
-    if (wanted.stage.empty() ? !stage.table.points.empty() : stage.name == wanted.stage) stages.push_back(stage.name);
+    if (wanted.stage.empty() ? !(wanted.counters ? stage.counters.empty() : stage.table.points.empty())
+                             : stage.name == wanted.stage)
+      stages.push_back(stage.name);
   }
   if (stages.empty()) stages = {wanted.stage};  // point_table says what is wrong
   for (const auto& stage : stages) {
-    const auto table = wanted.records ? result::record_table(saved.program, saved.result, stage) : result::point_table(saved.program, saved.result, stage);
+    const auto table = wanted.counters  ? result::counter_table(saved.result, stage)
+                       : wanted.records ? result::record_table(saved.program, saved.result, stage)
+                                        : result::point_table(saved.program, saved.result, stage);
     if (!table) return refuse(table.error(), nullptr, kEnvironment);
     const fs::path path(out);
     const auto to = stages.size() == 1 ? out : fmt::format("{}.{}{}", fs::path(out).replace_extension().string(), stage, path.extension().string());
-    if (const int exit = write_table(*table, saved.result, (wanted.records ? "records of " : "points of ") + stage, to); exit != kDone) return exit;
+    if (const int exit = write_table(*table, saved.result,
+                                     (wanted.counters  ? "counters of "
+                                      : wanted.records ? "records of "
+                                                       : "points of ") +
+                                         stage,
+                                     to);
+        exit != kDone)
+      return exit;
   }
   return kDone;
 }
@@ -140,8 +151,13 @@ int export_result(const Common& common, const Wanted& wanted) {
   const bool table = ending == ".csv" || ending == ".npy";
   if (auto fine = may_write(common.out, common.file); !fine && ending != ".gexpz") return refuse(fine.error(), nullptr, kEnvironment);
   if (auto writable = check_writable(common.out); !writable) return refuse(writable.error(), nullptr, kEnvironment);
-  if (!table && (wanted.records || wanted.findings || !wanted.stage.empty())) {
-    return refuse(failure("E0916", fmt::format("{} is no table: `--stage`, `--records` and `--findings` choose what a .csv or .npy holds", common.out)), nullptr, kEnvironment);
+  if (!table && (wanted.records || wanted.findings || wanted.counters || !wanted.stage.empty())) {
+    return refuse(
+        failure("E0916",
+                fmt::format(
+                    "{} is no table: `--stage`, `--records`, `--counters` and `--findings` choose what a .csv or .npy holds",
+                    common.out)),
+        nullptr, kEnvironment);
   }
   if (ending == ".gexpz") return export_bundle(common, common.out);
   if (ending == ".cu") return export_cuda(common);
@@ -162,6 +178,9 @@ class Export final : public Command {
     options.add("--stage", &wanted_.stage, "of a .csv or .npy: this stage only");
     options.add("--records", &wanted_.records, "of a .csv or .npy: every value of the records, in place of what was measured at each point");
     options.add("--findings", &wanted_.findings, "of a .csv or .npy: the findings").excludes("--records").excludes("--stage");
+    options.add("--counters", &wanted_.counters, "of a .csv or .npy: what `run --counters` counted at each point")
+        .excludes("--records")
+        .excludes("--findings");
     add_store(options, common_.store);
   }
   [[nodiscard]] std::optional<std::vector<std::string>> writes() const override {

@@ -9,6 +9,7 @@
 #include "runtime/cli/output.h"
 #include "runtime/cli/saved.h"
 #include "runtime/cli/shared_options.h"
+#include "runtime/report/counters_text.h"
 #include "runtime/report/html.h"
 #include "runtime/report/plot_text.h"
 #include "runtime/report/text.h"
@@ -25,11 +26,19 @@ std::size_t terminal_columns() {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-int show(const Common& common, const std::string& page) {
+int show(const Common& common, const std::string& page, bool by_point) {
   const auto saved = read_saved(common.file, common.store);
   if (!saved) {
     print(saved.error(), nullptr);
     return kEnvironment;
+  }
+  if (by_point) {
+    const auto text = report::counters_text(saved->result, report::CountsOf::Points);
+    if (text.empty())
+      return refuse(failure("E0731", "the result holds no counters", "`gexp run --counters` on a simulated device counts"),
+                    nullptr, kEnvironment);
+    print_out("{}{}", report::device_line(saved->result, colour_on(STDOUT_FILENO)), text);
+    return kDone;
   }
   const auto figures = result::figures(saved->program, saved->result, report::kHtmlCells);
   if (!figures) {
@@ -62,14 +71,16 @@ class Report final : public Command {
   void declare(Options& options) override {
     add_result(options, common_);
     options.add("-o", &page_, "write this HTML page, with interactive charts; it needs no other file and no network").offers(Offers::Files);
+    options.add("--counters", &by_point_, "what `run --counters` counted at each point, in place of all else").excludes("-o");
     add_store(options, common_.store);
   }
   [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return std::vector<std::string>{written_by_reading(common_.file, common_.store), page_}; }
-  int run() override { return show(common_, page_); }
+  int run() override { return show(common_, page_, by_point_); }
 
  private:
   Common common_;
   std::string page_;
+  bool by_point_ = false;
 };
 
 }  // namespace

@@ -31,10 +31,10 @@ int run_experiment(const Common& given) {
   int exit = kDone;
   auto common = given;
   if (!common.locked.empty() && !take_lock(common)) return kEnvironment;
-  common.fresh = common.fresh || !common.locked.empty();  // who locks wants it measured once more
+  common.fresh = common.fresh || !common.locked.empty() || common.counters;  // who locks wants it measured once more
   auto loaded = load_spec(common, exit);
   if (!loaded) return exit;
-  if (common.device == "cuda:all") return run_on_all(common, *loaded);
+  if (common.device == "cuda:all" && !common.counters) return run_on_all(common, *loaded);
   if (!common.out.empty()) {
     auto writable = may_write(common.out, loaded->source.path());
     if (writable) writable = check_writable(common.out);
@@ -50,6 +50,12 @@ int run_experiment(const Common& given) {
   if (!opened) {
     print(opened.error(), nullptr);
     return kEnvironment;
+  }
+  if (common.counters && !opened->simulated()) {
+    const auto& id = opened->backend->device().id;
+    return refuse(failure("E0501", fmt::format("{} is a GPU: gexp counts what launches do on simulated devices alone", id),
+                          "take one with --device sim:NAME; on a GPU, Nsight Compute counts"),
+                  nullptr, kEnvironment);
   }
   confine_run(*opened, common);
   std::optional<measure::CompileAhead> ahead;
@@ -82,6 +88,11 @@ class Run final : public Command {
     add_memory_limit(options, common_);
     add_fresh(options, common_, "measure every stage; else what an earlier result holds is kept");
     options.add("--resume", &common_.resume, "go on with a run of the same that was broken off");
+    options
+        .add("--counters", &common_.counters,
+             "on a simulated device: count instructions, stalls, replays, and lookups and bytes of every cache and TLB. "
+             "Measures every stage")
+        .excludes("--resume");
     add_store(options, common_.store);
     options.add("--locked", &common_.locked,
                 "a file that `gexp export RESULT FILE.lock` wrote: its settings, seed and device; refuses to run where spec, device or toolchain is another")
