@@ -128,10 +128,46 @@ Result<Value> evaluate_call(const Formula& call, const Scope& scope) {
   return evaluation::call_function(call, arguments);
 }
 
+/// The formula with values for names that it reads.
+FormulaPtr with_values(const FormulaPtr& formula, const Names& names) {
+  if (!formula || formula->kind == Formula::Kind::Comprehension) return formula;  // a comprehension may have the same names
+  if (formula->kind == Formula::Kind::Name) {
+    const auto found = names.values().find(formula->text);
+    if (found == names.values().end()) return formula;
+  }
+  auto made = std::make_shared<Formula>(*formula);
+  if (made->kind == Formula::Kind::Name) made->kind = Formula::Kind::Constant, made->constant = names.values().at(formula->text);
+  for (auto& operand : made->operands) operand = with_values(operand, names);
+  for (auto& argument : made->arguments) argument.value = with_values(argument.value, names), argument.where = with_values(argument.where, names);
+  return made;
+}
+
+/// The variables of a comprehension. Who answers a call knows other names, so what a `where` reads of these it is given as values.
+class LoopNames final : public Scope {
+ public:
+  explicit LoopNames(const Scope& outer) : outer_(outer) {}
+  void set(const std::string& name, Value value) { own_.set(name, std::move(value)); }
+  [[nodiscard]] const Value* lookup(const std::string& name) const override {
+    const auto* value = own_.lookup(name);
+    return value ? value : outer_.lookup(name);
+  }
+  [[nodiscard]] std::optional<Result<Value>> call(const Formula& call) const override {
+    const auto selects = [](const Formula::Argument& argument) { return argument.where != nullptr; };
+    if (std::none_of(call.arguments.begin(), call.arguments.end(), selects)) return outer_.call(call);
+    Formula given = call;
+    for (auto& argument : given.arguments) argument.where = with_values(argument.where, own_);
+    return outer_.call(given);
+  }
+
+ private:
+  const Scope& outer_;
+  Names own_;
+};
+
 /// Nested loops of a comprehension, outermost first.
 class Comprehender {
  public:
-  Comprehender(const Formula& formula, const Scope& scope) : formula_(formula), names_(&scope) {}
+  Comprehender(const Formula& formula, const Scope& scope) : formula_(formula), names_(scope) {}
 
   Result<Value> run() {
     if (auto problem = loop(0)) return std::move(*problem);
@@ -204,7 +240,7 @@ class Comprehender {
   }
 
   const Formula& formula_;
-  Names names_;
+  LoopNames names_;
   List items_;
   bool unknown_ = false;
 };

@@ -153,6 +153,7 @@ struct DeviceModel {
   std::string name, title;
   std::uint64_t seed = 1;
   int compute_major = 0, compute_minor = 0, sms = 1, sms_per_tpc = 1;
+  Scope clocks = Scope::Device;  ///< which SMs read one clock register; each of the others began at some time of its own
   double sm_clock_hz = 1e9, memory_clock_hz = 1e9;
   double memory_peak = 0;      ///< bytes a second that the bus could move; 0: not told
   std::uint64_t memory_bytes = 0;

@@ -11,6 +11,7 @@
 #include "runtime/sim/compute.h"
 #include "runtime/sim/machine.h"
 #include "runtime/sim/observer.h"
+#include "runtime/sim/random.h"
 
 namespace gexp::sim {
 namespace {
@@ -45,6 +46,11 @@ Machine::Machine(const LaunchContext& context, std::uint64_t start, std::uint32_
   latency_ = {p.alu, p.multiply, p.divide, p.clock};
   interval_ = {p.alu_interval, p.multiply_interval, p.divide_interval, 0};
   for (Sm& sm : sms_) sm.schedulers.resize(p.schedulers, 0), sm.units.resize(interval_.size() + c_.model.operations.size());
+  constexpr int kClockBits = 28;  // of how far two registers are apart at most: some tenths of a second
+  for (std::uint32_t sm = 0; sm < sms_.size(); ++sm) {
+    const std::uint32_t place = c_.model.clocks == Scope::Sm ? sm : sm / static_cast<std::uint32_t>(c_.model.sms_per_tpc);
+    clocks_.push_back(c_.model.clocks == Scope::Device ? 0 : mix(c_.model.seed + place) >> (64 - kClockBits));
+  }
   fetches_ = c_.hierarchy.present(LoadPath::Instruction);
   if (fetches_) fetch_line_ = c_.hierarchy.sector(LoadPath::Instruction);
   const auto rows = operations_of_opcodes();
@@ -217,7 +223,7 @@ Machine::Step Machine::execute(std::uint32_t index, const Instruction& i, std::u
   Warp& w = warps_[index];
   switch (i.kind) {
     case Kind::Special: {
-      const std::uint64_t value = clock(i.special, issue) & i.mask;
+      const std::uint64_t value = clock(i.special, w.sm, issue) & i.mask;
       each_lane(active, [&](std::uint32_t lane) { w.slot(i.to)[lane] = value; });
       w.next = w.ready[i.to] = issue + latency_[static_cast<std::size_t>(Cost::Clock)];
       return Step::Next;
@@ -266,12 +272,12 @@ bool Machine::check(const Instruction& i, std::uint64_t now) {
   return !stopped_;
 }
 
-std::uint64_t Machine::clock(Special which, std::uint64_t cycle) const {
+std::uint64_t Machine::clock(Special which, std::uint32_t sm, std::uint64_t cycle) const {
   const auto nanoseconds = [&] { return static_cast<std::uint64_t>(static_cast<double>(cycle) * 1e9 / c_.model.sm_clock_hz); };
   switch (which) {
     case Special::Clock:
-    case Special::Clock64: return cycle;
-    case Special::ClockHi: return cycle >> 32;
+    case Special::Clock64: return cycle + clocks_[sm];
+    case Special::ClockHi: return (cycle + clocks_[sm]) >> 32;
     case Special::GlobalTimer:
     case Special::GlobalTimerLo: return nanoseconds();
     case Special::GlobalTimerHi: return nanoseconds() >> 32;

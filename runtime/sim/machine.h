@@ -92,7 +92,7 @@ class Machine {
   Step barrier(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   void release_full_barriers(std::uint32_t block, std::uint64_t now);
   bool check(const Instruction& i, std::uint64_t now);
-  std::uint64_t clock(Special which, std::uint64_t cycle) const;
+  std::uint64_t clock(Special which, std::uint32_t sm, std::uint64_t cycle) const;
   std::string deadlock() const;
   Step fault(std::string what) {
     if (!stopped_) outcome_.status = device::Outcome::Status::Fault, outcome_.what = std::move(what);
@@ -119,6 +119,7 @@ class Machine {
   MemoryUnit memory_;
   Placement placement_;
   std::vector<Sm> sms_;
+  std::vector<std::uint64_t> clocks_;  ///< [SM]: how far its clock register is before the device's cycles
   std::array<std::uint32_t, 4> latency_{};
   std::array<double, 4> interval_{};
   bool fetches_ = false;

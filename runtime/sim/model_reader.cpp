@@ -34,6 +34,11 @@ void read_device(ModelTable& t, DeviceModel& model, std::string& default_path) {
   model.sms = static_cast<int>(t.whole("sms", 1, 4096));
   model.sms_per_tpc = static_cast<int>(t.whole_or("sms_per_tpc", 1, 1, 4096));
   if (model.sms % model.sms_per_tpc != 0) t.error("E0606", t.place("sms_per_tpc"), fmt::format("{} SMs are no whole number of clusters of {}", model.sms, model.sms_per_tpc));
+  if (t.has("clocks")) {
+    const std::string word = t.choice("clocks", {"sm", "tpc", "device"});
+    model.clocks = word == "sm" ? Scope::Sm : word == "tpc" ? Scope::Tpc : Scope::Device;
+    if (model.clocks == Scope::Tpc && model.sms_per_tpc == 1) t.error("E0606", t.place("clocks"), "the device has no clusters of SMs", "[device] sms_per_tpc = 3");
+  }
   model.sm_clock_hz = t.frequency("sm_clock");
   model.memory_clock_hz = t.frequency("memory_clock");
   if (t.has("bus") || t.has("transfers"))

@@ -247,6 +247,9 @@ TEST_CASE("functions of a record are told of parts of it") {
   CHECK(value("count(median(lat by lap))") == "4");
   CHECK(value("max(median(lat by warp)) - min(median(lat by warp))") == "20 cycles");
   CHECK(value("misses(lat where n > 4KiB)") == "unknown");
+  // A `where` reads the variables of a list around it.
+  CHECK(value("max([median(lat where warp == w) for w in 0..1])") == "310 cycles");
+  CHECK(value("count([w for w in 0..1 for far in 1..min(1, floor(median(lat where warp == w) / 300cycles))])") == "1");
 }
 
 TEST_CASE("what a record does not tell is unknown, with the reason") {

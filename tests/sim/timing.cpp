@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <chrono>
 
 #include "tests/sim/support.h"
@@ -136,4 +137,25 @@ TEST_CASE("rate: a single-thread pointer chase") {
   const double rate = steps * 9.0 / seconds / 1e6;
   MESSAGE("instructions: ", rate, " million/s; timed loads: ", steps / seconds / 1e6, " million/s");
   CHECK(rate > 1);  // an unoptimised or sanitized build still passes
+}
+
+TEST_CASE("multiprocessors read one clock register, or one for each cluster or each of them; all have one timer") {
+  // How many values are further apart than blocks begin, among 30 multiprocessors.
+  const auto registers = [](const gexp::Source& model, const char* name) {
+    Device device(model);
+    const auto read = device.run(fmt::format(".reg .b32 %r<5>; .reg .b64 %rd<9>; ld.param.u64 %rd1, [out]; mov.u32 %r1, %smid; mov.u64 %rd2, {}; mad.wide.u32 %rd3, %r1, 8, %rd1;\n"
+                                             "st.global.u64 [%rd3], %rd2; ret;", name), 30, {.grid = 30});
+    auto sorted = read;
+    std::sort(sorted.begin(), sorted.end());
+    std::size_t apart = 1;
+    for (std::size_t k = 1; k < sorted.size(); ++k) apart += sorted[k] - sorted[k - 1] > 10000 ? 1 : 0;
+    bool clusters = true;
+    for (std::size_t sm = 0; sm < read.size(); ++sm) clusters = clusters && std::max(read[sm], read[sm / 3 * 3]) - std::min(read[sm], read[sm / 3 * 3]) < 10000;
+    return std::pair(apart, clusters);
+  };
+  const auto shared = [](const std::string& by) { return edited("gtx280", "clocks = \"tpc\"", "clocks = \"" + by + "\""); };
+  CHECK(registers(shared("tpc"), "%clock64") == std::pair<std::size_t, bool>(10, true));
+  CHECK(registers(shared("sm"), "%clock64") == std::pair<std::size_t, bool>(30, false));
+  CHECK(registers(shared("device"), "%clock64") == std::pair<std::size_t, bool>(1, true));
+  CHECK(registers(shared("tpc"), "%globaltimer") == std::pair<std::size_t, bool>(1, true));
 }
