@@ -228,7 +228,10 @@ Machine::Step Machine::execute(std::uint32_t index, const Instruction& i, std::u
       w.next = w.ready[i.to] = issue + latency_[static_cast<std::size_t>(Cost::Clock)];
       return Step::Next;
     }
-    case Kind::Branch: return branch(w, i, active);
+    case Kind::Branch:
+      if (active != w.mask || (i.target <= w.pc && !(w.limit == kNowhere && w.paths.empty()))) return branch(w, i, active);
+      w.pc = i.target;
+      return Step::Jumped;
     case Kind::Trap: return fault(fmt::format("a trap ({})", place_of(c_.kernel, i)));
     case Kind::Exit:
       each_lane(w.mask & ~active, [&](std::uint32_t lane) { w.pcs[lane] = w.pc + 1; });

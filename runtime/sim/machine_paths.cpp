@@ -73,6 +73,7 @@ bool Machine::regroup(Warp& w) {
   return false;
 }
 
+/// A branch at which lanes part, or a jump back while others wait; every other one is `execute`'s.
 Machine::Step Machine::branch(Warp& w, const Instruction& i, std::uint32_t active) {
   if (active != w.mask) {
     each_lane(w.mask, [&](std::uint32_t lane) { w.pcs[lane] = active >> lane & 1 ? i.target : w.pc + 1; });
@@ -80,14 +81,13 @@ Machine::Step Machine::branch(Warp& w, const Instruction& i, std::uint32_t activ
     if (c_.observer) c_.observer->parted();
     return Step::Regroup;
   }
-  const bool back = i.target <= w.pc;
   w.pc = i.target;
   if (stack_) {
     // Only a jump back can lead from behind a path's end to it, or before it.
-    if (back && w.limit == kNowhere && !w.paths.empty() && w.pc <= w.paths.back().end) w.limit = 0;
+    if (w.limit == kNowhere && w.pc <= w.paths.back().end) w.limit = 0;
     return Step::Jumped;
   }
-  if (!back || w.limit == kNowhere || ++w.turns < kFairTurns) return Step::Jumped;
+  if (++w.turns < kFairTurns) return Step::Jumped;
   w.turns = 0;
   w.yielded |= w.mask;
   each_lane(w.mask, [&](std::uint32_t lane) { w.pcs[lane] = i.target; });
