@@ -160,6 +160,13 @@ const char* word(Timing timing);
 
 enum class Keep { Raw, Histogram, Summary };
 
+/// `transform soft_l1(line: L, monitor: N)`: the software cache that the timed kernel is given.
+struct SoftCache {
+  FormulaPtr line;     ///< bytes
+  FormulaPtr monitor;  ///< accesses of a thread; null: 300
+  Span span;
+};
+
 struct Flush {
   std::string level;  ///< "l1", "l2", "tlb"
   Span span;
@@ -222,6 +229,7 @@ struct Stage {
   std::vector<Require> requires_;
   std::vector<Skip> skips;
   Launch launch;
+  std::optional<SoftCache> transform;
   std::vector<Flush> flushes;
   std::vector<WarmLaunch> warm_launches;
   Body warm, timed;

@@ -73,6 +73,7 @@ struct PatternDef { Word name; ExprPtr value; };
 struct Sweep { std::vector<Word> names; Domain domain; };
 struct Skip { ExprPtr condition; std::string why; };
 struct Launch { ExprPtr grid, block, cluster, smem, persm, carveout, bank, sm, sms, limit; std::optional<Word> place; };
+struct Transform { ExprPtr call; };
 struct Flush { Word level; };
 /// `kernel "FILE" entry NAME(…)`: a launch of a kernel that somebody else wrote.
 struct KernelArgument {
@@ -150,7 +151,7 @@ struct Stage {
 
 struct Statement {
   Span span;
-  std::variant<Meta, Param, Let, Require, Budget, Seed, Memory, PatternDef, Stage, Sweep, Skip, Launch, Flush, Warm, Timed,
+  std::variant<Meta, Param, Let, Require, Budget, Seed, Memory, PatternDef, Stage, Sweep, Skip, Launch, Transform, Flush, Warm, Timed,
                RepeatUntil, Record, Derive, Find, Expect, Plot, Use> node;
 };
 

@@ -33,6 +33,7 @@ class Builder {
       case Kind::Sweep: made.node = sweep(parts); break;
       case Kind::Skip: { Skip s; s.condition = parts.expression(); s.why = parts.text(); made.node = std::move(s); break; }
       case Kind::Launch: made.node = launch(tree); break;
+      case Kind::Transform: { Transform s; s.call = parts.expression(); made.node = std::move(s); break; }
       case Kind::Flush: { Flush s; s.level = parts.word(); made.node = std::move(s); break; }
       case Kind::Warm: made.node = warm(parts); break;
       case Kind::Timed: { Timed s; s.name = parts.word(); s.how = parts.word(); s.body = body(parts.take()); made.node = std::move(s); break; }

@@ -110,11 +110,17 @@ void StageChecker::kernel_record(const Op& op, const Timed* timed) {
 
 void StageChecker::kernel_launch(const Stage& stage) {
   const Launch* launch = nullptr;
+  const Statement* transform = nullptr;
   bool kernel = false;
   for (const auto& item : stage.items) {
     if (const auto* found = std::get_if<Launch>(&item.node)) launch = found;
+    if (std::holds_alternative<Transform>(item.node)) transform = &item;
     const auto* timed = std::get_if<Timed>(&item.node);
     if (timed) kernel = std::any_of(timed->body.begin(), timed->body.end(), [](const Op& op) { return op.kind == Op::Kind::Kernel; });
+  }
+  if (transform && !kernel) {
+    diagnostics_.error("E0240", first_word(expressions_.source(), transform->span), "a transformation changes the kernel of a file, and this stage has none",
+                       "write `timed run wall { kernel \"FILE\" entry NAME(…) }`");
   }
   if (!kernel || !launch) return;
   const auto refuse = [&](const ExprPtr& clause, const char* word, const char* hint) {
@@ -125,6 +131,33 @@ void StageChecker::kernel_launch(const Stage& stage) {
   refuse(launch->cluster, "cluster", "write `__cluster_dims__(…)` in the kernel's file");
   refuse(launch->sm, "sm", "leave it out; the kernel can read %smid and record on one multiprocessor alone");
   refuse(launch->sms, "sms", "leave it out; the kernel can read %smid");
+}
+
+void StageChecker::transformation(const Transform& transform) {
+  const auto* call = transform.call ? std::get_if<Call>(&transform.call->node) : nullptr;
+  if (!call) return;
+  if (call->callee.text != "soft_l1") {
+    diagnostics_.error("E0240", call->callee.span, fmt::format("`{}` is no transformation of a kernel", call->callee.text),
+                       "write `transform soft_l1(line: 16B)`");
+    return;
+  }
+  const auto place = at("a transformation", Time::Point);
+  std::vector<std::string> seen;
+  for (const auto& argument : call->arguments) {
+    const auto span = argument.label ? argument.label->span : argument.value ? argument.value->span : transform.call->span;
+    const std::string label = argument.label ? argument.label->text : "";
+    const bool known = label == "line" || label == "monitor";
+    if (!known || argument.over || argument.by || argument.where) {
+      diagnostics_.error("E0222", span, "`soft_l1` takes `line` and `monitor`", "write `soft_l1(line: 16B, monitor: 300)`");
+      continue;
+    }
+    if (std::find(seen.begin(), seen.end(), label) != seen.end())
+      diagnostics_.error("E0222", span, fmt::format("`{}` is given twice", label), "keep one of them");
+    seen.push_back(label);
+    expressions_.want(argument.value, label == "line" ? number_of(kBytes) : number_of({}), place, label == "line" ? "the line" : "the number of accesses");
+  }
+  if (std::find(seen.begin(), seen.end(), "line") == seen.end())
+    diagnostics_.error("E0222", call->callee.span, "`soft_l1` has no `line`", "write `soft_l1(line: 16B)`: 8, 16, 24 or 32 bytes");
 }
 
 }  // namespace gexp::lang

@@ -176,6 +176,7 @@ Type StageChecker::run(const Stage& stage, Span inside, const StageChecker* lead
   refuse_of_leader(stage);
   limit_sweeps(stage);
   only_once<Launch>(stage.items, expressions_.source(), diagnostics_);
+  only_once<Transform>(stage.items, expressions_.source(), diagnostics_);
   only_once<Timed>(stage.items, expressions_.source(), diagnostics_);
   only_once<RepeatUntil>(stage.items, expressions_.source(), diagnostics_);
   for (const auto& item : stage.items) {
@@ -250,6 +251,7 @@ void StageChecker::check(const Launch& launch, Span) {
   if (launch.place) check_word(diagnostics_, *launch.place, place_words());
 }
 
+void StageChecker::check(const Transform& transform, Span) { transformation(transform); }
 void StageChecker::check(const Flush& flush, Span) { check_word(diagnostics_, flush.level, flush_words()); }
 void StageChecker::check(const Warm& warm, Span) {
   const auto place = at("a launch", Time::Point);

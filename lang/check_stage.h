@@ -82,8 +82,9 @@ class StageChecker {
   /// Where a kernel may stand, and what it must be given there. `timed`: null in a warm-up.
   void kernels(const std::vector<Op>& body, const Timed* timed);
   void kernel_record(const Op& op, const Timed* timed);
-  /// What `launch` cannot ask of a kernel whose text is not gexp's.
+  /// What `launch` cannot ask of a kernel whose text is not gexp's, and what `transform` can ask of no other.
   void kernel_launch(const Stage& stage);
+  void transformation(const Transform& transform);
   [[nodiscard]] const Symbol* named_by(const KernelArgument& argument) const;
 
   // A function each for the statements of a stage; others are misplaced.

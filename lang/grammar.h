@@ -158,6 +158,7 @@ struct needed_string : seq<string> {};
 struct needed_value : seq<value> {};
 struct needed_condition : seq<expression> {};
 struct needed_call : seq<call, ws> {};
+struct needed_transform : seq<call, ws> {};
 
 struct version_text : plus<digit> {};
 struct version : seq<version_text, ws> {};
@@ -224,6 +225,7 @@ struct sm : seq<GEXP_WORD("sm"), must<needed_value>> {};
 struct limit : seq<GEXP_WORD("limit"), must<needed_value>> {};
 struct launch : seq<GEXP_WORD("launch"), star<sor<grid, block, cluster, smem, persm, carveout, bank, place, sms, sm, limit>>> {};
 struct flush : seq<GEXP_WORD("flush"), must<needed_word>> {};
+struct transform : seq<GEXP_WORD("transform"), must<needed_transform>> {};
 
 struct op;
 struct body_open : open_brace {};
@@ -316,7 +318,7 @@ struct drawn_clause : seq<GEXP_WORD("as"), must<needed_word>> {};
 struct plot : seq<GEXP_WORD("plot"), must<needed_value>, must<vs_word>, must<needed_value>, opt<by>, opt<drawn_clause>, opt<log_clause>> {};
 
 struct statement
-    : sor<meta, use, param, let, require, budget, seed, memory, pattern, stage_open, sweep, skip, launch, flush, warm, timed,
+    : sor<meta, use, param, let, require, budget, seed, memory, pattern, stage_open, sweep, skip, launch, transform, flush, warm, timed,
           repeat_until, record, derive, find, expect, plot, op> {};
 
 #undef GEXP_WORD

@@ -50,6 +50,7 @@ GEXP_SAYS(needed_type, "a type is wanted, such as B, count or cycles");
 GEXP_SAYS(needed_string, "a text in `\"` is wanted");
 GEXP_SAYS(needed_value, "a value is wanted");
 GEXP_SAYS(needed_condition, "a value or condition is wanted");
+GEXP_SAYS(needed_transform, "a transformation is wanted: `soft_l1(line: 16B)`");
 GEXP_SAYS(needed_call, "an analysis is wanted, such as `last_flat(misses(lat) over n)`");
 GEXP_SAYS(gexp_word, "a file begins with `gexp 1`");
 GEXP_SAYS(version, "the language's version is wanted after `gexp`");

@@ -7,6 +7,7 @@
 
 #include "compiler/codegen/template.h"
 #include "compiler/program.h"
+#include "ptx/soft_l1.h"
 
 namespace gexp::compiler {
 
@@ -16,11 +17,13 @@ struct Shape {
   Holes holes;       ///< without `name`: equal shapes are equal kernels
   Span span;         ///< the chase that it was made for; of a kernel of a file what names it
   std::shared_ptr<const Source> text = nullptr;  ///< of kFileKernel: the file, whose hash is a hole
+  std::optional<ptx::SoftL1> soft_l1 = {};       ///< of kFileKernel: the cache that its PTX is given
   [[nodiscard]] bool of_file() const { return made_from == &kFileKernel; }
   [[nodiscard]] std::string file() const { return of_file() ? holes.at("file") : made_from ? std::string(made_from->file) : std::string(); }
-  friend bool operator==(const Shape& a, const Shape& b) { return a.made_from == b.made_from && a.holes == b.holes; }
+  friend bool operator==(const Shape& a, const Shape& b) { return a.made_from == b.made_from && a.holes == b.holes && a.soft_l1 == b.soft_l1; }
   friend bool operator<(const Shape& a, const Shape& b) {
-    return a.made_from == b.made_from ? a.holes < b.holes : a.made_from->file < b.made_from->file;
+    if (a.made_from != b.made_from) return a.made_from->file < b.made_from->file;
+    return a.holes == b.holes ? a.soft_l1 < b.soft_l1 : a.holes < b.holes;
   }
 };
 

@@ -73,6 +73,12 @@ class StageLowering {
                      formula(launch.persm), formula(launch.carveout), formula(launch.bank), formula(launch.sm), formula(launch.sms), formula(launch.limit), launch.place ? launch.place->text : "",
                      span};
   }
+  void lower(const lang::Transform& transform, Span) {
+    const auto& call = std::get<lang::Call>(transform.call->node);
+    SoftCache made{nullptr, nullptr, transform.call->span};
+    for (const auto& argument : call.arguments) (argument.label->text == "line" ? made.line : made.monitor) = formula(argument.value);
+    stage_.transform = std::move(made);
+  }
   void lower(const lang::Flush& flush, Span span) { stage_.flushes.push_back({flush.level.text, span}); }
   void lower(const lang::Warm& warm, Span) {
     const bool kernel = !warm.body.empty() && warm.body.front().kind == lang::Op::Kind::Kernel;
@@ -174,6 +180,7 @@ std::vector<FormulaPtr> stage_formulas(const Stage& stage) {
   for (const auto& skip : stage.skips) all.push_back(skip.condition);
   const auto& launch = stage.launch;
   all.insert(all.end(), {launch.grid, launch.block, launch.cluster, launch.smem, launch.persm, launch.carveout, launch.bank, launch.sm, launch.sms, launch.limit, stage.repeat.until});
+  if (stage.transform) all.insert(all.end(), {stage.transform->line, stage.transform->monitor});
   for (const auto& warm : stage.warm_launches) all.insert(all.end(), {warm.grid, warm.block});
   for_each_op(stage, [&](const Op& op) {
     all.insert(all.end(), {op.count, op.width, op.at, op.chain, op.ilp, op.condition, op.from, op.to, op.signals, op.bound, op.value});
@@ -193,6 +200,7 @@ std::vector<FormulaPtr> stage_formulas(const Stage& stage) {
 std::string stage_summary(const Stage& stage) {
   std::string text;
   for (const auto& sweep : stage.sweeps) text += fmt::format("sweep {}; ", fmt::join(sweep.names, ","));
+  if (stage.transform) text += "transform soft_l1; ";
   for (const auto& flush : stage.flushes) text += fmt::format("flush {}; ", flush.level);
   for (const auto& warm : stage.warm_launches) text += fmt::format("warm launch {}; ", show(warm.body));
   if (!stage.warm.empty()) text += fmt::format("warm {}; ", show(stage.warm));

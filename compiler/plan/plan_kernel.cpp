@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "compiler/memory/memory_space.h"
+#include "compiler/plan/expand.h"
 #include "compiler/plan/point_planner.h"
+#include "compiler/plan/residency.h"
 #include "lang/kernel_file.h"
 
 // Kernels of files. What a template or a macro is given is part of the text that is compiled; arguments are not.
@@ -14,6 +16,9 @@ namespace {
 
 constexpr std::int64_t kMostEntries = std::int64_t{1} << 26;
 constexpr double kExact = 9007199254740992.0;  // 2^53
+constexpr double kStaticShared = 48 << 10;     // fact: bytes that a block's variables in shared memory may have
+constexpr double kReserved = 1 << 10;          // fact: bytes of a block's shared memory that the system takes, from compute capability 8 on
+constexpr double kOldestCompute = 3.5;
 
 }  // namespace
 
@@ -92,9 +97,62 @@ std::optional<Diagnostic> PointPlanner::kernel(const FileKernel& kernel, std::ui
   return std::nullopt;
 }
 
+// Threads of a multiprocessor are those of the blocks that it holds at once: as many as it has threads and block slots for, and no more
+// than the grid brings. What registers leave is not known before the kernel is compiled.
+std::uint64_t PointPlanner::shared_of_block() const {
+  const auto* device = program_.device.get<Fields>();
+  const auto known = [&](const char* name) { return device ? device_fact(*device, name) : std::nullopt; };
+  const auto limit = per_sm(known("compute").value_or(kOldestCompute));
+  double blocks = std::min(limit.blocks, std::floor(limit.threads / plan_.block));
+  if (const auto sms = known("sms"); sms && *sms > 0) blocks = std::min(blocks, std::ceil(plan_.grid / *sms));
+  double most = kStaticShared;
+  const auto shared = device ? device->find("shared") : Fields::const_iterator{};
+  if (device && shared != device->end() && shared->second.get<Fields>()) {
+    if (const auto room = device_fact(*shared->second.get<Fields>(), "per_sm"); room && *room > 0) most = *room;
+  }
+  const double reserved = known("compute").value_or(0) >= 80 ? kReserved : 0;
+  const double share = std::min(std::floor(most / std::max(blocks, 1.0)) - reserved, kStaticShared) - static_cast<double>(plan_.smem);
+  return share > 0 ? static_cast<std::uint64_t>(share) : 0;
+}
+
+// One memory behind two parameters is one data structure, so no alias is unknown.
+std::optional<Diagnostic> PointPlanner::soft_cache(const FileKernel& own, const SoftCache& cache) {
+  ptx::SoftL1 made;
+  const auto line = number(cache.line, 16, 1, 1 << 20, "the line");
+  if (!line) return line.error();
+  made.line = static_cast<std::uint32_t>(*line);
+  if (std::find(std::begin(ptx::kSoftL1Lines), std::end(ptx::kSoftL1Lines), made.line) == std::end(ptx::kSoftL1Lines))
+    return error("E0418", cache.line->span, fmt::format("a line of {} B: lines have 8, 16, 24 or 32 bytes", *line), "write `line: 16B`");
+  const auto monitor = number(cache.monitor, made.monitor, 0, 1 << 30, "the number of accesses");
+  if (!monitor) return monitor.error();
+  made.monitor = static_cast<std::uint32_t>(*monitor);
+  made.threads = plan_.block;
+  made.room = shared_of_block();
+  std::vector<std::string> names;
+  for (const auto& argument : own.arguments) {
+    if (argument.kind == ArgumentKind::Value) {
+      made.structures.emplace_back();
+      continue;
+    }
+    const auto at = std::find(names.begin(), names.end(), argument.name);
+    made.structures.emplace_back(static_cast<std::size_t>(at - names.begin()));
+    if (at != names.end()) continue;
+    names.push_back(argument.name);
+    auto bytes = argument.kind == ArgumentKind::Record ? Result<std::uint64_t>(plan_.kernel.entries * plan_.kernel.width)
+                                                       : memory_bytes(*find_memory(argument.name), names_);
+    if (!bytes) return bytes.error();
+    made.bytes.push_back(*bytes);
+  }
+  plan_.shape.soft_l1 = std::move(made);
+  return std::nullopt;
+}
+
 std::optional<Diagnostic> PointPlanner::timed_kernel(const FileKernel& own) {
   const auto threads = std::uint64_t{plan_.grid} * plan_.block;
   if (auto problem = kernel(own, threads, plan_.shape, plan_.kernel)) return problem;
+  if (stage_.transform) {
+    if (auto problem = soft_cache(own, *stage_.transform)) return problem;
+  }
   if (stage_.timing != Timing::Each) return std::nullopt;
   plan_.steps = static_cast<std::int64_t>(plan_.kernel.entries);
   // One thread's entries have an order. Where it follows a pattern, they are that pattern's accesses.

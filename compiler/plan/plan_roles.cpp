@@ -7,6 +7,7 @@
 #include "compiler/lower/ops.h"
 #include "compiler/plan/calibrate.h"
 #include "compiler/plan/point_planner.h"
+#include "compiler/plan/residency.h"
 
 // A launch of several stages, or of one whose threads use flags: who runs where, and the one kernel of them all.
 namespace gexp::compiler {
@@ -29,20 +30,6 @@ std::vector<std::string> flags_of(const Program& program, const Stage& leader) {
   add(leader);
   for (const auto beside : leader.beside) add(program.stages[beside]);
   return flags;
-}
-
-/// fact: what a multiprocessor holds at once, by compute capability (CUDA C++ Programming Guide, "Technical Specifications").
-struct PerSm {
-  double blocks, threads;
-};
-PerSm per_sm(double compute) {
-  if (compute < 20) return {8, 1024};
-  if (compute < 30) return {8, 1536};
-  if (compute < 50) return {16, 2048};
-  if (compute < 75) return {32, 2048};
-  if (compute < 80) return {16, 1024};
-  if (compute >= 86 && compute < 90) return {compute < 89 ? 16.0 : 24.0, 1536};
-  return {32, 2048};
 }
 
 }  // namespace
@@ -160,17 +147,12 @@ std::optional<Diagnostic> PointPlanner::lay_out() {
 std::optional<Diagnostic> PointPlanner::all_resident() const {
   const auto* device = program_.device.get<Fields>();
   if (!device) return std::nullopt;  // told when a device is chosen
-  const auto fact = [&](const Fields& of, const char* name) -> std::optional<double> {
-    const auto found = of.find(name);
-    const auto* n = found == of.end() ? nullptr : found->second.get<Number>();
-    return n ? std::optional(n->number) : std::nullopt;
-  };
-  const auto sms = fact(*device, "sms"), compute = fact(*device, "compute");
+  const auto sms = device_fact(*device, "sms"), compute = device_fact(*device, "compute");
   if (!sms || !compute) return std::nullopt;
   const auto limit = per_sm(*compute);
   double most = std::min(limit.blocks, std::floor(limit.threads / plan_.block_threads));
   if (const auto shared = device->find("shared"); shared != device->end() && shared->second.get<Fields>()) {
-    const auto room = fact(*shared->second.get<Fields>(), "per_sm");
+    const auto room = device_fact(*shared->second.get<Fields>(), "per_sm");
     const double own = static_cast<double>(plan_.block_shared + plan_.smem) + (*compute >= 80 ? 1024 : 0);
     if (room && own > 0) most = std::min(most, std::floor(*room / own));
   }

@@ -41,10 +41,17 @@ std::set<std::string> names_in_text(const Program& program, const Stage& stage) 
     if (op.kernel) {
       for (const auto& value : op.kernel->templates) want(value);
       for (const auto& define : op.kernel->defines) want(define.value);
+      for (const auto& argument : op.kernel->arguments) {
+        if (stage.transform) want(argument.entries), want(argument.width);
+      }
     }
     want(op.from), want(op.to);  // a loop without a round has no text
   });
   want(stage.launch.cluster);
+  if (stage.transform) {  // a cache's lines are as many as the launch leaves room for
+    want(stage.transform->line), want(stage.transform->monitor);
+    want(stage.launch.grid), want(stage.launch.block), want(stage.launch.smem);
+  }
   ThreadLets lets;
   for (const auto* bindings : {&program.lets, &stage.bindings}) {
     for (const auto& binding : *bindings) {

@@ -32,7 +32,7 @@ module.exports = grammar({
       choice(
         $.meta_statement, $.use_statement, $.param_statement, $.let_statement, $.require_statement, $.budget_statement,
         $.seed_statement, $.memory_statement, $.pattern_statement, $.sweep_statement, $.skip_statement,
-        $.launch_statement, $.flush_statement, $.warm_statement, $.timed_statement, $.repeat_statement, $.record_statement,
+        $.launch_statement, $.transform_statement, $.flush_statement, $.warm_statement, $.timed_statement, $.repeat_statement, $.record_statement,
         $.derive_statement, $.find_statement, $.expect_statement, $.plot_statement, $._operation,
       ),
 
@@ -80,6 +80,7 @@ module.exports = grammar({
     block_clause: ($) => clause($, "block"),
     launch_clause: ($) => clause($, choice("cluster", "smem", "persm", "carveout", "bank", "sms", "sm", "limit")),
     place_clause: ($) => seq("place", field("place", $.word)),
+    transform_statement: ($) => seq("transform", field("call", $.call)),
     flush_statement: ($) => seq("flush", field("level", $.word)),
     warm_statement: ($) => seq("warm", repeat(choice($.grid_clause, $.block_clause)), field("body", $.body)),
     timed_statement: ($) => seq("timed", field("name", $.name), field("how", $.word), field("body", $.body)),

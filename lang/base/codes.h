@@ -94,6 +94,7 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0234", "a part of a record that the function or analysis cannot be asked about", "parts_of_a_walk"},
     {"E0235", "a memory that cannot hold given numbers", "holds_in_shared"},
     {"E0236", "a `keep` outside a region that is timed `values`, or such a region without one", "keep_in_total"},
+    {"E0240", "a `transform` that is none, or of a stage whose timed region is no `kernel`", "transform_of_a_chase"},
 
     {"E0301", "a value read before it is known, or in an `expect` although it differs from point to point", "lane_in_sweep"},
     {"E0302", "a finding of a later stage", "later_stage"},
@@ -155,6 +156,7 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0511", "a file without the kernel that `entry` names", ""},
     {"E0512", "arguments of a `kernel` that its parameters do not match: in number, in width, or a value that one cannot hold", ""},
     {"E0513", "the text of a `kernel` that does not compile, with NVRTC's own words", ""},
+    {"E0514", "a kernel that `transform` finds nothing to change in, and why", ""},
 
     {"E0600", "no such model", ""},
     {"E0601", "the file is not TOML", "no_toml"},

@@ -116,7 +116,7 @@ class Scanner {
     if (word == "barrier") return Slot::AfterOperand;
     if (one_of(word, {"chase", "load", "store"})) return Slot::Memory;
     if (one_of(word, {"launch", "budget", "warm"})) return Slot::Clauses;
-    if (one_of(word, {"require", "skip", "branch", "expect", "plot", "repeat"})) return Slot::Expression;
+    if (one_of(word, {"require", "skip", "branch", "expect", "plot", "repeat", "transform"})) return Slot::Expression;
     return Slot::Declared;
   }
 

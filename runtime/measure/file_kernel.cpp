@@ -9,6 +9,9 @@
 #include <cmath>
 #include <filesystem>
 
+#include "lang/base/sha256.h"
+#include "ptx/soft_l1.h"
+
 // Which parameters a kernel has is asked of its PTX, the one form that says so; on a GPU machine code is made besides. A name without
 // template arguments is looked for among the kernels of the text. One with them is asked of NVRTC, which makes that kernel.
 namespace gexp::measure {
@@ -118,7 +121,20 @@ std::string file_heading(const compiler::Shape& shape) {
   for (const auto& [name, value] : shape.holes) {
     if (name.starts_with(kDefine)) text += fmt::format(" {}={}", name.substr(kDefine.size()), value);
   }
+  if (shape.soft_l1) text += fmt::format(" transform soft_l1(line: {}B, monitor: {})", shape.soft_l1->line, shape.soft_l1->monitor);
   return text;
+}
+
+Result<jit::Compiled> with_cache(jit::Compiled compiled, const compiler::Shape& shape) {
+  if (!shape.soft_l1) return compiled;
+  auto made = ptx::soft_l1(compiled.image.bytes, compiled.image.entry, *shape.soft_l1);
+  if (!made) return at(shape, made.error().code.c_str(), made.error().message);
+  if (made->loops == 0)
+    return at(shape, "E0514", fmt::format("`transform soft_l1` has nothing to cache in `{}`: {}", shape.holes.at("entry"), made->why),
+              "the page of `transform` says what it can cache");
+  compiled.image.bytes = std::move(made->text);
+  compiled.key = sha256_hex(compiled.image.bytes);
+  return compiled;
 }
 
 Result<jit::Compiled> compile_file_kernel(jit::Compiler& compiler, device::Target target, device::Target own,
@@ -132,7 +148,7 @@ Result<jit::Compiled> compile_file_kernel(jit::Compiler& compiler, device::Targe
     compiled.key = shape.holes.at("sha256");
     compiled.parameters = std::move(entry->parameters);
     compiled.source = source;
-    return compiled;
+    return with_cache(std::move(compiled), shape);
   }
   auto request = file_request(shape, own.major > 0 ? own : Target{Target::Form::Ptx, target.major, target.minor});
   auto ptx = compile_guarded(compiler, request);
@@ -140,7 +156,7 @@ Result<jit::Compiled> compile_file_kernel(jit::Compiler& compiler, device::Targe
   auto entry = find_entry(shape, ptx->image.bytes, request.expression.empty() ? request.entry : ptx->image.entry);
   if (!entry) return entry.error();
   compiled = std::move(*ptx);
-  if (target.form == Target::Form::Cubin) {
+  if (target.form == Target::Form::Cubin && !shape.soft_l1) {  // what is changed is PTX, which the driver compiles
     request.target = target;
     auto machine = compile_guarded(compiler, request);
     if (!machine) return why_not_compiled(compiler, shape, request, machine.error());
@@ -149,7 +165,7 @@ Result<jit::Compiled> compile_file_kernel(jit::Compiler& compiler, device::Targe
   compiled.image.entry = entry->name;
   compiled.parameters = std::move(entry->parameters);
   compiled.source = source;
-  return compiled;
+  return with_cache(std::move(compiled), shape);
 }
 
 std::optional<Diagnostic> misfit(const compiler::KernelPlan& kernel, const std::vector<jit::PtxParameter>& parameters,

@@ -23,6 +23,9 @@ std::string file_heading(const compiler::Shape& shape);
 /// What a compile of such a request that failed means for the file: E0511, E0513, or an error of another kind as it is.
 Diagnostic why_not_compiled(jit::Compiler& compiler, const compiler::Shape& shape, jit::Request request, const Diagnostic& problem);
 
+/// A kernel with the cache that its shape asks for, or as it is. E0514: there is nothing to cache.
+Result<jit::Compiled> with_cache(jit::Compiled compiled, const compiler::Shape& shape);
+
 /// Compiles one; PTX stands as it is. `compiled.parameters` says what it takes. E0511: the file has not this kernel. E0513: it does not
 /// compile, at the place in the file. Others of jit::Compiler.
 Result<jit::Compiled> compile_file_kernel(jit::Compiler& compiler, device::Target target, device::Target own, const compiler::Shape& shape);

@@ -85,6 +85,22 @@ PTX
 spec 'r each { kernel "add.ptx" entry add(40, 5 / 2, r) }'
 expect 'PTX as it stands' 0 's.v +42 cycles'
 
+# A cache in software changes the kernel and nothing that it computes.
+spec "r each { $k sum(B, 16, r[1] as 8B) $d }" 'cycles = value(max(r))' "  transform soft_l1(line: 16B, monitor: 4)
+  warm grid 1 block 32 { $k fill(B, 16) $d }"
+expect 'a kernel with a cache in software' 0 's.v +360 cycles'
+"$gexp" emit t.gexp --ptx --device sim:gtx780 >out.txt 2>err.txt
+that 'gexp emit shows it before' grep -q '^// gexp: before k.cu entry sum SCALE=3 transform soft_l1(line: 16B, monitor: 4)' out.txt
+that 'and after' grep -q '^// gexp: after k.cu entry sum' out.txt
+that 'with its lines' grep -q 'sl_*_lines' out.txt
+spec "r total { $k half(r) $d }" 'cycles = value(max(r))' '  transform soft_l1(line: 16B)'
+sed -i 's/half(r)/size(r) template 4, "unsigned"/' t.gexp
+expect 'a kernel with nothing to cache' 2 'E0514.*nothing to cache in `size<4, unsigned>`: no loop of it accesses a memory'
+spec "r wall { $k fill(A, 64) $d }" 's = value(median(r))' '  transform soft_l1(line: 8B)'
+judge 'no machine code of it' 2 'E0508.*what `transform` makes is PTX' -- "$gexp" emit t.gexp --cubin --arch sm_90 --stage s --device sim:gtx780
+spec "r wall { $k fill(A, 64) $d }" 's = value(median(r))' '  transform soft_l1(line: 12B)'
+expect 'a line of another size' 2 't.gexp:6:27: error\[E0418\]: a line of 12 B'
+
 # What does not fit, at its place in the spec.
 spec "r wall { $k fill(A) $d }" 's = value(median(r))'
 expect 'an argument too few' 2 't.gexp:7:.*E0512.*takes 2 arguments, 1 is given'
@@ -180,6 +196,9 @@ edit 'another macro' 'B, 16) define SCALE = 3' 'B, 16) define SCALE = 4'
 edit 'another argument' 'sum(B, 16,' 'sum(B, 15,'
 edit 'another memory' 'sum(B' 'sum(A'
 edit 'another entry width' 'as 8B' 'as 4B'
+edit 'a cache in software' '  timed' '  transform soft_l1(line: 8B)\n  timed'
+edit 'another line' 'line: 8B' 'line: 16B'
+edit 'other monitoring' 'line: 16B' 'line: 16B, monitor: 5'
 cp locked.gexp t.gexp
 run
 that 'a hash changes nothing' grep -q '^s: kept from result 1' out.txt

@@ -51,6 +51,7 @@ class Emit final : public Command {
   int emit_spec();
   int emit_kernels(Loaded& loaded);
   [[nodiscard]] OrExit<std::vector<compiler::Shape>> shapes_of(const Loaded& loaded, const compiler::Names& scope) const;
+  int emit_changed(const Loaded& loaded, const compiler::Shape& shape, jit::Compiler& compiler) const;
   int emit_compiled(const Loaded& loaded, const compiler::Shape& shape, const std::string& text, jit::Compiler& compiler) const;
 
   Common common_;
@@ -130,6 +131,16 @@ OrExit<std::vector<compiler::Shape>> Emit::shapes_of(const Loaded& loaded, const
   return refuse(failure("E0508", fmt::format("there is no stage `{}`", stage_), near ? fmt::format("did you mean `{}`?", *near) : ""), nullptr, kSpec);
 }
 
+/// What the device runs of a kernel that `transform` changes, behind what was compiled.
+int Emit::emit_changed(const Loaded& loaded, const compiler::Shape& shape, jit::Compiler& compiler) const {
+  const auto wanted = architecture(arch_).value_or(0);
+  const device::Target target{device::Target::Form::Ptx, wanted / 10, wanted % 10};
+  const auto changed = measure::compile_file_kernel(compiler, target, {}, shape);
+  if (!changed) return refuse(changed.error(), &loaded.source, changed.error().code.starts_with("E05") ? kSpec : kEnvironment);
+  print_out("// gexp: after {}\n{}\n", measure::file_heading(shape), changed->image.bytes);
+  return kDone;
+}
+
 int Emit::emit_compiled(const Loaded& loaded, const compiler::Shape& shape, const std::string& text, jit::Compiler& compiler) const {
   if (shape.file().ends_with(".ptx")) {
     if (machine_code()) {
@@ -191,7 +202,13 @@ int Emit::emit_kernels(Loaded& loaded) {
       if (!opened) return refuse(opened.error(), nullptr, kEnvironment);
       compiler.emplace(std::move(*opened));
     }
+    if (shape.soft_l1 && machine_code()) {
+      return refuse(failure("E0508", shape.span, "what `transform` makes is PTX, for the driver to compile", "write --ptx"), &loaded.source, kSpec);
+    }
+    if (shape.soft_l1) print_out("// gexp: before {}\n", measure::file_heading(shape));
     if (const int exit = emit_compiled(loaded, shape, *text, *compiler); exit != kDone) return exit;
+    if (!shape.soft_l1) continue;
+    if (const int exit = emit_changed(loaded, shape, *compiler); exit != kDone) return exit;
   }
   return kDone;
 }

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/plan/residency.h"
+
+namespace gexp::compiler {
+
+// fact: CUDA C++ Programming Guide, "Technical Specifications".
+PerSm per_sm(double compute) {
+  if (compute < 20) return {8, 1024};
+  if (compute < 30) return {8, 1536};
+  if (compute < 50) return {16, 2048};
+  if (compute < 75) return {32, 2048};
+  if (compute < 80) return {16, 1024};
+  if (compute >= 86 && compute < 90) return {compute < 89 ? 16.0 : 24.0, 1536};
+  return {32, 2048};
+}
+
+std::optional<double> device_fact(const Fields& facts, const char* name) {
+  const auto found = facts.find(name);
+  const auto* n = found == facts.end() ? nullptr : found->second.get<Number>();
+  return n ? std::optional(n->number) : std::nullopt;
+}
+
+}  // namespace gexp::compiler
