@@ -33,6 +33,8 @@ struct Common {
   bool json = false, quiet = false, json_progress = false;
   std::string store;   ///< file in which results are kept; empty: gexp.db here, "none": nowhere
   bool resume = false; ///< go on with a run that was broken off
+  std::string timeline;     ///< file: what each warp of a point did when
+  std::string timeline_of;  ///< the point; empty: the first one
   bool counters = false;  ///< what launches did is counted
   bool fresh = false;  ///< measure every stage, whatever earlier results hold
   std::string locked;  ///< file that says what the run must be made of

@@ -33,6 +33,79 @@ device::Counters stalls_of(const sim::WorkCount& work) {
   return counters.by_name();
 }
 
+std::string level_name(const sim::Observed& launch, std::uint32_t level) {
+  if (level == sim::kFromMemory) return "DRAM";
+  return level == sim::kFromHost ? "host" : launch.caches[level];
+}
+
+/// Written as text: half a million objects would take gigabytes. What comes from outside goes through Json.
+class Trace {
+ public:
+  explicit Trace(const Places& places) : places_(places) {}
+
+  /// A launch, the `number`th, that began at cycle `at`.
+  void add(const sim::Observed& launch, std::size_t number, std::uint64_t at) {
+    event(R"({{"ph":"X","name":"launch {}","pid":{},"tid":0,"ts":{},"dur":{}}})", number, kDevice, at, launch.counters.cycles);
+    if (number == 1) event(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":"device"}}}})", kDevice);
+    std::vector<std::string> instructions(launch.instructions.size());  // as JSON
+    for (const sim::TimelineSpan& span : launch.timeline) {
+      name_places(span);
+      auto& instruction = instructions[span.instruction];
+      if (instruction.empty()) instruction = about(launch.instructions[span.instruction]);
+      const auto args = fmt::format(R"({{{},"block":{},"first thread":{}}})", instruction, span.block, span.first_thread);
+      const auto begin = at + span.begin;
+      if (span.kind == sim::TimelineSpan::Kind::Loads) {
+        const auto level = Json(level_name(launch, span.level)).line();
+        event(R"({{"ph":"b","cat":"load","id":{},"name":{},"pid":{},"tid":{},"ts":{},"args":{}}})", ++loads_, level, span.sm,
+              span.warp, begin, args);
+        event(R"({{"ph":"e","cat":"load","id":{},"name":{},"pid":{},"tid":{},"ts":{}}})", loads_, level, span.sm, span.warp,
+              at + span.end);
+        continue;
+      }
+      const bool waits = span.kind == sim::TimelineSpan::Kind::Waits;
+      event(R"({{"ph":"X","name":"{}","cat":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{}}})",
+            waits ? sim::name(span.stall) : "issues", waits ? "wait" : "issue", span.sm, span.warp, begin,
+            span.end - span.begin, args);
+    }
+  }
+
+  [[nodiscard]] std::string text(const std::string& of, bool cut) const {
+    const Json about{{"of", of}, {"time", "a microsecond is a cycle of the SM"}, {"cut", cut}};
+    return fmt::format("{{\"traceEvents\":[{}],\"displayTimeUnit\":\"ns\",\"otherData\":{}}}\n", events_, about.line());
+  }
+
+ private:
+  static constexpr std::uint32_t kDevice = 1'000'000;  // a process behind those of all SMs
+
+  template <class... T>
+  void event(fmt::format_string<T...> form, T&&... values) {
+    if (!events_.empty()) events_ += ",\n";
+    fmt::format_to(std::back_inserter(events_), form, std::forward<T>(values)...);
+  }
+
+  /// The names of the SM and of the warp's place, once each.
+  void name_places(const sim::TimelineSpan& span) {
+    if (sms_.insert(span.sm).second)
+      event(R"({{"ph":"M","name":"process_name","pid":{0},"args":{{"name":"SM {0}"}}}})", span.sm);
+    if (warps_.emplace(span.sm, span.warp).second)
+      event(R"({{"ph":"M","name":"thread_name","pid":{0},"tid":{1},"args":{{"name":"warp place {1}"}}}})", span.sm, span.warp);
+  }
+
+  /// Members of an event's arguments.
+  [[nodiscard]] std::string about(const sim::NamedInstruction& instruction) const {
+    auto members = fmt::format(R"("line":{},"instruction":{})", Json(places_.of(instruction.line)).line(),
+                               Json(instruction.opcode).line());
+    if (!instruction.statement.empty()) members += R"(,"statement":)" + Json(instruction.statement).line();
+    return members;
+  }
+
+  const Places& places_;
+  std::string events_;
+  std::uint64_t loads_ = 0;
+  std::set<std::uint32_t> sms_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> warps_;
+};
+
 }  // namespace
 
 std::vector<std::uint32_t> source_lines(std::string_view ptx) {
@@ -90,26 +163,10 @@ Json counters_json(const sim::Observed& observed, const Places& places) {
   return json;
 }
 
-std::string trace_events(const sim::Observed& observed, const Places& places, const std::string& kernel) {
-  // Written as text: half a million objects would take gigabytes. What comes from outside goes through Json.
-  std::string events;
-  const auto add = [&](const std::string& event) { events += (events.empty() ? "" : ",\n") + event; };
-  std::set<std::uint32_t> sms;
-  std::set<std::pair<std::uint32_t, std::uint32_t>> warps;
-  std::map<std::uint32_t, std::string> lines;  // as JSON
-  for (const sim::TimelineSpan& span : observed.timeline) {
-    if (sms.insert(span.sm).second) add(fmt::format(R"({{"ph":"M","name":"process_name","pid":{0},"args":{{"name":"SM {0}"}}}})", span.sm));
-    if (warps.emplace(span.sm, span.warp).second)
-      add(fmt::format(R"({{"ph":"M","name":"thread_name","pid":{0},"tid":{1},"args":{{"name":"warp place {1}"}}}})", span.sm, span.warp));
-    auto& line = lines[span.line];
-    if (line.empty()) line = Json(places.of(span.line)).line();
-    const auto args = fmt::format(R"({{"line":{},"block":{},"first thread":{}}})", line, span.block, span.first_thread);
-    add(fmt::format(R"({{"ph":"X","name":"{}","cat":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{}}})",
-                    span.issues ? "issues" : sim::name(span.stall), span.issues ? "issue" : "wait", span.sm, span.warp,
-                    span.begin, span.end - span.begin, args));
-  }
-  const Json about{{"kernel", kernel}, {"time", "a microsecond is a cycle of the SM"}, {"cut", observed.timeline_cut}};
-  return fmt::format("{{\"traceEvents\":[{}],\"displayTimeUnit\":\"ns\",\"otherData\":{}}}\n", events, about.line());
+std::string trace_events(const std::vector<sim::Observed>& launches, const Places& places, const std::string& of) {
+  Trace trace(places);
+  for (std::size_t k = 0; k < launches.size(); ++k) trace.add(launches[k], k + 1, launches[k].began - launches.front().began);
+  return trace.text(of, !launches.empty() && launches.back().timeline_cut);
 }
 
 }  // namespace gexp::cli

@@ -25,7 +25,9 @@ struct Places {
 std::string counters_text(const sim::Observed& observed, const Places& places, double clock_hz, std::size_t busiest);
 /// The counters by name, and `lines`.
 Json counters_json(const sim::Observed& observed, const Places& places);
-/// In the trace format that Chrome's viewer and Perfetto open: a process an SM, a thread a warp, a microsecond a cycle.
-std::string trace_events(const sim::Observed& observed, const Places& places, const std::string& kernel);
+/// In the trace format that Chrome's viewer and Perfetto open: a process an SM, a thread a warp, a microsecond a cycle, one
+/// launch behind the other. `of`: what they are launches of.
+std::string trace_events(const std::vector<sim::Observed>& launches, const Places& places, const std::string& of);
+inline constexpr std::size_t kMostSpans = 500'000;  ///< limit: a viewer takes no more with comfort
 
 }  // namespace gexp::cli

@@ -115,7 +115,8 @@ Result<Opened> open_for_runs(const std::string& device, std::uint64_t seed, cons
 }
 
 void confine_run(const Opened& opened, const Common& common) {
-  const std::vector<std::string> writes{opened.compiler->cache_folder(), common.out, common.store == kNoStore ? "" : store_path(common.store)};
+  const std::vector<std::string> writes{opened.compiler->cache_folder(), common.out, common.timeline,
+                                        common.store == kNoStore ? "" : store_path(common.store)};
   if (opened.simulated()) confine_to(writes);
   else limit_disk(writes, false);  // the worker of a GPU confines itself, and shares memory as a file
 }
@@ -197,7 +198,7 @@ Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, measure::
   options.kept = earlier.get();
   if (common.counters) {
     sim::observe(backend, 0);
-    options.count = [](const device::Backend& device) { return sim::observed(device).counters.by_name(); };
+    options.count = [](const device::Backend& device) { return sim::counted(device).by_name(); };
   }
   options.toolchain = toolchain(common.templates);
   if (auto done = measure::run_session(ran.program, backend, *opened.kernels, options, progress, result); !done) {

@@ -19,7 +19,7 @@ using compiler::PointPlan;
 using compiler::Where;
 using device::Outcome;
 
-constexpr std::uint32_t kMostTries = 16;
+constexpr std::uint32_t kMostPlacings = 16;
 constexpr std::uint64_t kPatience = std::uint64_t{1} << 24;  // cycles within which a block comes that there is room for
 enum Verdict : std::uint32_t { kAllThere = 1, kLeftOut = 2 };
 
@@ -118,7 +118,7 @@ Result<Outcome> PointRunner::launch_roles(const PointPlan& plan, std::uint64_t c
       if (flag == 0) return outcome;
       return Outcome{Outcome::Status::Timeout, fmt::format("a `wait {}` was given up: nobody signalled it in time", flag <= plan.flags.size() ? plan.flags[flag - 1] : ""), outcome->elapsed_seconds};
     }
-    if ((*words)[3] == kLeftOut && placed && tries <= kMostTries && blocks < kMostTries * sms) continue;
+    if ((*words)[3] == kLeftOut && placed && tries <= kMostPlacings && blocks < kMostPlacings * sms) continue;
     return Outcome{Outcome::Status::Unplaced,
                    (*words)[3] == kLeftOut ? fmt::format("{} of {} blocks came where they were to run, of {} that were launched", (*words)[2], plan.claimed, blocks)
                                            : std::string("the blocks that are to begin together were not on the device at once"),

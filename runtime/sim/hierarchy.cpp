@@ -167,7 +167,7 @@ std::uint8_t Hierarchy::translate(const Path& path, std::uint32_t sm, std::uint6
 
 Hierarchy::Near Hierarchy::near(LoadPath which, std::uint32_t sm, Piece piece) {
   const Path& path = paths_[index(which)];
-  Near result{piece.sectors, 0, 0};
+  Near result{piece.sectors, 0, 0, 0};
   victims_.clear();
   for (std::size_t found = 0; found < path.near && result.missing != 0; ++found) {
     if (found == path.translate_at) result.translated = translate(path, sm, piece.region);
@@ -178,6 +178,7 @@ Hierarchy::Near Hierarchy::near(LoadPath which, std::uint32_t sm, Piece piece) {
       if (!look_near(level, sm, placed(path, found, piece.region + sector * path.sector), new_victims_)) continue;
       result.missing &= ~(1u << sector);
       result.latency = std::max(result.latency, path.latency[found][result.translated]);
+      result.depth = static_cast<std::uint8_t>(found);
     }
     // What hits among victims has made room for what was evicted for it.
     if (model_.caches[static_cast<std::size_t>(level.cache)].victims) {
@@ -260,16 +261,19 @@ double Hierarchy::far(LoadPath which, std::uint32_t sm, Piece piece, std::uint8_
   const Path& path = paths_[index(which)];
   const double bytes = static_cast<double>(path.sector) * piece.count();
   double waits = 0, distance = 0, latency = 0, from_memory = 0, to_memory = 0;
+  std::size_t depth = 0;
   auto by = Answered::Beyond;
   if (path.near < path.caches.size()) waits = serve_slice(path.caches[path.near], sm, piece.region, bytes, time, distance);
   for (std::uint32_t left = piece.sectors; left != 0; left &= left - 1) {
     bool dirty = false, ahead = false;  // what was fetched ahead is there in time, and has crossed DRAM like anything else
     const std::size_t found = search(path, sm, piece.region + static_cast<std::uint32_t>(std::countr_zero(left)) * path.sector, dirty, ahead);
     latency = std::max(latency, path.latency[found][translated]);
+    depth = std::max(depth, found);
     if (found == path.caches.size()) by = Answered::ByMemory;
     if (found == path.caches.size() || ahead) from_memory += static_cast<double>(path.sector);
     if (dirty) to_memory += static_cast<double>(path.sector);
   }
+  depth_ = static_cast<std::uint8_t>(depth);
   if (which == LoadPath::Host) {
     if (model_.bandwidth.host > 0) waits += from_host_.wait(time + waits, from_memory / model_.bandwidth.host);
     from_memory = 0;

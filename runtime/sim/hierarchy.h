@@ -40,6 +40,7 @@ class Hierarchy {
     std::uint32_t missing = 0;    ///< sectors that the SM does not have
     std::uint8_t translated = 0;  ///< where the translation was found: a column of the path's latencies
     double latency = 0;           ///< of the sectors that it has, cycles
+    std::uint8_t depth = 0;       ///< where the furthest of these were found: a cache of the path
   };
   Near near(LoadPath path, std::uint32_t sm, Piece piece);
   /// Whether near() would miss nothing; changes nothing.
@@ -49,6 +50,13 @@ class Hierarchy {
   void expect(LoadPath path, std::uint64_t address) const;
   /// Cycles from leaving the SM until the piece is back, for one that arrives at `time`.
   double far(LoadPath path, std::uint32_t sm, Piece piece, std::uint8_t translated, double time);
+  /// Where far() found the furthest sector of the last piece: a cache of its path or, behind them, memory.
+  [[nodiscard]] std::uint8_t depth() const { return depth_; }
+  /// The number of that cache of the model; -1: memory.
+  [[nodiscard]] int cache_at(LoadPath path, std::uint8_t depth) const {
+    const auto& caches = paths_[index(path)].caches;
+    return depth < caches.size() ? caches[depth].cache : -1;
+  }
   /// A piece of a store arrives. Returns when it is done.
   double store(std::uint32_t sm, Piece piece, double time);
   /// Cycles that an instruction fetch takes beyond a hit in the first instruction cache.
@@ -139,6 +147,7 @@ class Hierarchy {
   std::vector<std::uint64_t> victims_, new_victims_;  // of the access at hand
   std::uint64_t carveout_ = 0, window_ = ~0ull;
   Tallies tallies_;
+  std::uint8_t depth_ = 0;
   bool noisy_;
   Random random_;
 };

@@ -110,7 +110,8 @@ Machine::Step Machine::access_in(Space space, std::uint32_t index, const Instruc
     if (const std::uint64_t next = c_.memory.expect_element(w.slot(i.data[0])[std::countr_zero(active)], i.bytes)) c_.hierarchy.expect(path, next);
   }
   if (events_.empty() && alone(w, i, active)) {
-    const std::uint64_t ready = memory_.lone_load(w, path, addresses_[static_cast<std::size_t>(std::countr_zero(active))], issue);
+    const std::uint64_t ready =
+        memory_.lone_load(index, i, path, addresses_[static_cast<std::size_t>(std::countr_zero(active))], issue);
     return result_in(ready - issue);
   }
   memory_.load(index, i, path, addresses_, active, issue + (i.kind == Kind::Atomic ? conflicts(space, active) : 0));

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "runtime/sim/nearest.h"
+#include "runtime/sim/observer.h"
 
 // A warp's access is split into pieces, one a region. Each goes through the warp's load unit, is looked up in the SM, and what is
 // not there is booked, crosses the SM's port and arrives, an event of its own, at what all SMs share. With no entry to be booked in,
@@ -21,8 +22,15 @@ std::uint64_t latency_cycles(double latency) { return nearest(std::max(1.0, late
 
 }  // namespace
 
-MemoryUnit::MemoryUnit(const DeviceModel& model, Hierarchy& hierarchy, Events& events, Warps& warps, std::uint32_t bank_bytes)
-    : model_(model), hierarchy_(hierarchy), events_(events), warps_(warps), shared_timing_(model.shared, bank_bytes), sms_(static_cast<std::size_t>(model.sms)) {
+MemoryUnit::MemoryUnit(const DeviceModel& model, Hierarchy& hierarchy, Events& events, Warps& warps, std::uint32_t bank_bytes,
+                       Observer* observer)
+    : model_(model),
+      hierarchy_(hierarchy),
+      events_(events),
+      warps_(warps),
+      observer_(observer),
+      shared_timing_(model.shared, bank_bytes),
+      sms_(static_cast<std::size_t>(model.sms)) {
   for (Sm& sm : sms_) sm.load_units.resize(model.pipeline.load_units);
 }
 
@@ -98,6 +106,7 @@ bool MemoryUnit::send(std::uint32_t load, Hierarchy::Piece piece, double time) {
   if (full && !(near && hierarchy_.holds(l.path, warp.sm, piece))) return false;
   const Hierarchy::Near found = hierarchy_.near(l.path, warp.sm, piece);
   if (found.latency > 0) l.ready = std::max(l.ready, ready_here(sm, l.path, found.latency, time));
+  l.depth = std::max(l.depth, found.depth);
   if (found.missing == 0) return true;
 
   Request request{.sm = warp.sm, .path = l.path, .piece = {piece.region, found.missing}, .translated = found.translated, .left = time, .merged = 1};
@@ -126,7 +135,7 @@ void MemoryUnit::load(std::uint32_t warp, const Instruction& i, LoadPath path, c
   if (i.kind == Kind::Atomic) w.ready[i.to] = kNever;
   w.ready[kTrue] = 0;
   ++w.loads;
-  w.stalled_load = loads_.add({.warp = warp, .instruction = &i, .path = path});
+  w.stalled_load = loads_.add({.warp = warp, .instruction = &i, .path = path, .issued = now});
   std::swap(w.rest, pieces_);
   std::reverse(w.rest.begin(), w.rest.end());
   Sm& sm = sms_[w.sm];
@@ -136,7 +145,9 @@ void MemoryUnit::load(std::uint32_t warp, const Instruction& i, LoadPath path, c
   if (w.state == Warp::State::Stalled) sm.stalled.push_back(warp);
 }
 
-std::uint64_t MemoryUnit::lone_load(const Warp& warp, LoadPath path, std::uint64_t address, std::uint64_t now) {
+std::uint64_t MemoryUnit::lone_load(std::uint32_t index, const Instruction& i, LoadPath path, std::uint64_t address,
+                                    std::uint64_t now) {
+  const Warp& warp = warps_[index];
   Sm& sm = sms_[warp.sm];
   Server& unit = sm.load_units[warp.load_unit];
   ++passes_, ++sectors_;
@@ -144,8 +155,14 @@ std::uint64_t MemoryUnit::lone_load(const Warp& warp, LoadPath path, std::uint64
   const Hierarchy::Piece piece = hierarchy_.piece(path, address);
   const Hierarchy::Near found = hierarchy_.near(path, warp.sm, piece);
   unit.wait(static_cast<double>(now), model_.pipeline.transaction);
-  if (found.missing == 0) return std::max(now + 1, cycles(ready_here(sm, path, found.latency, start)));
-  return back(path, warp.sm, {piece.region, found.missing}, found.translated, arrival(sm, path, {piece.region, found.missing}, start));
+  const bool here = found.missing == 0;
+  const std::uint64_t ready = here ? std::max(now + 1, cycles(ready_here(sm, path, found.latency, start)))
+                                   : back(path, warp.sm, {piece.region, found.missing}, found.translated,
+                                          arrival(sm, path, {piece.region, found.missing}, start));
+  if (observer_)
+    tell({.warp = index, .instruction = &i, .path = path, .issued = now, .depth = here ? found.depth : hierarchy_.depth()},
+         ready);
+  return ready;
 }
 
 /// Sends the pieces that are left, as far as there are entries.
@@ -172,8 +189,15 @@ void MemoryUnit::go_on(std::uint32_t warp, std::uint64_t now) {
   complete(load, ready);
 }
 
+void MemoryUnit::tell(const Load& load, std::uint64_t now) {
+  const int cache = hierarchy_.cache_at(load.path, load.depth);
+  const auto level = cache >= 0 ? static_cast<std::uint32_t>(cache) : load.path == LoadPath::Host ? kFromHost : kFromMemory;
+  observer_->loaded(load.warp, *load.instruction, load.issued, now, level);
+}
+
 void MemoryUnit::complete(std::uint32_t load, std::uint64_t now) {
   const Load l = loads_[load];
+  if (observer_) tell(l, now);
   Warp& w = warps_[l.warp];
   const Instruction& i = *l.instruction;
   if (model_.outstanding.kind == Outstanding::Kind::Prt && l.entry != 0) --sms_[w.sm].entries;
@@ -197,7 +221,9 @@ void MemoryUnit::arrive(std::uint32_t request, std::uint64_t now) {
     requests_.remove(request);
     return;
   }
-  events_.add(back(r.path, r.sm, r.piece, r.translated, now), Event::Kind::Return, request);
+  const std::uint64_t returns = back(r.path, r.sm, r.piece, r.translated, now);
+  r.depth = hierarchy_.depth();
+  events_.add(returns, Event::Kind::Return, request);
 }
 
 void MemoryUnit::come_back(std::uint32_t request, std::uint64_t now) {
@@ -218,6 +244,7 @@ void MemoryUnit::come_back(std::uint32_t request, std::uint64_t now) {
     waiters_.remove(at);
     at = waiter.next;
     Load& l = loads_[waiter.load];
+    l.depth = std::max(l.depth, r.depth);
     if (--l.remaining > 0 || !l.whole) continue;
     complete(waiter.load, std::max(now, cycles(l.ready)));
   }

@@ -14,17 +14,21 @@
 
 namespace gexp::sim {
 
+class Observer;
+
 /// How long loads and stores take: coalescing, the load units, tables of outstanding requests and ports of all SMs, and the
 /// hierarchy behind them. It moves no data. A load's result becomes ready, in the warp's scoreboard, once all its pieces are back.
 class MemoryUnit {
  public:
-  MemoryUnit(const DeviceModel& model, Hierarchy& hierarchy, Events& events, Warps& warps, std::uint32_t bank_bytes);
+  /// `observer`: who is told of loads that are back, if anybody.
+  MemoryUnit(const DeviceModel& model, Hierarchy& hierarchy, Events& events, Warps& warps, std::uint32_t bank_bytes,
+             Observer* observer);
 
   /// A load, or an atomic operation, issues at `now`. Afterwards the warp is Ready, or Stalled.
   void load(std::uint32_t warp, const Instruction& i, LoadPath path, const Addresses& addresses, std::uint32_t mask, std::uint64_t now);
   /// A load by one lane that issues at `now` and is over before anything else happens: nothing is under way, and what comes next waits
   /// for its result. The cycle at which that is ready: the same as by events, without them.
-  std::uint64_t lone_load(const Warp& warp, LoadPath path, std::uint64_t address, std::uint64_t now);
+  std::uint64_t lone_load(std::uint32_t warp, const Instruction& i, LoadPath path, std::uint64_t address, std::uint64_t now);
   void store(std::uint32_t warp, const Addresses& addresses, std::uint32_t mask, std::uint64_t now);
   /// Cycles of an access to shared memory that issues at `now`.
   std::uint64_t shared(std::uint32_t sm, const Instruction& i, const Addresses& addresses, std::uint32_t mask, std::uint64_t now);
@@ -53,6 +57,8 @@ class MemoryUnit {
     std::uint32_t entry = 0;      ///< Prt: 1 while it holds one
     bool whole = false;           ///< every piece has been dealt with
     double ready = 0;             ///< of the pieces that the SM had
+    std::uint64_t issued = 0;
+    std::uint8_t depth = 0;  ///< where the furthest of its pieces were found, in the path
   };
   struct Request {
     std::uint32_t sm = 0;
@@ -63,6 +69,7 @@ class MemoryUnit {
     double left = 0;               ///< the SM
     std::uint32_t merged = 0;      ///< requests that it serves
     std::uint32_t waiters = kNobody;
+    std::uint8_t depth = 0;  ///< where it was found
   };
   struct Waiter {
     std::uint32_t load = 0, next = kNobody;
@@ -105,12 +112,14 @@ class MemoryUnit {
     return key(path, piece.region / (hierarchy_.region(path) * model_.outstanding.lines));
   }
   void complete(std::uint32_t load, std::uint64_t now);
+  void tell(const Load& load, std::uint64_t now);
   static std::uint64_t key(LoadPath path, std::uint64_t region) { return region << 4 | static_cast<std::uint64_t>(path); }
 
   const DeviceModel& model_;
   Hierarchy& hierarchy_;
   Events& events_;
   Warps& warps_;
+  Observer* observer_;
   SharedTiming shared_timing_;
   std::vector<Sm> sms_;
   Pool<Load> loads_;

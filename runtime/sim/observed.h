@@ -64,13 +64,24 @@ struct Counters {
 
 /// What a warp did from one cycle to another.
 struct TimelineSpan {
+  enum class Kind : std::uint8_t { Issues, Waits, Loads };
   std::uint32_t sm = 0, warp = 0;  ///< `warp`: its place on the device
   std::uint64_t block = 0;
   std::uint32_t first_thread = 0;
   std::uint64_t begin = 0, end = 0;  ///< cycles from the launch's begin
-  bool issues = false;               ///< else it waits
-  Stall stall = Stall::Memory;
-  std::uint32_t line = 0;            ///< of the PTX: the first instruction issued, or the one that waits
+  Kind kind = Kind::Issues;          ///< loads overlap the rest, and each other
+  Stall stall = Stall::Memory;       ///< Waits: for what
+  std::uint32_t level = 0;           ///< Loads: where the furthest part was found: of Observed::caches, or one of these
+  std::uint32_t instruction = 0;     ///< of Observed::instructions: the first one issued, the one that waits, or the load
+};
+
+inline constexpr std::uint32_t kFromMemory = ~0u, kFromHost = ~0u - 1;  ///< the device's, or the host's
+
+/// An instruction of a kernel, for people.
+struct NamedInstruction {
+  std::uint32_t line = 0;  ///< of the PTX
+  std::string opcode;      ///< as written: "ld.global.nc.u32"
+  std::string statement;   ///< of the spec: "chase A"; empty: none
 };
 
 struct Observed {
@@ -78,12 +89,17 @@ struct Observed {
   std::vector<std::pair<std::uint32_t, WorkCount>> lines;  ///< by line of the PTX, ascending
   std::vector<TimelineSpan> timeline;
   bool timeline_cut = false;  ///< there was more than it may hold
+  std::vector<NamedInstruction> instructions;  ///< of the kernel, where there is a timeline
+  std::vector<std::string> caches;             ///< of the model
+  std::uint64_t began = 0;                     ///< cycle of the device
 };
 
 /// From now on `backend`, a simulated device of this process, and devices made from it note what their launches do, up to
 /// `most_spans` of a timeline.
 void observe(device::Backend& backend, std::size_t most_spans);
-/// What its launches did since: the counters of all of them, the rest of the last one. Empty before `observe`.
-const Observed& observed(const device::Backend& backend);
+/// What all its launches did since.
+const Counters& counted(const device::Backend& backend);
+/// The launches since: all of them where the timeline still had room, else the last one.
+const std::vector<Observed>& observed(const device::Backend& backend);
 
 }  // namespace gexp::sim

@@ -113,36 +113,44 @@ void Observer::note_results(Track& track, const Instruction& i) const {
   }
 }
 
-void Observer::wait(Track& track, std::uint32_t warp, const Instruction& i, WorkCount& of, Stall stall, std::uint64_t until) {
+void Observer::wait(Track& track, std::uint32_t warp, std::uint32_t instruction, Stall stall, std::uint64_t until) {
   if (until <= track.could) return;
   const auto at = static_cast<std::size_t>(stall);
-  of.stalled[at] += until - track.could;
+  by_code_[instruction].stalled[at] += until - track.could;
   result_.counters.stalled[at] += until - track.could;
-  span(track, warp, track.could, until, false, stall, i.line);
+  span(warp, track.could, until, instruction, {.kind = TimelineSpan::Kind::Waits, .stall = stall});
   track.could = until;
 }
 
 void Observer::issue(std::uint32_t warp, const Warp& w, std::uint32_t active, std::uint64_t now) {
   Track& track = tracks_[warp];
   const Instruction& i = kernel_.code[w.pc];
-  WorkCount& of = by_code_[w.pc];
   if (now > track.could) {
-    span(track, warp, track.issuing_since, track.could, true, Stall::Issue, track.issuing_line);
-    if (track.after == Stall::Barrier || track.after == Stall::Requests) wait(track, warp, i, of, track.after, now);
-    wait(track, warp, i, of, Stall::Fetch, std::min(now, track.could + track.fetch));
+    span(warp, track.issuing_since, track.could, track.issuing, {});
+    if (track.after == Stall::Barrier || track.after == Stall::Requests) wait(track, warp, w.pc, track.after, now);
+    wait(track, warp, w.pc, Stall::Fetch, std::min(now, track.could + track.fetch));
     const Wait ready = operands(track, w, i);
-    wait(track, warp, i, of, ready.stall, std::min(now, ready.until));
-    wait(track, warp, i, of, Stall::Unit, std::min(now, track.could + track.unit));
-    wait(track, warp, i, of, track.after, now);
-    track.issuing_since = now, track.issuing_line = i.line;
+    wait(track, warp, w.pc, ready.stall, std::min(now, ready.until));
+    wait(track, warp, w.pc, Stall::Unit, std::min(now, track.could + track.unit));
+    wait(track, warp, w.pc, track.after, now);
+    track.issuing_since = now, track.issuing = w.pc;
   }
-  if (track.issuing_line == 0) track.issuing_line = i.line;
+  if (track.issuing == kNobody) track.issuing = w.pc;
+  WorkCount& of = by_code_[w.pc];
   ++of.issued;
   of.executed += static_cast<std::uint64_t>(std::popcount(active));
   note_results(track, i);
   track.could = now + interval_;
   track.fetch = track.unit = 0;
-  track.after = i.kind == Kind::Barrier ? Stall::Barrier : i.kind == Kind::Store ? Stall::Requests : i.kind == Kind::Special ? Stall::Arithmetic : Stall::Issue;
+  track.after = i.kind == Kind::Barrier   ? Stall::Barrier
+                : i.kind == Kind::Store   ? Stall::Requests
+                : i.kind == Kind::Special ? Stall::Arithmetic
+                                          : Stall::Issue;
+}
+
+void Observer::loaded(std::uint32_t warp, const Instruction& i, std::uint64_t issued, std::uint64_t now, std::uint32_t level) {
+  const auto instruction = static_cast<std::uint32_t>(&i - kernel_.code.data());
+  span(warp, issued, now, instruction, {.kind = TimelineSpan::Kind::Loads, .level = level});
 }
 
 void Observer::accessed(Space space, Kind kind, std::uint64_t passes, std::uint64_t turns) {
@@ -160,23 +168,32 @@ void Observer::accessed(Space space, Kind kind, std::uint64_t passes, std::uint6
 
 void Observer::end(std::uint32_t warp, std::uint64_t now) {
   Track& track = tracks_[warp];
-  span(track, warp, track.issuing_since, track.could, true, Stall::Issue, track.issuing_line);
+  span(warp, track.issuing_since, track.could, track.issuing, {});
   result_.counters.warp_cycles += now - track.began;
 }
 
-void Observer::span(const Track& track, std::uint32_t warp, std::uint64_t begin, std::uint64_t end, bool issues, Stall stall, std::uint32_t line) {
+void Observer::span(std::uint32_t warp, std::uint64_t begin, std::uint64_t end, std::uint32_t instruction, TimelineSpan what) {
   if (most_spans_ == 0 || end <= begin) return;
   if (result_.timeline.size() >= most_spans_) {
     result_.timeline_cut = true;
     return;
   }
-  result_.timeline.push_back({track.sm, warp, track.block, track.first_thread, begin - start_, end - start_, issues, stall, line});
+  const Track& track = tracks_[warp];
+  what.sm = track.sm, what.warp = warp, what.block = track.block, what.first_thread = track.first_thread;
+  what.begin = begin - start_, what.end = end - start_;
+  what.instruction = instruction;
+  result_.timeline.push_back(what);
 }
 
 Observed Observer::take(std::uint64_t end) {
   Counters& c = result_.counters;
   c.launches = 1;
   c.cycles = end - start_;
+  result_.began = start_;
+  for (const Instruction& i : kernel_.code) {
+    if (most_spans_ == 0) break;
+    result_.instructions.push_back({i.line, kernel_.opcodes[i.opcode], kernel_.statements[i.statement]});
+  }
   std::map<std::uint32_t, WorkCount> lines;
   for (std::size_t k = 0; k < by_code_.size(); ++k) {
     const WorkCount& from = by_code_[k];

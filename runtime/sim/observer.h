@@ -30,6 +30,8 @@ class Observer {
   void requested(std::uint64_t sectors, std::uint64_t merged) {
     result_.counters.sectors = sectors, result_.counters.merged = merged;
   }
+  /// A load of it, issued at `issued`, had its last data at `now`. `level`: as TimelineSpan has it.
+  void loaded(std::uint32_t warp, const Instruction& i, std::uint64_t issued, std::uint64_t now, std::uint32_t level);
   void end(std::uint32_t warp, std::uint64_t now);
 
   /// Once the launch is over, at cycle `end`.
@@ -44,7 +46,7 @@ class Observer {
     std::uint64_t fetch = 0, unit = 0;    ///< cycles that the instruction takes to come, and that its unit serves others
     Stall after = Stall::Issue;           ///< what the last instruction makes the next one wait for
     std::uint64_t issuing_since = 0;
-    std::uint32_t issuing_line = 0;
+    std::uint32_t issuing = kNobody;      ///< the first instruction since
     std::vector<Stall> made_by;           ///< slot: what made its value
   };
 
@@ -55,8 +57,9 @@ class Observer {
   };
   [[nodiscard]] Wait operands(const Track& track, const Warp& w, const Instruction& i) const;
   void note_results(Track& track, const Instruction& i) const;
-  void wait(Track& track, std::uint32_t warp, const Instruction& i, WorkCount& of, Stall stall, std::uint64_t until);
-  void span(const Track& track, std::uint32_t warp, std::uint64_t begin, std::uint64_t end, bool issues, Stall stall, std::uint32_t line);
+  void wait(Track& track, std::uint32_t warp, std::uint32_t instruction, Stall stall, std::uint64_t until);
+  /// `what`: its kind, stall and level.
+  void span(std::uint32_t warp, std::uint64_t begin, std::uint64_t end, std::uint32_t instruction, TimelineSpan what);
 
   const Kernel& kernel_;
   std::uint64_t start_, interval_;

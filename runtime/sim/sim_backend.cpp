@@ -207,7 +207,9 @@ class SimBackend final : public device::Backend {
     std::optional<Observer> observer;
     if (most_spans_) {
       hierarchy_.count_anew();
-      context.observer = &observer.emplace(*loaded.kernel, cycle_, model_.pipeline.issue, *most_spans_);
+      std::size_t spans = *most_spans_;
+      for (const Observed& launch : observed_) spans -= launch.timeline.size();
+      context.observer = &observer.emplace(*loaded.kernel, cycle_, model_.pipeline.issue, spans);
     }
     LaunchResult result = interpret(context, cycle_);
     if (observer) note(observer->take(result.cycles));
@@ -216,8 +218,9 @@ class SimBackend final : public device::Backend {
     return std::move(result.outcome);
   }
 
-  void observe(std::size_t most_spans) { most_spans_ = most_spans, observed_ = {}; }
-  [[nodiscard]] const Observed& observed() const { return observed_; }
+  void observe(std::size_t most_spans) { most_spans_ = most_spans, counted_ = {}, observed_.clear(); }
+  [[nodiscard]] const Counters& counted() const { return counted_; }
+  [[nodiscard]] const std::vector<Observed>& observed() const { return observed_; }
 
  private:
   struct Loaded {
@@ -243,8 +246,13 @@ class SimBackend final : public device::Backend {
     }
     for (std::size_t k = 0; k < model_.tlbs.size(); ++k) add(model_.tlbs[k], 0, false, tallies.tlbs[k]);
     launch.counters.dram = {static_cast<std::uint64_t>(tallies.dram_read), static_cast<std::uint64_t>(tallies.dram_written)};
-    launch.counters += observed_.counters;
-    observed_ = std::move(launch);
+    counted_ += launch.counters;
+    if (*most_spans_ > 0) {
+      for (const CacheModel& cache : model_.caches) launch.caches.push_back(cache.name);
+    }
+    // With no room for spans left, the counters of the last launch are all that is kept of it.
+    if (!observed_.empty() && observed_.back().timeline.empty()) observed_.pop_back();
+    observed_.push_back(std::move(launch));
   }
 
   /// Instructions lie, among the addresses that caches see, where nothing else does.
@@ -311,7 +319,8 @@ class SimBackend final : public device::Backend {
   std::vector<Loaded> kernels_;
   std::vector<Texture> textures_;
   std::optional<std::size_t> most_spans_;  ///< where launches are observed
-  Observed observed_;
+  Counters counted_;
+  std::vector<Observed> observed_;
   std::uint64_t cycle_ = 1'000'000;  // clocks of a device that has run for a while
 };
 
@@ -379,7 +388,10 @@ Result<KernelFacts> kernel_facts(const std::string& ptx, const std::string& name
 }
 
 void observe(device::Backend& backend, std::size_t most_spans) { dynamic_cast<SimBackend&>(backend).observe(most_spans); }
-const Observed& observed(const device::Backend& backend) { return dynamic_cast<const SimBackend&>(backend).observed(); }
+const Counters& counted(const device::Backend& backend) { return dynamic_cast<const SimBackend&>(backend).counted(); }
+const std::vector<Observed>& observed(const device::Backend& backend) {
+  return dynamic_cast<const SimBackend&>(backend).observed();
+}
 
 void request_interrupt() { interrupt.store(true, std::memory_order_relaxed); }
 void clear_interrupt() { interrupt.store(false, std::memory_order_relaxed); }

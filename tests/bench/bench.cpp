@@ -15,6 +15,7 @@
 #include "compiler/plan/plan.h"
 #include "runtime/jit/compiler.h"
 #include "runtime/measure/session.h"
+#include "runtime/sim/observed.h"
 #include "runtime/sim/sim.h"
 #include "tests/bench/findings.h"
 #include "tests/bench/kernels.h"
@@ -120,7 +121,8 @@ void edit_loop(const std::string& gexp) {
 struct Simulated {
   double seconds = 0, executed = 0;
 };
-Simulated simulate(const Source& source) {
+/// `spans`: of a timeline; nothing: launches are not observed.
+Simulated simulate(const Source& source, std::optional<std::size_t> spans = std::nullopt) {
   auto compiler = jit::Compiler::open();
   Diagnostics diagnostics;
   const auto program = compiler::compile(source, {}, diagnostics);
@@ -129,6 +131,7 @@ Simulated simulate(const Source& source) {
     for (const auto& diagnostic : diagnostics.sorted()) fmt::print(stderr, "{}", render(diagnostic, &source));
     std::exit(1);
   }
+  if (spans) sim::observe(**backend, *spans);
   const auto before = sim::instructions_executed();
   measure::Kernels kernels(*compiler, {}, {});
   result::RunResult result;
@@ -138,6 +141,12 @@ Simulated simulate(const Source& source) {
     (void)measure::run_session(*program, **backend, kernels, {}, silent, result);
   });
   return {seconds, static_cast<double>(sim::instructions_executed() - before) / 3};
+}
+
+/// What it costs to count what launches do, and to note when: of a run that takes `time` without.
+void observing(const Source& source, double time) {
+  const double counted = simulate(source, 0).seconds, noted = simulate(source, 500'000).seconds;
+  fmt::print("  with counters, with a timeline             {:10.2f} and {:.2f} times as long\n", counted / time, noted / time);
 }
 
 /// A chase on the simulator: its time a simulated PTX instruction, and that twice the accesses cost twice the time.
@@ -158,6 +167,7 @@ stage s {{
 }}
 )", laps));
     const auto [time, executed] = simulate(source);
+    if (i == 0) observing(source, time);
     per_access[i++] = time / (laps * 256.0);
     fmt::print("simulated chase of {:7} accesses            {:10.1f} million PTX instructions/s, {:.1f} ns an access\n", laps * 256,
                executed / time / 1e6, time / (laps * 256.0) * 1e9);
@@ -179,6 +189,7 @@ stage s {{
 }}
 )", threads));
     const auto [time, executed] = simulate(source);
+    if (threads == 32) observing(source, time);
     fmt::print("simulated reads by 12 blocks of {:4} threads  {:10.1f} million thread-instructions/s\n", threads, executed * std::min(threads, 32) / time / 1e6);
   }
 }

@@ -61,6 +61,35 @@ that 'with what each means' grep -q 'an operand was being computed' counted.html
 expect 'of what was not counted' 3 'run --counters' -- "$gexp" report good.json --counters
 expect 'as a table neither' 3 'no counters of stage' -- "$gexp" export good.json counted.csv --counters
 expect 'of a run that goes on' 2 '--resume' -- "$gexp" run $structure --device sim:gtx780 --counters --resume
+chase='gexp 1 experiment t memory A: u32[64KiB] in global stage s { sweep n in [1KiB, 2KiB] pattern r = uniform(stride: 32B, span: n) launch grid 1 block 1 timed lat each { chase A by r laps 1 via nc } repeat 2 } stage e { launch grid 2 block 64 timed t total { barrier } repeat 1 }'
+expect 'what warps did when' 0 '^timeline of s at n = 1 KiB, its first repetition: 1 of 1 launch, [0-9,]+ cycles; saved as t.json$' -- "$gexp" run -e "$chase" --device sim:gtx780 --timeline t.json
+cat >trace.py <<'PY'
+import json, sys
+trace = json.load(open(sys.argv[1]))
+events = trace["traceEvents"]
+begins = {e["id"]: e for e in events if e["ph"] == "b"}
+ends = {e["id"]: e for e in events if e["ph"] == "e"}
+assert begins.keys() == ends.keys() and all(begins[k]["ts"] < ends[k]["ts"] and begins[k]["name"] == ends[k]["name"] for k in begins)
+by = {}
+for warp in {(e["pid"], e["tid"]) for e in events if e["ph"] == "X"}:
+    mine = sorted((e["ts"], e["dur"]) for e in events if e["ph"] == "X" and (e["pid"], e["tid"]) == warp)
+    assert all(a[0] + a[1] <= b[0] for a, b in zip(mine, mine[1:])), "two at once"
+names = {e["name"] for e in events}
+assert set(sys.argv[2:]) <= names, names
+PY
+that 'loads by level, in a trace without two things at once' python3 trace.py t.json issues memory readonly l2 'launch 1'
+expect 'of another point' 0 '^timeline of s at n = 2 KiB' -- "$gexp" run -e "$chase" --device sim:gtx780 --timeline t.json --timeline-of 's n=2048B'
+expect 'of a stage without sweeps' 0 '^timeline of e, its' -- "$gexp" run -e "$chase" --device sim:gtx780 --timeline t.json --timeline-of e
+that 'with its barriers' python3 trace.py t.json barrier
+expect 'with a result on stdout' 0 'timeline of s' -- "$gexp" run -e "$chase" --device sim:gtx780 --timeline t.json --json --quiet
+that 'which is JSON alone' python3 -c "import json; json.load(open('out.txt'))"
+expect 'of no such point' 3 'its points are n = 1 KiB; n = 2 KiB' -- "$gexp" run -e "$chase" --device sim:gtx780 --timeline none.json --timeline-of 's n=3KiB'
+that 'and nothing is written' test ! -e none.json
+expect 'of no such stage' 3 'it holds those of s, e' -- "$gexp" run -e "$chase" --device sim:gtx780 --timeline none.json --timeline-of x
+expect 'of what is no point' 2 'write a stage, then sweeps' -- "$gexp" run -e "$chase" --device sim:gtx780 --timeline none.json --timeline-of n=3
+expect 'of a point without a file' 2 'name a file with --timeline' -- "$gexp" run -e "$chase" --device sim:gtx780 --timeline-of s
+expect 'over a store' 3 'it is a store' -- bash -c "printf 'SQLite format 3\\0' >some.db; exec '$gexp' run -e '$chase' --device sim:gtx780 --timeline some.db"
+expect 'over the result' 3 'would be written twice' -- "$gexp" run -e "$chase" --device sim:gtx780 --timeline t.json --out t.json
 expect 'a report of nothing' 3 'there is no file none.json' -- "$gexp" report none.json -o good.html
 expect 'a report nowhere' 3 'E0710' -- "$gexp" report good.json -o none/good.html
 expect 'of a stage that is not there' 2 'did you mean `capacity`' -- "$gexp" infer good.json --points capcity

@@ -45,7 +45,7 @@ std::optional<result::RunResult> run(bool counts, std::size_t jobs = 1) {
   options.jobs = jobs;
   if (counts) {
     sim::observe(**backend, 0);
-    options.count = [](const device::Backend& device) { return sim::observed(device).counters.by_name(); };
+    options.count = [](const device::Backend& device) { return sim::counted(device).by_name(); };
   }
   measure::Progress silent;
   std::optional<result::RunResult> result(std::in_place);
@@ -75,7 +75,7 @@ TEST_CASE("every counter of every model has a meaning, and every meaning a count
     REQUIRE(kernel.ok());
     REQUIRE((*backend)->launch(*kernel, {}, {}, 60).done());
     std::set<std::string> names;
-    for (const auto& [counter, count] : sim::observed(**backend).counters.by_name()) {
+    for (const auto& [counter, count] : sim::counted(**backend).by_name()) {
       CHECK_MESSAGE(names.insert(counter).second, counter);  // no name twice
       const auto* row = device::counter_row(counter);
       REQUIRE_MESSAGE(row, counter);

@@ -21,7 +21,7 @@ Counts counted(Device& device, const std::string& body, const LaunchShape& shape
   gexp::sim::observe(device.backend(), 0);
   const Outcome outcome = device.launch(device.load(module_of(".param .u64 out", kHead + body, variables)), {{out, 8}}, shape);
   REQUIRE_MESSAGE(outcome.done(), outcome.what);
-  return gexp::sim::observed(device.backend()).counters;
+  return gexp::sim::counted(device.backend());
 }
 
 const LevelCount& level(const Counts& counts, const std::string& name) {
@@ -176,13 +176,13 @@ TEST_CASE("launches add up until the device is observed anew") {
   gexp::sim::observe(device.backend(), 0);
   const auto kernel = device.load(module_of(".param .u32 a", "ret;"));
   for (int k = 0; k < 3; ++k) REQUIRE(device.launch(kernel, {{1, 4}}).done());
-  const auto& observed = gexp::sim::observed(device.backend());
-  CHECK(observed.counters.launches == 3);
-  CHECK(observed.counters.issued == 3);
+  const auto& counts = gexp::sim::counted(device.backend());
+  CHECK(counts.launches == 3);
+  CHECK(counts.issued == 3);
   const auto another = device.backend().another(1);
-  CHECK(gexp::sim::observed(*another).counters.launches == 0);
+  CHECK(gexp::sim::counted(*another).launches == 0);
   gexp::sim::observe(device.backend(), 0);
-  CHECK(gexp::sim::observed(device.backend()).counters.launches == 0);
+  CHECK(gexp::sim::counted(device.backend()).launches == 0);
 }
 
 namespace {

@@ -9,6 +9,7 @@ using namespace sim_test;
 using gexp::device::Extent;
 using gexp::sim::Observed;
 using gexp::sim::Stall;
+using Kind = gexp::sim::TimelineSpan::Kind;
 
 namespace {
 
@@ -23,7 +24,7 @@ Observed watched(Device& device, const std::string& body, LaunchShape shape, std
   const std::uint64_t out = device.allocate(1 << 20);
   const Outcome outcome = device.launch(device.load(module_of(".param .u64 out", body, variables)), {{out, 8}}, shape);
   REQUIRE_MESSAGE(outcome.done(), outcome.what);
-  return gexp::sim::observed(device.backend());
+  return gexp::sim::observed(device.backend()).back();
 }
 
 std::uint64_t stalled(const Observed& observed, Stall why) { return observed.counters.stalled[static_cast<std::size_t>(why)]; }
@@ -131,10 +132,11 @@ TEST_CASE("waits and issues fill a warp's time, and a timeline has no two at onc
   CHECK(c.warp_cycles == all_stalled + c.issue_cycles);
   std::uint64_t waits = 0;
   auto spans = o.timeline;
+  std::erase_if(spans, [](const auto& span) { return span.kind == Kind::Loads; });  // these overlap
   std::stable_sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) { return a.warp != b.warp ? a.warp < b.warp : a.begin < b.begin; });
   for (std::size_t k = 0; k < spans.size(); ++k) {
     CHECK(spans[k].begin < spans[k].end);
-    if (!spans[k].issues) waits += spans[k].end - spans[k].begin;
+    if (spans[k].kind == Kind::Waits) waits += spans[k].end - spans[k].begin;
     if (k > 0 && spans[k].warp == spans[k - 1].warp) CHECK(spans[k].begin >= spans[k - 1].end);
   }
   CHECK(waits == all_stalled);
@@ -142,6 +144,41 @@ TEST_CASE("waits and issues fill a warp's time, and a timeline has no two at onc
   const Observed cut = watched(device, load_of_stride(128), {.grid = 3, .block = 96}, 5);
   CHECK(cut.timeline.size() == 5);
   CHECK(cut.timeline_cut);
+}
+
+TEST_CASE("a load's span says how long it took and which level answered") {
+  Device device("gtx780");
+  const std::string chase =
+      kAddress + std::string(R"( ld.global.nc.u32 %r2, [%rd1]; cvt.u64.u32 %rd2, %r2; add.s64 %rd3, %rd1, %rd2;
+    ld.global.nc.u32 %r2, [%rd3+32]; cvt.u64.u32 %rd2, %r2; add.s64 %rd3, %rd1, %rd2; ld.global.nc.u32 %r2, [%rd3+4]; ret;)");
+  const Observed o = watched(device, chase, {}, 1000);
+  std::vector<std::string> by;
+  std::vector<std::uint64_t> cycles;
+  for (const auto& span : o.timeline) {
+    if (span.kind != Kind::Loads) continue;
+    by.push_back(span.level == gexp::sim::kFromMemory ? "memory" : o.caches.at(span.level));
+    cycles.push_back(span.end - span.begin);
+    CHECK(o.instructions.at(span.instruction).opcode == "ld.global.nc.u32");
+  }
+  // The model's table: a page walk and memory; then its L2, which fetches ahead; then the read-only cache.
+  CHECK(by == std::vector<std::string>{"memory", "l2", "readonly"});
+  CHECK(cycles == std::vector<std::uint64_t>{724, 220, 110});
+}
+
+TEST_CASE("launches follow each other until the timeline is full") {
+  Device device("gtx780");
+  const std::uint64_t out = device.allocate(1 << 20);
+  const auto kernel = device.load(module_of(".param .u64 out", load_of_stride(4)));
+  gexp::sim::observe(device.backend(), 20);
+  for (int k = 0; k < 5; ++k) REQUIRE(device.launch(kernel, {{out, 8}}, {.block = 32}).done());
+  const auto& launches = gexp::sim::observed(device.backend());
+  std::size_t spans = 0;
+  for (const auto& launch : launches) spans += launch.timeline.size();
+  CHECK(spans == 20);
+  CHECK(launches.size() < 5);
+  CHECK(launches.size() > 1);
+  CHECK(launches[1].began >= launches[0].began + launches[0].counters.cycles);
+  CHECK(gexp::sim::counted(device.backend()).launches == 5);
 }
 
 TEST_CASE("who watches changes nothing") {

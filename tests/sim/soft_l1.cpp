@@ -48,7 +48,7 @@ Ran run(const std::string& text, std::uint32_t n = 32, std::uint32_t grid = 1, s
   shape.grid = grid, shape.block = block;
   const Outcome outcome = device.launch(device.load(text), {{at, 8}, {to, 8}, {n, 4}}, shape);
   REQUIRE_MESSAGE(outcome.done(), outcome.what, text);
-  return {device.read<std::uint32_t>(at, kWords), device.read<std::uint32_t>(to, kWords), gexp::sim::observed(device.backend()).counters};
+  return {device.read<std::uint32_t>(at, kWords), device.read<std::uint32_t>(to, kWords), gexp::sim::counted(device.backend())};
 }
 
 gexp::ptx::Transformed transformed(const std::string& text, const SoftL1& o) {

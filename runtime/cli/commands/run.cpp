@@ -6,6 +6,7 @@
 #include "runtime/cli/progress.h"
 #include "runtime/cli/run.h"
 #include "runtime/cli/shared_options.h"
+#include "runtime/cli/timeline.h"
 #include "runtime/report/text.h"
 #include "runtime/result/lockfile.h"
 #include "runtime/result/result_json.h"
@@ -34,14 +35,14 @@ int run_experiment(const Common& given) {
   common.fresh = common.fresh || !common.locked.empty() || common.counters;  // who locks wants it measured once more
   auto loaded = load_spec(common, exit);
   if (!loaded) return exit;
-  if (common.device == "cuda:all" && !common.counters) return run_on_all(common, *loaded);
-  if (!common.out.empty()) {
-    auto writable = may_write(common.out, loaded->source.path());
-    if (writable) writable = check_writable(common.out);
-    if (!writable) {
-      print(writable.error(), nullptr);
-      return kEnvironment;
-    }
+  const bool watches = common.counters || !common.timeline.empty();
+  if (common.device == "cuda:all" && !watches) return run_on_all(common, *loaded);
+  for (const auto& file : {common.out, common.timeline}) {
+    if (file.empty()) continue;
+    auto writable = may_write(file, loaded->source.path());
+    if (writable) writable = check_writable(file);
+    if (writable && common.out == common.timeline) writable = failure("E0710", file + " would be written twice");
+    if (!writable) return refuse(writable.error(), nullptr, kEnvironment);
   }
   catch_interrupts();
   keep_freed_memory();
@@ -51,11 +52,12 @@ int run_experiment(const Common& given) {
     print(opened.error(), nullptr);
     return kEnvironment;
   }
-  if (common.counters && !opened->simulated()) {
+  if (watches && !opened->simulated()) {
     const auto& id = opened->backend->device().id;
-    return refuse(failure("E0501", fmt::format("{} is a GPU: gexp counts what launches do on simulated devices alone", id),
-                          "take one with --device sim:NAME; on a GPU, Nsight Compute counts"),
-                  nullptr, kEnvironment);
+    return refuse(
+        failure("E0501", fmt::format("{} is a GPU: what launches do is counted and noted on simulated devices alone", id),
+                "take one with --device sim:NAME; on a GPU, Nsight Compute and Nsight Systems do that"),
+        nullptr, kEnvironment);
   }
   confine_run(*opened, common);
   std::optional<measure::CompileAhead> ahead;
@@ -69,6 +71,9 @@ int run_experiment(const Common& given) {
   } else if (!common.quiet || ran.problems.empty()) {
     print_out("{}", report::text(ran.program, *ran.result, colour_on(STDOUT_FILENO)));
     if (!common.out.empty() && exit == kDone) print_out("saved as {}\n", common.out);
+  }
+  if (!common.timeline.empty()) {
+    if (const int timeline = write_timeline(*opened, common, ran); exit == kDone && ran.exit < kSpec) exit = timeline;
   }
   return exit != kDone ? exit : ran.exit;
 }
@@ -93,12 +98,23 @@ class Run final : public Command {
              "on a simulated device: count instructions, stalls, replays, and lookups and bytes of every cache and TLB. "
              "Measures every stage")
         .excludes("--resume");
+    options
+        .add("--timeline", &common_.timeline,
+             "on a simulated device: what each warp of one point did when, as JSON for Chrome's trace viewer or Perfetto")
+        .offers(Offers::Files);
+    options
+        .add("--timeline-of", &common_.timeline_of,
+             "which point: a stage, then its sweeps, as 'capacity n=12KiB'; by default the first one")
+        .checked_by(misuse_of_place);
     add_store(options, common_.store);
     options.add("--locked", &common_.locked,
                 "a file that `gexp export RESULT FILE.lock` wrote: its settings, seed and device; refuses to run where spec, device or toolchain is another")
         .offers(Offers::Files);
   }
-  [[nodiscard]] std::string misuse() const override { return misuse_of_spec(common_); }
+  [[nodiscard]] std::string misuse() const override {
+    if (common_.timeline.empty() && !common_.timeline_of.empty()) return "--timeline-of: name a file with --timeline";
+    return misuse_of_spec(common_);
+  }
   [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return std::nullopt; }
   int run() override { return run_experiment(common_); }
 

@@ -26,7 +26,6 @@ namespace {
 
 constexpr std::size_t kShown = 8;               // elements of an array that changed
 constexpr std::size_t kShownWhole = 4096;       // of one that is to be shown
-constexpr std::size_t kMostSpans = 500'000;     // of a timeline: a viewer takes no more with comfort
 constexpr std::uint64_t kMostBytes = 1ull << 30;  // of an argument: it is held three times
 constexpr std::uint64_t kMostKernelBytes = 64u << 20;
 constexpr double kSeconds = 600;
@@ -304,7 +303,9 @@ int Sim::simulate() {
   if (!launched) return refuse(launched.error(), nullptr, kSpec);
 
   last_resort.reset();
-  const sim::Observed& observed = sim::observed(**backend);
+  static const sim::Observed nothing;  // of a launch that was refused
+  const auto& launches = sim::observed(**backend);
+  const sim::Observed& observed = launches.empty() ? nothing : launches.back();
   const auto file = std::filesystem::path(common_.file).filename().string();
   const bool from_source = common_.file.ends_with(".cu");
   const Places places{from_source ? "PTX" : file, file, from_source ? source_lines(*text) : std::vector<std::uint32_t>{}};
@@ -312,7 +313,7 @@ int Sim::simulate() {
   if (!saved) print(saved.error(), nullptr);
   bool traced = true;
   if (!timeline_.empty()) {
-    const auto done = write_file(timeline_, trace_events(observed, places, jit::readable_name(*name)));
+    const auto done = write_file(timeline_, trace_events(launches, places, jit::readable_name(*name)));
     if (!done) print(done.error(), nullptr), traced = false;
   }
   if (common_.json) {

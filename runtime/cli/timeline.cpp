@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/cli/timeline.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "runtime/cli/observed_text.h"
+#include "runtime/cli/output.h"
+#include "runtime/measure/again.h"
+#include "runtime/report/counters_text.h"
+#include "runtime/result/point_table.h"
+
+namespace gexp::cli {
+namespace {
+
+constexpr std::size_t kShownPoints = 8;
+constexpr double kLaunchSeconds = 60;
+
+/// "capacity", then sweeps with their values as they were written.
+struct Place {
+  std::string stage;
+  std::vector<std::pair<std::string, std::string>> at;
+};
+
+std::optional<Place> read_place(const std::string& text) {
+  std::istringstream words(text);
+  Place place;
+  words >> place.stage;
+  if (place.stage.find('=') != std::string::npos) return std::nullopt;
+  for (std::string word; words >> word;) {
+    const auto equals = word.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == word.size()) return std::nullopt;
+    place.at.emplace_back(word.substr(0, equals), word.substr(equals + 1));
+  }
+  return place;
+}
+
+/// Whether a sweep has that value: as it is shown, or as the same number in another unit.
+bool is_value(const Value& value, const std::string& text) {
+  auto shown = show(value);
+  std::erase(shown, ' ');
+  if (shown == text) return true;
+  const auto* number = value.get<Number>();
+  char* rest = nullptr;
+  const double given = std::strtod(text.c_str(), &rest);
+  if (!number || rest == text.c_str()) return false;
+  const auto unit = find_unit(rest);
+  if (*rest != '\0' && !unit) return false;
+  return given * (unit ? unit->scale : 1) == number->number && (unit ? unit->dimension : Dimension{}) == number->dimension;
+}
+
+bool is_at(const Place& place, const records::Point& point, const std::vector<std::string>& columns) {
+  return std::all_of(place.at.begin(), place.at.end(), [&](const auto& wanted) {
+    const bool swept = std::find(columns.begin(), columns.end(), wanted.first) != columns.end();
+    return swept && is_value(point.at.at(wanted.first), wanted.second);
+  });
+}
+
+/// A stage with a launch of its own, and the first of its points that is wanted.
+struct Chosen {
+  const result::StageResult* stage = nullptr;
+  const records::Point* point = nullptr;
+};
+
+Result<Chosen> choose(const Place& place, const Ran& ran) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < ran.result->stages.size(); ++i) {
+    const auto& stage = ran.result->stages[i];
+    const auto& planned = ran.program.stages[i];
+    if (planned.leader && stage.name == place.stage)
+      return failure(
+          "E0731",
+          fmt::format("stage `{}` is measured in the launch of `{}`", stage.name, ran.program.stages[*planned.leader].name),
+          "name that one");
+    if (planned.leader || stage.table.points.empty()) continue;
+    names.push_back(stage.name);
+    if (!place.stage.empty() && stage.name != place.stage) continue;
+    const auto& points = stage.table.points;
+    const auto found =
+        std::find_if(points.begin(), points.end(), [&](const auto& point) { return is_at(place, point, stage.table.columns); });
+    if (found != points.end()) return Chosen{&stage, &*found};
+    std::vector<std::string> some;
+    for (std::size_t k = 0; k < std::min(points.size(), kShownPoints); ++k)
+      some.push_back(records::coordinates_text(stage.table, points[k]));
+    return failure("E0731", fmt::format("stage `{}` was measured at no such point", stage.name),
+                   fmt::format("its points are {}{}", fmt::join(some, "; "), points.size() > kShownPoints ? "; …" : ""));
+  }
+  if (place.stage.empty()) return failure("E0731", "nothing was measured");
+  return failure("E0731", fmt::format("the result holds no records of stage `{}`", place.stage),
+                 fmt::format("it holds those of {}", fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+std::string misuse_of_place(const std::string& place) {
+  return read_place(place) ? "" : place + " is no point: write a stage, then sweeps as 'capacity n=12KiB'";
+}
+
+int write_timeline(Opened& opened, const Common& common, const Ran& ran) {
+  if (interrupted()) return kInterrupted;
+  const Budget limits(limits_of(common, common.time_limit));
+  const Budget::Use use(limits);
+  const auto chosen = choose(*read_place(common.timeline_of), ran);
+  if (!chosen) return refuse(chosen.error(), nullptr, kEnvironment);
+  const auto& table = chosen->stage->table;
+  const auto where = records::coordinates_text(table, *chosen->point);
+  const auto of = chosen->stage->name + (where.empty() ? "" : " at " + where);
+  sim::observe(*opened.backend, kMostSpans);
+  std::string text, kept;
+  const auto look = [&](const device::Backend& device) {
+    const auto& launches = sim::observed(device);
+    const auto& all = sim::counted(device);
+    text = trace_events(launches, {"PTX", "", {}}, of);
+    const bool cut = launches.size() < all.launches || launches.back().timeline_cut;
+    kept = fmt::format("{} of {} launch{}, {} cycles", launches.size(), all.launches, all.launches == 1 ? "" : "es",
+                       report::grouped(all.cycles));
+    if (cut) kept += fmt::format(", and of these the first {} spans alone", report::grouped(kMostSpans));
+  };
+  const auto done = measure::measure_again(ran.program, *opened.backend, *opened.kernels, *chosen->stage, *chosen->point,
+                                           common.launch_limit.value_or(kLaunchSeconds), look);
+  if (interrupted()) return kInterrupted;
+  if (!done) return refuse(done.error(), nullptr, kFault);
+  if (auto written = write_file(common.timeline, text); !written) return refuse(written.error(), nullptr, kEnvironment);
+  const auto said = fmt::format("timeline of {}, its first repetition: {}; saved as {}\n", of, kept, common.timeline);
+  if (common.json)
+    print_err("{}", said);
+  else
+    print_out("{}", said);
+  return kDone;
+}
+
+}  // namespace gexp::cli
