@@ -188,6 +188,7 @@ Hierarchy::Near Hierarchy::near(LoadPath which, std::uint32_t sm, Piece piece) {
   }
   if (result.missing != 0 && path.translate_at >= path.near) result.translated = translate(path, sm, piece.region);
   if (result.latency > 0 && noisy_) result.latency += noise(Answered::BySm);
+  missed_ = result.missing != 0;
   return result;
 }
 

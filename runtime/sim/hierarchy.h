@@ -43,6 +43,8 @@ class Hierarchy {
     std::uint8_t depth = 0;       ///< where the furthest of these were found: a cache of the path
   };
   Near near(LoadPath path, std::uint32_t sm, Piece piece);
+  /// Whether the last piece missed in its SM.
+  [[nodiscard]] bool missed() const { return missed_; }
   /// Whether near() would miss nothing; changes nothing.
   [[nodiscard]] bool holds(LoadPath path, std::uint32_t sm, Piece piece) const;
 
@@ -148,6 +150,7 @@ class Hierarchy {
   std::uint64_t carveout_ = 0, window_ = ~0ull;
   Tallies tallies_;
   std::uint8_t depth_ = 0;
+  bool missed_ = true;
   bool noisy_;
   Random random_;
 };

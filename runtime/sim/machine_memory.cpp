@@ -105,8 +105,8 @@ Machine::Step Machine::access_in(Space space, std::uint32_t index, const Instruc
     if (space != Space::Const) memory_.store(index, addresses_, active, issue);
     return Step::Next;
   }
-  // A chase reads the index of the element that it will read next.
-  if (i.kind == Kind::Load && i.count == 1 && one_lane(active)) {
+  // A chase reads the index of the element that it will read next. What an SM's caches hold is in the host's as well.
+  if (i.kind == Kind::Load && i.count == 1 && one_lane(active) && c_.hierarchy.missed()) {
     if (const std::uint64_t next = c_.memory.expect_element(w.slot(i.data[0])[std::countr_zero(active)], i.bytes)) c_.hierarchy.expect(path, next);
   }
   if (events_.empty() && alone(w, i, active)) {
