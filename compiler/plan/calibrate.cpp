@@ -53,7 +53,7 @@ std::string calibration_text(Timing timing, const std::string& settle, const Mem
     const auto text = fmt::format("    u64 to = sum; {0} seen = ({0})sum;\n", value_type(link_bytes(width)));
     return no_chain + text + repeat + clock0 + next_address(width, "sum") + settle_text("to") + " " + clock1 + keep;
   }
-  const bool texture = is_texture(*first, via), by_host = first->space->by_pointer();
+  const bool texture = is_texture(*first, via), by_host = texture || first->space->by_pointer();  // whose cell the host fills
   const auto at = by_host ? "cell" : std::string(first->space->idle_cell);
   std::string text = texture ? fmt::format("    const u64 t_{} = idle_texture; u32 self = 0; ", first->name) : fmt::format("    u64 self = {}; ", at);
   if (!by_host && !texture) text += fmt::format("asm volatile(\"st.{}.u64 [%0], %0;\" :: \"l\"(self) : \"memory\"); ", first->space->ptx);
