@@ -180,6 +180,8 @@ struct Question {
   std::vector<Formula::Argument> arguments;
   bool each = false;     ///< each value after `by` has an answer of its own
   double need = 0.9;     ///< least confidence, 0..1; below it the finding is undetermined
+  FormulaPtr combined;   ///< of an analysis of one's own: what it gives, of the answers to `parts`; null of every other
+  std::vector<std::string> parts;  ///< ids of questions above it in the stage; their `type` is empty
   Span span;
 };
 

@@ -132,6 +132,7 @@ struct RepeatUntil { ExprPtr at_least, at_most, until; };
 struct Record { Word name; Word keep; };
 struct Derive { Word name, type; ExprPtr value; };
 struct Find { Word name, type; ExprPtr analysis; ExprPtr need; };  ///< analysis is a Call
+struct Give { std::optional<Word> name; ExprPtr value; };
 struct Selector { std::string text; Span span; };
 struct Expect { ExprPtr condition; ExprPtr where; std::vector<Selector> on; std::string from; std::string xfail; };
 struct Plot { ExprPtr y, x; std::optional<Word> by, drawn; std::vector<Word> log; };
@@ -149,9 +150,20 @@ struct Stage {
   std::uint32_t end = 0;  ///< behind its `}`, or where it is given up; the statement's span is the line that opens it
 };
 
+/// `analysis NAME(argument: TYPE, …) -> TYPE { let … give … }`
+struct AnalysisArgument { Word name, type; };
+struct AnalysisDef {
+  Word name;
+  std::vector<AnalysisArgument> arguments;
+  Word type;
+  std::string doc;
+  std::vector<Statement> items;
+  std::uint32_t end = 0;  ///< as a stage's
+};
+
 struct Statement {
   Span span;
-  std::variant<Meta, Param, Let, Require, Budget, Seed, Memory, PatternDef, Stage, Sweep, Skip, Launch, Transform, Flush, Warm, Timed,
+  std::variant<Meta, Param, Let, Require, Budget, Seed, Memory, PatternDef, AnalysisDef, Give, Stage, Sweep, Skip, Launch, Transform, Flush, Warm, Timed,
                RepeatUntil, Record, Derive, Find, Expect, Plot, Use> node;
 };
 

@@ -30,6 +30,8 @@ class Builder {
       case Kind::Memory: made.node = memory(parts); break;
       case Kind::PatternDef: { PatternDef s; s.name = parts.word(); s.value = parts.expression(); made.node = std::move(s); break; }
       case Kind::StageOpen: { Stage s; s.name = parts.word(); s.beside = beside(parts); s.doc = parts.text_clause(Kind::Doc); made.node = std::move(s); break; }
+      case Kind::AnalysisOpen: made.node = analysis(parts); break;
+      case Kind::Give: made.node = give(parts); break;
       case Kind::Sweep: made.node = sweep(parts); break;
       case Kind::Skip: { Skip s; s.condition = parts.expression(); s.why = parts.text(); made.node = std::move(s); break; }
       case Kind::Launch: made.node = launch(tree); break;
@@ -74,6 +76,24 @@ class Builder {
   static std::optional<Word> beside(Parts& parts) {
     const auto* clause = parts.optional(Kind::Beside);
     return clause ? std::optional(word_of(*clause->children[0])) : std::nullopt;
+  }
+
+  static AnalysisDef analysis(Parts& parts) {
+    AnalysisDef s;
+    s.name = parts.word();
+    while (const auto* argument = parts.optional(Kind::ArgumentType)) {
+      s.arguments.push_back({word_of(*argument->children[0]), word_of(*argument->children[1])});
+    }
+    s.type = parts.word();
+    s.doc = parts.text_clause(Kind::Doc);
+    return s;
+  }
+
+  static Give give(Parts& parts) {
+    Give s;
+    if (const auto* name = parts.optional(Kind::GivenName)) s.name = word_of(*name->children[0]);
+    s.value = parts.expression();
+    return s;
   }
 
   Use use(Parts& parts) {

@@ -75,34 +75,39 @@ std::string example(const Callable& callable) {
 }  // namespace
 
 Typed ExpressionChecker::check_analysis(const ExprPtr& expression, const Place& place) {
-  if (!expression) return {};
-  analysis_allowed_ = true;
-  auto typed = check(*expression, place);
-  analysis_allowed_ = false;
-  return typed;
+  auto asked = place;
+  asked.calls = Calls::Analysis;
+  written_out_ = 0;
+  return check(expression, asked);
 }
 
 Typed ExpressionChecker::of(const Call& call, const Expr& expression, const Place& place) {
-  const bool analyses = std::exchange(analysis_allowed_, false);  // for the outermost call only
+  const bool analyses = place.calls == Calls::Analysis;
   const auto* callable = find_callable(call.callee.text);
   const auto& name = call.callee.text;
   if (!callable) {
+    bool said = false;
+    if (const auto own = own_analysis(call.callee, place, said); own.symbol) return of_own(own, call, expression, place);
+    if (said) return {};
     auto hint = by_another_name(name);
+    if (hint.empty() && place.calls != Calls::Functions) hint = did_you_mean(name, own_names());
     if (hint.empty()) hint = did_you_mean(name, callable_names(analyses));
     if (hint.empty()) hint = did_you_mean(name, callable_names(!analyses));
-    error("E0221", call.callee.span, fmt::format("there is no {} `{}`", analyses ? "analysis" : "function", name),
+    error("E0221", call.callee.span, fmt::format("there is no {} `{}`", place.calls == Calls::Functions ? "function" : "analysis", name),
           !hint.empty() ? hint : analyses ? "docs/language.md lists the analyses" : "functions are min max abs floor ceil round log2 gcd lcm popcount count needs");
     return {};
   }
-  if (is_analysis(*callable) != analyses) {
+  const bool asks = is_analysis(*callable);
+  if (asks != analyses && place.calls != Calls::Both) {
     error("E0221", call.callee.span,
           analyses ? fmt::format("`{}` is a function, and `find` needs an analysis", name) : fmt::format("`{}` is an analysis, which only `find` applies", name),
-          analyses ? "`derive` keeps a function of the records" : fmt::format("write `find NAME: TYPE = {}(…)` and use the finding", name));
+          place.composed ? "give its answer a name, with a `let` of its own above" : analyses ? "`derive` keeps a function of the records" : fmt::format("write `find NAME: TYPE = {}(…)` and use the finding", name));
     return {};
   }
   Seen seen;
   Place inner = place;
   inner.parts = inner.accesses = false;  // of an argument's own `where`, they are its own
+  if (asks) inner.calls = Calls::Functions, inner.once = false;
   if (name == "unique") inner.threads = true;
   std::size_t position = 0;
   for (const auto& argument : call.arguments) check_argument(*callable, argument, argument.label ? 0 : position++, inner, seen);
@@ -114,7 +119,10 @@ Typed ExpressionChecker::of(const Call& call, const Expr& expression, const Plac
           "count its slots with `unique(merger(…))`");
     return {};
   }
-  return seen.wrong ? Typed{any_type(), seen.time} : answer(*callable, seen);
+  if (asks && place.chosen) check_chosen(*callable, call, place);
+  auto typed = seen.wrong ? Typed{any_type(), seen.time} : answer(*callable, seen);
+  if (asks && place.composed) typed.time = Time::File;  // one value, as what is known from the beginning
+  return typed;
 }
 
 void ExpressionChecker::check_argument(const Callable& callable, const CallArgument& argument, std::size_t position, const Place& place, Seen& seen) {
@@ -199,7 +207,7 @@ void ExpressionChecker::check_label(const Callable& callable, const CallArgument
       return;
     }
     const auto* symbol = place.names->find(label.text);
-    if (!symbol || symbol->kind != Symbol::Kind::Sweep) {
+    if (!symbol || (symbol->kind != Symbol::Kind::Sweep && symbol->kind != Symbol::Kind::Argument)) {
       error("E0222", label.span, fmt::format("`{}` is no sweep variable of this stage", label.text), sweeps_of(*place.names));
       seen.wrong = true;
       return;

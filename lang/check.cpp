@@ -41,7 +41,9 @@ class FileChecker {
   FileChecker(const File& file, const Source& source, Diagnostics& diagnostics, const Modules& modules, Elements elements,
               Declarations* declared)
       : file_(file), diagnostics_(diagnostics), modules_(modules),
-        expressions_(file, source, diagnostics, elements.size, elements.any, declared), names_(&builtin_names()) {}
+        expressions_(file, source, diagnostics, elements.size, elements.any, declared) {
+    expressions_.calls_among(names_);
+  }
 
   Exports run() {
     declare_all();
@@ -69,6 +71,7 @@ class FileChecker {
       }
     }
     check_launches(file_, diagnostics_);
+    warn_of_unasked();
     expressions_.note(names_, {0, static_cast<std::uint32_t>(expressions_.source().text().size())});
     return exports();
   }
@@ -89,7 +92,18 @@ class FileChecker {
       else fields.emplace_back(symbol->name, symbol->type);
     }
     made.type = structure_of(std::move(fields));
+    made.names = kept_;
     return made;
+  }
+
+  /// A library's analyses are for others; those of a file that measures are for its own finds.
+  void warn_of_unasked() {
+    const bool measures = std::any_of(file_.statements.begin(), file_.statements.end(), [](const Statement& each) { return std::holds_alternative<Stage>(each.node); });
+    if (!measures) return;
+    for (const auto& symbol : names_.symbols()) {
+      if (symbol.kind != Symbol::Kind::Analysis || symbol.used || symbol.flawed) continue;
+      diagnostics_.warning("E0239", symbol.span, fmt::format("nothing asks the analysis `{}`", symbol.name), fmt::format("write `find NAME: {} = {}(…)` in a stage", symbol.analysis->type.text, symbol.name));
+    }
   }
 
   [[nodiscard]] Place at(const char* what, Time limit = Time::File) const {
@@ -120,6 +134,10 @@ class FileChecker {
       if (const auto* let = std::get_if<Let>(&statement.node)) add(Symbol::Kind::Let, let->name, end);
       if (const auto* memory = std::get_if<Memory>(&statement.node)) add(Symbol::Kind::Memory, memory->name, 0);
       if (const auto* pattern = std::get_if<PatternDef>(&statement.node)) add(Symbol::Kind::Pattern, pattern->name, end);
+      if (const auto* analysis = std::get_if<AnalysisDef>(&statement.node)) {
+        add(Symbol::Kind::Analysis, analysis->name, analysis->end);
+        if (auto* symbol = names_.find_here(analysis->name.text); symbol->span == analysis->name.span) symbol->analysis = analysis;
+      }
       if (const auto* use = std::get_if<Use>(&statement.node)) {
         add(Symbol::Kind::Module, use->as, end);
         const auto index = uses++;
@@ -191,6 +209,14 @@ class FileChecker {
     const auto typed = expressions_.want(pattern.value, pattern_type(), place, fmt::format("`{}`", pattern.name.text));
     settle(pattern.name, pattern_type(), expressions_.read_per_thread || typed.time > Time::File);
   }
+  void check(const AnalysisDef& analysis, Span) {
+    const bool sound = expressions_.check_definition(analysis);
+    auto* symbol = names_.find_here(analysis.name.text);
+    if (symbol && symbol->span == analysis.name.span) symbol->flawed = !sound;
+  }
+  void check(const Give&, Span span) {
+    diagnostics_.error("E0203", first_word(expressions_.source(), span), "this statement belongs inside an analysis", "write `analysis NAME(t: record) -> cycles { … }` around it");
+  }
   void check(const Meta&, Span) {}
   void check(const Seed&, Span) {}
   void check(const Use&, Span) {}
@@ -204,7 +230,8 @@ class FileChecker {
   Diagnostics& diagnostics_;
   const Modules& modules_;
   ExpressionChecker expressions_;
-  SymbolScope names_;
+  std::shared_ptr<SymbolScope> kept_ = std::make_shared<SymbolScope>(&builtin_names());  ///< also by files that use this one
+  SymbolScope& names_ = *kept_;
   std::map<std::string, std::unique_ptr<StageChecker>> checkers_;  ///< of the stages so far: those beside one know its names
 };
 

@@ -47,6 +47,16 @@ Type settled(Type type) {
   return type;
 }
 
+bool answers(const Type& type, const Type& declared) {
+  const bool line_differs = type.kind == Type::Kind::Structure && declared.kind == Type::Kind::Structure && type.line != declared.line;
+  return fits(type, declared) && !line_differs;
+}
+
+std::string written_type(const Type& type) {
+  if (type.number()) return gexp::name(type.dimension);
+  return type.kind == Type::Kind::List ? "list" : type.kind == Type::Kind::Text ? "name" : type.line ? "line" : "structure";
+}
+
 Type declared_findings(const Stage& stage) {
   std::vector<Type::Field> fields;
   for (const auto& item : stage.items) {
@@ -218,6 +228,10 @@ void StageChecker::check(const Stage& stage, Span span) {
                      "close the outer stage with `}` before it");
 }
 
+void StageChecker::check(const Give&, Span span) {
+  diagnostics_.error("E0203", first_word(expressions_.source(), span), "this statement belongs inside an analysis", "a stage asks with `find`");
+}
+
 void StageChecker::check(const Let& let, Span) {
   const auto typed = expressions_.check(let.value, at("a value of the stage", Time::Point, true));
   settle(let.name, settled(typed.type), std::max(typed.time, Time::Point));
@@ -339,16 +353,9 @@ void StageChecker::check(const Find& find, Span) {
   if (const auto* named = wanted.kind == Type::Kind::Text ? typed.type.field("name") : nullptr; named && named->kind == Type::Kind::Text) {
     return settle(find.name, *named, Time::Finding);
   }
-  const bool line_differs = typed.type.kind == Type::Kind::Structure && wanted.kind == Type::Kind::Structure && typed.type.line != wanted.line;
-  if (!fits(typed.type, wanted) || line_differs) {
-    const auto* number = typed.type.number() ? &typed.type : nullptr;
-    const std::string word = number                                          ? gexp::name(number->dimension)
-                             : typed.type.kind == Type::Kind::List           ? "list"
-                             : typed.type.kind == Type::Kind::Text           ? "name"
-                             : typed.type.line                               ? "line"
-                                                                             : "structure";
+  if (!answers(typed.type, wanted)) {
     diagnostics_.error("E0214", find.type.span, fmt::format("`{}` is declared as {}, and the analysis gives {}", find.name.text, describe(wanted), describe(typed.type)),
-                       fmt::format("write `: {}`", word));
+                       fmt::format("write `: {}`", written_type(typed.type)));
     return;
   }
   if (!typed.type.any()) settle(find.name, settled(typed.type), Time::Finding);

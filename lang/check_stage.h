@@ -14,6 +14,10 @@ Type check_domain(ExpressionChecker& expressions, Diagnostics& diagnostics, cons
 void check_expect(ExpressionChecker& expressions, const Expect& expect, const Place& place);
 /// What to write instead of a word that is no type.
 std::string meant_type(const std::string& word);
+/// Whether what an analysis gives may be declared so.
+bool answers(const Type& type, const Type& declared);
+/// The word that declares a type.
+std::string written_type(const Type& type);
 /// Whether it is a variable that `assign`, `into` and `stamp` may give another value.
 bool is_settable(const Symbol* symbol);
 /// The statement word that a statement begins with.
@@ -91,13 +95,18 @@ class StageChecker {
 #define GEXP_CHECKED_File(kind)
 #define GEXP_CHECKED_Stage(kind) void check(const kind& statement, Span span);
 #define GEXP_CHECKED_Both(kind) GEXP_CHECKED_Stage(kind)
+#define GEXP_CHECKED_Anywhere(kind) GEXP_CHECKED_Stage(kind)
+#define GEXP_CHECKED_Analysis(kind)
 #define GEXP_STATEMENT(word, kind, rule, level, ...) GEXP_CHECKED_##level(kind)
 #include "lang/statements.def"
   void check(const Stage& stage, Span span);
+  void check(const Give& give, Span span);
   template <class T> void check(const T&, Span span) { misplaced(span); }
 #undef GEXP_CHECKED_File
 #undef GEXP_CHECKED_Stage
 #undef GEXP_CHECKED_Both
+#undef GEXP_CHECKED_Anywhere
+#undef GEXP_CHECKED_Analysis
   void misplaced(Span span);
   void tuples(const Sweep& sweep, const Place& place);
   /// Declared types: the type, or Any after E0213.

@@ -174,6 +174,12 @@ std::optional<Type> declared_type(std::string_view word) {
   return std::nullopt;
 }
 
+std::optional<Type> argument_type(std::string_view word) {
+  if (word == "record") return record_of(kCycles);
+  if (word == "pattern") return pattern_type();
+  return declared_type(word);
+}
+
 const std::vector<std::string_view>& type_words() {
   static const std::vector<std::string_view> words{"B",   "count",   "cycles",    "s",     "ops",  "B/s",       "B/cycle",
                                                    "ops/cycle", "ops/s", "name", "list", "structure", "line"};

@@ -67,6 +67,8 @@ const Type& model_type();
 
 /// The type that a word such as `B`, `ops/cycle` or `list` declares; nullopt when there is none of that name.
 std::optional<Type> declared_type(std::string_view word);
+/// The same of an argument of an analysis, which may be a `record` or a `pattern` too.
+std::optional<Type> argument_type(std::string_view word);
 /// Every such word, for hints.
 const std::vector<std::string_view>& type_words();
 

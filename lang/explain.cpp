@@ -223,12 +223,12 @@ void explain(std::string_view text, std::uint32_t begin, std::uint32_t at, const
   if (const auto open = open_bracket(text, begin, at, message); open != at) problem.notes.push_back({{open, open + 1}, fmt::format("this `{}` is open", text[open])});
 }
 
-void explain_unknown_statement(std::string_view text, std::uint32_t begin, std::uint32_t at, Kind before, bool in_stage, Diagnostics& diagnostics) {
+void explain_unknown_statement(std::string_view text, std::uint32_t begin, std::uint32_t at, Kind before, Level inside, Diagnostics& diagnostics) {
   if (explain_number(text, at, false, diagnostics)) return;
   const auto token = token_at(text, at);
   const auto here = slice(text, token);
   const bool same_line = end_of_line(text, begin, at) == at;
-  const auto form = before == Kind::None || before == Kind::StageOpen || !same_line ? "" : form_hint(text, begin, at);
+  const auto form = before == Kind::None || before == Kind::StageOpen || before == Kind::AnalysisOpen || !same_line ? "" : form_hint(text, begin, at);
   if (here.empty() || !is_word_start(here[0])) {
     auto hint = before == Kind::Launch ? form : sign_hint(text, at);
     if (before == Kind::Find && same_line) hint = "one analysis stands alone: compute with its finding in a later stage or in an `expect`";
@@ -262,11 +262,11 @@ void explain_unknown_statement(std::string_view text, std::uint32_t begin, std::
     }
   }
   std::vector<std::string_view> words(kStatementWords.begin(), kStatementWords.end());
-  if (in_stage) words.insert(words.end(), kOperationWords.begin(), kOperationWords.end());
+  if (inside == Level::Stage) words.insert(words.end(), kOperationWords.begin(), kOperationWords.end());
   auto near = nearest(here, words);
   const auto longer = std::find_if(words.begin(), words.end(), [&](std::string_view word) { return here.size() > 2 && word.starts_with(here); });
   if (longer != words.end()) near = std::string(*longer);
-  const auto fallback = near ? fmt::format("did you mean `{}`?", *near) : std::string(in_stage ? "a stage has sweep, launch, warm, timed, repeat, find and others" : "a file has param, let, memory, pattern, stage, expect and others");
+  const auto fallback = near ? fmt::format("did you mean `{}`?", *near) : std::string(inside == Level::Analysis ? "an analysis has `let` and `give`" : inside == Level::Stage ? "a stage has sweep, launch, warm, timed, repeat, find and others" : "a file has param, let, memory, pattern, stage, expect and others");
   diagnostics.error("E0102", token, fmt::format("`{}` begins no statement", here), before == Kind::Flush && same_line ? "each level has a `flush` of its own" : form.empty() ? fallback : form);
 }
 

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "lang/base/diagnostic.h"
+#include "lang/statements.h"
 #include "lang/tree.h"
 #include "lang/words.h"
 
@@ -18,7 +19,8 @@ inline std::size_t utf8_length(unsigned char first) {
 /// The grammar wanted something else at `at`, in the statement that begins at `begin`: E0102–E0109.
 void explain(std::string_view text, std::uint32_t begin, std::uint32_t at, const std::string& message, Diagnostics& diagnostics);
 
-/// No statement begins at `at`; `before` is the kind of the statement that ended there, and `begin` where it began.
-void explain_unknown_statement(std::string_view text, std::uint32_t begin, std::uint32_t at, Kind before, bool in_stage, Diagnostics& diagnostics);
+/// No statement begins at `at`; `before` is the kind of the statement that ended there, and `begin` where it began; `inside`: a stage, an
+/// analysis or the file.
+void explain_unknown_statement(std::string_view text, std::uint32_t begin, std::uint32_t at, Kind before, Level inside, Diagnostics& diagnostics);
 
 }  // namespace gexp::lang

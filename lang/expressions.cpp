@@ -136,7 +136,7 @@ Typed ExpressionChecker::of(const Quantity& quantity, const Expr& expression, co
   const auto unit = find_unit(quantity.unit);
   const auto* symbol = place.names->find(quantity.unit);
   // Only what could be multiplied makes `2s` ambiguous.
-  constexpr std::array kNoNumbers{Symbol::Kind::Stage, Symbol::Kind::Memory, Symbol::Kind::Pattern, Symbol::Kind::Module};
+  constexpr std::array kNoNumbers{Symbol::Kind::Stage, Symbol::Kind::Memory, Symbol::Kind::Pattern, Symbol::Kind::Module, Symbol::Kind::Analysis};
   if (symbol && std::find(kNoNumbers.begin(), kNoNumbers.end(), symbol->kind) == kNoNumbers.end()) {
     const auto written = text(expression.span);
     const auto number = written.substr(0, written.size() - std::min(written.size(), quantity.unit.size()));
@@ -192,6 +192,7 @@ void ExpressionChecker::note(const SymbolScope& names, Span scope) {
 Typed ExpressionChecker::of(const Comprehension& comprehension, const Expr& expression, const Place& place) {
   SymbolScope scope(place.names);
   Place inner = place;
+  inner.calls = Calls::Functions;  // an analysis has one answer, not one for each item
   std::vector<std::unique_ptr<SymbolScope>> scopes;
   Time time = Time::File;
   for (const auto& loop : comprehension.loops) {

@@ -21,6 +21,24 @@ struct KeptRecord {
   bool kernel = false;  ///< of a file: what its entries are, the file says
 };
 
+/// Which calls may stand somewhere.
+enum class Calls {
+  Functions,  ///< of values, records and patterns
+  Analysis,   ///< a `find`: nothing but an analysis
+  Both,       ///< what an analysis of one's own is composed of
+};
+
+struct PartRead {  ///< a name of part_names, and where it is read
+  const PartName* part;
+  Span span;
+};
+/// What the `where` and the `by` of a call take; of an analysis of one's own they go to each analysis in it.
+struct Chosen {
+  std::vector<PartRead> where;  ///< parts of the record
+  std::optional<PartRead> by;   ///< if that is one
+  bool grouped = false;         ///< there is a `by`
+};
+
 /// Where an expression stands: which names it sees, and which of their values exist by then.
 struct Place {
   const SymbolScope* names = nullptr;
@@ -36,6 +54,10 @@ struct Place {
   const KeptRecord* record = nullptr;  ///< of the stage; null where there is none to ask about
   bool parts = false;            ///< a `where` or an `over`: it may read what tells a record's values apart
   bool accesses = false;         ///< a plot's axis: it may be `step` or `seg`
+  Calls calls = Calls::Functions;
+  bool composed = false;         ///< in an analysis of one's own, whose lets may be findings
+  const Chosen* chosen = nullptr;         ///< there: by which `where` and `by` it is used; null where by none
+  const SymbolScope* used_from = nullptr; ///< there: the names where it is used; null where it is defined
 };
 
 /// What is known of an expression; `time` is that of the latest value it reads.
@@ -60,6 +82,10 @@ class ExpressionChecker {
   bool expect_type(const Expr& expression, const Type& type, const Type& wanted, const std::string& role);
   /// The analysis of a find: a call of the vocabulary's analyses.
   Typed check_analysis(const ExprPtr& expression, const Place& place);
+  /// Checks an analysis where it is declared, for arguments that are whatever its types say. False when it has mistakes.
+  bool check_definition(const AnalysisDef& definition);
+  /// The file's own names, among which those of analyses and used files are looked up.
+  void calls_among(const SymbolScope& names) { file_names_ = &names; }
   /// A name of one kind that a statement refers to (`chase A by P`); null after reporting.
   const Symbol* refer(const Word& word, const Place& place, const char* wanted);
 
@@ -94,16 +120,39 @@ class ExpressionChecker {
   /// E0202, or E0301 when a stage that this place is not in has the name.
   void unknown(const std::string& name, Span span, const Place& place, std::string_view wanted = "a value");
   std::string hint_for(const Expr& expression, const Type& type, const Type& wanted, const std::string& role) const;
+  bool hidden_where_used(const std::string& name, Span span, const Place& place);
   bool known_in_time(const Symbol& symbol, Span span, const Place& place);
   /// Two operands that must be of one dimension; the common type, or Any after reporting.
   Type alike(const Expr& left, const Type& a, const Expr& right, const Type& b, Span span, const char* verb);
   Type number(const Expr& expression, const Type& type, const std::string& role);
 
-  // calls.cpp
-  struct PartRead {  ///< a name of part_names, and where it is read
-    const PartName* part;
-    Span span;
+  // check_own_analyses.cpp
+  /// An analysis of the file or of a used one.
+  struct OwnAnalysis {
+    const Symbol* symbol = nullptr;
+    const Exports* from = nullptr;  ///< the used file; null: this one
   };
+  /// How it is used, for its body.
+  struct UsedAt {
+    std::vector<Symbol> arguments;
+    const KeptRecord* record = nullptr;
+    const Chosen* chosen = nullptr;
+    const SymbolScope* names = nullptr;
+  };
+  /// What a callee that is no function of the language names; nothing, and `said` when that was a mistake.
+  OwnAnalysis own_analysis(const Word& callee, const Place& place, bool& said);
+  [[nodiscard]] std::vector<std::string_view> own_names() const;
+  Typed of_own(const OwnAnalysis& own, const Call& call, const Expr& expression, const Place& place);
+  bool match_arguments(const AnalysisDef& definition, const Call& call, Span span, std::vector<const CallArgument*>& given);
+  Symbol argument_symbol(const AnalysisArgument& declared, const CallArgument& given, const std::string& of, const Place& place, bool& wrong);
+  Chosen chosen_by(const CallArgument& first, const std::string& callee, const Place& place, bool& wrong);
+  /// What it answers, with these arguments.
+  Type answer_of(const AnalysisDef& definition, const UsedAt& used);
+  Type given_by(const AnalysisDef& definition, std::vector<std::pair<const Give*, Type>> given);
+  void check_chosen(const Callable& callable, const Call& call, const Place& place);
+  void warn_of_unread(const AnalysisDef& definition);
+
+  // calls.cpp
   struct Seen {
     Type subject, over;
     bool grouped = false;  ///< each value after `by` has an answer of its own
@@ -118,6 +167,7 @@ class ExpressionChecker {
   void check_where(const Callable& callable, const CallArgument& argument, const Place& place, Seen& seen);
   void check_over(const Callable& callable, const CallArgument& argument, const Place& place, Seen& seen);
   void check_by(const Callable& callable, const CallArgument& argument, const Place& place, Seen& seen);
+  std::vector<PartRead> parts_of_where(const ExprPtr& where, const Place& place);
   bool check_parts(const Callable& callable, const Expr& subject, const std::vector<PartRead>& parts, const char* word, const Place& place);
   /// The parts that an expression reads; it is checked by `check`.
   template <class Check> std::vector<PartRead> parts_read(const Place& place, Check check);
@@ -136,7 +186,9 @@ class ExpressionChecker {
   int element_;
   bool has_memory_;
   Declarations* declared_;
-  bool analysis_allowed_ = false;
+  const SymbolScope* file_names_ = nullptr;
+  std::size_t written_out_ = 0;             ///< analyses of one's own that the current find has been followed through
+  std::size_t* expansions_ = &written_out_;  ///< that of the outermost checker
   std::vector<PartRead> parts_read_;
 };
 

@@ -85,7 +85,9 @@ struct where : seq<GEXP_WORD("where"), must<clause_condition>> {};
 struct argument_value : seq<expression> {};
 struct argument : seq<opt<label>, argument_value, opt<over>, opt<by>, opt<where>> {};
 struct more_argument : seq<argument> {};
-struct callee : seq<sor<seq<at<TAO_PEGTL_STRING("repeat("), any>, identifier>, seq<not_at<reserved>, identifier>>, at<one<'('>>> {};
+struct callee
+    : seq<sor<seq<at<TAO_PEGTL_STRING("repeat("), any>, identifier>, seq<not_at<reserved>, identifier, opt<one<'.'>, identifier>>>,
+          at<one<'('>>> {};  ///< `median`, `m.cost` of a used file
 struct call : seq<callee, one<'('>, ws, opt<argument, star<mark<','>, not_at<one<')'>>, must<more_argument>>, opt<mark<','>>>, must<close_call>> {};
 
 struct for_name : seq<name> {};
@@ -208,6 +210,18 @@ struct pattern : seq<GEXP_WORD("pattern"), must<needed_name>, must<equals>, must
 struct beside : seq<GEXP_WORD("beside"), must<needed_name>> {};
 struct stage_open : seq<GEXP_WORD("stage"), must<needed_name>, opt<beside>, opt<doc>, must<open_brace>> {};
 
+struct argument_type : seq<name, must<colon>, must<needed_type>> {};
+struct more_argument_type : seq<argument_type> {};
+struct open_argument_types : mark<'('> {};
+struct close_argument_types : mark<')'> {};
+struct arrow : seq<TAO_PEGTL_STRING("->"), ws> {};
+struct analysis_open
+    : seq<GEXP_WORD("analysis"), must<needed_name>, must<open_argument_types>,
+          opt<argument_type, star<mark<','>, not_at<one<')'>>, must<more_argument_type>>, opt<mark<','>>>, must<close_argument_types>,
+          must<arrow>, must<needed_type>, opt<doc>, must<open_brace>> {};
+struct given_name : seq<name, equals> {};
+struct give : seq<GEXP_WORD("give"), opt<given_name>, must<needed_condition>> {};
+
 struct sweep_names : sor<seq<mark<'('>, must<needed_name>, star<mark<','>, must<needed_name>>, must<close_names>>, name> {};
 struct sweep : seq<GEXP_WORD("sweep"), must<sweep_names>, must<in_word>, must<needed_domain>> {};
 struct why_word : GEXP_WORD("why") {};
@@ -318,7 +332,7 @@ struct drawn_clause : seq<GEXP_WORD("as"), must<needed_word>> {};
 struct plot : seq<GEXP_WORD("plot"), must<needed_value>, must<vs_word>, must<needed_value>, opt<by>, opt<drawn_clause>, opt<log_clause>> {};
 
 struct statement
-    : sor<meta, use, param, let, require, budget, seed, memory, pattern, stage_open, sweep, skip, launch, transform, flush, warm, timed,
+    : sor<meta, use, param, let, require, budget, seed, memory, pattern, analysis_open, give, stage_open, sweep, skip, launch, transform, flush, warm, timed,
           repeat_until, record, derive, find, expect, plot, op> {};
 
 #undef GEXP_WORD

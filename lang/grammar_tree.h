@@ -45,6 +45,7 @@ GEXP_KEEP(value_clause, ValueClause); GEXP_KEEP(body, Body); GEXP_KEEP(need, Nee
 GEXP_KEEP(on_clause, OnClause); GEXP_KEEP(from_clause, FromClause); GEXP_KEEP(xfail_clause, XfailClause); GEXP_KEEP(log_clause, LogClause);
 GEXP_KEEP(entry_text, Entry); GEXP_KEEP(pattern_clause, PatternClause); GEXP_KEEP(entries, Entries);
 GEXP_KEEP(kernel_argument, KernelArgument); GEXP_KEEP(template_clause, TemplateClause); GEXP_KEEP(define_clause, DefineClause);
+GEXP_KEEP(argument_type, ArgumentType); GEXP_KEEP(given_name, GivenName);
 GEXP_KEEP(header, Header);
 #define GEXP_STATEMENT(word, kind, rule, ...) GEXP_KEEP(rule, kind);
 #define GEXP_OPERATION(word, kind, ...) GEXP_KEEP(word, kind);

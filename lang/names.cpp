@@ -45,6 +45,8 @@ const char* describe(Symbol::Kind kind) {
     case Symbol::Kind::Module: return "a used file";
     case Symbol::Kind::Outcome: return "how launches end";
     case Symbol::Kind::Variable: return "a variable";
+    case Symbol::Kind::Analysis: return "an analysis";
+    case Symbol::Kind::Argument: return "an argument";
   }
   return "";
 }

@@ -28,16 +28,20 @@ const char* known(Time time);
 /// When a place that may read values up to this time is settled: "before the runs of a point".
 const char* settled(Time limit);
 
-/// What a file offers to one that uses it: its params, lets and patterns.
+class SymbolScope;
+
+/// What a file offers to one that uses it: its params, lets, patterns and analyses.
 struct Exports {
   Type type;  ///< a structure of them
   /// Those that differ from thread to thread, where they are declared: they are no values.
   std::map<std::string, Span, std::less<>> per_thread;
   std::shared_ptr<const Source> source = nullptr;
+  std::shared_ptr<const File> file = nullptr;          ///< what its analyses are made of; null of a file of numbers
+  std::shared_ptr<const SymbolScope> names = nullptr;  ///< what is declared in it
 };
 
 struct Symbol {
-  enum class Kind { Param, Let, Memory, Pattern, Stage, Sweep, Thread, Record, Column, Derive, Find, Loop, Module, Outcome, Variable };
+  enum class Kind { Param, Let, Memory, Pattern, Stage, Sweep, Thread, Record, Column, Derive, Find, Loop, Module, Outcome, Variable, Analysis, Argument };
   Kind kind = Kind::Let;
   std::string name;
   Span span;            ///< of the declaration; empty for the built-in ones
@@ -49,6 +53,9 @@ struct Symbol {
   bool settable = false;          ///< Variable: `assign` and `into` may give it another value
   bool per_thread = false;        ///< a pattern or let of the file that reads lane, tid, …
   std::shared_ptr<const Exports> module = nullptr;  ///< Module; null when the file has mistakes or was not read
+  const AnalysisDef* analysis = nullptr;            ///< Analysis
+  bool flawed = false;                              ///< Analysis: it has mistakes of its own, so that nothing more is said where it is used
+  mutable bool used = false;                        ///< Analysis: something asks it
 };
 /// "a parameter", "a memory", …
 const char* describe(Symbol::Kind kind);

@@ -11,6 +11,7 @@
 #include "lang/build.h"
 #include "lang/explain.h"
 #include "lang/grammar_tree.h"
+#include "lang/statements.h"
 #include "lang/tree.h"
 
 // One statement at a time: the grammar parses it whole or raises an error at a place, with a message of its own; then the
@@ -171,14 +172,22 @@ class Parser {
     at_ = std::min<std::uint32_t>(i, static_cast<std::uint32_t>(text_.size()));
   }
 
-  void one_statement(std::vector<Statement>& into, const Stage* open) {
+  /// What is open: a stage or an analysis.
+  struct Block {
+    std::string what;
+    Word name;
+    Level level;
+  };
+
+  void one_statement(std::vector<Statement>& into, const Block* open) {
     const auto begin = at_;
     auto tree = match<grammar::statement>();
     if (!tree) {
       if (!failed_at_) {
-        explain_unknown_statement(text_, last_begin_, at_, last_statement_, open != nullptr, diagnostics_);
+        explain_unknown_statement(text_, last_begin_, at_, last_statement_, open ? open->level : Level::File, diagnostics_);
       }
-      if (failed_at_ && std::string_view(text_).substr(begin).starts_with("stage")) ++lost_braces_;
+      const auto failed = std::string_view(text_).substr(begin);
+      if (failed_at_ && (failed.starts_with("stage") || failed.starts_with("analysis"))) ++lost_braces_;
       recover();
       if (text_.substr(begin, 4) == "gexp" && std::string_view(text_).substr(at_).starts_with("experiment")) recover();
       if (at_ == begin) ++at_;  // whatever stands there, go on
@@ -187,16 +196,17 @@ class Parser {
     last_statement_ = tree->kind;
     last_begin_ = begin;
     if (landmarks_) note(*tree);
-    if (tree->kind == Kind::StageOpen) {
+    if (tree->kind == Kind::StageOpen || tree->kind == Kind::AnalysisOpen) {
       if (open) {
-        auto& problem = diagnostics_.error("E0104", tree->span, fmt::format("stage `{}` is not closed before this stage", open->name.text),
+        auto& problem = diagnostics_.error("E0104", tree->span, fmt::format("{} `{}` is not closed before this {}", open->what, open->name.text,
+                                                                            tree->kind == Kind::StageOpen ? "stage" : "analysis"),
                                            "put a `}` before it");
         problem.notes.push_back({open->name.span, "it was opened here"});
         at_ = begin;
         unclosed_ = true;
         return;
       }
-      into.push_back(stage(*tree));
+      into.push_back(block(*tree));
       return;
     }
     if (is_operation(tree->kind)) {
@@ -211,7 +221,11 @@ class Parser {
   void note(const Tree& tree) {
     const auto add = [&](Landmark::Kind kind, const Tree& at) { landmarks_->push_back({kind, at.span.begin}); };
     if (is_statement(tree.kind)) add(Landmark::Kind::Statement, tree);
-    if (tree.kind == Kind::Callee || tree.kind == Kind::Entry) add(Landmark::Kind::Callee, tree);
+    if (tree.kind == Kind::Callee || tree.kind == Kind::Entry) {
+      const auto dot = tree.text.find('.');  // of `m.cost` the second word touches the `(`
+      landmarks_->push_back({Landmark::Kind::Callee, tree.span.begin + static_cast<std::uint32_t>(dot == std::string::npos ? 0 : dot + 1)});
+    }
+    if (tree.kind == Kind::AnalysisOpen) add(Landmark::Kind::Callee, *tree.children[0]);
     if (tree.kind == Kind::TimesSign || tree.kind == Kind::PlusSign || tree.kind == Kind::ElseSign || tree.kind == Kind::CompareSign) {
       add(Landmark::Kind::Operator, tree);
     }
@@ -220,26 +234,30 @@ class Parser {
     for (const auto& part : tree.children) note(*part);
   }
 
-  Statement stage(const Tree& open) {
+  Statement block(const Tree& open) {
     Statement statement = build_statement(open, diagnostics_);
-    auto& stage = std::get<Stage>(statement.node);
+    if (auto* stage = std::get_if<Stage>(&statement.node)) fill({"stage", stage->name, Level::Stage}, stage->items, stage->end);
+    else if (auto* analysis = std::get_if<AnalysisDef>(&statement.node)) fill({"analysis", analysis->name, Level::Analysis}, analysis->items, analysis->end);
+    return statement;
+  }
+
+  void fill(const Block& block, std::vector<Statement>& items, std::uint32_t& end) {
     while (!diagnostics_.full()) {
       skip_space();
       if (at_ >= text_.size()) {
         auto& problem = diagnostics_.error("E0104", {static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(text_.size())},
-                                           fmt::format("stage `{}` is not closed", stage.name.text), "put a `}` at its end");
-        problem.notes.push_back({stage.name.span, "it was opened here"});
+                                           fmt::format("{} `{}` is not closed", block.what, block.name.text), "put a `}` at its end");
+        problem.notes.push_back({block.name.span, "it was opened here"});
         break;
       }
       if (text_[at_] == '}') {
         ++at_;
         break;
       }
-      one_statement(stage.items, &stage);
+      one_statement(items, &block);
       if (std::exchange(unclosed_, false)) break;
     }
-    stage.end = at_;
-    return statement;
+    end = at_;
   }
 
   const std::string& text_;
@@ -250,7 +268,7 @@ class Parser {
   std::optional<std::uint32_t> failed_at_;
   Kind last_statement_ = Kind::None;
   std::uint32_t last_begin_ = 0;
-  int lost_braces_ = 0;  ///< opened by stages that did not parse
+  int lost_braces_ = 0;  ///< opened by stages and analyses that did not parse
   bool unclosed_ = false;
 };
 

@@ -42,6 +42,11 @@ std::optional<Declaration> find_in_stages(const File& file, const std::string& n
 }  // namespace
 
 void ExpressionChecker::unknown(const std::string& name, Span span, const Place& place, std::string_view wanted) {
+  if (place.composed) {
+    const auto near = did_you_mean(name, place.names->names());
+    error("E0202", span, fmt::format("nothing is named `{}` here: an analysis reads its arguments", name), near.empty() ? fmt::format("give it another argument, `{}: TYPE`", name) : near);
+    return;
+  }
   const auto there = find_in_stages(file_, name);
   if (!there) {
     const auto near = did_you_mean(name, place.names->names());
@@ -66,6 +71,14 @@ void ExpressionChecker::unknown(const std::string& name, Span span, const Place&
   problem.notes.push_back({there->span, fmt::format("`{}` is declared here", name)});
 }
 
+/// An analysis means what it means where it is declared: a name of the language that the stage which uses it has given a thing of its own.
+bool ExpressionChecker::hidden_where_used(const std::string& name, Span span, const Place& place) {
+  const auto* there = place.used_from ? place.used_from->find(name) : nullptr;
+  if (!there || there->span.empty()) return false;
+  error("E0233", span, fmt::format("`{}` is a name of the language here, and {} where the analysis is used", name, describe(there->kind)), "give that another name");
+  return true;
+}
+
 bool ExpressionChecker::known_in_time(const Symbol& symbol, Span span, const Place& place) {
   const bool derive_below = place.ordered_derives && symbol.kind == Symbol::Kind::Derive;
   if (symbol.usable_from > span.begin && (symbol.kind != Symbol::Kind::Derive || derive_below)) {
@@ -78,7 +91,7 @@ bool ExpressionChecker::known_in_time(const Symbol& symbol, Span span, const Pla
   }
   if (place.once && symbol.time != Time::File && symbol.time != Time::Finding) {
     auto& problem = error("E0301", span, fmt::format("`{}` is known {}, and {} is judged once, after all of them", symbol.name, known(symbol.time), place.what),
-                          "`find` makes one value of all points");
+                          place.composed ? "an analysis such as `value(…)` makes one value of all points" : "`find` makes one value of all points");
     if (!symbol.span.empty()) problem.notes.push_back({symbol.span, fmt::format("`{}` is {}, declared here", symbol.name, describe(symbol.kind))});
     return false;
   }
@@ -87,6 +100,7 @@ bool ExpressionChecker::known_in_time(const Symbol& symbol, Span span, const Pla
     problem.notes.push_back({symbol.span, fmt::format("`{}` is {}, declared here", symbol.name, describe(symbol.kind))});
     return false;
   }
+  if (symbol.span.empty() && hidden_where_used(symbol.name, span, place)) return false;
   const bool part = symbol.span.empty() && (symbol.kind == Symbol::Kind::Thread || symbol.kind == Symbol::Kind::Column);
   if (part && place.record && !place.accesses && !(place.threads && symbol.kind == Symbol::Kind::Thread)) {
     const auto* known_part = find_part(symbol.name);
@@ -111,7 +125,10 @@ bool ExpressionChecker::known_in_time(const Symbol& symbol, Span span, const Pla
 Typed ExpressionChecker::of(const Name& name, const Expr& expression, const Place& place) {
   const auto* symbol = place.names->find(name.text);
   if (!symbol) {
-    if (name.text == "device") return {device_type(), Time::File};
+    if (name.text == "device") {
+      if (hidden_where_used(name.text, expression.span, place)) return {};
+      return {device_type(), Time::File};
+    }
     if (name.text == "model") {
       if (place.after_all) return {model_type(), Time::Finding};
       error("E0301", expression.span, fmt::format("`model` is what a simulated device is made of, and {} must not know it", place.what),
@@ -128,6 +145,10 @@ Typed ExpressionChecker::of(const Name& name, const Expr& expression, const Plac
   if (symbol->kind == Symbol::Kind::Stage) {
     error("E0207", expression.span, fmt::format("`{}` is a stage, not a value", name.text),
           fmt::format("name one of its findings: `{}.FINDING`", name.text));
+    return {};
+  }
+  if (symbol->kind == Symbol::Kind::Analysis) {
+    error("E0207", expression.span, fmt::format("`{}` is an analysis, not a value", name.text), fmt::format("ask it: `find NAME: {} = {}(…)`", symbol->analysis->type.text, name.text));
     return {};
   }
   if (symbol->kind == Symbol::Kind::Module) {
@@ -236,7 +257,7 @@ const Symbol* ExpressionChecker::refer(const Word& word, const Place& place, con
     return nullptr;
   }
   const bool memory = symbol->kind == Symbol::Kind::Memory;
-  if (memory != (std::string_view(wanted) == "a memory") || symbol->kind == Symbol::Kind::Module) {
+  if (memory != (std::string_view(wanted) == "a memory") || symbol->kind == Symbol::Kind::Module || symbol->kind == Symbol::Kind::Analysis) {
     auto& problem = error("E0207", word.span, fmt::format("`{}` is {}, and {} is wanted here", word.text, describe(symbol->kind), wanted),
                           std::string_view(wanted) == "a memory"    ? "a memory is declared by `memory A: u32[1MiB] in global`"
                           : symbol->kind == Symbol::Kind::Module    ? fmt::format("name one of its patterns: `{}.NAME`", word.text)

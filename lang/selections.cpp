@@ -35,7 +35,7 @@ const char* not_told(const KeptRecord& record, const PartName& part) {
 
 }  // namespace
 
-template <class Check> std::vector<ExpressionChecker::PartRead> ExpressionChecker::parts_read(const Place& place, Check check) {
+template <class Check> std::vector<PartRead> ExpressionChecker::parts_read(const Place& place, Check check) {
   auto inner = place;
   inner.parts = place.record != nullptr;
   inner.accesses = false;
@@ -84,8 +84,12 @@ bool ExpressionChecker::check_parts(const Callable& callable, const Expr& subjec
   return true;
 }
 
+std::vector<PartRead> ExpressionChecker::parts_of_where(const ExprPtr& where, const Place& place) {
+  return parts_read(place, [&](const Place& inner) { want(where, bool_type(), inner, "what follows `where`"); });
+}
+
 void ExpressionChecker::check_where(const Callable& callable, const CallArgument& argument, const Place& place, Seen& seen) {
-  const auto parts = parts_read(place, [&](const Place& inner) { want(argument.where, bool_type(), inner, "what follows `where`"); });
+  const auto parts = parts_of_where(argument.where, place);
   if (!check_parts(callable, *argument.value, parts, "where", place)) seen.wrong = true;
 }
 
@@ -128,7 +132,7 @@ void ExpressionChecker::check_by(const Callable& callable, const CallArgument& a
     error("E0215", by.span, analysis ? fmt::format("`clusters` groups the values of all points, or those of parts of a record; `{}` is {}", by.text, describe(symbol->kind))
                                      : fmt::format("`{}` is told of one point, and `{}` is {}", callable.name, by.text, describe(symbol->kind)),
           analysis ? "choose points with `where`" : fmt::format("name a part of the record: {}", names_of_parts(false)));
-  } else if (symbol->kind != Symbol::Kind::Sweep && (symbol->kind != Symbol::Kind::Let || symbol->per_thread)) {
+  } else if (symbol->kind != Symbol::Kind::Sweep && symbol->kind != Symbol::Kind::Argument && (symbol->kind != Symbol::Kind::Let || symbol->per_thread)) {
     seen.wrong = true;
     error("E0215", by.span, fmt::format("each value after `by` has a curve or an answer of its own, and `{}` is {}", by.text, describe(symbol->kind)),
           "name a sweep, or what tells parts of the record apart");

@@ -5,7 +5,8 @@ namespace gexp::lang {
 namespace {
 
 constexpr auto kHead = static_cast<std::uint8_t>(Level::Head), kFile = static_cast<std::uint8_t>(Level::File), kStage = static_cast<std::uint8_t>(Level::Stage),
-               kBody = static_cast<std::uint8_t>(Level::Body), kBoth = static_cast<std::uint8_t>(kFile | kStage);
+               kBody = static_cast<std::uint8_t>(Level::Body), kAnalysis = static_cast<std::uint8_t>(Level::Analysis),
+               kBoth = static_cast<std::uint8_t>(kFile | kStage), kAnywhere = static_cast<std::uint8_t>(kBoth | kAnalysis);
 
 constexpr auto kStatements = std::to_array<StatementForm>({
 #define GEXP_HEAD_WORD(word, form, purpose, ...) {#word, kHead, form, purpose, {__VA_ARGS__}},

@@ -10,7 +10,7 @@
 namespace gexp::lang {
 
 /// Where a statement may stand.
-enum class Level : std::uint8_t { Head = 1, File = 2, Stage = 4, Body = 8 };
+enum class Level : std::uint8_t { Head = 1, File = 2, Stage = 4, Body = 8, Analysis = 16 };
 
 struct StatementForm {
   std::string_view word;

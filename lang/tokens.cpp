@@ -36,7 +36,7 @@ class Lexer {
       skip_digits();
       if (!version) skip_rest_of_quantity();
     } else {
-      static constexpr auto kPairs = std::to_array<std::string_view>({"..", "==", "!=", "<=", ">=", "??"});
+      static constexpr auto kPairs = std::to_array<std::string_view>({"..", "==", "!=", "<=", ">=", "??", "->"});
       at_ += std::find(kPairs.begin(), kPairs.end(), text_.substr(at_, 2)) != kPairs.end() ? 2 : 1;
     }
     return at_ - begin;

@@ -86,6 +86,7 @@ class Reader {
     if (!own.has_errors()) {
       auto exports = std::make_shared<Exports>(run(*file, *used.source, used.uses, own));
       exports->source = used.source;
+      exports->file = file;
       if (!own.has_errors()) used.exports = std::move(exports);
     }
     used.file = std::move(file);

@@ -164,7 +164,7 @@ class Lowering {
   }
 
   void lower(const lang::Stage& stage, Span span) {
-    program_.stages.push_back(lower_stage(stage, span, source_, element_bytes_, scope_, diagnostics_));
+    program_.stages.push_back(lower_stage(stage, span, source_, element_bytes_, scope_, {file_, uses_}, diagnostics_));
     if (stage.beside) join(stage.beside->text);
   }
   /// The last stage runs in the launch of another, at its points: what makes these is its own, too.

@@ -16,8 +16,8 @@ namespace {
 
 class StageLowering {
  public:
-  StageLowering(const Source& source, int element_bytes, const Scope& scope, Diagnostics& diagnostics)
-      : source_(source), element_bytes_(element_bytes), scope_(scope), diagnostics_(diagnostics) {}
+  StageLowering(const Source& source, int element_bytes, const Scope& scope, const OwnAnalyses& own, Diagnostics& diagnostics)
+      : source_(source), element_bytes_(element_bytes), scope_(scope), own_(own), diagnostics_(diagnostics) {}
 
   Stage run(const lang::Stage& stage, Span span) {
     stage_.name = stage.name.text;
@@ -114,16 +114,20 @@ class StageLowering {
     Question question;
     question.id = stage_.name + "." + find.name.text;
     question.type = find.type.text;
-    const auto call = lower_expression(*find.analysis, element_bytes_);
-    question.analysis = call->text;
-    question.arguments = call->arguments;
-    const auto* analysis = lang::find_callable(question.analysis);
-    question.each = analysis && analysis->by == lang::Callable::Clause::Never;
     question.span = span;
     if (find.need) {
       const auto need = evaluate(*formula(find.need), scope_);
       if (const auto* n = need ? need->get<Number>() : nullptr) question.need = n->number;
     }
+    const auto call = lower_expression(*find.analysis, element_bytes_);
+    const auto* analysis = lang::find_callable(call->text);
+    if (!analysis) {
+      for (auto& part : lower_own_analysis(*call, own_, question, diagnostics_)) stage_.finds.push_back(std::move(part));
+      return;
+    }
+    question.analysis = call->text;
+    question.arguments = call->arguments;
+    question.each = analysis->by == lang::Callable::Clause::Never;
     stage_.finds.push_back(std::move(question));
   }
   void lower(const lang::Expect& expect, Span span) {
@@ -147,6 +151,7 @@ class StageLowering {
   const Source& source_;
   int element_bytes_;
   const Scope& scope_;
+  const OwnAnalyses& own_;
   Diagnostics& diagnostics_;
   Stage stage_;
   bool timed_ = false;
@@ -154,8 +159,8 @@ class StageLowering {
 
 }  // namespace
 
-Stage lower_stage(const lang::Stage& stage, Span span, const Source& source, int element_bytes, const Scope& scope, Diagnostics& diagnostics) {
-  return StageLowering(source, element_bytes, scope, diagnostics).run(stage, span);
+Stage lower_stage(const lang::Stage& stage, Span span, const Source& source, int element_bytes, const Scope& scope, const OwnAnalyses& own, Diagnostics& diagnostics) {
+  return StageLowering(source, element_bytes, scope, own, diagnostics).run(stage, span);
 }
 
 Expectation lower_expect(const lang::Expect& expect, Span span, const Source& source, int element_bytes) {
@@ -191,6 +196,7 @@ std::vector<FormulaPtr> stage_formulas(const Stage& stage) {
   });
   for (const auto& derive : stage.derives) all.push_back(derive.formula);
   for (const auto& find : stage.finds) {
+    all.push_back(find.combined);
     for (const auto& argument : find.arguments) all.insert(all.end(), {argument.value, argument.over, argument.where});
   }
   std::erase(all, nullptr);

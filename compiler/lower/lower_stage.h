@@ -3,14 +3,15 @@
 #include <string>
 #include <vector>
 
+#include "compiler/lower/own_analyses.h"
 #include "compiler/program.h"
 #include "lang/ast.h"
 #include "lang/base/diagnostic.h"
 
 namespace gexp::compiler {
 
-/// One checked stage. `scope`: params and lets of the file. E0503: it times nothing; E0415: no number of repetitions.
-Stage lower_stage(const lang::Stage& stage, Span span, const Source& source, int element_bytes, const Scope& scope, Diagnostics& diagnostics);
+/// One checked stage. `scope`: params and lets of the file; `own`: its analyses. E0503: it times nothing; E0415: no number of repetitions.
+Stage lower_stage(const lang::Stage& stage, Span span, const Source& source, int element_bytes, const Scope& scope, const OwnAnalyses& own, Diagnostics& diagnostics);
 
 Expectation lower_expect(const lang::Expect& expect, Span span, const Source& source, int element_bytes);
 

@@ -24,14 +24,14 @@ module.exports = grammar({
   conflicts: ($) => [[$.budget_statement]],
 
   rules: {
-    source_file: ($) => seq(optional($.header), repeat(choice($.stage, $._statement))),
+    source_file: ($) => seq(optional($.header), repeat(choice($.stage, $.analysis, $._statement))),
     header: ($) => seq("gexp", field("version", $.integer), "experiment", field("name", $.name), optional($.doc_clause)),
     doc_clause: ($) => seq("doc", $.string),
 
     _statement: ($) =>
       choice(
         $.meta_statement, $.use_statement, $.param_statement, $.let_statement, $.require_statement, $.budget_statement,
-        $.seed_statement, $.memory_statement, $.pattern_statement, $.sweep_statement, $.skip_statement,
+        $.seed_statement, $.memory_statement, $.pattern_statement, $.give_statement, $.sweep_statement, $.skip_statement,
         $.launch_statement, $.transform_statement, $.flush_statement, $.warm_statement, $.timed_statement, $.repeat_statement, $.record_statement,
         $.derive_statement, $.find_statement, $.expect_statement, $.plot_statement, $._operation,
       ),
@@ -61,6 +61,13 @@ module.exports = grammar({
     stage: ($) => seq("stage", field("name", $.name), optional($.beside_clause), optional($.doc_clause), field("body", $.stage_body)),
     beside_clause: ($) => seq("beside", field("leader", $.name)),
     stage_body: ($) => seq("{", repeat($._statement), "}"),
+
+    analysis: ($) =>
+      seq("analysis", field("name", $.name), "(", optional(list_with_end($.typed_name)), ")", "->", field("type", $.type),
+        optional($.doc_clause), field("body", $.analysis_body)),
+    typed_name: ($) => seq(field("name", $.name), ":", field("type", $.type)),
+    analysis_body: ($) => seq("{", repeat($._statement), "}"),
+    give_statement: ($) => seq("give", optional(seq(field("name", $.name), "=")), field("value", $._expression)),
 
     // Statements of a stage.
     sweep_statement: ($) =>
@@ -189,7 +196,8 @@ module.exports = grammar({
     path: ($) => seq($.name, repeat(seq(DOT, alias(NEXT_WORD, $.field)))),
     group: ($) => seq("(", list_of($._expression), ")"),
     call: ($) =>
-      seq(field("function", choice($.name, alias("repeat", $.name))), token.immediate("("), optional(list_with_end($.argument)), ")"),
+      seq(field("function", choice($.name, alias("repeat", $.name), $.function_path)), token.immediate("("), optional(list_with_end($.argument)), ")"),
+    function_path: ($) => seq($.name, DOT, alias(NEXT_WORD, $.field)),
     argument: ($) =>
       seq(optional(seq(field("label", alias(choice($.name, $.word, "repeat", "not"), $.label)), ":")), $._expression,
         optional($.over_clause), optional($.by_clause), optional($.where_clause)),

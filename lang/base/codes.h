@@ -94,6 +94,9 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0234", "a part of a record that the function or analysis cannot be asked about", "parts_of_a_walk"},
     {"E0235", "a memory that cannot hold given numbers", "holds_in_shared"},
     {"E0236", "a `keep` outside a region that is timed `values`, or such a region without one", "keep_in_total"},
+    {"E0237", "an analysis of your own that gives nothing, several values without names, or nothing that the records tell", "analysis_asks_nothing"},
+    {"E0238", "analyses of your own that ask each other and stand for too many", "analysis_too_large"},
+    {"E0239", "(a warning) an analysis of your own, or an argument or let of it, that nothing reads", "analysis_unread"},
     {"E0240", "a `transform` that is none, or of a stage whose timed region is no `kernel`", "transform_of_a_chase"},
 
     {"E0301", "a value read before it is known, or in an `expect` although it differs from point to point", "lane_in_sweep"},

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "runtime/infer/analysis.h"
+#include "runtime/infer/combined.h"
 #include "runtime/infer/confounders.h"
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/line_claims.h"
@@ -211,7 +212,9 @@ void reconcile(const compiler::Program& program, const MeasuredStages& measured,
     compare_claims(program, measured, scope, findings);
   } catch (const CutShort&) {}  // the budget has counted it
   if (Budget::refusals() != refusals) withdraw_unchecked(program, findings);
+  combine_again(program, scope, all);
   check_readings(program, found_before, findings);
+  combine_again(program, scope, all);
 }
 
 }  // namespace gexp::infer

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "lang/base/units.h"
+#include "lang/own_analysis.h"
 #include "runtime/lsp/features.h"
 
 namespace gexp::lsp {
@@ -88,7 +89,7 @@ class Completer {
       case Slot::Clauses:
         return clauses();
       case Slot::Analysis:
-        return callables(true);
+        return analyses();
       case Slot::Argument:
         labels();
         return expression();
@@ -120,6 +121,10 @@ class Completer {
 
   void types() {
     const bool param = cursor_.here.statement && cursor_.here.statement->word == "param";
+    const bool argument = cursor_.here.statement && cursor_.here.statement->word == "analysis";
+    for (const char* word : {"record", "pattern"}) {
+      if (argument) add(word, Kind::Type, "of an argument");
+    }
     for (const auto word : lang::type_words()) {
       const auto type = lang::declared_type(word);
       const bool found_only =
@@ -147,6 +152,22 @@ class Completer {
     }
   }
 
+  void analyses() {
+    callables(true);
+    names([](const lang::Symbol& symbol) {
+      const bool has = symbol.module && symbol.module->names && !own_of(*symbol.module->names).empty();
+      return symbol.kind == lang::Symbol::Kind::Analysis || has;
+    });
+  }
+
+  static std::vector<const lang::AnalysisDef*> own_of(const lang::SymbolScope& names) {
+    std::vector<const lang::AnalysisDef*> found;
+    for (const auto& symbol : names.symbols()) {
+      if (symbol.analysis) found.push_back(symbol.analysis);
+    }
+    return found;
+  }
+
   void labels() {
     const auto* call = cursor_.here.call;
     if (!call) return;
@@ -165,6 +186,8 @@ class Completer {
 
   [[nodiscard]] bool in_sight(const lang::Declared& each) const {
     if (offset_ < each.scope.begin || offset_ > each.scope.end) return false;
+    const bool closed = cursor_.here.level == Level::Analysis && each.scope.begin == 0;  // an analysis reads its arguments alone
+    if (closed && !each.symbol.analysis && !each.symbol.module) return false;
     const bool itself = each.symbol.span.begin <= cursor_.word.begin && cursor_.word.begin <= each.symbol.span.end;
     return !itself && each.symbol.usable_from <= cursor_.word.begin;
   }
@@ -182,6 +205,7 @@ class Completer {
   }
 
   void add_name(const lang::Symbol& symbol) {
+    if (symbol.analysis) return add(symbol.name, Kind::Analysis, lang::signature(*symbol.analysis), symbol.analysis->doc);
     const auto kind = symbol.kind == lang::Symbol::Kind::Memory    ? Kind::Memory
                       : symbol.kind == lang::Symbol::Kind::Pattern ? Kind::Pattern
                       : symbol.kind == lang::Symbol::Kind::Stage   ? Kind::Stage
@@ -193,7 +217,9 @@ class Completer {
   }
 
   void expression() {
-    names([](const lang::Symbol& symbol) { return symbol.kind != lang::Symbol::Kind::Memory; });
+    const bool body = cursor_.here.level == Level::Analysis;
+    names([&](const lang::Symbol& symbol) { return symbol.kind != lang::Symbol::Kind::Memory && (body || !symbol.analysis); });
+    if (body) callables(true);
     for (const auto& symbol : lang::builtin_names().symbols()) add_name(symbol);
     const bool expects = cursor_.here.statement && cursor_.here.statement->word == "expect";
     for (const auto& each : facts()) {
@@ -236,7 +262,10 @@ class Completer {
     if (!of) return;
     const auto* symbol = of->declared ? &of->declared->symbol : nullptr;
     if (symbol && symbol->kind == lang::Symbol::Kind::Module) {
-      if (of->used && of->used->exports) add_fields(of->used->exports->type);
+      if (!of->used || !of->used->exports) return;
+      add_fields(of->used->exports->type);
+      if (!of->used->exports->names) return;
+      for (const auto* own : own_of(*of->used->exports->names)) add(own->name.text, Kind::Analysis, lang::signature(*own), own->doc);
     } else if (of->type && of->type->kind == lang::Type::Kind::List) {
       add("count", Kind::Field, "its length");
     } else if (of->type) {

@@ -60,7 +60,7 @@ std::vector<Span> references_at(const View& view, std::uint32_t offset);
 std::string refused_name(const View& view, std::uint32_t offset, std::string_view name);
 
 struct Outline {
-  enum class Kind { Parameter, Value, Memory, Pattern, Stage, Module, Sweep, Record, Derived, Finding };
+  enum class Kind { Parameter, Value, Memory, Pattern, Stage, Module, Sweep, Record, Derived, Finding, Analysis };
   std::string name, detail;
   Kind kind = Kind::Value;
   Span whole, name_span;

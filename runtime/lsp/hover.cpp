@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "lang/base/units.h"
+#include "lang/own_analysis.h"
 #include "runtime/lsp/features.h"
 
 // What is shown comes of the tables that hints are made of: statement_forms(), vocabulary(), the types of the checker.
@@ -72,7 +73,8 @@ std::string kind_and_type(const lang::Symbol& symbol, const lang::Type& type) {
     if (!fields.empty()) text += " of " + fields;
   }
   const bool timed = symbol.kind != lang::Symbol::Kind::Memory && symbol.kind != lang::Symbol::Kind::Stage &&
-                     symbol.kind != lang::Symbol::Kind::Module && symbol.kind != lang::Symbol::Kind::Loop;
+                     symbol.kind != lang::Symbol::Kind::Module && symbol.kind != lang::Symbol::Kind::Loop &&
+                     symbol.kind != lang::Symbol::Kind::Argument;
   if (timed) text += fmt::format(", known {}", known(symbol.time));
   return text;
 }
@@ -103,7 +105,16 @@ const Value* value_of(const View& view, const Meaning& meaning) {
   return fields && field != fields->end() && field->second.known() ? &field->second : nullptr;
 }
 
+Hover of_own_analysis(const Meaning& meaning, const lang::AnalysisDef& analysis) {
+  Hover hover{meaning.word, "analysis " + lang::signature(analysis), {}};
+  const auto file = meaning.used ? fmt::format(", of {}", meaning.used->path) : "";
+  hover.paragraphs.push_back(fmt::format("`{}`: an analysis{}.", meaning.path, file));
+  if (!analysis.doc.empty()) hover.paragraphs.push_back(analysis.doc);
+  return hover;
+}
+
 Hover of_name(const View& view, const Meaning& meaning) {
+  if (const auto* analysis = own_analysis(meaning)) return of_own_analysis(meaning, *analysis);
   Hover hover{meaning.word, "", {}};
   const auto& type = meaning.type.value_or(lang::any_type());
   if (meaning.declared || meaning.builtin) {
@@ -161,11 +172,11 @@ std::optional<Hover> hover_at(const View& view, std::uint32_t offset) {
     case Role::Clause:
       return piece.statement ? std::optional(of_statement(piece.piece.span, *piece.statement)) : std::nullopt;
     case Role::Callee: {
-      const auto* callable = lang::find_callable(piece.text);
-      return callable ? std::optional(of_callable(piece.piece.span, *callable)) : std::nullopt;
+      if (const auto* callable = lang::find_callable(piece.text)) return of_callable(piece.piece.span, *callable);
+      break;
     }
     case Role::Word: {
-      const auto type = piece.slot == Slot::Type ? lang::declared_type(piece.text) : std::nullopt;
+      const auto type = piece.slot == Slot::Type ? lang::argument_type(piece.text) : std::nullopt;
       if (!type) return std::nullopt;
       return Hover{piece.piece.span, std::string(piece.text), {fmt::format("A type: {}.", describe(*type))}};
     }

@@ -68,6 +68,8 @@ int symbol_kind(Outline::Kind kind) {
       return 8;  // Field
     case Outline::Kind::Finding:
       return 7;  // Property
+    case Outline::Kind::Analysis:
+      return 12;  // Function
   }
   return 13;
 }

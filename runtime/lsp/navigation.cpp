@@ -48,6 +48,10 @@ class Outliner {
   void add(const lang::Memory& memory) { put(memory.name, Outline::Kind::Memory, memory.space.text); }
   void add(const lang::PatternDef& pattern) { put(pattern.name, Outline::Kind::Pattern); }
   void add(const lang::Use& use) { put(use.as, Outline::Kind::Module, use.path.text); }
+  void add(const lang::AnalysisDef& analysis) {
+    whole_.end = std::max(whole_.end, analysis.end);
+    put(analysis.name, Outline::Kind::Analysis, analysis.doc);
+  }
   void add(const lang::Timed& timed) { put(timed.name, Outline::Kind::Record, timed.how.text); }
   void add(const lang::Derive& derive) { put(derive.name, Outline::Kind::Derived, derive.type.text); }
   void add(const lang::Find& find) { put(find.name, Outline::Kind::Finding, find.type.text); }

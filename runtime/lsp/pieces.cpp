@@ -116,13 +116,16 @@ class Scanner {
     if (word == "barrier") return Slot::AfterOperand;
     if (one_of(word, {"chase", "load", "store"})) return Slot::Memory;
     if (one_of(word, {"launch", "budget", "warm"})) return Slot::Clauses;
-    if (one_of(word, {"require", "skip", "branch", "expect", "plot", "repeat", "transform"})) return Slot::Expression;
+    if (one_of(word, {"require", "skip", "branch", "expect", "plot", "repeat", "transform", "give"})) return Slot::Expression;
     return Slot::Declared;
   }
 
   [[nodiscard]] Slot inside_brackets(const Placed& before) const {
     const auto& open = open_.back();
+    const bool typed_names = statement_->word == "analysis" && open_.size() == 1;
+    if (typed_names && one_of(before.text, {":", "/"})) return Slot::Type;
     if (operand_ends()) return Slot::AfterOperand;
+    if (typed_names) return Slot::Declared;
     const bool given = statement_->word == "kernel" && open_.size() == 1 && open.bracket == '(';
     if (given) return before.role == Role::Clause && before.text == "by" ? Slot::Pattern : Slot::Given;
     const bool names = statement_->word == "sweep" && clause_.empty() && open.bracket == '(';
@@ -138,7 +141,8 @@ class Scanner {
   [[nodiscard]] Slot by_statement(const Placed& before) const {
     const auto word = statement_->word;
     if (before.role == Role::Mark && before.text == ":") return word == "memory" ? Slot::Element : Slot::Type;
-    if (before.text == "/" && !assigned_ && one_of(word, {"param", "find", "derive"})) return Slot::Type;
+    if (before.text == "/" && !assigned_ && one_of(word, {"param", "find", "derive", "analysis"})) return Slot::Type;
+    if (before.text == "->") return Slot::Type;
     if (before.role == Role::Name && before.slot == Slot::Declared && word == "timed") return Slot::Timing;
     if (before.slot == Slot::Record && word == "record") return Slot::Keep;
     if (before.role == Role::Clause) {
@@ -160,6 +164,7 @@ class Scanner {
   /// Whether a statement word begins one here. Some are words of a clause, too.
   [[nodiscard]] bool begins_statement(const Placed& made, const Piece* follower) const {
     if (!lang::is_statement_word(made.text) || made.slot == Slot::Field || made.slot == Slot::MetaKey) return false;
+    if (made.slot == Slot::Type && statement_ && statement_->word == "analysis") return false;  // a `record` is a type of its arguments
     if (made.slot == Slot::Instruction && statement_ && statement_->word == "kernel") return false;  // a kernel may be called `load`
     const bool call = follower && slice(*follower) == "(" && follower->span.begin == made.piece.span.end;
     if (made.text == "repeat" && call && !operand_ends() && made.slot != Slot::Statement) return false;
@@ -216,7 +221,7 @@ class Scanner {
     instruction_ = made.text == "alu";
     open_.clear();
     if (levels_.back() == Level::Head && !one_of(made.text, {"gexp", "experiment"})) levels_.back() = Level::File;
-    if (made.text == "stage") levels_.resize(1);  // the one before was not closed
+    if (one_of(made.text, {"stage", "analysis"})) levels_.resize(1);  // the one before was not closed
     made.level = levels_.back();
     made.call = nullptr;
   }
@@ -224,13 +229,14 @@ class Scanner {
   void mark(std::string_view text) {
     if (text == "(" || text == "[") {
       const auto* before = last();
-      const bool call = text == "(" && before && before->role == Role::Callee;
+      const bool call = text == "(" && before && (before->role == Role::Callee || before->role == Role::Field);  // `m.cost(`
       const auto* around = open_.empty() ? nullptr : open_.back().around;
       open_.push_back({text[0], call, call ? lang::find_callable(before->text) : around, {}});
     } else if ((text == ")" || text == "]") && !open_.empty()) {
       open_.pop_back();
     } else if (text == "{") {
-      levels_.push_back(statement_ && statement_->word == "stage" ? Level::Stage : Level::Body);
+      const auto word = statement_ ? statement_->word : "";
+      levels_.push_back(word == "stage" ? Level::Stage : word == "analysis" ? Level::Analysis : Level::Body);
       statement_ = nullptr;
     } else if (text == "}") {
       if (levels_.size() > 1) levels_.pop_back();

@@ -23,7 +23,8 @@ Span declared_in(const lang::File& file, const std::string& name) {
     const auto* param = std::get_if<lang::Param>(&statement.node);
     const auto* let = std::get_if<lang::Let>(&statement.node);
     const auto* pattern = std::get_if<lang::PatternDef>(&statement.node);
-    const auto* word = param ? &param->name : let ? &let->name : pattern ? &pattern->name : nullptr;
+    const auto* analysis = std::get_if<lang::AnalysisDef>(&statement.node);
+    const auto* word = param ? &param->name : let ? &let->name : pattern ? &pattern->name : analysis ? &analysis->name : nullptr;
     if (word && word->text == name) return word->span;
   }
   return {};
@@ -189,7 +190,8 @@ const lang::Declared* find_declared(const View& view, std::string_view name, std
 
 std::optional<Meaning> meaning_of(const View& view, std::size_t piece) {
   const auto& here = view.pieces[piece];
-  if (here.role == Role::Name || names_sweep(here)) return root_of(view, here);
+  const bool own = here.role == Role::Callee && !lang::find_callable(here.text);  // an analysis of the file
+  if (here.role == Role::Name || own || names_sweep(here)) return root_of(view, here);
   if (here.role != Role::Field || piece < 2) return std::nullopt;
   const auto of = meaning_before_dot(view, piece - 1);
   return of ? field_of(view, *of, here) : std::nullopt;
@@ -203,6 +205,16 @@ std::optional<Meaning> meaning_before_dot(const View& view, std::size_t dot) {
   auto meaning = root_of(view, view.pieces[root]);
   for (auto i = root + 2; i < dot && meaning; i += 2) meaning = field_of(view, *meaning, view.pieces[i]);
   return meaning;
+}
+
+const lang::AnalysisDef* own_analysis(const Meaning& meaning) {
+  if (meaning.declared) return meaning.declared->symbol.analysis;
+  if (!meaning.used || !meaning.used->file || meaning.there.empty()) return nullptr;
+  for (const auto& statement : meaning.used->file->statements) {
+    const auto* analysis = std::get_if<lang::AnalysisDef>(&statement.node);
+    if (analysis && analysis->name.span == meaning.there) return analysis;
+  }
+  return nullptr;
 }
 
 std::string declaring_text(const View& view, const lang::Symbol& symbol) {

@@ -69,6 +69,8 @@ std::optional<Meaning> meaning_of(const View& view, std::size_t piece);
 std::optional<Meaning> meaning_before_dot(const View& view, std::size_t dot);
 /// The innermost declaration of a name in sight.
 const lang::Declared* find_declared(const View& view, std::string_view name, std::uint32_t offset);
+/// The analysis of one's own that is meant; null where another thing is.
+const lang::AnalysisDef* own_analysis(const Meaning& meaning);
 /// The statement, or operation, that declares a name or holds a place: its text, bodies left out.
 std::string declaring_text(const View& view, const lang::Symbol& symbol);
 

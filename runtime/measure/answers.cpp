@@ -1,10 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/measure/answers.h"
 
+#include "runtime/infer/combined.h"
 #include "runtime/infer/infer.h"
 #include "runtime/infer/reconcile.h"
 
 namespace gexp::measure {
+namespace {
+
+infer::Finding answer_one(const compiler::Question& question, const infer::PreparedRecords& prepared, const compiler::Stage& stage, const compiler::Scope& scope,
+                          const infer::MeasuredStages& earlier, const std::vector<infer::Finding>& findings) {
+  if (question.combined) return infer::combine(question, findings, scope);
+  if (auto why = infer::missing_part(question, findings); !why.empty()) {
+    infer::Finding none;
+    none.id = question.id;
+    none.why = std::move(why);
+    return none;
+  }
+  auto finding = infer::answer(question, prepared, stage, scope, earlier);
+  if (question.type.empty()) finding.unit = infer::unit_of(finding.value);
+  return finding;
+}
+
+}  // namespace
 
 void answer_questions(const compiler::Stage& stage, const records::Table& table, compiler::Names& scope,
                       std::vector<infer::Finding>& findings, infer::MeasuredStages& earlier) {
@@ -12,10 +30,11 @@ void answer_questions(const compiler::Stage& stage, const records::Table& table,
   compiler::Names inner(&scope);  // with the stage's findings so far: common_limit reads spikes
   const auto prepared = std::make_shared<const infer::PreparedRecords>(table, earlier.of_same_levels(stage));
   for (const auto& question : stage.finds) {
-    auto finding = infer::answer(question, *prepared, stage, inner, earlier);
+    auto finding = answer_one(question, *prepared, stage, inner, earlier, findings);
     const auto name = question.id.substr(stage.name.size() + 1);
     fields[name] = finding.value;
     inner.set(name, finding.value);
+    if (question.type.empty()) scope.set(question.id, finding.value);  // a part: others read it by its id
     findings.push_back(std::move(finding));
   }
   scope.set(stage.name, Value(std::move(fields)));

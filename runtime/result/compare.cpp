@@ -68,11 +68,12 @@ class Repetitions {
     const auto asked = std::find_if(stage->finds.begin(), stage->finds.end(), [&](const auto& question) { return question.id == id; });
     const auto outer = scope_of(side_.program, *records);
     if (asked == stage->finds.end() || !outer) return {};
+    if (asked->combined) return combined(*asked, *outer, runs);
     auto question = *asked;
     question.need = 0;
     compiler::Names scope(&*outer);
     for (const auto& other : stage->finds) {
-      if (const auto* finding = find(side_.result, other.id)) scope.set(other.id.substr(stage->name.size() + 1), finding->value);
+      if (const auto* finding = find(side_.result, other.id)) scope.set(other.id.substr(stage->name.size() + 1), finding->value), scope.set(other.id, finding->value);
     }
     std::vector<Value> values;
     auto& all = of_stage(*stage, *records, runs);
@@ -81,6 +82,23 @@ class Repetitions {
       auto finding = infer::answer(question, *repetition.prepared, *stage, scope);
       if (!finding.value.known()) return {};
       values.push_back(std::move(finding.value));
+    }
+    return values;
+  }
+
+  /// What an analysis of one's own gives, of what its parts are by each repetition.
+  std::vector<Value> combined(const compiler::Question& question, const compiler::Scope& outer, std::size_t runs) {
+    std::vector<Value> values;
+    for (std::size_t run = 0; run < runs; ++run) {
+      compiler::Names scope(&outer);
+      for (const auto& part : question.parts) {
+        const auto& answers = ask(part);
+        if (answers.size() != runs) return {};
+        scope.set(part, answers[run]);
+      }
+      auto value = question.each ? Result<Value>(Value()) : compiler::evaluate(*question.combined, scope);
+      if (!value || !value->known()) return {};
+      values.push_back(std::move(*value));
     }
     return values;
   }

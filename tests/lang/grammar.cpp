@@ -144,7 +144,10 @@ class Recognizer {
     const bool reserved = lang::is_reserved(text_.substr(at, end - at));
     if (what == "WORD") return end;
     if (what == "NAME") return reserved ? at : end;
-    if (what == "CALLEE") return reserved && text_.compare(at, end - at, "repeat") != 0 ? at : end;
+    if (what == "CALLEE") {
+      if (reserved) return text_.compare(at, end - at, "repeat") != 0 ? at : end;
+      return end > at && is(end, '.') && word(end + 1) > end + 1 ? word(end + 1) : end;
+    }
     if (what == "PATTERN" || what == "TYPE" || what == "INSTRUCTION") {
       if (end == at || (what == "PATTERN" && reserved)) return at;
       auto last = end;

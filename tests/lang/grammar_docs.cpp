@@ -50,10 +50,14 @@ std::string production(const std::string& name, const std::string& syntax) {
   return wrapped(fmt::format("{:<12}= ", name), syntax, std::string(14, ' '));
 }
 
+bool stands(const Row& row, std::string_view level) {
+  return row.level == level || row.level == "Anywhere" || (row.level == "Both" && level != "Analysis");
+}
+
 std::string choice(const std::string& name, const std::vector<Row>& rows, std::string_view level) {
   std::vector<std::string> words;
   for (const auto& row : rows) {
-    if (row.level == level || row.level == "Both") words.push_back(row.word);
+    if (stands(row, level)) words.push_back(row.word);
   }
   return production(name, fmt::format("{}", fmt::join(words, " | ")));
 }
@@ -68,8 +72,8 @@ std::string productions(const std::vector<Row>& rows) {
 std::string overview(const std::vector<Row>& rows, std::string_view level) {
   std::string text = "|---|---|\n";
   for (const auto& row : rows) {
-    if (row.level != level && row.level != "Both") continue;
-    const auto page = row.word == "meta" ? "experiment" : row.word;  // which is part of the file's head
+    if (!stands(row, level)) continue;
+    const auto page = row.word == "meta" ? "experiment" : row.word == "give" ? "analysis" : row.word;  // of which it is a part
     std::string example;
     for (const char c : row.form) example += c == '|' ? std::string("\\|") : std::string(1, c);
     const auto clauses = row.clauses.empty() ? "" : fmt::format("; clauses: `{}`", fmt::join(row.clauses, " "));
@@ -81,15 +85,17 @@ std::string overview(const std::vector<Row>& rows, std::string_view level) {
 }  // namespace
 
 TEST_CASE("docs/language.md lists every statement and operation") {
-  const auto of_file = overview(statements(), "File"), of_stage = overview(statements(), "Stage"), of_body = overview(operations(), "Body");
+  const auto of_file = overview(statements(), "File"), of_stage = overview(statements(), "Stage"),
+             of_analysis = overview(statements(), "Analysis"), of_body = overview(operations(), "Body");
   CHECK_MESSAGE(block_of("docs/language.md", "| statement of the file |", of_file) == of_file, "./dev bless lang");
   CHECK_MESSAGE(block_of("docs/language.md", "| statement of a stage |", of_stage) == of_stage, "./dev bless lang");
+  CHECK_MESSAGE(block_of("docs/language.md", "| statement of an analysis |", of_analysis) == of_analysis, "./dev bless lang");
   CHECK_MESSAGE(block_of("docs/language.md", "| operation |", of_body) == of_body, "./dev bless lang");
 }
 
 TEST_CASE("docs/language/grammar.md has the syntax of every statement and operation") {
   const auto all = statements();
-  const auto of_file = "```\n" + choice("statement", all, "File") + choice("in_stage", all, "Stage") + productions(all);
+  const auto of_file = "```\n" + choice("statement", all, "File") + choice("in_stage", all, "Stage") + choice("in_analysis", all, "Analysis") + productions(all);
   CHECK_MESSAGE(block_of("docs/language/grammar.md", "<!-- statements:", of_file) == of_file, "./dev bless lang");
   const auto of_body = "```\n" + choice("operation", operations(), "Body") + productions(operations());
   CHECK_MESSAGE(block_of("docs/language/grammar.md", "<!-- operations:", of_body) == of_body, "./dev bless lang");

@@ -31,11 +31,13 @@ inline std::vector<std::filesystem::path> files_under(const std::string& folder,
   return found;
 }
 
-/// Finds what `use` names in one folder of the repository's; a link is taken for one that leads out.
+/// Finds what `use` names in one folder of the repository's, else in the library; a link is taken for one that leads out.
 inline lang::Loader files_of(const std::filesystem::path& folder) {
   return [folder](const std::string& path, const std::string& by) -> Result<lang::LoadedText> {
     const auto file = std::filesystem::path(by).parent_path() / path;
     if (std::filesystem::is_symlink(folder / file)) return failure("E0121", file.string() + " is a link that leads out of its folder");
+    const auto library = std::filesystem::path(GEXP_SOURCE_DIR) / "experiments/lib" / path;
+    if (!std::filesystem::exists(folder / file) && std::filesystem::exists(library)) return lang::LoadedText{"<library>/" + path, read(library)};
     if (!std::filesystem::exists(folder / file)) return failure("E0122", "there is no " + file.string());
     return lang::LoadedText{file.string(), read(folder / file)};
   };

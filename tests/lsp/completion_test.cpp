@@ -160,3 +160,15 @@ TEST_CASE("a proposal replaces what is written of the word") {
   std::set<std::string> labels;
   for (const auto& item : result["items"]) CHECK(labels.insert(item["label"].get<std::string>()).second);
 }
+
+TEST_CASE("analyses of one's own are proposed where `find` asks, and in another's body") {
+  const std::string head = "use \"costs.gexp\" as m\nlet far = 3cycles\nanalysis gap(t: record) -> cycles doc \"how far apart\" { give slowest(t) - fastest(t) }\n";
+  const auto find = in_file(head + kStage.substr(kStage.find("stage"), kStage.rfind('}') - kStage.find("stage")) + "  find g: cycles = |\n}\n");
+  CHECK((find.has("gap") && find.has("m") && find.has("fastest") && !find.has("far")));
+  const auto used = in_file(head + kStage.substr(kStage.find("stage"), kStage.rfind('}') - kStage.find("stage")) + "  find g: cycles = m.|\n}\n");
+  CHECK((used.has("miss") && used.has("lost")));
+  const auto body = in_file(head + "analysis two(t: record) -> cycles { give |\n}\n");
+  CHECK((body.has("gap") && body.has("slowest") && body.has("max") && !body.has("far")));
+  CHECK(in_file("analysis two(t: |\n").has("record"));
+  CHECK(in_file("analysis two(t: record) -> |\n").has("cycles"));
+}

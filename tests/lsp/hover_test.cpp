@@ -176,3 +176,18 @@ TEST_CASE("a hover is markdown where the editor takes it") {
     CHECK(talk.result(nothing).is_null());
   }
 }
+
+TEST_CASE("an analysis of one's own shows its arguments and what it says of itself") {
+  const std::string own = "gexp 1\nexperiment e\nuse \"costs.gexp\" as c\nmemory A: u32[64KiB] in global\n"
+                          "analysis gap(t: record, n: B) -> cycles doc \"how far apart\" { let h = fastest(t) give slowest(t) - h }\n"
+                          "stage s {\n  sweep n in 1KiB..8KiB step 1KiB\n  pattern ring = uniform(stride: 32B, span: n)\n"
+                          "  timed lat each { chase A by ring laps 2 }\n";
+  const auto gap = "analysis gap(t: record, n: B) -> cycles\n`gap`: an analysis.\nhow far apart";
+  CHECK(shown(own + "  find g: cycles = |gap(lat, n)\n}\n") == gap);
+  CHECK(shown(own + "  find g: cycles = c.|miss(lat)\n}\n") ==
+        "analysis miss(t: record) -> cycles\n`c.miss`: an analysis, of costs.gexp.\nwhat the slowest level takes beyond the fastest");
+  CHECK(shown(own + "  find g: cycles = gap(|lat, n)\n}\n").find("`lat`: a record, in cycles") != std::string::npos);
+  auto inside = own + "  find g: cycles = gap(lat, n)\n}\n";
+  inside.insert(inside.find("t) - h"), "|");
+  CHECK(has(shown(inside), "`t`: an argument."));
+}

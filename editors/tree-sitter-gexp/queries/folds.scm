@@ -1,2 +1,2 @@
 ; SPDX-License-Identifier: Apache-2.0
-[(stage) (warm_statement) (timed_statement) (branch) (loop) (unroll) (list) (call)] @fold
+[(stage) (analysis) (warm_statement) (timed_statement) (branch) (loop) (unroll) (list) (call)] @fold

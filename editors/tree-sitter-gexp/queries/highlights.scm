@@ -10,8 +10,8 @@
 
 ; Statements, made by ./dev bless lang, as are operations and clauses.
 [
-  "gexp" "experiment" "use" "meta" "param" "let" "require" "budget" "seed" "memory" "pattern" "stage" "sweep" "skip" "launch"
-  "transform" "flush" "warm" "timed" "repeat" "record" "derive" "find" "expect" "plot"
+  "gexp" "experiment" "use" "meta" "param" "let" "require" "budget" "seed" "memory" "pattern" "analysis" "give" "stage" "sweep"
+  "skip" "launch" "flush" "warm" "timed" "repeat" "record" "derive" "find" "expect" "plot"
 ] @keyword
 
 ; Operations.
@@ -31,17 +31,21 @@
 ] @keyword.modifier
 
 ["and" "or" "xor" "not" "div" "mod" "shl" "shr"] @keyword.operator
-["+" "-" "*" "??" "==" "!=" "<=" ">=" "<" ">" "=" ".."] @operator
+["+" "-" "*" "??" "==" "!=" "<=" ">=" "<" ">" "=" ".." "->"] @operator
 (binary_expression "/" @operator)
 ["(" ")" "[" "]" "{" "}"] @punctuation.bracket
 ["," ":"] @punctuation.delimiter
 (path "." @punctuation.delimiter)
 (pattern_name "." @punctuation.delimiter)
+(function_path "." @punctuation.delimiter)
 
 ; Names where they are declared, then where they are read.
 (header name: (name) @module)
 (stage name: (name) @module)
 (beside_clause leader: (name) @module)
+(analysis name: (name) @function.call)
+(typed_name name: (name) @variable.parameter)
+(give_statement name: (name) @variable)
 (use_statement name: (name) @module)
 (param_statement name: (name) @variable.parameter)
 (let_statement name: (name) @variable)
@@ -56,6 +60,7 @@
 (loop name: (name) @variable)
 (for_clause name: (name) @variable)
 (path (name) @variable)
+(function_path (name) @variable)
 (pattern_name (name) @variable)
 (chase memory: (name) @variable)
 (load memory: (name) @variable)

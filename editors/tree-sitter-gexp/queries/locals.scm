@@ -1,5 +1,5 @@
 ; SPDX-License-Identifier: Apache-2.0
-[(source_file) (stage_body) (list) (loop) (unroll)] @local.scope
+[(source_file) (stage_body) (analysis_body) (list) (loop) (unroll)] @local.scope
 
 (param_statement name: (name) @local.definition)
 (let_statement name: (name) @local.definition)
@@ -7,6 +7,8 @@
 (pattern_statement name: (name) @local.definition)
 (stage name: (name) @local.definition)
 (use_statement name: (name) @local.definition)
+(analysis name: (name) @local.definition)
+(typed_name name: (name) @local.definition)
 (sweep_statement name: (name) @local.definition)
 (timed_statement name: (name) @local.definition)
 (derive_statement name: (name) @local.definition)

@@ -3,7 +3,7 @@
 #pragma once
 
 static const char *const kReserved[] = {
-    "budget", "derive", "expect", "experiment", "find", "flush", "gexp", "launch", "let", "memory", "meta", "param", "pattern", "plot", "record", "repeat", "require", "seed", "skip", "stage", "sweep", "timed", "transform", "use", "warm",
+    "analysis", "budget", "derive", "expect", "experiment", "find", "flush", "gexp", "give", "launch", "let", "memory", "meta", "param", "pattern", "plot", "record", "repeat", "require", "seed", "skip", "stage", "sweep", "timed", "transform", "use", "warm",
     "alu", "assign", "atomic", "barrier", "branch", "chase", "discard", "drain", "fence", "interleave", "keep", "kernel", "load", "loop", "signal", "stamp", "store", "unroll", "var", "wait",
     "and", "div", "mod", "not", "or", "shl", "shr", "xor",
 };

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/infer/combined.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+// A formula of findings is right where all of them are. Each says how sure it is, and the engine's rule for several is that of the least
+// sure one (selections.cpp). Its interval is told where the formula rises or falls with each of them: then its ends lie where theirs do.
+namespace gexp::infer {
+namespace {
+
+using compiler::Formula;
+
+constexpr std::size_t kMostEnds = 8;  // limit: findings with an interval of one formula, whose ends are all tried
+
+const Finding* find(const std::vector<Finding>& all, const std::string& id) {
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Finding& finding) { return finding.id == id; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+/// Every finding that a formula reads: parts by their ids, those of earlier stages as STAGE.NAME.
+void findings_read(const Formula& formula, const std::vector<Finding>& all, std::vector<const Finding*>& read) {
+  const auto add = [&](const std::string& id) {
+    if (const auto* finding = find(all, id)) read.push_back(finding);
+  };
+  if (formula.kind == Formula::Kind::Name) add(formula.text);
+  if (formula.kind == Formula::Kind::Field && formula.operands[0]->kind == Formula::Kind::Name) add(formula.operands[0]->text + "." + formula.text);
+  for (const auto& operand : formula.operands) findings_read(*operand, all, read);
+  for (const auto& argument : formula.arguments) {
+    if (argument.value) findings_read(*argument.value, all, read);
+    if (argument.over) findings_read(*argument.over, all, read);
+    if (argument.where) findings_read(*argument.where, all, read);
+  }
+  for (const auto& loop : formula.loops) {
+    for (const auto& part : {loop.from, loop.to, loop.step}) {
+      if (part) findings_read(*part, all, read);
+    }
+  }
+}
+
+/// Whether a formula rises or falls with each of its numbers, as long as no divisor passes zero.
+bool monotone(const Formula& formula) {
+  using Kind = Formula::Kind;
+  static constexpr std::array kKinds{Kind::Constant, Kind::Name, Kind::Field, Kind::Negate, Kind::Add, Kind::Subtract, Kind::Multiply, Kind::Divide, Kind::Div};
+  static constexpr std::array<std::string_view, 6> kFunctions{"min", "max", "floor", "ceil", "round", "log2"};
+  const bool call = formula.kind == Kind::Call && std::find(kFunctions.begin(), kFunctions.end(), formula.text) != kFunctions.end();
+  if (!call && std::find(kKinds.begin(), kKinds.end(), formula.kind) == kKinds.end()) return false;
+  return std::all_of(formula.operands.begin(), formula.operands.end(), [](const auto& operand) { return monotone(*operand); }) &&
+         std::all_of(formula.arguments.begin(), formula.arguments.end(), [](const auto& argument) { return monotone(*argument.value); });
+}
+
+bool divides(const Formula& formula) {
+  return formula.kind == Formula::Kind::Divide || formula.kind == Formula::Kind::Div ||
+         std::any_of(formula.operands.begin(), formula.operands.end(), [](const auto& operand) { return divides(*operand); }) ||
+         std::any_of(formula.arguments.begin(), formula.arguments.end(), [](const auto& argument) { return divides(*argument.value); });
+}
+
+struct End {
+  std::string id;
+  Number low, high;
+};
+
+/// The ends that the formula takes, each reading findings of parts alone, and each of these once.
+std::optional<std::pair<double, double>> interval_of(const Formula& formula, const std::vector<const Finding*>& read, const compiler::Scope& scope) {
+  if (!monotone(formula)) return std::nullopt;
+  std::vector<End> ends;
+  for (const auto* finding : read) {
+    const auto* number = finding->value.get<Number>();
+    const bool twice = std::count(read.begin(), read.end(), finding) > 1;
+    if (!number || !finding->interval || twice || scope.lookup(finding->id) == nullptr) return std::nullopt;
+    const auto [low, high] = *finding->interval;
+    if (divides(formula) && low <= 0 && high >= 0) return std::nullopt;
+    ends.push_back({finding->id, {low, number->dimension}, {high, number->dimension}});
+  }
+  if (ends.empty() || ends.size() > kMostEnds) return std::nullopt;
+  std::optional<std::pair<double, double>> interval;
+  for (std::size_t corner = 0; corner < (std::size_t{1} << ends.size()); ++corner) {
+    compiler::Names at(&scope);
+    for (std::size_t i = 0; i < ends.size(); ++i) at.set(ends[i].id, Value((corner >> i & 1) != 0 ? ends[i].high : ends[i].low));
+    const auto value = compiler::evaluate(formula, at);
+    const auto* number = value ? value->get<Number>() : nullptr;
+    if (!number) return std::nullopt;
+    interval = interval ? std::pair(std::min(interval->first, number->number), std::max(interval->second, number->number)) : std::pair(number->number, number->number);
+  }
+  return interval;
+}
+
+Finding blank(const compiler::Question& question, std::string why) {
+  Finding finding;
+  finding.id = question.id;
+  finding.unit = question.type;
+  finding.why = std::move(why);
+  return finding;
+}
+
+std::string because_of(const Finding& part) { return fmt::format("it is made of `{}`, which is undetermined: {}", part.id, part.why); }
+
+/// What it is for each value after `by`: the parts' answers stand in the same order.
+Result<Value> each_value(const compiler::Question& question, const std::vector<Finding>& all, const compiler::Scope& scope) {
+  std::size_t count = 0;
+  for (const auto& id : question.parts) {
+    const auto* list = find(all, id)->value.get<List>();
+    if (!list || (count > 0 && list->size() != count)) return failure("E0403", "its parts do not have one answer for each value after `by`");
+    count = list->size();
+  }
+  List answers;
+  for (std::size_t i = 0; i < count; ++i) {
+    compiler::Names at(&scope);
+    for (const auto& id : question.parts) at.set(id, find(all, id)->value.get<List>()->at(i));
+    auto value = compiler::evaluate(*question.combined, at);
+    if (!value || !value->known()) return value;
+    answers.push_back(std::move(*value));
+  }
+  return Value(std::move(answers));
+}
+
+/// "`a` 3 cycles (99.00 %)"
+std::string told(const Finding& finding) {
+  return fmt::format("{} = {} ({:.2f} %)", finding.id, finding.value.get<Fields>() ? "a structure" : show(finding.value), 100 * finding.confidence);
+}
+
+}  // namespace
+
+std::string unit_of(const Value& value) {
+  if (const auto* number = value.get<Number>()) return name(number->dimension).empty() ? "count" : name(number->dimension);
+  return value.get<List>() ? "list" : value.get<Fields>() ? "structure" : value.get<std::string>() ? "name" : "";
+}
+
+Finding combine(const compiler::Question& question, const std::vector<Finding>& all, const compiler::Scope& outer) {
+  std::vector<const Finding*> read;
+  findings_read(*question.combined, all, read);
+  for (const auto& id : question.parts) {
+    const auto* part = find(all, id);
+    if (!part) return blank(question, fmt::format("it is made of `{}`, which was not asked", id));
+    if (std::find(read.begin(), read.end(), part) == read.end()) read.push_back(part);  // one that another part reads
+  }
+  compiler::Names scope(&outer);
+  const Finding* least = nullptr;
+  for (const auto* finding : read) {
+    if (finding->status != Finding::Status::Found) return blank(question, because_of(*finding));
+    if (!least || finding->confidence < least->confidence) least = finding;
+  }
+  for (const auto& id : question.parts) scope.set(id, find(all, id)->value);
+  auto value = question.each ? each_value(question, all, scope) : compiler::evaluate(*question.combined, scope);
+  if (!value) return blank(question, value.error().message);
+  if (!value->known()) return blank(question, fmt::format("`{}` has no value", compiler::show(*question.combined)));
+  auto made = blank(question, fmt::format("`{}`, of the findings that it names; its confidence is that of the least sure, `{}`", compiler::show(*question.combined), least->id));
+  made.confidence = least->confidence;
+  for (const auto& id : question.parts) made.evidence += (made.evidence.empty() ? "" : "; ") + told(*find(all, id));
+  if (made.confidence < question.need) {
+    made.why = fmt::format("{} looks likely, but its confidence of {:.1f} % is below the {:.1f} % that is needed: it is that of `{}`", show(*value), made.confidence * 100,
+                           question.need * 100, least->id);
+    return made;
+  }
+  if (const auto* fields = value->get<Fields>(); fields && question.type == "name" && fields->contains("name")) value = Value(fields->at("name"));
+  made.status = Finding::Status::Found;
+  made.exact = std::all_of(read.begin(), read.end(), [](const Finding* finding) { return finding->exact; });
+  if (!question.each && value->get<Number>()) made.interval = interval_of(*question.combined, read, scope);
+  made.value = std::move(*value);
+  return made;
+}
+
+std::string missing_part(const compiler::Question& question, const std::vector<Finding>& all) {
+  std::vector<const Finding*> read;
+  for (const auto& argument : question.arguments) {
+    for (const auto& part : {argument.value, argument.over, argument.where}) {
+      if (part) findings_read(*part, all, read);
+    }
+  }
+  const auto missing = std::find_if(read.begin(), read.end(), [&](const Finding* finding) {
+    const bool part = finding->id.find('.') != finding->id.rfind('.');  // STAGE.FIND.PART; what else is read may be replaced by `??`
+    return part && finding->status != Finding::Status::Found;
+  });
+  return missing == read.end() ? "" : because_of(**missing);
+}
+
+void combine_again(const compiler::Program& program, const compiler::Scope& scope, std::vector<Finding>& all) {
+  for (const auto& stage : program.stages) {
+    for (const auto& question : stage.finds) {
+      const auto found = Findings{all}.find(question.id);
+      if (!question.combined || !found) continue;
+      if (auto again = combine(question, all, scope); again.status != Finding::Status::Found) *found = std::move(again);
+    }
+  }
+}
+
+}  // namespace gexp::infer

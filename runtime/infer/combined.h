@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/program.h"
+#include "runtime/infer/finding.h"
+
+/// Findings that are made of others: what an analysis of one's own gives.
+namespace gexp::infer {
+
+/// The answer of a question that has `combined`, of the answers to its parts, which are among `all`. It is no surer than the least sure of
+/// what it reads, and undetermined where a part is.
+Finding combine(const compiler::Question& question, const std::vector<Finding>& all, const compiler::Scope& outer);
+
+/// Why a question cannot be asked: it reads the answer to another part, which is undetermined. Empty where it can.
+std::string missing_part(const compiler::Question& question, const std::vector<Finding>& all);
+
+/// Anew, where something that a combined finding reads was withdrawn.
+void combine_again(const compiler::Program& program, const compiler::Scope& scope, std::vector<Finding>& all);
+
+/// The unit of a part's answer, which the spec does not write.
+std::string unit_of(const Value& value);
+
+}  // namespace gexp::infer
