@@ -31,7 +31,7 @@ class Builder {
       case Kind::PatternDef: { PatternDef s; s.name = parts.word(); s.value = parts.expression(); made.node = std::move(s); break; }
       case Kind::StageOpen: { Stage s; s.name = parts.word(); s.beside = beside(parts); s.doc = parts.text_clause(Kind::Doc); made.node = std::move(s); break; }
       case Kind::AnalysisOpen: made.node = analysis(parts); break;
-      case Kind::Give: made.node = give(parts); break;
+      case Kind::Give: { Give s; if (const auto* name = parts.optional(Kind::GivenName)) s.name = word_of(*name->children[0]); s.value = parts.expression(); made.node = std::move(s); break; }
       case Kind::Sweep: made.node = sweep(parts); break;
       case Kind::Skip: { Skip s; s.condition = parts.expression(); s.why = parts.text(); made.node = std::move(s); break; }
       case Kind::Launch: made.node = launch(tree); break;
@@ -86,13 +86,6 @@ class Builder {
     }
     s.type = parts.word();
     s.doc = parts.text_clause(Kind::Doc);
-    return s;
-  }
-
-  static Give give(Parts& parts) {
-    Give s;
-    if (const auto* name = parts.optional(Kind::GivenName)) s.name = word_of(*name->children[0]);
-    s.value = parts.expression();
     return s;
   }
 

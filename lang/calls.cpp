@@ -77,7 +77,7 @@ std::string example(const Callable& callable) {
 Typed ExpressionChecker::check_analysis(const ExprPtr& expression, const Place& place) {
   auto asked = place;
   asked.calls = Calls::Analysis;
-  written_out_ = 0;
+  expansions_->of_find = 0;
   return check(expression, asked);
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "lang/check_stage.h"
+#include "lang/parse.h"
 #include "lang/use.h"
 
 // An analysis is checked twice. Where it is declared, for arguments of which the types alone are known. And at each use with what it is
@@ -204,10 +205,15 @@ Typed ExpressionChecker::of_own(const OwnAnalysis& own, const Call& call, const 
   }
   const auto chosen = call.arguments.empty() ? Chosen{} : chosen_by(call.arguments.front(), name, inner, wrong);
   if (wrong || own.symbol->flawed) return {};
-  if (++*expansions_ > kMostWrittenOut) {
-    if (*expansions_ == kMostWrittenOut + 1) {
+  if (++expansions_->of_find > kMostWrittenOut) {
+    if (expansions_->of_find == kMostWrittenOut + 1) {
       error("E0238", expression.span, fmt::format("analyses that ask each other stand for more than {} here", kMostWrittenOut), "ask for its parts in finds of their own");
     }
+    return {};
+  }
+  expansions_->bytes += definition.end - definition.name.span.begin;
+  if (expansions_->bytes > kMaxBytes) {
+    error("E0238", expression.span, fmt::format("the analyses that are asked have more than {} MiB together, each as often as it is asked", kMaxBytes >> 20), "ask less often, or shorter ones");
     return {};
   }
   used.record = record ? &*record : nullptr;
@@ -313,6 +319,8 @@ bool ExpressionChecker::check_definition(const AnalysisDef& definition) {
   Diagnostics problems;
   ExpressionChecker here(file_, source_, problems, 0, false, declared_);
   here.file_names_ = file_names_;
+  here.expansions_ = expansions_;
+  expansions_->of_find = 0;
   if (find_callable(definition.name.text)) {
     here.error("E0201", definition.name.span, fmt::format("`{}` is already a function or an analysis of the language", definition.name.text), "choose another name");
   }

@@ -187,8 +187,13 @@ class ExpressionChecker {
   bool has_memory_;
   Declarations* declared_;
   const SymbolScope* file_names_ = nullptr;
-  std::size_t written_out_ = 0;             ///< analyses of one's own that the current find has been followed through
-  std::size_t* expansions_ = &written_out_;  ///< that of the outermost checker
+  /// What was followed through analyses of one's own.
+  struct WrittenOut {
+    std::size_t of_find = 0;  ///< analyses of the current find
+    std::size_t bytes = 0;    ///< of their texts, of all finds
+  };
+  WrittenOut written_out_;
+  WrittenOut* expansions_ = &written_out_;  ///< that of the outermost checker
   std::vector<PartRead> parts_read_;
 };
 

@@ -107,6 +107,9 @@ TEST_CASE("none asks itself, and what they stand for together is bounded") {
   std::string powers = "analysis a0(t: record) -> cycles { give slowest(t) }\n";
   for (int i = 1; i < 40; ++i) powers += "analysis a" + std::to_string(i) + "(t: record) -> cycles { give a" + std::to_string(i - 1) + "(t) + a" + std::to_string(i - 1) + "(t) }\n";
   CHECK(said(powers, "find c: cycles = a39(lat)").find("E0238") != std::string::npos);
+  std::string finds;
+  for (int i = 0; i < 4; ++i) finds += "find c" + std::to_string(i) + ": cycles = f(lat) ";
+  CHECK(said("analysis f(t: record) -> cycles { #" + std::string(1u << 20, '.') + "\n give slowest(t) }", finds) == "E0238 f(lat)");
 }
 
 TEST_CASE("what nothing reads is said, save in a library") {
