@@ -11,7 +11,7 @@
 ; Statements, made by ./dev bless lang, as are operations and clauses.
 [
   "gexp" "experiment" "use" "meta" "param" "let" "require" "budget" "seed" "memory" "pattern" "analysis" "give" "stage" "sweep"
-  "skip" "launch" "flush" "warm" "timed" "repeat" "record" "derive" "find" "expect" "plot"
+  "skip" "launch" "transform" "flush" "warm" "timed" "repeat" "record" "derive" "find" "expect" "plot"
 ] @keyword
 
 ; Operations.
