@@ -18,48 +18,85 @@ namespace {
 
 constexpr std::size_t kSoon = 4;    // accesses: so many units fit in anything
 
+/// Visits of some kind, and those that miss.
+struct Tally {
+  double visits = 0, missed = 0;
+
+  void add(bool miss) { ++visits, missed += miss ? 1 : 0; }
+  [[nodiscard]] double rate() const { return visits > 0 ? missed / visits : 0; }
+};
+
 /// Visits soon after one to the same block, with no miss between the two, whose fill could have taken its place; and all others.
 struct Visits {
-  double same = 0, same_missed = 0, other = 0, other_missed = 0;
+  Tally same, other;
   std::int64_t furthest = 0;  ///< of `same`
+  /// The same with each address as one visit, that misses by its rate: what an address does again and again, one cause may explain.
+  Tally same_addresses, other_addresses;
 };
+
+/// What was seen of one address.
+struct Address {
+  std::int64_t at = 0;
+  Tally same, other;
+};
+
+/// Sums over all walks that visit an address, then one visit for each.
+void count_addresses(std::vector<Address>& seen, Visits& visits) {
+  std::sort(seen.begin(), seen.end(), [](const Address& a, const Address& b) { return a.at < b.at; });
+  const auto add = [](Tally& to, const Tally& of) { to.visits += of.visits, to.missed += of.missed; };
+  for (std::size_t i = 0; i < seen.size();) {
+    Address sum;
+    sum.at = seen[i].at;
+    for (; i < seen.size() && seen[i].at == sum.at; ++i) add(sum.same, seen[i].same), add(sum.other, seen[i].other);
+    if (sum.same.visits > 0) add(visits.same_addresses, {1, sum.same.rate()});
+    if (sum.other.visits > 0) add(visits.other_addresses, {1, sum.other.rate()});
+  }
+}
 
 Visits visits_of(const std::vector<const records::Point*>& points, const MissRange& range, std::int64_t block) {
   Visits visits;
+  std::vector<Address> seen;
   for (const auto* point : points) {
     const auto lap = static_cast<std::size_t>(point->walk->steps);
     const Misses missed(range, *point);
+    const auto first = seen.size();
+    seen.resize(first + lap);
+    for (std::size_t step = 0; step < lap; ++step) seen[first + step].at = point->walk->at(0, static_cast<std::int64_t>(step));
     for (const auto& run : point->runs) work(run.ticks.size() / 2);
     for (const auto& run : point->runs) {
       for (std::size_t i = 1; i < run.ticks.size(); ++i) {
-        const auto at = point->walk->at(0, static_cast<std::int64_t>(i % lap));
+        auto& here = seen[first + i % lap];
         std::int64_t nearest = -1;  // of the visits just before it to the same block
         for (std::size_t back = 1; back <= std::min({kSoon, i, lap - 1}); ++back) {
-          const auto before = point->walk->at(0, static_cast<std::int64_t>((i - back) % lap));
-          if (at / block == before / block) nearest = nearest < 0 ? std::abs(at - before) : std::min(nearest, std::abs(at - before));
+          const auto before = seen[first + (i - back) % lap].at;
+          const auto distance = std::abs(here.at - before);
+          if (here.at / block == before / block) nearest = nearest < 0 ? distance : std::min(nearest, distance);
           if (missed(i - back, run.ticks[i - back])) break;
         }
         const bool miss = missed(i, run.ticks[i]) && !missed.unsure(i, run.ticks[i]);
         if (nearest < 0) {
-          ++visits.other, visits.other_missed += miss ? 1 : 0;
+          here.other.add(miss), visits.other.add(miss);
         } else {
-          ++visits.same, visits.same_missed += miss ? 1 : 0;
+          here.same.add(miss), visits.same.add(miss);
           visits.furthest = std::max(visits.furthest, nearest);
         }
       }
     }
   }
+  count_addresses(seen, visits);
   return visits;
 }
 
 /// Whether visits soon after one to the same block miss no more than by accident.
 bool may_share(const Visits& visits, double interference) {
-  return poisson_at_least(visits.same_missed, std::max(interference, model::kLeastInterference) * visits.same) > model::kByChance;
+  return poisson_at_least(visits.same.missed, std::max(interference, model::kLeastInterference) * visits.same.visits) > model::kByChance;
 }
 
-/// Whether they are so many that some would have missed if they missed as others do.
+/// Whether they are at so many addresses that some would have missed if they missed as others do.
 bool would_have_missed(const Visits& visits) {
-  return share_at_least(visits.other_missed, visits.other_missed + visits.same_missed, visits.other / (visits.other + visits.same)) < model::kByChance;
+  const auto& [others, others_missed] = visits.other_addresses;
+  const auto& [same, same_missed] = visits.same_addresses;
+  return share_at_least(others_missed, others_missed + same_missed, others / (others + same)) < model::kByChance;
 }
 
 }  // namespace
@@ -76,7 +113,7 @@ std::optional<Granularity> granularity_of(const std::vector<const records::Point
   Granularity found;
   for (std::int64_t block = 2; block <= offsets.back(); block *= 2) {
     const auto visits = visits_of(points, range, block);
-    if (visits.other == 0 || visits.same == 0) continue;
+    if (visits.other.visits == 0 || visits.same.visits == 0) continue;
     if (!may_share(visits, range.interference.share)) break;
     if (!would_have_missed(visits)) continue;
     found.unit = block, found.shared = visits.furthest;

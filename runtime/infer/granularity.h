@@ -16,9 +16,9 @@ inline constexpr std::int64_t kLeastPage = 4096;  ///< fact: bytes: none transla
 
 /// What came in at once, as far as a walk shows: visits soon after one to the same unit, and before anything else comes in, never miss.
 struct Granularity {
-  std::int64_t unit = 1;    ///< bytes: the largest aligned blocks of which that holds
-  std::int64_t shared = 0;  ///< bytes: the furthest that two such visits to one unit are apart; 0: no unit is visited again so soon
-  std::int64_t apart = 0;   ///< bytes: the nearest that two neighbouring addresses of different units are
+  std::int64_t unit = kLeastLine;  ///< bytes: the largest aligned blocks of which that was shown
+  std::int64_t shared = 0;         ///< bytes: the furthest that two such visits to one unit are apart; 0: no unit is visited again so soon
+  std::int64_t apart = 0;          ///< bytes: the nearest that two neighbouring addresses of different units are
   /// Whether two addresses or more of each unit were walked, so that the number of units is not that of the addresses.
   [[nodiscard]] bool is_finer_than_the_unit() const { return shared > 0 && 2 * shared >= apart; }
 };

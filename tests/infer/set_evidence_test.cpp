@@ -246,10 +246,23 @@ TEST_CASE("a walk tells how large a unit is only where it visits a unit twice in
     return *infer::granularity_of({&table.points[0]}, *infer::miss_range(table, infer::classify(table)));
   };
   CHECK(of(every(256, 8192)).is_finer_than_the_unit());
-  CHECK(of(every(512, 8192)).is_finer_than_the_unit());
+  CHECK(of(every(512, 16384)).is_finer_than_the_unit());
   CHECK_FALSE(of(every(1024, 8192)).is_finer_than_the_unit());
   CHECK_FALSE(of(every(2048, 16384)).is_finer_than_the_unit());
   CHECK_FALSE(of({0, 4, 1024, 1028, 2048, 2052, 3072, 3076, 4096, 4100}).is_finer_than_the_unit());  // two words a unit
+}
+
+TEST_CASE("two lines that put each other out show no unit, however often they do it") {
+  constexpr std::int64_t kStride = 256 << 10;
+  std::vector<std::int64_t> offsets;
+  for (std::int64_t i = 0; i < 7; ++i) offsets.push_back(i * kStride), offsets.push_back(i * kStride + 4);
+  const test::LruCache lines(64, 1, [](std::int64_t line) { return static_cast<std::uint64_t>(line == 6 * kStride / 64 ? 4 * kStride / 64 : line); });
+  auto point = walked({{"n", Value(1.0)}}, std::move(offsets), lines);
+  point.runs.resize(40, point.runs.front());
+  const auto table = test::table({std::move(point)});
+  const auto found = *infer::granularity_of({&table.points[0]}, *infer::miss_range(table, infer::classify(table)));
+  CHECK_FALSE(found.is_finer_than_the_unit());
+  CHECK(found.apart > infer::kLeastLine);
 }
 
 TEST_CASE("lines that miss half of the time, and one that never does, are no set") {
