@@ -76,12 +76,16 @@ std::optional<Steps> steps_of(const CacheClaim& claim, const records::Point& poi
   return steps;
 }
 
-/// What the sets held before the warm-up.
-enum class Before : std::uint8_t { Nothing, OtherLines, SameWalk };
+/// What the sets held before the warm-up. A launch has a line or a page or two of its own, for what it records.
+enum class Before : std::uint8_t { Nothing, OneOther, TwoOthers, OtherLines, SameWalk };
 
 std::vector<Says> predicted(const CacheClaim& claim, const Steps& steps, Before before) {
   std::vector<PolicySet> sets;
-  for (const auto lines : steps.lines) sets.emplace_back(claim.policy, claim.ways, lines, before != Before::Nothing);
+  for (const auto lines : steps.lines) sets.emplace_back(claim.policy, claim.ways, lines, before == Before::OtherLines || before == Before::SameWalk);
+  const int others = before == Before::OneOther ? 1 : before == Before::TwoOthers ? 2 : 0;
+  for (auto& set : sets) {
+    for (int i = 0; i < others; ++i) set.flood();
+  }
   // An address that was not asked for since its line came in may lie in a sector that did not come.
   std::vector<std::vector<std::uint32_t>> fills(steps.lines.size());
   for (std::size_t set = 0; set < fills.size(); ++set) fills[set].resize(steps.lines[set]);
@@ -108,7 +112,7 @@ std::vector<Says> predicted(const CacheClaim& claim, const Steps& steps, Before 
 
 std::vector<Says> predicted(const CacheClaim& claim, const Steps& steps) {
   auto says = predicted(claim, steps, Before::Nothing);
-  for (const auto before : {Before::OtherLines, Before::SameWalk}) {
+  for (const auto before : {Before::OneOther, Before::TwoOthers, Before::OtherLines, Before::SameWalk}) {
     const auto other = predicted(claim, steps, before);
     for (std::size_t i = 0; i < says.size(); ++i) {
       if (says[i] != other[i]) says[i] = Says::Nothing;
