@@ -123,6 +123,7 @@ struct Op {
   Via via = Via::Default;
   std::string hint;         ///< Chase, Load, Store: "evict_first", "l2_evict_last"; empty: none
   FormulaPtr fetch;         ///< Chase, Load: bytes that the L2 is to bring; null: the device's choice
+  FormulaPtr rank;          ///< Chase, Load, Store, Atomic: the block of the cluster whose shared memory it is; null: the thread's own
   std::string level;         ///< Load: the level that the line is brought to, and nothing read; empty: none
   std::string into;         ///< Load: the memory that it is copied into; empty: a register
   FormulaPtr into_at;

@@ -106,6 +106,7 @@ struct Op {
   std::optional<Word> via;
   std::optional<Word> hint;   ///< chase, load, store
   ExprPtr fetch;              ///< chase, load: bytes to bring into the L2
+  ExprPtr rank;               ///< chase, load, store, atomic: the block of the cluster whose shared memory it is
   std::optional<Word> level;    ///< load: `to l2`
   std::optional<Word> into;   ///< load: the memory in shared that it is copied into
   ExprPtr into_at;

@@ -368,6 +368,7 @@ class Builder {
       case Kind::WaitFor: made.signals = parts.build(clause.children[0].get()); break;
       case Kind::WaitWithin: made.bound = parts.build(clause.children[0].get()); break;
       case Kind::ValueClause: made.value = parts.build(clause.children[0].get()); break;
+      case Kind::RankClause: made.rank = parts.build(clause.children[0].get()); break;
       case Kind::FetchClause: made.fetch = parts.build(clause.children[0].get()); break;
       case Kind::IntoClause:
         if (clause.children.size() < 2) made.gives = first();

@@ -261,7 +261,8 @@ struct to_clause : seq<GEXP_WORD("to"), must<needed_word>> {};
 struct into_clause : seq<GEXP_WORD("into"), must<needed_name>, opt<at_word, must<needed_value>>> {};
 struct scope_clause : seq<GEXP_WORD("scope"), must<needed_word>> {};
 struct red_word : TAO_PEGTL_KEYWORD("red") {};
-struct access : sor<as_clause, via_clause, hint_clause, fetch_clause> {};
+struct rank_clause : seq<GEXP_WORD("rank"), must<needed_value>> {};
+struct access : sor<as_clause, via_clause, hint_clause, fetch_clause, rank_clause> {};
 struct chase : seq<GEXP_WORD("chase"), must<needed_name>, must<by_word>, must<needed_pattern>, must<chase_count>, star<access>> {};
 struct value_clause : seq<GEXP_WORD("value"), must<needed_condition>> {};
 struct pattern_clause : seq<GEXP_WORD("by"), must<needed_pattern>> {};
@@ -280,7 +281,7 @@ struct wait_within : seq<GEXP_WORD("within"), must<needed_value>> {};
 struct wait : seq<GEXP_WORD("wait"), must<needed_name>, star<sor<wait_for, wait_within>>> {};
 struct atomic
     : seq<GEXP_WORD("atomic"), must<needed_instruction>, must<needed_name>, must<at_word>, must<needed_value>,
-          star<sor<seq<red_word, ws>, scope_clause>>> {};
+          star<sor<seq<red_word, ws>, scope_clause, rank_clause>>> {};
 struct fence : seq<GEXP_WORD("fence"), must<needed_word>> {};
 struct discard : seq<GEXP_WORD("discard"), must<needed_name>, must<at_word>, must<needed_value>> {};
 struct drain : GEXP_WORD("drain") {};

@@ -56,9 +56,12 @@ Result<BodyText> BodyWriter::write() {
     texts.parameters += fmt::format(", long long a{}", i);
     plan_.parameters.push_back({KernelParameter::Kind::Value, "", 0, code_.values()[i]});
   }
+  // No block reads what another has not written yet, and none ends while another may still access it.
+  const std::string meet = ranks_.empty() ? "" : "  asm volatile(\"barrier.cluster.arrive; barrier.cluster.wait;\" ::: \"memory\");\n";
+  texts.setup += meet;
   const auto settled = place_.timed.empty() ? "" : settle_text("sum");
-  BodyText made{texts.constants, texts.parameters, texts.setup, warm, addresses_, timed, settled, place_.role ? "" : record(),
-                calibration_text(place_.timing, settled, first_, first_chase_, first_via_, first_width_, first_loads_), calibrates_, barriers_, calibrates_ ? 2 + kCalibratingPasses : 2};
+  BodyText made{texts.constants, texts.parameters, texts.setup, warm, addresses_, timed, settled, place_.role ? "" : meet + record(),
+                calibration_text(place_.timing, settled, first_, first_chase_, first_manner_, first_width_, first_loads_), calibrates_, barriers_, calibrates_ ? 2 + kCalibratingPasses : 2};
   if (!Budget::spend_bytes(made.parameters.size() + made.setup.size() + made.constants.size() + warm.size() + addresses_.size() + timed.size())) {
     return Budget::exceeded(place_.stage.span);
   }
@@ -68,21 +71,11 @@ Result<BodyText> BodyWriter::write() {
 Result<Shape> BodyWriter::run() {
   auto made = write();
   if (!made) return made.error();
-  std::string bounds;
-  if (place_.stage.launch.cluster) {
-    std::int64_t cluster = 1;
-    auto checked = code_.whole_argument(*place_.stage.launch.cluster, 1, 16, "the cluster", &cluster);
-    if (!checked) return checked.error();
-    if (place_.grid % cluster != 0) {
-      return error(place_.stage.launch.cluster->span, "E0418", fmt::format("a grid of {} blocks cannot be cut into clusters of {}", place_.grid, cluster), "take a grid that is a multiple of the cluster");
-    }
-    bounds = fmt::format("__cluster_dims__({}, 1, 1)", cluster);
-  }
   const Span span = place_.timed.empty() ? place_.stage.span : place_.timed[0].span;
   const bool chosen = place_.chosen;
   const auto where = placing(chosen, {{"records", place_.timing == Timing::Each ? "window * ((blockDim.x + 31) / 32)" : "3 * ((blockDim.x + 31) / 32)"}, {"overhead", std::to_string(kCalibrationWords)}}, "dynamic");
   return Shape{&kBodyTemplate,
-               {{"placing", where.parameters}, {"leave", where.leave}, {"cta", chosen ? "0" : "blockIdx.x"}, {"bounds", bounds}, {"constants", made->constants}, {"parameters", made->parameters}, {"setup", made->setup}, {"warm", made->warm},
+               {{"placing", where.parameters}, {"leave", where.leave}, {"cta", chosen ? "0" : "blockIdx.x"}, {"constants", made->constants}, {"parameters", made->parameters}, {"setup", made->setup}, {"warm", made->warm},
                 {"first_pass", place_.timing == Timing::Wall ? "1" : "0"}, {"passes", std::to_string(made->passes)},
                 {"alone", calibrates_ && !barriers_ ? "if (pass > 1 && gtid >= 32) continue;" : ""}, {"addresses", made->addresses}, {"timed", made->timed}, {"settle", made->settle},
                 {"record", made->record}, {"calibrate", made->calibrate}},

@@ -46,6 +46,7 @@ struct BodyPlace {
   const Scope& scope;      ///< sweeps, lets, params
   const ThreadLets& lets;
   std::uint32_t grid = 1, block = 1;
+  std::uint32_t cluster = 1;  ///< blocks of a cluster; 1: none
   const Body& warm;
   const Body& timed;
   Timing timing = Timing::Total;

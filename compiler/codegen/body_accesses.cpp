@@ -26,7 +26,6 @@ std::string noted(const std::string& statement, std::string text) {
 
 /// An index has no base to be added to.
 bool by_index(const Op& op, const Memory& memory) { return memory.space->by_index() || op.via == Via::Tex; }
-std::string base_of(const Op& op, const Memory& memory) { return by_index(op, memory) ? "0ull" : "m_" + memory.name; }
 std::string idle_of(const Op& op, const Memory& memory) { return op.via == Via::Tex ? "0ull" : std::string(memory.space->idle_cell); }
 
 }  // namespace
@@ -43,6 +42,39 @@ Result<const Memory*> BodyWriter::memory_of(const Op& op) {
     return &memory;
   }
   return error(op.span, "E0408", fmt::format("`{}` is no memory here", op.memory));
+}
+
+std::string BodyWriter::base_of(const Op& op, const Memory& memory) const {
+  const auto ranked = ranked_.find(&op);
+  return ranked != ranked_.end() ? ranked->second : by_index(op, memory) ? "0ull" : "m_" + memory.name;
+}
+
+std::optional<Diagnostic> BodyWriter::settle_base(const Op& op, const Memory& memory) {
+  if (!op.rank) return std::nullopt;
+  const auto span = op.rank->span;
+  if (memory.space->home != MemorySpace::Home::Block) {
+    return error(span, "E0429", fmt::format("`{}` is in {} memory, of which a block has no part of its own", memory.name, memory.space->word), "leave `rank` out, or take a memory in shared");
+  }
+  if (!place_.stage.launch.cluster) return error(span, "E0447", "this launch has no clusters, whose blocks have ranks", "write `launch grid 2 cluster 2`, or leave `rank` out");
+  auto range = code_.range(*op.rank);
+  if (!range) return range.error();
+  if (auto exact = listed_range(*op.rank, threads(), rounds_around())) range = *exact;
+  const double last = place_.cluster - 1.0;
+  if (range->low < 0 || range->high > last || range->low != std::floor(range->low)) {
+    return error(span, "E0447", fmt::format("a cluster of {} has the ranks 0 to {}, and this is {}", place_.cluster, last, range->low < 0 ? range->low : range->high),
+                 fmt::format("`(cta + 1) mod {}` is the next block", place_.cluster));
+  }
+  const auto names = free_names(*op.rank);
+  const bool moves = std::any_of(enclosing_.begin(), enclosing_.end(), [&](const Enclosing& loop) { return std::find(names.begin(), names.end(), loop.variable) != names.end(); });
+  if (moves || code_.reads_variable(*op.rank)) return error(span, "E0447", "a rank is settled before timing begins, so that no round of a loop has one of its own", "use `unroll`, or a value of the thread such as `cta`");
+  if (auto lacks = device_lacks(place_.program, "rank", 90, 120, span)) return lacks;
+  auto rank = code_.text(*op.rank);
+  if (!rank) return rank.error();
+  const auto map = fmt::format("asm(\"mapa.shared::cluster.u64 %0, %1, %2;\" : \"=l\"({{}}) : \"l\"(m_{}), \"r\"((u32)({})));", memory.name, *rank);
+  const auto [base, fresh_one] = ranks_.try_emplace(map);
+  if (fresh_one) base->second = fresh("m");
+  ranked_[&op] = base->second;
+  return std::nullopt;
 }
 
 Result<int> BodyWriter::width_of(const Op& op, const Memory& memory) const { return access_width(op, memory, code_.scope()); }
@@ -82,6 +114,7 @@ Result<std::string> BodyWriter::address(const Op& op, const Memory& memory, int 
   auto bytes = memory_bytes(memory, place_.scope);
   if (!bytes) return bytes.error();
   if (auto problem = inside(op, memory, *bytes, width)) return std::move(*problem);
+  if (auto problem = settle_base(op, memory)) return std::move(*problem);
   auto offset = code_.offset(*op.at);
   if (!offset) return offset.error();
   const auto base = base_of(op, memory), idle = idle_of(op, memory);
@@ -156,7 +189,8 @@ std::vector<LoopRounds> BodyWriter::rounds_around() const {
 void BodyWriter::count(const Op& op, const Memory& memory, double rounds, int width) {
   if (!rehearsed_) return;
   if (!first_) first_loads_ = op.kind != Op::Kind::Atomic;
-  if (!first_) first_ = &memory, first_chase_ = op.kind == Op::Kind::Chase, first_via_ = op.kind == Op::Kind::Store ? Via::Default : op.via, first_width_ = width;
+  if (!first_) first_ = &memory, first_chase_ = op.kind == Op::Kind::Chase, first_manner_ = op.kind == Op::Kind::Store ? Via::Default : op.via, first_width_ = width;
+  if (first_ == &memory && op.rank) first_manner_.space = kOfCluster;
   // A run this long never ends; its counts need only not overflow.
   constexpr double kMost = 1125899906842624.0;  // 2^50
   const double everyone = static_cast<double>(place_.grid) * place_.block;
@@ -273,6 +307,7 @@ Result<BodyWriter::Step> BodyWriter::step_of(const Op& op) {
   if (!manner) return manner.error();
   const auto [cursor, begins] = cursors_.try_emplace(&op);
   if (begins) {
+    if (auto problem = settle_base(op, **memory)) return std::move(*problem);
     cursor->second = {fresh("b"), fresh("x"), fresh("n")};
     begin_chase(op, **memory, *width, *found, cursor->second);
   }

@@ -56,6 +56,7 @@ std::optional<Diagnostic> BodyWriter::memories(MemoryTexts& texts) {
   plan_.shared_bytes = texts.shared;
   if (!zeros.empty()) texts.setup += zeros + (place_.role ? "  GEXP_MEET();\n" : "  __syncthreads();\n");
   texts.setup += links;
+  for (const auto& [map, name] : ranks_) texts.setup += fmt::format("  u64 {0}; {1}\n", name, fmt::format(fmt::runtime(map), name));
   return std::nullopt;
 }
 

@@ -23,10 +23,11 @@ std::string operand_text(char kind, const std::string& holds) {
 }
 
 /// One operation as inline PTX: the old value into `value`, or nowhere.
-std::string atomic_text(const lang::Atomic& atomic, const Memory& memory, const std::string& scope, bool returns, const std::string& at,
-                        const std::string& value, const std::string& operand) {
+std::string atomic_text(const lang::Atomic& atomic, const Memory& memory, const Op& op, const std::string& at, const std::string& value,
+                        const std::string& operand) {
+  const bool returns = !op.red;
   const char letter = atomic.bytes == 8 ? 'l' : 'r';
-  const auto name = fmt::format("{}{}.{}.{}", returns ? "atom" : "red", scope.empty() ? "" : "." + scope, memory.space->ptx, atomic.ptx);
+  const auto name = fmt::format("{}{}.{}.{}", returns ? "atom" : "red", op.scope.empty() ? "" : "." + op.scope, op.rank ? kOfCluster : memory.space->ptx, atomic.ptx);
   const bool floats = atomic.operand == 'f' || atomic.operand == 'd';
   const int from = returns ? 1 : 0;
   const auto place = fmt::format("[%{}]", from), given = fmt::format("%{}", from + 1);
@@ -84,7 +85,7 @@ std::optional<Diagnostic> BodyWriter::atomic(const Op& op, Region& region) {
   settled += fmt::format("{}const {} {} = {};\n", rehearsed_ ? "    " : "      ", value_type(width), operand, operand_text(atomic.operand, "window != 0xffffffffu"));
   if (!op.red) line(fmt::format("{} {};", value_type(width), value));
   begin_timing(settle_text(*at));
-  line(atomic_text(atomic, **memory, op.scope, !op.red, *at, value, operand));
+  line(atomic_text(atomic, **memory, op, *at, value, operand));
   if (each() && !op.red) {
     consume({value, width});
     settle("sum");

@@ -104,6 +104,9 @@ class BodyWriter {
   /// E0420 and E0421 unless every access of every thread and round is inside the memory and aligned.
   Problem inside(const Op& op, const Memory& memory, std::uint64_t bytes, int width);
   std::vector<LoopRounds> rounds_around() const;
+  /// Finds where the memory begins that an operation accesses: in another block of the cluster, too. E0447 no such block.
+  Problem settle_base(const Op& op, const Memory& memory);
+  [[nodiscard]] std::string base_of(const Op& op, const Memory& memory) const;
   void count(const Op& op, const Memory& memory, double rounds, int width);
   /// The chase at its place in the point: its memory, its width, and where it stands.
   struct Step {
@@ -155,11 +158,13 @@ class BodyWriter {
   std::map<const Op*, Cursor> cursors_;  ///< of the chases so far, of the warm-up or of the timed region: each has its own operations
   std::map<std::string, Range> held_;  ///< by memory with given contents: what an element can be
   std::set<std::string> used_;
+  std::map<std::string, std::string> ranks_;            ///< by PTX that maps a memory to another block of the cluster: the name of its base there
+  std::map<const Op*, std::string> ranked_;             ///< by an operation on such a memory: that name
   std::set<std::string> policies_;  ///< of the L2, which the text names
   const Memory* first_ = nullptr;  ///< what the timed region accesses first, and how
   bool first_chase_ = false;
   bool first_loads_ = true;  ///< it is a load, as a chain of hits is
-  Via first_via_ = Via::Default;
+  Manner first_manner_ = Via::Default;
   int first_width_ = 4;
   bool calibrates_ = false;  ///< passes after the timed one tell what the region costs
   bool barriers_ = false;    ///< the timed region has one, so that all threads of a block go through it

@@ -58,7 +58,7 @@ std::optional<Shape> chase_template(const Program& program, const Stage& stage, 
   if (!timed || (!stage.warm.empty() && !warm) || stage.launch.cluster) return std::nullopt;
   if (warm && (warm->memory != timed->memory || warm->via != timed->via)) return std::nullopt;
   for (const auto* chase : {timed, warm}) {
-    if (chase && (!chase->hint.empty() || chase->fetch || chase->via == Via::Ldu || chase->via == Via::Volatile)) return std::nullopt;
+    if (chase && (!chase->hint.empty() || chase->fetch || chase->rank || chase->via == Via::Ldu || chase->via == Via::Volatile)) return std::nullopt;
   }
   const auto memory = std::find_if(program.memories.begin(), program.memories.end(), [&](const Memory& m) { return m.name == timed->memory; });
   GEXP_CHECK(memory != program.memories.end());

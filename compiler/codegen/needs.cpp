@@ -7,7 +7,7 @@ namespace gexp::compiler {
 
 bool needs_looking_at(const Op& op) {
   const bool of_its_own = op.kind == Op::Kind::Alu || op.kind == Op::Kind::Atomic || op.kind == Op::Kind::Fence || op.kind == Op::Kind::Discard || op.kind == Op::Kind::Drain;
-  return of_its_own || !op.hint.empty() || op.fetch || !op.level.empty() || !op.into.empty() || op.via > Via::Tex;
+  return of_its_own || !op.hint.empty() || op.fetch || op.rank || !op.level.empty() || !op.into.empty() || op.via > Via::Tex;
 }
 
 std::optional<Diagnostic> device_lacks(const Program& program, const std::string& what, int compute, int nvrtc, Span span, std::string hint) {

@@ -188,7 +188,7 @@ std::vector<FormulaPtr> stage_formulas(const Stage& stage) {
   if (stage.transform) all.insert(all.end(), {stage.transform->line, stage.transform->monitor});
   for (const auto& warm : stage.warm_launches) all.insert(all.end(), {warm.grid, warm.block});
   for_each_op(stage, [&](const Op& op) {
-    all.insert(all.end(), {op.count, op.width, op.at, op.chain, op.ilp, op.condition, op.from, op.to, op.signals, op.bound, op.value});
+    all.insert(all.end(), {op.count, op.width, op.at, op.rank, op.chain, op.ilp, op.condition, op.from, op.to, op.signals, op.bound, op.value});
     if (!op.kernel) return;
     for (const auto& argument : op.kernel->arguments) all.insert(all.end(), {argument.value, argument.entries, argument.width});
     for (const auto& value : op.kernel->templates) all.push_back(value);

@@ -40,6 +40,7 @@ std::string show(const Op& op) {
   if (!op.into.empty()) text += fmt::format(" into {} at {}", op.into, show(*op.into_at));
   if (!op.hint.empty()) text += " hint " + op.hint;
   if (op.fetch) text += " fetch " + show(*op.fetch);
+  if (op.rank) text += " rank " + show(*op.rank);
   if (!op.scope.empty()) text += " " + op.scope;
   if (op.red) text += " red";
   if (op.via != Via::Default) text += fmt::format(" via {}", word(op.via));
@@ -117,6 +118,7 @@ Op lower_op(const lang::Op& op, int element_bytes) {
   const auto word = [](const std::optional<lang::Word>& given) { return given ? given->text : std::string(); };
   lowered.hint = word(op.hint), lowered.level = word(op.level), lowered.into = word(op.into), lowered.scope = word(op.scope);
   lowered.fetch = formula(op.fetch);
+  lowered.rank = formula(op.rank);
   lowered.into_at = formula(op.into_at);
   lowered.red = op.red;
   const bool chases = op.kind == Op::Kind::Chase;

@@ -14,12 +14,14 @@ Diagnostic error(const Op& op, std::string code, std::string message, std::strin
   return diagnostic;
 }
 
+std::string_view space_of(const Memory& memory, const Manner& manner) { return manner.space.empty() ? memory.space->ptx : manner.space; }
+
 std::string load_name(const Memory& memory, const Manner& manner) {
   const auto via = path_of(memory, manner.via);
   if (via == Via::Ldu) return fmt::format("ldu.{}", memory.space->ptx);
   if (via == Via::Volatile) return fmt::format("ld.volatile.{}{}", memory.space->ptx, manner.modifiers);
   const std::string path = word(via);
-  return fmt::format("ld.{}{}{}{}", memory.space->ptx, path.empty() ? "" : ".", path, manner.modifiers);
+  return fmt::format("ld.{}{}{}{}", space_of(memory, manner), path.empty() ? "" : ".", path, manner.modifiers);
 }
 
 /// E0429 of clauses that PTX has no instruction for.
@@ -108,6 +110,7 @@ Manner manner_of(const Op& op, int fetch) {
   } else if (!op.hint.empty()) {
     made.modifiers = ".L1::" + op.hint;
   }
+  if (op.rank) made.space = kOfCluster;
   if (fetch > 0) made.modifiers += fmt::format(".L2::{}B", fetch);
   return made;
 }
@@ -125,7 +128,7 @@ std::string load_text(const Memory& memory, const Manner& manner, int width, con
 std::string store_text(const Memory& memory, const Manner& manner, int width, const std::string& at, const std::string& value) {
   const std::string path = word(manner.via);
   const auto name = manner.via == Via::Volatile ? fmt::format("st.volatile.{}", memory.space->ptx)
-                                                : fmt::format("st.{}{}{}{}", memory.space->ptx, path.empty() ? "" : ".", path, manner.modifiers);
+                                                : fmt::format("st.{}{}{}{}", space_of(memory, manner), path.empty() ? "" : ".", path, manner.modifiers);
   if (width == 16) return fmt::format("asm volatile(\"{0}.v2.u64 [%0], {{%1, %2}}{3};\" :: \"l\"({2}), \"l\"({1}), \"l\"({1}h) : \"memory\");", name, value, at, manner.policy);
   return fmt::format("asm volatile(\"{}.u{} [%0], %1{};\" :: \"l\"({}), \"{}\"({}) : \"memory\");", name, width * 8, manner.policy, at, width == 8 ? "l" : "r", value);
 }

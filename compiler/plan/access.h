@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "compiler/program.h"
@@ -25,9 +26,11 @@ bool is_texture(const Memory& memory, Via via);
 struct Manner {
   Via via = Via::Default;
   std::string modifiers, policy;
+  std::string_view space{};  ///< the state space of its instruction; empty: the memory's
   Manner(Via path) : via(path) {}  // a path alone
   Manner(Via path, std::string words, std::string operand) : via(path), modifiers(std::move(words)), policy(std::move(operand)) {}
 };
+inline constexpr std::string_view kOfCluster = "shared::cluster";  ///< of shared memory that is another block's
 /// Of an operation, `fetch` being 0 or the bytes that it asks the L2 to bring.
 Manner manner_of(const Op& op, int fetch);
 

@@ -41,31 +41,31 @@ std::string settle_text(const std::string& value) {
   return fmt::format("asm volatile(\"{{ .reg .pred p; setp.eq.u64 p, %0, 0x9e3779b97f4a7c15; @p trap; }}\" :: \"l\"({}) : \"memory\");", value);
 }
 
-std::string calibration_text(Timing timing, const std::string& settle, const Memory* first, bool chase, Via via, int width, bool loads) {
+std::string calibration_text(Timing timing, const std::string& settle, const Memory* first, bool chase, const Manner& manner, int width, bool loads) {
   if (timing == Timing::Wall || timing == Timing::Values) return "";
   const std::string clock0 = "t0 = gexp_clock(); ", clock1 = "t1 = gexp_clock(); ";
   const std::string repeat = fmt::format("    _Pragma(\"unroll 1\") for (u32 i = {}; i < {}; ++i) {{ ", 2 * kChainTimes, kCalibrationWords);
   const std::string keep = "overhead[i] = gexp_ticks(t0, t1, ~0u); }\n";
   const std::string no_chain = fmt::format("    _Pragma(\"unroll 1\") for (u32 i = 0; i < {}; ++i) overhead[i] = 0;\n", 2 * kChainTimes);
-  if (timing != Timing::Each || !first || !loads || !has_chain(*first, via)) {
+  if (timing != Timing::Each || !first || !loads || !has_chain(*first, manner.via)) {
     if (!first || timing != Timing::Each) return no_chain + repeat + clock0 + settle + " " + clock1 + keep;
     if (!chase) return no_chain + "    unsigned int seen = 0;\n" + repeat + clock0 + consume(4) + settle + " " + clock1 + keep;
     const auto text = fmt::format("    u64 to = sum; {0} seen = ({0})sum;\n", value_type(link_bytes(width)));
     return no_chain + text + repeat + clock0 + next_address(width, "sum") + settle_text("to") + " " + clock1 + keep;
   }
-  const bool texture = is_texture(*first, via), by_host = texture || first->space->by_pointer();  // whose cell the host fills
+  const bool texture = is_texture(*first, manner.via), by_host = texture || first->space->by_pointer();  // whose cell the host fills
   const auto at = by_host ? "cell" : std::string(first->space->idle_cell);
   std::string text = texture ? fmt::format("    const u64 t_{} = idle_texture; u32 self = 0; ", first->name) : fmt::format("    u64 self = {}; ", at);
   if (!by_host && !texture) text += fmt::format("asm volatile(\"st.{}.u64 [%0], %0;\" :: \"l\"(self) : \"memory\"); ", first->space->ptx);
   text += fmt::format("\n    _Pragma(\"unroll 1\") for (u32 turn = 0; turn < {}; ++turn) {{\n", kChainTimes);
-  const auto load = load_text(*first, via, texture ? 4 : 8, "self", "self"), wait = texture ? settle_index_text("self") : settle_text("self");
+  const auto load = load_text(*first, manner, texture ? 4 : 8, "self", "self"), wait = texture ? settle_index_text("self") : settle_text("self");
   for (const auto& [place, length] : {std::pair{0, kShortChain}, std::pair{kChainTimes, kLongChain}}) {
     text += fmt::format("      {}_Pragma(\"unroll\") for (int i = 0; i < {}; ++i) {{ {} }} {} {}overhead[{} + turn] = gexp_ticks(t0, t1, ~0u);\n", clock0, length, load, wait, clock1, place);
   }
   text += "    }\n";
   const int read = chase ? link_bytes(width) : std::min(width, 8);
   text += fmt::format("    for (u32 i = calibrated; 0 < i && i < {0}; ++i) overhead[{1} + i] = overhead[{1} + i % calibrated];\n", kRegionTimes, 2 * kChainTimes);
-  text += fmt::format("    {} seen;\n    if (calibrated == 0)\n{}{}{} ", value_type(read), repeat, clock0, load_text(*first, via, read, "self", "seen"));
+  text += fmt::format("    {} seen;\n    if (calibrated == 0)\n{}{}{} ", value_type(read), repeat, clock0, load_text(*first, manner, read, "self", "seen"));
   if (chase && !texture) {  // its consumer makes the next address of what it loaded
     text += "u64 to; " + next_address(width, "self");
     return text + settle_text("to") + " " + clock1 + keep;

@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 
+#include "compiler/plan/access.h"
 #include "compiler/program.h"
 
 namespace gexp::compiler {
@@ -21,6 +22,6 @@ bool has_chain(const Memory& memory, Via via);
 
 /// The text that measures what a timed region costs besides what it times, into `overhead`, where calibrating passes have not. `first`: what the region accesses first,
 /// null when nothing. `settle`: the text by which the region waits for what it loaded.
-std::string calibration_text(Timing timing, const std::string& settle, const Memory* first, bool chase, Via via, int width, bool loads = true);
+std::string calibration_text(Timing timing, const std::string& settle, const Memory* first, bool chase, const Manner& manner, int width, bool loads = true);
 
 }  // namespace gexp::compiler

@@ -137,7 +137,7 @@ std::optional<Diagnostic> PointPlanner::shape() {
   }
   const Body none;
   const bool wall = stage_.timing == Timing::Wall;
-  const BodyPlace body{program_, stage_, names_, lets_, plan_.grid, plan_.block, wall ? none : stage_.warm, stage_.timed, stage_.timing, plan_.sms > 0};
+  const BodyPlace body{program_, stage_, names_, lets_, plan_.grid, plan_.block, plan_.cluster, wall ? none : stage_.warm, stage_.timed, stage_.timing, plan_.sms > 0};
   if (auto problem = shares ? roles(body) : own_shape(body)) return problem;
   plan_.moved = plan_.body.moved;
   if (stage_.timing == Timing::Each) plan_.steps = plan_.body.accesses;

@@ -30,7 +30,7 @@ struct LaunchBefore {
   Shape shape;
   BodyPlan body;
   KernelPlan kernel;  ///< of shapes that are kernels of files
-  std::uint32_t grid = 1, block = 1;
+  std::uint32_t grid = 1, block = 1, cluster = 1;
 };
 
 /// Where a role's blocks are to run: anywhere, on a chosen multiprocessor, or relative to the first block of the launch's first stage.
@@ -51,6 +51,7 @@ struct PointPlan {
   Coordinates at;                          ///< sweeps
   std::map<std::string, Value> lets;       ///< the stage's lets and patterns that are alike for all threads, and counts as `unique(slot)`
   std::uint32_t grid = 1, block = 1;
+  std::uint32_t cluster = 1;               ///< blocks of a cluster; 1: none
   std::int64_t carveout = -1;              ///< bytes; -1: as little as possible
   std::uint32_t bank = 0;                  ///< bytes; 0: the device's default
   std::vector<std::string> flushes;        ///< "l1" "l2" "tlb", before each launch

@@ -31,16 +31,20 @@ std::optional<Diagnostic> PointPlanner::chosen(std::int64_t first, std::int64_t 
 std::optional<Diagnostic> PointPlanner::launch() {
   const auto& launch = stage_.launch;
   const auto grid = grid_of(launch.grid), block = block_of(launch.block);
+  const auto cluster = number(launch.cluster, 1, 1, 16, "the cluster");
   const auto carveout = number(launch.carveout, -1, 0, std::int64_t{1} << 30, "the carve-out");
   const auto bank = number(launch.bank, 0, 1, 1 << 10, "the bank width");
   const auto smem = number(launch.smem, 0, 0, std::int64_t{1} << 30, "the shared memory");
   const auto persm = number(launch.persm, 0, 1, 64, "the number of blocks a multiprocessor");
   const auto sm = number(launch.sm, 0, 0, 1 << 16, "the multiprocessor"), sms = number(launch.sms, launch.sm ? 1 : 0, 1, 1 << 16, "the number of multiprocessors");
-  for (const auto* part : {&grid, &block, &carveout, &bank, &smem, &persm, &sm, &sms}) {
+  for (const auto* part : {&grid, &block, &cluster, &carveout, &bank, &smem, &persm, &sm, &sms}) {
     if (!*part) return part->error();
   }
   if (*bank != 0 && *bank != 4 && *bank != 8) {
     return error("E0418", launch.bank->span, fmt::format("the bank width is {} B: banks are 4 or 8 bytes wide", *bank), "write `bank 4B` or `bank 8B`");
+  }
+  if (*grid % *cluster != 0) {
+    return error("E0418", launch.cluster->span, fmt::format("a grid of {} blocks cannot be cut into clusters of {}", *grid, *cluster), "take a grid that is a multiple of the cluster");
   }
   if (auto problem = chosen(*sm, *sms, *grid)) return problem;
   if (launch.limit) {
@@ -54,6 +58,7 @@ std::optional<Diagnostic> PointPlanner::launch() {
   }
   plan_.grid = static_cast<std::uint32_t>(*grid);
   plan_.block = static_cast<std::uint32_t>(*block);
+  plan_.cluster = static_cast<std::uint32_t>(*cluster);
   plan_.carveout = *carveout;
   plan_.bank = static_cast<std::uint32_t>(*bank);
   plan_.smem = static_cast<std::uint64_t>(*smem);
@@ -80,12 +85,13 @@ std::optional<Diagnostic> PointPlanner::launch_before(const Body& warm, std::uin
   const Body none;
   LaunchBefore before;
   before.grid = grid, before.block = block;
+  if (grid == plan_.grid) before.cluster = plan_.cluster;
   if (const auto* own = only_kernel(warm)) {
     if (auto problem = kernel(*own, std::uint64_t{grid} * block, before.shape, before.kernel)) return problem;
     plan_.before.push_back(std::move(before));
     return std::nullopt;
   }
-  auto made = body_shape({program_, stage_, names_, lets_, grid, block, none, warm, Timing::Wall}, chased_, before.body);
+  auto made = body_shape({program_, stage_, names_, lets_, grid, block, before.cluster, none, warm, Timing::Wall}, chased_, before.body);
   if (!made) return made.error();
   before.shape = std::move(*made);
   plan_.before.push_back(std::move(before));

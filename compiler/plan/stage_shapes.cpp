@@ -35,6 +35,7 @@ std::set<std::string> names_in_text(const Program& program, const Stage& stage) 
     want(op.fetch);
     want(op.ilp);
     for_each_divisor(op.at, want);
+    for_each_divisor(op.rank, want);
     for_each_divisor(op.condition, want);
     for_each_divisor(op.value, want);
     want(op.chain);  // what is left of whole blocks is text

@@ -67,6 +67,7 @@ void bind_all(Driver& d, Binder& bind) {
   bind(d.event_elapsed, "cuEventElapsedTime");
   bind.optional(d.function_bank_width, "cuFuncSetSharedMemConfig");
   bind.optional(d.function_cache_config, "cuFuncSetCacheConfig");
+  bind.optional(d.launch_with, "cuLaunchKernelEx");
 }
 
 Diagnostic not_initialised(const Driver& driver, int status) {

@@ -79,6 +79,21 @@ struct TextureDescription {
   char rest[84] = {};
 };
 
+/// CUlaunchConfig with the one attribute that gexp sets (CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION).
+struct LaunchAttribute {
+  int id = 4;
+  char gap[4] = {};
+  unsigned cluster[3] = {1, 1, 1};
+  char rest[64 - 3 * 4] = {};  ///< of the union's other members
+};
+struct LaunchConfig {
+  unsigned grid[3], block[3];
+  unsigned shared_bytes = 0;
+  StreamHandle stream = nullptr;
+  LaunchAttribute* attributes = nullptr;
+  unsigned count = 0;
+};
+
 struct Driver {
   int (*init)(unsigned) = nullptr;
   int (*driver_version)(int*) = nullptr;
@@ -126,6 +141,7 @@ struct Driver {
   // Only some drivers have these; null otherwise.
   int (*function_bank_width)(FunctionHandle, int) = nullptr;    ///< compute capability 3.x
   int (*function_cache_config)(FunctionHandle, int) = nullptr;  ///< before 7.0
+  int (*launch_with)(const LaunchConfig*, FunctionHandle, void**, void**) = nullptr;  ///< from CUDA 11.8 on
 
   std::string path;
   int version = 0;  ///< of CUDA that the driver speaks: 13000 for 13.0

@@ -158,9 +158,9 @@ Result<> Gpu::accepts(const Requirement& requirement) const {
       if (requirement.path != "tlb") return Ok{};
       return not_met(requirement, fmt::format("{} gives no way to empty its TLBs", info.name), "chase more pages than they hold instead");
     case Requirement::Kind::Cluster:
-      if (amount <= 1 || (info.compute_major >= 9 && amount <= 8)) return Ok{};
+      if (amount <= 1 || (info.compute_major >= 9 && amount <= 8 && driver_->launch_with != nullptr)) return Ok{};
       return not_met(requirement, fmt::format("{} cannot launch clusters of {} blocks", info.name, amount),
-                     "GPUs of compute capability 9.0 and above can, up to 8 blocks each");
+                     "GPUs of compute capability 9.0 and above can, up to 8 blocks each, with a driver of CUDA 11.8 or newer");
     case Requirement::Kind::Place:
       if (amount == 1) {  // beside another block
         if (info.compute_major >= 6) return Ok{};
@@ -326,8 +326,8 @@ Result<> Gpu::scatter(std::uint64_t address, std::span<const std::int64_t> offse
     auto base = address;
     auto threads = static_cast<std::uint32_t>(count);
     std::array<void*, 4> arguments = {&base, &staged_offsets_, &staged_values_, &threads};
-    const auto outcome = start(width == 4 ? scatter4_ : scatter8_, (threads + kScatterBlock - 1) / kScatterBlock, kScatterBlock,
-                               0, arguments.data(), kScatterLimit, false);
+    const device::LaunchShape shape{.grid = (threads + kScatterBlock - 1) / kScatterBlock, .block = kScatterBlock};
+    const auto outcome = start(width == 4 ? scatter4_ : scatter8_, shape, arguments.data(), kScatterLimit, false);
     if (!outcome.done())
       return failure("E0803", fmt::format("cannot store {} links at 0x{:x}: {}", offsets.size(), address, outcome.what));
   }

@@ -65,8 +65,7 @@ class Gpu final : public device::Backend {
   Result<Kernel> load_function(const void* image, const char* entry);
   int set_limits(Kernel& kernel, const device::LaunchShape& shape);
   /// Starts and waits; does not judge the shape.
-  device::Outcome start(const Kernel& kernel, device::Extent grid, device::Extent block, std::uint32_t shared, void** arguments,
-                         double time_limit, bool interruptible);
+  device::Outcome start(const Kernel& kernel, const device::LaunchShape& shape, void** arguments, double time_limit, bool interruptible);
   device::Outcome ended(WaitEnd end, int status, double time_limit);
   device::Outcome refused(const std::string& what, int status);
   Result<> prepare_scatter();

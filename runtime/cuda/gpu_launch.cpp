@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <tuple>
 #include <vector>
 
 #include "runtime/cuda/cuda.h"
@@ -97,11 +98,17 @@ Outcome Gpu::ended(WaitEnd end, int status, double time_limit) {
   return outcome;
 }
 
-Outcome Gpu::start(const Kernel& kernel, device::Extent grid, device::Extent block, std::uint32_t shared, void** arguments,
-                   double time_limit, bool interruptible) {
+Outcome Gpu::start(const Kernel& kernel, const device::LaunchShape& shape, void** arguments, double time_limit, bool interruptible) {
+  const auto& [grid, block] = std::tie(shape.grid, shape.block);
   int status = driver_->event_record(begin_, stream_);
-  if (status == kSuccess)
-    status = driver_->launch(kernel.function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream_, arguments, nullptr);
+  if (status == kSuccess && shape.cluster > 1) {
+    LaunchAttribute clusters;
+    clusters.cluster[0] = shape.cluster;
+    const LaunchConfig with{{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shape.shared_bytes, stream_, &clusters, 1};
+    status = driver_->launch_with(&with, kernel.function, arguments, nullptr);
+  } else if (status == kSuccess) {
+    status = driver_->launch(kernel.function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shape.shared_bytes, stream_, arguments, nullptr);
+  }
   if (status == kSuccess) status = driver_->event_record(end_, stream_);
   if (status != kSuccess) return refused("the driver did not start the kernel", status);
   const auto end = wait_for(*driver_, end_, time_limit, interruptible, status);
@@ -130,7 +137,7 @@ Outcome Gpu::launch(device::KernelId id, const device::LaunchShape& shape, std::
     pointers.push_back(&bits.back());
   }
   const auto most = shape.limit > 0 ? std::min(shape.limit, time_limit) : time_limit;
-  return start(found->second, shape.grid, shape.block, shape.shared_bytes, pointers.data(), most, true);
+  return start(found->second, shape, pointers.data(), most, true);
 }
 
 }  // namespace gexp::cuda

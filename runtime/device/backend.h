@@ -71,6 +71,7 @@ struct Extent {
 struct LaunchShape {
   Extent grid = 1;
   Extent block = 1;
+  std::uint32_t cluster = 1;       ///< blocks of a cluster, along x; 1: what the kernel itself says
   std::uint32_t shared_bytes = 0;  ///< dynamic shared memory
   /// Shared memory the SM must set aside, bytes; the rest of a unified L1 is cache. Negative: as little as `shared_bytes` needs.
   std::int64_t carveout_bytes = -1;

@@ -212,6 +212,7 @@ device::LaunchShape PointRunner::launch_shape(const compiler::PointPlan& plan, s
   device::LaunchShape shape;
   shape.grid = plan.grid;
   shape.block = plan.block;
+  shape.cluster = plan.cluster;
   auto shared = shared_bytes + plan.smem;
   if (plan.persm > 0) {  // blocks that take the N-th part of the shared memory: no more than N of them fit
     const auto& device = backend_.device();

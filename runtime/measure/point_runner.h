@@ -95,7 +95,7 @@ class PointRunner {
     std::uint64_t records = 0, overhead = 0;          ///< addresses
     std::uint32_t skip = 0, window = 0;               ///< accesses of a warp that are left out, and that are recorded
     std::uint32_t trace_at = 0, trace_bytes = 0;      ///< in dynamic shared memory
-    std::uint32_t grid = 1, block = 1;
+    std::uint32_t grid = 1, block = 1, cluster = 1;
     bool first = true;                                ///< of a repetition: the stage's flushes come before it
     bool timed = false;                               ///< not a warm-up of its own
   };

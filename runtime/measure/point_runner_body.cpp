@@ -129,7 +129,7 @@ Result<device::Outcome> PointRunner::launch_body(const compiler::PointPlan& plan
     if (auto done = backend_.write(hung, std::as_bytes(std::span(&none, 1))); !done) return done.error();
   }
   auto launched = launch_shape(plan, how.trace_bytes > 0 ? how.trace_at + how.trace_bytes : body.shared_bytes);
-  launched.grid = how.grid, launched.block = how.block;
+  launched.grid = how.grid, launched.block = how.block, launched.cluster = how.cluster;
   auto outcome = how.timed ? launch_timed(plan, *kernel, launched, std::move(arguments), limit, how.first) : launch(plan, *kernel, launched, arguments, limit, how.first);
   if (!body.may_hang || !outcome || !outcome->done()) return outcome;
   const auto word = read_words(hung, 1);
@@ -152,7 +152,7 @@ Result<bool> PointRunner::launch_before(const compiler::PointPlan& plan, records
     if (!records) return records.error();
     auto overhead = buffer("empty before", compiler::kCalibrationWords * 4);
     if (!overhead) return overhead.error();
-    auto outcome = launch_body(plan, before.shape, before.body, {.records = *records, .overhead = *overhead, .grid = before.grid, .block = before.block, .first = i == 0}, limit);
+    auto outcome = launch_body(plan, before.shape, before.body, {.records = *records, .overhead = *overhead, .grid = before.grid, .block = before.block, .cluster = before.cluster, .first = i == 0}, limit);
     if (!outcome) return outcome.error();
     point.outcome = *outcome;
     if (!outcome->done()) return false;
@@ -173,7 +173,7 @@ Result<> PointRunner::run_body(const compiler::PointPlan& plan, records::Point& 
   if (!overhead) return overhead.error();
   const auto trace_at = static_cast<std::uint32_t>((plan.body.shared_bytes + 15) / 16 * 16);
   const BodyLaunch how{.records = *records, .overhead = *overhead, .window = window, .trace_at = trace_at, .trace_bytes = each ? static_cast<std::uint32_t>(compiler::kTraceBytes) : 0,
-                       .grid = plan.grid, .block = plan.block, .first = plan.before.empty(), .timed = true};
+                       .grid = plan.grid, .block = plan.block, .cluster = plan.cluster, .first = plan.before.empty(), .timed = true};
   const auto start = [&](std::uint64_t skip) -> Result<bool> {
     auto before = launch_before(plan, point, limit);
     if (!before || !*before) return before;

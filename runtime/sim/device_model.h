@@ -135,6 +135,14 @@ struct AtomicsModel {
   double shared = 0, global = 0;
 };
 
+/// Blocks that are launched together and reach each other's shared memory.
+struct ClusterModel {
+  std::uint32_t blocks = 0;     ///< most of one cluster; 0: the device has no clusters
+  double latency = 0;           ///< of a load of another block's shared memory without conflict, cycles
+  double bandwidth = 0;         ///< of an SM: bytes a cycle of such accesses; 0: unlimited
+  std::uint32_t barrier = 1;    ///< from the last arrival to the release, cycles
+};
+
 struct Stores {
   std::vector<int> caches, tlbs;  ///< that a store goes through
   bool write_back = false;        ///< memory sees a line when it is evicted; else every store
@@ -170,6 +178,7 @@ struct DeviceModel {
   Stores stores;
   AtomicsModel atomics;
   SharedModel shared;
+  ClusterModel clusters;
   NoiseModel noise;
 };
 

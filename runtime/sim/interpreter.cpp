@@ -42,7 +42,8 @@ Machine::Machine(const LaunchContext& context, std::uint64_t start, std::uint32_
       stack_(context.model.pipeline.divergence == Divergence::Stack),
       issue_interval_(context.model.pipeline.issue),
       start_(start),
-      end_(start) {
+      end_(start),
+      cluster_(cluster_size(context.kernel, context.shape)) {
   const Pipeline& p = c_.model.pipeline;
   latency_ = {p.alu, p.multiply, p.divide, p.clock};
   interval_ = {p.alu_interval, p.multiply_interval, p.divide_interval, 0};
@@ -97,7 +98,8 @@ LaunchResult Machine::run() {
     }
   }
   if (!stopped_ && next_block_ < c_.shape.grid.count()) fault("no block could start");
-  if (!stopped_ && !barriers_.empty()) hang(deadlock());
+  const auto waits = [](const Block& block) { return !block.meeting.empty(); };
+  if (!stopped_ && (!barriers_.empty() || std::any_of(blocks_.begin(), blocks_.end(), waits))) hang(deadlock());
   if (c_.observer) c_.observer->requested(memory_.sectors(), memory_.merged());
   all_instructions.fetch_add(instructions_, std::memory_order_relaxed);
   const auto stored = static_cast<std::uint64_t>(std::max(0.0, memory_.last_store()));
@@ -244,6 +246,7 @@ Machine::Step Machine::execute(std::uint32_t index, const Instruction& i, std::u
     case Kind::Matrix:
     case Kind::Copy: return access(index, i, active, issue);
     case Kind::Barrier: return barrier(index, i, active, issue);
+    case Kind::Meet: return cluster_barrier(index, i, active, issue);
     case Kind::Wide: return wide(index, i, active, issue);
     case Kind::BranchTable: return branch_by_table(w, i, active);
     case Kind::Call: return call(w, i, active);
@@ -290,6 +293,8 @@ std::uint64_t Machine::clock(Special which, std::uint32_t sm, std::uint64_t cycl
 }
 
 std::uint64_t instructions_executed() { return all_instructions.load(std::memory_order_relaxed); }
+
+std::uint32_t cluster_size(const Kernel& kernel, const device::LaunchShape& shape) { return std::max(kernel.cluster, shape.cluster); }
 
 std::uint32_t blocks_per_sm(const DeviceModel& model, const Kernel& kernel, const device::LaunchShape& shape, std::uint64_t carveout) {
   const std::uint64_t warps = (shape.block.count() + kLanes - 1) / kLanes, shared = static_cast<std::uint64_t>(kernel.shared_bytes) + shape.shared_bytes;

@@ -49,6 +49,9 @@ struct LaunchResult {
 /// latency later. Nothing else waits, a clock least of all.
 LaunchResult interpret(const LaunchContext& context, std::uint64_t start);
 
+/// Blocks of a cluster of this launch; 1: there are none.
+std::uint32_t cluster_size(const Kernel& kernel, const device::LaunchShape& shape);
+
 /// Blocks of this launch that an SM holds at one time; 0: not one.
 std::uint32_t blocks_per_sm(const DeviceModel& model, const Kernel& kernel, const device::LaunchShape& shape, std::uint64_t carveout);
 

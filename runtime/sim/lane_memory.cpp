@@ -74,7 +74,12 @@ std::byte* LaneMemory::locate(const Instruction& i, Space space, Warp& warp, Blo
   switch (space) {
     case Space::Shared: {
       const std::uint64_t offset = i.space == Space::Generic ? address - kSharedWindow : address & 0xffffffffu;
-      return inside(block.shared.data(), offset, block.shared.size(), "is outside the block's shared memory");
+      const std::uint64_t rank = offset >> kRankShift;
+      if (rank == 0) return inside(block.shared.data(), offset, block.shared.size(), "is outside the block's shared memory");
+      if (rank > block.cluster.size()) return describe("is in a block that the cluster does not have");
+      Block& other = *block.cluster[rank - 1];
+      if (other.live == 0) return describe("is in a block that has ended");
+      return inside(other.shared.data(), offset & ((1u << kRankShift) - 1), other.shared.size(), "is outside the other block's shared memory");
     }
     case Space::Local:
     case Space::Frame: {

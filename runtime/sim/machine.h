@@ -43,19 +43,22 @@ class Machine {
   static constexpr std::uint64_t kCheckEvery = 1u << 11;  ///< instructions between looks at the time, for an interrupt and at the host's memory
 
   struct Sm {
+    Server others;                          ///< accesses of other blocks' shared memory
     std::vector<std::uint64_t> schedulers;  ///< cycle from which each can issue
     std::vector<Server> units;              ///< by Cost, then one for each of the model's operations
   };
   struct Barrier {
     std::uint32_t block = 0, id = 0, threads = 0, wanted = 0;
     std::uint32_t yes = 0;  ///< threads whose predicate holds, of a reduction
-    struct Waiting {
-      std::uint32_t warp = 0, lanes = 0, instruction = 0;
-    };
     std::vector<Waiting> waiting;
   };
 
+  enum class Step : std::uint8_t { Next, Jumped, Regroup, Leave };
   void start_blocks(std::uint64_t now);
+  void end_block(Block& block, std::uint64_t now);
+  Step cluster_barrier(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
+  void release_meeting(Block& first, std::uint64_t now);
+  void let_go(const Waiting& waiting, std::uint64_t when);
   void start_warp(std::uint32_t block, std::uint32_t first_thread, std::uint64_t now);
   std::uint64_t preset_value(const Preset& preset, const Warp& warp, std::uint32_t lane) const;
   bool end_lanes(std::uint32_t warp, std::uint32_t lanes, std::uint64_t now);
@@ -70,13 +73,13 @@ class Machine {
   bool select_group(Warp& w);
   bool select_path(Warp& w);
   void part(Warp& w, std::uint32_t first, std::uint32_t end);
-  enum class Step : std::uint8_t { Next, Jumped, Regroup, Leave };
   Step execute(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   [[nodiscard]] bool alone(const Warp& warp, const Instruction& i, std::uint32_t active) const;
   Step access(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   Step access_in(Space space, std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   bool prefetched(Space space, std::uint32_t& active);
   [[nodiscard]] std::uint64_t conflicts(Space space, std::uint32_t active);
+  [[nodiscard]] std::uint64_t way_to_others(const Warp& w, std::uint32_t active, std::uint64_t issue);
   [[nodiscard]] bool over_bus(std::uint32_t active, LoadPath& path) const;
   [[nodiscard]] bool held(LoadPath path, std::uint32_t sm, std::uint32_t active) const;
   Step access_block(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
@@ -128,6 +131,7 @@ class Machine {
   std::uint64_t issue_interval_;  ///< from one instruction of a warp, or of a scheduler, to the next
   std::uint64_t start_, end_;
   std::uint64_t next_block_ = 0;
+  std::uint32_t cluster_;  ///< blocks of one
   Addresses addresses_{};
   std::uint64_t turns_ = 0;  ///< beyond the first, that lanes took at one address of the access at hand
   bool stopped_ = false;

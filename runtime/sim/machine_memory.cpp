@@ -78,7 +78,7 @@ Machine::Step Machine::access_in(Space space, std::uint32_t index, const Instruc
     case Space::Frame: return result_in(p.alu);
     case Space::Shared: {
       const std::uint64_t later = i.kind == Kind::Atomic ? conflicts(space, active) : 0;
-      return result_in(memory_.shared(w.sm, i, addresses_, active, issue) + later);
+      return result_in(memory_.shared(w.sm, i, addresses_, active, issue) + later + way_to_others(w, active, issue));
     }
     case Space::Const:
       path = LoadPath::Constant;
@@ -118,6 +118,21 @@ Machine::Step Machine::access_in(Space space, std::uint32_t index, const Instruc
   if (w.state != Warp::State::Stalled) return Step::Next;
   ++w.pc;
   return Step::Leave;
+}
+
+/// Cycles by which an access of another block's shared memory is later than one of the own.
+std::uint64_t Machine::way_to_others(const Warp& w, std::uint32_t active, std::uint64_t issue) {
+  const std::uint32_t own = blocks_[w.block].rank + 1;
+  std::uint32_t others = 0;
+  each_lane(active, [&](std::uint32_t lane) {
+    const auto rank = static_cast<std::uint32_t>(addresses_[lane] & 0xffffffffu) >> kRankShift;
+    others += rank != 0 && rank != own;
+  });
+  if (others == 0) return 0;
+  const ClusterModel& model = c_.model.clusters;
+  const double bytes = std::max(32.0, others * 4.0);  // whole sectors
+  const double wait = model.bandwidth > 0 ? sms_[w.sm].others.wait(static_cast<double>(issue), bytes / model.bandwidth) : 0;
+  return static_cast<std::uint64_t>(std::llround(std::max(0.0, model.latency - c_.model.shared.cycles.front()) + wait));
 }
 
 /// Takes an access of global memory to the bus where its lanes' addresses are the host's. False: some are, and some are not.

@@ -210,6 +210,8 @@ void read_stores(ModelTable& t, DeviceModel& model) {
 
 }  // namespace
 
+constexpr std::uint64_t kMostOfCluster = 16;  // fact: of a cluster of a size that is not portable (CUDA C Programming Guide)
+
 std::optional<DeviceModel> read_device_model(const Source& source, Diagnostics& diagnostics) {
   const auto toml = parse_toml(source, diagnostics);
   if (!toml) return std::nullopt;
@@ -239,6 +241,13 @@ std::optional<DeviceModel> read_device_model(const Source& source, Diagnostics& 
   table("atomics", false, [&](ModelTable& t) {
     model.atomics.shared = t.number_or("shared", 0, 0, kMostCycles);
     model.atomics.global = t.number_or("global", 0, 0, kMostCycles);
+  });
+  table("clusters", false, [&](ModelTable& t) {
+    auto& clusters = model.clusters;
+    clusters.blocks = static_cast<std::uint32_t>(t.whole("blocks", 2, kMostOfCluster));
+    clusters.latency = t.number("latency", 1, kMostCycles);
+    clusters.bandwidth = t.rate_or_none("bandwidth", model.sm_clock_hz);
+    clusters.barrier = static_cast<std::uint32_t>(t.whole("barrier", 1, static_cast<std::uint64_t>(kMostCycles)));
   });
   table("noise", false, [&](ModelTable& t) { read_noise(t, model.noise); });
   root.finish();

@@ -31,7 +31,7 @@ enum class Op : std::uint8_t {
 };
 
 enum class Kind : std::uint8_t {
-  Compute, Branch, Exit, Trap, Load, Store, Atomic, Texture, Barrier, Special, Nothing, Wide, BranchTable, Call, Return, Matrix, Copy,
+  Compute, Branch, Exit, Trap, Load, Store, Atomic, Texture, Barrier, Special, Nothing, Wide, BranchTable, Call, Return, Matrix, Copy, Meet,
 };
 
 /// What an instruction of many operands, or of all lanes together, computes (wide.h).
@@ -52,6 +52,8 @@ enum class Cost : std::uint8_t { Alu, Multiply, Divide, Clock };
 /// Where shared and local memory appear among generic addresses; no allocation lies there.
 inline constexpr std::uint64_t kSharedWindow = 0x7f00'0000'0000;
 inline constexpr std::uint64_t kLocalWindow = 0x7e00'0000'0000;
+/// Shared memory of the block of rank r of a cluster: its offsets, and (r + 1) << kRankShift. Without it: the thread's own block's.
+inline constexpr int kRankShift = 24;
 inline constexpr std::uint64_t kParamWindow = 0x7d00'0000'0000;
 /// Addresses of functions count from here.
 inline constexpr std::uint64_t kFunctionWindow = 0x7c00'0000'0000;
@@ -113,7 +115,7 @@ struct Instruction {
 
 /// A slot whose value is known when a launch starts.
 struct Preset {
-  enum class What : std::uint8_t { Value, Tid, Ntid, Ctaid, Nctaid, LaneId, WarpId, SmId, NSmId, LaneMask, SharedDynamic, SharedTotal, Global };
+  enum class What : std::uint8_t { Value, Tid, Ntid, Ctaid, Nctaid, ClusterRank, ClusterSize, Cluster, Clusters, LaneId, WarpId, SmId, NSmId, LaneMask, SharedDynamic, SharedTotal, Global };
   What what = What::Value;
   std::uint32_t slot = 0;
   std::uint64_t value = 0;  ///< Value; axis 0..2 of Tid…; which mask of LaneMask; index of Global
@@ -183,6 +185,7 @@ struct Kernel {
   std::uint32_t shared_bytes = 0;  ///< static; dynamic shared memory starts here
   std::uint32_t local_bytes = 0;   ///< of one thread, the stack included
   std::uint32_t stack_begin = 0;   ///< where the frames of functions begin
+  std::uint32_t cluster = 1;       ///< blocks of a cluster, as the text asks for
   std::uint32_t registers = 0;     ///< of one thread, 4 bytes each, as far as the text tells; 0: not told
 };
 

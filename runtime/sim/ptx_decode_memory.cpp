@@ -11,7 +11,7 @@ constexpr std::size_t kMostCopies = 1024;  // what a wait lists
 
 Space Decoder::space() const {
   if (has("global")) return Space::Global;
-  if (has("shared") || has("shared::cta")) return Space::Shared;
+  if (has("shared") || has("shared::cta") || has("shared::cluster")) return Space::Shared;
   if (has("local")) return Space::Local;
   if (has("param") || has("param::entry") || has("param::func")) return Space::Param;
   if (has("const")) return Space::Const;
@@ -164,6 +164,16 @@ void Decoder::window(const Form&) {
   Instruction i = typed(has("to") ? Op::Sub : Op::Add, type());
   i.a = source(1, type()), i.b = names_.constant(window), i.to = target();
   add(i);
+}
+
+/// mapa d, a, rank: the place of `a` in the block of that rank.
+void Decoder::map_shared(const Form&) {
+  if (!operands(3, 3)) return;
+  const std::uint64_t ranks = ((std::uint64_t{1} << (32 - kRankShift)) - 1) << kRankShift;
+  const std::uint32_t place = emit(Op::And, type(), source(1, type()), names_.constant(~ranks), names_.temporary());
+  const std::uint32_t from_one = emit(Op::Add, Type::U32, source(2, Type::U32), names_.constant(1), names_.temporary());
+  const std::uint32_t rank = emit(Op::Shl, Type::U32, from_one, names_.constant(kRankShift), names_.temporary());
+  emit(Op::Or, type(), place, rank, target());
 }
 
 void Decoder::is_space(const Form&) {

@@ -100,6 +100,15 @@ void Decoder::barrier(const Form&) {
   add(i);
 }
 
+/// barrier.cluster.arrive; barrier.cluster.wait.
+void Decoder::meet(const Form&) {
+  if (!operands(0, 0)) return;
+  Instruction i = base_;
+  i.kind = Kind::Meet;
+  i.waits = has("wait");
+  add(i);
+}
+
 /// offset: of shfl 0 up, 1 down, 2 bfly, 3 idx; of vote 0 all, 1 any, 2 uni, 3 ballot; of match 0 any, 1 all; of redux an AtomicOp.
 void Decoder::across(const Form& f) {
   const bool sync = has("sync") && f.name != "movmatrix";  // which all lanes run

@@ -62,6 +62,8 @@ class Decoder {
   void end(const Form& f);         ///< ret, exit, trap
   void nothing(const Form& f);
   void prefetch(const Form& f);
+  void meet(const Form&);
+  void map_shared(const Form&);
   void fence(const Form& f);
   void policy(const Form& f);
 

@@ -16,11 +16,11 @@ constexpr std::string_view kComparison = "eq|ne|lt|le|gt|ge|lo|ls|hi|hs|equ|neu|
 constexpr std::string_view kCompareMay = "and or xor ftz";
 constexpr std::string_view kValues = "b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64";
 constexpr std::string_view kSpaces = "global shared shared::cta local param param::entry param::func const";
-constexpr std::string_view kLoad = "global shared shared::cta local param param::entry param::func const ca cg cv cs lu nc volatile relaxed acquire weak "
+constexpr std::string_view kLoad = "global shared shared::cta shared::cluster local param param::entry param::func const ca cg cv cs lu nc volatile relaxed acquire weak "
                                    "mmio cta gpu sys cluster v2 v4 v8 L1::* L2::*";
-constexpr std::string_view kStore = "global shared shared::cta local param param::func wb cg cs wt volatile relaxed release weak mmio cta gpu sys cluster "
+constexpr std::string_view kStore = "global shared shared::cta shared::cluster local param param::func wb cg cs wt volatile relaxed release weak mmio cta gpu sys cluster "
                                     "v2 v4 v8 L1::* L2::*";
-constexpr std::string_view kAtomic = "global shared shared::cta relaxed acquire release acq_rel cta gpu sys cluster";
+constexpr std::string_view kAtomic = "global shared shared::cta shared::cluster relaxed acquire release acq_rel cta gpu sys cluster";
 constexpr std::string_view kConverted = "u8 u16 u32 u64 s8 s16 s32 s64 f16 bf16 f32 f64";
 constexpr std::string_view kVideo = "sat clamp wrap add min max";
 
@@ -138,6 +138,7 @@ constexpr Form kForms[] = {
     {"9.7.9", "prefetchu", "L1", "", "", "", &D::nothing},
     {"9.7.9", "discard", "L2", "global", "", "", &D::nothing},
     {"9.7.9", "applypriority", "L2::evict_normal", "global", "", "", &D::nothing},
+    {"9.7.9", "mapa", "", "shared::cluster", "u32 u64", "", &D::map_shared},
     {"9.7.9", "createpolicy", "", "fractional range L2::* cvt global", "b64", "", &D::policy},
     {"9.7.9", "isspacep", "global|shared|shared::cta|local|const|param", "", "", "", &D::is_space},
     {"9.7.9", "cvta", "", "to global shared local const param", "u32 u64", "", &D::window, Op::Add},
@@ -163,6 +164,7 @@ constexpr Form kForms[] = {
     {"9.7.13", "bar", "warp sync", "", "", "", &D::across},
     {"9.7.13", "barrier", "sync|arrive", "cta aligned", "", "", &D::barrier},
     {"9.7.13", "barrier", "red popc|and|or", "cta aligned", "u32 pred", "", &D::barrier},
+    {"9.7.13", "barrier", "cluster arrive|wait", "release relaxed acquire aligned", "", "", &D::meet},
     {"9.7.13", "membar", "cta|gl|sys", "", "", "", &D::fence},
     {"9.7.13", "fence", "", "sc acq_rel acquire release cta gpu sys cluster mbarrier_init proxy async alias global shared::cta", "", "", &D::fence},
     {"9.7.13", "atom", "add|min|max|and|or|xor|inc|dec|exch|cas", kAtomic, "b32 b64 u32 u64 s32 s64", "", &D::atomic},
@@ -217,12 +219,12 @@ constexpr Refused kRefusals[] = {
     {"9.7.3", "min, max of three operands", "not written yet"},
     {"9.7.9", "cvt of .e2m1x2, .e2m3x2, .e3m2x2, .ue8m0x2; .rs", "not written yet"},
     {"9.7.9", "ld, st, mov, atom of .b128", "registers of 128 bits are not written yet"},
-    {"9.7.9", "st.async, red.async, st.bulk, multimem, cp.async.bulk, cp.reduce, tensormap", "need counts of bytes in mbarrier, or clusters"},
-    {"9.7.9", "mapa, getctarank, isspacep.shared::cluster", "clusters are not simulated"},
+    {"9.7.9", "st.async, red.async, st.bulk, multimem, cp.async.bulk, cp.reduce, tensormap", "need counts of bytes in mbarrier"},
+    {"9.7.9", "getctarank, isspacep.shared::cluster", "not written yet"},
     {"9.7.10", "tex except .1d.v4.*.s32; tld4, txq, istypep", "textures are linear ones of 4-byte elements"},
     {"9.7.11", "suld, sust, sured, suq", "surfaces are not simulated"},
     {"9.7.13", "mbarrier with .expect_tx, complete_tx, pending_count, .cluster; cp.async.mbarrier", "not written yet"},
-    {"9.7.13", "griddepcontrol, barrier.cluster, tensormap fences", "not written yet"},
+    {"9.7.13", "griddepcontrol, tensormap fences", "not written yet"},
     {"9.7.13", "atom, red with vectors", "not written yet"},
     {"9.7.14", "wmma; mma of other shapes and types, or .sp", "not written yet"},
     {"9.7.15", "wgmma", "not written yet"},

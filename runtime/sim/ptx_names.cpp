@@ -27,6 +27,8 @@ constexpr Fixed kFixed[] = {
     {"%ntid.x", What::Ntid, 0}, {"%ntid.y", What::Ntid, 1}, {"%ntid.z", What::Ntid, 2},
     {"%ctaid.x", What::Ctaid, 0}, {"%ctaid.y", What::Ctaid, 1}, {"%ctaid.z", What::Ctaid, 2},
     {"%nctaid.x", What::Nctaid, 0}, {"%nctaid.y", What::Nctaid, 1}, {"%nctaid.z", What::Nctaid, 2},
+    {"%cluster_ctarank", What::ClusterRank, 0}, {"%cluster_nctarank", What::ClusterSize, 0}, {"%cluster_ctaid.x", What::ClusterRank, 0},
+    {"%cluster_nctaid.x", What::ClusterSize, 0}, {"%clusterid.x", What::Cluster, 0}, {"%nclusterid.x", What::Clusters, 0},
     {"%laneid", What::LaneId, 0}, {"%warpid", What::WarpId, 0}, {"%nwarpid", What::Value, 1},
     {"%smid", What::SmId, 0}, {"%nsmid", What::NSmId, 0}, {"%gridid", What::Value, 1},
     {"%lanemask_eq", What::LaneMask, 0}, {"%lanemask_lt", What::LaneMask, 1}, {"%lanemask_le", What::LaneMask, 2},

@@ -41,6 +41,9 @@ void Reader::kernel(const ptx::Function& f) {
   if (found_) return fail(f.line, fmt::format("a second kernel '{}'", f.name));
   found_ = true;
   kernel_.name = f.name;
+  for (std::size_t k = 0; k + 1 < f.bounds.size(); ++k) {
+    if (f.bounds[k].is(".reqnctapercluster")) kernel_.cluster = static_cast<std::uint32_t>(literal(f.bounds[k + 1].text, false, Type::U32).value_or(1));
+  }
   names_.open_scope();
   for (const ptx::Declaration& d : f.parameters) {
     if (d.space != ".param") return fail(d.line, fmt::format("expected '.param', found '{}'", d.space));

@@ -98,12 +98,13 @@ class SimBackend final : public device::Backend {
         return refuse(fmt::format("a block of the simulated {} has at most {} threads, not {}", model_.name, model_.limits.threads_per_block, r.amount));
       case Requirement::Kind::Blocks: return Ok{};
       case Requirement::Kind::Space:
-        if (r.path == "host" && !model_.paths[static_cast<std::size_t>(LoadPath::Host)].present)
-          return refuse(fmt::format("the model of the simulated {} does not say what an access to the host's memory takes", model_.name), "it has no table [paths.host]");
+        if (r.path == "host" && !model_.paths[static_cast<std::size_t>(LoadPath::Host)].present) return refuse(fmt::format("the model of the simulated {} does not say what an access to the host's memory takes", model_.name), "it has no table [paths.host]");
         if (r.path != "texture" || model_.paths[static_cast<std::size_t>(LoadPath::Texture)].present) return Ok{};
         return refuse(fmt::format("the simulated {} models no texture memory", model_.name));
       case Requirement::Kind::Flush: return Ok{};
-      case Requirement::Kind::Cluster: return refuse("this simulator has no clusters of blocks");
+      case Requirement::Kind::Cluster:
+        if (r.amount <= std::max(1u, model_.clusters.blocks)) return Ok{};
+        return refuse(fmt::format("a cluster of the simulated {} has at most {} blocks, not {}", model_.name, std::max(1u, model_.clusters.blocks), r.amount), "[clusters] of a model says how many");
       case Requirement::Kind::Place:
         if (r.amount == 1 && model_.compute_major >= 6) return Ok{};
         if (r.amount == 1) return refuse(fmt::format("which multiprocessors of the simulated {} make a TPC is not known", model_.name));
@@ -270,12 +271,9 @@ class SimBackend final : public device::Backend {
     return failure("E0803", fmt::format("{} of {} B at 0x{:x} is outside every allocation", what, bytes, address));
   }
   static std::optional<LoadPath> load_path(std::string_view name) {
-    if (name.empty()) return LoadPath::Default;
-    if (name == "ca") return LoadPath::Ca;
-    if (name == "cg") return LoadPath::Cg;
-    if (name == "cv") return LoadPath::Cv;
-    if (name == "nc") return LoadPath::Nc;
-    if (name == "tex") return LoadPath::Texture;
+    constexpr std::pair<std::string_view, LoadPath> kWords[] = {{"", LoadPath::Default}, {"ca", LoadPath::Ca}, {"cg", LoadPath::Cg},
+                                                               {"cv", LoadPath::Cv}, {"nc", LoadPath::Nc}, {"tex", LoadPath::Texture}};
+    for (const auto& [word, path] : kWords) if (word == name) return path;
     return std::nullopt;
   }
 
@@ -288,6 +286,9 @@ class SimBackend final : public device::Backend {
     if (shape.block.y > kMostAlongYZ || shape.block.z > kMostThreadsAlongZ) return fmt::format("a block has at most {} threads along z", kMostThreadsAlongZ);
     const std::uint64_t threads = shape.block.count();
     if (shape.grid.count() == 0 || threads == 0) return "a launch without threads";
+    if (const auto cluster = cluster_size(kernel, shape); cluster > std::max(1u, model_.clusters.blocks))
+      return fmt::format("a cluster of {} blocks, and this device has clusters of {} at most", cluster, std::max(1u, model_.clusters.blocks));
+    else if (shape.grid.x % cluster != 0) return fmt::format("{} blocks along x cannot be cut into clusters of {}", shape.grid.x, cluster);
     if (threads > model_.limits.threads_per_block) return fmt::format("{} threads are more than the {} of a block", threads, model_.limits.threads_per_block);
     if (arguments.size() != kernel.parameters.size())
       return fmt::format("'{}' takes {} arguments, {} were given", kernel.name, kernel.parameters.size(), arguments.size());

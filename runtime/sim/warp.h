@@ -62,6 +62,7 @@ struct Warp {
   std::uint32_t live = 0;     ///< lanes that have not ended
   std::uint32_t at_barrier = 0;  ///< lanes that wait at a barrier
   std::vector<Path> paths;       ///< Stack: the innermost last, each of some lanes of the one before; empty: all lanes are together
+  std::array<std::uint32_t, kLanes> met{};  ///< how often each has come to the barrier of its cluster
   std::uint32_t parked = 0;      ///< Independent: lanes that wait, at their counter, for other lanes of the warp
   std::uint32_t yielded = 0;     ///< Independent: lanes that turned long enough in a loop while others waited behind it: those go first
   std::uint32_t turns = 0;       ///< that the group jumped back while others waited
@@ -116,9 +117,21 @@ class Warps {
   std::vector<std::uint32_t> free_;
 };
 
+/// Lanes of a warp that wait, at an instruction.
+struct Waiting {
+  std::uint32_t warp = 0, lanes = 0, instruction = 0;
+};
+
 /// Threads that share shared memory and barriers.
 struct Block {
   std::uint64_t id = 0;   ///< of the grid
+  std::uint32_t index = 0;  ///< among those that SMs hold
+  std::vector<Block*> cluster;  ///< its blocks by their rank, itself one of them; they keep their places until the last has ended
+  std::uint32_t rank = 0;
+  /// Of the block of rank 0: the barrier of the cluster. Phases that are over, threads that have come to the one under way, and who waits for it.
+  std::uint32_t phases = 0, arrived = 0;
+  std::vector<Waiting> meeting;
+  std::uint64_t met_at = 0;  ///< the cycle at which the last phase let its threads go
   std::uint32_t sm = 0;
   std::uint32_t live = 0;  ///< threads that have not ended
   std::vector<std::byte> shared;

@@ -44,6 +44,12 @@ static_assert(same_shape<decltype(Driver::module_load), PFN_cuModuleLoadDataEx_v
 static_assert(same_shape<decltype(Driver::module_function), PFN_cuModuleGetFunction_v2000>);
 static_assert(same_shape<decltype(Driver::function_get), PFN_cuFuncGetAttribute_v2020>);
 static_assert(same_shape<decltype(Driver::function_set), PFN_cuFuncSetAttribute_v9000>);
+static_assert(same_shape<decltype(Driver::launch_with), PFN_cuLaunchKernelEx_v11060>);
+static_assert(sizeof(LaunchAttribute) == sizeof(CUlaunchAttribute) && offsetof(LaunchAttribute, cluster) == offsetof(CUlaunchAttribute, value));
+static_assert(LaunchAttribute{}.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+static_assert(sizeof(LaunchConfig) == sizeof(CUlaunchConfig) && offsetof(LaunchConfig, block) == offsetof(CUlaunchConfig, blockDimX));
+static_assert(offsetof(LaunchConfig, shared_bytes) == offsetof(CUlaunchConfig, sharedMemBytes) && offsetof(LaunchConfig, stream) == offsetof(CUlaunchConfig, hStream));
+static_assert(offsetof(LaunchConfig, attributes) == offsetof(CUlaunchConfig, attrs) && offsetof(LaunchConfig, count) == offsetof(CUlaunchConfig, numAttrs));
 static_assert(same_shape<decltype(Driver::launch), PFN_cuLaunchKernel_v4000>);
 static_assert(same_shape<decltype(Driver::stream_create), PFN_cuStreamCreate_v2000>);
 static_assert(same_shape<decltype(Driver::stream_query), PFN_cuStreamQuery_v2000>);

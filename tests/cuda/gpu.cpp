@@ -140,6 +140,16 @@ TEST_CASE_FIXTURE(Scene, "what the device lacks is E0501 at the statement that n
   CHECK(asks(*device(), Kind::BankWidth, 8));
 }
 
+TEST_CASE_FIXTURE(Scene, "clusters are asked for at the launch, where the device has them") {
+  const auto backend = device();
+  for (const auto& [blocks, taken] : {std::pair{1u, true}, std::pair{8u, true}, std::pair{9u, false}}) CHECK(asks(*backend, Requirement::Kind::Cluster, blocks).ok() == taken);
+  const auto kernel = kernel_on(*backend);
+  REQUIRE(launch(*backend, kernel, 0, 5, {.grid = 8, .block = 32, .cluster = 4}).done());
+  CHECK(last_set(kFakeCluster) == 4);
+  const Environment now("FAKE_CUDA", "kepler");
+  CHECK(asks(*device(), Requirement::Kind::Cluster, 2).error().code == "E0501");
+}
+
 TEST_CASE_FIXTURE(Scene, "memory of the host is pinned, written and read, and given back") {
   const auto backend = device();
   const Requirement needs{Requirement::Kind::Space, "host", 0, {3, 9}};

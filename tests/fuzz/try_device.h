@@ -22,7 +22,7 @@ inline void try_kernel(device::Backend& device, const std::string& ptx) {
   const auto memory = device.allocate(kMemory);
   if (!memory) return;
   const std::array arguments{device::pointer(*memory), device::Argument{7, 8}};
-  const auto outcome = device.launch(*kernel, {1, 32, 0, -1, 0}, arguments, kMoment);
+  const auto outcome = device.launch(*kernel, {.block = 32}, arguments, kMoment);
   GEXP_CHECK(outcome.done() || !outcome.what.empty());
 }
 

@@ -329,6 +329,12 @@ int cuLaunchKernel(FunctionHandle function, unsigned, unsigned, unsigned, unsign
   return 0;
 }
 
+int cuLaunchKernelEx(const LaunchConfig* with, FunctionHandle function, void** arguments, void** extra) {
+  if (with->count != 1 || with->attributes->id != 4) return 1;
+  set_values[kFakeCluster] = static_cast<int>(with->attributes->cluster[0]);
+  return cuLaunchKernel(function, with->grid[0], with->grid[1], with->grid[2], with->block[0], with->block[1], with->block[2], with->shared_bytes, with->stream, arguments, extra);
+}
+
 int cuStreamCreate(StreamHandle* stream, unsigned flags) {
   set_values[kFakeStreamFlags] = static_cast<int>(flags);
   *stream = reinterpret_cast<StreamHandle>(&fault);

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks of a cluster: each other's shared memory, their barrier, and what both take.
+#include <numeric>
+
+#include "runtime/sim/sim.h"
+#include "tests/sim/support.h"
+
+using namespace gexp;
+using namespace sim_test;
+
+namespace {
+
+/// Each block of one thread writes 100 + its number, meets the others, reads what the block of the next rank has, and how long that took.
+const char* const kNeighbour = R"(
+  .reg .b32 %r<20>; .reg .b64 %rd<20>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %cluster_ctarank; mov.u32 %r3, %cluster_nctarank;
+  mov.u32 %r4, x; add.u32 %r5, %r1, 100; st.shared.u32 [%r4], %r5;
+  barrier.cluster.arrive; barrier.cluster.wait;
+  add.u32 %r6, %r2, 1; rem.u32 %r6, %r6, %r3;
+  mapa.shared::cluster.u32 %r7, %r4, %r6;
+  mov.u64 %rd2, %clock64;
+  ld.shared::cluster.u32 %r8, [%r7];
+  add.u32 %r9, %r8, 0;
+  mov.u64 %rd3, %clock64;
+  sub.u64 %rd3, %rd3, %rd2;
+  cvt.u64.u32 %rd4, %r9;
+  mul.wide.u32 %rd5, %r1, 16; add.u64 %rd5, %rd1, %rd5;
+  st.global.u64 [%rd5], %rd4; st.global.u64 [%rd5+8], %rd3;
+  barrier.cluster.arrive; barrier.cluster.wait;
+  ret;)";
+const char* const kVariable = ".shared .align 4 .b8 x[64];";
+
+}  // namespace
+
+TEST_CASE("blocks of a cluster read each other's shared memory, which takes what the model says") {
+  Device device("h200");
+  const auto read = device.run(kNeighbour, 16, {.grid = 8, .cluster = 4}, kVariable);
+  for (std::uint64_t block = 0; block < 8; ++block) {
+    CAPTURE(block);
+    CHECK(read[2 * block] == 100 + block / 4 * 4 + (block + 1) % 4);
+    CHECK(read[2 * block + 1] > 180);
+    CHECK(read[2 * block + 1] < 200);
+  }
+  // Alone, the next block is the own one: no way to go.
+  const auto alone = device.run(kNeighbour, 4, {.grid = 2}, kVariable);
+  CHECK(alone[0] == 100);
+  CHECK(alone[2] == 101);
+  CHECK(alone[1] < 40);
+}
+
+TEST_CASE("a cluster starts as a whole, on multiprocessors of its own, and later ones when there is room") {
+  Device device("h200");
+  const auto read = device.run(kNeighbour, 2 * 1024, {.grid = 1024, .cluster = 8, .shared_bytes = 200 << 10}, kVariable);
+  std::vector<std::uint64_t> wrong;
+  for (std::uint64_t block = 0; block < 1024; ++block) {
+    if (read[2 * block] != 100 + block / 8 * 8 + (block + 1) % 8) wrong.push_back(block);
+  }
+  CHECK(wrong.empty());
+}
+
+TEST_CASE("stores and atomic operations reach the other block; what is not there is a fault") {
+  Device device("h200");
+  const auto body = [](const std::string& access) {
+    return fmt::format(".reg .pred %p; .reg .b32 %r<9>; .reg .b64 %rd<9>; ld.param.u64 %rd1, [out]; mov.u32 %r1, %cluster_ctarank; mov.u32 %r4, x; st.shared.u32 [%r4], 5;"
+                       "barrier.cluster.arrive; barrier.cluster.wait; setp.eq.u32 %p, %r1, 1; mapa.shared::cluster.u32 %r7, %r4, 0; {}"
+                       "barrier.cluster.arrive; barrier.cluster.wait; setp.eq.u32 %p, %r1, 0; ld.shared.u32 %r8, [%r4]; cvt.u64.u32 %rd4, %r8; @%p st.global.u64 [%rd1], %rd4; ret;",
+                       access);
+  };
+  CHECK(device.run(body("@%p st.shared::cluster.u32 [%r7], 7;"), 1, {.grid = 2, .cluster = 2}, kVariable)[0] == 7);
+  CHECK(device.run(body("atom.shared::cluster.add.u32 %r5, [%r7], 10;"), 1, {.grid = 2, .cluster = 2}, kVariable)[0] == 25);
+  const auto ends = [&](const std::string& access, LaunchShape shape) {
+    const auto out = device.allocate(64);
+    return device.launch(device.load(module_of(".param .u64 out", body(access), kVariable)), {{out, 8}}, shape);
+  };
+  CHECK(ends("mapa.shared::cluster.u32 %r7, %r4, 2; ld.shared::cluster.u32 %r5, [%r7];", {.grid = 2, .cluster = 2}).what.find("the cluster does not have") != std::string::npos);
+  CHECK(ends("@%p exit; mov.u32 %r3, 0; w: add.u32 %r3, %r3, 1; setp.lt.u32 %p, %r3, 999; @%p bra w; mapa.shared::cluster.u32 %r7, %r4, 1; ld.shared::cluster.u32 %r5, [%r7];",
+             {.grid = 2, .cluster = 2}).what.find("has ended") != std::string::npos);
+  CHECK(ends("", {.grid = 3, .cluster = 2}).what.find("cut into clusters") != std::string::npos);
+  CHECK(ends("", {.grid = 32, .cluster = 16}).what.find("8 at most") != std::string::npos);
+}
+
+TEST_CASE("a thread that has ended is waited for no more, and one that never comes is a hang") {
+  Device device("h200");
+  const auto ends = [&](const std::string& text) {
+    const auto out = device.allocate(64);
+    return device.launch(device.load(module_of(".param .u64 out", ".reg .pred %p; .reg .b32 %r<9>; mov.u32 %r1, %ctaid.x; setp.eq.u32 %p, %r1, 1;" + text)), {{out, 8}}, {.grid = 2, .block = 64, .cluster = 2});
+  };
+  CHECK(ends("@%p exit; barrier.cluster.arrive; barrier.cluster.wait; ret;").done());
+  CHECK(ends("barrier.cluster.arrive; @%p exit; barrier.cluster.wait; ret;").done());
+  CHECK(ends("@!%p barrier.cluster.arrive; @!%p barrier.cluster.wait; bar.sync 0; ret;").done());
+  const auto never = ends("@!%p barrier.cluster.arrive; @!%p barrier.cluster.wait; @%p bar.sync 1, 128; ret;");
+  CHECK(never.status == device::Outcome::Status::Timeout);
+  CHECK(never.what.find("deadlock") != std::string::npos);
+}
+
+TEST_CASE("a kernel's text can ask for clusters itself; a model without them refuses both") {
+  const std::string text = fmt::format(".version 7.8\n.target sm_90\n.address_size 64\n{}\n.visible .entry k(.param .u64 out)\n.explicitcluster\n.reqnctapercluster 4, 1, 1\n{{\n{}\n}}\n", kVariable, kNeighbour);
+  Device device("h200");
+  const auto out = device.allocate(16 * 8);
+  REQUIRE(device.launch(device.load(text), {{out, 8}}, {.grid = 8}).done());
+  CHECK(device.read<std::uint64_t>(out, 16)[6] == 100);
+  using Kind = device::Requirement::Kind;
+  CHECK(device.backend().accepts({Kind::Cluster, "", 8, {}}).ok());
+  CHECK(device.backend().accepts({Kind::Cluster, "", 9, {}}).error().code == "E0501");
+  Device old("gtx780");
+  CHECK(old.backend().accepts({Kind::Cluster, "", 1, {}}).ok());
+  CHECK(old.backend().accepts({Kind::Cluster, "", 2, {}}).error().code == "E0501");
+  CHECK(!old.launch(old.load(text), {{old.allocate(256), 8}}, {.grid = 8}).done());
+}
