@@ -56,6 +56,9 @@ std::optional<Diagnostic> BodyWriter::settle_base(const Op& op, const Memory& me
     return error(span, "E0429", fmt::format("`{}` is in {} memory, of which a block has no part of its own", memory.name, memory.space->word), "leave `rank` out, or take a memory in shared");
   }
   if (!place_.stage.launch.cluster) return error(span, "E0447", "this launch has no clusters, whose blocks have ranks", "write `launch grid 2 cluster 2`, or leave `rank` out");
+  const auto names = free_names(*op.rank);
+  const bool moves = std::any_of(enclosing_.begin(), enclosing_.end(), [&](const Enclosing& loop) { return std::find(names.begin(), names.end(), loop.variable) != names.end(); });
+  if (moves || code_.reads_variable(*op.rank)) return error(span, "E0447", "a rank is settled before timing begins, so that no round of a loop has one of its own", "use `unroll`, or a value of the thread such as `cta`");
   auto range = code_.range(*op.rank);
   if (!range) return range.error();
   if (auto exact = listed_range(*op.rank, threads(), rounds_around())) range = *exact;
@@ -64,9 +67,6 @@ std::optional<Diagnostic> BodyWriter::settle_base(const Op& op, const Memory& me
     return error(span, "E0447", fmt::format("a cluster of {} has the ranks 0 to {}, and this is {}", place_.cluster, last, range->low < 0 ? range->low : range->high),
                  fmt::format("`(cta + 1) mod {}` is the next block", place_.cluster));
   }
-  const auto names = free_names(*op.rank);
-  const bool moves = std::any_of(enclosing_.begin(), enclosing_.end(), [&](const Enclosing& loop) { return std::find(names.begin(), names.end(), loop.variable) != names.end(); });
-  if (moves || code_.reads_variable(*op.rank)) return error(span, "E0447", "a rank is settled before timing begins, so that no round of a loop has one of its own", "use `unroll`, or a value of the thread such as `cta`");
   if (auto lacks = device_lacks(place_.program, "rank", 90, 120, span)) return lacks;
   auto rank = code_.text(*op.rank);
   if (!rank) return rank.error();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 // A formula of findings is right where all of them are. Each says how sure it is, and the engine's rule for several is that of the least
 // sure one (selections.cpp). Its interval is told where the formula rises or falls with each of them: then its ends lie where theirs do.
@@ -51,10 +52,24 @@ bool monotone(const Formula& formula) {
          std::all_of(formula.arguments.begin(), formula.arguments.end(), [](const auto& argument) { return monotone(*argument.value); });
 }
 
-bool divides(const Formula& formula) {
-  return formula.kind == Formula::Kind::Divide || formula.kind == Formula::Kind::Div ||
-         std::any_of(formula.operands.begin(), formula.operands.end(), [](const auto& operand) { return divides(*operand); }) ||
-         std::any_of(formula.arguments.begin(), formula.arguments.end(), [](const auto& argument) { return divides(*argument.value); });
+/// What a formula divides by, all of it.
+void divisors_of(const Formula& formula, std::vector<const Formula*>& divisors) {
+  if (formula.kind == Formula::Kind::Divide || formula.kind == Formula::Kind::Div) divisors.push_back(formula.operands[1].get());
+  for (const auto& operand : formula.operands) divisors_of(*operand, divisors);
+  for (const auto& argument : formula.arguments) divisors_of(*argument.value, divisors);
+}
+
+/// Whether all divisors keep their sign, which `signs` has after the first call: a quotient whose divisor passes zero has no ends.
+bool keep_signs(const std::vector<const Formula*>& divisors, const compiler::Scope& at, std::vector<bool>& signs) {
+  const bool first = signs.empty();
+  for (std::size_t i = 0; i < divisors.size(); ++i) {
+    const auto value = compiler::evaluate(*divisors[i], at);
+    const auto* number = value ? value->get<Number>() : nullptr;
+    if (!number || number->number == 0) return false;
+    if (first) signs.push_back(number->number > 0);
+    else if (signs[i] != (number->number > 0)) return false;
+  }
+  return true;
 }
 
 struct End {
@@ -71,17 +86,20 @@ std::optional<std::pair<double, double>> interval_of(const Formula& formula, con
     const bool twice = std::count(read.begin(), read.end(), finding) > 1;
     if (!number || !finding->interval || twice || scope.lookup(finding->id) == nullptr) return std::nullopt;
     const auto [low, high] = *finding->interval;
-    if (divides(formula) && low <= 0 && high >= 0) return std::nullopt;
     ends.push_back({finding->id, {low, number->dimension}, {high, number->dimension}});
   }
   if (ends.empty() || ends.size() > kMostEnds) return std::nullopt;
+  std::vector<const Formula*> divisors;
+  divisors_of(formula, divisors);
+  std::vector<bool> signs;
   std::optional<std::pair<double, double>> interval;
   for (std::size_t corner = 0; corner < (std::size_t{1} << ends.size()); ++corner) {
     compiler::Names at(&scope);
     for (std::size_t i = 0; i < ends.size(); ++i) at.set(ends[i].id, Value((corner >> i & 1) != 0 ? ends[i].high : ends[i].low));
+    if (!keep_signs(divisors, at, signs)) return std::nullopt;
     const auto value = compiler::evaluate(formula, at);
     const auto* number = value ? value->get<Number>() : nullptr;
-    if (!number) return std::nullopt;
+    if (!number || !std::isfinite(number->number)) return std::nullopt;
     interval = interval ? std::pair(std::min(interval->first, number->number), std::max(interval->second, number->number)) : std::pair(number->number, number->number);
   }
   return interval;
@@ -128,6 +146,18 @@ std::string unit_of(const Value& value) {
   return value.get<List>() ? "list" : value.get<Fields>() ? "structure" : value.get<std::string>() ? "name" : "";
 }
 
+namespace {
+
+/// Numbers that no finding can be: a formula of finite ones passed what a number holds.
+bool is_finite(const Value& value) {
+  if (const auto* number = value.get<Number>()) return std::isfinite(number->number);
+  if (const auto* list = value.get<List>()) return std::all_of(list->begin(), list->end(), is_finite);
+  const auto* fields = value.get<Fields>();
+  return !fields || std::all_of(fields->begin(), fields->end(), [](const auto& field) { return is_finite(field.second); });
+}
+
+}  // namespace
+
 Finding combine(const compiler::Question& question, const std::vector<Finding>& all, const compiler::Scope& outer) {
   std::vector<const Finding*> read;
   findings_read(*question.combined, all, read);
@@ -146,6 +176,7 @@ Finding combine(const compiler::Question& question, const std::vector<Finding>& 
   auto value = question.each ? each_value(question, all, scope) : compiler::evaluate(*question.combined, scope);
   if (!value) return blank(question, value.error().message);
   if (!value->known()) return blank(question, fmt::format("`{}` has no value", compiler::show(*question.combined)));
+  if (!is_finite(*value)) return blank(question, fmt::format("`{}` is beyond what a number holds", compiler::show(*question.combined)));
   auto made = blank(question, fmt::format("`{}`, of the findings that it names; its confidence is that of the least sure, `{}`", compiler::show(*question.combined), least->id));
   made.confidence = least->confidence;
   for (const auto& id : question.parts) made.evidence += (made.evidence.empty() ? "" : "; ") + told(*find(all, id));

@@ -150,7 +150,7 @@ PointTable finding_table(const RunResult& result) {
 Result<PointTable> counter_table(const RunResult& result, const std::string& name) {
   const auto kept = std::find_if(result.stages.begin(), result.stages.end(), [&](const auto& s) { return s.name == name; });
   if (kept == result.stages.end() || kept->counters.empty())
-    return failure("E0731", fmt::format("the result holds no counters of stage `{}`", name),
+    return failure("E0731", name.empty() ? "the result holds no counters" : fmt::format("the result holds no counters of stage `{}`", name),
                    "`gexp run --counters` on a simulated device counts");
   PointTable table;
   table.columns = kept->table.columns;

@@ -94,6 +94,21 @@ TEST_CASE("no interval is told where a divisor passes zero, or a part is read tw
   CHECK(combine(asked(kGap), all, none).interval);
 }
 
+TEST_CASE("no interval is told where a divisor made of parts passes zero, though no part does") {
+  const compiler::Names none;
+  const std::vector<Finding> all{part("s.c.a", 100, 90, 110, 0.95), part("s.c.b", 105, 104, 106, 0.99)};
+  CHECK(!combine(asked(of(Formula::Kind::Divide, named("s.c.b"), kGap)), all, none).interval);
+  const std::vector<Finding> apart{part("s.c.a", 50, 49, 51, 0.95), part("s.c.b", 105, 104, 106, 0.99)};
+  auto reads_each_once = asked(of(Formula::Kind::Divide, named("s.c.a"), named("s.c.b")));
+  CHECK(combine(reads_each_once, apart, none).interval);
+}
+
+TEST_CASE("what is beyond a number is no finding") {
+  const compiler::Names none;
+  const std::vector<Finding> all{part("s.c.a", 1e200, 1e200, 1e200, 0.95), part("s.c.b", 1e200, 1e200, 1e200, 0.99)};
+  CHECK(combine(asked(of(Formula::Kind::Multiply, named("s.c.a"), named("s.c.b"))), all, none).status == Finding::Status::Undetermined);
+}
+
 TEST_CASE("parts that answer each value after `by` are combined one by one") {
   const compiler::Names none;
   auto a = part("s.c.a", 0, 0, 0, 0.95), b = part("s.c.b", 0, 0, 0, 0.99);
