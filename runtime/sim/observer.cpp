@@ -106,6 +106,7 @@ void Observer::note_results(Track& track, const Instruction& i) const {
       for (std::size_t k = 0; k < i.count; ++k) track.made_by[i.data[k]] = i.kind == Kind::Matrix ? Stall::Shared : by;
       break;
     case Kind::Atomic: track.made_by[i.to] = by; break;
+    case Kind::Copy: track.made_by[i.data[0]] = Stall::Memory; break;  // what a wait for copies reads
     case Kind::Wide:
       for (std::size_t k = 0; k < i.writes; ++k) track.made_by[kernel_.lists[i.list + i.reads + k]] = Stall::Arithmetic;
       break;
@@ -142,10 +143,10 @@ void Observer::issue(std::uint32_t warp, const Warp& w, std::uint32_t active, st
   note_results(track, i);
   track.could = now + interval_;
   track.fetch = track.unit = 0;
-  track.after = i.kind == Kind::Barrier   ? Stall::Barrier
-                : i.kind == Kind::Store   ? Stall::Requests
-                : i.kind == Kind::Special ? Stall::Arithmetic
-                                          : Stall::Issue;
+  track.after = i.kind == Kind::Barrier || i.kind == Kind::Meet ? Stall::Barrier
+                : i.kind == Kind::Store || i.fences             ? Stall::Requests
+                : i.kind == Kind::Special                       ? Stall::Arithmetic
+                                                                : Stall::Issue;
 }
 
 void Observer::loaded(std::uint32_t warp, const Instruction& i, std::uint64_t issued, std::uint64_t now, std::uint32_t level) {

@@ -116,6 +116,19 @@ TEST_CASE("warps at a barrier are stalled until it opens") {
   CHECK(counts.warp_cycles == 2 * (3 + 20));
 }
 
+TEST_CASE("a copy that is waited for stalls for memory, a fence for what was stored") {
+  Device device("h200");
+  const Counts copy = counted(device, "mov.u64 %rd2, tile; cvta.to.shared.u64 %rd2, %rd2; cvt.u32.u64 %r1, %rd2;"
+                                      " cp.async.ca.shared.global [%r1], [%rd1], 4; cp.async.wait_all; ret;", {}, ".shared .align 16 .b8 tile[64];");
+  CHECK(stalled(copy, gexp::sim::Stall::Memory) > 400);
+  CHECK(stalled(copy, gexp::sim::Stall::Arithmetic) < 100);
+  check_time(copy);
+  const Counts fence = counted(device, "mov.u32 %r1, 1; st.global.u32 [%rd1], %r1; fence.sc.gpu; ret;");
+  CHECK(stalled(fence, gexp::sim::Stall::Requests) > 100);
+  CHECK(stalled(fence, gexp::sim::Stall::Issue) < 20);
+  check_time(fence);
+}
+
 TEST_CASE("a busy unit and a busy scheduler are told apart") {
   Device device("gtx780");  // 4 schedulers; a division keeps its unit 4.8 cycles
   const std::string adds = " mov.u32 %r1, %tid.x; mov.u32 %r2, 3; mov.u32 %r3, 3; mov.u32 %r4, 3; mov.u32 %r5, 3; ret;";
