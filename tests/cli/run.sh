@@ -59,7 +59,7 @@ that 'with a column for each' grep -qE '^n B,launches,cycles cycles,.*,dram.writ
 expect 'and in a page' 0 '' -- "$gexp" report counted.json -o counted.html
 that 'with what each means' grep -q 'an operand was being computed' counted.html
 expect 'of what was not counted' 3 'run --counters' -- "$gexp" report good.json --counters
-expect 'as a table neither' 3 'no counters of stage' -- "$gexp" export good.json counted.csv --counters
+expect 'as a table neither' 3 'holds no counters' -- "$gexp" export good.json counted.csv --counters
 expect 'of a run that goes on' 2 '--resume' -- "$gexp" run $structure --device sim:gtx780 --counters --resume
 chase='gexp 1 experiment t memory A: u32[64KiB] in global stage s { sweep n in [1KiB, 2KiB] pattern r = uniform(stride: 32B, span: n) launch grid 1 block 1 timed lat each { chase A by r laps 1 via nc } repeat 2 } stage e { launch grid 2 block 64 timed t total { barrier } repeat 1 }'
 expect 'what warps did when' 0 '^timeline of s at n = 1 KiB, its first repetition: 1 of 1 launch, [0-9,]+ cycles; saved as t.json$' -- "$gexp" run -e "$chase" --device sim:gtx780 --timeline t.json
