@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 #include "lang/base/units.h"
@@ -145,7 +146,10 @@ Answer Results::answer(const Pair& pair, bool kept) {
   for (const auto& expectation : result["expectations"]) {
     const auto verdict = expectation.value("status", "");
     if (verdict == "not here") continue;
-    answer.judged.push_back({on_one_line(expectation.value("text", "")), expectation.value("from", ""), verdict, expectation.value("observed", "")});
+    // Where a statement lies in PTX is the compiler's own.
+    static const std::regex kPlace(R"( \((at `[^`]*`, )?PTX line [0-9]+\))");
+    const auto found = std::regex_replace(expectation.value("observed", ""), kPlace, "");
+    answer.judged.push_back({on_one_line(expectation.value("text", "")), expectation.value("from", ""), verdict, found});
     answer.wrong += verdict != "pass" && verdict != "xfail";
   }
   if (answer.judged.empty()) {
