@@ -11,7 +11,7 @@ void add_counts(Counters& to, const Counters& more) {
     // Devices of one kind count the same in the same order.
     auto at = k < to.size() && to[k].first == name
                   ? to.begin() + static_cast<std::ptrdiff_t>(k)
-                  : std::find_if(to.begin(), to.end(), [&](const auto& each) { return each.first == name; });
+                  : std::find_if(to.begin(), to.end(), [&, &wanted = name](const auto& each) { return each.first == wanted; });
     if (at == to.end())
       to.push_back(more[k]);
     else
@@ -20,7 +20,7 @@ void add_counts(Counters& to, const Counters& more) {
 }
 
 std::uint64_t count_of(const Counters& counters, std::string_view name) {
-  const auto at = std::find_if(counters.begin(), counters.end(), [&](const auto& each) { return each.first == name; });
+  const auto at = std::find_if(counters.begin(), counters.end(), [&, &wanted = name](const auto& each) { return each.first == wanted; });
   return at == counters.end() ? 0 : at->second;
 }
 
