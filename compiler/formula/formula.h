@@ -85,6 +85,8 @@ Formula call_of(const std::string& function, const Formula& argument);
 
 /// The names (roots of `a.b.c`) that a formula reads and does not bind itself.
 std::vector<std::string> free_names(const Formula& formula);
+/// Each name in a formula, and each field of a name as "stage.finding": in the order in which they stand, as often as they do.
+std::vector<std::string> dotted_names(const Formula& formula);
 
 /// The formula as text again, in the language's own form.
 std::string show(const Formula& formula);

@@ -24,7 +24,25 @@ void collect_names(const Formula& formula, std::set<std::string> bound, std::set
   }
 }
 
+void collect_dotted(const Formula& formula, std::vector<std::string>& found) {
+  const auto look = [&](const FormulaPtr& part) {
+    if (part) collect_dotted(*part, found);
+  };
+  if (formula.kind == Formula::Kind::Name) found.push_back(formula.text);
+  const bool of_name = formula.kind == Formula::Kind::Field && formula.operands[0]->kind == Formula::Kind::Name;
+  if (of_name) found.push_back(formula.operands[0]->text + "." + formula.text);
+  for (const auto& operand : formula.operands) look(operand);
+  for (const auto& argument : formula.arguments) look(argument.value), look(argument.over), look(argument.where);
+  for (const auto& loop : formula.loops) look(loop.from), look(loop.to), look(loop.step);
+}
+
 }  // namespace
+
+std::vector<std::string> dotted_names(const Formula& formula) {
+  std::vector<std::string> found;
+  collect_dotted(formula, found);
+  return found;
+}
 
 std::vector<std::string> free_names(const Formula& formula) {
   std::set<std::string> found;

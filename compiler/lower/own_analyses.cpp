@@ -229,7 +229,8 @@ class Writer {
     const auto& definition = *found.definition;
     Context body{found.among};
     body.body = true;
-    body.prefix = context.body ? context.prefix + fresh_prefix(context.prefix, name.empty() ? definition.name.text : name) : "";
+    // "hit." of `let hit = cost(t)`
+    body.prefix = context.body ? fresh(context.prefix + (name.empty() ? definition.name.text : name)) + "." : "";
     body.where = context.where;
     body.by = context.by;
     std::size_t position = 0;
@@ -242,13 +243,6 @@ class Writer {
       if (!argument.by.empty()) body.by = word(argument.by, context);
     }
     return given_by(definition, body);
-  }
-
-  /// "hit." of `let hit = cost(t)`.
-  std::string fresh_prefix(const std::string& outer, const std::string& name) {
-    auto made = name;
-    for (int i = 2; !taken_.insert(outer + made).second; ++i) made = fmt::format("{}{}", name, i);
-    return made + ".";
   }
 
   Measured given_by(const lang::AnalysisDef& definition, Context& body) {

@@ -17,7 +17,6 @@ namespace {
 constexpr std::int64_t kMostEntries = std::int64_t{1} << 26;
 constexpr double kExact = 9007199254740992.0;  // 2^53
 constexpr double kStaticShared = 48 << 10;     // fact: bytes that a block's variables in shared memory may have
-constexpr double kReserved = 1 << 10;          // fact: bytes of a block's shared memory that the system takes, from compute capability 8 on
 constexpr double kOldestCompute = 3.5;
 
 }  // namespace
@@ -105,13 +104,9 @@ std::uint64_t PointPlanner::shared_of_block() const {
   const auto limit = per_sm(known("compute").value_or(kOldestCompute));
   double blocks = std::min(limit.blocks, std::floor(limit.threads / plan_.block));
   if (const auto sms = known("sms"); sms && *sms > 0) blocks = std::min(blocks, std::ceil(plan_.grid / *sms));
-  double most = kStaticShared;
-  const auto shared = device ? device->find("shared") : Fields::const_iterator{};
-  if (device && shared != device->end() && shared->second.get<Fields>()) {
-    if (const auto room = device_fact(*shared->second.get<Fields>(), "per_sm"); room && *room > 0) most = *room;
-  }
-  const double reserved = known("compute").value_or(0) >= 80 ? kReserved : 0;
-  const double share = std::min(std::floor(most / std::max(blocks, 1.0)) - reserved, kStaticShared) - static_cast<double>(plan_.smem);
+  const auto room = device ? shared_per_sm(*device) : std::nullopt;
+  const double most = room && *room > 0 ? *room : kStaticShared;
+  const double share = std::min(std::floor(most / std::max(blocks, 1.0)) - reserved_shared(known("compute").value_or(0)), kStaticShared) - static_cast<double>(plan_.smem);
   return share > 0 ? static_cast<std::uint64_t>(share) : 0;
 }
 

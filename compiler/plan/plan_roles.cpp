@@ -151,11 +151,8 @@ std::optional<Diagnostic> PointPlanner::all_resident() const {
   if (!sms || !compute) return std::nullopt;
   const auto limit = per_sm(*compute);
   double most = std::min(limit.blocks, std::floor(limit.threads / plan_.block_threads));
-  if (const auto shared = device->find("shared"); shared != device->end() && shared->second.get<Fields>()) {
-    const auto room = device_fact(*shared->second.get<Fields>(), "per_sm");
-    const double own = static_cast<double>(plan_.block_shared + plan_.smem) + (*compute >= 80 ? 1024 : 0);
-    if (room && own > 0) most = std::min(most, std::floor(*room / own));
-  }
+  const double own = static_cast<double>(plan_.block_shared + plan_.smem) + reserved_shared(*compute);
+  if (const auto room = shared_per_sm(*device); room && own > 0) most = std::min(most, std::floor(*room / own));
   double here = 0;  // on the first block's multiprocessor
   for (const auto& beside : plan_.beside) here += beside.role.where == Where::Same ? beside.grid : 0;
   if (plan_.claimed <= most * *sms && (here == 0 || here + 1 <= most)) return std::nullopt;

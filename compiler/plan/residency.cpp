@@ -14,10 +14,18 @@ PerSm per_sm(double compute) {
   return {32, 2048};
 }
 
+double reserved_shared(double compute) { return compute >= 80 ? 1024 : 0; }
+
 std::optional<double> device_fact(const Fields& facts, const char* name) {
   const auto found = facts.find(name);
   const auto* n = found == facts.end() ? nullptr : found->second.get<Number>();
   return n ? std::optional(n->number) : std::nullopt;
+}
+
+std::optional<double> shared_per_sm(const Fields& facts) {
+  const auto shared = facts.find("shared");
+  const auto* of = shared == facts.end() ? nullptr : shared->second.get<Fields>();
+  return of ? device_fact(*of, "per_sm") : std::nullopt;
 }
 
 }  // namespace gexp::compiler

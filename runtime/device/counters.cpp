@@ -20,7 +20,7 @@ void add_counts(Counters& to, const Counters& more) {
 }
 
 std::uint64_t count_of(const Counters& counters, std::string_view name) {
-  const auto at = std::find_if(counters.begin(), counters.end(), [&, &wanted = name](const auto& each) { return each.first == wanted; });
+  const auto at = std::find_if(counters.begin(), counters.end(), [&](const auto& each) { return each.first == name; });
   return at == counters.end() ? 0 : at->second;
 }
 

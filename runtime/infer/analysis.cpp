@@ -25,14 +25,6 @@ constexpr auto kAnalyses = std::to_array<Entry>({
 #undef GEXP_ANALYSIS
 });
 
-Finding blank(const compiler::Question& question, std::string why) {
-  Finding finding;
-  finding.id = question.id;
-  finding.unit = question.type;
-  finding.why = std::move(why);
-  return finding;
-}
-
 }  // namespace
 
 Analysis find_analysis(const std::string& name) {
@@ -40,10 +32,18 @@ Analysis find_analysis(const std::string& name) {
   return found == kAnalyses.end() ? nullptr : found->analysis;
 }
 
-Finding undetermined(const Context& context, std::string why) { return blank(context.question, std::move(why)); }
+Finding undetermined(const compiler::Question& question, std::string why) {
+  Finding finding;
+  finding.id = question.id;
+  finding.unit = question.type;
+  finding.why = std::move(why);
+  return finding;
+}
+
+Finding undetermined(const Context& context, std::string why) { return undetermined(context.question, std::move(why)); }
 
 Finding found(const Context& context, Value value, double confidence, std::string why, std::string evidence, const char* decides) {
-  auto finding = blank(context.question, std::move(why));
+  auto finding = undetermined(context.question, std::move(why));
   finding.evidence = std::move(evidence);
   finding.confidence = confidence;
   if (confidence < context.question.need) {
@@ -183,7 +183,7 @@ Finding with_drift(const compiler::Question& question, double drift, Finding fin
   if (finding.status != Finding::Status::Found) return finding;
   finding.confidence = std::min(finding.confidence, kDrifted);
   if (finding.confidence >= question.need) return finding;
-  auto less = blank(question, fmt::format("{} looks likely, but its confidence of {:.1f} % is below the {:.1f} % that is needed ({})", show(finding.value), finding.confidence * 100,
+  auto less = undetermined(question, fmt::format("{} looks likely, but its confidence of {:.1f} % is below the {:.1f} % that is needed ({})", show(finding.value), finding.confidence * 100,
                                           question.need * 100, finding.why));
   less.confidence = finding.confidence;
   less.evidence = finding.evidence;
@@ -200,21 +200,21 @@ Finding answer(const compiler::Question& question, const PreparedRecords& prepar
                const MeasuredStages& earlier) {
   const auto& table = prepared.table();
   const auto analysis = find_analysis(question.analysis);
-  if (!analysis) return blank(question, fmt::format("the analysis `{}` is not built yet", question.analysis));
+  if (!analysis) return undetermined(question, fmt::format("the analysis `{}` is not built yet", question.analysis));
   const bool any = std::any_of(table.points.begin(), table.points.end(), [](const records::Point& point) { return !point.runs.empty(); });
   if (!any) {
     for (const auto& point : table.points) {
-      if (!point.outcome.done()) return blank(question, "no point of the stage was measured: " + point.outcome.what);
+      if (!point.outcome.done()) return undetermined(question, "no point of the stage was measured: " + point.outcome.what);
     }
-    return blank(question, "no point of the stage was measured");
+    return undetermined(question, "no point of the stage was measured");
   }
-  if (prepared.classes().cut_short) return blank(question, why_cut_short());
+  if (prepared.classes().cut_short) return undetermined(question, why_cut_short());
   const auto refusals = Budget::refusals();
   Finding finding;
   try {
     finding = answer_selected(analysis, {question, prepared, stage, outer, earlier});
   } catch (const CutShort&) {}  // the budget has counted it
-  if (Budget::refusals() != refusals) return blank(question, why_cut_short());
+  if (Budget::refusals() != refusals) return undetermined(question, why_cut_short());
   if (prepared.drift() > 0) finding = with_drift(question, prepared.drift(), std::move(finding));
   if (const auto* fields = finding.value.get<Fields>(); fields && question.type == "name" && fields->contains("name")) {
     finding.value = Value(fields->at("name"));  // declared as the name alone

@@ -37,6 +37,7 @@ Analysis find_analysis(const std::string& name);
 #undef GEXP_ANALYSIS
 
 /// An undetermined finding of this question, with the reason and what would decide it.
+Finding undetermined(const compiler::Question& question, std::string why);
 Finding undetermined(const Context& context, std::string why);
 /// For `found`, where the method gives no more confidence than this, however much is measured.
 inline constexpr const char* kNothingMore = nullptr;

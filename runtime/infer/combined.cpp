@@ -7,6 +7,8 @@
 #include <array>
 #include <cmath>
 
+#include "runtime/infer/analysis.h"
+
 // A formula of findings is right where all of them are. Each says how sure it is, and the engine's rule for several is that of the least
 // sure one (selections.cpp). Its interval is told where the formula rises or falls with each of them: then its ends lie where theirs do.
 namespace gexp::infer {
@@ -21,23 +23,10 @@ const Finding* find(const std::vector<Finding>& all, const std::string& id) {
   return found == all.end() ? nullptr : &*found;
 }
 
-/// Every finding that a formula reads: parts by their ids, those of earlier stages as STAGE.NAME.
+/// Every finding that a formula reads, as often as it does: parts by their ids, those of earlier stages as STAGE.NAME.
 void findings_read(const Formula& formula, const std::vector<Finding>& all, std::vector<const Finding*>& read) {
-  const auto add = [&](const std::string& id) {
-    if (const auto* finding = find(all, id)) read.push_back(finding);
-  };
-  if (formula.kind == Formula::Kind::Name) add(formula.text);
-  if (formula.kind == Formula::Kind::Field && formula.operands[0]->kind == Formula::Kind::Name) add(formula.operands[0]->text + "." + formula.text);
-  for (const auto& operand : formula.operands) findings_read(*operand, all, read);
-  for (const auto& argument : formula.arguments) {
-    if (argument.value) findings_read(*argument.value, all, read);
-    if (argument.over) findings_read(*argument.over, all, read);
-    if (argument.where) findings_read(*argument.where, all, read);
-  }
-  for (const auto& loop : formula.loops) {
-    for (const auto& part : {loop.from, loop.to, loop.step}) {
-      if (part) findings_read(*part, all, read);
-    }
+  for (const auto& name : compiler::dotted_names(formula)) {
+    if (const auto* finding = find(all, name)) read.push_back(finding);
   }
 }
 
@@ -105,14 +94,6 @@ std::optional<std::pair<double, double>> interval_of(const Formula& formula, con
   return interval;
 }
 
-Finding blank(const compiler::Question& question, std::string why) {
-  Finding finding;
-  finding.id = question.id;
-  finding.unit = question.type;
-  finding.why = std::move(why);
-  return finding;
-}
-
 std::string because_of(const Finding& part) { return fmt::format("it is made of `{}`, which is undetermined: {}", part.id, part.why); }
 
 /// What it is for each value after `by`: the parts' answers stand in the same order.
@@ -163,21 +144,21 @@ Finding combine(const compiler::Question& question, const std::vector<Finding>& 
   findings_read(*question.combined, all, read);
   for (const auto& id : question.parts) {
     const auto* part = find(all, id);
-    if (!part) return blank(question, fmt::format("it is made of `{}`, which was not asked", id));
+    if (!part) return undetermined(question, fmt::format("it is made of `{}`, which was not asked", id));
     if (std::find(read.begin(), read.end(), part) == read.end()) read.push_back(part);  // one that another part reads
   }
   compiler::Names scope(&outer);
   const Finding* least = nullptr;
   for (const auto* finding : read) {
-    if (finding->status != Finding::Status::Found) return blank(question, because_of(*finding));
+    if (finding->status != Finding::Status::Found) return undetermined(question, because_of(*finding));
     if (!least || finding->confidence < least->confidence) least = finding;
   }
   for (const auto& id : question.parts) scope.set(id, find(all, id)->value);
   auto value = question.each ? each_value(question, all, scope) : compiler::evaluate(*question.combined, scope);
-  if (!value) return blank(question, value.error().message);
-  if (!value->known()) return blank(question, fmt::format("`{}` has no value", compiler::show(*question.combined)));
-  if (!is_finite(*value)) return blank(question, fmt::format("`{}` is beyond what a number holds", compiler::show(*question.combined)));
-  auto made = blank(question, fmt::format("`{}`, of the findings that it names; its confidence is that of the least sure, `{}`", compiler::show(*question.combined), least->id));
+  if (!value) return undetermined(question, value.error().message);
+  if (!value->known()) return undetermined(question, fmt::format("`{}` has no value", compiler::show(*question.combined)));
+  if (!is_finite(*value)) return undetermined(question, fmt::format("`{}` is beyond what a number holds", compiler::show(*question.combined)));
+  auto made = undetermined(question, fmt::format("`{}`, of the findings that it names; its confidence is that of the least sure, `{}`", compiler::show(*question.combined), least->id));
   made.confidence = least->confidence;
   for (const auto& id : question.parts) made.evidence += (made.evidence.empty() ? "" : "; ") + told(*find(all, id));
   if (made.confidence < question.need) {

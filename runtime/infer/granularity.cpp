@@ -23,7 +23,13 @@ struct Tally {
   double visits = 0, missed = 0;
 
   void add(bool miss) { ++visits, missed += miss ? 1 : 0; }
-  [[nodiscard]] double rate() const { return visits > 0 ? missed / visits : 0; }
+};
+
+/// A walk with its addresses, and the number of each among all that are walked.
+struct NumberedWalk {
+  const records::Point* point;
+  std::vector<std::int64_t> at;     ///< by step
+  std::vector<std::size_t> number;  ///< by step
 };
 
 /// Visits soon after one to the same block, with no miss between the two, whose fill could have taken its place; and all others.
@@ -34,56 +40,38 @@ struct Visits {
   Tally same_addresses, other_addresses;
 };
 
-/// What was seen of one address.
-struct Address {
-  std::int64_t at = 0;
-  Tally same, other;
-};
-
-/// Sums over all walks that visit an address, then one visit for each.
-void count_addresses(std::vector<Address>& seen, Visits& visits) {
-  std::sort(seen.begin(), seen.end(), [](const Address& a, const Address& b) { return a.at < b.at; });
-  const auto add = [](Tally& to, const Tally& of) { to.visits += of.visits, to.missed += of.missed; };
-  for (std::size_t i = 0; i < seen.size();) {
-    Address sum;
-    sum.at = seen[i].at;
-    for (; i < seen.size() && seen[i].at == sum.at; ++i) add(sum.same, seen[i].same), add(sum.other, seen[i].other);
-    if (sum.same.visits > 0) add(visits.same_addresses, {1, sum.same.rate()});
-    if (sum.other.visits > 0) add(visits.other_addresses, {1, sum.other.rate()});
-  }
-}
-
-Visits visits_of(const std::vector<const records::Point*>& points, const MissRange& range, std::int64_t block) {
+/// Of so many addresses.
+Visits visits_of(const std::vector<NumberedWalk>& walks, std::size_t addresses, const MissRange& range, std::int64_t block) {
   Visits visits;
-  std::vector<Address> seen;
-  for (const auto* point : points) {
-    const auto lap = static_cast<std::size_t>(point->walk->steps);
-    const Misses missed(range, *point);
-    const auto first = seen.size();
-    seen.resize(first + lap);
-    for (std::size_t step = 0; step < lap; ++step) seen[first + step].at = point->walk->at(0, static_cast<std::int64_t>(step));
-    for (const auto& run : point->runs) work(run.ticks.size() / 2);
-    for (const auto& run : point->runs) {
+  std::vector<Tally> same(addresses), other(addresses);
+  for (const auto& walk : walks) {
+    const auto lap = walk.at.size();
+    const Misses missed(range, *walk.point);
+    for (const auto& run : walk.point->runs) work(run.ticks.size() / 2);
+    for (const auto& run : walk.point->runs) {
       for (std::size_t i = 1; i < run.ticks.size(); ++i) {
-        auto& here = seen[first + i % lap];
+        const auto at = walk.at[i % lap];
         std::int64_t nearest = -1;  // of the visits just before it to the same block
         for (std::size_t back = 1; back <= std::min({kSoon, i, lap - 1}); ++back) {
-          const auto before = seen[first + (i - back) % lap].at;
-          const auto distance = std::abs(here.at - before);
-          if (here.at / block == before / block) nearest = nearest < 0 ? distance : std::min(nearest, distance);
+          const auto before = walk.at[(i - back) % lap];
+          if (at / block == before / block) nearest = nearest < 0 ? std::abs(at - before) : std::min(nearest, std::abs(at - before));
           if (missed(i - back, run.ticks[i - back])) break;
         }
         const bool miss = missed(i, run.ticks[i]) && !missed.unsure(i, run.ticks[i]);
-        if (nearest < 0) {
-          here.other.add(miss), visits.other.add(miss);
-        } else {
-          here.same.add(miss), visits.same.add(miss);
-          visits.furthest = std::max(visits.furthest, nearest);
-        }
+        (nearest < 0 ? other : same)[walk.number[i % lap]].add(miss);
+        visits.furthest = std::max(visits.furthest, nearest);
       }
     }
   }
-  count_addresses(seen, visits);
+  const auto sum = [](const std::vector<Tally>& each, Tally& all, Tally& once) {
+    for (const auto& tally : each) {
+      if (tally.visits == 0) continue;
+      all.visits += tally.visits, all.missed += tally.missed;
+      ++once.visits, once.missed += tally.missed / tally.visits;
+    }
+  };
+  sum(same, visits.same, visits.same_addresses);
+  sum(other, visits.other, visits.other_addresses);
   return visits;
 }
 
@@ -110,9 +98,18 @@ std::optional<Granularity> granularity_of(const std::vector<const records::Point
   std::sort(offsets.begin(), offsets.end());
   offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
   if (offsets.size() < 2) return std::nullopt;
+  std::vector<NumberedWalk> walks;
+  for (const auto* point : points) {
+    auto& walk = walks.emplace_back();
+    walk.point = point;
+    for (std::int64_t step = 0; step < point->walk->steps; ++step) {
+      walk.at.push_back(point->walk->at(0, step));
+      walk.number.push_back(static_cast<std::size_t>(std::lower_bound(offsets.begin(), offsets.end(), walk.at.back()) - offsets.begin()));
+    }
+  }
   Granularity found;
   for (std::int64_t block = 2; block <= offsets.back(); block *= 2) {
-    const auto visits = visits_of(points, range, block);
+    const auto visits = visits_of(walks, offsets.size(), range, block);
     if (visits.other.visits == 0 || visits.same.visits == 0) continue;
     if (!may_share(visits, range.interference.share)) break;
     if (!would_have_missed(visits)) continue;

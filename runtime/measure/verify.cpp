@@ -21,25 +21,15 @@ using compiler::Formula;
 constexpr unsigned kTries = 40;  // variants of a device, before it is given up
 
 /// The findings that a condition reads, as "stage.name".
-void findings_of(const Formula& formula, std::vector<std::string>& ids) {
-  if (formula.kind == Formula::Kind::Field) {
-    const Formula* inner = &formula;
-    while (inner->kind == Formula::Kind::Field && inner->operands[0]->kind == Formula::Kind::Field) inner = inner->operands[0].get();
-    if (inner->operands[0]->kind == Formula::Kind::Name) ids.push_back(inner->operands[0]->text + "." + inner->text);
-  }
-  for (const auto& operand : formula.operands) findings_of(*operand, ids);
-  for (const auto& argument : formula.arguments) findings_of(*argument.value, ids);
-  for (const auto& loop : formula.loops) {
-    for (const auto& part : {loop.from, loop.to, loop.step}) {
-      if (part) findings_of(*part, ids);
-    }
-  }
+std::vector<std::string> findings_of(const Formula& condition) {
+  auto names = compiler::dotted_names(condition);
+  std::erase_if(names, [](const std::string& name) { return name.find('.') == std::string::npos; });
+  return names;
 }
 
 Verdict verdict_of(const compiler::Expectation& expectation, const result::Judgement& judgement, const result::RunResult& result) {
   Verdict verdict;
-  std::vector<std::string> ids;
-  findings_of(*expectation.condition, ids);
+  const auto ids = findings_of(*expectation.condition);
   verdict.confidence = 1;
   const infer::Finding* missing = nullptr;
   for (const auto& finding : result.findings) {
@@ -96,8 +86,7 @@ void intervals_of(const Formula& formula, const result::RunResult& result, std::
 
 /// Whether all that an expectation reads are numbers whose intervals hold the truth.
 bool intervals_hold(const compiler::Expectation& expectation, const std::vector<Verdict::Interval>& intervals) {
-  std::vector<std::string> ids;
-  findings_of(*expectation.condition, ids);
+  const auto ids = findings_of(*expectation.condition);
   return !intervals.empty() &&
          std::all_of(intervals.begin(), intervals.end(), [](const auto& each) { return each.holds(); }) &&
          std::all_of(ids.begin(), ids.end(), [&](const std::string& id) {
@@ -109,8 +98,7 @@ bool intervals_hold(const compiler::Expectation& expectation, const std::vector<
 /// A claim that was made of no records is wrong, whatever it says.
 void judge_of_nothing(const compiler::Expectation& expectation, const result::RunResult& result,
                       const std::vector<std::string>& nothing, Verdict& verdict) {
-  std::vector<std::string> ids;
-  findings_of(*expectation.condition, ids);
+  const auto ids = findings_of(*expectation.condition);
   for (const auto& finding : result.findings) {
     const auto is = [&](const std::string& id) { return id == finding.id; };
     if (finding.status != infer::Finding::Status::Found || std::none_of(ids.begin(), ids.end(), is) ||

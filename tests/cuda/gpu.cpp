@@ -41,6 +41,16 @@ struct Scene {
   int last_set(int attribute) { return call<int (*)(int)>("fake_last_set")(attribute); }
   int contexts() { return call<int (*)()>("fake_contexts_made")(); }
   int allocations() { return call<int (*)()>("fake_allocations")(); }
+
+  /// What is written to the only allocation, of 1000 bytes, is read again, and nothing is left of it.
+  void check_copies_and_release(Backend& backend, std::uint64_t address) {
+    std::vector<std::byte> out(1000, std::byte{7}), in(1000);
+    CHECK(backend.write(address, out));
+    CHECK(backend.read(address, in));
+    CHECK(in == out);
+    backend.release(address);
+    CHECK(allocations() == 0);
+  }
 };
 
 std::unique_ptr<Backend> device() {
@@ -158,12 +168,7 @@ TEST_CASE_FIXTURE(Scene, "memory of the host is pinned, written and read, and gi
   REQUIRE(address);
   CHECK(*address % (1 << 16) == 0);
   CHECK(allocations() == 1);
-  std::vector<std::byte> out(1000, std::byte{7}), in(1000);
-  CHECK(backend->write(*address, out));
-  CHECK(backend->read(*address, in));
-  CHECK(in == out);
-  backend->release(*address);
-  CHECK(allocations() == 0);
+  check_copies_and_release(*backend, *address);
   CHECK(backend->allocate(std::uint64_t{1} << 40, 0, device::Where::Host).error().code == "E0802");
   {
     const Environment now("FAKE_CUDA", "no_host_address");
@@ -180,12 +185,7 @@ TEST_CASE_FIXTURE(Scene, "memory: alignment, copies, links dense and sparse, and
     auto address = backend->allocate(1000, align);
     REQUIRE(address);
     CHECK(*address % (align == 0 ? 256 : align) == 0);
-    std::vector<std::byte> out(1000, std::byte{7}), in(1000);
-    CHECK(backend->write(*address, out));
-    CHECK(backend->read(*address, in));
-    CHECK(in == out);
-    backend->release(*address);
-    CHECK(allocations() == 0);
+    check_copies_and_release(*backend, *address);
   }
   CHECK(backend->allocate(std::uint64_t{1} << 40).error().code == "E0802");
   CHECK(backend->allocate(~std::uint64_t{0}, 4096).error().code == "E0802");
