@@ -20,6 +20,21 @@ FN unsigned shift_left_clamp(unsigned a, unsigned b, unsigned n) { return __funn
 FN unsigned shift_right_clamp(unsigned a, unsigned b, unsigned n) { return __funnelshift_rc(a, b, n); }
 FN unsigned byte_permute(unsigned a, unsigned b, unsigned selector) { return __byte_perm(a, b, selector); }
 
+// NVRTC 11.8 computes `(x + c) * k` with constants c and k as `x * k + c * k` where the sum is widened in between, with its sign: wrong
+// where the narrow sum wraps. (short)(32767 + 1) * 63 becomes 32768 * 63. A factor that it cannot see through is left alone.
+template <class T> FN T factor(T a) {
+#if __CUDACC_VER_MAJOR__ < 12
+  if (sizeof(T) == 8) {
+    asm("mov.b64 %0, %0;" : "+l"(*(unsigned long long*)&a));
+  } else if (sizeof(T) == 4) {
+    asm("mov.b32 %0, %0;" : "+r"(*(unsigned*)&a));
+  } else if (sizeof(T) == 2) {
+    asm("mov.b16 %0, %0;" : "+h"(*(unsigned short*)&a));
+  }
+#endif
+  return a;
+}
+
 // PTX that CUDA has no name for.
 #define WORDS2(name, text)                                              \
   template <class T> FN unsigned name(T a, T b) {                        \

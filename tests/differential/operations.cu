@@ -29,16 +29,16 @@ INTEGER int ffs(T a) { return BITS == 64 ? ffs64(UNSIGNED(a)) : ffs32((unsigned)
 INTEGER T brev(T a) { return BITS == 64 ? (T)brev64(UNSIGNED(a)) : (T)(brev32((unsigned)UNSIGNED(a)) >> (32 - BITS) % 32); }
 INTEGER T add(T a, T b) { return (T)(WORKING(a) + WORKING(b)); }
 INTEGER T sub(T a, T b) { return (T)(WORKING(a) - WORKING(b)); }
-INTEGER T mul(T a, T b) { return (T)(WORKING(a) * WORKING(b)); }
+INTEGER T mul(T a, T b) { return (T)(WORKING(factor(a)) * WORKING(factor(b))); }
 INTEGER T div(T a, T b) { return b == (T)0 ? (T)~a : (T)-1 < (T)0 && b == (T)-1 ? neg(a) : (T)(a / b); }
 INTEGER T rem(T a, T b) { return b == (T)0 ? a : (T)-1 < (T)0 && b == (T)-1 ? (T)0 : (T)(a % b); }
 INTEGER T mulhi(T a, T b) {
   if (sizeof(T) == 8) return (T)-1 < (T)0 ? (T)mulhi_s64((long long)a, (long long)b) : (T)mulhi_u64((unsigned long long)a, (unsigned long long)b);
   if (sizeof(T) == 4) return (T)-1 < (T)0 ? (T)mulhi_s32((int)a, (int)b) : (T)mulhi_u32((unsigned)a, (unsigned)b);
-  return (T)((long long)a * b >> BITS % 64);
+  return (T)((long long)factor(a) * factor(b) >> BITS % 64);
 }
 // The product of the operands' low halves, which fits: no wrapping is asked for.
-INTEGER T mulwide(T a, T b) { return (T)((T)(typename Traits<T>::Half)a * (T)(typename Traits<T>::Half)b); }
+INTEGER T mulwide(T a, T b) { return (T)((T)factor((typename Traits<T>::Half)a) * (T)factor((typename Traits<T>::Half)b)); }
 INTEGER T band(T a, T b) { return (T)(a & b); }
 INTEGER T bor(T a, T b) { return (T)(a | b); }
 INTEGER T bxor(T a, T b) { return (T)(a ^ b); }
@@ -57,7 +57,7 @@ INTEGER int gt(T a, T b) { return a > b; }
 INTEGER int ge(T a, T b) { return a >= b; }
 INTEGER int eq(T a, T b) { return a == b; }
 INTEGER int ne(T a, T b) { return a != b; }
-INTEGER T mad(T a, T b, T c) { return (T)(WORKING(a) * WORKING(b) + WORKING(c)); }
+INTEGER T mad(T a, T b, T c) { return (T)(WORKING(factor(a)) * WORKING(factor(b)) + WORKING(c)); }
 INTEGER T madwide(T a, T b, T c) { return add(mulwide(a, b), c); }
 INTEGER T madhi(T a, T b, T c) { return add(mulhi(a, b), c); }
 INTEGER T clamp(T a, T b, T c) { return imin(imax(a, b), c); }
