@@ -37,9 +37,17 @@ Directive Parser::line() {
   return d;
 }
 
+namespace {
+
+bool is_linkage(const Token& t) { return t.is(".visible") || t.is(".weak") || t.is(".extern") || t.is(".common"); }
+bool begins_variable(const Token& t) { return t.is(".shared") || t.is(".global") || t.is(".const") || t.is(".local") || t.is(".tex"); }
+bool begins_item(const Token& t) { return is_linkage(t) || begins_variable(t) || t.is(".func") || t.is(".entry") || t.is(".file"); }
+
+}  // namespace
+
 void Parser::module_item() {
   std::vector<Token> linkage;
-  while (peek().is(".visible") || peek().is(".weak") || peek().is(".extern") || peek().is(".common")) linkage.push_back(take());
+  while (is_linkage(peek())) linkage.push_back(take());
   const Token& token = peek();
   if (token.is(".version") || token.is(".target") || token.is(".address_size") || token.is(".file") || token.is(".loc")) {
     module_.items.emplace_back(line());
@@ -53,8 +61,10 @@ void Parser::module_item() {
     module_.items.emplace_back(block(std::move(d)));
   } else if (token.is(".func") || token.is(".entry")) {
     function(take().is(".entry"), std::move(linkage));
-  } else if (token.is(".shared") || token.is(".global") || token.is(".const")) {
+  } else if (begins_variable(token)) {
     if (auto d = declaration(std::move(linkage), false)) module_.items.emplace_back(std::move(*d));
+  } else if (token.is(".reg")) {
+    module_.items.emplace_back(registers());
   } else {
     fail(fmt::format("unknown directive '{}'", token.text));
   }
@@ -66,8 +76,9 @@ void Parser::function(bool entry, std::vector<Token> linkage) {
   if (!entry && peek().is("(")) f.results = formals(), f.lists_results = true;
   f.name = take().text;
   if (peek().is("(")) f.parameters = formals(), f.lists_parameters = true;
-  while (!failed_ && !at_end() && !peek().is("{") && !peek().is(";")) f.bounds.push_back(take());
-  if (accept(";")) {
+  // Before CUDA 4 a function that is only declared may end without ";".
+  while (!failed_ && !at_end() && !peek().is("{") && !peek().is(";") && !begins_item(peek())) f.bounds.push_back(take());
+  if (accept(";") || (!entry && !peek().is("{"))) {
     f.declared_only = true;
   } else if (entry && entry_ && f.name != *entry_) {
     block({});

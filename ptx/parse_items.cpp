@@ -45,6 +45,8 @@ bool Parser::words_of(Declaration& d) {
       d.vector = word == ".v2" ? 2 : 4;
     } else if (const Type type = type_named(word.substr(1)); type != Type::None) {
       d.type = type;
+    } else if (word == ".texref") {
+      d.type = Type::B64;  // opaque: what it refers to is the host's to say
     } else if (word != ".global" && word != ".shared" && word != ".const" && word != ".local" && word != ".managed") {
       return fail(fmt::format("unknown directive '{}'", word)), false;
     }

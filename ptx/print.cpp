@@ -107,6 +107,7 @@ class Printer {
     out_ += ')';
   }
   void top(const Directive& d) { (*this)(d); }
+  void top(const Registers& r) { (*this)(r); }
   void top(const Declaration& d) { (*this)(d); }
   void top(const Function& f) {
     tokens(f.linkage);

@@ -132,7 +132,7 @@ struct Function {
 };
 
 struct Module {
-  std::vector<std::variant<Directive, Declaration, Function>> items;
+  std::vector<std::variant<Directive, Registers, Declaration, Function>> items;
   std::shared_ptr<std::deque<std::string>> added = std::make_shared<std::deque<std::string>>();  ///< texts that are not the source's
   [[nodiscard]] const Function* kernel(std::string_view name) const;
   [[nodiscard]] Function* kernel(std::string_view name);

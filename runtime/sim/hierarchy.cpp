@@ -36,9 +36,9 @@ Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed, std::uint64_t
     slices_[i].resize(cache.slices);
     if (cache.storage_of >= 0) {
       indices_.push_back(std::make_unique<SetIndex>(cache, mix(seed + i)));
-      levels.push_back({cache.storage_of, indices_.back().get()});
+      levels.push_back({cache.storage_of, indices_.back().get(), model.caches[static_cast<std::size_t>(cache.storage_of)].victims});
     } else {
-      levels.push_back({static_cast<int>(i), nullptr});
+      levels.push_back({static_cast<int>(i), nullptr, cache.victims});
     }
   }
   for (std::size_t i = 0; i < model.tlbs.size(); ++i) tlbs_[i].resize(instances(model.tlbs[i].scope));
@@ -48,6 +48,7 @@ Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed, std::uint64_t
     for (const int c : caches) path.caches.push_back(levels[static_cast<std::size_t>(c)]);
     path.tlbs = tlbs;
     while (path.near < caches.size() && model.caches[static_cast<std::size_t>(caches[path.near])].scope != Scope::Device) ++path.near;
+    for (std::size_t found = 0; found < path.near; ++found) path.victims |= path.caches[found].victims;
     if (!caches.empty()) path.sector = model.caches[static_cast<std::size_t>(caches.front())].sector;
     path.sector_shift = std::countr_zero(path.sector);
   };
@@ -65,15 +66,12 @@ Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed, std::uint64_t
   count_anew();
 }
 
-Cache& Hierarchy::cache(int model, std::uint32_t sm) {
-  const auto i = static_cast<std::size_t>(model);
+Cache& Hierarchy::new_cache(std::size_t i, std::uint32_t sm) {
   const CacheModel& m = model_.caches[i];
+  std::vector<std::uint32_t> ways = m.ways;
+  if (m.unified > 0) std::fill(ways.begin(), ways.end(), static_cast<std::uint32_t>((m.unified - carveout_) / (ways.size() * m.line)));
   std::unique_ptr<Cache>& slot = caches_[i][instance(m.scope, sm)];
-  if (!slot) {
-    std::vector<std::uint32_t> ways = m.ways;
-    if (m.unified > 0) std::fill(ways.begin(), ways.end(), static_cast<std::uint32_t>((m.unified - carveout_) / (ways.size() * m.line)));
-    slot = std::make_unique<Cache>(m, ways, mix(seed_ + i), mix(chance_ ^ sm));
-  }
+  slot = std::make_unique<Cache>(m, ways, mix(seed_ + i), mix(chance_ ^ sm));
   return *slot;
 }
 
@@ -126,16 +124,16 @@ Cache::Access Hierarchy::look(const Level& level, std::uint32_t sm, std::uint64_
   return access;
 }
 
-bool Hierarchy::look_near(const Level& level, std::uint32_t sm, std::uint64_t address, std::vector<std::uint64_t>& evicted) {
+bool Hierarchy::look_near(const Path& path, const Level& level, std::uint32_t sm, std::uint64_t address) {
   Cache& lines = cache(level.cache, sm);
   Tally& tally = tallies_.caches[static_cast<std::size_t>(level.cache)];
-  if (model_.caches[static_cast<std::size_t>(level.cache)].victims) {
+  if (level.victims) {
     const bool there = lines.take(address);
     tally.add(there);
     return there;
   }
   const Cache::Access access = level.index ? lines.access(address, Cache::Use::Read, *level.index) : lines.access(address);
-  if (access.evicted != kNothing) evicted.push_back(access.evicted);
+  if (path.victims && access.evicted != kNothing) new_victims_.push_back(access.evicted);
   tally.add(access.hit);
   return access.hit;
 }
@@ -168,23 +166,23 @@ std::uint8_t Hierarchy::translate(const Path& path, std::uint32_t sm, std::uint6
 Hierarchy::Near Hierarchy::near(LoadPath which, std::uint32_t sm, Piece piece) {
   const Path& path = paths_[index(which)];
   Near result{piece.sectors, 0, 0, 0};
-  victims_.clear();
+  if (path.victims) victims_.clear();
   for (std::size_t found = 0; found < path.near && result.missing != 0; ++found) {
     if (found == path.translate_at) result.translated = translate(path, sm, piece.region);
     const Level& level = path.caches[found];
-    new_victims_.clear();
+    if (path.victims) new_victims_.clear();
     for (std::uint32_t left = result.missing; left != 0; left &= left - 1) {
       const auto sector = static_cast<std::uint32_t>(std::countr_zero(left));
-      if (!look_near(level, sm, placed(path, found, piece.region + sector * path.sector), new_victims_)) continue;
+      if (!look_near(path, level, sm, placed(path, found, piece.region + sector * path.sector))) continue;
       result.missing &= ~(1u << sector);
       result.latency = std::max(result.latency, path.latency[found][result.translated]);
       result.depth = static_cast<std::uint8_t>(found);
     }
     // What hits among victims has made room for what was evicted for it.
-    if (model_.caches[static_cast<std::size_t>(level.cache)].victims) {
+    if (level.victims) {
       for (const std::uint64_t line : victims_) cache(level.cache, sm).access(line);
     }
-    std::swap(victims_, new_victims_);
+    if (path.victims) std::swap(victims_, new_victims_);
   }
   if (result.missing != 0 && path.translate_at >= path.near) result.translated = translate(path, sm, piece.region);
   if (result.latency > 0 && noisy_) result.latency += noise(Answered::BySm);

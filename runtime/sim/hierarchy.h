@@ -97,6 +97,7 @@ class Hierarchy {
   struct Level {
     int cache = 0;                    ///< of the model
     const SetIndex* index = nullptr;  ///< of its own when it shares another cache's lines
+    bool victims = false;             ///< it holds what the cache before it gave up
   };
   struct Path {
     bool present = false;
@@ -105,6 +106,7 @@ class Hierarchy {
     std::size_t near = 0;  ///< the first so many caches are looked up in the SM
     std::size_t translate_at = 0;
     bool has_window = false;
+    bool victims = false;  ///< some cache of an SM holds such
     std::uint64_t sector = 32, way = 0;
     int sector_shift = 5;
     std::vector<std::vector<double>> latency;
@@ -116,11 +118,16 @@ class Hierarchy {
   [[nodiscard]] std::size_t instance(Scope scope, std::uint32_t sm) const {
     return scope == Scope::Device ? 0 : scope == Scope::Sm ? sm : sm / static_cast<std::uint32_t>(model_.sms_per_tpc);
   }
-  Cache& cache(int model, std::uint32_t sm);
+  Cache& cache(int model, std::uint32_t sm) {
+    const auto i = static_cast<std::size_t>(model);
+    Cache* const there = caches_[i][instance(model_.caches[i].scope, sm)].get();
+    return there ? *there : new_cache(i, sm);
+  }
+  Cache& new_cache(std::size_t model, std::uint32_t sm);
   Cache& tlb(int model, std::uint32_t sm);
   Cache::Access look(const Level& level, std::uint32_t sm, std::uint64_t address, Cache::Use use = Cache::Use::Read);
-  /// Looks for a sector that the level before did not have; `evicted`: what that level gave up for it and for those before it.
-  bool look_near(const Level& level, std::uint32_t sm, std::uint64_t address, std::vector<std::uint64_t>& evicted);
+  /// Looks for a sector that the level before did not have; `new_victims_` grows by what that level gives up for it.
+  bool look_near(const Path& path, const Level& level, std::uint32_t sm, std::uint64_t address);
   /// Where a path's cache number `found` looks for an address: where it lies in physical memory, once it is translated.
   [[nodiscard]] std::uint64_t placed(const Path& path, std::size_t found, std::uint64_t address) const {
     return model_.frame_bytes == 0 || found < path.translate_at ? address : physical(address);

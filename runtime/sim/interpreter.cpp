@@ -68,6 +68,7 @@ Machine::Machine(const LaunchContext& context, std::uint64_t start, std::uint32_
     }
     decoded_.push_back(d);
   }
+  note_awaited();
 }
 
 std::vector<std::optional<std::uint16_t>> Machine::operations_of_opcodes() const {
@@ -110,6 +111,7 @@ LaunchResult Machine::run() {
 inline std::uint64_t Machine::when_ready(const Warp& w, const Decoded& d, std::uint64_t at) const {
   const std::uint64_t* const ready = w.ready.data();
   at = std::max({at, ready[d.a], ready[d.b], ready[d.c]});
+  if (d.awaited) return ready[d.to] == kNever || !memory_.may_load(w) ? kNever : at;
   if (d.kind != Kind::Compute) return when_rest_ready(w, code_[w.pc], at);
   // Results of one register come in order: a load that is still under way is waited for.
   const std::uint64_t result = ready[d.to];
@@ -210,6 +212,8 @@ void Machine::advance(std::uint32_t index, std::uint64_t now) {
         d.lanes(code_[w.pc], active, w.width, a, b, c, to);
       }
       w.ready[d.to] = at + d.latency;
+      ++w.pc;
+    } else if (d.plain && !c_.observer && alone(w, d.plain, active) && lone_load(index, code_[w.pc], active, at)) {
       ++w.pc;
     } else {
       switch (execute(index, code_[w.pc], active, at)) {

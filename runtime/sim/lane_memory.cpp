@@ -246,7 +246,8 @@ bool LaneMemory::texels(const Instruction& i, Warp& warp, std::uint32_t mask, Ad
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
     const std::uint64_t handle = warp.slot(i.a)[lane] - kFirstTexture;
     if (handle >= c_.textures.size()) {
-      fault_ = fmt::format("a fetch from what is no texture ({})", place_of(c_.kernel, i));
+      const char* const why = warp.slot(i.a)[lane] == 0 ? ": a reference that nothing is bound to" : "";
+      fault_ = fmt::format("a fetch from what is no texture{} ({})", why, place_of(c_.kernel, i));
       return false;
     }
     const Texture& texture = c_.textures[handle];

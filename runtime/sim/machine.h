@@ -23,10 +23,12 @@ struct alignas(64) Decoded {
   ScalarFunction scalar;
   double interval;         ///< cycles that it keeps its arithmetic unit
   std::uint32_t latency;   ///< of its result
-  std::uint32_t guard, to, a, b, c;
+  std::uint32_t guard, to, a, b, c;  ///< `to`: what an awaited load loads, too
   Kind kind;
   bool guard_not;
   std::uint16_t unit;      ///< its arithmetic unit, of Sm::units
+  bool awaited = false;    ///< a load of one element that the next instruction, which the warp has, needs
+  bool plain = false;      ///< such a load of a word of global memory, kept by the caches of its path
 };
 static_assert(sizeof(Decoded) == 64);
 
@@ -74,7 +76,13 @@ class Machine {
   bool select_path(Warp& w);
   void part(Warp& w, std::uint32_t first, std::uint32_t end);
   Step execute(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
-  [[nodiscard]] bool alone(const Warp& warp, const Instruction& i, std::uint32_t active) const;
+  void note_awaited();
+  void expect_next(const Instruction& i, LoadPath path, std::uint64_t value) const;
+  /// Whether a load is over before anything else happens: nothing is due, its warp has one thread, and what follows needs it.
+  [[nodiscard]] bool alone(const Warp& w, bool awaited, std::uint32_t active) const {
+    return awaited && w.live == active && one_lane(active) && events_.empty();
+  }
+  bool lone_load(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   Step access(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   Step access_in(Space space, std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   bool prefetched(Space space, std::uint32_t& active);

@@ -106,6 +106,7 @@ std::uint64_t Machine::preset_value(const Preset& preset, const Warp& w, std::ui
     case Preset::What::SharedDynamic: return c_.shape.shared_bytes;
     case Preset::What::SharedTotal: return c_.kernel.shared_bytes + c_.shape.shared_bytes;
     case Preset::What::Global: return c_.globals[preset.value];
+    case Preset::What::GlobalHigh: return c_.globals[preset.value] >> 32;
   }
   return 0;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "runtime/sim/machine.h"
 #include "runtime/sim/observer.h"
@@ -52,6 +53,12 @@ std::uint64_t Machine::conflicts(Space space, std::uint32_t active) {
   }
   turns_ = most - 1;
   return static_cast<std::uint64_t>(std::llround((most - 1) * each));
+}
+
+/// A chase reads the index of the element that it will read next. What an SM's caches hold is in the host's as well.
+inline void Machine::expect_next(const Instruction& i, LoadPath path, std::uint64_t value) const {
+  if (!c_.hierarchy.missed()) return;
+  if (const std::uint64_t next = c_.memory.expect_element(value, i.bytes)) c_.hierarchy.expect(path, next);
 }
 
 /// Of global, shared and other memory, by lanes of their own: the data first, then the time.
@@ -105,11 +112,8 @@ Machine::Step Machine::access_in(Space space, std::uint32_t index, const Instruc
     if (space != Space::Const) memory_.store(index, addresses_, active, issue);
     return Step::Next;
   }
-  // A chase reads the index of the element that it will read next. What an SM's caches hold is in the host's as well.
-  if (i.kind == Kind::Load && i.count == 1 && one_lane(active) && c_.hierarchy.missed()) {
-    if (const std::uint64_t next = c_.memory.expect_element(w.slot(i.data[0])[std::countr_zero(active)], i.bytes)) c_.hierarchy.expect(path, next);
-  }
-  if (events_.empty() && alone(w, i, active)) {
+  if (i.kind == Kind::Load && i.count == 1 && one_lane(active)) expect_next(i, path, w.slot(i.data[0])[std::countr_zero(active)]);
+  if (alone(w, decoded_[w.pc].awaited, active)) {
     const std::uint64_t ready =
         memory_.lone_load(index, i, path, addresses_[static_cast<std::size_t>(std::countr_zero(active))], issue);
     return result_in(ready - issue);
@@ -151,13 +155,35 @@ bool Machine::held(LoadPath path, std::uint32_t sm, std::uint32_t active) const 
   return some;
 }
 
-/// Whether a load, when nothing is due, is over before anything else happens: its warp has one thread, whose next instruction is at hand and needs it.
-bool Machine::alone(const Warp& w, const Instruction& i, std::uint32_t active) const {
-  if (i.kind != Kind::Load || i.count != 1 || w.live != active || !one_lane(active)) return false;
-  const Instruction& next = code_[w.pc + 1];
-  const std::uint32_t loaded = i.data[0];
-  if (loaded == kTrue || next.guard != kTrue || (next.a != loaded && next.b != loaded && next.c != loaded)) return false;
-  return !fetches_ || (c_.code + (w.pc + std::uint64_t{1}) * c_.model.pipeline.instruction_bytes) / fetch_line_ == w.fetched;
+/// Which loads may be alone, as far as the text tells.
+void Machine::note_awaited() {
+  const auto line = [&](std::size_t pc) { return (c_.code + pc * c_.model.pipeline.instruction_bytes) / fetch_line_; };
+  for (std::size_t pc = 0; pc + 1 < code_.size(); ++pc) {
+    const Instruction &i = code_[pc], &next = code_[pc + 1];
+    const std::uint32_t loaded = i.data[0];
+    Decoded& d = decoded_[pc];
+    const bool needed = next.guard == kTrue && (next.a == loaded || next.b == loaded || next.c == loaded);
+    d.awaited = i.kind == Kind::Load && i.count == 1 && loaded != kTrue && needed && (!fetches_ || line(pc) == line(pc + 1));
+    if (d.awaited) d.to = loaded;
+    const bool word = (i.space == Space::Global || i.space == Space::Generic) && (i.bytes == 4 || i.bytes == 8) && i.extend == 0;
+    d.plain = d.awaited && word && i.allocates && !i.prefetches && c_.hierarchy.present(i.path);
+  }
+}
+
+/// access() of a plain load that is alone, without asking what such a load cannot be. False: its address is no word of the device's memory.
+bool Machine::lone_load(std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue) {
+  Warp& w = warps_[index];
+  const auto lane = static_cast<std::size_t>(std::countr_zero(active));
+  const std::uint64_t address = w.slot(i.a)[lane] + static_cast<std::uint64_t>(i.offset);
+  const std::byte* const at = c_.memory.find(address, i.bytes);
+  if (!at || (address & (i.bytes - 1u)) != 0 || DeviceMemory::on_host(address)) return false;
+  std::uint64_t value = 0;
+  if (i.bytes == 4) std::memcpy(&value, at, 4);
+  else std::memcpy(&value, at, 8);
+  w.slot(i.data[0])[lane] = value;
+  expect_next(i, i.path, value);
+  w.ready[i.data[0]] = memory_.lone_load(index, i, i.path, address, issue);
+  return true;
 }
 
 /// Rows of matrices, and copies from global to shared memory.

@@ -32,6 +32,8 @@ MemoryUnit::MemoryUnit(const DeviceModel& model, Hierarchy& hierarchy, Events& e
       shared_timing_(model.shared, bank_bytes),
       sms_(static_cast<std::size_t>(model.sms)) {
   for (Sm& sm : sms_) sm.load_units.resize(model.pipeline.load_units);
+  for (std::size_t path = 0; path < here_.size() && model.bandwidth.l1 > 0; ++path)
+    here_[path] = static_cast<double>(hierarchy.region(static_cast<LoadPath>(path))) / model.bandwidth.l1;
 }
 
 void MemoryUnit::coalesce(const Addresses& addresses, std::uint32_t mask, std::uint64_t sector, std::uint64_t region) {
@@ -61,15 +63,14 @@ bool MemoryUnit::has_entry(const Sm& sm, const Load& load, Hierarchy::Piece piec
   return true;
 }
 
-double MemoryUnit::ready_here(Sm& sm, LoadPath path, double latency, double time) {
-  const double wait = model_.bandwidth.l1 > 0 ? sm.l1.wait(time, static_cast<double>(hierarchy_.region(path)) / model_.bandwidth.l1) : 0;
-  return time + static_cast<double>(cycles(wait)) + static_cast<double>(latency_cycles(latency));
+std::uint64_t MemoryUnit::takes_here(Sm& sm, LoadPath path, double latency, double time) {
+  const double wait = sm.l1.wait(time, here_[static_cast<std::size_t>(path)]);
+  return (wait > 0 ? cycles(wait) : 0) + latency_cycles(latency);
 }
 
-std::uint64_t MemoryUnit::arrival(Sm& sm, LoadPath path, Hierarchy::Piece piece, double time) {
+double MemoryUnit::leave(Sm& sm, LoadPath path, Hierarchy::Piece piece, double time) {
   const double bytes = static_cast<double>(hierarchy_.sector(path)) * piece.count();
-  const double wait = model_.bandwidth.sm > 0 ? sm.port.wait(time, bytes / model_.bandwidth.sm) : 0;
-  return cycles(time + wait) + hierarchy_.way(path);
+  return model_.bandwidth.sm > 0 ? sm.port.wait(time, bytes / model_.bandwidth.sm) : 0;
 }
 
 std::uint64_t MemoryUnit::back(LoadPath path, std::uint32_t sm, Hierarchy::Piece piece, std::uint8_t translated, std::uint64_t arrived) {
@@ -105,7 +106,7 @@ bool MemoryUnit::send(std::uint32_t load, Hierarchy::Piece piece, double time) {
   const bool full = !has_entry(sm, l, piece);
   if (full && !(near && hierarchy_.holds(l.path, warp.sm, piece))) return false;
   const Hierarchy::Near found = hierarchy_.near(l.path, warp.sm, piece);
-  if (found.latency > 0) l.ready = std::max(l.ready, ready_here(sm, l.path, found.latency, time));
+  if (found.latency > 0) l.ready = std::max(l.ready, time + static_cast<double>(takes_here(sm, l.path, found.latency, time)));
   l.depth = std::max(l.depth, found.depth);
   if (found.missing == 0) return true;
 
@@ -118,7 +119,8 @@ bool MemoryUnit::send(std::uint32_t load, Hierarchy::Piece piece, double time) {
   ++l.remaining;
   const std::uint32_t index = requests_.add(request);
   if (merges) sm.pending[key(l.path, piece.region)] = index;
-  events_.add(arrival(sm, l.path, {piece.region, found.missing}, time), Event::Kind::Arrive, index);
+  const double wait = leave(sm, l.path, {piece.region, found.missing}, time);
+  events_.add(cycles(time + wait) + hierarchy_.way(l.path), Event::Kind::Arrive, index);
   return true;
 }
 
@@ -151,14 +153,23 @@ std::uint64_t MemoryUnit::lone_load(std::uint32_t index, const Instruction& i, L
   Sm& sm = sms_[warp.sm];
   Server& unit = sm.load_units[warp.load_unit];
   ++passes_, ++sectors_;
-  const double start = std::max(static_cast<double>(now), unit.free());
+  // Who waits for nobody goes on in whole cycles: what it computes next does not hang on the host's conversions of fractions.
+  const bool at_once = unit.free() <= static_cast<double>(now);
+  const double start = at_once ? static_cast<double>(now) : unit.free();
   const Hierarchy::Piece piece = hierarchy_.piece(path, address);
   const Hierarchy::Near found = hierarchy_.near(path, warp.sm, piece);
   unit.wait(static_cast<double>(now), model_.pipeline.transaction);
   const bool here = found.missing == 0;
-  const std::uint64_t ready = here ? std::max(now + 1, cycles(ready_here(sm, path, found.latency, start)))
-                                   : back(path, warp.sm, {piece.region, found.missing}, found.translated,
-                                          arrival(sm, path, {piece.region, found.missing}, start));
+  std::uint64_t ready = 0;
+  if (here) {
+    const std::uint64_t takes = takes_here(sm, path, found.latency, start);
+    ready = at_once ? now + takes : std::max(now + 1, cycles(start + static_cast<double>(takes)));
+  } else {
+    const Hierarchy::Piece missing{piece.region, found.missing};
+    const double wait = leave(sm, path, missing, start);
+    const std::uint64_t left = at_once && wait == 0 ? now : cycles(start + wait);
+    ready = back(path, warp.sm, missing, found.translated, left + hierarchy_.way(path));
+  }
   if (observer_)
     tell({.warp = index, .instruction = &i, .path = path, .issued = now, .depth = here ? found.depth : hierarchy_.depth()},
          ready);

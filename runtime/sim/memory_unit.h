@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <vector>
@@ -98,10 +99,11 @@ class MemoryUnit {
   };
 
   void coalesce(const Addresses& addresses, std::uint32_t mask, std::uint64_t sector, std::uint64_t region);
-  /// When what the SM has of a piece, looked up at `time`, is ready.
-  double ready_here(Sm& sm, LoadPath path, double latency, double time);
-  /// When what it does not have, leaving at `time`, arrives at what all SMs share; and when it is back from there.
-  std::uint64_t arrival(Sm& sm, LoadPath path, Hierarchy::Piece piece, double time);
+  /// Cycles from `time` until what the SM has of a piece is ready.
+  std::uint64_t takes_here(Sm& sm, LoadPath path, double latency, double time);
+  /// Cycles that what it does not have, ready to leave at `time`, waits for the SM's port.
+  double leave(Sm& sm, LoadPath path, Hierarchy::Piece piece, double time);
+  /// When it is back from what all SMs share.
   std::uint64_t back(LoadPath path, std::uint32_t sm, Hierarchy::Piece piece, std::uint8_t translated, std::uint64_t arrived);
   void go_on(std::uint32_t warp, std::uint64_t now);
   bool send(std::uint32_t load, Hierarchy::Piece piece, double time);
@@ -122,6 +124,7 @@ class MemoryUnit {
   Observer* observer_;
   SharedTiming shared_timing_;
   std::vector<Sm> sms_;
+  std::array<double, kLoadPaths> here_{};  ///< cycles for which the SM gives a region, by path; 0: it takes none
   Pool<Load> loads_;
   Pool<Request> requests_;
   Pool<Waiter> waiters_;

@@ -115,10 +115,13 @@ struct Instruction {
 
 /// A slot whose value is known when a launch starts.
 struct Preset {
-  enum class What : std::uint8_t { Value, Tid, Ntid, Ctaid, Nctaid, ClusterRank, ClusterSize, Cluster, Clusters, LaneId, WarpId, SmId, NSmId, LaneMask, SharedDynamic, SharedTotal, Global };
+  enum class What : std::uint8_t {
+    Value, Tid, Ntid, Ctaid, Nctaid, ClusterRank, ClusterSize, Cluster, Clusters, LaneId, WarpId, SmId, NSmId, LaneMask,
+    SharedDynamic, SharedTotal, Global, GlobalHigh,
+  };
   What what = What::Value;
   std::uint32_t slot = 0;
-  std::uint64_t value = 0;  ///< Value; axis 0..2 of Tid…; which mask of LaneMask; index of Global
+  std::uint64_t value = 0;  ///< Value; axis 0..2 of Tid…; which mask of LaneMask; index of Global, GlobalHigh: half of its address
 };
 
 /// The address of a variable in the initial value of another, or of itself.
@@ -186,6 +189,7 @@ struct Kernel {
   std::uint32_t local_bytes = 0;   ///< of one thread, the stack included
   std::uint32_t stack_begin = 0;   ///< where the frames of functions begin
   std::uint32_t cluster = 1;       ///< blocks of a cluster, as the text asks for
+  bool grid_meets = false;         ///< it reads where the blocks of a grid meet, so all of them must run at once
   std::uint32_t registers = 0;     ///< of one thread, 4 bytes each, as far as the text tells; 0: not told
 };
 

@@ -150,7 +150,8 @@ void Decoder::texture(const Form&) {
   i.bytes = 4;
   i.count = 4;
   i.path = LoadPath::Texture;
-  i.a = register_of(texel.token).slot;
+  // Nobody binds a texture reference here, so it refers to none.
+  i.a = names_.find_variable(texel.token.text) ? names_.constant(0) : register_of(texel.token).slot;
   i.b = source_of(x.kind == Operand::Kind::Vector && !x.items.empty() ? x.items[0] : x, Type::S32);
   for (std::size_t k = 0; k < 4; ++k) i.data[k] = target_of(results[k]);
   add(i);

@@ -139,7 +139,26 @@ std::optional<std::uint32_t> Names::find_fixed(std::string_view name) {
     fixed_.emplace(name, slot);
     return slot;
   }
-  return std::nullopt;
+  const auto reserved = find_reserved(name);
+  if (reserved) fixed_.emplace(name, *reserved);
+  return reserved;
+}
+
+/// Where memory lies that the driver lends to the groups of threads of CUDA's headers.
+std::optional<std::uint32_t> Names::find_reserved(std::string_view name) {
+  // fact: cooperative_groups/details/driver_abi.h: two words, one of which is the barrier of the grid.
+  constexpr std::uint64_t kGridBytes = 8;
+  // fact: cooperative_groups/details/memory.h: at least so many bytes for groups of several warps.
+  constexpr std::uint64_t kReservedShared = 288;
+  if (name == "%envreg1" || name == "%envreg2") {
+    if (!grid_) grid_ = static_cast<std::uint32_t>(globals_.size()), globals_.push_back({"%envreg", kGridBytes, kGridBytes, {}, {}});
+    return preset(name == "%envreg1" ? What::GlobalHigh : What::Global, *grid_);
+  }
+  if (name != "%reserved_smem_offset_1") return std::nullopt;
+  shared_bytes_ = align_up(shared_bytes_, kDynamicAlign);
+  const std::uint32_t slot = constant(shared_bytes_);
+  shared_bytes_ += kReservedShared;
+  return slot;
 }
 
 std::uint32_t Names::constant(std::uint64_t value) {
@@ -164,6 +183,7 @@ const char* Names::finish(Kernel& kernel) {
   kernel.presets = std::move(presets_);
   kernel.parameters = std::move(parameters_);
   kernel.globals = std::move(globals_);
+  kernel.grid_meets = grid_.has_value();
   kernel.slots = slots_;
   kernel.parameter_bytes = static_cast<std::uint32_t>(parameter_bytes_);
   kernel.local_bytes = static_cast<std::uint32_t>(local_bytes_);

@@ -82,6 +82,7 @@ class Names {
   };
   void declare_variable(std::string name, Variable variable) { scopes_.back().variables[std::move(name)] = variable; }
   std::uint32_t preset(Preset::What what, std::uint64_t value);
+  [[nodiscard]] std::optional<std::uint32_t> find_reserved(std::string_view name);
   /// A slot that a function must keep over a call of itself.
   std::uint32_t own(std::uint32_t slot) {
     if (function_) function_->slots.push_back(slot);
@@ -100,6 +101,7 @@ class Names {
   std::vector<std::uint32_t> copies_;
   Function* function_ = nullptr;
   std::uint32_t carry_ = 0;
+  std::optional<std::uint32_t> grid_;  ///< index of the variable at which the blocks of a grid meet
   std::uint64_t parameter_bytes_ = 0, shared_bytes_ = 0, local_bytes_ = 0;
 };
 

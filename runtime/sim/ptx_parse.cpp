@@ -14,6 +14,7 @@ Result<Kernel> Reader::run() {
   for (const auto& item : module_.items) {
     if (failed_) break;
     if (const auto* d = std::get_if<ptx::Declaration>(&item)) variable(*d);
+    else if (const auto* r = std::get_if<ptx::Registers>(&item)) registers(*r);
     else if (const auto* f = std::get_if<ptx::Function>(&item)) function(*f);
   }
   if (!failed_ && !found_) fail(last_line_, fmt::format("the PTX text has no kernel '{}'", entry_));

@@ -187,8 +187,7 @@ class SimBackend final : public device::Backend {
     const Loaded& loaded = kernels_[id];
     if (auto why = refused(*loaded.kernel, shape, arguments); !why.empty()) {
       device::Outcome outcome;
-      outcome.status = device::Outcome::Status::Fault;
-      outcome.what = std::move(why);
+      outcome.status = device::Outcome::Status::Fault, outcome.what = std::move(why);
       return outcome;
     }
     std::vector<std::byte> parameters(loaded.kernel->parameter_bytes);
@@ -197,7 +196,7 @@ class SimBackend final : public device::Backend {
       std::memcpy(parameters.data() + p.offset, &arguments[i].bits, p.bytes);
     }
     const std::uint64_t shared = static_cast<std::uint64_t>(loaded.kernel->shared_bytes) + shape.shared_bytes;
-    const std::uint64_t carved = carveout(shape.carveout_bytes < 0 ? shared : static_cast<std::uint64_t>(shape.carveout_bytes));
+    const std::uint64_t carved = carveout(shape, shared);
     hierarchy_.begin_launch(carved);
     LaunchContext context{model_,         *loaded.kernel,
                           memory_,        hierarchy_,
@@ -259,12 +258,12 @@ class SimBackend final : public device::Backend {
   /// Instructions lie, among the addresses that caches see, where nothing else does.
   static constexpr std::uint64_t kFirstCode = 1ull << 52;
 
-  /// The least shared memory that an SM can set aside and that is at least `bytes`.
-  std::uint64_t carveout(std::uint64_t bytes) const {
-    for (const std::uint64_t choice : model_.shared.carveouts) {
-      if (choice >= bytes) return choice;
-    }
-    return model_.shared.per_sm;
+  /// The least shared memory that an SM can set aside and that holds what a launch asks for, or `shared` bytes.
+  std::uint64_t carveout(const device::LaunchShape& shape, std::uint64_t shared) const {
+    const auto bytes = shape.carveout_bytes < 0 ? shared : static_cast<std::uint64_t>(shape.carveout_bytes);
+    const auto& choices = model_.shared.carveouts;
+    const auto fits = std::find_if(choices.begin(), choices.end(), [&](std::uint64_t choice) { return choice >= bytes; });
+    return fits != choices.end() ? *fits : model_.shared.per_sm;
   }
 
   static Diagnostic outside(const char* what, std::uint64_t address, std::uint64_t bytes) {
@@ -280,9 +279,8 @@ class SimBackend final : public device::Backend {
   /// Why a launch cannot start; empty when it can. `accepts` says the same before anything runs.
   std::string refused(const Kernel& kernel, const device::LaunchShape& shape, std::span<const device::Argument> arguments) const {
     constexpr std::uint32_t kMostAlongYZ = 65535, kMostThreadsAlongZ = 64;  // of every GPU so far
-    for (const std::uint32_t blocks : {shape.grid.y, shape.grid.z}) {
-      if (blocks > kMostAlongYZ) return fmt::format("{} blocks along y or z are more than the {} of a grid", blocks, kMostAlongYZ);
-    }
+    if (const auto blocks = std::max(shape.grid.y, shape.grid.z); blocks > kMostAlongYZ)
+      return fmt::format("{} blocks along y or z are more than the {} of a grid", blocks, kMostAlongYZ);
     if (shape.block.y > kMostAlongYZ || shape.block.z > kMostThreadsAlongZ) return fmt::format("a block has at most {} threads along z", kMostThreadsAlongZ);
     const std::uint64_t threads = shape.block.count();
     if (shape.grid.count() == 0 || threads == 0) return "a launch without threads";
@@ -306,8 +304,10 @@ class SimBackend final : public device::Backend {
     }
     if (shape.bank_bytes != 0 && std::find(model_.shared.modes.begin(), model_.shared.modes.end(), shape.bank_bytes) == model_.shared.modes.end())
       return fmt::format("no mode with shared-memory banks of {} B", shape.bank_bytes);
-    if (blocks_per_sm(model_, kernel, shape, carveout(shape.carveout_bytes < 0 ? shared : static_cast<std::uint64_t>(shape.carveout_bytes))) == 0)
-      return fmt::format("a block of {} threads, with {} B of shared memory, needs more than an SM has", threads, shared);
+    const std::uint64_t resident = blocks_per_sm(model_, kernel, shape, carveout(shape, shared));
+    if (resident == 0) return fmt::format("a block of {} threads, with {} B of shared memory, needs more than an SM has", threads, shared);
+    if (const auto most = resident * static_cast<std::uint64_t>(model_.sms); kernel.grid_meets && shape.grid.count() > most)
+      return fmt::format("the blocks of its grid meet, and of {} blocks {} run at once", shape.grid.count(), most);
     return {};
   }
 

@@ -42,6 +42,10 @@ TEST_CASE("what parse reads of a printed module is the same tree") {
 .visible .global .align 4 .b8 text[6] = {104, 105, 0};
 .global .u64 place[2] = { generic(text)+4, text };
 .const .f32 pi = 0f40490FDB;
+.reg .b32 %module<3>;
+.local .align 8 .b8 apart[16];
+.global .texref reference;
+.tex .u64 old_reference;
 .weak .func (.param .b32 r) twice(.reg .b32 x, .param .align 8 .b8 pair[2][4]) .noreturn
 {
   .reg .b32 y;
