@@ -189,3 +189,27 @@ TEST_CASE("who watches changes nothing") {
   const Outcome outcome = unseen.launch(unseen.load(module_of(".param .u64 out", body)), {{out, 8}}, {.grid = 40, .block = 256});
   CHECK(outcome.elapsed_seconds == doctest::Approx(static_cast<double>(o.counters.cycles) / unseen.backend().device().sm_clock_hz));
 }
+
+TEST_CASE("a chase that is watched takes the cycles of one that is not, on every model") {
+  // Addresses by chance over 256 KiB, each from the value before it: those that are alone take a way of their own.
+  const std::string body = kAddress + std::string(R"(
+    mov.u64 %rd2, %rd1; mov.u32 %r4, 77; mov.u32 %r5, 0; mov.u64 %rd8, %clock64;
+    LOOP: ld.global.ca.u32 %r2, [%rd2]; add.u32 %r3, %r2, %r4; and.b32 %r3, %r3, 262016; cvt.u64.u32 %rd3, %r3;
+    add.s64 %rd2, %rd1, %rd3; mad.lo.u32 %r4, %r4, 1664525, 1013904223;
+    add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 500; @%p1 bra LOOP;
+    mov.u64 %rd7, %clock64; sub.s64 %rd7, %rd7, %rd8; st.global.u64 [%rd1], %rd7; ret;)");
+  for (const auto& model : gexp::sim::names()) {
+    CAPTURE(model);
+    const auto ticks = [&](bool is_watched) {
+      Device device(model);
+      if (is_watched) gexp::sim::observe(device.backend(), 0);
+      const std::uint64_t out = device.allocate(1 << 20);
+      const Outcome outcome = device.launch(device.load(module_of(".param .u64 out", body)), {{out, 8}});
+      REQUIRE_MESSAGE(outcome.done(), outcome.what);
+      return device.read<std::uint64_t>(out, 1)[0];
+    };
+    const std::uint64_t unseen = ticks(false);
+    CHECK(unseen > 500 * 20);
+    CHECK(ticks(true) == unseen);
+  }
+}
