@@ -2,13 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <boost/math/special_functions/beta.hpp>
 #include <map>
 #include <set>
 
+#include "runtime/infer/address_bias.h"
 #include "runtime/infer/analysis.h"
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/model/evidence.h"
+#include "runtime/infer/model/model_choice.h"
 #include "runtime/infer/statistics.h"
 
 // A slow first touch is where the prefetched data ends, the first one of a unit or a page, the first one that a full cache takes, or an
@@ -22,7 +24,8 @@
 // slow touch that moves with the beginning is what comes with a miss, to within one stride. Later ones must not be further apart;
 // they may be closer, for a cache that is full takes nothing ahead of time.
 //
-// Only accesses that are slow in most runs count, and in more of them than interference explains. It abstains with one beginning
+// Only accesses that are slow in most runs count, and in more of them than interference explains. Rivals are that one of them is an accident
+// all the same, and that touches which are slow for causes of their own lie at one distance by luck. It abstains with one beginning
 // when there is anything to tell apart, when nothing but the first touch is slow, and when the distances differ between beginnings.
 namespace gexp::infer {
 namespace {
@@ -112,14 +115,52 @@ std::int64_t even_spacing(const Start& start) {
   return std::all_of(spacings.begin(), spacings.end(), [&](const auto& each) { return each.first % most->first == 0; }) ? most->first : 0;
 }
 
-Finding nothing_ahead(const Context& context, std::int64_t unit, std::int64_t stride, std::size_t runs, const std::string& why, const std::string& evidence) {
-  auto finding = found(context, Value(0.0, kBytes), std::min(0.999, 1 - std::pow(0.5, static_cast<double>(runs))), why, evidence);
+/// Chance that something else made this touch slow as often as it was.
+double by_accident(const Start& start, std::int64_t address, double interference) {
+  const auto slow = start.slow.find(address);
+  if (slow == start.slow.end()) return 1;
+  const auto times = static_cast<double>(slow->second), visits = static_cast<double>(start.visits.at(address));
+  return boost::math::ibeta(times, visits - times + 1, std::max(interference, model::kLeastInterference));
+}
+
+/// Posterior of an answer whose rivals are that likely together.
+double beside(double rivals) { return std::min(kMostConfidence, 1 / (1 + rivals)); }
+
+/// Its rival: what comes with a miss reaches the next slow touch, which is an accident in each of the walks.
+Finding nothing_ahead(const Context& context, const std::map<std::int64_t, Start>& starts, std::int64_t unit, double interference, const std::string& why, const std::string& evidence) {
+  double accidents = 1;
+  for (const auto& [first, start] : starts) {
+    const auto next = start.missing.upper_bound(first);
+    if (next != start.missing.end()) accidents *= by_accident(start, *next, interference);
+  }
+  const auto stride = starts.begin()->second.stride;
+  auto finding = found(context, Value(0.0, kBytes), beside(accidents), why, evidence);
   finding.interval = {0, static_cast<double>(std::max(unit, stride) - 1)};
   return finding;
 }
 
+/// Whether units of this size do not come whole: another cold walk, such as one downwards, goes on in a unit that it has touched, and what
+/// it touches there for the first time is slower than its next visit to the same place, which hits.
+bool refuted_by_other_walks(const Context& context, std::int64_t unit) {
+  double pairs = 0, slower = 0;
+  for (const auto& point : context.table.points) {
+    if (!point.walk || point.walk->threads != 1 || point.warm_steps > 0 || first_lap(point)) continue;
+    const auto lap = static_cast<std::size_t>(point.walk->steps);
+    const auto again = repeated_sector_steps(*point.walk);
+    for (const auto& run : point.runs) {
+      work(lap);
+      std::set<std::int64_t> units;
+      for (std::size_t i = 0; i + 1 < std::min(lap, run.ticks.size()); ++i) {
+        const bool touched = !units.insert(point.walk->at(0, static_cast<std::int64_t>(i)) / unit).second;
+        if (touched && !again[i] && again[i + 1]) ++pairs, slower += run.ticks[i] > run.ticks[i + 1] ? 1 : 0;
+      }
+    }
+  }
+  return slower > model::kMostly * pairs;
+}
+
 /// Nothing moves with the beginning: units that are fetched whole, or pages and what reaches further than the walk.
-Finding of_tied(const Context& context, const std::map<std::int64_t, Start>& starts, std::size_t runs, const std::string& said) {
+Finding of_tied(const Context& context, const std::map<std::int64_t, Start>& starts, const MissRange& range, const std::string& said) {
   const auto& one = starts.begin()->second;
   const auto unit = even_spacing(one);
   if (unit == 0 || std::any_of(starts.begin(), starts.end(), [&](const auto& start) { return even_spacing(start.second) != unit; })) {
@@ -132,20 +173,31 @@ Finding of_tied(const Context& context, const std::map<std::int64_t, Start>& sta
   if (one.missing.size() < model::kFewestUnits) {
     return undetermined(context, fmt::format("slow first touches are {} apart and tied to their addresses: pages or large units, and only {} of them; a longer walk would decide", bytes(unit), one.missing.size()));
   }
-  return nothing_ahead(context, unit, one.stride, runs,
+  if (refuted_by_other_walks(context, unit)) {
+    return undetermined(context, fmt::format("slow first touches are {} apart and tied to their addresses, and another walk misses more than once within {}: pages, and what comes with a miss reaches further than the walk; a longer walk would decide", bytes(unit), bytes(unit)));
+  }
+  return nothing_ahead(context, starts, unit, range.interference.share,
                        fmt::format("slow first touches are {} apart and stay where they are whatever the beginning: units that are fetched whole, and nothing beyond comes with them", bytes(unit)), said);
 }
 
-Finding of_beginnings(const Context& context, const std::map<std::int64_t, Start>& starts, std::size_t runs, const std::string& said) {
+Finding of_beginnings(const Context& context, const std::map<std::int64_t, Start>& starts, const MissRange& range, const std::string& said) {
   const auto moving = moving_of(starts);
   const auto stride = starts.begin()->second.stride;
   std::vector<std::int64_t> nearest;
   std::int64_t silent = 0;  // how far walks go in which nothing moves
+  double accidents = 0, luck = 1;
   for (const auto& [first, distances] : moving.distances) {
-    if (!distances.empty()) nearest.push_back(distances.front());
-    else silent = std::max(silent, starts.at(first).last - first);
+    const auto& start = starts.at(first);
+    if (distances.empty()) {
+      silent = std::max(silent, start.last - first);
+      continue;
+    }
+    // Any touch may be an accident; and a slow one of another cause lies anywhere, within a stride of the others' distance by luck.
+    accidents += static_cast<double>(start.visits.size()) * by_accident(start, first + distances.front(), range.interference.share);
+    if (!nearest.empty()) luck *= std::min(1.0, 2 * static_cast<double>(stride) / static_cast<double>(start.last - first));
+    nearest.push_back(distances.front());
   }
-  if (nearest.empty() && !moving.distances.empty()) return of_tied(context, starts, runs, said);
+  if (nearest.empty() && !moving.distances.empty()) return of_tied(context, starts, range, said);
   if (nearest.size() < 2) {
     return undetermined(context, "a second slow touch lies where only one walk passes: beginnings that are closer together, or a longer walk, would tell a prefetch from a place");
   }
@@ -166,7 +218,7 @@ Finding of_beginnings(const Context& context, const std::map<std::int64_t, Start
     }
   }
   const auto reach = *high;
-  auto finding = found(context, Value(static_cast<double>(reach), kBytes), std::min(0.999, 1 - std::pow(0.5, static_cast<double>(runs * (nearest.size() - 1)))),
+  auto finding = found(context, Value(static_cast<double>(reach), kBytes), beside(accidents + luck),
                        fmt::format("the second miss comes {} after the first, whatever the beginning", bytes(reach)), fmt::format("{}; {} of them are tied to their addresses", said, moving.tied));
   finding.interval = {static_cast<double>(reach - stride + 1), static_cast<double>(reach)};
   return finding;
@@ -205,7 +257,7 @@ Finding prefetch(const Context& context) {
     if (!start.missing.contains(first)) return undetermined(context, fmt::format("the first touch at {} is no miss: the cache was not cold, or noise hides it", bytes(first)));
   }
   const auto said = fmt::format("{} of {} first touches are slow, from {} beginnings, {} runs of each or more", slow, touches, starts.size(), runs);
-  if (slow == touches) return nothing_ahead(context, 0, one.stride, runs, "every first touch misses: nothing comes with a miss as far as the next access", said);
+  if (slow == touches) return nothing_ahead(context, starts, 0, range->interference.share, "every first touch misses: nothing comes with a miss as far as the next access", said);
 
   if (starts.size() == 1 && one.missing.size() > 1) {
     std::vector<std::int64_t> away;
@@ -215,7 +267,7 @@ Finding prefetch(const Context& context) {
   if (slow == starts.size()) {
     return undetermined(context, fmt::format("only the first touch is slow: what comes with it reaches {} or further, or was there already; a longer walk would decide", bytes(one.last - one.first)));
   }
-  return of_beginnings(context, starts, runs, said);
+  return of_beginnings(context, starts, *range, said);
 }
 
 }  // namespace gexp::infer

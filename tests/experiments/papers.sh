@@ -47,5 +47,5 @@ other 'copy.peak = 106.8 GB/s' 'copy.peak = 105.2 GB/s'
 other 'copy.peak = 106.8 GB/s' 'copy.peak = 106.8 MB/s'
 other 'sets.S.bits = [7, 8]' 'sets.S.bits = [7, 9]'
 other 'sets.S.bits = [7, 8]' 'sets.S.bits = [7, 8, 9]'
-other 'cold.ahead = 344192 B' 'cold.ahead = 344193 B'
+other 'cold.one_miss = 344192 B' 'cold.one_miss = 344193 B'
 [ "$failed" -eq 0 ]

@@ -72,6 +72,25 @@ TEST_CASE("units that are fetched whole are no prefetch") {
   CHECK(finding.interval->second == 511);
 }
 
+TEST_CASE("pages are no units where a walk downwards misses inside them") {
+  const auto pages = [](std::int64_t first, std::int64_t distance) { return distance == 0 || (first + distance) % 4096 == 0; };
+  auto table = walks(kStarts, 64 * 1024, pages);
+  CHECK(number(prefetch(table)) == 0);
+  const auto down = [&](bool every) {
+    auto made = table;
+    const std::int64_t lap = 256;  // each line twice
+    auto point = test::point(0, lap, 1, 5, [&](std::size_t, std::size_t a) { return a % 64 == 0 || (every && a % 2 == 0) ? 350u : 200u; });
+    Pattern ring;
+    ring.steps = lap;
+    for (std::int64_t i = 0; i < lap; ++i) ring.offsets.push_back((lap - 2 - i / 2 * 2) / 2 * kStride + i % 2 * 4);
+    point.walk = std::make_shared<const Pattern>(std::move(ring));
+    made.points.push_back(std::move(point));
+    return prefetch(made);
+  };
+  CHECK(number(down(false)) == 0);
+  CHECK(says(down(true), "pages"));
+}
+
 TEST_CASE("what could be one or the other is left open") {
   const auto only_first = [](std::int64_t, std::int64_t distance) { return distance == 0; };
   CHECK(says(prefetch(walks(kStarts, kSpan, only_first)), "a longer walk"));
@@ -84,7 +103,9 @@ TEST_CASE("what could be one or the other is left open") {
   const auto irregular = [](std::int64_t first, std::int64_t distance) { return distance == 0 || distance == 20 * 1024 + 7 * first / 128 * 128; };
   CHECK(says(prefetch(walks(kStarts, kSpan, irregular)), "different distances"));
   CHECK(undetermined(prefetch(walks(kStarts, kSpan, kEnds, 0, 1))));
-  CHECK(undetermined(prefetch(walks({kStarts[0], kStarts[1]}, kSpan, kEnds, 0, 3))));  // two beginnings agree once
+  const auto soon = [](std::int64_t, std::int64_t distance) { return distance % 1024 == 0; };
+  CHECK(undetermined(prefetch(walks({0, 384}, 2 * 1024, soon))));  // of sixteen places two agree by luck
+  CHECK(number(prefetch(walks({0, 384}, kSpan, kEnds))) == 40 * 1024);  // and hardly of two thousand
   const auto warm = [](std::int64_t, std::int64_t distance) { return distance == 40 * 1024; };
   CHECK(says(prefetch(walks(kStarts, kSpan, warm)), "was not cold"));
 }

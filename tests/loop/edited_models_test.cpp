@@ -70,7 +70,7 @@ TEST_CASE("an L2 hit whose translation comes from further out is none fetched to
                                {{"reach = \"32 MiB\"\npage = \"2 MiB\"\nsets = 1\nways = 16", "reach = \"256 KiB\"\npage = \"64 KiB\"\nsets = 1\nways = 4"},
                                 {"reach = \"130 MiB\"\npage = \"2 MiB\"", "reach = \"4160 KiB\"\npage = \"64 KiB\""}});
   CHECK(found(result, "moving.ahead") == "341 KiB");
-  CHECK(found(result, "cold.ahead") == "344192 B");  // the finest step below
+  CHECK(found(result, "cold.one_miss") == "344192 B");  // the finest step below
 }
 
 TEST_CASE("a page window of another size, and none") {
