@@ -10,6 +10,7 @@
 #include "runtime/infer/confounders.h"
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/infer.h"
+#include "runtime/infer/model/evidence.h"
 #include "runtime/infer/selections.h"
 
 namespace gexp::infer {
@@ -19,7 +20,7 @@ struct Entry {
   const char* name;
   Analysis analysis;
 };
-constexpr auto kAnalyses = std::to_array<Entry>({
+constexpr auto kAnalyses = std::to_array<Entry>({  // fact: what there is
 #define GEXP_ANALYSIS(name, ...) {#name, name},
 #include "lang/analyses.def"
 #undef GEXP_ANALYSIS
@@ -173,7 +174,6 @@ std::vector<std::uint32_t> misses_by_step(const records::Point& point, const Mis
 
 namespace {
 
-constexpr double kDrifted = 0.9;  // most confidence in what a drifting clock has measured
 
 /// A finding from records of a drifting clock says so: what lies nearer to a class than the clock slid was not told from it.
 Finding with_drift(const compiler::Question& question, double drift, Finding finding) {
@@ -181,7 +181,7 @@ Finding with_drift(const compiler::Question& question, double drift, Finding fin
                                 100 * drift);
   finding.why += (finding.why.empty() ? "" : "; ") + slid;
   if (finding.status != Finding::Status::Found) return finding;
-  finding.confidence = std::min(finding.confidence, kDrifted);
+  finding.confidence = std::min(finding.confidence, model::kUntested);
   if (finding.confidence >= question.need) return finding;
   auto less = undetermined(question, fmt::format("{} looks likely, but its confidence of {:.1f} % is below the {:.1f} % that is needed ({})", show(finding.value), finding.confidence * 100,
                                           question.need * 100, finding.why));

@@ -15,7 +15,6 @@ namespace gexp::infer {
 namespace {
 
 constexpr double kMost = 0.05;        // share of accesses: more than that is no interference
-constexpr double kSameRate = 1e-3;    // chance below which a point has a rate of its own
 constexpr std::size_t kWitnesses = 3; // points, when no other point shows what a miss looks like
 
 struct Count {
@@ -55,7 +54,7 @@ Interference background_interference(const records::Table& table, const MissRang
   std::size_t pooled = 0;
   for (const auto& count : counts) {
     const double all = accesses + count.accesses;
-    if (pooled > 0 && share_at_least(count.slow, slow + count.slow, count.accesses / all) < kSameRate) break;
+    if (pooled > 0 && share_at_least(count.slow, slow + count.slow, count.accesses / all) < model::kByChance) break;
     count_pairs(count, range, seen, expected);
     if (seen > expected && poisson_at_least(seen, expected) < model::kByChance) break;
     accesses = all, slow += count.slow;

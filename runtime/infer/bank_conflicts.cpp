@@ -10,6 +10,7 @@
 
 #include "runtime/infer/analysis.h"
 #include "runtime/infer/curve_data.h"
+#include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/model_choice.h"
 
 // 32 lanes read words at one stride: where, the pattern of the chase says, and without one x is the stride in words. A bank serves one row at a time, so the latency grows with the most rows that any bank
@@ -23,7 +24,6 @@ namespace {
 
 constexpr std::int64_t kLanes = 32;  // fact: of a warp
 constexpr double kAlike = 0.003;  // share of a latency by which equal ways differ on devices that were measured
-constexpr double kGiven = 0.95;  // posterior from which a part of the answer is given, where the question needs no more
 
 struct Layout {
   std::int64_t banks;
@@ -182,7 +182,7 @@ Finding bank_conflicts(const Context& context) {
   if (together < 0.5) {
     return undetermined(context, fmt::format("no layout of 1 to 128 banks of 4 or 8 bytes explains the strides: each has a latency of its own ({:.1f} %)", 100 * (1 - together)));
   }
-  if (costs_agree < std::max(context.question.need, kGiven)) {
+  if (costs_agree < std::max(context.question.need, model::kGivenPart)) {
     for (const auto& fit : fits) {
       if (fit.by_ways == best.by_ways) continue;
       return undetermined(context, fmt::format("several layouts explain the strides: {} ({:.0f} %), then {} banks of {} B ({}) with other costs; more strides would decide", which, 100 * costs_agree, fit.layout.banks, fit.layout.width, fit.layout.law()));
@@ -197,7 +197,7 @@ Finding bank_conflicts(const Context& context) {
   }
   Fields fields;
   const auto give = [&](const char* name, double weight, Value value) {
-    if (weight < std::max(context.question.need, kGiven)) return;
+    if (weight < std::max(context.question.need, model::kGivenPart)) return;
     fields[name] = std::move(value), confidence = std::min(confidence, weight);
   };
   give("banks", sure([](const Layout& l) { return l.banks; }), Value(static_cast<double>(best.layout.banks)));

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "runtime/infer/background_interference.h"
+#include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/levels.h"
 #include "runtime/infer/modes.h"
 #include "runtime/infer/statistics.h"
@@ -16,11 +17,9 @@ namespace {
 
 constexpr ModeCriteria kWithAddressBias{.deep = 0.2, .smooth = 0.005, .blur = 1.5, .own = 1};     // addresses may differ for where they lie
 constexpr ModeCriteria kWithoutAddressBias{.deep = 0.5, .smooth = 0.0025, .blur = 0.5, .own = 2}; // that is taken out, or they do not
-constexpr double kEnoughRepeats = 500;   // visits to the sector just visited that tell how hits are spread
 constexpr double kSomeRepeats = 0.1;     // share of the pairs of visits to a sector that are slower than a border, or not, from which on it parts hits
 constexpr double kTrim = 0.002;          // of a mode's accesses, at each end, that do not make its range
 constexpr double kFarOut = 2;            // times the slowest class: beyond it is no access of this hierarchy
-constexpr double kFalsePosition = 1e-3;  // chance that some position of a point is called missing by interference alone
 constexpr double kUnsure = 0.5;          // of the way from a border to the nearer class's centre
 constexpr double kAsElsewhere = 0.03;    // share of a class's centre by which a latency measured elsewhere may be off it
 constexpr double kAsNear = 2;            // cycles more
@@ -127,7 +126,7 @@ bool parts_hits(const records::Table& table, double border) {
       }
     }
   }
-  return all >= kEnoughRepeats && slower > kSomeRepeats * all && slower < (1 - kSomeRepeats) * all;
+  return all >= model::kEnoughVisits && slower > kSomeRepeats * all && slower < (1 - kSomeRepeats) * all;
 }
 
 }  // namespace
@@ -173,7 +172,7 @@ std::optional<MissRange> miss_range(const records::Table& table, const Classes& 
 }
 
 double most_interference(const MissRange& range, double visits, std::size_t positions) {
-  return range.interference.share > 0 ? poisson_beyond(range.interference.share * visits, kFalsePosition / static_cast<double>(positions)) - 1 : 0;
+  return range.interference.share > 0 ? poisson_beyond(range.interference.share * visits, model::kByChance / static_cast<double>(positions)) - 1 : 0;
 }
 
 std::size_t significant_misses(const MissRange& range, std::size_t visits, std::size_t positions, std::size_t least) {

@@ -17,9 +17,8 @@
 namespace gexp::infer {
 namespace {
 
-constexpr std::size_t kFewestX = 6;  // different x
-constexpr std::size_t kEachSide =
-    3;  // x on each side of a knee, one at it included: two make a line, the third tests it
+constexpr std::size_t kFewestX = 2 * 3;  // fact: different x, as many on each side
+constexpr std::size_t kEachSide = 3;  // fact: x on each side of a knee, one at it included: two make a line, the third tests it
 constexpr double kProfileDrop = 3.841;  // fact: chi-square of one parameter, 95 %
 
 struct KneeOf {

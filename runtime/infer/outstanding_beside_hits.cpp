@@ -29,7 +29,6 @@ namespace gexp::infer {
 namespace {
 
 constexpr double kLeastRise = 0.1;              // latencies
-constexpr std::size_t kBeside = 3;         // points after a rise, and before its last low one
 constexpr double kIssued = 1.5;            // latencies that hits take beyond their shortest: entries come free by then
 constexpr double kLimited = 1.35;          // times what a miss adds with the fewest loads: the warp's own limit
 constexpr double kFaster = 0.1;            // latencies by which hits are faster, at least
@@ -46,9 +45,9 @@ struct Pair {
 
 /// By how much what misses add rises behind `last`; nullopt where that cannot be told.
 std::optional<double> rise_behind(const Pair& pair, std::size_t last) {
-  if (last < kBeside || last + kBeside >= pair.added.size() || pair.hits[last] > kIssued) return std::nullopt;
+  if (last < kPointsAfterJump || last + kPointsAfterJump >= pair.added.size() || pair.hits[last] > kIssued) return std::nullopt;
   const auto at = pair.added.begin() + static_cast<std::ptrdiff_t>(last) + 1;
-  constexpr auto beside = static_cast<std::ptrdiff_t>(kBeside);
+  constexpr auto beside = static_cast<std::ptrdiff_t>(kPointsAfterJump);
   return *std::min_element(at, at + beside) - *std::max_element(at - beside - 1, at);
 }
 

@@ -10,6 +10,7 @@
 
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/infer.h"
+#include "runtime/infer/model/evidence.h"
 #include "runtime/infer/paired_visits.h"
 #include "runtime/infer/record_parts.h"
 #include "runtime/infer/statistics.h"
@@ -21,7 +22,6 @@ namespace {
 
 constexpr double kMostInterfered = 1e-3;   // share of accesses that interference may strike at a point that otherwise never misses
 constexpr double kConvergedMisses = 4;
-constexpr double kOwnRate = 1e-3;  // chance below which a point has more than the table's interference
 constexpr double kConverged = 0.01; // relative change that still counts as stable
 
 bool is_record_function(const std::string& name) {
@@ -71,10 +71,10 @@ bool only_interference(const Slow& slow, const MissRange& range) {
   const double all = static_cast<double>(slow.accesses.size() * slow.per_run.size());
   const auto most = *std::max_element(slow.positions.begin(), slow.positions.end());
   if (range.interference.share > 0) {
-    return poisson_at_least(slow.all, range.interference.share * all) > kOwnRate && most <= most_interference(range, visits(slow), slow.positions.size());
+    return poisson_at_least(slow.all, range.interference.share * all) > model::kByChance && most <= most_interference(range, visits(slow), slow.positions.size());
   }
   if (slow.per_run.size() < 2 || most >= 2 || slow.all > std::max(1.0, kMostInterfered * all)) return false;
-  return median(slow.per_run) < 1 || share_at_least(slow.all, slow.all, all / (all + range.interference.quiet)) >= kOwnRate;
+  return median(slow.per_run) < 1 || share_at_least(slow.all, slow.all, all / (all + range.interference.quiet)) >= model::kByChance;
 }
 
 /// Misses of the position that misses least among those that miss; many where nothing misses.

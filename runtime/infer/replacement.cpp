@@ -28,11 +28,11 @@ using namespace replacing;
 
 constexpr std::size_t kListed = 4;    // limit: names that a finding lists
 constexpr double kNegligible = 1e-4;  // limit: a weight that is not looked into
-constexpr double kShown = 1e-3;       // a weight that is worth a word
+constexpr double kShown = 1e-3;       // limit: a weight that is worth a word
 
 /// Natural logarithm of the chance, beforehand, of one of so many.
 double one_of(double number) { return -std::log(number); }
-constexpr double kFamilies = 8;  // LRU, FIFO, tree-PLRU, NRU, QLRU, equal chances, unequal ones, and none of these
+constexpr double kFamilies = 8;  // fact: LRU, FIFO, tree-PLRU, NRU, QLRU, equal chances, unequal ones, and none of these
 
 /// A hypothesis with its posterior.
 struct Rival {

@@ -21,9 +21,9 @@
 namespace gexp::infer {
 namespace {
 
-constexpr std::size_t kFewest = 6;  // different x: the largest hypothesis has a knee, its sharpness, two powers, a level and a scatter
+constexpr std::size_t kFewest = 6;  // fact: different x: the largest hypothesis has a knee, its sharpness, two powers, a level and a scatter
 
-constexpr std::size_t kTested = 2;  // x on either side of a knee: one gives the asymptote, another tests it
+constexpr std::size_t kTested = 2;  // fact: x on either side of a knee: one gives the asymptote, another tests it
 
 struct Xy {
   double x = 0, y = 0;

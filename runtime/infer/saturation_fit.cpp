@@ -21,7 +21,6 @@ constexpr std::size_t kKnees = 128;  // limit: places of a knee that are tried
 constexpr int kRounds = 6;           // limit: of reweighing
 constexpr int kKneeBits = 30;        // limit: of the best knee's place between those tried
 constexpr double kTail = 0.01;       // of the knee's interval, on each side
-constexpr double kFreedom = 4;       // of Student's t
 /// log(1 + exp(m u)) / m: 0 on one side, u on the other.
 double soft(double u, double m) { return std::isinf(m) ? std::max(0.0, u) : std::max(0.0, u) + std::log1p(std::exp(-m * std::fabs(u))) / m; }
 
@@ -81,7 +80,7 @@ Regressed regress(const Regression& data, double noise, int rounds) {
     fit.information = {};
     std::array<double, 3> right{};
     for (std::size_t i = 0; i < n; ++i) {
-      const double z = fit.left[i] / fit.scale, w = weights[i] = (kFreedom + 1) / (kFreedom + z * z);
+      const double z = fit.left[i] / fit.scale, w = weights[i] = (model::kOutlierFreedom + 1) / (model::kOutlierFreedom + z * z);
       for (std::size_t j = 0; j < size; ++j) {
         right[j] += w * column(j, i) * data.y[i] / (fit.scale * fit.scale);
         for (std::size_t k = 0; k < size; ++k) fit.information[3 * j + k] += w * column(j, i) * column(k, i) / (fit.scale * fit.scale);
@@ -98,8 +97,8 @@ Regressed regress(const Regression& data, double noise, int rounds) {
     }
     fit.scale = std::max(noise, std::sqrt(squares / static_cast<double>(n)));
   }
-  const double norm = std::lgamma((kFreedom + 1) / 2) - std::lgamma(kFreedom / 2) - std::log(kFreedom * std::numbers::pi) / 2 - std::log(fit.scale);
-  for (const double left : fit.left) fit.log_likelihood += norm - (kFreedom + 1) / 2 * std::log1p(left * left / (fit.scale * fit.scale * kFreedom));
+  const double norm = std::lgamma((model::kOutlierFreedom + 1) / 2) - std::lgamma(model::kOutlierFreedom / 2) - std::log(model::kOutlierFreedom * std::numbers::pi) / 2 - std::log(fit.scale);
+  for (const double left : fit.left) fit.log_likelihood += norm - (model::kOutlierFreedom + 1) / 2 * std::log1p(left * left / (fit.scale * fit.scale * model::kOutlierFreedom));
   return fit;
 }
 
@@ -133,7 +132,7 @@ struct Kind {
   bool beginning, end;  // free
   [[nodiscard]] std::size_t powers() const { return static_cast<std::size_t>(beginning) + static_cast<std::size_t>(end); }
 };
-constexpr std::array kBent{Kind{Rise::Plateau, false, false}, Kind{Rise::OtherBeginning, true, false}, Kind{Rise::OtherEnd, false, true}, Kind{Rise::OtherBoth, true, true}};
+constexpr std::array kBent{Kind{Rise::Plateau, false, false}, Kind{Rise::OtherBeginning, true, false}, Kind{Rise::OtherEnd, false, true}, Kind{Rise::OtherBoth, true, true}};  // fact: all of them
 
 /// A knee and its sharpness: how far below the level a curve of power 1 is at each of the first points, and how far above one that goes on.
 struct Shape {

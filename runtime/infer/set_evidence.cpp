@@ -29,7 +29,6 @@ using model::kTemper;
 using model::SetCandidate;
 using model::SetScore;
 
-constexpr double kSureOfName = 0.95;   // posterior of one function among those that choose the same sets, from which on it is named
 constexpr std::size_t kCandidates = 6; // limit: functions that are scored on all footprints
 
 model::Walks all_walks(const Context& context, std::optional<double> slower_than) {
@@ -344,7 +343,7 @@ SetAnswer likeliest_sets(const Context& context, const SetGrowth& growth, const 
   else if (!best.by_function && odds_of_others > 0) answer.why = "lines miss so rarely that some may be counted to the wrong set: more orders or repetitions would decide";
   else answer.why = "other sets predict the walks nearly as well; more added lines, or more orders, would decide";
   answer.sets = best.sets;
-  if (best.by_function && by_name >= kSureOfName * same) answer.index = best.candidate.index, answer.confidence *= by_name / same;
+  if (best.by_function && by_name >= model::kGivenPart * same) answer.index = best.candidate.index, answer.confidence *= by_name / same;
   else if (!best.by_function && best.candidate.index.mapping == "not bit-defined") answer.index = best.candidate.index;
   return answer;
 }

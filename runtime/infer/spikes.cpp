@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <map>
+#include <numbers>
 
 #include "runtime/infer/analysis.h"
 #include "runtime/infer/cut_short.h"
@@ -17,25 +19,48 @@
 // 4: the variance of three neighbouring points spikes there). The jumps of all groups (loads a thread, merging) must agree on one
 // number of requests that still fit: each says "more than before it, fewer than at it". Groups that do not jump must not have
 // asked for more than that. What they do not agree on is no limit of requests. A jump is told from noise by what the curve usually
-// does between neighbours, and from a steep slope, as threads of a first warp that are served one by one make it (Lashgar15 section
+// does between neighbours (Student's t, as a few are wild), and from a steep slope, as threads of a first warp that are served one by one make it (Lashgar15 section
 // 3.2), by what it does right beside it. Ratios are compared, not differences: noise grows with the time, and a jump that is large where a curve
 // is low must not drown in what the same curve does where it is high.
 namespace gexp::infer {
 namespace {
 
-constexpr double kJump = 8;         // in units of the curve's usual change between neighbours
-constexpr double kLeast = 0.05;     // logarithm: 5 % of what the curve is before it
 constexpr std::size_t kBeside = 5;  // points on each side whose middle must jump, too
 constexpr double kStandsOut = 1.5;  // times the changes beside it: a steep slope is no jump
 
 /// The larger of the changes next to one; a jump may take two steps, and these are one then.
-double beside(const std::vector<double>& changes, std::size_t i, double large) {
-  const auto is_large = [&](std::size_t k) { return k < changes.size() && changes[k] > large; };
+double beside(const std::vector<double>& changes, const std::vector<double>& odds, std::size_t i) {
+  const auto jumps = [&](std::size_t k) { return k < changes.size() && odds[k] > 0; };
   std::size_t begin = i, end = i + 1;
-  while (begin > 0 && is_large(begin - 1)) --begin;
-  while (is_large(end)) ++end;
+  while (begin > 0 && jumps(begin - 1)) --begin;
+  while (jumps(end)) ++end;
   if (end - begin != 2) begin = i, end = i + 1;
   return std::max(begin > 0 ? changes[begin - 1] : 0, end < changes.size() ? changes[end] : 0);
+}
+
+/// By change: logarithm of the odds of a jump, of anything up to the curve's whole rise, against the curve's noise. A curve has one jump as
+/// likely as none, and it may lie anywhere.
+std::vector<double> odds_of_jumps(const std::vector<double>& logs, const std::vector<double>& changes, double usual, double spread) {
+  const auto [low, high] = std::minmax_element(logs.begin(), logs.end());
+  const double whole = std::max(*high - *low, spread);
+  const boost::math::students_t noise(model::kOutlierFreedom);
+  std::vector<double> odds;
+  for (const auto change : changes) {
+    const double by_noise = boost::math::pdf(noise, (change - usual) / spread) / spread;
+    odds.push_back(change > usual ? -std::log(by_noise * whole * static_cast<double>(changes.size())) : -INFINITY);
+  }
+  return odds;
+}
+
+/// The same of the levels beside it, as far as they lie apart beyond the usual rise: a jump keeps what it rose by, and one wild point does not.
+double odds_of_levels(const std::vector<double>& logs, std::size_t i, double usual, double jump, double spread) {
+  const auto from = i + 1 - std::min(i + 1, kBeside), to = std::min(logs.size(), i + 1 + kBeside);
+  const auto at = [&](std::size_t k) { return logs.begin() + static_cast<std::ptrdiff_t>(k); };
+  const auto before = static_cast<double>(i + 1 - from), after = static_cast<double>(to - i - 1);
+  const double apart = median({at(i + 1), at(to)}) - median({at(from), at(i + 1)}) - usual * (before + after) / 2;
+  const double error = spread * std::sqrt(std::numbers::pi / 4 * (1 / before + 1 / after));  // a median's; a change is the difference of two points
+  const boost::math::students_t noise(model::kOutlierFreedom);
+  return std::log(boost::math::pdf(noise, (apart - jump) / error) / boost::math::pdf(noise, apart / error));
 }
 
 }  // namespace
@@ -70,17 +95,13 @@ Jumps jumps_of(const std::vector<Curve::Sample>& samples) {
   std::vector<double> changes;
   for (std::size_t i = 0; i + 1 < n; ++i) changes.push_back(logs[i + 1] - logs[i]);
   const double usual = median(changes);
-  std::vector<double> apart;
-  for (const auto change : changes) apart.push_back(std::fabs(change - usual));
-  jumps.least = std::max(kJump * median(apart), kLeast);
-  const auto level = [&](std::size_t begin, std::size_t end) {
-    return median({logs.begin() + static_cast<std::ptrdiff_t>(begin), logs.begin() + static_cast<std::ptrdiff_t>(end)});
-  };
+  const double spread = std::max(robust_spread(changes), model::kTextbook);
+  const auto odds = odds_of_jumps(logs, changes, usual, spread);
   for (std::size_t i = 0; i + kPointsAfterJump < n; ++i) {
-    if (changes[i] - usual <= jumps.least || changes[i] <= kStandsOut * beside(changes, i, usual + jumps.least)) continue;
-    // One point that sticks out goes up and comes down again: the levels on both sides must differ, too.
-    if (level(i + 1, std::min(n, i + 1 + kBeside)) - level(i + 1 - std::min(i + 1, kBeside), i + 1) <= jumps.least / 2) continue;
-    if (jumps.before.empty() || i > jumps.before.back() + 1) jumps.before.push_back(i);
+    if (odds[i] <= 0 || changes[i] <= kStandsOut * beside(changes, odds, i)) continue;  // a jump as small as the noise is none that is asked for
+    const double jump = changes[i] - usual, of_it = odds[i] + odds_of_levels(logs, i, usual, jump, spread);
+    jumps.confidence *= 1 / (1 + std::exp(-std::fabs(of_it)));
+    if (of_it > 0 && (jumps.before.empty() || i > jumps.before.back() + 1)) jumps.before.push_back(i);
   }
   return jumps;
 }
@@ -98,10 +119,13 @@ Finding spikes(const Context& context) {
   List list;
   std::string evidence;
   std::size_t curves = 0;
+  double confidence = 1;
   for (const auto& group : series_of(context, *samples, *data->over)) {
     if (group.samples.size() < kFewestCurvePoints) continue;
     ++curves;
-    for (const auto i : jumps_of(group.samples).before) {
+    const auto jumps = jumps_of(group.samples);
+    confidence *= jumps.confidence;
+    for (const auto i : jumps.before) {
       Fields spike = group.at;
       spike["before"] = Value(group.samples[i].x, samples->x_dimension);
       spike["at"] = Value(group.samples[i + 1].x, samples->x_dimension);
@@ -112,7 +136,7 @@ Finding spikes(const Context& context) {
   }
   if (curves == 0) return undetermined(context, fmt::format("a curve needs {} points", kFewestCurvePoints));
   const auto number = list.size();
-  return found(context, Value(std::move(list)), 0.95, fmt::format("{} jumps in {} curves, each above {} times the usual change and {} % of the time before it", number, curves, kJump, 100 * kLeast), evidence, kNothingMore);
+  return found(context, Value(std::move(list)), std::min(confidence, model::kSurestList), fmt::format("{} jumps in {} curves, each likelier than that the curve's noise made it", number, curves), evidence, "more repetitions, or finer steps");
 }
 
 namespace {

@@ -6,6 +6,7 @@
 
 #include "runtime/infer/address_bias.h"
 #include "runtime/infer/cut_short.h"
+#include "runtime/infer/model/evidence.h"
 #include "runtime/infer/statistics.h"
 
 // A visit to what was visited just before always hits. Where there are many of them they are a labelled sample: the fastest level's own
@@ -13,7 +14,6 @@
 namespace gexp::infer {
 namespace {
 
-constexpr double kEnoughVisits = 500;  // that tell how hits are spread
 constexpr double kShareOfAll = 0.3;    // of all visits
 
 }  // namespace
@@ -42,7 +42,7 @@ void split_by_repeated_hits(const Histogram& histogram, const std::vector<double
   const auto begin = modes.front().begin, end = modes.back().end;
   const auto all = static_cast<double>(histogram.before(end) - histogram.before(begin));
   const auto all_hits = std::accumulate(hits.begin() + static_cast<std::ptrdiff_t>(begin), hits.begin() + static_cast<std::ptrdiff_t>(end), 0.0);
-  if (all_hits < kEnoughVisits || all_hits < kShareOfAll * all) return;
+  if (all_hits < model::kEnoughVisits || all_hits < kShareOfAll * all) return;
   const auto others = [&](std::size_t cell) { return static_cast<double>(histogram.before(cell + 1) - histogram.before(cell)) - hits[cell]; };
   auto middle = begin;  // the cell of the median hit
   double hits_upto = hits[begin], others_upto = others(begin);

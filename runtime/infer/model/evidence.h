@@ -18,6 +18,12 @@ inline constexpr double kSurestList = 0.95;
 /// Tempered odds, as a natural logarithm, from which on of two answers the other is out of the question: 100 to 1.
 inline constexpr double kDecisive = 4.6;
 
+/// Confidence from here on is given as this, of what can have any number of values: that the truth is none of the rivals is not ruled out.
+inline constexpr double kMostConfidence = 0.999;
+/// Posterior from which on a part of an answer is given with the rest, where the question asks for less: which function chooses the sets,
+/// how wide a bank is.
+inline constexpr double kGivenPart = 0.95;
+
 /// Chance below which counts are no accident: one false alarm in ten thousand looks, of which a file takes some hundreds.
 inline constexpr double kByChance = 1e-4;
 
@@ -31,6 +37,9 @@ inline constexpr double kMostSilence = 0.5;
 
 /// Share of a curve's height that a textbook's curve leaves out of a device's. Not fitted: devices follow no formula to the percent.
 inline constexpr double kTextbook = 0.01;
+
+/// Degrees of freedom of Student's t, as noise of which a few values are wild (Lange, Little and Taylor 1989).
+inline constexpr double kOutlierFreedom = 4;
 
 /// Odds against each power of x that is not the textbook's, 1 where nothing is full and 0 where something is. Calibrated on throughputs
 /// drawn with 10 % noise (tests/infer/saturation_test.cpp): nine in ten are recognised.
@@ -67,6 +76,8 @@ inline constexpr double kMostly = 0.8;
 
 // Of latencies.
 
+/// Visits that hit, at least, that tell how hits are spread: a border that one in a hundred passes is seen five times. Not fitted.
+inline constexpr double kEnoughVisits = 500;
 /// Share of all accesses: a slowest class as rare is there in one run and not in the next (an H200).
 inline constexpr double kRareClass = 0.005;
 

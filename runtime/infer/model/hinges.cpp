@@ -10,7 +10,7 @@
 namespace gexp::infer {
 namespace {
 
-constexpr std::size_t kBesideBorder = 2;  // points on each side of a border, one at it included: a line needs two
+constexpr std::size_t kBesideBorder = 2;  // fact: points on each side of a border, one at it included: a line needs two
 constexpr int kRounds = 10;               // limit: in which each of two bends is sought beside the other
 constexpr std::size_t kBetween = 8;       // limit: places of a profile between two neighbours
 constexpr std::size_t kProfile = 4096;  // limit: places of a profile

@@ -3,13 +3,13 @@
 #include <string>
 #include <vector>
 
+#include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/regression.h"
 
 /// What rivals are worth beside one another, given a curve.
 namespace gexp::infer {
 
-/// A confidence from here on is given as this: that the truth is no rival at all cannot be ruled out by the rivals.
-constexpr double kMostConfidence = 0.999;
+using model::kMostConfidence;
 
 struct Weighed {
   CurveFit fit;

@@ -16,7 +16,7 @@ inline constexpr std::int64_t kPlaceBytes = 32;  // fact: bytes that lie in one 
 /// What a visit is counted under. An access that is served by another level than before has another rate at another point, step or
 /// position, or so early in a run, as the first one is that finds nothing there; what its place costs it costs at every point, and what the clock's pace does, every access of a run.
 enum class Shared : std::uint8_t { Point, Step, Access, Place, Run, Order };
-inline constexpr Shared kEveryShared[] = {Shared::Point, Shared::Step, Shared::Access, Shared::Place, Shared::Run, Shared::Order};
+inline constexpr Shared kEveryShared[] = {Shared::Point, Shared::Step, Shared::Access, Shared::Place, Shared::Run, Shared::Order};  // fact: all of them
 
 /// Each access of tables that walk one memory, with the cell that it falls into, for each way of counting. Large tables are thinned: whole
 /// places are left out, so that what is kept has all its visits.
