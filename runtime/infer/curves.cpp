@@ -8,6 +8,7 @@
 
 #include "runtime/infer/analysis.h"
 #include "runtime/infer/curve_data.h"
+#include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/model_choice.h"
 #include "runtime/infer/model/value_groups.h"
 #include "runtime/infer/record_functions.h"
@@ -40,6 +41,25 @@ Line fit(const Sums& sums) {
   line.squares = std::max(0.0, syy - line.slope * sxy);
   line.r2 = syy > 0 ? 1 - line.squares / syy : 1;
   return line;
+}
+
+/// Posterior that a curve is a straight line, beside bends, jumps and smooth curves. Who asks for a line knows as a rule that it is one.
+struct Straight {
+  double weight = 1;
+  std::string rivals;  ///< what explains it best
+  [[nodiscard]] bool refuted() const { return weight < 0.5; }
+  [[nodiscard]] std::string why(const std::string& curve) const {
+    return fmt::format("{} is no line, as what explains it shows: {}; `where` with a straight part of it would decide", curve, rivals);
+  }
+};
+Straight straight(const XyCurve& curve, const CurveNoise& noise) {
+  const auto weighed = weigh(curve, noise, {fit_line(curve), fit_constant(curve), fit_parabola(curve), fit_hyperbola(curve), fit_logarithm(curve), fit_power(curve),
+                                            fit_joined_lines(curve), fit_steps(curve, 1), fit_line_with_step(curve)});
+  const auto is_line = [](const CurveFit& fit) { return fit.name == "a straight line" || fit.name == "a constant"; };
+  const double lines = weight_of(weighed, is_line);
+  const auto others = static_cast<double>(std::count_if(weighed.begin(), weighed.end(), [&](const Weighed& each) { return !is_line(each.fit); }));
+  if (others == 0) return {};
+  return {lines * model::kSurest / (lines * model::kSurest + (1 - lines) * (1 - model::kSurest) / others), best_two(weighed)};
 }
 
 /// The sweep at whose end a curve's highest sample is, more than 3 % above what precedes it there; empty: there is none.
@@ -78,7 +98,11 @@ Finding linear(const Context& context) {
   fields["slope"] = Value(line.slope, samples->y_dimension / samples->x_dimension);
   fields["intercept"] = Value(line.intercept, samples->y_dimension);
   fields["r2"] = Value(line.r2);
-  return found(context, Value(std::move(fields)), std::clamp(line.r2, 0.0, 0.999), fmt::format("least squares over {} points", points.size()), {}, "points that lie nearer to one line");
+  const auto data = curves_data(context);
+  if (!data) return undetermined(context, data.error().message);
+  const auto of_it = straight(data->curves[0].curve, data->curves[0].noise);
+  if (of_it.refuted()) return undetermined(context, of_it.why("the curve"));
+  return found(context, Value(std::move(fields)), std::clamp(line.r2, 0.0, std::min(of_it.weight, kMostConfidence)), fmt::format("least squares over {} points", points.size()), {}, "points that lie nearer to one line");
 }
 
 Finding slopes(const Context& context) {
@@ -100,18 +124,25 @@ Finding slopes(const Context& context) {
   }
   std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   List lines;
-  double r2 = 0.999;
+  double sure = kMostConfidence;
   for (const auto& [point, sums] : parts) {
     const auto name = group(point);
     if (sums.n < 3 || sums.sxx <= 0) return undetermined(context, fmt::format("a line needs three points, not all at one x{}", by.empty() ? "" : fmt::format(", also at {} = {}", by, show(name))));
     const auto line = fit(sums);
-    r2 = std::min(r2, line.r2);
+    sure = std::min(sure, line.r2);
     lines.emplace_back(Fields{{"at", name}, {"slope", Value(line.slope, samples->y_dimension / samples->x_dimension)},
                               {"intercept", Value(line.intercept, samples->y_dimension)}, {"r2", Value(line.r2)}});
   }
   if (lines.empty()) return undetermined(context, "there are no values");
   const auto count = lines.size();
-  return found(context, Value(std::move(lines)), std::clamp(r2, 0.0, 0.999), fmt::format("least squares over {} points, {} line{}", samples->samples.size(), count, count == 1 ? "" : "s"),
+  const auto data = curves_data(context);
+  if (!data) return undetermined(context, data.error().message);
+  for (const auto& each : data->curves) {
+    const auto of_it = straight(each.curve, each.noise);
+    if (of_it.refuted()) return undetermined(context, of_it.why(each.name.empty() ? "the curve" : each.name));
+    sure = std::min(sure, of_it.weight);
+  }
+  return found(context, Value(std::move(lines)), std::max(sure, 0.0), fmt::format("least squares over {} points, {} line{}", samples->samples.size(), count, count == 1 ? "" : "s"),
                {}, "points that lie nearer to their lines");
 }
 

@@ -96,6 +96,24 @@ TEST_CASE("a jump is no knee, and two bends are told apart") {
   CHECK(says(knee(curve(upto(64), [](double x) { return kCorner(x) - std::max(0.0, 20 * (x - 50)); })), "bends twice"));
 }
 
+TEST_CASE("a line is a line however few its points are, and a curve of another shape is none") {
+  const auto line = [](const records::Table& table, const char* question = "linear(y over x)", const char* type = "line") { return test::ask_in(kStage, table, type, question); };
+  for (const int points : {3, 4, 8, 64}) {
+    CAPTURE(points);
+    const auto finding = line(curve(upto(points), [](double x) { return 40 + 3 * x; }));
+    REQUIRE_MESSAGE(finding.status == Finding::Status::Found, finding.why);
+    CHECK(test::field(finding, "slope") == doctest::Approx(3));
+    CHECK(finding.confidence > 0.97);
+    CHECK(line(curve(upto(points), [](double x) { return 4000 + 300 * x; }, 2)).status == Finding::Status::Found);
+  }
+  const std::vector<Shape> others = {[](double x) { return x * x; }, [](double x) { return 100 + 900 / x; }, [](double x) { return x < 20 ? 100.0 : 400.0; }, kCorner};
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    CAPTURE(i);
+    CHECK(says(line(curve(upto(64), others[i])), "no line"));
+    CHECK(undetermined(line(joined(curve(upto(64), others[i], 0, 1, 1), curve(upto(64), [](double x) { return 5 * x; }, 0, 1, 2)), "slopes(y over x by g)", "list")));
+  }
+}
+
 TEST_CASE("a knee needs points on both sides") {
   CHECK(undetermined(knee(curve(upto(20), kCorner))));
   CHECK(undetermined(knee(curve(upto(21), kCorner))));
