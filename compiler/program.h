@@ -76,6 +76,7 @@ struct Launch {
   FormulaPtr sm;                            ///< number of the multiprocessor that the block runs on; null: any
   FormulaPtr sms;                           ///< multiprocessors that run the block at once, each a repetition; null: one
   FormulaPtr limit;                         ///< seconds after which a launch has hung; null: what the run allows
+  FormulaPtr registers;                     ///< that a thread takes; null: what the compiler gives it
   std::string place;                        ///< "any" (or empty), "sm", "tpc", "gpc"
   Span span;
 };

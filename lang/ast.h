@@ -72,7 +72,7 @@ struct Memory { Word name, element; ExprPtr length; Word space; ExprPtr page, al
 struct PatternDef { Word name; ExprPtr value; };
 struct Sweep { std::vector<Word> names; Domain domain; };
 struct Skip { ExprPtr condition; std::string why; };
-struct Launch { ExprPtr grid, block, cluster, smem, persm, carveout, bank, sm, sms, limit; std::optional<Word> place; };
+struct Launch { ExprPtr grid, block, cluster, smem, persm, carveout, bank, sm, sms, limit, registers; std::optional<Word> place; };
 struct Transform { ExprPtr call; };
 struct Flush { Word level; };
 /// `kernel "FILE" entry NAME(…)`: a launch of a kernel that somebody else wrote.

@@ -169,7 +169,7 @@ class Builder {
                       : clause->kind == Kind::Persm   ? &s.persm
                       : clause->kind == Kind::Sm      ? &s.sm
                       : clause->kind == Kind::Sms     ? &s.sms
-                      : clause->kind == Kind::Limit   ? &s.limit
+                      : clause->kind == Kind::Limit   ? &s.limit : clause->kind == Kind::Registers ? &s.registers
                       : clause->kind == Kind::Bank    ? &s.bank
                                                       : &s.carveout;
       *slot = build_expression(inner, diagnostics_);

@@ -131,6 +131,7 @@ void StageChecker::kernel_launch(const Stage& stage) {
   refuse(launch->cluster, "cluster", "write `__cluster_dims__(…)` in the kernel's file");
   refuse(launch->sm, "sm", "leave it out; the kernel can read %smid and record on one multiprocessor alone");
   refuse(launch->sms, "sms", "leave it out; the kernel can read %smid");
+  refuse(launch->registers, "registers", "leave it out; `__launch_bounds__(threads, blocks)` in the kernel's file bounds them");
 }
 
 void StageChecker::transformation(const Transform& transform) {

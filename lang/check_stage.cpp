@@ -93,7 +93,7 @@ Place StageChecker::at(const char* what, Time limit, bool threads) const {
 
 Place StageChecker::rows(const char* what) const {
   auto place = at(what, Time::Row);
-  place.record = &record_;
+  place.names = &row_names_, place.record = &record_;
   return place;
 }
 
@@ -183,6 +183,7 @@ Type StageChecker::run(const Stage& stage, Span inside, const StageChecker* lead
   record_ = kept_record(stage);
   if (leader) declare_of(*leader);
   declare_all(stage);
+  declare_outcomes(row_names_, Time::Row);
   refuse_of_leader(stage);
   limit_sweeps(stage);
   only_once<Launch>(stage.items, expressions_.source(), diagnostics_);
@@ -194,7 +195,7 @@ Type StageChecker::run(const Stage& stage, Span inside, const StageChecker* lead
   }
   kernel_launch(stage);
   SymbolScope outcomes(&names_);
-  declare_outcomes(outcomes);
+  declare_outcomes(outcomes, Time::Finding);
   for (const auto& item : stage.items) {
     if (const auto* expect = std::get_if<Expect>(&item.node)) {
       auto place = at("an expect", Time::Finding);
@@ -262,6 +263,7 @@ void StageChecker::check(const Launch& launch, Span) {
   expressions_.want(launch.carveout, bytes(), place, "the carveout");
   expressions_.want(launch.bank, bytes(), place, "the bank width");
   expressions_.want(launch.limit, number_of(kSeconds), place, "the time limit");
+  expressions_.want(launch.registers, plain(), place, "the registers of a thread");
   if (launch.place) check_word(diagnostics_, *launch.place, place_words());
 }
 

@@ -115,6 +115,7 @@ class StageChecker {
   ExpressionChecker& expressions_;
   Diagnostics& diagnostics_;
   SymbolScope names_;
+  SymbolScope row_names_{&names_};  ///< those, and how the launches of a point ended
   std::size_t index_;
   std::size_t launch_ = kNoStage;  ///< the stage in whose launch this one runs
   KeptRecord record_;

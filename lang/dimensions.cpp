@@ -146,6 +146,7 @@ const Type& model_type() {
                          {"constant", cache},
                          {"cv", cache},
                          {"nc", cache},
+                         {"registers", structure_of({{"per_sm", plain}, {"per_thread", plain}, {"step", plain}, {"threads", plain}})},
                          {"outstanding", structure_of({{"entries", plain}, {"kind", text_type()}, {"loads_per_warp", plain}, {"merges", plain}, {"requests", plain}})},
                          {"shared", structure_of({{"banks", plain}, {"cost", list_of(cycles)}, {"width", bytes}})},
                          {"tex", cache},

@@ -237,7 +237,8 @@ struct place : seq<GEXP_WORD("place"), must<needed_word>> {};
 struct sms : seq<GEXP_WORD("sms"), must<needed_value>> {};
 struct sm : seq<GEXP_WORD("sm"), must<needed_value>> {};
 struct limit : seq<GEXP_WORD("limit"), must<needed_value>> {};
-struct launch : seq<GEXP_WORD("launch"), star<sor<grid, block, cluster, smem, persm, carveout, bank, place, sms, sm, limit>>> {};
+struct registers : seq<GEXP_WORD("registers"), must<needed_value>> {};
+struct launch : seq<GEXP_WORD("launch"), star<sor<grid, block, cluster, smem, persm, carveout, bank, place, sms, sm, limit, registers>>> {};
 struct flush : seq<GEXP_WORD("flush"), must<needed_word>> {};
 struct transform : seq<GEXP_WORD("transform"), must<needed_transform>> {};
 

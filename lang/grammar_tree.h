@@ -35,7 +35,7 @@ GEXP_KEEP(within, Within); GEXP_KEEP(in_range, InRange);
 GEXP_KEEP(doc, Doc); GEXP_KEEP(domain, Domain); GEXP_KEEP(step_by, StepBy); GEXP_KEEP(times_by, TimesBy); GEXP_KEEP(points_by, PointsBy);
 GEXP_KEEP(refine, Refine); GEXP_KEEP(until_clause, Until); GEXP_KEEP(else_text, ElseText); GEXP_KEEP(budget_time, BudgetTime);
 GEXP_KEEP(budget_memory, BudgetMemory); GEXP_KEEP(page_clause, PageClause); GEXP_KEEP(align_clause, AlignClause); GEXP_KEEP(holds_clause, HoldsClause); GEXP_KEEP(sha256, Sha256);
-GEXP_KEEP(grid, Grid); GEXP_KEEP(block, Block); GEXP_KEEP(cluster, Cluster); GEXP_KEEP(smem, Smem); GEXP_KEEP(persm, Persm);
+GEXP_KEEP(grid, Grid); GEXP_KEEP(block, Block); GEXP_KEEP(cluster, Cluster); GEXP_KEEP(smem, Smem); GEXP_KEEP(persm, Persm); GEXP_KEEP(registers, Registers);
 GEXP_KEEP(sm, Sm); GEXP_KEEP(sms, Sms); GEXP_KEEP(limit, Limit); GEXP_KEEP(beside, Beside); GEXP_KEEP(wait_for, WaitFor);
 GEXP_KEEP(wait_within, WaitWithin);
 GEXP_KEEP(carveout, Carveout); GEXP_KEEP(bank, Bank); GEXP_KEEP(place, Place); GEXP_KEEP(drawn_clause, DrawnClause); GEXP_KEEP(laps, Laps); GEXP_KEEP(steps, Steps);

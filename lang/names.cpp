@@ -113,7 +113,7 @@ const SymbolScope& builtin_names() {
   return scope;
 }
 
-void declare_outcomes(SymbolScope& inside) {
+void declare_outcomes(SymbolScope& inside, Time time) {
   Diagnostics none;
   for (const char* name : {"hang", "fault"}) {
     if (inside.find(name)) continue;
@@ -121,7 +121,7 @@ void declare_outcomes(SymbolScope& inside) {
     symbol.kind = Symbol::Kind::Outcome;
     symbol.name = name;
     symbol.type = bool_type();
-    symbol.time = Time::Finding;
+    symbol.time = time;
     inside.declare(std::move(symbol), none);
   }
 }

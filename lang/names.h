@@ -92,8 +92,8 @@ using Declarations = std::vector<Declared>;
 
 /// lane, tid, warp, gtid; step, lap and seg, which tell the accesses of a record apart.
 const SymbolScope& builtin_names();
-/// How the launches of a stage may end other than well, as its expects read it: `hang` and `fault`, where `inside` has no such names.
-void declare_outcomes(SymbolScope& inside);
+/// How launches may end other than well: `hang` and `fault`, where `inside` has no such names. Of a point, or of a stage as its expects read it.
+void declare_outcomes(SymbolScope& inside, Time time);
 
 /// "did you mean `X`?", or nothing.
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& words);

@@ -17,7 +17,7 @@ struct StatementForm {
   std::uint8_t levels;                         ///< a set of Level
   std::string_view form;                       ///< an example
   std::string_view purpose;                    ///< what it does: a sentence without its full stop
-  std::array<std::string_view, 11> clauses{};  ///< its contextual words, in their order
+  std::array<std::string_view, 12> clauses{};  ///< its contextual words, in their order
 
   [[nodiscard]] bool at(Level level) const { return (levels & static_cast<std::uint8_t>(level)) != 0; }
   [[nodiscard]] std::span<const std::string_view> clause_words() const {

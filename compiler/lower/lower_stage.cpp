@@ -70,7 +70,8 @@ class StageLowering {
   }
   void lower(const lang::Launch& launch, Span span) {
     stage_.launch = {formula(launch.grid),  formula(launch.block),    formula(launch.cluster), formula(launch.smem),
-                     formula(launch.persm), formula(launch.carveout), formula(launch.bank), formula(launch.sm), formula(launch.sms), formula(launch.limit), launch.place ? launch.place->text : "",
+                     formula(launch.persm), formula(launch.carveout), formula(launch.bank), formula(launch.sm), formula(launch.sms), formula(launch.limit),
+                     formula(launch.registers), launch.place ? launch.place->text : "",
                      span};
   }
   void lower(const lang::Transform& transform, Span) {
@@ -184,7 +185,7 @@ std::vector<FormulaPtr> stage_formulas(const Stage& stage) {
   for (const auto& require : stage.requires_) all.push_back(require.condition);
   for (const auto& skip : stage.skips) all.push_back(skip.condition);
   const auto& launch = stage.launch;
-  all.insert(all.end(), {launch.grid, launch.block, launch.cluster, launch.smem, launch.persm, launch.carveout, launch.bank, launch.sm, launch.sms, launch.limit, stage.repeat.until});
+  all.insert(all.end(), {launch.grid, launch.block, launch.cluster, launch.smem, launch.persm, launch.carveout, launch.bank, launch.sm, launch.sms, launch.limit, launch.registers, stage.repeat.until});
   if (stage.transform) all.insert(all.end(), {stage.transform->line, stage.transform->monitor});
   for (const auto& warm : stage.warm_launches) all.insert(all.end(), {warm.grid, warm.block});
   for_each_op(stage, [&](const Op& op) {

@@ -74,8 +74,8 @@ class StageText {
   }
 
   std::string of(const Launch& launch) {
-    const auto& [grid, block, cluster, smem, persm, carveout, bank, sm, sms, limit, place, span] = launch;
-    return line("launch " + place, {grid, block, cluster, smem, persm, carveout, bank, sm, sms}) + (limit ? line("limit", {limit}) : "");
+    const auto& [grid, block, cluster, smem, persm, carveout, bank, sm, sms, limit, registers, place, span] = launch;
+    return line("launch " + place, {grid, block, cluster, smem, persm, carveout, bank, sm, sms}) + (limit ? line("limit", {limit}) : "") + (registers ? line("registers", {registers}) : "");
   }
 
   std::string of(const Body& body) {

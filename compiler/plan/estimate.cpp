@@ -30,7 +30,7 @@ std::vector<FormulaPtr> formulas_of_points(const Stage& stage) {
   for (const auto& binding : stage.bindings) all.push_back(binding.formula);
   for (const auto& skip : stage.skips) all.push_back(skip.condition);
   const auto& launch = stage.launch;
-  all.insert(all.end(), {launch.grid, launch.block, launch.cluster, launch.smem, launch.persm, launch.carveout, launch.bank, launch.sm, launch.sms, launch.limit});
+  all.insert(all.end(), {launch.grid, launch.block, launch.cluster, launch.smem, launch.persm, launch.carveout, launch.bank, launch.sm, launch.sms, launch.limit, launch.registers});
   if (stage.transform) all.insert(all.end(), {stage.transform->line, stage.transform->monitor});
   for_each_op(stage, [&](const Op& op) { all.insert(all.end(), {op.count, op.width, op.at, op.fetch, op.rank, op.into_at, op.named, op.chain, op.ilp, op.condition, op.from, op.to, op.signals, op.bound}); });
   return all;

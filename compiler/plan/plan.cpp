@@ -130,6 +130,7 @@ std::optional<Diagnostic> PointPlanner::shape() {
       plan_.warm_steps = chased_.front().steps;
     }
     plan_.shape = *simple;
+    plan_.shape.registers = plan_.registers;
     return std::nullopt;
   }
   if (stage_.timing == Timing::Each && plan_.grid != 1) {
@@ -154,6 +155,7 @@ std::optional<Diagnostic> PointPlanner::own_shape(const BodyPlace& body) {
   auto made = body_shape(body, chased_, plan_.body);
   if (!made) return made.error();
   plan_.shape = std::move(*made);
+  plan_.shape.registers = plan_.registers;
   return std::nullopt;
 }
 

@@ -59,6 +59,7 @@ struct PointPlan {
   std::uint32_t persm = 0;                 ///< most blocks at once on a multiprocessor; 0: as many as fit
   std::uint32_t sm = 0;                    ///< first multiprocessor of those that are chosen
   std::uint32_t sms = 0;                   ///< how many run the block at once, each a repetition; 0: the device chooses one
+  std::uint32_t registers = 0;             ///< that a thread takes; 0: what the compiler gives it
   double limit = 0;                        ///< seconds after which a launch has hung; 0: what the run allows
   Timing timing = Timing::Each;
   int width = 4;                           ///< bytes of one timed step of a lone chase

@@ -3,6 +3,7 @@
 
 #include "compiler/lower/ops.h"
 #include "compiler/plan/point_planner.h"
+#include "ptx/take_registers.h"
 
 // How a point is launched: the clauses of `launch`, and the warm-ups that are launches of their own.
 namespace gexp::compiler {
@@ -37,7 +38,8 @@ std::optional<Diagnostic> PointPlanner::launch() {
   const auto smem = number(launch.smem, 0, 0, std::int64_t{1} << 30, "the shared memory");
   const auto persm = number(launch.persm, 0, 1, 64, "the number of blocks a multiprocessor");
   const auto sm = number(launch.sm, 0, 0, 1 << 16, "the multiprocessor"), sms = number(launch.sms, launch.sm ? 1 : 0, 1, 1 << 16, "the number of multiprocessors");
-  for (const auto* part : {&grid, &block, &cluster, &carveout, &bank, &smem, &persm, &sm, &sms}) {
+  const auto registers = number(launch.registers, 0, 1, ptx::kMostRegisters, "the number of registers of a thread");
+  for (const auto* part : {&grid, &block, &cluster, &carveout, &bank, &smem, &persm, &sm, &sms, &registers}) {
     if (!*part) return part->error();
   }
   if (*bank != 0 && *bank != 4 && *bank != 8) {
@@ -65,6 +67,7 @@ std::optional<Diagnostic> PointPlanner::launch() {
   plan_.persm = static_cast<std::uint32_t>(*persm);
   plan_.sm = static_cast<std::uint32_t>(*sm);
   plan_.sms = static_cast<std::uint32_t>(*sms);
+  plan_.registers = static_cast<std::uint32_t>(*registers);
   return std::nullopt;
 }
 

@@ -42,6 +42,7 @@ std::optional<Diagnostic> PointPlanner::refuse_of_roles() const {
   if (stage_.repeat.until) return no(stage_.repeat.until->span, "a launch of several stages is repeated a fixed number of times", "write `repeat 5`");
   if (launch.cluster) return no(launch.cluster->span, "clusters are not placed among other blocks", "leave `cluster` out");
   if (launch.sms) return no(launch.sms->span, "`sms` repeats a block on several multiprocessors, and this one has others beside it", "choose one: `sm 3`");
+  if (launch.registers) return no(launch.registers->span, "the threads of a launch have as many registers each, whichever stage they run", "leave `registers` out");
   if (launch.place == "gpc") return no(launch.span, "a device does not tell which multiprocessors make a GPC", "`place other_tpc` leads further away than `tpc`");
   if (plan_.block > kWarp && plan_.block % kWarp != 0) return no(launch.block->span, fmt::format("{} threads are no whole number of warps", plan_.block), "take a multiple of 32, or at most 32");
   if (!stage_.leader) {

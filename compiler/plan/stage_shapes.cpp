@@ -48,7 +48,7 @@ std::set<std::string> names_in_text(const Program& program, const Stage& stage) 
     }
     want(op.from), want(op.to);  // a loop without a round has no text
   });
-  want(stage.launch.cluster);
+  want(stage.launch.cluster), want(stage.launch.registers);
   if (stage.transform) {  // a cache's lines are as many as the launch leaves room for
     want(stage.transform->line), want(stage.transform->monitor);
     want(stage.launch.grid), want(stage.launch.block), want(stage.launch.smem);

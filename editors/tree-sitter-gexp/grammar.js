@@ -85,7 +85,7 @@ module.exports = grammar({
       seq("launch", repeat(choice($.grid_clause, $.block_clause, $.launch_clause, $.place_clause))),
     grid_clause: ($) => clause($, "grid"),
     block_clause: ($) => clause($, "block"),
-    launch_clause: ($) => clause($, choice("cluster", "smem", "persm", "carveout", "bank", "sms", "sm", "limit")),
+    launch_clause: ($) => clause($, choice("cluster", "smem", "persm", "carveout", "bank", "sms", "sm", "limit", "registers")),
     place_clause: ($) => seq("place", field("place", $.word)),
     transform_statement: ($) => seq("transform", field("call", $.call)),
     flush_statement: ($) => seq("flush", field("level", $.word)),

@@ -79,6 +79,12 @@ int carveout_percent(int compute_major, int compute_minor, std::uint64_t per_sm,
   return static_cast<int>((bytes * 100 + per_sm - 1) / per_sm);
 }
 
+// fact: CUDA C++ Programming Guide, "Technical Specifications".
+std::uint32_t registers_per_thread(int compute_major, int compute_minor) {
+  if (compute_major < 2) return 128;
+  return compute_major * 10 + compute_minor < 32 ? 63 : 255;
+}
+
 Result<Device> query_device(const Driver& driver, int ordinal) {
   int count = 0;
   if (const int status = driver.device_count(&count); status != kSuccess && status != kNoDevice) {

@@ -31,4 +31,7 @@ std::string selector_of(std::string_view name);
 /// more than it must. `per_sm`: the most that an SM can set aside.
 int carveout_percent(int compute_major, int compute_minor, std::uint64_t per_sm, std::uint64_t bytes);
 
+/// Most registers of a thread.
+std::uint32_t registers_per_thread(int compute_major, int compute_minor);
+
 }  // namespace gexp::cuda

@@ -60,7 +60,7 @@ enum class Attribute : int {
 };
 
 /// CUfunction_attribute.
-enum class FunctionAttribute : int { StaticShared = 1, MaxDynamicShared = 8, CarveoutPercent = 9 };
+enum class FunctionAttribute : int { StaticShared = 1, Registers = 4, MaxDynamicShared = 8, CarveoutPercent = 9 };
 
 /// CUDA_RESOURCE_DESC of linear memory (CU_RESOURCE_TYPE_LINEAR) and CUDA_TEXTURE_DESC, as the driver lays them out.
 struct ResourceDescription {

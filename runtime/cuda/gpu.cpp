@@ -282,6 +282,7 @@ Result<Gpu::Kernel> Gpu::load_function(const void* image, const char* entry) {
   status = driver_->module_function(&kernel.function, module, entry);
   if (status != kSuccess) return failed("E0801", fmt::format("the compiled text has no kernel {}", entry), status);
   status = driver_->function_get(&shared, FunctionAttribute::StaticShared, kernel.function);
+  if (status == kSuccess) status = driver_->function_get(&kernel.registers, FunctionAttribute::Registers, kernel.function);
   if (status != kSuccess) return failed("E0801", fmt::format("the driver does not describe the kernel {}", entry), status);
   kernel.static_shared = static_cast<std::uint64_t>(shared);
   return kernel;

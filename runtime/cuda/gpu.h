@@ -49,6 +49,7 @@ class Gpu final : public device::Backend {
     FunctionHandle function = nullptr;
     ModuleHandle module = nullptr;
     std::uint64_t static_shared = 0;
+    int registers = 0;  ///< of a thread
     int dynamic_limit = -1, carveout = -1, bank_config = -1;  ///< as last set; -1: never
   };
 

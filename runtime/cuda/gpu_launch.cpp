@@ -125,6 +125,7 @@ Outcome Gpu::launch(device::KernelId id, const device::LaunchShape& shape, std::
     return {Outcome::Status::Fault, "the kernel was loaded before a fault and must be loaded again", 0};
   if (const int status = driver_->context_set_current(context_); status != kSuccess)
     return refused("the GPU's context is gone", status);
+  if (auto other = device::other_registers(static_cast<std::uint32_t>(found->second.registers), shape.registers, registers_per_thread(device_.info.compute_major, device_.info.compute_minor))) return std::move(*other);
   if (const int status = set_limits(found->second, shape); status != kSuccess) {
     return refused(fmt::format("the device cannot give {} B of shared memory", shape.shared_bytes), status);
   }

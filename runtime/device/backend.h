@@ -76,6 +76,7 @@ struct LaunchShape {
   /// Shared memory the SM must set aside, bytes; the rest of a unified L1 is cache. Negative: as little as `shared_bytes` needs.
   std::int64_t carveout_bytes = -1;
   std::uint32_t bank_bytes = 0;    ///< shared-memory bank width asked for (4 or 8); 0: the device's default
+  std::uint32_t registers = 0;     ///< that a thread must have, no more and no fewer; 0: what the kernel was compiled to
   double limit = 0;                ///< seconds of the device's time after which the launch has hung; 0: no such limit
 };
 

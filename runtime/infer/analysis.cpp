@@ -127,8 +127,9 @@ Result<Curve> curve(const Context& context) {
   Curve made;
   const auto* first = argument(context);
   if (!first) return failure("E0403", "the analysis has no data");
+  const bool of_outcomes = reads_outcome(context.stage, *first->value);  // else a point that failed has no y
   for (std::size_t i = 0; i < context.table.points.size(); ++i) {
-    if (context.table.points[i].runs.empty()) continue;
+    if (context.table.points[i].runs.empty() && !of_outcomes) continue;
     work();
     const auto scope = scope_at(context, i);
     auto y = compiler::evaluate(*first->value, scope);

@@ -31,7 +31,7 @@ std::map<double, Step> steps_of(const Context& context, const Curve& curve) {
   for (const auto& sample : curve.samples) {
     auto [at, fresh] = steps.try_emplace(sample.x, Step{sample.y, 0});
     at->second.y = std::max(at->second.y, sample.y);
-    at->second.runs += context.table.points[sample.point].runs.size();
+    at->second.runs += std::max<std::size_t>(1, context.table.points[sample.point].runs.size());  // a launch that failed has none, and was one
   }
   return steps;
 }
@@ -234,7 +234,9 @@ Finding last_flat(const Context& context) {
                                              show(last->first, dimension), show(first_up->first, dimension), show(static_cast<double>(*residue), kBytes)));
   }
   auto finding = found(context, Value(last->first, dimension), confidence(context, *samples, last->first, first_up->second.y, last->second.runs + first_up->second.runs),
-                       fmt::format("the largest one without a steady-state miss; the next one tried, {}, misses", show(first_up->first, dimension)) + caveats(context, *samples, first_up->first),
+                       fmt::format(fmt::runtime(samples->is_condition ? "the largest one at which the condition does not hold; at the next one tried, {}, it does"
+                                                                      : "the largest one without a steady-state miss; the next one tried, {}, misses"),
+                                   show(first_up->first, dimension)) + caveats(context, *samples, first_up->first),
                        row(last->first, dimension, last->second) + "; " + row(first_up->first, dimension, first_up->second));
   finding.interval = {last->first, std::nextafter(first_up->first, 0)};
   if (dimension == kBytes) finding.interval->second = first_up->first - 1;

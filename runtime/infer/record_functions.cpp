@@ -100,6 +100,17 @@ std::vector<bool> missed_positions(const Slow& slow, const MissRange& range) {
 
 }  // namespace
 
+bool reads_outcome(const compiler::Stage& stage, const compiler::Formula& formula, std::string_view end) {
+  const auto names = compiler::free_names(formula);
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    if (name == end) return true;
+    const auto derive = std::find_if(stage.derives.begin(), stage.derives.end(), [&](const compiler::Binding& each) { return each.name == name; });
+    return derive != stage.derives.end() && derive->formula.get() != &formula && reads_outcome(stage, *derive->formula, end);
+  });
+}
+
+bool reads_outcome(const compiler::Stage& stage, const compiler::Formula& formula) { return reads_outcome(stage, formula, "hang") || reads_outcome(stage, formula, "fault"); }
+
 bool read_above(const compiler::Formula& call, const compiler::Scope& scope, std::optional<double>& slower_than) {
   for (const auto& each : call.arguments) {
     if (each.label != "above") continue;
@@ -154,7 +165,12 @@ const Value* PointScope::lookup(const std::string& name) const {
     auto value = compiler::evaluate(*derive.formula, *this);
     return &(derived_[name] = value ? *value : Value());
   }
-  return outer_.lookup(name);
+  const auto* outside = outer_.lookup(name);
+  if (outside || (name != "fault" && name != "hang")) return outside;
+  using Status = device::Outcome::Status;
+  const auto end = point().outcome.status;
+  const bool known = end == Status::Done || end == Status::Fault || end == Status::Timeout;
+  return &(derived_[name] = known ? Value(end == (name == "hang" ? Status::Timeout : Status::Fault)) : Value());
 }
 
 std::optional<MissRange> PointScope::misses(const compiler::Formula& call) const {

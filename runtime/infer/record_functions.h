@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/formula/formula.h"
@@ -56,6 +57,10 @@ class PointScope final : public compiler::Scope {
   std::size_t first_run_ = 0;
   mutable std::map<std::string, Value> derived_;
 };
+
+/// Whether a formula of records reads how the launches of its point ended, itself or by a derived value: `end` is "hang" or "fault".
+bool reads_outcome(const compiler::Stage& stage, const compiler::Formula& formula, std::string_view end);
+bool reads_outcome(const compiler::Stage& stage, const compiler::Formula& formula);
 
 /// The cycles after `above:` in a call of `misses` or `missed`; `slower_than` stays as it is without it. False: it is there and not known.
 bool read_above(const compiler::Formula& call, const compiler::Scope& scope, std::optional<double>& slower_than);

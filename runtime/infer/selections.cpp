@@ -39,14 +39,28 @@ struct Selected {
   bool parts = false;  ///< they are told of the values of a point, not of points alone
 };
 
+/// Whether `where` keeps a point that has no record.
+Result<bool> of_point(const compiler::Formula::Argument& data, const compiler::Scope& scope) {
+  if (!data.where) return true;
+  const auto kept = compiler::evaluate(*data.where, scope);
+  if (!kept) return kept.error();
+  const auto* holds = kept->get<bool>();
+  return holds && *holds;
+}
+
 Result<Selected> selected(const Asked& asked, const compiler::Formula::Argument& data) {
   const auto& table = asked.prepared.table();
   Selected kept{{table.stage, table.timed, table.timing, table.columns, {}}};
-  std::optional<Diagnostic> untold;
+  const bool of_outcomes = reads_outcome(asked.stage, *data.value);
   for (std::size_t i = 0; i < table.points.size(); ++i) {
-    if (table.points[i].runs.empty()) continue;
+    if (table.points[i].runs.empty() && !of_outcomes) continue;
     work();
     const auto scope = scope_of(asked, i);
+    if (table.points[i].runs.empty()) {
+      if (auto whole = of_point(data, scope); !whole) return whole.error();
+      else if (*whole) kept.table.points.push_back(table.points[i]);
+      continue;
+    }
     const auto selection = selection_of(asked, data, scope);
     kept.parts = kept.parts || !selection.by.empty() || (data.where && !parts_in(*data.where, scope).empty());
     if (kept.table.columns.size() == table.columns.size()) kept.table.columns.insert(kept.table.columns.end(), selection.by.begin(), selection.by.end());
@@ -86,8 +100,10 @@ Value value_of(const records::Point& point, const std::string& by) {
 
 Finding each_answer(Analysis analysis, const Asked& asked, const std::string& by, const records::Table& table) {
   std::vector<std::pair<Value, records::Table>> groups;
+  const auto* data = data_of(asked.question);
+  const bool of_outcomes = data && reads_outcome(asked.stage, *data->value);
   for (const auto& point : table.points) {
-    if (point.runs.empty()) continue;
+    if (point.runs.empty() && !of_outcomes) continue;
     const auto value = value_of(point, by);
     auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& each) { return each.first == value; });
     if (group == groups.end()) group = groups.insert(groups.end(), {value, {table.stage, table.timed, table.timing, table.columns, {}}});

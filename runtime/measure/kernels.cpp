@@ -9,6 +9,8 @@
 
 #include "compiler/plan/plan.h"
 #include "lang/base/budget.h"
+#include "lang/base/sha256.h"
+#include "ptx/take_registers.h"
 #include "runtime/measure/file_kernel.h"
 
 namespace gexp::measure {
@@ -28,10 +30,8 @@ Result<jit::Compiled> compile(jit::Compiler& compiler, const std::string& templa
   request.entry = compiler::kEntry;
   request.target = target;
   auto compiled = compiler.compile(request);
-  if (compiled) {
-    compiled->source = std::make_shared<const std::string>(std::move(request.source));
-    return compiled;
-  }
+  if (compiled) compiled->source = std::make_shared<const std::string>(std::move(request.source));
+  if (compiled) return compiled;
   auto problem = compiled.error();
   problem.span = shape.span;
   return problem;
@@ -51,6 +51,30 @@ struct Kernels::State {
   std::mutex mutex;  // of what is below
   std::condition_variable done;
   std::map<compiler::Shape, Compiled> kernels;
+
+  Result<jit::Compiled> make(const compiler::Shape& shape) {
+    if (shape.registers == 0) return compile(compiler, template_folder, target, own, shape);
+    auto made = of_any_registers(shape);
+    if (!made) return made;
+    auto text = ptx::take_registers(made->image.bytes, made->image.entry, shape.registers);
+    if (!text) return text.error();
+    made->image.bytes = std::move(*text);
+    made->key = sha256_hex(made->image.bytes);
+    return made;
+  }
+
+ private:
+  /// Registers are written into PTX, which the driver compiles: a text is compiled once, however many its threads are to take.
+  Result<jit::Compiled> of_any_registers(compiler::Shape shape) {
+    shape.registers = 0;
+    const std::lock_guard lock(plain_mutex_);
+    const auto known = plain_.find(shape);
+    if (known != plain_.end()) return known->second;
+    return plain_.emplace(shape, compile(compiler, template_folder, {device::Target::Form::Ptx, target.major, target.minor}, own, shape)).first->second;
+  }
+
+  std::mutex plain_mutex_;
+  std::map<compiler::Shape, Result<jit::Compiled>> plain_;
 };
 
 Kernels::Kernels(const jit::Compiler& compiler, std::string template_folder, device::Target target, device::Target own)
@@ -61,8 +85,7 @@ std::shared_ptr<const Result<jit::Compiled>> Kernels::get(const compiler::Shape&
   const auto [kernel, fresh] = state_->kernels.try_emplace(shape);  // keeps its place: nothing is ever erased
   if (fresh) {
     std::thread([state = state_, shape, &compiled = kernel->second] {
-      auto made = std::make_shared<const Result<jit::Compiled>>(
-          compile(state->compiler, state->template_folder, state->target, state->own, shape));
+      auto made = std::make_shared<const Result<jit::Compiled>>(state->make(shape));
       const std::lock_guard guard(state->mutex);
       compiled = std::move(made);
       state->done.notify_all();

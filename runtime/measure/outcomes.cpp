@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "runtime/infer/record_functions.h"
 #include "runtime/result/judge.h"
 
 namespace gexp::measure {
@@ -23,10 +24,22 @@ bool has_finding(const compiler::Stage& stage, Status end) {
   return std::any_of(stage.finds.begin(), stage.finds.end(), [&](const auto& find) { return find.id == stage.name + "." + name_of(end); });
 }
 
+/// Whether what is made of the records of single points reads it.
+bool reads_in_rows(const compiler::Stage& stage, Status end) {
+  std::vector<compiler::FormulaPtr> rows{stage.repeat.until};
+  for (const auto& sweep : stage.sweeps) rows.insert(rows.end(), {sweep.until, sweep.refine_on});
+  for (const auto& derive : stage.derives) rows.push_back(derive.formula);
+  for (const auto& find : stage.finds) {
+    for (const auto& argument : find.arguments) rows.insert(rows.end(), {argument.value, argument.over, argument.where});
+  }
+  return std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return row && infer::reads_outcome(stage, *row, name_of(end)); });
+}
+
 }  // namespace
 
 bool asks_about(const compiler::Stage& stage, const compiler::Scope& scope, const device::DeviceInfo& device, Status end) {
   if ((end != Status::Timeout && end != Status::Fault) || has_finding(stage, end) || scope.lookup(name_of(end))) return false;
+  if (reads_in_rows(stage, end)) return true;
   return std::any_of(stage.expects.begin(), stage.expects.end(), [&](const compiler::Expectation& expect) {
     if (!reads(expect, end)) return false;
     const auto& on = expect.on;

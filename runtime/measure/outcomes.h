@@ -8,7 +8,7 @@
 /// Launches that an experiment expects to hang or to fault: how they ended is a fact about the stage, not the end of its run.
 namespace gexp::measure {
 
-/// Whether an expect of the stage that counts on this device asks about launches that end so. `scope`: as the stage sees it.
+/// Whether an expect of the stage that counts on this device, or what is made of its records, asks about launches that end so. `scope`: as the stage sees it.
 bool asks_about(const compiler::Stage& stage, const compiler::Scope& scope, const device::DeviceInfo& device, device::Outcome::Status end);
 
 /// Gives `hang` and `fault` their values, unless the stage has findings of these names: true where all its points ended so, false where

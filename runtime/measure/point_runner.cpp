@@ -224,6 +224,7 @@ device::LaunchShape PointRunner::launch_shape(const compiler::PointPlan& plan, s
   shape.carveout_bytes = plan.carveout == 0 ? -1 : plan.carveout;  // 0 B: as little as the kernel fits in
   shape.bank_bytes = plan.bank;
   shape.limit = plan.limit;
+  shape.registers = plan.registers;
   return shape;
 }
 

@@ -130,6 +130,7 @@ Result<device::Outcome> PointRunner::launch_body(const compiler::PointPlan& plan
   }
   auto launched = launch_shape(plan, how.trace_bytes > 0 ? how.trace_at + how.trace_bytes : body.shared_bytes);
   launched.grid = how.grid, launched.block = how.block, launched.cluster = how.cluster;
+  launched.registers = shape.registers;  // a warm-up that is a launch of its own has others
   auto outcome = how.timed ? launch_timed(plan, *kernel, launched, std::move(arguments), limit, how.first) : launch(plan, *kernel, launched, arguments, limit, how.first);
   if (!body.may_hang || !outcome || !outcome->done()) return outcome;
   const auto word = read_words(hung, 1);

@@ -9,6 +9,7 @@
 
 #include "compiler/lower/ops.h"
 #include "runtime/infer/infer.h"
+#include "runtime/infer/record_functions.h"
 #include "runtime/measure/in_order.h"
 #include "runtime/measure/outcomes.h"
 #include "runtime/measure/point_log.h"
@@ -330,7 +331,7 @@ std::optional<std::size_t> StageRun::find_point(const Coordinates& at) const {
 
 Result<Value> StageRun::value_at(const compiler::Formula& formula, const Coordinates& at) {
   const auto index = find_point(at);
-  if (!index || result_.table.points[*index].runs.empty()) return Value();
+  if (!index || (result_.table.points[*index].runs.empty() && !infer::reads_outcome(stage_, formula))) return Value();
   const auto value_of = [&](const compiler::Formula& wanted) {
     return infer::at_point(wanted, result_.table, classes(), *index, stage_, scope_);
   };

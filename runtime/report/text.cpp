@@ -150,8 +150,10 @@ std::vector<std::string> others_of(const RunResult& result) {
   return said;
 }
 
+constexpr std::size_t kMostEndsTold = 4;  // limit: points of a stage; an experiment may ask which launches fail
+
 std::string ended_text(device::Outcome::Status status) {
-  return status == device::Outcome::Status::Unplaced ? "did not run where it was to" : fmt::format("ended by {}", word(status));
+  return status == device::Outcome::Status::Unplaced ? "did not run as it was to" : fmt::format("ended by {}", word(status));
 }
 
 /// The stage's only point has no coordinates.
@@ -195,10 +197,12 @@ std::string text(const compiler::Program& program, const RunResult& result, bool
   for (const auto& kept : kept_notes(result)) note(kept);
   for (const auto& stage : result.stages) {
     points += stage.table.points.size();
+    std::size_t failed = 0;
     for (const auto& point : stage.table.points) {
       unconverged += point.converged ? 0 : 1;
-      if (!point.outcome.done()) note(fmt::format("{}: the point {} {}: {}", stage.name, place_text(stage.table, point), ended_text(point.outcome.status), point.outcome.what));
+      if (!point.outcome.done() && ++failed <= kMostEndsTold) note(fmt::format("{}: the point {} {}: {}", stage.name, place_text(stage.table, point), ended_text(point.outcome.status), point.outcome.what));
     }
+    if (failed > kMostEndsTold) note(fmt::format("{}: {} further points of {} did not end well", stage.name, failed - kMostEndsTold, stage.table.points.size()));
     if (stage.no_room > 0) note(fmt::format("{}: {} points were left out for want of memory: {}", stage.name, stage.no_room, stage.why_no_room));
     if (!stage.clocks.empty()) note(fmt::format("{}: {}", stage.name, stage.clocks));
     if (stage.status != result::StageResult::Status::Done) note(fmt::format("{}: {}", stage.name, stage.why));

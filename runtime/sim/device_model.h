@@ -103,6 +103,9 @@ struct OperationModel {
 struct Limits {
   std::uint32_t threads_per_block = 1024, threads_per_sm = 2048, blocks_per_sm = 16;
   std::uint32_t registers_per_sm = 65536;  ///< of 4 bytes
+  std::uint32_t registers_per_thread = 255;
+  std::uint32_t register_step = 1;      ///< a thread's registers are rounded up to a multiple of this
+  std::uint32_t register_threads = 32;  ///< a block takes registers for its threads, rounded up to a multiple of this
 };
 
 /// What books requests that have left an SM and are not back (Lashgar15 section 2).

@@ -304,9 +304,11 @@ std::uint32_t blocks_per_sm(const DeviceModel& model, const Kernel& kernel, cons
   const std::uint64_t warps = (shape.block.count() + kLanes - 1) / kLanes, shared = static_cast<std::uint64_t>(kernel.shared_bytes) + shape.shared_bytes;
   std::uint64_t most = std::min<std::uint64_t>(model.limits.blocks_per_sm, model.limits.threads_per_sm / kLanes / warps);
   if (shared > 0) most = std::min(most, carveout / shared);
-  // Of registers there are enough for one block: a compiler that is short of them spills.
-  if (kernel.registers > 0 && most > 1)
-    most = std::clamp<std::uint64_t>(model.limits.registers_per_sm / (static_cast<std::uint64_t>(kernel.registers) * warps * kLanes), 1, most);
+  const auto up = [](std::uint64_t count, std::uint64_t step) { return (count + step - 1) / step * step; };
+  const std::uint64_t registers = up(kernel.registers, model.limits.register_step) * up(warps * kLanes, model.limits.register_threads);
+  // Where their number is an estimate there are enough for one block: a compiler that is short of them spills.
+  const std::uint64_t least = kernel.takes_all() ? 0 : std::min<std::uint64_t>(most, 1);
+  if (registers > 0) most = std::clamp<std::uint64_t>(model.limits.registers_per_sm / registers, least, most);
   return static_cast<std::uint32_t>(most);
 }
 

@@ -115,6 +115,9 @@ void read_limits(ModelTable& t, Limits& limits) {
     t.error("E0606", t.place("threads_per_block"), fmt::format("a block of {} threads does not fit into an SM of {}", limits.threads_per_block, limits.threads_per_sm));
   limits.blocks_per_sm = static_cast<std::uint32_t>(t.whole("blocks_per_sm", 1, 1024));
   limits.registers_per_sm = static_cast<std::uint32_t>(t.whole("registers_per_sm", 1, 1u << 24));
+  limits.registers_per_thread = static_cast<std::uint32_t>(t.whole_or("registers_per_thread", limits.registers_per_thread, 1, 1u << 16));
+  limits.register_step = static_cast<std::uint32_t>(t.whole_or("register_step", limits.register_step, 1, 1u << 16));
+  if (t.has("register_threads")) limits.register_threads = threads("register_threads");
 }
 
 void read_outstanding(ModelTable& t, Outstanding& outstanding) {

@@ -157,6 +157,8 @@ Result<Value> structure(const Source& text) {
   for (const auto each : model->shared.cycles) cost.push_back(cycles(each));
   fields["shared"] = Fields{{"banks", plain(model->shared.banks)}, {"width", bytes(model->shared.bank_bytes)}, {"cost", std::move(cost)}};
   fields["outstanding"] = outstanding_fields(model->outstanding);
+  const auto& limits = model->limits;
+  fields["registers"] = Fields{{"per_sm", plain(limits.registers_per_sm)}, {"per_thread", plain(limits.registers_per_thread)}, {"step", plain(limits.register_step)}, {"threads", plain(limits.register_threads)}};
   const auto rate = [](double value) { return value > 0 ? Value(value, kBytes / kCycles) : Value(); };
   const auto& b = model->bandwidth;
   fields["bandwidth"] = Fields{{"l1", rate(b.l1)}, {"shared", rate(b.shared)}, {"sm", rate(b.sm)}, {"l2", rate(b.l2)}, {"dram", rate(b.dram)}};

@@ -191,6 +191,9 @@ struct Kernel {
   std::uint32_t cluster = 1;       ///< blocks of a cluster, as the text asks for
   bool grid_meets = false;         ///< it reads where the blocks of a grid meet, so all of them must run at once
   std::uint32_t registers = 0;     ///< of one thread, 4 bytes each, as far as the text tells; 0: not told
+  std::uint32_t most_registers = 0;  ///< that the text lets a thread have; 0: any number
+  /// Whether a thread has that many for sure, and not about: it would take more, and may not.
+  [[nodiscard]] bool takes_all() const { return most_registers > 0 && registers == most_registers; }
 };
 
 /// Where a fault is: "at `load A`, PTX line 30".

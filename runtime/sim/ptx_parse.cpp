@@ -25,6 +25,7 @@ Result<Kernel> Reader::run() {
   if (!failed_) failed_ = link_functions(kernel_);
   if (failed_) return *failed_;
   kernel_.registers = estimate_registers(kernel_);
+  if (kernel_.most_registers > 0) kernel_.registers = std::min(kernel_.registers, kernel_.most_registers);
   note_meetings(kernel_);
   return std::move(kernel_);
 }
@@ -43,6 +44,7 @@ void Reader::kernel(const ptx::Function& f) {
   found_ = true;
   kernel_.name = f.name;
   for (std::size_t k = 0; k + 1 < f.bounds.size(); ++k) {
+    if (f.bounds[k].is(".maxnreg")) kernel_.most_registers = static_cast<std::uint32_t>(literal(f.bounds[k + 1].text, false, Type::U32).value_or(0));
     if (f.bounds[k].is(".reqnctapercluster")) kernel_.cluster = static_cast<std::uint32_t>(literal(f.bounds[k + 1].text, false, Type::U32).value_or(1));
   }
   names_.open_scope();

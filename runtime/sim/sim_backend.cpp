@@ -185,6 +185,7 @@ class SimBackend final : public device::Backend {
                           double time_limit) override {
     GEXP_CHECK(id < kernels_.size());
     const Loaded& loaded = kernels_[id];
+    if (auto other = device::other_registers(loaded.kernel->registers, shape.registers, model_.limits.registers_per_thread)) return std::move(*other);
     if (auto why = refused(*loaded.kernel, shape, arguments); !why.empty()) {
       device::Outcome outcome;
       outcome.status = device::Outcome::Status::Fault, outcome.what = std::move(why);
@@ -295,8 +296,7 @@ class SimBackend final : public device::Backend {
         return fmt::format("argument {} of '{}' has {} B, {} were given", i, kernel.name, kernel.parameters[i].bytes, arguments[i].size);
     }
     const std::uint64_t shared = static_cast<std::uint64_t>(kernel.shared_bytes) + shape.shared_bytes;
-    if (shared > model_.shared.per_block)
-      return fmt::format("{} B of shared memory are more than the {} B of a block", shared, model_.shared.per_block);
+    if (shared > model_.shared.per_block) return fmt::format("{} B of shared memory are more than the {} B of a block", shared, model_.shared.per_block);
     if (shape.carveout_bytes >= 0) {
       const auto carveout = static_cast<std::uint64_t>(shape.carveout_bytes);
       if (carveout > model_.shared.per_sm) return fmt::format("{} B of shared memory are more than the {} B of an SM", carveout, model_.shared.per_sm);
@@ -305,7 +305,7 @@ class SimBackend final : public device::Backend {
     if (shape.bank_bytes != 0 && std::find(model_.shared.modes.begin(), model_.shared.modes.end(), shape.bank_bytes) == model_.shared.modes.end())
       return fmt::format("no mode with shared-memory banks of {} B", shape.bank_bytes);
     const std::uint64_t resident = blocks_per_sm(model_, kernel, shape, carveout(shape, shared));
-    if (resident == 0) return fmt::format("a block of {} threads, with {} B of shared memory, needs more than an SM has", threads, shared);
+    if (resident == 0) return fmt::format("a block of {} threads, with {} B of shared memory{}, needs more than an SM has", threads, shared, kernel.takes_all() ? fmt::format(" and {} registers a thread", kernel.registers) : "");
     if (const auto most = resident * static_cast<std::uint64_t>(model_.sms); kernel.grid_meets && shape.grid.count() > most)
       return fmt::format("the blocks of its grid meet, and of {} blocks {} run at once", shape.grid.count(), most);
     return {};

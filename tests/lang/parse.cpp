@@ -181,7 +181,7 @@ pattern ring = uniform(stride: 32B, span: limit)
 stage s doc "why" {
   sweep (a, b) in [(1, 2), (3, 4)]
   skip a == 3 why "slow"
-  launch grid 1 block 32 cluster 2 smem 4KiB persm 1 carveout 8KiB place tpc bank 8B sm 3 sms 2 limit 1s
+  launch grid 1 block 32 cluster 2 smem 4KiB persm 1 carveout 8KiB place tpc bank 8B sm 3 sms 2 limit 1s registers 40
   flush l2
   warm { chase A by ring steps 7 as 8B via cg load A at tid * 4B barrier }
   timed t total { unroll j in 0..3 { alu fma.f32 chain 4 ilp 2 } loop p in 0..1 { store A at 0B via ca as 8B } }
@@ -209,6 +209,7 @@ stage s doc "why" {
   CHECK(shape(launch.sm) == "3");
   CHECK(shape(launch.sms) == "2");
   CHECK(shape(launch.bank) == "8B");
+  CHECK(shape(launch.registers) == "40");
   CHECK(launch.place->text == "tpc");
   const auto& warm = std::get<Warm>(stage.items[4].node);
   REQUIRE(warm.body.size() == 3);

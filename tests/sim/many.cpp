@@ -49,6 +49,10 @@ TEST_CASE("as many blocks share an SM as its threads, blocks, registers and shar
   kernel.registers = 200;
   CHECK(blocks_per_sm(*model, kernel, LaunchShape{.block = 1024}, 49152) == 1);  // it would spill
   CHECK(blocks_per_sm(*model, kernel, LaunchShape{.block = 1024, .shared_bytes = 65536}, 49152) == 0);
+  kernel.registers = kernel.most_registers = 65;  // told, so rounded up to 72 for each of 128 threads and not spilled
+  CHECK(blocks_per_sm(*model, kernel, LaunchShape{.block = 1024}, 49152) == 0);
+  CHECK(blocks_per_sm(*model, kernel, LaunchShape{.block = 896}, 49152) == 1);
+  CHECK(blocks_per_sm(*model, kernel, LaunchShape{.block = 32}, 49152) == 7);
 }
 
 TEST_CASE("registers are those that are live together") {

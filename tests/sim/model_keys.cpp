@@ -53,6 +53,9 @@ TEST_CASE("[limits]") {
   CHECK(first("gtx780", "threads_per_block = 1024", "threads_per_block = 1000") == "E0606 1000");
   CHECK(first("gtx780", "blocks_per_sm = 16", "blocks_per_sm = 0") == "E0605 0");
   CHECK(first("gtx780", "registers_per_sm = 65536", "registers_per_sm = \"64 KiB\"") == "E0604 \"64 KiB\"");
+  CHECK(first("gtx780", "registers_per_thread = 255", "registers_per_thread = 0") == "E0605 0");
+  CHECK(first("gtx780", "register_step = 8", "register_step = 0") == "E0605 0");
+  CHECK(first("gtx780", "register_threads = 128", "register_threads = 100") == "E0606 100");
 }
 
 TEST_CASE("[outstanding]") {

@@ -32,6 +32,7 @@ TEST_CASE("an edited stage is measured again, with those that read what it finds
       {{{"chase B by p laps 3", "chase B by p laps 4"}}, {"d"}},  // finds the same: f stays
       {{{"repeat 3\n", "repeat 4\n"}}, {"c"}},
       {{{"1\n  timed lat each { chase A by p laps 1 }\n  repeat 3", "1 limit 1s\n  timed lat each { chase A by p laps 1 }\n  repeat 3"}}, {"c"}},
+      {{{"1\n  timed lat each { chase A by p laps 1 }\n  repeat 3", "1 registers 64\n  timed lat each { chase A by p laps 1 }\n  repeat 3"}}, {"c"}},
       {{{"k: 2)", "k: 4)"}}, {}},                                   // another point, the same value
       {{{"let units = k * 8", "let units = k * 16"}}, {"a", "e"}},  // the same level: b stays
       {{{"units div 2", "units div 4"}}, {"e"}},                    // only asked otherwise

@@ -16,6 +16,7 @@
 #include "runtime/cli/sandbox.h"
 #include "runtime/cli/shared_options.h"
 #include "runtime/device/facts.h"
+#include "ptx/take_registers.h"
 #include "runtime/jit/compiler.h"
 #include "runtime/measure/file_kernel.h"
 
@@ -166,6 +167,11 @@ int Emit::emit_compiled(const Loaded& loaded, const compiler::Shape& shape, cons
     auto problem = shape.of_file() ? measure::why_not_compiled(compiler, shape, request, compiled.error()) : compiled.error();
     if (!shape.of_file()) problem.span = shape.span;
     return refuse(problem, &loaded.source, problem.code.starts_with("E05") ? kSpec : kEnvironment);
+  }
+  if (shape.registers > 0 && !machine_code()) {
+    auto taken = ptx::take_registers(compiled->image.bytes, compiled->image.entry, shape.registers);
+    if (!taken) return refuse(taken.error(), &loaded.source, kEnvironment);
+    compiled->image.bytes = std::move(*taken);
   }
   std::fwrite(compiled->image.bytes.data(), 1, compiled->image.bytes.size(), stdout);
   if (!machine_code()) print_out("\n");
