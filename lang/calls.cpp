@@ -60,14 +60,6 @@ std::string by_another_name(std::string_view name) {
   return "";
 }
 
-std::string sweeps_of(const SymbolScope& names) {
-  std::string all;
-  for (const auto name : names.names()) {
-    if (const auto* symbol = names.find(name); symbol && symbol->kind == Symbol::Kind::Sweep) all += (all.empty() ? "it sweeps " : ", ") + std::string(name);
-  }
-  return all;
-}
-
 std::string example(const Callable& callable) {
   return callable.usage.empty() ? "" : fmt::format("write it like `{}`", callable.usage);
 }
@@ -79,6 +71,14 @@ Typed ExpressionChecker::check_analysis(const ExprPtr& expression, const Place& 
   asked.calls = Calls::Analysis;
   expansions_->of_find = 0;
   return check(expression, asked);
+}
+
+std::string sweeps_of(const SymbolScope& names) {
+  std::string all;
+  for (const auto name : names.names()) {
+    if (const auto* symbol = names.find(name); symbol && symbol->kind == Symbol::Kind::Sweep) all += (all.empty() ? "it sweeps " : ", ") + std::string(name);
+  }
+  return all;
 }
 
 Typed ExpressionChecker::of(const Call& call, const Expr& expression, const Place& place) {

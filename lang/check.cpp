@@ -99,7 +99,7 @@ class FileChecker {
   /// A library's analyses are for others; those of a file that measures are for its own finds.
   void warn_of_unasked() {
     const bool measures = std::any_of(file_.statements.begin(), file_.statements.end(), [](const Statement& each) { return std::holds_alternative<Stage>(each.node); });
-    if (!measures) return;
+    if (!measures || diagnostics_.has_errors()) return;  // a call that is wrong may be meant for it
     for (const auto& symbol : names_.symbols()) {
       if (symbol.kind != Symbol::Kind::Analysis || symbol.used || symbol.flawed) continue;
       diagnostics_.warning("E0239", symbol.span, fmt::format("nothing asks the analysis `{}`", symbol.name), fmt::format("write `find NAME: {} = {}(…)` in a stage", symbol.analysis->type.text, symbol.name));
@@ -160,9 +160,8 @@ class FileChecker {
   void check(const Param& param, Span) {
     const auto place = at("a parameter");
     const auto declared = declared_type(param.type.text);
-    static constexpr std::array kNoParam{"list", "structure", "line"};
-    if (!declared || std::find(kNoParam.begin(), kNoParam.end(), param.type.text) != kNoParam.end()) {
-      diagnostics_.error("E0213", param.type.span, fmt::format("`{}` is no type of a parameter", param.type.text), meant_type(param.type.text));
+    if (const auto& words = param_type_words(); std::find(words.begin(), words.end(), param.type.text) == words.end()) {
+      diagnostics_.error("E0213", param.type.span, fmt::format("`{}` is no type of a parameter", param.type.text), meant_type(param.type.text, param_type_words()));
       expressions_.check(param.value, place);
     } else {
       expressions_.want(param.value, *declared, place, fmt::format("`{}`", param.name.text));
@@ -196,6 +195,7 @@ class FileChecker {
       expressions_.expect_type(*memory.holds, held, list_of(number_of({})), "what a memory holds");
     }
     static constexpr std::array kFilled{"global", "readonly", "texture", "host"};
+    if (!element_words().has(memory.element.text) || !space_words().has(memory.space.text)) return;
     const bool whole = memory.element.text.starts_with('u') || memory.element.text.starts_with('s');
     if (std::find(kFilled.begin(), kFilled.end(), memory.space.text) == kFilled.end() || !whole) {
       diagnostics_.error("E0235", memory.holds->span, fmt::format("a memory of {} in {} cannot hold given numbers", memory.element.text, memory.space.text),

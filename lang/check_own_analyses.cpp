@@ -328,7 +328,7 @@ bool ExpressionChecker::check_definition(const AnalysisDef& definition) {
   KeptRecord record{"", "each", "raw", true};
   for (const auto& argument : definition.arguments) {
     const auto type = argument_type(argument.type.text);
-    if (!type) here.error("E0213", argument.type.span, fmt::format("`{}` is no type of an argument", argument.type.text), meant_type(argument.type.text));
+    if (!type) here.error("E0213", argument.type.span, fmt::format("`{}` is no type of an argument", argument.type.text), meant_type(argument.type.text, argument_type_words()));
     Symbol symbol;
     symbol.kind = Symbol::Kind::Argument;
     symbol.name = argument.name.text;
@@ -339,7 +339,7 @@ bool ExpressionChecker::check_definition(const AnalysisDef& definition) {
     used.arguments.push_back(std::move(symbol));
   }
   if (!declared_type(definition.type.text)) {
-    here.error("E0213", definition.type.span, fmt::format("`{}` is no type", definition.type.text), meant_type(definition.type.text));
+    here.error("E0213", definition.type.span, fmt::format("`{}` is no type", definition.type.text), meant_type(definition.type.text, type_words()));
   }
   used.record = &record;
   here.answer_of(definition, used);

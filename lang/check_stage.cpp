@@ -2,6 +2,7 @@
 #include "lang/check_stage.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -31,15 +32,15 @@ Span first_word(const Source& source, Span span) {
   return {span.begin, span.begin + static_cast<std::uint32_t>(end - text.begin())};
 }
 
-std::string meant_type(const std::string& word) {
+std::string meant_type(const std::string& word, const std::vector<std::string_view>& types) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kOthers{{
       {"bytes", "B"}, {"byte", "B"}, {"seconds", "s"}, {"int", "count"}, {"number", "count"}, {"float", "count"},
       {"string", "name"}, {"text", "name"}, {"struct", "structure"}}};
   for (const auto& [other, ours] : kOthers) {
     if (word == other) return fmt::format("write `{}`", ours);
   }
-  const auto near = did_you_mean(word, type_words());
-  return near.empty() ? "B, count, cycles, s, ops, B/s, ops/cycle, name, list, structure and line are types" : near;
+  const auto near = did_you_mean(word, types);
+  return near.empty() ? fmt::format("{} and {} are types", fmt::join(types.begin(), types.end() - 1, ", "), types.back()) : near;
 }
 
 Type settled(Type type) {
@@ -216,7 +217,7 @@ Type StageChecker::run(const Stage& stage, Span inside, const StageChecker* lead
 
 Type StageChecker::declared(const Word& word) {
   if (auto type = declared_type(word.text)) return *type;
-  diagnostics_.error("E0213", word.span, fmt::format("`{}` is no type", word.text), meant_type(word.text));
+  diagnostics_.error("E0213", word.span, fmt::format("`{}` is no type", word.text), meant_type(word.text, type_words()));
   return any_type();
 }
 

@@ -13,7 +13,7 @@ void check_word(Diagnostics& diagnostics, const Word& word, const Words& words);
 Type check_domain(ExpressionChecker& expressions, Diagnostics& diagnostics, const Domain& domain, const Type& type, const Place& place, const Place& records);
 void check_expect(ExpressionChecker& expressions, const Expect& expect, const Place& place);
 /// What to write instead of a word that is no type.
-std::string meant_type(const std::string& word);
+std::string meant_type(const std::string& word, const std::vector<std::string_view>& types);
 /// Whether what an analysis gives may be declared so.
 bool answers(const Type& type, const Type& declared);
 /// The word that declares a type.

@@ -181,9 +181,26 @@ std::optional<Type> argument_type(std::string_view word) {
   return declared_type(word);
 }
 
+const std::vector<std::string_view>& param_type_words() {
+  static const std::vector<std::string_view> words{"B", "count", "cycles", "s", "ops", "B/s", "B/cycle", "ops/cycle", "ops/s", "name"};
+  return words;
+}
+
 const std::vector<std::string_view>& type_words() {
-  static const std::vector<std::string_view> words{"B",   "count",   "cycles",    "s",     "ops",  "B/s",       "B/cycle",
-                                                   "ops/cycle", "ops/s", "name", "list", "structure", "line"};
+  static const auto words = [] {
+    auto all = param_type_words();
+    all.insert(all.end(), {"list", "structure", "line"});
+    return all;
+  }();
+  return words;
+}
+
+const std::vector<std::string_view>& argument_type_words() {
+  static const auto words = [] {
+    auto all = type_words();
+    all.insert(all.end(), {"record", "pattern"});
+    return all;
+  }();
   return words;
 }
 

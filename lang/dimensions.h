@@ -69,7 +69,9 @@ const Type& model_type();
 std::optional<Type> declared_type(std::string_view word);
 /// The same of an argument of an analysis, which may be a `record` or a `pattern` too.
 std::optional<Type> argument_type(std::string_view word);
-/// Every such word, for hints.
+/// Every word of declared_type and of argument_type, and those of a parameter: for hints.
 const std::vector<std::string_view>& type_words();
+const std::vector<std::string_view>& argument_type_words();
+const std::vector<std::string_view>& param_type_words();
 
 }  // namespace gexp::lang

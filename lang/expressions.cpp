@@ -122,7 +122,10 @@ Typed ExpressionChecker::want(const ExprPtr& expression, const Type& wanted, con
 
 Typed ExpressionChecker::check(const Expr& expression, const Place& place) {
   if (diagnostics_.full()) return {};
-  return std::visit([&](const auto& node) { return of(node, expression, place); }, expression.node);
+  const auto before = diagnostics_.errors();
+  auto typed = std::visit([&](const auto& node) { return of(node, expression, place); }, expression.node);
+  if (diagnostics_.errors() != before) typed.type = any_type();
+  return typed;
 }
 
 Typed ExpressionChecker::of(const Text&, const Expr&, const Place&) { return {text_type()}; }

@@ -66,6 +66,9 @@ struct Typed {
   Time time = Time::File;
 };
 
+/// "it sweeps n, k", for hints; empty where nothing is swept.
+std::string sweeps_of(const SymbolScope& names);
+
 class ExpressionChecker {
  public:
   /// `element`: the one element size of the file's memories, 0 when they differ or there are none.

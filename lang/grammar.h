@@ -155,6 +155,7 @@ struct expression : seq<exclusion, star<GEXP_WORD("or"), must<right_or>>> {};
 struct needed_name : seq<name> {};
 struct needed_pattern : seq<pattern_name> {};
 struct needed_word : seq<word> {};
+struct needed_scope : seq<not_at<reserved>, word> {};
 struct needed_type : seq<type> {};
 struct needed_string : seq<string> {};
 struct needed_value : seq<value> {};
@@ -260,7 +261,7 @@ struct hint_clause : seq<GEXP_WORD("hint"), must<needed_word>> {};
 struct fetch_clause : seq<GEXP_WORD("fetch"), must<needed_value>> {};
 struct to_clause : seq<GEXP_WORD("to"), must<needed_word>> {};
 struct into_clause : seq<GEXP_WORD("into"), must<needed_name>, opt<at_word, must<needed_value>>> {};
-struct scope_clause : seq<GEXP_WORD("scope"), must<needed_word>> {};
+struct scope_clause : seq<GEXP_WORD("scope"), must<needed_scope>> {};
 struct red_word : TAO_PEGTL_KEYWORD("red") {};
 struct rank_clause : seq<GEXP_WORD("rank"), must<needed_value>> {};
 struct access : sor<as_clause, via_clause, hint_clause, fetch_clause, rank_clause> {};
@@ -283,7 +284,7 @@ struct wait : seq<GEXP_WORD("wait"), must<needed_name>, star<sor<wait_for, wait_
 struct atomic
     : seq<GEXP_WORD("atomic"), must<needed_instruction>, must<needed_name>, must<at_word>, must<needed_value>,
           star<sor<seq<red_word, ws>, scope_clause, rank_clause>>> {};
-struct fence : seq<GEXP_WORD("fence"), must<needed_word>> {};
+struct fence : seq<GEXP_WORD("fence"), must<needed_scope>> {};
 struct discard : seq<GEXP_WORD("discard"), must<needed_name>, must<at_word>, must<needed_value>> {};
 struct drain : GEXP_WORD("drain") {};
 struct branch : seq<GEXP_WORD("branch"), must<needed_condition>, must<needed_body>, opt<GEXP_WORD("else"), must<needed_body>>> {};

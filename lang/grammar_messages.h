@@ -46,6 +46,7 @@ GEXP_SAYS(right_or, "a condition is wanted after `or`");
 GEXP_SAYS(needed_name, "a name is wanted");
 GEXP_SAYS(needed_pattern, "a name is wanted");
 GEXP_SAYS(needed_word, "a word is wanted");
+GEXP_SAYS(needed_scope, "a scope, cta, cluster, gpu or sys, is wanted");
 GEXP_SAYS(needed_type, "a type is wanted, such as B, count or cycles");
 GEXP_SAYS(needed_string, "a text in `\"` is wanted");
 GEXP_SAYS(needed_value, "a value is wanted");

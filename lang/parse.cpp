@@ -51,9 +51,8 @@ class Parser {
       skip_space();
       if (at_ >= text_.size()) break;
       if (text_[at_] == '}') {
-        if (lost_braces_ > 0) --lost_braces_;
-        else complain("E0104", {at_, at_ + 1}, "this `}` closes nothing", "delete it, or look above for a `{` that is missing");
-        ++at_;
+        if (!lost_braces_) complain("E0104", {at_, at_ + 1}, "this `}` closes nothing", "delete it, or look above for a `{` that is missing");
+        failed_last_ = at_++;
         continue;
       }
       one_statement(file.statements, nullptr);
@@ -129,9 +128,16 @@ class Parser {
       return tree;
     } catch (const pegtl::parse_error& problem) {
       failed_at_ = at_ + static_cast<std::uint32_t>(problem.positions().front().byte);
-      explain(text_, at_, *failed_at_, std::string(problem.message()), diagnostics_);
+      const std::string message(problem.message());
+      if (!rest_of_failed_line(at_)) explain(text_, at_, *failed_at_, message, diagnostics_);
+      lost_braces_ = lost_braces_ || message.starts_with("`{`") || text_.compare(*failed_at_, 1, "}") == 0;
       return nullptr;
     }
+  }
+
+  /// Whether what begins here is left of a line with a mistake before it: one mistake is one error.
+  [[nodiscard]] bool rest_of_failed_line(std::uint32_t begin) const {
+    return failed_last_ && *failed_last_ < begin && text_.find('\n', *failed_last_) > begin;
   }
 
   /// After a mistake: on to the next statement word outside the braces that the broken statement opened.
@@ -139,6 +145,7 @@ class Parser {
     int depth = 0;
     std::uint32_t i = at_;
     const auto from = std::max(failed_at_.value_or(at_), at_);
+    failed_last_ = from;
     // A reserved word where a name was wanted begins no statement: the next one stands on a line of its own.
     const bool same_line = text_.find('\n', at_) > from;
     bool first = true;
@@ -169,6 +176,7 @@ class Parser {
       }
       first = false;
     }
+    lost_braces_ = lost_braces_ || depth != 0;
     at_ = std::min<std::uint32_t>(i, static_cast<std::uint32_t>(text_.size()));
   }
 
@@ -183,11 +191,9 @@ class Parser {
     const auto begin = at_;
     auto tree = match<grammar::statement>();
     if (!tree) {
-      if (!failed_at_) {
+      if (!failed_at_ && !rest_of_failed_line(at_)) {
         explain_unknown_statement(text_, last_begin_, at_, last_statement_, open ? open->level : Level::File, diagnostics_);
       }
-      const auto failed = std::string_view(text_).substr(begin);
-      if (failed_at_ && (failed.starts_with("stage") || failed.starts_with("analysis"))) ++lost_braces_;
       recover();
       if (text_.substr(begin, 4) == "gexp" && std::string_view(text_).substr(at_).starts_with("experiment")) recover();
       if (at_ == begin) ++at_;  // whatever stands there, go on
@@ -198,10 +204,7 @@ class Parser {
     if (landmarks_) note(*tree);
     if (tree->kind == Kind::StageOpen || tree->kind == Kind::AnalysisOpen) {
       if (open) {
-        auto& problem = diagnostics_.error("E0104", tree->span, fmt::format("{} `{}` is not closed before this {}", open->what, open->name.text,
-                                                                            tree->kind == Kind::StageOpen ? "stage" : "analysis"),
-                                           "put a `}` before it");
-        problem.notes.push_back({open->name.span, "it was opened here"});
+        not_closed(*open, tree->span, tree->kind == Kind::StageOpen ? " before this stage" : " before this analysis", "put a `}` before it");
         at_ = begin;
         unclosed_ = true;
         return;
@@ -210,6 +213,7 @@ class Parser {
       return;
     }
     if (is_operation(tree->kind)) {
+      if (lost_braces_) return;
       const auto word = text_.substr(begin, tree->span.end - begin);
       complain("E0108", tree->span, fmt::format("`{}` stands inside `warm {{ … }}` or `timed NAME each {{ … }}`", word.substr(0, word.find_first_of(" \t\n"))),
                "put it between the braces of a `warm` or a `timed`");
@@ -241,13 +245,18 @@ class Parser {
     return statement;
   }
 
+  void not_closed(const Block& block, Span at, std::string_view where, const char* hint) {
+    if (lost_braces_) return;
+    auto& problem = diagnostics_.error("E0104", at, fmt::format("{} `{}` is not closed{}", block.what, block.name.text, where), hint);
+    problem.notes.push_back({block.name.span, "it was opened here"});
+  }
+
   void fill(const Block& block, std::vector<Statement>& items, std::uint32_t& end) {
     while (!diagnostics_.full()) {
       skip_space();
       if (at_ >= text_.size()) {
-        auto& problem = diagnostics_.error("E0104", {static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(text_.size())},
-                                           fmt::format("{} `{}` is not closed", block.what, block.name.text), "put a `}` at its end");
-        problem.notes.push_back({block.name.span, "it was opened here"});
+        const auto at_end = static_cast<std::uint32_t>(text_.size());
+        not_closed(block, {at_end, at_end}, "", "put a `}` at its end");
         break;
       }
       if (text_[at_] == '}') {
@@ -268,7 +277,8 @@ class Parser {
   std::optional<std::uint32_t> failed_at_;
   Kind last_statement_ = Kind::None;
   std::uint32_t last_begin_ = 0;
-  int lost_braces_ = 0;  ///< opened by stages and analyses that did not parse
+  std::optional<std::uint32_t> failed_last_;  ///< the place of the last mistake
+  bool lost_braces_ = false;  ///< a broken statement had braces that do not match: what others lack or have too many follows from it
   bool unclosed_ = false;
 };
 

@@ -48,7 +48,11 @@ template <class Check> std::vector<PartRead> ExpressionChecker::parts_read(const
 
 void ExpressionChecker::refuse_part(const KeptRecord* record, std::string_view part, Span span) {
   if (part == "lane") {
-    error("E0233", span, "a record has one value for a warp, which is its first lane's: `lane` is 0 in all of them", "`warp` and `tid` tell warps apart");
+    const bool by_thread = record && (record->how == "values" || record->kernel);
+    error("E0233", span,
+          by_thread ? fmt::format("the values of `{}` are told apart by thread, and `lane` is no name for that", record->name)
+                    : "a record has one value for a warp, which is its first lane's: `lane` is 0 in all of them",
+          by_thread ? "write `tid mod 32`" : "`warp` and `tid` tell warps apart");
     return;
   }
   error("E0233", span, fmt::format("`{}` differs among the values of a record, and there is one value for each point here", part),
@@ -95,12 +99,19 @@ void ExpressionChecker::check_where(const Callable& callable, const CallArgument
 
 /// `over` is an expression of the point, or one part by its name: then each value of it is a point.
 void ExpressionChecker::check_over(const Callable& callable, const CallArgument& argument, const Place& place, Seen& seen) {
+  Time time = Time::File;
   const auto parts = parts_read(place, [&](const Place& inner) {
     const auto typed = check(argument.over, inner);
     seen.over = number(*argument.over, typed.type, "what follows `over`");
     seen.over.zero = false;
+    time = typed.time;
   });
+  const bool any_argument = place.composed && !place.used_from;  // where an analysis is declared, not used
   if (!check_parts(callable, *argument.value, parts, "over", place)) {
+    seen.wrong = true;
+  } else if (time == Time::File && parts.empty() && !any_argument && !seen.over.any()) {
+    error("E0222", argument.over->span, fmt::format("what follows `over` differs from point to point, and `{}` is one value for all of them", text(argument.over->span)),
+          sweeps_of(*place.names));
     seen.wrong = true;
   } else if (!parts.empty() && !std::holds_alternative<Name>(argument.over->node)) {
     error("E0234", argument.over->span, fmt::format("`{}` stands alone after `over`", parts.front().part->name), "a value of the point may be computed; a part is named");

@@ -44,6 +44,9 @@ class Reading {
       if (taken[loop.header] || !consider(loop)) continue;
       for (const std::size_t b : loop.blocks) taken[b] = true;
     }
+    for (const auto& why : barred_) {
+      if (made_.loops.empty() && made_.why.empty()) made_.why = why;
+    }
     if (made_.loops.empty() && made_.why.empty()) made_.why = "no loop of it accesses a memory that it is given by a parameter";
     return std::move(made_);
   }
@@ -66,8 +69,8 @@ class Reading {
     const bool seen_by_others = atomic || orders || has_any(opcode, {"volatile", "relaxed", "mmio"});
     const auto structure = s.operands.size() > at ? origins_.structure(s.operands[at]) : std::nullopt;
     if (seen_by_others) {
-      if (structure) bar(*structure, "atomic or volatile accesses touch it");
-      else for (std::size_t k = 0; k < barred_.size(); ++k) bar(k, "an atomic or volatile access may touch it");
+      if (structure) bar(*structure, "atomic or volatile accesses touch what its loops could cache");
+      else for (std::size_t k = 0; k < barred_.size(); ++k) bar(k, "an atomic or volatile access may touch what its loops could cache");
       return {orders ? EffectKind::Elsewhere : EffectKind::None};
     }
     if (!structure) return {EffectKind::Elsewhere};

@@ -98,6 +98,7 @@ class Writer {
     FormulaPtr where = nullptr;
     std::string by = {};
     bool body = false;
+    std::set<std::string> meant = {};  ///< names that what it is given reads, and variables of lists around: no other variable has one
   };
 
   Measured measured(std::shared_ptr<Formula> formula, std::initializer_list<const Measured*> parts = {}) {
@@ -155,7 +156,7 @@ class Writer {
     return whole;
   }
 
-  /// Its variables get names that no argument has.
+  /// Its variables keep their names, unless these mean something in what the body is given: then they are numbered.
   Measured comprehension(const Formula& formula, const Context& context) {
     auto inner = context;
     auto made = like(formula, context);
@@ -163,7 +164,8 @@ class Writer {
     for (const auto& loop : formula.loops) {
       const auto from = written(*loop.from, inner), to = maybe(loop.to, inner), step = maybe(loop.step, inner);
       for (const auto* part : {&from, &to, &step}) take(whole, *part);
-      auto name = context.body ? "each." + loop.name : loop.name;
+      auto name = loop.name;
+      for (int i = 2; context.body && !inner.meant.insert(name).second; ++i) name = fmt::format("{}{}", loop.name, i);
       auto variable = std::make_shared<Formula>();
       variable->kind = Formula::Kind::Name;
       variable->span = made->span;
@@ -238,6 +240,7 @@ class Writer {
       const auto& declared = definition.arguments[position];
       const auto given = written(*argument.value, context);
       body.names[argument.label.empty() ? declared.name.text : argument.label] = given;
+      for (auto& read : free_names(*given.formula)) body.meant.insert(std::move(read));
       position += argument.label.empty() && position + 1 < definition.arguments.size() ? 1 : 0;
       body.where = both(body.where, maybe(argument.where, context).formula);
       if (!argument.by.empty()) body.by = word(argument.by, context);

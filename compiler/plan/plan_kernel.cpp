@@ -113,9 +113,9 @@ std::uint64_t PointPlanner::shared_of_block() const {
 // One memory behind two parameters is one data structure, so no alias is unknown.
 std::optional<Diagnostic> PointPlanner::soft_cache(const FileKernel& own, const SoftCache& cache) {
   ptx::SoftL1 made;
-  const auto line = number(cache.line, 16, 1, 1 << 20, "the line");
+  const auto line = number(cache.line, 16, -(1 << 20), 1 << 20, "the line");
   if (!line) return line.error();
-  made.line = static_cast<std::uint32_t>(*line);
+  made.line = static_cast<std::uint32_t>(std::max<std::int64_t>(0, *line));
   if (std::find(std::begin(ptx::kSoftL1Lines), std::end(ptx::kSoftL1Lines), made.line) == std::end(ptx::kSoftL1Lines))
     return error("E0418", cache.line->span, fmt::format("a line of {} B: lines have 8, 16, 24 or 32 bytes", *line), "write `line: 16B`");
   const auto monitor = number(cache.monitor, made.monitor, 0, 1 << 30, "the number of accesses");

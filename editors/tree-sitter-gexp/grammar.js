@@ -133,7 +133,7 @@ module.exports = grammar({
     rank_clause: ($) => clause($, "rank"),
     to_clause: ($) => seq("to", field("level", $.word)),
     into_clause: ($) => seq("into", field("target", $.name), optional(seq("at", field("offset", $._value)))),
-    scope_clause: ($) => seq("scope", field("scope", $.word)),
+    scope_clause: ($) => seq("scope", field("scope", alias($.name, $.word))),
     alu: ($) => seq("alu", field("instruction", $.instruction), $.chain_clause, $.ilp_clause),
     instruction: ($) => seq($.word, repeat(seq(DOT, NEXT_WORD))),
     chain_clause: ($) => clause($, "chain"),
@@ -142,7 +142,7 @@ module.exports = grammar({
     atomic: ($) =>
       seq("atomic", field("instruction", $.instruction), field("memory", $.name), "at", field("offset", $._value),
         repeat(choice("red", $.scope_clause, $.rank_clause))),
-    fence: ($) => seq("fence", field("scope", $.word)),
+    fence: ($) => seq("fence", field("scope", alias($.name, $.word))),
     discard: ($) => seq("discard", field("memory", $.name), "at", field("offset", $._value)),
     drain: () => "drain",
     branch: ($) =>

@@ -52,6 +52,7 @@ class Diagnostics {
 
   [[nodiscard]] bool has_errors() const;
   [[nodiscard]] bool empty() const { return list_.empty(); }
+  [[nodiscard]] std::size_t errors() const { return errors_; }
   /// No further error will be shown: whoever looks for them may stop.
   [[nodiscard]] bool full() const { return errors_ >= kMost; }
   /// By place, then code, those in used files last; exact repetitions at one place dropped; E0112 comes last when full. Deterministic.

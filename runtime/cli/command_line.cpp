@@ -44,6 +44,9 @@ void add(CLI::App& app, const Option& option) {
   auto* made = std::visit([&](auto* target) { return bind(app, option, target); }, option.target);
   if (option.required) made->required();
   if (option.check) made->check(option.check);
+  if (option.offered != Offers::Nothing && option.offered != Offers::Experiments && std::holds_alternative<std::string*>(option.target)) {
+    made->check([](const std::string& given) { return given.empty() ? std::string("a name is wanted, and this is empty") : std::string(); });
+  }
   if (option.range) made->check(CLI::Range(option.range->first, option.range->second));
   if (!option.words.empty()) made->check(CLI::IsMember(option.words));
   if (option.default_shown) made->capture_default_str();

@@ -70,11 +70,6 @@ Result<Chosen> choose(const Place& place, const Ran& ran) {
   for (std::size_t i = 0; i < ran.result->stages.size(); ++i) {
     const auto& stage = ran.result->stages[i];
     const auto& planned = ran.program.stages[i];
-    if (planned.leader && stage.name == place.stage)
-      return failure(
-          "E0731",
-          fmt::format("stage `{}` is measured in the launch of `{}`", stage.name, ran.program.stages[*planned.leader].name),
-          "name that one");
     if (planned.leader || stage.table.points.empty()) continue;
     names.push_back(stage.name);
     if (!place.stage.empty() && stage.name != place.stage) continue;
@@ -97,6 +92,28 @@ Result<Chosen> choose(const Place& place, const Ran& ran) {
 
 std::string misuse_of_place(const std::string& place) {
   return read_place(place) ? "" : place + " is no point: write a stage, then sweeps as 'capacity n=12KiB'";
+}
+
+Result<> may_have_timeline(const compiler::Program& program, const std::string& text) {
+  const auto place = read_place(text);
+  if (!place || place->stage.empty()) return Ok{};
+  std::vector<std::string> names;
+  for (const auto& stage : program.stages) {
+    if (stage.name != place->stage) {
+      if (!stage.leader) names.push_back(stage.name);
+      continue;
+    }
+    if (stage.leader)
+      return failure("E0731", fmt::format("stage `{}` is measured in the launch of `{}`", stage.name, program.stages[*stage.leader].name), "name that one");
+    std::vector<std::string> swept;
+    for (const auto& sweep : stage.sweeps) swept.insert(swept.end(), sweep.names.begin(), sweep.names.end());
+    for (const auto& [name, value] : place->at) {
+      if (std::find(swept.begin(), swept.end(), name) == swept.end())
+        return failure("E0731", fmt::format("stage `{}` has no sweep `{}`", stage.name, name), swept.empty() ? "it has none: name the stage alone" : fmt::format("it sweeps {}", fmt::join(swept, ", ")));
+    }
+    return Ok{};
+  }
+  return failure("E0731", fmt::format("the experiment has no stage `{}`", place->stage), fmt::format("it has {}", fmt::join(names, ", ")));
 }
 
 int write_timeline(Opened& opened, const Common& common, const Ran& ran) {

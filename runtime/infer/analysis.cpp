@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "lang/base/budget.h"
 #include "runtime/infer/confounders.h"
@@ -43,13 +44,18 @@ Finding undetermined(const compiler::Question& question, std::string why) {
 
 Finding undetermined(const Context& context, std::string why) { return undetermined(context.question, std::move(why)); }
 
+std::string below_need(double confidence, double need) {
+  int digits = 2;
+  while (digits < 9 && std::round(confidence * std::pow(10, digits + 2)) >= need * std::pow(10, digits + 2)) ++digits;
+  return fmt::format("its confidence of {:.{}f} % is below the {:.6g} % that is needed", confidence * 100, digits, need * 100);
+}
+
 Finding found(const Context& context, Value value, double confidence, std::string why, std::string evidence, const char* decides) {
   auto finding = undetermined(context.question, std::move(why));
   finding.evidence = std::move(evidence);
   finding.confidence = confidence;
   if (confidence < context.question.need) {
-    finding.why = fmt::format("{} looks likely, but its confidence of {:.1f} % is below the {:.1f} % that is needed; {} ({})",
-                              show(value), confidence * 100, context.question.need * 100,
+    finding.why = fmt::format("{} looks likely, but {}; {} ({})", show(value), below_need(confidence, context.question.need),
                               decides ? std::string(decides) + " would decide" : fmt::format("`{}` is never surer", context.question.analysis), finding.why);
     return finding;
   }
@@ -93,14 +99,18 @@ PointScope scope_at(const Context& context, std::size_t point) {
 
 namespace {
 
-/// The first `where` of a function that a formula applies to a record; null where there is none.
-const compiler::Formula* inner_where(const compiler::Formula& formula) {
+/// The first `where` of a function that a formula applies to a record, derived values that it reads included; null where there is none.
+/// A derived value reads those above it, the first `above` of the stage.
+const compiler::Formula* inner_where(const compiler::Formula& formula, const std::vector<compiler::Binding>& derives, std::size_t above) {
+  for (std::size_t i = 0; i < above && formula.kind == compiler::Formula::Kind::Name; ++i) {
+    if (derives[i].name == formula.text) return inner_where(*derives[i].formula, derives, i);
+  }
   for (const auto& operand : formula.operands) {
-    if (const auto* where = inner_where(*operand)) return where;
+    if (const auto* where = inner_where(*operand, derives, above)) return where;
   }
   for (const auto& inner : formula.arguments) {
     if (inner.where) return inner.where.get();
-    if (const auto* where = inner_where(*inner.value)) return where;
+    if (const auto* where = inner_where(*inner.value, derives, above)) return where;
   }
   return nullptr;
 }
@@ -109,12 +119,15 @@ const compiler::Formula* inner_where(const compiler::Formula& formula) {
 
 std::string why_unknown(const Context& context) {
   const auto* data = argument(context);
-  if (const auto* where = data ? inner_where(*data->value) : nullptr) {
+  const auto& derives = context.stage.derives;
+  if (const auto* where = data ? inner_where(*data->value, derives, derives.size()) : nullptr) {
     return fmt::format("`where {}` keeps no value at any of its points; a condition that some values meet would decide", compiler::show(*where));
   }
-  return one_class_only(context) ? "all latencies are of one class: all accesses may hit, and all may miss; points that show another "
-                                   "latency, or `above: L` with a latency that is known, would decide"
-                                 : "the value is not known at any of its points";
+  const bool each = context.table.timing == records::Table::Timing::Each;
+  const bool one_class = each && data && miss_call(context.stage, *data->value) && !miss_range(context.table, context.classes);
+  return one_class ? "all latencies are of one class: all accesses may hit, and all may miss; points that show another "
+                     "latency, or `above: L` with a latency that is known, would decide"
+                   : "the value is not known at any of its points";
 }
 
 std::optional<Number> number_at(const Context& context, const compiler::Formula& formula, std::size_t point) {
@@ -184,8 +197,7 @@ Finding with_drift(const compiler::Question& question, double drift, Finding fin
   if (finding.status != Finding::Status::Found) return finding;
   finding.confidence = std::min(finding.confidence, model::kUntested);
   if (finding.confidence >= question.need) return finding;
-  auto less = undetermined(question, fmt::format("{} looks likely, but its confidence of {:.1f} % is below the {:.1f} % that is needed ({})", show(finding.value), finding.confidence * 100,
-                                          question.need * 100, finding.why));
+  auto less = undetermined(question, fmt::format("{} looks likely, but {} ({})", show(finding.value), below_need(finding.confidence, question.need), finding.why));
   less.confidence = finding.confidence;
   less.evidence = finding.evidence;
   return less;

@@ -58,6 +58,8 @@ std::optional<double> above_of(const Context& context);
 
 /// The records of one point (index into the context's table), as a question sees them.
 PointScope scope_at(const Context& context, std::size_t point);
+/// "its confidence of 99.00 % is below the 99.95 % that is needed": never rounded to the same.
+std::string below_need(double confidence, double need);
 /// Why the question's data has no value where everything was measured.
 std::string why_unknown(const Context& context);
 /// A formula's number at one point of the table; nullopt where it has none.

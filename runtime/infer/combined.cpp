@@ -162,8 +162,7 @@ Finding combine(const compiler::Question& question, const std::vector<Finding>& 
   made.confidence = least->confidence;
   for (const auto& id : question.parts) made.evidence += (made.evidence.empty() ? "" : "; ") + told(*find(all, id));
   if (made.confidence < question.need) {
-    made.why = fmt::format("{} looks likely, but its confidence of {:.1f} % is below the {:.1f} % that is needed: it is that of `{}`", show(*value), made.confidence * 100,
-                           question.need * 100, least->id);
+    made.why = fmt::format("{} looks likely, but {}: it is that of `{}`", show(*value), below_need(made.confidence, question.need), least->id);
     return made;
   }
   if (const auto* fields = value->get<Fields>(); fields && question.type == "name" && fields->contains("name")) value = Value(fields->at("name"));

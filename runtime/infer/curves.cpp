@@ -230,6 +230,16 @@ Finding values(const Context& context) {
   return found(context, Value(std::move(list)), 0.99, fmt::format("{} points, from {} to {}", samples->samples.size(), show(low->y, samples->y_dimension), show(high->y, samples->y_dimension)), {}, kNothingMore);
 }
 
+namespace {
+
+/// A list with an item that is not known is not known.
+bool known_throughout(const Value& value) {
+  const auto* list = value.get<List>();
+  return value.known() && (!list || std::all_of(list->begin(), list->end(), known_throughout));
+}
+
+}  // namespace
+
 Finding value(const Context& context) {
   const auto* data = argument(context);
   if (!data) return undetermined(context, "the analysis has no data");
@@ -248,7 +258,7 @@ Finding value(const Context& context) {
     if (!here) continue;
     auto y = compiler::evaluate(*data->value, scope);
     if (!y) return undetermined(context, y.error().message);
-    if (!y->known()) return undetermined(context, why_unknown(context));
+    if (!known_throughout(*y)) return undetermined(context, why_unknown(context));
     return found(context, std::move(*y), point.converged ? 0.99 : 0.9, fmt::format("measured in {} runs", point.runs.size()), {}, point.converged ? kNothingMore : "repetitions until the stopping rule is met");
   }
   return undetermined(context, "the sweep has no such point");

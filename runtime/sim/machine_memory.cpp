@@ -24,7 +24,8 @@ Machine::Step Machine::access(std::uint32_t index, const Instruction& i, std::ui
   const bool block = i.kind == Kind::Matrix || i.kind == Kind::Copy;
   const Step step = block ? access_block(index, i, active, issue) : access_in(space, index, i, active, issue);
   if (c_.observer) {
-    c_.observer->accessed(i.kind == Kind::Matrix ? Space::Shared : space, i.kind, memory_.passes() - passes, turns_);
+    const Space read = i.kind == Kind::Matrix ? Space::Shared : i.kind == Kind::Copy ? Space::Global : space;
+    c_.observer->accessed(read, i.kind, memory_.passes() - passes, turns_);
     if (step == Step::Leave && !stopped_) c_.observer->stalled(index);
   }
   return step;

@@ -96,6 +96,13 @@ that 'with its lines' grep -q 'sl_*_lines' out.txt
 spec "r total { $k half(r) $d }" 'cycles = value(max(r))' '  transform soft_l1(line: 16B)'
 sed -i 's/half(r)/size(r) template 4, "unsigned"/' t.gexp
 expect 'a kernel with nothing to cache' 2 'E0514.*nothing to cache in `size<4, unsigned>`: no loop of it accesses a memory'
+cat >add_up.cu <<'CUDA'
+__global__ void add_up(unsigned* all, unsigned n) { for (unsigned i = 0; i < n; ++i) atomicAdd(all + i, 1u); }
+CUDA
+spec 'r wall { kernel "add_up.cu" entry add_up(B, 16) }' 's = value(median(r))' '  transform soft_l1(line: 16B)'
+expect 'a loop of atomics' 2 'E0514.*nothing to cache in `add_up`: atomic or volatile accesses touch what its loops could cache'
+spec "r wall { $k fill(A, 64) $d }" 's = value(median(r))' '  transform soft_l1(line: 0B)'
+expect 'a line of nothing' 2 'E0418.*a line of 0 B: lines have 8, 16, 24 or 32 bytes'
 spec "r wall { $k fill(A, 64) $d }" 's = value(median(r))' '  transform soft_l1(line: 8B)'
 judge 'no machine code of it' 2 'E0508.*what `transform` makes is PTX' -- "$gexp" emit t.gexp --cubin --arch sm_90 --stage s --device sim:gtx780
 spec "r wall { $k fill(A, 64) $d }" 's = value(median(r))' '  transform soft_l1(line: 12B)'

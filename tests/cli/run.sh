@@ -85,7 +85,10 @@ expect 'with a result on stdout' 0 'timeline of s' -- "$gexp" run -e "$chase" --
 that 'which is JSON alone' python3 -c "import json; json.load(open('out.txt'))"
 expect 'of no such point' 3 'its points are n = 1 KiB; n = 2 KiB' -- "$gexp" run -e "$chase" --device sim:gtx780 --timeline none.json --timeline-of 's n=3KiB'
 that 'and nothing is written' test ! -e none.json
-expect 'of no such stage' 3 'it holds those of s, e' -- "$gexp" run -e "$chase" --device sim:gtx780 --timeline none.json --timeline-of x
+expect 'of no such stage' 2 'it has s, e' -- "$gexp" run -e "$chase" --device sim:gtx780 --timeline none.json --timeline-of x
+that 'which is known before it runs' test ! -s out.txt
+expect 'of no such sweep' 2 'stage `s` has no sweep `k`' -- "$gexp" run -e "$chase" --device sim:gtx780 --timeline none.json --timeline-of 's k=3'
+expect 'into a file without a name' 2 'timeline.*a name is wanted' -- "$gexp" run -e "$chase" --device sim:gtx780 --timeline ''
 expect 'of what is no point' 2 'write a stage, then sweeps' -- "$gexp" run -e "$chase" --device sim:gtx780 --timeline none.json --timeline-of n=3
 expect 'of a point without a file' 2 'name a file with --timeline' -- "$gexp" run -e "$chase" --device sim:gtx780 --timeline-of s
 expect 'over a store' 3 'it is a store' -- bash -c "printf 'SQLite format 3\\0' >some.db; exec '$gexp' run -e '$chase' --device sim:gtx780 --timeline some.db"

@@ -51,7 +51,14 @@ TEST_CASE("a name in it never means one of the stage") {
   CHECK(questions("analysis sum(t: record, k: count) -> list { let all = clusters(t) give [i + 0 * k for i in [1, 2]] + 0 * all.count }", "find c: list = sum(lat, i)").find("E0") != std::string::npos);
   CHECK(questions("analysis up(t: record, k: count) -> cycles { give value(median(t) + max([i * k for i in 1..3]) * 1cycle, n: 1KiB) }", "find c: cycles = up(lat, i)").find("E0222") != std::string::npos);
   CHECK(questions("analysis up(t: record, k: count) -> cycles { give highest(median(t) + max([i * k for i in 1..3]) * 1cycle) }", "find c: cycles = up(lat, i)") ==
-        "s.c = highest(median(lat) + (max([each.i * i for each.i in 1..3]) * 1 cycles))\n");
+        "s.c = highest(median(lat) + (max([i2 * i for i2 in 1..3]) * 1 cycles))\n");
+}
+
+TEST_CASE("variables of lists are shown as they are written, and never mean each other") {
+  CHECK(questions("analysis up(t: record) -> cycles { give highest(max([misses(t where lap == q) for q in 0..1]) * 1cycle) }", "find c: cycles = up(lat)") ==
+        "s.c = highest(max([misses(lat where lap == q) for q in 0..1]) * 1 cycles)\n");
+  CHECK(questions("analysis up(t: record, k: count) -> cycles { give highest(median(t) + max([max([i * i2 * k for i2 in 1..2]) for i in 1..3]) * 1cycle) }", "find c: cycles = up(lat, i)") ==
+        "s.c = highest(median(lat) + (max([max([(i2 * i22) * i for i22 in 1..2]) for i2 in 1..3]) * 1 cycles))\n");
 }
 
 TEST_CASE("what it stands for is bounded") {

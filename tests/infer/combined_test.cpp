@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "runtime/infer/analysis.h"
+
 using namespace gexp;
 using namespace gexp::infer;
 using compiler::Formula;
@@ -82,6 +84,8 @@ TEST_CASE("a finding of an earlier stage counts as what it is made of") {
   question.parts = {"s.c.b"};
   const std::vector<Finding> all{hit, part("s.c.b", 280, 270, 300, 0.99)};
   CHECK(combine(question, all, scope).status == Finding::Status::Undetermined);  // 80 % is below what is needed
+  CHECK(infer::below_need(0.5, 0.95) == "its confidence of 50.00 % is below the 95 % that is needed");
+  CHECK(infer::below_need(0.99949, 0.9995) == "its confidence of 99.949 % is below the 99.95 % that is needed");
   question.need = 0.5;
   CHECK(combine(question, all, scope).confidence == 0.8);
 }

@@ -235,7 +235,14 @@ TEST_CASE("an empty selection is undetermined, and says so") {
   }
   const auto inner = answered("linear(median(lat where lap > 9) over n)", whole());
   CHECK(test::undetermined(inner));
-  CHECK(inner.why == "`where lap > 9` keeps no value at any of its points; a condition that some values meet would decide");
+  const auto why = "`where lap > 9` keeps no value at any of its points; a condition that some values meet would decide";
+  CHECK(inner.why == why);
+  // A list of which an item is not known, and what is derived of it, tell the same.
+  CHECK(answered("value([median(lat where lap > 9), 3cycles], n: 2KiB)", whole()).why == why);
+  const auto derived = test::ask_in("  sweep n in 32B..64KiB times 2\n  pattern ring = uniform(stride: 32B, span: n)\n  launch grid 1 block 64\n"
+                                    "  timed lat each { chase A by ring laps 4 }\n  derive late: list = [misses(lat where lap > 9)]\n  derive same: list = late\n",
+                                    whole(), "list", "value(same, n: 2KiB)");
+  CHECK(derived.why == why);
 }
 
 TEST_CASE("functions of a record are told of parts of it") {

@@ -122,6 +122,9 @@ TEST_CASE("a copy that is waited for stalls for memory, a fence for what was sto
                                       " cp.async.ca.shared.global [%r1], [%rd1], 4; cp.async.wait_all; ret;", {}, ".shared .align 16 .b8 tile[64];");
   CHECK(stalled(copy, gexp::sim::Stall::Memory) > 400);
   CHECK(stalled(copy, gexp::sim::Stall::Arithmetic) < 100);
+  CHECK(copy.loads == 1);
+  CHECK(copy.requests == 1);
+  CHECK(copy.shared == 0);  // the copy is no access of the warp to shared memory
   check_time(copy);
   const Counts fence = counted(device, "mov.u32 %r1, 1; st.global.u32 [%rd1], %r1; fence.sc.gpu; ret;");
   CHECK(stalled(fence, gexp::sim::Stall::Requests) > 100);

@@ -2442,6 +2442,9 @@ static const TSFieldMapEntry ts_field_map_entries[] = {
 
 static const TSSymbol ts_alias_sequences[PRODUCTION_ID_COUNT][MAX_ALIAS_SEQUENCE_LENGTH] = {
   [0] = {0},
+  [8] = {
+    [1] = sym_word,
+  },
   [24] = {
     [1] = alias_sym_field,
   },
@@ -5427,7 +5430,7 @@ static const TSLexMode ts_lex_modes[STATE_COUNT] = {
   [641] = {.lex_state = 0},
   [642] = {.lex_state = 0},
   [643] = {.lex_state = 0},
-  [644] = {.lex_state = 0},
+  [644] = {.lex_state = 0, .external_lex_state = 3},
   [645] = {.lex_state = 0, .external_lex_state = 3},
   [646] = {.lex_state = 0},
   [647] = {.lex_state = 0, .external_lex_state = 3},
@@ -5484,7 +5487,7 @@ static const TSLexMode ts_lex_modes[STATE_COUNT] = {
   [698] = {.lex_state = 0, .external_lex_state = 3},
   [699] = {.lex_state = 0, .external_lex_state = 3},
   [700] = {.lex_state = 0},
-  [701] = {.lex_state = 0},
+  [701] = {.lex_state = 0, .external_lex_state = 3},
   [702] = {.lex_state = 14},
   [703] = {.lex_state = 14},
   [704] = {.lex_state = 0, .external_lex_state = 3},
@@ -32062,7 +32065,7 @@ static const uint16_t ts_small_parse_table[] = {
     ACTIONS(3), 1,
       sym_comment,
     ACTIONS(1907), 1,
-      sym_word,
+      sym_name,
   [24183] = 2,
     ACTIONS(3), 1,
       sym_comment,
@@ -32347,7 +32350,7 @@ static const uint16_t ts_small_parse_table[] = {
     ACTIONS(3), 1,
       sym_comment,
     ACTIONS(2017), 1,
-      sym_word,
+      sym_name,
   [24582] = 2,
     ACTIONS(3), 1,
       sym_comment,

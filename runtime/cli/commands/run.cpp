@@ -35,6 +35,7 @@ int run_experiment(const Common& given) {
   common.fresh = common.fresh || !common.locked.empty() || common.counters;  // who locks wants it measured once more
   auto loaded = load_spec(common, exit);
   if (!loaded) return exit;
+  if (auto known = may_have_timeline(loaded->program, common.timeline_of); !known) return refuse(known.error(), nullptr, kSpec);
   const bool watches = common.counters || !common.timeline.empty();
   if (common.device == "cuda:all" && !watches) return run_on_all(common, *loaded);
   for (const auto& file : {common.out, common.timeline}) {
