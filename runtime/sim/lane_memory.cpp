@@ -71,7 +71,8 @@ std::byte* LaneMemory::locate(const Instruction& i, Space space, Warp& warp, Blo
     return offset >= size || bytes > size - offset ? describe(why) : begin + offset;
   };
   if ((address & (bytes - 1)) != 0) return describe("is misaligned");  // elements are powers of two
-  switch (space) {
+  // Lanes of one generic access may be in several spaces; how long it takes follows from that of the first.
+  switch (i.space == Space::Generic ? space_of(i, address) : space) {
     case Space::Shared: {
       const std::uint64_t offset = i.space == Space::Generic ? address - kSharedWindow : address & 0xffffffffu;
       const std::uint64_t rank = offset >> kRankShift;
