@@ -209,15 +209,28 @@ Finding plateau(const Context& context) {
   return found(context, Value(top, samples->y_dimension), 0.95, fmt::format("{} of {} points within 3 % of the top", near_top, ys.size()), {}, kNothingMore);
 }
 
-Finding highest(const Context& context) {
+namespace {
+
+/// Of the first of the highest samples what `answer` takes: its value, or where it is.
+Finding top_of(const Context& context, Value (*answer)(const Curve&, const Curve::Sample&)) {
   const auto samples = curve(context);
   if (!samples) return undetermined(context, samples.error().message);
   if (samples->samples.empty()) return undetermined(context, "there are no values");
   const auto top = *std::max_element(samples->samples.begin(), samples->samples.end(), [](const auto& a, const auto& b) { return a.y < b.y; });
   const auto rising = still_rises(context.table, *samples, top);
   const auto why = fmt::format("the highest of {} points{}", samples->samples.size(), rising.empty() ? "" : "; it is at the end of " + rising + " and still rises there: there may be more");
-  return found(context, Value(top.y, samples->y_dimension), rising.empty() ? 0.95 : 0.5, why, "at " + records::coordinates_text(context.table, context.table.points[top.point]),
+  return found(context, answer(*samples, top), rising.empty() ? 0.95 : 0.5, why, "at " + records::coordinates_text(context.table, context.table.points[top.point]),
                rising.empty() ? kNothingMore : "a longer sweep");
+}
+
+}  // namespace
+
+Finding highest(const Context& context) {
+  return top_of(context, [](const Curve& curve, const Curve::Sample& top) { return Value(top.y, curve.y_dimension); });
+}
+
+Finding highest_at(const Context& context) {
+  return top_of(context, [](const Curve& curve, const Curve::Sample& top) { return Value(top.x, curve.x_dimension); });
 }
 
 Finding values(const Context& context) {

@@ -169,7 +169,9 @@ void check_readings(const compiler::Program& program, const std::set<std::string
     });
     if (gone == stage.reads.end()) continue;
     for (const auto& question : stage.finds) {
-      auto* finding = question.analysis == "value" || question.analysis == "values" || question.analysis == "highest" ? findings.find(question.id) : nullptr;
+      const auto& asked = question.analysis;
+      const bool measured = asked == "value" || asked == "values" || asked == "highest" || asked == "highest_at";
+      auto* finding = measured ? findings.find(question.id) : nullptr;
       if (finding) finding->withdraw(fmt::format("it was measured at `{}.{}`, which is withdrawn", program.stages[gone->stage].name, gone->finding));
     }
   }

@@ -170,3 +170,15 @@ TEST_CASE("what repeats not, or less than twice, has no period") {
   CHECK(says(period(curve(upto(64), [](double x) { return std::fmod(x, 40) == 0 ? 300.0 : 100.0; })), "does not repeat"));
   for (std::uint64_t seed = 1; seed <= 10; ++seed) CHECK(undetermined(period(curve(upto(64), [](double) { return 100.0; }, 10, seed))));
 }
+
+TEST_CASE("where a curve is highest") {
+  const auto hill = [](double x) { return 1000 - (x - 24) * (x - 24); };
+  const auto at = [](const records::Table& table) { return ask_count(table, "highest_at(y over x) need 50%"); };
+  CHECK(number(at(curve(kUneven, hill))) == 24);
+  CHECK(at(curve(kUneven, hill)).confidence == 0.95);
+  CHECK(number(at(curve(kUneven, [](double x) { return std::min(x, 12.0); }))) == 12);  // of several the first
+  const auto rising = at(curve(kUneven, [](double x) { return x; }));
+  CHECK(number(rising) == 128);
+  CHECK(rising.confidence == 0.5);
+  CHECK(says(ask_count(curve(kUneven, [](double x) { return x; }), "highest_at(y over x)"), "still rises there"));
+}

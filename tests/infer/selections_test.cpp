@@ -95,9 +95,11 @@ const std::vector<Part>& parts_of(std::string_view name) {
   return found == parts.end() ? none : found->second;
 }
 
-/// A call with what it needs, and `clauses` after its first argument.
+/// A call with what it needs, and `clauses` after its first argument. Where an answer hangs on how many miss, and not only on whether any
+/// do, it is asked of the median: warps do not agree in what a miss is.
 std::string call_of(const Callable& callable, const std::string& clauses) {
-  std::string text = fmt::format("{}({}", callable.name, callable.subject == Callable::Subject::Record ? "lat" : callable.answer == Callable::Answer::Over ? "misses(lat)" : "median(lat)");
+  const bool of_misses = callable.answer == Callable::Answer::Over && callable.name != "highest_at";
+  std::string text = fmt::format("{}({}", callable.name, callable.subject == Callable::Subject::Record ? "lat" : of_misses ? "misses(lat)" : "median(lat)");
   if (callable.over == Callable::Clause::Must) text += callable.over_finding ? " over jumps" : " over n";
   text += clauses;
   for (const auto& label : callable.labels) {
