@@ -162,10 +162,11 @@ const char* word(Timing timing);
 
 enum class Keep { Raw, Histogram, Summary };
 
-/// `transform soft_l1(line: L, monitor: N)`: the software cache that the timed kernel is given.
+/// `transform soft_l1(line: L, monitor: N, hits: P)`: the software cache that the timed kernel is given.
 struct SoftCache {
-  FormulaPtr line;     ///< bytes
+  FormulaPtr line;     ///< bytes; 0: the kernel stays as it is
   FormulaPtr monitor;  ///< accesses of a thread; null: 300
+  FormulaPtr hits;     ///< place of an argument, the memory whose hits the record tells; null: none
   Span span;
 };
 

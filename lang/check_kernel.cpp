@@ -147,18 +147,18 @@ void StageChecker::transformation(const Transform& transform) {
   for (const auto& argument : call->arguments) {
     const auto span = argument.label ? argument.label->span : argument.value ? argument.value->span : transform.call->span;
     const std::string label = argument.label ? argument.label->text : "";
-    const bool known = label == "line" || label == "monitor";
+    const bool known = label == "line" || label == "monitor" || label == "hits";
     if (!known || argument.over || argument.by || argument.where) {
-      diagnostics_.error("E0222", span, "`soft_l1` takes `line` and `monitor`", "write `soft_l1(line: 16B, monitor: 300)`");
+      diagnostics_.error("E0222", span, "`soft_l1` takes `line`, `monitor` and `hits`", "write `soft_l1(line: 16B, monitor: 300)`");
       continue;
     }
     if (std::find(seen.begin(), seen.end(), label) != seen.end())
       diagnostics_.error("E0222", span, fmt::format("`{}` is given twice", label), "keep one of them");
     seen.push_back(label);
-    expressions_.want(argument.value, label == "line" ? number_of(kBytes) : number_of({}), place, label == "line" ? "the line" : "the number of accesses");
+    expressions_.want(argument.value, label == "line" ? number_of(kBytes) : number_of({}), place, label == "line" ? "the line" : label == "hits" ? "a place among the arguments" : "the number of accesses");
   }
   if (std::find(seen.begin(), seen.end(), "line") == seen.end())
-    diagnostics_.error("E0222", call->callee.span, "`soft_l1` has no `line`", "write `soft_l1(line: 16B)`: 8, 16, 24 or 32 bytes");
+    diagnostics_.error("E0222", call->callee.span, "`soft_l1` has no `line`", "write `soft_l1(line: 16B)`: 8, 16, 24 or 32 bytes, or 0B for none");
 }
 
 }  // namespace gexp::lang

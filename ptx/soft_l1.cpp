@@ -8,8 +8,11 @@
 #include "ptx/soft_l1_code.h"
 
 // A loop of the kernel stays where it is and becomes slice 1: it counts what a cache would hit. Slice 2 is a copy of the loop behind the
-// kernel's end. Both use the kernel's own registers, so a thread goes from a block of slice 1 to the same block of slice 2 by a branch, at
-// whichever loop header it is when it has counted enough. On every way out of slice 2 what is held is given up.
+// kernel's end. Both use the kernel's own registers, so a thread goes from the header in slice 1 to that of slice 2 by a branch,
+// when it has counted enough. On every way out of slice 2 what is held is given up.
+// Threads of a warp stay together. All ways out of slice 1 meet at one place between the slices, where those that have counted enough
+// earlier wait for the others. An inner loop is left as the kernel leaves it: at its header a thread only chooses, and slice 1 goes through
+// lines from then on. A way from there to slice 2 would be one that the threads outside the inner loop would have to wait for.
 namespace gexp::ptx {
 namespace {
 
@@ -24,14 +27,15 @@ class Transformation {
     look_at_blocks();
     code_.begin(a_.loops);
     for (std::size_t b = 0; b < flow_.blocks.size(); ++b) original(b);
-    if (flow_.blocks.back().begin == flow_.blocks.back().end || goes_on(flow_.blocks.size() - 1)) code_.line("ret;");
+    if (flow_.blocks.back().begin == flow_.blocks.back().end || goes_on(flow_.blocks.size() - 1)) {
+      code_.tell_hits(a_.loops);
+      code_.line("ret;");
+    }
     for (std::size_t number = 0; number < a_.loops.size(); ++number) {
       code_.enter(number, a_.loops[number]);
-      for (const std::size_t b : a_.loops[number].loop->blocks) {
-        if (headers_[b]) code_.choose(b);
-      }
+      between_slices(*a_.loops[number].loop);
       second_slice(a_.loops[number]);
-      code_.misses();
+      code_.aside();
     }
     return replace_body();
   }
@@ -55,10 +59,20 @@ class Transformation {
     return !last || last->guard || (name != "bra" && name != "brx" && name != "ret" && name != "exit" && name != "trap");
   }
 
+  static bool gives_up(const Effect& e) { return e.kind == Effect::Kind::Elsewhere || e.kind == Effect::Kind::Leave; }
+
   /// A branch that all threads of a warp took together; in two slices they need not be at the same place any more.
   static Statement apart(const Statement& s) {
     Statement made = s;
     if (s.opcode.is("bra.uni") && s.guard) made.opcode.text = "bra";
+    return made;
+  }
+
+  /// A branch out of slice 1 goes where the slices meet.
+  Statement first_slice(const Loop& loop, const Block& block, const Statement& s) {
+    Statement made = apart(s);
+    const bool out = Opcode(s.opcode.text).name() == "bra" && !loop.has(block.to.front());
+    if (out) made.operands.front().token.text = module_.keep(code_.left(block.to.front()));
     return made;
   }
 
@@ -69,15 +83,39 @@ class Transformation {
     std::size_t i = block.begin;
     for (; i < block.end && std::holds_alternative<Label>(f_.body[i].what); ++i) code_.line("{}", print(f_.body[i]));
     if (exits_[b]) code_.line("{}:", code_.original(b));
-    if (loop && headers_[b]) code_.leave_when_told(b);
+    const bool inner = loop && has_inner(*loop->loop);
+    if (loop && b == loop->loop->header) code_.leave_when_told(b);
+    else if (loop && headers_[b]) code_.choose_when_told(b);
     for (; i < block.end; ++i) {
       const Effect& e = a_.effects[i];
       const auto* s = f_.body[i].statement();
       const auto k = loop && e.kind == Effect::Kind::Access ? loop->index(e.structure) : std::nullopt;
-      if (k) code_.count(*s, e, *k);
-      if (s && loop) code_.line("{}", print(apart(*s)));
+      if (inner && gives_up(e)) code_.give_up_lines();
+      if (e.kind == Effect::Kind::Leave) code_.tell_hits(a_.loops);
+      if (k && inner) {
+        code_.through_line(*s, e, *k, true);
+        continue;
+      }
+      if (k) code_.count_guarded(*s, e, *k);
+      if (s && loop) code_.line("{}", print(first_slice(*loop->loop, block, *s)));
       else code_.line("{}", print(f_.body[i]));
     }
+    if (loop && block.falls && !loop->loop->has(block.to.back())) code_.line("bra {};", code_.left(block.to.back()));
+  }
+
+  /// Whether a loop has others in it.
+  [[nodiscard]] bool has_inner(const Loop& loop) const {
+    return std::any_of(loop.blocks.begin(), loop.blocks.end(), [&](std::size_t b) { return headers_[b] && b != loop.header; });
+  }
+
+  void between_slices(const Loop& loop) {
+    std::vector<std::size_t> exits;
+    for (const std::size_t b : loop.blocks) {
+      for (const std::size_t to : flow_.blocks[b].to) {
+        if (!loop.has(to) && std::find(exits.begin(), exits.end(), to) == exits.end()) exits.push_back(to);
+      }
+    }
+    code_.meet(loop.header, exits, has_inner(loop));
   }
 
   void second_slice(const CachedLoop& cached) {
@@ -106,7 +144,8 @@ class Transformation {
   }
 
   void statement(const CachedLoop& cached, const Block& block, const Statement& s, const Effect& e, std::vector<std::size_t>& ways_out) {
-    if (e.kind == Effect::Kind::Elsewhere || e.kind == Effect::Kind::Leave) code_.give_up_lines();
+    if (gives_up(e)) code_.give_up_lines();
+    if (e.kind == Effect::Kind::Leave) code_.tell_hits(a_.loops);
     if (const auto k = e.kind == Effect::Kind::Access ? cached.index(e.structure) : std::nullopt) return code_.through_line(s, e, *k);
     if (Opcode(s.opcode.text).name() != "bra") return code_.line("{}", print(s));
     const std::size_t to = block.to.front();
@@ -185,6 +224,13 @@ Result<Transformed> soft_l1(std::string_view text, std::string_view entry, const
     made.lines = lines_of(*module, accesses, options);
     std::string prefix = "sl";  // of names that the kernel has not
     while (text.find(prefix) != std::string_view::npos) prefix += '_';
+    if (options.hits) {
+      Declaration told;
+      told.name = module->keep(prefix + "_told");
+      told.space = ".param", told.type = Type::U64;
+      told.words = {{Token::Kind::Word, ".param"}, {Token::Kind::Word, ".u64"}};
+      kernel->parameters.push_back(std::move(told));
+    }
     SoftL1Code code(*kernel, options, made.lines, std::move(prefix));
     auto done = Transformation(*module, *kernel, std::move(*flow), std::move(accesses), std::move(code)).run();
     if (!done) return done.error();

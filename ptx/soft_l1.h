@@ -18,6 +18,7 @@ struct SoftL1 {
   std::uint32_t monitor = 300;  ///< accesses of a thread after which slice 1 ends; 0: the first structures are cached at once
   std::vector<std::optional<std::size_t>> structures;  ///< of each parameter: the data structure that it points to, none of a number
   std::vector<std::uint64_t> bytes;                    ///< of each data structure
+  std::optional<std::size_t> hits = {};                ///< the data structure whose hits the kernel writes where a further parameter points
   friend auto operator<=>(const SoftL1&, const SoftL1&) = default;
 };
 

@@ -46,7 +46,7 @@ void SoftL1Code::begin(const std::vector<CachedLoop>& loops) {
   line("mad.lo.u32 {0}, {0}, {1}, {2};", scratch("own"), o_.line, scratch("o"));
   for (std::size_t number = 0; number < loops.size(); ++number) {
     enter(number, loops[number]);
-    line(".reg .b32 {0};\nmov.u32 {0}, 0;", of_loop("n"));
+    line(".reg .b32 {0}, {1}, {2};\nmov.u32 {0}, 0;\nmov.u32 {2}, {3};", of_loop("n"), of_loop("way"), of_loop("limit"), o_.monitor);
     for (std::size_t k = 0; k < used_->size(); ++k) {
       const auto& used = (*used_)[k];
       line(".reg .pred {};\n.reg .b32 {}, {}, {}, {}, {}, {};", of_use("held", k), of_use("hits", k), of_use("uses", k), of_use("score", k),
@@ -55,9 +55,28 @@ void SoftL1Code::begin(const std::vector<CachedLoop>& loops) {
       line("ld.param.u64 {}, [{}];", of_use("at", k), f_.parameters[used.parameter].name);
       line("add.s64 {}, {}, {};", of_use("last", k), of_use("at", k), static_cast<std::int64_t>(o_.bytes[used.structure]) - o_.line);
       line("mov.u32 {}, 0;\nmov.u32 {}, 0;\nmov.u32 {}, 0;", of_use("hits", k), of_use("uses", k), of_use("dirty", k));
-      line("mov.u64 {}, -1;", of_use("tag", k));
+      line("mov.u64 {}, -1;\nsetp.ne.u32 {}, {}, 0;", of_use("tag", k), of_use("held", k), of_loop("n"));
     }
   }
+}
+
+void SoftL1Code::tell_hits(const std::vector<CachedLoop>& loops) {
+  if (!o_.hits) return;
+  const std::string hits = scratch("v"), uses = scratch("m"), o = scratch("o"), d = scratch("d");
+  line("mov.u32 {}, 0;\nmov.u32 {}, 0;", hits, uses);
+  const auto [loop, used] = std::pair(loop_, used_);
+  for (std::size_t number = 0; number < loops.size(); ++number) {
+    enter(number, loops[number]);
+    const auto k = loops[number].index(*o_.hits);
+    if (k) line("add.u32 {0}, {0}, {1};\nadd.u32 {2}, {2}, {3};", hits, of_use("hits", *k), uses, of_use("uses", *k));
+  }
+  loop_ = loop, used_ = used;
+  line("max.u32 {0}, {0}, 1;\ncvt.u64.u32 {1}, {0};\nmul.wide.u32 {2}, {3}, 1000;", uses, d, scratch("w"), hits);
+  line("div.u64 {0}, {0}, {1};\ncvt.u32.u64 {2}, {0};", scratch("w"), d, hits);
+  line("mov.u32 {0}, %ctaid.x;\nmov.u32 {1}, %ntid.x;\nmul.lo.u32 {0}, {0}, {1};", o, scratch("s"));
+  line("mov.u32 {1}, %tid.x;\nadd.u32 {0}, {0}, {1};", o, scratch("s"));
+  line("ld.param.u64 {}, [{}];", d, f_.parameters.back().name);
+  line("mad.wide.u32 {0}, {1}, 4, {0};\nst.global.u32 [{0}], {2};", d, o, hits);
 }
 
 std::string SoftL1Code::tag(const Operand& address, std::size_t k) {
@@ -94,8 +113,13 @@ std::size_t SoftL1Code::skip_unless_guarded(const Statement& access) {
   return n;
 }
 
+void SoftL1Code::choose_when_told(std::size_t header) {
+  line("setp.ge.u32 {}, {}, {};", scratch("q"), of_loop("n"), of_loop("limit"));
+  line("@{} bra {};\n{}:", scratch("q"), label("choose", header), label("chosen", header));
+  choices_.push_back({loop_, header});
+}
+
 void SoftL1Code::count(const Statement& access, const Effect& effect, std::size_t k) {
-  const std::size_t n = skip_unless_guarded(access);
   tag(access.operands[effect.store ? 0 : 1], k);
   line("setp.eq.s64 {}, {}, {};", scratch("q"), scratch("t"), of_use("tag", k));
   line("selp.u32 {}, 1, 0, {};", scratch("o"), scratch("q"));
@@ -103,6 +127,11 @@ void SoftL1Code::count(const Statement& access, const Effect& effect, std::size_
   line("add.u32 {0}, {0}, 1;", of_use("uses", k));
   line("add.u32 {0}, {0}, 1;", of_loop("n"));
   line("mov.b64 {}, {};", of_use("tag", k), scratch("t"));
+}
+
+void SoftL1Code::count_guarded(const Statement& access, const Effect& effect, std::size_t k) {
+  const std::size_t n = skip_unless_guarded(access);
+  count(access, effect, k);
   if (access.guard) line("{}:", label("done", n));
 }
 
@@ -112,9 +141,8 @@ void SoftL1Code::leave_when_told(std::size_t header) {
 }
 
 // Those with the most hits, if more than half of their accesses hit; a structure that is written needs twice the hits of one that is not
-// (3.2.2). Each counts how many are better than it.
-void SoftL1Code::choose(std::size_t header) {
-  line("{}:", select(header));
+// (3.2.2). Each counts how many are better than it. A thread chooses once: then its limit is more than it will ever count.
+void SoftL1Code::choose() {
   const std::string q = scratch("q"), o = scratch("o");
   const auto stride = std::uint64_t{o_.threads} * o_.line;
   for (std::size_t k = 0; k < used_->size(); ++k) {
@@ -140,10 +168,32 @@ void SoftL1Code::choose(std::size_t header) {
     if (o_.monitor > 0) line("setp.gt.and.u32 {0}, {1}, 0, {0};", of_use("held", k), of_use("score", k));
     line("mad.lo.u32 {}, {}, {}, {};", of_use("line", k), of_use("rank", k), stride, scratch("own"));
   }
-  line("bra {};", block(header));
+  line("mov.u32 {}, -1;", of_loop("limit"));
 }
 
-void SoftL1Code::through_line(const Statement& access, const Effect& effect, std::size_t k) {
+void SoftL1Code::meet(std::size_t header, const std::vector<std::size_t>& exits, bool inner) {
+  const std::string way = of_loop("way"), q = scratch("q");
+  const std::string all = label("meet", 0), done = label("done_with", 0), chosen = label("go_on", 0);
+  std::size_t ways = 0;
+  const auto come = [&](const std::string& from) { line("{}:\nmov.u32 {}, {};\nbra {};", from, way, ways++, all); };
+  come(select(header));
+  for (const std::size_t b : exits) come(left(b));
+  line("{}:", all);
+  if (!exits.empty()) line("setp.ne.u32 {}, {}, 0;\n@{} bra {};", q, way, q, done);
+  line("setp.eq.u32 {}, {}, -1;\n@{} bra {};", q, of_loop("limit"), q, chosen);
+  choose();
+  line("{}:\nbra {};", chosen, block(header));
+  if (exits.empty()) return;
+  line("{}:", done);
+  if (inner) give_up_lines();
+  for (std::size_t i = 0; i < exits.size(); ++i) {
+    // The last way is taken without a question, so that no branch seems to lead elsewhere.
+    if (i + 1 < exits.size()) line("setp.eq.u32 {0}, {1}, {2};\n@{0} bra {3};", q, way, i + 1, original(exits[i]));
+    else line("bra {};", original(exits[i]));
+  }
+}
+
+void SoftL1Code::through_line(const Statement& access, const Effect& effect, std::size_t k, bool counted) {
   const std::size_t n = skip_unless_guarded(access);
   line("@!{} bra {};", of_use("held", k), label("plain", n));
   const std::string at = tag(access.operands[effect.store ? 0 : 1], k);
@@ -173,11 +223,13 @@ void SoftL1Code::through_line(const Statement& access, const Effect& effect, std
   }
   line("bra {};", label("done", n));
   line("{}:", label("plain", n));
+  if (counted) count(access, effect, k);
+  line("{}:", label("uncached", n));
   Statement plain = access;
   plain.guard.reset();
   line("{}", print(plain));
   line("{}:", label("done", n));
-  misses_.push_back({n, k});
+  misses_.push_back({loop_, n, k});
 }
 
 // A bit of the bitmap is a unit of the smallest store, so what the kernel writes at once goes to memory at once.
@@ -223,16 +275,22 @@ void SoftL1Code::give_up_lines() {
   }
 }
 
-void SoftL1Code::misses() {
-  for (const auto& [access, k] : misses_) {
+void SoftL1Code::aside() {
+  for (const auto& [loop, access, k] : misses_) {
+    if (loop != loop_) continue;
     line("{}:", label("miss", access));
     line("setp.gt.u64 {}, {}, {};", scratch("q"), scratch("t"), of_use("last", k));
-    line("@{} bra {};", scratch("q"), label("plain", access));
+    line("@{} bra {};", scratch("q"), label("uncached", access));
     if ((*used_)[k].written) write_back(k);
     fill(k);
     line("bra {};", label("hit", access));
   }
-  misses_.clear();
+  for (const auto& [loop, header] : choices_) {
+    if (loop != loop_) continue;
+    line("{}:", label("choose", header));
+    choose();
+    line("bra {};", label("chosen", header));
+  }
 }
 
 }  // namespace gexp::ptx

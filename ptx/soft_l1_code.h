@@ -27,6 +27,8 @@ class SoftL1Code {
   [[nodiscard]] std::string label(std::string_view kind, std::size_t n) const { return fmt::format("${}{}_{}{}", p_, loop_, kind, n); }
   [[nodiscard]] std::string block(std::size_t b) const { return label("b", b); }
   [[nodiscard]] std::string select(std::size_t b) const { return label("select", b); }
+  /// Where slice 1 is left for a block outside the loop.
+  [[nodiscard]] std::string left(std::size_t b) const { return label("left", b); }
   /// A block of the kernel as it was, where slice 2 goes when it is done.
   [[nodiscard]] std::string original(std::size_t b) const { return fmt::format("${}_o{}", p_, b); }
 
@@ -34,20 +36,29 @@ class SoftL1Code {
   void begin(const std::vector<CachedLoop>& loops);
   void enter(std::size_t number, const CachedLoop& loop) { loop_ = number, used_ = &loop.used; }
 
+  /// Before the thread's end: of a thousand accesses that it counted, how many hit.
+  void tell_hits(const std::vector<CachedLoop>& loops);
+
   // Slice 1.
-  void count(const Statement& access, const Effect& effect, std::size_t k);  ///< simulates one access
+  void count_guarded(const Statement& access, const Effect& effect, std::size_t k);  ///< simulates one access
   void leave_when_told(std::size_t header);
-  // Between the slices.
-  void choose(std::size_t header);
-  // Slice 2.
-  void through_line(const Statement& access, const Effect& effect, std::size_t k);
+  void choose_when_told(std::size_t header);  ///< at the header of an inner loop, which is not left
+  // Between the slices: threads that have counted enough choose, and go on at the header; the others are done. `inner`: slice 1 holds lines.
+  void meet(std::size_t header, const std::vector<std::size_t>& exits, bool inner);
+  // Slice 2, and slice 1 where it has inner loops; `counted`: those that go to memory are.
+  void through_line(const Statement& access, const Effect& effect, std::size_t k, bool counted = false);
   void give_up_lines();  ///< written bytes go to memory; nothing is held then
-  void misses();         ///< what accesses do that do not find their line, after all else
+  void aside();          ///< what accesses do that do not find their line, and inner headers that choose; after all else
 
  private:
   struct Miss {
-    std::size_t access, k;
+    std::size_t loop, access, k;
   };
+  struct Choice {
+    std::size_t loop, header;
+  };
+  void choose();
+  void count(const Statement& access, const Effect& effect, std::size_t k);
   [[nodiscard]] std::size_t parameter(std::size_t k) const { return (*used_)[k].parameter; }
   /// The address in a register, and in scratch `t` where its line begins.
   std::string tag(const Operand& address, std::size_t k);
@@ -63,6 +74,7 @@ class SoftL1Code {
   std::size_t loop_ = 0, next_ = 0;
   const std::vector<Used>* used_ = nullptr;
   std::vector<Miss> misses_;
+  std::vector<Choice> choices_;
 };
 
 }  // namespace gexp::ptx

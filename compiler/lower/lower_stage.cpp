@@ -76,8 +76,11 @@ class StageLowering {
   }
   void lower(const lang::Transform& transform, Span) {
     const auto& call = std::get<lang::Call>(transform.call->node);
-    SoftCache made{nullptr, nullptr, transform.call->span};
-    for (const auto& argument : call.arguments) (argument.label->text == "line" ? made.line : made.monitor) = formula(argument.value);
+    SoftCache made{nullptr, nullptr, nullptr, transform.call->span};
+    for (const auto& argument : call.arguments) {
+      const auto& label = argument.label->text;
+      (label == "line" ? made.line : label == "hits" ? made.hits : made.monitor) = formula(argument.value);
+    }
     stage_.transform = std::move(made);
   }
   void lower(const lang::Flush& flush, Span span) { stage_.flushes.push_back({flush.level.text, span}); }

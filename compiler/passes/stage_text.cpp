@@ -29,7 +29,7 @@ class StageText {
     for (const auto& sweep : stage_.sweeps) text += of(sweep);
     for (const auto& [condition, why] : stage_.skips) text += line("skip", {condition});
     text += of(stage_.launch);
-    if (stage_.transform) text += line("soft_l1", {stage_.transform->line, stage_.transform->monitor});
+    if (stage_.transform) text += line("soft_l1", {stage_.transform->line, stage_.transform->monitor, stage_.transform->hits});
     for (const auto& flush : stage_.flushes) text += fmt::format("flush {}\n", flush.level);
     for (const auto& [grid, block, body] : stage_.warm_launches) text += line("warm launch", {grid, block}) + of(body);
     text += "warm\n" + of(stage_.warm);

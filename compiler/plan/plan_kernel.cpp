@@ -115,9 +115,10 @@ std::optional<Diagnostic> PointPlanner::soft_cache(const FileKernel& own, const 
   ptx::SoftL1 made;
   const auto line = number(cache.line, 16, -(1 << 20), 1 << 20, "the line");
   if (!line) return line.error();
+  if (*line == 0) return std::nullopt;
   made.line = static_cast<std::uint32_t>(std::max<std::int64_t>(0, *line));
   if (std::find(std::begin(ptx::kSoftL1Lines), std::end(ptx::kSoftL1Lines), made.line) == std::end(ptx::kSoftL1Lines))
-    return error("E0418", cache.line->span, fmt::format("a line of {} B: lines have 8, 16, 24 or 32 bytes", *line), "write `line: 16B`");
+    return error("E0418", cache.line->span, fmt::format("a line of {} B: lines have 8, 16, 24 or 32 bytes", *line), "write `line: 16B`, or `line: 0B` for none");
   const auto monitor = number(cache.monitor, made.monitor, 0, 1 << 30, "the number of accesses");
   if (!monitor) return monitor.error();
   made.monitor = static_cast<std::uint32_t>(*monitor);
@@ -137,6 +138,16 @@ std::optional<Diagnostic> PointPlanner::soft_cache(const FileKernel& own, const 
                                                        : memory_bytes(*find_memory(argument.name), names_);
     if (!bytes) return bytes.error();
     made.bytes.push_back(*bytes);
+  }
+  if (cache.hits) {
+    const auto place = number(cache.hits, 0, 0, static_cast<std::int64_t>(own.arguments.size()) - 1, "a place among the arguments");
+    if (!place) return place.error();
+    if (own.arguments[static_cast<std::size_t>(*place)].kind != ArgumentKind::Memory)
+      return error("E0418", cache.hits->span, fmt::format("argument {} of the kernel is no memory; the first one is 0", *place), "give the place of a memory");
+    if (own.arguments.back().kind != ArgumentKind::Record || plan_.kernel.width != 4 || plan_.kernel.entries != std::uint64_t{plan_.grid} * plan_.block)
+      return error("E0418", cache.hits->span, "hits are written into the record, a value for each thread", "name the record behind the kernel's own arguments");
+    made.hits = made.structures[static_cast<std::size_t>(*place)];
+    made.structures.pop_back();
   }
   plan_.shape.soft_l1 = std::move(made);
   return std::nullopt;

@@ -132,6 +132,7 @@ Result<jit::Compiled> with_cache(jit::Compiled compiled, const compiler::Shape& 
   if (made->loops == 0)
     return at(shape, "E0514", fmt::format("`transform soft_l1` has nothing to cache in `{}`: {}", shape.holes.at("entry"), made->why),
               "the page of `transform` says what it can cache");
+  if (shape.soft_l1->hits) compiled.parameters.push_back({8, false, false});
   compiled.image.bytes = std::move(made->text);
   compiled.key = sha256_hex(compiled.image.bytes);
   return compiled;

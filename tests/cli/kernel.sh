@@ -107,6 +107,26 @@ spec "r wall { $k fill(A, 64) $d }" 's = value(median(r))' '  transform soft_l1(
 judge 'no machine code of it' 2 'E0508.*what `transform` makes is PTX' -- "$gexp" emit t.gexp --cubin --arch sm_90 --stage s --device sim:gtx780
 spec "r wall { $k fill(A, 64) $d }" 's = value(median(r))' '  transform soft_l1(line: 12B)'
 expect 'a line of another size' 2 't.gexp:6:27: error\[E0418\]: a line of 12 B'
+spec "r wall { $k fill(A, 64) $d }" 's = value(median(r))' '  transform soft_l1(line: 0B)'
+expect 'no line: the kernel as it is' 0 '1 of 1 findings found'
+"$gexp" emit t.gexp --ptx --device sim:gtx780 >out.txt 2>err.txt
+that 'nothing is changed then' test "$(grep -c 'sl_*_lines' out.txt)" -eq 0
+
+# Of 16 words that a thread reads one after the other, 12 are in the line of the one before.
+cat >walk.cu <<'CU'
+__global__ void walk(const unsigned* from, unsigned* to, unsigned n) {
+  for (unsigned i = 0; i < n; ++i) to[threadIdx.x * 64 + i * 4] = from[threadIdx.x * n + i];
+}
+CU
+walk='launch grid 1 block 4 transform soft_l1(monitor: 1000,'
+spec 'r total { kernel "walk.cu" entry walk(A, B, 16, r) }' 'cycles = value(mean(r))' "  $walk line: 16B, hits: 0)"
+expect 'hits of a walk through words' 0 's.v +750 cycles'
+sed -i 's/hits: 0/hits: 1/' t.gexp
+expect 'a walk through lines hits none' 0 's.v +0 cycles'
+sed -i 's/hits: 1/hits: 2/' t.gexp
+expect 'a number has no hits' 2 't.gexp:6:[0-9]*: error\[E0418\]: argument 2 of the kernel is no memory'
+sed -i 's/hits: 2/hits: 0/; s/16, r/r, 16/' t.gexp
+expect 'the record is the last argument' 2 'E0418.*hits are written into the record, a value for each thread'
 
 # What does not fit, at its place in the spec.
 spec "r wall { $k fill(A) $d }" 's = value(median(r))'
@@ -206,6 +226,7 @@ edit 'another entry width' 'as 8B' 'as 4B'
 edit 'a cache in software' '  timed' '  transform soft_l1(line: 8B)\n  timed'
 edit 'another line' 'line: 8B' 'line: 16B'
 edit 'other monitoring' 'line: 16B' 'line: 16B, monitor: 5'
+edit 'no line' 'line: 16B' 'line: 0B'
 cp locked.gexp t.gexp
 run
 that 'a hash changes nothing' grep -q '^s: kept from result 1' out.txt

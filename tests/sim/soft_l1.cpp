@@ -209,3 +209,31 @@ TEST_CASE("why a kernel has no cache is told") {
   CHECK(why(std::string(kBegin) + "ld.global.u32 %r4, [%pa]; ld.global.u64 %rd8, [%pb]; red.add.u32 [%rd8], 1;" + kNext) ==
         "an atomic or volatile access may touch it");
 }
+
+TEST_CASE("of a thousand accesses that a thread counted, so many hit: told by a further parameter") {
+  // Each access of `a` is to the word after the one before; `b` is strided by 32 B. Threads of the second half end in the loop.
+  std::string body = kStrided;
+  body.replace(body.rfind("ret;"), 4, "$Early: ret;");
+  body.replace(body.find("$L:"), 3, "setp.ge.u32 %p3, %r1, 32; $L: setp.eq.and.u32 %p4, %i, 15, %p3; @%p4 bra $Early;");
+  const auto told = [&](std::size_t structure, std::uint32_t monitor) {
+    auto o = options(16, 2, monitor);
+    o.hits = structure;
+    const auto made = transformed(module_of(kParameters, body), o);
+    Device device("titanblack");
+    const auto a = device.allocate(kWords * 4, 256), b = device.allocate(kWords * 4, 256), to = device.allocate(kThreads * 4, 256);
+    LaunchShape shape;
+    shape.grid = 1, shape.block = kThreads;
+    const Outcome outcome = device.launch(device.load(made.text), {{a, 8}, {b, 8}, {32, 4}, {to, 8}}, shape);
+    REQUIRE_MESSAGE(outcome.done(), outcome.what, made.text);
+    return device.read<std::uint32_t>(to, kThreads);
+  };
+  const auto halves = [](std::uint32_t first, std::uint32_t second) {
+    std::vector<std::uint32_t> all(kThreads, first);
+    std::fill(all.begin() + kThreads / 2, all.end(), second);
+    return all;
+  };
+  CHECK(told(0, 1000) == halves(750, 733));  // 24 of 32, 11 of 15
+  CHECK(told(1, 1000) == halves(0, 0));
+  CHECK(told(0, 8) == halves(750, 750));  // the first loop ends after 4 accesses of each
+  CHECK(told(0, 0) == halves(0, 0));
+}

@@ -1,81 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The applications of experiments/soft_l1, as they stand and with the cache, against what the host computes.
-#include <fstream>
-#include <sstream>
-
-#include "ptx/soft_l1.h"
-#include "runtime/jit/compiler.h"
-#include "runtime/jit/locate.h"
-#include "runtime/jit/compiler.h"
-#include "tests/sim/support.h"
+#include "tests/sim/soft_l1_application.h"
 
 using namespace sim_test;
 
-namespace {
-
-constexpr std::uint32_t kGrid = 2, kBlock = 64, kThreads = kGrid * kBlock;
-
-bool no_nvrtc() { return gexp::jit::locate_nvrtc().path.empty(); }
-
-/// One file's kernels, on a device of their own.
-class Application {
- public:
-  explicit Application(const std::string& file) {
-    std::stringstream text;
-    text << std::ifstream(std::string(GEXP_SOURCE_DIR) + "/experiments/soft_l1/" + file).rdbuf();
-    auto compiler = gexp::jit::Compiler::open();
-    if (!compiler) FAIL(compiler.error().message);
-    gexp::jit::Request request;
-    request.source = text.str(), request.name = file, request.entry = "any", request.options = {"--define-macro=LEVEL=cg"};
-    auto compiled = compiler->compile(request);
-    if (!compiled) FAIL(compiled.error().message);
-    ptx_ = compiled->image.bytes;
-  }
-
-  Device& device() { return device_; }
-  std::uint64_t memory(std::uint64_t bytes) {
-    const auto address = device_.allocate(bytes, 256);
-    bytes_[address] = bytes;
-    return address;
-  }
-  /// `cached`: with a cache of lines of so many bytes; 0: without.
-  void run(const std::string& kernel, const std::vector<Argument>& arguments, std::uint32_t cached = 0, std::uint32_t shared = 0) {
-    std::string entry, text = ptx_;
-    for (const auto& each : gexp::jit::ptx_entries(ptx_)) {
-      if (gexp::jit::short_name(each.name) == kernel) entry = each.name;
-    }
-    REQUIRE(!entry.empty());
-    if (cached > 0) {
-      gexp::ptx::SoftL1 o;
-      o.line = cached, o.threads = kBlock, o.monitor = 8, o.room = 16 << 10;
-      for (const auto& argument : arguments) {
-        const bool pointer = argument.size == 8;
-        o.structures.push_back(pointer ? std::optional(o.bytes.size()) : std::nullopt);
-        if (pointer) o.bytes.push_back(bytes_.at(argument.bits));
-      }
-      auto made = gexp::ptx::soft_l1(text, entry, o);
-      if (!made) FAIL(made.error().message);
-      REQUIRE_MESSAGE(made->loops > 0, made->why);
-      text = made->text;
-    }
-    LaunchShape shape;
-    shape.grid = kGrid, shape.block = kBlock, shape.shared_bytes = shared;
-    const Outcome outcome = device_.launch(device_.load(text, entry), arguments, shape);
-    REQUIRE_MESSAGE(outcome.done(), outcome.what);
-  }
-
- private:
-  std::string ptx_;
-  Device device_{"titanblack"};
-  std::map<std::uint64_t, std::uint64_t> bytes_;
-};
-
-constexpr std::uint32_t kForms[] = {0, 8, 16, 24, 32};
-
-}  // namespace
-
 TEST_CASE("needs NVRTC: wc counts words and lines" * doctest::skip(no_nvrtc())) {
-  Application app("wc.cu");
+  Application app(text_of_application("wc.cu"));
   const std::uint32_t chunk = 70;
   const auto text = app.memory(kThreads * chunk), words = app.memory(kThreads * 4), lines = app.memory(kThreads * 4);
   app.run("write", {{text, 8}, {kThreads * chunk, 4}});
@@ -95,7 +25,7 @@ TEST_CASE("needs NVRTC: wc counts words and lines" * doctest::skip(no_nvrtc())) 
 }
 
 TEST_CASE("needs NVRTC: upper writes capitals" * doctest::skip(no_nvrtc())) {
-  Application app("upper.cu");
+  Application app(text_of_application("upper.cu"));
   const std::uint32_t chunk = 70;
   const auto text = app.memory(kThreads * chunk), capitals = app.memory(kThreads * chunk);
   app.run("write", {{text, 8}, {kThreads * chunk, 4}});
@@ -109,7 +39,7 @@ TEST_CASE("needs NVRTC: upper writes capitals" * doctest::skip(no_nvrtc())) {
 }
 
 TEST_CASE("needs NVRTC: multiply gives the product of its matrices" * doctest::skip(no_nvrtc())) {
-  Application app("matrix_multiply.cu");
+  Application app(text_of_application("matrix_multiply.cu"));
   const std::uint32_t rows = 30, inner = 40, columns = 20;
   const auto a = app.memory(rows * inner * 4), b = app.memory(inner * columns * 4), c = app.memory(rows * columns * 4);
   app.run("write", {{a, 8}, {rows * inner, 4}});
@@ -127,7 +57,7 @@ TEST_CASE("needs NVRTC: multiply gives the product of its matrices" * doctest::s
 }
 
 TEST_CASE("needs NVRTC: kmeans finds the nearest mean" * doctest::skip(no_nvrtc())) {
-  Application app("kmeans.cu");
+  Application app(text_of_application("kmeans.cu"));
   const std::uint32_t chunk = 7, clusters = 5, count = kThreads * chunk;
   const auto points = app.memory(count * 16), means = app.memory(clusters * 16), nearest = app.memory(count * 4);
   app.run("write", {{points, 8}, {count * 4, 4}});

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The kernels of one CUDA text on a simulated device, as they stand and with the software cache.
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "ptx/soft_l1.h"
+#include "runtime/jit/compiler.h"
+#include "runtime/jit/locate.h"
+#include "tests/sim/support.h"
+
+namespace sim_test {
+
+inline constexpr std::uint32_t kGrid = 2, kBlock = 64, kThreads = kGrid * kBlock;
+
+inline bool no_nvrtc() { return gexp::jit::locate_nvrtc().path.empty(); }
+
+inline std::string text_of_application(const std::string& file) {
+  std::stringstream text;
+  text << std::ifstream(std::string(GEXP_SOURCE_DIR) + "/experiments/soft_l1/" + file).rdbuf();
+  return text.str();
+}
+
+class Application {
+ public:
+  explicit Application(const std::string& source) {
+    auto compiler = gexp::jit::Compiler::open();
+    if (!compiler) FAIL(compiler.error().message);
+    gexp::jit::Request request;
+    request.source = source, request.name = "application.cu", request.entry = "any", request.options = {"--define-macro=LEVEL=cg"};
+    auto compiled = compiler->compile(request);
+    if (!compiled) FAIL(compiled.error().message);
+    ptx_ = compiled->image.bytes;
+  }
+
+  Device& device() { return device_; }
+  std::uint64_t memory(std::uint64_t bytes) {
+    const auto address = device_.allocate(bytes, 256);
+    bytes_[address] = bytes;
+    return address;
+  }
+  /// `cached`: with a cache of lines of so many bytes; 0: without.
+  void run(const std::string& kernel, const std::vector<Argument>& arguments, std::uint32_t cached = 0, std::uint32_t shared = 0,
+           std::uint32_t monitor = 8) {
+    std::string entry, text = ptx_;
+    for (const auto& each : gexp::jit::ptx_entries(ptx_)) {
+      if (gexp::jit::short_name(each.name) == kernel) entry = each.name;
+    }
+    REQUIRE(!entry.empty());
+    if (cached > 0) {
+      gexp::ptx::SoftL1 o;
+      o.line = cached, o.threads = kBlock, o.monitor = monitor, o.room = 16 << 10;
+      std::vector<std::uint64_t> known;  // one memory behind two parameters is one structure
+      for (const auto& argument : arguments) {
+        o.structures.emplace_back();
+        if (argument.size != 8) continue;
+        const auto at = std::find(known.begin(), known.end(), argument.bits);
+        o.structures.back() = static_cast<std::size_t>(at - known.begin());
+        if (at != known.end()) continue;
+        known.push_back(argument.bits);
+        o.bytes.push_back(bytes_.at(argument.bits));
+      }
+      auto made = gexp::ptx::soft_l1(text, entry, o);
+      if (!made) FAIL(made.error().message);
+      REQUIRE_MESSAGE(made->loops > 0, made->why);
+      text = made->text;
+    }
+    LaunchShape shape;
+    shape.grid = kGrid, shape.block = kBlock, shape.shared_bytes = shared;
+    const Outcome outcome = device_.launch(device_.load(text, entry), arguments, shape);
+    REQUIRE_MESSAGE(outcome.done(), outcome.what);
+  }
+
+ private:
+  std::string ptx_;
+  Device device_{"titanblack"};
+  std::map<std::uint64_t, std::uint64_t> bytes_;
+};
+
+/// Bytes of a line, 0 for none.
+inline constexpr std::uint32_t kForms[] = {0, 8, 16, 24, 32};
+
+}  // namespace sim_test
