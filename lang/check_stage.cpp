@@ -11,7 +11,6 @@
 
 namespace gexp::lang {
 namespace {
-
 /// `timed each lat` for `timed lat each`: what was meant is beyond doubt, so that the record is known by its name elsewhere.
 bool is_swapped(const Timed& timed) { return timing_words().has(timed.name.text) && !timing_words().has(timed.how.text); }
 

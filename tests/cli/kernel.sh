@@ -101,8 +101,6 @@ __global__ void add_up(unsigned* all, unsigned n) { for (unsigned i = 0; i < n; 
 CUDA
 spec 'r wall { kernel "add_up.cu" entry add_up(B, 16) }' 's = value(median(r))' '  transform soft_l1(line: 16B)'
 expect 'a loop of atomics' 2 'E0514.*nothing to cache in `add_up`: atomic or volatile accesses touch what its loops could cache'
-spec "r wall { $k fill(A, 64) $d }" 's = value(median(r))' '  transform soft_l1(line: 0B)'
-expect 'a line of nothing' 2 'E0418.*a line of 0 B: lines have 8, 16, 24 or 32 bytes'
 spec "r wall { $k fill(A, 64) $d }" 's = value(median(r))' '  transform soft_l1(line: 8B)'
 judge 'no machine code of it' 2 'E0508.*what `transform` makes is PTX' -- "$gexp" emit t.gexp --cubin --arch sm_90 --stage s --device sim:gtx780
 spec "r wall { $k fill(A, 64) $d }" 's = value(median(r))' '  transform soft_l1(line: 12B)'

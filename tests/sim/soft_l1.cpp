@@ -205,7 +205,7 @@ TEST_CASE("why a kernel has no cache is told") {
   CHECK(why(std::string(kBegin) + "ld.global.u32 %r4, [%pa]; bar.sync 0;" + kNext).find("because of `bar.sync` in PTX line") != std::string::npos);
   CHECK(why(std::string(kBegin) + "ld.global.v4.u32 {%r4, %r5, %r6, %r7}, [%pa];" + kNext, options(24, 2, 0)) ==
         "an access of 16 B does not fit its lines of 24 B");
-  CHECK(why(std::string(kBegin) + "ld.global.u32 %r4, [%pa]; red.global.add.u32 [%pa], 1;" + kNext) == "atomic or volatile accesses touch it");
+  CHECK(why(std::string(kBegin) + "ld.global.u32 %r4, [%pa]; red.global.add.u32 [%pa], 1;" + kNext) == "atomic or volatile accesses touch what its loops could cache");
   CHECK(why(std::string(kBegin) + "ld.global.u32 %r4, [%pa]; ld.global.u64 %rd8, [%pb]; red.add.u32 [%rd8], 1;" + kNext) ==
         "an atomic or volatile access may touch it");
 }
