@@ -207,7 +207,7 @@ TEST_CASE("why a kernel has no cache is told") {
         "an access of 16 B does not fit its lines of 24 B");
   CHECK(why(std::string(kBegin) + "ld.global.u32 %r4, [%pa]; red.global.add.u32 [%pa], 1;" + kNext) == "atomic or volatile accesses touch what its loops could cache");
   CHECK(why(std::string(kBegin) + "ld.global.u32 %r4, [%pa]; ld.global.u64 %rd8, [%pb]; red.add.u32 [%rd8], 1;" + kNext) ==
-        "an atomic or volatile access may touch it");
+        "an atomic or volatile access may touch what its loops could cache");
 }
 
 TEST_CASE("of a thousand accesses that a thread counted, so many hit: told by a further parameter") {
