@@ -25,6 +25,7 @@
 namespace gexp::infer {
 namespace {
 
+constexpr double kLeast = 0.05;     // logarithm, beyond the usual change: a smaller rise is no jump that is asked for
 constexpr std::size_t kBeside = 5;  // points on each side whose middle must jump, too
 constexpr double kStandsOut = 1.5;  // times the changes beside it: a steep slope is no jump
 
@@ -98,10 +99,12 @@ Jumps jumps_of(const std::vector<Curve::Sample>& samples) {
   const double spread = std::max(robust_spread(changes), model::kTextbook);
   const auto odds = odds_of_jumps(logs, changes, usual, spread);
   for (std::size_t i = 0; i + kPointsAfterJump < n; ++i) {
-    if (odds[i] <= 0 || changes[i] <= kStandsOut * beside(changes, odds, i)) continue;  // a jump as small as the noise is none that is asked for
-    const double jump = changes[i] - usual, of_it = odds[i] + odds_of_levels(logs, i, usual, jump, spread);
-    jumps.confidence *= 1 / (1 + std::exp(-std::fabs(of_it)));
-    if (of_it > 0 && (jumps.before.empty() || i > jumps.before.back() + 1)) jumps.before.push_back(i);
+    if (changes[i] - usual <= kLeast || changes[i] <= kStandsOut * beside(changes, odds, i)) continue;
+    const double of_it = odds[i] + odds_of_levels(logs, i, usual, changes[i] - usual, spread), weight = 1 / (1 + std::exp(-of_it));
+    const bool jump = weight > model::kGivenPart;
+    // What no noise makes and no level keeps may be either.
+    if (jump || odds[i] > 0) jumps.confidence = std::min(jumps.confidence, std::max(weight, 1 - weight));
+    if (jump && (jumps.before.empty() || i > jumps.before.back() + 1)) jumps.before.push_back(i);
   }
   return jumps;
 }
@@ -124,7 +127,7 @@ Finding spikes(const Context& context) {
     if (group.samples.size() < kFewestCurvePoints) continue;
     ++curves;
     const auto jumps = jumps_of(group.samples);
-    confidence *= jumps.confidence;
+    confidence = std::min(confidence, jumps.confidence);
     for (const auto i : jumps.before) {
       Fields spike = group.at;
       spike["before"] = Value(group.samples[i].x, samples->x_dimension);

@@ -22,7 +22,7 @@ std::vector<CurveSeries> series_of(const Context& context, const Curve& curve, c
 
 struct Jumps {
   std::vector<std::size_t> before;  ///< index of the last sample before each jump; neighbouring jumps are one
-  double confidence = 1;            ///< that these are jumps, and that no other rise beyond the noise is one
+  double confidence = 1;            ///< of the least sure rise, that it is a jump or is none: all are judged by one noise
 };
 Jumps jumps_of(const std::vector<Curve::Sample>& samples);
 

@@ -43,7 +43,7 @@ UNSORTED = {
     "runtime/infer/replacement_emission.cpp": 3,
     "runtime/infer/replacement_emission.h": 1,
     "runtime/infer/saturation_fit.cpp": 2,
-    "runtime/infer/spikes.cpp": 2,
+    "runtime/infer/spikes.cpp": 3,
     "runtime/infer/spikes.h": 1,
     "runtime/infer/way_tracking.cpp": 3,
     "runtime/infer/way_tracking.h": 1,
