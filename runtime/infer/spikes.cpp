@@ -101,7 +101,7 @@ Jumps jumps_of(const std::vector<Curve::Sample>& samples) {
   for (std::size_t i = 0; i + kPointsAfterJump < n; ++i) {
     if (changes[i] - usual <= kLeast || changes[i] <= kStandsOut * beside(changes, odds, i)) continue;
     const double of_it = odds[i] + odds_of_levels(logs, i, usual, changes[i] - usual, spread), weight = 1 / (1 + std::exp(-of_it));
-    const bool jump = weight > model::kGivenPart;
+    const bool jump = weight > 0.5;
     // What no noise makes and no level keeps may be either.
     if (jump || odds[i] > 0) jumps.confidence = std::min(jumps.confidence, std::max(weight, 1 - weight));
     if (jump && (jumps.before.empty() || i > jumps.before.back() + 1)) jumps.before.push_back(i);
