@@ -83,7 +83,10 @@ std::string command_of(const Pair& pair) {
 }  // namespace
 
 bool same_findings(const std::string& shown, const std::string& found, std::optional<double> tolerance) {
-  const char *a = shown.c_str(), *b = found.c_str();
+  constexpr std::string_view kCut = " …";
+  const bool cut = shown.ends_with(kCut);
+  const auto kept = cut ? shown.substr(0, shown.size() - kCut.size()) : shown;
+  const char *a = kept.c_str(), *b = found.c_str();
   while (*a != '\0' && *b != '\0') {
     if (std::isdigit(static_cast<unsigned char>(*a)) == 0 || std::isdigit(static_cast<unsigned char>(*b)) == 0) {
       if (*a++ != *b++) return false;
@@ -95,7 +98,7 @@ bool same_findings(const std::string& shown, const std::string& found, std::opti
     if (whole ? x != y : tolerance && std::fabs(x - y) > *tolerance * std::max(x, y)) return false;
     a = a_end, b = b_end;
   }
-  return *a == *b;
+  return *a == '\0' && (cut || *b == '\0');
 }
 
 std::string page_of(const std::string& from) {

@@ -73,6 +73,7 @@ constexpr double kSameFigure = 0.01;
 
 /// Whether a page's text still says what was found. Words and whole numbers must be equal, and figures with a decimal point within the
 /// share `tolerance` of each other; without one they may differ, as with a release that the pages do not show (docs/papers/README.md).
+/// A text that ends in ` …` was cut: what was found goes on.
 bool same_findings(const std::string& shown, const std::string& found, std::optional<double> tolerance = kSameFigure);
 
 /// "mei17.md" for "Mei17 Table V"; "README.md" where the source is no paper.

@@ -42,6 +42,9 @@ planted 'a row beside that is gone' 'the table is not what is made of the commen
 same() { "$suite" --same "$1" "$2" || { echo "FAIL '$1' should stand for '$2'"; failed=1; }; }
 other() { ! "$suite" --same "$1" "$2" || { echo "FAIL '$1' should not stand for '$2'"; failed=1; }; }
 same 'copy.peak = 106.8 GB/s' 'copy.peak = 106.7 GB/s'
+same 'a = 5.001 GB/s, b = …' 'a = 5.01 GB/s, b = 1'
+other 'a = 5.001 GB/s, b = …' 'a = 5.01 GB/s, c = 1'
+other 'a = 5.001 GB/s, b' 'a = 5.01 GB/s, b = 1'
 same 'l2.one.plateau = 30.2 GB/s, l2.one.knee = 463' 'l2.one.plateau = 30 GB/s, l2.one.knee = 463'
 other 'copy.peak = 106.8 GB/s' 'copy.peak = 105.2 GB/s'
 other 'copy.peak = 106.8 GB/s' 'copy.peak = 106.8 MB/s'

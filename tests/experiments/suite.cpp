@@ -90,9 +90,7 @@ std::vector<std::string> stale(const std::vector<Run>& runs, const Pages& pages)
     for (const auto& judged : answer.judged) {
       if (judged.from.empty()) continue;
       const auto shown = pages.shown(pair->name, pair->device, judged.text);
-      // A page cuts what is long.
-      const auto cut = shown && shown->found.ends_with(" …") ? shown->found.size() - std::string(" …").size() : std::string::npos;
-      if (shown && shown->verdict == judged.verdict && same_findings(shown->found.substr(0, cut), cut == std::string::npos ? judged.found : judged.found.substr(0, cut), tolerance)) continue;
+      if (shown && shown->verdict == judged.verdict && same_findings(shown->found, judged.found, tolerance)) continue;
       lines.push_back(fmt::format("{} says of {} on {}: {}", page_of(judged.from), pair->name, pair->device, shown ? shown->found + ", " + shown->verdict : "nothing"));
     }
   }
