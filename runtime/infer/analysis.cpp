@@ -188,7 +188,6 @@ std::vector<std::uint32_t> misses_by_step(const records::Point& point, const Mis
 
 namespace {
 
-
 /// A finding from records of a drifting clock says so: what lies nearer to a class than the clock slid was not told from it.
 Finding with_drift(const compiler::Question& question, double drift, Finding finding) {
   const auto slid = fmt::format("the clock drifted by {:.1f} % from run to run, every run was brought to one pace, and a class so near to another cannot be told from it; locked clocks would decide",

@@ -52,8 +52,10 @@ double tick_of(const Context& context, const std::vector<Curve::Sample>& samples
   return most / std::sqrt(12.0);
 }
 
+}  // namespace
+
 /// Each x once; the spread of points that share one goes into the noise.
-CurveData pooled(const Context& context, std::string name, const std::vector<Curve::Sample>& samples) {
+CurveData curve_data(const Context& context, std::string name, const std::vector<Curve::Sample>& samples) {
   CurveData data;
   data.name = std::move(name);
   data.points = samples.size();
@@ -77,8 +79,6 @@ CurveData pooled(const Context& context, std::string name, const std::vector<Cur
   data.noise.repeated = data.noise.repeated || 2 * shared >= static_cast<double>(data.curve.x.size());
   return data;
 }
-
-}  // namespace
 
 CurveNoise measurement_noise(const Context& context, const std::vector<Curve::Sample>& samples) {
   double squares = 0, repeated = 0;
@@ -113,7 +113,7 @@ Result<CurvesData> curves_data(const Context& context) {
     part->second.push_back(sample);
   }
   for (const auto& [value, samples] : parts)
-    made.curves.push_back(pooled(context, by.empty() ? "" : fmt::format("{} = {}", by, show(value)), samples));
+    made.curves.push_back(curve_data(context, by.empty() ? "" : fmt::format("{} = {}", by, show(value)), samples));
   return made;
 }
 

@@ -24,6 +24,8 @@ struct CurvesData {
   Dimension x_dimension, y_dimension;
 };
 
+/// One curve of these samples, in the order of x.
+CurveData curve_data(const Context& context, std::string name, const std::vector<Curve::Sample>& samples);
 /// The curves of the first argument. An error says why there is none.
 Result<CurvesData> curves_data(const Context& context);
 

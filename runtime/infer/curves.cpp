@@ -22,14 +22,16 @@ struct Line {
   double slope = 0, intercept = 0, squares = 0, r2 = 1;
 };
 
-/// Sums over the samples so far, about the mean so far: a line through any first or last part of a curve in one pass over it.
+/// Sums over samples about their mean, in one pass.
 struct Sums {
   double n = 0, mx = 0, my = 0, sxx = 0, sxy = 0, syy = 0;
-  void add(const Curve::Sample& sample) {
-    const double dx = sample.x - mx, dy = sample.y - my;
-    ++n;
-    mx += dx / n, my += dy / n;
-    sxx += dx * (sample.x - mx), sxy += dx * (sample.y - my), syy += dy * (sample.y - my);
+  explicit Sums(const std::vector<Curve::Sample>& samples) {
+    for (const auto& sample : samples) {
+      const double dx = sample.x - mx, dy = sample.y - my;
+      ++n;
+      mx += dx / n, my += dy / n;
+      sxx += dx * (sample.x - mx), sxy += dx * (sample.y - my), syy += dy * (sample.y - my);
+    }
   }
 };
 
@@ -52,8 +54,10 @@ struct Straight {
     return fmt::format("{} is no line, as what explains it shows: {}; `where` with a straight part of it would decide", curve, rivals);
   }
 };
-Straight straight(const XyCurve& curve, const CurveNoise& noise) {
-  const auto weighed = weigh(curve, noise, {fit_line(curve), fit_constant(curve), fit_parabola(curve), fit_hyperbola(curve), fit_logarithm(curve), fit_power(curve),
+Straight straight(const Context& context, const std::vector<Curve::Sample>& samples) {
+  const auto data = curve_data(context, "", samples);
+  const auto& curve = data.curve;
+  const auto weighed = weigh(curve, data.noise, {fit_line(curve), fit_constant(curve), fit_parabola(curve), fit_hyperbola(curve), fit_logarithm(curve), fit_power(curve),
                                             fit_joined_lines(curve), fit_steps(curve, 1), fit_line_with_step(curve)});
   const auto is_line = [](const CurveFit& fit) { return fit.name == "a straight line" || fit.name == "a constant"; };
   const double lines = weight_of(weighed, is_line);
@@ -91,18 +95,15 @@ Finding linear(const Context& context) {
   if (!samples) return undetermined(context, samples.error().message);
   const auto& points = samples->samples;
   if (points.size() < 3 || points.front().x == points.back().x) return undetermined(context, "a line needs three points, not all at one x");
-  Sums sums;
-  for (const auto& sample : points) sums.add(sample);
-  const auto line = fit(sums);
+  const auto line = fit(Sums(points));
   Fields fields;
   fields["slope"] = Value(line.slope, samples->y_dimension / samples->x_dimension);
   fields["intercept"] = Value(line.intercept, samples->y_dimension);
   fields["r2"] = Value(line.r2);
-  const auto data = curves_data(context);
-  if (!data) return undetermined(context, data.error().message);
-  const auto of_it = straight(data->curves[0].curve, data->curves[0].noise);
+  const auto of_it = straight(context, points);
   if (of_it.refuted()) return undetermined(context, of_it.why("the curve"));
-  return found(context, Value(std::move(fields)), std::clamp(line.r2, 0.0, std::min(of_it.weight, kMostConfidence)), fmt::format("least squares over {} points", points.size()), {}, "points that lie nearer to one line");
+  return found(context, Value(std::move(fields)), std::clamp(line.r2, 0.0, std::min(of_it.weight, kMostConfidence)),
+               fmt::format("least squares over {} points", points.size()), {}, "points that lie nearer to one line");
 }
 
 Finding slopes(const Context& context) {
@@ -114,19 +115,20 @@ Finding slopes(const Context& context) {
     const auto found = at.find(by);
     return found == at.end() ? Value() : found->second;
   };
-  std::vector<std::pair<std::size_t, Sums>> parts;  // the first point of each curve, in the order of the table
+  std::vector<std::pair<std::size_t, std::vector<Curve::Sample>>> parts;  // the first point of each curve, in the order of the table
   for (const auto& sample : samples->samples) {
     const auto here = group(sample.point);
     auto part = std::find_if(parts.begin(), parts.end(), [&](const auto& known) { return group(known.first) == here; });
     if (part == parts.end()) part = parts.insert(parts.end(), {sample.point, {}});
     part->first = std::min(part->first, sample.point);
-    part->second.add(sample);
+    part->second.push_back(sample);
   }
   std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   List lines;
   double sure = kMostConfidence;
-  for (const auto& [point, sums] : parts) {
+  for (const auto& [point, own] : parts) {
     const auto name = group(point);
+    const Sums sums(own);
     if (sums.n < 3 || sums.sxx <= 0) return undetermined(context, fmt::format("a line needs three points, not all at one x{}", by.empty() ? "" : fmt::format(", also at {} = {}", by, show(name))));
     const auto line = fit(sums);
     sure = std::min(sure, line.r2);
@@ -135,11 +137,9 @@ Finding slopes(const Context& context) {
   }
   if (lines.empty()) return undetermined(context, "there are no values");
   const auto count = lines.size();
-  const auto data = curves_data(context);
-  if (!data) return undetermined(context, data.error().message);
-  for (const auto& each : data->curves) {
-    const auto of_it = straight(each.curve, each.noise);
-    if (of_it.refuted()) return undetermined(context, of_it.why(each.name.empty() ? "the curve" : each.name));
+  for (const auto& [point, own] : parts) {
+    const auto of_it = straight(context, own);
+    if (of_it.refuted()) return undetermined(context, of_it.why(by.empty() ? "the curve" : fmt::format("{} = {}", by, show(group(point)))));
     sure = std::min(sure, of_it.weight);
   }
   return found(context, Value(std::move(lines)), std::max(sure, 0.0), fmt::format("least squares over {} points, {} line{}", samples->samples.size(), count, count == 1 ? "" : "s"),

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/special_functions/beta.hpp>
 #include <map>
 #include <set>
 
@@ -119,15 +118,15 @@ std::int64_t even_spacing(const Start& start) {
 double by_accident(const Start& start, std::int64_t address, double interference) {
   const auto slow = start.slow.find(address);
   if (slow == start.slow.end()) return 1;
-  const auto times = static_cast<double>(slow->second), visits = static_cast<double>(start.visits.at(address));
-  return boost::math::ibeta(times, visits - times + 1, std::max(interference, model::kLeastInterference));
+  return share_at_least(static_cast<double>(slow->second), static_cast<double>(start.visits.at(address)), std::max(interference, model::kLeastInterference));
 }
 
 /// Posterior of an answer whose rivals are that likely together.
 double beside(double rivals) { return std::min(kMostConfidence, 1 / (1 + rivals)); }
 
 /// Its rival: what comes with a miss reaches the next slow touch, which is an accident in each of the walks.
-Finding nothing_ahead(const Context& context, const std::map<std::int64_t, Start>& starts, std::int64_t unit, double interference, const std::string& why, const std::string& evidence) {
+Finding nothing_ahead(const Context& context, const std::map<std::int64_t, Start>& starts, std::int64_t unit, double interference,
+                      const std::string& why, const std::string& evidence) {
   double accidents = 1;
   for (const auto& [first, start] : starts) {
     const auto next = start.missing.upper_bound(first);
@@ -174,7 +173,8 @@ Finding of_tied(const Context& context, const std::map<std::int64_t, Start>& sta
     return undetermined(context, fmt::format("slow first touches are {} apart and tied to their addresses: pages or large units, and only {} of them; a longer walk would decide", bytes(unit), one.missing.size()));
   }
   if (refuted_by_other_walks(context, unit)) {
-    return undetermined(context, fmt::format("slow first touches are {} apart and tied to their addresses, and another walk misses more than once within {}: pages, and what comes with a miss reaches further than the walk; a longer walk would decide", bytes(unit), bytes(unit)));
+    return undetermined(context, fmt::format("slow first touches are {} apart and tied to their addresses, and another walk misses more than once within {}: pages, "
+                                             "and what comes with a miss reaches further than the walk; a longer walk would decide", bytes(unit), bytes(unit)));
   }
   return nothing_ahead(context, starts, unit, range.interference.share,
                        fmt::format("slow first touches are {} apart and stay where they are whatever the beginning: units that are fetched whole, and nothing beyond comes with them", bytes(unit)), said);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 #include "runtime/infer/analysis.h"
@@ -153,18 +152,17 @@ double fewest_lines(const model::Footprint& footprint, const model::Walks& walks
   return lines;
 }
 
-/// Withdraws sets where more lines than they hold together stay in: whatever replaces lines, one too many misses in each lap. Walks of more
-/// than twice as many are of other levels, whose hits may pass for theirs.
+/// Withdraws sets where more lines than they hold together stay in. Walks of more than twice as many are of other levels, whose hits may
+/// pass for theirs.
 void check_room(const std::vector<SetsClaim>& claims, const MeasuredStages& measured, const compiler::Scope& scope) {
   for (const auto& claim : claims) {
     const auto walks = model::walks_of(measured, *claim.stage, number_of(*claim.question, "above", scope));
     for (const auto& footprint : walks.footprints) {
-      const auto misses = std::accumulate(footprint.misses.begin(), footprint.misses.end(), 0.0);
-      if (2 * misses > footprint.laps) continue;
+      if (!footprint.stays_in()) continue;
       const auto lines = fewest_lines(footprint, walks, claim.line_bytes);
       if (lines <= claim.lines || lines > 2 * claim.lines) continue;
-      claim.finding->withdraw(fmt::format("the walk of {} visits {:g} lines that stay in, and these sets hold {:g} together: others have room; a walk whose addresses differ in more bits would decide",
-                                          footprint.where, lines, claim.lines));
+      claim.finding->withdraw(fmt::format("the walk of {} visits {:g} lines that stay in, and these sets hold {:g} together: others have room; "
+                                          "a walk whose addresses differ in more bits would decide", footprint.where, lines, claim.lines));
       break;
     }
   }

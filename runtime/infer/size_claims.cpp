@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <set>
 
 #include "runtime/infer/confounders.h"
@@ -195,8 +194,7 @@ std::string uneven_fill(const SizeClaim& claim, const MissRange& range) {
                      show(static_cast<double>(*block), kBytes));
 }
 
-/// A walk that visits all that fits at the size, and more, and misses in fewer than every second lap: a set that holds one line too many
-/// misses in each, and the rest is interference.
+/// A walk that visits all that fits at the size, and more, and stays in.
 const model::Footprint* with_room(const SizeClaim& claim, const model::Walks& walks) {
   const auto apart = std::max<std::int64_t>(1, claim.extent.gap);
   std::set<std::int64_t> blocks;
@@ -206,7 +204,7 @@ const model::Footprint* with_room(const SizeClaim& claim, const model::Walks& wa
   const auto may_fit = blocks.size() + static_cast<std::size_t>(not_told / apart);
   const auto is_outside = [&](auto address) { return walks.offsets[address] < claim.low || walks.offsets[address] >= claim.high; };
   for (const auto& footprint : walks.footprints) {
-    if (2.0 * std::accumulate(footprint.misses.begin(), footprint.misses.end(), 0U) > footprint.laps) continue;
+    if (!footprint.stays_in()) continue;
     work(2 * footprint.addresses.size());
     std::set<std::int64_t> visited;
     for (const auto address : footprint.addresses) visited.insert(walks.offsets[address] / apart);

@@ -19,8 +19,8 @@
 // 4: the variance of three neighbouring points spikes there). The jumps of all groups (loads a thread, merging) must agree on one
 // number of requests that still fit: each says "more than before it, fewer than at it". Groups that do not jump must not have
 // asked for more than that. What they do not agree on is no limit of requests. A jump is told from noise by what the curve usually
-// does between neighbours (Student's t, as a few are wild), and from a steep slope, as threads of a first warp that are served one by one make it (Lashgar15 section
-// 3.2), by what it does right beside it. Ratios are compared, not differences: noise grows with the time, and a jump that is large where a curve
+// does between neighbours (Student's t, as a few are wild), and from a steep slope, as threads of a first warp that are served one by one
+// make it (Lashgar15 section 3.2), by what it does right beside it. Ratios are compared, not differences: noise grows with the time, and a jump that is large where a curve
 // is low must not drown in what the same curve does where it is high.
 namespace gexp::infer {
 namespace {
@@ -53,13 +53,15 @@ std::vector<double> odds_of_jumps(const std::vector<double>& logs, const std::ve
   return odds;
 }
 
-/// The same of the levels beside it, as far as they lie apart beyond the usual rise: a jump keeps what it rose by, and one wild point does not.
+/// The same of the levels beside it, as far as they lie apart beyond the usual rise: a jump keeps what it rose by, and one wild point does
+/// not.
 double odds_of_levels(const std::vector<double>& logs, std::size_t i, double usual, double jump, double spread) {
   const auto from = i + 1 - std::min(i + 1, kBeside), to = std::min(logs.size(), i + 1 + kBeside);
   const auto at = [&](std::size_t k) { return logs.begin() + static_cast<std::ptrdiff_t>(k); };
   const auto before = static_cast<double>(i + 1 - from), after = static_cast<double>(to - i - 1);
   const double apart = median({at(i + 1), at(to)}) - median({at(from), at(i + 1)}) - usual * (before + after) / 2;
-  const double error = spread * std::sqrt(std::numbers::pi / 4 * (1 / before + 1 / after));  // a median's; a change is the difference of two points
+  // Of two medians; a change, whose spread is known, is the difference of two points.
+  const double error = spread * std::sqrt(std::numbers::pi / 4 * (1 / before + 1 / after));
   const boost::math::students_t noise(model::kOutlierFreedom);
   return std::log(boost::math::pdf(noise, (apart - jump) / error) / boost::math::pdf(noise, apart / error));
 }
@@ -100,7 +102,8 @@ Jumps jumps_of(const std::vector<Curve::Sample>& samples) {
   const auto odds = odds_of_jumps(logs, changes, usual, spread);
   for (std::size_t i = 0; i + kPointsAfterJump < n; ++i) {
     if (changes[i] - usual <= kLeast || changes[i] <= kStandsOut * beside(changes, odds, i)) continue;
-    const double of_it = odds[i] + odds_of_levels(logs, i, usual, changes[i] - usual, spread), weight = 1 / (1 + std::exp(-of_it));
+    const double of_it = odds[i] + odds_of_levels(logs, i, usual, changes[i] - usual, spread);
+    const double weight = 1 / (1 + std::exp(-of_it));
     const bool jump = weight > 0.5;
     // What no noise makes and no level keeps may be either.
     if (jump || odds[i] > 0) jumps.confidence = std::min(jumps.confidence, std::max(weight, 1 - weight));
@@ -139,7 +142,8 @@ Finding spikes(const Context& context) {
   }
   if (curves == 0) return undetermined(context, fmt::format("a curve needs {} points", kFewestCurvePoints));
   const auto number = list.size();
-  return found(context, Value(std::move(list)), std::min(confidence, model::kSurestList), fmt::format("{} jumps in {} curves, each likelier than that the curve's noise made it", number, curves), evidence, "more repetitions, or finer steps");
+  return found(context, Value(std::move(list)), std::min(confidence, model::kSurestList),
+               fmt::format("{} jumps in {} curves, each likelier than that the curve's noise made it", number, curves), evidence, "more repetitions, or finer steps");
 }
 
 namespace {

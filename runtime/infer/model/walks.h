@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <numeric>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -30,6 +31,9 @@ struct Footprint {
   std::vector<std::uint64_t> missed_in;  ///< by address, `words()` each: a bit for each whole lap in which it missed
   std::vector<std::uint64_t> unsure_in;  ///< the same of laps in which it hit or missed: scatter does not let tell
   [[nodiscard]] bool never_misses() const { return std::all_of(misses.begin(), misses.end(), [](auto count) { return count == 0; }); }
+  /// Whether all of it fits: a set that holds one line too many misses in each lap, whatever replaces lines, and this misses in fewer than
+  /// every second one. The rest is interference.
+  [[nodiscard]] bool stays_in() const { return 2.0 * std::accumulate(misses.begin(), misses.end(), 0U) <= laps; }
   [[nodiscard]] std::size_t words() const { return (whole_laps + 63) / 64; }
 };
 
