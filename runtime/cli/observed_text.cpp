@@ -33,11 +33,6 @@ device::Counters stalls_of(const sim::WorkCount& work) {
   return counters.by_name();
 }
 
-std::string level_name(const sim::Observed& launch, std::uint32_t level) {
-  if (level == sim::kFromMemory) return "DRAM";
-  return level == sim::kFromHost ? "host" : launch.caches[level];
-}
-
 /// Written as text: half a million objects would take gigabytes. What comes from outside goes through Json.
 class Trace {
  public:
@@ -107,6 +102,11 @@ class Trace {
 };
 
 }  // namespace
+
+std::string level_name(const sim::Observed& launch, std::uint32_t level) {
+  if (level == sim::kFromMemory) return "DRAM";
+  return level == sim::kFromHost ? "host" : launch.caches[level];
+}
 
 std::vector<std::uint32_t> source_lines(std::string_view ptx) {
   std::vector<std::uint32_t> lines(1, 0);

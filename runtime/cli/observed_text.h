@@ -21,6 +21,9 @@ struct Places {
   [[nodiscard]] std::string of(std::uint32_t ptx_line) const;
 };
 
+/// Of a load's span: the name of a cache, or of the memory behind all.
+std::string level_name(const sim::Observed& launch, std::uint32_t level);
+
 /// A table a few lines long. `busiest`: how many lines of the kernel are shown, those at which warps waited longest first.
 std::string counters_text(const sim::Observed& observed, const Places& places, double clock_hz, std::size_t busiest);
 /// The counters by name, and `lines`.

@@ -17,6 +17,7 @@
 #include "runtime/cli/run.h"
 #include "runtime/cli/sandbox.h"
 #include "runtime/cli/saved.h"
+#include "runtime/cli/timeline.h"
 #include "runtime/cli/toolchain.h"
 #include "runtime/device/facts.h"
 #include "runtime/jit/compiler.h"
@@ -208,6 +209,7 @@ Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, measure::
   } else {
     ran.exit = exit_of(result);
   }
+  if (!common.timeline.empty() && !interrupted()) ran.trace.emplace(trace_point(opened, common, ran.program, result));
   if (*kept) {
     if (const int lost = end_keeping(**kept, common, result, !ran.problems.empty(), progress); lost != kDone && ran.exit < kEnvironment) ran.exit = lost;
   }

@@ -33,12 +33,18 @@ Budget::Limits limits_of(const Common& common, std::optional<double> seconds);
 /// The kernels of a file that are known before it runs.
 std::vector<compiler::Shape> known_shapes(const Opened& opened, const Loaded& loaded);
 
+/// What each warp of a point did when: a file for trace viewers, and what to say of it.
+struct TraceFile {
+  std::string text, said;
+};
+
 /// A run on one device.
 struct Ran {
   int exit = kDone;
   std::vector<Diagnostic> problems;  ///< why it was not run, or what ended it; about the spec's text
   compiler::Program program;         ///< with the device's facts
   std::optional<result::RunResult> result;
+  std::optional<Result<TraceFile>> trace;  ///< where common.timeline names a file, and there is a result
 };
 /// Checks what the program needs of the device, runs. `time_left`: seconds at most, besides what the file allows.
 Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, measure::Progress& progress, std::optional<double> time_left = std::nullopt);

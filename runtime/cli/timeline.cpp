@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "runtime/cli/drawn_part.h"
 #include "runtime/cli/observed_text.h"
 #include "runtime/cli/output.h"
 #include "runtime/measure/again.h"
@@ -65,11 +66,11 @@ struct Chosen {
   const records::Point* point = nullptr;
 };
 
-Result<Chosen> choose(const Place& place, const Ran& ran) {
+Result<Chosen> choose(const Place& place, const compiler::Program& program, const result::RunResult& result) {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < ran.result->stages.size(); ++i) {
-    const auto& stage = ran.result->stages[i];
-    const auto& planned = ran.program.stages[i];
+  for (std::size_t i = 0; i < result.stages.size(); ++i) {
+    const auto& stage = result.stages[i];
+    const auto& planned = program.stages[i];
     if (planned.leader || stage.table.points.empty()) continue;
     names.push_back(stage.name);
     if (!place.stage.empty() && stage.name != place.stage) continue;
@@ -116,32 +117,37 @@ Result<> may_have_timeline(const compiler::Program& program, const std::string& 
   return failure("E0731", fmt::format("the experiment has no stage `{}`", place->stage), fmt::format("it has {}", fmt::join(names, ", ")));
 }
 
-int write_timeline(Opened& opened, const Common& common, const Ran& ran) {
-  if (interrupted()) return kInterrupted;
-  const Budget limits(limits_of(common, common.time_limit));
-  const Budget::Use use(limits);
-  const auto chosen = choose(*read_place(common.timeline_of), ran);
-  if (!chosen) return refuse(chosen.error(), nullptr, kEnvironment);
-  const auto& table = chosen->stage->table;
-  const auto where = records::coordinates_text(table, *chosen->point);
+Result<TraceFile> trace_point(Opened& opened, const Common& common, const compiler::Program& program, result::RunResult& result) {
+  const auto chosen = choose(*read_place(common.timeline_of), program, result);
+  if (!chosen) return chosen.error();
+  const auto where = records::coordinates_text(chosen->stage->table, *chosen->point);
   const auto of = chosen->stage->name + (where.empty() ? "" : " at " + where);
   sim::observe(*opened.backend, kMostSpans);
-  std::string text, kept;
+  TraceFile trace;
+  std::optional<result::Timeline> drawn;
   const auto look = [&](const device::Backend& device) {
     const auto& launches = sim::observed(device);
     const auto& all = sim::counted(device);
-    text = trace_events(launches, {"PTX", "", {}}, of);
+    const Places places{"PTX", "", {}};
+    trace.text = trace_events(launches, places, of);
+    drawn = drawn_part(launches, all, places, of);
     const bool cut = launches.size() < all.launches || launches.back().timeline_cut;
-    kept = fmt::format("{} of {} launch{}, {} cycles", launches.size(), all.launches, all.launches == 1 ? "" : "es",
-                       report::grouped(all.cycles));
-    if (cut) kept += fmt::format(", and of these the first {} spans alone", report::grouped(kMostSpans));
+    trace.said = fmt::format("timeline of {}, its first repetition: {} of {} launch{}, {} cycles", of, launches.size(), all.launches,
+                             all.launches == 1 ? "" : "es", report::grouped(all.cycles));
+    if (cut) trace.said += fmt::format(", and of these the first {} spans alone", report::grouped(kMostSpans));
   };
-  const auto done = measure::measure_again(ran.program, *opened.backend, *opened.kernels, *chosen->stage, *chosen->point,
+  const auto done = measure::measure_again(program, *opened.backend, *opened.kernels, *chosen->stage, *chosen->point,
                                            common.launch_limit.value_or(kLaunchSeconds), look);
+  if (!done) return done.error();
+  result.timeline = std::move(drawn);
+  return trace;
+}
+
+int write_timeline(const Common& common, const Result<TraceFile>& trace) {
   if (interrupted()) return kInterrupted;
-  if (!done) return refuse(done.error(), nullptr, kFault);
-  if (auto written = write_file(common.timeline, text); !written) return refuse(written.error(), nullptr, kEnvironment);
-  const auto said = fmt::format("timeline of {}, its first repetition: {}; saved as {}\n", of, kept, common.timeline);
+  if (!trace) return refuse(trace.error(), nullptr, trace.error().code == "E0731" ? kEnvironment : kFault);
+  if (auto written = write_file(common.timeline, trace->text); !written) return refuse(written.error(), nullptr, kEnvironment);
+  const auto said = fmt::format("{}; saved as {}\n", trace->said, common.timeline);
   if (common.json)
     print_err("{}", said);
   else

@@ -12,6 +12,7 @@
 #include "runtime/report/heat.h"
 #include "runtime/report/hierarchy.h"
 #include "runtime/report/highlight.h"
+#include "runtime/report/timeline_svg.h"
 
 namespace gexp::report {
 namespace {
@@ -81,15 +82,32 @@ std::string expectations_html(const RunResult& result) {
          rows + "</tbody></table></section>";
 }
 
+/// Counts in words, a row a subject.
+std::string counter_rows_html(const device::Counters& counts, double clock_hz) {
+  std::string rows;
+  for (const auto& [name, what] : counter_lines(counts, clock_hz))
+    rows += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", escaped(name), escaped(what));
+  return "<table class=\"provenance\"><tbody>\n" + rows + "</tbody></table>";
+}
+
+/// What warps did when, and the counters of the same launches.
+std::string timeline_html(const RunResult& result) {
+  const auto svg = result.timeline ? timeline_svg(*result.timeline) : "";
+  if (svg.empty()) return {};
+  return fmt::format("<section aria-labelledby=\"timeline\"><h2 id=\"timeline\">Timeline</h2><p class=\"lead\">{}</p>"
+                     "<figure class=\"figure\" data-svg=\"timeline\"><div class=\"drawing wide\">{}</div></figure>"
+                     "<h3>What the same launches did, warm-ups included</h3>{}</section>",
+                     escaped(timeline_words(*result.timeline)), svg,
+                     counter_rows_html(result.timeline->counters, result.device.sm_clock_hz));
+}
+
 /// What the launches of each stage did, where they were counted.
 std::string counters_html(const RunResult& result) {
   std::string stages;
   for (const auto& stage : result.stages) {
     if (stage.counters.empty()) continue;
     const auto counts = stage.counted();
-    std::string lines, all;
-    for (const auto& [name, what] : counter_lines(counts, result.device.sm_clock_hz))
-      lines += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", escaped(name), escaped(what));
+    std::string all;
     for (const auto& [name, count] : counts) {
       const auto* row = device::counter_row(name);
       if (count > 0)
@@ -98,12 +116,12 @@ std::string counters_html(const RunResult& result) {
                         escaped(name), grouped(count), row ? escaped(row->unit) : "", row ? escaped(row->meaning) : "");
     }
     stages += fmt::format(
-        "<h3>{}</h3><table class=\"provenance\"><tbody>\n{}</tbody></table>"
+        "<h3>{}</h3>{}"
         "<details><summary>every counter that is not 0, and what it means</summary><table class=\"counters\"><thead><tr><th "
         "scope=\"col\">counter</th>"
         "<th scope=\"col\">count</th><th scope=\"col\">unit</th><th "
         "scope=\"col\">meaning</th></tr></thead><tbody>\n{}</tbody></table></details>",
-        escaped(stage.name), lines, all);
+        escaped(stage.name), counter_rows_html(counts, result.device.sm_clock_hz), all);
   }
   if (stages.empty()) return {};
   return "<section aria-labelledby=\"counters\"><h2 id=\"counters\">Counters</h2><p class=\"lead\">What the launches of each "
@@ -241,6 +259,7 @@ std::string html(const compiler::Program& program, const RunResult& result, cons
                                        svg + "</div></figure></section>"},
        {"heat", heat_maps_html(figures)},
        {"expectations", expectations_html(result)},
+       {"timeline", timeline_html(result)},
        {"counters", counters_html(result)},
        {"spec", highlighted(result.spec_path, result.spec_text)},
        {"provenance", provenance_html(result)},

@@ -26,6 +26,7 @@ inline constexpr std::size_t kMostMembers = 4096;    ///< of one object: finding
 inline constexpr std::size_t kLongestLine = 1 << 16; ///< bytes of a text that is one line: a reason, a path
 inline constexpr std::size_t kLongestName = 200;     ///< of a word of the language (lang/parse.cpp)
 inline constexpr std::size_t kLongestFile = 4u << 20;  ///< bytes of a spec (lang/parse.h)
+inline constexpr std::int64_t kMostCount = std::int64_t{1} << 53;  ///< whole numbers that a double holds
 
 /// A word of the language: letters, digits and `_`, no digit first.
 bool is_word(std::string_view text);

@@ -13,6 +13,7 @@
 #include "runtime/infer/finding.h"
 #include "runtime/records/table.h"
 #include "runtime/result/provenance.h"
+#include "runtime/result/timeline.h"
 
 namespace gexp::result {
 
@@ -108,6 +109,7 @@ struct RunResult {
   std::vector<StageResult> stages;
   std::vector<infer::Finding> findings;
   std::vector<Judgement> expectations;
+  std::optional<Timeline> timeline;  ///< of the point of a simulated run that was looked at
   End end = End::Complete;
   std::string date;     ///< UTC, ISO 8601; part of `timing`
   double seconds = 0;

@@ -8,6 +8,7 @@
 
 #include "runtime/result/result_json.h"
 #include "runtime/result/result_words.h"
+#include "runtime/result/timeline_json.h"
 
 // The result file. Records keep raw ticks, run-length coded: [value, count, value, count, …] (a cache that hits says the same
 // number thousands of times). Patterns and lists of a stage are not kept: the spec makes them again.
@@ -111,11 +112,7 @@ Json point_json(const records::Point& point, const std::vector<std::string>& col
 
 Json counters_json(const std::vector<PointCounters>& counters) {
   Json points = Json::array();
-  for (const auto& point : counters) {
-    Json counts = Json::object();
-    for (const auto& [name, count] : point.counts) counts[name] = count;
-    points.push_back({{"at", values_json(point.at)}, {"counts", std::move(counts)}});
-  }
+  for (const auto& point : counters) points.push_back({{"at", values_json(point.at)}, {"counts", counts_json(point.counts)}});
   return points;
 }
 
@@ -214,6 +211,7 @@ Json result_json(const RunResult& result, bool stages) {
   for (const auto& stage : result.stages) {
     if (stages) json["stages"].push_back(stage_json(stage, true));
   }
+  if (result.timeline) json["timeline"] = timeline_json(*result.timeline);
   Json timing = {{"date", result.date}, {"seconds", result.seconds}};
   timing["stages"] = Json::object();
   for (const auto& stage : result.stages) {

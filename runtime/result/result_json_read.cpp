@@ -9,6 +9,7 @@
 #include "runtime/result/result_json.h"
 #include "runtime/result/result_words.h"
 #include "runtime/result/ticks_text.h"
+#include "runtime/result/timeline_json.h"
 
 // Reads what result_json.cpp writes. This file is the schema: each member with its type and its bounds.
 namespace gexp::result {
@@ -16,7 +17,6 @@ namespace {
 
 using Json = CheckedJson::Json;
 
-constexpr std::int64_t kMostCount = std::int64_t{1} << 53;  // whole numbers that a double holds
 constexpr double kMostNumber = 1e18;                        // of cycles, seconds, hertz, accesses
 constexpr std::size_t kMostColumns = 64, kMostStages = kMostMembers, kMostSeen = 1 << 16;
 
@@ -136,11 +136,8 @@ PointCounters read_counters(const CheckedJson& json, const Reading& reading) {
   PointCounters point;
   point.at = read_values(json.at("at"));
   const auto counts = json.at("counts");
-  for (const auto& [name, count] : counts.object().json().items()) {
-    if (name.size() > kLongestName || find_control(name) != name.size()) counts.wrong("an object of names");
-    reading.take(sizeof(device::Counters::value_type));
-    point.counts.emplace_back(name, CheckedJson(count, name).natural(kMostCount));
-  }
+  reading.take(counts.size() * sizeof(device::Counters::value_type));
+  point.counts = read_counts(counts);
   return point;
 }
 
@@ -285,6 +282,7 @@ RunResult read_result(const CheckedJson& json, const Reading& reading) {
   result.end = one_of(json.at("end"), {End::Complete, End::Interrupted, End::Faulted, End::OutOfTime, End::OutOfDefaultTime, End::OutOfSetTime}, [](End end) { return word(end); });
   const auto stages = json.at("stages");
   for (std::size_t i = 0; i < stages.list(kMostStages).size(); ++i) result.stages.push_back(read_stage(stages.item(i), reading));
+  if (json.has("timeline")) result.timeline = read_timeline(json.at("timeline"));
   const auto timing = json.at("timing");
   result.date = read_date(timing.at("date"));
   result.seconds = timing.at("seconds").number(0, kMostNumber);

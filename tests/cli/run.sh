@@ -78,6 +78,24 @@ names = {e["name"] for e in events}
 assert set(sys.argv[2:]) <= names, names
 PY
 that 'loads by level, in a trace without two things at once' python3 trace.py t.json issues memory readonly l2 'launch 1'
+expect 'beside a result' 0 'saved as t.json' -- "$gexp" run -e "$chase" --device sim:gtx780 --timeline t.json --out looked.json --store looked.db
+cat >part.py <<'PY'
+import json, sys
+result = json.load(open(sys.argv[1]))
+part, trace = result["timeline"], json.load(open(sys.argv[2]))["traceEvents"]
+names = [name["kind"] + " " + name["text"] for name in part["names"]]
+spans = [(names[s[0]], s[1], s[1] + s[2]) for warp in part["warps"] for s in warp["spans"]]
+assert part["of"] == "s at n = 1 KiB" and part["sm"] == 0 and len(part["warps"]) == 1 and 50 < len(spans) <= 800, part
+assert part["to"] == max(end for name, begin, end in spans if name.startswith("loads"))
+assert {"waits memory", "loads readonly"} <= set(names), names
+every = {("loads " + e["name"], e["ts"]) for e in trace if e["ph"] == "b"} | {(e["cat"] + "s " + e["name"], e["ts"]) for e in trace if e["ph"] == "X" and e["pid"] == 0}
+assert all((name, begin) in every or begin == part["from"] for name, begin, end in spans), "a span that the trace has not"
+PY
+that 'a part of it is kept, and is as in the trace' python3 part.py looked.json t.json
+expect 'and drawn' 0 'saved as looked.html' -- "$gexp" report last --store looked.db -o looked.html
+that 'in the page' grep -q 'class="timeline"' looked.html
+that 'which says what is left out' grep -q 'What 1 of 1 warp of SM 0 did in s at n = 1 KiB. Shown are cycles' looked.html
+that 'of a result without one nothing is drawn' bash -c "'$gexp' report good.json -o plain.html && ! grep -q 'class=.timeline' plain.html"
 expect 'of another point' 0 '^timeline of s at n = 2 KiB' -- "$gexp" run -e "$chase" --device sim:gtx780 --timeline t.json --timeline-of 's n=2048B'
 expect 'of a stage without sweeps' 0 '^timeline of e, its' -- "$gexp" run -e "$chase" --device sim:gtx780 --timeline t.json --timeline-of e
 that 'with its barriers' python3 trace.py t.json barrier

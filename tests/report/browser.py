@@ -126,7 +126,7 @@ class Browser:
 def report(spec, device, work):
     name = spec.replace('/', '-')
     result, page = f'{work}/{name}.json', f'{work}/{name}.html'
-    subprocess.run([gexp, 'run', f'{experiments}/{spec}.gexp', '--device', device, '--quiet', '--out', result], capture_output=True, stdin=subprocess.DEVNULL)
+    subprocess.run([gexp, 'run', f'{experiments}/{spec}.gexp', '--device', device, '--quiet', '--out', result, '--timeline', f'{work}/trace.json'], capture_output=True, stdin=subprocess.DEVNULL)
     said('report', result, '-o', page)
     return page
 
@@ -201,6 +201,8 @@ def work_with(browser, page):
     cell = browser.run('return document.querySelector("[data-raster] .readout").textContent')
     that('hover reads a trace', 'cycles (' in cell and 'run' in cell, cell)
     that('the hierarchy is drawn', '12 KiB' in browser.find('svg.hierarchy').text)
+    that('the timeline too', 'waits for memory' in browser.find('svg.timeline').text and 'cycles since the launch began' in browser.find('svg.timeline').text)
+    browser.shot('timeline.png', browser.top('#timeline'), 275)
     paper = browser.driver.execute_cdp_cmd('Page.printToPDF', {'printBackground': False})['data']
     that('it prints', len(paper) > 20000)
     browser.emulate(dark=True)

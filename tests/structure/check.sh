@@ -31,7 +31,7 @@ allow runtime/records "$own|compiler/formula/formula\.h|compiler/program\.h|runt
 allow runtime/infer "$own|lang/(analyses|parts)\.def|compiler/formula/formula\.h|compiler/program\.h|runtime/device/(outcome|qlru)\.h|runtime/records/.*|runtime/infer/.*"
 allow runtime/result "lang/base/.*|compiler/.*|runtime/(device|records|infer|result)/.*"
 # A report gets what it draws as numbers (figures), and the spec's tokens to highlight it; it evaluates no formula and knows no latency class.
-allow runtime/report "$own|lang/(tokens|words)\.h|compiler/program\.h|runtime/result/(result|figures)\.h|runtime/report/.*|runtime/infer/finding\.h|runtime/records/table\.h"
+allow runtime/report "$own|lang/(tokens|words)\.h|compiler/program\.h|runtime/result/(result|figures|timeline)\.h|runtime/report/.*|runtime/infer/finding\.h|runtime/records/table\.h"
 # An editor's server knows the front end; files, streams and models are handed in.
 allow runtime/lsp "lang/.*|compiler/(pipeline|program)\.h|compiler/plan/expand\.h|runtime/lsp/.*"
 allow runtime/store "$own|compiler/plan/expand\.h|runtime/measure/(kept|point_log)\.h|runtime/result/(checked_json|point_table|read_budget|result|result_json)\.h|runtime/store/.*"

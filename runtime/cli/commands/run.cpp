@@ -73,8 +73,8 @@ int run_experiment(const Common& given) {
     print_out("{}", report::text(ran.program, *ran.result, colour_on(STDOUT_FILENO)));
     if (!common.out.empty() && exit == kDone) print_out("saved as {}\n", common.out);
   }
-  if (!common.timeline.empty()) {
-    if (const int timeline = write_timeline(*opened, common, ran); exit == kDone && ran.exit < kSpec) exit = timeline;
+  if (ran.trace) {
+    if (const int timeline = write_timeline(common, *ran.trace); exit == kDone && ran.exit < kSpec) exit = timeline;
   }
   return exit != kDone ? exit : ran.exit;
 }

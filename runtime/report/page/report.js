@@ -536,7 +536,7 @@
   apply();
   for (const holder of document.querySelectorAll('[data-svg]')) {
     const svg = holder.querySelector('svg');
-    holder.prepend(element('div', {className: 'head'}, element('div'), element('div', {className: 'tools'}, button('SVG', () => save(holder.dataset.svg, svg), {'aria-label': 'save the memory hierarchy as SVG'}))));
+    holder.prepend(element('div', {className: 'head'}, element('div'), element('div', {className: 'tools'}, button('SVG', () => save(holder.dataset.svg, svg), {'aria-label': `save the ${holder.dataset.svg} as SVG`}))));
   }
   let width = innerWidth;
   addEventListener('resize', () => { if (innerWidth !== width) { width = innerWidth; figures.forEach((figure) => figure.resize()); } });
