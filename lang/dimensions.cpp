@@ -126,6 +126,7 @@ const Type& model_type() {
                                      {"mapping", text_type()},
                                      {"miss", cycles},
                                      {"prefetch", bytes},
+                                     {"slices", plain},
                                      {"probabilities", list_of(plain)},
                                      {"replacement", text_type()},
                                      {"sets", plain},

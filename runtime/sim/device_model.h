@@ -44,6 +44,7 @@ struct CacheModel {
   std::uint64_t prefetch = 0;       ///< bytes after a miss that arrive with it, as far as there are invalid ways; 0: none
   // Where the lines of a device's cache are. All of one slice, in one place, unless the model says so.
   std::uint32_t slices = 1;         ///< each a server of its own; lines are dealt to them by a hash
+  std::vector<std::uint64_t> slice_xor{};   ///< masks of address bits: their exclusive ors are the highest bits of a slice's number, the last one the highest
   std::uint32_t partitions = 1;     ///< slices, and SMs, belong to them in equal parts
   double far = 0;                   ///< cycles more when SM and slice are of different partitions
   double spread = 0;                ///< slices lie up to so many cycles further from an SM than the nearest

@@ -227,7 +227,9 @@ double Hierarchy::serve_slice(const Level& level, std::uint32_t sm, std::uint64_
   const CacheModel& m = model_.caches[i];
   std::uint64_t slice = 0;
   if (m.slices > 1) {
-    slice = mix(mix(seed_ + i) ^ address >> std::countr_zero(std::max(m.line, kLeastRegion))) % m.slices;  // a line is a power of two
+    const std::uint64_t part = m.slices >> m.slice_xor.size();
+    slice = mix(mix(seed_ + i) ^ address >> std::countr_zero(std::max(m.line, kLeastRegion))) % part;  // a line is a power of two
+    for (std::size_t bit = 0; bit < m.slice_xor.size(); ++bit) slice += (static_cast<std::uint64_t>(std::popcount(address & m.slice_xor[bit])) % 2 << bit) * part;
     const bool other = m.partitions > 1 && slice * m.partitions / m.slices != sm * m.partitions / static_cast<std::uint64_t>(model_.sms);
     distance = other ? m.far : 0;
     if (m.spread > 0) distance += static_cast<double>(nearest(m.spread * static_cast<double>(mix(seed_ ^ mix(slice << 16 | sm)) >> 11) * 0x1p-53));

@@ -58,10 +58,36 @@ void read_scope(ModelTable& t, CacheForm form, const DeviceModel& model, CacheMo
   if (cache.unified > 0 && cache.scope != Scope::Sm) t.error("E0606", t.place("scope"), "shared memory is an SM's: what is one memory with it is an SM's too");
 }
 
+void check_bit(ModelTable& t, const char* key, std::uint64_t bit, std::uint64_t line) {
+  if (bit < static_cast<std::uint64_t>(std::bit_width(line) - 1))
+    t.error("E0606", t.place(key), fmt::format("address bit {} lies inside a line of {} B: it chooses nothing", bit, line));
+}
+
+/// Groups of address bits, the exclusive or of each of which is one bit of a number.
+std::vector<std::vector<int>> bit_groups(ModelTable& t, const char* key, std::uint64_t line) {
+  std::vector<std::vector<int>> read;
+  const auto wrong = [&](Span span) { t.error("E0604", span, fmt::format("'{}' of {} lists groups of address bits", key, t.name()), fmt::format("{} = [[7, 11], [8, 12]]", key)); };
+  const TomlValue* groups = t.required(key, TomlValue::Kind::Array);
+  for (const TomlValue& group : groups ? groups->items : std::vector<TomlValue>{}) {
+    std::vector<int> members;
+    for (const TomlValue& bit : group.items) {
+      if (bit.kind != TomlValue::Kind::Integer || bit.integer < 0 || bit.integer > 63) {
+        wrong(bit.span);
+        continue;
+      }
+      check_bit(t, key, static_cast<std::uint64_t>(bit.integer), line);
+      members.push_back(static_cast<int>(bit.integer));
+    }
+    if (members.empty()) wrong(group.span);
+    read.push_back(std::move(members));
+  }
+  return read;
+}
+
 /// Where the lines of a device's cache lie.
 void read_slices(ModelTable& t, const DeviceModel& model, CacheModel& cache) {
   if (cache.scope != Scope::Device) {
-    for (const char* key : {"slices", "partitions", "far", "spread"}) {
+    for (const char* key : {"slices", "slice_xor", "partitions", "far", "spread"}) {
       if (t.has(key)) t.error("E0606", t.place(key), fmt::format("only a cache of the whole device has '{}'", key));
     }
     return;
@@ -73,12 +99,15 @@ void read_slices(ModelTable& t, const DeviceModel& model, CacheModel& cache) {
   if (cache.slices % cache.partitions != 0) t.error("E0606", t.place("partitions"), fmt::format("{} partitions do not divide {} slices", cache.partitions, cache.slices));
   else if (static_cast<std::uint32_t>(model.sms) % cache.partitions != 0) t.error("E0606", t.place("partitions"), fmt::format("{} partitions do not divide {} SMs", cache.partitions, model.sms));
   if (t.has("far") && cache.partitions == 1) t.error("E0606", t.place("far"), "nothing is far in a cache of one partition");
+  if (t.has("slice_xor")) {
+    for (const auto& group : bit_groups(t, "slice_xor", cache.line)) {
+      auto& mask = cache.slice_xor.emplace_back(0);
+      for (const int bit : group) mask |= 1ull << bit;
+    }
+    if (cache.slice_xor.size() > 12 || cache.slices % (1u << cache.slice_xor.size()) != 0)
+      t.error("E0606", t.place("slice_xor"), fmt::format("{} exclusive ors choose among parts of equal size, but there are {} slices", cache.slice_xor.size(), cache.slices));
+  }
   if (t.has("spread") && cache.slices == 1) t.error("E0606", t.place("spread"), "a cache of one slice lies in one place");
-}
-
-void check_bit(ModelTable& t, const char* key, std::uint64_t bit, std::uint64_t line) {
-  if (bit < static_cast<std::uint64_t>(std::bit_width(line) - 1))
-    t.error("E0606", t.place(key), fmt::format("address bit {} lies inside a line of {} B: it cannot choose a set", bit, line));
 }
 
 void read_index(ModelTable& t, CacheModel& cache, std::uint64_t line) {
@@ -99,20 +128,7 @@ void read_index(ModelTable& t, CacheModel& cache, std::uint64_t line) {
     }
   } else if (xors) {
     index.kind = IndexModel::Kind::Xor;
-    const TomlValue* groups = t.required("xor", TomlValue::Kind::Array);
-    for (const TomlValue& group : groups ? groups->items : std::vector<TomlValue>{}) {
-      std::vector<int> members;
-      for (const TomlValue& bit : group.items) {
-        if (bit.kind != TomlValue::Kind::Integer || bit.integer < 0 || bit.integer > 63) {
-          t.error("E0604", bit.span, fmt::format("'xor' of {} lists groups of address bits", t.name()), "xor = [[7, 11], [8, 12]]");
-          continue;
-        }
-        check_bit(t, key, static_cast<std::uint64_t>(bit.integer), line);
-        members.push_back(static_cast<int>(bit.integer));
-      }
-      if (members.empty()) t.error("E0604", group.span, fmt::format("'xor' of {} lists groups of address bits", t.name()), "xor = [[7, 11], [8, 12]]");
-      index.bits.push_back(std::move(members));
-    }
+    index.bits = bit_groups(t, key, line);
   }
   if (bits || xors) {
     if (index.bits.size() >= 32 || 1ull << index.bits.size() != sets)
@@ -262,7 +278,7 @@ void read_caches(ModelTable& table, CacheForm form, bool shared_known, DeviceMod
     if (cache.storage_of < 0) {
       for (const char* key : {"sets", "ways", "bits", "xor", "index", "block", "replacement", "weights", "probabilities", "promoted", "ages", "insert", "scope"}) t.know(key);
       if (form == CacheForm::Data) {
-        for (const char* key : {"line", "capacity", "unified", "sector", "holds", "prefetch", "slices", "partitions", "far", "spread"}) t.know(key);
+        for (const char* key : {"line", "capacity", "unified", "sector", "holds", "prefetch", "slices", "slice_xor", "partitions", "far", "spread"}) t.know(key);
       } else {
         for (const char* key : {"page", "reach"}) t.know(key);
       }

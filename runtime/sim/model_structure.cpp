@@ -115,6 +115,7 @@ Value path_fields(const DeviceModel& model, const PathModel& path) {
   fields["capacity"] = bytes(lines_of(cache) * static_cast<double>(cache.line));
   fields["prefetch"] = bytes(static_cast<double>(cache.prefetch));
   fields["bits"] = mapping.bits;
+  fields["slices"] = plain(cache.slices);
   return fields;
 }
 

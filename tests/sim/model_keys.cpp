@@ -104,6 +104,10 @@ TEST_CASE("[caches]: scope, prefetch, slices") {
   CHECK(first("gtx780", l2, "spread = 20") == "E0606 20");
   CHECK(first("gtx780", l2, "slices = 6\nspread = -1") == "E0605 -1");
   CHECK(first("gtx780", "scope = \"sm\"", "scope = \"sm\"\nslices = 2") == "E0606 2");
+  CHECK(first("gtx780", l2, "slices = 6\nslice_xor = [[12], [13, 15]]") == "E0606 [[12], [13, 15]]");  // 6 / 4
+  CHECK(first("gtx780", l2, "slices = 8\nslice_xor = [[4]]") == "E0606 [[4]]");  // inside a line
+  CHECK(first("gtx780", l2, "slices = 8\nslice_xor = [12]") == "E0604 12");
+  CHECK((read(edited("gtx780", l2, "slices = 8\nslice_xor = [[12], [13, 15]]")).caches[2].slice_xor == std::vector<std::uint64_t>{1u << 12, 1u << 13 | 1u << 15}));
   const auto cache = read(edited("gtx780", l2, "slices = 6\npartitions = 2\nfar = 50\nspread = 20")).caches[2];
   CHECK((cache.slices == 6 && cache.partitions == 2 && cache.far == 50 && cache.spread == 20 && cache.prefetch == 0));
 }

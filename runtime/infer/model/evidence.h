@@ -87,6 +87,14 @@ inline constexpr double kRareClass = 0.005;
 /// the next. Not fitted.
 inline constexpr std::size_t kFewestUnits = 8;
 
+// Of places.
+
+/// Standard deviations beyond halves drawn by chance, from which on the lines of a place are of two, and up to which two places are one.
+/// Tried on drawn places (tests/infer/places_test.cpp).
+inline constexpr double kTwoPlaces = 6, kOnePlace = 3;
+/// Standard deviations between two modes, from which on few values are in doubt. Not fitted.
+inline constexpr double kTwoModes = 5;
+
 // Of lines that begin to miss together.
 
 /// Ratio of miss rates, at least, that one replacement policy does not make within a set. Calibrated on drawn devices.
