@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "runtime/infer/analysis.h"
+#include "runtime/infer/cut_short.h"
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/statistics.h"
 
@@ -31,6 +32,36 @@ Overhead overhead_of(const records::Table& table) {
 /// Where addresses differ for where they lie, the classes of one in the middle.
 const Classes& unbiased_classes(const Context& context) { return context.own_classes.unbiased ? context.own_classes.unbiased->classes : context.own_classes; }
 
+/// A class of these, as it was measured if that scatters less: a level before the slices takes as long for all addresses, and what they
+/// differ by behind it is none of its own.
+LatencyClass class_at(const Context& context, std::size_t index) {
+  const auto& mode = unbiased_classes(context).list[index];
+  const auto& unbiased = context.own_classes.unbiased;
+  if (!unbiased) return mode;
+  std::vector<double> even, measured;
+  for (const auto& point : context.table.points) {
+    const auto bias = unbiased->bias.by_step(point);
+    if (bias.empty()) continue;
+    for (const auto& run : point.runs) {
+      work(1 + run.ticks.size() / 8);
+      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
+        const double tick = run.ticks[i] - bias[i % bias.size()];
+        if (tick >= mode.low - 0.5 && tick <= mode.high + 0.5) even.push_back(tick), measured.push_back(run.ticks[i]);
+      }
+    }
+  }
+  const auto apart = [](std::vector<double> ticks) {
+    std::sort(ticks.begin(), ticks.end());
+    return quantile(ticks, 0.9) - quantile(ticks, 0.1);
+  };
+  if (measured.empty() || apart(measured) >= apart(even)) return mode;
+  auto own = mode;
+  std::sort(measured.begin(), measured.end());
+  own.centre = median(measured);
+  own.low = static_cast<std::uint32_t>(quantile(measured, 0.01)), own.high = static_cast<std::uint32_t>(std::ceil(quantile(measured, 0.99)));
+  return own;
+}
+
 std::string no_class(const Context& context) {
   const bool each = context.table.timing == records::Table::Timing::Each;
   return fmt::format("no latency stands out: the records are spread too evenly to form a class; {}more repetitions{} would decide", each ? "" : "accesses timed one by one (`each`), or ", each ? "" : ",");
@@ -48,7 +79,7 @@ double confidence(const std::vector<LatencyClass>& classes, std::size_t index) {
 
 Finding of_class(const Context& context, std::size_t index, const char* which) {
   const auto& classes = unbiased_classes(context).list;
-  const auto& mode = classes[index];
+  const auto mode = class_at(context, index);
   const auto overhead = overhead_of(context.table);
   const double sure = confidence(classes, index);
   const double off = overhead.error * std::sqrt(2.0) * boost::math::erfc_inv(1 - model::kSurest);
@@ -60,7 +91,7 @@ Finding of_class(const Context& context, std::size_t index, const char* which) {
   auto finding = found(context, Value(mode.centre - overhead.cycles, kCycles), sure,
                        fmt::format("median of the {} latency class, the timed region's own {:g} cycles subtracted", which, overhead.cycles),
                        fmt::format("{} accesses of {} to {} raw cycles; {} classes in all", mode.support, mode.low, mode.high, classes.size()) +
-                           (context.own_classes.unbiased ? ", as if every address lay in one place" : "") +
+                           (context.own_classes.unbiased && mode.centre == classes[index].centre ? ", as if every address lay in one place" : "") +
                            (off >= 0.5 ? fmt::format("; the region's own cost is known to {:.2g} cycles", off) : ""));
   finding.interval = {low, high};
   finding.exact = off < 0.5;

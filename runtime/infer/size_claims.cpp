@@ -194,9 +194,10 @@ std::string uneven_fill(const SizeClaim& claim, const MissRange& range) {
                      show(static_cast<double>(*block), kBytes));
 }
 
-/// A walk that visits all that fits at the size, and more, and stays in.
-const model::Footprint* with_room(const SizeClaim& claim, const model::Walks& walks) {
-  const auto apart = std::max<std::int64_t>(1, claim.extent.gap);
+/// A walk that visits all that fits at the size, and more, and stays in. `unit`: what comes in at once, if misses show it: which of its
+/// addresses a walk visits is no matter.
+const model::Footprint* with_room(const SizeClaim& claim, const model::Walks& walks, std::int64_t unit) {
+  const auto apart = std::max({std::int64_t{1}, claim.extent.gap, unit});
   std::set<std::int64_t> blocks;
   for (const auto offset : claim.fits.front()->walk->offsets) blocks.insert(offset / apart);
   const auto told = claim.finding->interval ? claim.finding->interval->second : static_cast<double>(claim.high - claim.low);
@@ -270,7 +271,7 @@ std::string contradiction(const SizeClaim& claim, const compiler::Program& progr
   };
   const auto all = model::walks_of(measured, *claim.stage, claim.slower_than);
   if (!claim.counts) return unit_is_smaller(walks_within(claim, all));
-  if (const auto* roomy = with_room(claim, all)) {
+  if (const auto* roomy = with_room(claim, all, granularity ? granularity->unit : 0)) {
     return fmt::format("the walk of {} visits as much and something beyond it, and never misses: there is room for more than neighbours fill; "
                        "a walk whose addresses differ in more bits would decide", roomy->where);
   }
