@@ -171,7 +171,7 @@ struct SoftCache {
 };
 
 struct Flush {
-  std::string level;  ///< "l1", "l2", "tlb"
+  std::string level;  ///< "l1", "l2", "tlb", "managed"
   Span span;
 };
 

@@ -194,12 +194,12 @@ class FileChecker {
     if (!held.any() && !numbers && held.kind != Type::Kind::Pattern) {
       expressions_.expect_type(*memory.holds, held, list_of(number_of({})), "what a memory holds");
     }
-    static constexpr std::array kFilled{"global", "readonly", "texture", "host"};
+    static constexpr std::array kFilled{"global", "readonly", "texture", "host", "managed", "peer"};
     if (!element_words().has(memory.element.text) || !space_words().has(memory.space.text)) return;
     const bool whole = memory.element.text.starts_with('u') || memory.element.text.starts_with('s');
     if (std::find(kFilled.begin(), kFilled.end(), memory.space.text) == kFilled.end() || !whole) {
       diagnostics_.error("E0235", memory.holds->span, fmt::format("a memory of {} in {} cannot hold given numbers", memory.element.text, memory.space.text),
-                         "memories of whole numbers in global, readonly, texture and host can");
+                         "memories of whole numbers in global, readonly, texture, host, managed and peer can");
     }
   }
   void check(const PatternDef& pattern, Span) {

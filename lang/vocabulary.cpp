@@ -222,7 +222,7 @@ const Words& scope_words() {
   return words;
 }
 const Words& flush_words() {
-  static const Words words{"a level to flush", {"l1", "l2", "tlb"}};
+  static const Words words{"a level to flush", {"l1", "l2", "tlb", "managed"}};
   return words;
 }
 const Words& timing_words() {

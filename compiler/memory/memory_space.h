@@ -23,9 +23,9 @@ inline constexpr std::uint64_t kCellBytes = 16;
 /// All that the compiler and the runtime know of a memory space. Each space is one object, in a file of its own in this folder; its
 /// word, its size and what the documents say of it are its row in lang/memory_spaces.def.
 struct MemorySpace {
-  /// Who has the bytes of a memory: the host makes buffers on the device and in its own memory, and fills arrays of a module; blocks and
-  /// threads fill their own.
-  enum class Home { Device, Host, Module, Block, Thread };
+  /// Who has the bytes of a memory: the host makes buffers on the device, in its own memory, in pages that move between both, and on
+  /// another device; it fills arrays of a module. Blocks and threads fill their own.
+  enum class Home { Device, Host, Managed, Peer, Module, Block, Thread };
 
   std::string_view word{};       ///< after `in`: "global"
   std::string_view ptx{};        ///< state space of its instructions: "global", "const"; empty: it is fetched by index
@@ -50,9 +50,11 @@ struct MemorySpace {
   /// Whether the kernel's threads write the links of chases themselves.
   [[nodiscard]] bool threads_write_links() const { return home == Home::Block || home == Home::Thread; }
   /// Whether the kernel is given a pointer to a buffer that the host has made.
-  [[nodiscard]] bool by_pointer() const { return (home == Home::Device || home == Home::Host) && !by_index(); }
+  [[nodiscard]] bool by_pointer() const { return home <= Home::Peer && !by_index(); }
   /// Whether a memory takes some of the device's.
-  [[nodiscard]] bool takes_device_memory() const { return home != Home::Block && home != Home::Host; }
+  [[nodiscard]] bool takes_device_memory() const { return home != Home::Block && home != Home::Host && home != Home::Peer; }
+  /// Whether it takes some of the host's.
+  [[nodiscard]] bool takes_host_memory() const { return home == Home::Host || home == Home::Managed; }
 };
 
 /// The space of a word that the checker has accepted.

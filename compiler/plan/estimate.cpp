@@ -219,6 +219,8 @@ Result<Estimate> estimate(const Program& program, const SpeedEstimate& pace, con
     if (!bytes) return bytes.error();
     if (memory.space->takes_device_memory()) all.memory += static_cast<double>(*bytes);
     if (memory.space->home == MemorySpace::Home::Host) all.host_memory += static_cast<double>(*bytes);
+    if (memory.space->home == MemorySpace::Home::Managed) all.managed_memory += static_cast<double>(*bytes);
+    if (memory.space->home == MemorySpace::Home::Peer) all.peer_memory += static_cast<double>(*bytes);
   }
   Estimator estimator(program, pace, std::move(*scope), known);
   for (const auto& stage : program.stages) {

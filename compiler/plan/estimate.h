@@ -41,6 +41,8 @@ struct Estimate {
   std::size_t kernels = 0;
   double memory = 0;                  ///< bytes of all memories on the device but those in shared memory
   double host_memory = 0;             ///< bytes of those in the host's
+  double managed_memory = 0;          ///< of `memory`, what may be in the host's instead
+  double peer_memory = 0;             ///< bytes of those on another device
   std::optional<double> budget_memory, budget_seconds;
   Interval seconds;
 };

@@ -54,7 +54,7 @@ struct PointPlan {
   std::uint32_t cluster = 1;               ///< blocks of a cluster; 1: none
   std::int64_t carveout = -1;              ///< bytes; -1: as little as possible
   std::uint32_t bank = 0;                  ///< bytes; 0: the device's default
-  std::vector<std::string> flushes;        ///< "l1" "l2" "tlb", before each launch
+  std::vector<std::string> flushes;        ///< "l1" "l2" "tlb" "managed", before each launch
   std::uint64_t smem = 0;                  ///< bytes of dynamic shared memory besides the memories
   std::uint32_t persm = 0;                 ///< most blocks at once on a multiprocessor; 0: as many as fit
   std::uint32_t sm = 0;                    ///< first multiprocessor of those that are chosen

@@ -146,7 +146,7 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0443", "a plan that takes longer than its `budget` by estimate", ""},
     {"E0444", "more work than a compile may take, each part of it within its limit; of a stage a warning", "compile_too_large"},
     {"E0445", "`value(…)` of a point that the sweep does not have; a warning where `--set` is given", "value_off_the_sweep"},
-    {"E0446", "memories in host that take too much of what is free of this machine's memory", ""},
+    {"E0446", "memories in host and managed that take too much of what is free of this machine's memory", ""},
     {"E0447", "a `rank` that is no block of the cluster", "rank_without_cluster"},
 
     {"E0501", "a form that the chosen device cannot run: a load path, a bank width, a texture", ""},

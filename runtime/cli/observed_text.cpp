@@ -105,6 +105,7 @@ class Trace {
 
 std::string level_name(const sim::Observed& launch, std::uint32_t level) {
   if (level == sim::kFromMemory) return "DRAM";
+  if (level == sim::kFromPeer) return "peer";
   return level == sim::kFromHost ? "host" : launch.caches[level];
 }
 

@@ -130,6 +130,8 @@ Result<Device> query_device(const Driver& driver, int ordinal) {
   info.l2_bytes = attribute(Attribute::L2Bytes);
   info.shared_per_sm = attribute(Attribute::SharedPerMultiprocessor);
   device.maps_host_memory = attribute(Attribute::MapsHostMemory) != 0;
+  device.manages_memory = optional_attribute(Attribute::ManagedMemory) != 0;
+  device.moves_pages = optional_attribute(Attribute::ConcurrentManagedAccess) != 0;
   device.shared_without_optin = attribute(Attribute::SharedPerBlock);
   device.max_threads_per_block = attribute(Attribute::MaxThreadsPerBlock);
   device.max_blocks = attribute(Attribute::MaxGridX);

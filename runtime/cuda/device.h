@@ -16,6 +16,8 @@ struct Device {
   std::uint64_t max_threads_per_block = 0;
   std::uint64_t max_blocks = 0;                 ///< grid x
   bool maps_host_memory = false;                ///< its threads can access pinned memory of the host
+  bool manages_memory = false;                  ///< pages can move between it and the host
+  bool moves_pages = false;                     ///< when either touches them, or is told to
   std::uint64_t shared_without_optin = 0;       ///< per block, bytes
   std::uint64_t shared_reserved_per_block = 0;  ///< by the driver, bytes
 };

@@ -43,12 +43,16 @@ void bind_all(Driver& d, Binder& bind) {
   bind(d.context_create, "cuCtxCreate_v2");  // cuda.h of CUDA 13 means _v4 by cuCtxCreate; drivers keep _v2
   bind(d.context_destroy, "cuCtxDestroy_v2");
   bind(d.context_set_current, "cuCtxSetCurrent");
+  bind(d.context_synchronize, "cuCtxSynchronize");
+  bind(d.can_access_peer, "cuDeviceCanAccessPeer");
+  bind(d.enable_peer_access, "cuCtxEnablePeerAccess");
   bind(d.memory_info, "cuMemGetInfo_v2");
   bind(d.memory_allocate, "cuMemAlloc_v2");
   bind(d.memory_free, "cuMemFree_v2");
   bind(d.host_allocate, "cuMemHostAlloc");
   bind(d.host_address, "cuMemHostGetDevicePointer_v2");
   bind(d.host_free, "cuMemFreeHost");
+  bind(d.managed_allocate, "cuMemAllocManaged");
   bind(d.copy_to_device, "cuMemcpyHtoD_v2");
   bind(d.copy_to_host, "cuMemcpyDtoH_v2");
   bind(d.memory_set, "cuMemsetD8_v2");
@@ -67,6 +71,7 @@ void bind_all(Driver& d, Binder& bind) {
   bind(d.event_elapsed, "cuEventElapsedTime");
   bind.optional(d.function_bank_width, "cuFuncSetSharedMemConfig");
   bind.optional(d.function_cache_config, "cuFuncSetCacheConfig");
+  bind.optional(d.prefetch, "cuMemPrefetchAsync");  // cuda.h of CUDA 13 means _v2 by it; drivers keep this one
   bind.optional(d.launch_with, "cuLaunchKernelEx");
 }
 

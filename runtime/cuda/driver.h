@@ -56,6 +56,8 @@ enum class Attribute : int {
   ComputeMinor = 76,
   SharedPerMultiprocessor = 81,
   SharedPerBlockOptin = 97,
+  ManagedMemory = 83,
+  ConcurrentManagedAccess = 89,
   SharedReservedPerBlock = 111,
 };
 
@@ -110,6 +112,9 @@ struct Driver {
   int (*context_create)(ContextHandle*, unsigned, int) = nullptr;
   int (*context_destroy)(ContextHandle) = nullptr;
   int (*context_set_current)(ContextHandle) = nullptr;
+  int (*context_synchronize)() = nullptr;
+  int (*can_access_peer)(int*, int, int) = nullptr;
+  int (*enable_peer_access)(ContextHandle, unsigned) = nullptr;
 
   int (*memory_info)(std::size_t*, std::size_t*) = nullptr;
   int (*memory_allocate)(DeviceAddress*, std::size_t) = nullptr;
@@ -117,6 +122,7 @@ struct Driver {
   int (*host_allocate)(void**, std::size_t, unsigned) = nullptr;
   int (*host_address)(DeviceAddress*, void*, unsigned) = nullptr;
   int (*host_free)(void*) = nullptr;
+  int (*managed_allocate)(DeviceAddress*, std::size_t, unsigned) = nullptr;
   int (*copy_to_device)(DeviceAddress, const void*, std::size_t) = nullptr;
   int (*copy_to_host)(void*, DeviceAddress, std::size_t) = nullptr;
 
@@ -141,6 +147,7 @@ struct Driver {
   // Only some drivers have these; null otherwise.
   int (*function_bank_width)(FunctionHandle, int) = nullptr;    ///< compute capability 3.x
   int (*function_cache_config)(FunctionHandle, int) = nullptr;  ///< before 7.0
+  int (*prefetch)(DeviceAddress, std::size_t, int, StreamHandle) = nullptr;  ///< of managed memory, to a device; -1: to the host
   int (*launch_with)(const LaunchConfig*, FunctionHandle, void**, void**) = nullptr;  ///< from CUDA 11.8 on
 
   std::string path;

@@ -19,7 +19,6 @@ using device::Target;
 
 constexpr unsigned kInOrder = 0;  // CU_STREAM_DEFAULT: kernels wait for the copies and the flush before them, which the default stream runs
 constexpr double kScatterLimit = 60;  // seconds; it takes milliseconds
-constexpr unsigned kMapped = 2;  // CU_MEMHOSTALLOC_DEVICEMAP
 constexpr int kJitErrorLog = 5, kJitErrorLogBytes = 6;
 
 Diagnostic not_met(const Requirement& requirement, std::string message, std::string hint = {}) {
@@ -81,6 +80,7 @@ std::optional<device::Condition> Gpu::condition(bool brief) {
 Gpu::~Gpu() {
   // A context whose kernel never ends cannot be destroyed; the process's end takes it.
   if (context_ != nullptr && lost_.empty()) driver_->context_destroy(context_);
+  if (peer_context_ != nullptr && lost_.empty()) driver_->context_destroy(peer_context_);
 }
 
 Result<> Gpu::create_context() {
@@ -101,7 +101,8 @@ Result<> Gpu::create_context() {
 
 void Gpu::replace_context() {
   driver_->context_destroy(context_);  // answers with the fault; what matters is that it is gone
-  context_ = nullptr;
+  if (peer_context_ != nullptr) driver_->context_destroy(peer_context_);
+  context_ = peer_context_ = nullptr;
   ++losses_;
   allocations_.clear();
   kernels_.clear();
@@ -152,9 +153,16 @@ Result<> Gpu::accepts(const Requirement& requirement) const {
       return not_met(requirement, fmt::format("a grid can have at most {} blocks on {}, {} are asked for", device_.max_blocks,
                                               info.name, amount));
     case Requirement::Kind::Space:
-      if (requirement.path != "host" || device_.maps_host_memory) return Ok{};
-      return not_met(requirement, fmt::format("the driver lets no kernel on {} access the host's memory", info.name));
+      if (requirement.path == "host" && !device_.maps_host_memory)
+        return not_met(requirement, fmt::format("the driver lets no kernel on {} access the host's memory", info.name));
+      if (requirement.path == "managed" && !device_.manages_memory)
+        return not_met(requirement, fmt::format("the driver moves no pages between {} and the host", info.name));
+      if (requirement.path == "peer" && !peer())
+        return not_met(requirement, fmt::format("{} reaches the memory of no other GPU of this machine", info.id), "nvidia-smi topo -p2p r shows which GPUs reach which");
+      return Ok{};
     case Requirement::Kind::Flush:
+      if (requirement.path == "managed" && !(device_.moves_pages && driver_->prefetch != nullptr))
+        return not_met(requirement, fmt::format("the driver sends no pages of {} back to the host before they are touched there", info.name));
       if (requirement.path != "tlb") return Ok{};
       return not_met(requirement, fmt::format("{} gives no way to empty its TLBs", info.name), "chase more pages than they hold instead");
     case Requirement::Kind::Cluster:
@@ -178,60 +186,8 @@ Result<> Gpu::accepts(const Requirement& requirement) const {
   return Ok{};
 }
 
-Result<std::uint64_t> Gpu::allocate(std::uint64_t bytes, std::uint64_t align, device::Where where) {
-  if (auto usable = ready(); !usable) return usable.error();
-  GEXP_CHECK((align & (align - 1)) == 0);
-  // The driver's own alignment is at least 256 B; more is had by asking for more.
-  const auto extra = align > 256 ? align : 0;
-  Allocation made;
-  const auto wanted = std::max<std::uint64_t>(bytes, 1) + extra;
-  const bool on_host = where == device::Where::Host;
-  int status = wanted < bytes ? kOutOfMemory : on_host ? driver_->host_allocate(&made.host, wanted, kMapped) : driver_->memory_allocate(&made.base, wanted);
-  if (status == kSuccess && on_host) status = driver_->host_address(&made.base, made.host, 0);
-  if (status != kSuccess && on_host) {
-    if (made.host != nullptr) driver_->host_free(made.host);
-    return failed("E0802", fmt::format("cannot pin {} B of the host's memory", wanted), status);
-  }
-  if (status == kOutOfMemory) {
-    std::size_t free = 0, total = 0;
-    driver_->memory_info(&free, &total);
-    return failure("E0802", fmt::format("{} has {} B of memory free, {} B were asked for", device_.info.name, free, wanted),
-                   "see nvidia-smi for what else uses it");
-  }
-  if (status != kSuccess) return failed("E0802", fmt::format("cannot allocate {} B", wanted), status);
-  const auto address = extra > 0 ? (made.base + align - 1) & ~(align - 1) : made.base;
-  allocations_[address] = made;
-  return std::uint64_t{address};
-}
-
-void Gpu::release(std::uint64_t address) {
-  const auto found = allocations_.find(address);
-  if (found == allocations_.end()) return;  // from before a fault
-  const auto& made = found->second;
-  if (ready() && made.host != nullptr) driver_->host_free(made.host);
-  else if (ready()) driver_->memory_free(made.base);
-  allocations_.erase(found);
-}
-
-Result<> Gpu::write(std::uint64_t address, std::span<const std::byte> bytes) {
-  if (auto usable = ready(); !usable) return usable;
-  if (bytes.empty()) return Ok{};
-  const int status = driver_->copy_to_device(address, bytes.data(), bytes.size());
-  if (status != kSuccess)
-    return failed("E0803", fmt::format("cannot copy {} B to the device at 0x{:x}", bytes.size(), address), status);
-  return Ok{};
-}
-
-Result<> Gpu::read(std::uint64_t address, std::span<std::byte> bytes) {
-  if (auto usable = ready(); !usable) return usable;
-  if (bytes.empty()) return Ok{};
-  const int status = driver_->copy_to_host(bytes.data(), address, bytes.size());
-  if (status != kSuccess)
-    return failed("E0803", fmt::format("cannot copy {} B from the device at 0x{:x}", bytes.size(), address), status);
-  return Ok{};
-}
-
 Result<> Gpu::flush(const std::string& level) {
+  if (level == "managed") return send_pages_back();
   if (level != "l2") return Ok{};  // an SM's own caches are empty when a kernel starts
   if (auto usable = ready(); !usable) return usable;
   const std::size_t bytes = 2 * device_.info.l2_bytes;

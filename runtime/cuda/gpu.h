@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,13 @@ class Gpu final : public device::Backend {
     int dynamic_limit = -1, carveout = -1, bank_config = -1;  ///< as last set; -1: never
   };
 
+  struct Allocation {
+    DeviceAddress base = 0;  ///< the driver's own
+    void* host = nullptr;    ///< of pinned memory; null: it is no such
+    device::Where where = device::Where::Device;
+    std::uint64_t bytes = 0;
+  };
+
   /// Which of the processes on the device this one is: inside a container NVML's numbers are others.
   void find_own_pid(const std::vector<device::Condition::Process>& before);
   /// E0707; also E0705 when the device is taken (compute mode).
@@ -70,19 +78,27 @@ class Gpu final : public device::Backend {
   device::Outcome ended(WaitEnd end, int status, double time_limit);
   device::Outcome refused(const std::string& what, int status);
   Result<> prepare_scatter();
+  int allocate_in(device::Where where, std::uint64_t bytes, Allocation& made);
+  [[nodiscard]] Diagnostic no_memory(device::Where where, std::uint64_t bytes, int status) const;
+  /// Handle of the first other GPU whose memory this one reaches; nothing where there is none.
+  [[nodiscard]] std::optional<int> peer() const;
+  /// Makes the context current that the peer's memory is allocated in; this device's own can access it.
+  int enter_peer();
+  [[nodiscard]] bool on_peer(std::uint64_t address) const;
+  /// What `copy` says, which copies to or from that address, in the context of its memory.
+  template <class Copy>
+  int copied(std::uint64_t address, const Copy& copy);
+  /// All managed memory, before the next kernel starts.
+  Result<> send_pages_back();
 
   std::shared_ptr<const Driver> driver_;
   Device device_;
   Monitor monitor_;
   std::uint32_t own_pid_ = 0;  ///< as NVML numbers processes
-  ContextHandle context_ = nullptr;
+  ContextHandle context_ = nullptr, peer_context_ = nullptr;
   StreamHandle stream_ = nullptr;
   EventHandle begin_ = nullptr, end_ = nullptr;
 
-  struct Allocation {
-    DeviceAddress base = 0;  ///< the driver's own
-    void* host = nullptr;    ///< of pinned memory; null: it is the device's
-  };
   std::map<std::uint64_t, Allocation> allocations_;  ///< by the address given out
   std::map<device::KernelId, Kernel> kernels_;
   device::KernelId next_kernel_ = 0;  ///< ids are never used again, so one from before a fault is known as such

@@ -57,8 +57,9 @@ struct Argument {
 /// An address in the device's memory.
 inline Argument pointer(std::uint64_t address) { return {address, 8}; }
 
-/// Whose memory an allocation is in. The host's is pinned, and the device reaches it over the bus.
-enum class Where : std::uint8_t { Device, Host };
+/// Whose memory an allocation is in. The host's is pinned, and the device reaches it over the bus. Managed: pages are where they were
+/// touched last. Peer: another GPU's, over the link to it.
+enum class Where : std::uint8_t { Device, Host, Managed, Peer };
 
 /// Blocks of a grid, or threads of a block, along x, y and z.
 struct Extent {
@@ -84,7 +85,7 @@ struct LaunchShape {
 struct Requirement {
   enum class Kind { LoadPath, BankWidth, SharedBytes, MemoryBytes, Threads, Blocks, Space, Flush, Cluster, Place };
   Kind kind;
-  std::string path;         ///< LoadPath: "ca" "cg" "cv" "nc" "tex"; Space: "constant" …; Flush: "l1" "l2" "tlb"; Place: "sm" …
+  std::string path;         ///< LoadPath: "ca" "cg" "cv" "nc" "tex"; Space: "constant" …; Flush: "l1" "l2" "tlb" "managed"; Place: "sm" …
   std::uint64_t amount = 0; ///< BankWidth, SharedBytes, MemoryBytes: bytes; Threads: per block; Blocks: per grid; Cluster: blocks; Place: 1 beside another stage
   Span span;                ///< the statement that needs it
 };
@@ -114,7 +115,7 @@ class Backend {
   virtual Result<> scatter(std::uint64_t address, std::span<const std::int64_t> offsets,
                            std::span<const std::uint64_t> values, int width) = 0;
 
-  /// Empties a level that `accepts` took: "l1" "l2" "tlb".
+  /// Empties a level that `accepts` took: "l1" "l2" "tlb"; "managed": the pages of managed memory go back to the host.
   virtual Result<> flush(const std::string& level) = 0;
   /// A texture of 4-byte elements over memory of this backend; the handle that a fetch takes.
   virtual Result<std::uint64_t> texture(std::uint64_t address, std::uint64_t bytes) = 0;

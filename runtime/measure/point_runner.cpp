@@ -16,16 +16,18 @@ namespace gexp::measure {
 namespace {
 
 constexpr std::uint64_t kDefaultAlign = std::uint64_t{2} << 20;  // offsets then keep their low 21 address bits
-
 constexpr std::uint32_t kMostSms = 1024, kMostTries = 16;
-
 constexpr std::uint64_t kLeastStep = 4096;                        // of a memory that is made smaller
 constexpr std::uint64_t kRoundStep = std::uint64_t{1} << 20;     // of one of many MiB
 constexpr std::uint64_t kForRecords = std::uint64_t{256} << 20;  // that are left of a device's memory, at most
-
 constexpr std::uint64_t kWindow = compiler::kTraceBytes / 2;     // ticks of 16 bits
 
-
+device::Where where(const compiler::Memory& memory) {
+  using Home = compiler::MemorySpace::Home;
+  using enum device::Where;
+  const auto home = memory.space->home;
+  return home == Home::Host ? Host : home == Home::Managed ? Managed : home == Home::Peer ? Peer : Device;
+}
 }  // namespace
 
 PointRunner::PointRunner(const compiler::Program& program, const compiler::Scope& scope, device::Backend& backend, Kernels& kernels, const GiveUp& give_up)
@@ -49,12 +51,11 @@ Result<std::uint64_t> PointRunner::address_of(const std::string& name) {
       if (!value) return value.error();
       if (const auto* n = value->get<Number>()) align = std::max(align, static_cast<std::uint64_t>(n->number));
     }
-    const bool on_host = memory.space->home == compiler::MemorySpace::Home::Host;
-    auto address = backend_.allocate(*bytes, align, on_host ? device::Where::Host : device::Where::Device);
+    auto address = backend_.allocate(*bytes, align, where(memory));
     if (!address) {
       auto problem = address.error();
       problem.span = memory.span;
-      if (problem.code != "E0802" || memory.holds || on_host) return problem;
+      if (problem.code != "E0802" || memory.holds || where(memory) != device::Where::Device) return problem;
       auto less = allocate_less(memory, *bytes, align, std::move(problem));
       if (!less) return less;
       auto done = fill(memory, *less);

@@ -27,14 +27,14 @@ std::optional<Diagnostic> what_text_lacks(const compiler::Program& program, cons
   return shapes || shapes.error().code != "E0501" ? std::nullopt : std::optional(shapes.error());
 }
 
-/// Pinned memory is taken from everything else that runs here, and no budget of a file allows more of it.
+/// Pinned memory, and pages that a GPU has not got, are taken from everything else that runs here: no budget of a file allows more.
 void check_host_memories(const compiler::Program& program, double bytes, Diagnostics& diagnostics) {
   const auto free = static_cast<double>(free_host_memory());
   if (bytes <= kHostMemoryShare * free) return;
   constexpr double kMiB = 1 << 20;
-  const auto first = std::find_if(program.memories.begin(), program.memories.end(), [](const auto& memory) { return memory.space->home == compiler::MemorySpace::Home::Host; });
+  const auto first = std::find_if(program.memories.begin(), program.memories.end(), [](const auto& memory) { return memory.space->takes_host_memory(); });
   diagnostics.error("E0446", first->span,
-                    fmt::format("the memories in host take {}, more than {:.0f} % of the {} that this machine has free", show(bytes, kBytes), 100 * kHostMemoryShare,
+                    fmt::format("the memories in host and managed take {}, more than {:.0f} % of the {} that this machine has free", show(bytes, kBytes), 100 * kHostMemoryShare,
                                 show(std::floor(free / kMiB) * kMiB, kBytes)),
                     "make them shorter");
 }
@@ -48,7 +48,7 @@ void check_requirements(const compiler::Program& program, const device::Backend&
   auto scope = compiler::file_scope(program);
   if (!scope) return diagnostics.add(scope.error());
   using Home = compiler::MemorySpace::Home;
-  double total = 0, of_host = 0;
+  double total = 0, of_device = 0, of_host = 0;
   for (const auto& memory : program.memories) {
     auto bytes = compiler::memory_bytes(memory, *scope);
     if (!bytes) {
@@ -58,8 +58,9 @@ void check_requirements(const compiler::Program& program, const device::Backend&
     if (!memory.space->everywhere) need({device::Requirement::Kind::Space, std::string(memory.space->word), 0, memory.span});
     const auto home = memory.space->home;
     if (home != Home::Block) total += static_cast<double>(*bytes);
-    if (home == Home::Host) of_host += static_cast<double>(*bytes);
-    else need({home == Home::Block ? device::Requirement::Kind::SharedBytes : device::Requirement::Kind::MemoryBytes, "", *bytes, memory.span});
+    if (memory.space->takes_device_memory()) of_device += static_cast<double>(*bytes);
+    if (memory.space->takes_host_memory()) of_host += static_cast<double>(*bytes);
+    if (memory.space->takes_device_memory() || home == Home::Block) need({home == Home::Block ? device::Requirement::Kind::SharedBytes : device::Requirement::Kind::MemoryBytes, "", *bytes, memory.span});
   }
   check_host_memories(program, of_host, diagnostics);
   if (program.budget_memory) {
@@ -69,9 +70,9 @@ void check_requirements(const compiler::Program& program, const device::Backend&
       diagnostics.error("E0427", program.budget_memory->span,
                         fmt::format("the memories take {}, the budget is {}", show(total, kBytes), show(n->number, kBytes)));
     }
-  } else if (const auto whole = static_cast<double>(backend.device().memory_bytes); whole > 0 && total - of_host > kDefaultMemoryShare * whole && !diagnostics.has_errors()) {
+  } else if (const auto whole = static_cast<double>(backend.device().memory_bytes); whole > 0 && of_device > kDefaultMemoryShare * whole && !diagnostics.has_errors()) {
     diagnostics.error("E0442", program.memories.front().span,
-                      fmt::format("the memories take {}, more than {:.0f} % of the {} that {} has", show(total - of_host, kBytes), 100 * kDefaultMemoryShare,
+                      fmt::format("the memories take {}, more than {:.0f} % of the {} that {} has", show(of_device, kBytes), 100 * kDefaultMemoryShare,
                                   show(whole, kBytes), backend.device().id),
                       "a file that means to take more says so with `budget memory`");
   }

@@ -49,7 +49,7 @@ struct SessionOptions {
 void check_requirements(const compiler::Program& program, const device::Backend& backend, Diagnostics& diagnostics);
 
 inline constexpr double kDefaultTimeLimit = 600;    ///< seconds, of a file without `budget time`
-inline constexpr double kHostMemoryShare = 0.25;    ///< of what is free of this machine's memory, for memories in host
+inline constexpr double kHostMemoryShare = 0.25;    ///< of what is free of this machine's memory, for memories in host and managed
 inline constexpr double kDefaultMemoryShare = 0.8;  ///< of the device's memory, for a file without `budget memory`
 
 /// Runs every stage, asks its questions, judges the expectations. Errors of the environment (no memory, no compiler, a template

@@ -26,11 +26,11 @@ DeviceMemory::Region& DeviceMemory::region_of(std::uint64_t address) {
 
 Result<std::uint64_t> DeviceMemory::allocate(std::uint64_t bytes, std::uint64_t align, device::Where where) {
   bytes = std::max<std::uint64_t>(bytes, 1);
-  const bool host_memory = where == device::Where::Host;
-  if (!host_memory && bytes > capacity_ - used_)
-    return failure("E0802", fmt::format("the simulated device has {} B of memory left, {} B were asked for", capacity_ - used_, bytes));
+  std::uint64_t* const used = used_in(where);
+  if (used && bytes > capacity_ - *used)
+    return failure("E0802", fmt::format("the simulated {} has {} B of memory left, {} B were asked for", where == device::Where::Peer ? "peer" : "device", capacity_ - *used, bytes));
   if (align > (1ull << 40)) return failure("E0802", fmt::format("an alignment of {} B is more than the simulator can give", align));
-  Region& region = regions_[host_memory ? 2 : bytes < kSmall && align <= kSmallBase ? 0 : 1];
+  Region& region = regions_[where != device::Where::Device ? 1 + static_cast<std::size_t>(where) : bytes < kSmall && align <= kSmallBase ? 0 : 1];
   const std::uint64_t address = align_up(region.next, std::max(align, region.unit));
   if (address + bytes > region.end) return failure("E0802", fmt::format("there are no addresses left for {} B of simulated memory", bytes));
   void* host = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -38,7 +38,7 @@ Result<std::uint64_t> DeviceMemory::allocate(std::uint64_t bytes, std::uint64_t 
   // One element a page must not cost a huge host page.
   madvise(host, bytes, MADV_NOHUGEPAGE);
   region.next = address + bytes + region.gap;
-  if (!host_memory) used_ += bytes;
+  if (used) *used += bytes;
   allocations_[address] = {bytes, static_cast<std::byte*>(host)};
   return address;
 }
@@ -47,7 +47,7 @@ void DeviceMemory::release(std::uint64_t address) {
   const auto found = allocations_.find(address);
   if (found == allocations_.end()) return;
   munmap(found->second.host, found->second.bytes);
-  if (!on_host(address)) used_ -= found->second.bytes;
+  if (std::uint64_t* const used = used_in(where(address))) *used -= found->second.bytes;
   allocations_.erase(found);
   last_bytes_ = 0;
   // An idle heap starts over: a run's addresses do not depend on what ran before it.

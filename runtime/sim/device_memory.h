@@ -27,8 +27,12 @@ class DeviceMemory {
     if (address - last_begin_ < last_bytes_ && bytes <= last_bytes_ - (address - last_begin_)) return last_host_ + (address - last_begin_);
     return search(address, bytes);
   }
-  /// Whether an address is one of the host's memory.
-  [[nodiscard]] static bool on_host(std::uint64_t address) { return address - kHostBase < kHostBytes; }
+  /// Whose memory an address is in.
+  [[nodiscard]] static device::Where where(std::uint64_t address) {
+    if (address < kHostBase || address >= kHostBase + 3 * kFarBytes) return device::Where::Device;
+    constexpr std::array kFar{device::Where::Host, device::Where::Managed, device::Where::Peer};
+    return kFar[(address - kHostBase) / kFarBytes];
+  }
   /// The address of element `index`, of `size` bytes, of the allocation that was last asked for, which the host begins to fetch; 0 when there is none.
   [[nodiscard]] std::uint64_t expect_element(std::uint64_t index, std::uint64_t size) const {
     if (index >= last_bytes_ / size) return 0;
@@ -44,7 +48,8 @@ class DeviceMemory {
   std::byte* search(std::uint64_t address, std::uint64_t bytes);
 
   std::map<std::uint64_t, Allocation> allocations_;
-  std::uint64_t capacity_, used_ = 0;
+  std::uint64_t capacity_, used_ = 0, used_of_peer_ = 0;  ///< the peer has as much
+  std::uint64_t* used_in(device::Where where) { return where == device::Where::Host ? nullptr : where == device::Where::Peer ? &used_of_peer_ : &used_; }
   // The allocation of the last access: most accesses stay in one.
   std::uint64_t last_begin_ = 0, last_bytes_ = 0;
   std::byte* last_host_ = nullptr;
@@ -53,15 +58,17 @@ class DeviceMemory {
   // so that the first array's page 0 is the first of its residues, as in their plots. Small ones live apart, at 16 GiB.
   static constexpr std::uint64_t kLargeBase = 65ull << 30;
   static constexpr std::uint64_t kSmallBase = 16ull << 30;
-  static constexpr std::uint64_t kHostBase = 16ull << 40, kHostBytes = 64ull << 40;
+  static constexpr std::uint64_t kHostBase = 16ull << 40, kFarBytes = 64ull << 40;  // the host's, then managed, then a peer's
 
   /// Where allocations of one kind follow each other. The gap makes an access past the end a fault; it is never handed out.
   struct Region {
     std::uint64_t base, end, unit, gap, next = base;
   };
   Region& region_of(std::uint64_t address);
-  std::array<Region, 3> regions_{Region{kSmallBase, kLargeBase, 512, 64ull << 10}, Region{kLargeBase, kHostBase, 2ull << 20, 2ull << 20},
-                                 Region{kHostBase, kHostBase + kHostBytes, 2ull << 20, 2ull << 20}};
+  static constexpr Region far(std::uint64_t nth) {
+    return {kHostBase + nth * kFarBytes, kHostBase + (nth + 1) * kFarBytes, 2ull << 20, 2ull << 20};
+  }
+  std::array<Region, 5> regions_{Region{kSmallBase, kLargeBase, 512, 64ull << 10}, Region{kLargeBase, kHostBase, 2ull << 20, 2ull << 20}, far(0), far(1), far(2)};
 };
 
 }  // namespace gexp::sim

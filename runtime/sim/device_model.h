@@ -2,7 +2,9 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/device/qlru.h"
@@ -132,6 +134,13 @@ struct Bandwidth {
   double l2 = 0;      ///< of all slices together
   double dram = 0;    ///< reads and writes together
   double host = 0;    ///< of the bus to the host's memory, each way
+  double peer = 0;    ///< of the link to another device's memory, each way
+};
+
+/// Pages of managed memory, which the driver brings from the host when a thread touches one.
+struct ManagedModel {
+  std::uint64_t page = 0;  ///< bytes that come at once; 0: the device has no such memory
+  double latency = 0;      ///< cycles from the touch until they are there, beside what the bus takes
 };
 
 /// Cycles for each further lane of a warp that updates the same address; 0: they cost nothing more.
@@ -183,7 +192,13 @@ struct DeviceModel {
   AtomicsModel atomics;
   SharedModel shared;
   ClusterModel clusters;
+  ManagedModel managed;
   NoiseModel noise;
 };
+
+/// The path of a load by the word after `via`; nothing: there is no such.
+std::optional<LoadPath> load_path(std::string_view via);
+/// Of a model, without which the device has no memory in that space; empty: nothing is missing.
+std::string missing_table(const DeviceModel& model, std::string_view space);
 
 }  // namespace gexp::sim

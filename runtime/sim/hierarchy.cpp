@@ -26,6 +26,8 @@ Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed, std::uint64_t
       tlbs_(model.tlbs.size()),
       slices_(model.caches.size()),
       ahead_(model.caches.size(), kNothing),
+      host_{model.bandwidth.host},
+      peer_{model.bandwidth.peer},
       noisy_(model.noise.jitter > 0 || model.noise.sm_jitter > 0 || model.noise.memory_jitter > 0 || model.noise.tail_probability > 0 || model.noise.interference > 0),
       random_(seed ^ chance ^ 0x9015e) {
   const auto instances = [&](Scope scope) { return instance(scope, static_cast<std::uint32_t>(model.sms) - 1) + 1; };
@@ -108,6 +110,7 @@ void Hierarchy::flush(const std::string& level) {
       }
     }
   }
+  if (level == "managed") pages_.clear();
   if (level == "tlb") {
     for (auto& kind : tlbs_) {
       for (auto& tlb : kind) {
@@ -275,8 +278,9 @@ double Hierarchy::far(LoadPath which, std::uint32_t sm, Piece piece, std::uint8_
     if (dirty) to_memory += static_cast<double>(path.sector);
   }
   depth_ = static_cast<std::uint8_t>(depth);
-  if (which == LoadPath::Host) {
-    if (model_.bandwidth.host > 0) waits += from_host_.wait(time + waits, from_memory / model_.bandwidth.host);
+  if (which == LoadPath::Host || which == LoadPath::Peer) {
+    Link& link = which == LoadPath::Host ? host_ : peer_;
+    if (link.rate > 0) waits += link.from.wait(time + waits, from_memory / link.rate);
     from_memory = 0;
   }
   tallies_.dram_read += from_memory, tallies_.dram_written += to_memory;
@@ -287,10 +291,25 @@ double Hierarchy::far(LoadPath which, std::uint32_t sm, Piece piece, std::uint8_
   return waits + distance + latency + (noisy_ ? noise(by) : 0);
 }
 
+std::uint64_t Hierarchy::page_there(std::uint64_t address, std::uint64_t time) {
+  const auto [page, comes] = pages_.try_emplace(address / model_.managed.page, 0);
+  if (comes) {
+    const auto now = static_cast<double>(time), moving = host_.rate > 0 ? static_cast<double>(model_.managed.page) / host_.rate : 0;
+    page->second = static_cast<std::uint64_t>(std::ceil(now + model_.managed.latency + host_.from.wait(now, moving) + moving));
+  }
+  return page->second;
+}
+
+void Hierarchy::send_back(std::uint64_t address, std::uint64_t bytes) {
+  const std::uint64_t page = model_.managed.page;
+  if (page > 0) pages_.erase(pages_.lower_bound(address / page), pages_.lower_bound((address + bytes + page - 1) / page));
+}
+
 double Hierarchy::store(std::uint32_t sm, Piece piece, double time) {
-  if (DeviceMemory::on_host(piece.region)) {  // past the caches (assumed)
+  if (const auto where = DeviceMemory::where(piece.region); where == device::Where::Host || where == device::Where::Peer) {  // past the caches (assumed)
+    Link& link = where == device::Where::Host ? host_ : peer_;
     const double bytes = static_cast<double>(stores_.sector) * piece.count();
-    return model_.bandwidth.host > 0 ? time + to_host_.wait(time, bytes / model_.bandwidth.host) : time;
+    return link.rate > 0 ? time + link.to.wait(time, bytes / link.rate) : time;
   }
   for (const int t : stores_.tlbs) {
     const bool hit = tlb(t, sm).access(piece.region).hit;

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,8 +26,13 @@ class Hierarchy {
 
   /// A kernel starts: an SM's data caches are empty, and as large as the carve-out (bytes) leaves them; what is the device's keeps what it holds.
   void begin_launch(std::uint64_t carveout);
-  /// Empties a level: "l1" the caches of the SMs, "l2" those that they share, "tlb" all TLBs.
+  /// Empties a level: "l1" the caches of the SMs, "l2" those that they share, "tlb" all TLBs; "managed": all its pages go back.
   void flush(const std::string& level);
+
+  /// The cycle from which the page of an address in managed memory is there: where a thread touches it at `time`, it begins to come.
+  std::uint64_t page_there(std::uint64_t address, std::uint64_t time);
+  /// So many bytes of managed memory are the host's again.
+  void send_back(std::uint64_t address, std::uint64_t bytes);
 
   /// What the lanes of a warp want of one region: some of its sectors, bit by bit. A region is as long as a line, at least 128 B.
   struct Piece {
@@ -152,7 +158,14 @@ class Hierarchy {
   std::vector<std::uint64_t> ahead_;          ///< [cache of the model]: begin of what the last miss fetched ahead
   std::array<Path, kLoadPaths> paths_;
   Path stores_;
-  Server dram_, from_host_, to_host_;
+  Server dram_;
+  /// To a memory that is not the device's.
+  struct Link {
+    double rate;  ///< bytes a cycle, each way; 0: unlimited
+    Server from{}, to{};
+  };
+  Link host_, peer_;
+  std::map<std::uint64_t, std::uint64_t> pages_;  ///< of managed memory: from which cycle each is there; the others are the host's
   std::vector<std::uint64_t> victims_, new_victims_;  // of the access at hand
   std::uint64_t carveout_ = 0, window_ = ~0ull;
   Tallies tallies_;

@@ -88,7 +88,10 @@ class Machine {
   bool prefetched(Space space, std::uint32_t& active);
   [[nodiscard]] std::uint64_t conflicts(Space space, std::uint32_t active);
   [[nodiscard]] std::uint64_t way_to_others(const Warp& w, std::uint32_t active, std::uint64_t issue);
-  [[nodiscard]] bool over_bus(std::uint32_t active, LoadPath& path) const;
+  /// Whether some lane's address is not in the device's own memory.
+  [[nodiscard]] bool far(std::uint32_t active) const;
+  bool waits_for_pages(Warp& w, std::uint32_t active, std::uint64_t issue);
+  bool over_bus(const Instruction& i, std::uint32_t active, LoadPath& path);
   [[nodiscard]] bool held(LoadPath path, std::uint32_t sm, std::uint32_t active) const;
   Step access_block(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   Step wide(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);

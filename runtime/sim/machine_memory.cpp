@@ -26,7 +26,7 @@ Machine::Step Machine::access(std::uint32_t index, const Instruction& i, std::ui
   if (c_.observer) {
     const Space read = i.kind == Kind::Matrix ? Space::Shared : i.kind == Kind::Copy ? Space::Global : space;
     c_.observer->accessed(read, i.kind, memory_.passes() - passes, turns_);
-    if (step == Step::Leave && !stopped_) c_.observer->stalled(index);
+    if (step != Step::Next && !stopped_) c_.observer->stalled(index);
   }
   return step;
 }
@@ -67,6 +67,7 @@ Machine::Step Machine::access_in(Space space, std::uint32_t index, const Instruc
   Warp& w = warps_[index];
   Block& block = blocks_[w.block];
   if (i.prefetches && !prefetched(space, active)) return Step::Next;
+  if (space == Space::Global && i.kind != Kind::Texture && !i.prefetches && far(active) && waits_for_pages(w, active, issue)) return Step::Jumped;
   const bool good = i.kind == Kind::Load      ? data_.read(i, space, w, block, active, addresses_)
                     : i.kind == Kind::Store   ? data_.write(i, space, w, block, active, addresses_)
                     : i.kind == Kind::Texture ? data_.texels(i, w, active, addresses_)
@@ -105,8 +106,8 @@ Machine::Step Machine::access_in(Space space, std::uint32_t index, const Instruc
       if (i.kind == Kind::Texture) path = LoadPath::Texture;
       else if (i.kind == Kind::Atomic) path = c_.hierarchy.present(LoadPath::Cg) ? LoadPath::Cg : LoadPath::Default;  // done at the L2
   }
-  if (space == Space::Global && !over_bus(active, path)) return fault(fmt::format("lanes of one warp access the host's memory and the device's at once, whose time is not simulated ({})", place_of(c_.kernel, i)));
-  if (path != LoadPath::Host && !i.allocates && !held(path, w.sm, active) && c_.hierarchy.present(LoadPath::Cg)) path = LoadPath::Cg;
+  if (space == Space::Global && far(active) && !over_bus(i, active, path)) return Step::Leave;
+  if (path != LoadPath::Host && path != LoadPath::Peer && !i.allocates && !held(path, w.sm, active) && c_.hierarchy.present(LoadPath::Cg)) path = LoadPath::Cg;
   if (i.prefetches && !c_.hierarchy.present(path)) path = LoadPath::Default;
   if (!c_.hierarchy.present(path)) return fault(fmt::format("the device has no path for such an access ({})", place_of(c_.kernel, i)));
   if (i.kind == Kind::Store) {
@@ -140,12 +141,39 @@ std::uint64_t Machine::way_to_others(const Warp& w, std::uint32_t active, std::u
   return static_cast<std::uint64_t>(std::llround(std::max(0.0, model.latency - c_.model.shared.cycles.front()) + wait));
 }
 
-/// Takes an access of global memory to the bus where its lanes' addresses are the host's. False: some are, and some are not.
-bool Machine::over_bus(std::uint32_t active, LoadPath& path) const {
-  std::uint32_t on_host = 0;
-  each_lane(active, [&](std::uint32_t lane) { on_host |= static_cast<std::uint32_t>(DeviceMemory::on_host(addresses_[lane])) << lane; });
-  if (on_host != 0) path = LoadPath::Host;
-  return on_host == 0 || on_host == active;
+bool Machine::far(std::uint32_t active) const {
+  bool some = false;
+  each_lane(active, [&](std::uint32_t lane) { some |= DeviceMemory::where(addresses_[lane]) != device::Where::Device; });
+  return some;
+}
+
+/// Pages of managed memory come before an access of the warp does anything: it is issued again once they are there.
+bool Machine::waits_for_pages(Warp& w, std::uint32_t active, std::uint64_t issue) {
+  if (c_.model.managed.page == 0) return false;
+  std::uint64_t there = 0;
+  each_lane(active, [&](std::uint32_t lane) {
+    if (DeviceMemory::where(addresses_[lane]) == device::Where::Managed) there = std::max(there, c_.hierarchy.page_there(addresses_[lane], issue));
+  });
+  if (there <= issue) return false;
+  w.next = std::max(w.next, there);
+  return true;
+}
+
+/// Takes an access of global memory to the bus, or to the link, where its lanes' addresses are the host's or a peer's. False: only some
+/// are, which is a fault.
+bool Machine::over_bus(const Instruction& i, std::uint32_t active, LoadPath& path) {
+  std::uint32_t on_host = 0, on_peer = 0;
+  each_lane(active, [&](std::uint32_t lane) {
+    const auto where = DeviceMemory::where(addresses_[lane]);
+    on_host |= static_cast<std::uint32_t>(where == device::Where::Host) << lane;
+    on_peer |= static_cast<std::uint32_t>(where == device::Where::Peer) << lane;
+  });
+  if ((on_host | on_peer) == 0) return true;
+  path = on_host != 0 ? LoadPath::Host : LoadPath::Peer;
+  if (on_host == active || on_peer == active) return true;
+  const char* const whose = on_host == 0 ? "a peer's memory and the device's" : on_peer == 0 ? "the host's memory and the device's" : "the host's memory and a peer's";
+  fault(fmt::format("lanes of one warp access {} at once, whose time is not simulated ({})", whose, place_of(c_.kernel, i)));
+  return false;
 }
 
 /// Whether the SM's caches of a path have what some lane reads.
@@ -177,7 +205,7 @@ bool Machine::lone_load(std::uint32_t index, const Instruction& i, std::uint32_t
   const auto lane = static_cast<std::size_t>(std::countr_zero(active));
   const std::uint64_t address = w.slot(i.a)[lane] + static_cast<std::uint64_t>(i.offset);
   const std::byte* const at = c_.memory.find(address, i.bytes);
-  if (!at || (address & (i.bytes - 1u)) != 0 || DeviceMemory::on_host(address)) return false;
+  if (!at || (address & (i.bytes - 1u)) != 0 || DeviceMemory::where(address) != device::Where::Device) return false;
   std::uint64_t value = 0;
   if (i.bytes == 4) std::memcpy(&value, at, 4);
   else std::memcpy(&value, at, 8);
@@ -202,7 +230,10 @@ Machine::Step Machine::access_block(std::uint32_t index, const Instruction& i, s
   }
   if (!data_.copy(i, w, block, active, addresses_)) return fault(data_.fault());
   LoadPath path = i.path;
-  if (!over_bus(active, path)) return fault(fmt::format("lanes of one warp access the host's memory and the device's at once, whose time is not simulated ({})", place_of(c_.kernel, i)));
+  if (far(active)) {
+    if (waits_for_pages(w, active, issue)) return Step::Jumped;
+    if (!over_bus(i, active, path)) return Step::Leave;
+  }
   if (!c_.hierarchy.present(path)) return fault(fmt::format("the device has no path for such an access ({})", place_of(c_.kernel, i)));
   memory_.load(index, i, path, addresses_, active, issue);
   if (w.state != Warp::State::Stalled) return Step::Next;

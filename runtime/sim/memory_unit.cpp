@@ -202,7 +202,7 @@ void MemoryUnit::go_on(std::uint32_t warp, std::uint64_t now) {
 
 void MemoryUnit::tell(const Load& load, std::uint64_t now) {
   const int cache = hierarchy_.cache_at(load.path, load.depth);
-  const auto level = cache >= 0 ? static_cast<std::uint32_t>(cache) : load.path == LoadPath::Host ? kFromHost : kFromMemory;
+  const auto level = cache >= 0 ? static_cast<std::uint32_t>(cache) : load.path == LoadPath::Host ? kFromHost : load.path == LoadPath::Peer ? kFromPeer : kFromMemory;
   observer_->loaded(load.warp, *load.instruction, load.issued, now, level);
 }
 

@@ -193,7 +193,7 @@ void link(std::string& out, const DeviceModel& model, const char* what, double b
   out += bytes_a_cycle > 0 ? fmt::format("      │ {} {}\n", what, rate(model, bytes_a_cycle)) : std::string("      │\n");
 }
 
-constexpr const char* kPathNames[kLoadPaths] = {"", "ca", "cg", "cv", "nc", "texture", "constant", "local", "instruction", "host"};
+constexpr const char* kPathNames[kLoadPaths] = {"", "ca", "cg", "cv", "nc", "texture", "constant", "local", "instruction", "host", "peer"};
 
 /// Columns of a path's names, and of the places where data is found.
 constexpr std::size_t kPlace = 28;

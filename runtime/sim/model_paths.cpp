@@ -14,7 +14,7 @@ struct PathName {
   LoadPath path;
 };
 constexpr PathName kPaths[] = {{"ca", LoadPath::Ca}, {"cg", LoadPath::Cg}, {"cv", LoadPath::Cv}, {"nc", LoadPath::Nc}, {"texture", LoadPath::Texture},
-                               {"constant", LoadPath::Constant}, {"local", LoadPath::Local}, {"instruction", LoadPath::Instruction}, {"host", LoadPath::Host}};
+                               {"constant", LoadPath::Constant}, {"local", LoadPath::Local}, {"instruction", LoadPath::Instruction}, {"host", LoadPath::Host}, {"peer", LoadPath::Peer}};
 
 PathModel& slot(DeviceModel& model, LoadPath path) { return model.paths[static_cast<std::size_t>(path)]; }
 
@@ -72,6 +72,21 @@ void read_path(ModelTable& t, const DeviceModel& model, LoadPath which, PathMode
 }
 
 }  // namespace
+
+std::optional<LoadPath> load_path(std::string_view via) {
+  if (via.empty()) return LoadPath::Default;
+  for (const PathName& name : kPaths) {
+    if (name.path <= LoadPath::Texture && name.word.starts_with(via)) return name.path;  // "tex"
+  }
+  return std::nullopt;
+}
+
+std::string missing_table(const DeviceModel& model, std::string_view space) {
+  const auto has = [&](LoadPath path) { return model.paths[static_cast<std::size_t>(path)].present; };
+  if (space == "host" && !has(LoadPath::Host)) return "[paths.host]";
+  if (space == "peer" && !has(LoadPath::Peer)) return "[paths.peer]";
+  return space == "managed" && model.managed.page == 0 ? "[managed]" : "";
+}
 
 void read_paths(ModelTable& table, const std::string& default_path, DeviceModel& model) {
   for (const PathName& name : kPaths) {

@@ -145,6 +145,7 @@ void read_bandwidth(ModelTable& t, const DeviceModel& model, Bandwidth& bandwidt
   bandwidth.l2 = rate("l2");
   bandwidth.dram = rate("dram");
   bandwidth.host = rate("host");
+  bandwidth.peer = rate("peer");
   if (model.memory_peak > 0 && bandwidth.dram * model.sm_clock_hz > model.memory_peak * (1 + 1e-9))
     t.error("E0606", t.place("dram"), fmt::format("memory cannot move more than its bus: {:.5g} GB/s", model.memory_peak / 1e9));
 }
@@ -251,6 +252,12 @@ std::optional<DeviceModel> read_device_model(const Source& source, Diagnostics& 
     clusters.latency = t.number("latency", 1, kMostCycles);
     clusters.bandwidth = t.rate_or_none("bandwidth", model.sm_clock_hz);
     clusters.barrier = static_cast<std::uint32_t>(t.whole("barrier", 1, static_cast<std::uint64_t>(kMostCycles)));
+  });
+  table("managed", false, [&](ModelTable& t) {
+    model.managed.page = t.size("page", 1ull << 30);
+    if (t.has("page") && (model.managed.page < 4096 || (model.managed.page & (model.managed.page - 1)) != 0))
+      t.error("E0606", t.place("page"), "a page is a power of two, and at least 4 KiB");
+    model.managed.latency = t.number("latency", 1, kMostCycles);
   });
   table("noise", false, [&](ModelTable& t) { read_noise(t, model.noise); });
   root.finish();

@@ -75,7 +75,7 @@ struct TimelineSpan {
   std::uint32_t instruction = 0;     ///< of Observed::instructions: the first one issued, the one that waits, or the load
 };
 
-inline constexpr std::uint32_t kFromMemory = ~0u, kFromHost = ~0u - 1;  ///< the device's, or the host's
+inline constexpr std::uint32_t kFromMemory = ~0u, kFromHost = ~0u - 1, kFromPeer = ~0u - 2;  ///< the device's, the host's, another device's
 
 /// An instruction of a kernel, for people.
 struct NamedInstruction {

@@ -44,8 +44,8 @@ enum class AtomicOp : std::uint8_t { Add, Exch, Cas, MinS, MinU, MaxS, MaxU, And
 enum class Special : std::uint8_t { Clock, ClockHi, Clock64, GlobalTimer, GlobalTimerLo, GlobalTimerHi };
 /// The way that an access takes. Of global memory: how a load asks to be cached, Default being the model's choice. Host: every access to
 /// the memory of the host.
-enum class LoadPath : std::uint8_t { Default, Ca, Cg, Cv, Nc, Texture, Constant, Local, Instruction, Host };
-inline constexpr int kLoadPaths = 10;
+enum class LoadPath : std::uint8_t { Default, Ca, Cg, Cv, Nc, Texture, Constant, Local, Instruction, Host, Peer };
+inline constexpr int kLoadPaths = 11;
 /// Which latency of the model's pipeline a result has.
 enum class Cost : std::uint8_t { Alu, Multiply, Divide, Clock };
 

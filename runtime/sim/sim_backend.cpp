@@ -98,7 +98,7 @@ class SimBackend final : public device::Backend {
         return refuse(fmt::format("a block of the simulated {} has at most {} threads, not {}", model_.name, model_.limits.threads_per_block, r.amount));
       case Requirement::Kind::Blocks: return Ok{};
       case Requirement::Kind::Space:
-        if (r.path == "host" && !model_.paths[static_cast<std::size_t>(LoadPath::Host)].present) return refuse(fmt::format("the model of the simulated {} does not say what an access to the host's memory takes", model_.name), "it has no table [paths.host]");
+        if (const auto table = missing_table(model_, r.path); !table.empty()) return refuse(fmt::format("the model of the simulated {} does not say what an access to memory in {} takes", model_.name, r.path), "it has no table " + table);
         if (r.path != "texture" || model_.paths[static_cast<std::size_t>(LoadPath::Texture)].present) return Ok{};
         return refuse(fmt::format("the simulated {} models no texture memory", model_.name));
       case Requirement::Kind::Flush: return Ok{};
@@ -129,7 +129,11 @@ class SimBackend final : public device::Backend {
     return failure("E0801", fmt::format("the kernel has no array {}", name));
   }
 
-  Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t align, device::Where where) override { return memory_.allocate(bytes, align, where); }
+  Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t align, device::Where where) override {
+    auto address = memory_.allocate(bytes, align, where);
+    if (address && where == device::Where::Managed) hierarchy_.send_back(*address, bytes);
+    return address;
+  }
   void release(std::uint64_t address) override { memory_.release(address); }
 
   Result<> write(std::uint64_t address, std::span<const std::byte> bytes) override {
@@ -270,13 +274,6 @@ class SimBackend final : public device::Backend {
   static Diagnostic outside(const char* what, std::uint64_t address, std::uint64_t bytes) {
     return failure("E0803", fmt::format("{} of {} B at 0x{:x} is outside every allocation", what, bytes, address));
   }
-  static std::optional<LoadPath> load_path(std::string_view name) {
-    constexpr std::pair<std::string_view, LoadPath> kWords[] = {{"", LoadPath::Default}, {"ca", LoadPath::Ca}, {"cg", LoadPath::Cg},
-                                                               {"cv", LoadPath::Cv}, {"nc", LoadPath::Nc}, {"tex", LoadPath::Texture}};
-    for (const auto& [word, path] : kWords) if (word == name) return path;
-    return std::nullopt;
-  }
-
   /// Why a launch cannot start; empty when it can. `accepts` says the same before anything runs.
   std::string refused(const Kernel& kernel, const device::LaunchShape& shape, std::span<const device::Argument> arguments) const {
     constexpr std::uint32_t kMostAlongYZ = 65535, kMostThreadsAlongZ = 64;  // of every GPU so far

@@ -436,6 +436,7 @@ expect 'more than 80 % of the memory' 2 'E0442' -- "$gexp" run -e "${long/1MiB/2
 expect 'as much in all' 2 'E0442' -- "$gexp" run -e "${long/memory A/memory B: u32[2GiB] in global memory C: u32[2GiB] in global memory A}" --device sim:gtx780
 expect 'unless a budget says so' 0 '^memory  2700 MiB of a budget' -- "$gexp" plan -e "${long/memory A: u32\[1MiB\]/budget memory 3GiB memory A: u32[2700MiB]}" --device sim:gtx780
 expect 'memory of the host is no memory of the device' 0 '^host    2 GiB of this machine' -- "$gexp" plan -e "${long/memory A/memory B: u32[2GiB] in host memory C: u32[2GiB] in global memory A}" --device sim:h200
+expect 'pages that the host may have to hold as well' 2 'E0446.*in host and managed take 9216 GiB' -- "$gexp" run -e "${long/memory A/budget memory 9300GiB memory B: u32[9GiB * 1024] in managed memory A}" --device sim:h200
 expect 'more of the host than a quarter of what is free' 2 'E0446.*9216 GiB' -- "$gexp" run -e "${long/memory A/budget memory 9300GiB memory B: u32[9GiB * 1024] in host memory A}" --device sim:h200
 expect 'it counts for the budget' 2 'E0427.*65 MiB' -- "$gexp" run -e "${long/memory A/budget memory 64MiB memory B: u32[64MiB] in host memory A}" --device sim:h200
 expect 'too many points' 2 'E0440' -- "$gexp" run -e "${long/sweep/sweep k in 1..100 sweep}" --device sim:gtx780

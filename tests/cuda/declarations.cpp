@@ -24,6 +24,11 @@ static_assert(same_shape<decltype(Driver::device_attribute), PFN_cuDeviceGetAttr
 static_assert(same_shape<decltype(Driver::context_create), PFN_cuCtxCreate_v3020>);
 static_assert(same_shape<decltype(Driver::context_destroy), PFN_cuCtxDestroy_v4000>);
 static_assert(same_shape<decltype(Driver::context_set_current), PFN_cuCtxSetCurrent_v4000>);
+static_assert(same_shape<decltype(Driver::context_synchronize), PFN_cuCtxSynchronize_v2000>);
+static_assert(same_shape<decltype(Driver::can_access_peer), PFN_cuDeviceCanAccessPeer_v4000>);
+static_assert(same_shape<decltype(Driver::enable_peer_access), PFN_cuCtxEnablePeerAccess_v4000>);
+static_assert(same_shape<decltype(Driver::managed_allocate), PFN_cuMemAllocManaged_v6000>);
+static_assert(same_shape<decltype(Driver::prefetch), PFN_cuMemPrefetchAsync_v8000>);
 static_assert(same_shape<decltype(Driver::memory_info), PFN_cuMemGetInfo_v3020>);
 static_assert(same_shape<decltype(Driver::memory_allocate), PFN_cuMemAlloc_v3020>);
 static_assert(same_shape<decltype(Driver::memory_free), PFN_cuMemFree_v3020>);

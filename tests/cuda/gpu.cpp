@@ -179,6 +179,63 @@ TEST_CASE_FIXTURE(Scene, "memory of the host is pinned, written and read, and gi
   CHECK(device()->accepts(needs).error().code == "E0501");
 }
 
+TEST_CASE_FIXTURE(Scene, "managed memory is never more than is free, and its pages are sent back to the host") {
+  const auto backend = device();
+  const Requirement needs{Requirement::Kind::Space, "managed", 0, {3, 9}}, returns{Requirement::Kind::Flush, "managed", 0, {3, 9}};
+  CHECK(backend->accepts(needs));
+  CHECK(backend->accepts(returns));
+  auto address = backend->allocate(1000, 1 << 16, device::Where::Managed), plain = backend->allocate(1000, 0, device::Where::Device);
+  REQUIRE(address);
+  REQUIRE(plain);
+  const int before = last_set(kFakePages);
+  REQUIRE(backend->flush("managed"));
+  CHECK(last_set(kFakePages) == before + 1);  // of the one that is managed
+  backend->release(*plain);
+  check_copies_and_release(*backend, *address);
+  const auto refused = backend->allocate((std::uint64_t{1} << 29) + 1, 0, device::Where::Managed);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == "E0802");
+  CHECK(refused.error().message.find("536870912 B of memory free") != std::string::npos);
+  CHECK(allocations() == 0);
+  {
+    const Environment now("FAKE_CUDA", "no_managed");
+    CHECK(device()->accepts(needs).error().code == "E0501");
+  }
+  const Environment now("FAKE_CUDA", "no_concurrent");
+  CHECK(device()->accepts(needs));
+  CHECK(device()->accepts(returns).error().code == "E0501");
+}
+
+TEST_CASE_FIXTURE(Scene, "memory of a peer is another GPU's, which this one reaches") {
+  const Requirement needs{Requirement::Kind::Space, "peer", 0, {3, 9}};
+  CHECK(device()->accepts(needs).error().code == "E0501");  // there is one GPU
+  const Environment two("FAKE_CUDA", "gpus=2,peer_memory=100000");
+  const auto backend = device();
+  CHECK(backend->accepts(needs));
+  auto address = backend->allocate(1000, 0, device::Where::Peer), own = backend->allocate(1000, 0, device::Where::Device);
+  REQUIRE(address);
+  REQUIRE(own);
+  CHECK(allocations() == 2);
+  const int before = last_set(kFakePeerCopies);
+  std::vector<std::byte> some(8, std::byte{7}), read(8);
+  REQUIRE(backend->write(*address + 8, some));
+  REQUIRE(backend->read(*address + 8, read));
+  CHECK(read == some);
+  CHECK(last_set(kFakePeerCopies) == before + 2);  // each waited for, in the peer's context
+  REQUIRE(backend->write(*own, some));
+  CHECK(last_set(kFakePeerCopies) == before + 2);
+  const auto refused = backend->allocate(200000, 0, device::Where::Peer);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == "E0802");
+  CHECK(refused.error().message.find("the GPU that cuda:0 reaches has") != std::string::npos);
+  backend->release(*own);
+  CHECK(allocations() == 1);
+  backend->release(*address);
+  CHECK(allocations() == 0);
+  const Environment apart("FAKE_CUDA", "gpus=2,far_apart");
+  CHECK(device()->accepts(needs).error().code == "E0501");
+}
+
 TEST_CASE_FIXTURE(Scene, "memory: alignment, copies, links dense and sparse, and no room") {
   const auto backend = device();
   for (const std::uint64_t align : {0, 128, 4096, 2 << 20}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's memory: who reaches it, over what, and what that takes.
+// The host's memory, managed memory and a peer's: who reaches it, over what, and what that takes.
 #include "runtime/sim/sim.h"
 #include "tests/sim/support.h"
 
@@ -76,4 +76,72 @@ TEST_CASE("host memory is none of the device's, and a model without a path to it
   REQUIRE(!refused.ok());
   CHECK(refused.error().code == "E0501");
   CHECK(refused.error().hint.find("[paths.host]") != std::string::npos);
+}
+
+namespace {
+
+std::uint64_t in(Device& device, Where where, std::uint64_t bytes) {
+  auto address = device.backend().allocate(bytes, 0, where);
+  REQUIRE(address.ok());
+  return *address;
+}
+
+}  // namespace
+
+TEST_CASE("a peer's memory: each access takes the latency of the link, and its room is the peer's") {
+  Device device("h200");
+  const auto peer = in(device, Where::Peer, 1 << 20);
+  const auto one = cycles(device, peer, 1);
+  CHECK(one > 1300);
+  CHECK(one < 1350);
+  CHECK(cycles(device, peer, 1) == one);
+  // 32 B at 400 GB/s of a clock of 1980 MHz are 0.16 cycles; at a hundredth of that, 16.
+  Device slow(edited("h200", "peer = \"400 GB/s\"", "peer = \"4 GB/s\""));
+  const auto far = in(slow, Where::Peer, 1 << 20);
+  const auto alone = cycles(slow, far, 1), many = cycles(slow, far, 32);
+  CHECK(many > alone + 31 * 15);
+  CHECK(many < alone + 31 * 16 + 100);
+  const auto whole = device.backend().device().memory_bytes;
+  CHECK(device.backend().allocate(whole - (4 << 20)).ok());
+  CHECK(!device.backend().allocate(whole, 0, Where::Peer).ok());
+  const auto refused = Device("gtx780").backend().accepts({device::Requirement::Kind::Space, "peer", 0, {}});
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().hint.find("[paths.peer]") != std::string::npos);
+}
+
+TEST_CASE("managed memory: the first touch of a page brings it, then it is the device's; sent back, it comes again") {
+  Device device("h200");
+  const auto managed = in(device, Where::Managed, 1 << 20), own = device.allocate(1 << 20);
+  const auto there = cycles(device, own, 1), first = cycles(device, managed, 1);
+  // 64 KiB at 52 GB/s of a clock of 1980 MHz are 2496 cycles.
+  CHECK(first > 50'000 + 2'490 + there - 50);
+  CHECK(first < 50'000 + 2'500 + there + 50);
+  CHECK(cycles(device, managed, 1) < 1'000);
+  CHECK(cycles(device, managed + 65'536 - 128, 1) < 1'000);    // of the same page
+  CHECK(cycles(device, managed + 65'536 - 128, 2) > 50'000);   // the second load is of the next one
+  REQUIRE(device.backend().flush("managed").ok());
+  CHECK(cycles(device, managed, 1) > 50'000);
+  device.backend().release(managed);
+  CHECK(in(device, Where::Managed, 1 << 20) == managed);
+  CHECK(cycles(device, managed, 1) > 50'000);  // another array's pages
+  CHECK(!device.backend().allocate(device.backend().device().memory_bytes, 0, Where::Managed).ok());
+  const auto refused = Device("gtx780").backend().accepts({device::Requirement::Kind::Space, "managed", 0, {}});
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().hint.find("[managed]") != std::string::npos);
+}
+
+TEST_CASE("managed memory: an update is done once, however often its warp is issued for pages") {
+  Device device("h200");
+  const auto managed = in(device, Where::Managed, 4 << 20), own = device.allocate(4096);
+  const auto kernel = device.load(module_of(".param .u64 a, .param .u64 b", R"(
+    .reg .b32 %r<9>; .reg .b64 %rd<9>;
+    ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b];
+    mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 65536; add.u64 %rd4, %rd1, %rd3;
+    atom.global.add.u32 %r2, [%rd4], 1;
+    st.global.u32 [%rd4+4], %r1;
+    atom.global.add.u32 %r3, [%rd2], 1;
+    ret;)"));
+  REQUIRE(device.launch(kernel, {{managed, 8}, {own, 8}}, {.block = 32}).done());
+  for (std::uint64_t k = 0; k < 32; ++k) CHECK(device.read<std::uint32_t>(managed + k * 65'536, 2) == std::vector<std::uint32_t>{1, static_cast<std::uint32_t>(k)});
+  CHECK(device.read<std::uint32_t>(own, 1)[0] == 32);
 }

@@ -127,10 +127,12 @@ std::string text(const Loaded& loaded, const device::DeviceInfo& device, const E
     rows.push_back({memory.name, std::string(memory.space->word), show(static_cast<double>(*bytes), kBytes)});
   }
   if (!rows.empty()) out += table(rows, std::vector<std::vector<std::string>>(rows.size()));
-  out += fmt::format("\nmemory  {} of {}\n", show(estimate.memory + (estimate.budget_memory ? estimate.host_memory : 0), kBytes),
+  out += fmt::format("\nmemory  {} of {}\n", show(estimate.memory + (estimate.budget_memory ? estimate.host_memory + estimate.peer_memory : 0), kBytes),
                      estimate.budget_memory ? "a budget of " + show(*estimate.budget_memory, kBytes)
                                             : fmt::format("the {} of the device ({:.0f} % at most)", show(static_cast<double>(device.memory_bytes), kBytes), 100 * measure::kDefaultMemoryShare));
-  if (estimate.host_memory > 0) out += fmt::format("host    {} of this machine's memory ({:.0f} % of what is free at most)\n", show(estimate.host_memory, kBytes), 100 * measure::kHostMemoryShare);
+  if (const auto bytes = estimate.host_memory + estimate.managed_memory; bytes > 0)
+    out += fmt::format("host    {} of this machine's memory ({:.0f} % of what is free at most)\n", show(bytes, kBytes), 100 * measure::kHostMemoryShare);
+  if (estimate.peer_memory > 0) out += fmt::format("peer    {} of another GPU's memory\n", show(estimate.peer_memory, kBytes));
   const bool open = std::isinf(estimate.seconds.most);
   out += fmt::format("time    {} by estimate{}, of {}\n", time(estimate.seconds), open ? " (more is known when findings are)" : "",
                      estimate.budget_seconds ? "a budget of " + seconds(*estimate.budget_seconds) : fmt::format("{} without a budget", seconds(measure::kDefaultTimeLimit)));
@@ -165,7 +167,7 @@ Json json(const compiler::Program& program, const device::DeviceInfo& device, co
   for (const auto& problem : needs.sorted()) refused.push_back({{"code", problem.code}, {"message", problem.message}});
   const auto budget = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
   return {{"schema", "gexp.plan/1"}, {"experiment", program.experiment}, {"device", device.id}, {"estimate", true}, {"stages", stages}, {"kernels", estimate.kernels},
-          {"memories", memories}, {"memory_bytes", estimate.memory}, {"host_memory_bytes", estimate.host_memory}, {"memory_budget", budget(estimate.budget_memory)},
+          {"memories", memories}, {"memory_bytes", estimate.memory}, {"host_memory_bytes", estimate.host_memory + estimate.managed_memory}, {"peer_memory_bytes", estimate.peer_memory}, {"memory_budget", budget(estimate.budget_memory)},
           {"seconds", Json::array({estimate.seconds.least, number(estimate.seconds.most)})}, {"time_budget", budget(estimate.budget_seconds)}, {"refused", refused}};
 }
 

@@ -49,6 +49,9 @@ int set_values[16];
 std::map<DeviceAddress, std::size_t> allocated;
 std::set<void*> pinned;
 int opened_device = 0;
+int peer_marker = 0;          // what the context of a second device points to
+bool peer_current = false, peer_enabled = false;
+std::set<DeviceAddress> managed, on_peer;
 std::string kernel_name;
 
 template <class T>
@@ -110,7 +113,7 @@ extern "C" {
 
 int fake_last_set(int attribute) { return set_values[attribute]; }
 int fake_contexts_made() { return contexts_made; }
-int fake_allocations() { return static_cast<int>(allocated.size() + pinned.size()); }
+int fake_allocations() { return static_cast<int>(allocated.size() + pinned.size() + on_peer.size()); }
 void fake_reset() {
   fault = 0;
   never_ends = false;
@@ -163,57 +166,34 @@ int cuDeviceTotalMem_v2(std::size_t* bytes, int) {
 int cuDeviceGetAttribute(int* value, Attribute which, int) {
   const bool kepler = scripted("kepler");
   switch (which) {
-    case Attribute::MaxThreadsPerBlock:
-      *value = 1024;
-      break;
-    case Attribute::MaxGridX:
-      *value = 2147483647;
-      break;
-    case Attribute::SharedPerBlock:
-      *value = 49152;
-      break;
-    case Attribute::ClockKhz:
-      *value = 1980000;
-      break;
-    case Attribute::Multiprocessors:
-      *value = 132;
-      break;
-    case Attribute::MapsHostMemory:
-      *value = scripted("no_host_memory") ? 0 : 1;
-      break;
-    case Attribute::Ecc:
-      *value = 1;
-      break;
-    case Attribute::MemoryBusBits:
-      *value = 6144;
-      break;
-    case Attribute::MemoryClockKhz:
-      *value = 3201000;
-      break;
-    case Attribute::L2Bytes:
-      *value = 62914560;
-      break;
-    case Attribute::ComputeMajor:
-      *value = kepler ? 3 : 9;
-      break;
-    case Attribute::ComputeMinor:
-      *value = kepler ? 5 : 0;
-      break;
-    case Attribute::SharedPerMultiprocessor:
-      *value = kepler ? 49152 : 233472;
-      break;
-    case Attribute::SharedPerBlockOptin:
-      *value = kepler ? 49152 : 232448;
-      break;
-    case Attribute::SharedReservedPerBlock:
-      *value = kepler ? 0 : 1024;
-      break;
+    case Attribute::MaxThreadsPerBlock: *value = 1024; break;
+    case Attribute::MaxGridX: *value = 2147483647; break;
+    case Attribute::SharedPerBlock: *value = 49152; break;
+    case Attribute::ClockKhz: *value = 1980000; break;
+    case Attribute::Multiprocessors: *value = 132; break;
+    case Attribute::MapsHostMemory: *value = scripted("no_host_memory") ? 0 : 1; break;
+    case Attribute::ManagedMemory: *value = scripted("no_managed") ? 0 : 1; break;
+    case Attribute::ConcurrentManagedAccess: *value = scripted("no_concurrent") ? 0 : 1; break;
+    case Attribute::Ecc: *value = 1; break;
+    case Attribute::MemoryBusBits: *value = 6144; break;
+    case Attribute::MemoryClockKhz: *value = 3201000; break;
+    case Attribute::L2Bytes: *value = 62914560; break;
+    case Attribute::ComputeMajor: *value = kepler ? 3 : 9; break;
+    case Attribute::ComputeMinor: *value = kepler ? 5 : 0; break;
+    case Attribute::SharedPerMultiprocessor: *value = kepler ? 49152 : 233472; break;
+    case Attribute::SharedPerBlockOptin: *value = kepler ? 49152 : 232448; break;
+    case Attribute::SharedReservedPerBlock: *value = kepler ? 0 : 1024; break;
   }
   return 0;
 }
 
 int cuCtxCreate_v2(ContextHandle* context, unsigned, int device) {
   if (scripted("taken")) return 46;
+  if (device != opened_device && contexts_made > 0 && !scripted("uneven")) {  // beside the one that there is
+    *context = reinterpret_cast<ContextHandle>(&peer_marker);
+    peer_current = true;
+    return scripted("peer_taken") ? 46 : 0;
+  }
   if (scripted("no_second_context") && contexts_made > 0) return fault;
   ++contexts_made;
   opened_device = device;
@@ -221,14 +201,36 @@ int cuCtxCreate_v2(ContextHandle* context, unsigned, int device) {
   *context = reinterpret_cast<ContextHandle>(&fault);
   return 0;
 }
-int cuCtxDestroy_v2(ContextHandle) {
+int cuCtxDestroy_v2(ContextHandle context) {
+  if (context == reinterpret_cast<ContextHandle>(&peer_marker)) {
+    for (const auto address : on_peer) std::free(reinterpret_cast<void*>(address));
+    on_peer.clear();
+    peer_enabled = peer_current = false;
+    return 0;
+  }
   for (const auto& [address, bytes] : allocated) std::free(reinterpret_cast<void*>(address));
   for (void* host : pinned) std::free(host);
   allocated.clear();
   pinned.clear();
+  managed.clear();
   return fault;
 }
-int cuCtxSetCurrent(ContextHandle) { return 0; }
+int cuCtxSetCurrent(ContextHandle context) {
+  peer_current = context == reinterpret_cast<ContextHandle>(&peer_marker);
+  return 0;
+}
+int cuCtxSynchronize() {
+  set_values[kFakePeerCopies] += peer_current ? 1 : 0;
+  return 0;
+}
+int cuDeviceCanAccessPeer(int* can, int, int) {
+  *can = scripted("far_apart") ? 0 : 1;
+  return 0;
+}
+int cuCtxEnablePeerAccess(ContextHandle context, unsigned flags) {
+  peer_enabled = !peer_current && context == reinterpret_cast<ContextHandle>(&peer_marker) && flags == 0;
+  return peer_enabled ? 0 : 1;
+}
 
 int cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
   *free = free_memory();
@@ -236,6 +238,12 @@ int cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
   return fault;
 }
 int cuMemAlloc_v2(DeviceAddress* address, std::size_t bytes) {
+  if (peer_current) {
+    if (!peer_enabled || bytes > scripted_number("peer_memory=", std::size_t{1} << 29)) return peer_enabled ? 2 : 1;
+    *address = reinterpret_cast<DeviceAddress>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+    on_peer.insert(*address);
+    return 0;
+  }
   if (bytes > free_memory()) return 2;
   *address = reinterpret_cast<DeviceAddress>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
   allocated[*address] = bytes;
@@ -256,7 +264,24 @@ int cuMemFreeHost(void* host) {
   std::free(host);
   return fault;
 }
+int cuMemAllocManaged(DeviceAddress* address, std::size_t bytes, unsigned flags) {
+  if (flags != 1) return 1;
+  const int status = cuMemAlloc_v2(address, bytes);
+  managed.insert(*address);
+  return status;
+}
+int cuMemPrefetchAsync(DeviceAddress address, std::size_t bytes, int device, StreamHandle) {
+  if (!managed.contains(address) || bytes > allocated[address] || device != -1) return 1;
+  ++set_values[kFakePages];
+  return fault;
+}
 int cuMemFree_v2(DeviceAddress address) {
+  if (peer_current) {
+    if (on_peer.erase(address) == 0) return 1;
+    std::free(reinterpret_cast<void*>(address));
+    return 0;
+  }
+  managed.erase(address);
   if (allocated.erase(address) == 0) return 1;
   std::free(reinterpret_cast<void*>(address));
   return fault;

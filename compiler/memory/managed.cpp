@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/memory/memory_space.h"
+#include "compiler/memory/pointer_parameter.h"
+
+// Pages that the driver moves to whoever touches them: to a thread of the device they are global memory, once they are there.
+namespace gexp::compiler {
+
+const MemorySpace& managed_space() {
+  static const MemorySpace space{.word = "managed",
+                                 .ptx = "global",
+                                 .home = MemorySpace::Home::Managed,
+                                 .chooses_path = true,
+                                 .everywhere = false,
+                                 .idle_cell = "idle_global",
+                                 .lone_chase = &kEachTemplate,
+                                 .declare = pointer_parameter};
+  return space;
+}
+
+}  // namespace gexp::compiler
