@@ -81,7 +81,7 @@ struct Launch {
   Span span;
 };
 
-enum class Via { Default, Ca, Cg, Cv, Nc, Tex, Cs, Lu, Ldu, Volatile, Wb, Wt };
+enum class Via { Default, Ca, Cg, Cv, Nc, Tex, Cs, Lu, Ldu, Volatile, Bulk, Wb, Wt };
 const char* word(Via via);  ///< "ca"; "" for Default
 
 /// A kernel that a file of somebody else holds, and what it is given.

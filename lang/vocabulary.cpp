@@ -205,7 +205,7 @@ const Words& space_words() {
   return words;
 }
 const Words& via_words() {
-  static const Words words{"a path", {"ca", "cg", "cv", "nc", "tex", "cs", "lu", "ldu", "volatile", "wb", "wt"}};
+  static const Words words{"a path", {"ca", "cg", "cv", "nc", "tex", "cs", "lu", "ldu", "volatile", "bulk", "wb", "wt"}};
   return words;
 }
 const Words& hint_words() {

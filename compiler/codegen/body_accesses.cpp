@@ -155,13 +155,14 @@ std::optional<Diagnostic> BodyWriter::inside(const Op& op, const Memory& memory,
   auto range = code_.range(*op.at);
   if (!range) return range.error();
   const double last = static_cast<double>(bytes) - width;
-  const bool aligned = std::fmod(range->low, width) == 0 && range->grid % static_cast<std::uint64_t>(width) == 0;
+  const int step = op.via == Via::Bulk ? kBulkStep : width;
+  const auto fits = [&] { return std::fmod(range->low, step) == 0 && range->grid % static_cast<std::uint64_t>(step) == 0; };
   const auto reaches = [&] {
     auto& reach = plan_.reach[memory.name];
     reach = std::max(reach, static_cast<std::uint64_t>(range->high) + static_cast<std::uint64_t>(width));
     return std::nullopt;
   };
-  if (range->low >= 0 && range->high <= last && aligned) return reaches();
+  if (range->low >= 0 && range->high <= last && fits()) return reaches();
   if (auto exact = listed_range(*op.at, threads(), rounds_around())) range = *exact;
   else if (range->low == range->high) range->grid = 0;
   if (range->low < 0 || range->high > last) {
@@ -171,9 +172,10 @@ std::optional<Diagnostic> BodyWriter::inside(const Op& op, const Memory& memory,
                  code_.reads_variable(*op.at) ? fmt::format("bound what is loaded: `x mod {}` for an index of the elements of `{}`", bytes / static_cast<std::uint64_t>(memory.element_bytes), memory.name)
                  : range->low < 0 ? fmt::format("add {} to the offset", show(-range->low, kBytes)) : fmt::format("make `{}` longer, or the offsets smaller", memory.name));
   }
-  if (std::fmod(range->low, width) != 0 || range->grid % static_cast<std::uint64_t>(width) != 0) {
-    return error(op.at->span, "E0421", fmt::format("not every offset here is a multiple of the {} B that are accessed", width),
-                 fmt::format("multiply by {}B, or access less with `as`", width));
+  if (!fits()) {
+    return error(op.at->span, "E0421", op.via == Via::Bulk ? fmt::format("not every offset here is a multiple of {} B, as those of a bulk copy are", step)
+                                                           : fmt::format("not every offset here is a multiple of the {} B that are accessed", width),
+                 op.via == Via::Bulk ? fmt::format("multiply by {}B", step) : fmt::format("multiply by {}B, or access less with `as`", width));
   }
   return reaches();
 }

@@ -53,6 +53,7 @@ std::optional<Diagnostic> BodyWriter::memories(MemoryTexts& texts) {
   for (const auto& space : lang::memory_spaces()) {
     if (const auto finish = memory_space(space.word).declared_all) finish(texts);
   }
+  declare_barriers(texts);
   plan_.shared_bytes = texts.shared;
   if (!zeros.empty()) texts.setup += zeros + (place_.role ? "  GEXP_MEET();\n" : "  __syncthreads();\n");
   texts.setup += links;

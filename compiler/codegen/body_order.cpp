@@ -22,6 +22,8 @@ std::string operand_text(char kind, const std::string& holds) {
   }
 }
 
+Via bulk_or_none(Via via) { return via == Via::Bulk ? via : Via::Default; }
+
 /// One operation as inline PTX: the old value into `value`, or nowhere.
 std::string atomic_text(const lang::Atomic& atomic, const Memory& memory, const Op& op, const std::string& at, const std::string& value,
                         const std::string& operand) {
@@ -120,8 +122,32 @@ std::optional<Diagnostic> BodyWriter::discard(const Op& op, Region&) {
 
 std::optional<Diagnostic> BodyWriter::drain(const Op& op, Region&) {
   if (auto lacks = device_lacks(place_.program, "drain", 80, 0, op.span)) return lacks;
-  line("asm volatile(\"/*drain*/ cp.async.wait_all;\" ::: \"memory\");");
+  bool bulk = false, others = false;
+  for_each_op(place_.stage, [&](const Op& other) {
+    bulk = bulk || other.via == Via::Bulk;
+    others = others || (!other.into.empty() && other.via != Via::Bulk);
+  });
+  if (others || !bulk) line("asm volatile(\"/*drain*/ cp.async.wait_all;\" ::: \"memory\");");
+  if (!bulk) return std::nullopt;
+  if (auto lacks = bulk_lacks(op)) return lacks;
+  line("asm volatile(\"/*drain*/ { .reg .pred p; .reg .b64 s; mbarrier.arrive.shared::cta.b64 s, [%0]; WAIT: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; \"");
+  line("             \"@!p bra WAIT; }\" :: \"r\"(own_barrier), \"r\"(own_phase) : \"memory\");");
+  line("own_phase ^= 1;");
   return std::nullopt;
+}
+
+std::optional<Diagnostic> BodyWriter::bulk_lacks(const Op& op) {
+  if (place_.role) return error(op.span, "E0437", "a stage that runs beside another makes no bulk copies", "leave `via bulk` out");
+  has_bulk_ = true;
+  return device_lacks(place_.program, "via bulk", 90, 120, op.span);
+}
+
+/// Each thread has a barrier of its own in shared memory, which the bytes of its copies are told to.
+void BodyWriter::declare_barriers(MemoryTexts& texts) const {
+  if (!has_bulk_) return;
+  texts.setup += fmt::format("  const u32 own_barrier = (u32)shared + {} + 8 * (u32)tid; u32 own_phase = 0;\n", texts.shared);
+  texts.setup += "  asm volatile(\"mbarrier.init.shared::cta.b64 [%0], 1; fence.proxy.async.shared::cta;\" :: \"r\"(own_barrier) : \"memory\");\n";
+  texts.shared += 8 * static_cast<std::uint64_t>(place_.block);
 }
 
 /// `load A at X to l2`: the line is brought there, and nothing is read.
@@ -137,21 +163,28 @@ std::optional<Diagnostic> BodyWriter::prefetch(const Op& op, const Memory& memor
 std::optional<Diagnostic> BodyWriter::copy(const Op& op, const Memory& memory, int width, const std::string& at, Region& region) {
   Op target;
   target.kind = Op::Kind::Store;
-  target.memory = op.into, target.at = op.into_at, target.span = op.span;
+  target.memory = op.into, target.at = op.into_at, target.span = op.span, target.via = bulk_or_none(op.via);
   auto shared = memory_of(target);
   if (!shared) return shared.error();
   if ((*shared)->space->home != MemorySpace::Home::Block) {
     return error(op.span, "E0429", fmt::format("`{}` is in {} memory, and an asynchronous copy goes to shared memory", op.into, (*shared)->space->word), "copy into a memory in shared");
   }
-  if (auto lacks = device_lacks(place_.program, "load … into", 80, 0, op.span)) return lacks;
+  const bool bulk = op.via == Via::Bulk;
+  if (auto lacks = bulk ? bulk_lacks(op) : device_lacks(place_.program, "load … into", 80, 0, op.span)) return lacks;
   auto to = address(target, **shared, width);
   if (!to) return to.error();
   const std::string path = op.via == Via::Cg ? "cg" : "ca";
   const auto manner = manner_here(op);
   if (!manner) return manner.error();
   begin_timing(settle_text(at));
-  line(fmt::format("asm volatile(\"/*load {}*/ cp.async.{}.shared.global{} [%0], [%1], {}{};\" :: \"r\"((u32){}), \"l\"({}) : \"memory\");", op.memory, path,
+  // The idle cells are smaller: the rehearsal leaves them alone.
+  if (bulk) {
+    line(fmt::format("if ({}) asm volatile(\"/*load {}*/ mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%3], %2; \"", rehearsed_ ? "pass == 1" : "true", op.memory));
+    line(fmt::format("             \"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\" :: \"r\"((u32){}), \"l\"({}), \"r\"({}), \"r\"(own_barrier) : \"memory\");", *to, at, width));
+  } else {
+    line(fmt::format("asm volatile(\"/*load {}*/ cp.async.{}.shared.global{} [%0], [%1], {}{};\" :: \"r\"((u32){}), \"l\"({}) : \"memory\");", op.memory, path,
                    manner->modifiers, width, manner->policy, *to, at));
+  }
   end_timing(op, memory);
   count(op, memory, region.rounds, width);
   return std::nullopt;

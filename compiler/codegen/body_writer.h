@@ -91,6 +91,9 @@ class BodyWriter {
   Result<const lang::Atomic*> atomic_of(const Op& op, const Memory& memory);
   /// E0501 where the device has no scopes as the operation writes it; `compute` for other scopes than a cluster.
   [[nodiscard]] Problem scope_lacks(const Op& op, int compute) const;
+  /// Why no bulk copy can be made here; else its barriers are declared.
+  Problem bulk_lacks(const Op& op);
+  void declare_barriers(MemoryTexts& texts) const;
   Problem prefetch(const Op& op, const Memory& memory, const std::string& at);
   Problem copy(const Op& op, const Memory& memory, int width, const std::string& at, Region& region);
 
@@ -169,6 +172,7 @@ class BodyWriter {
   bool calibrates_ = false;  ///< passes after the timed one tell what the region costs
   bool barriers_ = false;    ///< the timed region has one, so that all threads of a block go through it
   bool rehearsed_ = false;
+  bool has_bulk_ = false;    ///< some copy is a bulk one
   bool reads_contents_ = false;  ///< the spec names what a load gives
   std::string kept_argument_;  ///< `values`: one more than the most that a thread keeps, the words that it has of the record
   int depth_ = 2, operations_ = 0, next_ = 0;

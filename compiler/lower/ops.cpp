@@ -12,7 +12,7 @@ namespace gexp::compiler {
 namespace {
 
 Via find_via(const std::string& text) {
-  for (const auto via : {Via::Ca, Via::Cg, Via::Cv, Via::Nc, Via::Tex, Via::Cs, Via::Lu, Via::Ldu, Via::Volatile, Via::Wb, Via::Wt}) {
+  for (const auto via : {Via::Ca, Via::Cg, Via::Cv, Via::Nc, Via::Tex, Via::Cs, Via::Lu, Via::Ldu, Via::Volatile, Via::Bulk, Via::Wb, Via::Wt}) {
     if (text == word(via)) return via;
   }
   return Via::Default;  // the checker has refused other words
@@ -88,6 +88,7 @@ const char* word(Via via) {
     case Via::Lu: return "lu";
     case Via::Ldu: return "ldu";
     case Via::Volatile: return "volatile";
+    case Via::Bulk: return "bulk";
     case Via::Wb: return "wb";
     case Via::Wt: return "wt";
     case Via::Default: break;

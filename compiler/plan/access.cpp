@@ -53,7 +53,12 @@ Result<> accepts_target(const Op& op, const Memory& memory, int width) {
     }
   } else if (!op.into.empty()) {
     if (memory.space->ptx != "global") return refuse(fmt::format("an asynchronous copy reads global memory, and `{}` is in {}", memory.name, memory.space->word), "load it, then store it");
-    if (op.via != Via::Default && op.via != Via::Ca && op.via != Via::Cg) return refuse(fmt::format("an asynchronous copy has no path `{}`", word(op.via)), "`via ca`, `via cg`, or none");
+    if (op.via == Via::Bulk) {
+      if (!op.hint.empty() || op.fetch) return refuse("a bulk copy takes no hints", "leave `hint` and `fetch` out");
+      if (!op.width) return error(op, "E0417", "a bulk copy says how many bytes it copies", "write `as 1KiB`");
+      return Ok{};
+    }
+    if (op.via != Via::Default && op.via != Via::Ca && op.via != Via::Cg) return refuse(fmt::format("an asynchronous copy has no path `{}`", word(op.via)), "`via ca`, `via cg`, `via bulk`, or none");
     if (!op.hint.empty() && !op.hint.starts_with("l2_")) return refuse("an asynchronous copy has no hint for the L1", "a hint for the L2, such as l2_evict_first, or none");
     if (width != 4 && width != 8 && width != 16) return error(op, "E0417", fmt::format("an asynchronous copy is 4, 8 or 16 bytes wide, not {}", width), "write `as 16B`");
     if (op.via == Via::Cg && width != 16) return error(op, "E0417", fmt::format("a copy `via cg` is 16 bytes wide, not {}", width), "write `as 16B`, or `via ca`");
@@ -74,8 +79,11 @@ bool is_texture(const Memory& memory, Via via) { return path_of(memory, via) == 
 const char* value_type(int width) { return width >= 8 ? "unsigned long long" : "unsigned int"; }
 
 Result<> accepts(const Op& op, const Memory& memory, int width) {
-  const bool chase = op.kind == Op::Kind::Chase, store = op.kind == Op::Kind::Store;
-  if (width != 4 && width != 8 && width != 16 && (chase || (width != 1 && width != 2))) {
+  const bool chase = op.kind == Op::Kind::Chase, store = op.kind == Op::Kind::Store, bulk = op.via == Via::Bulk;
+  if (bulk && (op.kind != Op::Kind::Load || op.into.empty())) {
+    return error(op, "E0429", "`bulk` is how a load copies into shared memory, and this is no copy", "write `load A at 0B into S at 0B as 1KiB via bulk`, or leave `via bulk` out");
+  }
+  if (!bulk && width != 4 && width != 8 && width != 16 && (chase || (width != 1 && width != 2))) {
     return error(op, "E0417", chase ? fmt::format("a step of a chase is 4, 8 or 16 bytes wide, not {}", width)
                                     : fmt::format("an access is 1, 2, 4, 8 or 16 bytes wide, not {}", width),
                  op.width ? "write `as 4B`" : fmt::format("write `as 4B`: without it an access is as wide as an element of `{}`", memory.name));

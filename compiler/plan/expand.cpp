@@ -57,6 +57,11 @@ Result<int> access_width(const Op& op, const Memory& memory, const Scope& scope)
   if (!op.width) return memory.element_bytes;
   auto width = number(op.width, scope);
   if (!width) return width.error();
+  if (op.via == Via::Bulk) {
+    if (*width != std::floor(*width / kBulkStep) * kBulkStep || *width < kBulkStep || *width > kMostBulk)
+      return failure("E0418", op.width->span, fmt::format("a bulk copy has {}: a multiple of 16 bytes, at least 16 and at most {}, is wanted", show(*width, kBytes), kMostBulk), "write `as 1KiB`");
+    return static_cast<int>(*width);
+  }
   if (*width != std::floor(*width) || *width < 1 || *width > 16) {
     return failure("E0418", op.width->span, fmt::format("the width of a load is {}: a whole number from 1 to 16 is wanted", *width), "write `as 4B`, `as 8B` or `as 16B`");
   }

@@ -94,7 +94,9 @@ LaunchResult Machine::run() {
     switch (event.kind) {
       case Event::Kind::Run: advance(event.who, event.time); break;
       case Event::Kind::Arrive: memory_.arrive(event.who, event.time); break;
-      case Event::Kind::Return: memory_.come_back(event.who, event.time); break;
+      case Event::Kind::Return:
+        if (const std::uint32_t copy = memory_.come_back(event.who, event.time); copy != kNobody) end_copy(copy);
+        break;
       case Event::Kind::Finish: memory_.finish(event.who, event.time); break;
     }
   }

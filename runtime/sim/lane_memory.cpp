@@ -242,6 +242,22 @@ bool LaneMemory::copy(const Instruction& i, Warp& warp, Block& block, std::uint3
   return true;
 }
 
+std::byte* LaneMemory::bulk(const Instruction& i, Warp& warp, Block& block, std::uint32_t lane, std::uint64_t to, std::uint64_t from, std::uint32_t bytes) {
+  const auto refuse = [&](const char* why) { return fault_ = fmt::format("bulk copy of {} B from 0x{:x} {} ({})", bytes, from, why, place_of(c_.kernel, i)), nullptr; };
+  constexpr std::uint32_t kStep = 16;
+  if (bytes == 0 || bytes % kStep != 0 || from % kStep != 0) return refuse("is no whole number of 16 B");
+  std::byte* const first = locate(i, Space::Shared, warp, block, to, lane, kStep);
+  std::byte* const last = first ? locate(i, Space::Shared, warp, block, to + bytes - kStep, lane, kStep) : nullptr;
+  if (!last) return nullptr;
+  if (last - first != static_cast<std::ptrdiff_t>(bytes - kStep)) return refuse("goes to shared memory of two blocks");
+  const std::byte* const source = c_.memory.find(from, bytes);
+  if (!source) return refuse("is outside every allocation");
+  std::byte* const barrier = locate(i, Space::Shared, warp, block, warp.slot(i.data[0])[lane], lane, 8);
+  if (barrier && (barrier < block.shared.data() || barrier >= block.shared.data() + block.shared.size())) return refuse("tells a barrier of another block");
+  if (barrier) std::memcpy(first, source, bytes);
+  return barrier;
+}
+
 bool LaneMemory::texels(const Instruction& i, Warp& warp, std::uint32_t mask, Addresses& addresses) {
   for (; mask != 0; mask &= mask - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));

@@ -24,6 +24,8 @@ class LaneMemory {
   bool matrix(const Instruction& i, Warp& warp, Block& block, std::uint32_t& mask, Addresses& addresses);
   /// cp.async: `addresses` are then those that are read, of the lanes of `mask` that read anything.
   bool copy(const Instruction& i, Warp& warp, Block& block, std::uint32_t& mask, Addresses& addresses);
+  /// cp.async.bulk of one lane, of so many bytes: what it copies, and where the barrier is that is told of them.
+  std::byte* bulk(const Instruction& i, Warp& warp, Block& block, std::uint32_t lane, std::uint64_t to, std::uint64_t from, std::uint32_t bytes);
   /// Where the lanes' texels are: element `b` of texture `a`.
   bool texels(const Instruction& i, Warp& warp, std::uint32_t mask, Addresses& addresses);
   [[nodiscard]] const std::string& fault() const { return fault_; }

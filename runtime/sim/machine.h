@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -93,6 +94,8 @@ class Machine {
   bool waits_for_pages(Warp& w, std::uint32_t active, std::uint64_t issue);
   bool over_bus(const Instruction& i, std::uint32_t active, LoadPath& path);
   [[nodiscard]] bool held(LoadPath path, std::uint32_t sm, std::uint32_t active) const;
+  Step bulk_copy(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
+  void end_copy(std::uint32_t copy);
   Step access_block(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   Step wide(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   bool meet(Warp& w, const Instruction& i, std::uint32_t& active);
@@ -128,6 +131,14 @@ class Machine {
   Warps warps_;
   std::deque<Block> blocks_;
   std::vector<std::uint32_t> free_blocks_;
+  /// What a bulk copy that is under way tells a barrier in shared memory of, unless the block has ended.
+  struct BulkCopy {
+    std::uint32_t block = 0;
+    std::uint64_t id = 0;  ///< the block's
+    std::byte* barrier = nullptr;
+    std::uint32_t bytes = 0;
+  };
+  std::map<std::uint32_t, BulkCopy> copies_;  ///< by the number that MemoryUnit gave it
   std::vector<Barrier> barriers_;  ///< at which somebody waits
   LaneMemory data_;
   MemoryUnit memory_;

@@ -8,6 +8,7 @@
 
 #include "runtime/sim/machine.h"
 #include "runtime/sim/observer.h"
+#include "runtime/sim/phases.h"
 
 // Loads, stores and atomic operations: their data first, then their time.
 namespace gexp::sim {
@@ -215,6 +216,48 @@ bool Machine::lone_load(std::uint32_t index, const Instruction& i, std::uint32_t
   return true;
 }
 
+/// The data come at once, and the barrier is told when the time of all lines is over.
+Machine::Step Machine::bulk_copy(std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue) {
+  Warp& w = warps_[index];
+  const Addresses to = addresses_;
+  each_lane(active, [&](std::uint32_t lane) { addresses_[lane] = w.slot(i.b)[lane] + i.extend; });
+  LoadPath path = c_.hierarchy.present(i.path) ? i.path : LoadPath::Default;
+  if (far(active)) {
+    bool waits = false;
+    const Addresses begins = addresses_;
+    for (std::uint64_t at = 0, most = 0; at <= most; at += c_.model.managed.page) {  // each page that it touches
+      each_lane(active, [&](std::uint32_t lane) {
+        const std::uint64_t last = std::max<std::uint64_t>(w.slot(i.c)[lane] & 0xffffffffu, 1) - 1;
+        most = std::max(most, last), addresses_[lane] = begins[lane] + std::min(at, last);
+      });
+      waits = waits_for_pages(w, active, issue) || waits;
+      if (c_.model.managed.page == 0) break;
+    }
+    addresses_ = begins;
+    if (waits) return Step::Jumped;
+    if (!over_bus(i, active, path)) return Step::Leave;
+  }
+  for (std::uint32_t left = active; left != 0; left &= left - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+    const auto bytes = static_cast<std::uint32_t>(w.slot(i.c)[lane]);
+    std::byte* const barrier = data_.bulk(i, w, blocks_[w.block], lane, to[lane], addresses_[lane], bytes);
+    if (!barrier) return fault(data_.fault());
+    copies_[memory_.bulk(index, i, path, addresses_[lane], bytes, issue)] = {w.block, blocks_[w.block].id, barrier, bytes};
+  }
+  return Step::Next;
+}
+
+void Machine::end_copy(std::uint32_t copy) {
+  const BulkCopy told = copies_.at(copy);
+  copies_.erase(copy);
+  const Block& block = blocks_[told.block];
+  if (block.live == 0 || block.id != told.id) return;
+  std::uint64_t value = 0;
+  std::memcpy(&value, told.barrier, sizeof value);
+  value = phase_step(AtomicOp::PhaseBytes, value, told.bytes).value;
+  std::memcpy(told.barrier, &value, sizeof value);
+}
+
 /// Rows of matrices, and copies from global to shared memory.
 Machine::Step Machine::access_block(std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue) {
   Warp& w = warps_[index];
@@ -228,6 +271,7 @@ Machine::Step Machine::access_block(std::uint32_t index, const Instruction& i, s
     for (std::size_t k = 0; k < i.count && i.waits; ++k) w.ready[i.data[k]] = issue + cycles;
     return Step::Next;
   }
+  if (i.bulk) return bulk_copy(index, i, active, issue);
   if (!data_.copy(i, w, block, active, addresses_)) return fault(data_.fault());
   LoadPath path = i.path;
   if (far(active)) {

@@ -237,8 +237,37 @@ void MemoryUnit::arrive(std::uint32_t request, std::uint64_t now) {
   events_.add(returns, Event::Kind::Return, request);
 }
 
-void MemoryUnit::come_back(std::uint32_t request, std::uint64_t now) {
+std::uint32_t MemoryUnit::bulk(std::uint32_t warp, const Instruction& i, LoadPath path, std::uint64_t from, std::uint64_t bytes, std::uint64_t now) {
+  const std::uint32_t sm = warps_[warp].sm, load = loads_.add({.warp = warp, .instruction = &i, .path = path, .whole = true, .issued = now});
+  const std::uint64_t sector = hierarchy_.sector(path);
+  while (bytes > 0) {
+    Hierarchy::Piece piece = hierarchy_.piece(path, from);
+    const std::uint64_t end = std::min(piece.region + hierarchy_.region(path), from + bytes);
+    for (std::uint64_t at = from / sector * sector; at < end; at += sector) piece.sectors |= hierarchy_.piece(path, at).sectors;
+    ++passes_, sectors_ += static_cast<std::uint64_t>(piece.count());
+    const Hierarchy::Near found = hierarchy_.near(path, sm, piece);
+    const double wait = leave(sms_[sm], path, piece, static_cast<double>(now));
+    const std::uint32_t request = requests_.add({.sm = sm, .path = path, .piece = {piece.region, found.missing}, .translated = found.translated, .bulk = true, .waiters = load, .depth = found.depth});
+    ++loads_[load].remaining;
+    const bool here = found.missing == 0;
+    events_.add(cycles(static_cast<double>(now) + wait) + (here ? latency_cycles(found.latency) : hierarchy_.way(path)),
+                here ? Event::Kind::Return : Event::Kind::Arrive, request);
+    bytes -= end - from, from = end;
+  }
+  return load;
+}
+
+std::uint32_t MemoryUnit::come_back(std::uint32_t request, std::uint64_t now) {
   const Request r = requests_[request];
+  if (r.bulk) {
+    requests_.remove(request);
+    Load& l = loads_[r.waiters];
+    l.depth = std::max(l.depth, r.depth);
+    if (--l.remaining > 0) return kNobody;
+    if (observer_) tell(l, now);
+    loads_.remove(r.waiters);
+    return r.waiters;
+  }
   Sm& sm = sms_[r.sm];
   const std::uint64_t region = key(r.path, r.piece.region);
   const std::uint32_t* const under_way = sm.pending.find(region);
@@ -267,6 +296,7 @@ void MemoryUnit::come_back(std::uint32_t request, std::uint64_t now) {
     warps_[warp].next = std::max(now, warps_[warp].next);
     events_.add(warps_[warp].next, Event::Kind::Run, warp);
   }
+  return kNobody;
 }
 
 void MemoryUnit::store(std::uint32_t warp, const Addresses& addresses, std::uint32_t mask, std::uint64_t now) {

@@ -36,9 +36,13 @@ class MemoryUnit {
   /// Whether the warp may have one load more under way.
   [[nodiscard]] bool may_load(const Warp& warp) const { return model_.outstanding.loads_per_warp == 0 || warp.loads < model_.outstanding.loads_per_warp; }
 
+  /// A bulk copy of so many bytes, which the copy engine asks for past the load units and the tables of requests. Its number.
+  std::uint32_t bulk(std::uint32_t warp, const Instruction& i, LoadPath path, std::uint64_t from, std::uint64_t bytes, std::uint64_t now);
+
   /// What an event says has come about.
   void arrive(std::uint32_t request, std::uint64_t now);
-  void come_back(std::uint32_t request, std::uint64_t now);
+  /// The number of the bulk copy that is done then; kNobody: none is.
+  std::uint32_t come_back(std::uint32_t request, std::uint64_t now);
   void finish(std::uint32_t load, std::uint64_t now);
 
   /// Requests that accesses have made so far, and passes through the banks of shared memory.
@@ -67,6 +71,7 @@ class MemoryUnit {
     Hierarchy::Piece piece;
     std::uint8_t translated = 0;
     bool store = false;
+    bool bulk = false;             ///< `waiters` is its load
     double left = 0;               ///< the SM
     std::uint32_t merged = 0;      ///< requests that it serves
     std::uint32_t waiters = kNobody;

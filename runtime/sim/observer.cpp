@@ -106,7 +106,9 @@ void Observer::note_results(Track& track, const Instruction& i) const {
       for (std::size_t k = 0; k < i.count; ++k) track.made_by[i.data[k]] = i.kind == Kind::Matrix ? Stall::Shared : by;
       break;
     case Kind::Atomic: track.made_by[i.to] = by; break;
-    case Kind::Copy: track.made_by[i.data[0]] = Stall::Memory; break;  // what a wait for copies reads
+    case Kind::Copy:
+      if (!i.bulk) track.made_by[i.data[0]] = Stall::Memory;  // what a wait for copies reads
+      break;
     case Kind::Wide:
       for (std::size_t k = 0; k < i.writes; ++k) track.made_by[kernel_.lists[i.list + i.reads + k]] = Stall::Arithmetic;
       break;

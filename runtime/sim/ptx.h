@@ -40,7 +40,7 @@ enum class WideOp : std::uint8_t {
 };
 /// Frame: a .param variable of a body, which lies in the thread's local memory.
 enum class Space : std::uint8_t { Generic, Global, Shared, Local, Param, Const, Frame };
-enum class AtomicOp : std::uint8_t { Add, Exch, Cas, MinS, MinU, MaxS, MaxU, And, Or, Xor, Inc, Dec, FAdd, PhaseInit, PhaseEnd, PhaseArrive, PhaseDrop, PhaseTest, PhaseParity };
+enum class AtomicOp : std::uint8_t { Add, Exch, Cas, MinS, MinU, MaxS, MaxU, And, Or, Xor, Inc, Dec, FAdd, PhaseInit, PhaseEnd, PhaseArrive, PhaseDrop, PhaseTest, PhaseParity, PhaseExpect, PhaseBytes, PhaseArriveExpect };
 enum class Special : std::uint8_t { Clock, ClockHi, Clock64, GlobalTimer, GlobalTimerLo, GlobalTimerHi };
 /// The way that an access takes. Of global memory: how a load asks to be cached, Default being the model's choice. Host: every access to
 /// the memory of the host.
@@ -95,6 +95,7 @@ struct Instruction {
   bool waits = true;         ///< barrier: false of one that only arrives
   bool fences = false;       ///< Nothing: it waits for the warp's stores
   bool prefetches = false;   ///< Load: it has no result, and no address is wrong
+  bool bulk = false;         ///< Copy: of as many bytes as operand c says, which the barrier at data[0] is told of
   bool allocates = true;     ///< Load: false where an SM's caches are asked not to keep what they miss
   std::uint32_t guard = kTrue;
   std::uint32_t to = kTrue;  ///< result slot; kTrue: none

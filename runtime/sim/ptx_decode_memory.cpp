@@ -119,14 +119,15 @@ void Decoder::atomic(const Form&) {
 
 /// mbarrier.init [b], count; arrive state, [b][, count]; test_wait p, [b], state: of one phase of it (runtime/sim/phases.h).
 void Decoder::phases(const Form&) {
-  const bool arrives = has("arrive") || has("arrive_drop"), tests = has("test_wait") || has("try_wait");
+  const bool bytes = has("expect_tx") || has("complete_tx"), arrives = has("arrive") || has("arrive_drop"), tests = has("test_wait") || has("try_wait");
   const std::size_t at = arrives || tests ? 1 : 0, most = has("inval") ? 1 : at + 2 + has("try_wait");
-  if (!operands(arrives && !has("noComplete") ? at + 1 : has("inval") ? 1 : at + 2, most)) return;
+  if (!operands(arrives && !has("noComplete") && !bytes ? at + 1 : has("inval") ? 1 : at + 2, most)) return;
   Instruction i = typed(Op::Mov, Type::B64);
   i.kind = Kind::Atomic;
   i.space = space();
   i.bytes = 8;
-  i.atomic = arrives            ? (has("arrive_drop") ? AtomicOp::PhaseDrop : AtomicOp::PhaseArrive)
+  i.atomic = bytes              ? (arrives ? AtomicOp::PhaseArriveExpect : has("expect_tx") ? AtomicOp::PhaseExpect : AtomicOp::PhaseBytes)
+             : arrives          ? (has("arrive_drop") ? AtomicOp::PhaseDrop : AtomicOp::PhaseArrive)
              : has("parity")    ? AtomicOp::PhaseParity
              : tests            ? AtomicOp::PhaseTest
              : has("inval")     ? AtomicOp::PhaseEnd
@@ -220,6 +221,27 @@ void Decoder::copy(const Form&) {
   i.path = has("cg") ? LoadPath::Cg : LoadPath::Default;
   i.data[0] = names_.temporary();  // ready when the copy is done
   names_.copies().push_back(i.data[0]);
+  add(i);
+}
+
+/// cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], bytes, [barrier].
+void Decoder::bulk(const Form&) {
+  const bool policy = has("L2::cache_hint");
+  if (!operands(policy ? 5 : 4, policy ? 5 : 4)) return;
+  Instruction i = typed(Op::Mov, Type::B32);
+  i.kind = Kind::Copy;
+  i.space = Space::Shared;
+  i.bulk = true;
+  i.bytes = 16;
+  address(i, s_.operands[0]);
+  Instruction from = base_, barrier = base_;
+  from.space = Space::Global, barrier.space = Space::Shared;
+  address(from, s_.operands[1]);
+  address(barrier, s_.operands[3]);
+  i.b = from.a, i.extend = static_cast<std::uint64_t>(from.offset);
+  i.c = source(2, Type::U32);
+  i.path = LoadPath::Cg;
+  i.data[0] = barrier.offset == 0 ? barrier.a : emit(Op::Add, Type::U64, barrier.a, names_.constant(static_cast<std::uint64_t>(barrier.offset)), names_.temporary());
   add(i);
 }
 

@@ -53,6 +53,7 @@ class Decoder {
   void texture(const Form& f);
   void matrix(const Form& f);      ///< ldmatrix, stmatrix
   void copy(const Form& f);        ///< cp.async
+  void bulk(const Form& f);        ///< cp.async.bulk
   void wait(const Form& f);        ///< cp.async.wait_…
   void multiply_matrices(const Form& f);
   void across(const Form& f);      ///< shfl, vote, match, redux, activemask, bar.warp.sync, elect

@@ -38,7 +38,7 @@ Places places_of(const Kernel& kernel, const Instruction& i) {
     case Kind::Matrix:
       for (std::size_t k = 0; k < i.count; ++k) i.waits ? writes(i.data[k]) : reads(i.data[k]);
       break;
-    case Kind::Copy: writes(i.data[0]); break;
+    case Kind::Copy: i.bulk ? reads(i.data[0]) : writes(i.data[0]); break;
     default: writes(i.to);
   }
   return p;
