@@ -16,7 +16,7 @@ add_custom_command(
 add_custom_target(gexp_install_files DEPENDS ${made}/gexp.1.gz)
 
 install(TARGETS gexp)
-install(DIRECTORY experiments DESTINATION ${CMAKE_INSTALL_DATADIR}/gexp FILES_MATCHING PATTERN "*.gexp" PATTERN "*.cu" PATTERN "*.ptx")
+install(DIRECTORY experiments DESTINATION ${CMAKE_INSTALL_DATADIR}/gexp FILES_MATCHING PATTERN "*.gexp" PATTERN "*.cu" PATTERN "*.ptx" PATTERN "deep.txt")
 install(FILES ${made}/gexp.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${made}/gexp.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME gexp)
 install(FILES ${made}/_gexp DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)

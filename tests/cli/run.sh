@@ -169,6 +169,12 @@ mkdir empty
 expect 'a survey of an empty folder' 2 'holds no .gexp file' -- "$gexp" survey empty --device sim:gtx780
 expect 'one experiment twice' 2 'E0732' -- "$gexp" survey $structure $structure --device sim:gtx780
 expect 'a survey that leaves out everything' 3 'E0734' -- "$gexp" survey $structure --device sim:gtx560ti shared/bank_mode.gexp
+expect 'a survey counts what it found' 0 '^[1-9][0-9]* of [1-9][0-9]* findings found, ' -- "$gexp" survey $structure --device sim:gtx780 --quiet
+mkdir -p ships/survey ships/more && cp "$root/experiments/shared/bank_stride.gexp" ships/survey/ && cp "$root/experiments/memories/cluster.gexp" "$root/experiments/latency/clock.gexp" ships/more/
+printf 'more/clock.gexp\nmore/cluster.gexp\n' >ships/survey/deep.txt
+expect 'a deep survey runs what deep.txt names' 0 '^clock_reads: ' -- env GEXP_EXPERIMENTS="$PWD/ships" "$gexp" survey --deep --device sim:gtx780 --quiet
+expect 'what a file requires may be missing' 0 '^cluster  left out: ' -- env GEXP_EXPERIMENTS="$PWD/ships" "$gexp" survey --deep --device sim:gtx780 --quiet
+expect 'all files of deep.txt ship' 0 '^0$' -- bash -c "cd $root/experiments && xargs -a survey/deep.txt ls 2>&1 >/dev/null | wc -l"
 expect 'what a device lacks is left out' 0 'cache_structure  left out: ' -- "$gexp" survey $structure latency/spaces.gexp --device sim:gtx560ti
 cp -r surveyed again
 expect 'a result and itself' 0 '^findings  [0-9]+ SAME, 0 DIFFERENT, 0 AMBIGUOUS$' -- "$gexp" compare surveyed again

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <iterator>
 #include <thread>
@@ -51,11 +52,11 @@ int worst(const std::vector<int>& codes) {
   return kDone;
 }
 
-/// Whether it was left out for what the device does not have, or for the time that it would take there: no fault of a survey.
+/// Whether it was left out for what the device does not have (a `require` may say so), or for the time that it would take there: no fault of a survey.
 bool lacks(const Ran& run) {
   if (run.result || run.problems.empty()) return false;
   const auto& code = run.problems.front().code;
-  return code == "E0501" || code == "E0443";
+  return code == "E0501" || code == "E0443" || code == "E0419";
 }
 
 int exit_of(const std::vector<Surveyed>& devices) {
@@ -220,6 +221,16 @@ Json survey_json(const std::vector<Surveyed>& devices, const Specs& specs) {
   return all;
 }
 
+/// What a survey found of what it asked, and how long that took.
+std::string summary(const Surveyed& device) {
+  std::size_t found = 0, asked = 0;
+  for (const auto& run : device.runs) {
+    if (!run.result) continue;
+    for (const auto& finding : run.result->findings) ++asked, found += finding.status == infer::Finding::Status::Undetermined ? 0 : 1;
+  }
+  return fmt::format("\n{} of {} findings found, {:.1f} s\n", found, asked, device.seconds);
+}
+
 /// The text of a survey: what each device showed, in brief, then where the time went.
 std::string survey_text(const Surveyed& device, const Specs& specs, bool colour) {
   std::string text;
@@ -234,7 +245,7 @@ std::string survey_text(const Surveyed& device, const Specs& specs, bool colour)
     text += "\n" + report::brief(run.program, *run.result, colour);
     times.push_back(&*run.result);
   }
-  return times.empty() ? text : text + "\n" + report::time_table(times, device.seconds);
+  return times.empty() ? text : text + "\n" + report::time_table(times, device.seconds) + summary(device);
 }
 
 /// The files of a folder, by name; a file is itself.
@@ -281,16 +292,28 @@ int run_on_all(const Common& common, const Loaded& loaded) {
 
 namespace {
 
-int survey(const Common& common, const std::vector<std::string>& given) {
+/// Files that survey/deep.txt names, a line each, in the folder of what ships.
+std::vector<std::string> deeper_files(const std::string& folder) {
+  std::vector<std::string> files;
+  std::ifstream list(fs::path(folder) / "survey" / "deep.txt");
+  for (std::string line; std::getline(list, line);) {
+    if (!line.empty()) files.push_back((fs::path(folder) / line).string());
+  }
+  return files;
+}
+
+int survey(const Common& common, const std::vector<std::string>& given, bool deep) {
   int exit = kDone;
   auto names = given;
-  if (names.empty()) {
+  if (names.empty() || deep) {
     const auto folder = experiments_folder();
     if (folder.empty()) {
       print(failure("E0712", "the experiments that ship were not found", "set GEXP_EXPERIMENTS to their folder, or name files"), nullptr);
       return kEnvironment;
     }
-    names = {folder + "/survey"};
+    if (names.empty()) names = {folder + "/survey"};
+    const auto more = deep ? deeper_files(folder) : std::vector<std::string>{};
+    names.insert(names.end(), more.begin(), more.end());
   }
   Specs specs;
   for (const auto& name : names) {
@@ -345,6 +368,7 @@ class Survey final : public Command {
  public:
   void declare(Options& options) override {
     options.add("files", &files_, "experiments, and folders of them; by default those of experiments/survey").offers(Offers::Experiments);
+    options.add("--deep", &deep_, "besides these, the files that experiments/survey/deep.txt names: slices, operations, other memories, …");
     add_device(options, common_, kAnyDevices);
     options.add("--seed", &common_.seed, "seed of a simulated device, instead of the specs'");
     add_out(options, common_, "save each result, as soon as it is there, in this folder: NAME.json").offers(Offers::Folders);
@@ -360,11 +384,12 @@ class Survey final : public Command {
     add_store(options, common_.store);
   }
   [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return std::nullopt; }
-  int run() override { return survey(common_, files_); }
+  int run() override { return survey(common_, files_, deep_); }
 
  private:
   Common common_;
   std::vector<std::string> files_;
+  bool deep_ = false;
 };
 
 }  // namespace
