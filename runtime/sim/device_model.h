@@ -87,6 +87,7 @@ struct Pipeline {
   std::uint32_t alu = 1, multiply = 1, divide = 1;  ///< until a result can be used
   /// From one warp instruction of the kind to the next, of all warps of an SM. 0: only the schedulers limit it.
   double alu_interval = 0, multiply_interval = 0, divide_interval = 0;
+  std::uint32_t ahead = 0;  ///< alu units that do not idle pick a warp so long before it issues, and its operand is there by then
   std::uint32_t constant = 1;   ///< parameters, and constant memory without [paths.constant]
   std::uint32_t local = 1;      ///< local memory without [paths.local]
   std::uint32_t transaction = 0;  ///< each further line that one warp instruction touches
@@ -95,11 +96,29 @@ struct Pipeline {
   std::uint32_t instruction_bytes = 8;  ///< of one instruction, for [paths.instruction]
 };
 
+/// Pipeline's classes by number: of what runs a machine instruction, the first ones.
+inline constexpr int kUnitClasses = 3;
+
+/// What runs machine instructions besides the classes of the pipeline, or another kind of instruction that one of them runs.
+struct UnitModel {
+  std::string name;
+  std::uint32_t latency = 1;  ///< until the result can be used
+  double interval = 0;        ///< from one warp instruction to the next
+  int part_of = -1;           ///< whose time it takes: a class, or kUnitClasses + an earlier unit; -1: its own
+};
+
+/// One machine instruction: what may run it, by number as UnitModel::part_of.
+struct MachineInstruction {
+  std::vector<int> units;
+  bool in_turn = false;  ///< of several that are free, each in turn; else the first
+};
+
 /// What one PTX instruction takes, where the model knows better than its class.
 struct OperationModel {
   std::vector<std::string> words;  ///< "mul", "lo", "u32": an instruction is meant that has all of them, the first as its name
   std::uint32_t latency = 1;       ///< until its result can be used
   double interval = 0;             ///< from one warp instruction to the next, of all warps of an SM; 0: only the schedulers limit it
+  std::vector<MachineInstruction> runs;  ///< each waits for the one before; empty: `latency` and `interval` say it all
 };
 
 /// What an SM and a launch can hold.
@@ -180,6 +199,7 @@ struct DeviceModel {
   std::uint64_t memory_bytes = 0;
   std::uint64_t l2_bytes = 0;  ///< what an API would report
   Pipeline pipeline;
+  std::vector<UnitModel> units;
   std::vector<OperationModel> operations;
   Limits limits;
   Outstanding outstanding;

@@ -41,13 +41,15 @@ Machine::Machine(const LaunchContext& context, std::uint64_t start, std::uint32_
       sms_(static_cast<std::size_t>(context.model.sms)),
       stack_(context.model.pipeline.divergence == Divergence::Stack),
       issue_interval_(context.model.pipeline.issue),
+      ahead_(context.model.pipeline.ahead),
       start_(start),
       end_(start),
       cluster_(cluster_size(context.kernel, context.shape)) {
   const Pipeline& p = c_.model.pipeline;
   latency_ = {p.alu, p.multiply, p.divide, p.clock};
   interval_ = {p.alu_interval, p.multiply_interval, p.divide_interval, 0};
-  for (Sm& sm : sms_) sm.schedulers.resize(p.schedulers, 0), sm.units.resize(interval_.size() + c_.model.operations.size());
+  for (Sm& sm : sms_) sm.schedulers.resize(p.schedulers, 0), sm.units.resize(interval_.size() + c_.model.units.size() + c_.model.operations.size());
+  plan_steps();
   constexpr int kClockBits = 28;  // of how far two registers are apart at most: some tenths of a second
   for (std::uint32_t sm = 0; sm < sms_.size(); ++sm) {
     const std::uint32_t place = c_.model.clocks == Scope::Sm ? sm : sm / static_cast<std::uint32_t>(c_.model.sms_per_tpc);
@@ -63,12 +65,50 @@ Machine::Machine(const LaunchContext& context, std::uint64_t start, std::uint32_
     if (i.kind == Kind::Wide) d.interval = 0;  // which of the units these keep busy is known only where the model says so
     if (const auto row = rows[i.opcode]; row && (i.kind == Kind::Compute || i.kind == Kind::Wide)) {
       const OperationModel& operation = c_.model.operations[*row];
-      d.latency = operation.latency, d.interval = operation.interval;
-      d.unit = static_cast<std::uint16_t>(interval_.size() + *row);
+      d.latency = least_latency_[*row], d.interval = operation.interval;
+      d.unit = static_cast<std::uint16_t>(interval_.size() + c_.model.units.size() + *row);
+      d.steps = static_cast<std::uint16_t>(operation.runs.size()), d.first = first_steps_[*row];
     }
     decoded_.push_back(d);
   }
   note_awaited();
+}
+
+/// What the machine instructions of the model's operations take, and of which units.
+void Machine::plan_steps() {
+  const auto use = [&](int which) -> Use {
+    if (which < kUnitClasses) return {interval_[static_cast<std::size_t>(which)], latency_[static_cast<std::size_t>(which)], static_cast<std::uint16_t>(which)};
+    const UnitModel& unit = c_.model.units[static_cast<std::size_t>(which - kUnitClasses)];
+    int owner = which;
+    while (owner >= kUnitClasses && c_.model.units[static_cast<std::size_t>(owner - kUnitClasses)].part_of >= 0) owner = c_.model.units[static_cast<std::size_t>(owner - kUnitClasses)].part_of;
+    const std::size_t server = owner < kUnitClasses ? static_cast<std::size_t>(owner) : interval_.size() + static_cast<std::size_t>(owner - kUnitClasses);
+    return {unit.interval, unit.latency, static_cast<std::uint16_t>(server)};
+  };
+  for (const OperationModel& operation : c_.model.operations) {
+    first_steps_.push_back(static_cast<std::uint32_t>(steps_.size()));
+    std::uint32_t least = operation.runs.empty() ? operation.latency : 0;
+    for (const MachineInstruction& instruction : operation.runs) {
+      MachineStep step{{}, instruction.in_turn};
+      for (const int which : instruction.units) step.uses.push_back(use(which));
+      least += std::min_element(step.uses.begin(), step.uses.end(), [](const Use& a, const Use& b) { return a.latency < b.latency; })->latency;
+      steps_.push_back(std::move(step));
+    }
+    least_latency_.push_back(least);
+  }
+}
+
+/// The unit that the warp's next machine instruction takes: of those that are free, or else the one that is free first.
+Machine::Use Machine::use_of(const Sm& sm, Warp& w, const Decoded& d, std::uint64_t at) const {
+  if (d.steps == 0) return {d.interval, d.latency, d.unit};
+  const MachineStep& step = steps_[d.first + w.step];
+  const auto free = [&](const Use& use) { return std::max(sm.units[use.unit].free(), static_cast<double>(at)); };
+  const std::size_t from = step.in_turn ? w.turn++ % step.uses.size() : 0;
+  const Use* first = &step.uses[from];
+  for (std::size_t k = 1; k < step.uses.size(); ++k) {
+    const Use& next = step.uses[(from + k) % step.uses.size()];
+    if (free(next) < free(*first)) first = &next;
+  }
+  return *first;
 }
 
 std::vector<std::optional<std::uint16_t>> Machine::operations_of_opcodes() const {
@@ -142,13 +182,27 @@ std::uint64_t Machine::when_rest_ready(const Warp& w, const Instruction& i, std:
   return at;
 }
 
+/// How much later than at `at`, when its operand is there, a warp can be picked by alu units that pick ahead: who picks among warps that are
+/// ready has to idle before it takes one that becomes ready just then.
+double Machine::picked_later(Sm& sm, const Warp& w, std::uint64_t at) const {
+  const double free = sm.units[static_cast<std::size_t>(Cost::Alu)].free(), now = static_cast<double>(at);
+  const bool late = free >= now && sm.busy_since <= w.issued;
+  if (free < now) sm.busy_since = at;
+  if (late && now + ahead_ > free) sm.busy_since = at + ahead_;
+  return late ? ahead_ : 0;
+}
+
 /// Who finds its unit or its scheduler taken is next in line there: the slot is its own, others come after it. False: another event is due
 /// before `at`, which is then when the warp goes on.
 inline bool Machine::take_slot(std::uint32_t index, Warp& w, const Decoded& d, std::uint64_t now, std::uint64_t& at) {
   if (at > now && at >= events_.first()) return false;
   Sm& sm = sms_[w.sm];
-  if (d.interval > 0 && (d.kind == Kind::Compute || d.kind == Kind::Wide) && !w.unit_granted) {
-    const double wait = sm.units[d.unit].wait(static_cast<double>(at), d.interval);
+  if ((d.interval > 0 || d.steps > 0) && (d.kind == Kind::Compute || d.kind == Kind::Wide) && !w.unit_granted) {
+    const Use use = use_of(sm, w, d, at);
+    w.step_latency = use.latency;
+    Server& unit = sm.units[use.unit];
+    const double later = ahead_ > 0 && use.unit == static_cast<std::uint16_t>(Cost::Alu) && at > w.next ? picked_later(sm, w, at) : 0;
+    const double wait = later + unit.wait(static_cast<double>(at) + later, use.interval);
     if (wait >= 1) {
       at += static_cast<std::uint64_t>(wait);
       w.next = std::max(w.next, at);
@@ -192,6 +246,7 @@ void Machine::advance(std::uint32_t index, std::uint64_t now) {
     const std::uint32_t active = guarded_lanes(w, d);
     std::uint64_t at = std::max(w.next, w.ready[d.guard]);
     if (active != 0) at = when_ready(w, d, at);
+    if (w.step > 0) at = std::max(at, w.step_ready);
     if (at == kNever) {
       w.state = Warp::State::Waiting;
       return;
@@ -199,7 +254,12 @@ void Machine::advance(std::uint32_t index, std::uint64_t now) {
     if (!w.slot_granted && !take_slot(index, w, d, now, at)) return events_.add(at, Event::Kind::Run, index);
     w.slot_granted = w.unit_granted = false;
     w.next = at + issue_interval_;
-    now = at;
+    now = w.issued = at;
+    if (d.steps > 0 && active != 0 && w.step + 1 < d.steps) {
+      ++w.step, w.step_ready = at + w.step_latency;
+      continue;
+    }
+    w.step = 0;
     ++instructions_;
     if (c_.observer) c_.observer->issue(index, w, active, at);
     if (active == 0) {
@@ -213,7 +273,7 @@ void Machine::advance(std::uint32_t index, std::uint64_t now) {
       } else {
         d.lanes(code_[w.pc], active, w.width, a, b, c, to);
       }
-      w.ready[d.to] = at + d.latency;
+      w.ready[d.to] = at + (d.steps > 0 ? w.step_latency : d.latency);
       ++w.pc;
     } else if (d.plain && !c_.observer && alone(w, d.plain, active) && lone_load(index, code_[w.pc], active, at)) {
       ++w.pc;

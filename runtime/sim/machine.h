@@ -30,6 +30,8 @@ struct alignas(64) Decoded {
   std::uint16_t unit;      ///< its arithmetic unit, of Sm::units
   bool awaited = false;    ///< a load of one element that the next instruction, which the warp has, needs
   bool plain = false;      ///< such a load of a word of global memory, kept by the caches of its path
+  std::uint16_t steps = 0; ///< machine instructions that it is made of; 0: `interval`, `latency` and `unit` say it all
+  std::uint32_t first = 0; ///< of those, in Machine::steps_
 };
 static_assert(sizeof(Decoded) == 64);
 
@@ -48,12 +50,24 @@ class Machine {
   struct Sm {
     Server others;                          ///< accesses of other blocks' shared memory
     std::vector<std::uint64_t> schedulers;  ///< cycle from which each can issue
-    std::vector<Server> units;              ///< by Cost, then one for each of the model's operations
+    std::vector<Server> units;              ///< by Cost, then one for each of the model's units and operations
+    std::uint64_t busy_since = 0;           ///< cycle from which the alu units have not idled, where they pick ahead
   };
   struct Barrier {
     std::uint32_t block = 0, id = 0, threads = 0, wanted = 0;
     std::uint32_t yes = 0;  ///< threads whose predicate holds, of a reduction
     std::vector<Waiting> waiting;
+  };
+
+  /// What one machine instruction takes of a unit.
+  struct Use {
+    double interval = 0;
+    std::uint32_t latency = 0;
+    std::uint16_t unit = 0;
+  };
+  struct MachineStep {
+    std::vector<Use> uses;  ///< one of them
+    bool in_turn = false;
   };
 
   enum class Step : std::uint8_t { Next, Jumped, Regroup, Leave };
@@ -70,6 +84,9 @@ class Machine {
   std::uint64_t when_rest_ready(const Warp& w, const Instruction& i, std::uint64_t at) const;
   /// The row of the model that says what instructions take, the one of most words; nothing where none does.
   [[nodiscard]] std::vector<std::optional<std::uint16_t>> operations_of_opcodes() const;
+  void plan_steps();
+  [[nodiscard]] Use use_of(const Sm& sm, Warp& w, const Decoded& d, std::uint64_t at) const;
+  double picked_later(Sm& sm, const Warp& w, std::uint64_t at) const;
   bool take_slot(std::uint32_t warp, Warp& w, const Decoded& d, std::uint64_t now, std::uint64_t& at);
   bool regroup(Warp& w);
   void fetch(std::uint32_t warp, Warp& w);
@@ -127,6 +144,8 @@ class Machine {
   const LaunchContext& c_;
   const std::vector<Instruction>& code_;
   std::vector<Decoded> decoded_;  ///< the same instructions
+  std::vector<MachineStep> steps_;            ///< of the model's operations, one after the other
+  std::vector<std::uint32_t> first_steps_, least_latency_;  ///< [operation]
   Events events_;
   Warps warps_;
   std::deque<Block> blocks_;
@@ -151,6 +170,7 @@ class Machine {
   const bool stack_;  ///< Divergence::Stack
   std::uint64_t fetch_line_ = 64;
   std::uint64_t issue_interval_;  ///< from one instruction of a warp, or of a scheduler, to the next
+  std::uint32_t ahead_;            ///< Pipeline::ahead
   std::uint64_t start_, end_;
   std::uint64_t next_block_ = 0;
   std::uint32_t cluster_;  ///< blocks of one

@@ -114,7 +114,7 @@ Machine::Step Machine::wide(std::uint32_t index, const Instruction& i, std::uint
   if (i.meets && !stack_ && !meet(w, i, active)) return Step::Regroup;
   const std::uint32_t* const slots = c_.kernel.lists.data() + i.list;
   wide_function(i.wide)({i, w, active, slots, slots + i.reads});
-  for (std::size_t k = 0; k < i.writes; ++k) w.ready[slots[i.reads + k]] = issue + decoded_[w.pc].latency;
+  for (std::size_t k = 0; k < i.writes; ++k) w.ready[slots[i.reads + k]] = issue + (decoded_[w.pc].steps > 0 ? w.step_latency : decoded_[w.pc].latency);
   w.ready[kTrue] = 0;
   if ((active & ~group) == 0) return Step::Next;
   // Lanes that had waited go on with the others.

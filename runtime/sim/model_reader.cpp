@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <sstream>
 
 #include "runtime/sim/model_parts.h"
 #include "runtime/sim/ptx_forms.h"
@@ -12,7 +13,7 @@
 namespace gexp::sim {
 namespace {
 
-constexpr std::size_t kMostOperations = 1000;
+constexpr std::size_t kMostOperations = 1000, kMostSteps = 64;
 constexpr std::uint64_t kLeastFrame = 4096;  // bytes: no page is smaller
 
 /// Runs `read` on a table inside another, if it is there; complains when it must be and is not.
@@ -70,6 +71,7 @@ void read_pipeline(ModelTable& t, bool local_path, int compute_major, Pipeline& 
   pipeline.divergence = compute_major >= 7 ? Divergence::Independent : Divergence::Stack;
   if (t.has("divergence")) pipeline.divergence = t.choice("divergence", {"stack", "independent"}) == "stack" ? Divergence::Stack : Divergence::Independent;
   pipeline.instruction_bytes = static_cast<std::uint32_t>(t.whole_or("instruction_bytes", 8, 1, 64));
+  pipeline.ahead = static_cast<std::uint32_t>(t.whole_or("ahead", 0, 0, kMostCycles));
   section(t, "interval", "[pipeline.interval]", false, [&](ModelTable& interval) {
     pipeline.alu_interval = interval.number_or("alu", 0, 1e-3, kMostCycles);
     pipeline.multiply_interval = interval.number_or("multiply", 0, 1e-3, kMostCycles);
@@ -87,7 +89,51 @@ std::vector<std::string> words_of(std::string_view text) {
   }
 }
 
-void read_operations(ModelTable& t, std::vector<OperationModel>& operations) {
+/// The number of what runs machine instructions: a class of the pipeline, or a unit read so far.
+std::optional<int> unit_named(ModelTable& t, std::string_view key, std::string_view name, const std::vector<UnitModel>& units) {
+  std::vector<std::string_view> names = {"alu", "multiply", "divide"};  // as Cost has them
+  for (const UnitModel& unit : units) names.push_back(unit.name);
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<int>(found - names.begin());
+  t.error("E0602", t.place(key), fmt::format("'{}' is no unit of the model", name), did_you_mean(name, names));
+  return std::nullopt;
+}
+
+void read_units(ModelTable& t, std::vector<UnitModel>& units) {
+  for (const auto& entry : t.table().entries) {
+    if (entry.key == "source" || entry.key == "assumed") continue;
+    if (units.size() == kMostOperations) return t.error("E0605", entry.key_span, fmt::format("[units] has more than {} units", kMostOperations));
+    section(t, entry.key.c_str(), fmt::format("[units.{}]", entry.key).c_str(), true, [&](ModelTable& inner) {
+      UnitModel made;
+      made.name = entry.key;
+      made.latency = static_cast<std::uint32_t>(inner.whole("latency", 1, kMostCycles));
+      made.interval = inner.number("interval", 1e-3, kMostCycles);
+      if (inner.has("part_of")) made.part_of = unit_named(inner, "part_of", inner.text("part_of"), units).value_or(-1);
+      units.push_back(std::move(made));
+    });
+  }
+}
+
+/// "alu half alu|product": machine instructions, each by what runs it; of those around `|` the first that is free, around `/` each in turn.
+std::vector<MachineInstruction> machine_instructions(ModelTable& t, const std::vector<UnitModel>& units) {
+  std::vector<MachineInstruction> made;
+  std::istringstream words(t.text("runs"));
+  for (std::string word; words >> word;) {
+    if (made.size() == kMostSteps) return t.error("E0605", t.place("runs"), fmt::format("more than {} machine instructions", kMostSteps)), made;
+    MachineInstruction& instruction = made.emplace_back();
+    instruction.in_turn = word.find('/') != std::string::npos;
+    std::replace(word.begin(), word.end(), instruction.in_turn ? '/' : '|', ' ');
+    std::istringstream names(word);
+    for (std::string name; names >> name;) {
+      if (const auto which = unit_named(t, "runs", name, units)) instruction.units.push_back(*which);
+    }
+    if (instruction.units.empty() && t.errors() == 0) t.error("E0605", t.place("runs"), "a machine instruction without a unit", "runs = \"alu\"");
+  }
+  if (made.empty() && t.errors() == 0) t.error("E0605", t.place("runs"), "an operation runs one machine instruction at least", "runs = \"alu\"");
+  return made;
+}
+
+void read_operations(ModelTable& t, const std::vector<UnitModel>& units, std::vector<OperationModel>& operations) {
   for (const auto& entry : t.table().entries) {
     if (entry.key == "source" || entry.key == "assumed") continue;
     if (operations.size() == kMostOperations) return t.error("E0605", entry.key_span, fmt::format("[operations] has more than {} instructions", kMostOperations));
@@ -96,8 +142,12 @@ void read_operations(ModelTable& t, std::vector<OperationModel>& operations) {
     section(t, entry.key.c_str(), fmt::format("[operations.\"{}\"]", entry.key).c_str(), true, [&](ModelTable& inner) {
       OperationModel made;
       made.words = words_of(entry.key);
-      made.latency = static_cast<std::uint32_t>(inner.whole("latency", 1, kMostCycles));
-      made.interval = inner.number_or("interval", 0, 1e-3, kMostCycles);
+      if (inner.has("runs")) {
+        made.runs = machine_instructions(inner, units);
+      } else {
+        made.latency = static_cast<std::uint32_t>(inner.whole("latency", 1, kMostCycles));
+        made.interval = inner.number_or("interval", 0, 1e-3, kMostCycles);
+      }
       operations.push_back(std::move(made));
     });
   }
@@ -230,7 +280,8 @@ std::optional<DeviceModel> read_device_model(const Source& source, Diagnostics& 
   const TomlValue::Entry* paths = toml->find("paths");
   table("device", true, [&](ModelTable& t) { read_device(t, model, default_path); });
   table("pipeline", true, [&](ModelTable& t) { read_pipeline(t, paths && paths->value.find("local"), model.compute_major, model.pipeline); });
-  table("operations", false, [&](ModelTable& t) { read_operations(t, model.operations); });
+  table("units", false, [&](ModelTable& t) { read_units(t, model.units); });
+  table("operations", false, [&](ModelTable& t) { read_operations(t, model.units, model.operations); });
   table("limits", true, [&](ModelTable& t) { read_limits(t, model.limits); });
   table("outstanding", false, [&](ModelTable& t) { read_outstanding(t, model.outstanding); });
   table("bandwidth", false, [&](ModelTable& t) { read_bandwidth(t, model, model.bandwidth); });

@@ -57,6 +57,10 @@ struct Warp {
   };
   State state = State::Ready;
   bool slot_granted = false, unit_granted = false;  ///< the issue slot, or the arithmetic unit, of this cycle is its own
+  std::uint16_t step = 0;            ///< of the instruction at hand: its machine instructions that have been issued
+  std::uint16_t turn = 0;            ///< machine instructions that units took in turn
+  std::uint32_t step_latency = 0;    ///< of the machine instruction at hand
+  std::uint64_t step_ready = 0;      ///< cycle at which the next machine instruction of it can issue
   std::uint32_t block = 0, sm = 0, scheduler = 0, load_unit = 0;
   std::uint32_t first_thread = 0, width = 0;  ///< lanes that were started
   std::uint32_t live = 0;     ///< lanes that have not ended
@@ -72,6 +76,7 @@ struct Warp {
   std::vector<std::uint64_t> ready;   ///< [slot]: cycle from which it can be used; kNever while a load is under way
   std::vector<std::byte> local;       ///< [lane * local_bytes]
   std::vector<CallStack> stacks;      ///< [lane]; empty where the kernel calls nothing
+  std::uint64_t issued = 0;           ///< cycle at which its last instruction issued
   std::uint64_t next = 0;             ///< cycle at which the next instruction can issue
   std::uint64_t fetched = kNever;     ///< line of instructions that it has
   std::uint32_t loads = 0;            ///< under way

@@ -53,6 +53,52 @@ TEST_CASE("an instruction that the model names takes what it says, the row of mo
   CHECK(span(device, independent + "mul.lo.u32 %r6, %r9, %r9;") - span(device, independent) == 1);
 }
 
+TEST_CASE("an operation of several machine instructions takes what its units take, and keeps other operations from them") {
+  const std::string units = "[units]\nfast = { latency = 10, interval = 4 }\nslow = { latency = 20, interval = 16 }\nslow_half = { part_of = \"slow\", latency = 14, interval = 8 }\n"
+                            "assumed = \"a test\"\n\n[operations]\n\"mul.hi.u32\" = { runs = \"fast slow fast\" }\n\"mul.lo.u32\" = { runs = \"fast|slow_half\" }\n"
+                            "\"sad.u32\" = { runs = \"fast/slow_half\" }\n\"rem.u32\" = { runs = \"slow alu\" }";
+  Device device(with("gtx780", units));
+  const auto more = [&](int count, const std::string& text, const std::string& before = "") { return span(device, before + times(8 + count, text)) - span(device, before + times(8, text)); };
+  CHECK(more(1, "mul.hi.u32 %r1, %r1, %r9;") == 40);
+  CHECK(more(1, "rem.u32 %r1, %r1, %r1;") == 20 + 9);  // the class alu as [pipeline] has it
+  CHECK(more(2, "mul.lo.u32 %r1, %r1, %r9;") == 20);   // the first of two that are free
+  CHECK(more(2, "sad.u32 %r1, %r1, %r9, %r9;") == 24);  // each in turn
+  // Independent ones: three in eight cycles by both units together; a remainder keeps the slow one for sixteen.
+  CHECK(more(6, "mul.lo.u32 %r2, %r9, %r9; mul.lo.u32 %r3, %r9, %r9;") == 32);
+  CHECK(more(1, "rem.u32 %r2, %r9, %r9; mul.hi.u32 %r3, %r9, %r9;") >= 32);
+}
+
+TEST_CASE("units that pick ahead idle where a warp is ready only just in time") {
+  // One instruction in four cycles, each ready after 24: six warps would do.
+  const auto model = edited("gtx780", "alu = 9\n", "alu = 24\nahead = 8\n");
+  const auto slow = gexp::Source("slow.toml", [&] {
+    std::string text(model.text());
+    text.replace(text.find("alu = \"32/192\""), 14, "alu = 4");
+    return text;
+  }());
+  const auto cycles = [&](std::uint32_t warps) {
+    Device device(slow);
+    return span(device, times(96, "add.u32 %r1, %r1, %r9;"), 32 * warps) - span(device, times(32, "add.u32 %r1, %r1, %r9;"), 32 * warps);
+  };
+  CHECK(cycles(1) == 64 * 24);
+  CHECK(cycles(5) == 64 * 24);
+  CHECK(cycles(6) == 64 * 32);
+  CHECK(cycles(7) == 64 * 32);
+  CHECK(cycles(8) == 64 * 32);
+}
+
+TEST_CASE("[units] and `runs`: what they refuse") {
+  const auto refused = [](const std::string& units, const std::string& row) { return first_error(with("gtx780", "[units]\n" + units + "\nassumed = \"a test\"\n\n[operations]\n" + row)); };
+  const std::string good = "sfu = { latency = 8, interval = 2 }";
+  CHECK(refused("sfu = { latency = 8 }", "\"rcp\" = { runs = \"sfu\" }").starts_with("E0603"));
+  CHECK(refused("sfu = { latency = 8, interval = 2, part_of = \"spu\" }", "\"rcp\" = { runs = \"sfu\" }").starts_with("E0602"));
+  CHECK(refused(good, "\"rcp\" = { runs = \"sfu spu\" }").starts_with("E0602"));
+  CHECK(refused(good, "\"rcp\" = { runs = \"\" }").starts_with("E0605"));
+  CHECK(refused(good, "\"rcp\" = { runs = \"|\" }").starts_with("E0605"));
+  CHECK(refused(good, "\"rcp\" = { runs = \"sfu\", latency = 4 }").starts_with("E0602"));
+  CHECK(refused(good, "\"rcp\" = { runs = \"" + times(65, "sfu") + "\" }") != "");
+}
+
 TEST_CASE("[operations]: what it refuses") {
   const auto refused = [](const std::string& row) { return first_error(with("gtx780", "[operations]\n" + row)); };
   CHECK(refused("\"fma.f64\" = { latency = 0 }") == "E0605 0");
