@@ -40,6 +40,7 @@ enum class Where { Any, Sm, Same, Other, SameTpc, OtherTpc, Block };
 struct RolePlan {
   RoleText text;
   Where where = Where::Any;
+  std::uint32_t per_tpc = 2;       ///< multiprocessors of a TPC
   std::uint32_t first_thread = 0;  ///< of a block
   std::uint32_t records_at = 0;    ///< words behind which its record lies
   std::uint32_t shared_at = 0;     ///< bytes of a block's shared memory before its own

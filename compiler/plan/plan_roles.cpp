@@ -8,6 +8,7 @@
 #include "compiler/plan/calibrate.h"
 #include "compiler/plan/point_planner.h"
 #include "compiler/plan/residency.h"
+#include "lang/base/tpc.h"
 
 // A launch of several stages, or of one whose threads use flags: who runs where, and the one kernel of them all.
 namespace gexp::compiler {
@@ -65,8 +66,12 @@ std::optional<Diagnostic> PointPlanner::where() {
                : launch.place == "other_tpc"  ? Where::OtherTpc
                : launch.place == "block"      ? Where::Block
                                               : Where::Any;
-  static constexpr const char* kConditions[] = {"true", "sm == my_sm", "sm == leader", "sm != leader", "sm / 2 == leader / 2 && sm != leader", "sm / 2 != leader / 2", ""};
-  role.text.where = kConditions[static_cast<int>(role.where)];
+  const auto* facts = program_.device.get<Fields>();
+  const auto compute = facts ? facts->find("compute") : Fields::const_iterator{};
+  const auto* known = facts && compute != facts->end() ? compute->second.get<Number>() : nullptr;
+  if (known) role.per_tpc = static_cast<std::uint32_t>(std::max(1, multiprocessors_of_tpc(static_cast<int>(known->number))));
+  static constexpr const char* kConditions[] = {"true", "sm == my_sm", "sm == leader", "sm != leader", "sm / {0} == leader / {0} && sm != leader", "sm / {0} != leader / {0}", ""};
+  role.text.where = fmt::format(fmt::runtime(kConditions[static_cast<int>(role.where)]), role.per_tpc);
   role.text.relative = role.text.where.find("leader") != std::string::npos;
   plan_.sms = 0;
   return std::nullopt;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "lang/base/tpc.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/scatter.h"
 
@@ -171,7 +172,7 @@ Result<> Gpu::accepts(const Requirement& requirement) const {
                      "GPUs of compute capability 9.0 and above can, up to 8 blocks each, with a driver of CUDA 11.8 or newer");
     case Requirement::Kind::Place:
       if (amount == 1) {  // beside another block
-        if (info.compute_major >= 6) return Ok{};
+        if (multiprocessors_of_tpc(10 * info.compute_major + info.compute_minor) > 0) return Ok{};
         return not_met(requirement, fmt::format("which multiprocessors of {} make a TPC is not known", info.name), "on GPUs of compute capability 6.0 and above two that follow each other do");
       }
       return not_met(requirement, fmt::format("blocks cannot be placed on one {} of {}", requirement.path, info.name), "leave `place` out");

@@ -63,8 +63,8 @@ bool is_placed(const PointPlan& part, const records::Run& run, std::uint32_t fir
       case Where::Same:
       case Where::Block: return sm == first || part.role.where == Where::Block;
       case Where::Other: return sm != first;
-      case Where::SameTpc: return sm / 2 == first / 2 && sm != first;
-      case Where::OtherTpc: return sm / 2 != first / 2;
+      case Where::SameTpc: return sm / part.role.per_tpc == first / part.role.per_tpc && sm != first;
+      case Where::OtherTpc: return sm / part.role.per_tpc != first / part.role.per_tpc;
       case Where::Any: break;
     }
     return true;

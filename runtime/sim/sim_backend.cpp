@@ -12,6 +12,7 @@
 #include "lang/base/files.h"
 #include "lang/base/sha256.h"
 #include "lang/base/units.h"
+#include "lang/base/tpc.h"
 #include "ptx/tree.h"
 #include "runtime/sim/device_memory.h"
 #include "runtime/sim/hierarchy.h"
@@ -106,7 +107,7 @@ class SimBackend final : public device::Backend {
         if (r.amount <= std::max(1u, model_.clusters.blocks)) return Ok{};
         return refuse(fmt::format("a cluster of the simulated {} has at most {} blocks, not {}", model_.name, std::max(1u, model_.clusters.blocks), r.amount), "[clusters] of a model says how many");
       case Requirement::Kind::Place:
-        if (r.amount == 1 && model_.compute_major >= 6) return Ok{};
+        if (r.amount == 1 && multiprocessors_of_tpc(10 * model_.compute_major + model_.compute_minor) > 0) return Ok{};
         if (r.amount == 1) return refuse(fmt::format("which multiprocessors of the simulated {} make a TPC is not known", model_.name));
         return refuse(fmt::format("this simulator cannot place blocks on one {}", r.path));
     }

@@ -71,6 +71,11 @@ TEST_CASE("a stage is placed on the first one's multiprocessor, on another, on a
   CHECK(pair.first / 2 == pair.second / 2);
   const auto apart = sms("place other_tpc");
   CHECK(apart.first / 2 != apart.second / 2);
+  const auto of_three = sms("place tpc", "gtx280");  // whose TPCs have three
+  CHECK(of_three.first != of_three.second);
+  CHECK(of_three.first / 3 == of_three.second / 3);
+  const auto far = sms("place other_tpc", "gtx280");
+  CHECK(far.first / 3 != far.second / 3);
   const auto block = run_text(kHead + "stage a { launch grid 2 block 64 timed t total { load A at tid * 4B via cg } repeat 2 find x: cycles = value(median(t)) }\n"
                                       "stage b beside a { launch block 32 place block timed u total { load B at (tid + 100 * cta) * 4B via cg } find y: cycles = value(median(u)) }\n",
                               "gtx780");

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Each published result that an experiment expects of a model can fail: with numbers of the model changed, the verdict is another one.
+
+can_fail.py GEXP [FILTER] [--jobs N]: every file and device that a head names `# simulated:`. A model is changed as a whole, in a few ways
+(CHANGES); the next one is tried for those expectations that held under the ones before. What held under all of them is told. Some is
+named in can_fail_known.txt, with the reason why no number of a model decides it. The exit code is 1 if anything else held, or if what is
+named there does not hold any more. FILTER takes the pairs whose name has it.
+"""
+import argparse
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 300
+NUMBER = r"\d+(?:\.\d+)?"
+
+
+def scaled(text, factor):
+    """Every number of a value, fractions by their first number."""
+    whole = lambda n: f"{max(1, round(float(n) * factor))}" if re.fullmatch(r"\d+", n) else f"{float(n) * factor:.4g}"
+    return re.sub(rf"(?<![\w./]){NUMBER}(?![\w.]*\s*MHz)", lambda found: whole(found[0]), text)
+
+
+def tables(model, change):
+    """The model with change(table, key, value) for each line that has a value."""
+    lines, table = [], ""
+    for line in model.splitlines():
+        head = re.fullmatch(r"\[([^\]]+)\]", line)
+        table = head[1] if head else table
+        pair = re.fullmatch(r"([\w.\"]+) = (.+)", line)
+        if pair and not pair[1].startswith(("source", "assumed")):
+            made = change(table, pair[1], pair[2])
+            line = line if made is None else f"{pair[1]} = {made}"
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def slower(model):
+    """All latencies, intervals and rates."""
+    def change(table, key, value):
+        if table.startswith("paths.") and key.startswith("latency"): return scaled(value, 1.25)
+        if table == "pipeline" and key in ("clock", "alu", "multiply", "divide", "constant", "barrier", "local", "interval"): return scaled(value, 1.3)
+        if table in ("units", "operations") and "latency" in value: return scaled(value, 1.3)
+        if table == "shared" and key == "cycles": return scaled(value, 1.4)
+        if table == "bandwidth": return re.sub(NUMBER, lambda n: f"{float(n[0]) * 0.6:.4g}", value)
+        return None
+    return tables(model, change)
+
+
+def smaller(model):
+    """Half the ways of caches and TLBs, and half of what else can be counted."""
+    halved = set()
+    for name, body in re.findall(r"^\[((?:caches|tlbs)\.\w+)\]\n((?:.+\n)*)", model, re.M):
+        if re.search(r"^ways = \d*[02468]$", body, re.M) and re.search(r"^(capacity|reach) = ", body, re.M): halved.add(name)
+    def change(table, key, value):
+        def half():
+            odd = re.fullmatch(r"\"(\d*[13579]) KiB\"", value)
+            return str(int(odd[1]) * 512) if odd else re.sub(r"\d+", lambda n: str(max(1, int(n[0]) // 2)), value)
+        if table in halved and key in ("ways", "capacity", "reach"): return half()
+        if table.startswith("tlbs.") and key == "sets" and value.startswith("[17"): return value.replace("17", "9")
+        if table.startswith("tlbs.") and key == "reach" and value == '"130 MiB"': return '"114 MiB"'
+        if table == "outstanding" and key in ("entries", "requests", "loads_per_warp", "merges"): return half()
+        if table == "limits" and key in ("registers_per_sm", "registers_per_thread", "register_step", "register_threads"): return half()
+        if table == "window": return half()
+        if table.startswith("caches.") and key == "prefetch": return half()
+        return None
+    return tables(model, change)
+
+
+def coarser(model):
+    """Lines and pages twice as long, with half the ways; index bits where they still are bits of a line's number."""
+    def change(table, key, value):
+        if not table.startswith(("caches.", "tlbs.")): return None
+        name = re.escape(table)
+        body = re.search(rf"^\[{name}\]\n((?:.+\n)*)", model, re.M)[1]
+        line = re.search(r"^(?:line = (\d+)|page = \"(\d+) (KiB|MiB)\")$", body, re.M)
+        if not line or not re.search(r"^ways = \d*[02468]$", body, re.M): return None
+        if key == "line": return str(2 * int(value))
+        if key == "page": return re.sub(r"\d+", lambda n: str(2 * int(n[0])), value)
+        if key == "ways": return str(int(value) // 2)
+        if key == "bits" and "[[" not in value:
+            size = int(line[1]) if line[1] else int(line[2]) * (1 << (10 if line[3] == "KiB" else 20))
+            up = 1 if f"[{int(math.log2(size))}," in value else 0
+            return re.sub(r"\d+", lambda n: str(int(n[0]) + up), value)
+        return None
+    return tables(model, change)
+
+
+def otherwise(model):
+    """Other policies, clocks and ways to diverge."""
+    def change(table, key, value):
+        if key == "replacement": return {'"lru"': '"random"', '"weighted"': '"lru"', '"random"': '"lru"'}.get(value)
+        if key == "clocks": return '"device"'
+        if key == "sms_per_tpc": return "2" if value != "2" else None
+        if key == "scope" and "sms_per_tpc" in model: return '"device"'
+        if key == "divergence": return '"independent"'
+        if key == "kind": return {'"mshr"': '"prt"'}.get(value)
+        if table == "pipeline" and key == "ahead": return "0"
+        return None
+    made = re.sub(r"^weights = .*\n(assumed\.weights.*\n)?", "", tables(model, change), flags=re.M)
+    return re.sub(r"^merges = .*\n(assumed\.merges.*\n)?", "", made, flags=re.M) if '"mshr"' in model else made
+
+
+CHANGES = (slower, smaller, coarser, otherwise)
+
+
+def pairs(filter_text):
+    for path in sorted((ROOT / "experiments").rglob("*.gexp")):
+        text = path.read_text()
+        for line in text.splitlines():
+            if not line.startswith("#"): break
+            head = re.fullmatch(r"# simulated: (.+?)(?: with (.+))?", line)
+            for device in head[1].split() if head else ():
+                name = str(path.relative_to(ROOT / "experiments"))[:-5]
+                if filter_text in f"{name} {device}": yield path, name, device, (head[2] or "").split()
+
+
+def published(gexp, path, device, settings):
+    """The published results that are expected of the device, and their verdicts; nothing, and why, where it does not run."""
+    words = [gexp, "run", str(path), "--device", f"sim:{device}", "--json", "--quiet"] + [w for s in settings for w in ("--set", s)]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, env={**os.environ, "GEXP_STORE": "none"})
+        result = json.loads(done.stdout)
+    except (subprocess.TimeoutExpired, json.JSONDecodeError) as problem:
+        return None, done.stderr[:300] if isinstance(problem, json.JSONDecodeError) else "no end"
+    return [(e["text"], e["status"]) for e in result["expectations"] if e.get("from") and e["status"] != "not here"], ""
+
+
+def one(gexp, work, pair):
+    path, name, device, settings = pair
+    before, why = published(gexp, path, device, settings)
+    if before is None: return pair, None, [f"as it ships: {why}"]
+    left, said = {k for k, (_, status) in enumerate(before) if status == "pass"}, []
+    total = len(left)
+    for change in CHANGES:
+        if not left: break
+        folder = Path(work) / f"{name.replace('/', '_')}-{device}-{change.__name__}"
+        folder.mkdir()
+        model = folder / f"{device}.toml"
+        model.write_text(change((ROOT / f"runtime/sim/models/{device}.toml").read_text()))
+        after, why = published(gexp, path, model, settings)
+        if after is None: said.append(f"{change.__name__}: {why}")
+        else: left -= {k for k in left if len(after) != len(before) or after[k][1] != "pass"}
+    return pair, (total, [before[k][0] for k in sorted(left)]), said
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("gexp")
+    options.add_argument("filter", nargs="?", default="")
+    options.add_argument("--jobs", type=int, default=1)
+    options = options.parse_args()
+    os.environ.setdefault("GEXP_EXPERIMENTS", str(ROOT / "experiments"))
+    known = [line.split("  # ")[0] for line in (Path(__file__).parent / "can_fail_known.txt").read_text().splitlines() if line and not line.startswith("#")]
+    tried = held = broken = stale = 0
+    with tempfile.TemporaryDirectory() as work, ThreadPoolExecutor(options.jobs) as pool:
+        for pair, answer, said in pool.map(lambda p: one(options.gexp, work, p), pairs(options.filter)):
+            label = f"{pair[1]} on {pair[2]}"
+            if answer is None: broken += 1
+            named = [line for line in known if line.startswith(label + ": ")]
+            holds = [f"{label}: {text}" for text in answer[1]] if answer else []
+            tried += answer[0] if answer else 0
+            unnamed = [line for line in holds if line not in named or named.remove(line)]
+            held, stale = held + len(unnamed), stale + (len(named) if answer else 0)
+            for line in unnamed: print(f"HELD {line}", flush=True)
+            for line in named if answer else (): print(f"NAMED, and can fail: {line}", flush=True)
+            for text in said if answer is None or unnamed else ():
+                print(f"     {label}: {text}", flush=True)
+    print(f"{tried} published results, {len(known)} named; {held} more hold whatever the model says, {stale} named do not; {broken} files did not run")
+    return 1 if held or broken or stale or not tried else 0
+
+
+sys.exit(main())
