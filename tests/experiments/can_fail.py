@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each published result that an experiment expects of a model can fail: with numbers of the model changed, the verdict is another one.
 
-can_fail.py GEXP [FILTER] [--jobs N]: every file and device that a head names `# simulated:`. A model is changed as a whole, in a few ways
+can_fail.py GEXP [FILTER …] [--jobs N]: every file and device that a head names `# simulated:`. A model is changed as a whole, in a few ways
 (CHANGES); the next one is tried for those expectations that held under the ones before. What held under all of them is told. Some is
 named in can_fail_known.txt, with the reason why no number of a model decides it. The exit code is 1 if anything else held, or if what is
-named there does not hold any more. FILTER takes the pairs whose name has it.
+named there does not hold any more. FILTER takes the pairs whose name has it, or one of several.
 """
 import argparse
 import json
@@ -59,17 +59,17 @@ def smaller(model):
     """Half the ways of caches and TLBs, and half of what else can be counted."""
     halved = set()
     for name, body in re.findall(r"^\[((?:caches|tlbs)\.\w+)\]\n((?:.+\n)*)", model, re.M):
-        if re.search(r"^ways = \d*[02468]$", body, re.M) and re.search(r"^(capacity|reach) = ", body, re.M): halved.add(name)
+        if "weighted" not in body and re.search(r"^ways = \d*[02468]$", body, re.M) and re.search(r"^(capacity|reach) = ", body, re.M): halved.add(name)
     def change(table, key, value):
         def half():
-            odd = re.fullmatch(r"\"(\d*[13579]) KiB\"", value)
-            return str(int(odd[1]) * 512) if odd else re.sub(r"\d+", lambda n: str(max(1, int(n[0]) // 2)), value)
+            size = re.fullmatch(r"\"(\d+) (KiB|MiB)\"", value)
+            return str(int(size[1]) << (9 if size[2] == "KiB" else 19)) if size else re.sub(r"\d+", lambda n: str(max(1, int(n[0]) // 2)), value)
         if table in halved and key in ("ways", "capacity", "reach"): return half()
         if table.startswith("tlbs.") and key == "sets" and value.startswith("[17"): return value.replace("17", "9")
         if table.startswith("tlbs.") and key == "reach" and value == '"130 MiB"': return '"114 MiB"'
         if table == "outstanding" and key in ("entries", "requests", "loads_per_warp", "merges"): return half()
         if table == "limits" and key in ("registers_per_sm", "registers_per_thread", "register_step", "register_threads"): return half()
-        if table == "window": return half()
+        if table == "window" or (table == "shared" and key == "banks"): return half()
         if table.startswith("caches.") and key == "prefetch": return half()
         return None
     return tables(model, change)
@@ -82,8 +82,8 @@ def coarser(model):
         name = re.escape(table)
         body = re.search(rf"^\[{name}\]\n((?:.+\n)*)", model, re.M)[1]
         line = re.search(r"^(?:line = (\d+)|page = \"(\d+) (KiB|MiB)\")$", body, re.M)
-        if not line or not re.search(r"^ways = \d*[02468]$", body, re.M): return None
-        if key == "line": return str(2 * int(value))
+        if not line or "weighted" in body or not re.search(r"^ways = \d*[02468]$", body, re.M): return None
+        if key in ("line", "block") and value.isdigit(): return str(2 * int(value))
         if key == "page": return re.sub(r"\d+", lambda n: str(2 * int(n[0])), value)
         if key == "ways": return str(int(value) // 2)
         if key == "bits" and "[[" not in value:
@@ -105,14 +105,14 @@ def otherwise(model):
         if key == "kind": return {'"mshr"': '"prt"'}.get(value)
         if table == "pipeline" and key == "ahead": return "0"
         return None
-    made = re.sub(r"^weights = .*\n(assumed\.weights.*\n)?", "", tables(model, change), flags=re.M)
+    made = re.sub(r"^probabilities = .*\n", "", tables(model, change), flags=re.M)
     return re.sub(r"^merges = .*\n(assumed\.merges.*\n)?", "", made, flags=re.M) if '"mshr"' in model else made
 
 
 CHANGES = (slower, smaller, coarser, otherwise)
 
 
-def pairs(filter_text):
+def pairs(filters):
     for path in sorted((ROOT / "experiments").rglob("*.gexp")):
         text = path.read_text()
         for line in text.splitlines():
@@ -120,7 +120,7 @@ def pairs(filter_text):
             head = re.fullmatch(r"# simulated: (.+?)(?: with (.+))?", line)
             for device in head[1].split() if head else ():
                 name = str(path.relative_to(ROOT / "experiments"))[:-5]
-                if filter_text in f"{name} {device}": yield path, name, device, (head[2] or "").split()
+                if any(text in f"{name} {device}" for text in filters or [""]): yield path, name, device, (head[2] or "").split()
 
 
 def published(gexp, path, device, settings):
@@ -155,7 +155,7 @@ def one(gexp, work, pair):
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("gexp")
-    options.add_argument("filter", nargs="?", default="")
+    options.add_argument("filter", nargs="*")
     options.add_argument("--jobs", type=int, default=1)
     options = options.parse_args()
     os.environ.setdefault("GEXP_EXPERIMENTS", str(ROOT / "experiments"))
