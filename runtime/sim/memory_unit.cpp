@@ -16,6 +16,8 @@ namespace {
 
 /// A store may be so far ahead of its SM's port, cycles: what a store queue holds (assumed).
 constexpr double kStoreQueue = 256;
+/// Bulk copies may be so far ahead of it: what the copy engine takes before a warp must wait (assumed).
+constexpr double kCopyQueue = 4096;
 
 std::uint64_t cycles(double time) { return not_below(std::max(0.0, time - 1e-6)); }
 std::uint64_t latency_cycles(double latency) { return nearest(std::max(1.0, latency)); }
@@ -253,6 +255,7 @@ std::uint32_t MemoryUnit::bulk(std::uint32_t warp, const Instruction& i, LoadPat
     events_.add(cycles(static_cast<double>(now) + wait) + (here ? latency_cycles(found.latency) : hierarchy_.way(path)),
                 here ? Event::Kind::Return : Event::Kind::Arrive, request);
     bytes -= end - from, from = end;
+    if (wait > kCopyQueue) warps_[warp].next = std::max(warps_[warp].next, cycles(static_cast<double>(now) + wait - kCopyQueue));
   }
   return load;
 }

@@ -164,6 +164,24 @@ TEST_CASE("a bulk copy that cannot be is a fault that says why") {
   CHECK(why(0, 8192).find("outside the block's shared memory") != std::string::npos);
 }
 
+TEST_CASE("a thread's bulk copies do not run away from what its multiprocessor's port moves") {
+  Device device("h200");
+  const std::uint64_t array = device.allocate(4096), out = device.allocate(4);
+  const auto kernel = device.load(module_of(".param .u64 a, .param .u64 out", std::string(kBulk) + R"(
+    .reg .pred %p<9>; .reg .b32 %r<30>; .reg .b64 %rd<20>;
+    ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [out]; mov.u32 %r4, to; mov.u32 %r5, b; mov.u32 %r1, 0;
+    mbarrier.init.shared::cta.b64 [%r5], 1; mov.u32 %r6, %clock;
+    AGAIN: mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r5], 4096;
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd1], 4096, [%r5];
+    add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 300; @%p1 bra AGAIN;
+    mov.u32 %r7, %clock; sub.u32 %r7, %r7, %r6; st.global.u32 [%rd2], %r7; ret;)"));
+  const Outcome outcome = device.launch(kernel, {{array, 8}, {out, 8}}, {.block = 1});
+  REQUIRE_MESSAGE(outcome.done(), outcome.what);
+  const auto cycles = device.read<std::uint32_t>(out, 1)[0];
+  CHECK(cycles > 300 * 42 - 4096 - 500);  // 4 KiB take 42 cycles at 97.4 B a cycle
+  CHECK(cycles < 300 * 42 + 1000);
+}
+
 TEST_CASE("an mbarrier's phase waits for bytes as for arrivals") {
   // Thread 0 expects 64 bytes and arrives; the phase is over once they are told.
   const auto seen = all("setp.ne.u32 %p1, %r9, 0; @%p1 bra END; mbarrier.init.shared.b64 [b], 1; mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [b], 64;\n"
