@@ -58,6 +58,7 @@ struct Sweep {
   FormulaPtr by;         ///< step, factor or number of points; null: step 1
   FormulaPtr list;       ///< Kind::List
   FormulaPtr refine_to, refine_on;  ///< bisect gaps over which the condition changes, down to this width
+  bool refine_highest = false;      ///< bisect those on both sides of where `refine_on` is highest
   FormulaPtr until;      ///< stop this sweep after the first value at which it holds
   Span span;
 };

@@ -58,9 +58,17 @@ struct Domain {
   ExprPtr from, to;
   enum class By { One, Step, Times, Points, LogPoints } by = By::One;
   ExprPtr amount;     ///< after step, times, points
-  ExprPtr refine_to, refine_on;  ///< `refine to R on COND`
+  ExprPtr refine_to, refine_on;  ///< `refine to R on COND`, or on a value, or on `highest(VALUE)`
   ExprPtr until;                 ///< `until COND`
 };
+
+/// The Y of `refine … on highest(Y)`, around whose highest value a sweep is refined; of another `on` nothing.
+inline const ExprPtr* refined_around(const Domain& domain) {
+  const auto* call = domain.refine_on ? std::get_if<Call>(&domain.refine_on->node) : nullptr;
+  if (!call || call->callee.text != "highest" || call->arguments.size() != 1) return nullptr;
+  const auto& y = call->arguments.front();
+  return y.label || y.over || y.by || y.where ? nullptr : &y.value;
+}
 
 struct Meta { Word key; std::string value; };
 struct Param { Word name, type; ExprPtr value; std::optional<Domain> domain; std::string doc; };

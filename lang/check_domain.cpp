@@ -57,7 +57,10 @@ Type check_domain(ExpressionChecker& expressions, Diagnostics& diagnostics, cons
     }
   }
   expressions.want(domain.refine_to, item, place, "the width to refine to");
-  if (domain.refine_on) {
+  if (const auto* around = refined_around(domain)) {
+    const auto y = expressions.check(*around, records).type;
+    if (!y.any() && !y.number() && y.kind != Type::Kind::Record) expressions.expect_type(**around, y, number_of({}), "what is highest");
+  } else if (domain.refine_on) {
     const auto on = expressions.check(domain.refine_on, records).type;
     if (!on.any() && !on.number() && on.kind != Type::Kind::Record) {
       expressions.expect_type(*domain.refine_on, on, bool_type(), "what is refined on");

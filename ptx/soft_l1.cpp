@@ -5,6 +5,7 @@
 
 #include "lang/base/budget.h"
 #include "ptx/opcode.h"
+#include "ptx/registers.h"
 #include "ptx/soft_l1_code.h"
 
 // A loop of the kernel stays where it is and becomes slice 1: it counts what a cache would hit. Slice 2 is a copy of the loop behind the
@@ -17,6 +18,7 @@ namespace gexp::ptx {
 namespace {
 
 constexpr std::int64_t kWork = 50'000'000;  // limit: steps of one transformation, some seconds
+constexpr std::uint64_t kStaticShared = 48 << 10;  // fact: bytes that a block's variables in shared memory may have
 
 class Transformation {
  public:
@@ -177,9 +179,9 @@ class Transformation {
   std::vector<std::optional<std::size_t>> cached_;  // the cached loop that a block is in
 };
 
-/// Lines of a thread (3.1): what the kernel's own variables leave of the room, divided among the block's threads.
-std::uint32_t lines_of(const Module& module, const Accesses& accesses, const SoftL1& options) {
-  std::uint64_t taken = 0;
+/// Lines of a thread (3.1): what is left of the shared memory of a multiprocessor that holds so many blocks, divided among its threads.
+std::uint32_t lines_of(const Module& module, const Accesses& accesses, const SoftL1& options, std::uint64_t blocks) {
+  std::uint64_t taken = options.smem;
   const auto take = [&taken](const Declaration& d) {
     if (d.space == ".shared" && d.sized()) taken += (d.bytes() + 15) / 16 * 16;
   };
@@ -192,14 +194,14 @@ std::uint32_t lines_of(const Module& module, const Accesses& accesses, const Sof
   }
   std::size_t most = 0;
   for (const CachedLoop& loop : accesses.loops) most = std::max(most, loop.used.size());
-  const std::uint64_t left = options.room > taken ? options.room - taken : 0;
+  const std::uint64_t share = options.sm.shared / blocks;
+  const std::uint64_t room = std::min(share > options.sm.reserved ? share - options.sm.reserved : 0, kStaticShared);
+  const std::uint64_t left = room > taken ? room - taken : 0;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(left / options.threads / options.line, most));
 }
 
-}  // namespace
-
-Result<Transformed> soft_l1(std::string_view text, std::string_view entry, const SoftL1& options) {
-  const Budget::Work work(kWork);
+/// The kernel with lines for a multiprocessor that holds so many blocks.
+Result<Transformed> made_for(std::uint64_t blocks, std::string_view text, std::string_view entry, const SoftL1& options) {
   auto module = parse(text, entry);
   if (!module) return module.error();
   for (const auto& item : module->items) {
@@ -221,7 +223,7 @@ Result<Transformed> soft_l1(std::string_view text, std::string_view entry, const
   }
   std::sort(made.structures.begin(), made.structures.end());
   if (!accesses.loops.empty()) {
-    made.lines = lines_of(*module, accesses, options);
+    made.lines = lines_of(*module, accesses, options, blocks);
     std::string prefix = "sl";  // of names that the kernel has not
     while (text.find(prefix) != std::string_view::npos) prefix += '_';
     if (options.hits) {
@@ -234,9 +236,22 @@ Result<Transformed> soft_l1(std::string_view text, std::string_view entry, const
     SoftL1Code code(*kernel, options, made.lines, std::move(prefix));
     auto done = Transformation(*module, *kernel, std::move(*flow), std::move(accesses), std::move(code)).run();
     if (!done) return done.error();
+    made.registers = registers_needed(*kernel);
   }
   made.text = print(*module);
   return made;
+}
+
+}  // namespace
+
+// How many blocks fit is known when the registers of the changed kernel are. Lines are storage alone: with more of them it is the same code.
+Result<Transformed> soft_l1(std::string_view text, std::string_view entry, const SoftL1& options) {
+  const Budget::Work work(kWork);
+  auto made = made_for(options.sm.blocks, text, entry, options);
+  if (!made || made->registers == 0 || options.sm.registers == 0) return made;
+  const std::uint64_t threads = (options.threads + 31) / 32 * 32;
+  const std::uint64_t blocks = std::max<std::uint64_t>(options.sm.registers / (threads * made->registers), 1);
+  return blocks < options.sm.blocks ? made_for(blocks, text, entry, options) : made;
 }
 
 }  // namespace gexp::ptx

@@ -53,7 +53,9 @@ class StageLowering {
     lowered.to = formula(domain.to);
     lowered.by = formula(domain.amount);
     lowered.refine_to = formula(domain.refine_to);
-    lowered.refine_on = formula(domain.refine_on);
+    const auto* around = lang::refined_around(domain);
+    lowered.refine_on = formula(around ? *around : domain.refine_on);
+    lowered.refine_highest = around != nullptr;
     lowered.until = formula(domain.until);
     lowered.span = span;
     stage_.sweeps.push_back(std::move(lowered));

@@ -68,8 +68,8 @@ class StageText {
 
   // Every member is named here, so that one that is added does not compile before somebody has thought of it.
   std::string of(const Sweep& sweep) {
-    const auto& [names, kind, from, to, by, list, refine_to, refine_on, until, span] = sweep;
-    auto text = fmt::format("sweep {} kind {} ", fmt::join(names, ","), static_cast<int>(kind));
+    const auto& [names, kind, from, to, by, list, refine_to, refine_on, refine_highest, until, span] = sweep;
+    auto text = fmt::format("sweep {} kind {} {}", fmt::join(names, ","), static_cast<int>(kind), refine_highest ? "highest " : "");
     return text + line("", {from, to, by, list, refine_to, refine_on, until});
   }
 

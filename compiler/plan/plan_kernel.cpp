@@ -96,18 +96,22 @@ std::optional<Diagnostic> PointPlanner::kernel(const FileKernel& kernel, std::ui
   return std::nullopt;
 }
 
-// Threads of a multiprocessor are those of the blocks that it holds at once: as many as it has threads and block slots for, and no more
-// than the grid brings. What registers leave is not known before the kernel is compiled.
-std::uint64_t PointPlanner::shared_of_block() const {
+// A multiprocessor holds as many blocks as it has threads and block slots for, and no more than the grid brings. What their registers leave is
+// known when the kernel is compiled (ptx/soft_l1.h).
+ptx::Multiprocessor PointPlanner::multiprocessor() const {
   const auto* device = program_.device.get<Fields>();
   const auto known = [&](const char* name) { return device ? device_fact(*device, name) : std::nullopt; };
-  const auto limit = per_sm(known("compute").value_or(kOldestCompute));
+  const double compute = known("compute").value_or(kOldestCompute);
+  const auto limit = per_sm(compute);
   double blocks = std::min(limit.blocks, std::floor(limit.threads / plan_.block));
   if (const auto sms = known("sms"); sms && *sms > 0) blocks = std::min(blocks, std::ceil(plan_.grid / *sms));
-  const auto room = device ? shared_per_sm(*device) : std::nullopt;
-  const double most = room && *room > 0 ? *room : kStaticShared;
-  const double share = std::min(std::floor(most / std::max(blocks, 1.0)) - reserved_shared(known("compute").value_or(0)), kStaticShared) - static_cast<double>(plan_.smem);
-  return share > 0 ? static_cast<std::uint64_t>(share) : 0;
+  const auto shared = device ? shared_per_sm(*device) : std::nullopt;
+  ptx::Multiprocessor made;
+  made.shared = static_cast<std::uint64_t>(shared && *shared > 0 ? *shared : kStaticShared);
+  made.reserved = static_cast<std::uint64_t>(reserved_shared(known("compute").value_or(0)));
+  made.blocks = static_cast<std::uint64_t>(std::max(blocks, 1.0));
+  made.registers = static_cast<std::uint64_t>(limit.registers);
+  return made;
 }
 
 // One memory behind two parameters is one data structure, so no alias is unknown.
@@ -123,7 +127,8 @@ std::optional<Diagnostic> PointPlanner::soft_cache(const FileKernel& own, const 
   if (!monitor) return monitor.error();
   made.monitor = static_cast<std::uint32_t>(*monitor);
   made.threads = plan_.block;
-  made.room = shared_of_block();
+  made.sm = multiprocessor();
+  made.smem = plan_.smem;
   std::vector<std::string> names;
   for (const auto& argument : own.arguments) {
     if (argument.kind == ArgumentKind::Value) {

@@ -62,8 +62,7 @@ class PointPlanner {
   Problem kernel_argument(const FileKernel::Argument& argument, std::uint64_t threads, KernelPlan& plan) const;
   Result<std::string> kernel_text(const FormulaPtr& formula) const;
   Problem timed_kernel(const FileKernel& kernel);
-  /// Bytes of shared memory that a block may fill without fewer of them on a multiprocessor.
-  [[nodiscard]] std::uint64_t shared_of_block() const;
+  [[nodiscard]] ptx::Multiprocessor multiprocessor() const;
   Problem soft_cache(const FileKernel& kernel, const SoftCache& cache);
 
   // count_unique.cpp

@@ -86,11 +86,15 @@ class Counter {
       problem.span = sweep.refine_to->span;
       return problem;
     }
+    double widest = 0;
     for (std::size_t i = 0; i + 1 < values->size(); ++i) {
       const auto* low = (*values)[i].get<Number>();
       const auto* high = (*values)[i + 1].get<Number>();
-      if (low && high) all.most += largest * most_between(low->number, high->number, to->number, is_condition(*sweep.refine_on));
+      if (!low || !high) continue;
+      widest = std::max(widest, std::fabs(high->number - low->number));
+      if (!sweep.refine_highest) all.most += largest * most_between(low->number, high->number, to->number, is_condition(*sweep.refine_on));
     }
+    if (sweep.refine_highest) all.most += largest * 2 * most_between(0, widest, to->number, true);  // on both sides of the highest
     return all;
   }
 

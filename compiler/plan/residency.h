@@ -8,7 +8,7 @@
 namespace gexp::compiler {
 
 struct PerSm {
-  double blocks, threads;
+  double blocks, threads, registers;
 };
 /// By compute capability.
 PerSm per_sm(double compute);

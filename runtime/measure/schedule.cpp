@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -200,6 +203,13 @@ class Visit {
     return false;
   }
 
+  /// Between two values, on the grid of the width, counted from the lower one; nothing of a gap that is as narrow as the width.
+  static std::optional<double> middle(double low, double high, double width) {
+    const double made = low + std::max(1.0, std::round((high - low) / width / 2)) * width;
+    if (high - low <= width || made <= low || made >= high) return std::nullopt;  // or numbers have no more digits
+    return made;
+  }
+
   Result<bool> refine(std::size_t depth, const Coordinates& at, const Names& names, const std::vector<Value>& values) {
     const auto& sweep_of = stage_.sweeps[depth];
     auto width = compiler::evaluate(*sweep_of.refine_to, names);
@@ -211,6 +221,7 @@ class Visit {
       return problem;
     }
     const auto dimension = values[0].get<Number>()->dimension;
+    if (sweep_of.refine_highest) return around_highest(depth, at, names, values, *to);
     std::vector<std::pair<double, double>> gaps;
     for (std::size_t i = 0; i + 1 < values.size(); ++i) {
       gaps.emplace_back(values[i].get<Number>()->number, values[i + 1].get<Number>()->number);
@@ -219,17 +230,15 @@ class Visit {
       std::vector<std::pair<double, double>> halves;
       Result<bool> more = true;
       for (const auto& [low, high] : gaps) {
-        if (high - low <= to->number) continue;
+        const auto between = middle(low, high, to->number);
+        if (!between) continue;
         auto below = seen_at(*sweep_of.refine_on, at, sweep_of.names[0], low);
         if (!below) return below.error();
         auto above = seen_at(*sweep_of.refine_on, at, sweep_of.names[0], high);
         if (!above) return above.error();
         if (!differ(*below, *above)) continue;
-        // Midpoints stay on the grid of the width, counted from the gap's lower end.
-        const double middle = low + std::max(1.0, std::round((high - low) / to->number / 2)) * to->number;
-        if (middle <= low || middle >= high) continue;  // numbers have no more digits
-        halves.emplace_back(low, middle);
-        halves.emplace_back(middle, high);
+        halves.emplace_back(low, *between);
+        halves.emplace_back(*between, high);
       }
       for (std::size_t i = 0; i < halves.size() && more && *more; i += 2) {
         more = one(depth, at, names, Value(halves[i].second, dimension));
@@ -237,6 +246,36 @@ class Visit {
       more = finish(std::move(more));
       if (!more || !*more) return more;
       gaps = std::move(halves);
+    }
+    return true;
+  }
+
+  /// Each round halves the gaps on both sides of where the value is highest by now, at any point of the inner sweeps.
+  Result<bool> around_highest(std::size_t depth, const Coordinates& at, const Names& names, const std::vector<Value>& first, const Number& width) {
+    const auto& sweep_of = stage_.sweeps[depth];
+    std::map<double, double> highest;  // by value of the sweep
+    std::vector<double> added;
+    for (const auto& value : first) added.push_back(value.get<Number>()->number);
+    while (!added.empty()) {
+      for (const double value : added) {
+        auto seen = seen_at(*sweep_of.refine_on, at, sweep_of.names[0], value);
+        if (!seen) return seen.error();
+        auto& here = highest[value] = -std::numeric_limits<double>::infinity();
+        for (const auto& one_of : *seen) {
+          if (const auto* n = one_of.get<Number>()) here = std::max(here, n->number);
+        }
+      }
+      added.clear();
+      const auto top = std::max_element(highest.begin(), highest.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+      const auto between = [&](auto low, auto high) {
+        if (const auto made = middle(low->first, high->first, width.number)) added.push_back(*made);
+      };
+      if (top != highest.begin()) between(std::prev(top), top);
+      if (std::next(top) != highest.end()) between(top, std::next(top));
+      Result<bool> more = true;
+      for (std::size_t i = 0; i < added.size() && more && *more; ++i) more = one(depth, at, names, Value(added[i], first[0].get<Number>()->dimension));
+      more = finish(std::move(more));
+      if (!more || !*more) return more;
     }
     return true;
   }

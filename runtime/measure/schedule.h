@@ -30,7 +30,7 @@ struct PointMeasurer {
 };
 
 /// Visits a stage's points: sweeps outermost first, `until` ends a sweep early, then `refine` bisects the gaps across which
-/// its condition changes, or its value by more than 2 %, down to its width. What records decided is decided anew once they are settled,
+/// its condition changes, or its value by more than 2 %, or those around its highest value, down to its width. What records decided is decided anew once they are settled,
 /// until no new point is wanted: a sweep that ended, or was not refined, by what few repetitions seemed to show goes on. False when a
 /// point said stop. Which points are visited, and in which order, follows from their records alone.
 Result<bool> visit_points(const compiler::Stage& stage, const compiler::Scope& scope, const PointMeasurer& measure);

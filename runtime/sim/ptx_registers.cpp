@@ -3,15 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <vector>
 
-// Liveness by the usual backward data-flow equations, iterated until nothing changes: loops need a second round, nests one more.
+#include "ptx/registers.h"
+
 namespace gexp::sim {
 namespace {
-
-constexpr std::uint32_t kAdded = 8, kStep = 8;
-constexpr std::size_t kMostWork = 1u << 25;  // words of all live sets; beyond it the estimate is not worth its memory
 
 struct Places {
   std::array<std::uint32_t, 40> reads, writes;
@@ -51,52 +48,26 @@ bool makes_predicate(const Instruction& i) {
 }  // namespace
 
 std::uint32_t estimate_registers(const Kernel& kernel) {
-  const auto& code = kernel.code;
-  const std::size_t words = (kernel.slots + 63) / 64;
-  if ((code.size() + kernel.lists.size()) * words > kMostWork) return 0;
   // What a slot takes: nothing if it holds a constant or a predicate.
   std::vector<std::uint32_t> width(kernel.slots, 0);
-  for (const Instruction& i : code) {
+  std::vector<ptx::LiveStep> code(kernel.code.size());
+  for (std::size_t at = 0; at < code.size(); ++at) {
+    const Instruction& i = kernel.code[at];
+    ptx::LiveStep& step = code[at];
     const Places p = places_of(kernel, i);
+    step.reads.assign(p.reads.begin(), p.reads.begin() + static_cast<std::ptrdiff_t>(p.read));
+    step.writes.assign(p.writes.begin(), p.writes.begin() + static_cast<std::ptrdiff_t>(p.written));
+    step.always = i.guard == kTrue;
     const bool predicate = i.kind == Kind::Compute && makes_predicate(i);
-    for (std::size_t k = 0; k < p.written; ++k) width[p.writes[k]] = predicate ? 0 : bits(i.type) > 32 ? 2 : 1;
+    for (const std::uint32_t slot : step.writes) width[slot] = predicate ? 0 : bits(i.type) > 32 ? 2 : 1;
+    const bool ends = i.kind == Kind::Exit || i.kind == Kind::Return || i.kind == Kind::Branch;
+    if (!ends || !step.always) step.next.push_back(at + 1);
+    if (i.kind == Kind::Branch) step.next.push_back(i.target);
+    for (std::size_t k = 0; i.kind == Kind::BranchTable && k < i.writes; ++k) step.next.push_back(kernel.lists[i.list + k]);
   }
   for (const Preset& preset : kernel.presets) width[preset.slot] = 0;
   width[kTrue] = 0;
-
-  std::vector<std::uint64_t> live(code.size() * words, 0), now(words);  // before each instruction
-  std::uint32_t most = 0;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t at = code.size(); at-- > 0;) {
-      const Instruction& i = code[at];
-      std::fill(now.begin(), now.end(), 0);
-      const auto add = [&](std::size_t next) {
-        for (std::size_t w = 0; w < words && next < code.size(); ++w) now[w] |= live[next * words + w];
-      };
-      if ((i.kind != Kind::Exit && i.kind != Kind::Return) || i.guard != kTrue) add(at + 1);
-      if (i.kind == Kind::BranchTable) {
-        for (std::size_t k = 0; k < i.writes; ++k) add(kernel.lists[i.list + k]);
-      }
-      if (i.kind == Kind::Branch) {
-        if (i.guard == kTrue) std::fill(now.begin(), now.end(), 0);
-        add(i.target);
-      }
-      const Places p = places_of(kernel, i);
-      for (std::size_t k = 0; k < p.written && i.guard == kTrue; ++k) now[p.writes[k] / 64] &= ~(1ull << (p.writes[k] % 64));
-      for (std::size_t k = 0; k < p.read; ++k) now[p.reads[k] / 64] |= 1ull << (p.reads[k] % 64);
-      const auto known = live.begin() + static_cast<std::ptrdiff_t>(at * words);
-      if (std::equal(now.begin(), now.end(), known)) continue;
-      std::copy(now.begin(), now.end(), known);
-      changed = true;
-      std::uint32_t registers = 0;
-      for (std::size_t w = 0; w < words; ++w) {
-        for (std::uint64_t left = now[w]; left != 0; left &= left - 1) registers += width[w * 64 + static_cast<std::size_t>(std::countr_zero(left))];
-      }
-      most = std::max(most, registers);
-    }
-  }
-  return (most + kAdded + kStep - 1) / kStep * kStep;
+  return ptx::registers_needed(code, width);
 }
 
 }  // namespace gexp::sim

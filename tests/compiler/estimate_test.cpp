@@ -76,6 +76,8 @@ TEST_CASE("refining and `until` give a least and a most") {
   CHECK(count.most == 4 + 1 + 2 + 3);  // a condition: halvings of gaps of two, four and eight widths
   count = points("sweep n in 1KiB..8KiB times 2 refine to 512B on median(lat)");
   CHECK(count.most == 4 + 1 + 3 + 7);  // a value: everything between
+  count = points("sweep n in 1KiB..8KiB times 2 refine to 512B on highest(median(lat))");
+  CHECK(count.most == 4 + 2 * 3);  // on both sides of one value: halvings of the widest gap
   count = points("sweep n in 1..9 until misses(lat) > 0 sweep k in 0..2");
   CHECK(count.least == 3);
   CHECK(count.most == 27);

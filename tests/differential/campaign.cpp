@@ -12,6 +12,7 @@
 #include "tests/differential/check.h"
 #include "tests/differential/print.h"
 #include "tests/differential/shrink.h"
+#include "tests/differential/soft_l1.h"
 
 namespace gexp::differential {
 namespace {
@@ -26,7 +27,7 @@ class Runner {
 
  private:
   bool batch(const std::vector<Program>& programs);
-  std::optional<std::vector<Verdict>> verdicts(const std::vector<Program>& programs, std::uint64_t* corrected = nullptr);
+  std::optional<std::vector<Verdict>> verdicts(const std::vector<Program>& programs, Totals& totals);
   void failed(const Program& program, const Verdict& verdict);
   void stop(const std::string& why) {
     fmt::print(c_.log, "{}\n", why);
@@ -39,17 +40,30 @@ class Runner {
   int shown_ = 0;
 };
 
-std::optional<std::vector<Verdict>> Runner::verdicts(const std::vector<Program>& programs, std::uint64_t* corrected) {
+std::optional<std::vector<Verdict>> Runner::verdicts(const std::vector<Program>& programs, Totals& totals) {
   auto backend = c_.open();
   if (!backend) return stop(backend.error().message), std::nullopt;
-  const auto images = compile(compiler_, programs, (*backend)->target());
+  auto target = (*backend)->target();
+  if (c_.soft_l1) target.form = device::Target::Form::Ptx;
+  const auto images = compile(compiler_, programs, target);
   if (!images) return stop(images.error().message), std::nullopt;
-  if (corrected) *corrected += static_cast<std::uint64_t>(images->corrected);
+  totals.corrected += static_cast<std::uint64_t>(images->corrected);
   std::vector<Verdict> list;
   for (std::size_t i = 0; i < programs.size(); ++i) {
-    const auto image = c_.change ? c_.change(images->kernels[i], programs[i]) : images->kernels[i];
-    if (!image) return stop(image.error().message), std::nullopt;
-    list.push_back(check(**backend, *image, programs[i]));
+    if (!c_.soft_l1) {
+      list.push_back(check(**backend, images->kernels[i], programs[i]));
+    } else {
+      auto image = images->kernels[i];
+      const auto loops = add_soft_l1(image, programs[i]);
+      if (!loops) return stop(loops.error().message), std::nullopt;
+      totals.cached += *loops > 0, totals.slices += *loops;
+      list.push_back(check(**backend, image, programs[i]));
+      Verdict& with = list.back();
+      if (with.kind != Verdict::Kind::Same && (*backend)->usable()) {
+        const Verdict without = check(**backend, images->kernels[i], programs[i]);
+        if (without.kind == with.kind && without.what == with.what) ++totals.without_too, with.kind = Verdict::Kind::Same;
+      }
+    }
     if (!(*backend)->usable()) break;
   }
   return list;
@@ -60,15 +74,16 @@ void Runner::failed(const Program& program, const Verdict& verdict) {
   fmt::print(c_.log, "seed {} {}: {}; {} of {} values\n", program.seed, kWords[static_cast<std::size_t>(verdict.kind)], verdict.what, verdict.different,
              verdict.compared);
   Program small = program;
+  Totals uncounted;
   if (shown_ < c_.shrunk) {
     const auto fails = [&](const std::vector<Program>& candidates) {
       std::vector<bool> answers(candidates.size());
-      const auto list = verdicts(candidates);
+      const auto list = verdicts(candidates, uncounted);
       for (std::size_t i = 0; list && i < list->size(); ++i) answers[i] = (*list)[i].kind == verdict.kind;
       return answers;
     };
     small = shrink(program, fails);
-    if (const auto list = verdicts({small})) fmt::print(c_.log, "made small: {}\n", list->front().what);
+    if (const auto list = verdicts({small}, uncounted)) fmt::print(c_.log, "made small: {}\n", list->front().what);
   }
   fmt::print(c_.log, "launched with {} blocks of {} threads, p32 = 0x{:x}, p64 = 0x{:x}\n{}\n", small.grid, small.block, small.parameter32,
              small.parameter64, print(small));
@@ -77,7 +92,7 @@ void Runner::failed(const Program& program, const Verdict& verdict) {
 }
 
 bool Runner::batch(const std::vector<Program>& programs) {
-  const auto list = verdicts(programs, &totals_.corrected);
+  const auto list = verdicts(programs, totals_);
   if (!list) return false;
   for (std::size_t i = 0; i < list->size(); ++i) {
     const Verdict& verdict = (*list)[i];
@@ -135,6 +150,8 @@ bool parse_seeds(const char* text, Campaign& campaign) {
 
 int parse_option(const char* option, const char* value, Campaign& campaign) {
   const std::string_view name = option;
+  if (name == "--walks") return campaign.limits.walks = true, 1;
+  if (name == "--soft-l1") return campaign.soft_l1 = true, 1;
   if (!value) return 0;
   if (name == "--seeds") return parse_seeds(value, campaign) ? 2 : 0;
   std::uint32_t* const limit = name == "--block" ? &campaign.limits.block : name == "--grid" ? &campaign.limits.grid : nullptr;
@@ -146,6 +163,7 @@ int parse_option(const char* option, const char* value, Campaign& campaign) {
 void report(const Totals& totals, std::FILE* log) {
   fmt::print(log, "{} kernels, {} threads, {} values compared: {} kernels differ ({} values), {} fault, {} are refused{}\n", totals.kernels, totals.threads,
              totals.values, totals.differ, totals.different_values, totals.fault, totals.refused, totals.broken ? "; not all ran" : "");
+  if (totals.cached > 0) fmt::print(log, "{} kernels with a software cache, in {} loops; {} go wrong in the same way without it\n", totals.cached, totals.slices, totals.without_too);
   if (totals.corrected > 0) {
     fmt::print(log, "{} instructions put right: this NVRTC reads past the sign of a shifted 64-bit number (tests/differential/compiler_faults.h)\n", totals.corrected);
   }

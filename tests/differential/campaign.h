@@ -16,7 +16,7 @@ struct Campaign {
   int shrunk = 3;   ///< failing kernels that are made small before they are shown
   int shown = 10;   ///< after so many failures it ends
   std::function<Result<std::unique_ptr<device::Backend>>()> open;  ///< afresh for some dozens of kernels: devices keep the code they load
-  std::function<Result<device::KernelImage>(const device::KernelImage&, const Program&)> change;  ///< of what is run; none: as compiled
+  bool soft_l1 = false;  ///< kernels are given a software cache (soft_l1.h)
   std::FILE* log = stdout;
 };
 
@@ -24,6 +24,8 @@ struct Totals {
   std::uint64_t kernels = 0, threads = 0, values = 0;
   std::uint64_t differ = 0, fault = 0, refused = 0;  ///< kernels
   std::uint64_t different_values = 0;
+  std::uint64_t cached = 0, slices = 0;  ///< kernels with a software cache, and loops of these
+  std::uint64_t without_too = 0;         ///< kernels that differ or fault in the same way without the cache: faults of the compiler
   std::uint64_t corrected = 0;  ///< instructions that the compiler is known to get wrong
   bool broken = false;  ///< the campaign could not go on
   [[nodiscard]] bool good() const { return !broken && differ + fault + refused == 0; }
@@ -33,7 +35,9 @@ Totals run(const Campaign& campaign);
 
 /// "A..B" or "A"; false when it is neither.
 bool parse_seeds(const char* text, Campaign& campaign);
-/// One of the options that every front end has: `--seeds A..B`, `--block N`, `--grid N` (powers of two up to 512). 2: it was one, with its value; 0: it was not.
+/// The options that every front end has.
+inline constexpr const char* kOptions = "[--seeds A..B] [--block N] [--grid N] [--walks] [--soft-l1]";
+/// One of them: 2: with its value (a range, or a power of two up to 512), 1: without one; 0: it is none.
 int parse_option(const char* option, const char* value, Campaign& campaign);
 void report(const Totals& totals, std::FILE* log);
 

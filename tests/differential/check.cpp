@@ -51,28 +51,28 @@ void compare(const Program& p, const Memory& expected, const Memory& found, Verd
     const Array& array = p.arrays[a];
     if (array.space != Space::Output && array.space != Space::Counter) continue;
     const bool own = array.space == Space::Output;
-    for (std::uint64_t i = 0; i < std::uint64_t{array.count} * (own ? p.threads() : 1); ++i) {
-      const std::string place = own ? fmt::format("thread {}: a{}[{}]", i / array.count, a, i % array.count) : fmt::format("a{}[{}]", a, i);
+    for (std::uint64_t i = 0; i < std::uint64_t{array.pitch} * (own ? p.threads() : 1); ++i) {
+      const std::string place = own ? fmt::format("thread {}: a{}[{}]", i / array.pitch, a, i % array.pitch) : fmt::format("a{}[{}]", a, i);
       comparison.values(array.type, own ? expected.output : expected.counters, own ? found.output : found.counters, array.offset + i * bytes(array.type), place);
     }
   }
 }
 
-/// Global memory on the device for one launch.
+/// A piece of global memory on the device for one launch.
 class Buffer {
  public:
-  Buffer(device::Backend& backend, const std::vector<std::byte>& content) : backend_(backend) {
+  Buffer(device::Backend& backend, std::span<const std::byte> content) : backend_(backend) {
     auto address = backend.allocate(std::max<std::uint64_t>(content.size(), 16), 256);
     if (!address) return;
     address_ = *address;
     ok_ = backend.write(address_, content).ok();
   }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
+  Buffer(Buffer&& other) noexcept : backend_(other.backend_), address_(std::exchange(other.address_, 0)), ok_(other.ok_) {}
+  Buffer& operator=(Buffer&&) = delete;
   ~Buffer() {
     if (address_ != 0) backend_.release(address_);
   }
-  bool read(std::vector<std::byte>& content) { return backend_.read(address_, content).ok(); }
+  bool read(std::span<std::byte> content) { return backend_.read(address_, content).ok(); }
   [[nodiscard]] bool ok() const { return ok_; }
   [[nodiscard]] device::Argument argument() const { return {address_, 8}; }
 
@@ -81,6 +81,11 @@ class Buffer {
   std::uint64_t address_ = 0;
   bool ok_ = false;
 };
+
+std::span<std::byte> bytes_of(Memory& memory, const Piece& piece) {
+  auto& all = piece.space == Space::Input ? memory.input : piece.space == Space::Output ? memory.output : memory.counters;
+  return std::span(all).subspan(piece.begin, piece.bytes);
+}
 
 }  // namespace
 
@@ -112,15 +117,25 @@ Verdict check(device::Backend& backend, const device::KernelImage& image, const 
   const auto kernel = backend.load(image);
   if (!kernel) return end(Verdict::Kind::Refused, kernel.error().message);
   Memory expected = initial_memory(program);
-  Buffer input(backend, expected.input), output(backend, expected.output), counters(backend, expected.counters);
-  if (!input.ok() || !output.ok() || !counters.ok()) return end(Verdict::Kind::Fault, "no memory");
+  std::vector<Buffer> buffers;
+  for (const Piece& piece : program.pieces) {
+    buffers.emplace_back(backend, bytes_of(expected, piece));
+    if (!buffers.back().ok()) return end(Verdict::Kind::Fault, "no memory");
+  }
   device::LaunchShape shape;
   shape.block = program.block, shape.grid = program.grid;
-  const device::Argument arguments[] = {input.argument(), output.argument(), counters.argument(), {program.parameter32, 4}, {program.parameter64, 8}};
+  std::vector<device::Argument> numbers{{program.parameter64, 8}, {program.parameter32, 4}}, arguments;
+  for (const auto& piece : program.parameters()) {
+    arguments.push_back(piece ? buffers[*piece].argument() : numbers.back());
+    if (!piece) numbers.pop_back();
+  }
   const auto outcome = backend.launch(*kernel, shape, arguments, 60);
   if (!outcome.done()) return end(Verdict::Kind::Fault, outcome.what);
   Memory found = expected;
-  if (!output.read(found.output) || !counters.read(found.counters)) return end(Verdict::Kind::Fault, "nothing can be read");
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const Piece& piece = program.pieces[i];
+    if (piece.space != Space::Input && !buffers[i].read(bytes_of(found, piece))) return end(Verdict::Kind::Fault, "nothing can be read");
+  }
   evaluate(program, expected);
   compare(program, expected, found, verdict);
   return verdict;

@@ -56,7 +56,7 @@ std::byte* Evaluator::element(const Node& node) {
   const std::uint64_t part = std::uint64_t{bytes(array.type)} * array.count;
   switch (array.space) {
     case Space::Input: return memory_.input.data() + array.offset + at;
-    case Space::Output: return memory_.output.data() + array.offset + place() * part + at;
+    case Space::Output: return memory_.output.data() + array.offset + place() * array.pitch * bytes(array.type) + at;
     case Space::Counter: return memory_.counters.data() + array.offset + at;
     case Space::Shared: return shared_[a].data() + (node.own ? t_->index * part : 0) + at;
     default: return t_->local[a].data() + at;  // constants too
@@ -158,6 +158,7 @@ Flow Evaluator::statement(const Node& node) {
       std::memcpy(memory_.output.data() + p_.results + (place() * p_.variables.size() + static_cast<std::size_t>(node.index)) * 8, &variable(node.index),
                   bytes(p_.variables[static_cast<std::size_t>(node.index)].type));
       return Flow::Next;
+    case Kind::Fence: return Flow::Next;
     case Kind::Return: return Flow::Return;
     case Kind::Break: return Flow::Break;
     case Kind::Continue: return Flow::Continue;
@@ -237,10 +238,12 @@ void Evaluator::start_block() {
 void Evaluator::run() {
   for (block_ = 0; block_ < p_.grid; ++block_) {
     start_block();
-    for (const Node& phase : p_.phases) {
-      for (ThreadState& thread : threads_) {
-        t_ = &thread;
-        if (!thread.done) thread.done = group(phase) == Flow::Return;
+    for (std::uint32_t round = 0; round < p_.rounds; ++round) {
+      for (const Node& phase : p_.phases) {
+        for (ThreadState& thread : threads_) {
+          t_ = &thread;
+          if (!thread.done) thread.done = group(phase) == Flow::Return;
+        }
       }
     }
   }

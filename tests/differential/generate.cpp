@@ -25,6 +25,7 @@ class Generator {
     p_.most_block = limits.block;
     p_.block = chance(r_, 50) ? limits.block : 1 + r_.below(limits.block);
     p_.grid = 1 + r_.below(limits.grid);
+    p_.apart = limits.walks;
   }
   Program run();
 
@@ -32,10 +33,12 @@ class Generator {
   Type any_type() { return static_cast<Type>(r_.below(kTypes)); }
   Type atomic_type() { return static_cast<Type>(4 + r_.below(4)); }
   void add_arrays();
+  void add_walked_arrays();
   void add_array(Space space, Type type, std::uint32_t count);
   Contention contention(Type type);
   Node group(int depth, int loops, bool can_break, std::uint32_t most);
   Node statement(int depth, int loops, bool can_break);
+  Node loop(int depth, int loops);
   Node store();
   std::optional<Node> update();
   Node keep(int variable);
@@ -48,14 +51,22 @@ class Generator {
 };
 
 void Generator::add_array(Space space, Type type, std::uint32_t count) {
-  Array array{space, type, count, 0, {}};
+  Array array{space, type, count, count, 0};
   std::uint64_t* total = nullptr;
   if (space == Space::Input) total = &p_.input_bytes;
   if (space == Space::Output) total = &p_.output_bytes;
   if (space == Space::Counter) total = &p_.counter_bytes;
   if (total) {
-    array.offset = *total;
-    *total += (std::uint64_t{count} * bytes(type) * (space == Space::Output ? p_.threads() : 1) + 15) / 16 * 16;
+    std::uint64_t before = 0;
+    if (p_.apart) {  // parts of threads begin anywhere in a line, and end there
+      before = chance(r_, 50) ? r_.below(8) * bytes(type) : 0;
+      array.pitch += chance(r_, 50) ? r_.below(4) : 0;
+      array.piece = p_.pieces.size();
+    }
+    array.offset = *total + before;
+    const std::uint64_t size = before + std::uint64_t{array.pitch} * bytes(type) * (space == Space::Output ? p_.threads() : 1);
+    if (p_.apart) p_.pieces.push_back({space, *total, size});
+    *total += (size + 15) / 16 * 16;
   } else if (space != Space::Shared) {
     while (array.initial.size() < count) {
       const std::uint64_t value = random_value(r_, type);
@@ -84,6 +95,24 @@ void Generator::add_arrays() {
   }
 }
 
+/// Few arrays, so that loops come back to them; some of them are bytes of another one too.
+void Generator::add_walked_arrays() {
+  for (std::uint32_t n = 1 + r_.below(3); n > 0; --n) add_array(Space::Input, any_type(), 16 << r_.below(4));
+  for (std::uint32_t n = 1 + r_.below(4); n > 0; --n) {
+    const Type type = any_type();
+    add_array(Space::Output, type, std::max(1u, (8u << r_.below(5)) / bytes(type)));
+    if (is_float(type) || chance(r_, 60)) continue;  // bytes of a NaN may be any
+    Array again = p_.arrays.back();
+    again.type = Type::U8, again.count *= bytes(type), again.pitch *= bytes(type);
+    p_.arrays.push_back(std::move(again));
+  }
+  for (std::uint32_t n = r_.below(2); n > 0; --n) add_array(Space::Counter, atomic_type(), 8);
+  for (std::uint32_t n = r_.below(2); n > 0; --n) {
+    const Type type = atomic_type();
+    add_array(Space::Shared, type, 16 / bytes(type));
+  }
+}
+
 Contention Generator::contention(Type type) {
   const std::uint32_t ops = type == Type::U32 ? 10 : 8;  // only 32 unsigned bits have inc and dec
   const auto op = static_cast<AtomicOp>(r_.below(ops));
@@ -100,7 +129,7 @@ Node Generator::store() {
   node.array = pick(r_, choices);  // there is an Output array
   const Type type = p_.arrays[static_cast<std::size_t>(node.array)].type;
   node.own = true;
-  node.width = expressions_.width(type);
+  node.width = expressions_.width(node.array);
   node.children.push_back(expressions_.index());
   for (int i = 0; i < node.width; ++i) node.children.push_back(expressions_.make(type, 2));
   return node;
@@ -149,8 +178,27 @@ Node Generator::group(int depth, int loops, bool can_break, std::uint32_t most) 
   return node;
 }
 
+Node Generator::loop(int depth, int loops) {
+  Node node;
+  node.kind = Kind::Loop;
+  node.own = p_.apart || chance(r_, 40);  // NVRTC takes minutes to unroll loops of loops of loops
+  node.value = p_.apart ? 31u >> (2 * loops) : loops == 0 ? 7 : 3;
+  Node trips = chance(r_, 30) ? literal(Type::U32, r_.below(p_.apart ? 32 : 8)) : expressions_.make(Type::U32, 1);
+  node.index = expressions_.open_loop();
+  node.children = {std::move(trips), group(depth - 1, loops + 1, true, 4)};
+  expressions_.close_loop();
+  return node;
+}
+
 Node Generator::statement(int depth, int loops, bool can_break) {
   Node node;
+  if (p_.apart) {
+    if (depth > 0 && loops < 3 && chance(r_, loops == 0 ? 50 : 20)) return loop(depth, loops);
+    if (chance(r_, 3)) {
+      node.kind = Kind::Fence;
+      return node;
+    }
+  }
   const std::uint32_t choice = r_.below(100);
   if (depth > 0 && choice < 14) {
     node.kind = Kind::If;
@@ -158,16 +206,7 @@ Node Generator::statement(int depth, int loops, bool can_break) {
     if (chance(r_, 40)) node.children[2].children.clear();
     return node;
   }
-  if (depth > 0 && choice < 22 && loops < 2) {
-    node.kind = Kind::Loop;
-    node.own = chance(r_, 40);
-    node.value = loops == 0 ? 7 : 3;
-    Node trips = chance(r_, 30) ? literal(Type::U32, r_.below(8)) : expressions_.make(Type::U32, 1);
-    node.index = expressions_.open_loop();
-    node.children = {std::move(trips), group(depth - 1, loops + 1, true, 4)};
-    expressions_.close_loop();
-    return node;
-  }
+  if (depth > 0 && choice < 22 && loops < 2) return loop(depth, loops);
   if (depth > 0 && choice < 27) {
     node.kind = Kind::Switch;
     const std::uint32_t cases = 1 + r_.below(5);
@@ -178,7 +217,8 @@ Node Generator::statement(int depth, int loops, bool can_break) {
     return node;
   }
   if (choice < 33 && depth < 2) {  // inside something, so that only some threads do it
-    if (can_break) {
+    const bool leaves_all = p_.apart && can_break && last_phase_ && chance(r_, 20);
+    if (can_break && !leaves_all) {
       node.kind = chance(r_, 50) ? Kind::Break : Kind::Continue;
       Node when;
       when.kind = Kind::If;
@@ -199,7 +239,7 @@ Node Generator::statement(int depth, int loops, bool can_break) {
       return node;
     }
   }
-  if (choice < 43) {
+  if (choice < (p_.apart ? 36 : 43)) {
     if (auto made = update()) return *made;
   }
   if (choice < 62) return store();
@@ -217,7 +257,8 @@ Program Generator::run() {
   p_.restrict_input = chance(r_, 50);
   p_.parameter32 = static_cast<std::uint32_t>(random_value(r_, Type::U32));
   p_.parameter64 = random_value(r_, Type::U64);
-  add_arrays();
+  p_.apart ? add_walked_arrays() : add_arrays();
+  if (p_.apart && chance(r_, 25)) p_.rounds = 2 + r_.below(3);
   for (std::uint32_t n = 4 + r_.below(5); n > 0; --n) {
     const Type type = any_type();
     p_.variables.push_back({type, random_value(r_, type)});
@@ -231,7 +272,7 @@ Program Generator::run() {
   }
   const std::uint32_t phases = shared ? 1 + r_.below(3) : 1;
   for (std::uint32_t phase = 0; phase < phases; ++phase) {
-    last_phase_ = phase + 1 == phases;
+    last_phase_ = phase + 1 == phases && p_.rounds == 1;
     for (std::size_t a = 0; a < p_.arrays.size(); ++a) {
       const Type type = p_.arrays[a].type;
       if (p_.arrays[a].space != Space::Shared) continue;
@@ -248,6 +289,8 @@ Program Generator::run() {
   }
   p_.results = p_.output_bytes;
   p_.output_bytes += std::uint64_t{8} * p_.variables.size() * p_.threads();
+  if (p_.apart) p_.pieces.push_back({Space::Output, p_.results, p_.output_bytes - p_.results});
+  else p_.pieces = {{Space::Input, 0, p_.input_bytes}, {Space::Output, 0, p_.output_bytes}, {Space::Counter, 0, p_.counter_bytes}};
   return std::move(p_);
 }
 
@@ -267,7 +310,7 @@ Memory initial_memory(const Program& program) {
                                        : array.space == Space::Counter ? &memory.counters
                                                                        : nullptr;
     if (!to) continue;
-    const std::uint64_t count = std::uint64_t{array.count} * (array.space == Space::Output ? program.threads() : 1);
+    const std::uint64_t count = std::uint64_t{array.pitch} * (array.space == Space::Output ? program.threads() : 1);
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::uint64_t value = random_value(random, array.type);
       std::memcpy(to->data() + array.offset + i * bytes(array.type), &value, bytes(array.type));

@@ -4,9 +4,10 @@
 
 namespace gexp::differential {
 
-/// The largest launch of a random kernel. Both are powers of two.
+/// The largest launch of a random kernel, both powers of two.
 struct Limits {
   std::uint32_t block = 256, grid = 4;
+  bool walks = false;  ///< most statements are loops that go through arrays, in many ways; each array is behind a parameter of its own
 };
 
 /// The kernel of a seed: always the same one.

@@ -49,6 +49,7 @@ class Printer {
   void switch_statement(const Node& node);
   void declare(std::size_t array);
   std::string initial(const Array& array) const;
+  std::string parameters() const;
 
   const Program& p_;
   std::set<int> arrays_, variables_, functions_;
@@ -143,8 +144,9 @@ void Printer::statement(const Node& node) {
       return line("}");
     case Kind::Switch: return switch_statement(node);
     case Kind::Keep:
-      return line(fmt::format("*({}*)(out + {} + ({} * {} + {}) * 8) = v{};", cuda_name(p_.variables[static_cast<std::size_t>(node.index)].type), p_.results,
+      return line(fmt::format("*({}*)(out + {} + ({} * {} + {}) * 8) = v{};", cuda_name(p_.variables[static_cast<std::size_t>(node.index)].type), p_.apart ? 0 : p_.results,
                               place, p_.variables.size(), node.index, node.index));
+    case Kind::Fence: return line("__threadfence();");
     case Kind::Return: return line("return;");
     case Kind::Break: return line("break;");
     case Kind::Continue: return line("continue;");
@@ -176,17 +178,32 @@ std::string Printer::initial(const Array& array) const {
 void Printer::declare(std::size_t index) {
   const Array& array = p_.arrays[index];
   const char* const type = cuda_name(array.type);
+  static constexpr const char* kBuffers[] = {"in", "out", "counters"};
+  const std::string from = !array.global() ? ""
+                           : p_.apart      ? fmt::format("p{} + {}", index, array.offset - p_.pieces[array.piece].begin)
+                                           : fmt::format("{} + {}", kBuffers[static_cast<std::size_t>(array.space)], array.offset);
   switch (array.space) {
-    case Space::Input: return line(fmt::format("const {0}* const a{1} = (const {0}*)(in + {2});", type, index, array.offset));
+    case Space::Input: return line(fmt::format("const {0}* const a{1} = (const {0}*)({2});", type, index, from));
     case Space::Output:
-      return line(fmt::format("{0}* const a{1} = ({0}*)(out + {2}) + (blockIdx.x * blockDim.x + threadIdx.x) * {3};", type, index, array.offset, array.count));
-    case Space::Counter: return line(fmt::format("{0}* const a{1} = ({0}*)(counters + {2});", type, index, array.offset));
+      return line(fmt::format("{0}* const a{1} = ({0}*)({2}) + (blockIdx.x * blockDim.x + threadIdx.x) * {3};", type, index, from, array.pitch));
+    case Space::Counter: return line(fmt::format("{0}* const a{1} = ({0}*)({2});", type, index, from));
     case Space::Local: return line(fmt::format("__align__(16) {} a{}[{}] = {{{}}};", type, index, array.count, initial(array)));
     case Space::Shared:
       line(fmt::format("__shared__ __align__(16) {} a{}[{}];", type, index, array.count * p_.most_block));
       return line(fmt::format("for (unsigned i = threadIdx.x; i < {}u; i += blockDim.x) a{}[i] = ({})(i * 37u);", array.count * p_.most_block, index, type));
     case Space::Constant: return;
   }
+}
+
+std::string Printer::parameters() const {
+  const char* const input = p_.restrict_input ? "const unsigned char* __restrict__" : "const unsigned char*";
+  if (!p_.apart) return fmt::format("{} in, unsigned char* out, unsigned char* counters, unsigned p32, u64 p64", input);
+  std::string text = "unsigned char* out, unsigned p32, u64 p64";
+  for (std::size_t a = 0; a < p_.arrays.size(); ++a) {
+    const Array& array = p_.arrays[a];
+    if (array.global()) text += fmt::format(", {} p{}", array.space == Space::Input ? input : "unsigned char*", a);
+  }
+  return text;
 }
 
 std::string Printer::run() {
@@ -212,14 +229,16 @@ std::string Printer::run() {
     const Variable& variable = p_.variables[static_cast<std::size_t>(v)];
     if (!variable.counts) line(fmt::format("{} v{} = {};", cuda_name(variable.type), v, literal(variable.type, variable.initial)));
   }
+  const bool again = p_.rounds > 1;
+  if (again) line(fmt::format("#pragma unroll 1\n  for (int round = 0; round < {}; ++round) {{", p_.rounds));
   for (std::size_t i = 0; i < p_.phases.size(); ++i) {
-    if (shared) line("__syncthreads();");
+    if (shared || again) line("__syncthreads();");
     --depth_;
     group(p_.phases[i]);
     ++depth_;
   }
-  return text + fmt::format("extern \"C\" __global__ void {}(const unsigned char*{} in, unsigned char* out, unsigned char* counters, unsigned p32, u64 p64) {{\n{}}}\n",
-                            p_.entry(), p_.restrict_input ? " __restrict__" : "", body_);
+  if (again) line("}");
+  return text + fmt::format("extern \"C\" __global__ void {}({}) {{\n{}}}\n", p_.entry(), parameters(), body_);
 }
 
 }  // namespace

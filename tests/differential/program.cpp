@@ -21,6 +21,15 @@ const char* name(AtomicOp op) {
   return kNames[static_cast<std::size_t>(op)];
 }
 
+std::vector<std::optional<std::size_t>> Program::parameters() const {
+  if (!apart) return {0, 1, 2, std::nullopt, std::nullopt};
+  std::vector<std::optional<std::size_t>> all{pieces.size() - 1, std::nullopt, std::nullopt};
+  for (const Array& array : arrays) {
+    if (array.global()) all.emplace_back(array.piece);
+  }
+  return all;
+}
+
 const char* cuda_name(Type type) {
   static constexpr const char* kNames[kTypes] = {"signed char", "unsigned char", "short", "unsigned short", "int",
                                                  "unsigned", "long long", "unsigned long long", "float", "double"};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -76,6 +77,7 @@ enum class Kind : std::uint8_t {
   Loop,       ///< variable index from 0 to below child 0 & value; child 1: Group; `own`: not to be unrolled
   Switch,     ///< child 0; then Groups, the last the default; value: bit n: case n falls through
   Keep,       ///< variable index to the results
+  Fence,      ///< of the whole device
   Return, Break, Continue,
 };
 
@@ -99,8 +101,17 @@ struct Array {
   Space space;
   Type type;
   std::uint32_t count;   ///< elements, a power of two; Output and Shared: of one thread
-  std::uint64_t offset;  ///< Input, Output, Counter: byte offset in its buffer
-  std::vector<std::uint64_t> initial;  ///< Constant, Local
+  std::uint32_t pitch;   ///< Output: elements from the part of a thread to that of the next one
+  std::uint64_t offset;  ///< Input, Output, Counter: of its first element in its buffer, in bytes
+  std::size_t piece = 0;  ///< of global memory that it lies in
+  std::vector<std::uint64_t> initial = {};  ///< Constant, Local
+  [[nodiscard]] bool global() const { return space <= Space::Counter; }
+};
+
+/// Global memory that is allocated at once: bytes of one of the three buffers.
+struct Piece {
+  Space space;
+  std::uint64_t begin, bytes;
 };
 
 struct Variable {
@@ -123,13 +134,18 @@ struct Program {
   bool restrict_input = false;   ///< the input may be read through the read-only path
   std::uint32_t parameter32 = 0;
   std::uint64_t parameter64 = 0;
+  bool apart = false;        ///< a parameter points to each array of global memory, else to each buffer
+  std::uint32_t rounds = 1;  ///< of a loop around all phases
   std::vector<Array> arrays;
+  std::vector<Piece> pieces;
   std::vector<Variable> variables;
   std::vector<Function> functions;
   std::vector<Node> phases;  ///< Groups
   std::uint64_t input_bytes = 0, output_bytes = 0, counter_bytes = 0;
   std::uint64_t results = 0;  ///< offset of the kept variables in the output: 8 bytes each, thread by thread
 
+  /// Of each parameter the piece that it points to, nothing of `p32` and `p64`; two may point to one.
+  [[nodiscard]] std::vector<std::optional<std::size_t>> parameters() const;
   [[nodiscard]] std::uint32_t threads() const { return block * grid; }
   [[nodiscard]] std::string entry() const { return "k" + std::to_string(number); }
 };

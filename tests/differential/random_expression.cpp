@@ -62,12 +62,33 @@ int Expressions::open_loop() {
   return loops_.back();
 }
 
-std::uint8_t Expressions::width(Type type) {
-  const std::uint32_t most = std::min(4u, 16 / bytes(type));
-  return static_cast<std::uint8_t>(chance(r_, 60) ? 1 : std::min(most, 1u << r_.below(3)));
+std::uint8_t Expressions::width(int array) {
+  const Array& a = p_.arrays[static_cast<std::size_t>(array)];
+  const std::uint32_t most = std::min(4u, 16 / bytes(a.type));
+  std::uint32_t width = chance(r_, 60) ? 1 : std::min(most, 1u << r_.below(3));
+  while (a.count % width != 0 || a.pitch % width != 0 || a.offset % (width * bytes(a.type)) != 0) width /= 2;
+  return static_cast<std::uint8_t>(width);
 }
 
-Node Expressions::index() { return chance(r_, 50) ? leaf(Type::U32) : make(Type::U32, 2); }
+Node Expressions::index() {
+  if (p_.apart && !loops_.empty() && chance(r_, 75)) return walk();
+  return chance(r_, 50) ? leaf(Type::U32) : make(Type::U32, 2);
+}
+
+/// An index that moves with a loop: on by some elements, back, or with two loops at once.
+Node Expressions::walk() {
+  const auto counter = [&] { return parent(Kind::Cast, Type::U32, {leaf_node(Kind::Variable, Type::I32, pick(r_, loops_))}); };
+  const auto number = [&](std::uint32_t below) { return literal(Type::U32, r_.below(below)); };
+  Node at = counter();
+  switch (r_.below(6)) {
+    case 0: at = apply(Op::mul, Type::U32, {std::move(at), number(9)}); break;
+    case 1: at = apply(Op::sub, Type::U32, {literal(Type::U32, 31 + r_.below(64)), std::move(at)}); break;  // never below 0: docs/decisions/two-compilers.md
+    case 2: at = apply(Op::mad, Type::U32, {counter(), number(9), std::move(at)}); break;
+    case 3: at = apply(Op::add, Type::U32, {leaf_node(Kind::Thread, Type::U32), std::move(at)}); break;
+    default: break;
+  }
+  return chance(r_, 50) ? at : apply(Op::add, Type::U32, {std::move(at), number(8)});
+}
 
 Node Expressions::condition(int depth) {
   if (chance(r_, 20) && depth > 0) {
@@ -173,9 +194,10 @@ std::optional<Node> Expressions::element(Type type) {
   node.array = pick(r_, choices);
   const Space space = p_.arrays[static_cast<std::size_t>(node.array)].space;
   node.own = writable(node.array);
-  node.width = space == Space::Constant ? 1 : width(type);
+  node.width = space == Space::Constant ? 1 : width(node.array);
   node.index = static_cast<int>(r_.below(node.width));
-  node.children.push_back(chance(r_, 40)   ? literal(Type::U32, r_.below(32))
+  node.children.push_back(p_.apart && !loops_.empty() && chance(r_, 80) ? walk()
+                          : chance(r_, 40)   ? literal(Type::U32, r_.below(32))
                           : chance(r_, 50) ? leaf_node(Kind::Thread, Type::U32)
                                            : apply(Op::add, Type::U32, {leaf_node(Kind::Thread, Type::U32), leaf(Type::U32)}));
   if (node.width == 1 || chance(r_, 30)) return node;

@@ -20,7 +20,7 @@ class Expressions {
   Node make(Type type, int depth);
   Node condition(int depth);
   Node index();  ///< of an array: any unsigned value
-  std::uint8_t width(Type type);
+  std::uint8_t width(int array);  ///< elements of one access
   void add_function();
   int open_loop();
   void close_loop() { loops_.pop_back(); }
@@ -29,6 +29,7 @@ class Expressions {
 
  private:
   Node leaf(Type type);
+  Node walk();
   Node integer(Type type, int depth);
   Node floating(Type type, int depth);
   Node operation(Op op, Type operands, int depth);

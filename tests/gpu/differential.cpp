@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The random kernels of tests/differential on a real GPU against the host: test_gpu_differential --seeds A..B --log FILE [--device N] [--block N] [--grid N].
+// The random kernels of tests/differential on a real GPU against the host: test_gpu_differential --log FILE [--device N], and kOptions.
 // What the GPU computes is what the host's rules say; so the simulator, held to the same rules, computes it too.
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ using namespace gexp;
 namespace {
 
 int usage() {
-  fmt::print(stderr, "test_gpu_differential --seeds A..B --log FILE [--device N] [--block N] [--grid N]\n");
+  fmt::print(stderr, "test_gpu_differential --log FILE [--device N] {}\n", differential::kOptions);
   return 2;
 }
 

@@ -148,6 +148,10 @@ TEST_CASE("sweeps and domains") {
   CHECK(stage("sweep (x, y) in [(1, 2B, 3)]") != "");
   CHECK(stage("sweep x in 1KiB..4KiB times 2 refine to 32B on misses(lat) > 0") == "");
   CHECK(stage("sweep x in 1KiB..4KiB times 2 refine to 32 on misses(lat) > 0") == "E0211 32");
+  CHECK(stage("sweep x in 1KiB..4KiB times 2 refine to 32B on highest(median(lat))") == "");
+  CHECK(stage("sweep x in 1KiB..4KiB times 2 refine to 32B on highest(misses(lat) > 0)") != "");
+  CHECK(stage("sweep x in 1KiB..4KiB times 2 refine to 32B on highest(lat, lat)") == "E0221 highest");
+  CHECK(stage("sweep x in 1KiB..4KiB times 2 refine to 32B on last_flat(lat over x)") == "E0221 last_flat");
   CHECK(stage("sweep x in 1KiB..4KiB refine to 32B on lat").substr(0, 5) == "E0217");  // an interval of bytes needs a step
   CHECK(stage("sweep x in 0..4 until missed(lat) == 100%") == "");
   CHECK(stage("sweep x in 0..4 until misses(lat, above: sets.hit) > 0") == "");

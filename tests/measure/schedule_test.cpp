@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <cmath>
+#include <functional>
 #include <optional>
 
 #include "compiler/pipeline.h"
@@ -23,8 +25,9 @@ std::string text(const Coordinates& at) {
 }
 
 /// A stage's visit where a condition holds at points whose coordinates add up to at least `border`: batches end with `;`.
-/// `settled`: the border once what was measured is settled.
-std::string visited(const std::string& sweeps, double border, bool at_once = true, std::optional<double> settled = {}) {
+/// `curve`: a value of that sum instead. `settled`: the border once what was measured is settled.
+std::string visited(const std::string& sweeps, double border, bool at_once = true, std::optional<double> settled = {},
+                    const std::function<double(double)>& curve = {}) {
   const Source spec("spec.gexp", "gexp 1\nexperiment t\nmemory A: u32[64KiB] in global\nstage s {\n" + sweeps +
                                      "\ntimed t total { load A at 0B }\nfind f: cycles = value(median(t))\n}\n");
   Diagnostics diagnostics;
@@ -53,7 +56,7 @@ std::string visited(const std::string& sweeps, double border, bool at_once = tru
   measure.value = [&](const compiler::Formula&, const Coordinates& at) -> Result<Value> {
     double sum = 0;
     for (const auto& [name, value] : at) sum += number(value);
-    return Value(sum >= border);
+    return curve ? Value(curve(sum)) : Value(sum >= border);
   };
   const auto scope = compiler::file_scope(*program);
   REQUIRE(scope.ok());
@@ -79,6 +82,22 @@ TEST_CASE("each round of refining is a batch") {
   CHECK(visited("sweep a in [0, 16, 32] refine to 1 on median(t) > 0cycles", 13) == "a0, a16, a32 ;\na8 ;\na12 ;\na14 ;\na13 ;\n");
   CHECK(visited("sweep a in [0, 16] refine to 4 on median(t) > 0cycles sweep b in 0..1", 13) ==
         "a0 b0, a0 b1, a16 b0, a16 b1 ;\na8 b0, a8 b1 ;\na12 b0, a12 b1 ;\n");
+}
+
+TEST_CASE("an axis is refined around where a value is highest") {
+  const auto peak = [](double top) { return [=](double x) { return -std::fabs(x - top); }; };
+  const auto around = [&](const std::string& sweeps, double top) { return visited(sweeps, 0, true, {}, peak(top)); };
+  CHECK(around("sweep a in [0, 16, 32] refine to 1 on highest(median(t))", 19) == "a0, a16, a32 ;\na8, a24 ;\na12, a20 ;\na18, a22 ;\na17, a19 ;\n");
+  CHECK(around("sweep a in [0, 16, 32] refine to 8 on highest(median(t))", 0) == "a0, a16, a32 ;\na8 ;\n");
+  CHECK(around("sweep a in [32, 0, 16] refine to 8 on highest(median(t))", 16) == "a32, a0, a16 ;\na8, a24 ;\n");
+  CHECK(around("sweep a in [0, 16] refine to 8 on highest(median(t)) sweep b in [0, 16] refine to 8 on highest(median(t))", 25) ==
+        "a0 b0, a0 b16 ;\na0 b8 ;\na16 b0, a16 b16 ;\na16 b8 ;\na8 b0, a8 b16 ;\na8 b8 ;\n");
+  // Wherever a single peak lies, it is found; how many points that takes at most is told before.
+  for (int top = 1; top <= 64; ++top) {
+    const auto order = around("sweep a in 1..64 times 2 refine to 1 on highest(median(t))", top);
+    CHECK_MESSAGE((order + ",").find(fmt::format("a{}", top)) != std::string::npos, order);
+    CHECK(std::count(order.begin(), order.end(), 'a') <= 7 + 2 * 5);
+  }
 }
 
 TEST_CASE("an axis is refined as far as it was visited") {

@@ -27,7 +27,7 @@ constexpr const char* kNext = R"(
 
 SoftL1 options(std::uint32_t line, std::uint32_t lines, std::uint32_t monitor) {
   SoftL1 o;
-  o.line = line, o.room = std::uint64_t{lines} * line * kThreads, o.threads = kThreads, o.monitor = monitor;
+  o.line = line, o.sm.shared = std::uint64_t{lines} * line * kThreads, o.threads = kThreads, o.monitor = monitor;
   o.structures = {0, 1, std::nullopt}, o.bytes = {kWords * 4, kWords * 4};
   return o;
 }
@@ -184,6 +184,27 @@ TEST_CASE("an access that may lie anywhere finds memory as it is") {
   std::string odd = body;  // one word less a thread, so that none writes what another reads
   odd.replace(odd.find("mul.lo.u32 %r2, %r1, %n"), 23, "mad.lo.u32 %r2, %r1, %n, %r1");
   same(odd, options(16, 2, 0), 30);
+}
+
+TEST_CASE("registers leave room for fewer blocks, and so for more lines of each thread") {
+  const std::string text = module_of(kParameters, kSum);
+  auto o = options(16, 0, 16);
+  o.sm.blocks = 32, o.sm.shared = 32 * kThreads * 16;  // a line for each thread of 32 blocks
+  const auto any = transformed(text, o);
+  CHECK(any.lines == 1);
+  CHECK(any.registers > transformed(module_of(kParameters, std::string(kBegin) + "ld.global.u32 %r4, [%pa];" + kNext), o).registers);
+  const auto lines = [&](double blocks) {
+    o.sm.registers = static_cast<std::uint64_t>(blocks * kThreads * any.registers);
+    const auto made = transformed(text, o);
+    CHECK(made.registers == any.registers);
+    return made.lines;
+  };
+  CHECK(lines(32) == 1);
+  CHECK(lines(17) == 1);
+  CHECK(lines(16) == 2);
+  CHECK(lines(0.5) == 2);  // of one block, whatever it needs; there are two structures
+  o.smem = 60 << 10;
+  CHECK(lines(16) == 0);
 }
 
 TEST_CASE("one memory behind two parameters is one structure") {

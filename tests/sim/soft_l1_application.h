@@ -6,6 +6,8 @@
 #include <map>
 #include <sstream>
 
+#include "ptx/flow.h"
+#include "ptx/registers.h"
 #include "ptx/soft_l1.h"
 #include "runtime/jit/compiler.h"
 #include "runtime/jit/locate.h"
@@ -51,7 +53,7 @@ class Application {
     REQUIRE(!entry.empty());
     if (cached > 0) {
       gexp::ptx::SoftL1 o;
-      o.line = cached, o.threads = kBlock, o.monitor = monitor, o.room = 16 << 10;
+      o.line = cached, o.threads = kBlock, o.monitor = monitor, o.sm.shared = 16 << 10;
       std::vector<std::uint64_t> known;  // one memory behind two parameters is one structure
       for (const auto& argument : arguments) {
         o.structures.emplace_back();
@@ -67,13 +69,26 @@ class Application {
       REQUIRE_MESSAGE(made->loops > 0, made->why);
       text = made->text;
     }
+    registers_ = registers_of(text, entry);
     LaunchShape shape;
     shape.grid = kGrid, shape.block = kBlock, shape.shared_bytes = shared;
     const Outcome outcome = device_.launch(device_.load(text, entry), arguments, shape);
     REQUIRE_MESSAGE(outcome.done(), outcome.what);
   }
 
+  /// Of a thread of the kernel that ran last, about.
+  [[nodiscard]] std::uint32_t registers() const { return registers_; }
+
  private:
+  static std::uint32_t registers_of(const std::string& text, const std::string& entry) {
+    auto module = gexp::ptx::parse(text, entry);
+    if (!module) FAIL(module.error().message);
+    auto* const kernel = module->kernel(entry);
+    gexp::ptx::flatten(*module, *kernel);
+    return gexp::ptx::registers_needed(*kernel);
+  }
+
+  std::uint32_t registers_ = 0;
   std::string ptx_;
   Device device_{"titanblack"};
   std::map<std::uint64_t, std::uint64_t> bytes_;

@@ -13,18 +13,20 @@ namespace {
 /// What threads executed; what warps issued, each time that they had to do it again included.
 struct Instructions {
   double executed = 0, issued = 0;
+  std::uint32_t registers = 0;
 };
 
 Instructions counted(Application& app) {
   const auto& c = gexp::sim::counted(app.device().backend());
   const auto again = c.replays.bank + c.replays.coalescing + c.replays.constant + c.replays.atomic;
-  return {static_cast<double>(c.executed), static_cast<double>(c.issued + again)};
+  return {static_cast<double>(c.executed), static_cast<double>(c.issued + again), app.registers()};
 }
 
 /// How many times as many the timed kernel of an application takes with lines of 16 B.
 struct Ratio {
   std::string name;
   double executed = 0, issued = 0;
+  std::uint32_t registers_before = 0, registers_after = 0;
 };
 
 using Launches = std::vector<std::pair<std::string, std::vector<Argument>>>;
@@ -40,8 +42,8 @@ Ratio ratio(const std::string& name, const std::function<Launches(Application&)>
     app.run(all.back().first, all.back().second, cached ? 16 : 0, shared, 16);
     of[cached] = counted(app);
   }
-  const Ratio made{name, of[1].executed / of[0].executed, of[1].issued / of[0].issued};
-  MESSAGE(made.name, ": executed ", made.executed, ", issued ", made.issued);
+  const Ratio made{name, of[1].executed / of[0].executed, of[1].issued / of[0].issued, of[0].registers, of[1].registers};
+  MESSAGE(made.name, ": executed ", made.executed, ", issued ", made.issued, ", registers ", made.registers_before, " and ", made.registers_after);
   return made;
 }
 
@@ -111,6 +113,8 @@ TEST_CASE("needs NVRTC: a cache in software executes many instructions more, and
   for (const Ratio& each : all) {
     CAPTURE(each.name);
     CHECK(each.executed > 1.2);
+    CHECK(each.registers_after > each.registers_before);
+    CHECK(each.registers_after <= each.registers_before + 56);
     executed += each.executed / static_cast<double>(all.size()), issued += each.issued / static_cast<double>(all.size());
   }
   MESSAGE("mean: executed ", executed, ", issued ", issued);
