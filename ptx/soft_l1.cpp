@@ -200,6 +200,15 @@ std::uint32_t lines_of(const Module& module, const Accesses& accesses, const Sof
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(left / options.threads / options.line, most));
 }
 
+/// Of how many threads a block is: a compiler then gives each no more registers than a block can have. The cache takes some, and without
+/// this a block of 1,024 threads may not start any more.
+void bound_threads(Module& module, Function& kernel, std::uint32_t threads) {
+  const auto bounds = [](const Token& word) { return word.is(".maxntid") || word.is(".reqntid") || word.is(".maxnreg"); };
+  if (std::any_of(kernel.bounds.begin(), kernel.bounds.end(), bounds)) return;
+  kernel.bounds.push_back({Token::Kind::Word, ".maxntid", kernel.line});
+  kernel.bounds.push_back({Token::Kind::Number, module.keep(fmt::format("{}", threads)), kernel.line});
+}
+
 /// The kernel with lines for a multiprocessor that holds so many blocks.
 Result<Transformed> made_for(std::uint64_t blocks, std::string_view text, std::string_view entry, const SoftL1& options) {
   auto module = parse(text, entry);
@@ -236,6 +245,7 @@ Result<Transformed> made_for(std::uint64_t blocks, std::string_view text, std::s
     SoftL1Code code(*kernel, options, made.lines, std::move(prefix));
     auto done = Transformation(*module, *kernel, std::move(*flow), std::move(accesses), std::move(code)).run();
     if (!done) return done.error();
+    bound_threads(*module, *kernel, options.threads);
     made.registers = registers_needed(*kernel);
   }
   made.text = print(*module);

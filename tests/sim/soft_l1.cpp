@@ -207,6 +207,19 @@ TEST_CASE("registers leave room for fewer blocks, and so for more lines of each 
   CHECK(lines(16) == 0);
 }
 
+TEST_CASE("a changed kernel says how many threads a block has, unless it bounds its registers itself") {
+  const std::string text = module_of(kParameters, kSum);
+  CHECK(transformed(text, options(16, 1, 16)).text.find(") .maxntid 64\n") != std::string::npos);
+  const auto body = text.find('{', text.find(".entry"));
+  for (const std::string bound : {".maxntid 32, 2", ".reqntid 64", ".maxnreg 40"}) {
+    auto own = text;
+    own.insert(body, bound + "\n");
+    const auto made = transformed(own, options(16, 1, 16)).text;
+    CHECK(made.find(bound) != std::string::npos);
+    CHECK(made.find(".maxntid 64") == std::string::npos);
+  }
+}
+
 TEST_CASE("one memory behind two parameters is one structure") {
   const std::string text = module_of(kParameters, kSum);
   auto o = options(16, 2, 0);
