@@ -211,7 +211,7 @@ TEST_CASE("a changed kernel says how many threads a block has, unless it bounds 
   const std::string text = module_of(kParameters, kSum);
   CHECK(transformed(text, options(16, 1, 16)).text.find(") .maxntid 64\n") != std::string::npos);
   const auto body = text.find('{', text.find(".entry"));
-  for (const std::string bound : {".maxntid 32, 2", ".reqntid 64", ".maxnreg 40"}) {
+  for (const std::string bound : {".maxntid 32", ".reqntid 64", ".maxnreg 40"}) {
     auto own = text;
     own.insert(body, bound + "\n");
     const auto made = transformed(own, options(16, 1, 16)).text;
