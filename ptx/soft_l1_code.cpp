@@ -56,6 +56,8 @@ void SoftL1Code::begin(const std::vector<CachedLoop>& loops) {
       line("add.s64 {}, {}, {};", of_use("last", k), of_use("at", k), static_cast<std::int64_t>(o_.bytes[used.structure]) - o_.line);
       line("mov.u32 {}, 0;\nmov.u32 {}, 0;\nmov.u32 {}, 0;", of_use("hits", k), of_use("uses", k), of_use("dirty", k));
       line("mov.u64 {}, -1;\nsetp.ne.u32 {}, {}, 0;", of_use("tag", k), of_use("held", k), of_loop("n"));
+      // Read where a structure is held only, and yet set: ptxas 13.0 let another value stand there once choosing was folded.
+      line("mov.u32 {}, {};", of_use("line", k), scratch("own"));
     }
   }
 }
