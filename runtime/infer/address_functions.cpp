@@ -294,14 +294,16 @@ Flips find_flips(const std::vector<PlacedLine>& all, std::size_t labels, const P
     if (const double described_so = described(wider, with); described_so < least) joined = wider, span = with, least = described_so;
   }
   made.masks = simplest_basis(span);
-  std::map<std::size_t, std::size_t> number;
-  for (std::size_t label = 0; label < labels; ++label) made.group.push_back(number.emplace(joined.of(label), number.size()).first->second);
-  made.groups = number.size();
+  // Judged by the pairs that are left; then these join, too, as a label of few lines may have no other pair.
   double right = 0;
+  auto all_pairs = joined;
   for (const auto flip : made.masks) {
-    pairs(flip, true, [&](std::size_t a, std::size_t b) { ++made.judged, right += made.group[a] == made.group[b] ? 1 : 0; });
+    pairs(flip, true, [&](std::size_t a, std::size_t b) { ++made.judged, right += joined.of(a) == joined.of(b) ? 1 : 0, all_pairs.join(a, b); });
   }
   if (made.judged > 0) made.predicted = right / static_cast<double>(made.judged);
+  std::map<std::size_t, std::size_t> number;
+  for (std::size_t label = 0; label < labels; ++label) made.group.push_back(number.emplace(all_pairs.of(label), number.size()).first->second);
+  made.groups = number.size();
   return made;
 }
 
