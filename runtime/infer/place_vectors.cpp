@@ -102,7 +102,7 @@ PlaceVectors place_vectors(const records::Table& table) {
   PlaceVectors made;
   std::vector<const records::Point*> points;
   for (const auto& point : table.points) {
-    if (point.walk && !point.runs.empty()) points.push_back(&point);
+    if (point.walk && point.walk->steps > 0 && !point.runs.empty()) points.push_back(&point);
   }
   if (points.size() < 2) return made.problem = "a place is told by how far it is from several multiprocessors; a sweep over `sm` would decide", made;
   const auto& first = points.front()->walk->offsets;

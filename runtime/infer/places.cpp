@@ -37,7 +37,7 @@ std::vector<PlacedLine> lines_of_two_kinds(const Context& context, double level)
   const auto& classes = context.classes;
   std::map<std::int64_t, std::array<int, 3>> votes;  // by offset: level, next, neither
   for (const auto& point : context.table.points) {
-    if (!point.walk) continue;
+    if (!point.walk || point.walk->steps == 0) continue;
     const auto base = classes.of(static_cast<std::uint32_t>(std::lround(level + point.overhead)));
     for (const auto& run : point.runs) {
       work(1 + run.ticks.size() / 4);
