@@ -3,6 +3,7 @@
 
 #include "compiler/codegen/body_writer.h"
 #include "compiler/codegen/needs.h"
+#include "compiler/lower/ops.h"
 #include "compiler/memory/memory_space.h"
 #include "compiler/plan/access.h"
 #include "lang/atomics.h"
