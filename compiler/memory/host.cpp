@@ -6,14 +6,7 @@
 namespace gexp::compiler {
 
 const MemorySpace& host_space() {
-  static const MemorySpace space{.word = "host",
-                                 .ptx = "global",
-                                 .home = MemorySpace::Home::Host,
-                                 .chooses_path = true,
-                                 .everywhere = false,
-                                 .idle_cell = "idle_global",
-                                 .lone_chase = &kEachTemplate,
-                                 .declare = pointer_parameter};
+  static const MemorySpace space = other_memory("host", MemorySpace::Home::Host);
   return space;
 }
 

@@ -6,14 +6,7 @@
 namespace gexp::compiler {
 
 const MemorySpace& managed_space() {
-  static const MemorySpace space{.word = "managed",
-                                 .ptx = "global",
-                                 .home = MemorySpace::Home::Managed,
-                                 .chooses_path = true,
-                                 .everywhere = false,
-                                 .idle_cell = "idle_global",
-                                 .lone_chase = &kEachTemplate,
-                                 .declare = pointer_parameter};
+  static const MemorySpace space = other_memory("managed", MemorySpace::Home::Managed);
   return space;
 }
 

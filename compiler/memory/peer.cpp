@@ -6,14 +6,7 @@
 namespace gexp::compiler {
 
 const MemorySpace& peer_space() {
-  static const MemorySpace space{.word = "peer",
-                                 .ptx = "global",
-                                 .home = MemorySpace::Home::Peer,
-                                 .chooses_path = true,
-                                 .everywhere = false,
-                                 .idle_cell = "idle_global",
-                                 .lone_chase = &kEachTemplate,
-                                 .declare = pointer_parameter};
+  static const MemorySpace space = other_memory("peer", MemorySpace::Home::Peer);
   return space;
 }
 

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "runtime/infer/bit_basis.h"
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/model/evidence.h"
 
@@ -24,36 +25,19 @@ constexpr std::size_t kLinesForConstant = 9;  // limit: lines of a judged page t
 
 bool odd(std::uint64_t bits) { return std::popcount(bits) % 2 == 1; }
 
-/// A space of masks in reduced form, by their highest bits.
-class Span {
- public:
-  /// False: it was in it already.
-  bool add(std::uint64_t mask) {
-    mask = reduced(mask);
-    if (mask == 0) return false;
-    basis_.push_back(mask);
-    std::sort(basis_.begin(), basis_.end(), std::greater<>());
-    return true;
-  }
-  [[nodiscard]] std::size_t size() const { return basis_.size(); }
-  [[nodiscard]] const std::vector<std::uint64_t>& basis() const { return basis_; }
-  [[nodiscard]] std::uint64_t reduced(std::uint64_t mask) const {
-    for (const auto each : basis_) mask = std::min(mask, mask ^ each);
-    return mask;
-  }
-
- private:
-  std::vector<std::uint64_t> basis_;
-};
+/// Scatters what is near (Knuth's multiplicative hash).
+std::uint64_t scattered(std::uint64_t offset) { return offset * 0x9e3779b97f4a7c15ULL; }
+/// Half of all offsets, by chance.
+bool in_judged_half(std::uint64_t offset) { return odd(scattered(offset) >> 40); }
 
 /// The basis of fewest bits.
-std::vector<std::uint64_t> simplest_basis(const Span& span) {
+std::vector<std::uint64_t> simplest_basis(const BitBasis& span) {
   std::vector<std::uint64_t> all{0}, made;
-  for (const auto each : span.basis()) {
+  for (const auto each : span.rows()) {
     for (std::size_t i = 0, n = all.size(); i < n; ++i) all.push_back(all[i] ^ each);
   }
   std::sort(all.begin(), all.end(), [](auto a, auto b) { return std::pair(std::popcount(a), a) < std::pair(std::popcount(b), b); });
-  Span so_far;
+  BitBasis so_far;
   for (const auto each : all) {
     if (so_far.add(each)) made.push_back(each);
   }
@@ -83,7 +67,7 @@ Split split(const std::vector<PlacedLine>& lines, std::int64_t page) {
   for (auto& [at, index] : pages) index = number++;
   Split made;
   for (const auto& line : lines) {
-    const bool judged = pages.size() > 1 ? pages[line.offset / page] % 2 == 1 : odd(static_cast<std::uint64_t>(line.offset) * 0x9e3779b97f4a7c15ULL >> 40);
+    const bool judged = pages.size() > 1 ? pages[line.offset / page] % 2 == 1 : in_judged_half(static_cast<std::uint64_t>(line.offset));
     (judged ? made.judged : made.fitted).push_back(line);
   }
   return made;
@@ -95,8 +79,8 @@ Groups groups_of(const std::vector<PlacedLine>& lines, std::int64_t page) {
   std::map<std::pair<std::int64_t, std::size_t>, std::vector<std::uint64_t>> by;
   const auto every = (lines.size() + kMostFitted - 1) / kMostFitted;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    // Whole pages first, then by chance of the offset: every n-th line would vary fewer bits.
-    if (every > 1 && (static_cast<std::uint64_t>(lines[i].offset) * 0x9e3779b97f4a7c15ULL >> 32) % every != 0) continue;
+    // By chance of the offset: every n-th line would vary fewer bits.
+    if (every > 1 && (scattered(static_cast<std::uint64_t>(lines[i].offset)) >> 32) % every != 0) continue;
     by[{lines[i].offset / page, lines[i].label}].push_back(within(lines[i].offset, page));
   }
   Groups groups;
@@ -155,7 +139,7 @@ Verdict judge(std::uint64_t mask, const Split& lines, std::size_t labels, std::i
 VaryingBits varying_bits(const std::vector<PlacedLine>& lines, std::int64_t page) {
   VaryingBits made;
   std::map<std::int64_t, std::uint64_t> first;
-  Span span;
+  BitBasis span;
   for (const auto& line : lines) {
     const auto at = within(line.offset, page);
     const auto difference = at ^ first.emplace(line.offset / page, at).first->second;
@@ -189,7 +173,7 @@ Parities find_parities(const std::vector<PlacedLine>& lines, std::size_t labels,
     if (mostly && agreement(all, wrong, static_cast<double>(groups.size())) > std::popcount(bits) * std::log(2.0) + model::kDecisive) held.emplace_back(std::popcount(mask), mask);
   }
   std::sort(held.begin(), held.end());
-  Span span;
+  BitBasis span;
   made.judged = halves.judged.size();
   for (const auto& [count, mask] : held) {
     if (!span.add(mask)) continue;
@@ -230,14 +214,14 @@ class Joined {
 
 /// Nats that it takes to say where the lines are, if those that differ by flips are in one group of labels: the group of each set of lines
 /// that flips make of one, beside what the parities tell of it; which label of its group a line has; and which labels are a group.
-double description(Joined groups, const Span& flips, const std::vector<PlacedLine>& lines, std::size_t labels, std::size_t parities, std::int64_t page) {
+double description(Joined groups, const BitBasis& flips, const std::vector<PlacedLine>& lines, std::size_t labels, std::size_t parities, std::int64_t page) {
   std::vector<double> size(labels, 0);
   for (std::size_t label = 0; label < labels; ++label) size[groups.of(label)] += 1;
   std::unordered_set<std::uint64_t> sets;
   double nats = 0;
   for (const auto& line : lines) {
     const auto inside = within(line.offset, page);
-    sets.insert(static_cast<std::uint64_t>(line.offset) - inside + flips.reduced(inside));
+    sets.insert(static_cast<std::uint64_t>(line.offset) - inside + flips.reduce(inside));
     nats += std::log(size[groups.of(line.label)]);
   }
   const auto count = static_cast<double>(groups.sets());
@@ -253,23 +237,18 @@ Flips find_flips(const std::vector<PlacedLine>& all, std::size_t labels, const P
   if (lines.size() > kMostFitted) lines.resize(kMostFitted);
   std::unordered_map<std::uint64_t, std::size_t> at;  // the label, by offset
   for (const auto& line : lines) at.emplace(static_cast<std::uint64_t>(line.offset), line.label);
-  std::uint64_t bits = 0;
-  {
-    const auto varying = varying_bits(lines, page);
-    if (static_cast<std::size_t>(std::popcount(varying.mask)) > kMostBits) return made;
-    bits = varying.mask;
-  }
-  const auto is_judged = [](std::uint64_t lower) { return odd(lower * 0x9e3779b97f4a7c15ULL >> 40); };
+  const auto bits = varying_bits(lines, page).mask;
+  if (static_cast<std::size_t>(std::popcount(bits)) > kMostBits) return made;
   const auto pairs = [&](std::uint64_t flip, bool judged, const auto& visit) {
     work(1 + lines.size() / 16);
     for (const auto& line : lines) {
       const auto own = static_cast<std::uint64_t>(line.offset);
-      if (const auto other = own ^ flip; other > own && is_judged(own) == judged) {
+      if (const auto other = own ^ flip; other > own && in_judged_half(own) == judged) {
         if (const auto found = at.find(other); found != at.end()) visit(line.label, found->second);
       }
     }
   };
-  const auto described = [&](const Joined& groups, const Span& flips) { return description(groups, flips, lines, labels, parities.masks.size(), page); };
+  const auto described = [&](const Joined& groups, const BitBasis& flips) { return description(groups, flips, lines, labels, parities.masks.size(), page); };
   const double of_parities = static_cast<double>(parities.masks.size()) * std::log(2.0);
   const double without = static_cast<double>(lines.size()) * (std::log(static_cast<double>(labels)) - of_parities) + static_cast<double>(labels) * of_parities;
   std::vector<std::pair<double, std::uint64_t>> candidates;  // what each alone leaves to be said
@@ -277,16 +256,16 @@ Flips find_flips(const std::vector<PlacedLine>& all, std::size_t labels, const P
     if (flip == 0 || std::any_of(parities.masks.begin(), parities.masks.end(), [&](auto mask) { return odd(mask & flip); })) continue;
     Joined joined(labels);
     pairs(flip, false, [&](std::size_t a, std::size_t b) { joined.join(a, b); });
-    Span alone;
+    BitBasis alone;
     alone.add(flip);
     if (const double nats = described(joined, alone); nats < without) candidates.emplace_back(nats, flip);
   }
   std::sort(candidates.begin(), candidates.end());
   Joined joined(labels);
-  Span span;
+  BitBasis span;
   double least = without;
   for (const auto& [nats, flip] : candidates) {
-    if (span.reduced(flip) == 0) continue;
+    if (span.reduce(flip) == 0) continue;
     auto wider = joined;
     pairs(flip, false, [&](std::size_t a, std::size_t b) { wider.join(a, b); });
     auto with = span;

@@ -115,14 +115,17 @@ PlaceVectors place_vectors(const records::Table& table) {
   for (auto* of : {&made.all, &made.even, &made.odd}) of->resize(lines * made.views);
   for (std::size_t view = 0; view < points.size(); ++view) {
     const auto& walk = *points[view]->walk;
+    std::vector<std::size_t> line_of(static_cast<std::size_t>(walk.steps));  // by step
+    for (std::int64_t step = 0; step < walk.steps; ++step) {
+      const auto at = std::lower_bound(made.offsets.begin(), made.offsets.end(), walk.at(0, step));
+      if (at == made.offsets.end() || *at != walk.at(0, step)) return made.problem = "the points do not walk the same lines; one pattern for all of them would decide", made;
+      line_of[static_cast<std::size_t>(step)] = static_cast<std::size_t>(at - made.offsets.begin());
+    }
     std::vector<std::vector<double>> even(lines), odd(lines);
     for (const auto& run : points[view]->runs) {
       work(1 + run.ticks.size() / 4);
       for (std::size_t i = 0; i < run.ticks.size(); ++i) {
-        const auto offset = walk.at(0, static_cast<std::int64_t>(i) % walk.steps);
-        const auto at = std::lower_bound(made.offsets.begin(), made.offsets.end(), offset);
-        if (at == made.offsets.end() || *at != offset) return made.problem = "the points do not walk the same lines; one pattern for all of them would decide", made;
-        const auto line = static_cast<std::size_t>(at - made.offsets.begin());
+        const auto line = line_of[i % line_of.size()];
         (even[line].size() > odd[line].size() ? odd : even)[line].push_back(run.ticks[i]);
       }
     }

@@ -9,6 +9,7 @@
 #include <random>
 #include <set>
 
+#include "runtime/infer/bit_basis.h"
 #include "runtime/infer/cut_short.h"
 
 // A set number made of XORs of address bits is linear over GF(2): the differences of lines in one set span a space V, and the
@@ -20,37 +21,8 @@ namespace {
 
 using Mask = std::uint64_t;
 
-/// A basis in reduced row echelon form, highest bit first.
-class Basis {
- public:
-  void add(Mask v) {
-    v = reduce(v);
-    if (v == 0) return;
-    const Mask top = std::bit_floor(v);
-    for (auto& [pivot, row] : rows_) {
-      if (row & top) row ^= v;
-    }
-    rows_[top] = v;
-  }
-  [[nodiscard]] Mask reduce(Mask v) const {
-    for (auto row = rows_.rbegin(); row != rows_.rend(); ++row) {
-      if (v & row->first) v ^= row->second;
-    }
-    return v;
-  }
-  [[nodiscard]] std::vector<Mask> rows() const {
-    std::vector<Mask> all;
-    for (const auto& [pivot, row] : rows_) all.push_back(row);
-    return all;
-  }
-  [[nodiscard]] bool has_pivot(Mask bit) const { return rows_.contains(bit); }
-
- private:
-  std::map<Mask, Mask> rows_;  // pivot -> row
-};
-
 /// Masks m with even parity of (m & v) for every v of the space: one for each bit of `varied` that is no pivot.
-std::vector<Mask> annihilators(const Basis& space, int low, int high, Mask varied) {
+std::vector<Mask> annihilators(const BitBasis& space, int low, int high, Mask varied) {
   std::vector<Mask> found;
   for (int free = low; free <= high; ++free) {
     const Mask bit = Mask{1} << free;
@@ -140,7 +112,7 @@ std::vector<Mask> nearest_functions(const std::vector<LabelledLine>& lines, std:
   std::vector<Mask> best;
   std::size_t most = 0;
   for (int trial = 0; trial < kTrials; ++trial) {
-    Basis differences;
+    BitBasis differences;
     auto functions = annihilators(differences, low, high, varied);
     for (int sample = 0; functions.size() > wanted && sample < 8 * (high - low + 1); ++sample) {
       work(static_cast<std::size_t>(high - low + 1));
@@ -242,7 +214,7 @@ SetIndex find_set_index(const std::vector<LabelledLine>& lines, std::size_t sets
   const auto bytes = static_cast<Mask>(line_bytes);
   if (const auto choosing = choosing_bits(lines, sets, bytes)) {
     // Half of the lines, not every second one: those would never differ in the lowest bit.
-    Basis differences;
+    BitBasis differences;
     std::map<std::size_t, Mask> first;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (std::popcount(static_cast<Mask>(lines[i].line) * 0x9e37u) % 2 == 1 && i > 4) continue;

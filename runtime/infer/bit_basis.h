@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace gexp::infer {
+
+/// A space of masks under exclusive or: a basis in reduced row echelon form, highest bit first.
+class BitBasis {
+ public:
+  using Mask = std::uint64_t;
+  /// False: it was in the space already.
+  bool add(Mask v) {
+    v = reduce(v);
+    if (v == 0) return false;
+    const Mask top = std::bit_floor(v);
+    for (auto& [pivot, row] : rows_) {
+      if (row & top) row ^= v;
+    }
+    rows_[top] = v;
+    return true;
+  }
+  /// The same for all masks that differ by one of the space; 0 for those in it.
+  [[nodiscard]] Mask reduce(Mask v) const {
+    for (auto row = rows_.rbegin(); row != rows_.rend(); ++row) {
+      if (v & row->first) v ^= row->second;
+    }
+    return v;
+  }
+  [[nodiscard]] std::vector<Mask> rows() const {
+    std::vector<Mask> all;
+    for (const auto& [pivot, row] : rows_) all.push_back(row);
+    return all;
+  }
+  [[nodiscard]] bool has_pivot(Mask bit) const { return rows_.contains(bit); }
+  [[nodiscard]] std::size_t size() const { return rows_.size(); }
+
+ private:
+  std::map<Mask, Mask> rows_;  // pivot -> row
+};
+
+}  // namespace gexp::infer
