@@ -2,6 +2,7 @@
 #include "lang/instructions.h"
 
 #include <array>
+#include <charconv>
 
 #include "lang/named_rows.h"
 
@@ -13,7 +14,33 @@ constexpr auto kInstructions = std::to_array<Instruction>({
 #include "lang/instructions.def"
 });
 
+/// The number behind `word` in a name: 64 behind 'n' in "m64n64k16".
+std::uint32_t number_behind(std::string_view shape, char letter) {
+  std::uint32_t number = 0;
+  const auto at = shape.find(letter);
+  if (at != std::string_view::npos) std::from_chars(shape.data() + at + 1, shape.data() + shape.size(), number);
+  return number;
+}
+
 }  // namespace
+
+Instruction::Matrices Instruction::matrices() const {
+  if (!of_warpgroup()) return {};
+  constexpr std::uint32_t kRowBytes = 32;  // fact: of every type; k is 32 bytes of elements
+  const auto n = number_behind(name.substr(name.find(".m64") + 1), 'n');
+  const std::uint32_t ones = name.ends_with("bf16") ? 0x3f803f80 : name.ends_with("f16") ? 0x3c003c00 : name.ends_with("e4m3") ? 0x38383838 : 0x01010101;
+  return {64 * kRowBytes, n * kRowBytes, ones};
+}
+
+std::string Instruction::text() const {
+  std::string all(ptx);
+  const auto begin = all.find("{%0-%");
+  if (begin == std::string::npos) return all;
+  std::string list;
+  const auto last = number_behind(std::string_view(all).substr(begin + 3), '%');
+  for (std::uint32_t k = 0; k <= last; ++k) list += (k == 0 ? "%" : ", %") + std::to_string(k);
+  return all.replace(begin + 1, all.find('}', begin) - begin - 1, list);
+}
 
 std::span<const Instruction> instructions() { return kInstructions; }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,8 +16,19 @@ struct Instruction {
   int compute;               ///< the oldest compute capability that has it, times ten
   int nvrtc;                 ///< the oldest NVRTC that can make machine code of it, times ten: 121 for 12.1; 0: any
 
-  /// All lanes of a warp run it together.
-  [[nodiscard]] bool of_warp() const { return ptx.find(".sync") != std::string_view::npos; }
+  /// Threads that run it together: 32 of a warp, or 128 of a warpgroup; 1: each by itself.
+  [[nodiscard]] std::uint32_t together() const { return of_warpgroup() ? 128 : ptx.find(".sync") != std::string_view::npos ? 32 : 1; }
+  /// It is in compute capability 9.0 alone, and not in the devices after it.
+  [[nodiscard]] bool of_warpgroup() const { return ptx.find("wgmma.") != std::string_view::npos; }
+  /// Its links go on without their results, which a chain waits for at its end.
+  [[nodiscard]] bool waits_at_end() const { return of_warpgroup() && ptx.find("wait_group") == std::string_view::npos; }
+  /// Of `wgmma`: bytes of the matrices a, b that its descriptors name, and 4 bytes of ones in their type.
+  struct Matrices {
+    std::uint32_t a = 0, b = 0, ones = 0;
+  };
+  [[nodiscard]] Matrices matrices() const;
+  /// `ptx` with every register of a list written out.
+  [[nodiscard]] std::string text() const;
 };
 
 std::span<const Instruction> instructions();

@@ -20,6 +20,8 @@ struct Register {
   const char* into_sum;    ///< PTX: xor of %1 into %0
 };
 
+constexpr std::size_t kMostResults = 160;  // limit: registers of all chains of a thread, of the 255 that it can have
+
 constexpr const char* kOfWord = "{ .reg .b32 w; .reg .b64 d; mov.b32 w, %1; cvt.u64.u32 d, w; xor.b64 %0, %0, d; }";
 constexpr const char* kOfLong = "{ .reg .b64 w; mov.b64 w, %1; xor.b64 %0, %0, w; }";
 
@@ -32,6 +34,8 @@ Register register_of(char letter) {
                       "{ .reg .b32 w; .reg .b64 d; mov.b32 w, {%1, %1}; cvt.u64.u32 d, w; xor.b64 %0, %0, d; }"};
     case 'x': return {'r', "unsigned int", "(unsigned int)(0x3c003c00 + tid + {})", "(unsigned int)({}) * 0x3c003c00u", kOfWord};
     case 'y': return {'r', "unsigned int", "(unsigned int)(0x3f803f80 + tid + {})", "(unsigned int)({}) * 0x3f803f80u", kOfWord};
+    case 'm': return {'l', "unsigned long long", "", "", kOfLong};
+    case 'z': return {'r', "unsigned int", "", "(u32)(1 - ({}))", ""};
     case 'u': return {'r', "unsigned int", "(unsigned int)(tid + {} + 3)", "(unsigned int)({}) << 30", kOfWord};
     case 'v': return {'l', "unsigned long long", "(unsigned long long)(tid + {} + 3)", "(unsigned long long)({}) << 62", kOfLong};
     default: return {'r', "unsigned int", "(unsigned int)(tid + {})", "(unsigned int)({})", kOfWord};
@@ -53,7 +57,7 @@ std::string link_text(const lang::Instruction& instruction, const std::string& v
   for (std::size_t k = 0; k < instruction.others.size(); ++k) {
     read += fmt::format("{}\"{}\"({})", k == 0 ? "" : ", ", register_of(instruction.others[k]).constraint, other_of(value, k));
   }
-  return fmt::format("asm volatile(\"{}\" : {} : {} : \"memory\"); ", instruction.ptx, written, read);
+  return fmt::format("asm volatile(\"{}\" : {} : {} : \"memory\"); ", instruction.text(), written, read);
 }
 
 }  // namespace
@@ -75,17 +79,47 @@ Result<const lang::Instruction*> BodyWriter::instruction_of(const Op& op) {
   }
   const auto left_out = op.instruction == name ? "" : fmt::format("leave it out there: `skip needs({}) > device.compute why \"…\"`", op.instruction);
   if (auto lacks = device_lacks(place_.program, name, instruction->compute, instruction->nvrtc, op.instruction_span, left_out)) return std::move(*lacks);
-  if (!instruction->of_warp()) return instruction;
+  if (instruction->of_warpgroup()) {
+    if (auto newer = device_is_newer(place_.program, name, instruction->compute, op.instruction_span)) return std::move(*newer);
+    if (place_.role) return error(op.instruction_span, "E0437", fmt::format("a stage that runs beside another runs no `{}`", name), "give it a launch of its own");
+  }
+  const auto together = instruction->together();
+  if (together == 1) return instruction;
+  const std::string all = together == 32 ? "32 lanes of a warp" : "128 threads of a warpgroup";
   const auto agree = conditions_.empty() ? std::optional(true) : blocks_agree(conditions_, threads(), rounds_around());
-  if (place_.block % 32 != 0) {
-    return error(op.instruction_span, "E0439", fmt::format("all 32 lanes of a warp run `{}`, and a block of {} threads has a warp of fewer", name, place_.block),
-                 "launch blocks of a multiple of 32 threads");
+  if (place_.block % together != 0) {
+    return error(op.instruction_span, "E0439",
+                 fmt::format("all {} run `{}`, and a block of {} threads has a {} of fewer", all, name, place_.block, together == 32 ? "warp" : "warpgroup"),
+                 fmt::format("launch blocks of a multiple of {} threads", together));
   }
   if (!agree.value_or(false)) {
-    return error(op.instruction_span, "E0439", fmt::format("all 32 lanes of a warp run `{}`, and some do not come to it", name),
+    return error(op.instruction_span, "E0439", fmt::format("all {} run `{}`, and some do not come to it", all, name),
                  "put it behind the `branch`, or let whole blocks take it: `branch cta mod 2 == 0 { … }`");
   }
   return instruction;
+}
+
+/// The name of a pair of descriptors of matrices of ones, which lie in shared memory one behind the other.
+std::string BodyWriter::matrices_of(const lang::Instruction& instruction) {
+  matrices_.push_back(instruction.matrices());
+  return fmt::format("matrix{}", matrices_.size() - 1);
+}
+
+/// Without a swizzle, 8 rows of 16 bytes lie together. k is 32 bytes: two such pieces lie beside each other, and the next 8 rows behind them.
+void BodyWriter::declare_matrices(MemoryTexts& texts) const {
+  constexpr std::uint64_t kBeside = 128, kBehind = 256;  // bytes
+  for (std::size_t i = 0; i < matrices_.size(); ++i) {
+    const auto& m = matrices_[i];
+    const auto descriptor = [&](char letter, std::uint64_t at) {
+      texts.setup += fmt::format("  const u64 matrix{}_{} = (shared + {} & 0x3ffff) >> 4 | {}ull << 16 | {}ull << 32;\n", i, letter, at, kBeside / 16, kBehind / 16);
+    };
+    texts.setup += fmt::format("  for (u32 i = threadIdx.x; i < {}; i += blockDim.x) dynamic[{} + i] = 0x{:x}u;\n", (m.a + m.b) / 4, texts.shared / 4, m.ones);
+    descriptor('a', texts.shared), descriptor('b', texts.shared + m.a);
+    texts.shared += m.a + m.b;
+  }
+  if (matrices_.empty()) return;
+  texts.setup += "  asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n";
+  texts.setup += "  asm volatile(\".reg .pred gexp_adds; setp.eq.u32 gexp_adds, 1, 1;\");  // a product is added to what its results hold\n";
 }
 
 std::optional<Diagnostic> BodyWriter::alu(const Op& op, Region&) {
@@ -97,27 +131,48 @@ std::optional<Diagnostic> BodyWriter::alu(const Op& op, Region&) {
   if (!checked) return checked.error();
   auto chain = code_.whole_argument(*op.chain, 1, kMaxCount, "the length of a chain", &steps);
   if (!chain) return chain.error();
+  const auto registers = instruction.running.size();
+  if (static_cast<std::size_t>(beside) * registers > kMostResults) {
+    return error(op.ilp->span, "E0418", fmt::format("{} chains of `{}` hold {} registers in each thread: at most {} are wanted", beside, instruction.name, static_cast<std::size_t>(beside) * registers, kMostResults),
+                 fmt::format("write `ilp {}` or less", kMostResults / registers));
+  }
   const auto value = fresh("r");
   auto& settled = rehearsed_ ? addresses_ : before_loops_;
   const std::string indent = rehearsed_ ? "    " : "      ";
+  const auto matrices = instruction.of_warpgroup() ? matrices_of(instruction) : std::string();
   for (std::size_t k = 0; k < instruction.others.size(); ++k) {  // 1 or the like, each by a condition of its own: the compiler does not know it
     const auto other = register_of(instruction.others[k]);
+    if (instruction.others[k] == 'm') {  // the last of them is b
+      const bool of_b = instruction.others.find('m', k + 1) == std::string_view::npos;
+      settled += fmt::format("{}const u64 {} = {}_{};\n", indent, other_of(value, k), matrices, of_b ? 'b' : 'a');
+      continue;
+    }
     const auto holds = fmt::format("window != 0x{:x}u", 0xffffffffu - k);
     settled += fmt::format("{}const {} {} = {};\n", indent, other.type, other_of(value, k), fmt::format(fmt::runtime(other.other), holds));
   }
   // A jump costs a chain some cycles that nothing hides, so there are few: blocks that fit the innermost instruction cache, and
   // what is left in one straight piece, which is part of the text. A block that no round would run is not written: instructions
   // that are skipped still lie between those that run, and make the code longer than was asked.
-  const auto block = alu_block(beside);
-  const auto registers = instruction.running.size();
+  const auto block = alu_block(beside, static_cast<std::int64_t>(registers));
   std::string links;
   for (std::int64_t i = 0; i < beside; ++i) {
     for (std::size_t k = 0; k < registers; ++k) {
       const auto running = register_of(instruction.running[k]);
-      settled += fmt::format("{}{} {} = {};\n", indent, running.type, name_of(value, i, registers, k), fmt::format(fmt::runtime(running.start), i + static_cast<std::int64_t>(k)));
+      const auto start = instruction.running[k] == 'm' ? matrices + "_a" : fmt::format(fmt::runtime(running.start), i + static_cast<std::int64_t>(k));
+      settled += fmt::format("{}{} {} = {};\n", indent, running.type, name_of(value, i, registers, k), start);
     }
     links += link_text(instruction, value, i);
   }
+  // Results are operands of the fence: where they are made behind it, ptxas makes each product wait for the one before.
+  std::string results;
+  for (std::int64_t i = 0; i < beside * static_cast<std::int64_t>(registers); ++i) {
+    const auto k = static_cast<std::size_t>(i) % registers;
+    results += fmt::format("{}\"+{}\"({})", i == 0 ? "" : ", ", register_of(instruction.running[k]).constraint, name_of(value, i / static_cast<std::int64_t>(registers), registers, k));
+  }
+  const auto all_results = [&](const char* ptx) {
+    if (instruction.waits_at_end()) line(fmt::format("asm volatile(\"{}\" : {} :: \"memory\");", ptx, results));
+  };
+  all_results("wgmma.fence.sync.aligned;");
   if (steps >= block) {
     const auto rounds = fresh("n");
     settled += fmt::format("{}const u32 {} = (u32)({} / {});\n", indent, rounds, *chain, block);
@@ -127,6 +182,7 @@ std::optional<Diagnostic> BodyWriter::alu(const Op& op, Region&) {
     line("}");
   }
   if (steps % block > 0) line(fmt::format("_Pragma(\"unroll\") for (int j = 0; j < {}; ++j) {{ {}}}", steps % block, links));
+  all_results("wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;");
   for (std::int64_t i = 0; i < beside; ++i) {
     for (std::size_t k = 0; k < registers; ++k) {
       const auto running = register_of(instruction.running[k]);

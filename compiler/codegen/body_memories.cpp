@@ -54,6 +54,7 @@ std::optional<Diagnostic> BodyWriter::memories(MemoryTexts& texts) {
     if (const auto finish = memory_space(space.word).declared_all) finish(texts);
   }
   declare_barriers(texts);
+  declare_matrices(texts);
   plan_.shared_bytes = texts.shared;
   if (!zeros.empty()) texts.setup += zeros + (place_.role ? "  GEXP_MEET();\n" : "  __syncthreads();\n");
   texts.setup += links;

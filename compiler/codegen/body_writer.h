@@ -85,6 +85,8 @@ class BodyWriter {
   // body_arithmetic.cpp
   /// E0430: there is none, E0501: the device or the compiler has it not, E0439: lanes of a warp are missing.
   Result<const lang::Instruction*> instruction_of(const Op& op);
+  std::string matrices_of(const lang::Instruction& instruction);
+  void declare_matrices(MemoryTexts& texts) const;
 
   // body_order.cpp
   /// E0429 a memory without atomic operations, E0431 no operation, E0501 the device has it not.
@@ -172,6 +174,7 @@ class BodyWriter {
   bool calibrates_ = false;  ///< passes after the timed one tell what the region costs
   bool barriers_ = false;    ///< the timed region has one, so that all threads of a block go through it
   bool rehearsed_ = false;
+  std::vector<lang::Instruction::Matrices> matrices_;  ///< in shared memory, of which instructions of `alu` make products
   bool has_bulk_ = false;    ///< some copy is a bulk one
   bool reads_contents_ = false;  ///< the spec names what a load gives
   std::string kept_argument_;  ///< `values`: one more than the most that a thread keeps, the words that it has of the record

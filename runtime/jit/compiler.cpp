@@ -70,6 +70,12 @@ bool sets_dialect(const std::vector<std::string>& options) {
                      [](const std::string& option) { return option.starts_with("--std") || option.starts_with("-std"); });
 }
 
+/// What is in one generation of devices alone is made for that architecture by name: "sm_90a", which NVRTC 12.0 knows.
+const char* of_one_generation(const Request& request, int wanted, const NvrtcVersion& version) {
+  const bool uses = request.source.find("wgmma.") != std::string::npos || request.source.find("setmaxnreg.") != std::string::npos;
+  return uses && wanted == 90 && version.major >= 12 ? "a" : "";
+}
+
 std::string key_of(const Request& request, const std::vector<std::string>& options, const NvrtcVersion& version) {
   Sha256 hash;
   hash.add_field(kKeyFormat).add_field(version.build).add_field(request.target.form == Target::Form::Cubin ? "cubin" : "ptx");
@@ -163,7 +169,7 @@ Result<Compiled> Compiler::compile(const Request& request) {
   }
 
   Compiled compiled;
-  compiled.architecture = fmt::format("{}_{}", cubin ? "sm" : "compute", wanted);
+  compiled.architecture = fmt::format("{}_{}{}", cubin ? "sm" : "compute", wanted, of_one_generation(request, wanted, version));
   std::vector<std::string> options = {"--gpu-architecture=" + compiled.architecture};
   if (!sets_dialect(request.options)) options.emplace_back("--std=c++17");
   options.insert(options.end(), request.options.begin(), request.options.end());

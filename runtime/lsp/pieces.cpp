@@ -195,9 +195,12 @@ class Scanner {
       case Slot::Keep:
       case Slot::Placement:
       case Slot::MetaKey:
-      case Slot::Instruction:
       case Slot::Selector:
         return Role::Word;
+      case Slot::Instruction: {  // without a type it is the name of a value
+        const bool named = statement_->word == "alu" && last() && last()->text == "alu" && !(follower && slice(*follower) == ".");
+        return named ? Role::Name : Role::Word;
+      }
       case Slot::Neighbour:
         return lang::neighbour_words().has(made.text) ? Role::Word : Role::Name;
       case Slot::Clauses:

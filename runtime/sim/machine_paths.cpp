@@ -113,7 +113,12 @@ Machine::Step Machine::wide(std::uint32_t index, const Instruction& i, std::uint
   const std::uint32_t group = w.mask;
   if (i.meets && !stack_ && !meet(w, i, active)) return Step::Regroup;
   const std::uint32_t* const slots = c_.kernel.lists.data() + i.list;
-  wide_function(i.wide)({i, w, active, slots, slots + i.reads});
+  const WideCall called{i, w, active, slots, slots + i.reads};
+  if (i.wide == WideOp::Wgmma) {
+    if (const char* const why = multiply_shared(called, blocks_[w.block].shared)) return fault(fmt::format("{} ({})", why, place_of(c_.kernel, i)));
+  } else {
+    wide_function(i.wide)(called);
+  }
   for (std::size_t k = 0; k < i.writes; ++k) w.ready[slots[i.reads + k]] = issue + (decoded_[w.pc].steps > 0 ? w.step_latency : decoded_[w.pc].latency);
   w.ready[kTrue] = 0;
   if ((active & ~group) == 0) return Step::Next;

@@ -36,7 +36,7 @@ enum class Kind : std::uint8_t {
 
 /// What an instruction of many operands, or of all lanes together, computes (wide.h).
 enum class WideOp : std::uint8_t {
-  AddCarry, SubCarry, MadCarry, Insert, Video, Shuffle, Vote, Match, Reduce, Active, Meet, Elect, Mma, Window, Wait, Transpose,
+  AddCarry, SubCarry, MadCarry, Insert, Video, Shuffle, Vote, Match, Reduce, Active, Meet, Elect, Mma, Wgmma, Window, Wait, Transpose,
 };
 /// Frame: a .param variable of a body, which lies in the thread's local memory.
 enum class Space : std::uint8_t { Generic, Global, Shared, Local, Param, Const, Frame };

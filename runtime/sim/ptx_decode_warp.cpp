@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <charconv>
+
 #include "runtime/sim/ptx_decoder.h"
 
 // Where a warp goes on, what it waits for, and what its lanes do together.
@@ -169,6 +171,36 @@ void Decoder::multiply_matrices(const Form&) {
   i.cost = Cost::Multiply;
   i.from = types_[1];
   i.offset = k | (is_signed(types_[1]) ? 1 << 16 : 0) | (is_signed(types_[2]) ? 1 << 17 : 0);
+}
+
+/// wgmma.mma_async.sync.aligned.m64nNkK.dtype.atype.btype d, a, b, scale, 1, 1[, 0, 0], of matrices in shared memory. from: of a's elements,
+/// offset: of b's. It takes no time that commit_group and wait_group would tell: its results are awaited as those of mma.
+void Decoder::multiply_shared(const Form& f) {
+  std::uint32_t n = 0;
+  for (const std::string_view word : words_) {
+    if (word.starts_with("m64n")) std::from_chars(word.data() + 4, word.data() + word.size(), n);
+  }
+  const bool bytes8 = f.sources.empty();  // e4m3 and e5m2 are no types of registers
+  const auto narrow = [&](std::size_t from_behind) { return words_[words_.size() - from_behind] == "e4m3" ? Type::E4m3x2 : Type::E5m2x2; };
+  if (n == 0 || n % 8 != 0 || n > 256 || types_.size() != (bytes8 ? 1u : 3u)) return unknown();
+  const Type of_a = bytes8 ? narrow(2) : types_[1], of_b = bytes8 ? narrow(1) : types_[2];
+  const bool halves = bits(of_a) == 16 && !bytes8;
+  if (!has(fmt::format("m64n{}k{}", n, halves ? 16 : 32)) || (halves && of_a != of_b)) return unknown();
+  const std::size_t scales = types_[0] == Type::F32 ? 2 : 0, count = 4 + scales + (halves ? 2 : 0);
+  if (!operands(count, count)) return;
+  for (std::size_t o = 4; o < count; ++o) {
+    if (s_.operands[o].minus || literal(s_.operands[o].token.text, false, Type::U32).value_or(2) != (o < 4 + scales ? 1u : 0u)) return fail(fmt::format("'{}' of matrices that are negated or transposed", s_.opcode.text));
+  }
+  const std::vector<Operand> items = elements(s_.operands[0]);
+  if (items.size() != n / 2) return fail(fmt::format("'{}' with a wrong number of elements", s_.opcode.text));
+  std::vector<std::uint32_t> from, to;
+  for (const Operand& item : items) to.push_back(target_of(item)), from.push_back(to.back());
+  if (s_.operands[1].kind == Operand::Kind::Vector) return fail(fmt::format("'{}' of a matrix in registers", s_.opcode.text));
+  from.push_back(source(1, Type::U64)), from.push_back(source(2, Type::U64)), from.push_back(source(3, Type::Pred));
+  Instruction& i = wide(WideOp::Wgmma, types_[0], from, to);
+  i.cost = Cost::Multiply;
+  i.from = of_a;
+  i.offset = static_cast<std::int64_t>(of_b);
 }
 
 }  // namespace gexp::sim

@@ -56,6 +56,7 @@ class Decoder {
   void bulk(const Form& f);        ///< cp.async.bulk
   void wait(const Form& f);        ///< cp.async.wait_…
   void multiply_matrices(const Form& f);
+  void multiply_shared(const Form& f);    ///< wgmma
   void across(const Form& f);      ///< shfl, vote, match, redux, activemask, bar.warp.sync, elect
   void barrier(const Form& f);
   void branch(const Form& f);

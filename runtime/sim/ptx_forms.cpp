@@ -194,6 +194,11 @@ constexpr Form kForms[] = {
     {"9.7.14", "stmatrix", "sync aligned m8n8 x1|x2|x4", "trans shared shared::cta", "b16", "", &D::matrix},
     {"9.7.14", "movmatrix", "sync aligned m8n8 trans", "", "b16", "", &D::across},
 
+    {"9.7.15", "wgmma", "mma_async sync aligned", "m64n*", "f32", "f16 bf16", &D::multiply_shared},
+    {"9.7.15", "wgmma", "mma_async sync aligned", "m64n*", "s32", "u8 s8", &D::multiply_shared},
+    {"9.7.15", "wgmma", "mma_async sync aligned e4m3|e5m2", "m64n*", "f32", "", &D::multiply_shared},
+    {"9.7.15", "wgmma", "fence|commit_group|wait_group sync aligned", "", "", "", &D::nothing},
+
     {"9.7.18", "vadd", "", kVideo, "u32 s32", "u32 s32", &D::video},
     {"9.7.18", "vsub", "", kVideo, "u32 s32", "u32 s32", &D::video},
     {"9.7.18", "vabsdiff", "", kVideo, "u32 s32", "u32 s32", &D::video},
@@ -230,7 +235,7 @@ constexpr Refused kRefusals[] = {
     {"9.7.13", "griddepcontrol, tensormap fences", "not written yet"},
     {"9.7.13", "atom, red with vectors", "not written yet"},
     {"9.7.14", "wmma; mma of other shapes and types, or .sp", "not written yet"},
-    {"9.7.15", "wgmma", "not written yet"},
+    {"9.7.15", "wgmma of matrices in registers, with a swizzle, transposed or negated; of f16 results, tf32 and b1; .sp", "not written yet"},
     {"9.7.16", "tcgen05", "not written yet"},
     {"9.7.17", "alloca, stacksave, stackrestore", "not written yet"},
     {"9.7.18", "vset, vmad; operands with .b0 … .h1; vadd2, vadd4 and their like", "not written yet"},

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/sim/ptx_registers.h"
 
-#include <algorithm>
-#include <array>
 #include <vector>
 
 #include "ptx/registers.h"
@@ -10,15 +8,9 @@
 namespace gexp::sim {
 namespace {
 
-struct Places {
-  std::array<std::uint32_t, 40> reads, writes;
-  std::size_t read = 0, written = 0;
-};
-
-Places places_of(const Kernel& kernel, const Instruction& i) {
-  Places p;
-  const auto reads = [&p](std::uint32_t slot) { p.reads[p.read++] = slot; };
-  const auto writes = [&p](std::uint32_t slot) { p.writes[p.written++] = slot; };
+void note_places(const Kernel& kernel, const Instruction& i, ptx::LiveStep& step) {
+  const auto reads = [&step](std::uint32_t slot) { step.reads.push_back(slot); };
+  const auto writes = [&step](std::uint32_t slot) { step.writes.push_back(slot); };
   for (const std::uint32_t slot : {i.guard, i.a, i.b, i.c}) reads(slot);
   switch (i.kind) {
     case Kind::Load:
@@ -29,7 +21,7 @@ Places places_of(const Kernel& kernel, const Instruction& i) {
       for (std::size_t k = 0; k < i.count; ++k) reads(i.data[k]);
       break;
     case Kind::Wide:
-      for (std::size_t k = 0; k < std::min<std::size_t>(i.reads, 32); ++k) reads(kernel.lists[i.list + k]);
+      for (std::size_t k = 0; k < i.reads; ++k) reads(kernel.lists[i.list + k]);
       for (std::size_t k = 0; k < i.writes; ++k) writes(kernel.lists[i.list + i.reads + k]);
       break;
     case Kind::Matrix:
@@ -38,7 +30,6 @@ Places places_of(const Kernel& kernel, const Instruction& i) {
     case Kind::Copy: i.bulk ? reads(i.data[0]) : writes(i.data[0]); break;
     default: writes(i.to);
   }
-  return p;
 }
 
 bool makes_predicate(const Instruction& i) {
@@ -54,9 +45,7 @@ std::uint32_t estimate_registers(const Kernel& kernel) {
   for (std::size_t at = 0; at < code.size(); ++at) {
     const Instruction& i = kernel.code[at];
     ptx::LiveStep& step = code[at];
-    const Places p = places_of(kernel, i);
-    step.reads.assign(p.reads.begin(), p.reads.begin() + static_cast<std::ptrdiff_t>(p.read));
-    step.writes.assign(p.writes.begin(), p.writes.begin() + static_cast<std::ptrdiff_t>(p.written));
+    note_places(kernel, i, step);
     step.always = i.guard == kTrue;
     const bool predicate = i.kind == Kind::Compute && makes_predicate(i);
     for (const std::uint32_t slot : step.writes) width[slot] = predicate ? 0 : bits(i.type) > 32 ? 2 : 1;

@@ -238,7 +238,7 @@ WideFunction wide_function(WideOp op) {
     case WideOp::Mma: return multiply_matrices;
     case WideOp::Window: return window;
     case WideOp::Transpose: return transpose;
-    case WideOp::Meet: case WideOp::Wait: return nothing;
+    case WideOp::Meet: case WideOp::Wait: case WideOp::Wgmma: return nothing;
   }
   return nothing;
 }

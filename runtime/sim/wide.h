@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "runtime/sim/ptx.h"
 #include "runtime/sim/warp.h"
@@ -21,5 +23,7 @@ WideFunction wide_function(WideOp op);
 
 /// mma (wide_mma.cpp).
 void multiply_matrices(const WideCall& call);
+/// wgmma: what a warp has of the product of two matrices in its block's shared memory. Why it cannot be; null: it was done.
+const char* multiply_shared(const WideCall& call, std::span<const std::byte> shared);
 
 }  // namespace gexp::sim

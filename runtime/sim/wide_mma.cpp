@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <vector>
 
 #include "runtime/sim/float_format.h"
 #include "runtime/sim/wide.h"
@@ -49,7 +52,80 @@ std::uint64_t of_floats(const Fragments& f, int row, int column, std::uint64_t c
   return std::isnan(sum) ? 0x7fffffffu : std::bit_cast<std::uint32_t>(static_cast<float>(sum));
 }
 
+/// A matrix in shared memory as a descriptor names it, without a swizzle: pieces of 8 rows of 16 bytes, so far apart along k and along rows.
+class SharedMatrix {
+ public:
+  SharedMatrix(std::uint64_t descriptor, int rows, std::span<const std::byte> shared)
+      : shared_(shared), begin_((descriptor & 0x3fff) * 16), along_k_((descriptor >> 16 & 0x3fff) * 16), along_rows_((descriptor >> 32 & 0x3fff) * 16),
+        plain_((descriptor >> 49) == 0), rows_(static_cast<std::uint64_t>(rows)) {}
+  [[nodiscard]] bool plain() const { return plain_; }
+  [[nodiscard]] bool inside() const { return begin_ + along_k_ + (rows_ / 8 - 1) * along_rows_ + 128 <= shared_.size(); }
+  [[nodiscard]] const std::byte* row(std::uint64_t row, std::uint64_t half) const { return shared_.data() + begin_ + half * along_k_ + row / 8 * along_rows_ + row % 8 * 16; }
+
+ private:
+  std::span<const std::byte> shared_;
+  std::uint64_t begin_, along_k_, along_rows_;
+  bool plain_;
+  std::uint64_t rows_;
+};
+
+bool halves(Type type) { return type == Type::F16 || type == Type::Bf16; }
+
+/// Numbers of a row along k, 32 bytes of them.
+void decode_row(const SharedMatrix& matrix, std::uint64_t row, Type type, double* numbers) {
+  const int bytes = halves(type) ? 2 : 1;
+  for (std::uint64_t half = 0; half < 2; ++half) {
+    const std::byte* const from = matrix.row(row, half);
+    for (int at = 0; at < 16; at += bytes) {
+      std::uint16_t element = 0;
+      std::memcpy(&element, from + at, static_cast<std::size_t>(bytes));
+      const bool integer = type == Type::S8 || type == Type::U8;
+      *numbers++ = integer ? static_cast<double>(byte(element, type == Type::S8)) : decode_float(format_of(type), element);
+    }
+  }
+}
+
 }  // namespace
+
+// Sums of integers stay below 2^53 by far, so double is exact for them.
+const char* multiply_shared(const WideCall& call, std::span<const std::byte> shared) {
+  const std::size_t results = call.i.writes, n = results * 2;
+  const bool integers = call.i.type == Type::S32;
+  const std::size_t k = halves(call.i.from) ? 16 : 32;
+  const auto first = static_cast<std::size_t>(std::countr_zero(call.lanes));
+  const auto given = [&](std::size_t at) { return call.warp.slot(call.reads[results + at])[first]; };
+  const SharedMatrix a(given(0), 64, shared), b(given(1), static_cast<int>(n), shared);
+  if (!a.plain() || !b.plain()) return "a matrix with a swizzle is not simulated";
+  if (!a.inside() || !b.inside()) return "a matrix outside the block's shared memory";
+  const bool adds = given(2) != 0;
+  std::vector<double> rows(16 * k), columns(n * k), of_k(n * k), sums(16 * n, 0);
+  for (std::size_t row = 0; row < 16; ++row) decode_row(a, call.warp.first_thread / kLanes % 4 * 16 + row, call.i.from, &rows[row * k]);
+  for (std::size_t column = 0; column < n; ++column) {
+    decode_row(b, column, static_cast<Type>(call.i.offset), &columns[column * k]);
+    for (std::size_t at = 0; at < k; ++at) of_k[at * n + column] = columns[column * k + at];
+  }
+  const auto each_result = [&](const auto& visit) {
+    each_lane(call.lanes, [&](std::uint32_t lane) {
+      for (std::size_t r = 0; r < results; ++r) visit(sums[(lane / 4 + r / 2 % 2 * 8) * n + r / 4 * 8 + lane % 4 * 2 + r % 2], call.reads[r], call.writes[r], lane);
+    });
+  };
+  each_result([&](double& sum, std::uint32_t from, std::uint32_t, std::uint32_t lane) {
+    const auto c = static_cast<std::uint32_t>(call.warp.slot(from)[lane]);
+    sum = !adds ? 0 : integers ? static_cast<std::int32_t>(c) : std::bit_cast<float>(c);
+  });
+  for (std::size_t row = 0; row < 16; ++row) {  // sums of a row go on side by side: each waits for its own alone
+    for (std::size_t at = 0; at < k; ++at) {
+      const double factor = rows[row * k + at];
+      for (std::size_t column = 0; column < n; ++column) sums[row * n + column] += factor * of_k[at * n + column];
+    }
+  }
+  each_result([&](double sum, std::uint32_t, std::uint32_t to, std::uint32_t lane) {
+    call.warp.slot(to)[lane] = integers          ? static_cast<std::uint32_t>(static_cast<std::int64_t>(sum))
+                               : std::isnan(sum) ? 0x7fffffffu
+                                                 : std::bit_cast<std::uint32_t>(static_cast<float>(sum));
+  });
+  return nullptr;
+}
 
 void multiply_matrices(const WideCall& call) {
   const bool integers = call.i.type == Type::S32;

@@ -57,6 +57,18 @@ TEST_CASE("an instruction of whole warps wants them") {
   CHECK(lacking("launch grid 2 block 64\ntimed t total { branch cta == 0 { alu shfl.idx.b32 chain 64 ilp 1 } }", 90).empty());
 }
 
+TEST_CASE("a product by a warpgroup wants whole warpgroups, and the one generation that has it") {
+  const auto product = [](int threads, const std::string& ilp = "1") { return "launch grid 1 block " + std::to_string(threads) + "\ntimed t total { alu wgmma.m64n64k16.f32.f16 chain 64 ilp " + ilp + " }"; };
+  CHECK(lacking(product(128), 90).empty());
+  CHECK(lacking(product(96), 90).starts_with("E0439"));
+  CHECK(lacking(product(128), 80) == "E0501 `wgmma.m64n64k16.f32.f16` needs compute capability 9.0, and a device has 8.0");
+  CHECK(lacking(product(128), 100) == "E0501 `wgmma.m64n64k16.f32.f16` is in compute capability 9.0 alone, and a device has 10.0");
+  CHECK(lacking(product(128), 90, 118) == "E0501 `wgmma.m64n64k16.f32.f16` needs NVRTC 12.0, and this one is 11.8");
+  CHECK(lacking(product(128, "4"), 90).empty());
+  CHECK(lacking(product(128, "5"), 90).starts_with("E0418"));
+  CHECK(lacking("launch grid 1 block 256\ntimed t total { branch tid < 128 { alu wgmma.m64n8k16.f32.f16 chain 64 ilp 1 } }", 90).starts_with("E0439"));
+}
+
 TEST_CASE("atomic operations, scopes, hints and copies need what they need") {
   const auto body = [](const std::string& operation, double compute) { return lacking("launch grid 1 block 32\ntimed t total { " + operation + " }", compute); };
   CHECK(body("atomic add.u32 A at 0B", 10).starts_with("E0501 `add.u32` needs compute capability 1.1"));

@@ -18,9 +18,9 @@ constexpr int kFew = 8, kMany = 24;
 constexpr std::size_t kInstructionBytes = 16;  // since compute capability 7.0
 
 std::string type_of(char letter) {
-  return letter == 'f' ? "float" : letter == 'd' ? "double" : letter == 'l' || letter == 'v' ? "unsigned long long" : letter == 'h' ? "unsigned short" : "unsigned int";
+  return letter == 'f' ? "float" : letter == 'd' ? "double" : letter == 'l' || letter == 'v' || letter == 'm' ? "unsigned long long" : letter == 'h' ? "unsigned short" : "unsigned int";
 }
-char constraint_of(char letter) { return letter == 'f' || letter == 'd' || letter == 'h' ? letter : letter == 'l' || letter == 'v' ? 'l' : 'r'; }
+char constraint_of(char letter) { return letter == 'f' || letter == 'd' || letter == 'h' ? letter : letter == 'l' || letter == 'v' || letter == 'm' ? 'l' : 'r'; }
 
 std::string entry_of(const lang::Instruction& instruction, int links) {
   std::string name(instruction.name);
@@ -43,7 +43,10 @@ std::string kernel_of(const lang::Instruction& instruction, int links) {
     text += fmt::format("  const {} c{} = ({})m[{}];\n", type_of(letter), k, type_of(letter), 16 + k);
     read += fmt::format("{}\"{}\"(c{})", k == 0 ? "" : ", ", constraint_of(letter), k);
   }
-  text += fmt::format("  _Pragma(\"unroll\") for (int i = 0; i < {}; ++i) asm volatile(\"{}\" : {} : {} : \"memory\");\n", links, instruction.ptx, written, read);
+  if (instruction.of_warpgroup()) text += "  asm volatile(\".reg .pred gexp_adds; setp.eq.u32 gexp_adds, 1, 1;\");\n";
+  if (instruction.waits_at_end()) text += "  asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");\n";
+  text += fmt::format("  _Pragma(\"unroll\") for (int i = 0; i < {}; ++i) asm volatile(\"{}\" : {} : {} : \"memory\");\n", links, instruction.text(), written, read);
+  if (instruction.waits_at_end()) text += "  asm volatile(\"wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\" ::: \"memory\");\n";
   for (std::size_t k = 0; k < instruction.running.size(); ++k) text += fmt::format("  (({}*)m)[{}] = v{};\n", type_of(instruction.running[k]), 2 * k, k);
   return text + "}\n";
 }

@@ -105,6 +105,33 @@ TEST_CASE("matrices: rows come to lanes, transposed too; products of small integ
   CHECK(floats[7] == 0x42040000);  // 33
 }
 
+TEST_CASE("a warpgroup multiplies matrices of shared memory: rows of a by columns of b, each where its descriptor says") {
+  // Element (row, k) of a is the row, (k, column) of b the column and one. k is 32 bytes, in two pieces of 8 rows of 16 bytes.
+  const std::string fill = "shr.b32 %r2, %r9, 4; shl.b32 %r2, %r2, 3; and.b32 %r3, %r9, 7; add.u32 %r2, %r2, %r3; mul.lo.u32 %r2, %r2, 0x01010101; add.u32 %r3, %r3, 1;\n"
+                           "mul.lo.u32 %r3, %r3, 0x01010101; mov.u32 %r4, s; shl.b32 %r5, %r9, 4; add.u32 %r5, %r5, %r4; st.shared.v4.u32 [%r5], {%r2, %r2, %r2, %r2};\n"
+                           "setp.lt.u32 %p1, %r9, 16; @%p1 st.shared.v4.u32 [%r5+2048], {%r3, %r3, %r3, %r3}; bar.sync 0; fence.proxy.async.shared::cta;\n"
+                           "shr.b32 %r4, %r4, 4; cvt.u64.u32 %rd1, %r4; or.b64 %rd1, %rd1, 0x1000080000; add.u64 %rd2, %rd1, 128; setp.eq.u32 %p2, 1, 1; setp.ne.u32 %p3, 1, 1;\n"
+                           "mov.u32 %r10, 7; mov.u32 %r11, 7; mov.u32 %r12, 7; mov.u32 %r13, 7; wgmma.fence.sync.aligned;\n";
+  const std::string end = "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; mov.b32 %r1, %r13;";
+  const char* const shared = ".shared .align 128 .b8 s[4096];";
+  const auto product = [&](const std::string& more) { return "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r10, %r11, %r12, %r13}, " + more + "; "; };
+  // Result 3 of lane 13 of warp 2: row 32 + 3 + 8, column 2 + 1.
+  CHECK(all(fill + product("%rd1, %rd2, %p2") + end, 128, shared)[77] == 7 + 32 * 43 * 4);
+  CHECK(all(fill + product("%rd1, %rd2, %p3") + product("%rd1, %rd2, %p2") + end, 128, shared)[77] == 2 * 32 * 43 * 4);
+  const std::string halves = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd1, %p3, 1, 1, 0, 0; ";
+  // Row 0 is zeros; 0x0101 in row and column 1 are subnormals, whose products vanish beside 1 of nothing: all results are small numbers.
+  CHECK(all(fill + halves + "mov.b32 %r13, %f1; " + end, 128, shared)[0] == 0);
+
+  const auto fault = [&](const std::string& body) {
+    Device device("h200");
+    const std::uint64_t out = device.allocate(4);
+    const auto kernel = device.load(module_of(".param .u64 out", ".reg .pred %p<9>; .reg .f32 %f<9>; .reg .b32 %r<30>; .reg .b64 %rd<20>; mov.u32 %r9, %tid.x;\n" + body + "ret;", shared));
+    return device.launch(kernel, {{out, 8}}, {.block = 128}).what;
+  };
+  CHECK(fault(fill + "or.b64 %rd3, %rd1, 0x4000000000000000; " + product("%rd3, %rd2, %p2") + end).find("swizzle") != std::string::npos);
+  CHECK(fault(fill + "add.u64 %rd3, %rd1, 1000; " + product("%rd1, %rd3, %p2") + end).find("outside the block's shared memory") != std::string::npos);
+}
+
 namespace {
 
 /// Shared memory of 4 KiB, and a barrier for one arrival.
