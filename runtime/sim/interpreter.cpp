@@ -40,6 +40,7 @@ Machine::Machine(const LaunchContext& context, std::uint64_t start, std::uint32_
                  blocks_per_sm),
       sms_(static_cast<std::size_t>(context.model.sms)),
       stack_(context.model.pipeline.divergence == Divergence::Stack),
+      lone_(!context.observer && context.model.pipeline.ahead == 0),
       issue_interval_(context.model.pipeline.issue),
       ahead_(context.model.pipeline.ahead),
       start_(start),
@@ -72,6 +73,7 @@ Machine::Machine(const LaunchContext& context, std::uint64_t start, std::uint32_
     decoded_.push_back(d);
   }
   note_awaited();
+  note_lone();
 }
 
 /// What the machine instructions of the model's operations take, and of which units.
@@ -166,9 +168,11 @@ std::uint64_t Machine::when_rest_ready(const Warp& w, const Instruction& i, std:
   const std::uint64_t* const ready = w.ready.data();
   if (i.kind == Kind::Load || i.kind == Kind::Texture) {
     for (std::size_t k = 0; k < i.count; ++k) at = ready[i.data[k]] == kNever ? kNever : at;
+    if (i.kind == Kind::Texture) at = std::max(at, ready[i.data[kThird]]);
     if (!memory_.may_load(w)) at = kNever;
   } else if (i.kind == Kind::Store) {
     for (std::size_t k = 0; k < i.count; ++k) at = std::max(at, ready[i.data[k]]);
+    if (i.beyond != 0) at = std::max(at, ready[i.data[kThird]]);
   } else if (i.kind == Kind::Wide) {
     const std::uint32_t* const slots = c_.kernel.lists.data() + i.list;
     for (std::size_t k = 0; k < std::size_t{i.reads} + i.writes; ++k) at = std::max(at, ready[slots[k]]);
@@ -240,6 +244,10 @@ void Machine::advance(std::uint32_t index, std::uint64_t now) {
   Warp& w = warps_[index];
   while (!stopped_) {
     if ((w.mask == 0 || w.pc >= w.limit) && !regroup(w)) return;
+    if (runs_alone(w)) {
+      run_alone(index, w);
+      now = std::max(now, w.issued);
+    }
     const Decoded& d = decoded_[w.pc];
     if (instructions_ >= next_check_ && !check(code_[w.pc], now)) return;
     if (fetches_) fetch(index, w);
@@ -274,8 +282,6 @@ void Machine::advance(std::uint32_t index, std::uint64_t now) {
         d.lanes(code_[w.pc], active, w.width, a, b, c, to);
       }
       w.ready[d.to] = at + (d.steps > 0 ? w.step_latency : d.latency);
-      ++w.pc;
-    } else if (d.plain && !c_.observer && alone(w, d.plain, active) && lone_load(index, code_[w.pc], active, at)) {
       ++w.pc;
     } else {
       switch (execute(index, code_[w.pc], active, at)) {

@@ -9,15 +9,12 @@
 #include "runtime/sim/device_model.h"
 #include "runtime/sim/hierarchy.h"
 #include "runtime/sim/ptx.h"
+#include "runtime/sim/texture.h"
 
 namespace gexp::sim {
 
 class Observer;
 
-/// A linear texture of 4-byte elements.
-struct Texture {
-  std::uint64_t address = 0, bytes = 0;
-};
 /// Handles of textures count from here.
 inline constexpr std::uint64_t kFirstTexture = 0x7e70'0000;
 

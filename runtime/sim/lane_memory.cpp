@@ -258,33 +258,4 @@ std::byte* LaneMemory::bulk(const Instruction& i, Warp& warp, Block& block, std:
   return barrier;
 }
 
-bool LaneMemory::texels(const Instruction& i, Warp& warp, std::uint32_t mask, Addresses& addresses) {
-  for (; mask != 0; mask &= mask - 1) {
-    const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
-    const std::uint64_t handle = warp.slot(i.a)[lane] - kFirstTexture;
-    if (handle >= c_.textures.size()) {
-      const char* const why = warp.slot(i.a)[lane] == 0 ? ": a reference that nothing is bound to" : "";
-      fault_ = fmt::format("a fetch from what is no texture{} ({})", why, place_of(c_.kernel, i));
-      return false;
-    }
-    const Texture& texture = c_.textures[handle];
-    const auto element = static_cast<std::int64_t>(static_cast<std::int32_t>(warp.slot(i.b)[lane]));
-    // Outside of a linear texture lies zero.
-    std::uint32_t value = 0;
-    addresses[lane] = texture.address;
-    if (element >= 0 && static_cast<std::uint64_t>(element) < texture.bytes / 4) {
-      addresses[lane] += static_cast<std::uint64_t>(element) * 4;
-      const std::byte* const at = c_.memory.find(addresses[lane], 4);
-      if (!at) {
-        fault_ = fmt::format("texture fetch at 0x{:x} is outside every allocation ({})", addresses[lane], place_of(c_.kernel, i));
-        return false;
-      }
-      std::memcpy(&value, at, 4);
-    }
-    warp.slot(i.data[0])[lane] = value;
-    for (std::size_t k = 1; k < i.count; ++k) warp.slot(i.data[k])[lane] = 0;
-  }
-  return true;
-}
-
 }  // namespace gexp::sim

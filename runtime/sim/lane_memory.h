@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,18 @@ class LaneMemory {
   bool copy(const Instruction& i, Warp& warp, Block& block, std::uint32_t& mask, Addresses& addresses);
   /// cp.async.bulk of one lane, of so many bytes: what it copies, and where the barrier is that is told of them.
   std::byte* bulk(const Instruction& i, Warp& warp, Block& block, std::uint32_t lane, std::uint64_t to, std::uint64_t from, std::uint32_t bytes);
-  /// Where the lanes' texels are: element `b` of texture `a`.
-  bool texels(const Instruction& i, Warp& warp, std::uint32_t mask, Addresses& addresses);
+  /// What else than the first element a fetch of each lane needs, where it interpolates.
+  using Corners = std::vector<Addresses>;
+  /// Reads texture `a` at `b`, `c` and data[kThird], and says where its elements are.
+  bool texels(const Instruction& i, Warp& warp, std::uint32_t mask, Addresses& addresses, Corners& corners);
+  /// suld, sust; `mask` is then of the lanes that access anything.
+  bool surface(const Instruction& i, Warp& warp, std::uint32_t& mask, Addresses& addresses);
+  /// What printf makes of a format and of the values behind it, at generic addresses; nothing: one of them cannot be read.
+  struct Printed {
+    std::string text;
+    std::uint32_t values = 0;  ///< that it shows
+  };
+  std::optional<Printed> printed(const Instruction& i, Warp& warp, Block& block, std::uint32_t lane, std::uint64_t format, std::uint64_t values);
   [[nodiscard]] const std::string& fault() const { return fault_; }
 
  private:
@@ -38,6 +49,9 @@ class LaneMemory {
   };
   /// What holds one element of each lane; null where they do not lie together, or one of them cannot be.
   Span together(const Instruction& i, Space space, Block& block, std::uint32_t mask, const Addresses& addresses);
+  const Texture* texture_of(const Instruction& i, std::uint64_t handle);
+  bool linear_texel(const Instruction& i, const Texture& texture, Warp& warp, std::uint32_t lane, std::uint64_t& address);
+  bool texel(const Instruction& i, const Texture& texture, Warp& warp, std::uint32_t lane, Addresses& addresses, Corners& corners);
   std::byte* locate(const Instruction& i, Space space, Warp& warp, Block& block, std::uint64_t address, std::uint32_t lane, std::uint32_t bytes);
 
   const LaunchContext& c_;

@@ -18,6 +18,9 @@
 
 namespace gexp::sim {
 
+/// How a warp of one thread runs an instruction while nothing else is due; No: as any other warp.
+enum class Lone : std::uint8_t { No, Compute, Load, Branch, Clock };
+
 /// What the issue of an instruction needs of it, in one line of the host's cache.
 struct alignas(64) Decoded {
   LaneFunction lanes;
@@ -32,6 +35,7 @@ struct alignas(64) Decoded {
   bool plain = false;      ///< such a load of a word of global memory, kept by the caches of its path
   std::uint16_t steps = 0; ///< machine instructions that it is made of; 0: `interval`, `latency` and `unit` say it all
   std::uint32_t first = 0; ///< of those, in Machine::steps_
+  Lone lone = Lone::No;
 };
 static_assert(sizeof(Decoded) == 64);
 
@@ -95,12 +99,23 @@ class Machine {
   void part(Warp& w, std::uint32_t first, std::uint32_t end);
   Step execute(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   void note_awaited();
-  void expect_next(const Instruction& i, LoadPath path, std::uint64_t value) const;
+  void note_lone();
+  /// A chase reads the index of the element that it will read next. What an SM's caches hold is in the host's as well.
+  void expect_next(const Instruction& i, LoadPath path, std::uint64_t value) const {
+    if (!c_.hierarchy.missed()) return;
+    if (const std::uint64_t next = c_.memory.expect_element(value, i.bytes)) c_.hierarchy.expect(path, next);
+  }
   /// Whether a load is over before anything else happens: nothing is due, its warp has one thread, and what follows needs it.
   [[nodiscard]] bool alone(const Warp& w, bool awaited, std::uint32_t active) const {
     return awaited && w.live == active && one_lane(active) && events_.empty();
   }
-  bool lone_load(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
+  /// Whether all that can happen next is what the warp does, which has one thread.
+  [[nodiscard]] bool runs_alone(const Warp& w) const {
+    return one_lane(w.live) && w.mask == w.live && events_.empty() && lone_ && w.limit == kNowhere && w.paths.empty() && w.step == 0 &&
+           !w.slot_granted && !w.unit_granted;
+  }
+  void run_alone(std::uint32_t warp, Warp& w);
+  [[nodiscard]] const std::byte* lone_word(const Instruction& i, std::uint64_t address) const;
   Step access(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   Step access_in(Space space, std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   bool prefetched(Space space, std::uint32_t& active);
@@ -123,6 +138,7 @@ class Machine {
   Step come_back(Warp& w, const Instruction& i, std::uint32_t active);
   bool enter(Warp& w, const Instruction& i, const Call& call, std::uint32_t function, std::uint32_t lane);
   void pass(Warp& w, std::uint32_t lane, const Passed& from, const Passed& to);
+  Step print(Warp& w, const Instruction& i, const Call& call, std::uint32_t active);
   Step barrier(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   void release_full_barriers(std::uint32_t block, std::uint64_t now);
   bool check(const Instruction& i, std::uint64_t now);
@@ -168,6 +184,7 @@ class Machine {
   std::array<double, 4> interval_{};
   bool fetches_ = false;
   const bool stack_;  ///< Divergence::Stack
+  const bool lone_;   ///< warps may run alone: nobody observes them, and units do not pick ahead
   std::uint64_t fetch_line_ = 64;
   std::uint64_t issue_interval_;  ///< from one instruction of a warp, or of a scheduler, to the next
   std::uint32_t ahead_;            ///< Pipeline::ahead
@@ -175,6 +192,7 @@ class Machine {
   std::uint64_t next_block_ = 0;
   std::uint32_t cluster_;  ///< blocks of one
   Addresses addresses_{};
+  LaneMemory::Corners corners_;  ///< of the fetch at hand
   std::uint64_t turns_ = 0;  ///< beyond the first, that lanes took at one address of the access at hand
   bool stopped_ = false;
   device::Outcome outcome_;

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "runtime/sim/machine.h"
+#include "runtime/sim/observer.h"
 
 // Functions: where lanes go, and what they take along.
 namespace gexp::sim {
@@ -58,6 +60,7 @@ bool Machine::enter(Warp& w, const Instruction& i, const Call& call, std::uint32
 
 Machine::Step Machine::call(Warp& w, const Instruction& i, std::uint32_t active) {
   const Call& call = c_.kernel.calls[i.list];
+  if (call.function == Call::kPrint) return print(w, i, call, active);
   const std::uint64_t* const pointer = w.slot(i.a);
   each_lane(w.mask, [&](std::uint32_t lane) { w.pcs[lane] = w.pc + 1; });
   if (stack_) part(w, 0, w.pc + 1);
@@ -73,6 +76,28 @@ Machine::Step Machine::call(Warp& w, const Instruction& i, std::uint32_t active)
     if (!check(i, w.next)) return Step::Leave;
   }
   return Step::Regroup;
+}
+
+/// vprintf, lane by lane. It takes no more than the instruction: what a device does for it is not modelled.
+Machine::Step Machine::print(Warp& w, const Instruction& i, const Call& call, std::uint32_t active) {
+  for (std::uint32_t left = active; left != 0; left &= left - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+    std::byte* const local = w.local.data() + static_cast<std::size_t>(lane) * c_.kernel.local_bytes;
+    const auto given = [&](const Passed& passed) {
+      std::uint64_t value = w.slot(passed.slot)[lane];
+      if (passed.bytes > 0) std::memcpy(&value, local + std::exchange(value, 0), std::min(8u, passed.bytes));
+      return value;
+    };
+    auto text = data_.printed(i, w, blocks_[w.block], lane, given(call.arguments[0]), given(call.arguments[1]));
+    if (!text) return fault(data_.fault());
+    const Passed& result = call.results[0];
+    std::uint64_t& slot = w.slot(result.slot)[lane];
+    const std::uint32_t values = text->values;
+    if (result.bytes > 0) std::memcpy(local + slot, &values, std::min(4u, result.bytes));
+    else slot = values, w.ready[result.slot] = w.next;
+    if (c_.observer) c_.observer->printed(text->text);
+  }
+  return Step::Next;
 }
 
 Machine::Step Machine::come_back(Warp& w, const Instruction&, std::uint32_t active) {

@@ -19,7 +19,7 @@ constexpr std::uint64_t kLocalBase = 1ull << 50;  // of local memory among the a
 }  // namespace
 
 Machine::Step Machine::access(std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue) {
-  const Space space = i.kind == Kind::Texture ? Space::Global : data_.gather(i, warps_[index], active, addresses_);
+  const Space space = i.kind == Kind::Texture || i.beyond != 0 ? Space::Global : data_.gather(i, warps_[index], active, addresses_);
   const std::uint64_t passes = memory_.passes();
   turns_ = 0;
   const bool block = i.kind == Kind::Matrix || i.kind == Kind::Copy;
@@ -57,23 +57,21 @@ std::uint64_t Machine::conflicts(Space space, std::uint32_t active) {
   return static_cast<std::uint64_t>(std::llround((most - 1) * each));
 }
 
-/// A chase reads the index of the element that it will read next. What an SM's caches hold is in the host's as well.
-inline void Machine::expect_next(const Instruction& i, LoadPath path, std::uint64_t value) const {
-  if (!c_.hierarchy.missed()) return;
-  if (const std::uint64_t next = c_.memory.expect_element(value, i.bytes)) c_.hierarchy.expect(path, next);
-}
-
 /// Of global, shared and other memory, by lanes of their own: the data first, then the time.
 Machine::Step Machine::access_in(Space space, std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue) {
   Warp& w = warps_[index];
   Block& block = blocks_[w.block];
   if (i.prefetches && !prefetched(space, active)) return Step::Next;
-  if (space == Space::Global && i.kind != Kind::Texture && !i.prefetches && far(active) && waits_for_pages(w, active, issue)) return Step::Jumped;
-  const bool good = i.kind == Kind::Load      ? data_.read(i, space, w, block, active, addresses_)
+  const bool placed = i.kind == Kind::Texture || i.beyond != 0;  // by coordinates
+  if (space == Space::Global && !placed && !i.prefetches && far(active) && waits_for_pages(w, active, issue)) return Step::Jumped;
+  corners_.clear();
+  const bool good = i.beyond != 0             ? data_.surface(i, w, active, addresses_)
+                    : i.kind == Kind::Load    ? data_.read(i, space, w, block, active, addresses_)
                     : i.kind == Kind::Store   ? data_.write(i, space, w, block, active, addresses_)
-                    : i.kind == Kind::Texture ? data_.texels(i, w, active, addresses_)
+                    : i.kind == Kind::Texture ? data_.texels(i, w, active, addresses_, corners_)
                                               : data_.atomic(i, space, w, block, active, addresses_);
   if (!good) return fault(data_.fault());
+  if (active == 0) return Step::Next;  // all outside of a surface
 
   const Pipeline& p = c_.model.pipeline;
   const auto result_in = [&](std::uint64_t cycles) {
@@ -121,7 +119,7 @@ Machine::Step Machine::access_in(Space space, std::uint32_t index, const Instruc
         memory_.lone_load(index, i, path, addresses_[static_cast<std::size_t>(std::countr_zero(active))], issue);
     return result_in(ready - issue);
   }
-  memory_.load(index, i, path, addresses_, active, issue + (i.kind == Kind::Atomic ? conflicts(space, active) : 0));
+  memory_.load(index, i, path, addresses_, active, issue + (i.kind == Kind::Atomic ? conflicts(space, active) : 0), corners_);
   if (w.state != Warp::State::Stalled) return Step::Next;
   ++w.pc;
   return Step::Leave;
@@ -183,37 +181,6 @@ bool Machine::held(LoadPath path, std::uint32_t sm, std::uint32_t active) const 
   bool some = false;
   each_lane(active, [&](std::uint32_t lane) { some = some || c_.hierarchy.holds(path, sm, c_.hierarchy.piece(path, addresses_[lane])); });
   return some;
-}
-
-/// Which loads may be alone, as far as the text tells.
-void Machine::note_awaited() {
-  const auto line = [&](std::size_t pc) { return (c_.code + pc * c_.model.pipeline.instruction_bytes) / fetch_line_; };
-  for (std::size_t pc = 0; pc + 1 < code_.size(); ++pc) {
-    const Instruction &i = code_[pc], &next = code_[pc + 1];
-    const std::uint32_t loaded = i.data[0];
-    Decoded& d = decoded_[pc];
-    const bool needed = next.guard == kTrue && (next.a == loaded || next.b == loaded || next.c == loaded);
-    d.awaited = i.kind == Kind::Load && i.count == 1 && loaded != kTrue && needed && (!fetches_ || line(pc) == line(pc + 1));
-    if (d.awaited) d.to = loaded;
-    const bool word = (i.space == Space::Global || i.space == Space::Generic) && (i.bytes == 4 || i.bytes == 8) && i.extend == 0;
-    d.plain = d.awaited && word && i.allocates && !i.prefetches && c_.hierarchy.present(i.path);
-  }
-}
-
-/// access() of a plain load that is alone, without asking what such a load cannot be. False: its address is no word of the device's memory.
-bool Machine::lone_load(std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue) {
-  Warp& w = warps_[index];
-  const auto lane = static_cast<std::size_t>(std::countr_zero(active));
-  const std::uint64_t address = w.slot(i.a)[lane] + static_cast<std::uint64_t>(i.offset);
-  const std::byte* const at = c_.memory.find(address, i.bytes);
-  if (!at || (address & (i.bytes - 1u)) != 0 || DeviceMemory::where(address) != device::Where::Device) return false;
-  std::uint64_t value = 0;
-  if (i.bytes == 4) std::memcpy(&value, at, 4);
-  else std::memcpy(&value, at, 8);
-  w.slot(i.data[0])[lane] = value;
-  expect_next(i, i.path, value);
-  w.ready[i.data[0]] = memory_.lone_load(index, i, i.path, address, issue);
-  return true;
 }
 
 /// The data come at once, and the barrier is told when the time of all lines is over.

@@ -38,11 +38,11 @@ MemoryUnit::MemoryUnit(const DeviceModel& model, Hierarchy& hierarchy, Events& e
     here_[path] = static_cast<double>(hierarchy.region(static_cast<LoadPath>(path))) / model.bandwidth.l1;
 }
 
-void MemoryUnit::coalesce(const Addresses& addresses, std::uint32_t mask, std::uint64_t sector, std::uint64_t region) {
+void MemoryUnit::coalesce(const Addresses& addresses, std::uint32_t mask, std::uint64_t sector, std::uint64_t region, std::span<const Addresses> more) {
   pieces_.clear();
   const int shift = std::countr_zero(sector);  // regions and sectors are powers of two
-  each_lane(mask, [&](std::uint32_t lane) {
-    const std::uint64_t into = addresses[lane] & (region - 1), begin = addresses[lane] - into;
+  const auto add = [&](std::uint64_t address) {
+    const std::uint64_t into = address & (region - 1), begin = address - into;
     const std::uint32_t bit = 1u << (into >> shift);
     // Neighbours mostly follow each other.
     for (std::size_t k = pieces_.size(); k-- > 0;) {
@@ -51,7 +51,9 @@ void MemoryUnit::coalesce(const Addresses& addresses, std::uint32_t mask, std::u
       return;
     }
     pieces_.push_back({begin, bit});
-  });
+  };
+  each_lane(mask, [&](std::uint32_t lane) { add(addresses[lane]); });
+  for (const Addresses& others : more) each_lane(mask, [&](std::uint32_t lane) { add(others[lane]); });
   passes_ += pieces_.size();
 }
 
@@ -65,7 +67,7 @@ bool MemoryUnit::has_entry(const Sm& sm, const Load& load, Hierarchy::Piece piec
   return true;
 }
 
-std::uint64_t MemoryUnit::takes_here(Sm& sm, LoadPath path, double latency, double time) {
+inline std::uint64_t MemoryUnit::takes_here(Sm& sm, LoadPath path, double latency, double time) {
   const double wait = sm.l1.wait(time, here_[static_cast<std::size_t>(path)]);
   return (wait > 0 ? cycles(wait) : 0) + latency_cycles(latency);
 }
@@ -126,11 +128,12 @@ bool MemoryUnit::send(std::uint32_t load, Hierarchy::Piece piece, double time) {
   return true;
 }
 
-void MemoryUnit::load(std::uint32_t warp, const Instruction& i, LoadPath path, const Addresses& addresses, std::uint32_t mask, std::uint64_t now) {
+void MemoryUnit::load(std::uint32_t warp, const Instruction& i, LoadPath path, const Addresses& addresses, std::uint32_t mask, std::uint64_t now,
+                      std::span<const Addresses> more) {
   Warp& w = warps_[warp];
   // Constant memory gives all lanes one word at a time (Wong10 section IV-K).
   const bool broadcast = path == LoadPath::Constant;
-  coalesce(addresses, mask, broadcast ? 4 : hierarchy_.sector(path), broadcast ? 4 : hierarchy_.region(path));
+  coalesce(addresses, mask, broadcast ? 4 : hierarchy_.sector(path), broadcast ? 4 : hierarchy_.region(path), more);
   if (broadcast) {
     for (Hierarchy::Piece& piece : pieces_) piece = hierarchy_.piece(path, piece.region);
   }

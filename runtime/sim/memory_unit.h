@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <vector>
 
 #include "runtime/sim/device_model.h"
@@ -26,7 +27,9 @@ class MemoryUnit {
              Observer* observer);
 
   /// A load, or an atomic operation, issues at `now`. Afterwards the warp is Ready, or Stalled.
-  void load(std::uint32_t warp, const Instruction& i, LoadPath path, const Addresses& addresses, std::uint32_t mask, std::uint64_t now);
+  /// `more`: what else each lane asks for.
+  void load(std::uint32_t warp, const Instruction& i, LoadPath path, const Addresses& addresses, std::uint32_t mask, std::uint64_t now,
+            std::span<const Addresses> more = {});
   /// A load by one lane that issues at `now` and is over before anything else happens: nothing is under way, and what comes next waits
   /// for its result. The cycle at which that is ready: the same as by events, without them.
   std::uint64_t lone_load(std::uint32_t warp, const Instruction& i, LoadPath path, std::uint64_t address, std::uint64_t now);
@@ -103,7 +106,7 @@ class MemoryUnit {
     UnderWay groups;   ///< the same, counted, where neighbouring lines share an entry
   };
 
-  void coalesce(const Addresses& addresses, std::uint32_t mask, std::uint64_t sector, std::uint64_t region);
+  void coalesce(const Addresses& addresses, std::uint32_t mask, std::uint64_t sector, std::uint64_t region, std::span<const Addresses> more = {});
   /// Cycles from `time` until what the SM has of a piece is ready.
   std::uint64_t takes_here(Sm& sm, LoadPath path, double latency, double time);
   /// Cycles that what it does not have, ready to leave at `time`, waits for the SM's port.

@@ -84,6 +84,8 @@ struct NamedInstruction {
   std::string statement;   ///< of the spec: "chase A"; empty: none
 };
 
+inline constexpr std::size_t kMostPrinted = 1 << 20;  ///< bytes of what threads print: limit: CUDA's own buffer, as it is by default
+
 struct Observed {
   Counters counters;
   std::vector<std::pair<std::uint32_t, WorkCount>> lines;  ///< by line of the PTX, ascending
@@ -92,6 +94,8 @@ struct Observed {
   std::vector<NamedInstruction> instructions;  ///< of the kernel, where there is a timeline
   std::vector<std::string> caches;             ///< of the model
   std::uint64_t began = 0;                     ///< cycle of the device
+  std::string printed;                         ///< by its threads
+  bool printed_cut = false;                    ///< there was more
 };
 
 /// From now on `backend`, a simulated device of this process, and devices made from it note what their launches do, up to

@@ -23,6 +23,12 @@ class Observer {
   void stalled(std::uint32_t warp) { tracks_[warp].after = Stall::Requests; }
   /// It would have issued so many cycles earlier, had its arithmetic unit been free.
   void unit_busy(std::uint32_t warp, std::uint64_t cycles) { tracks_[warp].unit += cycles; }
+  /// A thread printed it. The last of what is too much is left out.
+  void printed(const std::string& text) {
+    const std::size_t room = kMostPrinted - result_.printed.size();
+    result_.printed.append(text, 0, room);
+    result_.printed_cut |= text.size() > room;
+  }
   void parted() { ++result_.counters.diverged; }
   /// `turns`: that lanes took at one address beyond the first.
   void accessed(Space space, Kind kind, std::uint64_t passes, std::uint64_t turns);

@@ -36,7 +36,7 @@ enum class Kind : std::uint8_t {
 
 /// What an instruction of many operands, or of all lanes together, computes (wide.h).
 enum class WideOp : std::uint8_t {
-  AddCarry, SubCarry, MadCarry, Insert, Video, Shuffle, Vote, Match, Reduce, Active, Meet, Elect, Mma, Wgmma, Window, Wait, Transpose,
+  AddCarry, SubCarry, MadCarry, Insert, Video, Shuffle, Vote, Match, Reduce, Active, Meet, Elect, Mma, Fragments, Wgmma, Window, Wait, Transpose,
 };
 /// Frame: a .param variable of a body, which lies in the thread's local memory.
 enum class Space : std::uint8_t { Generic, Global, Shared, Local, Param, Const, Frame };
@@ -64,6 +64,9 @@ inline constexpr std::uint32_t kTrue = 0;
 
 /// No instruction: after all of them.
 inline constexpr std::uint32_t kNowhere = ~0u;
+
+/// Of a fetch from a texture or an access of a surface: where in Instruction::data its third coordinate stands.
+inline constexpr std::size_t kThird = 7;
 
 /// Which operands of a dot product are signed, and whether it takes the high half of the second.
 inline constexpr std::int64_t kDotSignedA = 1, kDotSignedB = 2, kDotHigh = 4;
@@ -96,6 +99,7 @@ struct Instruction {
   bool fences = false;       ///< Nothing: it waits for the warp's stores
   bool prefetches = false;   ///< Load: it has no result, and no address is wrong
   bool bulk = false;         ///< Copy: of as many bytes as operand c says, which the barrier at data[0] is told of
+  char beyond = 0;           ///< access of a surface that is outside of it: 't' a fault, 'c' at its edge, 'z' nothing; 0: no surface
   bool allocates = true;     ///< Load: false where an SM's caches are asked not to keep what they miss
   std::uint32_t guard = kTrue;
   std::uint32_t to = kTrue;  ///< result slot; kTrue: none
@@ -163,8 +167,8 @@ struct Function {
 };
 
 struct Call {
-  static constexpr std::uint32_t kIndirect = ~0u;
-  std::uint32_t function = kIndirect;  ///< index; kIndirect: the instruction's operand a has its address
+  static constexpr std::uint32_t kIndirect = ~0u, kPrint = ~0u - 1;
+  std::uint32_t function = kIndirect;  ///< index; kIndirect: the instruction's operand a has its address; kPrint: vprintf, which has no body
   std::vector<Passed> results, arguments;
 };
 

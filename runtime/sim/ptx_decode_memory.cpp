@@ -138,23 +138,52 @@ void Decoder::phases(const Form&) {
   add(i);
 }
 
-/// A fetch from a linear texture of 4-byte elements: "tex.1d.v4.u32.s32 {r, g, b, a}, [handle, {x}]".
+/// "[handle, {x, y}]": a texture or surface, and where. In three dimensions the fourth coordinate is not read.
+bool Decoder::placed(Instruction& i, const Operand& o, Type coordinates) {
+  if (o.kind != Operand::Kind::Address || o.items.size() != 1) return odd_operand(), false;
+  const std::size_t axes = has("1d") ? 1 : has("2d") ? 2 : 3;
+  const std::vector<Operand> at = elements(o.items[0]);
+  if (at.size() < axes) return odd_operand(), false;
+  i.offset = static_cast<std::int64_t>(axes);
+  // Nobody binds a texture reference here, so it refers to none.
+  i.a = names_.find_variable(o.token.text) ? names_.constant(0) : register_of(o.token).slot;
+  std::uint32_t* const slots[] = {&i.b, &i.c, &i.data[kThird]};
+  for (std::size_t k = 0; k < axes; ++k) *slots[k] = source_of(at[k], coordinates);
+  return true;
+}
+
+/// A fetch: "tex.2d.v4.f32.f32 {r, g, b, a}, [handle, {x, y}]". Textures have one level, so which one is asked for changes nothing.
 void Decoder::texture(const Form&) {
-  if (!operands(2, 2)) return;
+  const std::size_t count = has("level") ? 3 : has("grad") ? 4 : 2;
+  if (!operands(count, count)) return;
   const std::vector<Operand> results = elements(s_.operands[0]);
-  const Operand& texel = s_.operands[1];
-  if (results.size() != 4 || texel.kind != Operand::Kind::Address || texel.items.size() != 1) return odd_operand();
-  const Operand& x = texel.items[0];
+  if (results.size() != 4) return odd_operand();
   Instruction i = base_;
   i.kind = Kind::Texture;
-  i.type = types_[0];
+  i.type = types_[0], i.from = types_[1];
   i.bytes = 4;
   i.count = 4;
   i.path = LoadPath::Texture;
-  // Nobody binds a texture reference here, so it refers to none.
-  i.a = names_.find_variable(texel.token.text) ? names_.constant(0) : register_of(texel.token).slot;
-  i.b = source_of(x.kind == Operand::Kind::Vector && !x.items.empty() ? x.items[0] : x, Type::S32);
+  if (!placed(i, s_.operands[1], types_[1])) return;
   for (std::size_t k = 0; k < 4; ++k) i.data[k] = target_of(results[k]);
+  add(i);
+}
+
+/// suld.b.2d.v2.b32.trap {a, b}, [handle, {x, y}]; sust.b….trap [handle, {x, y}], {a, b}: x counts bytes.
+void Decoder::surface(const Form&) {
+  const bool load = name() == "suld";
+  if (!operands(2, 2)) return;
+  Instruction i = typed(Op::Mov, type());
+  i.kind = load ? Kind::Texture : Kind::Store;
+  i.space = Space::Global;
+  i.beyond = has("clamp") ? 'c' : has("zero") ? 'z' : 't';
+  i.bytes = static_cast<std::uint8_t>(bits(type()) / 8);
+  i.count = has("v4") ? 4 : has("v2") ? 2 : 1;
+  if (load) i.path = LoadPath::Texture;
+  const std::vector<Operand> items = elements(s_.operands[load ? 0 : 1]);
+  if (items.size() != i.count || i.bytes * i.count > 16) return fail(fmt::format("'{}' with a wrong number of elements", s_.opcode.text));
+  if (!placed(i, s_.operands[load ? 1 : 0], Type::S32)) return;
+  for (std::size_t k = 0; k < items.size(); ++k) i.data[k] = load ? target_of(items[k]) : source_of(items[k], type());
   add(i);
 }
 

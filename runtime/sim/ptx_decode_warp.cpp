@@ -72,6 +72,9 @@ void Decoder::call(const Form&) {
     i.a = pointer->slot;
   } else if (const auto function = names_.find_function(callee.token.text)) {
     call.function = *function;
+  } else if (callee.token.is("vprintf")) {
+    if (call.arguments.size() != 2 || call.results.size() != 1) return odd_operand();
+    call.function = Call::kPrint;
   } else if (callee.token.is("__assertfail")) {
     i.kind = Kind::Trap;
     return void(add(i));

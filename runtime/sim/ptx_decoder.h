@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/sim/fragment.h"
 #include "runtime/sim/ptx_decode.h"
 #include "runtime/sim/ptx_forms.h"
 
@@ -51,12 +52,15 @@ class Decoder {
   void atomic(const Form& f);
   void phases(const Form& f);      ///< mbarrier
   void texture(const Form& f);
+  void surface(const Form&);       ///< suld, sust
   void matrix(const Form& f);      ///< ldmatrix, stmatrix
   void copy(const Form& f);        ///< cp.async
   void bulk(const Form& f);        ///< cp.async.bulk
   void wait(const Form& f);        ///< cp.async.wait_…
   void multiply_matrices(const Form& f);
   void multiply_shared(const Form& f);    ///< wgmma
+  void fragment(const Form&);      ///< wmma.load, wmma.store
+  void multiply_fragments(const Form&);
   void across(const Form& f);      ///< shfl, vote, match, redux, activemask, bar.warp.sync, elect
   void barrier(const Form& f);
   void branch(const Form& f);
@@ -106,9 +110,13 @@ class Decoder {
   Op comparison() const;
   void unpack(const std::vector<Operand>& to, std::uint32_t from, Type whole);
   void address(Instruction& i, const Operand& o);
+  bool placed(Instruction& i, const Operand& o, Type coordinates);
   bool special(const Operand& o, Type t);
   Space space() const;
   LoadPath path() const;
+  bool fragment_shape(FragmentShape& shape, Type elements) const;
+  std::vector<std::uint32_t> fragment_registers(const Operand& o, const Fragment& fragment, bool written);
+  void access_fragment(const Fragment& f, bool by_rows, const std::vector<std::uint32_t>& registers, const Instruction& base, std::uint32_t stride, bool load);
   void pass(const Operand& given, bool result, std::vector<Passed>& to);
 
   Statement s_;

@@ -22,6 +22,7 @@ constexpr std::string_view kStore = "global shared shared::cta shared::cluster l
                                     "v2 v4 v8 L1::* L2::*";
 constexpr std::string_view kAtomic = "global shared shared::cta shared::cluster relaxed acquire release acq_rel cta gpu sys cluster";
 constexpr std::string_view kConverted = "u8 u16 u32 u64 s8 s16 s32 s64 f16 bf16 f32 f64";
+constexpr std::string_view kAnywhere = "global shared shared::cta";
 constexpr std::string_view kVideo = "sat clamp wrap add min max";
 
 using D = Decoder;
@@ -152,7 +153,10 @@ constexpr Form kForms[] = {
     {"9.7.9", "cp", "async bulk shared::cluster|shared::cta global mbarrier::complete_tx::bytes", "L2::cache_hint", "", "", &D::bulk},
     {"9.7.9", "cp", "async commit_group|wait_group|wait_all", "", "", "", &D::wait},
 
-    {"9.7.10", "tex", "1d v4", "", "u32 s32 f32", "s32", &D::texture},
+    {"9.7.10", "tex", "1d|2d|3d v4", "level grad", "u32 s32 f32", "s32 f32", &D::texture},
+
+    {"9.7.11", "suld", "b 1d|2d|3d trap|clamp|zero", "v2 v4", "b8 b16 b32 b64", "", &D::surface},
+    {"9.7.11", "sust", "b 1d|2d|3d trap|clamp|zero", "v2 v4", "b8 b16 b32 b64", "", &D::surface},
 
     {"9.7.12", "bra", "", "uni", "", "", &D::branch},
     {"9.7.12", "brx", "idx", "uni", "", "", &D::branch},
@@ -190,6 +194,13 @@ constexpr Form kForms[] = {
 
     {"9.7.14", "mma", "sync aligned m16n8k8|m16n8k16 row col", "", "f32", "f16 bf16 f32", &D::multiply_matrices},
     {"9.7.14", "mma", "sync aligned m16n8k16|m16n8k32 row col", "satfinite", "s32", "u8 s8 s32", &D::multiply_matrices},
+    {"9.7.14", "wmma", "load a|b sync aligned row|col m16n16k16|m8n32k16|m32n8k16|m16n16k8|m8n8k4", kAnywhere, "f16 bf16 tf32 u8 s8 f64", "", &D::fragment},
+    {"9.7.14", "wmma", "load c sync aligned row|col m16n16k16|m8n32k16|m32n8k16|m16n16k8|m8n8k4", kAnywhere, "f16 f32 s32 f64", "", &D::fragment},
+    {"9.7.14", "wmma", "store d sync aligned row|col m16n16k16|m8n32k16|m32n8k16|m16n16k8|m8n8k4", kAnywhere, "f16 f32 s32 f64", "", &D::fragment},
+    {"9.7.14", "wmma", "mma sync aligned row|col m16n16k16|m8n32k16|m32n8k16", "row col", "f16 f32", "f16 f32 bf16", &D::multiply_fragments},
+    {"9.7.14", "wmma", "mma sync aligned row|col m16n16k16|m8n32k16|m32n8k16", "row col satfinite", "s32", "u8 s8 s32", &D::multiply_fragments},
+    {"9.7.14", "wmma", "mma sync aligned row|col m16n16k8", "row col", "f32", "tf32 f32", &D::multiply_fragments},
+    {"9.7.14", "wmma", "mma sync aligned row|col m8n8k4", "row col rn", "f64", "f64", &D::multiply_fragments},
     {"9.7.14", "ldmatrix", "sync aligned m8n8 x1|x2|x4", "trans shared shared::cta", "b16", "", &D::matrix},
     {"9.7.14", "stmatrix", "sync aligned m8n8 x1|x2|x4", "trans shared shared::cta", "b16", "", &D::matrix},
     {"9.7.14", "movmatrix", "sync aligned m8n8 trans", "", "b16", "", &D::across},
@@ -229,12 +240,12 @@ constexpr Refused kRefusals[] = {
     {"9.7.9", "ld, st, mov, atom of .b128", "registers of 128 bits are not written yet"},
     {"9.7.9", "st.async, red.async, st.bulk, multimem, cp.reduce, tensormap; cp.async.bulk from shared memory, .tensor, .prefetch and .multicast", "not written yet"},
     {"9.7.9", "getctarank, isspacep.shared::cluster", "not written yet"},
-    {"9.7.10", "tex except .1d.v4.*.s32; tld4, txq, istypep", "textures are linear ones of 4-byte elements"},
-    {"9.7.11", "suld, sust, sured, suq", "surfaces are not simulated"},
+    {"9.7.10", "tex of .a1d, .a2d, .cube, .acube, .2dms, .a2dms, .base, .f16; tld4, txq, istypep", "not written yet"},
+    {"9.7.11", "suld, sust of .a1d, .a2d, .p; sured, suq", "not written yet"},
     {"9.7.13", "mbarrier with .pending_count, .cluster; cp.async.mbarrier", "not written yet"},
     {"9.7.13", "griddepcontrol, tensormap fences", "not written yet"},
     {"9.7.13", "atom, red with vectors", "not written yet"},
-    {"9.7.14", "wmma; mma of other shapes and types, or .sp", "not written yet"},
+    {"9.7.14", "wmma of .s4, .u4, .b1; mma of other shapes and types, or .sp", "not written yet"},
     {"9.7.15", "wgmma of matrices in registers, with a swizzle, transposed or negated; of f16 results, tf32 and b1; .sp", "not written yet"},
     {"9.7.16", "tcgen05", "not written yet"},
     {"9.7.17", "alloca, stacksave, stackrestore", "not written yet"},

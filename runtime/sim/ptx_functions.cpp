@@ -22,6 +22,7 @@ std::vector<std::vector<std::uint32_t>> callees(const Kernel& kernel) {
     for (std::size_t at = kernel.functions[f].entry; at < end; ++at) {
       if (kernel.code[at].kind != Kind::Call) continue;
       const std::uint32_t to = kernel.calls[kernel.code[at].list].function;
+      if (to == Call::kPrint) continue;
       if (to != Call::kIndirect) of[f].push_back(to);
       else for (std::uint32_t any = 0; any < of.size(); ++any) of[f].push_back(any);
     }
@@ -50,7 +51,7 @@ bool deepest(const Kernel& kernel, std::vector<std::uint64_t>& depth) {
 
 std::optional<Diagnostic> link_functions(Kernel& kernel) {
   for (const Instruction& i : kernel.code) {
-    if (i.kind != Kind::Call || kernel.calls[i.list].function == Call::kIndirect) continue;
+    if (i.kind != Kind::Call || kernel.calls[i.list].function >= Call::kPrint) continue;
     const Call& call = kernel.calls[i.list];
     const Function& to = kernel.functions[call.function];
     if (call.arguments.size() == to.parameters.size() && call.results.size() == to.results.size()) continue;

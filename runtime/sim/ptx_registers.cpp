@@ -13,12 +13,15 @@ void note_places(const Kernel& kernel, const Instruction& i, ptx::LiveStep& step
   const auto writes = [&step](std::uint32_t slot) { step.writes.push_back(slot); };
   for (const std::uint32_t slot : {i.guard, i.a, i.b, i.c}) reads(slot);
   switch (i.kind) {
-    case Kind::Load:
     case Kind::Texture:
+      reads(i.data[kThird]);
+      [[fallthrough]];
+    case Kind::Load:
       for (std::size_t k = 0; k < i.count; ++k) writes(i.data[k]);
       break;
     case Kind::Store:
       for (std::size_t k = 0; k < i.count; ++k) reads(i.data[k]);
+      if (i.beyond != 0) reads(i.data[kThird]);
       break;
     case Kind::Wide:
       for (std::size_t k = 0; k < i.reads; ++k) reads(kernel.lists[i.list + k]);

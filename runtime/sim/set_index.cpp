@@ -23,7 +23,7 @@ std::vector<std::uint32_t> deal(std::vector<std::uint32_t> free) {
   return sets;
 }
 
-constexpr std::size_t kKnown = 1 << 12;  // 32 KiB
+constexpr std::size_t kMostKnown = 1 << 15;  // 256 KiB
 constexpr int kSetBits = 19;
 constexpr std::uint64_t kMostBlocks = 1ull << (64 - kSetBits);
 
@@ -46,7 +46,7 @@ SetIndex::SetIndex(const CacheModel& cache, std::uint64_t seed)
   }
   if (kind_ == IndexModel::Kind::Dealt) dealt_ = deal(cache.ways);
   while ((1u << (2 * half_bits_)) < sets_) ++half_bits_;
-  if (kind_ == IndexModel::Kind::Scattered && sets_ < 1u << kSetBits) known_.resize(kKnown);
+  if (kind_ == IndexModel::Kind::Scattered && sets_ < 1u << kSetBits) known_.resize(std::min<std::size_t>(std::bit_ceil(std::accumulate(cache.ways.begin(), cache.ways.end(), std::size_t{1})), kMostKnown));
 }
 
 std::uint32_t SetIndex::operator()(std::uint64_t address) const {
@@ -65,7 +65,7 @@ std::uint32_t SetIndex::operator()(std::uint64_t address) const {
     case IndexModel::Kind::Hashed: return static_cast<std::uint32_t>(((mix(seed_ ^ unit) >> 32) * sets_) >> 32);
     case IndexModel::Kind::Scattered: {
       if (known_.empty() || unit + 1 >= kMostBlocks) return scattered(unit);
-      std::uint64_t& known = known_[unit % kKnown];
+      std::uint64_t& known = known_[unit & (known_.size() - 1)];
       if (known >> kSetBits != unit + 1) known = (unit + 1) << kSetBits | scattered(unit);
       return static_cast<std::uint32_t>(known & ((1u << kSetBits) - 1));
     }

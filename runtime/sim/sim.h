@@ -47,6 +47,10 @@ Result<std::unique_ptr<device::Backend>> open(const Source& model, const std::st
 /// The same by name or path; an error has no span, its message begins with the place.
 Result<std::unique_ptr<device::Backend>> open(const std::string& name_or_path, const Options& options = {});
 
+struct Texture;
+/// A texture, or a surface, over memory of a simulated device: the handle that fetches and accesses name.
+std::uint64_t bind(device::Backend& backend, const Texture& texture);
+
 /// PTX instructions that this process has simulated so far, for benchmarks.
 std::uint64_t instructions_executed();
 

@@ -118,10 +118,11 @@ class SimBackend final : public device::Backend {
     hierarchy_.flush(level);
     return Ok{};
   }
-  Result<std::uint64_t> texture(std::uint64_t address, std::uint64_t bytes) override {
-    textures_.push_back({address, bytes});
+  std::uint64_t bind(const Texture& texture) {
+    textures_.push_back(texture);
     return kFirstTexture + textures_.size() - 1;
   }
+  Result<std::uint64_t> texture(std::uint64_t address, std::uint64_t bytes) override { return bind({.address = address, .bytes = bytes}); }
   Result<std::uint64_t> constant(device::KernelId id, const std::string& name) override {
     const Loaded& loaded = kernels_[id];
     for (std::size_t i = 0; i < loaded.kernel->globals.size(); ++i) {
@@ -376,16 +377,7 @@ Result<std::unique_ptr<device::Backend>> open(const std::string& name_or_path, c
   return d;
 }
 
-std::vector<std::string> kernels_in(const std::string& text) { return ptx::kernel_names(text); }
-
-Result<KernelFacts> kernel_facts(const std::string& ptx, const std::string& name) {
-  const auto kernel = parse_ptx(ptx, name);
-  if (!kernel) return kernel.error();
-  KernelFacts facts{name, {}};
-  for (const Parameter& p : kernel->parameters) facts.parameters.push_back({p.bytes, is_float(p.type)});
-  return facts;
-}
-
+std::uint64_t bind(device::Backend& backend, const Texture& texture) { return dynamic_cast<SimBackend&>(backend).bind(texture); }
 void observe(device::Backend& backend, std::size_t most_spans) { dynamic_cast<SimBackend&>(backend).observe(most_spans); }
 const Counters& counted(const device::Backend& backend) { return dynamic_cast<const SimBackend&>(backend).counted(); }
 const std::vector<Observed>& observed(const device::Backend& backend) {

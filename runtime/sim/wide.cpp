@@ -236,6 +236,7 @@ WideFunction wide_function(WideOp op) {
     case WideOp::Active: return active;
     case WideOp::Elect: return elect;
     case WideOp::Mma: return multiply_matrices;
+    case WideOp::Fragments: return multiply_fragments;
     case WideOp::Window: return window;
     case WideOp::Transpose: return transpose;
     case WideOp::Meet: case WideOp::Wait: case WideOp::Wgmma: return nothing;

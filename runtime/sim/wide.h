@@ -25,5 +25,7 @@ WideFunction wide_function(WideOp op);
 void multiply_matrices(const WideCall& call);
 /// wgmma: what a warp has of the product of two matrices in its block's shared memory. Why it cannot be; null: it was done.
 const char* multiply_shared(const WideCall& call, std::span<const std::byte> shared);
+/// wmma.mma (wide_fragments.cpp).
+void multiply_fragments(const WideCall& call);
 
 }  // namespace gexp::sim

@@ -31,6 +31,18 @@ __global__ void outside(int* x) { x[1 << 28] = 1; }
 __global__ void endless(volatile int* x) { while (x[0] == 0) {} }
 __global__ void wide(int* x) { __shared__ int s[64]; s[threadIdx.x * 32 % 64] = 1; if (threadIdx.x < 16) __syncthreads(); }
 CU
+cat >image.cu <<'CU'
+__global__ void image(cudaTextureObject_t from, cudaSurfaceObject_t to) {
+  surf2Dwrite(tex2D<float>(from, threadIdx.x / 4.0f, threadIdx.y / 2.0f), to, threadIdx.x * 4, threadIdx.y);
+}
+CU
+cat >printing.cu <<'CU'
+__global__ void printing(int n) {
+  printf("thread %d of %i: %5.3f %d %x %lld %s%%\n", threadIdx.x, n, 1.5f, -3, 255u, 9000000000ll, "word");
+  if (threadIdx.x == 3) printf("\x1b[2J%c", '!');
+  if (n == 5) printf((const char*)16);
+}
+CU
 printf '#include <stdio.h>\nint main() { return 0; }\n' >host.cu
 a=(add.cu 'f32[64]=index' 'f32[64]' 1.5 60 --entry add --block 64 --device sim:gtx980)
 
@@ -46,7 +58,22 @@ expect 'as JSON' 0 '"requests": 4' "${a[@]}" --json
 that 'and nothing else' test "$(head -c 1 out.txt)" = '{'
 expect 'a file of bytes, and one saved' 0 'all|changed' add.cu 'f32[64]=index' 'f32[64]' 1 64 --entry add --block 64 --save 1=y.bin
 expect 'which is read again' 0 'changed: 2 3 4' add.cu 'f32[]=@y.bin' 'f32[64]' 1 64 --entry add --block 64
+expect 'a texture and a surface' 0 '^  1  surf:f32\[4x2\]  8 of 8 elements changed: 3.5 2.5 3.5 4.5 3.5 2.5 3.5 4.5$' image.cu 'tex,linear,normalized,wrap:f32[4x2]=index' 'surf:f32[4x2]' --block 4x2
+expect 'a texture of what is no element' 2 '`f32x3` is no element' image.cu 'tex:f32x3[4]' 'surf:f32[4]'
+expect 'a texture that cannot be interpolated' 2 '`linear` is for f32' image.cu 'tex,linear:u8[4]' 'surf:f32[4]'
+expect 'a texture of a word that is none' 2 '`smooth` is none of linear' image.cu 'tex,smooth:f32[4]' 'surf:f32[4]'
+expect 'a texture without an end' 2 '`wrap` and `mirror` are for places that are `normalized`' image.cu 'tex,wrap:f32[4]' 'surf:f32[4]'
+expect 'a surface with a filter' 2 'as it lies in memory' image.cu 'tex:f32[4]' 'surf,linear:f32[4]'
+expect 'a texture of four dimensions' 2 'one to three dimensions' image.cu 'tex:f32[4x4x4x4]' 'surf:f32[4]'
+expect 'what threads print' 0 '^  \| thread 3 of 4: 1.500 -3 ff 9000000000 word%$' printing.cu 4 --block 4
+that 'each thread its own, in order' test "$(grep -c '^  | thread [0-3] of 4: ' out.txt)" = 4
+that 'and nothing that a terminal would obey' grep -q '^  | \\u001b\[2J!$' out.txt
+expect 'a format that is nowhere' 4 'load of 1 B at 0x10 is through a null pointer' printing.cu 5 --block 1
 expect 'a timeline' 0 '' "${a[@]}" --timeline t.json
+expect 'a picture of it' 0 '' "${a[@]}" --timeline t.svg
+that 'which is a drawing' python3 -c "
+import xml.etree.ElementTree as tree
+assert sum(e.tag.endswith('}rect') and any(c.tag.endswith('}title') for c in e) for e in tree.parse('t.svg').iter()) > 3"
 that 'that a viewer reads' python3 -c "import json; e = json.load(open('t.json'))['traceEvents']; assert any(x['ph'] == 'X' and x['name'] == 'memory' for x in e)"
 "$gexp" sim "${a[@]}" >one.txt; "$gexp" sim "${a[@]}" >two.txt
 that 'the same twice' cmp -s one.txt two.txt

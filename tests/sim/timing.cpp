@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "runtime/sim/observed.h"
 #include "tests/sim/support.h"
 
 using namespace sim_test;
@@ -52,6 +53,36 @@ TEST_CASE("a timed load with a consumer costs exactly its latency more than the 
     CHECK(span(device, "ld.shared.u32 %r5, [%r5]; xor.b64 %rd6, %rd6, %rd5;") - empty == 1);
     const std::uint64_t none = span(device, "xor.b32 %r5, %r5, %r5;");
     CHECK(span(device, "ld.shared.u32 %r5, [%r5]; xor.b32 %r5, %r5, %r5;") - none == e.shared);
+  }
+}
+
+TEST_CASE("a lone thread, whose instructions need no events, takes what an observed one takes") {
+  // Hits and misses, guards that hold and do not, a unit that is busy, clocks that are read, and shared memory.
+  const std::string body = R"(
+    .reg .b32 %r<12>; .reg .b64 %rd<9>; .reg .pred %p<4>;
+    .shared .align 4 .b8 cell[64];
+    ld.param.u64 %rd1, [out];
+    mov.u64 %rd2, %rd1; mov.u32 %r1, 0; mov.u32 %r2, 977; mov.u32 %r8, cell;
+  LOOP:
+    mov.u32 %r7, %clock;
+    ld.global.cg.u32 %r3, [%rd2]; add.u32 %r4, %r3, %r2;
+    div.u32 %r5, %r2, 7; rem.u32 %r6, %r4, 4093;
+    setp.gt.u32 %p1, %r6, 2000; @%p1 mul.lo.u32 %r2, %r2, 5; @!%p1 mad.lo.u32 %r2, %r4, %r2, %r1;
+    ld.global.u32 %r9, [%rd2+64]; xor.b32 %r2, %r2, %r9;
+    st.shared.u32 [%r8], %r6; ld.shared.u32 %r9, [%r8]; add.u32 %r2, %r2, %r9;
+    mov.u32 %r10, %clock; sub.u32 %r10, %r10, %r7; max.u32 %r2, %r2, %r10;
+    and.b32 %r6, %r6, 4064; cvt.u64.u32 %rd3, %r6; add.u64 %rd2, %rd1, %rd3; add.u64 %rd2, %rd2, 64;
+    add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 3000; @%p2 bra LOOP;
+    mov.u64 %rd4, %clock64;
+    st.global.u64 [%rd1], %rd4; cvt.u64.u32 %rd5, %r2; st.global.u64 [%rd1+8], %rd5;
+    ret;)";
+  for (const auto& model : gexp::sim::names()) {
+    CAPTURE(model);
+    Device device(model), observed(model);
+    gexp::sim::observe(observed.backend(), 0);
+    const auto values = device.run(body, 1024);
+    CHECK(values == observed.run(body, 1024));
+    CHECK(values[0] > 3000 * 20);
   }
 }
 

@@ -8,6 +8,8 @@
 
 #include "lang/base/files.h"
 #include "lang/base/units.h"
+#include "lang/base/visible.h"
+#include "runtime/cli/drawn_part.h"
 #include "runtime/cli/kernel_arguments.h"
 #include "runtime/cli/last_resort.h"
 #include "runtime/cli/observed_text.h"
@@ -15,8 +17,10 @@
 #include "runtime/cli/run.h"
 #include "runtime/cli/sandbox.h"
 #include "runtime/cli/shared_options.h"
+#include "runtime/cli/texture_argument.h"
 #include "runtime/jit/compiler.h"
 #include "runtime/jit/ptx_entries.h"
+#include "runtime/report/timeline_svg.h"
 #include "runtime/sim/observed.h"
 #include "runtime/sim/sim.h"
 
@@ -53,6 +57,26 @@ std::string checked_extent(const std::string& text) { return extent(text) ? "" :
 std::string show_extent(const device::Extent& e) {
   if (e.z > 1) return fmt::format("{} x {} x {}", e.x, e.y, e.z);
   return e.y > 1 ? fmt::format("{} x {}", e.x, e.y) : fmt::format("{}", e.x);
+}
+
+/// What the kernel's threads printed, visible whatever it is, and apart from what gexp says.
+std::string printed_text(const sim::Observed& observed) {
+  if (observed.printed.empty()) return {};
+  std::string text;
+  for (std::string_view rest = observed.printed; !rest.empty();) {
+    const auto line = rest.substr(0, rest.find('\n'));
+    text += fmt::format("  | {}\n", visible(line));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+  }
+  if (observed.printed_cut) text += fmt::format("  … and more: the first {} B are kept\n", sim::kMostPrinted);
+  return text + "\n";
+}
+
+/// The part of the launches that a report would draw, by itself.
+std::string picture(const std::vector<sim::Observed>& launches, const sim::Counters& counters, const Places& places, const std::string& of) {
+  constexpr const char* kNothing = "<svg xmlns=\"http://www.w3.org/2000/svg\"/>";
+  const auto drawn = launches.empty() ? "" : report::timeline_svg(drawn_part(launches, counters, places, of));
+  return (drawn.empty() ? kNothing : drawn) + "\n";
 }
 
 /// "2=out.bin".
@@ -107,7 +131,7 @@ void Sim::declare(Options& options) {
   options.add("--seed", &seed_, "of =random, and of what chance decides on the device");
   options.add("--show", &show_, "the number of an argument, from 0: its array whole");
   options.add("--save", &save_, "NUMBER=FILE: the array's bytes afterwards").offers(Offers::Files);
-  options.add("--timeline", &timeline_, "what each warp did when, as JSON for Chrome's trace viewer or Perfetto").offers(Offers::Files);
+  options.add("--timeline", &timeline_, "what each warp did when: FILE.svg, a picture; any other name: JSON for Chrome's trace viewer or Perfetto").offers(Offers::Files);
   options.add("--lines", &busiest_, "how many lines of the kernel to show: those at which warps waited longest").shows_default();
   options.add("--json", &common_.json, "all of it as JSON");
   add_time_limit(options, common_, "seconds after which it ends; 600 by default");
@@ -188,8 +212,11 @@ Result<Sim::Launched> Sim::launch(device::Backend& backend, const std::string& p
   std::vector<device::Argument> passed;
   std::vector<std::uint64_t> addresses;
   for (std::size_t k = 0; k < arguments_.size(); ++k) {
-    auto argument = read_kernel_argument(arguments_[k], seed_ + k, std::min(kMostBytes, Budget::own()->memory() / 4));
+    auto texture = read_texture_argument(arguments_[k]);
+    if (!texture) return texture.error();
+    auto argument = read_kernel_argument(*texture ? (*texture)->array : arguments_[k], seed_ + k, std::min(kMostBytes, Budget::own()->memory() / 4));
     if (!argument) return argument.error();
+    argument->text = arguments_[k];
     if (!Budget::spend_bytes(2 * argument->content.size())) return Budget::exceeded({});  // on the device, and what is read from there
     const auto bytes = kernel.parameters[k].bytes;
     if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
@@ -207,6 +234,7 @@ Result<Sim::Launched> Sim::launch(device::Backend& backend, const std::string& p
       bits = *value;
     }
     addresses.push_back(bits);
+    if (*texture) (*texture)->texture.address = bits, bits = sim::bind(backend, (*texture)->texture);
     passed.push_back({bits, static_cast<std::uint8_t>(bytes)});
     launched.arguments.push_back(std::move(*argument));
   }
@@ -256,7 +284,7 @@ Json Sim::json(const Launched& launched, const sim::Observed& observed, const Pl
     }
     arguments.push_back(std::move(argument));
   }
-  return Json{{"kernel", jit::readable_name(kernel)}, {"device", common_.device}, {"grid", grid_}, {"block", block_}, {"done", launched.outcome.done()}, {"what", launched.outcome.what},
+  return Json{{"kernel", jit::readable_name(kernel)}, {"device", common_.device}, {"grid", grid_}, {"block", block_}, {"printed", observed.printed}, {"done", launched.outcome.done()}, {"what", launched.outcome.what},
           {"arguments", arguments}, {"counters", counters_json(observed, places)}};
 }
 
@@ -313,14 +341,15 @@ int Sim::simulate() {
   if (!saved) print(saved.error(), nullptr);
   bool traced = true;
   if (!timeline_.empty()) {
-    const auto done = write_file(timeline_, trace_events(launches, places, jit::readable_name(*name)));
+    const auto of = jit::readable_name(*name);
+    const auto done = write_file(timeline_, timeline_.ends_with(".svg") ? picture(launches, sim::counted(**backend), places, of) : trace_events(launches, places, of));
     if (!done) print(done.error(), nullptr), traced = false;
   }
   if (common_.json) {
     print_out("{}\n", json(*launched, observed, places, *name).text());
   } else {
     print_out("SIMULATED: {} with {} blocks of {} threads on {}\n\n{}\n{}", jit::readable_name(*name), show_extent(*extent(grid_)), show_extent(*extent(block_)), common_.device,
-              shown_arguments(*launched), counters_text(observed, places, (*backend)->device().sm_clock_hz, busiest_));
+              printed_text(observed) + shown_arguments(*launched), counters_text(observed, places, (*backend)->device().sm_clock_hz, busiest_));
     if (observed.timeline_cut) print_out("the timeline holds the first {} of what warps did\n", kMostSpans);
   }
   if (!launched->outcome.done()) {

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "runtime/sim/machine.h"
+
+// A warp of one thread while nothing else is due: a pointer chase, mostly. What it does meets nobody, so its place and its time stay in
+// the host's registers, and no event is made. All results and all times are those of Machine::advance.
+namespace gexp::sim {
+namespace {
+
+std::uint64_t word_at(const std::byte* at, std::uint32_t bytes) {
+  std::uint64_t value = 0;
+  if (bytes == 4) std::memcpy(&value, at, 4);
+  else std::memcpy(&value, at, 8);
+  return value;
+}
+
+}  // namespace
+
+/// Which loads may be alone, as far as the text tells.
+void Machine::note_awaited() {
+  const auto line = [&](std::size_t pc) { return (c_.code + pc * c_.model.pipeline.instruction_bytes) / fetch_line_; };
+  for (std::size_t pc = 0; pc + 1 < code_.size(); ++pc) {
+    const Instruction &i = code_[pc], &next = code_[pc + 1];
+    const std::uint32_t loaded = i.data[0];
+    Decoded& d = decoded_[pc];
+    const bool needed = next.guard == kTrue && (next.a == loaded || next.b == loaded || next.c == loaded);
+    d.awaited = i.kind == Kind::Load && i.count == 1 && loaded != kTrue && needed && (!fetches_ || line(pc) == line(pc + 1));
+    if (d.awaited) d.to = loaded;
+    const bool word = (i.space == Space::Global || i.space == Space::Generic) && (i.bytes == 4 || i.bytes == 8) && i.extend == 0;
+    d.plain = d.awaited && word && i.allocates && !i.prefetches && c_.hierarchy.present(i.path);
+  }
+}
+
+/// Which instructions a lone thread runs without asking what they are not. Its arithmetic never waits for a unit that is free again before
+/// the thread's next instruction.
+void Machine::note_lone() {
+  for (std::size_t pc = 0; pc < code_.size(); ++pc) {
+    Decoded& d = decoded_[pc];
+    const bool never_waits = d.steps == 0 && d.unit < interval_.size() && d.interval <= static_cast<double>(issue_interval_);
+    if (d.kind == Kind::Compute && never_waits) d.lone = Lone::Compute;
+    if (d.kind == Kind::Branch) d.lone = Lone::Branch;
+    if (d.kind == Kind::Special) d.lone = Lone::Clock;
+    if (d.plain) d.lone = Lone::Load;
+  }
+}
+
+/// Where a word of the device's memory lies that a plain load may read; null: nowhere.
+const std::byte* Machine::lone_word(const Instruction& i, std::uint64_t address) const {
+  if ((address & (i.bytes - 1u)) != 0 || DeviceMemory::where(address) != device::Where::Device) return nullptr;
+  return c_.memory.find(address, i.bytes);
+}
+
+/// advance(), until something is due, or it must be, or an instruction comes that is not for a lone thread.
+void Machine::run_alone(std::uint32_t index, Warp& w) {
+  const std::size_t width = w.width;
+  std::uint64_t *const values = w.values.data() + std::countr_zero(w.live), *const ready = w.ready.data();
+  Sm& sm = sms_[w.sm];
+  std::uint64_t free = sm.schedulers[w.scheduler], next = w.next, issued = w.issued;
+  std::uint32_t pc = w.pc;
+  const Decoded* const decoded = decoded_.data();
+  const Instruction* const code = code_.data();
+  const bool fetches = fetches_;
+  const std::uint64_t interval = issue_interval_;
+  std::array<std::uint64_t, std::tuple_size_v<decltype(interval_)>> took{};  // when it took each unit last, and one
+  for (std::size_t unit = 0; unit < took.size(); ++unit) {
+    if (interval_[unit] <= static_cast<double>(issue_interval_) && sm.units[unit].free() > static_cast<double>(next)) return;
+  }
+  const std::uint64_t begin = instructions_;
+  std::uint64_t done = 0;
+  while (begin + done < next_check_) {
+    const Decoded& d = decoded[pc];
+    if (d.lone == Lone::No) break;
+    if (fetches) {
+      w.pc = pc, w.next = next;
+      fetch(index, w);
+      next = w.next;
+    }
+    const bool guarded = d.guard != kTrue, active = !guarded || (values[d.guard * width] != 0) != d.guard_not;
+    std::uint64_t at = guarded ? std::max(next, ready[d.guard]) : next;
+    const std::byte* word = nullptr;
+    std::uint64_t address = 0;
+    if (active) {
+      at = std::max({at, ready[d.a], ready[d.b], ready[d.c]});
+      if (ready[d.to] == kNever) break;
+      if (d.lone == Lone::Compute && ready[d.to] > at + d.latency) at = ready[d.to] - d.latency;
+      if (d.lone == Lone::Load) {
+        const Instruction& i = code[pc];
+        address = values[d.a * width] + static_cast<std::uint64_t>(i.offset);
+        word = lone_word(i, address);
+        if (!word) break;
+      }
+    }
+    if (at == kNever) break;
+    if (d.lone == Lone::Compute) took[d.unit] = at + 1;
+    at = std::max(at, free);
+    issued = at, next = free = at + interval;
+    ++done;
+    if (!active) {
+      ++pc;
+      continue;
+    }
+    switch (d.lone) {
+      case Lone::Compute:
+        values[d.to * width] = d.scalar(code[pc], values[d.a * width], values[d.b * width], values[d.c * width]);
+        ready[d.to] = at + d.latency;
+        ++pc;
+        break;
+      case Lone::Load: {
+        const Instruction& i = code[pc++];
+        expect_next(i, i.path, values[d.to * width] = word_at(word, i.bytes));
+        ready[d.to] = memory_.lone_load(index, i, i.path, address, at);
+        break;
+      }
+      case Lone::Branch: pc = code[pc].target; break;
+      case Lone::Clock: {
+        const Instruction& i = code[pc++];
+        values[d.to * width] = clock(i.special, w.sm, at) & i.mask;
+        next = ready[d.to] = at + latency_[static_cast<std::size_t>(Cost::Clock)];
+        break;
+      }
+      case Lone::No: break;
+    }
+  }
+  for (std::size_t unit = 0; unit < took.size(); ++unit) {
+    if (took[unit] > 0) sm.units[unit].wait(static_cast<double>(took[unit] - 1), interval_[unit]);
+  }
+  instructions_ = begin + done;
+  sm.schedulers[w.scheduler] = free;
+  w.pc = pc, w.next = next, w.issued = issued;
+}
+
+}  // namespace gexp::sim
