@@ -23,7 +23,11 @@ std::vector<std::uint32_t> deal(std::vector<std::uint32_t> free) {
   return sets;
 }
 
-constexpr std::size_t kMostKnown = 1 << 15;  // 256 KiB
+/// How many sets to remember of a cache of so many lines. Where all would be more than the host's own caches hold, only neighbours profit.
+std::size_t remembered(std::size_t lines) {
+  constexpr std::size_t kMost = 1 << 16, kFew = 1 << 12;  // 512 and 32 KiB
+  return lines <= kMost ? std::bit_ceil(lines) : kFew;
+}
 constexpr int kSetBits = 19;
 constexpr std::uint64_t kMostBlocks = 1ull << (64 - kSetBits);
 
@@ -46,7 +50,7 @@ SetIndex::SetIndex(const CacheModel& cache, std::uint64_t seed)
   }
   if (kind_ == IndexModel::Kind::Dealt) dealt_ = deal(cache.ways);
   while ((1u << (2 * half_bits_)) < sets_) ++half_bits_;
-  if (kind_ == IndexModel::Kind::Scattered && sets_ < 1u << kSetBits) known_.resize(std::min<std::size_t>(std::bit_ceil(std::accumulate(cache.ways.begin(), cache.ways.end(), std::size_t{1})), kMostKnown));
+  if (kind_ == IndexModel::Kind::Scattered && sets_ < 1u << kSetBits) known_.resize(remembered(std::accumulate(cache.ways.begin(), cache.ways.end(), std::size_t{1})));
 }
 
 std::uint32_t SetIndex::operator()(std::uint64_t address) const {
