@@ -117,13 +117,17 @@ const Type& device_type() {
 const Type& model_type() {
   static const Type type = [] {
     const auto bytes = number_of(kBytes), plain = number_of({}), cycles = number_of(kCycles), rate = number_of(kBytes / kCycles);
-    const auto cache = structure_of({{"bits", list_of(any_type())},
+    const auto cache = structure_of({{"across", cycles},
+                                     {"bits", list_of(any_type())},
                                      {"capacity", bytes},
+                                     {"copies", bool_type()},
                                      {"fetch", bytes},
                                      {"hit", cycles},
                                      {"line", bytes},
                                      {"lines", plain},
                                      {"mapping", text_type()},
+                                     {"mean", cycles},
+                                     {"memory", cycles},
                                      {"miss", cycles},
                                      {"prefetch", bytes},
                                      {"slices", plain},
@@ -131,6 +135,7 @@ const Type& model_type() {
                                      {"replacement", text_type()},
                                      {"sets", plain},
                                      {"sizes", list_of(plain)},
+                                     {"together", bytes},
                                      {"ways", any_type()}});
     const auto tlb = structure_of({{"entries", plain},
                                    {"mapping", text_type()},

@@ -191,6 +191,7 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0732", "two experiments of one name in a survey", ""},
     {"E0733", "two results of one experiment on one side of `gexp compare`", ""},
     {"E0734", "a survey that left out every experiment", ""},
+    {"E0735", "`gexp model` of results of different devices, or without a model to begin with", ""},
 
     {"E0801", "a kernel that the device does not take", ""},
     {"E0802", "not enough memory on the device", ""},

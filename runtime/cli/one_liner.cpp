@@ -24,7 +24,7 @@ namespace {
 
 using std::string_view;
 
-constexpr const char* kForms = "write an operation, as in 'chase uniform(128B, 64KiB) via ca', or a whole file, which begins with `gexp 1`";
+constexpr const char* kShortForms = "write an operation, as in 'chase uniform(128B, 64KiB) via ca', or a whole file, which begins with `gexp 1`";
 constexpr std::size_t kMostPoints = 64;  // planned to see how much memory the pattern needs; beyond them the ends of the sweeps
 
 /// Where something stands that is neither space nor comment.
@@ -55,13 +55,13 @@ class Short {
     const auto first = first_visible(text_);
     if (begins.empty() || begins[0].begin != first) {
       const auto end = scan.outside.empty() ? static_cast<std::uint32_t>(text_.size()) : std::max<std::uint32_t>(scan.outside[0].end, static_cast<std::uint32_t>(first) + 1);
-      return wrong({static_cast<std::uint32_t>(first), end}, "neither a file nor an operation begins here", kForms);
+      return wrong({static_cast<std::uint32_t>(first), end}, "neither a file nor an operation begins here", kShortForms);
     }
     for (std::size_t i = 0; i < begins.size(); ++i) {
       const auto end = i + 1 < begins.size() ? begins[i + 1].begin : static_cast<std::uint32_t>(text_.size());
       if (auto problem = statement(begins[i], trimmed({begins[i].begin, end}))) return problem;
     }
-    if (operations_.empty() && !timed_) return wrong({0, static_cast<std::uint32_t>(text_.size())}, "nothing is timed here", kForms);
+    if (operations_.empty() && !timed_) return wrong({0, static_cast<std::uint32_t>(text_.size())}, "nothing is timed here", kShortForms);
     return std::nullopt;
   }
 
@@ -152,7 +152,7 @@ class Short {
     const auto name = slice(word);
     const auto inside = string_view(text_).substr(word.end, whole.end - word.end);
     const bool block = inside.find('{') != string_view::npos;
-    if (name == "gexp" || name == "experiment" || name == "stage") return wrong(word, fmt::format("`{}` belongs to a whole file", name), kForms);
+    if (name == "gexp" || name == "experiment" || name == "stage") return wrong(word, fmt::format("`{}` belongs to a whole file", name), kShortForms);
     if (name == "meta" || name == "use" || name == "param" || name == "budget" || name == "seed" || name == "memory") {
       of_file_.push_back(whole);
       if (name == "memory" && memory_.empty()) memory_ = std::string(second_word(word, whole));
@@ -204,7 +204,7 @@ class Short {
       if (name == "in" || name == "laps" || name == "steps" || name == "as" || name == "via" || name == "cold") clauses.push_back(each);
     }
     pattern_ = trimmed({from, clauses.empty() ? whole.end : clauses[0].begin});
-    if (pattern_->empty()) return wrong(word, "a pattern is wanted after `chase`", kForms);
+    if (pattern_->empty()) return wrong(word, "a pattern is wanted after `chase`", kShortForms);
     const Words inside(text_.substr(0, pattern_->end), pattern_->begin);
     bank_ = std::any_of(inside.all.begin(), inside.all.end(), [&](Span w) { return slice(w) == "bank"; });
     for (std::size_t i = 0; i < clauses.size(); ++i) {

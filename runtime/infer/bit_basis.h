@@ -35,6 +35,21 @@ class BitBasis {
     for (const auto& [pivot, row] : rows_) all.push_back(row);
     return all;
   }
+  /// Masks of some bits that have one value for whatever differs by one of the space: `m` of which every mask of it holds an even number of
+  /// bits. `bits`: of all masks of the space. A basis.
+  [[nodiscard]] std::vector<Mask> annihilator(Mask bits) const {
+    std::vector<Mask> all;
+    for (Mask left = bits; left != 0; left &= left - 1) {
+      const Mask bit = left & -left;
+      if (rows_.contains(bit)) continue;
+      Mask mask = bit;
+      for (const auto& [pivot, row] : rows_) {
+        if (row & bit) mask |= pivot;
+      }
+      all.push_back(mask);
+    }
+    return all;
+  }
   [[nodiscard]] bool has_pivot(Mask bit) const { return rows_.contains(bit); }
   [[nodiscard]] std::size_t size() const { return rows_.size(); }
 

@@ -106,7 +106,7 @@ Finding cache_sets(const Context& context) {
   }
   const auto guess = begin_together(*growth, *border);
   if (guess.empty()) return undetermined(context, fmt::format("no set overflowed although {} lines were added; more of them would decide", levels.rbegin()->first));
-  const auto answer = likeliest_sets(context, *growth, guess, line_bytes, slower_than);
+  const auto answer = likeliest_sets(context, *growth, guess, *border, line_bytes, slower_than);
   if (const auto two = two_structures(context.classes, answer.sets.empty() ? guess : answer.sets, levels)) {
     return undetermined(context, *two + kTwoStructures);
   }

@@ -19,7 +19,7 @@ struct SetAnswer {
 };
 
 /// `guess`: what begins to miss together, one set at least. `line_bytes`: of a line. `slower_than`: of the question's `above:`, in cycles.
-SetAnswer likeliest_sets(const Context& context, const SetGrowth& growth, const std::vector<LineSet>& guess, std::int64_t line_bytes,
+SetAnswer likeliest_sets(const Context& context, const SetGrowth& growth, const std::vector<LineSet>& guess, const MissRange& border, std::int64_t line_bytes,
                          std::optional<double> slower_than);
 
 }  // namespace gexp::infer

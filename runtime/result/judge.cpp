@@ -101,23 +101,23 @@ bool selects(const std::string& selector, const device::DeviceInfo& device) {
   return selector == fmt::format("sm_{}{}", device.compute_major, device.compute_minor) && device.kind != "simulated";
 }
 
+bool applies(const compiler::Expectation& expectation, const compiler::Scope& scope, const device::DeviceInfo& device) {
+  const auto& on = expectation.on;
+  if (!on.empty() && std::none_of(on.begin(), on.end(), [&](const std::string& s) { return selects(s, device); })) return false;
+  if (!expectation.where) return true;
+  const auto here = compiler::evaluate(*expectation.where, scope);
+  const auto* holds = here ? here->get<bool>() : nullptr;
+  return !holds || *holds;
+}
+
 Judgement judge(const compiler::Expectation& expectation, const compiler::Scope& scope, const device::DeviceInfo& device,
                 const std::vector<infer::Finding>& found, const std::string& stage) {
   Judgement judgement;
   judgement.text = expectation.text;
   judgement.from = expectation.from;
-  const auto& on = expectation.on;
-  if (!on.empty() && std::none_of(on.begin(), on.end(), [&](const std::string& s) { return selects(s, device); })) {
+  if (!applies(expectation, scope, device)) {
     judgement.status = Judgement::Status::NotHere;
     return judgement;
-  }
-  if (expectation.where) {
-    const auto here = compiler::evaluate(*expectation.where, scope);
-    const auto* holds = here ? here->get<bool>() : nullptr;
-    if (holds && !*holds) {
-      judgement.status = Judgement::Status::NotHere;
-      return judgement;
-    }
   }
   const auto reads = compiler::free_names(*expectation.condition);
   if (std::find(reads.begin(), reads.end(), "model") != reads.end() && !scope.lookup("model")) {

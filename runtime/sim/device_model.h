@@ -48,6 +48,7 @@ struct CacheModel {
   std::uint32_t slices = 1;         ///< each a server of its own; lines are dealt to them by a hash
   std::vector<std::uint64_t> slice_xor{};   ///< masks of address bits: their exclusive ors are the highest bits of a slice's number, the last one the highest
   std::uint32_t partitions = 1;     ///< slices, and SMs, belong to them in equal parts
+  bool copies = false;              ///< each partition keeps what its SMs read, wherever it belongs: it holds its part of the ways
   double far = 0;                   ///< cycles more when SM and slice are of different partitions
   double spread = 0;                ///< slices lie up to so many cycles further from an SM than the nearest
 };

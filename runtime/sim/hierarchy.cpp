@@ -30,11 +30,11 @@ Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed, std::uint64_t
       peer_{model.bandwidth.peer},
       noisy_(model.noise.jitter > 0 || model.noise.sm_jitter > 0 || model.noise.memory_jitter > 0 || model.noise.tail_probability > 0 || model.noise.interference > 0),
       random_(seed ^ chance ^ 0x9015e) {
-  const auto instances = [&](Scope scope) { return instance(scope, static_cast<std::uint32_t>(model.sms) - 1) + 1; };
+  const auto instances = [&](const CacheModel& cache) { return instance(cache, static_cast<std::uint32_t>(model.sms) - 1) + 1; };
   std::vector<Level> levels;
   for (std::size_t i = 0; i < model.caches.size(); ++i) {
     const CacheModel& cache = model.caches[i];
-    caches_[i].resize(cache.storage_of >= 0 ? 0 : instances(cache.scope));
+    caches_[i].resize(cache.storage_of >= 0 ? 0 : instances(cache));
     slices_[i].resize(cache.slices);
     if (cache.storage_of >= 0) {
       indices_.push_back(std::make_unique<SetIndex>(cache, mix(seed + i)));
@@ -43,7 +43,7 @@ Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed, std::uint64_t
       levels.push_back({static_cast<int>(i), nullptr, cache.victims});
     }
   }
-  for (std::size_t i = 0; i < model.tlbs.size(); ++i) tlbs_[i].resize(instances(model.tlbs[i].scope));
+  for (std::size_t i = 0; i < model.tlbs.size(); ++i) tlbs_[i].resize(instances(model.tlbs[i]));
 
   const auto fill = [&](Path& path, const std::vector<int>& caches, const std::vector<int>& tlbs) {
     path.present = true;
@@ -72,7 +72,8 @@ Cache& Hierarchy::new_cache(std::size_t i, std::uint32_t sm) {
   const CacheModel& m = model_.caches[i];
   std::vector<std::uint32_t> ways = m.ways;
   if (m.unified > 0) std::fill(ways.begin(), ways.end(), static_cast<std::uint32_t>((m.unified - carveout_) / (ways.size() * m.line)));
-  std::unique_ptr<Cache>& slot = caches_[i][instance(m.scope, sm)];
+  if (m.copies) std::transform(ways.begin(), ways.end(), ways.begin(), [&](auto each) { return each / m.partitions; });
+  std::unique_ptr<Cache>& slot = caches_[i][instance(m, sm)];
   slot = std::make_unique<Cache>(m, ways, mix(seed_ + i), mix(chance_ ^ sm));
   return *slot;
 }
@@ -80,7 +81,7 @@ Cache& Hierarchy::new_cache(std::size_t i, std::uint32_t sm) {
 Cache& Hierarchy::tlb(int model, std::uint32_t sm) {
   const auto i = static_cast<std::size_t>(model);
   const CacheModel& m = model_.tlbs[i];
-  std::unique_ptr<Cache>& slot = tlbs_[i][instance(m.scope, sm)];
+  std::unique_ptr<Cache>& slot = tlbs_[i][instance(m, sm)];
   if (!slot) slot = std::make_unique<Cache>(m, m.ways, mix(seed_ + 1000 + i), mix(chance_ ^ sm));
   return *slot;
 }
@@ -198,7 +199,7 @@ bool Hierarchy::holds(LoadPath which, std::uint32_t sm, Piece piece) const {
   for (std::size_t found = 0; found < path.near && piece.sectors != 0; ++found) {
     const Level& level = path.caches[found];
     const CacheModel& m = model_.caches[static_cast<std::size_t>(level.cache)];
-    const auto& lines = caches_[static_cast<std::size_t>(level.cache)][instance(m.scope, sm)];
+    const auto& lines = caches_[static_cast<std::size_t>(level.cache)][instance(m, sm)];
     if (!lines) continue;
     for (std::uint32_t left = piece.sectors; left != 0; left &= left - 1) {
       const auto sector = static_cast<std::uint32_t>(std::countr_zero(left));
@@ -225,7 +226,7 @@ bool Hierarchy::fetched_ahead(const Level& level, std::uint64_t address) {
   return false;
 }
 
-double Hierarchy::serve_slice(const Level& level, std::uint32_t sm, std::uint64_t address, double bytes, double time, double& distance) {
+double Hierarchy::serve_slice(const Level& level, std::uint32_t sm, std::uint64_t address, double bytes, double time, Home& home) {
   const auto i = static_cast<std::size_t>(level.cache);
   const CacheModel& m = model_.caches[i];
   std::uint64_t slice = 0;
@@ -233,15 +234,15 @@ double Hierarchy::serve_slice(const Level& level, std::uint32_t sm, std::uint64_
     const std::uint64_t part = m.slices >> m.slice_xor.size();
     slice = mix(mix(seed_ + i) ^ address >> std::countr_zero(std::max(m.line, kLeastRegion))) % part;  // a line is a power of two
     for (std::size_t bit = 0; bit < m.slice_xor.size(); ++bit) slice += (static_cast<std::uint64_t>(std::popcount(address & m.slice_xor[bit])) % 2 << bit) * part;
-    const bool other = m.partitions > 1 && slice * m.partitions / m.slices != sm * m.partitions / static_cast<std::uint64_t>(model_.sms);
-    distance = other ? m.far : 0;
-    if (m.spread > 0) distance += static_cast<double>(nearest(m.spread * static_cast<double>(mix(seed_ ^ mix(slice << 16 | sm)) >> 11) * 0x1p-53));
+    home.partition = slice * m.partitions / m.slices;
+    home.other = home.partition != partition(m, sm);
+    if (m.spread > 0) home.distance = static_cast<double>(nearest(m.spread * static_cast<double>(mix(seed_ ^ mix(slice << 16 | sm)) >> 11) * 0x1p-53));
   }
   if (model_.bandwidth.l2 <= 0) return 0;
   return slices_[i][slice].wait(time, bytes * m.slices / model_.bandwidth.l2);
 }
 
-std::size_t Hierarchy::search(const Path& path, std::uint32_t sm, std::uint64_t address, bool& dirty, bool& ahead) {
+std::size_t Hierarchy::search(const Path& path, std::uint32_t sm, std::uint64_t address, Home& home, bool& dirty, bool& ahead) {
   std::size_t found = path.near;
   for (; found < path.caches.size(); ++found) {
     const Level& level = path.caches[found];
@@ -249,6 +250,12 @@ std::size_t Hierarchy::search(const Path& path, std::uint32_t sm, std::uint64_t 
     const Cache::Access access = look(level, sm, placed(path, found, address));
     dirty |= access.evicted_dirty;
     bool hit = access.hit;
+    if (m.copies && hit) home.other = false;
+    if (m.copies && home.other) {  // the copy comes from its home, which fetches it if need be
+      const auto there = cache(level.cache, sm_of(m, home.partition)).access(placed(path, found, address));
+      dirty |= there.evicted_dirty, hit = there.hit;
+      tallies_.caches[static_cast<std::size_t>(level.cache)].hits += hit;
+    }
     // Nothing is evicted for what may not be asked for: lines that were fetched ahead take their ways once they are.
     if (!hit && m.prefetch > 0 && access.had_room) ahead = hit = fetched_ahead(level, address);
     // What was asked for decides; the rest of a longer line above comes along.
@@ -264,13 +271,17 @@ std::size_t Hierarchy::search(const Path& path, std::uint32_t sm, std::uint64_t 
 double Hierarchy::far(LoadPath which, std::uint32_t sm, Piece piece, std::uint8_t translated, double time) {
   const Path& path = paths_[index(which)];
   const double bytes = static_cast<double>(path.sector) * piece.count();
-  double waits = 0, distance = 0, latency = 0, from_memory = 0, to_memory = 0;
+  double waits = 0, latency = 0, from_memory = 0, to_memory = 0;
   std::size_t depth = 0;
   auto by = Answered::Beyond;
-  if (path.near < path.caches.size()) waits = serve_slice(path.caches[path.near], sm, piece.region, bytes, time, distance);
+  Home home;
+  if (path.near < path.caches.size()) waits = serve_slice(path.caches[path.near], sm, piece.region, bytes, time, home);
+  bool crossed = false;
   for (std::uint32_t left = piece.sectors; left != 0; left &= left - 1) {
     bool dirty = false, ahead = false;  // what was fetched ahead is there in time, and has crossed DRAM like anything else
-    const std::size_t found = search(path, sm, piece.region + static_cast<std::uint32_t>(std::countr_zero(left)) * path.sector, dirty, ahead);
+    auto of_sector = home;
+    const std::size_t found = search(path, sm, piece.region + static_cast<std::uint32_t>(std::countr_zero(left)) * path.sector, of_sector, dirty, ahead);
+    crossed |= of_sector.other;
     latency = std::max(latency, path.latency[found][translated]);
     depth = std::max(depth, found);
     if (found == path.caches.size()) by = Answered::ByMemory;
@@ -288,7 +299,8 @@ double Hierarchy::far(LoadPath which, std::uint32_t sm, Piece piece, std::uint8_
     waits += dram_.wait(time + waits, from_memory / dram);
     dram_.wait(time + waits, to_memory / dram);
   }
-  return waits + distance + latency + (noisy_ ? noise(by) : 0);
+  if (crossed) home.distance += model_.caches[static_cast<std::size_t>(path.caches[path.near].cache)].far;
+  return waits + home.distance + latency + (noisy_ ? noise(by) : 0);
 }
 
 std::uint64_t Hierarchy::page_there(std::uint64_t address, std::uint64_t time) {
@@ -317,15 +329,20 @@ double Hierarchy::store(std::uint32_t sm, Piece piece, double time) {
     if (hit) break;
   }
   const double bytes = static_cast<double>(stores_.sector) * piece.count();
-  double waits = 0, distance = 0, to_memory = model_.stores.write_back && !stores_.caches.empty() ? 0 : bytes;
+  double waits = 0, to_memory = model_.stores.write_back && !stores_.caches.empty() ? 0 : bytes;
   // What was written through is not written again when its line goes.
   const auto use = model_.stores.write_back ? Cache::Use::Write : Cache::Use::Read;
   for (const Level& level : stores_.caches) {
     const CacheModel& m = model_.caches[static_cast<std::size_t>(level.cache)];
-    if (m.scope == Scope::Device) waits += serve_slice(level, sm, piece.region, bytes, time + waits, distance);
+    Home home;
+    if (m.scope == Scope::Device) waits += serve_slice(level, sm, piece.region, bytes, time + waits, home);
     for (std::uint32_t left = piece.sectors; left != 0; left &= left - 1) {
       const std::uint64_t address = piece.region + static_cast<std::uint32_t>(std::countr_zero(left)) * stores_.sector;
-      const Cache::Access access = look(level, sm, placed(stores_, 0, address), use);
+      const auto at = placed(stores_, 0, address);
+      for (std::size_t other = 0; m.copies && other < m.partitions; ++other) {
+        if (other != home.partition) cache(level.cache, sm_of(m, other)).take(at);  // what was copied is no longer so
+      }
+      const Cache::Access access = look(level, m.copies ? sm_of(m, home.partition) : sm, at, use);
       Tally& tally = tallies_.caches[static_cast<std::size_t>(level.cache)];
       ++tally.stores, tally.store_hits += access.hit;
       if (access.evicted_dirty) to_memory += static_cast<double>(stores_.sector);

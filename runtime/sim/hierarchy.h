@@ -121,13 +121,20 @@ class Hierarchy {
   static constexpr std::uint64_t kLeastRegion = 128;
 
   static std::size_t index(LoadPath path) { return static_cast<std::size_t>(path); }
-  [[nodiscard]] std::size_t instance(Scope scope, std::uint32_t sm) const {
-    return scope == Scope::Device ? 0 : scope == Scope::Sm ? sm : sm / static_cast<std::uint32_t>(model_.sms_per_tpc);
+  /// Which of the caches of one model an SM uses.
+  [[nodiscard]] std::size_t instance(const CacheModel& cache, std::uint32_t sm) const {
+    if (cache.copies) return partition(cache, sm);
+    return cache.scope == Scope::Device ? 0 : cache.scope == Scope::Sm ? sm : sm / static_cast<std::uint32_t>(model_.sms_per_tpc);
   }
+  [[nodiscard]] std::size_t partition(const CacheModel& cache, std::uint32_t sm) const { return sm * std::size_t{cache.partitions} / static_cast<std::size_t>(model_.sms); }
   Cache& cache(int model, std::uint32_t sm) {
     const auto i = static_cast<std::size_t>(model);
-    Cache* const there = caches_[i][instance(model_.caches[i].scope, sm)].get();
+    Cache* const there = caches_[i][instance(model_.caches[i], sm)].get();
     return there ? *there : new_cache(i, sm);
+  }
+  /// An SM of a partition, to name its cache by.
+  [[nodiscard]] std::uint32_t sm_of(const CacheModel& cache, std::size_t partition) const {
+    return static_cast<std::uint32_t>(partition * static_cast<std::size_t>(model_.sms) / cache.partitions);
   }
   Cache& new_cache(std::size_t model, std::uint32_t sm);
   Cache& tlb(int model, std::uint32_t sm);
@@ -142,10 +149,17 @@ class Hierarchy {
   std::uint8_t translate(const Path& path, std::uint32_t sm, std::uint64_t address);
   /// Whether what lies at `address`, which is not in, was fetched ahead by the miss before it.
   bool fetched_ahead(const Level& level, std::uint64_t address);
-  /// One sector on its way through the caches that all share: where it was found; `dirty` grows by evicted lines.
-  std::size_t search(const Path& path, std::uint32_t sm, std::uint64_t address, bool& dirty, bool& ahead);
-  /// Cycles that an access waits for its slice; `distance`: how much further from the SM the slice is than the nearest.
-  double serve_slice(const Level& level, std::uint32_t sm, std::uint64_t address, double bytes, double time, double& distance);
+  /// Where a line is at home.
+  struct Home {
+    std::size_t partition = 0;
+    bool other = false;   ///< than that of the SM that asks
+    double distance = 0;  ///< cycles that its slice is further from the SM than the nearest one of its partition
+  };
+  /// One sector on its way through the caches that all share: where it was found; `dirty` grows by evicted lines. `home.other` goes
+  /// where the SM's own partition had a copy.
+  std::size_t search(const Path& path, std::uint32_t sm, std::uint64_t address, Home& home, bool& dirty, bool& ahead);
+  /// Cycles that an access waits for its slice.
+  double serve_slice(const Level& level, std::uint32_t sm, std::uint64_t address, double bytes, double time, Home& home);
   enum class Answered : std::uint8_t { BySm, Beyond, ByMemory };
   /// What noise adds to a load's latency.
   double noise(Answered by);

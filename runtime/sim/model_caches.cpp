@@ -87,7 +87,7 @@ std::vector<std::vector<int>> bit_groups(ModelTable& t, const char* key, std::ui
 /// Where the lines of a device's cache lie.
 void read_slices(ModelTable& t, const DeviceModel& model, CacheModel& cache) {
   if (cache.scope != Scope::Device) {
-    for (const char* key : {"slices", "slice_xor", "partitions", "far", "spread"}) {
+    for (const char* key : {"slices", "slice_xor", "partitions", "copies", "far", "spread"}) {
       if (t.has(key)) t.error("E0606", t.place(key), fmt::format("only a cache of the whole device has '{}'", key));
     }
     return;
@@ -99,6 +99,13 @@ void read_slices(ModelTable& t, const DeviceModel& model, CacheModel& cache) {
   if (cache.slices % cache.partitions != 0) t.error("E0606", t.place("partitions"), fmt::format("{} partitions do not divide {} slices", cache.partitions, cache.slices));
   else if (static_cast<std::uint32_t>(model.sms) % cache.partitions != 0) t.error("E0606", t.place("partitions"), fmt::format("{} partitions do not divide {} SMs", cache.partitions, model.sms));
   if (t.has("far") && cache.partitions == 1) t.error("E0606", t.place("far"), "nothing is far in a cache of one partition");
+  if (t.has("copies") && t.choice("copies", {"no", "reads"}) == "reads") {
+    cache.copies = true;
+    const bool whole = std::all_of(cache.ways.begin(), cache.ways.end(), [&](auto ways) { return ways % cache.partitions == 0; });
+    if (cache.partitions == 1) t.error("E0606", t.place("copies"), "a cache of one partition has nowhere to copy to");
+    else if (!whole) t.error("E0606", t.place("copies"), fmt::format("{} partitions do not divide the ways of each set", cache.partitions));
+    if (cache.prefetch > 0) t.error("E0606", t.place("copies"), "a cache with copies does not prefetch in this simulator");
+  }
   if (t.has("slice_xor")) {
     for (const auto& group : bit_groups(t, "slice_xor", cache.line)) {
       auto& mask = cache.slice_xor.emplace_back(0);
@@ -265,7 +272,7 @@ void read_cache(ModelTable& t, CacheForm form, bool shared_known, const DeviceMo
 
 void read_caches(ModelTable& table, CacheForm form, bool shared_known, DeviceModel& model) {
   for (const auto& entry : table.table().entries) {
-    if (entry.key == "source" || entry.key == "assumed") continue;
+    if (tells_source(entry.key)) continue;
     const TomlValue* value = table.required(entry.key, TomlValue::Kind::Table);
     if (!value) continue;
     if (entry.key == "memory" || entry.key == "walk" || entry.key == "switch")
@@ -278,7 +285,7 @@ void read_caches(ModelTable& table, CacheForm form, bool shared_known, DeviceMod
     if (cache.storage_of < 0) {
       for (const char* key : {"sets", "ways", "bits", "xor", "index", "block", "replacement", "weights", "probabilities", "promoted", "ages", "insert", "scope"}) t.know(key);
       if (form == CacheForm::Data) {
-        for (const char* key : {"line", "capacity", "unified", "sector", "holds", "prefetch", "slices", "slice_xor", "partitions", "far", "spread"}) t.know(key);
+        for (const char* key : {"line", "capacity", "unified", "sector", "holds", "prefetch", "slices", "slice_xor", "partitions", "copies", "far", "spread"}) t.know(key);
       } else {
         for (const char* key : {"page", "reach"}) t.know(key);
       }

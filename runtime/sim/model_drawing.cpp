@@ -133,7 +133,7 @@ Line cache_line(const CacheModel& cache, const DeviceModel& model, const char* l
   if (cache.victims) facts.push_back("holds victims");
   if (cache.prefetch > 0) facts.push_back(fmt::format("fetches {} ahead", bytes(cache.prefetch)));
   if (cache.slices > 1) facts.push_back(fmt::format("{} slices", cache.slices));
-  if (cache.partitions > 1) facts.push_back(fmt::format("{} partitions, the other {} cycles further", cache.partitions, number(cache.far)));
+  if (cache.partitions > 1) facts.push_back(fmt::format("{} partitions, the other {} cycles further{}", cache.partitions, number(cache.far), cache.copies ? ", each with copies of what its SMs read" : ""));
   if (cache.spread > 0) facts.push_back(fmt::format("slices up to {} cycles apart", number(cache.spread)));
   return line;
 }

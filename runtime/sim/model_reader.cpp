@@ -101,7 +101,7 @@ std::optional<int> unit_named(ModelTable& t, std::string_view key, std::string_v
 
 void read_units(ModelTable& t, std::vector<UnitModel>& units) {
   for (const auto& entry : t.table().entries) {
-    if (entry.key == "source" || entry.key == "assumed") continue;
+    if (tells_source(entry.key)) continue;
     if (units.size() == kMostOperations) return t.error("E0605", entry.key_span, fmt::format("[units] has more than {} units", kMostOperations));
     section(t, entry.key.c_str(), fmt::format("[units.{}]", entry.key).c_str(), true, [&](ModelTable& inner) {
       UnitModel made;
@@ -135,7 +135,7 @@ std::vector<MachineInstruction> machine_instructions(ModelTable& t, const std::v
 
 void read_operations(ModelTable& t, const std::vector<UnitModel>& units, std::vector<OperationModel>& operations) {
   for (const auto& entry : t.table().entries) {
-    if (entry.key == "source" || entry.key == "assumed") continue;
+    if (tells_source(entry.key)) continue;
     if (operations.size() == kMostOperations) return t.error("E0605", entry.key_span, fmt::format("[operations] has more than {} instructions", kMostOperations));
     const bool named = std::any_of(ptx_forms().begin(), ptx_forms().end(), [&](const Form& form) { return form.name == words_of(entry.key).front(); });
     if (!named) t.error("E0602", entry.key_span, fmt::format("'{}' is no instruction that the simulator runs", entry.key), "docs/reference/ptx.md lists them");
@@ -248,7 +248,7 @@ void read_noise(ModelTable& t, NoiseModel& noise) {
     if (t.has("tail_of")) noise.tail_of_memory = t.choice("tail_of", {"loads", "memory"}) == "memory";
   }
   const auto& keys = t.table().entries;
-  if (std::all_of(keys.begin(), keys.end(), [](const TomlValue::Entry& e) { return e.key == "source" || e.key == "assumed"; })) t.error("E0603", t.place(), "[noise] names no noise", "jitter, tail and tail_probability, or interference");
+  if (std::all_of(keys.begin(), keys.end(), [](const TomlValue::Entry& e) { return tells_source(e.key); })) t.error("E0603", t.place(), "[noise] names no noise", "jitter, tail and tail_probability, or interference");
 }
 
 void read_stores(ModelTable& t, DeviceModel& model) {

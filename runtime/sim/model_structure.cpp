@@ -98,14 +98,25 @@ Fields sets_of(const CacheModel& cache, const Mapping& mapping) {
 
 double lines_of(const CacheModel& cache) { return std::accumulate(cache.ways.begin(), cache.ways.end(), 0.0); }
 
-Value path_fields(const DeviceModel& model, const PathModel& path) {
-  Fields fields;
-  fields["hit"] = cycles(path.latency[0][0]);
-  if (path.caches.empty()) return fields;
-  const auto& cache = model.caches[static_cast<std::size_t>(path.caches[0])];
+/// Cycles to a slice that an SM has what it wants from, beyond the nearest: on the average of all of them.
+double mean_distance(const CacheModel& cache) { return cache.spread / 2 + (cache.copies ? 0 : cache.far * (1 - 1.0 / cache.partitions)); }
+
+/// The same of memory, to which a line of another partition goes through a slice there.
+double mean_distance_of_memory(const DeviceModel& model, const PathModel& path) {
+  if (path.caches.empty()) return 0;
+  const auto& last = model.caches[static_cast<std::size_t>(path.caches.back())];
+  return last.spread / 2 + last.far * (1 - 1.0 / last.partitions);
+}
+
+/// Of the first cache of a path.
+Fields cache_fields(const DeviceModel& model, const PathModel& path) {
+  const auto& whole = model.caches[static_cast<std::size_t>(path.caches[0])];
+  auto cache = whole;
+  if (cache.copies) std::transform(cache.ways.begin(), cache.ways.end(), cache.ways.begin(), [&](auto ways) { return ways / cache.partitions; });  // an SM uses one part
   const auto mapping = mapping_of(cache, path.translate_at > 0 ? 0 : model.frame_bytes);  // before translation, it sees what the program does
-  fields = sets_of(cache, mapping);
-  fields["hit"] = cycles(path.latency[0][0]);
+  auto fields = sets_of(cache, mapping);
+  fields["mean"] = cycles(path.latency[0][0] + mean_distance(cache));
+  fields["across"] = cycles(cache.copies ? cache.far : 0);
   fields["miss"] = cycles(path.latency[1][0]);
   fields["line"] = bytes(static_cast<double>(cache.line));
   // What is fetched ahead begins with the line, so the rest of it comes with a sector; but only where a way is free.
@@ -116,6 +127,15 @@ Value path_fields(const DeviceModel& model, const PathModel& path) {
   fields["prefetch"] = bytes(static_cast<double>(cache.prefetch));
   fields["bits"] = mapping.bits;
   fields["slices"] = plain(cache.slices);
+  fields["copies"] = Value(cache.copies);
+  fields["together"] = bytes(lines_of(whole) * static_cast<double>(cache.line));
+  return fields;
+}
+
+Value path_fields(const DeviceModel& model, const PathModel& path) {
+  auto fields = path.caches.empty() ? Fields{} : cache_fields(model, path);
+  fields["hit"] = cycles(path.latency[0][0]);
+  fields["memory"] = cycles(path.latency.back()[0] + mean_distance_of_memory(model, path));
   return fields;
 }
 

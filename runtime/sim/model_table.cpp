@@ -208,8 +208,7 @@ std::vector<double> ModelTable::numbers(std::string_view key, double least, doub
 }
 
 void ModelTable::finish() {
-  known_.insert("source");
-  known_.insert("assumed");
+  for (const auto key : kSourceKeys) known_.emplace(key);
   const std::vector<std::string_view> words(known_.begin(), known_.end());
   std::vector<std::string_view> strangers;
   for (const auto& entry : table_.entries) {

@@ -80,8 +80,13 @@ class ModelTable {
 /// "did you mean 'x'?" or nothing.
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& words);
 
-/// Every value of a model says where it is from: its table, or one around it, has a `source`, or `assumed` gives a reason for
-/// the whole table or for the key. E0607 where none does, E0602 where `assumed` names a key that is not there.
+/// The keys of a table that say where its values are from, and are none themselves.
+inline constexpr std::string_view kSourceKeys[] = {"source", "assumed", "found"};
+bool tells_source(std::string_view key);
+
+/// Every value of a model says where it is from: its table, or one around it, has a `source`, `assumed` gives a reason for
+/// the whole table or for the key, or `found` names the finding that the key's value is. E0607 where none does, E0602 where `assumed`
+/// or `found` names a key that is not there.
 void check_sources(const TomlValue& root, Diagnostics& diagnostics);
 
 }  // namespace gexp::sim

@@ -53,6 +53,35 @@ double log_of_two_kinds(const MissCounts& counts) {
   return likelihood - std::log(addresses) - std::log(counts.visits);
 }
 
+/// What the addresses of each set did, all orders together or, `order`, in one of them.
+std::map<std::uint32_t, MissCounts> counts_of(const SetHypothesis& hypothesis, const Walks& walks, const Footprint& footprint, const Footprint::OfOrder* order) {
+  work(4 * footprint.addresses.size());
+  std::map<std::uint32_t, MissCounts> by_set;
+  for (std::size_t i = 0; i < footprint.addresses.size(); ++i) {
+    const auto line = walks.offsets[footprint.addresses[i]] / hypothesis.line_bytes;
+    const auto set = hypothesis.set_of(line);
+    if (set == kNoSet) continue;
+    auto& counts = by_set[set];
+    counts.lines.insert(line);
+    if (follows(hypothesis.line_bytes, hypothesis.fill_bytes, walks, footprint, i)) continue;
+    const double misses = order ? order->misses[i] : footprint.misses[i], visits = order ? order->visits[i] : footprint.visits[i];
+    const double fits = footprint.misses[i] > 0 ? footprint.fits[i] * misses / footprint.misses[i] : 0;  // what an accident costs, each time
+    counts.misses += misses, counts.visits += visits, counts.own += footprint.overflows[i];
+    counts.addresses[{misses, visits, order ? fits : footprint.fits[i]}] += 1;
+  }
+  return by_set;
+}
+
+/// Whether others miss in another order, so that which ones do is the policy's doing and tells nothing of sets.
+bool depends_on_order(const SetHypothesis& hypothesis, const Walks& walks, const Footprint& footprint, std::uint32_t set, double in_any_order) {
+  double in_each = 0;
+  for (const auto& order : footprint.by_order) {
+    const auto counts = counts_of(hypothesis, walks, footprint, &order).at(set);
+    if (counts.misses > 0) in_each += log_of_two_kinds(counts);
+  }
+  return footprint.by_order.size() > 1 && in_each > in_any_order + kContradicted;
+}
+
 }  // namespace
 
 std::optional<UnevenSet> uneven_set(const SetHypothesis& hypothesis, const SetScore& score, const Walks& walks) {
@@ -61,23 +90,11 @@ std::optional<UnevenSet> uneven_set(const SetHypothesis& hypothesis, const SetSc
   for (std::size_t f = 0; f < walks.footprints.size(); ++f) {
     const auto& footprint = walks.footprints[f];
     if (footprint.orders < 2 || footprint.never_misses()) continue;
-    work(4 * footprint.addresses.size());
-    std::map<std::uint32_t, MissCounts> by_set;
-    for (std::size_t i = 0; i < footprint.addresses.size(); ++i) {
-      const auto line = walks.offsets[footprint.addresses[i]] / hypothesis.line_bytes;
-      const auto set = hypothesis.set_of(line);
-      if (set == kNoSet) continue;
-      auto& counts = by_set[set];
-      counts.lines.insert(line);
-      if (follows(hypothesis.line_bytes, hypothesis.fill_bytes, walks, footprint, i)) continue;
-      const double misses = footprint.misses[i], visits = footprint.visits[i];
-      counts.misses += misses, counts.visits += visits, counts.own += footprint.overflows[i];
-      counts.addresses[{misses, visits, footprint.fits[i]}] += 1;
-    }
-    for (const auto& [set, counts] : by_set) {
+    for (const auto& [set, counts] : counts_of(hypothesis, walks, footprint, nullptr)) {
       if (counts.lines.size() <= score.sizes[set] || counts.misses == 0) continue;
-      const double lacks = log_of_two_kinds(counts) - std::max(log_of_likeliest_rate(counts.misses, counts.visits), counts.own);
-      if (lacks > most) most = lacks, found = UnevenSet{f, set, counts.lines.size()};
+      const double two_kinds = log_of_two_kinds(counts);
+      const double lacks = two_kinds - std::max(log_of_likeliest_rate(counts.misses, counts.visits), counts.own);
+      if (lacks > most && !depends_on_order(hypothesis, walks, footprint, set, two_kinds)) most = lacks, found = UnevenSet{f, set, counts.lines.size()};
     }
   }
   return found;

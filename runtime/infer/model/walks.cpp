@@ -23,7 +23,7 @@ constexpr std::uint32_t kUnset = kSeveral - 1;  // fact: stands for none yet
 
 struct Count {
   std::unordered_map<std::uint32_t, std::uint32_t> at;  // of an address: its index in the footprint
-  std::unordered_set<std::uint64_t> orders;             // of walks, as hashes
+  std::unordered_map<std::uint64_t, std::size_t> orders;  // of walks, as hashes: index in by_order
   std::vector<std::vector<std::uint32_t>> missed, unsure;  // by whole lap: the addresses that missed, or may have
 };
 
@@ -120,7 +120,9 @@ void Walks::add(const records::Table& table, const MissRange& range, const std::
       const auto last = walked[(step + lap - 1) % lap];
       own = own == kUnset || own == last ? last : kSeveral;
     }
-    count.orders.insert(order);
+    const auto [in_order, new_order] = count.orders.try_emplace(order, footprint.by_order.size());
+    if (new_order) footprint.by_order.push_back({std::vector<std::uint32_t>(footprint.addresses.size()), std::vector<std::uint32_t>(footprint.addresses.size())});
+    auto& of_order = footprint.by_order[in_order->second];
     for (auto& address : walked) address = count.at.at(address);
     const Misses missed(range, point);
     for (const auto& run : point.runs) {
@@ -134,9 +136,9 @@ void Walks::add(const records::Table& table, const MissRange& range, const std::
             unclear.push_back(address);
             continue;
           }
-          ++footprint.visits[address];
+          ++footprint.visits[address], ++of_order.visits[address];
           if (!missed(i, run.ticks[i])) continue;
-          ++footprint.misses[address];
+          ++footprint.misses[address], ++of_order.misses[address];
           missing.push_back(address);
         }
         // Two windows are two launches: what chance replaced in the one is not what the other walks to.

@@ -25,6 +25,11 @@ struct Footprint {
   std::vector<double> overflows;         ///< the same where its set overflows: it misses at a rate of its own
   std::vector<bool> missed;              ///< by address: more often than by accident
   std::vector<std::uint32_t> before;     ///< by address: the one that is always visited just before it; kSeveral: there is none
+  /// The same counts of one of the orders in which its addresses were walked.
+  struct OfOrder {
+    std::vector<std::uint32_t> visits, misses;  ///< by address
+  };
+  std::vector<OfOrder> by_order;
   std::size_t orders = 0;                ///< of its walks
   double laps = 0;
   std::size_t whole_laps = 0;            ///< of them, those within one launch
