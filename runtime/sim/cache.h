@@ -31,6 +31,15 @@ class Cache {
   Access access(std::uint64_t address, Use use, const SetIndex& index);
   Access access(std::uint64_t address, Use use = Use::Read) { return access(address, use, index_); }
 
+  /// Reads the sector of `address` where it is in. False: it is not, and nothing has changed.
+  bool read(std::uint64_t address, const SetIndex& index) {
+    const std::uint32_t set = index(address), slot = find(address >> line_shift_, set);
+    if (slot == kNone || (slots_[slot].sectors & sector_of(address)) == 0) return false;
+    touch(set, slot, false);
+    return true;
+  }
+  bool read(std::uint64_t address) { return read(address, index_); }
+
   /// Takes the line of `address` out; false where it is not in.
   bool take(std::uint64_t address);
 

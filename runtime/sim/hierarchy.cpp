@@ -62,6 +62,8 @@ Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed, std::uint64_t
     path.translate_at = from.translate_at;
     path.has_window = from.has_window;
     path.latency = from.latency;
+    const bool untranslated = path.translate_at > 0 || (path.tlbs.empty() && !path.has_window && model.frame_bytes == 0);
+    path.quick = path.near > 0 && !path.victims && untranslated;
     path.way = static_cast<std::uint64_t>(from.latency[path.near].front() / 2);
   }
   fill(stores_, model.stores.caches, model.stores.tlbs);
@@ -167,8 +169,7 @@ std::uint8_t Hierarchy::translate(const Path& path, std::uint32_t sm, std::uint6
   return static_cast<std::uint8_t>(found + other);
 }
 
-Hierarchy::Near Hierarchy::near(LoadPath which, std::uint32_t sm, Piece piece) {
-  const Path& path = paths_[index(which)];
+Hierarchy::Near Hierarchy::near_of_all(const Path& path, std::uint32_t sm, Piece piece) {
   Near result{piece.sectors, 0, 0, 0};
   if (path.victims) victims_.clear();
   for (std::size_t found = 0; found < path.near && result.missing != 0; ++found) {

@@ -48,7 +48,23 @@ class Hierarchy {
     double latency = 0;           ///< of the sectors that it has, cycles
     std::uint8_t depth = 0;       ///< where the furthest of these were found: a cache of the path
   };
-  Near near(LoadPath path, std::uint32_t sm, Piece piece);
+  Near near(LoadPath which, std::uint32_t sm, Piece piece) {
+    const Path& path = paths_[index(which)];
+    if (path.quick && (piece.sectors & (piece.sectors - 1)) == 0) {
+      // Most loads ask for one sector, and the first cache has it.
+      const Level& level = path.caches[0];
+      const auto i = static_cast<std::size_t>(level.cache);
+      Cache* const lines = caches_[i][instance(model_.caches[i], sm)].get();
+      const std::uint64_t address = piece.region + (static_cast<std::uint64_t>(std::countr_zero(piece.sectors)) << path.sector_shift);
+      if (lines && (level.index ? lines->read(address, *level.index) : lines->read(address))) {
+        tallies_.caches[i].add(true);
+        missed_ = false;
+        const double latency = path.latency[0][0];
+        return {0, 0, latency > 0 && noisy_ ? latency + noise(Answered::BySm) : latency, 0};
+      }
+    }
+    return near_of_all(path, sm, piece);
+  }
   /// Whether the last piece missed in its SM.
   [[nodiscard]] bool missed() const { return missed_; }
   /// Whether near() would miss nothing; changes nothing.
@@ -100,6 +116,7 @@ class Hierarchy {
   [[nodiscard]] std::uint64_t way(LoadPath path) const { return paths_[index(path)].way; }
 
  private:
+  enum class Answered : std::uint8_t { BySm, Beyond, ByMemory };
   struct Level {
     int cache = 0;                    ///< of the model
     const SetIndex* index = nullptr;  ///< of its own when it shares another cache's lines
@@ -113,6 +130,7 @@ class Hierarchy {
     std::size_t translate_at = 0;
     bool has_window = false;
     bool victims = false;  ///< some cache of an SM holds such
+    bool quick = false;    ///< its first cache is an SM's, holds no victims, and asks for no translation
     std::uint64_t sector = 32, way = 0;
     int sector_shift = 5;
     std::vector<std::vector<double>> latency;
@@ -137,6 +155,7 @@ class Hierarchy {
     return static_cast<std::uint32_t>(partition * static_cast<std::size_t>(model_.sms) / cache.partitions);
   }
   Cache& new_cache(std::size_t model, std::uint32_t sm);
+  Near near_of_all(const Path& path, std::uint32_t sm, Piece piece);
   Cache& tlb(int model, std::uint32_t sm);
   Cache::Access look(const Level& level, std::uint32_t sm, std::uint64_t address, Cache::Use use = Cache::Use::Read);
   /// Looks for a sector that the level before did not have; `new_victims_` grows by what that level gives up for it.
@@ -160,7 +179,6 @@ class Hierarchy {
   std::size_t search(const Path& path, std::uint32_t sm, std::uint64_t address, Home& home, bool& dirty, bool& ahead);
   /// Cycles that an access waits for its slice.
   double serve_slice(const Level& level, std::uint32_t sm, std::uint64_t address, double bytes, double time, Home& home);
-  enum class Answered : std::uint8_t { BySm, Beyond, ByMemory };
   /// What noise adds to a load's latency.
   double noise(Answered by);
 
