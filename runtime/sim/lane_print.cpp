@@ -63,9 +63,10 @@ std::optional<LaneMemory::Printed> LaneMemory::printed(const Instruction& i, War
     good &= at != nullptr;
     return value;
   };
+  std::size_t characters = 2 * kMostText;  // limit: what is read of the format, and of all strings
   const auto string = [&](std::uint64_t address) {
     std::string text;
-    for (char c = 0; text.size() < kMostText && (c = static_cast<char>(read(address + text.size(), 1))) != 0;) text += c;
+    for (char c = 0; characters > 0 && text.size() < kMostText && (c = static_cast<char>(read(address + text.size(), 1))) != 0; --characters) text += c;
     return text;
   };
   const auto next = [&](std::uint32_t bytes) {

@@ -97,6 +97,7 @@ Machine::Step Machine::print(Warp& w, const Instruction& i, const Call& call, st
     else slot = values, w.ready[result.slot] = w.next;
     if (c_.observer) c_.observer->printed(text->text);
   }
+  if (!check(i, w.next)) return Step::Leave;  // one call may take as long as many other instructions
   return Step::Next;
 }
 
