@@ -129,6 +129,7 @@ struct Op {
   std::string level;         ///< Load: the level that the line is brought to, and nothing read; empty: none
   std::string into;         ///< Load: the memory that it is copied into; empty: a register
   FormulaPtr into_at;
+  FormulaPtr rows, pitch;   ///< Load: of a tile, whose row is `width`; null: it is none
   std::string scope;        ///< Atomic, Fence; empty: the device's choice
   bool red = false;         ///< Atomic: it returns nothing
   std::string pattern;      ///< Chase

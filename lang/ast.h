@@ -118,6 +118,7 @@ struct Op {
   std::optional<Word> level;    ///< load: `to l2`
   std::optional<Word> into;   ///< load: the memory in shared that it is copied into
   ExprPtr into_at;
+  ExprPtr rows, pitch;        ///< load: of a tile, so many rows, each so many bytes behind the one before; null: it is none
   std::optional<Word> scope;  ///< atomic, fence
   bool red = false;           ///< atomic: returns nothing
   Word instruction;           ///< alu, atomic

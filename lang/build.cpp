@@ -350,9 +350,7 @@ class Builder {
     }
     Once once(diagnostics_);
     while (parts.more()) {
-      const auto& clause = parts.take();
-      if (!once.add(clause)) continue;
-      clause_of(clause, parts, made);
+      if (const auto& clause = parts.take(); once.add(clause)) clause_of(clause, parts, made);
     }
     return made;
   }
@@ -369,6 +367,8 @@ class Builder {
       case Kind::WaitWithin: made.bound = parts.build(clause.children[0].get()); break;
       case Kind::ValueClause: made.value = parts.build(clause.children[0].get()); break;
       case Kind::RankClause: made.rank = parts.build(clause.children[0].get()); break;
+      case Kind::RowsClause: made.rows = parts.build(clause.children[0].get()); break;
+      case Kind::PitchClause: made.pitch = parts.build(clause.children[0].get()); break;
       case Kind::FetchClause: made.fetch = parts.build(clause.children[0].get()); break;
       case Kind::IntoClause:
         if (clause.children.size() < 2) made.gives = first();

@@ -17,6 +17,8 @@ void StageChecker::ops(const std::vector<Op>& body, const SymbolScope& names) {
 void StageChecker::clauses(const Op& each, const Place& place, const Place& counted) {
   expressions_.want(each.width, bytes(), counted, "the width after `as`");
   expressions_.want(each.fetch, bytes(), counted, "what `fetch` brings");
+  expressions_.want(each.rows, plain(), counted, "the number of rows of a tile");
+  expressions_.want(each.pitch, bytes(), counted, "the distance of rows");
   expressions_.want(each.rank, plain(), place, "the rank of a block in its cluster");
   if (each.into) expressions_.refer(*each.into, place, "a memory");
   expressions_.want(each.into_at, bytes(), place, "the offset after `at`");

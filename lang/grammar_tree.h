@@ -40,6 +40,7 @@ GEXP_KEEP(sm, Sm); GEXP_KEEP(sms, Sms); GEXP_KEEP(limit, Limit); GEXP_KEEP(besid
 GEXP_KEEP(wait_within, WaitWithin);
 GEXP_KEEP(carveout, Carveout); GEXP_KEEP(bank, Bank); GEXP_KEEP(place, Place); GEXP_KEEP(drawn_clause, DrawnClause); GEXP_KEEP(laps, Laps); GEXP_KEEP(steps, Steps);
 GEXP_KEEP(as_clause, AsClause); GEXP_KEEP(via_clause, ViaClause); GEXP_KEEP(hint_clause, HintClause); GEXP_KEEP(fetch_clause, FetchClause); GEXP_KEEP(rank_clause, RankClause);
+GEXP_KEEP(rows_clause, RowsClause); GEXP_KEEP(pitch_clause, PitchClause);
 GEXP_KEEP(to_clause, ToClause); GEXP_KEEP(into_clause, IntoClause); GEXP_KEEP(scope_clause, ScopeClause); GEXP_KEEP(red_word, RedWord);
 GEXP_KEEP(value_clause, ValueClause); GEXP_KEEP(body, Body); GEXP_KEEP(need, Need);
 GEXP_KEEP(on_clause, OnClause); GEXP_KEEP(from_clause, FromClause); GEXP_KEEP(xfail_clause, XfailClause); GEXP_KEEP(log_clause, LogClause);

@@ -22,7 +22,7 @@ enum class Kind : std::uint8_t {
   Argument, Over, By, Where, For, Within, InRange,
   // clauses
   Doc, Domain, StepBy, TimesBy, PointsBy, Refine, Until, ElseText, BudgetTime, BudgetMemory, PageClause, AlignClause, HoldsClause, Sha256,
-  Grid, Block, Cluster, Smem, Persm, Sm, Sms, Limit, Registers, Beside, WaitFor, WaitWithin, Carveout, Bank, Place, DrawnClause, Laps, Steps, AsClause, ViaClause, HintClause, FetchClause, RankClause, ToClause, IntoClause, ValueClause, ScopeClause, RedWord, Body, Need, OnClause, FromClause,
+  Grid, Block, Cluster, Smem, Persm, Sm, Sms, Limit, Registers, Beside, WaitFor, WaitWithin, Carveout, Bank, Place, DrawnClause, Laps, Steps, AsClause, ViaClause, HintClause, FetchClause, RankClause, RowsClause, PitchClause, ToClause, IntoClause, ValueClause, ScopeClause, RedWord, Body, Need, OnClause, FromClause,
   XfailClause, LogClause, PatternClause, Entries, KernelArgument, TemplateClause, DefineClause, ArgumentType, GivenName,
   // statements
   Header,

@@ -19,11 +19,13 @@ struct Links {
 
 /// One parameter of a kernel made from body.cu, in its order.
 struct KernelParameter {
-  enum class Kind { Memory, Texture, IdleTexture, Table, Value };
+  enum class Kind { Memory, Texture, IdleTexture, Table, Value, Tile };
   Kind kind = Kind::Value;
-  std::string memory;       ///< Memory, Texture: its name
+  std::string memory;       ///< Memory, Texture, Tile: its name
   std::size_t table = 0;    ///< Table: index
   std::int64_t value = 0;   ///< Value
+  std::uint32_t row_bytes = 0, rows = 0;  ///< Tile: of that memory, so many bytes of each of so many rows
+  std::uint64_t pitch = 0;                ///< Tile: from one row to the next
 };
 
 /// How body.cu runs one point.

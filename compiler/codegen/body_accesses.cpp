@@ -155,7 +155,7 @@ std::optional<Diagnostic> BodyWriter::inside(const Op& op, const Memory& memory,
   auto range = code_.range(*op.at);
   if (!range) return range.error();
   const double last = static_cast<double>(bytes) - width;
-  const int step = op.via == Via::Bulk ? kBulkStep : width;
+  const int step = op.via != Via::Bulk ? width : op.rows && op.kind == Op::Kind::Store ? kTileStep : kBulkStep;
   const auto fits = [&] { return std::fmod(range->low, step) == 0 && range->grid % static_cast<std::uint64_t>(step) == 0; };
   const auto reaches = [&] {
     auto& reach = plan_.reach[memory.name];
@@ -207,9 +207,16 @@ std::optional<Diagnostic> BodyWriter::load(const Op& op, Region& region) {
   auto width = width_of(op, **memory);
   if (!width) return width.error();
   if (auto fine = accepts(op, **memory, *width); !fine) return fine.error();
-  auto at = address(op, **memory, op.level.empty() ? *width : 1);
+  std::optional<Tile> tile;
+  if (op.rows) {
+    auto found = tile_of(op, **memory, *width);
+    if (!found) return found.error();
+    tile = *found;
+  }
+  auto at = address(op, **memory, tile ? tile->span() : op.level.empty() ? *width : 1);
   if (!at) return at.error();
   if (!op.level.empty()) return prefetch(op, **memory, *at);
+  if (tile) return copy_tile(op, **memory, *tile, *at, region);
   if (!op.into.empty()) return copy(op, **memory, *width, *at, region);
   const auto manner = manner_here(op);
   if (!manner) return manner.error();

@@ -27,10 +27,17 @@ std::optional<Diagnostic> BodyWriter::memories(MemoryTexts& texts) {
       texts.parameters += fmt::format(", u64 texture_{}", memory.name);
       plan_.parameters.push_back({KernelParameter::Kind::Texture, memory.name, 0, 0});
     }
+    if (!tiles_.empty() && space.home == MemorySpace::Home::Block) texts.shared = (texts.shared + kTileStep - 1) / kTileStep * kTileStep;
     if (space.declare) space.declare(memory, padded, texts);
     if (space.by_pointer()) plan_.parameters.push_back({KernelParameter::Kind::Memory, memory.name, 0, 0});
     if (space.threads_write_links() && reads_contents_) zeros += zeros_of(memory, padded);
     if (space.threads_write_links()) links += links_of(memory);
+  }
+  for (const auto& tile : tiles_) plan_.parameters.push_back(tile);
+  for (std::size_t i = 0; i < tiles_.size(); ++i) texts.parameters += fmt::format(", const GEXP_IN_PLACE Tile tile{}", i);
+  if (!tiles_.empty()) {  // before compute capability 7.0, which simulated devices get the text of, a parameter has no address: a copy of it has
+    texts.constants += "struct __align__(128) Tile { u64 words[16]; };  // CUtensorMap\n"
+                       "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 700\n#define GEXP_IN_PLACE\n#else\n#define GEXP_IN_PLACE __grid_constant__\n#endif\n";
   }
   // Where each access is timed, calibrating passes fetch from a texture of zeros. So does the rehearsal where no warm-up follows it: it must
   // not warm what is measured. With a warm-up it takes the own texture, at its first element or where the ring of the warm-up begins: a line

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "compiler/codegen/body_writer.h"
 #include "compiler/codegen/needs.h"
 #include "compiler/lower/ops.h"
 #include "compiler/memory/memory_space.h"
 #include "compiler/plan/access.h"
+#include "compiler/plan/expand.h"
 #include "lang/atomics.h"
 
 // Operations that update memory atomically, order accesses, move lines, or copy without registers.
@@ -188,6 +192,61 @@ std::optional<Diagnostic> BodyWriter::copy(const Op& op, const Memory& memory, i
   }
   end_timing(op, memory);
   count(op, memory, region.rounds, width);
+  return std::nullopt;
+}
+
+Result<BodyWriter::Tile> BodyWriter::tile_of(const Op& op, const Memory& memory, int width) const {
+  const auto whole = [&](const FormulaPtr& formula, double step, double most, const char* what, const char* instead) -> Result<int> {
+    auto value = evaluate(*formula, code_.scope());
+    if (!value) return value.error();
+    const auto* n = value->get<Number>();
+    if (!n || n->number < step || n->number > most || std::fmod(n->number, step) != 0) {
+      return error(formula->span, "E0418", fmt::format("{} is {}: a multiple of {:.0f} up to {:.0f} is wanted", what, show(*value), step, most), instead);
+    }
+    return static_cast<int>(n->number);
+  };
+  constexpr double kMostPitch = 1 << 22;  // limit: so that a tile's span is a number of 31 bits
+  if (width > kMostTileRow) return error(op.width->span, "E0418", fmt::format("a row of a tile has {} B: at most {} are wanted", width, kMostTileRow), "take more rows, or more tiles");
+  const auto rows = whole(op.rows, 1, kMostTileRows, "the number of rows of a tile", "take more tiles");
+  if (!rows) return rows.error();
+  const auto pitch = whole(op.pitch, kBulkStep, kMostPitch, "the distance of rows", "write `pitch 4KiB`, say");
+  if (!pitch) return pitch.error();
+  if (*pitch < width) return error(op.pitch->span, "E0418", fmt::format("rows of {} B are {} B apart", width, *pitch), "make `pitch` as large as a row of the whole array");
+  if (memory.space->takes_device_memory()) return Tile{width, *rows, *pitch};
+  return error(op.span, "E0429", fmt::format("`{}` is in {} memory, of which no tiles are copied", memory.name, memory.space->word), "take a memory in global");
+}
+
+std::size_t BodyWriter::map_of(const Memory& memory, const Tile& tile) {
+  const KernelParameter wanted{KernelParameter::Kind::Tile, memory.name, 0, 0, static_cast<std::uint32_t>(tile.row), static_cast<std::uint32_t>(tile.rows), static_cast<std::uint64_t>(tile.pitch)};
+  const auto same = [&](const KernelParameter& one) { return one.memory == wanted.memory && one.row_bytes == wanted.row_bytes && one.rows == wanted.rows && one.pitch == wanted.pitch; };
+  const auto found = std::find_if(tiles_.begin(), tiles_.end(), same);
+  if (found == tiles_.end()) return tiles_.push_back(wanted), tiles_.size() - 1;
+  return static_cast<std::size_t>(found - tiles_.begin());
+}
+
+/// `load A at X into S at Y as ROW via bulk rows N pitch P`: the offset X is row X div P and byte X mod P of the array.
+std::optional<Diagnostic> BodyWriter::copy_tile(const Op& op, const Memory& memory, const Tile& tile, const std::string& at, Region& region) {
+  Op target;
+  target.kind = Op::Kind::Store;
+  target.memory = op.into, target.at = op.into_at, target.span = op.span, target.via = Via::Bulk, target.rows = op.rows;
+  auto shared = memory_of(target);
+  if (!shared) return shared.error();
+  if ((*shared)->space->home != MemorySpace::Home::Block) {
+    return error(op.span, "E0429", fmt::format("`{}` is in {} memory, and an asynchronous copy goes to shared memory", op.into, (*shared)->space->word), "copy into a memory in shared");
+  }
+  if (auto lacks = bulk_lacks(op)) return lacks;
+  auto to = address(target, **shared, tile.row * tile.rows);
+  if (!to) return to.error();
+  const auto map = map_of(memory, tile);
+  const auto offset = fresh("o"), column = fresh("e"), row = fresh("e");
+  line(fmt::format("const u64 {} = {} - m_{};", offset, at, memory.name));
+  line(fmt::format("const u32 {} = (u32)({} % {}u) / 4, {} = (u32)({} / {}u);", column, offset, tile.pitch, row, offset, tile.pitch));
+  begin_timing(settle_text(fmt::format("((u64){} << 32 | {})", row, column)));
+  line(fmt::format("if ({}) asm volatile(\"/*load {}*/ mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%3], %5; \"", rehearsed_ ? "pass == 1" : "true", op.memory));
+  line("             \"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%4, {%1, %2}], [%3];\"");
+  line(fmt::format("             :: \"r\"((u32){}), \"r\"({}), \"r\"({}), \"r\"(own_barrier), \"l\"(&tile{}), \"r\"({}) : \"memory\");", *to, column, row, map, tile.row * tile.rows));
+  end_timing(op, memory);
+  count(op, memory, region.rounds, tile.row * tile.rows);
   return std::nullopt;
 }
 

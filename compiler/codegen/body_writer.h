@@ -96,6 +96,15 @@ class BodyWriter {
   /// Why no bulk copy can be made here; else its barriers are declared.
   Problem bulk_lacks(const Op& op);
   void declare_barriers(MemoryTexts& texts) const;
+  /// A tile of rows, as a bulk copy takes it. E0418 sides that it cannot have.
+  struct Tile {
+    int row = 0, rows = 0, pitch = 0;  ///< bytes, rows, bytes
+    [[nodiscard]] int span() const { return (rows - 1) * pitch + row; }
+  };
+  Result<Tile> tile_of(const Op& op, const Memory& memory, int width) const;
+  Problem copy_tile(const Op& op, const Memory& memory, const Tile& tile, const std::string& at, Region& region);
+  /// The number of the parameter that tells the copy engine of such tiles of a memory.
+  std::size_t map_of(const Memory& memory, const Tile& tile);
   Problem prefetch(const Op& op, const Memory& memory, const std::string& at);
   Problem copy(const Op& op, const Memory& memory, int width, const std::string& at, Region& region);
 
@@ -175,6 +184,7 @@ class BodyWriter {
   bool barriers_ = false;    ///< the timed region has one, so that all threads of a block go through it
   bool rehearsed_ = false;
   std::vector<lang::Instruction::Matrices> matrices_;  ///< in shared memory, of which instructions of `alu` make products
+  std::vector<KernelParameter> tiles_;  ///< one for each kind of tile
   bool has_bulk_ = false;    ///< some copy is a bulk one
   bool reads_contents_ = false;  ///< the spec names what a load gives
   std::string kept_argument_;  ///< `values`: one more than the most that a thread keeps, the words that it has of the record

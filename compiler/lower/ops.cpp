@@ -40,6 +40,8 @@ std::string show(const Op& op) {
   if (!op.into.empty()) text += fmt::format(" into {} at {}", op.into, show(*op.into_at));
   if (!op.hint.empty()) text += " hint " + op.hint;
   if (op.fetch) text += " fetch " + show(*op.fetch);
+  if (op.rows) text += " rows " + show(*op.rows);
+  if (op.pitch) text += " pitch " + show(*op.pitch);
   if (op.rank) text += " rank " + show(*op.rank);
   if (!op.scope.empty()) text += " " + op.scope;
   if (op.red) text += " red";
@@ -121,6 +123,7 @@ Op lower_op(const lang::Op& op, int element_bytes) {
   lowered.fetch = formula(op.fetch);
   lowered.rank = formula(op.rank);
   lowered.into_at = formula(op.into_at);
+  lowered.rows = formula(op.rows), lowered.pitch = formula(op.pitch);
   lowered.red = op.red;
   const bool chases = op.kind == Op::Kind::Chase;
   if (chases) lowered.pattern = op.pattern.text;

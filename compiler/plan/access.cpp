@@ -42,8 +42,17 @@ Result<> accepts_hint(const Op& op, const Memory& memory) {
   return Ok{};
 }
 
+/// E0429 and E0417 of `rows` and `pitch`.
+Result<> accepts_tile(const Op& op) {
+  if (!op.rows && !op.pitch) return Ok{};
+  if (op.into.empty() || op.via != Via::Bulk) return error(op, "E0429", "only a bulk copy takes a tile of rows", "write `load A at X into S at Y as 128B via bulk rows 64 pitch 4KiB`");
+  if (!op.rows || !op.pitch) return error(op, "E0417", "a tile has a number of rows, and their distance", op.rows ? "write `pitch 4KiB` too" : "write `rows 64` too");
+  return Ok{};
+}
+
 /// E0429 of `to` and `into`.
 Result<> accepts_target(const Op& op, const Memory& memory, int width) {
+  if (auto fine = accepts_tile(op); !fine) return fine;
   const auto refuse = [&](std::string message, std::string hint) { return error(op, "E0429", std::move(message), std::move(hint)); };
   if (!op.level.empty()) {
     const bool keeps = op.hint == "l2_evict_last" || op.hint == "l2_evict_normal";

@@ -32,7 +32,7 @@ std::vector<FormulaPtr> formulas_of_points(const Stage& stage) {
   const auto& launch = stage.launch;
   all.insert(all.end(), {launch.grid, launch.block, launch.cluster, launch.smem, launch.persm, launch.carveout, launch.bank, launch.sm, launch.sms, launch.limit, launch.registers});
   if (stage.transform) all.insert(all.end(), {stage.transform->line, stage.transform->monitor});
-  for_each_op(stage, [&](const Op& op) { all.insert(all.end(), {op.count, op.width, op.at, op.fetch, op.rank, op.into_at, op.named, op.chain, op.ilp, op.condition, op.from, op.to, op.signals, op.bound}); });
+  for_each_op(stage, [&](const Op& op) { all.insert(all.end(), {op.count, op.width, op.at, op.fetch, op.rank, op.into_at, op.rows, op.pitch, op.named, op.chain, op.ilp, op.condition, op.from, op.to, op.signals, op.bound}); });
   return all;
 }
 

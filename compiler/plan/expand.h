@@ -24,6 +24,8 @@ void bind_sweep(const Sweep& sweep, const Value& value, Names& names);
 
 /// Bytes of one access of an operation: its `as`, or the memory's element. E0418 unless 1..16.
 inline constexpr int kBulkStep = 16;                       ///< fact: PTX ISA, cp.async.bulk: bytes and addresses are multiples of it
+inline constexpr int kTileStep = 128;                      ///< fact: PTX ISA, cp.async.bulk.tensor: addresses in shared memory are multiples of it
+inline constexpr int kMostTileRows = 256, kMostTileRow = 1024;  ///< fact: CUDA Driver API, cuTensorMapEncodeTiled: 256 elements along each side, of 4 B here
 inline constexpr int kMostBulk = (1 << 20) - kBulkStep;  ///< fact: of bytes that a barrier can count (PTX ISA, mbarrier)
 Result<int> access_width(const Op& op, const Memory& memory, const Scope& scope);
 

@@ -33,6 +33,7 @@ std::set<std::string> names_in_text(const Program& program, const Stage& stage) 
     want(op.width);
     want(op.named);
     want(op.fetch);
+    want(op.rows), want(op.pitch);
     want(op.ilp);
     for_each_divisor(op.at, want);
     for_each_divisor(op.rank, want);

@@ -72,6 +72,7 @@ void bind_all(Driver& d, Binder& bind) {
   bind.optional(d.function_bank_width, "cuFuncSetSharedMemConfig");
   bind.optional(d.function_cache_config, "cuFuncSetCacheConfig");
   bind.optional(d.prefetch, "cuMemPrefetchAsync");  // cuda.h of CUDA 13 means _v2 by it; drivers keep this one
+  bind.optional(d.tensor_map, "cuTensorMapEncodeTiled");
   bind.optional(d.launch_with, "cuLaunchKernelEx");
 }
 

@@ -150,6 +150,9 @@ struct Driver {
   int (*prefetch)(DeviceAddress, std::size_t, int, StreamHandle) = nullptr;  ///< of managed memory, to a device; -1: to the host
   int (*launch_with)(const LaunchConfig*, FunctionHandle, void**, void**) = nullptr;  ///< from CUDA 11.8 on
 
+  /// From CUDA 12.0 on: map, type, rank, address, dimensions, strides, box, steps, interleave, swizzle, promotion, fill.
+  int (*tensor_map)(void*, int, unsigned, void*, const std::uint64_t*, const std::uint64_t*, const unsigned*, const unsigned*, int, int, int, int) = nullptr;
+
   std::string path;
   int version = 0;  ///< of CUDA that the driver speaks: 13000 for 13.0
 

@@ -210,6 +210,22 @@ Result<std::uint64_t> Gpu::texture(std::uint64_t address, std::uint64_t bytes) {
   return std::uint64_t{handle};
 }
 
+Result<std::uint64_t> Gpu::tiles(const device::Tiles& tiles) {
+  if (auto usable = ready(); !usable) return usable.error();
+  if (driver_->tensor_map == nullptr) return failure("E0802", fmt::format("the driver of {} makes no tensor maps", device_.info.name), "update the NVIDIA driver to 525 or newer");
+  constexpr int kWords = 2, kPlain = 0;  // CU_TENSOR_MAP_DATA_TYPE_UINT32; no interleave, no swizzle, no promotion, zeros outside
+  const std::uint64_t sides[] = {tiles.pitch / 4, tiles.bytes / tiles.pitch}, strides[] = {tiles.pitch};
+  const unsigned box[] = {tiles.row_bytes / 4, tiles.rows}, steps[] = {1, 1};
+  const auto same = std::find_if(tensor_maps_.begin(), tensor_maps_.end(), [&](const TensorMap& map) { return map.of == tiles; });
+  if (same != tensor_maps_.end()) return static_cast<std::uint64_t>(same - tensor_maps_.begin());
+  TensorMap map{{}, tiles};
+  void* const address = reinterpret_cast<void*>(tiles.address);  // NOLINT(performance-no-int-to-ptr): an address of the device
+  const int status = driver_->tensor_map(&map, kWords, 2, address, sides, strides, box, steps, kPlain, kPlain, kPlain, kPlain);
+  if (status != kSuccess) return failed("E0802", fmt::format("cannot make a map of tiles of {} rows of {} B", tiles.rows, tiles.row_bytes), status);
+  tensor_maps_.push_back(map);
+  return std::uint64_t{tensor_maps_.size() - 1};
+}
+
 Result<std::uint64_t> Gpu::constant(device::KernelId kernel, const std::string& name) {
   if (auto usable = ready(); !usable) return usable.error();
   DeviceAddress address = 0;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,6 +38,7 @@ class Gpu final : public device::Backend {
 
   Result<> flush(const std::string& level) override;
   Result<std::uint64_t> texture(std::uint64_t address, std::uint64_t bytes) override;
+  Result<std::uint64_t> tiles(const device::Tiles& tiles) override;
   Result<std::uint64_t> constant(device::KernelId kernel, const std::string& name) override;
 
   Result<device::KernelId> load(const device::KernelImage& image) override;
@@ -101,6 +104,11 @@ class Gpu final : public device::Backend {
 
   std::map<std::uint64_t, Allocation> allocations_;  ///< by the address given out
   std::map<device::KernelId, Kernel> kernels_;
+  struct alignas(128) TensorMap {
+    std::array<std::uint64_t, device::kTileBytes / 8> words;
+    device::Tiles of;
+  };
+  std::deque<TensorMap> tensor_maps_;  ///< by what `tiles` gave
   device::KernelId next_kernel_ = 0;  ///< ids are never used again, so one from before a fault is known as such
   Kernel scatter4_, scatter8_;
   DeviceAddress staged_offsets_ = 0, staged_values_ = 0;

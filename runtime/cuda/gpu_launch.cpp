@@ -135,7 +135,7 @@ Outcome Gpu::launch(device::KernelId id, const device::LaunchShape& shape, std::
   std::vector<void*> pointers;
   for (const auto& argument : arguments) {
     bits.push_back(argument.bits);
-    pointers.push_back(&bits.back());
+    pointers.push_back(argument.size == device::kTileBytes ? static_cast<void*>(&tensor_maps_.at(argument.bits)) : &bits.back());
   }
   const auto most = shape.limit > 0 ? std::min(shape.limit, time_limit) : time_limit;
   return start(found->second, shape, pointers.data(), most, true);

@@ -52,7 +52,15 @@ struct KernelImage {
 /// One kernel argument, already in the kernel's own width.
 struct Argument {
   std::uint64_t bits = 0;
-  std::uint8_t size = 8;  ///< 4 or 8
+  std::uint8_t size = 8;  ///< 4 or 8; kTileBytes: `bits` is what `tiles` gave
+};
+inline constexpr std::uint8_t kTileBytes = 128;  ///< of what a kernel is told of tiles (CUtensorMap)
+
+/// Tiles of a memory that is seen as rows of `pitch` bytes: each has so many bytes of so many rows. All bytes are multiples of 16.
+struct Tiles {
+  std::uint64_t address = 0, bytes = 0, pitch = 0;
+  std::uint32_t row_bytes = 0, rows = 0;
+  friend bool operator==(const Tiles&, const Tiles&) = default;
 };
 /// An address in the device's memory.
 inline Argument pointer(std::uint64_t address) { return {address, 8}; }
@@ -119,6 +127,8 @@ class Backend {
   virtual Result<> flush(const std::string& level) = 0;
   /// A texture of 4-byte elements over memory of this backend; the handle that a fetch takes.
   virtual Result<std::uint64_t> texture(std::uint64_t address, std::uint64_t bytes) = 0;
+  /// What a kernel is told of such tiles, by a parameter of kTileBytes: the `bits` of that argument.
+  virtual Result<std::uint64_t> tiles(const Tiles& tiles) = 0;
   /// Where the constant array `name` of a loaded kernel is, for `write`.
   virtual Result<std::uint64_t> constant(KernelId kernel, const std::string& name) = 0;
 

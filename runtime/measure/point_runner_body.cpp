@@ -103,6 +103,12 @@ Result<std::vector<device::Argument>> PointRunner::body_arguments(const compiler
       arguments.push_back(device::pointer(*base));
       continue;
     }
+    if (parameter.kind == Kind::Tile) {
+      auto map = backend_.tiles({*base, buffers_.at("memory " + parameter.memory).second, parameter.pitch, parameter.row_bytes, parameter.rows});
+      if (!map) return map.error();
+      arguments.push_back({*map, device::kTileBytes});
+      continue;
+    }
     auto& handle = textures_[parameter.memory];
     if (handle == 0) {
       auto made = backend_.texture(*base, buffers_.at("memory " + parameter.memory).second);

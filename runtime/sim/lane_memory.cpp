@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/device/backend.h"
 #include "runtime/sim/compute.h"
 #include "runtime/sim/phases.h"
 
@@ -256,6 +257,44 @@ std::byte* LaneMemory::bulk(const Instruction& i, Warp& warp, Block& block, std:
   if (barrier && (barrier < block.shared.data() || barrier >= block.shared.data() + block.shared.size())) return refuse("tells a barrier of another block");
   if (barrier) std::memcpy(first, source, bytes);
   return barrier;
+}
+
+bool LaneMemory::tile(const Instruction& i, Warp& warp, Block& block, std::uint32_t lane, std::uint64_t to, TileCopy& copy) {
+  const auto refuse = [&](const char* why) { return fault_ = fmt::format("copy of a tile {} ({})", why, place_of(c_.kernel, i)), false; };
+  constexpr std::uint64_t kStep = 16, kTileStep = 128, kMostPitch = 1ull << 40;
+  Instruction read = i;
+  read.space = Space::Generic;
+  const std::byte* const map = locate(read, Space::Generic, warp, block, warp.slot(i.b)[lane] + i.extend, lane, sizeof(device::Tiles));
+  if (!map) return false;
+  device::Tiles tiles;
+  std::memcpy(&tiles, map, sizeof tiles);
+  const bool sides = tiles.row_bytes > 0 && tiles.row_bytes <= 1024 && tiles.row_bytes % kStep == 0 && tiles.rows > 0 && tiles.rows <= 256;
+  if (!sides || tiles.pitch == 0 || tiles.pitch % kStep != 0 || tiles.pitch >= kMostPitch) return refuse("by what is no map of tiles");
+  const auto column = static_cast<std::int32_t>(warp.slot(i.data[1])[lane]), row = static_cast<std::int32_t>(warp.slot(i.data[2])[lane]);
+  if (column < 0 || column % 4 != 0) return refuse("at a column that is no multiple of 16 B is not simulated");
+  if (to % kTileStep != 0) return refuse("to shared memory at no multiple of 128 B");
+  const std::uint32_t bytes = tiles.row_bytes * tiles.rows;
+  std::byte* const first = locate(i, Space::Shared, warp, block, to, lane, kStep);
+  std::byte* const last = first ? locate(i, Space::Shared, warp, block, to + bytes - kStep, lane, kStep) : nullptr;
+  copy.barrier = last ? locate(i, Space::Shared, warp, block, warp.slot(i.data[0])[lane], lane, 8) : nullptr;
+  if (!copy.barrier) return false;
+  if (last - first != static_cast<std::ptrdiff_t>(bytes - kStep)) return refuse("to shared memory of two blocks");
+  if (copy.barrier < block.shared.data() || copy.barrier >= block.shared.data() + block.shared.size()) return refuse("tells a barrier of another block");
+  const std::uint64_t begin = static_cast<std::uint64_t>(column) * 4, most = tiles.bytes / tiles.pitch;
+  std::memset(first, 0, bytes);
+  for (std::uint32_t r = 0; r < tiles.rows; ++r) {
+    const std::int64_t y = std::int64_t{row} + r;
+    const bool outside = y < 0 || static_cast<std::uint64_t>(y) >= most || begin >= tiles.pitch;
+    const auto there = outside ? 0u : static_cast<std::uint32_t>(std::min<std::uint64_t>(tiles.row_bytes, tiles.pitch - begin));
+    copy.zeros += tiles.row_bytes - there;
+    if (there == 0) continue;
+    const std::uint64_t from = tiles.address + static_cast<std::uint64_t>(y) * tiles.pitch + begin;
+    const std::byte* const source = c_.memory.find(from, there);
+    if (!source) return refuse("outside every allocation");
+    std::memcpy(first + std::size_t{r} * tiles.row_bytes, source, there);
+    copy.rows.emplace_back(from, there);
+  }
+  return true;
 }
 
 }  // namespace gexp::sim

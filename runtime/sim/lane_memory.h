@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/sim/device_memory.h"
@@ -27,6 +28,13 @@ class LaneMemory {
   bool copy(const Instruction& i, Warp& warp, Block& block, std::uint32_t& mask, Addresses& addresses);
   /// cp.async.bulk of one lane, of so many bytes: what it copies, and where the barrier is that is told of them.
   std::byte* bulk(const Instruction& i, Warp& warp, Block& block, std::uint32_t lane, std::uint64_t to, std::uint64_t from, std::uint32_t bytes);
+  /// cp.async.bulk.tensor of one lane: what it copies, row by row, and where the barrier is that is told of them. False: it cannot be.
+  struct TileCopy {
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> rows;  ///< address and bytes of each row that is read
+    std::uint32_t zeros = 0;                                    ///< bytes outside, which are not read
+    std::byte* barrier = nullptr;
+  };
+  bool tile(const Instruction& i, Warp& warp, Block& block, std::uint32_t lane, std::uint64_t to, TileCopy& copy);
   /// What else than the first element a fetch of each lane needs, where it interpolates.
   using Corners = std::vector<Addresses>;
   /// Reads texture `a` at `b`, `c` and data[kThird], and says where its elements are.

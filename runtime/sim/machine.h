@@ -126,6 +126,7 @@ class Machine {
   bool waits_for_pages(Warp& w, std::uint32_t active, std::uint64_t issue);
   bool over_bus(const Instruction& i, std::uint32_t active, LoadPath& path);
   [[nodiscard]] bool held(LoadPath path, std::uint32_t sm, std::uint32_t active) const;
+  Step tile_copy(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   Step bulk_copy(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   void end_copy(std::uint32_t copy);
   Step access_block(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
@@ -173,6 +174,7 @@ class Machine {
     std::byte* barrier = nullptr;
     std::uint32_t bytes = 0;
   };
+  void tell(const BulkCopy& told);
   std::map<std::uint32_t, BulkCopy> copies_;  ///< by the number that MemoryUnit gave it
   std::vector<Barrier> barriers_;  ///< at which somebody waits
   LaneMemory data_;

@@ -214,9 +214,30 @@ Machine::Step Machine::bulk_copy(std::uint32_t index, const Instruction& i, std:
   return Step::Next;
 }
 
+/// As a bulk copy of each of its rows. What lies outside is there at once.
+Machine::Step Machine::tile_copy(std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue) {
+  Warp& w = warps_[index];
+  const Addresses to = addresses_;
+  const LoadPath path = c_.hierarchy.present(i.path) ? i.path : LoadPath::Default;
+  for (std::uint32_t left = active; left != 0; left &= left - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+    LaneMemory::TileCopy copy;
+    if (!data_.tile(i, w, blocks_[w.block], lane, to[lane], copy)) return fault(data_.fault());
+    for (const auto& [from, bytes] : copy.rows) {
+      copies_[memory_.bulk(index, i, path, from, bytes, issue)] = {w.block, blocks_[w.block].id, copy.barrier, bytes};
+    }
+    if (copy.zeros > 0) tell({w.block, blocks_[w.block].id, copy.barrier, copy.zeros});
+  }
+  return Step::Next;
+}
+
 void Machine::end_copy(std::uint32_t copy) {
   const BulkCopy told = copies_.at(copy);
   copies_.erase(copy);
+  tell(told);
+}
+
+void Machine::tell(const BulkCopy& told) {
   const Block& block = blocks_[told.block];
   if (block.live == 0 || block.id != told.id) return;
   std::uint64_t value = 0;
@@ -238,7 +259,7 @@ Machine::Step Machine::access_block(std::uint32_t index, const Instruction& i, s
     for (std::size_t k = 0; k < i.count && i.waits; ++k) w.ready[i.data[k]] = issue + cycles;
     return Step::Next;
   }
-  if (i.bulk) return bulk_copy(index, i, active, issue);
+  if (i.bulk) return i.tile ? tile_copy(index, i, active, issue) : bulk_copy(index, i, active, issue);
   if (!data_.copy(i, w, block, active, addresses_)) return fault(data_.fault());
   LoadPath path = i.path;
   if (far(active)) {

@@ -100,6 +100,7 @@ struct Instruction {
   bool prefetches = false;   ///< Load: it has no result, and no address is wrong
   bool bulk = false;         ///< Copy: of as many bytes as operand c says, which the barrier at data[0] is told of
   char beyond = 0;           ///< access of a surface that is outside of it: 't' a fault, 'c' at its edge, 'z' nothing; 0: no surface
+  bool tile = false;         ///< Copy, bulk: b is the address of a map of tiles (device::Tiles), data[1], data[2] the column and the row of one
   bool allocates = true;     ///< Load: false where an SM's caches are asked not to keep what they miss
   std::uint32_t guard = kTrue;
   std::uint32_t to = kTrue;  ///< result slot; kTrue: none

@@ -274,6 +274,29 @@ void Decoder::bulk(const Form&) {
   add(i);
 }
 
+/// cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [to], [map, {column, row}], [barrier]. Columns are of
+/// the 4 bytes that each element of a map has here.
+void Decoder::tile(const Form&) {
+  if (!operands(3, 3)) return;
+  const Operand& from = s_.operands[1];
+  if (from.kind != Operand::Kind::Address || from.items.size() != 1 || from.items[0].items.size() != 2) return odd_operand();
+  Instruction i = typed(Op::Mov, Type::B32);
+  i.kind = Kind::Copy;
+  i.space = Space::Shared;
+  i.bulk = i.tile = true;
+  i.bytes = 16;
+  i.count = 3;
+  address(i, s_.operands[0]);
+  Instruction map = base_, barrier = base_;
+  map.space = Space::Generic, barrier.space = Space::Shared;
+  address(map, from), address(barrier, s_.operands[2]);
+  i.b = map.a, i.extend = static_cast<std::uint64_t>(map.offset);
+  i.path = LoadPath::Cg;
+  i.data[0] = barrier.offset == 0 ? barrier.a : emit(Op::Add, Type::U64, barrier.a, names_.constant(static_cast<std::uint64_t>(barrier.offset)), names_.temporary());
+  i.data[1] = source_of(from.items[0].items[0], Type::S32), i.data[2] = source_of(from.items[0].items[1], Type::S32);
+  add(i);
+}
+
 void Decoder::wait(const Form&) {
   if (has("commit_group")) return nothing({});
   // Copies of later groups are waited for too: it takes longer, and computes the same.

@@ -55,6 +55,7 @@ class Decoder {
   void surface(const Form&);       ///< suld, sust
   void matrix(const Form& f);      ///< ldmatrix, stmatrix
   void copy(const Form& f);        ///< cp.async
+  void tile(const Form& f);        ///< cp.async.bulk.tensor
   void bulk(const Form& f);        ///< cp.async.bulk
   void wait(const Form& f);        ///< cp.async.wait_…
   void multiply_matrices(const Form& f);

@@ -151,6 +151,7 @@ constexpr Form kForms[] = {
     {"9.7.9", "cvt", "pack sat", "u2 s2 u4 s4", "u8 s8 u16 s16 s32", "s32 b32", &D::pack, Op::CvtPack},
     {"9.7.9", "cp", "async ca|cg shared|shared::cta global", "L2::*", "", "", &D::copy},
     {"9.7.9", "cp", "async bulk shared::cluster|shared::cta global mbarrier::complete_tx::bytes", "L2::cache_hint", "", "", &D::bulk},
+    {"9.7.9", "cp", "async bulk tensor 2d shared::cluster|shared::cta global mbarrier::complete_tx::bytes", "tile", "", "", &D::tile},
     {"9.7.9", "cp", "async commit_group|wait_group|wait_all", "", "", "", &D::wait},
 
     {"9.7.10", "tex", "1d|2d|3d v4", "level grad", "u32 s32 f32", "s32 f32", &D::texture},
@@ -238,7 +239,7 @@ constexpr Refused kRefusals[] = {
     {"9.7.3", "min, max of three operands", "not written yet"},
     {"9.7.9", "cvt of .e2m1x2, .e2m3x2, .e3m2x2, .ue8m0x2; .rs", "not written yet"},
     {"9.7.9", "ld, st, mov, atom of .b128", "registers of 128 bits are not written yet"},
-    {"9.7.9", "st.async, red.async, st.bulk, multimem, cp.reduce, tensormap; cp.async.bulk from shared memory, .tensor, .prefetch and .multicast", "not written yet"},
+    {"9.7.9", "st.async, red.async, st.bulk, multimem, cp.reduce, tensormap; cp.async.bulk from shared memory, .prefetch and .multicast, .tensor but .2d.tile", "not written yet"},
     {"9.7.9", "getctarank, isspacep.shared::cluster", "not written yet"},
     {"9.7.10", "tex of .a1d, .a2d, .cube, .acube, .2dms, .a2dms, .base, .f16; tld4, txq, istypep", "not written yet"},
     {"9.7.11", "suld, sust of .a1d, .a2d, .p; sured, suq", "not written yet"},

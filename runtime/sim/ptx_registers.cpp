@@ -30,7 +30,10 @@ void note_places(const Kernel& kernel, const Instruction& i, ptx::LiveStep& step
     case Kind::Matrix:
       for (std::size_t k = 0; k < i.count; ++k) i.waits ? writes(i.data[k]) : reads(i.data[k]);
       break;
-    case Kind::Copy: i.bulk ? reads(i.data[0]) : writes(i.data[0]); break;
+    case Kind::Copy:
+      if (!i.bulk) writes(i.data[0]);
+      for (std::size_t k = 0; k < i.count && i.bulk; ++k) reads(i.data[k]);
+      break;
     default: writes(i.to);
   }
 }

@@ -57,8 +57,7 @@ class SimBackend final : public device::Backend {
     info_.sms = model_.sms;
     info_.sm_clock_hz = model_.sm_clock_hz, info_.memory_clock_hz = model_.memory_clock_hz;
     info_.memory_bytes = model_.memory_bytes;
-    info_.memory_peak = model_.memory_peak;
-    info_.l2_bytes = model_.l2_bytes;
+    info_.memory_peak = model_.memory_peak, info_.l2_bytes = model_.l2_bytes;
     info_.shared_per_block = model_.shared.per_block, info_.shared_per_sm = model_.shared.per_sm;
     info_.model_sha256 = sha;
   }
@@ -68,8 +67,7 @@ class SimBackend final : public device::Backend {
 
   std::unique_ptr<device::Backend> another(std::uint64_t number) const override {
     auto made = std::make_unique<SimBackend>(model_, info_.id, info_.model_sha256, seed_, mix(number));
-    made->parsed_ = parsed_;
-    made->most_spans_ = most_spans_;
+    made->parsed_ = parsed_, made->most_spans_ = most_spans_;
     return made;
   }
 
@@ -123,11 +121,15 @@ class SimBackend final : public device::Backend {
     return kFirstTexture + textures_.size() - 1;
   }
   Result<std::uint64_t> texture(std::uint64_t address, std::uint64_t bytes) override { return bind({.address = address, .bytes = bytes}); }
+  Result<std::uint64_t> tiles(const device::Tiles& tiles) override {
+    const auto at = static_cast<std::size_t>(std::find(tiles_.begin(), tiles_.end(), tiles) - tiles_.begin());
+    if (at == tiles_.size()) tiles_.push_back(tiles);
+    return at;
+  }
   Result<std::uint64_t> constant(device::KernelId id, const std::string& name) override {
     const Loaded& loaded = kernels_[id];
-    for (std::size_t i = 0; i < loaded.kernel->globals.size(); ++i) {
+    for (std::size_t i = 0; i < loaded.kernel->globals.size(); ++i)
       if (loaded.kernel->globals[i].name == name) return loaded.globals[i];
-    }
     return failure("E0801", fmt::format("the kernel has no array {}", name));
   }
 
@@ -200,7 +202,8 @@ class SimBackend final : public device::Backend {
     std::vector<std::byte> parameters(loaded.kernel->parameter_bytes);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const Parameter& p = loaded.kernel->parameters[i];
-      std::memcpy(parameters.data() + p.offset, &arguments[i].bits, p.bytes);
+      if (p.bytes == device::kTileBytes) std::memcpy(parameters.data() + p.offset, &tiles_.at(arguments[i].bits), sizeof(device::Tiles));
+      else std::memcpy(parameters.data() + p.offset, &arguments[i].bits, p.bytes);
     }
     const std::uint64_t shared = static_cast<std::uint64_t>(loaded.kernel->shared_bytes) + shape.shared_bytes;
     const std::uint64_t carved = carveout(shape, shared);
@@ -290,10 +293,8 @@ class SimBackend final : public device::Backend {
     if (threads > model_.limits.threads_per_block) return fmt::format("{} threads are more than the {} of a block", threads, model_.limits.threads_per_block);
     if (arguments.size() != kernel.parameters.size())
       return fmt::format("'{}' takes {} arguments, {} were given", kernel.name, kernel.parameters.size(), arguments.size());
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      if (arguments[i].size != kernel.parameters[i].bytes)
-        return fmt::format("argument {} of '{}' has {} B, {} were given", i, kernel.name, kernel.parameters[i].bytes, arguments[i].size);
-    }
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+      if (arguments[i].size != kernel.parameters[i].bytes) return fmt::format("argument {} of '{}' has {} B, {} were given", i, kernel.name, kernel.parameters[i].bytes, arguments[i].size);
     const std::uint64_t shared = static_cast<std::uint64_t>(kernel.shared_bytes) + shape.shared_bytes;
     if (shared > model_.shared.per_block) return fmt::format("{} B of shared memory are more than the {} B of a block", shared, model_.shared.per_block);
     if (shape.carveout_bytes >= 0) {
@@ -318,6 +319,7 @@ class SimBackend final : public device::Backend {
   std::shared_ptr<ParsedKernels> parsed_ = std::make_shared<ParsedKernels>();
   std::vector<Loaded> kernels_;
   std::vector<Texture> textures_;
+  std::vector<device::Tiles> tiles_;
   std::optional<std::size_t> most_spans_;  ///< where launches are observed
   Counters counted_;
   std::vector<Observed> observed_;

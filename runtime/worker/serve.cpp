@@ -87,6 +87,7 @@ class Server {
         const auto address = call.get<std::uint64_t>(), bytes = call.get<std::uint64_t>();
         return number(backend_->texture(address, bytes));
       }
+      case Call::Tiles: return number(backend_->tiles(call.get<device::Tiles>()));
       case Call::Constant: {
         const auto kernel = call.get<device::KernelId>();
         return number(backend_->constant(kernel, call.text()));

@@ -88,6 +88,24 @@ TEST_CASE("atomic operations, scopes, hints and copies need what they need") {
   CHECK(body("discard A at tid * 128B", 75).starts_with("E0501"));
 }
 
+TEST_CASE("a tile has sides that the copy engine takes") {
+  const auto tile = [](const std::string& clauses, double compute = 90, int nvrtc = 0) {
+    return lacking("launch grid 1 block 1\ntimed t total { load A at 0B into S at 0B as " + clauses + " drain }", compute, nvrtc);
+  };
+  CHECK(tile("32B via bulk rows 8 pitch 4KiB").empty());
+  CHECK(tile("32B via bulk rows 8 pitch 4KiB", 80).starts_with("E0501"));
+  CHECK(tile("32B via bulk rows 8 pitch 4KiB", 90, 118).starts_with("E0501"));
+  CHECK(tile("32B via bulk rows 8 pitch 16B").starts_with("E0418"));
+  CHECK(tile("32B via bulk rows 8 pitch 100B").starts_with("E0418"));
+  CHECK(tile("2KiB via bulk rows 8 pitch 4KiB").starts_with("E0418"));
+  CHECK(tile("16B via bulk rows 257 pitch 16B").starts_with("E0418"));
+  CHECK(tile("32B via bulk rows 17 pitch 4KiB").starts_with("E0420"));
+  CHECK(tile("32B via bulk rows 64 pitch 32B").starts_with("E0420"));
+  CHECK(tile("32B via bulk rows 8").starts_with("E0417"));
+  CHECK(tile("32B via bulk pitch 4KiB").starts_with("E0417"));
+  CHECK(tile("16B rows 8 pitch 4KiB").starts_with("E0429"));
+}
+
 TEST_CASE("what an operation is decides a stage's key") {
   const auto key = [](const std::string& operation) {
     const auto compiled = test::compile("gexp 1\nexperiment t\nmemory A: u32[64KiB] in global\nmemory S: u32[1KiB] in shared\nlet op = \"fma.f32\"\nlet oq = \"add.f32\"\n"
@@ -102,6 +120,8 @@ TEST_CASE("what an operation is decides a stage's key") {
                                   {"load A at tid * 4B into S at tid * 4B", "load A at tid * 4B into S at tid * 8B"},
                                   {"atomic add.u32 A at 0B", "atomic add.u32 A at 0B red"},
                                   {"atomic add.u32 A at 0B", "atomic add.u32 A at 0B scope cta"},
+                                  {"load A at 0B into S at 0B as 16B via bulk rows 8 pitch 64B", "load A at 0B into S at 0B as 16B via bulk rows 9 pitch 64B"},
+                                  {"load A at 0B into S at 0B as 16B via bulk rows 8 pitch 64B", "load A at 0B into S at 0B as 16B via bulk rows 8 pitch 80B"},
                                   {"fence cta", "fence gpu"}};
   for (const auto& [one, other] : pairs) {
     CHECK_MESSAGE(key(one) != key(other), one);

@@ -6,6 +6,7 @@
 #include <cudaTypedefs.h>
 
 #include "runtime/cuda/driver.h"
+#include "runtime/device/backend.h"
 #include "tests/jit/same_shape.h"
 
 namespace gexp::cuda {
@@ -50,6 +51,8 @@ static_assert(same_shape<decltype(Driver::module_function), PFN_cuModuleGetFunct
 static_assert(same_shape<decltype(Driver::function_get), PFN_cuFuncGetAttribute_v2020>);
 static_assert(same_shape<decltype(Driver::function_set), PFN_cuFuncSetAttribute_v9000>);
 static_assert(same_shape<decltype(Driver::launch_with), PFN_cuLaunchKernelEx_v11060>);
+static_assert(same_shape<decltype(Driver::tensor_map), PFN_cuTensorMapEncodeTiled_v12000>);
+static_assert(sizeof(CUtensorMap) == gexp::device::kTileBytes && CU_TENSOR_MAP_DATA_TYPE_UINT32 == 2);
 static_assert(sizeof(LaunchAttribute) == sizeof(CUlaunchAttribute) && offsetof(LaunchAttribute, cluster) == offsetof(CUlaunchAttribute, value));
 static_assert(LaunchAttribute{}.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
 static_assert(sizeof(LaunchConfig) == sizeof(CUlaunchConfig) && offsetof(LaunchConfig, block) == offsetof(CUlaunchConfig, blockDimX));

@@ -23,6 +23,7 @@ class Forwarding : public device::Backend {
   Result<> scatter(std::uint64_t a, std::span<const std::int64_t> o, std::span<const std::uint64_t> v, int w) override { return inner_->scatter(a, o, v, w); }
   Result<> flush(const std::string& level) override { return inner_->flush(level); }
   Result<std::uint64_t> texture(std::uint64_t a, std::uint64_t b) override { return inner_->texture(a, b); }
+  Result<std::uint64_t> tiles(const device::Tiles& tiles) override { return inner_->tiles(tiles); }
   Result<std::uint64_t> constant(device::KernelId k, const std::string& n) override { return inner_->constant(k, n); }
   Result<device::KernelId> load(const device::KernelImage& image) override { return inner_->load(image); }
   device::Outcome launch(device::KernelId k, const device::LaunchShape& s, std::span<const device::Argument> a, double t) override { return inner_->launch(k, s, a, t); }

@@ -25,9 +25,9 @@
 ; Clauses.
 [
   "align" "as" "at" "bank" "beside" "block" "by" "carveout" "chain" "cluster" "define" "doc" "else" "entry" "fetch" "for" "from"
-  "grid" "hint" "holds" "ilp" "in" "into" "laps" "limit" "log" "need" "of" "on" "over" "page" "persm" "place" "points" "rank"
-  "red" "refine" "registers" "scope" "sha256" "sm" "smem" "sms" "step" "steps" "template" "time" "times" "to" "until" "value"
-  "via" "vs" "where" "while" "why" "within" "xfail"
+  "grid" "hint" "holds" "ilp" "in" "into" "laps" "limit" "log" "need" "of" "on" "over" "page" "persm" "pitch" "place" "points"
+  "rank" "red" "refine" "registers" "rows" "scope" "sha256" "sm" "smem" "sms" "step" "steps" "template" "time" "times" "to"
+  "until" "value" "via" "vs" "where" "while" "why" "within" "xfail"
 ] @keyword.modifier
 
 ["and" "or" "xor" "not" "div" "mod" "shl" "shr"] @keyword.operator
