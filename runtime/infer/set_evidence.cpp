@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "runtime/infer/bit_basis.h"
+#include "runtime/infer/first_overflow.h"
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/model_choice.h"
 #include "runtime/infer/model/set_candidates.h"
@@ -31,8 +31,6 @@ using model::SetCandidate;
 using model::SetScore;
 
 constexpr std::size_t kCandidates = 6; // limit: functions that are scored on all footprints
-constexpr std::size_t kMostFunctions = 12;     // limit: bits of a set's number
-constexpr std::size_t kLinesBeyondBasis = 10;  // limit: one function in a thousand is the same for so many lines by chance
 
 model::Walks all_walks(const Context& context, std::optional<double> slower_than) {
   std::vector<model::WalkedStage> stages{{&context.table, miss_range(context.table, context.classes, slower_than), context.stage.name}};
@@ -218,38 +216,6 @@ std::vector<int> varied_bits(const SetGrowth& growth, std::int64_t line_bytes) {
   return bits;
 }
 
-/// The functions of address bits that are the same for all lines that miss where the first set overflows. Whatever replaces lines, these
-/// are of one set, though some others of it may never be missed: they tell its function from any that divides them.
-std::optional<SetIndex> of_first_overflow(const SetGrowth& growth, const MissRange& border, const std::vector<int>& bits, std::int64_t line_bytes) {
-  const auto overflow = std::find_if(growth.levels.begin(), growth.levels.end(), [&](const auto& level) {
-    for (std::size_t line = 0; line < level.second.present; ++line) {
-      if (misses_at(level.second, line, border)) return true;
-    }
-    return false;
-  });
-  if (overflow == growth.levels.end()) return std::nullopt;
-  std::vector<std::uint64_t> missed;
-  for (std::size_t line = 0; line < overflow->second.present; ++line) {
-    if (misses_at(overflow->second, line, border)) missed.push_back(static_cast<std::uint64_t>(growth.number[line] * line_bytes));
-  }
-  BitBasis differences;
-  for (const auto address : missed) differences.add(address ^ missed.front());
-  std::uint64_t varied = 0;
-  for (const int bit : bits) varied |= 1ull << bit;
-  const auto functions = differences.annihilator(varied);
-  // Lines without anything in common but chance have some function in common while they are few.
-  if (functions.empty() || functions.size() > kMostFunctions || missed.size() < differences.size() + kLinesBeyondBasis) return std::nullopt;
-  SetIndex index;
-  index.mapping = std::all_of(functions.begin(), functions.end(), [](auto mask) { return std::has_single_bit(mask); }) ? "bits" : "xor";
-  for (const auto mask : functions) {
-    auto& function = index.functions.emplace_back();
-    for (int bit = 0; bit < 64; ++bit) {
-      if (mask >> bit & 1) function.push_back(bit);
-    }
-  }
-  return index;
-}
-
 /// The functions to hold against the walks: those that are likeliest of all simple ones, and those that (nearly) explain the lines.
 std::vector<SetCandidate> functions(const SetGrowth& growth, const std::vector<Explanation>& by_labels, const MissRange& border, const std::vector<int>& bits, const model::Walks& walks) {
   const auto& own = by_labels.front().candidate.hypothesis;
@@ -268,8 +234,8 @@ std::vector<SetCandidate> functions(const SetGrowth& growth, const std::vector<E
     auto score = model::score(hypothesis, walks);
     all.push_back({std::move(hypothesis), std::move(index), std::move(score)});
   }
-  if (auto common = of_first_overflow(growth, border, bits, own.line_bytes)) {
-    auto hypothesis = model::indexed(*common, std::size_t{1} << common->functions.size(), own.line_bytes, static_cast<int>(bits.size()));
+  for (auto& index : of_first_overflow(growth, border, bits, own.line_bytes)) {
+    auto hypothesis = model::indexed(index, std::size_t{1} << index.functions.size(), own.line_bytes, static_cast<int>(bits.size()));
     hypothesis.fill_bytes = own.fill_bytes;
     // Other walks may go further: bits that no added line has changed may take part, so of lines that differ in them it says nothing.
     std::int64_t varied = 0;
@@ -278,7 +244,7 @@ std::vector<SetCandidate> functions(const SetGrowth& growth, const std::vector<E
       return ((line ^ first) & ~varied) != 0 ? model::kNoSet : of_any(line);
     };
     auto score = model::score(hypothesis, walks);
-    all.push_back({std::move(hypothesis), std::move(*common), std::move(score)});
+    all.push_back({std::move(hypothesis), std::move(index), std::move(score)});
   }
   const auto better = [](const SetCandidate& a, const SetCandidate& b) { return a.score.log_posterior < b.score.log_posterior; };
   for (auto best = std::max_element(all.begin(), all.end(), better); best != all.end();) {
@@ -371,13 +337,17 @@ SetAnswer likeliest_sets(const Context& context, const SetGrowth& growth, const 
     if (lines.candidate.hypothesis.sets > 1) all.push_back(std::move(lines));
   }
   const auto posterior = [](const Explanation& each) { return each.candidate.score.log_posterior; };
-  // What would not have missed as some walk did is no explanation, however well it predicts the others: it can have a set for every accident.
-  const auto contradicted = [](const Explanation& each) { return each.candidate.score.worst > kContradicted; };
-  if (std::any_of(all.begin(), all.end(), std::not_fn(contradicted))) std::erase_if(all, contradicted);
-  const auto& best = *std::max_element(all.begin(), all.end(), [&](const auto& a, const auto& b) { return posterior(a) < posterior(b); });
-
-  answer.why = open_question(growth, best, walks);
-  if (!answer.why.empty()) return answer;
+  const auto likelier = [&](const auto& a, const auto& b) { return posterior(a) < posterior(b); };
+  // What leaves a question open is no answer, however well it predicts the walks: it can have a set for every accident. A function that leaves
+  // none, and that told beforehand which lines would miss next, is a better one.
+  answer.why = open_question(growth, *std::max_element(all.begin(), all.end(), likelier), walks);
+  if (!answer.why.empty()) {
+    std::erase_if(all, [&](const Explanation& each) {
+      return !each.by_function || log_of_foretold(growth, border, each.candidate.hypothesis, each.candidate.score) < kContradicted || !open_question(growth, each, walks).empty();
+    });
+    if (all.empty()) return answer;
+  }
+  const auto& best = *std::max_element(all.begin(), all.end(), likelier);
   std::int64_t other_lines = 0;
   const double odds_of_lines = odds_of_other_lines(best, labels_of(growth, best), walks, other_lines);
   const auto own = answer_of(best);

@@ -209,7 +209,9 @@ void Maker::geometry(const std::string& prefix, const std::string& table, const 
   }
   if (mapping && cache.storage_of < 0) {
     const auto* word = mapping->value.get<std::string>();
-    for (const char* other : {"bits", "xor", "index", "block"}) edits.push_back({key(other), "", "", ""});
+    for (const std::string other : {"bits", "xor", "index", "block"}) {
+      if (word && other != *word && (*word != "modulo" || other != "index")) edits.push_back({key(other.c_str()), "", "", ""});
+    }
     if (word && (*word == "bits" || *word == "xor") && bits) add(word->c_str(), list_text(bits->value), *bits), facts.push_back(bits->name);
     if (word && *word == "modulo") add("index", "\"modulo\"", *mapping);
     facts.push_back(mapping->name);

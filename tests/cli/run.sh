@@ -164,9 +164,17 @@ expect 'a survey' 0 '^  cache_structure.capacity  .*' -- "$gexp" survey $structu
 that 'in brief' grep -qE '^  capacity.C +12 KiB +9' out.txt
 that 'each result is there' test "$(cd surveyed && echo *)" = 'bank_stride.json cache_structure.json'
 expect 'which is a result like any' 0 '8 of 8 findings' -- "$gexp" infer surveyed/cache_structure.json
+expect 'a model of what was found' 0 'of [1-9][0-9]* expectations that read `model` hold in it' -- "$gexp" model surveyed --base sim:k20 --out made.toml
+that 'a finding is named as the source' grep -q '^found.line = "cache_structure: line.b, ' made.toml
+expect 'which runs' 0 '8 of 8 findings' -- "$gexp" run $structure --device sim:made.toml --quiet
+expect 'a model without a base' 3 'E0600' -- "$gexp" model surveyed --base sim:nothing --out other.toml
+"$gexp" run shared/bank_stride.gexp --device sim:gtx980 --quiet --out another.json >/dev/null 2>&1
+expect 'a model of two devices' 3 'E0735' -- "$gexp" model surveyed another.json --out other.toml
+expect 'a model that is no model' 2 'a model.s file ends in .toml' -- "$gexp" model surveyed --out made.json
 expect 'a survey as JSON' 0 '"schema": "gexp.survey/1"' -- "$gexp" survey $structure --device sim:gtx780 --json --quiet
 mkdir empty
 expect 'a survey of an empty folder' 2 'holds no .gexp file' -- "$gexp" survey empty --device sim:gtx780
+expect 'a model of an empty folder' 3 'holds no result' -- "$gexp" model empty --out other.toml
 expect 'one experiment twice' 2 'E0732' -- "$gexp" survey $structure $structure --device sim:gtx780
 expect 'a survey that leaves out everything' 3 'E0734' -- "$gexp" survey $structure --device sim:gtx560ti shared/bank_mode.gexp
 expect 'a survey counts what it found' 0 '^[1-9][0-9]* of [1-9][0-9]* findings found, ' -- "$gexp" survey $structure --device sim:gtx780 --quiet

@@ -3,7 +3,8 @@
 #include <numeric>
 #include <set>
 
-#include "tests/sim/support.h"
+#include "runtime/sim/hierarchy.h"
+#include "tests/sim/model_support.h"
 
 using namespace sim_test;
 
@@ -172,4 +173,29 @@ TEST_CASE("stores leave the L1 alone") {
     ret;)", 256);
   CHECK(v[0] == 15 + 96);
   CHECK(v[1] == 15 + 357);
+}
+
+TEST_CASE("an L2 whose parts keep copies: a line from the other part is far once, and a store takes its copies out") {
+  gexp::Diagnostics diagnostics;
+  const auto model = gexp::sim::read_device_model(edited("gtx780", "prefetch = \"1 MiB\"", "slices = 6\npartitions = 2\nfar = 50\ncopies = \"reads\""), diagnostics);
+  REQUIRE(model);
+  gexp::sim::Hierarchy hierarchy(*model, 1, 1);
+  using gexp::sim::LoadPath;
+  double time = 0;
+  const auto read = [&](std::uint32_t sm, std::int64_t line) { return hierarchy.far(LoadPath::Cg, sm, hierarchy.piece(LoadPath::Cg, static_cast<std::uint64_t>(line) * 128), 0, time += 10'000); };
+  const std::uint32_t here = 0, there = static_cast<std::uint32_t>(model->sms) - 1;
+  int homes_here = 0;
+  constexpr int kLines = 200;
+  for (int line = 0; line < kLines; ++line) {
+    const double cold = read(here, line), again = read(here, line), other = read(there, line), other_again = read(there, line);
+    CHECK(cold > again + 50);
+    CHECK(other_again == again);
+    const bool home_here = other > again;  // the other part had to ask for it
+    CHECK((other == again || other == again + 50));
+    homes_here += home_here;
+    hierarchy.store(there, hierarchy.piece(LoadPath::Cg, static_cast<std::uint64_t>(line) * 128), time += 10'000);
+    CHECK(read(here, line) == (home_here ? again : again + 50));  // a copy is not what was written
+  }
+  CHECK(homes_here > kLines / 4);
+  CHECK(homes_here < kLines * 3 / 4);
 }

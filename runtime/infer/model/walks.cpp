@@ -27,6 +27,12 @@ struct Count {
   std::vector<std::vector<std::uint32_t>> missed, unsure;  // by whole lap: the addresses that missed, or may have
 };
 
+std::vector<std::uint32_t> each_once(std::vector<std::uint32_t> walked) {
+  std::sort(walked.begin(), walked.end());
+  walked.erase(std::unique(walked.begin(), walked.end()), walked.end());
+  return walked;
+}
+
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -95,9 +101,7 @@ void Walks::add(const records::Table& table, const MissRange& range, const std::
     std::vector<std::uint32_t> walked(lap);
     std::uint64_t key = 0;
     for (std::size_t step = 0; step < lap; ++step) work(4), walked[step] = index_of(point.walk->at(0, static_cast<std::int64_t>(step)));
-    auto distinct = walked;
-    std::sort(distinct.begin(), distinct.end());
-    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    const auto distinct = each_once(walked);
     for (const auto address : distinct) key += mix(address);
     const auto order = std::accumulate(walked.begin(), walked.end(), std::uint64_t{0}, [](auto hash, auto address) { return mix(hash ^ address); });
     const auto [entry, fresh] = by_addresses.try_emplace(key, counts.size());
