@@ -47,6 +47,7 @@ struct CacheModel {
   // Where the lines of a device's cache are. All of one slice, in one place, unless the model says so.
   std::uint32_t slices = 1;         ///< each a server of its own; lines are dealt to them by a hash
   std::vector<std::uint64_t> slice_xor{};   ///< masks of address bits: their exclusive ors are the highest bits of a slice's number, the last one the highest
+  double interval = 0;              ///< cycles from one request to the next that a single slice answers; 0: as [bandwidth] l2 says
   std::uint32_t partitions = 1;     ///< slices, and SMs, belong to them in equal parts
   bool copies = false;              ///< each partition keeps what its SMs read, wherever it belongs: it holds its part of the ways
   double far = 0;                   ///< cycles more when SM and slice are of different partitions
@@ -92,6 +93,7 @@ struct Pipeline {
   std::uint32_t constant = 1;   ///< parameters, and constant memory without [paths.constant]
   std::uint32_t local = 1;      ///< local memory without [paths.local]
   std::uint32_t transaction = 0;  ///< each further line that one warp instruction touches
+  double thread = 0;              ///< each thread that such a line is for, where these take longer than the line
   std::uint32_t load_units = 1;   ///< of an SM; a warp's transactions go through one of them
   std::uint32_t barrier = 1;      ///< from the last arrival to the release
   std::uint32_t instruction_bytes = 8;  ///< of one instruction, for [paths.instruction]
@@ -141,6 +143,7 @@ struct Outstanding {
   Kind kind = Kind::Unlimited;
   std::uint32_t entries = 0;
   std::uint32_t merges = 0;    ///< Mshr: requests that one entry can hold; one more waits for the line
+  std::uint32_t threads = 0;   ///< Mshr: threads of one load that one entry can note, more of them take another; 0: unlimited
   std::uint32_t lines = 1;     ///< Mshr: neighbouring lines that share an entry; each is a request of its own
   std::uint32_t requests = 0;  ///< Prt: requests of all entries together; 0: unlimited
   std::uint32_t loads_per_warp = 0;  ///< loads under way after which a warp waits for the oldest; 0: unlimited

@@ -239,6 +239,7 @@ double Hierarchy::serve_slice(const Level& level, std::uint32_t sm, std::uint64_
     home.other = home.partition != partition(m, sm);
     if (m.spread > 0) home.distance = static_cast<double>(nearest(m.spread * static_cast<double>(mix(seed_ ^ mix(slice << 16 | sm)) >> 11) * 0x1p-53));
   }
+  if (m.interval > 0) return slices_[i][slice].wait(time, m.interval);
   if (model_.bandwidth.l2 <= 0) return 0;
   return slices_[i][slice].wait(time, bytes * m.slices / model_.bandwidth.l2);
 }

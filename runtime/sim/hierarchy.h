@@ -38,7 +38,8 @@ class Hierarchy {
   struct Piece {
     std::uint64_t region = 0;  ///< address
     std::uint32_t sectors = 0;
-    /// How many: one, mostly.
+    std::uint32_t threads = 1;  ///< of the warp that ask for it
+    /// How many sectors: one, mostly.
     [[nodiscard]] int count() const { return (sectors & (sectors - 1)) == 0 ? sectors != 0 : std::popcount(sectors); }
   };
   /// What a piece has met in its SM.

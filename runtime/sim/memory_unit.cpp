@@ -48,6 +48,7 @@ void MemoryUnit::coalesce(const Addresses& addresses, std::uint32_t mask, std::u
     for (std::size_t k = pieces_.size(); k-- > 0;) {
       if (pieces_[k].region != begin) continue;
       pieces_[k].sectors |= bit;
+      ++pieces_[k].threads;
       return;
     }
     pieces_.push_back({begin, bit});
@@ -61,7 +62,9 @@ bool MemoryUnit::has_entry(const Sm& sm, const Load& load, Hierarchy::Piece piec
   const Outstanding& o = model_.outstanding;
   switch (o.kind) {
     case Outstanding::Kind::Unlimited: return true;
-    case Outstanding::Kind::Mshr: return sm.entries < o.entries || (o.lines > 1 && sm.groups.find(group(load.path, piece)));
+    case Outstanding::Kind::Mshr:
+      // One that would need more than there are takes all.
+      return sm.entries == 0 || sm.entries + entries(piece) <= o.entries || (o.lines > 1 && sm.groups.find(group(load.path, piece)));
     case Outstanding::Kind::Prt: return (load.entry != 0 || sm.entries < o.entries) && (o.requests == 0 || sm.requests < o.requests);
   }
   return true;
@@ -114,9 +117,9 @@ bool MemoryUnit::send(std::uint32_t load, Hierarchy::Piece piece, double time) {
   l.depth = std::max(l.depth, found.depth);
   if (found.missing == 0) return true;
 
-  Request request{.sm = warp.sm, .path = l.path, .piece = {piece.region, found.missing}, .translated = found.translated, .left = time, .merged = 1};
+  Request request{.sm = warp.sm, .path = l.path, .piece = {piece.region, found.missing, piece.threads}, .translated = found.translated, .left = time, .merged = 1};
   const bool mshr = model_.outstanding.kind == Outstanding::Kind::Mshr, shares = mshr && model_.outstanding.lines > 1;
-  if (shares ? ++sm.groups[group(l.path, piece)] == 1 : mshr || (model_.outstanding.kind == Outstanding::Kind::Prt && l.entry == 0)) ++sm.entries;
+  if (shares ? ++sm.groups[group(l.path, piece)] == 1 : mshr || (model_.outstanding.kind == Outstanding::Kind::Prt && l.entry == 0)) sm.entries += entries(piece);
   l.entry = 1;
   ++sm.requests;
   request.waiters = waiters_.add({load, kNobody});
@@ -163,7 +166,7 @@ std::uint64_t MemoryUnit::lone_load(std::uint32_t index, const Instruction& i, L
   const double start = at_once ? static_cast<double>(now) : unit.free();
   const Hierarchy::Piece piece = hierarchy_.piece(path, address);
   const Hierarchy::Near found = hierarchy_.near(path, warp.sm, piece);
-  unit.wait(static_cast<double>(now), model_.pipeline.transaction);
+  unit.wait(static_cast<double>(now), issue(piece));
   const bool here = found.missing == 0;
   std::uint64_t ready = 0;
   if (here) {
@@ -191,7 +194,7 @@ void MemoryUnit::go_on(std::uint32_t warp, std::uint64_t now) {
     // The unit's time is taken once the piece has gone.
     const double start = std::max(static_cast<double>(now), unit.free());
     if (!send(load, w.rest.back(), start)) return;
-    unit.wait(static_cast<double>(now), model_.pipeline.transaction);
+    unit.wait(static_cast<double>(now), issue(w.rest.back()));
     w.rest.pop_back();
   }
   w.state = Warp::State::Ready;
@@ -282,7 +285,7 @@ std::uint32_t MemoryUnit::come_back(std::uint32_t request, std::uint64_t now) {
   --sm.requests;
   if (model_.outstanding.kind == Outstanding::Kind::Mshr) {
     std::uint32_t* const of = model_.outstanding.lines > 1 ? sm.groups.find(group(r.path, r.piece)) : nullptr;
-    if (!of || --*of == 0) --sm.entries;
+    if (!of || --*of == 0) sm.entries -= entries(r.piece);
     if (of && *of == 0) sm.groups.erase(group(r.path, r.piece));
   }
   for (std::uint32_t at = r.waiters; at != kNobody;) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -117,6 +118,15 @@ class MemoryUnit {
   bool send(std::uint32_t load, Hierarchy::Piece piece, double time);
   bool join(std::uint32_t request, std::uint32_t load);
   [[nodiscard]] bool has_entry(const Sm& sm, const Load& load, Hierarchy::Piece piece) const;
+  /// Entries of the table that a request takes: each notes so many of the threads that asked together.
+  [[nodiscard]] std::uint32_t entries(const Hierarchy::Piece& piece) const {
+    const std::uint32_t noted = model_.outstanding.threads;
+    return noted == 0 ? 1 : (piece.threads + noted - 1) / noted;
+  }
+  /// Cycles of a load unit.
+  [[nodiscard]] double issue(const Hierarchy::Piece& piece) const {
+    return std::max<double>(model_.pipeline.transaction, model_.pipeline.thread * piece.threads);
+  }
   /// The neighbouring lines that share an entry with a piece.
   [[nodiscard]] std::uint64_t group(LoadPath path, Hierarchy::Piece piece) const {
     return key(path, piece.region / (hierarchy_.region(path) * model_.outstanding.lines));

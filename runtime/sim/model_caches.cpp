@@ -87,11 +87,12 @@ std::vector<std::vector<int>> bit_groups(ModelTable& t, const char* key, std::ui
 /// Where the lines of a device's cache lie.
 void read_slices(ModelTable& t, const DeviceModel& model, CacheModel& cache) {
   if (cache.scope != Scope::Device) {
-    for (const char* key : {"slices", "slice_xor", "partitions", "copies", "far", "spread"}) {
+    for (const char* key : {"interval", "slices", "slice_xor", "partitions", "copies", "far", "spread"}) {
       if (t.has(key)) t.error("E0606", t.place(key), fmt::format("only a cache of the whole device has '{}'", key));
     }
     return;
   }
+  cache.interval = t.number_or("interval", 0, 1e-3, kMostCycles);
   cache.slices = static_cast<std::uint32_t>(t.whole_or("slices", 1, 1, 4096));
   cache.partitions = static_cast<std::uint32_t>(t.whole_or("partitions", 1, 1, 64));
   cache.far = t.number_or("far", 0, 0, kMostCycles);
@@ -285,7 +286,7 @@ void read_caches(ModelTable& table, CacheForm form, bool shared_known, DeviceMod
     if (cache.storage_of < 0) {
       for (const char* key : {"sets", "ways", "bits", "xor", "index", "block", "replacement", "weights", "probabilities", "promoted", "ages", "insert", "scope"}) t.know(key);
       if (form == CacheForm::Data) {
-        for (const char* key : {"line", "capacity", "unified", "sector", "holds", "prefetch", "slices", "slice_xor", "partitions", "copies", "far", "spread"}) t.know(key);
+        for (const char* key : {"line", "capacity", "unified", "sector", "holds", "prefetch", "interval", "slices", "slice_xor", "partitions", "copies", "far", "spread"}) t.know(key);
       } else {
         for (const char* key : {"page", "reach"}) t.know(key);
       }

@@ -163,6 +163,7 @@ Line outstanding_line(const Outstanding& outstanding) {
   Line line{"outstanding", {}};
   if (outstanding.kind == Outstanding::Kind::Unlimited) line.facts.push_back("unlimited");
   if (outstanding.kind == Outstanding::Kind::Mshr) line.facts.push_back(fmt::format("MSHR, {} lines, {} requests merged", outstanding.entries, outstanding.merges));
+  if (outstanding.threads > 0) line.facts.push_back(fmt::format("{} threads a line", outstanding.threads));
   if (outstanding.kind == Outstanding::Kind::Prt) line.facts.push_back(fmt::format("PRT, {} warp instructions", outstanding.entries));
   if (outstanding.requests > 0) line.facts.push_back(fmt::format("{} requests", outstanding.requests));
   if (outstanding.loads_per_warp > 0) line.facts.push_back(fmt::format("{} loads a warp", outstanding.loads_per_warp));

@@ -65,6 +65,7 @@ void read_pipeline(ModelTable& t, bool local_path, int compute_major, Pipeline& 
   if (!local_path) pipeline.local = cycles("local", 1);
   else if (t.has("local")) t.error("E0606", t.place("local"), "[paths.local] says what local memory costs: 'local' says it twice");
   pipeline.transaction = cycles("transaction", 0);
+  pipeline.thread = t.number_or("thread", 0, 0, kMostCycles);
   pipeline.load_units = static_cast<std::uint32_t>(t.whole("load_units", 1, 64));
   pipeline.barrier = cycles("barrier", 1);
   // fact: from compute capability 7.0 on lanes have program counters of their own.
@@ -177,7 +178,9 @@ void read_outstanding(ModelTable& t, Outstanding& outstanding) {
     outstanding.kind = Outstanding::Kind::Mshr;
     outstanding.entries = count("entries", 1);
     outstanding.merges = count("merges", 1);
+    outstanding.threads = static_cast<std::uint32_t>(t.whole_or("threads", 0, 1, 32));
     outstanding.lines = static_cast<std::uint32_t>(t.whole_or("lines", 1, 1, 64));
+    if (outstanding.threads > 0 && outstanding.lines > 1) t.error("E0606", t.place("lines"), "an entry that neighbouring lines share does not count threads");
     if ((outstanding.lines & (outstanding.lines - 1)) != 0) t.error("E0606", t.place("lines"), "an entry has a power of two of lines");
   } else if (kind == "prt") {
     outstanding.kind = Outstanding::Kind::Prt;

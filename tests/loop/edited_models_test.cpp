@@ -78,3 +78,23 @@ TEST_CASE("a page window of another size, and none") {
   CHECK(size({{"size = \"512 MiB\"", "size = \"256 MiB\""}}) == "256 MiB");
   CHECK(size({{"size = \"512 MiB\"", "size = \"128 MiB\""}}) == "128 MiB");
 }
+
+TEST_CASE("how many threads of a warp an entry notes shows in which mergers jump, and where") {
+  auto text = shortened("outstanding/mergers.gexp", {});
+  for (auto at = text.find("2..1024 step 2"); at != std::string::npos; at = text.find("2..1024 step 2", at)) text.replace(at, 14, "16..640 step 16");
+  // The first jumps with 2, 4, 8 and 16 neighbouring threads a line, from 128 threads on.
+  const auto jumps = [&](const std::string& noted) {
+    const auto result = run_text(text, "m2070", {{"merges = 8\n", "merges = 8\n" + noted}});
+    std::string all;
+    for (const char* stage : {"m2x1", "m4x2", "m8x4", "m16x4"}) {
+      const auto list = found(result, std::string(stage) + ".jumps", "");
+      all += list.find("before: 128") != std::string::npos ? "128 " : list.find("before: 256") != std::string::npos ? "256 " : "- ";
+    }
+    return all;
+  };
+  CHECK(jumps("") == "256 256 256 - ");
+  CHECK(jumps("threads = 16\n") == "256 256 256 - ");
+  CHECK(jumps("threads = 8\n") == "256 256 256 256 ");
+  CHECK(jumps("threads = 4\n") == "256 256 128 128 ");
+  CHECK(jumps("threads = 1\n").starts_with("128 "));
+}

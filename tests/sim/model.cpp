@@ -91,7 +91,7 @@ TEST_CASE("other replacement and index forms are read") {
   CHECK(first("gtx980", "bits = [7, 8]", "xor = [[7, 11], [8, 12]]") == "accepted");
   CHECK(first("gtx560ti", "probabilities = [\"1/6\", \"1/2\", \"1/6\", \"1/6\"]", "weights = [1, 3, 1, 1]") == "accepted");
   CHECK(first("gtx560ti", "replacement = \"weighted\"\nprobabilities = [\"1/6\", \"1/2\", \"1/6\", \"1/6\"]", "replacement = \"plru\"") == "accepted");
-  CHECK(first("gtx560ti", "line = 128\nsets = 32\nways = 4\nbits = [7, 8, 9, 10, 11]", "line = 128\nsector = 32\nsets = 32\nways = 4\nindex = \"modulo\"").substr(0, 5) == "E0602");  // assumed.bits is left over
+  CHECK(first("gtx560ti", "line = 128\nsets = 32\nways = 4\nxor = [[7, 13], [8, 14], [9], [10], [11]]", "line = 128\nsector = 32\nsets = 32\nways = 4\nindex = \"modulo\"").substr(0, 5) == "E0602");  // assumed.xor is left over
 }
 
 TEST_CASE("open names the place of a model's error") {

@@ -215,6 +215,43 @@ TEST_CASE("neighbouring lines can share an entry of the table of outstanding req
   CHECK(cycles("entries = 2\nmerges = 8\nlines = 2", 128) == together);
 }
 
+TEST_CASE("an entry may note fewer threads than ask for its line, and a load unit takes its time for each of them") {
+  // A load of one warp, so many of whose neighbouring threads want one line.
+  const auto cycles = [](const char* entries, const char* unit, int together) {
+    std::string text = edited("gtx560ti", "entries = 128\nmerges = 8", entries).text();
+    text.replace(text.find("load_units = 3"), 14, unit);
+    Device device(gexp::Source("noted.toml", text));
+    const auto array = device.allocate(1 << 16);
+    const auto out = device.allocate(4 * 32);
+    const auto kernel = device.load(module_of(".param .u64 base, .param .u64 out", fmt::format(R"(
+      .reg .b32 %r<9>; .reg .b64 %rd<9>;
+      ld.param.u64 %rd1, [base]; ld.param.u64 %rd2, [out];
+      mov.u32 %r4, %tid.x; div.u32 %r5, %r4, {};
+      mul.wide.u32 %rd3, %r5, 128; add.u64 %rd1, %rd1, %rd3;
+      mul.wide.u32 %rd4, %r4, 4; add.u64 %rd2, %rd2, %rd4;
+      mov.u32 %r1, %clock;
+      ld.global.cg.u32 %r3, [%rd1];
+      add.u32 %r3, %r3, 0;
+      mov.u32 %r2, %clock;
+      sub.u32 %r2, %r2, %r1;
+      add.u32 %r2, %r2, %r3;
+      st.global.u32 [%rd2], %r2;
+      ret;)", together)));
+    REQUIRE(device.launch(kernel, {{array, 8}, {out, 8}}, {.block = 32}).done());
+    return static_cast<int>(device.read<std::uint32_t>(out, 1)[0]);
+  };
+  const char* const plain = "load_units = 3";
+  const int at_once = cycles("entries = 128\nmerges = 8", plain, 16), in_turn = cycles("entries = 1\nmerges = 8", plain, 16);
+  CHECK(in_turn > at_once + 100);
+  CHECK(cycles("entries = 2\nmerges = 8\nthreads = 16", plain, 16) == at_once);
+  CHECK(cycles("entries = 2\nmerges = 8\nthreads = 8", plain, 16) == in_turn);
+  CHECK(cycles("entries = 4\nmerges = 8\nthreads = 8", plain, 16) == at_once);
+  CHECK(cycles("entries = 1\nmerges = 8\nthreads = 8", plain, 32) == cycles("entries = 1\nmerges = 8", plain, 32));  // what needs more than there are takes all
+  CHECK(cycles("entries = 128\nmerges = 8", "load_units = 3\nthread = 1.5", 1) == cycles("entries = 128\nmerges = 8", plain, 1));
+  const int slow = cycles("entries = 128\nmerges = 8", "load_units = 3\nthread = 60", 1);
+  CHECK(cycles("entries = 128\nmerges = 8", "load_units = 3\nthread = 62", 1) == slow + 62);  // the last of 32 lines leaves 31 times 2 later
+}
+
 TEST_CASE("parts that do not fit together are refused") {
   const std::string victims = "[caches.v]\ncapacity = 512\nline = 32\nsets = 1\nways = 16\nreplacement = \"lru\"\nholds = \"victims\"\nscope = \"sm\"\nassumed = \"a test\"\n\n[caches.l2]";
   const auto with = [&](const std::string& from, const std::string& to) {
@@ -228,6 +265,9 @@ TEST_CASE("parts that do not fit together are refused") {
   CHECK(first("gtx780", "default_path", "frames = \"64 KiB\"\ndefault_path") == "accepted");
   CHECK(first("gtx560ti", "merges = ", "lines = 3\nmerges = ").substr(0, 5) == "E0606");
   CHECK(first("gtx560ti", "merges = ", "lines = 4\nmerges = ") == "accepted");
+  CHECK(first("gtx560ti", "merges = ", "lines = 4\nthreads = 8\nmerges = ").substr(0, 5) == "E0606");
+  CHECK(first("gtx560ti", "merges = ", "threads = 8\nmerges = ") == "accepted");
+  CHECK(first("gtx280", "[caches.ci_l2]\n", "[caches.ci_l2]\ninterval = 4\n").substr(0, 5) == "E0606");
   CHECK(first("gtx780", "replacement = \"lru\"", "replacement = \"bip\"").substr(0, 5) == "E0603");
   CHECK(first("gtx780", "replacement = \"lru\"", "replacement = \"bip\"\npromoted = \"1/32\"") == "accepted");
   CHECK(first("gtx780", "replacement = \"lru\"", "replacement = \"rrip\"\nages = 8\ninsert = 8").substr(0, 5) == "E0605");
