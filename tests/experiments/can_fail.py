@@ -58,7 +58,7 @@ def slower(model):
 
 
 def smaller(model):
-    """Half the ways of caches and TLBs, half of what else can be counted, and no time of a load unit for each thread."""
+    """Half the ways of caches and TLBs, and half of what else can be counted."""
     halved = set()
     for name, body in re.findall(r"^\[((?:caches|tlbs)\.\w+)\]\n((?:.+\n)*)", model, re.M):
         if "weighted" not in body and re.search(r"^ways = \d*[02468]$", body, re.M) and re.search(r"^(capacity|reach) = ", body, re.M): halved.add(name)
@@ -75,7 +75,6 @@ def smaller(model):
         if table.startswith("tlbs.") and key == "reach" and value == '"130 MiB"': return '"114 MiB"'
         if table == "outstanding" and key in ("entries", "requests", "loads_per_warp", "merges"): return half()
         if table == "limits" and key in ("registers_per_sm", "registers_per_thread", "register_step", "register_threads"): return half()
-        if table == "pipeline" and key == "thread": return "0"
         if table == "window" or (table == "shared" and key == "banks"): return half()
         if table.startswith("caches.") and key == "prefetch": return half()
         return None
@@ -113,10 +112,19 @@ def otherwise(model):
         if table == "pipeline" and key == "ahead": return "0"
         return None
     made = re.sub(r"^probabilities = .*\n", "", tables(model, change), flags=re.M)
-    return re.sub(r"^merges = .*\n(assumed\.merges.*\n)?", "", made, flags=re.M) if '"mshr"' in model else made
+    return re.sub(r"^(assumed\.)?merges = .*\n", "", made, flags=re.M) if '"mshr"' in model else made
 
 
-CHANGES = (slower, smaller, coarser, otherwise)
+def hasty(model):
+    """Half the entries that book requests, and no time of a load unit for each thread."""
+    def change(table, key, value):
+        if table == "pipeline" and key == "thread": return "0"
+        if table == "outstanding" and key == "entries": return str(int(value) // 2)
+        return None
+    return tables(model, change)
+
+
+CHANGES = (slower, smaller, coarser, otherwise, hasty)
 
 
 def pairs(filters):
