@@ -129,6 +129,14 @@ bool reads_lines_again(const model::Footprint& footprint, const model::Walks& wa
   return lines.size() < footprint.addresses.size();
 }
 
+/// Whether the sets are several, and a function of the address chooses them: which lines share one, then more walks say than theirs.
+bool of_a_function(const SetsClaim& claim) {
+  const auto& fields = *claim.finding->value.get<Fields>();
+  const auto mapping = fields.find("mapping");
+  const auto* word = mapping == fields.end() ? nullptr : mapping->second.get<std::string>();
+  return word && (*word == "bits" || *word == "xor" || *word == "modulo");
+}
+
 /// Withdraws sets of which later walks show that their lines do not share one.
 void check_members(const std::vector<SetsClaim>& claims, const MeasuredStages& measured, const compiler::Scope& scope) {
   for (const auto& claim : claims) {
@@ -136,7 +144,7 @@ void check_members(const std::vector<SetsClaim>& claims, const MeasuredStages& m
     if (!set) continue;
     auto walks = model::walks_of(measured, *claim.stage, number_of(*claim.question, "above", scope));
     std::erase_if(walks.footprints, [&](const auto& footprint) { return reads_lines_again(footprint, walks, claim.line_bytes); });
-    const auto several = model::uneven_set(set->first, set->second, walks);
+    const auto several = model::uneven_set(set->first, set->second, walks, of_a_function(claim));
     if (!several) continue;
     claim.finding->withdraw(model::several_sets(*several, walks));
   }

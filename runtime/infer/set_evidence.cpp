@@ -244,7 +244,9 @@ std::vector<SetCandidate> functions(const SetGrowth& growth, const std::vector<E
       return ((line ^ first) & ~varied) != 0 ? model::kNoSet : of_any(line);
     };
     auto score = model::score(hypothesis, walks);
-    all.push_back({std::move(hypothesis), std::move(index), std::move(score)});
+    const auto same = std::find_if(all.begin(), all.end(), [&](const SetCandidate& other) { return is_same_index(other.index, index); });
+    if (same == all.end()) all.push_back({std::move(hypothesis), std::move(index), std::move(score)});
+    else if (score.log_posterior > same->score.log_posterior) *same = {std::move(hypothesis), std::move(index), std::move(score)};
   }
   const auto better = [](const SetCandidate& a, const SetCandidate& b) { return a.score.log_posterior < b.score.log_posterior; };
   for (auto best = std::max_element(all.begin(), all.end(), better); best != all.end();) {
@@ -285,14 +287,14 @@ const model::Footprint* beside_full_sets(const Explanation& explanation, const m
   return nullptr;
 }
 
-/// Why the likeliest hypothesis is no answer; empty where it is one.
-std::string open_question(const SetGrowth& growth, const Explanation& best, const model::Walks& walks) {
+/// Why the likeliest hypothesis is no answer; empty where it is one. `foretold`: it told beforehand which lines would miss.
+std::string open_question(const SetGrowth& growth, const Explanation& best, const model::Walks& walks, bool foretold = false) {
   const auto& score = best.candidate.score;
   if (score.worst > kContradicted) {
     return fmt::format("{} sets, which predict the walks best, would not miss as the walk of {} did; another size of line, or another structure that overflows, "
                        "may be behind it: a walk of half the stride would decide", best.sets.size(), walks.footprints[score.worst_footprint].where);
   }
-  if (const auto several = model::uneven_set(best.candidate.hypothesis, score, walks)) {
+  if (const auto several = model::uneven_set(best.candidate.hypothesis, score, walks, foretold)) {
     return model::several_sets(*several, walks);
   }
   if (best.fitting > 0) {
@@ -338,14 +340,15 @@ SetAnswer likeliest_sets(const Context& context, const SetGrowth& growth, const 
   }
   const auto posterior = [](const Explanation& each) { return each.candidate.score.log_posterior; };
   const auto likelier = [&](const auto& a, const auto& b) { return posterior(a) < posterior(b); };
-  // What leaves a question open is no answer, however well it predicts the walks: it can have a set for every accident. A function that leaves
-  // none, and that told beforehand which lines would miss next, is a better one.
+  // What leaves a question open is no answer. Lines in sets of their own may predict the walks better than what is true, with a set for every
+  // accident. So the likeliest function is one, if it leaves none open and told beforehand which lines would miss next.
   answer.why = open_question(growth, *std::max_element(all.begin(), all.end(), likelier), walks);
   if (!answer.why.empty()) {
-    std::erase_if(all, [&](const Explanation& each) {
-      return !each.by_function || log_of_foretold(growth, border, each.candidate.hypothesis, each.candidate.score) < kContradicted || !open_question(growth, each, walks).empty();
-    });
+    std::erase_if(all, [](const Explanation& each) { return !each.by_function; });
     if (all.empty()) return answer;
+    const auto& function = *std::max_element(all.begin(), all.end(), likelier);
+    if (log_of_foretold(growth, border, function.candidate.hypothesis, function.candidate.score) < kContradicted || !open_question(growth, function, walks, true).empty()) return answer;
+    answer.why.clear();
   }
   const auto& best = *std::max_element(all.begin(), all.end(), likelier);
   std::int64_t other_lines = 0;

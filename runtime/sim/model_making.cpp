@@ -32,7 +32,7 @@ std::vector<double> numbers_in(const Value& value) {
   return all;
 }
 
-std::string number_text(double value) { return fmt::format("{:.6g}", value); }
+std::string number_text(double value) { return fmt::format("{:.7g}", value); }
 
 std::string size_text(double bytes) {
   const auto whole = static_cast<std::uint64_t>(bytes);
@@ -171,7 +171,11 @@ Path Maker::row(const std::string& path, std::size_t index) const {
 }
 
 void Maker::number_at(const std::string& fact_name, const Path& path, bool bytes) {
-  if (const auto* known = fact(fact_name)) edit({fact_name}, {found(path, bytes ? size_text(number_in(known->value)) : number_text(number_in(known->value)), *known)});
+  const auto* known = fact(fact_name);
+  if (!known) return;
+  constexpr double kLastDigit = 1e-6;  // what the text of a limit may lose, so that what was seen stays below it
+  const double value = number_in(known->value) * (known->at_least ? 1 + kLastDigit : 1);
+  edit({fact_name}, {found(path, bytes ? size_text(value) : number_text(value), *known)});
 }
 
 /// The lines, sets and index of a cache or TLB. What was not found of them stays as it is in the base.

@@ -101,7 +101,7 @@ TEST_CASE("[caches]: scope, prefetch, slices") {
   CHECK(first("gtx780", l2, "slices = 6\npartitions = 4") == "E0606 4");
   CHECK(first("gtx780", l2, "slices = 10\npartitions = 5") == "E0606 5");  // of 12 SMs
   CHECK(first("gtx780", l2, "slices = 6\ncopies = \"reads\"") == "E0606 \"reads\"");  // of one partition
-  CHECK(first("gtx780", l2, "slices = 6\npartitions = 2\ncopies = \"writes\"") == "E0605 \"writes\"");
+  CHECK(first("gtx780", l2, "slices = 6\npartitions = 2\ncopies = \"writes\"") == "E0602 \"writes\"");
   CHECK(first("gtx780", l2, "slices = 6\nfar = 50") == "E0606 50");
   CHECK(first("gtx780", l2, "spread = 20") == "E0606 20");
   CHECK(first("gtx780", l2, "slices = 6\nspread = -1") == "E0605 -1");

@@ -70,26 +70,39 @@ result::ModelAgreement agreement(const sim::MadeModel& made, const std::vector<S
   return all;
 }
 
+/// Words on lines of 100 columns, each two spaces in.
+std::string lines_of(const std::vector<std::string>& words) {
+  constexpr std::size_t kColumns = 100;
+  std::string text, line = " ";
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto word = words[i] + (i + 1 < words.size() ? "," : "");
+    if (line.size() + 1 + word.size() > kColumns) text += line + "\n", line = " ";
+    line += " " + word;
+  }
+  return text + line + "\n";
+}
+
 std::string changes_text(const sim::MadeModel& made, const std::string& base) {
-  std::string text, same;
+  std::string text;
+  std::vector<std::string> same;
   std::size_t width = 0;
   for (const auto& each : made.changes) width = std::max(width, each.key.size());
   for (const auto& each : made.changes) {
     if (each.was == each.now) {
-      same += (same.empty() ? "" : ", ") + each.key;
+      same.push_back(each.key);
       continue;
     }
     const auto what = each.was.empty() ? each.now : each.now.empty() ? "no longer " + each.was : each.now + ", was " + each.was;
     text += fmt::format("  {:<{}}  {}{}\n", each.key, width, what, each.from.empty() ? "" : fmt::format("  ({})", each.from));
   }
-  return same.empty() ? text : text + fmt::format("found to be as in {}: {}\n", base, same);
+  return same.empty() ? text : text + fmt::format("found to be as in {}:\n{}", base, lines_of(same));
 }
 
 std::string report_text(const sim::MadeModel& made, const result::ModelAgreement& agreed, const std::string& base) {
   auto text = changes_text(made, base);
   if (!made.left.empty()) text += "not in the model:\n";
   for (const auto& each : made.left) text += fmt::format("  {}: {}\n", each.fact, each.why);
-  if (!made.unknown.empty()) text += fmt::format("asked and not found, so as in {}: {}\n", base, fmt::join(made.unknown, ", "));
+  if (!made.unknown.empty()) text += fmt::format("asked and not found, so as in {}:\n{}", base, lines_of(made.unknown));
   for (const auto& each : agreed.failed) text += fmt::format("does not hold in the model: {}\n", each);
   return text + fmt::format("{} of {} expectations that read `model` hold in it\n", agreed.held.size(), agreed.held.size() + agreed.failed.size());
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <vector>
@@ -26,6 +27,13 @@ struct MissCounts {
   std::set<std::int64_t> lines;
   double misses = 0, visits = 0;
   double own = 0;  ///< log-likelihood if each address misses at a rate of its own
+  [[nodiscard]] double all() const {
+    return std::accumulate(addresses.begin(), addresses.end(), 0.0, [](double sum, const auto& each) { return sum + each.second; });
+  }
+  /// Of the addresses, those that never missed.
+  [[nodiscard]] double share_that_hits() const {
+    return std::accumulate(addresses.begin(), addresses.end(), 0.0, [](double sum, const auto& each) { return sum + (std::get<0>(each.first) > 0 ? 0 : each.second); }) / all();
+  }
 };
 
 /// Log-likelihood if some of the addresses miss at one rate and the others fit, whichever they are: of the likeliest share and rate, less
@@ -74,17 +82,24 @@ std::map<std::uint32_t, MissCounts> counts_of(const SetHypothesis& hypothesis, c
 
 /// Whether others miss in another order, so that which ones do is the policy's doing and tells nothing of sets.
 bool depends_on_order(const SetHypothesis& hypothesis, const Walks& walks, const Footprint& footprint, std::uint32_t set, double in_any_order) {
-  double in_each = 0;
+  if (footprint.by_order.size() < 2) return false;
+  double in_each = 0, never = 1;
   for (const auto& order : footprint.by_order) {
     const auto counts = counts_of(hypothesis, walks, footprint, &order).at(set);
     if (counts.misses > 0) in_each += log_of_two_kinds(counts);
+    never *= counts.share_that_hits();
   }
-  return footprint.by_order.size() > 1 && in_each > in_any_order + kContradicted;
+  if (in_each <= in_any_order + kContradicted) return false;
+  // What each order chooses anew leaves few that no order chose. More of them are of a set that fits.
+  const auto counts = counts_of(hypothesis, walks, footprint, nullptr).at(set);
+  const double lines = counts.all(), share = counts.share_that_hits();
+  const double by_chance = log_of_likeliest_rate(share * lines, lines) - lines * (share * std::log(std::max(never, kBarely)) + (1 - share) * std::log1p(-std::min(never, 1 - kBarely)));
+  return share <= never || by_chance < kDecisive;
 }
 
 }  // namespace
 
-std::optional<UnevenSet> uneven_set(const SetHypothesis& hypothesis, const SetScore& score, const Walks& walks) {
+std::optional<UnevenSet> uneven_set(const SetHypothesis& hypothesis, const SetScore& score, const Walks& walks, bool order_may_choose) {
   std::optional<UnevenSet> found;
   double most = kContradicted;
   for (std::size_t f = 0; f < walks.footprints.size(); ++f) {
@@ -94,7 +109,7 @@ std::optional<UnevenSet> uneven_set(const SetHypothesis& hypothesis, const SetSc
       if (counts.lines.size() <= score.sizes[set] || counts.misses == 0) continue;
       const double two_kinds = log_of_two_kinds(counts);
       const double lacks = two_kinds - std::max(log_of_likeliest_rate(counts.misses, counts.visits), counts.own);
-      if (lacks > most && !depends_on_order(hypothesis, walks, footprint, set, two_kinds)) most = lacks, found = UnevenSet{f, set, counts.lines.size()};
+      if (lacks > most && !(order_may_choose && depends_on_order(hypothesis, walks, footprint, set, two_kinds))) most = lacks, found = UnevenSet{f, set, counts.lines.size()};
     }
   }
   return found;
