@@ -5,7 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
