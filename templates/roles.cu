@@ -48,11 +48,6 @@ ${claims}
     if (mine != 0 && atomicAdd(control + 2, 1u) + 1 == gexp_wanted) atomicCAS(control + 3, 0u, 1u);
     __threadfence();
     if (atomicAdd(control + 1, 1u) + 1 == gridDim.x && gexp_look(control + 2) != gexp_wanted) atomicCAS(control + 3, 0u, 2u);
-    // A device may send the next block where one has just left. So nobody leaves before all have looked.
-    if (mine == 0) {
-      const u64 from = gexp_clock();
-      while (gexp_look(control + 3) == 0 && gexp_look(control + 1) < gridDim.x && gexp_clock() - from < gexp_patience / 16) {}
-    }
     if (mine != 0) {
       const u64 from = gexp_clock();
       u32 verdict;
