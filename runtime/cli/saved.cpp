@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "lang/base/files.h"
@@ -42,6 +43,18 @@ Result<std::optional<Kept>> only_one(const std::string& path) {
 }  // namespace
 
 bool of_store(const std::string& reference) { return reference == "last" || (!reference.empty() && reference.find_first_not_of("0123456789") == std::string::npos); }
+
+Result<std::vector<std::string>> result_files(const std::string& reference) {
+  std::error_code error;
+  if (of_store(reference) || !fs::is_directory(reference, error)) return std::vector{reference};
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(reference, error)) {
+    if (entry.path().extension() == ".json") files.push_back(entry.path().string());
+  }
+  if (files.empty()) return failure("E0711", fmt::format("the folder {} holds no result", reference), "`gexp survey --out FOLDER` writes some");
+  std::sort(files.begin(), files.end());
+  return files;
+}
 
 std::string store_path(const std::string& named) { return named.empty() ? store::kDefaultPath : named; }
 

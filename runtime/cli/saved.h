@@ -19,6 +19,9 @@ struct Saved {
 /// E0904: its spec does not compile, which is printed.
 Result<Saved> read_saved(const std::string& reference, const std::string& store);
 
+/// A reference by itself, or of a folder its .json files, by name. E0711: there are none.
+Result<std::vector<std::string>> result_files(const std::string& reference);
+
 /// A result in a store.
 struct Kept {
   store::Store store;

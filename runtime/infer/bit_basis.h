@@ -50,7 +50,6 @@ class BitBasis {
     }
     return all;
   }
-  [[nodiscard]] bool has_pivot(Mask bit) const { return rows_.contains(bit); }
   [[nodiscard]] std::size_t size() const { return rows_.size(); }
 
  private:

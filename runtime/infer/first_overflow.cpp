@@ -16,18 +16,6 @@ constexpr std::size_t kMostCommon = 12;        // limit: bits of a set's number
 constexpr std::size_t kMostLeftOut = 4;        // limit: of more functions none is left out
 constexpr std::size_t kLinesBeyondBasis = 10;  // limit: one function in a thousand is the same for so many lines by chance
 
-SetIndex index_of(const std::vector<Mask>& functions) {
-  SetIndex index;
-  index.mapping = std::all_of(functions.begin(), functions.end(), [](auto mask) { return std::has_single_bit(mask); }) ? "bits" : "xor";
-  for (const auto mask : functions) {
-    auto& function = index.functions.emplace_back();
-    for (int bit = 0; bit < 64; ++bit) {
-      if (mask >> bit & 1) function.push_back(bit);
-    }
-  }
-  return index;
-}
-
 /// The spaces of one function fewer within the space of some functions.
 std::vector<std::vector<Mask>> with_one_fewer(const std::vector<Mask>& functions) {
   std::vector<std::vector<Mask>> all;
@@ -64,9 +52,9 @@ std::vector<SetIndex> of_first_overflow(const SetGrowth& growth, const MissRange
   const auto functions = differences.annihilator(may);
   std::vector<SetIndex> all;
   if (functions.empty() || functions.size() > kMostCommon || missed.size() < differences.size() + kLinesBeyondBasis) return all;
-  all.push_back(index_of(functions));
+  all.push_back(index_by(functions));
   if (functions.size() == 1 || functions.size() > kMostLeftOut) return all;
-  for (const auto& fewer : with_one_fewer(functions)) all.push_back(index_of(fewer));
+  for (const auto& fewer : with_one_fewer(functions)) all.push_back(index_by(fewer));
   return all;
 }
 

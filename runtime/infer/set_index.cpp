@@ -21,21 +21,6 @@ namespace {
 
 using Mask = std::uint64_t;
 
-/// Masks m with even parity of (m & v) for every v of the space: one for each bit of `varied` that is no pivot.
-std::vector<Mask> annihilators(const BitBasis& space, int low, int high, Mask varied) {
-  std::vector<Mask> found;
-  for (int free = low; free <= high; ++free) {
-    const Mask bit = Mask{1} << free;
-    if (space.has_pivot(bit) || !(bit & varied)) continue;
-    Mask mask = bit;
-    for (const auto row : space.rows()) {
-      if (row & bit) mask |= std::bit_floor(row);
-    }
-    found.push_back(mask);
-  }
-  return found;
-}
-
 std::int64_t furthest(const std::vector<LabelledLine>& lines) {
   std::int64_t most = 0;
   for (const auto& line : lines) most = std::max(most, line.line);
@@ -113,14 +98,14 @@ std::vector<Mask> nearest_functions(const std::vector<LabelledLine>& lines, std:
   std::size_t most = 0;
   for (int trial = 0; trial < kTrials; ++trial) {
     BitBasis differences;
-    auto functions = annihilators(differences, low, high, varied);
+    auto functions = differences.annihilator(varied);
     for (int sample = 0; functions.size() > wanted && sample < 8 * (high - low + 1); ++sample) {
       work(static_cast<std::size_t>(high - low + 1));
       const auto& members = *one_of(sets);
       const auto difference = one_of(members) ^ one_of(members);
       if (differences.reduce(difference) == 0) continue;
       differences.add(difference);
-      functions = annihilators(differences, low, high, varied);
+      functions = differences.annihilator(varied);
     }
     if (functions.size() != wanted) continue;
     if (const auto agree = agreeing(lines, functions, line_bytes); agree > most) most = agree, best = std::move(functions);
@@ -146,21 +131,19 @@ std::vector<Mask> reduced(const std::vector<Mask>& functions) {
   return rows;
 }
 
-SetIndex index_by(const std::vector<Mask>& functions, int high) {
+}  // namespace
+
+SetIndex index_by(const std::vector<std::uint64_t>& functions) {
   SetIndex index;
   index.mapping = "bits";
   for (const auto function : reduced(functions)) {
     std::vector<int> bits;
-    for (int bit = 0; bit <= high; ++bit) {
-      if (function >> bit & 1) bits.push_back(bit);
-    }
+    for (auto left = function; left != 0; left &= left - 1) bits.push_back(std::countr_zero(left));
     if (bits.size() > 1) index.mapping = "xor";
     index.functions.push_back(std::move(bits));
   }
   return index;
 }
-
-}  // namespace
 
 std::uint64_t set_number(const std::vector<std::uint64_t>& functions, std::uint64_t address) {
   std::uint64_t set = 0;
@@ -172,14 +155,13 @@ bool is_same_index(const SetIndex& a, const SetIndex& b) { return a.mapping == b
 
 std::optional<SetIndex> with_function(const SetIndex& index, const std::vector<int>& bits) {
   std::vector<Mask> masks;
-  int high = 0;
   const auto add = [&](const std::vector<int>& function) {
     auto& mask = masks.emplace_back(0);
-    for (const int bit : function) mask |= Mask{1} << bit, high = std::max(high, bit);
+    for (const int bit : function) mask |= Mask{1} << bit;
   };
   for (const auto& function : index.functions) add(function);
   add(bits);
-  auto more = index_by(masks, high);
+  auto more = index_by(masks);
   return more.functions.size() == masks.size() ? std::optional(std::move(more)) : std::nullopt;
 }
 
@@ -189,7 +171,7 @@ std::optional<SetIndex> nearest_linear_index(const std::vector<LabelledLine>& li
   if (!bits || sets <= 1) return std::nullopt;
   const auto wanted = static_cast<std::size_t>(std::countr_zero(sets));
   const auto functions = nearest_functions(lines, wanted, bits->low, bits->high, bytes);
-  return functions.size() == wanted ? std::optional(index_by(functions, bits->high)) : std::nullopt;
+  return functions.size() == wanted ? std::optional(index_by(functions)) : std::nullopt;
 }
 
 OneSetBlocks blocks_of_one_set(const std::vector<LabelledLine>& lines) {
@@ -221,10 +203,10 @@ SetIndex find_set_index(const std::vector<LabelledLine>& lines, std::size_t sets
       const Mask address = static_cast<Mask>(lines[i].line) * bytes;
       differences.add(address ^ first.try_emplace(lines[i].set, address).first->second);
     }
-    const auto functions = annihilators(differences, choosing->low, choosing->high, varied_bits(lines, bytes));
+    const auto functions = differences.annihilator(varied_bits(lines, bytes));
     if (functions.size() == static_cast<std::size_t>(std::countr_zero(sets)) &&
         explains(lines, [&](std::int64_t line) { return set_number(functions, static_cast<Mask>(line) * bytes); })) {
-      return index_by(functions, choosing->high);
+      return index_by(functions);
     }
   }
   for (const auto block : blocks(lines, sets)) {

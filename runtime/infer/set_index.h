@@ -27,6 +27,9 @@ using SetKey = std::function<std::uint64_t(std::int64_t)>;
 /// The set that functions choose, each a mask of the address bits that are XORed.
 std::uint64_t set_number(const std::vector<std::uint64_t>& functions, std::uint64_t address);
 
+/// The same as a finding names it: of many names of one choice of sets, one. `functions`: independent masks of address bits.
+SetIndex index_by(const std::vector<std::uint64_t>& functions);
+
 /// Whether two functions put the same addresses in one set, however they number the sets.
 bool is_same_index(const SetIndex& a, const SetIndex& b);
 

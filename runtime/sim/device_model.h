@@ -220,6 +220,8 @@ struct DeviceModel {
   NoiseModel noise;
 };
 
+/// A path by its name in a model; nothing: there is no such.
+std::optional<LoadPath> path_named(std::string_view name);
 /// The path of a load by the word after `via`; nothing: there is no such.
 std::optional<LoadPath> load_path(std::string_view via);
 /// Of a model, without which the device has no memory in that space; empty: nothing is missing.

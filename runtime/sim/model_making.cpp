@@ -153,14 +153,7 @@ std::string Maker::described(const std::string& path) const {
   return *other;
 }
 
-const PathModel& Maker::path_of(const std::string& path) const {
-  constexpr std::pair<std::string_view, LoadPath> kBeyondVia[] = {{"constant", LoadPath::Constant}, {"local", LoadPath::Local}};
-  auto which = load_path(path);
-  for (const auto& [word, other] : kBeyondVia) {
-    if (word == path) which = other;
-  }
-  return now_.paths[static_cast<std::size_t>(which.value_or(LoadPath::Default))];
-}
+const PathModel& Maker::path_of(const std::string& path) const { return now_.paths[static_cast<std::size_t>(path_named(path).value_or(LoadPath::Default))]; }
 
 /// The latency of what is found in the path's cache number `index`, or behind all of them in memory; translated as soon as can be.
 Path Maker::row(const std::string& path, std::size_t index) const {
@@ -192,12 +185,11 @@ void Maker::geometry(const std::string& prefix, const std::string& table, const 
   }
   const auto ways = sizes ? numbers_in(sizes->value) : std::vector<double>(cache.ways.begin(), cache.ways.end());
   const auto entries = std::accumulate(ways.begin(), ways.end(), 0.0);
+  const bool alike = std::all_of(ways.begin(), ways.end(), [&](double each) { return each == ways[0]; });
   if (cache.unified > 0) {
     if (size) add("unified", size_text(number_in(size->value) + static_cast<double>(now_.shared.carveouts.front())), *size), facts.push_back(size->name);
-    const bool equal = sizes && std::all_of(ways.begin(), ways.end(), [&](double each) { return each == ways[0]; });
-    if (equal) add("sets", number_text(static_cast<double>(ways.size())), *sizes), facts.push_back(sizes->name);
+    if (sizes && alike) add("sets", number_text(static_cast<double>(ways.size())), *sizes), facts.push_back(sizes->name);
   } else if (sizes) {
-    const bool alike = std::all_of(ways.begin(), ways.end(), [&](double each) { return each == ways[0]; });
     add("sets", alike ? number_text(static_cast<double>(ways.size())) : list_text(sizes->value), *sizes);
     if (alike) add("ways", number_text(ways[0]), *sizes);
     else edits.push_back({key("ways"), "", "", ""});
@@ -234,11 +226,14 @@ void Maker::path(const std::string& word, const std::string& path) {
   const bool asked = std::any_of(facts_.begin(), facts_.end(), [&](const auto& each) { return each.first.find(prefix) != std::string::npos; });
   if (!asked || !path_of(path).present) return;
   // What another path says already: whether it is so of this one, too, is held against the model when it is made.
-  const auto by_another = [&](const char* key) {
-    if (const auto name = prefix + key; facts_.contains(name)) done_.insert(name);
+  const auto by_another = [&] {
+    for (const char* key : {"line", "fetch", "capacity", "sets", "sizes", "mapping", "bits", "replacement"}) {
+      if (const auto name = prefix + key; facts_.contains(name)) done_.insert(name);
+    }
   };
   if (described(path) != path) {
-    for (const char* key : {"hit", "line", "fetch", "capacity", "sets", "sizes", "mapping", "bits", "replacement"}) by_another(key);
+    by_another();
+    if (facts_.contains(prefix + "hit")) done_.insert(prefix + "hit");
     return;
   }
   if (!path_of(path).caches.empty()) {
@@ -246,7 +241,7 @@ void Maker::path(const std::string& word, const std::string& path) {
     const auto& ca = path_of("ca").caches;
     const bool of_ca = path != "ca" && described("ca") == "ca" && !ca.empty() && ca[0] == path_of(path).caches[0];
     if (cache.storage_of < 0 && !of_ca) geometry(prefix, "caches", cache, "line", "capacity");
-    else for (const char* key : {"line", "fetch", "capacity", "sets", "sizes", "mapping", "bits", "replacement"}) by_another(key);
+    else by_another();
     number_at(prefix + "prefetch", {"caches", cache.name, "prefetch"}, true);
   }
   number_at(prefix + "hit", row(path, 0));

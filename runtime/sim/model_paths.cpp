@@ -73,6 +73,11 @@ void read_path(ModelTable& t, const DeviceModel& model, LoadPath which, PathMode
 
 }  // namespace
 
+std::optional<LoadPath> path_named(std::string_view word) {
+  const auto at = std::find_if(std::begin(kPaths), std::end(kPaths), [&](const PathName& name) { return name.word == word; });
+  return at == std::end(kPaths) ? std::nullopt : std::optional(at->path);
+}
+
 std::optional<LoadPath> load_path(std::string_view via) {
   if (via.empty()) return LoadPath::Default;
   for (const PathName& name : kPaths) {

@@ -41,19 +41,6 @@ struct Results {
 
 std::size_t cores() { return std::max(1u, std::thread::hardware_concurrency()); }
 
-/// A saved result's path, or those of a folder.
-Result<std::vector<std::string>> files_of(const std::string& path) {
-  std::error_code error;
-  if (of_store(path) || !fs::is_directory(path, error)) return std::vector{path};
-  std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator(path, error)) {
-    if (entry.path().extension() == ".json") files.push_back(entry.path().string());
-  }
-  if (files.empty()) return failure("E0711", fmt::format("the folder {} holds no result", path));
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 /// By experiment. Of a folder that holds others too, a file that cannot be read is left out, and said.
 Result<Results> by_experiment(const std::string& path, std::vector<Result<Saved>> all) {
   Results results;
@@ -74,7 +61,7 @@ Result<Results> by_experiment(const std::string& path, std::vector<Result<Saved>
 
 /// Both sides, whose files are read on all cores.
 std::pair<Result<Results>, Result<Results>> read_both(const Asked& options) {
-  const auto a = files_of(options.first), b = files_of(options.second);
+  const auto a = result_files(options.first), b = result_files(options.second);
   auto files = a ? *a : std::vector<std::string>();
   const auto of_a = files.size();
   if (b) files.insert(files.end(), b->begin(), b->end());

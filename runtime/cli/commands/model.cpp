@@ -21,20 +21,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The results that are named; those of a folder are its .json files.
+/// The results that are named, and those of folders.
 Result<std::vector<Saved>> read_all(const std::vector<std::string>& references, const std::string& store) {
   std::vector<Saved> all;
   for (const auto& reference : references) {
-    std::vector<std::string> files{reference};
-    if (std::error_code error; fs::is_directory(reference, error)) {
-      files.clear();
-      for (const auto& entry : fs::directory_iterator(reference, error)) {
-        if (entry.path().extension() == ".json") files.push_back(entry.path().string());
-      }
-      std::sort(files.begin(), files.end());
-      if (files.empty()) return failure("E0711", fmt::format("the folder {} holds no result", reference), "`gexp survey --out FOLDER` writes some");
-    }
-    for (const auto& file : files) {
+    const auto files = result_files(reference);
+    if (!files) return files.error();
+    for (const auto& file : *files) {
       auto saved = read_saved(file, store);
       if (!saved) return saved.error();
       for (auto& stage : saved->result.stages) stage.table.points = {};  // what was found is enough, and records are many

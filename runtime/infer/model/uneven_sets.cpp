@@ -81,7 +81,8 @@ std::map<std::uint32_t, MissCounts> counts_of(const SetHypothesis& hypothesis, c
 }
 
 /// Whether others miss in another order, so that which ones do is the policy's doing and tells nothing of sets.
-bool depends_on_order(const SetHypothesis& hypothesis, const Walks& walks, const Footprint& footprint, std::uint32_t set, double in_any_order) {
+/// `all`: of the set, all orders together, and `in_any_order` how well two kinds of lines explain them.
+bool depends_on_order(const SetHypothesis& hypothesis, const Walks& walks, const Footprint& footprint, std::uint32_t set, const MissCounts& all, double in_any_order) {
   if (footprint.by_order.size() < 2) return false;
   double in_each = 0, never = 1;
   for (const auto& order : footprint.by_order) {
@@ -91,9 +92,8 @@ bool depends_on_order(const SetHypothesis& hypothesis, const Walks& walks, const
   }
   if (in_each <= in_any_order + kContradicted) return false;
   // What each order chooses anew leaves few that no order chose. More of them are of a set that fits.
-  const auto counts = counts_of(hypothesis, walks, footprint, nullptr).at(set);
-  const double lines = counts.all(), share = counts.share_that_hits();
-  const double by_chance = log_of_likeliest_rate(share * lines, lines) - lines * (share * std::log(std::max(never, kBarely)) + (1 - share) * std::log1p(-std::min(never, 1 - kBarely)));
+  const double lines = all.all(), share = all.share_that_hits(), expected = std::clamp(never, kBarely, 1 - kBarely);
+  const double by_chance = log_of_likeliest_rate(share * lines, lines) - lines * (share * std::log(expected) + (1 - share) * std::log1p(-expected));
   return share <= never || by_chance < kDecisive;
 }
 
@@ -109,7 +109,7 @@ std::optional<UnevenSet> uneven_set(const SetHypothesis& hypothesis, const SetSc
       if (counts.lines.size() <= score.sizes[set] || counts.misses == 0) continue;
       const double two_kinds = log_of_two_kinds(counts);
       const double lacks = two_kinds - std::max(log_of_likeliest_rate(counts.misses, counts.visits), counts.own);
-      if (lacks > most && !(order_may_choose && depends_on_order(hypothesis, walks, footprint, set, two_kinds))) most = lacks, found = UnevenSet{f, set, counts.lines.size()};
+      if (lacks > most && !(order_may_choose && depends_on_order(hypothesis, walks, footprint, set, counts, two_kinds))) most = lacks, found = UnevenSet{f, set, counts.lines.size()};
     }
   }
   return found;
