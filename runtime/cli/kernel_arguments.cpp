@@ -14,6 +14,7 @@
 #include <random>
 
 #include "lang/base/files.h"
+#include "lang/base/split.h"
 
 namespace gexp::cli {
 namespace {
@@ -29,15 +30,6 @@ std::optional<ElementType> element_type(std::string_view name) {
     if (known == name) return ElementType{name[0], static_cast<std::uint32_t>(std::strtoul(known.c_str() + 1, nullptr, 10) / 8)};
   }
   return std::nullopt;
-}
-
-std::vector<std::string> split(const std::string& text, char at) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == at) parts.emplace_back();
-    else parts.back() += c;
-  }
-  return parts;
 }
 
 std::optional<double> as_float(const std::string& text) {
@@ -96,7 +88,8 @@ Result<> fill(KernelArgument& a, const std::string& with, std::uint64_t count, s
     std::memcpy(a.content.data(), bytes->data(), bytes->size());
     return Ok{};
   }
-  std::vector<std::string> list = with.empty() ? std::vector<std::string>{} : split(with, ',');
+  const auto parts = with.empty() ? std::vector<std::string_view>{} : split(with, ',');
+  std::vector<std::string> list(parts.begin(), parts.end());
   if (count == 0) count = list.size();
   if (count == 0) return wrong(a.text, "how many elements?");
   if (!room(count)) return too_large();

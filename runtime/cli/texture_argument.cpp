@@ -8,21 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "lang/base/split.h"
+
 namespace gexp::cli {
 namespace {
 
 constexpr std::uint32_t kMostAlong = 1u << 16;       // fact: of two dimensions (CUDA C++ Programming Guide, technical specifications)
 constexpr std::uint64_t kMostElements = 1ull << 28;  // limit: a texture of 1 GiB
-
-std::vector<std::string_view> split(std::string_view text, char at) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const auto end = text.find(at);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
 
 std::optional<std::uint32_t> number(std::string_view text, std::uint32_t most) {
   std::uint32_t value = 0;

@@ -43,7 +43,8 @@ std::vector<std::size_t> first_to_miss(const SetGrowth& growth, const MissRange&
 
 }  // namespace
 
-std::vector<SetIndex> of_first_overflow(const SetGrowth& growth, const MissRange& border, const std::vector<int>& bits, std::int64_t line_bytes) {
+std::vector<SetIndex> of_first_overflow(const SetGrowth& growth, const MissRange& border, const std::vector<int>& bits,
+                                        std::int64_t line_bytes) {
   const auto missed = first_to_miss(growth, border);
   BitBasis differences;
   for (const auto line : missed) differences.add(static_cast<Mask>((growth.number[line] ^ growth.number[missed.front()]) * line_bytes));
@@ -58,7 +59,8 @@ std::vector<SetIndex> of_first_overflow(const SetGrowth& growth, const MissRange
   return all;
 }
 
-double log_of_foretold(const SetGrowth& growth, const MissRange& border, const model::SetHypothesis& hypothesis, const model::SetScore& score) {
+double log_of_foretold(const SetGrowth& growth, const MissRange& border, const model::SetHypothesis& hypothesis,
+                       const model::SetScore& score) {
   std::vector<bool> seen(growth.number.size());
   double foretold = 0;
   bool first = true;
@@ -76,7 +78,8 @@ double log_of_foretold(const SetGrowth& growth, const MissRange& border, const m
       seen[line] = true;
       of_full_sets += !first && held[set] > score.sizes[set];
     }
-    if (overflowing > 0) foretold += static_cast<double>(of_full_sets) * std::log(static_cast<double>(lines) / static_cast<double>(overflowing));
+    if (overflowing > 0)
+      foretold += static_cast<double>(of_full_sets) * std::log(static_cast<double>(lines) / static_cast<double>(overflowing));
     first = first && std::find(seen.begin(), seen.end(), true) == seen.end();
   }
   return foretold;

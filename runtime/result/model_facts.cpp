@@ -52,7 +52,8 @@ class Reader {
     if (condition.kind == Kind::Within) return add(*sides[0], *sides[2], false);
     if (condition.kind != Kind::LessEqual) return;
     const auto& left = *sides[0];
-    const bool difference = left.kind == Kind::Call && left.text == "abs" && left.arguments.size() == 1 && left.arguments[0].value->kind == Kind::Subtract;
+    const bool difference =
+        left.kind == Kind::Call && left.text == "abs" && left.arguments.size() == 1 && left.arguments[0].value->kind == Kind::Subtract;
     if (!difference) return add(left, *sides[1], true);
     if (!reads_model(*sides[1])) add(*left.arguments[0].value->operands[0], *left.arguments[0].value->operands[1], false);
   }

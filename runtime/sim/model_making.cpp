@@ -20,6 +20,7 @@ using device::ModelFact;
 using Path = ModelText::Path;
 
 constexpr const char* kDriver = "what the driver's API reports";
+constexpr const char* kBusMoves = "what the bus could move, which is less than the base's";
 
 double number_in(const Value& value) {
   const auto* n = value.get<Number>();
@@ -32,27 +33,15 @@ std::vector<double> numbers_in(const Value& value) {
   return all;
 }
 
-std::string number_text(double value) { return fmt::format("{:.7g}", value); }
-
-std::string size_text(double bytes) {
-  const auto whole = static_cast<std::uint64_t>(bytes);
-  return whole >= 2048 && whole % 1024 == 0 ? fmt::format("\"{} KiB\"", whole / 1024) : fmt::format("{}", whole);
+std::string origin(const ModelFact& fact) {
+  return fmt::format("{}, {:.1f} %{}", fact.from, 100 * fact.confidence, fact.at_least ? ": at least, no limit was seen" : "");
 }
-
-/// `[7, 8]`, `[[7, 11], [8]]`.
-std::string list_text(const Value& value) {
-  const auto* list = value.get<List>();
-  if (!list) return number_text(number_in(value));
-  std::vector<std::string> items;
-  for (const auto& item : *list) items.push_back(list_text(item));
-  return fmt::format("[{}]", fmt::join(items, ", "));
-}
-
-std::string origin(const ModelFact& fact) { return fmt::format("{}, {:.1f} %{}", fact.from, 100 * fact.confidence, fact.at_least ? ": at least, no limit was seen" : ""); }
 
 class Maker {
  public:
-  Maker(const Source& base, std::string base_name, MadeModel& made) : text_(base), base_name_(std::move(base_name)), made_(made) { read(text_, now_); }
+  Maker(const Source& base, std::string base_name, MadeModel& made) : text_(base), base_name_(std::move(base_name)), made_(made) {
+    read(text_, now_);
+  }
 
   void take(const std::vector<ModelFact>& facts);
   void device(const device::DeviceInfo& info);
@@ -72,7 +61,9 @@ class Maker {
     const auto at = facts_.find(name);
     return at == facts_.end() ? nullptr : &at->second;
   }
-  static Edit found(Path path, std::string value, const ModelFact& fact) { return {std::move(path), std::move(value), "found", origin(fact)}; }
+  static Edit found(Path path, std::string value, const ModelFact& fact) {
+    return {std::move(path), std::move(value), "found", origin(fact)};
+  }
   /// Makes some edits together, or none of them where the model would not stand.
   void edit(const std::vector<std::string>& facts, const std::vector<Edit>& edits);
   void leave(const std::string& name, const std::string& why) { made_.left.push_back({name, why}), done_.insert(name); }
@@ -100,8 +91,10 @@ class Maker {
 bool Maker::read(const ModelText& text, DeviceModel& model, std::string* problem) {
   Diagnostics diagnostics;
   auto made = read_device_model(text.source(), diagnostics);
-  if (made) model = std::move(*made);
-  else if (problem) *problem = diagnostics.sorted().front().message;
+  if (made)
+    model = std::move(*made);
+  else if (problem)
+    *problem = diagnostics.sorted().front().message;
   return made.has_value();
 }
 
@@ -112,15 +105,19 @@ void Maker::take(const std::vector<ModelFact>& facts) {
     const auto [at, first] = facts_.emplace(each.name, each);
     if (first) continue;
     auto& other = at->second;
-    const bool better = each.at_least && other.at_least ? number_in(each.value) > number_in(other.value) : each.confidence > other.confidence;
+    const bool better =
+        each.at_least && other.at_least ? number_in(each.value) > number_in(other.value) : each.confidence > other.confidence;
     if (!each.at_least && !(each.value == other.value)) {
       const auto& loser = better ? other : each;
-      made_.left.push_back({each.name, fmt::format("{} says {}, and {} says {} with more confidence", loser.from, show(loser.value), (better ? each : other).from, show((better ? each : other).value))});
+      made_.left.push_back({each.name, fmt::format("{} says {}, and {} says {} with more confidence", loser.from, show(loser.value),
+                                                   (better ? each : other).from, show((better ? each : other).value))});
     }
     if (better) other = each;
   }
   for (const auto& each : facts) {
-    if (!each.value.known() && !facts_.contains(each.name) && std::find(made_.unknown.begin(), made_.unknown.end(), each.name) == made_.unknown.end()) made_.unknown.push_back(each.name);
+    if (!each.value.known() && !facts_.contains(each.name) &&
+        std::find(made_.unknown.begin(), made_.unknown.end(), each.name) == made_.unknown.end())
+      made_.unknown.push_back(each.name);
   }
 }
 
@@ -129,8 +126,10 @@ void Maker::edit(const std::vector<std::string>& facts, const std::vector<Edit>&
   std::string problem;
   bool there = true;
   for (const auto& each : edits) {
-    if (each.value.empty()) text.remove(each.path);
-    else if (!text.set(each.path, each.value, each.word, each.from)) there = false, problem = fmt::format("{} has no table for {}", base_name_, fmt::join(each.path, "."));
+    if (each.value.empty())
+      text.remove(each.path);
+    else if (!text.set(each.path, each.value, each.word, each.from))
+      there = false, problem = fmt::format("{} has no table for {}", base_name_, fmt::join(each.path, "."));
   }
   DeviceModel model;
   if (!there || !read(text, model, &problem)) {
@@ -139,7 +138,8 @@ void Maker::edit(const std::vector<std::string>& facts, const std::vector<Edit>&
   }
   for (const auto& each : edits) {
     const auto was = text_.value(each.path).value_or("");
-    if (each.value.empty() ? !was.empty() : true) made_.changes.push_back({fmt::format("{}", fmt::join(each.path, ".")), was, each.value, each.from});
+    if (each.value.empty() ? !was.empty() : true)
+      made_.changes.push_back({fmt::format("{}", fmt::join(each.path, ".")), was, each.value, each.from});
   }
   text_ = std::move(text);
   now_ = std::move(model);
@@ -153,7 +153,9 @@ std::string Maker::described(const std::string& path) const {
   return *other;
 }
 
-const PathModel& Maker::path_of(const std::string& path) const { return now_.paths[static_cast<std::size_t>(path_named(path).value_or(LoadPath::Default))]; }
+const PathModel& Maker::path_of(const std::string& path) const {
+  return now_.paths[static_cast<std::size_t>(path_named(path).value_or(LoadPath::Default))];
+}
 
 /// The latency of what is found in the path's cache number `index`, or behind all of them in memory; translated as soon as can be.
 Path Maker::row(const std::string& path, std::size_t index) const {
@@ -174,11 +176,14 @@ void Maker::number_at(const std::string& fact_name, const Path& path, bool bytes
 /// The lines, sets and index of a cache or TLB. What was not found of them stays as it is in the base.
 void Maker::geometry(const std::string& prefix, const std::string& table, const CacheModel& cache, const char* line, const char* total) {
   const auto key = [&](const char* name) { return Path{table, cache.name, name}; };
-  const auto *lines = fact(prefix + line), *size = fact(prefix + total), *sizes = fact(prefix + "sizes"), *mapping = fact(prefix + "mapping"), *bits = fact(prefix + "bits");
+  const auto *lines = fact(prefix + line), *size = fact(prefix + total), *sizes = fact(prefix + "sizes"),
+             *mapping = fact(prefix + "mapping"), *bits = fact(prefix + "bits");
   const double line_bytes = lines ? number_in(lines->value) : static_cast<double>(cache.line);
   std::vector<Edit> edits;
   std::vector<std::string> facts;
-  const auto add = [&](const char* name, const std::string& value, const ModelFact& from) { edits.push_back(found(key(name), value, from)); };
+  const auto add = [&](const char* name, const std::string& value, const ModelFact& from) {
+    edits.push_back(found(key(name), value, from));
+  };
   if (lines) add(line, size_text(line_bytes), *lines), facts.push_back(lines->name);
   if (lines && cache.sector == cache.line && table == "caches") {
     if (const auto* fetch = fact(prefix + "fetch"); !fetch) edits.push_back({key("sector"), "", "", ""});
@@ -187,12 +192,16 @@ void Maker::geometry(const std::string& prefix, const std::string& table, const 
   const auto entries = std::accumulate(ways.begin(), ways.end(), 0.0);
   const bool alike = std::all_of(ways.begin(), ways.end(), [&](double each) { return each == ways[0]; });
   if (cache.unified > 0) {
-    if (size) add("unified", size_text(number_in(size->value) + static_cast<double>(now_.shared.carveouts.front())), *size), facts.push_back(size->name);
+    if (size)
+      add("unified", size_text(number_in(size->value) + static_cast<double>(now_.shared.carveouts.front())), *size),
+          facts.push_back(size->name);
     if (sizes && alike) add("sets", number_text(static_cast<double>(ways.size())), *sizes), facts.push_back(sizes->name);
   } else if (sizes) {
     add("sets", alike ? number_text(static_cast<double>(ways.size())) : list_text(sizes->value), *sizes);
-    if (alike) add("ways", number_text(ways[0]), *sizes);
-    else edits.push_back({key("ways"), "", "", ""});
+    if (alike)
+      add("ways", number_text(ways[0]), *sizes);
+    else
+      edits.push_back({key("ways"), "", "", ""});
     add(total, size_text(entries * line_bytes), *sizes);
     facts.push_back(sizes->name);
     if (size && number_in(size->value) == entries * line_bytes) facts.push_back(size->name);
@@ -223,7 +232,8 @@ void Maker::geometry(const std::string& prefix, const std::string& table, const 
 
 void Maker::path(const std::string& word, const std::string& path) {
   const auto prefix = fmt::format("model.{}.", word);
-  const bool asked = std::any_of(facts_.begin(), facts_.end(), [&](const auto& each) { return each.first.find(prefix) != std::string::npos; });
+  const bool asked =
+      std::any_of(facts_.begin(), facts_.end(), [&](const auto& each) { return each.first.find(prefix) != std::string::npos; });
   if (!asked || !path_of(path).present) return;
   // What another path says already: whether it is so of this one, too, is held against the model when it is made.
   const auto by_another = [&] {
@@ -240,8 +250,10 @@ void Maker::path(const std::string& word, const std::string& path) {
     const auto cache = now_.caches[static_cast<std::size_t>(path_of(path).caches[0])];  // edits make another model
     const auto& ca = path_of("ca").caches;
     const bool of_ca = path != "ca" && described("ca") == "ca" && !ca.empty() && ca[0] == path_of(path).caches[0];
-    if (cache.storage_of < 0 && !of_ca) geometry(prefix, "caches", cache, "line", "capacity");
-    else by_another();
+    if (cache.storage_of < 0 && !of_ca)
+      geometry(prefix, "caches", cache, "line", "capacity");
+    else
+      by_another();
     number_at(prefix + "prefetch", {"caches", cache.name, "prefetch"}, true);
   }
   number_at(prefix + "hit", row(path, 0));
@@ -250,14 +262,17 @@ void Maker::path(const std::string& word, const std::string& path) {
 /// What lies at several distances: the slices of the L2, and memory behind them. Rows of other paths stay as far from those of `cg` as
 /// they are in the base.
 void Maker::distances() {
-  const auto *mean = fact("model.cg.mean"), *across = fact("model.cg.across"), *copies = fact("model.cg.copies"), *memory = fact("model.cg.memory");
+  const auto *mean = fact("model.cg.mean"), *across = fact("model.cg.across"), *copies = fact("model.cg.copies"),
+             *memory = fact("model.cg.memory");
   const auto& cg = path_of("cg");
   if (!cg.present || cg.caches.empty() || described("cg") != "cg") return;
   const auto cache = now_.caches[static_cast<std::size_t>(cg.caches[0])];
   const auto before = cg.latency;
   std::vector<Edit> edits;
   std::vector<std::string> facts;
-  const auto add = [&](const Path& path, const std::string& value, const ModelFact& from) { edits.push_back(found(path, value, from)), facts.push_back(from.name); };
+  const auto add = [&](const Path& path, const std::string& value, const ModelFact& from) {
+    edits.push_back(found(path, value, from)), facts.push_back(from.name);
+  };
   const auto* kept = copies ? copies->value.get<bool>() : nullptr;
   const bool with_copies = kept ? *kept : cache.copies;
   double far = cache.far;
@@ -283,7 +298,8 @@ void Maker::distances() {
       const bool is_cache = i < how.caches.size() && how.caches[i] == path_of("cg").caches[0], is_memory = i == how.caches.size();
       const auto column = is_memory ? 1u : 0u;
       if ((!is_cache && !is_memory) || after[column][0] == before[column][0] || column >= after.size()) continue;
-      edit({}, {{row(other, i), number_text(how.latency[i][0] + after[column][0] - before[column][0]), "assumed", fmt::format("as far from path cg as in {}", base_name_)}});
+      edit({}, {{row(other, i), number_text(how.latency[i][0] + after[column][0] - before[column][0]), "assumed",
+                 fmt::format("as far from path cg as in {}", base_name_)}});
     }
   }
 }
@@ -299,7 +315,9 @@ void Maker::shared() {
 }
 
 void Maker::device(const device::DeviceInfo& info) {
-  const auto told = [&](const std::string& key, const std::string& value) { edit({"device." + key}, {{{"device", key}, value, "found", kDriver}}); };
+  const auto told = [&](const std::string& key, const std::string& value) {
+    edit({"device." + key}, {{{"device", key}, value, "found", kDriver}});
+  };
   const auto megahertz = [](double hertz) { return fmt::format("\"{:.6g} MHz\"", hertz / 1e6); };
   told("compute", fmt::format("[{}, {}]", info.compute_major, info.compute_minor));
   told("sms", fmt::format("{}", info.sms));
@@ -311,7 +329,7 @@ void Maker::device(const device::DeviceInfo& info) {
       edits.push_back({{"device", "bus"}, fmt::format("{:.0f}", info.memory_peak * 8 / (2 * info.memory_clock_hz)), "found", kDriver});
       edits.push_back({{"device", "transfers"}, "2", "found", kDriver});
       if (now_.bandwidth.dram * info.sm_clock_hz > info.memory_peak)
-        edits.push_back({{"bandwidth", "dram"}, fmt::format("\"{:.6g} GB/s\"", info.memory_peak / 1e9), "assumed", "what the bus could move, which is less than the base's"});
+        edits.push_back({{"bandwidth", "dram"}, fmt::format("\"{:.6g} GB/s\"", info.memory_peak / 1e9), "assumed", kBusMoves});
     }
     edit({"device.memory_clock"}, edits);
   }
@@ -324,26 +342,33 @@ void Maker::second_level(std::uint64_t bytes) {
   if (fact("model.cg.capacity") || fact("model.cg.sizes") || !cg.present || cg.caches.empty()) return;
   const auto cache = now_.caches[static_cast<std::size_t>(cg.caches[0])];
   const auto lines = bytes / cache.line, sets = static_cast<std::uint64_t>(cache.ways.size()), ways = std::uint64_t{cache.ways[0]};
-  if (cache.unified > 0 || lines * cache.line != bytes || lines == std::accumulate(cache.ways.begin(), cache.ways.end(), std::uint64_t{0})) return;
-  const auto key = [&](const char* name, const std::string& value) { return Edit{{"caches", cache.name, name}, value, "assumed", std::string(kDriver) + "; not measured"}; };
+  if (cache.unified > 0 || lines * cache.line != bytes || lines == std::accumulate(cache.ways.begin(), cache.ways.end(), std::uint64_t{0}))
+    return;
+  const auto key = [&](const char* name, const std::string& value) {
+    return Edit{{"caches", cache.name, name}, value, "assumed", std::string(kDriver) + "; not measured"};
+  };
   const bool by_sets = cache.index.kind != IndexModel::Kind::Bits && cache.index.kind != IndexModel::Kind::Xor && lines % ways == 0;
   if (!by_sets && lines % sets != 0) return leave("device.l2", fmt::format("{} B are no whole number of ways of {} sets", bytes, sets));
-  edit({"device.l2"}, {by_sets ? key("sets", fmt::format("{}", lines / ways)) : key("ways", fmt::format("{}", lines / sets)), key("capacity", size_text(static_cast<double>(bytes)))});
+  edit({"device.l2"}, {by_sets ? key("sets", fmt::format("{}", lines / ways)) : key("ways", fmt::format("{}", lines / sets)),
+                       key("capacity", size_text(static_cast<double>(bytes)))});
 }
 
 void Maker::all() {
-  for (const auto& [word, name] : {std::pair{"ca", "ca"}, {"cg", "cg"}, {"nc", "nc"}, {"tex", "texture"}, {"constant", "constant"}, {"cv", "cv"}}) path(word, name);
+  for (const auto& [word, name] :
+       {std::pair{"ca", "ca"}, {"cg", "cg"}, {"nc", "nc"}, {"tex", "texture"}, {"constant", "constant"}, {"cv", "cv"}})
+    path(word, name);
   distances();
-  const auto& tlbs = path_of("cg").tlbs;
-  for (std::size_t i = 0; i < tlbs.size(); ++i) {
-    const auto tlb = now_.tlbs[static_cast<std::size_t>(tlbs[i])];
-    geometry(fmt::format("model.tlb{}.", i + 1), "tlbs", tlb, "page", "reach");
-  }
+  const auto tlbs = path_of("cg").tlbs;  // edits make another model
+  for (std::size_t i = 0; i < tlbs.size(); ++i)
+    geometry(fmt::format("model.tlb{}.", i + 1), "tlbs", CacheModel(now_.tlbs[static_cast<std::size_t>(tlbs[i])]), "page", "reach");
   number_at("model.window", {"window", "size"}, true);
   shared();
   for (const char* key : {"l1", "shared", "sm", "l2", "dram"}) number_at(fmt::format("model.bandwidth.{}", key), {"bandwidth", key});
-  for (const auto& [word, key] : {std::pair{"per_sm", "registers_per_sm"}, {"per_thread", "registers_per_thread"}, {"step", "register_step"}, {"threads", "register_threads"}}) number_at(fmt::format("model.registers.{}", word), {"limits", key});
-  for (const char* key : {"entries", "merges", "requests", "loads_per_warp"}) number_at(fmt::format("model.outstanding.{}", key), {"outstanding", key});
+  constexpr std::pair<const char*, const char*> kRegisters[] = {
+      {"per_sm", "registers_per_sm"}, {"per_thread", "registers_per_thread"}, {"step", "register_step"}, {"threads", "register_threads"}};
+  for (const auto& [word, key] : kRegisters) number_at(fmt::format("model.registers.{}", word), {"limits", key});
+  for (const char* key : {"entries", "merges", "requests", "loads_per_warp"})
+    number_at(fmt::format("model.outstanding.{}", key), {"outstanding", key});
   for (const auto& [name, each] : facts_) {
     if (!done_.contains(name)) leave(name, fmt::format("{} has no table for it", base_name_));
   }
@@ -352,7 +377,7 @@ void Maker::all() {
 void Maker::name(const std::string& name, const std::string& of) {
   text_.replace({"name"}, quoted(name));
   text_.replace({"title"}, quoted(of + " (simulated)"));
-  text_.head({fmt::format("{}, made by `gexp model`. A key under `found` has a finding's value. The others are those of {}.", of, base_name_)});
+  text_.head({fmt::format("{}, made by `gexp model`. A key under `found` has a finding's value. Others are those of {}.", of, base_name_)});
 }
 
 }  // namespace

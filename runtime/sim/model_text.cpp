@@ -70,6 +70,22 @@ std::string quoted(const std::string& text) {
   return written + "\"";
 }
 
+std::string number_text(double value) { return fmt::format("{:.7g}", value); }
+
+std::string size_text(double bytes) {
+  const auto whole = static_cast<std::uint64_t>(bytes);
+  return whole >= 2048 && whole % 1024 == 0 ? fmt::format("\"{} KiB\"", whole / 1024) : fmt::format("{}", whole);
+}
+
+std::string list_text(const Value& value) {
+  const auto* list = value.get<List>();
+  const auto* number = value.get<Number>();
+  if (!list) return number_text(number ? number->number : 0);
+  std::vector<std::string> items;
+  for (const auto& item : *list) items.push_back(list_text(item));
+  return fmt::format("[{}]", fmt::join(items, ", "));
+}
+
 std::optional<Span> ModelText::span_of(const Path& path) const {
   Diagnostics diagnostics;
   const auto root = parse_toml(source(), diagnostics);
@@ -94,8 +110,10 @@ bool ModelText::set(const Path& path, const std::string& value, const std::strin
     drop_line(text_, *section, before + key);
     section = section_of(text_, path);
   }
-  if (span_of(path)) replace(path, value);
-  else text_.insert(section->begin, fmt::format("{} = {}\n", key, value));
+  if (span_of(path))
+    replace(path, value);
+  else
+    text_.insert(section->begin, fmt::format("{} = {}\n", key, value));
   text_.insert(section_of(text_, path)->end, fmt::format("{}.{} = {}\n", word, key, quoted(from)));
   return true;
 }

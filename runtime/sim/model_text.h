@@ -5,12 +5,18 @@
 #include <vector>
 
 #include "lang/base/source.h"
+#include "lang/base/value.h"
 #include "runtime/sim/toml_tree.h"
 
 namespace gexp::sim {
 
 /// A text as TOML writes it: in quotation marks.
 std::string quoted(const std::string& text);
+std::string number_text(double value);
+/// A number of bytes: 128, or "16 KiB" in quotation marks.
+std::string size_text(double bytes);
+/// A number, or a list of them: [7, 8], [[7, 11], [8]].
+std::string list_text(const Value& value);
 
 /// The text of a model in which single values are replaced. All else of it stays as it was written: comments, order, other tables.
 class ModelText {

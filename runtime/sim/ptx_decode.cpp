@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "lang/base/split.h"
 #include "runtime/sim/ptx_decoder.h"
 
 namespace gexp::sim {
@@ -23,20 +24,6 @@ bool lists(std::string_view list, std::string_view word) {
   }
   return false;
 }
-
-namespace {
-
-std::vector<std::string_view> split(std::string_view text, char mark) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t at = text.find(mark);
-    parts.push_back(text.substr(0, at));
-    if (at == std::string_view::npos) return parts;
-    text.remove_prefix(at + 1);
-  }
-}
-
-}  // namespace
 
 Decoder::Decoder(const Statement& statement, Names& names, Kernel& kernel)
     : s_(statement), names_(names), kernel_(kernel), words_(split(statement.opcode.text, '.')) {

@@ -2,6 +2,8 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <bit>
+#include <cmath>
 #include <span>
 
 #include "runtime/sim/ptx.h"
@@ -20,6 +22,11 @@ struct WideCall {
 
 using WideFunction = void (*)(const WideCall& call);
 WideFunction wide_function(WideOp op);
+
+/// A byte as a whole number.
+inline std::int64_t byte_value(std::uint64_t bits, bool with_sign) { return with_sign ? static_cast<std::int8_t>(bits) : static_cast<std::int64_t>(bits); }
+/// A sum in single precision; one that is no number is NaN as a GPU writes it.
+inline std::uint32_t single_bits(double sum) { return std::isnan(sum) ? 0x7fffffffu : std::bit_cast<std::uint32_t>(static_cast<float>(sum)); }
 
 /// mma (wide_mma.cpp).
 void multiply_matrices(const WideCall& call);

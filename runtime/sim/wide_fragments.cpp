@@ -35,11 +35,9 @@ double number(Type type, std::uint64_t bits) {
 
 std::uint64_t bits_of(Type type, double value) {
   if (type == Type::F64) return std::bit_cast<std::uint64_t>(value);
-  if (type == Type::F32) return std::isnan(value) ? 0x7fffffffu : std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  if (type == Type::F32) return single_bits(value);
   return encode_float(format_of(type), value, 0, false);
 }
-
-std::int64_t integer(std::uint64_t bits, bool with_sign) { return with_sign ? static_cast<std::int8_t>(bits) : static_cast<std::int64_t>(bits); }
 
 }  // namespace
 
@@ -58,7 +56,7 @@ void multiply_fragments(const WideCall& call) {
     const std::uint64_t start = c[std::size_t{row} * shape.n + column];
     if (i.type == Type::S32) {
       std::int64_t sum = static_cast<std::int32_t>(static_cast<std::uint32_t>(start));
-      for (std::uint32_t at = 0; at < shape.k; ++at) sum += integer(x[at], shape.a_signed) * integer(y[at * shape.n], shape.b_signed);
+      for (std::uint32_t at = 0; at < shape.k; ++at) sum += byte_value(x[at], shape.a_signed) * byte_value(y[at * shape.n], shape.b_signed);
       if (i.finite) sum = std::clamp<std::int64_t>(sum, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max());
       return static_cast<std::uint32_t>(sum);
     }

@@ -34,12 +34,10 @@ struct Fragments {
   std::uint64_t element(std::uint64_t word, int at) const { return word >> (at * (32 / per_word)) & ((1ull << (32 / per_word)) - 1); }
 };
 
-std::int64_t byte(std::uint64_t bits, bool with_sign) { return with_sign ? static_cast<std::int8_t>(bits) : static_cast<std::int64_t>(bits); }
-
 std::uint64_t of_integers(const Fragments& f, int row, int column, std::uint64_t c) {
   const std::int64_t flags = f.call.i.offset;
   std::int64_t sum = static_cast<std::int32_t>(static_cast<std::uint32_t>(c));
-  for (int at = 0; at < f.k; ++at) sum += byte(f.of_a(row, at), flags >> 16 & 1) * byte(f.of_b(at, column), flags >> 17 & 1);
+  for (int at = 0; at < f.k; ++at) sum += byte_value(f.of_a(row, at), flags >> 16 & 1) * byte_value(f.of_b(at, column), flags >> 17 & 1);
   if (f.call.i.finite) sum = std::min<std::int64_t>(std::max<std::int64_t>(sum, INT32_MIN), INT32_MAX);
   return static_cast<std::uint32_t>(sum);
 }
@@ -49,7 +47,7 @@ std::uint64_t of_floats(const Fragments& f, int row, int column, std::uint64_t c
   const FloatFormat& format = format_of(f.call.i.from);
   double sum = std::bit_cast<float>(static_cast<std::uint32_t>(c));
   for (int at = 0; at < f.k; ++at) sum += decode_float(format, f.of_a(row, at)) * decode_float(format, f.of_b(at, column));
-  return std::isnan(sum) ? 0x7fffffffu : std::bit_cast<std::uint32_t>(static_cast<float>(sum));
+  return single_bits(sum);
 }
 
 /// A matrix in shared memory as a descriptor names it, without a swizzle: pieces of 8 rows of 16 bytes, so far apart along k and along rows.
@@ -80,7 +78,7 @@ void decode_row(const SharedMatrix& matrix, std::uint64_t row, Type type, double
       std::uint16_t element = 0;
       std::memcpy(&element, from + at, static_cast<std::size_t>(bytes));
       const bool integer = type == Type::S8 || type == Type::U8;
-      *numbers++ = integer ? static_cast<double>(byte(element, type == Type::S8)) : decode_float(format_of(type), element);
+      *numbers++ = integer ? static_cast<double>(byte_value(element, type == Type::S8)) : decode_float(format_of(type), element);
     }
   }
 }
@@ -120,9 +118,7 @@ const char* multiply_shared(const WideCall& call, std::span<const std::byte> sha
     }
   }
   each_result([&](double sum, std::uint32_t, std::uint32_t to, std::uint32_t lane) {
-    call.warp.slot(to)[lane] = integers          ? static_cast<std::uint32_t>(static_cast<std::int64_t>(sum))
-                               : std::isnan(sum) ? 0x7fffffffu
-                                                 : std::bit_cast<std::uint32_t>(static_cast<float>(sum));
+    call.warp.slot(to)[lane] = integers ? static_cast<std::uint32_t>(static_cast<std::int64_t>(sum)) : single_bits(sum);
   });
   return nullptr;
 }

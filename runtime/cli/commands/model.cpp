@@ -36,7 +36,9 @@ Result<std::vector<Saved>> read_all(const std::vector<std::string>& references, 
   }
   for (const auto& each : all) {
     if (each.result.device.name != all.front().result.device.name)
-      return failure("E0735", fmt::format("the results are of different devices: {} and {}", all.front().result.device.name, each.result.device.name), "a model is of one");
+      return failure(
+          "E0735", fmt::format("the results are of different devices: {} and {}", all.front().result.device.name, each.result.device.name),
+          "a model is of one");
   }
   return all;
 }
@@ -45,9 +47,13 @@ Result<std::vector<Saved>> read_all(const std::vector<std::string>& references, 
 Result<std::string> nearest_model(const device::DeviceInfo& device) {
   for (const auto& name : sim::names()) {
     const auto model = sim::open(name);
-    if (model && (*model)->device().compute_major == device.compute_major && (*model)->device().compute_minor == device.compute_minor) return name;
+    if (model && (*model)->device().compute_major == device.compute_major && (*model)->device().compute_minor == device.compute_minor)
+      return name;
   }
-  return failure("E0735", fmt::format("no model that ships has compute capability {}.{}, as {} has", device.compute_major, device.compute_minor, device.name), "--base names a model to begin with, as sim:h200 or FILE.toml");
+  return failure(
+      "E0735",
+      fmt::format("no model that ships has compute capability {}.{}, as {} has", device.compute_major, device.compute_minor, device.name),
+      "--base names a model to begin with, as sim:h200 or FILE.toml");
 }
 
 /// What of the results' expectations holds in the model that was made.
@@ -97,12 +103,15 @@ std::string report_text(const sim::MadeModel& made, const result::ModelAgreement
   for (const auto& each : made.left) text += fmt::format("  {}: {}\n", each.fact, each.why);
   if (!made.unknown.empty()) text += fmt::format("asked and not found, so as in {}:\n{}", base, lines_of(made.unknown));
   for (const auto& each : agreed.failed) text += fmt::format("does not hold in the model: {}\n", each);
-  return text + fmt::format("{} of {} expectations that read `model` hold in it\n", agreed.held.size(), agreed.held.size() + agreed.failed.size());
+  return text +
+         fmt::format("{} of {} expectations that read `model` hold in it\n", agreed.held.size(), agreed.held.size() + agreed.failed.size());
 }
 
 Json report_json(const sim::MadeModel& made, const result::ModelAgreement& agreed, const std::string& base) {
-  Json all = {{"schema", "gexp.model/1"}, {"base", base}, {"changes", Json::array()}, {"left", Json::array()}, {"unknown", made.unknown}, {"held", agreed.held}, {"failed", agreed.failed}};
-  for (const auto& each : made.changes) all["changes"].push_back({{"key", each.key}, {"was", each.was}, {"now", each.now}, {"from", each.from}});
+  Json all = {{"schema", "gexp.model/1"}, {"base", base},        {"changes", Json::array()}, {"left", Json::array()},
+              {"unknown", made.unknown},  {"held", agreed.held}, {"failed", agreed.failed}};
+  for (const auto& each : made.changes)
+    all["changes"].push_back({{"key", each.key}, {"was", each.was}, {"now", each.now}, {"from", each.from}});
   for (const auto& each : made.left) all["left"].push_back({{"fact", each.fact}, {"why", each.why}});
   return all;
 }
@@ -110,16 +119,22 @@ Json report_json(const sim::MadeModel& made, const result::ModelAgreement& agree
 class Model final : public Command {
  public:
   void declare(Options& options) override {
-    options.add("results", &results_, "saved results, and folders of them (`gexp survey --out FOLDER`)").must_be_given().offers(Offers::Results);
+    options.add("results", &results_, "saved results, and folders of them (`gexp survey --out FOLDER`)")
+        .must_be_given()
+        .offers(Offers::Results);
     options.add("--out", &out_, "the model's file: NAME.toml").must_be_given().offers(Offers::Files);
-    options.add("--base", &base_, "the model that has what was not found: sim:NAME or FILE.toml; by default one that ships, of the same compute capability").offers(Offers::Devices);
+    options
+        .add("--base", &base_,
+             "the model that has what was not found: sim:NAME or FILE.toml; by default one that ships, of the same compute capability")
+        .offers(Offers::Devices);
     options.add("--json", &json_, "say as JSON what became of each finding");
     add_store(options, store_);
   }
   [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return std::vector<std::string>{out_}; }
 
   int run() override {
-    if (fs::path(out_).extension() != ".toml") return refuse(failure("E0710", fmt::format("{} is no name of a model", out_), "a model's file ends in .toml"), nullptr, kSpec);
+    if (fs::path(out_).extension() != ".toml")
+      return refuse(failure("E0710", fmt::format("{} is no name of a model", out_), "a model's file ends in .toml"), nullptr, kSpec);
     const auto results = read_all(results_, store_);
     if (!results) return refuse(results.error(), nullptr, kEnvironment);
     const auto& device = results->front().result.device;
@@ -136,8 +151,11 @@ class Model final : public Command {
     if (!made) return refuse(made.error(), &*text, kSpec);
     if (auto written = write_file(out_, made->model.text()); !written) return refuse(written.error(), nullptr, kEnvironment);
     const auto agreed = agreement(*made, *results);
-    if (json_) print_out("{}\n", report_json(*made, agreed, *base).text());
-    else print_out("{}, from {} results of {} and {}\n{}", out_, results->size(), visible(device.name), *base, report_text(*made, agreed, *base));
+    if (json_)
+      print_out("{}\n", report_json(*made, agreed, *base).text());
+    else
+      print_out("{}, from {} results of {} and {}\n{}", out_, results->size(), visible(device.name), *base,
+                report_text(*made, agreed, *base));
     return agreed.failed.empty() ? kDone : kNotHeld;
   }
 

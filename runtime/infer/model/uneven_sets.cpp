@@ -19,7 +19,7 @@ namespace gexp::infer::model {
 namespace {
 
 constexpr int kKindRounds = 30;   // limit: of expectation and maximisation: the share and the rate stand still before
-constexpr double kBarely = 1e-9;    // limit: a share or a rate is no nearer to 0 or 1, where its logarithm has no value
+constexpr double kBarely = 1e-9;  // limit: a share or a rate is no nearer to 0 or 1, where its logarithm has no value
 
 using Did = std::tuple<double, double, double>;  ///< misses and visits of an address, and the log-likelihood of them where its set fits
 struct MissCounts {
@@ -32,7 +32,9 @@ struct MissCounts {
   }
   /// Of the addresses, those that never missed.
   [[nodiscard]] double share_that_hits() const {
-    return std::accumulate(addresses.begin(), addresses.end(), 0.0, [](double sum, const auto& each) { return sum + (std::get<0>(each.first) > 0 ? 0 : each.second); }) / all();
+    return std::accumulate(addresses.begin(), addresses.end(), 0.0,
+                           [](double sum, const auto& each) { return sum + (std::get<0>(each.first) > 0 ? 0 : each.second); }) /
+           all();
   }
 };
 
@@ -62,7 +64,8 @@ double log_of_two_kinds(const MissCounts& counts) {
 }
 
 /// What the addresses of each set did, all orders together or, `order`, in one of them.
-std::map<std::uint32_t, MissCounts> counts_of(const SetHypothesis& hypothesis, const Walks& walks, const Footprint& footprint, const Footprint::OfOrder* order) {
+std::map<std::uint32_t, MissCounts> counts_of(const SetHypothesis& hypothesis, const Walks& walks, const Footprint& footprint,
+                                              const Footprint::OfOrder* order) {
   work(4 * footprint.addresses.size());
   std::map<std::uint32_t, MissCounts> by_set;
   for (std::size_t i = 0; i < footprint.addresses.size(); ++i) {
@@ -73,7 +76,8 @@ std::map<std::uint32_t, MissCounts> counts_of(const SetHypothesis& hypothesis, c
     counts.lines.insert(line);
     if (follows(hypothesis.line_bytes, hypothesis.fill_bytes, walks, footprint, i)) continue;
     const double misses = order ? order->misses[i] : footprint.misses[i], visits = order ? order->visits[i] : footprint.visits[i];
-    const double fits = footprint.misses[i] > 0 ? footprint.fits[i] * misses / footprint.misses[i] : 0;  // what an accident costs, each time
+    const double fits =
+        footprint.misses[i] > 0 ? footprint.fits[i] * misses / footprint.misses[i] : 0;  // what an accident costs, each time
     counts.misses += misses, counts.visits += visits, counts.own += footprint.overflows[i];
     counts.addresses[{misses, visits, order ? fits : footprint.fits[i]}] += 1;
   }
@@ -82,7 +86,8 @@ std::map<std::uint32_t, MissCounts> counts_of(const SetHypothesis& hypothesis, c
 
 /// Whether others miss in another order, so that which ones do is the policy's doing and tells nothing of sets.
 /// `all`: of the set, all orders together, and `in_any_order` how well two kinds of lines explain them.
-bool depends_on_order(const SetHypothesis& hypothesis, const Walks& walks, const Footprint& footprint, std::uint32_t set, const MissCounts& all, double in_any_order) {
+bool depends_on_order(const SetHypothesis& hypothesis, const Walks& walks, const Footprint& footprint, std::uint32_t set,
+                      const MissCounts& all, double in_any_order) {
   if (footprint.by_order.size() < 2) return false;
   double in_each = 0, never = 1;
   for (const auto& order : footprint.by_order) {
@@ -93,7 +98,8 @@ bool depends_on_order(const SetHypothesis& hypothesis, const Walks& walks, const
   if (in_each <= in_any_order + kContradicted) return false;
   // What each order chooses anew leaves few that no order chose. More of them are of a set that fits.
   const double lines = all.all(), share = all.share_that_hits(), expected = std::clamp(never, kBarely, 1 - kBarely);
-  const double by_chance = log_of_likeliest_rate(share * lines, lines) - lines * (share * std::log(expected) + (1 - share) * std::log1p(-expected));
+  const double by_chance =
+      log_of_likeliest_rate(share * lines, lines) - lines * (share * std::log(expected) + (1 - share) * std::log1p(-expected));
   return share <= never || by_chance < kDecisive;
 }
 
@@ -109,16 +115,18 @@ std::optional<UnevenSet> uneven_set(const SetHypothesis& hypothesis, const SetSc
       if (counts.lines.size() <= score.sizes[set] || counts.misses == 0) continue;
       const double two_kinds = log_of_two_kinds(counts);
       const double lacks = two_kinds - std::max(log_of_likeliest_rate(counts.misses, counts.visits), counts.own);
-      if (lacks > most && !(order_may_choose && depends_on_order(hypothesis, walks, footprint, set, counts, two_kinds))) most = lacks, found = UnevenSet{f, set, counts.lines.size()};
+      if (lacks > most && !(order_may_choose && depends_on_order(hypothesis, walks, footprint, set, counts, two_kinds)))
+        most = lacks, found = UnevenSet{f, set, counts.lines.size()};
     }
   }
   return found;
 }
 
 std::string several_sets(const UnevenSet& set, const Walks& walks) {
-  return fmt::format("of {} lines that seem to share a set only some miss in the walk of {}, in whatever order: "
-                     "they are of several sets, which are not told apart; more repetitions, or one line at a time, would decide",
-                     set.lines, walks.footprints[set.footprint].where);
+  return fmt::format(
+      "of {} lines that seem to share a set only some miss in the walk of {}, in whatever order: "
+      "they are of several sets, which are not told apart; more repetitions, or one line at a time, would decide",
+      set.lines, walks.footprints[set.footprint].where);
 }
 
 }  // namespace gexp::infer::model
