@@ -11,7 +11,7 @@ bool is_settable(const Symbol* symbol) { return symbol && symbol->kind == Symbol
 void StageChecker::declare_variable(const Word& name, std::uint32_t usable_from, bool settable, SymbolScope& names) {
   if (const auto* known = names.find(name.text); known && known->kind == Symbol::Kind::Variable) {
     auto& problem = diagnostics_.error("E0201", name.span, fmt::format("`{}` is already a variable here", name.text),
-                                       settable ? fmt::format("`set {} = …` gives it another value", name.text) : "declare it with `var` to give it several values");
+                                       settable ? fmt::format("`assign {} = …` gives it another value", name.text) : "declare it with `var` to give it several values");
     problem.notes.push_back({known->span, fmt::format("the first `{}`", name.text)});
     return;
   }

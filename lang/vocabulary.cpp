@@ -248,7 +248,7 @@ const Words& drawing_words() {
 }
 
 const Words& variable_words() {
-  static const Words words{"the type of a variable", {"u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"}};
+  static const Words words{"the type of a variable", {"u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "f32", "f64"}};
   return words;
 }
 

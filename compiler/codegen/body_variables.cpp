@@ -14,6 +14,7 @@ namespace {
 struct VariableType {
   std::string_view word, text;
   double low, high;
+  int fraction = 0;
 };
 
 constexpr double k2to63 = 9223372036854775808.0;  // a number of 64 bits is computed with as one with a sign
@@ -27,6 +28,8 @@ constexpr auto kVariableTypes = std::to_array<VariableType>({
     {"s32", "int", -2147483648.0, 2147483647.0},
     {"u64", "unsigned long long", -k2to63, k2to63},
     {"s64", "long long", -k2to63, k2to63},
+    {"f32", "float", -k2to63, k2to63, 4},
+    {"f64", "double", -k2to63, k2to63, 8},
 });
 
 const VariableType& variable_type(std::string_view word) {
@@ -38,6 +41,12 @@ const VariableType& variable_type(std::string_view word) {
 
 bool is_fraction(std::string_view element) { return element.starts_with('f') || element.starts_with('b'); }
 
+/// What was loaded as bits, as the type has it.
+std::string of_bits(const VariableType& type, const std::string& value) {
+  if (type.fraction == 4) return fmt::format("__uint_as_float((u32){})", value);
+  return fmt::format(fmt::runtime(type.fraction == 8 ? "__longlong_as_double((long long){1})" : "({0}){1}"), type.text, value);
+}
+
 }  // namespace
 
 BodyWriter::Variable& BodyWriter::declare_variable(const Op& op, const std::string& name, const std::string& word) {
@@ -47,12 +56,12 @@ BodyWriter::Variable& BodyWriter::declare_variable(const Op& op, const std::stri
     declared->second = fresh("y");
     (rehearsed_ ? addresses_ : before_loops_) += fmt::format("{}{} {} = 0;\n", rehearsed_ ? "    " : "      ", type.text, declared->second);
   }
-  code_.declare(name, fmt::format("(long long){}", declared->second), {type.low, type.high, 1});
-  return variables_[name] = {declared->second, std::string(type.text), false};
+  code_.declare(name, type.fraction > 0 ? declared->second : fmt::format("(long long){}", declared->second), {type.low, type.high, 1, type.fraction});
+  return variables_[name] = {declared->second, std::string(type.text), type.fraction, false};
 }
 
 std::optional<Diagnostic> BodyWriter::var(const Op& op, Region&) {
-  auto value = code_.text(*op.value);
+  auto value = value_text(*op.value, variable_type(op.type).fraction);
   if (!value) return value.error();
   auto& variable = declare_variable(op, op.variable, op.type);
   variable.settable = true;
@@ -61,9 +70,9 @@ std::optional<Diagnostic> BodyWriter::var(const Op& op, Region&) {
 }
 
 std::optional<Diagnostic> BodyWriter::assign(const Op& op, Region&) {
-  auto value = code_.text(*op.value);
-  if (!value) return value.error();
   const auto& variable = variables_.at(op.variable);
+  auto value = value_text(*op.value, variable.fraction);
+  if (!value) return value.error();
   line(fmt::format("{} = ({})({});", variable.name, variable.type, *value));
   return std::nullopt;
 }
@@ -71,15 +80,19 @@ std::optional<Diagnostic> BodyWriter::assign(const Op& op, Region&) {
 std::optional<Diagnostic> BodyWriter::give(const Op& op, const Memory& memory, int width, const std::string& value) {
   reads_contents_ = true;
   if (width == 16) return error(op.span, "E0417", "a variable holds 1 to 8 bytes, not 16", "write `as 8B`");
-  if (is_fraction(memory.element)) {
-    return error(op.span, "E0428", fmt::format("a thread computes with whole numbers, and `{}` holds {}", memory.name, memory.element),
-                 fmt::format("declare it as `memory {}: u{}[…]`", memory.name, 8 * memory.element_bytes));
+  const bool whole = !is_fraction(memory.element), element = width == memory.element_bytes;
+  if (!whole && (!element || width == 2)) {
+    return error(op.span, "E0428", fmt::format("a thread computes with f32, f64 and whole numbers, and `{}` holds {}{}", memory.name, memory.element, element ? "" : ", of another width"),
+                 element ? fmt::format("declare it as `memory {}: u{}[…]`", memory.name, 8 * memory.element_bytes) : fmt::format("write `as {}B`", memory.element_bytes));
   }
-  const auto type = fmt::format("{}{}", width == memory.element_bytes && memory.element.starts_with('s') ? 's' : 'u', 8 * width);
+  const auto type = whole ? fmt::format("{}{}", element && memory.element.starts_with('s') ? 's' : 'u', 8 * width) : memory.element;
   const bool known = code_.has_variable(op.gives);
   const auto& variable = known ? variables_.at(op.gives) : declare_variable(op, op.gives, type);
-  if (!known && memory.holds && width == memory.element_bytes) code_.declare(op.gives, fmt::format("(long long){}", variable.name), held_.at(memory.name));
-  line(fmt::format("{} = ({})({}){};", variable.name, variable.type, variable_type(type).text, value));
+  if (!whole && variable.fraction == 0) {
+    return error(op.span, "E0428", fmt::format("`{}` is a whole number, and `{}` holds {}", op.gives, memory.name, memory.element), fmt::format("declare it as `var {}: {} = 0`", op.gives, memory.element));
+  }
+  if (!known && whole && memory.holds && element) code_.declare(op.gives, fmt::format("(long long){}", variable.name), held_.at(memory.name));
+  line(fmt::format("{} = ({}){};", variable.name, variable.type, of_bits(variable_type(type), value)));
   return std::nullopt;
 }
 

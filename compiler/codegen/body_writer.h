@@ -57,6 +57,7 @@ class BodyWriter {
   /// A variable of each thread as the kernel's text has it.
   struct Variable {
     std::string name, type;
+    int fraction = 0;  ///< bytes of a number that may have one
     bool settable = false;
   };
 
@@ -135,6 +136,8 @@ class BodyWriter {
   // body_variables.cpp
   /// Declares a variable in the text, once for each operation that does.
   Variable& declare_variable(const Op& op, const std::string& name, const std::string& type);
+  /// The text of a value for a variable or for an element: `fraction` as a variable has it.
+  Result<std::string> value_text(const Formula& formula, int fraction) { return fraction > 0 ? code_.fraction_text(formula, fraction) : code_.text(formula); }
   /// What a load with `into` gives its variable.
   Problem give(const Op& op, const Memory& memory, int width, const std::string& value);
 

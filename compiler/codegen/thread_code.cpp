@@ -14,6 +14,9 @@
 namespace gexp::compiler {
 namespace {
 
+bool is_logic(const Formula& formula) {
+  return formula.kind == Formula::Kind::And || formula.kind == Formula::Kind::Xor || formula.kind == Formula::Kind::Or || formula.kind == Formula::Kind::Not;
+}
 
 Diagnostic error(const Formula& formula, std::string code, std::string message, std::string hint = {}) {
   Diagnostic diagnostic = failure(std::move(code), std::move(message), std::move(hint));
@@ -21,7 +24,9 @@ Diagnostic error(const Formula& formula, std::string code, std::string message, 
   return diagnostic;
 }
 
-const char* sign(Formula::Kind kind) {
+}  // namespace
+
+const char* sign_of(Formula::Kind kind) {
   switch (kind) {
     case Formula::Kind::Add: return "+";
     case Formula::Kind::Subtract: return "-";
@@ -40,8 +45,6 @@ const char* sign(Formula::Kind kind) {
     default: return nullptr;
   }
 }
-
-}  // namespace
 
 void ThreadCode::set_round(const std::string& variable, double round) {
   names_.set(variable, Value(round));
@@ -119,7 +122,10 @@ Result<std::string> ThreadCode::item(const Formula& formula, const std::string& 
 
 Result<std::string> ThreadCode::text(const Formula& formula) {
   if (formula.kind == Formula::Kind::Name) {
-    if (const auto variable = variables_.find(formula.text); variable != variables_.end()) return variable->second;
+    if (const auto variable = variables_.find(formula.text); variable != variables_.end()) {
+      if (auto range = this->range(formula); !range) return range.error();  // of a number with a fraction
+      return variable->second;
+    }
     if (ranges_.contains(formula.text)) return formula.text;
     if (const auto* let = lets_.find(formula.text)) return text(*let);
   }
@@ -144,6 +150,8 @@ Result<std::string> ThreadCode::text(const Formula& formula) {
     auto index = text(*formula.arguments[1].value);
     return index ? item(formula, *index) : index;
   }
+  if (const int of = fraction(formula); of > 0 && is_condition(formula) && !is_logic(formula)) return compared(formula, of);
+  if (formula.kind == Formula::Kind::Call && formula.text == "floor" && !formula.arguments.empty() && fraction(*formula.arguments[0].value) > 0) return floored(formula);
   std::vector<std::string> parts;
   std::size_t bytes = 0;
   for (const auto& operand : formula.operands) {
@@ -159,11 +167,10 @@ Result<std::string> ThreadCode::text(const Formula& formula) {
     parts.push_back(std::move(*part));
   }
   if (!Budget::spend_bytes(bytes)) return Budget::exceeded(formula.span);  // a let stands for its formula, and so can double at every use
-  const bool logic = formula.kind == Formula::Kind::And || formula.kind == Formula::Kind::Xor || formula.kind == Formula::Kind::Or;
-  if (logic && is_condition(formula)) {
+  if (is_logic(formula) && formula.kind != Formula::Kind::Not && is_condition(formula)) {
     return fmt::format("({} {} {})", parts[0], formula.kind == Formula::Kind::And ? "&&" : formula.kind == Formula::Kind::Or ? "||" : "!=", parts[1]);
   }
-  if (const char* between = sign(formula.kind)) return fmt::format("({} {} {})", parts[0], between, parts[1]);
+  if (const char* between = sign_of(formula.kind)) return fmt::format("({} {} {})", parts[0], between, parts[1]);
   switch (formula.kind) {
     case Formula::Kind::Negate: return fmt::format("(-{})", parts[0]);
     case Formula::Kind::Not: return fmt::format("(!{})", parts[0]);

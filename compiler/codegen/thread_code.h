@@ -8,6 +8,9 @@
 
 namespace gexp::compiler {
 
+/// "+" of an addition; null where an operation has no sign in CUDA text that says the same.
+const char* sign_of(Formula::Kind kind);
+
 /// What a thread computes, as CUDA text over `tid lane warp cta gtid`, loop variables and arguments. Whatever is the same for
 /// all threads is an argument with its value at this point, so that points that differ in values only share their text.
 class ThreadCode {
@@ -42,6 +45,9 @@ class ThreadCode {
   Result<Offset> offset(const Formula& formula);
   /// A condition or a whole number.
   Result<std::string> text(const Formula& formula);
+  /// A number that may have a fraction: a `float` of 4 bytes, a `double` of 8. Each operation is one of that type.
+  Result<std::string> fraction_text(const Formula& formula, int bytes);
+  [[nodiscard]] int fraction(const Formula& formula) const { return fraction_of(formula, lets_, ranges_); }
   /// The name of the argument that holds a value of this point.
   std::string argument(const std::string& key, std::int64_t value);
   /// Gives an argument its value, where it was not known when it was named.
@@ -57,6 +63,9 @@ class ThreadCode {
 
  private:
   bool in_loop(const Formula& formula) const;
+  /// A comparison of numbers of which one has a fraction, and `floor` of such a one.
+  Result<std::string> compared(const Formula& formula, int bytes);
+  Result<std::string> floored(const Formula& formula);
   /// `item(pattern, index)` read from a table.
   Result<std::string> item(const Formula& formula, const std::string& index);
   /// Whether it is true or false rather than a number.

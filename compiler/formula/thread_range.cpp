@@ -19,6 +19,7 @@ namespace {
 
 constexpr double kLargest = 9007199254740992.0;  // 2^53
 constexpr double kMostShift = 53;
+constexpr double kFloor = 9223372036854775808.0;  // 2^63: a thread's whole number below a fraction is within it
 
 Diagnostic error(const Formula& formula, std::string message, std::string hint = {}) {
   Diagnostic diagnostic = failure("E0428", std::move(message), std::move(hint));
@@ -122,7 +123,10 @@ class Ranging {
     if (!varies(formula, lets_, ranges_)) return fixed(formula);
     switch (formula.kind) {
       case Formula::Kind::Name: {
-        if (const auto found = ranges_.find(formula.text); found != ranges_.end()) return found->second;
+        if (const auto found = ranges_.find(formula.text); found != ranges_.end()) {
+          if (found->second.fraction == 0) return found->second;
+          return error(formula, fmt::format("`{}` is of type f{}, and a whole number is wanted here", formula.text, 8 * found->second.fraction), kWholeOfFraction);
+        }
         return of(*lets_.find(formula.text));
       }
       case Formula::Kind::Negate: {
@@ -200,6 +204,7 @@ class Ranging {
       return of(**merged);
     }
     if (formula.text == "item") return item(formula);
+    if (formula.text == "floor" && !formula.arguments.empty() && fraction_of(*formula.arguments[0].value, lets_, ranges_) > 0) return Range{-kFloor, kFloor, 1};
     if (formula.text != "min" && formula.text != "max") {
       return error(formula, fmt::format("a thread cannot compute {}(…)", formula.text), kThreadArithmetic);
     }
@@ -315,6 +320,19 @@ bool varies(const Formula& formula, const ThreadLets& lets, const Ranges& ranges
   return std::any_of(formula.operands.begin(), formula.operands.end(), any) ||
          std::any_of(formula.arguments.begin(), formula.arguments.end(), [&](const auto& a) { return any(a.value); }) ||
          std::any_of(formula.loops.begin(), formula.loops.end(), [&](const auto& l) { return any(l.from) || any(l.to) || any(l.step); });
+}
+
+int fraction_of(const Formula& formula, const ThreadLets& lets, const Ranges& ranges) {
+  if (formula.kind == Formula::Kind::Call && formula.text == "floor") return 0;
+  if (formula.kind == Formula::Kind::Name) {
+    if (const auto found = ranges.find(formula.text); found != ranges.end()) return found->second.fraction;
+    const auto* let = lets.find(formula.text);
+    return let ? fraction_of(*let, lets, ranges) : 0;
+  }
+  int widest = 0;
+  for (const auto& operand : formula.operands) widest = std::max(widest, operand ? fraction_of(*operand, lets, ranges) : 0);
+  for (const auto& argument : formula.arguments) widest = std::max(widest, argument.value ? fraction_of(*argument.value, lets, ranges) : 0);
+  return widest;
 }
 
 Result<FormulaPtr> merger_formula(const Formula& call, const Scope& scope) {

@@ -15,6 +15,7 @@ namespace gexp::compiler {
 struct Range {
   double low = 0, high = 0;
   std::uint64_t grid = 0;
+  int fraction = 0;  ///< of a variable that may hold a fraction: its bytes, 4 or 8, and no claim is made of its values
 };
 using Ranges = std::map<std::string, Range>;  ///< of names: lane, tid, …, loop variables
 
@@ -53,6 +54,11 @@ class ThreadNames {
 
 /// The hint where a thread cannot compute something.
 inline constexpr const char* kThreadArithmetic = "use + - * div mod and xor or shl shr min max merger of whole numbers";
+/// The hint where a number with a fraction stands for a whole one.
+inline constexpr const char* kWholeOfFraction = "`floor(x)` is the whole number below x";
+
+/// Bytes of the numbers with a fraction that a formula reads, 4 or 8; 0 where it reads whole numbers alone. `floor` makes a whole number.
+int fraction_of(const Formula& formula, const ThreadLets& lets, const Ranges& ranges);
 
 /// Whether a formula's value differs between threads or rounds of a loop: whether it names one of these.
 bool varies(const Formula& formula, const ThreadLets& lets, const Ranges& ranges);
