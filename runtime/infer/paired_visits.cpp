@@ -59,35 +59,40 @@ std::vector<Excess> excess_by_step(const records::Point& point, double outlier) 
   return steps;
 }
 
-struct At {
-  double x;
-  Excess excess;
-};
-
-/// Mean of several points' means, and how they scatter about it, at least as their own errors say.
+/// Mean of several points' means, and how a further one scatters about it: at least as their own errors say. How points scatter beyond those is
+/// known from few of them.
 struct Level {
   double mean = 0, scatter = 0, freedom = 0;
-  Level(const std::vector<At>& points, std::size_t begin, std::size_t end) {
+  Level(const std::vector<Excess>& points, std::size_t begin, std::size_t end) {
     const auto count = static_cast<double>(end - begin);
     double errors = 0, squares = 0;
-    for (auto i = begin; i < end; ++i) mean += points[i].excess.mean() / count;
+    for (auto i = begin; i < end; ++i) mean += points[i].mean() / count;
     for (auto i = begin; i < end; ++i) {
-      squares += std::pow(points[i].excess.mean() - mean, 2);
-      errors += std::pow(points[i].excess.error(), 2) / count;
+      squares += std::pow(points[i].mean() - mean, 2);
+      errors += std::pow(points[i].error(), 2) / count;
     }
-    freedom = count - 1;
-    scatter = std::sqrt(std::max(errors, freedom > 0 ? squares / freedom : 0.0));
+    freedom = std::max(1.0, count - 1);
+    scatter = std::sqrt(std::max(errors, squares / freedom) * (1 + 1 / count));
   }
   /// Chance that a point of this level lies so high, or higher.
   [[nodiscard]] double chance_of(double excess) const {
-    return boost::math::cdf(boost::math::complement(boost::math::students_t(std::max(1.0, freedom)), (excess - mean) / scatter));
+    return boost::math::cdf(boost::math::complement(boost::math::students_t(freedom), (excess - mean) / scatter));
   }
-  /// Sum of squares about the mean.
-  [[nodiscard]] double squares() const { return scatter * scatter * std::max(1.0, freedom); }
+  /// How much less likely, as a natural logarithm, a point so high is than one at the mean.
+  [[nodiscard]] double log_against(double excess) const {
+    return excess > mean ? (freedom + 1) / 2 * std::log1p(std::pow((excess - mean) / scatter, 2) / freedom) : 0;
+  }
 };
 
 /// By x, which is what stands after `over`; where several points share an x, their pairs are of one kind.
-std::vector<At> points_of(const Context& context, const compiler::Formula& over, Dimension& dimension) {
+struct ExcessByX {
+  std::vector<double> x;
+  std::vector<Excess> excess;
+  Dimension dimension{};
+};
+
+ExcessByX excess_by_x(const Context& context, const compiler::Formula& over) {
+  ExcessByX points;
   std::map<double, Excess> by_x;
   for (std::size_t i = 0; i < context.table.points.size(); ++i) {
     const auto& point = context.table.points[i];
@@ -95,16 +100,28 @@ std::vector<At> points_of(const Context& context, const compiler::Formula& over,
     const auto x = compiler::evaluate(over, scope_at(context, i));
     const auto* number = x ? x->get<Number>() : nullptr;
     if (!number) continue;
-    dimension = number->dimension;
+    points.dimension = number->dimension;
     const auto own = excess_of(point, context.classes.outlier(), 0, point.runs.size());
     auto& all = by_x[number->number];
     all.sum += own.sum, all.squares += own.squares, all.pairs += own.pairs;
   }
-  std::vector<At> points;
   for (const auto& [x, excess] : by_x) {
-    if (excess.pairs > 1) points.push_back({x, excess});
+    if (excess.pairs > 1) points.x.push_back(x), points.excess.push_back(excess);
   }
   return points;
+}
+
+/// How many of the points, at the least x, are of one level, and natural logarithms for that beside one level of all. Those beyond each have a
+/// value of their own, a parameter each by BIC (Schwarz 1978): with x more of the visits miss, and further levels end.
+std::pair<std::size_t, double> points_of_level(const std::vector<Excess>& points) {
+  std::pair<std::size_t, double> likeliest{0, 0};
+  for (std::size_t k = 2; k < points.size(); ++k) {
+    const Level level(points, 0, k);
+    double nats = 0;
+    for (auto i = k; i < points.size(); ++i) nats += level.log_against(points[i].mean()) - std::log(static_cast<double>(points.size())) / 2;
+    if (nats > likeliest.second) likeliest = {k, nats};
+  }
+  return likeliest;
 }
 
 }  // namespace
@@ -166,32 +183,26 @@ bool has_untold_misses(const records::Table& table, const Classes& classes) {
 std::optional<PairedBorder> paired_border(const Context& context) {
   const auto* data = argument(context);
   if (!data || !data->over) return std::nullopt;
-  Dimension dimension{};
-  const auto points = points_of(context, *data->over, dimension);
-  const auto count = static_cast<double>(points.size());
-  if (points.size() < 3) return std::nullopt;
-  // One level, or two: by BIC, the place of the step being one of as many as there are points (Schwarz 1978).
-  const Level one(points, 0, points.size());
-  std::size_t cut = 0;
-  double most = 0;
-  for (std::size_t k = 2; k < points.size(); ++k) {
-    const Level below(points, 0, k), beyond(points, k, points.size());
-    if (beyond.mean <= below.mean) continue;
-    const double nats = count / 2 * std::log(one.squares() / (below.squares() + (beyond.freedom > 0 ? beyond.squares() : 0))) - 1.5 * std::log(count);
-    if (nats > most) most = nats, cut = k;
-  }
-  if (cut == 0) return std::nullopt;
-  // Where misses begin one by one, the step has a slope: back to the last point that is as those below it.
-  while (cut > 2 && Level(points, 0, cut - 1).chance_of(points[cut - 1].excess.mean()) < model::kSameChance) --cut;
-  const Level below(points, 0, cut);
-  auto above = cut;
-  while (above < points.size() && below.chance_of(points[above].excess.mean()) >= model::kByChance) ++above;
-  if (above == points.size()) return std::nullopt;
-  PairedBorder border{points[cut - 1].x, points[above].x, Level(points, above, points.size()).mean - below.mean, 1 / (1 + std::exp(-most / model::kTemper)), std::nullopt, dimension};
-  for (auto i = above; i < points.size() && !border.back; ++i) {
-    if (below.chance_of(points[i].excess.mean()) >= model::kSameChance) border.back = points[i].x;
+  const auto points = excess_by_x(context, *data->over);
+  const auto [count, nats] = points_of_level(points.excess);
+  if (count == 0) return std::nullopt;
+  const Level level(points.excess, 0, count);
+  auto above = count;
+  while (above < points.x.size() && level.log_against(points.excess[above].mean()) < model::kDecisive) ++above;
+  if (above == points.x.size()) return std::nullopt;
+  PairedBorder border{points.x[count - 1], points.x[above], points.excess[above].mean() - level.mean, 1 / (1 + std::exp(-nats / model::kTemper)), std::nullopt, points.dimension};
+  for (auto i = above; i < points.x.size() && !border.back; ++i) {
+    if (level.chance_of(points.excess[i].mean()) >= model::kSameChance) border.back = points.x[i];
   }
   return border;
+}
+
+double log_of_fitting(const std::vector<Excess>& fitting, const Excess& other, double longer) {
+  Level level(fitting, 0, fitting.size());
+  level.scatter = std::hypot(level.scatter, other.error());
+  const double fits = level.log_against(other.mean());
+  level.mean += longer;
+  return level.log_against(2 * level.mean - other.mean()) - fits;  // so far below what is expected
 }
 
 }  // namespace gexp::infer

@@ -39,13 +39,18 @@ bool has_untold_misses(const records::Table& table, const Classes& classes);
 struct PairedBorder {
   double last = 0;        ///< the largest x at which they take no longer than at smaller ones
   double above = 0;       ///< the next at which they surely do
-  double ticks = 0;       ///< by how much, on average, beyond the border
+  double ticks = 0;       ///< by how much, on average, there
   double confidence = 0;  ///< posterior of two levels instead of one
   std::optional<double> back;  ///< a larger x at which they do not, again
   Dimension dimension;         ///< of x
 };
 
 /// nullopt where one level explains all x, or walks have no pairs. What points scatter about their level is told from those below the border.
+/// Of several borders the first one.
 std::optional<PairedBorder> paired_border(const Context& context);
+
+/// How much likelier, as a natural logarithm, what a walk shows is where it fits as others do than where its first visits take `longer` ticks
+/// more on average, or more than that. Student's t, by how the others scatter.
+double log_of_fitting(const std::vector<Excess>& fitting, const Excess& other, double longer);
 
 }  // namespace gexp::infer

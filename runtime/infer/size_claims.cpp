@@ -12,6 +12,7 @@
 #include "runtime/infer/even_fill.h"
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/walks.h"
+#include "runtime/infer/paired_visits.h"
 #include "runtime/infer/statistics.h"
 
 // A size says that every walk within it fits, whichever of its addresses it visits, and that is a prediction about other walks of the file:
@@ -58,6 +59,7 @@ bool read_walks(SizeClaim& claim, const std::string& sweep) {
     if (point.runs.empty() || !point.walk || point.walk->threads != 1 || point.walk->steps < 2) continue;
     if (x_of(point) > 0 && (!claim.least.second || x_of(point) < claim.least.first)) claim.least = {x_of(point), &point};
     if (x_of(point) > size->number) claim.beyond.emplace_back(x_of(point), &point);
+    if (x_of(point) > 0 && x_of(point) <= size->number) claim.within.push_back(&point);
     if (x_of(point) == size->number) claim.fits.push_back(&point);
     if (x_of(point) > size->number && x_of(point) <= 2 * size->number) claim.misses.push_back(&point);
   }
@@ -94,7 +96,7 @@ std::vector<SizeClaim> size_claims(const compiler::Program& program, const Measu
       const auto* call = miss_call(stage, *data.value);
       const bool counts = miss_call(*data.value) != nullptr;
       if (!call || !data.over || data.over->kind != compiler::Formula::Kind::Name || data.where || call->arguments[0].where) continue;
-      SizeClaim claim{&stage, &*own, &question, finding, std::nullopt, counts, {}, {}, 0, 0, true, {}, {}, {}};
+      SizeClaim claim{&stage, &*own, &question, finding, std::nullopt, counts, {}, {}, {}, 0, 0, true, {}, {}, {}};
       if (read_above(*call, scope, claim.slower_than) && read_walks(claim, data.over->text)) claims.push_back(std::move(claim));
     }
   }
@@ -130,6 +132,18 @@ bool stride_was_found(const SizeClaim& claim, const compiler::Program& program, 
     const auto asked = std::find_if(from.finds.begin(), from.finds.end(), [&](const auto& question) { return question.id == finding->id; });
     return asked != from.finds.end() && level_of(from, *asked) == level_of(*claim.stage, *claim.question);
   });
+}
+
+/// The least size of a unit that was found before and that the claim's walk visits one by one; its stride where there is none.
+std::int64_t unit_visited(const SizeClaim& claim, const compiler::Program& program, Findings& findings) {
+  std::int64_t unit = 0;
+  for (const auto& read : claim.stage->reads) {
+    const auto* finding = findings.find(program.stages[read.stage].name + "." + read.finding);
+    const auto* n = finding ? finding->value.get<Number>() : nullptr;
+    const auto bytes = n && n->dimension == kBytes ? static_cast<std::int64_t>(n->number) : 0;
+    if (2 * bytes >= claim.extent.gap && bytes > 0 && (unit == 0 || bytes < unit)) unit = bytes;  // at any place of each
+  }
+  return unit > 0 && 2 * unit <= claim.high - claim.low ? unit : claim.extent.gap;
 }
 
 /// Whether some walk within the size visited addresses nearer to each other than the claim's own, and fitted too.
@@ -194,26 +208,49 @@ std::string uneven_fill(const SizeClaim& claim, const MissRange& range) {
                      show(static_cast<double>(*block), kBytes));
 }
 
-/// A walk that visits all that fits at the size, and more, and stays in. `unit`: what comes in at once, if misses show it: which of its
-/// addresses a walk visits is no matter.
-const model::Footprint* with_room(const SizeClaim& claim, const model::Walks& walks, std::int64_t unit) {
-  const auto apart = std::max({std::int64_t{1}, claim.extent.gap, unit});
-  std::set<std::int64_t> blocks;
-  for (const auto offset : claim.fits.front()->walk->offsets) blocks.insert(offset / apart);
-  const auto told = claim.finding->interval ? claim.finding->interval->second : static_cast<double>(claim.high - claim.low);
-  const auto not_told = std::max<std::int64_t>(0, static_cast<std::int64_t>(told) - (claim.high - claim.low));
-  const auto may_fit = blocks.size() + static_cast<std::size_t>(not_told / apart);
-  const auto is_outside = [&](auto address) { return walks.offsets[address] < claim.low || walks.offsets[address] >= claim.high; };
-  for (const auto& footprint : walks.footprints) {
-    if (!footprint.stays_in()) continue;
-    work(2 * footprint.addresses.size());
-    std::set<std::int64_t> visited;
-    for (const auto address : footprint.addresses) visited.insert(walks.offsets[address] / apart);
-    const bool beyond = std::any_of(footprint.addresses.begin(), footprint.addresses.end(), is_outside);
-    if (beyond && visited.size() > may_fit && std::includes(visited.begin(), visited.end(), blocks.begin(), blocks.end())) return &footprint;
+/// What fits at a size, as blocks: of what comes in at once, or of the walk's stride.
+class Fitting {
+ public:
+  /// `unit`: what comes in at once, if misses or an earlier stage show it: which of its addresses a walk visits is no matter.
+  Fitting(const SizeClaim& claim, std::int64_t unit) : claim_(claim), apart_(std::max(std::int64_t{1}, unit)) {
+    for (const auto offset : claim.fits.front()->walk->offsets) blocks_.insert(offset / apart_);
+    const auto told = claim.finding->interval ? claim.finding->interval->second : static_cast<double>(claim.high - claim.low);
+    const auto not_told = std::max<std::int64_t>(0, static_cast<std::int64_t>(told) - (claim.high - claim.low));
+    most_ = blocks_.size() + static_cast<std::size_t>(not_told / apart_);
   }
-  return nullptr;
-}
+
+  /// Whether a walk visits all of it and more, beyond it.
+  [[nodiscard]] bool is_exceeded(const std::vector<std::int64_t>& offsets) const {
+    const auto visited = visited_by(offsets);
+    const bool beyond = std::any_of(offsets.begin(), offsets.end(), [&](auto offset) { return offset < claim_.low || offset >= claim_.high; });
+    return beyond && visited.size() > most_ && std::includes(visited.begin(), visited.end(), blocks_.begin(), blocks_.end());
+  }
+
+  /// Share, at least, of a walk's comings to a sector that miss, if the size is all that fits: as often as it comes to another block, one in so
+  /// many is of those that do not.
+  [[nodiscard]] double missing(const Pattern& walk) const {
+    const auto visited = static_cast<double>(visited_by(walk.offsets).size());
+    double blocks = 0, sectors = 0;
+    for (std::int64_t i = 0; i < walk.steps; ++i) {
+      const auto here = walk.at(0, i), before = walk.at(0, (i + walk.steps - 1) % walk.steps);
+      blocks += here / apart_ != before / apart_ ? 1 : 0, sectors += here / kLeastLine != before / kLeastLine ? 1 : 0;
+    }
+    return sectors > 0 ? (visited - static_cast<double>(most_)) / visited * blocks / sectors : 0;
+  }
+
+ private:
+  [[nodiscard]] std::set<std::int64_t> visited_by(const std::vector<std::int64_t>& offsets) const {
+    work(2 * offsets.size());
+    std::set<std::int64_t> visited;
+    for (const auto offset : offsets) visited.insert(offset / apart_);
+    return visited;
+  }
+
+  const SizeClaim& claim_;
+  std::int64_t apart_;
+  std::set<std::int64_t> blocks_;
+  std::size_t most_ = 0;
+};
 
 /// The misses of one level alone, the fastest one: what ends at a size shows in the level right behind it.
 MissRange fastest_misses(MissRange range, const Classes& raw) {
@@ -234,6 +271,50 @@ std::vector<const records::Point*> next_beyond(const SizeClaim& claim) {
   return points;
 }
 
+/// Whether misses just beyond the size are told one by one, and are no slow places: of those a second visit in a row is as slow.
+bool are_told(const SizeClaim& claim, const MissRange& range) {
+  RepeatedMisses misses;
+  for (const auto* point : next_beyond(claim)) misses.add(*point, range);
+  return misses.misses[0] > 0 && !misses.are_places(range);
+}
+
+/// A walk that visits all that fits at the size, and more, and never misses; empty where there is none.
+std::string with_room(const model::Walks& walks, const Fitting& fitting) {
+  for (const auto& footprint : walks.footprints) {
+    if (!footprint.stays_in()) continue;
+    std::vector<std::int64_t> offsets;
+    for (const auto address : footprint.addresses) offsets.push_back(walks.offsets[address]);
+    if (fitting.is_exceeded(offsets)) return footprint.where;
+  }
+  return {};
+}
+
+/// The same by pairs of visits: they tell it of misses that are too cheap to be told one by one, and of places that are as slow as misses.
+std::string with_room_by_pairs(const SizeClaim& claim, const MeasuredStages& measured, const Fitting& fitting) {
+  const auto of_point = [](const MeasuredStages::Measured& stage, const records::Point& point) {
+    return excess_of(point, stage.records().classes().outlier(), 0, point.runs.size());
+  };
+  std::vector<Excess> within;
+  double least = INFINITY, most = -INFINITY;  // a miss costs what lies between, or more
+  for (const auto* point : claim.within) {
+    if (const auto excess = of_point(*claim.measured, *point); excess.pairs > 1) within.push_back(excess), least = std::min(least, excess.mean());
+  }
+  for (const auto& [x, point] : claim.beyond) {
+    if (const auto excess = of_point(*claim.measured, *point); excess.pairs > 1) most = std::max(most, excess.mean());
+  }
+  if (within.size() < 2 || most <= least) return {};
+  for (const auto* other : measured.of_same_access(*claim.stage)) {
+    for (const auto& point : other->table->points) {
+      if (point.runs.empty() || !point.walk || point.walk->threads != 1 || !fitting.is_exceeded(point.walk->offsets)) continue;
+      const auto excess = of_point(*other, point);
+      if (excess.pairs <= 1 || log_of_fitting(within, excess, fitting.missing(*point.walk) * (most - least)) < model::kDoubted) continue;
+      const auto where = records::coordinates_text(*other->table, point);
+      return where.empty() ? other->stage->name : other->stage->name + ", " + where;
+    }
+  }
+  return {};
+}
+
 /// Where what misses beyond a size comes in units far larger than the one that was found: pages, and so another structure that ends there.
 std::string other_unit(const SizeClaim& claim, const compiler::Program& program, Findings& findings, const Granularity& granularity) {
   constexpr std::int64_t kLinesAPage = 8;  // fact: no line is so near to a page
@@ -249,7 +330,8 @@ std::string contradiction(const SizeClaim& claim, const compiler::Program& progr
   if (auto why = wrong_extent(claim); !why.empty()) return why;
   if (!claim.spans) return {};
   const auto& records = claim.measured->records();
-  const auto range = miss_range(records.table(), records.classes(), claim.slower_than);
+  auto range = miss_range(records.table(), records.classes(), claim.slower_than);
+  if (range && !are_told(claim, *range)) range.reset();
   const auto granularity = range ? granularity_of(claim.misses, *range) : std::nullopt;
   const auto first = range ? fastest_misses(*range, records.classes()) : MissRange{};
   const auto next = range ? next_beyond(claim) : std::vector<const records::Point*>{};
@@ -271,9 +353,12 @@ std::string contradiction(const SizeClaim& claim, const compiler::Program& progr
   };
   const auto all = model::walks_of(measured, *claim.stage, claim.slower_than);
   if (!claim.counts) return unit_is_smaller(walks_within(claim, all));
-  if (const auto* roomy = with_room(claim, all, granularity ? granularity->unit : 0)) {
+  const Fitting fitting(claim, std::max(unit_visited(claim, program, findings), granularity ? granularity->unit : 0));
+  auto roomy = range ? with_room(all, fitting) : std::string();
+  if (roomy.empty()) roomy = with_room_by_pairs(claim, measured, fitting);
+  if (!roomy.empty()) {
     return fmt::format("the walk of {} visits as much and something beyond it, and never misses: there is room for more than neighbours fill; "
-                       "a walk whose addresses differ in more bits would decide", roomy->where);
+                       "a walk whose addresses differ in more bits would decide", roomy);
   }
   const auto walks = walks_within(claim, all);
   const model::Footprint* finest = nullptr;

@@ -17,6 +17,8 @@ inline constexpr double kSurest = 0.99;
 inline constexpr double kSurestList = 0.95;
 /// Tempered odds, as a natural logarithm, from which on of two answers the other is out of the question: 100 to 1.
 inline constexpr double kDecisive = 4.6;
+/// The same, from which on an answer is no longer given: 10 to 1 for another one leave of what was 99 % sure less than is ever asked for.
+inline constexpr double kDoubted = 2.3;
 
 /// Confidence from here on is given as this, of what can have any number of values: that the truth is none of the rivals is not ruled out.
 inline constexpr double kMostConfidence = 0.999;
