@@ -78,10 +78,8 @@ struct Level {
   [[nodiscard]] double chance_of(double excess) const {
     return boost::math::cdf(boost::math::complement(boost::math::students_t(freedom), (excess - mean) / scatter));
   }
-  /// How much less likely, as a natural logarithm, a point so high is than one at the mean.
-  [[nodiscard]] double log_against(double excess) const {
-    return excess > mean ? (freedom + 1) / 2 * std::log1p(std::pow((excess - mean) / scatter, 2) / freedom) : 0;
-  }
+  /// How much less likely, as a natural logarithm, this is than the mean.
+  [[nodiscard]] double log_against(double excess) const { return (freedom + 1) / 2 * std::log1p(std::pow((excess - mean) / scatter, 2) / freedom); }
 };
 
 /// By x, which is what stands after `over`; where several points share an x, their pairs are of one kind.
@@ -118,7 +116,9 @@ std::pair<std::size_t, double> points_of_level(const std::vector<Excess>& points
   for (std::size_t k = 2; k < points.size(); ++k) {
     const Level level(points, 0, k);
     double nats = 0;
-    for (auto i = k; i < points.size(); ++i) nats += level.log_against(points[i].mean()) - std::log(static_cast<double>(points.size())) / 2;
+    for (auto i = k; i < points.size(); ++i) {
+      nats += (points[i].mean() > level.mean ? level.log_against(points[i].mean()) : 0) - std::log(static_cast<double>(points.size())) / 2;
+    }
     if (nats > likeliest.second) likeliest = {k, nats};
   }
   return likeliest;
@@ -188,7 +188,8 @@ std::optional<PairedBorder> paired_border(const Context& context) {
   if (count == 0) return std::nullopt;
   const Level level(points.excess, 0, count);
   auto above = count;
-  while (above < points.x.size() && level.log_against(points.excess[above].mean()) < model::kDecisive) ++above;
+  const auto is_above = [&](const Excess& excess) { return excess.mean() > level.mean && level.log_against(excess.mean()) >= model::kDecisive; };
+  while (above < points.x.size() && !is_above(points.excess[above])) ++above;
   if (above == points.x.size()) return std::nullopt;
   PairedBorder border{points.x[count - 1], points.x[above], points.excess[above].mean() - level.mean, 1 / (1 + std::exp(-nats / model::kTemper)), std::nullopt, points.dimension};
   for (auto i = above; i < points.x.size() && !border.back; ++i) {
@@ -202,7 +203,7 @@ double log_of_fitting(const std::vector<Excess>& fitting, const Excess& other, d
   level.scatter = std::hypot(level.scatter, other.error());
   const double fits = level.log_against(other.mean());
   level.mean += longer;
-  return level.log_against(2 * level.mean - other.mean()) - fits;  // so far below what is expected
+  return (other.mean() < level.mean ? level.log_against(other.mean()) : 0) - fits;
 }
 
 }  // namespace gexp::infer

@@ -227,15 +227,15 @@ class Fitting {
   }
 
   /// Share, at least, of a walk's comings to a sector that miss, if the size is all that fits: as often as it comes to another block, one in so
-  /// many is of those that do not.
+  /// many is of those that do not. 0 where it seldom visits a sector twice in a row, so that pairs of visits tell nothing of the others.
   [[nodiscard]] double missing(const Pattern& walk) const {
     const auto visited = static_cast<double>(visited_by(walk.offsets).size());
-    double blocks = 0, sectors = 0;
+    double blocks = 0, sectors = 0, pairs = 0;
     for (std::int64_t i = 0; i < walk.steps; ++i) {
       const auto here = walk.at(0, i), before = walk.at(0, (i + walk.steps - 1) % walk.steps);
-      blocks += here / apart_ != before / apart_ ? 1 : 0, sectors += here / kLeastLine != before / kLeastLine ? 1 : 0;
+      blocks += here / apart_ != before / apart_ ? 1 : 0, (here / kLeastLine != before / kLeastLine ? sectors : pairs) += 1;
     }
-    return sectors > 0 ? (visited - static_cast<double>(most_)) / visited * blocks / sectors : 0;
+    return pairs >= model::kMostly * sectors && sectors > 0 ? (visited - static_cast<double>(most_)) / visited * blocks / sectors : 0;
   }
 
  private:
