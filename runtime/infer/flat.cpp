@@ -197,8 +197,7 @@ Finding by_pairs(const Context& context, const PairedBorder& border) {
                        fmt::format("no access is told apart as a miss, but from {} on the first of two visits in a row takes {:.1f} ticks longer than the second, beyond what it takes up to here", above, border.ticks),
                        "means over all pairs of visits");
   finding.interval = {border.last, dimension == kBytes ? border.above - 1 : std::nextafter(border.above, 0)};
-  const auto samples = curve(context);
-  finding.exact = dimension == kBytes && samples && are_next(context, *samples, border.last, border.above);
+  finding.exact = false;  // on average, a unit or two that miss do not show
   return finding;
 }
 
