@@ -14,7 +14,8 @@ Cache::Cache(const CacheModel& model, const std::vector<std::uint32_t>& ways_of,
     sets_.push_back({.first = slots, .ways = ways});
     slots += ways;
   }
-  slots_.resize(slots);
+  slots_.resize(std::max(slots, 1u));
+  known_.resize(remembered(slots)), known_mask_ = known_.size() - 1;
   if (is_listed()) links_.resize(slots);
   if (policy_ == Policy::Plru) marks_.resize(sets_.size());
   if (policy_ == Policy::Nru || policy_ == Policy::Nrf) marks_.resize(slots);
@@ -37,19 +38,18 @@ void Cache::clear() {
   for (std::size_t set = 0; set < of_age_.size(); ++set) of_age_[set] = {0, 0, 0, sets_[set].ways};
 }
 
-Cache::Access Cache::access(std::uint64_t address, Use use, const SetIndex& index) {
+/// What access() does where a sector is not in.
+Cache::Access Cache::bring(std::uint64_t address, Use use, Place at) {
   const std::uint64_t line = address >> line_shift_, sector = sector_of(address);
-  const std::uint32_t set = index(address);
-  std::uint32_t slot = find(line, set);
-  if (slot != kNone) {
-    touch(set, slot, false);
-    Slot& found = slots_[slot];
-    const bool hit = (found.sectors & sector) != 0;
-    found.sectors |= sector;
-    if (use == Use::Write) found.dirty = 1;
-    return {.hit = hit, .had_room = has_room_in(set)};
+  const auto [found, set] = at;
+  if (found != kNone) {
+    touch(at, false);
+    slots_[found].sectors |= sector;
+    if (use == Use::Write) slots_[found].dirty = 1;
+    return {.had_room = has_room_in(set)};
   }
   Access result{.had_room = has_room_in(set)};
+  std::uint32_t slot = kNone;
   // Invalid ways first.
   if (policy_ == Policy::Qlru && qlru_.on_miss) grow_older(set, kNone);
   if (result.had_room) {
@@ -65,7 +65,7 @@ Cache::Access Cache::access(std::uint64_t address, Use use, const SetIndex& inde
   slots_[slot].sectors = sector;
   slots_[slot].dirty = use == Use::Write;
   insert(line, set, slot);
-  touch(set, slot, true);
+  touch({slot, set}, true);
   return result;
 }
 
@@ -188,7 +188,7 @@ std::uint32_t Cache::victim(std::uint32_t set) {
   return first;
 }
 
-void Cache::touch(std::uint32_t set, std::uint32_t slot, bool filled) {
+void Cache::note_use(std::uint32_t set, std::uint32_t slot, bool filled) {
   const std::uint32_t first = sets_[set].first, ways = sets_[set].ways;
   switch (policy_) {
     case Policy::Lru: return move_to_front(set, slot);

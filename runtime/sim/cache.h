@@ -23,19 +23,25 @@ class Cache {
   struct Access {
     bool hit = false;
     bool evicted_dirty = false;  ///< a line that had been written made room
-    bool had_room = false;      ///< its set had an invalid way before
+    bool had_room = false;      ///< of a miss: its set had an invalid way before
     std::uint64_t evicted = ~0ull;  ///< address of the line that made room; all ones: none did
   };
   /// Looks the sector of `address` up, and brings it in where it was absent. `index`: how one memory serves two load paths that
   /// map differently.
-  Access access(std::uint64_t address, Use use, const SetIndex& index);
+  Access access(std::uint64_t address, Use use, const SetIndex& index) {
+    const Place at = place(address, index);
+    if (at.slot == kNone || (slots_[at.slot].sectors & sector_of(address)) == 0) return bring(address, use, at);
+    touch(at, false);
+    if (use == Use::Write) slots_[at.slot].dirty = 1;
+    return {.hit = true};
+  }
   Access access(std::uint64_t address, Use use = Use::Read) { return access(address, use, index_); }
 
   /// Reads the sector of `address` where it is in. False: it is not, and nothing has changed.
   bool read(std::uint64_t address, const SetIndex& index) {
-    const std::uint32_t set = index(address), slot = find(address >> line_shift_, set);
-    if (slot == kNone || (slots_[slot].sectors & sector_of(address)) == 0) return false;
-    touch(set, slot, false);
+    const Place at = place(address, index);
+    if (at.slot == kNone || (slots_[at.slot].sectors & sector_of(address)) == 0) return false;
+    touch(at, false);
     return true;
   }
   bool read(std::uint64_t address) { return read(address, index_); }
@@ -48,8 +54,10 @@ class Cache {
   [[nodiscard]] bool holds(std::uint64_t address) const { return holds(address, index_); }
   /// An access to `address` is likely to come: the host begins to fetch what it will look at. Changes nothing.
   void expect(std::uint64_t address) const {
-    if (is_narrow_) __builtin_prefetch(&sets_[index_(address)]);
-    else __builtin_prefetch(&table_[home(mix(address >> line_shift_))]);
+    const std::uint64_t line = address >> line_shift_;
+    if (const Known& known = known_[line & known_mask_]; known.line == static_cast<std::uint32_t>(line)) __builtin_prefetch(&slots_[known.slot]);
+    else if (is_narrow_) __builtin_prefetch(&sets_[index_(address)]);
+    else __builtin_prefetch(&table_[home(mix(line))]);
   }
   void clear();
 
@@ -74,10 +82,28 @@ class Cache {
   struct Links {
     std::uint32_t newer = kNone, older = kNone;      ///< slots
   };
+  /// Where a line was found last. It is there as long as the slot says so, and then neither its set nor anything else is worked out.
+  struct Known {
+    std::uint32_t slot = 0, set = 0, line = 0;       ///< the line's low bits
+  };
   struct Entry {
     std::uint32_t slot = kNone, check = 0;           ///< bits of the line's hash that its place does not tell
   };
 
+  /// The slot of a line, kNone where it is not in, and its set.
+  struct Place {
+    std::uint32_t slot, set;
+  };
+  [[nodiscard]] Place place(std::uint64_t address, const SetIndex& index) {
+    const std::uint64_t line = address >> line_shift_;
+    Known& known = known_[line & known_mask_];
+    const bool own = &index == &index_;
+    if (own && known.line == static_cast<std::uint32_t>(line) && slots_[known.slot].line == line) return {known.slot, known.set};
+    const std::uint32_t set = index(address), slot = find(line, set);
+    if (own && slot != kNone) known = {slot, set, static_cast<std::uint32_t>(line)};
+    return {slot, set};
+  }
+  Access bring(std::uint64_t address, Use use, Place at);
   [[nodiscard]] bool has_room_in(std::uint32_t set) const { return sets_[set].used < sets_[set].ways; }
   [[nodiscard]] std::uint64_t sector_of(std::uint64_t address) const { return 1ull << ((address & (line_ - 1)) >> sector_shift_); }
   [[nodiscard]] std::uint32_t find(std::uint64_t line, std::uint32_t set) const;
@@ -88,7 +114,11 @@ class Cache {
   static std::uint32_t check(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
   static std::uint64_t mark(std::uint64_t line) { return line * 0x9e3779b97f4a7c15ull >> 48; }
   std::uint32_t victim(std::uint32_t set);
-  void touch(std::uint32_t set, std::uint32_t slot, bool filled);
+  void touch(Place at, bool filled) {
+    if (policy_ == Policy::Random || policy_ == Policy::Weighted || (policy_ == Policy::Lru && sets_[at.set].newest == at.slot)) return;
+    note_use(at.set, at.slot, filled);
+  }
+  void note_use(std::uint32_t set, std::uint32_t slot, bool filled);
   [[nodiscard]] bool is_listed() const { return policy_ == Policy::Lru || policy_ == Policy::Fifo || policy_ == Policy::Bip; }
   void unlink(Set& list, std::uint32_t slot);
   void replace_in_list(Set& list, std::uint32_t from, std::uint32_t to);
@@ -106,6 +136,8 @@ class Cache {
   int line_shift_, sector_shift_;
   std::vector<Set> sets_;
   std::vector<Slot> slots_;
+  std::vector<Known> known_;             // by the line's low bits
+  std::uint64_t known_mask_ = 0;
   std::vector<Links> links_;             // Lru, Fifo, Bip: by slot
   std::vector<std::uint64_t> marks_;     // Plru: tree bits a set; Nru, Nrf: one mark a slot
   std::vector<std::uint8_t> ages_;       // Qlru, Rrip: by slot

@@ -35,7 +35,7 @@ class DeviceMemory {
   }
   /// The address of element `index`, of `size` bytes, of the allocation that was last asked for, which the host begins to fetch; 0 when there is none.
   [[nodiscard]] std::uint64_t expect_element(std::uint64_t index, std::uint64_t size) const {
-    if (index >= last_bytes_ / size) return 0;
+    if (index >= last_bytes_ || (index + 1) * size > last_bytes_) return 0;
     __builtin_prefetch(last_host_ + index * size);
     return last_begin_ + index * size;
   }

@@ -30,11 +30,16 @@ Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed, std::uint64_t
       peer_{model.bandwidth.peer},
       noisy_(model.noise.jitter > 0 || model.noise.sm_jitter > 0 || model.noise.memory_jitter > 0 || model.noise.tail_probability > 0 || model.noise.interference > 0),
       random_(seed ^ chance ^ 0x9015e) {
-  const auto instances = [&](const CacheModel& cache) { return instance(cache, static_cast<std::uint32_t>(model.sms) - 1) + 1; };
+  const auto of_sms = [&](const CacheModel& cache) {
+    std::vector<std::uint32_t> which;
+    for (std::uint32_t sm = 0; sm < static_cast<std::uint32_t>(model.sms); ++sm) which.push_back(static_cast<std::uint32_t>(instance(cache, sm)));
+    return which;
+  };
   std::vector<Level> levels;
   for (std::size_t i = 0; i < model.caches.size(); ++i) {
     const CacheModel& cache = model.caches[i];
-    caches_[i].resize(cache.storage_of >= 0 ? 0 : instances(cache));
+    instance_.push_back(of_sms(cache));
+    caches_[i].resize(cache.storage_of >= 0 ? 0 : instance_[i].back() + 1);
     slices_[i].resize(cache.slices);
     if (cache.storage_of >= 0) {
       indices_.push_back(std::make_unique<SetIndex>(cache, mix(seed + i)));
@@ -43,7 +48,10 @@ Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed, std::uint64_t
       levels.push_back({static_cast<int>(i), nullptr, cache.victims});
     }
   }
-  for (std::size_t i = 0; i < model.tlbs.size(); ++i) tlbs_[i].resize(instances(model.tlbs[i]));
+  for (std::size_t i = 0; i < model.tlbs.size(); ++i) {
+    tlb_instance_.push_back(of_sms(model.tlbs[i]));
+    tlbs_[i].resize(tlb_instance_[i].back() + 1);
+  }
 
   const auto fill = [&](Path& path, const std::vector<int>& caches, const std::vector<int>& tlbs) {
     path.present = true;
@@ -52,7 +60,7 @@ Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed, std::uint64_t
     while (path.near < caches.size() && model.caches[static_cast<std::size_t>(caches[path.near])].scope != Scope::Device) ++path.near;
     for (std::size_t found = 0; found < path.near; ++found) path.victims |= path.caches[found].victims;
     if (!caches.empty()) path.sector = model.caches[static_cast<std::size_t>(caches.front())].sector;
-    path.sector_shift = std::countr_zero(path.sector);
+    path.sector_shift = std::countr_zero(path.sector), path.region = std::max(kLeastRegion, path.sector);
   };
   for (std::size_t p = 0; p < paths_.size(); ++p) {
     const PathModel& from = model.paths[p];
@@ -64,6 +72,10 @@ Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed, std::uint64_t
     path.latency = from.latency;
     const bool untranslated = path.translate_at > 0 || (path.tlbs.empty() && !path.has_window && model.frame_bytes == 0);
     path.quick = path.near > 0 && !path.victims && untranslated;
+    if (path.near < path.caches.size()) {
+      const CacheModel& shared = model.caches[static_cast<std::size_t>(path.caches[path.near].cache)];
+      path.quick_far = shared.sector == path.sector && !shared.copies;
+    }
     path.way = static_cast<std::uint64_t>(from.latency[path.near].front() / 2);
   }
   fill(stores_, model.stores.caches, model.stores.tlbs);
@@ -75,16 +87,15 @@ Cache& Hierarchy::new_cache(std::size_t i, std::uint32_t sm) {
   std::vector<std::uint32_t> ways = m.ways;
   if (m.unified > 0) std::fill(ways.begin(), ways.end(), static_cast<std::uint32_t>((m.unified - carveout_) / (ways.size() * m.line)));
   if (m.copies) std::transform(ways.begin(), ways.end(), ways.begin(), [&](auto each) { return each / m.partitions; });
-  std::unique_ptr<Cache>& slot = caches_[i][instance(m, sm)];
+  std::unique_ptr<Cache>& slot = caches_[i][instance_[i][sm]];
   slot = std::make_unique<Cache>(m, ways, mix(seed_ + i), mix(chance_ ^ sm));
   return *slot;
 }
 
-Cache& Hierarchy::tlb(int model, std::uint32_t sm) {
-  const auto i = static_cast<std::size_t>(model);
+Cache& Hierarchy::new_tlb(std::size_t i, std::uint32_t sm) {
   const CacheModel& m = model_.tlbs[i];
-  std::unique_ptr<Cache>& slot = tlbs_[i][instance(m, sm)];
-  if (!slot) slot = std::make_unique<Cache>(m, m.ways, mix(seed_ + 1000 + i), mix(chance_ ^ sm));
+  std::unique_ptr<Cache>& slot = tlbs_[i][tlb_instance_[i][sm]];
+  slot = std::make_unique<Cache>(m, m.ways, mix(seed_ + 1000 + i), mix(chance_ ^ sm));
   return *slot;
 }
 
@@ -121,13 +132,6 @@ void Hierarchy::flush(const std::string& level) {
       }
     }
   }
-}
-
-Cache::Access Hierarchy::look(const Level& level, std::uint32_t sm, std::uint64_t address, Cache::Use use) {
-  Cache& lines = cache(level.cache, sm);
-  const Cache::Access access = level.index ? lines.access(address, use, *level.index) : lines.access(address, use);
-  tallies_.caches[static_cast<std::size_t>(level.cache)].add(access.hit);
-  return access;
 }
 
 bool Hierarchy::look_near(const Path& path, const Level& level, std::uint32_t sm, std::uint64_t address) {
@@ -199,8 +203,8 @@ bool Hierarchy::holds(LoadPath which, std::uint32_t sm, Piece piece) const {
   const Path& path = paths_[index(which)];
   for (std::size_t found = 0; found < path.near && piece.sectors != 0; ++found) {
     const Level& level = path.caches[found];
-    const CacheModel& m = model_.caches[static_cast<std::size_t>(level.cache)];
-    const auto& lines = caches_[static_cast<std::size_t>(level.cache)][instance(m, sm)];
+    const auto i = static_cast<std::size_t>(level.cache);
+    const auto& lines = caches_[i][instance_[i][sm]];
     if (!lines) continue;
     for (std::uint32_t left = piece.sectors; left != 0; left &= left - 1) {
       const auto sector = static_cast<std::uint32_t>(std::countr_zero(left));
@@ -227,7 +231,7 @@ bool Hierarchy::fetched_ahead(const Level& level, std::uint64_t address) {
   return false;
 }
 
-double Hierarchy::serve_slice(const Level& level, std::uint32_t sm, std::uint64_t address, double bytes, double time, Home& home) {
+double Hierarchy::serve_own_slice(const Level& level, std::uint32_t sm, std::uint64_t address, double bytes, double time, Home& home) {
   const auto i = static_cast<std::size_t>(level.cache);
   const CacheModel& m = model_.caches[i];
   std::uint64_t slice = 0;
@@ -244,12 +248,13 @@ double Hierarchy::serve_slice(const Level& level, std::uint32_t sm, std::uint64_
   return slices_[i][slice].wait(time, bytes * m.slices / model_.bandwidth.l2);
 }
 
-std::size_t Hierarchy::search(const Path& path, std::uint32_t sm, std::uint64_t address, Home& home, bool& dirty, bool& ahead) {
+std::size_t Hierarchy::search(const Path& path, std::uint32_t sm, std::uint64_t address, const Cache::Access* first, Home& home, bool& dirty,
+                              bool& ahead) {
   std::size_t found = path.near;
   for (; found < path.caches.size(); ++found) {
     const Level& level = path.caches[found];
     const CacheModel& m = model_.caches[static_cast<std::size_t>(level.cache)];
-    const Cache::Access access = look(level, sm, placed(path, found, address));
+    const Cache::Access access = found == path.near && first ? *first : look(level, sm, placed(path, found, address));
     dirty |= access.evicted_dirty;
     bool hit = access.hit;
     if (m.copies && hit) home.other = false;
@@ -270,19 +275,17 @@ std::size_t Hierarchy::search(const Path& path, std::uint32_t sm, std::uint64_t 
   return found;
 }
 
-double Hierarchy::far(LoadPath which, std::uint32_t sm, Piece piece, std::uint8_t translated, double time) {
+double Hierarchy::far_of_all(LoadPath which, std::uint32_t sm, Piece piece, std::uint8_t translated, double time, double waits, Home home,
+                             const Cache::Access* first) {
   const Path& path = paths_[index(which)];
-  const double bytes = static_cast<double>(path.sector) * piece.count();
-  double waits = 0, latency = 0, from_memory = 0, to_memory = 0;
+  double latency = 0, from_memory = 0, to_memory = 0;
   std::size_t depth = 0;
   auto by = Answered::Beyond;
-  Home home;
-  if (path.near < path.caches.size()) waits = serve_slice(path.caches[path.near], sm, piece.region, bytes, time, home);
   bool crossed = false;
   for (std::uint32_t left = piece.sectors; left != 0; left &= left - 1) {
     bool dirty = false, ahead = false;  // what was fetched ahead is there in time, and has crossed DRAM like anything else
     auto of_sector = home;
-    const std::size_t found = search(path, sm, piece.region + static_cast<std::uint32_t>(std::countr_zero(left)) * path.sector, of_sector, dirty, ahead);
+    const std::size_t found = search(path, sm, piece.region + static_cast<std::uint32_t>(std::countr_zero(left)) * path.sector, first, of_sector, dirty, ahead);
     crossed |= of_sector.other;
     latency = std::max(latency, path.latency[found][translated]);
     depth = std::max(depth, found);

@@ -55,7 +55,7 @@ class Hierarchy {
       // Most loads ask for one sector, and the first cache has it.
       const Level& level = path.caches[0];
       const auto i = static_cast<std::size_t>(level.cache);
-      Cache* const lines = caches_[i][instance(model_.caches[i], sm)].get();
+      Cache* const lines = caches_[i][instance_[i][sm]].get();
       const std::uint64_t address = piece.region + (static_cast<std::uint64_t>(std::countr_zero(piece.sectors)) << path.sector_shift);
       if (lines && (level.index ? lines->read(address, *level.index) : lines->read(address))) {
         tallies_.caches[i].add(true);
@@ -63,6 +63,10 @@ class Hierarchy {
         const double latency = path.latency[0][0];
         return {0, 0, latency > 0 && noisy_ ? latency + noise(Answered::BySm) : latency, 0};
       }
+    }
+    if (path.near == 0) {
+      missed_ = true;
+      return {piece.sectors, translate(path, sm, piece.region), 0, 0};
     }
     return near_of_all(path, sm, piece);
   }
@@ -74,7 +78,21 @@ class Hierarchy {
   /// A load of `address` is likely to come next. Changes nothing but how long the host will take.
   void expect(LoadPath path, std::uint64_t address) const;
   /// Cycles from leaving the SM until the piece is back, for one that arrives at `time`.
-  double far(LoadPath path, std::uint32_t sm, Piece piece, std::uint8_t translated, double time);
+  double far(LoadPath which, std::uint32_t sm, Piece piece, std::uint8_t translated, double time) {
+    const Path& path = paths_[index(which)];
+    Home home;
+    if (path.near == path.caches.size()) return far_of_all(which, sm, piece, translated, time, 0, home, nullptr);
+    const Level& level = path.caches[path.near];
+    const double waits = serve_slice(level, sm, piece.region, static_cast<double>(path.sector) * piece.count(), time, home);
+    if (!path.quick_far || (piece.sectors & (piece.sectors - 1)) != 0) return far_of_all(which, sm, piece, translated, time, waits, home, nullptr);
+    // Most loads ask for one sector, and the first of these caches has it.
+    const std::uint64_t into = static_cast<std::uint64_t>(std::countr_zero(piece.sectors)) << path.sector_shift;
+    const Cache::Access first = look(level, sm, placed(path, path.near, piece.region + into));
+    if (!first.hit) return far_of_all(which, sm, piece, translated, time, waits, home, &first);
+    depth_ = static_cast<std::uint8_t>(path.near);
+    if (home.other) home.distance += model_.caches[static_cast<std::size_t>(level.cache)].far;
+    return waits + home.distance + path.latency[path.near][translated] + (noisy_ ? noise(Answered::Beyond) : 0);
+  }
   /// Where far() found the furthest sector of the last piece: a cache of its path or, behind them, memory.
   [[nodiscard]] std::uint8_t depth() const { return depth_; }
   /// The number of that cache of the model; -1: memory.
@@ -103,7 +121,7 @@ class Hierarchy {
   [[nodiscard]] bool present(LoadPath path) const { return paths_[index(path)].present; }
   /// Bytes that one lookup of the path brings: a sector of its first cache; and of the region that such sectors are part of.
   [[nodiscard]] std::uint64_t sector(LoadPath path) const { return paths_[index(path)].sector; }
-  [[nodiscard]] std::uint64_t region(LoadPath path) const { return std::max<std::uint64_t>(kLeastRegion, sector(path)); }
+  [[nodiscard]] std::uint64_t region(LoadPath path) const { return paths_[index(path)].region; }
   /// The piece that one address asks for.
   [[nodiscard]] Piece piece(LoadPath path, std::uint64_t address) const {
     const std::uint64_t into = address & (region(path) - 1);  // regions and sectors are powers of two
@@ -117,6 +135,7 @@ class Hierarchy {
   [[nodiscard]] std::uint64_t way(LoadPath path) const { return paths_[index(path)].way; }
 
  private:
+  static constexpr std::uint64_t kLeastRegion = 128;
   enum class Answered : std::uint8_t { BySm, Beyond, ByMemory };
   struct Level {
     int cache = 0;                    ///< of the model
@@ -132,12 +151,11 @@ class Hierarchy {
     bool has_window = false;
     bool victims = false;  ///< some cache of an SM holds such
     bool quick = false;    ///< its first cache is an SM's, holds no victims, and asks for no translation
-    std::uint64_t sector = 32, way = 0;
+    bool quick_far = false;  ///< the first cache that all share has one place for each line, and sectors of the path's length
+    std::uint64_t sector = 32, region = kLeastRegion, way = 0;
     int sector_shift = 5;
     std::vector<std::vector<double>> latency;
   };
-
-  static constexpr std::uint64_t kLeastRegion = 128;
 
   static std::size_t index(LoadPath path) { return static_cast<std::size_t>(path); }
   /// Which of the caches of one model an SM uses.
@@ -148,7 +166,7 @@ class Hierarchy {
   [[nodiscard]] std::size_t partition(const CacheModel& cache, std::uint32_t sm) const { return sm * std::size_t{cache.partitions} / static_cast<std::size_t>(model_.sms); }
   Cache& cache(int model, std::uint32_t sm) {
     const auto i = static_cast<std::size_t>(model);
-    Cache* const there = caches_[i][instance(model_.caches[i], sm)].get();
+    Cache* const there = caches_[i][instance_[i][sm]].get();
     return there ? *there : new_cache(i, sm);
   }
   /// An SM of a partition, to name its cache by.
@@ -157,8 +175,18 @@ class Hierarchy {
   }
   Cache& new_cache(std::size_t model, std::uint32_t sm);
   Near near_of_all(const Path& path, std::uint32_t sm, Piece piece);
-  Cache& tlb(int model, std::uint32_t sm);
-  Cache::Access look(const Level& level, std::uint32_t sm, std::uint64_t address, Cache::Use use = Cache::Use::Read);
+  Cache& tlb(int model, std::uint32_t sm) {
+    const auto i = static_cast<std::size_t>(model);
+    Cache* const there = tlbs_[i][tlb_instance_[i][sm]].get();
+    return there ? *there : new_tlb(i, sm);
+  }
+  Cache& new_tlb(std::size_t model, std::uint32_t sm);
+  Cache::Access look(const Level& level, std::uint32_t sm, std::uint64_t address, Cache::Use use = Cache::Use::Read) {
+    Cache& lines = cache(level.cache, sm);
+    const Cache::Access access = level.index ? lines.access(address, use, *level.index) : lines.access(address, use);
+    tallies_.caches[static_cast<std::size_t>(level.cache)].add(access.hit);
+    return access;
+  }
   /// Looks for a sector that the level before did not have; `new_victims_` grows by what that level gives up for it.
   bool look_near(const Path& path, const Level& level, std::uint32_t sm, std::uint64_t address);
   /// Where a path's cache number `found` looks for an address: where it lies in physical memory, once it is translated.
@@ -176,16 +204,24 @@ class Hierarchy {
     double distance = 0;  ///< cycles that its slice is further from the SM than the nearest one of its partition
   };
   /// One sector on its way through the caches that all share: where it was found; `dirty` grows by evicted lines. `home.other` goes
-  /// where the SM's own partition had a copy.
-  std::size_t search(const Path& path, std::uint32_t sm, std::uint64_t address, Home& home, bool& dirty, bool& ahead);
+  /// where the SM's own partition had a copy. `first`: what the first of them has said, if it was asked.
+  std::size_t search(const Path& path, std::uint32_t sm, std::uint64_t address, const Cache::Access* first, Home& home, bool& dirty, bool& ahead);
+  double far_of_all(LoadPath which, std::uint32_t sm, Piece piece, std::uint8_t translated, double time, double waits, Home home,
+                    const Cache::Access* first);
   /// Cycles that an access waits for its slice.
-  double serve_slice(const Level& level, std::uint32_t sm, std::uint64_t address, double bytes, double time, Home& home);
+  double serve_slice(const Level& level, std::uint32_t sm, std::uint64_t address, double bytes, double time, Home& home) {
+    const CacheModel& m = model_.caches[static_cast<std::size_t>(level.cache)];
+    if (m.slices == 1 && m.interval <= 0 && model_.bandwidth.l2 <= 0) return 0;
+    return serve_own_slice(level, sm, address, bytes, time, home);
+  }
+  double serve_own_slice(const Level& level, std::uint32_t sm, std::uint64_t address, double bytes, double time, Home& home);
   /// What noise adds to a load's latency.
   double noise(Answered by);
 
   const DeviceModel& model_;
   std::uint64_t seed_, chance_;
   std::vector<std::vector<std::unique_ptr<Cache>>> caches_, tlbs_;  ///< [of the model][of the SM, the TPC or the device]
+  std::vector<std::vector<std::uint32_t>> instance_, tlb_instance_;  ///< [of the model][SM]: which of these it uses
   std::vector<std::unique_ptr<SetIndex>> indices_;
   std::vector<std::vector<Server>> slices_;   ///< [cache of the model]
   std::vector<std::uint64_t> ahead_;          ///< [cache of the model]: begin of what the last miss fetched ahead

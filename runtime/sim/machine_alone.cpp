@@ -42,14 +42,15 @@ void Machine::note_lone() {
     Decoded& d = decoded_[pc];
     const bool never_waits = d.steps == 0 && d.unit < interval_.size() && d.interval <= static_cast<double>(issue_interval_);
     if (d.kind == Kind::Compute && never_waits) d.lone = Lone::Compute;
-    if (d.kind == Kind::Branch) d.lone = Lone::Branch;
-    if (d.kind == Kind::Special) d.lone = Lone::Clock;
-    if (d.plain) d.lone = Lone::Load;
+    const bool reads_nothing = d.a == kTrue && d.b == kTrue && d.c == kTrue;
+    if (d.kind == Kind::Branch && reads_nothing) d.lone = Lone::Branch;
+    if (d.kind == Kind::Special && reads_nothing) d.lone = Lone::Clock;
+    if (d.plain && d.b == kTrue && d.c == kTrue) d.lone = Lone::Load;
   }
 }
 
 /// Where a word of the device's memory lies that a plain load may read; null: nowhere.
-const std::byte* Machine::lone_word(const Instruction& i, std::uint64_t address) const {
+inline const std::byte* Machine::lone_word(const Instruction& i, std::uint64_t address) const {
   if ((address & (i.bytes - 1u)) != 0 || DeviceMemory::where(address) != device::Where::Device) return nullptr;
   return c_.memory.find(address, i.bytes);
 }
@@ -69,9 +70,16 @@ void Machine::run_alone(std::uint32_t index, Warp& w) {
   for (std::size_t unit = 0; unit < took.size(); ++unit) {
     if (interval_[unit] <= static_cast<double>(issue_interval_) && sm.units[unit].free() > static_cast<double>(next)) return;
   }
-  const std::uint64_t begin = instructions_;
+  const std::uint64_t most = next_check_ - std::min(next_check_, instructions_);
   std::uint64_t done = 0;
-  while (begin + done < next_check_) {
+  // When an instruction issues whose operands are there at `at`; what it does to the warp's time.
+  const auto issue = [&](std::uint64_t at) {
+    issued = std::max(at, free);
+    next = free = issued + interval;
+    ++done;
+    return issued;
+  };
+  for (bool goes_on = true; goes_on && done < most;) {
     const Decoded& d = decoded[pc];
     if (d.lone == Lone::No) break;
     if (fetches) {
@@ -79,45 +87,57 @@ void Machine::run_alone(std::uint32_t index, Warp& w) {
       fetch(index, w);
       next = w.next;
     }
-    const bool guarded = d.guard != kTrue, active = !guarded || (values[d.guard * width] != 0) != d.guard_not;
-    std::uint64_t at = guarded ? std::max(next, ready[d.guard]) : next;
-    const std::byte* word = nullptr;
-    std::uint64_t address = 0;
-    if (active) {
-      at = std::max({at, ready[d.a], ready[d.b], ready[d.c]});
-      if (ready[d.to] == kNever) break;
-      if (d.lone == Lone::Compute && ready[d.to] > at + d.latency) at = ready[d.to] - d.latency;
-      if (d.lone == Lone::Load) {
-        const Instruction& i = code[pc];
-        address = values[d.a * width] + static_cast<std::uint64_t>(i.offset);
-        word = lone_word(i, address);
-        if (!word) break;
+    std::uint64_t at = next;
+    if (d.guard != kTrue) {
+      at = std::max(at, ready[d.guard]);
+      if ((values[d.guard * width] != 0) == d.guard_not) {  // it does nothing but issue
+        if (at == kNever) break;
+        if (d.lone == Lone::Compute) took[d.unit] = at + 1;
+        issue(at), ++pc;
+        continue;
       }
     }
-    if (at == kNever) break;
-    if (d.lone == Lone::Compute) took[d.unit] = at + 1;
-    at = std::max(at, free);
-    issued = at, next = free = at + interval;
-    ++done;
-    if (!active) {
-      ++pc;
-      continue;
-    }
     switch (d.lone) {
-      case Lone::Compute:
+      case Lone::Compute: {
+        at = std::max({at, ready[d.a], ready[d.b], ready[d.c]});
+        if (at == kNever || ready[d.to] == kNever) {
+          goes_on = false;
+          break;
+        }
+        if (ready[d.to] > at + d.latency) at = ready[d.to] - d.latency;
+        took[d.unit] = at + 1;
+        at = issue(at);
         values[d.to * width] = d.scalar(code[pc], values[d.a * width], values[d.b * width], values[d.c * width]);
         ready[d.to] = at + d.latency;
         ++pc;
         break;
+      }
       case Lone::Load: {
-        const Instruction& i = code[pc++];
+        const Instruction& i = code[pc];
+        at = std::max(at, ready[d.a]);
+        const std::uint64_t address = values[d.a * width] + static_cast<std::uint64_t>(i.offset);
+        const std::byte* const word = at == kNever || ready[d.to] == kNever ? nullptr : lone_word(i, address);
+        if (!word) {
+          goes_on = false;
+          break;
+        }
+        at = issue(at);
         expect_next(i, i.path, values[d.to * width] = word_at(word, i.bytes));
-        ready[d.to] = memory_.lone_load(index, i, i.path, address, at);
+        ready[d.to] = memory_.lone_load(index, w, i, i.path, address, at);
+        ++pc;
         break;
       }
-      case Lone::Branch: pc = code[pc].target; break;
+      case Lone::Branch:
+        issue(at);
+        pc = code[pc].target;
+        break;
       case Lone::Clock: {
+        if (ready[d.to] == kNever) {
+          goes_on = false;
+          break;
+        }
         const Instruction& i = code[pc++];
+        at = issue(at);
         values[d.to * width] = clock(i.special, w.sm, at) & i.mask;
         next = ready[d.to] = at + latency_[static_cast<std::size_t>(Cost::Clock)];
         break;
@@ -128,7 +148,7 @@ void Machine::run_alone(std::uint32_t index, Warp& w) {
   for (std::size_t unit = 0; unit < took.size(); ++unit) {
     if (took[unit] > 0) sm.units[unit].wait(static_cast<double>(took[unit] - 1), interval_[unit]);
   }
-  instructions_ = begin + done;
+  instructions_ += done;
   sm.schedulers[w.scheduler] = free;
   w.pc = pc, w.next = next, w.issued = issued;
 }

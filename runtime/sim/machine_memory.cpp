@@ -116,7 +116,7 @@ Machine::Step Machine::access_in(Space space, std::uint32_t index, const Instruc
   if (i.kind == Kind::Load && i.count == 1 && one_lane(active)) expect_next(i, path, w.slot(i.data[0])[std::countr_zero(active)]);
   if (alone(w, decoded_[w.pc].awaited, active)) {
     const std::uint64_t ready =
-        memory_.lone_load(index, i, path, addresses_[static_cast<std::size_t>(std::countr_zero(active))], issue);
+        memory_.lone_load(index, w, i, path, addresses_[static_cast<std::size_t>(std::countr_zero(active))], issue);
     return result_in(ready - issue);
   }
   memory_.load(index, i, path, addresses_, active, issue + (i.kind == Kind::Atomic ? conflicts(space, active) : 0), corners_);

@@ -75,12 +75,12 @@ inline std::uint64_t MemoryUnit::takes_here(Sm& sm, LoadPath path, double latenc
   return (wait > 0 ? cycles(wait) : 0) + latency_cycles(latency);
 }
 
-double MemoryUnit::leave(Sm& sm, LoadPath path, Hierarchy::Piece piece, double time) {
+[[gnu::always_inline]] inline double MemoryUnit::leave(Sm& sm, LoadPath path, Hierarchy::Piece piece, double time) {
   const double bytes = static_cast<double>(hierarchy_.sector(path)) * piece.count();
   return model_.bandwidth.sm > 0 ? sm.port.wait(time, bytes / model_.bandwidth.sm) : 0;
 }
 
-std::uint64_t MemoryUnit::back(LoadPath path, std::uint32_t sm, Hierarchy::Piece piece, std::uint8_t translated, std::uint64_t arrived) {
+[[gnu::always_inline]] inline std::uint64_t MemoryUnit::back(LoadPath path, std::uint32_t sm, Hierarchy::Piece piece, std::uint8_t translated, std::uint64_t arrived) {
   const double latency = hierarchy_.far(path, sm, piece, translated, static_cast<double>(arrived));
   return std::max(arrived, arrived - hierarchy_.way(path) + latency_cycles(latency));
 }
@@ -155,9 +155,8 @@ void MemoryUnit::load(std::uint32_t warp, const Instruction& i, LoadPath path, c
   if (w.state == Warp::State::Stalled) sm.stalled.push_back(warp);
 }
 
-std::uint64_t MemoryUnit::lone_load(std::uint32_t index, const Instruction& i, LoadPath path, std::uint64_t address,
+std::uint64_t MemoryUnit::lone_load(std::uint32_t index, const Warp& warp, const Instruction& i, LoadPath path, std::uint64_t address,
                                     std::uint64_t now) {
-  const Warp& warp = warps_[index];
   Sm& sm = sms_[warp.sm];
   Server& unit = sm.load_units[warp.load_unit];
   ++passes_, ++sectors_;

@@ -131,6 +131,19 @@ void Decoder::pairs(const Form& f) {
   if (Instruction* i = plain(Op::Pairs, f.operands)) i->offset = static_cast<std::int64_t>(by_sign(f));
 }
 
+/// What a minimum or maximum gives, or zero where that is less.
+void Decoder::not_negative(const Form& f) {
+  const Type t = type();
+  if (!operands(3, 3)) return;
+  const auto step = [&](Op op, std::uint32_t a, std::uint32_t b, std::uint32_t to) {
+    if (element(t) == t) return emit(op, t, a, b, to);
+    emit(Op::Pairs, t, a, b, to);
+    out_.back().offset = static_cast<std::int64_t>(op);
+    return to;
+  };
+  step(Op::MaxS, step(f.op, source(1, t), source(2, t), names_.temporary()), names_.constant(0), target());
+}
+
 /// offset: bits 0-3 the operation, 4-7 what follows (1 add, 2 min, 3 max), 8: saturates, 9: a is signed, 10: b is signed, 11: the shift wraps.
 void Decoder::video(const Form& f) {
   constexpr std::string_view kOperations[] = {"vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr"};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/sim/phases.h"
 #include "runtime/sim/ptx_decoder.h"
 
 // Instructions that access memory.
@@ -138,6 +139,26 @@ void Decoder::phases(const Form&) {
   add(i);
 }
 
+/// mbarrier.pending_count count, state: arrivals that were pending before the one that gave the state.
+void Decoder::pending(const Form&) {
+  if (operands(2, 2)) emit(Op::And, Type::B64, source(1, Type::B64), names_.constant(kPhaseCount), target());
+}
+
+/// cp.async.mbarrier.arrive [b]: an arrival once the thread's copies are done, which it waits for here. Without .noinc one arrival more is
+/// awaited, so none is left of both.
+void Decoder::arrive_after_copies(const Form&) {
+  if (!operands(1, 1)) return;
+  wait_for_copies();
+  Instruction i = typed(Op::Mov, Type::B64);
+  i.kind = Kind::Atomic;
+  i.space = space();
+  i.bytes = 8;
+  i.atomic = has("noinc") ? AtomicOp::PhaseArrive : AtomicOp::PhaseExpect;  // of no bytes
+  address(i, s_.operands[0]);
+  i.b = names_.constant(has("noinc") ? 1 : 0), i.to = names_.temporary();
+  add(i);
+}
+
 /// "[handle, {x, y}]": a texture or surface, and where. In three dimensions the fourth coordinate is not read.
 bool Decoder::placed(Instruction& i, const Operand& o, Type coordinates) {
   if (o.kind != Operand::Kind::Address || o.items.size() != 1) return odd_operand(), false;
@@ -207,9 +228,22 @@ void Decoder::map_shared(const Form&) {
   emit(Op::Or, type(), place, rank, target());
 }
 
+/// getctarank rank, a: of the block whose shared memory `a` is in.
+void Decoder::rank_of(const Form&) {
+  if (!operands(2, 2)) return;
+  const std::uint32_t place = emit(Op::And, Type::U64, source(1, type()), names_.constant(0xffffffffu), names_.temporary());
+  const std::uint32_t from_one = emit(Op::ShrU, Type::U32, place, names_.constant(kRankShift), names_.temporary());
+  Instruction pick = typed(Op::Selp, Type::U32);
+  pick.a = emit(Op::Sub, Type::U32, from_one, names_.constant(1), names_.temporary());
+  pick.b = *names_.find_fixed("%cluster_ctarank"), pick.c = from_one, pick.to = target();
+  add(pick);
+}
+
+/// offset: 1 where other blocks' shared memory is meant as well.
 void Decoder::is_space(const Form&) {
   if (!operands(2, 2)) return;
-  wide(WideOp::Window, Type::Pred, {source(1, Type::U64)}, {target()}).space = space();
+  Instruction& i = wide(WideOp::Window, Type::Pred, {source(1, Type::U64), *names_.find_fixed("%cluster_ctarank")}, {target()});
+  i.space = space(), i.offset = has("shared::cluster");
 }
 
 /// ldmatrix and stmatrix: rows of 16 bytes; each lane holds 4 bytes of each matrix.
@@ -299,7 +333,11 @@ void Decoder::tile(const Form&) {
 
 void Decoder::wait(const Form&) {
   if (has("commit_group")) return nothing({});
-  // Copies of later groups are waited for too: it takes longer, and computes the same.
+  wait_for_copies();
+}
+
+/// Copies of later groups are waited for too: it takes longer, and computes the same.
+void Decoder::wait_for_copies() {
   std::vector<std::uint32_t>& copies = names_.copies();
   if (copies.size() > kMostCopies) return fail(fmt::format("more than {} instructions 'cp.async'", kMostCopies));
   wide(WideOp::Wait, Type::B32, copies, {});

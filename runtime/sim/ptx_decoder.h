@@ -42,6 +42,7 @@ class Decoder {
   void set(const Form& f);
   void permute(const Form& f);
   void pairs(const Form& f);       ///< two integers of 16 bits in one register
+  void not_negative(const Form& f);  ///< min.relu, max.relu of integers
   void video(const Form& f);
   void convert(const Form& f);
   void pack(const Form& f);
@@ -51,6 +52,8 @@ class Decoder {
   void memory(const Form& f);
   void atomic(const Form& f);
   void phases(const Form& f);      ///< mbarrier
+  void pending(const Form&);       ///< mbarrier.pending_count
+  void arrive_after_copies(const Form&);  ///< cp.async.mbarrier.arrive
   void texture(const Form& f);
   void surface(const Form&);       ///< suld, sust
   void matrix(const Form& f);      ///< ldmatrix, stmatrix
@@ -71,6 +74,7 @@ class Decoder {
   void prefetch(const Form& f);
   void meet(const Form&);
   void map_shared(const Form&);
+  void rank_of(const Form&);       ///< getctarank
   void fence(const Form& f);
   void policy(const Form& f);
 
@@ -109,6 +113,7 @@ class Decoder {
   std::uint32_t emit(Op op, Type t, std::uint32_t a, std::uint32_t b, std::uint32_t to);
   void compare_pairs(Op op);
   Op comparison() const;
+  void wait_for_copies();
   void unpack(const std::vector<Operand>& to, std::uint32_t from, Type whole);
   void address(Instruction& i, const Operand& o);
   bool placed(Instruction& i, const Operand& o, Type coordinates);

@@ -23,15 +23,15 @@ std::vector<std::uint32_t> deal(std::vector<std::uint32_t> free) {
   return sets;
 }
 
-/// How many sets to remember of a cache of so many lines. Where all would be more than the host's own caches hold, only neighbours profit.
-std::size_t remembered(std::size_t lines) {
-  constexpr std::size_t kMost = 1 << 16, kFew = 1 << 12;  // 512 and 32 KiB
-  return lines <= kMost ? std::bit_ceil(lines) : kFew;
-}
 constexpr int kSetBits = 19;
 constexpr std::uint64_t kMostBlocks = 1ull << (64 - kSetBits);
 
 }  // namespace
+
+std::size_t remembered(std::size_t lines) {
+  constexpr std::size_t kMost = 1 << 16, kFew = 1 << 12;  // of 8 B each
+  return lines <= kMost ? std::bit_ceil(std::max<std::size_t>(lines, 1)) : kFew;
+}
 
 SetIndex::SetIndex(const CacheModel& cache, std::uint64_t seed)
     : kind_(cache.index.kind), sets_(static_cast<std::uint32_t>(cache.ways.size())), seed_(mix(seed)) {

@@ -7,6 +7,10 @@
 
 namespace gexp::sim {
 
+/// How much to remember of a cache of so many lines, a power of two. Where all would be more than the host's own caches hold, only
+/// neighbours profit.
+[[nodiscard]] std::size_t remembered(std::size_t lines);
+
 /// From an address to the set its line belongs to.
 class SetIndex {
  public:

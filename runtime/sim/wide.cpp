@@ -191,12 +191,14 @@ void elect(const WideCall& c) {
   write(c, 0, lane), write(c, 1, chosen);
 }
 
-/// isspacep: in which window an address lies.
+/// isspacep: in which window an address lies. Operands: it, and the own block's rank.
 void window(const WideCall& c) {
-  by_lane<1, 1>(c, [&](const auto& from, auto& to) {
+  by_lane<2, 1>(c, [&](const auto& from, auto& to) {
+    const std::uint64_t rank = (from[0] & 0xffffffffu) >> kRankShift;  // and one
+    const bool own = rank == 0 || rank == from[1] + 1;
     const auto in = [&](std::uint64_t begin) { return from[0] - begin < kWindowBytes; };
     switch (c.i.space) {
-      case Space::Shared: to[0] = in(kSharedWindow); break;
+      case Space::Shared: to[0] = in(kSharedWindow) && (own || c.i.offset != 0); break;
       case Space::Local: to[0] = in(kLocalWindow); break;
       case Space::Param: to[0] = in(kParamWindow); break;
       case Space::Const: to[0] = 0; break;  // constant memory has no window here: its addresses are global ones

@@ -59,6 +59,25 @@ TEST_CASE("a cluster starts as a whole, on multiprocessors of its own, and later
   CHECK(wrong.empty());
 }
 
+TEST_CASE("of an address in a cluster's shared memory it can be asked whose it is") {
+  Device device("h200");
+  // The next block's variable: its rank, that of the own one, and in which windows both are, a bit each.
+  const auto read = device.run(R"(
+  .reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 %rd<20>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %cluster_ctarank; mov.u32 %r4, x; add.u32 %r6, %r2, 1; and.b32 %r6, %r6, 1;
+  mapa.shared::cluster.u32 %r7, %r4, %r6; getctarank.shared::cluster.u32 %r8, %r7; getctarank.shared::cluster.u32 %r9, %r4;
+  cvt.u64.u32 %rd2, %r4; cvta.shared.u64 %rd2, %rd2; mapa.u64 %rd3, %rd2, %r6; mapa.u64 %rd6, %rd2, %r2; getctarank.u64 %r10, %rd3;
+  isspacep.shared::cta %p1, %rd3; isspacep.shared::cluster %p2, %rd3; isspacep.shared %p3, %rd2; isspacep.shared %p4, %rd6; isspacep.global %p5, %rd3;
+  selp.u32 %r11, 1, 0, %p1; @%p2 or.b32 %r11, %r11, 2; @%p3 or.b32 %r11, %r11, 4; @%p4 or.b32 %r11, %r11, 8; @%p5 or.b32 %r11, %r11, 16;
+  shl.b32 %r8, %r8, 8; shl.b32 %r9, %r9, 12; shl.b32 %r10, %r10, 16; or.b32 %r11, %r11, %r8; or.b32 %r11, %r11, %r9; or.b32 %r11, %r11, %r10;
+  cvt.u64.u32 %rd4, %r11; mul.wide.u32 %rd5, %r1, 8; add.u64 %rd5, %rd1, %rd5; st.global.u64 [%rd5], %rd4;
+  barrier.cluster.arrive; barrier.cluster.wait;
+  ret;)", 2, {.grid = 2, .cluster = 2}, kVariable);
+  CHECK(read[0] == 0x1010e);
+  CHECK(read[1] == 0x0100e);
+}
+
 TEST_CASE("stores and atomic operations reach the other block; what is not there is a fault") {
   Device device("h200");
   const auto body = [](const std::string& access) {

@@ -122,8 +122,8 @@ TEST_CASE("every section of a form is one of the PTX ISA's, and no form hides be
     CHECK(std::any_of(sections.begin(), sections.end(), [&](const Section& s) { return s.number == f.section; }));
   }
   // What the page says is refused is refused, by name.
-  for (const char* const text : {"setmaxnreg.inc.sync.aligned.u32 24;", "wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32 {a}, {b}, {c}, {d};", "mbarrier.pending_count.b64 %r1, s;", "sust.p.1d.b32.clamp [x, {y}], {z};",
-                                 "add.f32x2 a, b, c;", "alloca.u32 a, 4;", "vadd4.u32.u32.u32 a, b, c, d;", "getctarank.u32 a, b;", "lop3.xor.b32 a, b, c, d, 1, p;"}) {
+  for (const char* const text : {"wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32 {a}, {b}, {c}, {d};", "sust.p.1d.b32.clamp [x, {y}], {z};",
+                                 "add.f32x2 a, b, c;", "alloca.u32 a, 4;", "vadd4.u32.u32.u32 a, b, c, d;", "st.async.u32 [a], b, [c];", "lop3.xor.b32 a, b, c, d, 1, p;"}) {
     const auto kernel = parse_ptx(fmt::format(".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k()\n{{\n{}\n}}\n", text), "k");
     REQUIRE_FALSE(kernel.ok());
     CHECK_MESSAGE(kernel.error().message.find("unknown instruction") != std::string::npos, kernel.error().message);

@@ -57,6 +57,11 @@ TEST_CASE("integers: saturation, 24 bits, distances, fields and masks") {
   CHECK(r1("prmt.b32.rc16 %r1, 0x33221100, 0x77665544, 3;") == 0x33223322);
   CHECK(r1("add.u16x2 %r1, 0x0001ffff, 0x00010001;") == 0x00020000);
   CHECK(r1("min.s16x2 %r1, 0x0001ffff, 0x80000003;") == 0x8000ffff);
+  CHECK(r1("min.relu.s32 %r1, -5, 3;") == 0);
+  CHECK(r1("min.relu.s32 %r1, 7, 3;") == 3);
+  CHECK(r1("max.relu.s32 %r1, -5, -3;") == 0);
+  CHECK(r1("min.relu.s16x2 %r1, 0x0005fff0, 0x00070003;") == 0x00050000);
+  CHECK(r1("max.relu.s16x2 %r1, 0xfffffff0, 0xfffe0003;") == 0x00000003);
   CHECK(r1("slct.u32.s32 %r1, 1, 2, -1;") == 2);
   CHECK(r1("slct.u32.f32 %r1, 1, 2, 0f80000000;") == 1);
   CHECK(r1("slct.u32.f32 %r1, 1, 2, 0f7FC00000;") == 2);
@@ -180,4 +185,19 @@ TEST_CASE("variables hold addresses of variables; vectors are registers; paramet
   CHECK(word("mov.b64 %rd2, out; cvta.param.u64 %rd2, %rd2; ld.u64 %rd3, [%rd2]; sub.u64 %rd1, %rd3, %rd9;") == 0);
   CHECK(r1("mov.u64 %rd2, s; cvta.shared.u64 %rd2, %rd2; isspacep.shared %p1, %rd2; isspacep.global %p2, %rd2; selp.u32 %r1, 1, 0, %p1; @%p2 add.u32 %r1, %r1, 2;",
            ".shared .u32 s[4];") == 1);
+}
+
+TEST_CASE("barriers in shared memory hear of copies by cp.async; what only tunes a kernel changes nothing") {
+  const char* const variables = ".shared .align 16 .b8 s[64]; .global .align 16 .b32 g[4] = {11, 12, 13, 14};";
+  const std::string begin = "mov.u32 %r2, s; mbarrier.init.shared.b64 [%r2], 1; mov.u64 %rd2, g; cp.async.ca.shared.global [%r2+16], [%rd2], 16;";
+  const std::string tells = "mbarrier.test_wait.parity.shared.b64 %p1, [%r2], 0; selp.u32 %r1, 1, 0, %p1;";
+  CHECK(r1(begin + tells, variables) == 0);
+  CHECK(r1(begin + "cp.async.mbarrier.arrive.noinc.shared.b64 [%r2];" + tells, variables) == 1);
+  CHECK(r1(begin + "cp.async.mbarrier.arrive.shared.b64 [%r2];" + tells, variables) == 0);
+  CHECK(r1(begin + "cp.async.mbarrier.arrive.shared.b64 [%r2]; mbarrier.arrive.shared.b64 %rd3, [%r2];" + tells, variables) == 1);
+  CHECK(r1(begin + "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%r2]; ld.shared.u32 %r1, [%r2+24];", variables) == 13);
+  const std::string three = "mov.u32 %r2, s; mbarrier.init.shared.b64 [%r2], 3; mbarrier.arrive.shared.b64 %rd2, [%r2]; mbarrier.arrive.noComplete.shared.b64 %rd3, [%r2], 1;";
+  CHECK(r1(three + "mbarrier.pending_count.b64 %r1, %rd2;", variables) == 3);
+  CHECK(r1(three + "mbarrier.pending_count.b64 %r1, %rd3;", variables) == 2);
+  CHECK(r1("setmaxnreg.dec.sync.aligned.u32 40; griddepcontrol.wait; griddepcontrol.launch_dependents; mov.u32 %r1, 5;") == 5);
 }
