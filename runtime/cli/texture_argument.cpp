@@ -26,7 +26,8 @@ std::optional<std::uint32_t> number(std::string_view text, std::uint32_t most) {
 /// False: there is no such word.
 bool take_word(std::string_view word, sim::Texture& texture) {
   using Beyond = sim::Texture::Beyond;
-  constexpr std::pair<std::string_view, Beyond> kBeyond[] = {{"clamp", Beyond::Clamp}, {"wrap", Beyond::Wrap}, {"mirror", Beyond::Mirror}, {"border", Beyond::Border}};
+  constexpr std::pair<std::string_view, Beyond> kBeyond[] = {
+      {"clamp", Beyond::Clamp}, {"wrap", Beyond::Wrap}, {"mirror", Beyond::Mirror}, {"border", Beyond::Border}};
   for (const auto& [name, beyond] : kBeyond) {
     if (word == name) return texture.beyond = beyond, true;
   }
@@ -54,7 +55,8 @@ Result<std::optional<TextureArgument>> read_texture_argument(const std::string& 
   const auto colon = all.substr(0, all.find_first_of("[=")).find(':');
   if (colon == std::string_view::npos) return std::optional<TextureArgument>();
   const auto wrong = [&](const std::string& why) {
-    return failure("E0510", fmt::format("the argument `{}`: {}", text, why), "write tex:f32[64x32]=random, tex,linear,normalized,wrap:f32x4[64x32], tex,linear,unit:u8[64], or surf:u32[64x32]");
+    return failure("E0510", fmt::format("the argument `{}`: {}", text, why),
+                   "write tex:f32[64x32]=random, tex,linear,normalized,wrap:f32x4[64x32], tex,linear,unit:u8[64], or surf:u32[64x32]");
   };
   TextureArgument made;
   sim::Texture& texture = made.texture;
@@ -62,12 +64,15 @@ Result<std::optional<TextureArgument>> read_texture_argument(const std::string& 
   if (words[0] != "tex" && words[0] != "surf") return wrong(fmt::format("`{}` is neither tex nor surf", words[0]));
   for (std::size_t k = 1; k < words.size(); ++k) {
     if (words[0] == "surf") return wrong("a surface is read and written as it lies in memory");
-    if (!take_word(words[k], texture)) return wrong(fmt::format("`{}` is none of linear, normalized, unit, clamp, wrap, mirror and border", words[k]));
+    if (take_word(words[k], texture)) continue;
+    return wrong(fmt::format("`{}` is none of linear, normalized, unit, clamp, wrap, mirror and border", words[k]));
   }
   const auto rest = all.substr(colon + 1);
   const auto open = rest.find('['), close = rest.find(']');
   if (open == std::string_view::npos || close == std::string_view::npos || close < open) return wrong("`[64x32]` says how large it is");
-  if (!take_type(rest.substr(0, open), texture)) return wrong(fmt::format("`{}` is no element: u8, u16, u32, s8, s16, s32 or f32, or x2 or x4 of these", rest.substr(0, open)));
+  if (const auto type = rest.substr(0, open); !take_type(type, texture)) {
+    return wrong(fmt::format("`{}` is no element: u8, u16, u32, s8, s16, s32 or f32, or x2 or x4 of these", type));
+  }
   const auto sizes = split(rest.substr(open + 1, close - open - 1), 'x');
   if (sizes.size() > 3) return wrong("it has one to three dimensions");
   texture.size = {1, 1, 1};
@@ -81,7 +86,8 @@ Result<std::optional<TextureArgument>> read_texture_argument(const std::string& 
   using Beyond = sim::Texture::Beyond;
   if (texture.unit && (texture.kind == 'f' || texture.channel_bytes == 4)) return wrong("`unit` is for integers of 8 and 16 bits");
   if (texture.linear && texture.kind != 'f' && !texture.unit) return wrong("`linear` is for f32, and for integers that are read as `unit`");
-  if ((texture.beyond == Beyond::Wrap || texture.beyond == Beyond::Mirror) && !texture.normalized) return wrong("`wrap` and `mirror` are for places that are `normalized`");
+  const bool turns = texture.beyond == Beyond::Wrap || texture.beyond == Beyond::Mirror;
+  if (turns && !texture.normalized) return wrong("`wrap` and `mirror` are for places that are `normalized`");
   texture.bytes = elements * texture.element_bytes();
   made.array = fmt::format("{}{}[{}]{}", texture.kind, texture.channel_bytes * 8, elements * texture.channels, rest.substr(close + 1));
   return std::optional(made);

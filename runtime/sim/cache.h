@@ -55,7 +55,8 @@ class Cache {
   /// An access to `address` is likely to come: the host begins to fetch what it will look at. Changes nothing.
   void expect(std::uint64_t address) const {
     const std::uint64_t line = address >> line_shift_;
-    if (const Known& known = known_[line & known_mask_]; known.line == static_cast<std::uint32_t>(line)) __builtin_prefetch(&slots_[known.slot]);
+    const Known& known = known_[line & known_mask_];
+    if (known.line == static_cast<std::uint32_t>(line)) __builtin_prefetch(&slots_[known.slot]);
     else if (is_narrow_) __builtin_prefetch(&sets_[index_(address)]);
     else __builtin_prefetch(&table_[home(mix(line))]);
   }

@@ -32,7 +32,7 @@ Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed, std::uint64_t
       random_(seed ^ chance ^ 0x9015e) {
   const auto of_sms = [&](const CacheModel& cache) {
     std::vector<std::uint32_t> which;
-    for (std::uint32_t sm = 0; sm < static_cast<std::uint32_t>(model.sms); ++sm) which.push_back(static_cast<std::uint32_t>(instance(cache, sm)));
+    for (int sm = 0; sm < model.sms; ++sm) which.push_back(static_cast<std::uint32_t>(instance(cache, static_cast<std::uint32_t>(sm))));
     return which;
   };
   std::vector<Level> levels;
@@ -248,8 +248,8 @@ double Hierarchy::serve_own_slice(const Level& level, std::uint32_t sm, std::uin
   return slices_[i][slice].wait(time, bytes * m.slices / model_.bandwidth.l2);
 }
 
-std::size_t Hierarchy::search(const Path& path, std::uint32_t sm, std::uint64_t address, const Cache::Access* first, Home& home, bool& dirty,
-                              bool& ahead) {
+std::size_t Hierarchy::search(const Path& path, std::uint32_t sm, std::uint64_t address, const Cache::Access* first, Home& home,
+                              bool& dirty, bool& ahead) {
   std::size_t found = path.near;
   for (; found < path.caches.size(); ++found) {
     const Level& level = path.caches[found];
@@ -285,7 +285,8 @@ double Hierarchy::far_of_all(LoadPath which, std::uint32_t sm, Piece piece, std:
   for (std::uint32_t left = piece.sectors; left != 0; left &= left - 1) {
     bool dirty = false, ahead = false;  // what was fetched ahead is there in time, and has crossed DRAM like anything else
     auto of_sector = home;
-    const std::size_t found = search(path, sm, piece.region + static_cast<std::uint32_t>(std::countr_zero(left)) * path.sector, first, of_sector, dirty, ahead);
+    const std::uint64_t address = piece.region + static_cast<std::uint32_t>(std::countr_zero(left)) * path.sector;
+    const std::size_t found = search(path, sm, address, first, of_sector, dirty, ahead);
     crossed |= of_sector.other;
     latency = std::max(latency, path.latency[found][translated]);
     depth = std::max(depth, found);

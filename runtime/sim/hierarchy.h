@@ -83,8 +83,9 @@ class Hierarchy {
     Home home;
     if (path.near == path.caches.size()) return far_of_all(which, sm, piece, translated, time, 0, home, nullptr);
     const Level& level = path.caches[path.near];
+    const bool one = (piece.sectors & (piece.sectors - 1)) == 0;
     const double waits = serve_slice(level, sm, piece.region, static_cast<double>(path.sector) * piece.count(), time, home);
-    if (!path.quick_far || (piece.sectors & (piece.sectors - 1)) != 0) return far_of_all(which, sm, piece, translated, time, waits, home, nullptr);
+    if (!path.quick_far || !one) return far_of_all(which, sm, piece, translated, time, waits, home, nullptr);
     // Most loads ask for one sector, and the first of these caches has it.
     const std::uint64_t into = static_cast<std::uint64_t>(std::countr_zero(piece.sectors)) << path.sector_shift;
     const Cache::Access first = look(level, sm, placed(path, path.near, piece.region + into));
@@ -205,7 +206,8 @@ class Hierarchy {
   };
   /// One sector on its way through the caches that all share: where it was found; `dirty` grows by evicted lines. `home.other` goes
   /// where the SM's own partition had a copy. `first`: what the first of them has said, if it was asked.
-  std::size_t search(const Path& path, std::uint32_t sm, std::uint64_t address, const Cache::Access* first, Home& home, bool& dirty, bool& ahead);
+  std::size_t search(const Path& path, std::uint32_t sm, std::uint64_t address, const Cache::Access* first, Home& home, bool& dirty,
+                     bool& ahead);
   double far_of_all(LoadPath which, std::uint32_t sm, Piece piece, std::uint8_t translated, double time, double waits, Home home,
                     const Cache::Access* first);
   /// Cycles that an access waits for its slice.

@@ -191,10 +191,10 @@ bool LaneMemory::matrix(const Instruction& i, Warp& warp, Block& block, std::uin
   // Lanes 8m to 8m + 7 name the rows of matrix m.
   std::array<std::byte*, kLanes> rows{};
   const std::uint32_t named = kRows * i.count, all = named == kLanes ? ~0u : (1u << named) - 1;
-  if ((all & ~mask) != 0 || mask != ~0u) return fault_ = fmt::format("a matrix instruction that not all lanes of a warp run ({})", place_of(c_.kernel, i)), false;
+  if ((all & ~mask) != 0 || mask != ~0u) return fails(i, "a matrix instruction that not all lanes of a warp run");
   for (std::uint32_t lane = 0; lane < named; ++lane) {
     const Space space = space_of(i, addresses[lane]);
-    if (space != Space::Shared) return fault_ = fmt::format("a row of a matrix at 0x{:x} is not in shared memory ({})", addresses[lane], place_of(c_.kernel, i)), false;
+    if (space != Space::Shared) return fails(i, fmt::format("a row of a matrix at 0x{:x} is not in shared memory", addresses[lane]));
     rows[lane] = locate(i, space, warp, block, addresses[lane], lane, kRowBytes);
     if (!rows[lane]) return false;
   }
@@ -241,6 +241,11 @@ bool LaneMemory::copy(const Instruction& i, Warp& warp, Block& block, std::uint3
   }
   if (mask == 0) mask = lanes & (0 - lanes);  // nothing is read, and it takes the time of one lane
   return true;
+}
+
+bool LaneMemory::fails(const Instruction& i, std::string_view what) {
+  fault_ = fmt::format("{} ({})", what, place_of(c_.kernel, i));
+  return false;
 }
 
 std::byte* LaneMemory::bulk(const Instruction& i, Warp& warp, Block& block, std::uint32_t lane, std::uint64_t to, std::uint64_t from, std::uint32_t bytes) {

@@ -27,7 +27,8 @@ class LaneMemory {
   /// cp.async: `addresses` are then those that are read, of the lanes of `mask` that read anything.
   bool copy(const Instruction& i, Warp& warp, Block& block, std::uint32_t& mask, Addresses& addresses);
   /// cp.async.bulk of one lane, of so many bytes: what it copies, and where the barrier is that is told of them.
-  std::byte* bulk(const Instruction& i, Warp& warp, Block& block, std::uint32_t lane, std::uint64_t to, std::uint64_t from, std::uint32_t bytes);
+  std::byte* bulk(const Instruction& i, Warp& warp, Block& block, std::uint32_t lane, std::uint64_t to, std::uint64_t from,
+                  std::uint32_t bytes);
   /// cp.async.bulk.tensor of one lane: what it copies, row by row, and where the barrier is that is told of them. False: it cannot be.
   struct TileCopy {
     std::vector<std::pair<std::uint64_t, std::uint32_t>> rows;  ///< address and bytes of each row that is read
@@ -46,7 +47,8 @@ class LaneMemory {
     std::string text;
     std::uint32_t values = 0;  ///< that it shows
   };
-  std::optional<Printed> printed(const Instruction& i, Warp& warp, Block& block, std::uint32_t lane, std::uint64_t format, std::uint64_t values);
+  std::optional<Printed> printed(const Instruction& i, Warp& warp, Block& block, std::uint32_t lane, std::uint64_t format,
+                                 std::uint64_t values);
   [[nodiscard]] const std::string& fault() const { return fault_; }
 
  private:
@@ -60,7 +62,10 @@ class LaneMemory {
   const Texture* texture_of(const Instruction& i, std::uint64_t handle);
   bool linear_texel(const Instruction& i, const Texture& texture, Warp& warp, std::uint32_t lane, std::uint64_t& address);
   bool texel(const Instruction& i, const Texture& texture, Warp& warp, std::uint32_t lane, Addresses& addresses, Corners& corners);
-  std::byte* locate(const Instruction& i, Space space, Warp& warp, Block& block, std::uint64_t address, std::uint32_t lane, std::uint32_t bytes);
+  std::byte* locate(const Instruction& i, Space space, Warp& warp, Block& block, std::uint64_t address, std::uint32_t lane,
+                    std::uint32_t bytes);
+  /// False, and fault() says what and where.
+  bool fails(const Instruction& i, std::string_view what);
 
   const LaunchContext& c_;
   std::string fault_;

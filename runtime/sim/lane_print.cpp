@@ -52,7 +52,8 @@ template <class T> std::string formatted(const std::string& form, T value) {
 
 }  // namespace
 
-std::optional<LaneMemory::Printed> LaneMemory::printed(const Instruction& i, Warp& warp, Block& block, std::uint32_t lane, std::uint64_t format, std::uint64_t values) {
+std::optional<LaneMemory::Printed> LaneMemory::printed(const Instruction& i, Warp& warp, Block& block, std::uint32_t lane,
+                                                       std::uint64_t format, std::uint64_t values) {
   Instruction generic = i;
   generic.space = Space::Generic;
   bool good = true;
@@ -66,7 +67,11 @@ std::optional<LaneMemory::Printed> LaneMemory::printed(const Instruction& i, War
   std::size_t characters = 2 * kMostText;  // limit: what is read of the format, and of all strings
   const auto string = [&](std::uint64_t address) {
     std::string text;
-    for (char c = 0; characters > 0 && text.size() < kMostText && (c = static_cast<char>(read(address + text.size(), 1))) != 0; --characters) text += c;
+    for (; characters > 0 && text.size() < kMostText; --characters) {
+      const auto c = static_cast<char>(read(address + text.size(), 1));
+      if (c == 0) break;
+      text += c;
+    }
     return text;
   };
   const auto next = [&](std::uint32_t bytes) {
@@ -93,14 +98,16 @@ std::optional<LaneMemory::Printed> LaneMemory::printed(const Instruction& i, War
       continue;
     }
     ++made.values;
-    const bool whole = std::string_view("diuoxX").find(shown.kind) != std::string_view::npos, with_sign = shown.kind == 'd' || shown.kind == 'i';
+    const bool whole = std::string_view("diuoxX").find(shown.kind) != std::string_view::npos;
+    const bool with_sign = shown.kind == 'd' || shown.kind == 'i';
+    const std::string form = shown.form + shown.kind;
     if (shown.kind == 's') made.text += formatted(shown.form + "s", string(next(8)).c_str());
     else if (shown.kind == 'c') made.text += formatted(shown.form + "c", static_cast<int>(next(4)));
     else if (shown.kind == 'p') made.text += formatted("%#llx", static_cast<unsigned long long>(next(8)));
-    else if (!whole) made.text += formatted(shown.form + shown.kind, std::bit_cast<double>(next(8)));
+    else if (!whole) made.text += formatted(form, std::bit_cast<double>(next(8)));
     else if (shown.is_long) made.text += formatted(shown.form + "ll" + shown.kind, static_cast<unsigned long long>(next(8)));
-    else if (const std::uint64_t value = next(4); with_sign) made.text += formatted(shown.form + shown.kind, static_cast<int>(static_cast<std::uint32_t>(value)));
-    else made.text += formatted(shown.form + shown.kind, static_cast<unsigned>(value));
+    else if (with_sign) made.text += formatted(form, static_cast<int>(static_cast<std::uint32_t>(next(4))));
+    else made.text += formatted(form, static_cast<unsigned>(next(4)));
   }
   if (!good) return std::nullopt;
   made.text.resize(std::min(made.text.size(), kMostText));

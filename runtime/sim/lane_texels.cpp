@@ -81,7 +81,7 @@ bool LaneMemory::linear_texel(const Instruction& i, const Texture& texture, Warp
   if (element >= 0 && static_cast<std::uint64_t>(element) < texture.bytes / 4) {
     address += static_cast<std::uint64_t>(element) * 4;
     const std::byte* const at = c_.memory.find(address, 4);
-    if (!at) return fault_ = fmt::format("texture fetch at 0x{:x} is outside every allocation ({})", address, place_of(c_.kernel, i)), false;
+    if (!at) return fails(i, fmt::format("texture fetch at 0x{:x} is outside every allocation", address));
     std::memcpy(&value, at, 4);
   }
   warp.slot(i.data[0])[lane] = value;
@@ -90,10 +90,12 @@ bool LaneMemory::linear_texel(const Instruction& i, const Texture& texture, Warp
 }
 
 /// Of up to three dimensions. `corner`: what else is interpolated, an array of addresses each.
-bool LaneMemory::texel(const Instruction& i, const Texture& texture, Warp& warp, std::uint32_t lane, Addresses& addresses, Corners& corners) {
+bool LaneMemory::texel(const Instruction& i, const Texture& texture, Warp& warp, std::uint32_t lane, Addresses& addresses,
+                       Corners& corners) {
   const bool places = i.from == Type::F32;
   const auto axes = static_cast<std::size_t>(i.offset);
-  const std::array<std::uint64_t, 3> given{warp.slot(i.b)[lane], axes > 1 ? warp.slot(i.c)[lane] : 0, axes > 2 ? warp.slot(i.data[kThird])[lane] : 0};
+  const std::uint64_t x = warp.slot(i.b)[lane], y = axes > 1 ? warp.slot(i.c)[lane] : 0, z = axes > 2 ? warp.slot(i.data[kThird])[lane] : 0;
+  const std::array<std::uint64_t, 3> given{x, y, z};
   std::array<Along, 3> on{};
   for (std::size_t axis = 0; axis < axes; ++axis) on[axis] = along(texture, places, given[axis], texture.size[axis]);
   std::array<double, 4> sums{};
@@ -113,7 +115,7 @@ bool LaneMemory::texel(const Instruction& i, const Texture& texture, Warp& warp,
     (corner == 0 ? addresses : corners[corner - 1])[lane] = address;
     if (!there) continue;
     const std::byte* const from = c_.memory.find(address, texture.element_bytes());
-    if (!from) return fault_ = fmt::format("texture fetch at 0x{:x} is outside every allocation ({})", address, place_of(c_.kernel, i)), false;
+    if (!from) return fails(i, fmt::format("texture fetch at 0x{:x} is outside every allocation", address));
     for (std::size_t k = 0; k < texture.channels; ++k) {
       std::uint64_t bits = 0;
       std::memcpy(&bits, from + k * texture.channel_bytes, texture.channel_bytes);
@@ -122,7 +124,9 @@ bool LaneMemory::texel(const Instruction& i, const Texture& texture, Warp& warp,
     }
   }
   const bool as_float = blends || (texture.unit && texture.kind != 'f');
-  for (std::size_t k = 0; k < i.count; ++k) warp.slot(i.data[k])[lane] = as_float ? std::bit_cast<std::uint32_t>(static_cast<float>(sums[k])) : whole[k];
+  for (std::size_t k = 0; k < i.count; ++k) {
+    warp.slot(i.data[k])[lane] = as_float ? std::bit_cast<std::uint32_t>(static_cast<float>(sums[k])) : whole[k];
+  }
   return true;
 }
 
@@ -132,15 +136,16 @@ bool LaneMemory::texels(const Instruction& i, Warp& warp, std::uint32_t mask, Ad
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
     const Texture* const texture = texture_of(i, warp.slot(i.a)[lane]);
     if (!texture) return false;
-    if (texture->size[0] == 0 && (i.offset != 1 || i.from != Type::S32))
-      return fault_ = fmt::format("a fetch by place from linear memory ({})", place_of(c_.kernel, i)), false;
+    const bool linear = texture->size[0] == 0;
+    if (linear && (i.offset != 1 || i.from != Type::S32)) return fails(i, "a fetch by place from linear memory");
     // Lanes that interpolate less, or nothing, ask for what they have asked for already.
     if (texture->linear && i.from == Type::F32) {
       const std::size_t first = corners.size();
       corners.resize(std::max(first, (std::size_t{1} << i.offset) - 1));
       for (std::size_t k = first; k < corners.size(); ++k) corners[k] = addresses;
     }
-    if (!(texture->size[0] == 0 ? linear_texel(i, *texture, warp, lane, addresses[lane]) : texel(i, *texture, warp, lane, addresses, corners))) return false;
+    const bool good = linear ? linear_texel(i, *texture, warp, lane, addresses[lane]) : texel(i, *texture, warp, lane, addresses, corners);
+    if (!good) return false;
     const bool blends = texture->linear && i.from == Type::F32;
     for (Addresses& corner : corners) {
       if (!blends) corner[lane] = addresses[lane];
@@ -156,21 +161,21 @@ bool LaneMemory::surface(const Instruction& i, Warp& warp, std::uint32_t& mask, 
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
     const Texture* const surface = texture_of(i, warp.slot(i.a)[lane]);
     if (!surface) return false;
-    const auto signed_at = [&](std::uint32_t slot) { return static_cast<std::int64_t>(static_cast<std::int32_t>(static_cast<std::uint32_t>(warp.slot(slot)[lane]))); };
+    const auto signed_at = [&](std::uint32_t slot) -> std::int64_t { return static_cast<std::int32_t>(static_cast<std::uint32_t>(warp.slot(slot)[lane])); };
     // x counts bytes.
     std::int64_t x = signed_at(i.b), y = axes > 1 ? signed_at(i.c) : 0, z = axes > 2 ? signed_at(i.data[kThird]) : 0;
     const auto width = static_cast<std::int64_t>(surface->size[0]) * surface->element_bytes();
-    if (x % bytes != 0) return fault_ = fmt::format("an access of {} B of a surface at byte {} is misaligned ({})", bytes, x, place_of(c_.kernel, i)), false;
+    if (x % bytes != 0) return fails(i, fmt::format("an access of {} B of a surface at byte {} is misaligned", bytes, x));
     bool there = x >= 0 && x + bytes <= width && surface->has(0, y, z);
     if (!there && i.beyond == 'c' && width >= bytes) {
       x = std::clamp<std::int64_t>(x, 0, width - bytes);
       y = std::clamp<std::int64_t>(y, 0, surface->size[1] - 1), z = std::clamp<std::int64_t>(z, 0, surface->size[2] - 1);
       there = true;
     }
-    if (!there && i.beyond != 'z') return fault_ = fmt::format("an access of a surface at ({}, {}, {}) is outside of it ({})", x, y, z, place_of(c_.kernel, i)), false;
+    if (!there && i.beyond != 'z') return fails(i, fmt::format("an access of a surface at ({}, {}, {}) is outside of it", x, y, z));
     addresses[lane] = there ? surface->element(0, y, z) + static_cast<std::uint64_t>(x) : surface->address;
     std::byte* const at = c_.memory.find(addresses[lane], bytes);
-    if (!at) return fault_ = fmt::format("an access of a surface at 0x{:x} is outside every allocation ({})", addresses[lane], place_of(c_.kernel, i)), false;
+    if (!at) return fails(i, fmt::format("an access of a surface at 0x{:x} is outside every allocation", addresses[lane]));
     if (!there) mask &= ~(1u << lane);
     for (std::size_t k = 0; k < i.count; ++k) {
       std::uint64_t& value = warp.slot(i.data[k])[lane];

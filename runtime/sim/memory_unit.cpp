@@ -80,7 +80,8 @@ inline std::uint64_t MemoryUnit::takes_here(Sm& sm, LoadPath path, double latenc
   return model_.bandwidth.sm > 0 ? sm.port.wait(time, bytes / model_.bandwidth.sm) : 0;
 }
 
-[[gnu::always_inline]] inline std::uint64_t MemoryUnit::back(LoadPath path, std::uint32_t sm, Hierarchy::Piece piece, std::uint8_t translated, std::uint64_t arrived) {
+[[gnu::always_inline]] inline std::uint64_t MemoryUnit::back(LoadPath path, std::uint32_t sm, Hierarchy::Piece piece,
+                                                             std::uint8_t translated, std::uint64_t arrived) {
   const double latency = hierarchy_.far(path, sm, piece, translated, static_cast<double>(arrived));
   return std::max(arrived, arrived - hierarchy_.way(path) + latency_cycles(latency));
 }

@@ -33,7 +33,8 @@ class MemoryUnit {
             std::span<const Addresses> more = {});
   /// A load by one lane that issues at `now` and is over before anything else happens: nothing is under way, and what comes next waits
   /// for its result. The cycle at which that is ready: the same as by events, without them.
-  std::uint64_t lone_load(std::uint32_t index, const Warp& warp, const Instruction& i, LoadPath path, std::uint64_t address, std::uint64_t now);
+  std::uint64_t lone_load(std::uint32_t index, const Warp& warp, const Instruction& i, LoadPath path, std::uint64_t address,
+                          std::uint64_t now);
   void store(std::uint32_t warp, const Addresses& addresses, std::uint32_t mask, std::uint64_t now);
   /// Cycles of an access to shared memory that issues at `now`.
   std::uint64_t shared(std::uint32_t sm, const Instruction& i, const Addresses& addresses, std::uint32_t mask, std::uint64_t now);

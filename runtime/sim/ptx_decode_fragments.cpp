@@ -28,7 +28,8 @@ std::vector<std::uint32_t> Decoder::fragment_registers(const Operand& o, const F
   std::vector<std::uint32_t> slots;
   const std::vector<Operand> items = elements(o);
   if (items.size() != fragment.registers) return fail(fmt::format("'{}' with a wrong number of elements", s_.opcode.text)), slots;
-  for (const Operand& item : items) slots.push_back(written ? target_of(item) : source_of(item, fragment.bits == 64 ? Type::F64 : Type::B32));
+  const Type whole = fragment.bits == 64 ? Type::F64 : Type::B32;
+  for (const Operand& item : items) slots.push_back(written ? target_of(item) : source_of(item, whole));
   return slots;
 }
 
@@ -53,9 +54,11 @@ void Decoder::fragment(const Form&) {
 }
 
 /// What the lanes do to get at their elements, which lie next to each other unless memory has the other order.
-void Decoder::access_fragment(const Fragment& f, bool by_rows, const std::vector<std::uint32_t>& registers, const Instruction& base, std::uint32_t stride, bool load) {
+void Decoder::access_fragment(const Fragment& f, bool by_rows, const std::vector<std::uint32_t>& registers, const Instruction& base,
+                              std::uint32_t stride, bool load) {
   const bool together = f.by_rows == by_rows;
-  const std::uint32_t along = f.by_rows ? f.columns : f.rows, lanes = along / f.per_lane(), size = f.bits / 8;  // lanes of one row, or column
+  const std::uint32_t along = f.by_rows ? f.columns : f.rows, size = f.bits / 8;
+  const std::uint32_t lanes = along / f.per_lane();  // of one row, or column
   const auto made = [&](Op op, Type t, std::uint32_t a, std::uint32_t b) { return emit(op, t, a, b, names_.temporary()); };
   const auto number = [&](std::uint64_t value) { return names_.constant(value); };
   const std::uint32_t lane = *names_.find_fixed("%laneid");
@@ -74,7 +77,9 @@ void Decoder::access_fragment(const Fragment& f, bool by_rows, const std::vector
   };
   if (together) {
     const std::uint32_t bytes = std::max<std::uint32_t>(size, 4), most = kMostPiece / bytes;
-    for (std::uint32_t first = 0; first < f.used_registers(); first += most) access(bytes, first * bytes, &registers[first], std::min(most, f.used_registers() - first));
+    for (std::uint32_t first = 0; first < f.used_registers(); first += most) {
+      access(bytes, first * bytes, &registers[first], std::min(most, f.used_registers() - first));
+    }
   } else {
     const std::uint32_t step = made(Op::MulWideU, Type::U64, stride, number(size));
     for (std::uint32_t k = 0; k < f.per_lane(); ++k) {
@@ -83,11 +88,14 @@ void Decoder::access_fragment(const Fragment& f, bool by_rows, const std::vector
       const std::uint32_t one = half && (load || high) ? names_.temporary() : held;
       if (high && !load) emit(Op::ShrU, Type::B32, held, number(16), one);
       access(size, 0, &one, 1);
-      if (load && half) high ? emit(Op::Or, Type::B32, held, made(Op::Shl, Type::B32, one, number(16)), held) : emit(Op::Mov, Type::B32, one, kTrue, held);
+      if (load && high) emit(Op::Or, Type::B32, held, made(Op::Shl, Type::B32, one, number(16)), held);
+      else if (load && half) emit(Op::Mov, Type::B32, one, kTrue, held);
       at = made(Op::Add, Type::U64, at, step);
     }
   }
-  for (std::size_t k = f.used_registers(); k < registers.size() && load; ++k) emit(Op::Mov, Type::B32, registers[k % f.used_registers()], kTrue, registers[k]);
+  for (std::size_t k = f.used_registers(); k < registers.size() && load; ++k) {
+    emit(Op::Mov, Type::B32, registers[k % f.used_registers()], kTrue, registers[k]);
+  }
 }
 
 /// wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 d, a, b, c: of f16. Of other elements the types of all four follow the shape.
@@ -96,8 +104,9 @@ void Decoder::multiply_fragments(const Form&) {
   const bool halves = types_.size() == 2;
   const Type sum = types_[0], a = halves ? Type::F16 : types_[1], b = halves ? Type::F16 : types_[2], c = types_.back();
   const bool integers = a == Type::U8 || a == Type::S8;
+  const Type fits = integers ? Type::S32 : a == Type::F64 ? Type::F64 : Type::F32;
   const bool typed_well = halves ? (sum == Type::F16 || sum == Type::F32) && (c == Type::F16 || c == Type::F32)
-                                 : a != Type::F16 && a == b && sum == c && sum == (integers ? Type::S32 : a == Type::F64 ? Type::F64 : Type::F32);
+                                 : a != Type::F16 && a == b && sum == c && sum == fits;
   FragmentShape shape{};
   if (!typed_well || !fragment_shape(shape, a)) return unknown();
   std::vector<bool> by_rows;

@@ -122,7 +122,8 @@ class Decoder {
   LoadPath path() const;
   bool fragment_shape(FragmentShape& shape, Type elements) const;
   std::vector<std::uint32_t> fragment_registers(const Operand& o, const Fragment& fragment, bool written);
-  void access_fragment(const Fragment& f, bool by_rows, const std::vector<std::uint32_t>& registers, const Instruction& base, std::uint32_t stride, bool load);
+  void access_fragment(const Fragment& f, bool by_rows, const std::vector<std::uint32_t>& registers, const Instruction& base,
+                       std::uint32_t stride, bool load);
   void pass(const Operand& given, bool result, std::vector<Passed>& to);
 
   Statement s_;
