@@ -45,7 +45,11 @@ bool Parser::words_of(Declaration& d) {
       d.vector = word == ".v2" ? 2 : 4;
     } else if (const Type type = type_named(word.substr(1)); type != Type::None) {
       d.type = type;
-    } else if (word == ".texref") {
+    } else if (word == ".attribute") {
+      // .managed or .unified: of where the host sees it.
+      do d.words.push_back(peek());
+      while (peek().kind != Token::Kind::End && !take().is(")"));
+    } else if (word == ".texref" || word == ".surfref" || word == ".samplerref") {
       d.type = Type::B64;  // opaque: what it refers to is the host's to say
     } else if (word != ".global" && word != ".shared" && word != ".const" && word != ".local" && word != ".managed") {
       return fail(fmt::format("unknown directive '{}'", word)), false;
@@ -156,7 +160,7 @@ std::optional<Operand> Parser::operand_inside(Operand& o) {
     o.kind = Operand::Kind::Address;
     o.token = take();
     o.offset = offset_after();
-    if (accept(",")) {  // a texture's handle, and where in it
+    while (accept(",")) {  // a texture's handle, perhaps a sampler's, and where in it
       auto item = operand();
       if (!item) return std::nullopt;
       o.items.push_back(std::move(*item));

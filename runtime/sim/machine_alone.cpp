@@ -42,10 +42,9 @@ void Machine::note_lone() {
     Decoded& d = decoded_[pc];
     const bool never_waits = d.steps == 0 && d.unit < interval_.size() && d.interval <= static_cast<double>(issue_interval_);
     if (d.kind == Kind::Compute && never_waits) d.lone = Lone::Compute;
-    const bool reads_nothing = d.a == kTrue && d.b == kTrue && d.c == kTrue;
-    if (d.kind == Kind::Branch && reads_nothing) d.lone = Lone::Branch;
-    if (d.kind == Kind::Special && reads_nothing) d.lone = Lone::Clock;
-    if (d.plain && d.b == kTrue && d.c == kTrue) d.lone = Lone::Load;
+    if (d.kind == Kind::Branch) d.lone = Lone::Branch;
+    if (d.kind == Kind::Special) d.lone = Lone::Clock;
+    if (d.plain) d.lone = Lone::Load;
   }
 }
 
@@ -79,7 +78,7 @@ void Machine::run_alone(std::uint32_t index, Warp& w) {
     ++done;
     return issued;
   };
-  for (bool goes_on = true; goes_on && done < most;) {
+  while (done < most) {
     const Decoded& d = decoded[pc];
     if (d.lone == Lone::No) break;
     if (fetches) {
@@ -97,53 +96,33 @@ void Machine::run_alone(std::uint32_t index, Warp& w) {
         continue;
       }
     }
-    switch (d.lone) {
-      case Lone::Compute: {
-        at = std::max({at, ready[d.a], ready[d.b], ready[d.c]});
-        if (at == kNever || ready[d.to] == kNever) {
-          goes_on = false;
-          break;
-        }
-        if (ready[d.to] > at + d.latency) at = ready[d.to] - d.latency;
-        took[d.unit] = at + 1;
-        at = issue(at);
-        values[d.to * width] = d.scalar(code[pc], values[d.a * width], values[d.b * width], values[d.c * width]);
-        ready[d.to] = at + d.latency;
-        ++pc;
-        break;
-      }
-      case Lone::Load: {
-        const Instruction& i = code[pc];
-        at = std::max(at, ready[d.a]);
-        const std::uint64_t address = values[d.a * width] + static_cast<std::uint64_t>(i.offset);
-        const std::byte* const word = at == kNever || ready[d.to] == kNever ? nullptr : lone_word(i, address);
-        if (!word) {
-          goes_on = false;
-          break;
-        }
-        at = issue(at);
-        expect_next(i, i.path, values[d.to * width] = word_at(word, i.bytes));
-        ready[d.to] = memory_.lone_load(index, w, i, i.path, address, at);
-        ++pc;
-        break;
-      }
-      case Lone::Branch:
-        issue(at);
-        pc = code[pc].target;
-        break;
-      case Lone::Clock: {
-        if (ready[d.to] == kNever) {
-          goes_on = false;
-          break;
-        }
-        const Instruction& i = code[pc++];
-        at = issue(at);
-        values[d.to * width] = clock(i.special, w.sm, at) & i.mask;
-        next = ready[d.to] = at + latency_[static_cast<std::size_t>(Cost::Clock)];
-        break;
-      }
-      case Lone::No: break;
+    at = std::max({at, ready[d.a], ready[d.b], ready[d.c]});
+    if (at == kNever || ready[d.to] == kNever) break;
+    const Instruction& i = code[pc];
+    std::uint64_t* const to = values + d.to * width;
+    if (d.lone == Lone::Compute) {
+      if (ready[d.to] > at + d.latency) at = ready[d.to] - d.latency;
+      took[d.unit] = at + 1;
+      at = issue(at);
+      *to = d.scalar(i, values[d.a * width], values[d.b * width], values[d.c * width]);
+      ready[d.to] = at + d.latency;
+    } else if (d.lone == Lone::Load) {
+      const std::uint64_t address = values[d.a * width] + static_cast<std::uint64_t>(i.offset);
+      const std::byte* const word = lone_word(i, address);
+      if (!word) break;
+      at = issue(at);
+      expect_next(i, i.path, *to = word_at(word, i.bytes));
+      ready[d.to] = memory_.lone_load(index, w, i, i.path, address, at);
+    } else if (d.lone == Lone::Clock) {
+      at = issue(at);
+      *to = clock(i.special, w.sm, at) & i.mask;
+      next = ready[d.to] = at + latency_[static_cast<std::size_t>(Cost::Clock)];
+    } else {
+      issue(at);
+      pc = i.target;
+      continue;
     }
+    ++pc;
   }
   for (std::size_t unit = 0; unit < took.size(); ++unit) {
     if (took[unit] > 0) sm.units[unit].wait(static_cast<double>(took[unit] - 1), interval_[unit]);

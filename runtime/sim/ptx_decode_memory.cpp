@@ -31,6 +31,7 @@ LoadPath Decoder::path() const {
 
 void Decoder::address(Instruction& i, const Operand& o) {
   if (o.kind != Operand::Kind::Address) return fail(fmt::format("'{}' without an address", s_.opcode.text));
+  if (!o.items.empty()) return odd_operand();
   i.offset = o.offset;
   if (o.token.kind == Token::Kind::Number) {
     i.a = names_.constant(literal(o.token.text, false, Type::U64).value_or(0));
@@ -161,13 +162,15 @@ void Decoder::arrive_after_copies(const Form&) {
 
 /// "[handle, {x, y}]": a texture or surface, and where. In three dimensions the fourth coordinate is not read.
 bool Decoder::placed(Instruction& i, const Operand& o, Type coordinates) {
-  if (o.kind != Operand::Kind::Address || o.items.size() != 1) return odd_operand(), false;
+  // Behind a reference may stand that of a sampler.
+  const bool reference = names_.find_variable(o.token.text) != nullptr;
+  if (o.kind != Operand::Kind::Address || o.items.empty() || o.items.size() > (reference ? 2u : 1u)) return odd_operand(), false;
   const std::size_t axes = has("1d") ? 1 : has("2d") ? 2 : 3;
-  const std::vector<Operand> at = elements(o.items[0]);
+  const std::vector<Operand> at = elements(o.items.back());
   if (at.size() < axes) return odd_operand(), false;
   i.offset = static_cast<std::int64_t>(axes);
   // Nobody binds a texture reference here, so it refers to none.
-  i.a = names_.find_variable(o.token.text) ? names_.constant(0) : register_of(o.token).slot;
+  i.a = reference ? names_.constant(0) : register_of(o.token).slot;
   std::uint32_t* const slots[] = {&i.b, &i.c, &i.data[kThird]};
   for (std::size_t k = 0; k < axes; ++k) *slots[k] = source_of(at[k], coordinates);
   return true;
@@ -321,9 +324,11 @@ void Decoder::tile(const Form&) {
   i.bytes = 16;
   i.count = 3;
   address(i, s_.operands[0]);
+  Operand of_map = from;
+  of_map.items.clear();
   Instruction map = base_, barrier = base_;
   map.space = Space::Generic, barrier.space = Space::Shared;
-  address(map, from), address(barrier, s_.operands[2]);
+  address(map, of_map), address(barrier, s_.operands[2]);
   i.b = map.a, i.extend = static_cast<std::uint64_t>(map.offset);
   i.path = LoadPath::Cg;
   i.data[0] = barrier.offset == 0 ? barrier.a : emit(Op::Add, Type::U64, barrier.a, names_.constant(static_cast<std::uint64_t>(barrier.offset)), names_.temporary());

@@ -45,7 +45,11 @@ void Reader::kernel(const ptx::Function& f) {
   kernel_.name = f.name;
   for (std::size_t k = 0; k + 1 < f.bounds.size(); ++k) {
     if (f.bounds[k].is(".maxnreg")) kernel_.most_registers = static_cast<std::uint32_t>(literal(f.bounds[k + 1].text, false, Type::U32).value_or(0));
-    if (f.bounds[k].is(".reqnctapercluster")) kernel_.cluster = static_cast<std::uint32_t>(literal(f.bounds[k + 1].text, false, Type::U32).value_or(1));
+    if (!f.bounds[k].is(".reqnctapercluster")) continue;
+    kernel_.cluster = static_cast<std::uint32_t>(literal(f.bounds[k + 1].text, false, Type::U32).value_or(1));
+    for (std::size_t more = k + 2; more < f.bounds.size() && f.bounds[more].kind != Token::Kind::Word; ++more) {
+      if (literal(f.bounds[more].text, false, Type::U32).value_or(1) != 1) return fail(f.line, "clusters of several dimensions are not simulated");
+    }
   }
   names_.open_scope();
   for (const ptx::Declaration& d : f.parameters) {

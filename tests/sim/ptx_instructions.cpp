@@ -201,3 +201,8 @@ TEST_CASE("barriers in shared memory hear of copies by cp.async; what only tunes
   CHECK(r1(three + "mbarrier.pending_count.b64 %r1, %rd3;", variables) == 2);
   CHECK(r1("setmaxnreg.dec.sync.aligned.u32 40; griddepcontrol.wait; griddepcontrol.launch_dependents; mov.u32 %r1, 5;") == 5);
 }
+
+TEST_CASE("where a variable is managed, and which sides a cluster does not have") {
+  CHECK(r1("ld.global.u32 %r1, [g];", ".global .attribute(.managed) .align 4 .u32 g = 4;") == 4);
+  CHECK(r1("mov.u32 %r1, %cluster_ctaid.y; mov.u32 %r2, %cluster_nctaid.z; add.u32 %r1, %r1, %r2;") == 1);
+}

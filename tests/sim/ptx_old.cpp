@@ -86,6 +86,7 @@ TEST_CASE("a texture reference is read, and refers to nothing") {
 .version 2.1
 .target sm_20
 .global .texref colours;
+.global .samplerref between;
 .tex .u64 older;
 .entry k (.param .u64 out)
 {
@@ -98,6 +99,7 @@ TEST_CASE("a texture reference is read, and refers to nothing") {
   @!%p1 bra $end;
   tex.1d.v4.u32.s32 {%r1, %r2, %r3, %r4}, [colours, {%r5, %r5, %r5, %r5}];
   tex.1d.v4.u32.s32 {%r1, %r2, %r3, %r4}, [older, {%r5}];
+  tex.1d.v4.u32.s32 {%r1, %r2, %r3, %r4}, [colours, between, {%r5}];
 $end:
   st.global.u32 [%rd1], %r5;
   exit;
@@ -107,7 +109,7 @@ $end:
   Device device("gtx780");
   const Outcome outcome = device.launch(device.load(text), {{device.allocate(8), 8}}, {.grid = 2});
   CHECK(outcome.status == Outcome::Status::Fault);
-  CHECK(outcome.what == "a fetch from what is no texture: a reference that nothing is bound to (PTX line 14)");
+  CHECK(outcome.what == "a fetch from what is no texture: a reference that nothing is bound to (PTX line 15)");
 }
 
 TEST_CASE("blocks of a grid meet at memory of the driver's") {
