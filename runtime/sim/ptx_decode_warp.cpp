@@ -155,19 +155,20 @@ void Decoder::across(const Form& f) {
 /// mma.sync.aligned.SHAPE.row.col.dtype.atype.btype.ctype d, a, b, c. offset: k; bit 16: a is signed, 17: b is. from: of a's elements.
 void Decoder::multiply_matrices(const Form&) {
   if (types_.size() != 4 || !operands(4, 4) || types_[3] != types_[0]) return unknown();
-  const int k = has("m16n8k8") ? 8 : has("m16n8k16") ? 16 : 32;
+  const int k = has("m16n8k4") ? 4 : has("m16n8k8") ? 8 : has("m16n8k16") ? 16 : 32;
   const bool integers = types_[0] == Type::S32, bytes = bits(types_[1]) == 8 && bits(types_[2]) == 8;
-  const bool halves = types_[1] == types_[2] && (types_[1] == Type::F16 || types_[1] == Type::Bf16);
-  if (integers ? !bytes : !halves) return unknown();
-  const std::size_t words = static_cast<std::size_t>(k) * 16 * (integers ? 1 : 2) / 128;  // of a, in each lane
-  const std::size_t counts[] = {4, words, words / 2, 4};
+  const bool half_sums = types_[0] == Type::F16, singles = types_[1] == Type::Tf32;
+  const bool halves = types_[1] == Type::F16 || (types_[1] == Type::Bf16 && !half_sums);
+  if (integers ? !bytes : types_[1] != types_[2] || !(singles ? k < 16 : halves && k > 4)) return unknown();
+  const std::size_t words = static_cast<std::size_t>(k) * 16 * (integers ? 1 : singles ? 4 : 2) / 128;  // of a, in each lane
+  const std::size_t sums = half_sums ? 2 : 4, counts[] = {sums, words, words / 2, sums};
   std::vector<std::uint32_t> from, to;
   for (std::size_t o = 0; o < 4; ++o) {
     const std::vector<Operand> items = elements(s_.operands[o]);
     if (items.size() != counts[o]) return fail(fmt::format("'{}' with a wrong number of elements", s_.opcode.text));
     for (const Operand& item : items) {
       if (o == 0) to.push_back(target_of(item));
-      else from.push_back(source_of(item, o == 3 ? types_[3] : Type::B32));
+      else from.push_back(source_of(item, o == 3 && !half_sums ? types_[3] : Type::B32));
     }
   }
   Instruction& i = wide(WideOp::Mma, types_[0], from, to);

@@ -200,6 +200,8 @@ constexpr Form kForms[] = {
     {"9.7.13", "elect", "sync", "", "", "", &D::across},
 
     {"9.7.14", "mma", "sync aligned m16n8k8|m16n8k16 row col", "", "f32", "f16 bf16 f32", &D::multiply_matrices},
+    {"9.7.14", "mma", "sync aligned m16n8k8|m16n8k16 row col", "", "f16", "f16", &D::multiply_matrices},
+    {"9.7.14", "mma", "sync aligned m16n8k4|m16n8k8 row col", "", "f32", "tf32 f32", &D::multiply_matrices},
     {"9.7.14", "mma", "sync aligned m16n8k16|m16n8k32 row col", "satfinite", "s32", "u8 s8 s32", &D::multiply_matrices},
     {"9.7.14", "wmma", "load a|b sync aligned row|col m16n16k16|m8n32k16|m32n8k16|m16n16k8|m8n8k4", kAnywhere, "f16 bf16 tf32 u8 s8 f64", "", &D::fragment},
     {"9.7.14", "wmma", "load c sync aligned row|col m16n16k16|m8n32k16|m32n8k16|m16n16k8|m8n8k4", kAnywhere, "f16 f32 s32 f64", "", &D::fragment},
@@ -252,7 +254,7 @@ constexpr Refused kRefusals[] = {
     {"9.7.13", "mbarrier of another block: .cluster", "not written yet"},
     {"9.7.13", "tensormap fences", "not written yet"},
     {"9.7.13", "atom, red with vectors", "not written yet"},
-    {"9.7.14", "wmma of .s4, .u4, .b1; mma of other shapes and types, or .sp", "not written yet"},
+    {"9.7.14", "wmma of .s4, .u4, .b1; mma of .m8n8k4, .m8n8k16, .m8n8k32, .m16n8k64 and longer ones, of f64, e4m3, e5m2, s4, u4 and b1, or .sp", "not written yet"},
     {"9.7.15", "wgmma of matrices in registers, with a swizzle, transposed or negated; of f16 results, tf32 and b1; .sp", "not written yet"},
     {"9.7.16", "tcgen05", "not written yet"},
     {"9.7.17", "alloca, stacksave, stackrestore", "not written yet"},

@@ -43,11 +43,10 @@ std::uint64_t of_integers(const Fragments& f, int row, int column, std::uint64_t
 }
 
 /// PTX leaves the order and the precision of the sum open, beyond single precision. Here the sum is kept in double and rounded once.
-std::uint64_t of_floats(const Fragments& f, int row, int column, std::uint64_t c) {
+double of_floats(const Fragments& f, int row, int column, double sum) {
   const FloatFormat& format = format_of(f.call.i.from);
-  double sum = std::bit_cast<float>(static_cast<std::uint32_t>(c));
   for (int at = 0; at < f.k; ++at) sum += decode_float(format, f.of_a(row, at)) * decode_float(format, f.of_b(at, column));
-  return single_bits(sum);
+  return sum;
 }
 
 /// A matrix in shared memory as a descriptor names it, without a swizzle: pieces of 8 rows of 16 bytes, so far apart along k and along rows.
@@ -125,17 +124,23 @@ const char* multiply_shared(const WideCall& call, std::span<const std::byte> sha
 
 void multiply_matrices(const WideCall& call) {
   const bool integers = call.i.type == Type::S32;
-  const Fragments f{call, static_cast<int>(call.i.offset & 0xff), integers ? 4 : 2};
-  const std::size_t first_c = static_cast<std::size_t>(call.i.reads) - 4;
+  const bool pairs = call.i.type == Type::F16;  // of sums in one register
+  const Fragments f{call, static_cast<int>(call.i.offset & 0xff), integers ? 4 : call.i.from == Type::Tf32 ? 1 : 2};
+  const std::size_t words = pairs ? 2 : 4, first_c = call.i.reads - words;
+  const FloatFormat& half = format_of(Type::F16);
   std::array<std::array<std::uint64_t, kLanes>, 4> results{};
   each_lane(call.lanes, [&](std::uint32_t lane) {
     for (std::size_t k = 0; k < 4; ++k) {
       const int row = static_cast<int>(lane / 4 + k / 2 * 8), column = static_cast<int>(lane % 4 * 2 + k % 2);
-      const std::uint64_t c = call.warp.slot(call.reads[first_c + k])[lane];
-      results[k][lane] = integers ? of_integers(f, row, column, c) : of_floats(f, row, column, c);
+      const std::uint64_t c = call.warp.slot(call.reads[first_c + (pairs ? k / 2 : k)])[lane];
+      if (integers) results[k][lane] = of_integers(f, row, column, c);
+      else if (pairs) results[k / 2][lane] |= encode_float(half, of_floats(f, row, column, decode_float(half, c >> k % 2 * 16 & 0xffff)), 0, false) << k % 2 * 16;
+      else results[k][lane] = single_bits(of_floats(f, row, column, std::bit_cast<float>(static_cast<std::uint32_t>(c))));
     }
   });
-  for (std::size_t k = 0; k < 4; ++k) each_lane(call.lanes, [&](std::uint32_t lane) { call.warp.slot(call.writes[k])[lane] = results[k][lane]; });
+  for (std::size_t k = 0; k < words; ++k) {
+    each_lane(call.lanes, [&](std::uint32_t lane) { call.warp.slot(call.writes[k])[lane] = results[k][lane]; });
+  }
 }
 
 }  // namespace gexp::sim

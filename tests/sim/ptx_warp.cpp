@@ -103,6 +103,26 @@ TEST_CASE("matrices: rows come to lanes, transposed too; products of small integ
   const auto floats = all("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {0x3c003c00, 0x3c003c00, 0x3c003c00, 0x3c003c00}, {0x40004000, 0x40004000}, {0f3f800000, 0f0, 0f0, 0f0};\n"
                           "mov.b32 %r1, %f1;");
   CHECK(floats[7] == 0x42040000);  // 33
+  const auto halves = all("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r1, %r2}, {0x3c003c00, 0x3c003c00, 0x3c003c00, 0x3c003c00}, {0x40004000, 0x40004000}, {0x3c000000, 0};");
+  CHECK(halves[7] == 0x50205000);  // 33 and 32
+}
+
+TEST_CASE("mma of tf32: the last of a lane's elements, each lane with numbers of its own") {
+  // a: 4 * lane + i; b: 2 * lane + i + 1, as PTX ISA 9.7.14.5 lays them out: lane = 4 * group + member.
+  const auto a = [](int row, int at) { return 4 * (row % 8 * 4 + at % 4) + row / 8 + at / 4 * 2; };
+  const auto b = [](int at, int column) { return 2 * (column * 4 + at % 4) + at / 4 + 1; };
+  const std::string singles = "shl.b32 %r10, %r9, 2; cvt.rn.f32.u32 %f1, %r10; add.f32 %f2, %f1, 0f3f800000; add.f32 %f3, %f2, 0f3f800000; add.f32 %f4, %f3, 0f3f800000;"
+                              "shl.b32 %r10, %r9, 1; add.u32 %r10, %r10, 1; cvt.rn.f32.u32 %f5, %r10; add.f32 %f6, %f5, 0f3f800000;"
+                              "mov.b32 %r1, %f1; mov.b32 %r2, %f2; mov.b32 %r3, %f3; mov.b32 %r4, %f4; mov.b32 %r5, %f5; mov.b32 %r6, %f6;";
+  for (const int k : {4, 8}) {
+    const std::string operands = k == 8 ? "{%r1, %r2, %r3, %r4}, {%r5, %r6}" : "{%r1, %r2}, {%r5}";
+    const auto found = all(singles + fmt::format("mma.sync.aligned.m16n8k{}.row.col.f32.tf32.tf32.f32 {{%f1, %f2, %f3, %f4}}, {}, {{0f0, 0f0, 0f0, 0f3f800000}}; mov.b32 %r1, %f4;", k, operands));
+    for (int lane = 0; lane < 32; ++lane) {
+      int sum = 1;
+      for (int at = 0; at < k; ++at) sum += a(lane / 4 + 8, at) * b(at, lane % 4 * 2 + 1);
+      CHECK(found[static_cast<std::size_t>(lane)] == std::bit_cast<std::uint32_t>(static_cast<float>(sum)));
+    }
+  }
 }
 
 TEST_CASE("a warpgroup multiplies matrices of shared memory: rows of a by columns of b, each where its descriptor says") {
