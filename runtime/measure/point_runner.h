@@ -74,6 +74,7 @@ class PointRunner {
   Result<> run_roles(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit);
   Result<std::vector<device::Argument>> role_arguments(const compiler::PointPlan& plan, device::KernelId kernel);
   /// As often as it takes until every stage has its blocks where they are to be.
+  std::int64_t room_of(std::uint32_t blocks, std::uint32_t shared_bytes) const;
   Result<device::Outcome> launch_roles(const compiler::PointPlan& plan, std::uint64_t control, std::vector<device::Argument> arguments,
                                        device::KernelId kernel, const LaunchLimit& limit);
   // point_runner_kernel.cpp: kernels of files

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "compiler/plan/calibrate.h"
+#include "compiler/plan/residency.h"
 #include "lang/base/budget.h"
 #include "runtime/measure/point_runner.h"
 
@@ -71,6 +72,13 @@ bool is_placed(const PointPlan& part, const records::Run& run, std::uint32_t fir
   });
 }
 
+/// How many blocks must be on one multiprocessor at once: those that follow the first one there, and its share of all.
+std::uint32_t most_together(const std::vector<const PointPlan*>& parts, std::uint32_t claimed, std::uint32_t sms) {
+  std::uint32_t here = 1;
+  for (const auto* part : parts) here += part->role.where == Where::Same ? static_cast<std::uint32_t>(part->grid) : 0;
+  return std::max(here, (claimed + sms - 1) / sms);
+}
+
 std::string sms_text(const std::vector<const PointPlan*>& parts, const std::vector<records::Run>& runs) {
   std::string text;
   for (std::size_t i = 0; i < parts.size(); ++i) text += fmt::format("{}{}", i == 0 ? "" : ", ", runs[i].sms.front());
@@ -96,16 +104,24 @@ Result<std::vector<device::Argument>> PointRunner::role_arguments(const PointPla
   return arguments;
 }
 
+// What a multiprocessor sets aside by default holds one block, and the next would wait until that one has ended.
+std::int64_t PointRunner::room_of(std::uint32_t blocks, std::uint32_t shared_bytes) const {
+  const auto& device = backend_.device();
+  const auto each = shared_bytes + static_cast<std::uint64_t>(compiler::reserved_shared(device.compute_major * 10 + device.compute_minor));
+  return static_cast<std::int64_t>(std::min(blocks * each, device.shared_per_sm));
+}
+
 Result<Outcome> PointRunner::launch_roles(const PointPlan& plan, std::uint64_t control, std::vector<device::Argument> arguments, device::KernelId kernel, const LaunchLimit& limit) {
   auto shape = launch_shape(plan, plan.block_shared);
   shape.block = plan.block_threads;
   shape.shared_bytes = std::max<std::uint32_t>(shape.shared_bytes, 16);  // where a block's threads learn their role
   const auto parts = parts_of(plan);
   const bool placed = std::any_of(parts.begin(), parts.end(), [](const auto* part) { return part->role.where != Where::Any && part->role.where != Where::Block; });
-  const bool same = std::any_of(parts.begin(), parts.end(), [](const auto* part) { return part->role.where == Where::Same; });
   const auto sms = static_cast<std::uint32_t>(std::max(backend_.device().sms, 1));
+  const auto together = most_together(parts, plan.claimed, sms);
+  if (shape.carveout_bytes < 0) shape.carveout_bytes = room_of(together, shape.shared_bytes);
   // A device hands blocks to multiprocessors in turn, so a round brings one to each; more where that was not so.
-  for (std::uint32_t blocks = placed ? std::max(plan.claimed, (same ? 2 : 1) * sms) : plan.claimed, tries = 1;; blocks *= 2, ++tries) {
+  for (std::uint32_t blocks = placed ? std::max(plan.claimed, together * sms) : plan.claimed, tries = 1;; blocks *= 2, ++tries) {
     const std::vector<std::uint32_t> zeros(kControlWords * (1 + plan.flags.size()));
     if (auto done = backend_.write(control, std::as_bytes(std::span(zeros))); !done) return done.error();
     shape.grid = blocks;

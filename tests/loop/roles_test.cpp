@@ -66,6 +66,10 @@ TEST_CASE("a stage is placed on the first one's multiprocessor, on another, on a
   const auto same = sms("place sm");
   CHECK(same.first == same.second);
   CHECK(sms("sm 3").second == 3);
+  // What `each` records lies in shared memory, of which a multiprocessor sets aside no more than is asked for.
+  const auto traced = run_text(kHead + "stage a { launch grid 1 block 1 timed t each { load A at 0B via cg } repeat 2 find x: cycles = value(median(t)) }\n"
+                                       "stage b beside a { launch grid 1 block 1 place sm timed u each { load B at 0B via cg } find y: cycles = value(median(u)) }\n", "h200");
+  CHECK(first_run(traced, 0).sms.at(0) == first_run(traced, 1).sms.at(0));
   const auto pair = sms("place tpc");
   CHECK(pair.first != pair.second);
   CHECK(pair.first / 2 == pair.second / 2);
