@@ -234,13 +234,18 @@ void SoftL1Code::through_line(const Statement& access, const Effect& effect, std
   misses_.push_back({loop_, n, k});
 }
 
-// A bit of the bitmap is a unit of the smallest store, so what the kernel writes at once goes to memory at once.
+// A bit of the bitmap is a unit of the smallest store, so what the kernel writes at once goes to memory at once. A line that was written
+// from end to end goes whole.
 void SoftL1Code::write_back(std::size_t k) {
   const auto unit = (*used_)[k].unit;
   const std::string q = scratch("q"), o = scratch("o"), d = scratch("d"), dirty = of_use("dirty", k);
   const std::size_t n = next_++;
   line("setp.eq.u32 {}, {}, 0;", q, dirty);
   line("@{} bra {};", q, label("clean", n));
+  line("setp.ne.u32 {}, {}, {};", q, dirty, (std::uint64_t{1} << o_.line / unit) - 1);
+  line("@{} bra {};", q, label("write", n));
+  move_line("ld.shared", of_use("line", k), "st.global", of_use("tag", k));
+  line("mov.u32 {}, 0;\nbra {};", dirty, label("clean", n));
   line("{}:", label("write", n));
   line("brev.b32 {}, {};\nclz.b32 {}, {};", o, dirty, o, o);
   if (unit > 1) line("shl.b32 {0}, {0}, {1};", o, log2_of(unit));
@@ -259,14 +264,18 @@ void SoftL1Code::write_back(std::size_t k) {
   line("{}:", label("clean", n));
 }
 
-void SoftL1Code::fill(std::size_t k) {
+void SoftL1Code::move_line(const char* load, const std::string& from, const char* store, const std::string& to) {
   const bool pairs = o_.line % 16 == 0;
   for (std::uint32_t at = 0; at < o_.line; at += pairs ? 16 : 8) {
     const std::string data = pairs ? fmt::format("{{{}, {}}}", scratch("w"), scratch("x")) : scratch("w");
     const char* const type = pairs ? "v2.u64" : "u64";
-    line("ld.global.{} {}, [{}+{}];", type, data, scratch("t"), at);
-    line("st.shared.{} [{}+{}], {};", type, of_use("line", k), at, data);
+    line("{}.{} {}, [{}+{}];", load, type, data, from, at);
+    line("{}.{} [{}+{}], {};", store, type, to, at, data);
   }
+}
+
+void SoftL1Code::fill(std::size_t k) {
+  move_line("ld.global", scratch("t"), "st.shared", of_use("line", k));
   line("mov.b64 {}, {};", of_use("tag", k), scratch("t"));
 }
 

@@ -64,6 +64,7 @@ class SoftL1Code {
   std::string tag(const Operand& address, std::size_t k);
   void offset(const std::string& address);  ///< in scratch `o`: within the line
   void write_back(std::size_t k);
+  void move_line(const char* load, const std::string& from, const char* store, const std::string& to);
   void fill(std::size_t k);
   std::size_t skip_unless_guarded(const Statement& access);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A product of two matrices without shared memory: each thread adds up elements of its own, a column apart from the next thread's.
+// A product of two matrices without shared memory: each thread adds up elements of its own, a row apart from the next
+// thread's.
 #define TEXT_OF(x) #x
 #define LOAD(to, level, from) asm volatile("ld.global." TEXT_OF(level) ".f32 %0, [%1];" : "=f"(to) : "l"(from))
 
@@ -11,7 +12,7 @@ __global__ void write(float* matrix, unsigned n) {
 
 __global__ void multiply(const float* a, const float* b, float* c, unsigned rows, unsigned inner, unsigned columns) {
   for (unsigned at = blockIdx.x * blockDim.x + threadIdx.x; at < rows * columns; at += gridDim.x * blockDim.x) {
-    const unsigned row = at / columns, column = at % columns;
+    const unsigned row = at % rows, column = at / rows;
     float sum = 0;
     for (unsigned k = 0; k < inner; ++k) {
       float left, right;
@@ -19,6 +20,6 @@ __global__ void multiply(const float* a, const float* b, float* c, unsigned rows
       LOAD(right, LEVEL, b + k * columns + column);
       sum += left * right;
     }
-    c[at] = sum;
+    c[row * columns + column] = sum;
   }
 }

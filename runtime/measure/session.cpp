@@ -374,4 +374,19 @@ Result<> infer_again(const compiler::Program& program, result::RunResult& result
   return Ok{};
 }
 
+Result<> judge_again(const compiler::Program& program, result::RunResult& result) {
+  auto scope = compiler::file_scope(program);
+  if (!scope) return scope.error();
+  for (const auto& stage : program.stages) {
+    Fields fields;
+    for (const auto& find : stage.finds) {
+      const auto* found = infer::Findings{result.findings}.find(find.id);
+      fields[find.id.substr(stage.name.size() + 1)] = found ? found->value : Value();
+    }
+    scope->set(stage.name, Value(std::move(fields)));
+  }
+  judge_all(program, *scope, result);
+  return Ok{};
+}
+
 }  // namespace gexp::measure

@@ -59,5 +59,7 @@ Result<> run_session(const compiler::Program& program, device::Backend& backend,
 
 /// The findings and judgements again, from the records alone.
 Result<> infer_again(const compiler::Program& program, result::RunResult& result);
+/// The judgements again, of the findings as they stand.
+Result<> judge_again(const compiler::Program& program, result::RunResult& result);
 
 }  // namespace gexp::measure

@@ -30,6 +30,7 @@ class Results {
 
   /// Runs it, or with `kept` reads what an earlier run left. Of a run of which nothing can be read, one thing did not hold.
   Answer answer(const Pair& pair, bool kept);
+  [[nodiscard]] std::filesystem::path file_of(const std::string& experiment, const std::string& device) const;
   [[nodiscard]] bool has(const std::string& experiment, const std::string& device) const { return known_.contains({experiment, device}); }
 
   /// The text of a cell: "cache/structure gtx780 capacity.C as KiB", "throughput/l2_dram titanblack l2@bw n=1 threads=512 as GB/s".
@@ -43,7 +44,6 @@ class Results {
     std::vector<std::string> columns, units;
     std::vector<std::vector<std::string>> rows;
   };
-  [[nodiscard]] std::filesystem::path file_of(const std::string& experiment, const std::string& device) const;
   const Points* points(const std::string& experiment, const std::string& device, const std::string& stage, std::string& why);
 
   std::string gexp_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The kernels of one CUDA text on a simulated device, as they stand and with the software cache.
+// The kernels of one CUDA text as they stand and with the software cache: on a simulated device, and in tests/gpu on a real one.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -25,6 +25,9 @@ inline std::string text_of_application(const std::string& file) {
   return text.str();
 }
 
+/// What the tests of this program run on.
+std::unique_ptr<gexp::device::Backend> open_device_of_applications();
+
 class Application {
  public:
   explicit Application(const std::string& source) {
@@ -41,6 +44,7 @@ class Application {
   std::uint64_t memory(std::uint64_t bytes) {
     const auto address = device_.allocate(bytes, 256);
     bytes_[address] = bytes;
+    device_.write(address, std::vector<std::uint8_t>(bytes));
     return address;
   }
   /// `cached`: with a cache of lines of so many bytes; 0: without.
@@ -90,7 +94,7 @@ class Application {
 
   std::uint32_t registers_ = 0;
   std::string ptx_;
-  Device device_{"titanblack"};
+  Device device_{open_device_of_applications()};
   std::map<std::uint64_t, std::uint64_t> bytes_;
 };
 

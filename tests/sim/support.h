@@ -40,6 +40,7 @@ class Device {
     if (!opened) FAIL(gexp::render(opened.error(), &model));
     backend_ = std::move(*opened);
   }
+  explicit Device(std::unique_ptr<gexp::device::Backend> backend) : backend_(std::move(backend)) {}
 
   gexp::device::Backend& backend() { return *backend_; }
   /// Runs what the tree of the text prints, so every kernel of these tests holds the printer too.
