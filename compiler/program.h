@@ -46,6 +46,7 @@ struct Memory {
   FormulaPtr length;      ///< of dimension bytes (the whole array) or a plain count of elements
   const MemorySpace* space = nullptr;  ///< one of those that there are, never null in a program
   FormulaPtr page, align;  ///< bytes; null when absent
+  FormulaPtr pitch;        ///< of a texture with two dimensions: bytes from one row to the next; null: it has one
   FormulaPtr holds;        ///< what its elements are before anything runs, and stay; null: not defined
   Span span;
 };

@@ -76,7 +76,7 @@ struct Let { Word name; ExprPtr value; };
 struct Require { ExprPtr condition; std::string otherwise; };
 struct Budget { ExprPtr time, memory; };
 struct Seed { std::uint64_t value = 0; };
-struct Memory { Word name, element; ExprPtr length; Word space; ExprPtr page, align, holds; };
+struct Memory { Word name, element; ExprPtr length; Word space; ExprPtr page, align, holds, pitch; };
 struct PatternDef { Word name; ExprPtr value; };
 struct Sweep { std::vector<Word> names; Domain domain; };
 struct Skip { ExprPtr condition; std::string why; };

@@ -115,7 +115,7 @@ class Builder {
     while (parts.more()) {
       const auto& clause = parts.take();
       if (!once.add(clause)) continue;
-      (clause.kind == Kind::PageClause ? s.page : clause.kind == Kind::HoldsClause ? s.holds : s.align) = parts.build(clause.children[0].get());
+      (clause.kind == Kind::PageClause ? s.page : clause.kind == Kind::HoldsClause ? s.holds : clause.kind == Kind::PitchClause ? s.pitch : s.align) = parts.build(clause.children[0].get());
     }
     return s;
   }

@@ -188,6 +188,10 @@ class FileChecker {
     if (memory.length && !length.type.plain()) expressions_.expect_type(*memory.length, length.type, number_of(kBytes), "the length of a memory");
     expressions_.want(memory.page, number_of(kBytes), place, "a page");
     expressions_.want(memory.align, number_of(kBytes), place, "an alignment");
+    expressions_.want(memory.pitch, number_of(kBytes), place, "the distance of rows");
+    if (memory.pitch && space_words().has(memory.space.text) && memory.space.text != "texture") {
+      diagnostics_.error("E0241", memory.pitch->span, fmt::format("a memory in {} has no rows", memory.space.text), "leave `pitch` out, or take a memory in texture");
+    }
     if (!memory.holds) return;
     const auto held = expressions_.check(memory.holds, place).type;
     const bool numbers = held.kind == Type::Kind::List && (!held.item || held.item->any() || held.item->plain());

@@ -148,6 +148,7 @@ std::string hint_at(std::string_view text, std::uint32_t begin, std::uint32_t at
     return fmt::format("put a `{}` {}", message[1], later ? "at its end" : "before it");
   }
   if (message.starts_with("`to") || message.starts_with("`on")) return "write it like `refine to 32B on misses(lat) > 0`";
+  if (message.starts_with("`laps N`, the most")) return "write it like `loop while x < 9 laps 100 { load A at x mod 64 * 4B into x }`";
   if (message.starts_with("`of`")) return "write it like `C within 2% of 12KiB`";
   if (message == "a file begins with `gexp 1`" || message.starts_with("the language's version")) return "write `gexp 1` and then `experiment NAME`";
   if (at >= text.size() || later) return form;
@@ -197,10 +198,10 @@ void explain(std::string_view text, std::uint32_t begin, std::uint32_t at, const
   }
   if (message == "an operation or `}` is wanted" && !here.empty() && is_word_start(here[0])) {
     std::vector<std::string_view> words(kOperationWords.begin(), kOperationWords.end());
-    words.insert(words.end(), {"as", "via"});
+    words.insert(words.end(), {"as", "via", "else"});
     const auto near = nearest(here, words);
     diagnostics.error("E0103", token, fmt::format("`{}` is no operation", here),
-                      near ? fmt::format("did you mean `{}`?", *near) : "chase, load, store, alu, barrier, unroll and loop are");
+                      near ? fmt::format("did you mean `{}`?", *near) : fmt::format("operations are {}", fmt::join(kOperationWords, " ")));
     return;
   }
   // A misspelt clause word: the message names the right one in backquotes.

@@ -204,9 +204,10 @@ struct seed : seq<GEXP_WORD("seed"), must<needed_seed>> {};
 struct page_clause : seq<GEXP_WORD("page"), must<needed_value>> {};
 struct align_clause : seq<GEXP_WORD("align"), must<needed_value>> {};
 struct holds_clause : seq<GEXP_WORD("holds"), must<needed_value>> {};
+struct pitch_clause : seq<GEXP_WORD("pitch"), must<needed_value>> {};
 struct memory
     : seq<GEXP_WORD("memory"), must<needed_name>, must<colon>, must<needed_word>, must<open_bracket>, must<needed_value>,
-          must<close_length>, must<in_word>, must<needed_word>, star<sor<page_clause, align_clause, holds_clause>>> {};
+          must<close_length>, must<in_word>, must<needed_word>, star<sor<page_clause, align_clause, holds_clause, pitch_clause>>> {};
 struct pattern : seq<GEXP_WORD("pattern"), must<needed_name>, must<equals>, must<needed_condition>> {};
 struct beside : seq<GEXP_WORD("beside"), must<needed_name>> {};
 struct stage_open : seq<GEXP_WORD("stage"), must<needed_name>, opt<beside>, opt<doc>, must<open_brace>> {};
@@ -260,7 +261,6 @@ struct via_clause : seq<GEXP_WORD("via"), must<needed_word>> {};
 struct hint_clause : seq<GEXP_WORD("hint"), must<needed_word>> {};
 struct fetch_clause : seq<GEXP_WORD("fetch"), must<needed_value>> {};
 struct rows_clause : seq<GEXP_WORD("rows"), must<needed_value>> {};
-struct pitch_clause : seq<GEXP_WORD("pitch"), must<needed_value>> {};
 struct to_clause : seq<GEXP_WORD("to"), must<needed_word>> {};
 struct into_clause : seq<GEXP_WORD("into"), must<needed_name>, opt<at_word, must<needed_value>>> {};
 struct scope_clause : seq<GEXP_WORD("scope"), must<needed_scope>> {};

@@ -25,7 +25,7 @@ struct KernelParameter {
   std::size_t table = 0;    ///< Table: index
   std::int64_t value = 0;   ///< Value
   std::uint32_t row_bytes = 0, rows = 0;  ///< Tile: of that memory, so many bytes of each of so many rows
-  std::uint64_t pitch = 0;                ///< Tile: from one row to the next
+  std::uint64_t pitch = 0;                ///< Tile, Texture, IdleTexture: from one row to the next; of a texture with one dimension 0
 };
 
 /// How body.cu runs one point.

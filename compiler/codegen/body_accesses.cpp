@@ -18,7 +18,7 @@ namespace {
 
 /// The access says which statement it is: NVRTC copies the text of inline PTX, comments too, and a fault names it.
 std::string noted(const std::string& statement, std::string text) {
-  for (const std::string_view begin : {"tex.1d", "ldu.", "ld.", "st."}) {
+  for (const std::string_view begin : {"tex.1d", "tex.2d", "ldu.", "ld.", "st."}) {
     if (const auto at = text.find(begin); at != std::string::npos) return text.insert(at, fmt::format("/*{}*/ ", statement));
   }
   return text;
@@ -175,7 +175,7 @@ std::optional<Diagnostic> BodyWriter::inside(const Op& op, const Memory& memory,
   if (!fits()) {
     return error(op.at->span, "E0421", op.via == Via::Bulk ? fmt::format("not every offset here is a multiple of {} B, as those of a bulk copy are", step)
                                                            : fmt::format("not every offset here is a multiple of the {} B that are accessed", width),
-                 op.via == Via::Bulk ? fmt::format("multiply by {}B", step) : fmt::format("multiply by {}B, or access less with `as`", width));
+                 op.via == Via::Bulk || op.kind == Op::Kind::Discard ? fmt::format("multiply by {}B", step) : fmt::format("multiply by {}B, or access less with `as`", width));
   }
   return reaches();
 }

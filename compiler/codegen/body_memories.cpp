@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <bit>
+#include <cmath>
+#include <set>
+
 #include "compiler/codegen/body_writer.h"
 #include "compiler/lower/ops.h"
 #include "compiler/memory/memory_space.h"
@@ -10,6 +14,12 @@
 
 // Where a body's memories are: parameters, arrays, and what fills those that the host does not.
 namespace gexp::compiler {
+namespace {
+
+// fact: of a texture with two dimensions over memory that lies in rows (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability")
+constexpr std::uint64_t kLeastPitch = 32, kMostPitch = 128 * 1024, kMostRows = 65000;
+
+}  // namespace
 
 std::optional<Diagnostic> BodyWriter::memories(MemoryTexts& texts) {
   std::string links, zeros;
@@ -25,7 +35,10 @@ std::optional<Diagnostic> BodyWriter::memories(MemoryTexts& texts) {
     }
     if (space.by_index() || fetched(memory.name)) {
       texts.parameters += fmt::format(", u64 texture_{}", memory.name);
-      plan_.parameters.push_back({KernelParameter::Kind::Texture, memory.name, 0, 0});
+      const auto pitch = pitch_of(memory, *bytes);
+      if (!pitch) return pitch.error();
+      if (*pitch > 0) texts.setup += fmt::format("  const u32 column_{0} = {1}, row_{0} = {2};\n", memory.name, *pitch / 4 - 1, std::countr_zero(*pitch / 4));
+      plan_.parameters.push_back({.kind = KernelParameter::Kind::Texture, .memory = memory.name, .pitch = *pitch});
     }
     if (!tiles_.empty() && space.home == MemorySpace::Home::Block) texts.shared = (texts.shared + kTileStep - 1) / kTileStep * kTileStep;
     if (space.declare) space.declare(memory, padded, texts);
@@ -45,15 +58,17 @@ std::optional<Diagnostic> BodyWriter::memories(MemoryTexts& texts) {
   // longer on an H200, which would count.
   const auto own = place_.warm.empty() ? "pass == 1" : "pass < 2";
   std::string textures, idle_textures;
+  std::set<bool> idle;  // whether of rows
   for (const auto& parameter : plan_.parameters) {
     if (parameter.kind != KernelParameter::Kind::Texture) continue;
     textures += fmt::format("      const u64 t_{0} = texture_{0};\n", parameter.memory);
-    idle_textures += each() ? fmt::format("    const u64 t_{0} = {1} ? texture_{0} : idle_texture;\n", parameter.memory, own)
+    if (each()) idle.insert(parameter.pitch > 0);
+    idle_textures += each() ? fmt::format("    const u64 t_{0} = {1} ? texture_{0} : {2};\n", parameter.memory, own, idle_texture(parameter.pitch > 0))
                             : fmt::format("    const u64 t_{0} = texture_{0};\n", parameter.memory);
   }
-  if (!textures.empty() && each()) {
-    texts.parameters += ", u64 idle_texture";
-    plan_.parameters.push_back({KernelParameter::Kind::IdleTexture, "", 0, 0});
+  for (const bool rows : idle) {
+    texts.parameters += fmt::format(", u64 {}", idle_texture(rows));
+    plan_.parameters.push_back({.kind = KernelParameter::Kind::IdleTexture, .memory = "", .pitch = rows ? kLeastPitch : 0});
   }
   before_loops_ = textures + before_loops_;
   addresses_ = idle_textures + addresses_;
@@ -67,6 +82,23 @@ std::optional<Diagnostic> BodyWriter::memories(MemoryTexts& texts) {
   texts.setup += links;
   for (const auto& [map, name] : ranks_) texts.setup += fmt::format("  u64 {0}; {1}\n", name, fmt::format(fmt::runtime(map), name));
   return std::nullopt;
+}
+
+Result<std::uint64_t> BodyWriter::pitch_of(const Memory& memory, std::uint64_t bytes) const {
+  if (!memory.pitch) return std::uint64_t{0};
+  auto value = evaluate(*memory.pitch, place_.scope);
+  if (!value) return value.error();
+  const auto* n = value->get<Number>();
+  const double pitch = n ? n->number : 0;
+  if (!(pitch >= kLeastPitch && pitch <= kMostPitch) || std::exp2(std::round(std::log2(pitch))) != pitch) {
+    return error(memory.pitch->span, "E0241", fmt::format("a row of `{}` is {}: a power of two from {} B to {} KiB is wanted", memory.name, gexp::show(*value), kLeastPitch, kMostPitch / 1024), "write `pitch 4KiB`, say");
+  }
+  const auto row = static_cast<std::uint64_t>(pitch);
+  if (bytes % row != 0 || bytes / row > kMostRows) {
+    return error(memory.pitch->span, "E0241", fmt::format("`{}` has {} rows of {}: whole ones, and at most {}, are wanted", memory.name, static_cast<double>(bytes) / pitch, gexp::show(*value), kMostRows),
+                 bytes % row != 0 ? "make it as long as so many rows" : "make the rows longer");
+  }
+  return row;
 }
 
 // A block and a thread find in their memory what others left there, which is not theirs to see.

@@ -150,6 +150,8 @@ class BodyWriter {
   // body_memories.cpp
   Problem memories(MemoryTexts& texts);
   bool fetched(const std::string& memory);
+  /// Bytes of a row of a texture with two dimensions; 0: it has one. E0241 where no texture has such rows.
+  Result<std::uint64_t> pitch_of(const Memory& memory, std::uint64_t bytes) const;
   static std::string zeros_of(const Memory& memory, std::uint64_t bytes);
   /// Threads write the links of shared and local memories themselves, from tables of offsets and links.
   std::string links_of(const Memory& memory);

@@ -170,6 +170,10 @@ Result<std::string> ThreadCode::text(const Formula& formula) {
   if (is_logic(formula) && formula.kind != Formula::Kind::Not && is_condition(formula)) {
     return fmt::format("({} {} {})", parts[0], formula.kind == Formula::Kind::And ? "&&" : formula.kind == Formula::Kind::Or ? "||" : "!=", parts[1]);
   }
+  if (formula.kind == Formula::Kind::Shl || formula.kind == Formula::Kind::Shr) {
+    auto by = shift_of(*formula.operands[1], names_, lets_, ranges_);
+    if (!by) return by.error();
+  }
   if (const char* between = sign_of(formula.kind)) return fmt::format("({} {} {})", parts[0], between, parts[1]);
   switch (formula.kind) {
     case Formula::Kind::Negate: return fmt::format("(-{})", parts[0]);

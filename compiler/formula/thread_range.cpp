@@ -183,10 +183,7 @@ class Ranging {
       case Formula::Kind::Or: return bits(formula.kind, *a, *b);
       case Formula::Kind::Shl:
       case Formula::Kind::Shr:
-        if (b->low < 0 || b->high > kMostShift) {
-          return error(*formula.operands[1], fmt::format("a thread shifts by 0 to {} bits, not by {}", kMostShift, b->low < 0 ? b->low : b->high),
-                       "bound it: `x shl min(k, 9)`");
-        }
+        if (auto few = shift_of(*formula.operands[1], scope_, lets_, ranges_); !few) return few;
         return formula.kind == Formula::Kind::Shl ? shifted_left(*a, *b) : shifted_right(*a, *b);
       default: break;
     }
@@ -372,6 +369,12 @@ Result<FormulaPtr> merger_formula(const Formula& call, const Scope& scope) {
   };
   if (of == "threads") return make(Formula::Kind::Div, {leaf("tid", 0), neighbours});
   return make(Formula::Kind::Add, {leaf("lane", 0), make(Formula::Kind::Multiply, {leaf(nullptr, 32), make(Formula::Kind::Div, {leaf("warp", 0), neighbours})})});
+}
+
+Result<Range> shift_of(const Formula& by, const Scope& scope, const ThreadLets& lets, const Ranges& ranges) {
+  auto bits = range_of(by, scope, lets, ranges);
+  if (!bits || (bits->low >= 0 && bits->high <= kMostShift)) return bits;
+  return error(by, fmt::format("a thread shifts by 0 to {} bits, not by {}", kMostShift, bits->low < 0 ? bits->low : bits->high), "bound it: `x shl min(k, 9)`");
 }
 
 Result<Range> range_of(const Formula& formula, const Scope& scope, const ThreadLets& lets, const Ranges& ranges) {

@@ -66,6 +66,8 @@ bool varies(const Formula& formula, const ThreadLets& lets, const Ranges& ranges
 /// `merger(m, of: threads|warps)` as a formula of tid, lane and warp: `tid div m`, `lane + 32 * (warp div m)` (Lashgar15 section 4).
 Result<FormulaPtr> merger_formula(const Formula& call, const Scope& scope);
 
+/// By how many bits a thread shifts; E0428 where that can be none of 0 to 53.
+Result<Range> shift_of(const Formula& by, const Scope& scope, const ThreadLets& lets, const Ranges& ranges);
 /// E0428 for what a thread cannot compute (a list, a condition where a number is meant, …).
 Result<Range> range_of(const Formula& formula, const Scope& scope, const ThreadLets& lets, const Ranges& ranges);
 

@@ -158,6 +158,7 @@ class Lowering {
     lowered.page = formula(memory.page);
     lowered.align = formula(memory.align);
     lowered.holds = formula(memory.holds);
+    lowered.pitch = formula(memory.pitch);
     lowered.span = span;
     lowered.space = &memory_space(memory.space.text);
     program_.memories.push_back(std::move(lowered));
@@ -232,7 +233,7 @@ class Lowering {
     for (std::size_t i = 0; i < program_.memories.size(); ++i) {
       const auto& memory = program_.memories[i];
       const auto id = add(NodeKind::Memory, memory.name, i, std::string(memory.space->word));
-      for (const auto& formula : {memory.length, memory.page, memory.align, memory.holds}) connect(id, formula);
+      for (const auto& formula : {memory.length, memory.page, memory.align, memory.pitch, memory.holds}) connect(id, formula);
     }
     for (std::size_t i = 0; i < program_.stages.size(); ++i) {
       const auto& stage = program_.stages[i];

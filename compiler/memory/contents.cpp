@@ -43,7 +43,7 @@ Result<std::vector<std::int64_t>> numbers_of(const Memory& memory, const Scope& 
     const double each = pattern ? static_cast<double>((*pattern)->offsets[i]) : number ? number->number : NAN;
     if (!(each >= low && each <= high) || each != std::floor(each)) {
       return error(memory, fmt::format("item {} is {}, and `{}` holds whole numbers from {} to {}", i, pattern ? fmt::format("{}", each) : show((*list)[i]), memory.name, low, high),
-                   each < 0 && !with_sign ? fmt::format("an element `s{}` has a sign", bits) : "choose an element that holds it, such as u64");
+                   each != std::floor(each) ? "write whole numbers: `floor(x)` and `round(x)` are" : each < 0 && !with_sign ? fmt::format("an element `s{}` has a sign", bits) : "choose an element that holds it, such as u64");
     }
     numbers.push_back(static_cast<std::int64_t>(each));
   }

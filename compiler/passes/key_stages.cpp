@@ -89,9 +89,9 @@ class Keys {
   std::string of_memory(ir::NodeId id, const Memory& memory) {
     FormulaKeys keys(meaning_for(id, nullptr));
     // A new member must be thought of here.
-    const auto& [name, element_bytes, element, length, space, page, align, holds, span] = memory;
-    return sha256_hex(fmt::format("{} {} {} {} {} {} {}", element_bytes, element, space->word, keys.key(length), keys.key(page),
-                                  keys.key(align), keys.key(holds)));
+    const auto& [name, element_bytes, element, length, space, page, align, pitch, holds, span] = memory;
+    return sha256_hex(fmt::format("{} {} {} {} {} {} {} {}", element_bytes, element, space->word, keys.key(length), keys.key(page),
+                                  keys.key(align), keys.key(pitch), keys.key(holds)));
   }
 
   void key_stage(ir::NodeId id, Stage& stage) {

@@ -75,7 +75,12 @@ Result<> accepts_target(const Op& op, const Memory& memory, int width) {
   return Ok{};
 }
 
-constexpr const char* kTextureFetch = "tex.1d.v4.u32.s32 {{%0, g, b, a}}, [%1, {{%2}}];";
+/// PTX of a fetch of one element; of two dimensions the index is parted into its row and its place there. `next`: the operand behind the others.
+std::string fetch(const Memory& memory, const char* result, const char* handle, const char* index, int next) {
+  if (!memory.pitch) return fmt::format("tex.1d.v4.u32.s32 {{{}, g, b, a}}, [{}, {{{}}}];", result, handle, index);
+  return fmt::format(".reg .u32 x, y; and.b32 x, {2}, %{3}; shr.u32 y, {2}, %{4}; tex.2d.v4.u32.s32 {{{0}, g, b, a}}, [{1}, {{x, y}}];", result, handle, index, next, next + 1);
+}
+std::string of_rows(const Memory& memory) { return memory.pitch ? fmt::format(", \"r\"(column_{0}), \"r\"(row_{0})", memory.name) : ""; }
 
 }  // namespace
 
@@ -134,8 +139,8 @@ Manner manner_of(const Op& op, int fetch) {
 
 std::string load_text(const Memory& memory, const Manner& manner, int width, const std::string& at, const std::string& value) {
   if (is_texture(memory, manner.via)) {
-    return fmt::format("asm volatile(\"{{ .reg .u32 g, b, a; {} }}\" : \"=r\"({}) : \"l\"(t_{}), \"r\"({}) : \"memory\");",
-                       fmt::format(kTextureFetch), value, memory.name, at);
+    return fmt::format("asm volatile(\"{{ .reg .u32 g, b, a; {} }}\" : \"=r\"({}) : \"l\"(t_{}), \"r\"({}){} : \"memory\");", fetch(memory, "%0", "%1", "%2", 3), value, memory.name, at,
+                       of_rows(memory));
   }
   const auto name = load_name(memory, manner);
   if (width == 16) return fmt::format("asm volatile(\"{0}.v2.u64 {{%0, %1}}, [%2]{3};\" : \"=l\"({1}), \"=l\"({1}h) : \"l\"({2}) : \"memory\");", name, value, at, manner.policy);
@@ -152,8 +157,8 @@ std::string store_text(const Memory& memory, const Manner& manner, int width, co
 
 std::string step_text(const Memory& memory, const Manner& manner, int width, const std::string& at, const std::string& link, const std::string& base) {
   if (is_texture(memory, manner.via)) {  // fetched by index: the link itself is where to go on
-    return fmt::format("asm volatile(\"{{ .reg .u32 i, r, g, b, a; cvt.u32.u64 i, %0; tex.1d.v4.u32.s32 {{r, g, b, a}}, [%1, {{i}}]; cvt.u64.u32 %0, r; }}\" : \"+l\"({}) : \"l\"(t_{}) : \"memory\"); {} = (u32){};",
-                       at, memory.name, link, at);
+    return fmt::format("asm volatile(\"{{ .reg .u32 i, r, g, b, a; cvt.u32.u64 i, %0; {} cvt.u64.u32 %0, r; }}\" : \"+l\"({}) : \"l\"(t_{}){} : \"memory\"); {} = (u32){};",
+                       fetch(memory, "r", "%1", "i", 2), at, memory.name, of_rows(memory), link, at);
   }
   const auto [load, advance] = step_texts(memory, manner, width, at, link, base);
   return load + " " + advance;
@@ -161,8 +166,8 @@ std::string step_text(const Memory& memory, const Manner& manner, int width, con
 
 StepTexts step_texts(const Memory& memory, const Manner& manner, int width, const std::string& at, const std::string& link, const std::string& base) {
   if (is_texture(memory, manner.via)) {
-    return {fmt::format("asm volatile(\"{{ .reg .u32 i, g, b, a; cvt.u32.u64 i, %1; tex.1d.v4.u32.s32 {{%0, g, b, a}}, [%2, {{i}}]; }}\" : \"=r\"({}) : \"l\"({}), \"l\"(t_{}) : \"memory\");",
-                        link, at, memory.name),
+    return {fmt::format("asm volatile(\"{{ .reg .u32 i, g, b, a; cvt.u32.u64 i, %1; {} }}\" : \"=r\"({}) : \"l\"({}), \"l\"(t_{}){} : \"memory\");", fetch(memory, "%0", "%2", "i", 3), link, at,
+                        memory.name, of_rows(memory)),
             fmt::format("asm volatile(\"cvt.u64.u32 %0, %1;\" : \"=l\"({}) : \"r\"({}) : \"memory\");", at, link)};
   }
   const auto name = load_name(memory, manner);

@@ -21,6 +21,8 @@ Result<> accepts(const Op& op, const Memory& memory, int width);
 
 /// Whether the access is a texture fetch, whose place is an index, not an address.
 bool is_texture(const Memory& memory, Via via);
+/// The handle that takes the place of a texture's own where nothing is measured: of one or two dimensions.
+inline const char* idle_texture(bool rows) { return rows ? "idle_rows" : "idle_texture"; }
 
 /// How an access asks to be cached: its path, what else stands in its PTX, and the operand that follows its address.
 struct Manner {

@@ -55,7 +55,7 @@ std::string calibration_text(Timing timing, const std::string& settle, const Mem
   }
   const bool texture = is_texture(*first, manner.via), by_host = texture || first->space->by_pointer();  // whose cell the host fills
   const auto at = by_host ? "cell" : std::string(first->space->idle_cell);
-  std::string text = texture ? fmt::format("    const u64 t_{} = idle_texture; u32 self = 0; ", first->name) : fmt::format("    u64 self = {}; ", at);
+  std::string text = texture ? fmt::format("    const u64 t_{} = {}; u32 self = 0; ", first->name, idle_texture(first->pitch != nullptr)) : fmt::format("    u64 self = {}; ", at);
   if (!by_host && !texture) text += fmt::format("asm volatile(\"st.{}.u64 [%0], %0;\" :: \"l\"(self) : \"memory\"); ", first->space->ptx);
   text += fmt::format("\n    _Pragma(\"unroll 1\") for (u32 turn = 0; turn < {}; ++turn) {{\n", kChainTimes);
   const auto load = load_text(*first, manner, texture ? 4 : 8, "self", "self"), wait = texture ? settle_index_text("self") : settle_text("self");

@@ -53,7 +53,7 @@ module.exports = grammar({
     seed_statement: ($) => seq("seed", $.integer),
     memory_statement: ($) =>
       seq("memory", field("name", $.name), ":", field("element", alias($.word, $.type)), "[", field("length", $._value), "]",
-        "in", field("space", $.word), repeat(choice($.page_clause, $.align_clause, $.holds_clause))),
+        "in", field("space", $.word), repeat(choice($.page_clause, $.align_clause, $.holds_clause, $.pitch_clause))),
     page_clause: ($) => clause($, "page"),
     align_clause: ($) => clause($, "align"),
     holds_clause: ($) => clause($, "holds"),

@@ -98,6 +98,7 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0238", "analyses of your own that ask each other and stand for too many", "analysis_too_large"},
     {"E0239", "(a warning) an analysis of your own, or an argument or let of it, that nothing reads", "analysis_unread"},
     {"E0240", "a `transform` that is none, or of a stage whose timed region is no `kernel`", "transform_of_a_chase"},
+    {"E0241", "rows of a memory that has none, or that no texture has", "pitch_in_global"},
 
     {"E0301", "a value read before it is known, or in an `expect` although it differs from point to point", "lane_in_sweep"},
     {"E0302", "a finding of a later stage", "later_stage"},

@@ -64,14 +64,16 @@ enum class Attribute : int {
 /// CUfunction_attribute.
 enum class FunctionAttribute : int { StaticShared = 1, Registers = 4, MaxDynamicShared = 8, CarveoutPercent = 9 };
 
-/// CUDA_RESOURCE_DESC of linear memory (CU_RESOURCE_TYPE_LINEAR) and CUDA_TEXTURE_DESC, as the driver lays them out.
+inline constexpr int kPitch2d = 3;  ///< CU_RESOURCE_TYPE_PITCH2D
+/// CUDA_RESOURCE_DESC of linear memory (CU_RESOURCE_TYPE_LINEAR), or of rows, and CUDA_TEXTURE_DESC, as the driver lays them out.
 struct ResourceDescription {
   int type = 2;             ///< linear memory
   DeviceAddress address = 0;
   int format = 3;           ///< CU_AD_FORMAT_UNSIGNED_INT32
   unsigned channels = 1;
-  std::size_t bytes = 0;
-  char rest[128 - 3 * 8] = {};  ///< of the union's other members
+  std::size_t bytes = 0;              ///< of rows: elements of one
+  std::size_t height = 0, pitch = 0;  ///< rows, and bytes of one; of linear memory nothing
+  char rest[128 - 5 * 8] = {};        ///< of the union's other members
   unsigned flags = 0;
 };
 struct TextureDescription {

@@ -198,11 +198,12 @@ Result<> Gpu::flush(const std::string& level) {
   return status == kSuccess ? Result<>(Ok{}) : failed("E0803", "the L2 cannot be emptied", status);
 }
 
-Result<std::uint64_t> Gpu::texture(std::uint64_t address, std::uint64_t bytes) {
+Result<std::uint64_t> Gpu::texture(std::uint64_t address, std::uint64_t bytes, std::uint64_t pitch) {
   if (auto usable = ready(); !usable) return usable.error();
   ResourceDescription resource;
   resource.address = address;
   resource.bytes = bytes / 4 * 4;
+  if (pitch > 0) resource.type = kPitch2d, resource.bytes = pitch / 4, resource.height = bytes / pitch, resource.pitch = pitch;
   const TextureDescription form;
   unsigned long long handle = 0;
   const int status = driver_->texture_create(&handle, &resource, &form, nullptr);

@@ -37,7 +37,7 @@ class Gpu final : public device::Backend {
                    int width) override;
 
   Result<> flush(const std::string& level) override;
-  Result<std::uint64_t> texture(std::uint64_t address, std::uint64_t bytes) override;
+  Result<std::uint64_t> texture(std::uint64_t address, std::uint64_t bytes, std::uint64_t pitch) override;
   Result<std::uint64_t> tiles(const device::Tiles& tiles) override;
   Result<std::uint64_t> constant(device::KernelId kernel, const std::string& name) override;
 

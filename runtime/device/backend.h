@@ -125,8 +125,9 @@ class Backend {
 
   /// Empties a level that `accepts` took: "l1" "l2" "tlb"; "managed": the pages of managed memory go back to the host.
   virtual Result<> flush(const std::string& level) = 0;
-  /// A texture of 4-byte elements over memory of this backend; the handle that a fetch takes.
-  virtual Result<std::uint64_t> texture(std::uint64_t address, std::uint64_t bytes) = 0;
+  /// A texture of 4-byte elements over memory of this backend; the handle that a fetch takes. `pitch`: it has two dimensions, and rows of so
+  /// many bytes, one behind the other; 0: it has one.
+  virtual Result<std::uint64_t> texture(std::uint64_t address, std::uint64_t bytes, std::uint64_t pitch) = 0;
   /// What a kernel is told of such tiles, by a parameter of kTileBytes: the `bits` of that argument.
   virtual Result<std::uint64_t> tiles(const Tiles& tiles) = 0;
   /// Where the constant array `name` of a loaded kernel is, for `write`.

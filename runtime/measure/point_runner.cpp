@@ -117,14 +117,14 @@ Result<std::uint64_t> PointRunner::buffer(const std::string& name, std::uint64_t
   return *address;
 }
 
-Result<std::uint64_t> PointRunner::idle_texture() {
-  auto& handle = textures_[""];
+Result<std::uint64_t> PointRunner::idle_texture(std::uint64_t pitch) {
+  auto& handle = textures_[pitch > 0 ? " rows" : ""];
   if (handle != 0) return handle;
   const std::array<std::uint64_t, 4> zeros = {};  // the index 0: each fetch comes back to it
   auto texels = buffer("idle texture", sizeof zeros);
   if (!texels) return texels.error();
   if (auto done = backend_.write(*texels, std::as_bytes(std::span(zeros))); !done) return done.error();
-  auto made = backend_.texture(*texels, sizeof zeros);
+  auto made = backend_.texture(*texels, sizeof zeros, pitch);
   if (made) handle = *made;
   return made;
 }

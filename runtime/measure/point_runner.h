@@ -65,7 +65,7 @@ class PointRunner {
   Result<std::uint64_t> buffer(const std::string& name, std::uint64_t bytes);
   Result<std::uint64_t> calibration_cell();
   /// What the rehearsal fetches from, so that it leaves the textures that are measured alone.
-  Result<std::uint64_t> idle_texture();
+  Result<std::uint64_t> idle_texture(std::uint64_t pitch);
   Result<> link(const compiler::Links& links, std::uint64_t base);
   Result<> run_each(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit);
   Result<> run_total(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit);

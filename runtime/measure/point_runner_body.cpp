@@ -89,7 +89,7 @@ Result<std::vector<device::Argument>> PointRunner::body_arguments(const compiler
       continue;
     }
     if (parameter.kind == Kind::IdleTexture) {
-      auto handle = idle_texture();
+      auto handle = idle_texture(parameter.pitch);
       if (!handle) return handle.error();
       arguments.push_back({*handle, 8});
       continue;
@@ -111,7 +111,7 @@ Result<std::vector<device::Argument>> PointRunner::body_arguments(const compiler
     }
     auto& handle = textures_[parameter.memory];
     if (handle == 0) {
-      auto made = backend_.texture(*base, buffers_.at("memory " + parameter.memory).second);
+      auto made = backend_.texture(*base, buffers_.at("memory " + parameter.memory).second, parameter.pitch);
       if (!made) return made.error();
       handle = *made;
     }

@@ -18,7 +18,8 @@ std::string StageRun::lines_of(const std::string& fault) const {
   std::vector<std::string> lines;
   const auto add = [&](bool named) {
     const auto look = [&](const compiler::Op& op) {
-      const bool holds_others = !op.body.empty() && !op.kernel;
+      const bool ends_by_data = named && op.kind == compiler::Op::Kind::Loop && op.condition;  // a `loop while`, which a hang names
+      const bool holds_others = !op.body.empty() && !op.kernel && !ends_by_data;
       const auto& of = op.flag.empty() ? op.memory : op.flag;
       if (holds_others || (named && fault.find(fmt::format("`{}{}", lang::word(op.kind), of.empty() ? "" : " " + of)) == std::string::npos)) return;
       auto line = fmt::format("{}:{}", run_.source.path(), run_.source.position(op.span.begin).line);

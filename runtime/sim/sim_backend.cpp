@@ -120,7 +120,10 @@ class SimBackend final : public device::Backend {
     textures_.push_back(texture);
     return kFirstTexture + textures_.size() - 1;
   }
-  Result<std::uint64_t> texture(std::uint64_t address, std::uint64_t bytes) override { return bind({.address = address, .bytes = bytes}); }
+  Result<std::uint64_t> texture(std::uint64_t address, std::uint64_t bytes, std::uint64_t pitch) override {
+    if (pitch == 0) return bind({.address = address, .bytes = bytes});
+    return bind({.address = address, .bytes = bytes, .size = {static_cast<std::uint32_t>(pitch / 4), static_cast<std::uint32_t>(bytes / pitch), 1}});
+  }
   Result<std::uint64_t> tiles(const device::Tiles& tiles) override {
     const auto at = static_cast<std::size_t>(std::find(tiles_.begin(), tiles_.end(), tiles) - tiles_.begin());
     if (at == tiles_.size()) tiles_.push_back(tiles);

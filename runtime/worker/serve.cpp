@@ -84,8 +84,8 @@ class Server {
       }
       case Call::Flush: return done(backend_->flush(call.text()));
       case Call::Texture: {
-        const auto address = call.get<std::uint64_t>(), bytes = call.get<std::uint64_t>();
-        return number(backend_->texture(address, bytes));
+        const auto address = call.get<std::uint64_t>(), bytes = call.get<std::uint64_t>(), pitch = call.get<std::uint64_t>();
+        return number(backend_->texture(address, bytes, pitch));
       }
       case Call::Tiles: return number(backend_->tiles(call.get<device::Tiles>()));
       case Call::Constant: {

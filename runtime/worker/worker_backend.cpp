@@ -58,7 +58,9 @@ class WorkerBackend final : public device::Backend {
   }
 
   Result<> flush(const std::string& level) override { return plain(Writer().put(Call::Flush).text(level)); }
-  Result<std::uint64_t> texture(std::uint64_t address, std::uint64_t bytes) override { return number(Writer().put(Call::Texture).put(address).put(bytes)); }
+  Result<std::uint64_t> texture(std::uint64_t address, std::uint64_t bytes, std::uint64_t pitch) override {
+    return number(Writer().put(Call::Texture).put(address).put(bytes).put(pitch));
+  }
   Result<std::uint64_t> tiles(const device::Tiles& tiles) override { return number(Writer().put(Call::Tiles).put(tiles)); }
   Result<std::uint64_t> constant(device::KernelId kernel, const std::string& name) override {
     GEXP_CHECK(kernel < kernels_.size());

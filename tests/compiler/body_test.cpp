@@ -194,6 +194,11 @@ TEST_CASE("an access that a variable decides stays inside its memory whatever th
   CHECK(timed("var x: f32 = 0.5 assign x = x mod 2") == "E0428");
   CHECK(timed("var x: f32 = 0.5 var y: u32 = x") == "E0428");
   CHECK(timed("var x: f32 = 0.5 store A at 0B value x") == "E0428");
+  CHECK(timed("var x: u32 = 1 store A at 0B value x shl 70") == "E0428");
+  CHECK(Planned("timed t each { load T at 12B }", {}, "memory T: u32[4KiB] in texture pitch 1KiB\n").code == "");
+  CHECK(Planned("timed t each { load T at 12B }", {}, "memory T: u32[4KiB] in texture pitch 1000B\n").code == "E0241");
+  CHECK(Planned("timed t each { load T at 12B }", {}, "memory T: u32[4KiB] in texture pitch 8KiB\n").code == "E0241");
+  CHECK(Planned("timed t each { load T at 12B }", {}, "memory T: u32[4MiB] in texture pitch 32B\n").code == "E0241");
   CHECK(timed("var x: f32 = 0.5 branch x in 0.25..0.75 or not (x < lane) { load A at 0B }") == "");
 }
 

@@ -22,7 +22,7 @@ class Forwarding : public device::Backend {
   Result<> read(std::uint64_t a, std::span<std::byte> b) override { return inner_->read(a, b); }
   Result<> scatter(std::uint64_t a, std::span<const std::int64_t> o, std::span<const std::uint64_t> v, int w) override { return inner_->scatter(a, o, v, w); }
   Result<> flush(const std::string& level) override { return inner_->flush(level); }
-  Result<std::uint64_t> texture(std::uint64_t a, std::uint64_t b) override { return inner_->texture(a, b); }
+  Result<std::uint64_t> texture(std::uint64_t a, std::uint64_t b, std::uint64_t p) override { return inner_->texture(a, b, p); }
   Result<std::uint64_t> tiles(const device::Tiles& tiles) override { return inner_->tiles(tiles); }
   Result<std::uint64_t> constant(device::KernelId k, const std::string& n) override { return inner_->constant(k, n); }
   Result<device::KernelId> load(const device::KernelImage& image) override { return inner_->load(image); }
