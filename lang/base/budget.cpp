@@ -9,6 +9,7 @@
 #include <array>
 #include <charconv>
 #include <string>
+#include <thread>
 
 #include "lang/base/host_memory.h"
 #include "lang/base/units.h"
@@ -41,8 +42,9 @@ std::uint64_t resident_bytes() {
 std::uint64_t default_memory_budget() { return std::max(kLeastMemory, free_host_memory() / 2); }
 
 Budget::Budget(Limits limits, const Budget* outer)
-    : outer_(outer), seconds_(limits.seconds), memory_(limits.memory), interrupted_(std::move(limits.interrupted)), grace_(limits.grace) {
+    : outer_(outer), seconds_(limits.seconds), memory_(limits.memory), threads_(limits.threads), interrupted_(std::move(limits.interrupted)), grace_(limits.grace) {
   if (memory_ == 0) memory_ = outer_ ? outer_->memory_ : default_memory_budget();
+  if (threads_ == 0) threads_ = outer_ ? outer_->threads_ : std::max(1u, std::thread::hardware_concurrency());
   if (outer_) seconds_ = std::min(seconds_, std::max(outer_->seconds_left(), 0.0) + grace_);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -20,6 +21,7 @@ class Budget {
     double seconds = std::numeric_limits<double>::infinity();  ///< from now on
     std::uint64_t memory = 0;                ///< bytes that the process may hold of the host's memory; 0: as outside
     std::function<bool()> interrupted = {};  ///< asked by any thread; empty: as outside
+    std::size_t threads = 0;                 ///< that may work for it at once; 0: as outside, and outside of any as many as the machine has
     double grace = 0;                        ///< the time and the interrupts outside end it so many seconds later: what ends a run in an orderly way
   };
   /// Inside the thread's own: never more time than that has left. Outside of any, the memory is default_memory_budget().
@@ -29,6 +31,7 @@ class Budget {
   [[nodiscard]] End look() const;
   [[nodiscard]] double seconds_left() const;
   [[nodiscard]] std::uint64_t memory() const { return memory_; }
+  [[nodiscard]] std::size_t threads() const { return threads_; }
 
   /// While one lives, the thread works for that budget; it outlives it. Null: for none.
   class Use {
@@ -98,6 +101,7 @@ class Budget {
   Stopwatch watch_;
   double seconds_ = std::numeric_limits<double>::infinity();
   std::uint64_t memory_ = 0;
+  std::size_t threads_ = 0;
   std::function<bool()> interrupted_;
   double grace_ = 0;
   mutable std::atomic<double> ending_ = -1;       ///< seconds of watch_ at which an interrupt outside was seen first

@@ -92,18 +92,18 @@ records::Table points_before(const records::Table& table, const std::string& swe
 
 /// Why a length that `first_flat` found is no line; `misses` is what its column counts, `sweep` its x. Empty where it may be one.
 std::string no_line(const MeasuredStages::Measured& own, const compiler::Formula& misses, const std::string& sweep,
-                    std::pair<double, double> told, const MeasuredStages& measured, const compiler::Scope& scope) {
+                    std::pair<double, double> told, model::WalksByStage& walks, const compiler::Scope& scope) {
   if (auto why = not_a_line(*own.table, sweep, told); !why.empty()) return why;
   const auto above = slower_than(misses, scope);
   if (is_hole(*own.table, sweep)) {
     if (told.first <= kLeastLine || told.second > kMostLine) return {};
-    return several_lines(*own.table, sweep, told, model::walks_of(measured, *own.stage, above));
+    return several_lines(*own.table, sweep, told, walks.of(*own.stage, above));
   }
   auto stage = model::walked_stage(own.records(), above, own.stage->name);
   if (auto why = unlike_over_same_lines(told, model::walks_of({stage})); !why.empty()) return why;
   const auto before = points_before(*own.table, sweep, told.second);
   stage.table = &before;
-  return too_many_shorter_lines(told, model::walks_of({stage}), model::walks_of(measured, *own.stage, above));
+  return too_many_shorter_lines(told, model::walks_of({stage}), walks.of(*own.stage, above));
 }
 
 /// The largest set that was found, whose lines the finding names, as a hypothesis.
@@ -138,11 +138,11 @@ bool of_a_function(const SetsClaim& claim) {
 }
 
 /// Withdraws sets of which later walks show that their lines do not share one.
-void check_members(const std::vector<SetsClaim>& claims, const MeasuredStages& measured, const compiler::Scope& scope) {
+void check_members(const std::vector<SetsClaim>& claims, model::WalksByStage& all, const compiler::Scope& scope) {
   for (const auto& claim : claims) {
     const auto set = largest_set(claim);
     if (!set) continue;
-    auto walks = model::walks_of(measured, *claim.stage, number_of(*claim.question, "above", scope));
+    auto walks = all.of(*claim.stage, number_of(*claim.question, "above", scope));
     std::erase_if(walks.footprints, [&](const auto& footprint) { return reads_lines_again(footprint, walks, claim.line_bytes); });
     const auto several = model::uneven_set(set->first, set->second, walks, of_a_function(claim));
     if (!several) continue;
@@ -162,9 +162,9 @@ double fewest_lines(const model::Footprint& footprint, const model::Walks& walks
 
 /// Withdraws sets where more lines than they hold together stay in. Walks of more than twice as many are of other levels, whose hits may
 /// pass for theirs.
-void check_room(const std::vector<SetsClaim>& claims, const MeasuredStages& measured, const compiler::Scope& scope) {
+void check_room(const std::vector<SetsClaim>& claims, model::WalksByStage& all, const compiler::Scope& scope) {
   for (const auto& claim : claims) {
-    const auto walks = model::walks_of(measured, *claim.stage, number_of(*claim.question, "above", scope));
+    const auto& walks = all.of(*claim.stage, number_of(*claim.question, "above", scope));
     for (const auto& footprint : walks.footprints) {
       if (!footprint.stays_in()) continue;
       const auto lines = fewest_lines(footprint, walks, claim.line_bytes);
@@ -177,7 +177,7 @@ void check_room(const std::vector<SetsClaim>& claims, const MeasuredStages& meas
 }
 
 /// Withdraws lengths of lines that the walks do not bear out.
-void check_lines(const MeasuredStages& measured, const compiler::Scope& scope, Findings& findings) {
+void check_lines(const MeasuredStages& measured, model::WalksByStage& walks, const compiler::Scope& scope, Findings& findings) {
   for (const auto& own : measured.all()) {
     for (const auto& question : own.stage->finds) {
       if (question.analysis != "first_flat" || question.arguments.empty()) continue;
@@ -187,7 +187,7 @@ void check_lines(const MeasuredStages& measured, const compiler::Scope& scope, F
       auto* finding = findings.find(question.id);
       const auto* value = finding ? finding->value.get<Number>() : nullptr;
       if (!value || value->dimension != kBytes || !finding->interval) continue;
-      const auto why = no_line(own, *call, data.over->text, *finding->interval, measured, scope);
+      const auto why = no_line(own, *call, data.over->text, *finding->interval, walks, scope);
       if (!why.empty()) finding->withdraw(why);
     }
   }
@@ -224,15 +224,16 @@ void withdraw_unchecked(const compiler::Program& program, const Findings& findin
 
 void compare_claims(const compiler::Program& program, const MeasuredStages& measured, const compiler::Scope& scope, Findings& findings) {
   const auto sets = sets_claims(program, scope, findings);
+  model::WalksByStage walks(measured);
   for (const auto& claim : size_claims(program, measured, scope, findings)) {
     const auto grown = sets_grown_from(claim, sets, program, measured);
-    auto why = contradiction(claim, program, measured, findings, !grown.empty());
+    auto why = contradiction(claim, program, measured, walks, findings, !grown.empty());
     if (why.empty() && claim.spans) why = uneven_sets(claim, grown);
     if (!why.empty()) claim.finding->withdraw(why);
   }
-  check_lines(measured, scope, findings);
-  check_members(sets, measured, scope);
-  check_room(sets, measured, scope);
+  check_lines(measured, walks, scope, findings);
+  check_members(sets, walks, scope);
+  check_room(sets, walks, scope);
   replay_caches(program, measured, scope, findings);
 }
 

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 
 #include "runtime/infer/first_overflow.h"
+#include "runtime/infer/in_parallel.h"
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/model_choice.h"
 #include "runtime/infer/model/set_candidates.h"
@@ -170,11 +172,17 @@ std::vector<LineByLine> by_lines(const SetGrowth& growth, const std::vector<Line
   const auto fill = model::likeliest_fill(model::labelled(lines, guess.size(), line_bytes), walks);
   const auto own_walks = model::by_line(walks, line_bytes, fill);
   const auto seen_among = of_earlier_sets(growth, guess);
+  constexpr model::Rates kRates[] = {model::Rates::Shared, model::Rates::OwnOfEach};
+  std::optional<LineByLine> of_rates[std::size(kRates)], split_by_rates[std::size(kRates)];
+  in_parallel(std::size(kRates), [&](std::size_t i) {
+    const auto better = model::improved(lines, guess.size(), own_walks, kRates[i], seen_among);
+    of_rates[i] = explained_by_line(growth, better.whole, line_bytes, fill, own_walks);
+    if (better.split) split_by_rates[i] = explained_by_line(growth, *better.split, line_bytes, fill, own_walks);
+  });
   std::optional<LineByLine> whole, split;
-  for (const auto rates : {model::Rates::Shared, model::Rates::OwnOfEach}) {
-    const auto better = model::improved(lines, guess.size(), own_walks, rates, seen_among);
-    keep_likelier(whole, explained_by_line(growth, better.whole, line_bytes, fill, own_walks));
-    if (better.split) keep_likelier(split, explained_by_line(growth, *better.split, line_bytes, fill, own_walks));
+  for (auto& made : of_rates) keep_likelier(whole, std::move(*made));
+  for (auto& made : split_by_rates) {
+    if (made) keep_likelier(split, std::move(*made));
   }
   std::vector<LineByLine> both{std::move(*whole)};
   if (split) both.push_back(std::move(*split));

@@ -325,8 +325,8 @@ std::string other_unit(const SizeClaim& claim, const compiler::Program& program,
 
 }  // namespace
 
-std::string contradiction(const SizeClaim& claim, const compiler::Program& program, const MeasuredStages& measured, Findings& findings,
-                          bool sets_are_known) {
+std::string contradiction(const SizeClaim& claim, const compiler::Program& program, const MeasuredStages& measured, model::WalksByStage& by_stage,
+                          Findings& findings, bool sets_are_known) {
   if (auto why = wrong_extent(claim); !why.empty()) return why;
   if (!claim.spans) return {};
   const auto& records = claim.measured->records();
@@ -351,7 +351,7 @@ std::string contradiction(const SizeClaim& claim, const compiler::Program& progr
     return fmt::format("it was walked every {}, and each of these addresses missed by itself beyond it: what comes in at once may be smaller than that, and then less would fit; a smaller stride would decide",
                        show(static_cast<double>(granularity->apart), kBytes));
   };
-  const auto all = model::walks_of(measured, *claim.stage, claim.slower_than);
+  const auto& all = by_stage.of(*claim.stage, claim.slower_than);
   if (!claim.counts) return unit_is_smaller(walks_within(claim, all));
   const Fitting fitting(claim, std::max(unit_visited(claim, program, findings), granularity ? granularity->unit : 0));
   auto roomy = range ? with_room(all, fitting) : std::string();

@@ -9,6 +9,7 @@
 #include "compiler/program.h"
 #include "runtime/infer/finding.h"
 #include "runtime/infer/granularity.h"
+#include "runtime/infer/model/walks.h"
 #include "runtime/infer/prepared_records.h"
 
 /// Sizes that a file found, held against everything that it walked.
@@ -35,7 +36,7 @@ struct SizeClaim {
 std::vector<SizeClaim> size_claims(const compiler::Program& program, const MeasuredStages& measured, const compiler::Scope& scope, Findings& findings);
 
 /// Why a size is none; empty where everything that was walked agrees with it. `sets_are_known`: they were told line by line.
-std::string contradiction(const SizeClaim& claim, const compiler::Program& program, const MeasuredStages& measured, Findings& findings,
-                          bool sets_are_known);
+std::string contradiction(const SizeClaim& claim, const compiler::Program& program, const MeasuredStages& measured, model::WalksByStage& walks,
+                          Findings& findings, bool sets_are_known);
 
 }  // namespace gexp::infer

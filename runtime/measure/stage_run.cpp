@@ -10,7 +10,7 @@
 #include "compiler/lower/ops.h"
 #include "runtime/infer/infer.h"
 #include "runtime/infer/record_functions.h"
-#include "runtime/measure/in_order.h"
+#include "lang/base/in_order.h"
 #include "runtime/measure/outcomes.h"
 #include "runtime/measure/point_log.h"
 #include "runtime/result/point_table.h"

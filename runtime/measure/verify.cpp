@@ -203,7 +203,8 @@ Result<Verification> verify(const compiler::Program& program, Kernels& kernels, 
   auto session = options.session;
   session.jobs = 1;
   const auto work = [&, budget = Budget::own()] {
-    const Budget::Use use(budget);
+    const Budget one({.threads = 1}, budget);  // the devices are many
+    const Budget::Use use(one);
     for (std::size_t i = next++; i < options.devices && !stop; i = next++) {
       bool interrupted = false;
       auto verified = verify_one(program, kernels, source, options, session, options.first + i, interrupted);

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "runtime/infer/cut_short.h"
+#include "runtime/infer/in_parallel.h"
 
 // Functions are many, footprints too. A few footprints in which some addresses miss and others do not tell nearly all functions apart. So all
 // functions are scored on the two most telling ones, the better of them on a few more, and the best on everything.
@@ -103,7 +104,7 @@ double bits_of_function(const SetIndex& index, int address_bits) {
 }
 
 void keep_likeliest(std::vector<SetCandidate>& all, std::size_t most, const LineWalks& walked) {
-  for (auto& candidate : all) candidate.score = score(candidate.hypothesis, walked);
+  in_parallel(all.size(), [&](std::size_t i) { all[i].score = score(all[i].hypothesis, walked); });
   const auto kept = std::min(most, all.size());
   std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(),
                     [](const SetCandidate& a, const SetCandidate& b) { return a.score.log_posterior > b.score.log_posterior; });

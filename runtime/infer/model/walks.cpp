@@ -198,18 +198,37 @@ bool begins_beyond(const PreparedRecords& records, double border) {
 
 }  // namespace
 
-Walks walks_of(const MeasuredStages& measured, const compiler::Stage& stage, std::optional<double> slower_than) {
-  const auto same = measured.of_same_access(stage);
+namespace {
+
+std::vector<const MeasuredStages::Measured*> telling_stages(const MeasuredStages& measured, const compiler::Stage& stage, std::optional<double> slower_than) {
+  auto same = measured.of_same_access(stage);
   double border = INFINITY;
   for (const auto* each : same) {
     const auto range = each->stage == &stage && !slower_than ? miss_range(each->records().table(), each->records().classes()) : std::nullopt;
     if (range) border = range->above - overhead_of(each->records().table());
   }
+  std::erase_if(same, [&](const auto* each) { return begins_beyond(each->records(), border); });
+  return same;
+}
+
+Walks walks_of_stages(const std::vector<const MeasuredStages::Measured*>& measured, std::optional<double> slower_than) {
   std::vector<WalkedStage> stages;
-  for (const auto* each : same) {
-    if (!begins_beyond(each->records(), border)) stages.push_back(walked_stage(each->records(), slower_than, each->stage->name));
-  }
+  for (const auto* each : measured) stages.push_back(walked_stage(each->records(), slower_than, each->stage->name));
   return walks_of(std::move(stages));
+}
+
+}  // namespace
+
+Walks walks_of(const MeasuredStages& measured, const compiler::Stage& stage, std::optional<double> slower_than) {
+  return walks_of_stages(telling_stages(measured, stage, slower_than), slower_than);
+}
+
+const Walks& WalksByStage::of(const compiler::Stage& stage, std::optional<double> slower_than) {
+  const auto stages = telling_stages(measured_, stage, slower_than);
+  std::string names;
+  for (const auto* each : stages) names += each->stage->name + " ";
+  const auto made = made_.find({names, slower_than});
+  return made != made_.end() ? made->second : made_.emplace(std::pair(names, slower_than), walks_of_stages(stages, slower_than)).first->second;
 }
 
 Walks walks_of(std::vector<WalkedStage> stages) {

@@ -2,10 +2,12 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <optional>
+#include <map>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "runtime/infer/prepared_records.h"
@@ -83,5 +85,16 @@ WalkedStage walked_stage(const PreparedRecords& records, std::optional<double> s
 /// The walks of all measured stages over the memory of `stage`, by its path. A stage whose fastest latencies are misses of `stage` is left
 /// out: it has no hits to tell its misses by.
 Walks walks_of(const MeasuredStages& measured, const compiler::Stage& stage, std::optional<double> slower_than);
+
+/// The same, made once for each stage and `slower_than`; `measured` outlives it.
+class WalksByStage {
+ public:
+  explicit WalksByStage(const MeasuredStages& measured) : measured_(measured) {}
+  const Walks& of(const compiler::Stage& stage, std::optional<double> slower_than);
+
+ private:
+  const MeasuredStages& measured_;
+  std::map<std::pair<std::string, std::optional<double>>, Walks> made_;  ///< by the stages that take part
+};
 
 }  // namespace gexp::infer::model

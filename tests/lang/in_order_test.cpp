@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/measure/in_order.h"
+#include "lang/base/in_order.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-using gexp::measure::in_order;
+using gexp::in_order;
 
 TEST_CASE("items are taken once each, in their order, by the thread that asked") {
   for (const std::size_t workers : {0, 1, 2, 5, 64}) {

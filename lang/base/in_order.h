@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <functional>
 
-namespace gexp::measure {
+namespace gexp {
 
 /// Items 0 … count - 1, worked on by up to `workers` threads and taken in one by one, in their order, by the calling thread, so
 /// that what is made of them does not depend on how many threads there are. Returns when every item that was begun has ended.
@@ -13,4 +13,4 @@ namespace gexp::measure {
 void in_order(std::size_t count, std::size_t workers, std::size_t ahead, const std::function<void(std::size_t)>& work,
               const std::function<bool(std::size_t)>& take);
 
-}  // namespace gexp::measure
+}  // namespace gexp

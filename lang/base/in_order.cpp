@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/measure/in_order.h"
+#include "lang/base/in_order.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -10,7 +10,7 @@
 
 #include "lang/base/budget.h"
 
-namespace gexp::measure {
+namespace gexp {
 
 void in_order(std::size_t count, std::size_t workers, std::size_t ahead, const std::function<void(std::size_t)>& work,
               const std::function<bool(std::size_t)>& take) {
@@ -58,4 +58,4 @@ void in_order(std::size_t count, std::size_t workers, std::size_t ahead, const s
   }
 }
 
-}  // namespace gexp::measure
+}  // namespace gexp
