@@ -172,10 +172,10 @@ std::vector<LineByLine> by_lines(const SetGrowth& growth, const std::vector<Line
   const auto fill = model::likeliest_fill(model::labelled(lines, guess.size(), line_bytes), walks);
   const auto own_walks = model::by_line(walks, line_bytes, fill);
   const auto seen_among = of_earlier_sets(growth, guess);
-  constexpr model::Rates kRates[] = {model::Rates::Shared, model::Rates::OwnOfEach};
-  std::optional<LineByLine> of_rates[std::size(kRates)], split_by_rates[std::size(kRates)];
-  in_parallel(std::size(kRates), [&](std::size_t i) {
-    const auto better = model::improved(lines, guess.size(), own_walks, kRates[i], seen_among);
+  const model::Rates rates[] = {model::Rates::Shared, model::Rates::OwnOfEach};
+  std::optional<LineByLine> of_rates[std::size(rates)], split_by_rates[std::size(rates)];
+  in_parallel(std::size(rates), [&](std::size_t i) {
+    const auto better = model::improved(lines, guess.size(), own_walks, rates[i], seen_among);
     of_rates[i] = explained_by_line(growth, better.whole, line_bytes, fill, own_walks);
     if (better.split) split_by_rates[i] = explained_by_line(growth, *better.split, line_bytes, fill, own_walks);
   });
