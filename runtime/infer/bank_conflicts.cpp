@@ -23,7 +23,6 @@ namespace gexp::infer {
 namespace {
 
 constexpr std::int64_t kLanes = 32;  // fact: of a warp
-constexpr double kAlike = 0.003;  // share of a latency by which equal ways differ on devices that were measured
 
 struct Layout {
   std::int64_t banks;
@@ -96,7 +95,7 @@ Fit fit_of(const Layout& layout, const std::vector<Sample>& samples, std::int64_
   double last = 0;
   for (const auto& [number, costs] : fit.by_ways) {
     const double mean = std::accumulate(costs.begin(), costs.end(), 0.0) / static_cast<double>(costs.size());
-    if (mean <= last * (1 + kAlike)) return fit;  // one more row takes a while
+    if (mean <= last * (1 + model::kSameLatency)) return fit;  // one more row takes a while
     cost[number] = last = mean;
   }
   fit.model.parameters = cost.size();
@@ -159,7 +158,8 @@ Finding bank_conflicts(const Context& context) {
     if (!made) return undetermined(context, "the lanes lie differently to each other from step to step, so one latency stands for several conflicts; a pattern of one step a lane would decide");
     warps.push_back(std::move(*made));
   }
-  const auto fits = weighed_layouts(warps, static_cast<std::int64_t>(word_bytes->number), std::hypot(kAlike, measurement_noise(context, points).least / middle(ys)));
+  const double noise = std::hypot(model::kSameLatency, measurement_noise(context, points).least / middle(ys));
+  const auto fits = weighed_layouts(warps, static_cast<std::int64_t>(word_bytes->number), noise);
   if (fits.empty() || fits[0].weight <= 0) return undetermined(context, "no layout of 1 to 128 banks of 4 or 8 bytes makes latency grow with the conflict");
   const auto& best = fits[0];
   if (best.by_ways.size() < 2) return undetermined(context, "every stride costs alike: no conflict was met; larger strides, even ones among them, would decide");

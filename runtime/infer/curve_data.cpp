@@ -17,7 +17,7 @@
 namespace gexp::infer {
 namespace {
 
-constexpr std::size_t kTickPoints = 3;  // at which a tick more is tried
+constexpr std::size_t kTickPoints = 3;  // limit: points at which a tick more is tried: the first, the middle one and the last
 
 /// Of the median of a point's runs; nullopt where there is one run only.
 std::optional<double> spread_of_runs(const Context& context, std::size_t point) {

@@ -84,7 +84,7 @@ bool drifts(const records::Table& table) {
     }
     if (!agreed) continue;
     ++tried;
-    if (!small || high - low <= std::max(model::kSamePaceLevel, far_off() * error)) continue;
+    if (!small || high - low <= std::max(model::kSameLatency, far_off() * error)) continue;
     ++drifting;
     const double first = level_of(point.runs[0]);
     for (const auto ratio : own) levels.push_back(first * ratio);
@@ -93,7 +93,7 @@ bool drifts(const records::Table& table) {
   std::sort(levels.begin(), levels.end());
   std::size_t distinct = 1;
   for (std::size_t i = 1, last = 0; i < levels.size(); ++i) {
-    if (levels[i] > levels[last] * (1 + model::kSamePaceLevel)) ++distinct, last = i;
+    if (levels[i] > levels[last] * (1 + model::kSameLatency)) ++distinct, last = i;
   }
   return distinct >= 3;
 }

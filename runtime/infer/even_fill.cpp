@@ -18,8 +18,7 @@
 namespace gexp::infer {
 namespace {
 
-constexpr double kOneWayMore = 1.25;       // times what fits: one way more, of four or more ways
-constexpr std::int64_t kFewestBlocks = 8;  // of a footprint: fewer do not show that they differ
+constexpr double kOneWayMore = 1.25;  // fact: times what fits, one way more of four; sets of fewer ways are weighed by themselves
 
 /// Which units of a walk missed most of the times that they were visited after another unit.
 std::unordered_map<std::int64_t, bool> missed_units(const records::Point& point, std::int64_t unit, const MissRange& range) {
@@ -78,7 +77,8 @@ std::optional<std::int64_t> uneven_blocks(const std::vector<std::pair<double, co
     if (footprint < kOneWayMore * fits || !point->walk || point->walk->steps < 2) continue;
     const auto units = missed_units(*point, unit, range);
     const double even = rates_of_even_sets(units, footprint, fits, unit);
-    for (auto block = std::max(kLeastPage, 2 * unit); static_cast<double>(kFewestBlocks * block) <= footprint; block *= 2) {
+    const double largest = footprint / static_cast<double>(model::kFewestAlike);
+    for (auto block = std::max(kLeastPage, 2 * unit); static_cast<double>(block) <= largest; block *= 2) {
       nats[block] += rates_by(units, [&](auto at) { return at * unit / block; }) - even;
     }
   }

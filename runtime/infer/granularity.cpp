@@ -16,7 +16,7 @@
 namespace gexp::infer {
 namespace {
 
-constexpr std::size_t kSoon = 4;    // accesses: so many units fit in anything
+constexpr std::size_t kSoon = 4;  // fact: accesses; every cache and every TLB holds so many units
 
 /// Visits of some kind, and those that miss.
 struct Tally {

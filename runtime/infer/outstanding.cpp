@@ -62,7 +62,7 @@ std::string collect(const Context& context, std::vector<RequestCurve>& all, Merg
     for (std::size_t i = 0; i < *fits; ++i) steps.push_back(series.times[i + 1] - series.times[i]);
     all.push_back(std::move(series));
   }
-  if (const double noise = noise_of(steps); noise > model::kFallingStep) return fmt::format("one time in ten is {:.0f} % of a latency below that with fewer threads: such noise hides a jump; more repetitions would decide", 100 * noise);
+  if (const double noise = noise_of(steps); noise > model::kHidden) return fmt::format("one time in ten is {:.0f} % of a latency below that with fewer threads: such noise hides a jump; more repetitions would decide", 100 * noise);
   return all.empty() ? "no curve begins where it is fast" : "";
 }
 

@@ -28,10 +28,8 @@
 namespace gexp::infer {
 namespace {
 
-constexpr double kLeastRise = 0.1;              // latencies
-constexpr double kIssued = 1.5;            // latencies that hits take beyond their shortest: entries come free by then
-constexpr double kLimited = 1.35;          // times what a miss adds with the fewest loads: the warp's own limit
-constexpr double kFaster = 0.1;            // latencies by which hits are faster, at least
+constexpr double kIssued = 1.5;    // latencies that hits take beyond their shortest: entries come free by then
+constexpr double kLimited = 1.35;  // times what a miss adds with the fewest loads: the warp's own limit
 
 /// Misses beside hits, as threads grow.
 struct Pair {
@@ -74,7 +72,7 @@ class Rises {
       for (std::size_t i = 0; i < pair.added.size(); ++i) {
         const auto rise = rise_behind(pair, i);
         if (!rise) continue;
-        ++all, rising += *rise >= kLeastRise;
+        ++all, rising += *rise >= model::kHidden;
       }
     }
     places_ = all, share_ = (rising + 1) / (all + 2);
@@ -129,7 +127,7 @@ class Rises {
         const auto at = passed(pair, measure, times * number);
         if (!at) continue;
         ++tried.reached;
-        if (at->rise < kLeastRise) continue;
+        if (at->rise < model::kHidden) continue;
         ++tried.rising;
         if (times > 1) continue;
         tried.low = std::max(tried.low, at->last->*measure), tried.high = std::min(tried.high, at->next->*measure);
@@ -226,7 +224,7 @@ Finding outstanding_beside_hits(const Context& context) {
   std::vector<Pair> pairs;
   if (const auto why = collect(context, pairs); !why.empty()) return undetermined(context, why);
   const double usual = added_by_few(pairs);
-  if (usual < kFaster) return undetermined(context, fmt::format("hits are faster by {:.0f} % of a latency only: what misses add does not show", 100 * usual));
+  if (usual < model::kHidden) return undetermined(context, fmt::format("hits are faster by {:.0f} % of a latency only: what misses add does not show", 100 * usual));
   std::erase_if(pairs, [&](const Pair& pair) { return pair.added.front() > kLimited * usual; });
   const RequestCounts fits = fitting(pairs);
   const Rises rises(pairs);

@@ -43,7 +43,8 @@ double lines_at(const RequestCurve& series, std::size_t i) { return series.asked
 double instructions_at(const RequestCurve& series, std::size_t i) { return series.asked[i].instructions; }
 double sure_instructions_at(const RequestCurve& series, std::size_t i) { return series.asked[i].instructions / series.asked[i].a_line(); }
 double threads_at(const RequestCurve& series, std::size_t i) { return series.threads[i]; }
-constexpr Measure kLines{lines_at, lines_at}, kInstructions{sure_instructions_at, instructions_at}, kThreads{threads_at, threads_at};  // fact
+constexpr Measure kLines{lines_at, lines_at}, kInstructions{sure_instructions_at, instructions_at};  // fact: what is counted of loads
+constexpr Measure kThreads{threads_at, threads_at};  // fact: and of threads
 
 /// What one number of entries predicts of a curve.
 struct Predicted {

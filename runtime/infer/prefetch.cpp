@@ -169,7 +169,7 @@ Finding of_tied(const Context& context, const std::map<std::int64_t, Start>& sta
     return undetermined(context, fmt::format("slow first touches are {} apart, and so are the beginnings: units or a prefetch; beginnings that are no multiple of it apart would decide", bytes(unit)));
   }
   // Pages are as even as units. A few of them do not show that nothing reaches from one to the next.
-  if (one.missing.size() < model::kFewestUnits) {
+  if (one.missing.size() < model::kFewestAlike) {
     return undetermined(context, fmt::format("slow first touches are {} apart and tied to their addresses: pages or large units, and only {} of them; a longer walk would decide", bytes(unit), one.missing.size()));
   }
   if (refuted_by_other_walks(context, unit)) {

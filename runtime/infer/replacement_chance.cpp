@@ -265,7 +265,7 @@ double log_of_own_rates(const Walk& walk) {
 }
 
 std::vector<double> course_of_own_rates(const Walk& walk) {
-  constexpr double kFromAll = 0.1;  // of a trial of the access's own: how much the rate of all accesses counts
+  constexpr double kFromAll = 0.1;  // limit: trials that the rate of all counts for; the course only says when others are left behind
   std::vector<Cell> cells(accesses_of(walk));
   std::vector<double> by_block;
   double log = 0, misses = 0.5, all = 1;

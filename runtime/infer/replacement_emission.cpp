@@ -13,7 +13,7 @@ namespace {
 // down a few hits in a hundred at worst (an H200's: one in a thousand); nothing makes a miss fast, but for what `unsure` missed.
 constexpr double kUsuallySlow = 0.03, kUsuallyFast = 0.001;
 
-constexpr double kHalf = 0.5;
+constexpr double kHalf = 0.5;  // fact: the first parameter of Jeffreys' prior of a rate
 constexpr double trials_before(double mean) { return kHalf / mean; }
 
 /// Log-likelihood of so many errors, in their order, at a rate from Beta(1/2, `trials` - 1/2).

@@ -44,8 +44,7 @@ class Reference {
   /// exceeds e^n with a chance of e^-n (Ville 1939): the truth is not lost by it.
   [[nodiscard]] bool left_behind(std::size_t block, double log_likelihood) const { return log_likelihood < best_[block] - kBehind; }
 
-  /// Tempered nats: a weight of e^-17. A limit of computation.
-  static constexpr double kBehind = 17;
+  static constexpr double kBehind = 17;  // limit: tempered nats, a weight of e^-17
 
  private:
   std::vector<std::size_t> first_;  ///< block of each trace, and one past the last

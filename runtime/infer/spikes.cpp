@@ -92,7 +92,7 @@ std::vector<CurveSeries> series_of(const Context& context, const Curve& curve, c
 Jumps jumps_of(const std::vector<Curve::Sample>& samples) {
   Jumps jumps;
   const auto n = samples.size();
-  if (n < kFewestCurvePoints) return jumps;
+  if (n < kFewestAlike) return jumps;
   std::vector<double> logs;
   for (const auto& sample : samples) logs.push_back(sample.y > 0 ? std::log(sample.y) : 0);
   std::vector<double> changes;
@@ -127,7 +127,7 @@ Finding spikes(const Context& context) {
   std::size_t curves = 0;
   double confidence = 1;
   for (const auto& group : series_of(context, *samples, *data->over)) {
-    if (group.samples.size() < kFewestCurvePoints) continue;
+    if (group.samples.size() < kFewestAlike) continue;
     ++curves;
     const auto jumps = jumps_of(group.samples);
     confidence = std::min(confidence, jumps.confidence);
@@ -140,7 +140,7 @@ Finding spikes(const Context& context) {
       list.emplace_back(std::move(spike));
     }
   }
-  if (curves == 0) return undetermined(context, fmt::format("a curve needs {} points", kFewestCurvePoints));
+  if (curves == 0) return undetermined(context, fmt::format("a curve needs {} points", kFewestAlike));
   const auto number = list.size();
   return found(context, Value(std::move(list)), std::min(confidence, model::kSurestList),
                fmt::format("{} jumps in {} curves, each likelier than that the curve's noise made it", number, curves), evidence, "more repetitions, or finer steps");
@@ -173,7 +173,7 @@ std::string passes_silently(const Context& context, const std::vector<Fields>& j
       const auto y = number_at(context, *argument(context)->value, i);
       beyond += y && y->number >= limit;
     }
-    if (points.size() >= kFewestCurvePoints && beyond > kPointsAfterJump) return name_of(group);
+    if (points.size() >= kFewestAlike && beyond > kPointsAfterJump) return name_of(group);
   }
   return {};
 }

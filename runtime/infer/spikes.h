@@ -9,8 +9,7 @@
 /// Curves of one table and where they jump: what `spikes` lists and `outstanding` explains.
 namespace gexp::infer {
 
-constexpr std::size_t kFewestCurvePoints = 8;  ///< of a curve in which a jump can be told from what is usual
-
+using model::kFewestAlike;
 using model::kPointsAfterJump;
 
 /// Points that differ only in what `over` reads, in its order.

@@ -63,8 +63,9 @@ inline constexpr double kIssueRise = 0.02;
 /// Latencies beyond the shortest launch, past which a launch may have waited for an entry, and below which none has: parts of an L2 are
 /// nearer than others, as far as a tenth and a quarter of a latency (drawn devices, an H200).
 inline constexpr double kWaited = 0.9, kNoWait = 0.75;
-/// Latencies by which one step in ten may fall: with more noise, launches may lie on either side. Calibrated on curves drawn with noise.
-inline constexpr double kFallingStep = 0.1;
+/// Latencies that noise may hide: one step in ten may fall by as much, and a rise or a difference of less does not show. The
+/// noise is calibrated on curves drawn with it, the rise is not fitted.
+inline constexpr double kHidden = 0.1;
 /// Points, at least, behind a jump of a curve: fewer do not show that the curve stays up, and an accident lasts no longer. Not fitted.
 inline constexpr std::size_t kPointsAfterJump = 3;
 /// Most confidence where one other cause would have made the same records, and nothing was measured that tells them apart. Not fitted.
@@ -83,11 +84,11 @@ inline constexpr double kEnoughVisits = 500;
 /// Share of all accesses: a slowest class as rare is there in one run and not in the next (an H200).
 inline constexpr double kRareClass = 0.005;
 
-// Of first touches.
+// Of what is usual among things of one kind.
 
-/// Slow touches, at least, that show units fetched whole: pages are as even, and fewer of them do not show that nothing reaches from one to
-/// the next. Not fitted.
-inline constexpr std::size_t kFewestUnits = 8;
+/// Things, at least, that show it: slow touches at units that are fetched whole (pages are as even, and fewer do not show that nothing
+/// reaches from one to the next), blocks of a footprint, points of a curve. Not fitted.
+inline constexpr std::size_t kFewestAlike = 8;
 
 // Of places.
 
@@ -115,8 +116,8 @@ inline constexpr double kSamePace = 0.02;
 inline constexpr double kSlide = 0.015;
 /// Share of a run's accesses, the fastest, that tell its level. Not fitted.
 inline constexpr double kFastestShare = 0.1;
-/// Share by which levels of runs differ that are one. Not fitted.
-inline constexpr double kSamePaceLevel = 0.003;
+/// Share by which latencies differ that are one: conflicts of as many ways (devices that were measured), levels of runs (not fitted).
+inline constexpr double kSameLatency = 0.003;
 
 // Of two measurements of the same.
 

@@ -12,7 +12,7 @@ namespace {
 struct Correlation {
   double value, width;
 };
-constexpr Correlation kCorrelations[] = {{0.01, 0.05}, {0.1, 0.15}, {0.3, 0.25}, {0.6, 0.3}, {0.9, 0.2}, {0.99, 0.05}};
+constexpr Correlation kCorrelations[] = {{0.01, 0.05}, {0.1, 0.15}, {0.3, 0.25}, {0.6, 0.3}, {0.9, 0.2}, {0.99, 0.05}};  // limit: a grid
 
 /// log Gamma(x + n) - log Gamma(x): of a few steps, their product's.
 double rising(double x, std::uint32_t n) {

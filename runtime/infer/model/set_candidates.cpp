@@ -24,7 +24,7 @@ constexpr std::size_t kLeastBetter = 256;   // limit: and so many are
 constexpr std::uint32_t kMostSets = 1024;  // limit: sets of a function
 constexpr std::size_t kMostSubsets = 1000;  // limit: of bits of one number; beyond it, only neighbouring bits are tried
 constexpr std::int64_t kMostBlock = 64;       // limit: lines that go to one set together, before a residue of sets
-constexpr double kFamily = 2;              // bits that say which kind of function it is
+constexpr double kFamily = 2;              // fact: bits that say which of four kinds it is: one set, bits, exclusive ors, a residue
 constexpr double kNoFunction = 7;          // bits that say that it is none: of GPUs in the literature, few
 
 /// Footprints that tell functions apart: those in which the fewest and the most addresses miss, and the largest in which none does.
