@@ -109,16 +109,22 @@ ExcessByX excess_by_x(const Context& context, const compiler::Formula& over) {
   return points;
 }
 
+/// How much likelier some points are if each has a value of its own, above a level, than if they are of it.
+double log_of_beyond(const std::vector<Excess>& points, const Level& level, std::size_t begin, std::size_t end) {
+  double nats = 0;
+  for (auto i = begin; i < end; ++i) {
+    nats += (points[i].mean() > level.mean ? level.log_against(points[i].mean()) : 0) - std::log(static_cast<double>(points.size())) / 2;
+  }
+  return nats;
+}
+
 /// How many of the points, at the least x, are of one level, and natural logarithms for that beside one level of all. Those beyond each have a
 /// value of their own, a parameter each by BIC (Schwarz 1978): with x more of the visits miss, and further levels end.
 std::pair<std::size_t, double> points_of_level(const std::vector<Excess>& points) {
   std::pair<std::size_t, double> likeliest{0, 0};
   for (std::size_t k = 2; k < points.size(); ++k) {
     const Level level(points, 0, k);
-    double nats = 0;
-    for (auto i = k; i < points.size(); ++i) {
-      nats += (points[i].mean() > level.mean ? level.log_against(points[i].mean()) : 0) - std::log(static_cast<double>(points.size())) / 2;
-    }
+    const double nats = log_of_beyond(points, level, k, points.size());
     if (nats > likeliest.second) likeliest = {k, nats};
   }
   return likeliest;
@@ -184,13 +190,14 @@ std::optional<PairedBorder> paired_border(const Context& context) {
   const auto* data = argument(context);
   if (!data || !data->over) return std::nullopt;
   const auto points = excess_by_x(context, *data->over);
-  const auto [count, nats] = points_of_level(points.excess);
+  auto [count, nats] = points_of_level(points.excess);
   if (count == 0) return std::nullopt;
   const Level level(points.excess, 0, count);
   auto above = count;
   const auto is_above = [&](const Excess& excess) { return excess.mean() > level.mean && level.log_against(excess.mean()) >= model::kDecisive; };
   while (above < points.x.size() && !is_above(points.excess[above])) ++above;
   if (above == points.x.size()) return std::nullopt;
+  if (log_of_beyond(points.excess, level, count, above) < 0) count = above;  // what lies between is no higher than the level
   PairedBorder border{points.x[count - 1], points.x[above], points.excess[above].mean() - level.mean, 1 / (1 + std::exp(-nats / model::kTemper)), std::nullopt, points.dimension};
   for (auto i = above; i < points.x.size() && !border.back; ++i) {
     if (level.chance_of(points.excess[i].mean()) >= model::kSameChance) border.back = points.x[i];
