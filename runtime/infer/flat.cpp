@@ -221,6 +221,7 @@ Finding last_flat(const Context& context) {
   if (cheaper && repeated_visits_miss(context, *samples, first_up->first)) return by_pairs(context, *cheaper);
   if (first_up == steps.begin()) return undetermined(context, begins_above_floor(context, steps, *samples));
   const auto back = std::find_if(first_up, steps.end(), [](const auto& step) { return step.second.y == 0; });
+  if (back != steps.end() && cheaper) return by_pairs(context, *cheaper);  // misses that few classes tell come and go
   if (back != steps.end()) {
     return undetermined(context, fmt::format("misses begin at {} but are gone again at {}: no single size explains both; more repetitions, or points between the two, would decide",
                                              show(first_up->first, dimension), show(back->first, dimension)));

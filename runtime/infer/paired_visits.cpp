@@ -16,6 +16,7 @@ namespace gexp::infer {
 namespace {
 
 constexpr double kRounding = 1.0 / 6;  // fact: variance that whole ticks give to a difference of two
+constexpr double kQuartile = 0.3186;   // fact: standard deviations within which a quarter of a normal distribution lies
 
 template <class Add>
 void visit_pairs(const records::Point& point, double outlier, std::size_t first_run, std::size_t runs, const Add& add) {
@@ -59,11 +60,11 @@ std::vector<Excess> excess_by_step(const records::Point& point, double outlier) 
   return steps;
 }
 
-/// Mean of several points' means, and how a further one scatters about it: at least as their own errors say. How points scatter beyond those is
-/// known from few of them.
+/// Mean of several points' means, and how a further one scatters about it: at least as their own errors say, and `least`. How points scatter beyond
+/// those is known from few of them.
 struct Level {
   double mean = 0, scatter = 0, freedom = 0;
-  Level(const std::vector<Excess>& points, std::size_t begin, std::size_t end) {
+  Level(const std::vector<Excess>& points, std::size_t begin, std::size_t end, double least = 0) {
     const auto count = static_cast<double>(end - begin);
     double errors = 0, squares = 0;
     for (auto i = begin; i < end; ++i) mean += points[i].mean() / count;
@@ -72,7 +73,7 @@ struct Level {
       errors += std::pow(points[i].error(), 2) / count;
     }
     freedom = std::max(1.0, count - 1);
-    scatter = std::sqrt(std::max(errors, squares / freedom) * (1 + 1 / count));
+    scatter = std::sqrt(std::max({errors, squares / freedom, least * least}) * (1 + 1 / count));
   }
   /// Chance that a point of this level lies so high, or higher.
   [[nodiscard]] double chance_of(double excess) const {
@@ -118,12 +119,22 @@ double log_of_beyond(const std::vector<Excess>& points, const Level& level, std:
   return nats;
 }
 
+/// How points scatter that differ in nothing but their places: by neighbours (Rice 1984), of which the nearest quarter differ in no more.
+double scatter_of_neighbours(const std::vector<Excess>& points) {
+  std::vector<double> steps;
+  for (std::size_t i = 1; i < points.size(); ++i) steps.push_back(std::abs(points[i].mean() - points[i - 1].mean()));
+  if (steps.empty()) return 0;
+  const auto quarter = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 4);
+  std::nth_element(steps.begin(), quarter, steps.end());
+  return *quarter / (std::sqrt(2.0) * kQuartile);
+}
+
 /// How many of the points, at the least x, are of one level, and natural logarithms for that beside one level of all. Those beyond each have a
 /// value of their own, a parameter each by BIC (Schwarz 1978): with x more of the visits miss, and further levels end.
-std::pair<std::size_t, double> points_of_level(const std::vector<Excess>& points) {
+std::pair<std::size_t, double> points_of_level(const std::vector<Excess>& points, double scatter) {
   std::pair<std::size_t, double> likeliest{0, 0};
   for (std::size_t k = 2; k < points.size(); ++k) {
-    const Level level(points, 0, k);
+    const Level level(points, 0, k, scatter);
     const double nats = log_of_beyond(points, level, k, points.size());
     if (nats > likeliest.second) likeliest = {k, nats};
   }
@@ -190,9 +201,10 @@ std::optional<PairedBorder> paired_border(const Context& context) {
   const auto* data = argument(context);
   if (!data || !data->over) return std::nullopt;
   const auto points = excess_by_x(context, *data->over);
-  auto [count, nats] = points_of_level(points.excess);
+  const double scatter = scatter_of_neighbours(points.excess);
+  auto [count, nats] = points_of_level(points.excess, scatter);
   if (count == 0) return std::nullopt;
-  const Level level(points.excess, 0, count);
+  const Level level(points.excess, 0, count, scatter);
   auto above = count;
   const auto is_above = [&](const Excess& excess) { return excess.mean() > level.mean && level.log_against(excess.mean()) >= model::kDecisive; };
   while (above < points.x.size() && !is_above(points.excess[above])) ++above;

@@ -147,12 +147,38 @@ TEST_CASE("misses too cheap to be told one by one are told by what first visits 
     points.push_back(pairs(1024.0 * i, 4, 6, [cost](std::int64_t line, std::int64_t, bool second) { return 200.0 + 3 * static_cast<double>(line % 7) + (second ? 0 : cost); }));
   }
   const auto finding = test::ask(test::table(points), "B", "last_flat(misses(lat) over n)");
+  INFO(finding.why);
   REQUIRE(finding.status == infer::Finding::Status::Found);
   CHECK(finding.value == Value(7168, kBytes));
   CHECK(finding.why.find("no access is told apart") != std::string::npos);
   CHECK_FALSE(finding.exact);
   points.resize(7);  // nothing misses: nothing is claimed
   CHECK(test::ask(test::table(points), "B", "last_flat(misses(lat) over n)").status == infer::Finding::Status::Undetermined);
+}
+
+TEST_CASE("places that cost a little more or less are no border: where misses begin, the step is larger than between any neighbours") {
+  std::vector<records::Point> points;
+  const double drifts[] = {-1.6, -1.3, -1.5, -1.2, -0.8, -0.9, -0.4, -0.2, 0.3, -0.3, -0.6, 0.5, 0.7, 0.2, -0.4, 0.1, 0.4};
+  for (int i = 1; i <= 30; ++i) {
+    const double cost = i > 17 ? 9 + 0.3 * (i % 3) : drifts[i - 1];
+    points.push_back(pairs(1024.0 * i, 4, 6, [cost](std::int64_t line, std::int64_t, bool second) { return 200.0 + 3 * static_cast<double>(line % 7) + (second ? 0 : cost); }));
+  }
+  const auto finding = test::ask(test::table(points), "B", "last_flat(misses(lat) over n)");
+  INFO(finding.why);
+  REQUIRE(finding.status == infer::Finding::Status::Found);
+  CHECK(finding.value == Value(17 * 1024, kBytes));
+}
+
+TEST_CASE("of several borders the first one is told, though another step is larger") {
+  std::vector<records::Point> points;
+  for (int i = 1; i <= 12; ++i) {
+    const double cost = i > 9 ? 60 : i > 5 ? 2.5 : 0;
+    points.push_back(pairs(1024.0 * i, 4, 6, [cost](std::int64_t line, std::int64_t, bool second) { return 200.0 + 3 * static_cast<double>(line % 7) + (second ? 0 : cost); }));
+  }
+  const auto finding = test::ask(test::table(points), "B", "last_flat(misses(lat) over n)");
+  INFO(finding.why);
+  REQUIRE(finding.status == infer::Finding::Status::Found);
+  CHECK(finding.value == Value(5 * 1024, kBytes));
 }
 
 TEST_CASE("an average that goes up and down with the footprint is no size") {
