@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "experiments/soft_l1"
 SHARE = 15  # multiprocessors, of which one is left, with its share of the rest
 ONE = {"sms = 15": "sms = 1", 'l2 = "1003 GB/s"': f'l2 = "{1003 / SHARE:.1f} GB/s"', 'dram = "307 GB/s"': f'dram = "{307 / SHARE:.1f} GB/s"'}
-EVERY = {"blocks in [1, 2, 4, 16] refine to 1 on highest(rate)": "blocks in 1..16",
+EVERY = {"blocks in [1, 2, 4, 8, 16] refine to 1 on highest(rate)": "blocks in 1..16",
          "threads in [128, 512, 1024] refine to 128 on highest(rate)": "threads in 128..1024 step 128"}
 WAITING = {"online: count = 2048 in 128..2048": "online: count = 32768 in 128..32768", "blocks in 1..16": "blocks in 1..32"}
 FORMS = ("none", "hard", "small", "soft")
