@@ -90,7 +90,7 @@ Result<std::uint64_t> BodyWriter::pitch_of(const Memory& memory, std::uint64_t b
   if (!value) return value.error();
   const auto* n = value->get<Number>();
   const double pitch = n ? n->number : 0;
-  if (!(pitch >= kLeastPitch && pitch <= kMostPitch) || std::exp2(std::round(std::log2(pitch))) != pitch) {
+  if (!(pitch >= kLeastPitch && pitch <= kMostPitch) || pitch != std::floor(pitch) || !std::has_single_bit(static_cast<std::uint64_t>(pitch))) {
     return error(memory.pitch->span, "E0241", fmt::format("a row of `{}` is {}: a power of two from {} B to {} KiB is wanted", memory.name, gexp::show(*value), kLeastPitch, kMostPitch / 1024), "write `pitch 4KiB`, say");
   }
   const auto row = static_cast<std::uint64_t>(pitch);

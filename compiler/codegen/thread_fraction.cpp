@@ -10,12 +10,6 @@
 namespace gexp::compiler {
 namespace {
 
-Diagnostic refused(const Formula& formula, std::string message, std::string hint) {
-  Diagnostic diagnostic = failure("E0428", std::move(message), std::move(hint));
-  diagnostic.span = formula.span;
-  return diagnostic;
-}
-
 const char* float_type(int bytes) { return bytes == 4 ? "float" : "double"; }
 
 }  // namespace
@@ -25,7 +19,7 @@ Result<std::string> ThreadCode::fraction_text(const Formula& formula, int bytes)
     auto value = evaluate(formula, names_);
     if (!value) return value.error();
     const auto* n = value->get<Number>();
-    if (!n) return refused(formula, fmt::format("a number is wanted here, not {}", gexp::show(*value)), "write 0.5, say");
+    if (!n) return thread_error(formula, fmt::format("a number is wanted here, not {}", gexp::show(*value)), "write 0.5, say");
     const auto bits = bytes == 4 ? std::int64_t{std::bit_cast<std::int32_t>(static_cast<float>(n->number))} : std::bit_cast<std::int64_t>(n->number);
     const auto text = formula.kind == Formula::Kind::Constant ? fmt::format("{}ll", bits) : argument(fmt::format("{} f{}", key_of(formula), 8 * bytes), bits);
     return bytes == 4 ? fmt::format("__int_as_float((int){})", text) : fmt::format("__longlong_as_double({})", text);
@@ -62,7 +56,7 @@ Result<std::string> ThreadCode::fraction_text(const Formula& formula, int bytes)
     default: break;
   }
   if (fraction(formula) > 0) {
-    return refused(formula, fmt::format("a thread cannot compute `{}` of numbers with a fraction", show(formula)), "use + - * / min max; `floor(x)` makes whole numbers");
+    return thread_error(formula, fmt::format("a thread cannot compute `{}` of numbers with a fraction", show(formula)), "use + - * / min max; `floor(x)` makes whole numbers");
   }
   auto whole = text(formula);
   return whole ? Result<std::string>(fmt::format("({}){}", float_type(bytes), *whole)) : whole;
@@ -77,7 +71,7 @@ Result<std::string> ThreadCode::compared(const Formula& formula, int bytes) {
   }
   if (formula.kind == Formula::Kind::InRange) return fmt::format("({0} >= {1} && {0} <= {2})", parts[0], parts[1], parts[2]);
   if (const char* between = sign_of(formula.kind)) return fmt::format("({} {} {})", parts[0], between, parts[1]);
-  return refused(formula, fmt::format("a thread cannot compute `{}`", show(formula)), "compare with < <= > >= == != in");
+  return thread_error(formula, fmt::format("a thread cannot compute `{}`", show(formula)), "compare with < <= > >= == != in");
 }
 
 Result<std::string> ThreadCode::floored(const Formula& formula) {

@@ -21,12 +21,6 @@ constexpr double kLargest = 9007199254740992.0;  // 2^53
 constexpr double kMostShift = 53;
 constexpr double kFloor = 9223372036854775808.0;  // 2^63: a thread's whole number below a fraction is within it
 
-Diagnostic error(const Formula& formula, std::string message, std::string hint = {}) {
-  Diagnostic diagnostic = failure("E0428", std::move(message), std::move(hint));
-  diagnostic.span = formula.span;
-  return diagnostic;
-}
-
 std::uint64_t magnitude(double value) { return static_cast<std::uint64_t>(std::min(std::fabs(value), kLargest)); }
 
 Range constant(double value) { return {value, value, 0}; }
@@ -125,7 +119,7 @@ class Ranging {
       case Formula::Kind::Name: {
         if (const auto found = ranges_.find(formula.text); found != ranges_.end()) {
           if (found->second.fraction == 0) return found->second;
-          return error(formula, fmt::format("`{}` is of type f{}, and a whole number is wanted here", formula.text, 8 * found->second.fraction), kWholeOfFraction);
+          return thread_error(formula, fmt::format("`{}` is of type f{}, and a whole number is wanted here", formula.text, 8 * found->second.fraction), kWholeOfFraction);
         }
         return of(*lets_.find(formula.text));
       }
@@ -146,14 +140,14 @@ class Ranging {
         auto made = arithmetic(formula);
         // Beyond it doubles skip numbers here and a thread's integers wrap around: nothing that is said of them would hold.
         if (made && !(made->low >= -kLargest && made->high <= kLargest)) {
-          return error(formula, fmt::format("`{}` can be {:.3g}: a thread computes with numbers up to 2^53", show(formula), std::max(-made->low, made->high)));
+          return thread_error(formula, fmt::format("`{}` can be {:.3g}: a thread computes with numbers up to 2^53", show(formula), std::max(-made->low, made->high)));
         }
         return made;
       }
       case Formula::Kind::Call: return call(formula);
       default: break;
     }
-    return error(formula, fmt::format("a thread cannot compute `{}`", show(formula)), kThreadArithmetic);
+    return thread_error(formula, fmt::format("a thread cannot compute `{}`", show(formula)), kThreadArithmetic);
   }
 
  private:
@@ -161,9 +155,9 @@ class Ranging {
     auto value = evaluate(formula, scope_);
     if (!value) return value.error();
     const auto* n = value->get<Number>();
-    if (!n) return error(formula, fmt::format("a whole number is wanted here, not {}", gexp::show(*value)));
+    if (!n) return thread_error(formula, fmt::format("a whole number is wanted here, not {}", gexp::show(*value)));
     if (n->number != std::floor(n->number) || std::fabs(n->number) > kLargest) {
-      return error(formula, fmt::format("`{}` is {}: a thread computes with whole numbers", show(formula), gexp::show(*value)),
+      return thread_error(formula, fmt::format("`{}` is {}: a thread computes with whole numbers", show(formula), gexp::show(*value)),
                    "use `div` for whole quotients, or floor(…)");
     }
     return constant(n->number);
@@ -188,7 +182,7 @@ class Ranging {
       default: break;
     }
     if (b->low != b->high || b->low < 1) {
-      return error(*formula.operands[1], "a thread divides by one whole number above zero only",
+      return thread_error(*formula.operands[1], "a thread divides by one whole number above zero only",
                    "divide by a value that is the same for all threads");
     }
     return formula.kind == Formula::Kind::Div ? quotient(*a, b->low) : remainder(*a, b->low);
@@ -203,7 +197,7 @@ class Ranging {
     if (formula.text == "item") return item(formula);
     if (formula.text == "floor" && !formula.arguments.empty() && fraction_of(*formula.arguments[0].value, lets_, ranges_) > 0) return Range{-kFloor, kFloor, 1};
     if (formula.text != "min" && formula.text != "max") {
-      return error(formula, fmt::format("a thread cannot compute {}(…)", formula.text), kThreadArithmetic);
+      return thread_error(formula, fmt::format("a thread cannot compute {}(…)", formula.text), kThreadArithmetic);
     }
     Range all;
     for (std::size_t i = 0; i < formula.arguments.size(); ++i) {
@@ -253,6 +247,12 @@ class Ranging {
 };
 
 }  // namespace
+
+Diagnostic thread_error(const Formula& formula, std::string message, std::string hint) {
+  Diagnostic diagnostic = failure("E0428", std::move(message), std::move(hint));
+  diagnostic.span = formula.span;
+  return diagnostic;
+}
 
 bool is_thread_name(const std::string& name) {
   return name == "lane" || name == "tid" || name == "warp" || name == "gtid" || name == "cta";
@@ -350,7 +350,7 @@ Result<FormulaPtr> merger_formula(const Formula& call, const Scope& scope) {
     }
   }
   if (!neighbours || (of != "threads" && of != "warps")) {
-    return error(call, "merger needs a number of neighbours and which", "write `merger(4, of: threads)` or `merger(4, of: warps)`");
+    return thread_error(call, "merger needs a number of neighbours and which", "write `merger(4, of: threads)` or `merger(4, of: warps)`");
   }
   const auto make = [&](Formula::Kind kind, std::vector<FormulaPtr> operands) -> FormulaPtr {
     auto made = std::make_shared<Formula>();
@@ -374,7 +374,7 @@ Result<FormulaPtr> merger_formula(const Formula& call, const Scope& scope) {
 Result<Range> shift_of(const Formula& by, const Scope& scope, const ThreadLets& lets, const Ranges& ranges) {
   auto bits = range_of(by, scope, lets, ranges);
   if (!bits || (bits->low >= 0 && bits->high <= kMostShift)) return bits;
-  return error(by, fmt::format("a thread shifts by 0 to {} bits, not by {}", kMostShift, bits->low < 0 ? bits->low : bits->high), "bound it: `x shl min(k, 9)`");
+  return thread_error(by, fmt::format("a thread shifts by 0 to {} bits, not by {}", kMostShift, bits->low < 0 ? bits->low : bits->high), "bound it: `x shl min(k, 9)`");
 }
 
 Result<Range> range_of(const Formula& formula, const Scope& scope, const ThreadLets& lets, const Ranges& ranges) {

@@ -57,6 +57,9 @@ inline constexpr const char* kThreadArithmetic = "use + - * div mod and xor or s
 /// The hint where a number with a fraction stands for a whole one.
 inline constexpr const char* kWholeOfFraction = "`floor(x)` is the whole number below x";
 
+/// E0428: a thread cannot compute a formula.
+Diagnostic thread_error(const Formula& formula, std::string message, std::string hint = {});
+
 /// Bytes of the numbers with a fraction that a formula reads, 4 or 8; 0 where it reads whole numbers alone. `floor` makes a whole number.
 int fraction_of(const Formula& formula, const ThreadLets& lets, const Ranges& ranges);
 

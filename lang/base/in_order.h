@@ -13,4 +13,9 @@ namespace gexp {
 void in_order(std::size_t count, std::size_t workers, std::size_t ahead, const std::function<void(std::size_t)>& work,
               const std::function<bool(std::size_t)>& take);
 
+/// The same where nothing is taken in: each item is worked on once, by any thread.
+inline void in_any_order(std::size_t count, std::size_t workers, const std::function<void(std::size_t)>& work) {
+  in_order(count, workers, count, work, [](std::size_t) { return true; });
+}
+
 }  // namespace gexp

@@ -61,6 +61,22 @@ std::optional<PairedBorder> cheap_misses(const Context& context) {
   return paired_border(context);
 }
 
+/// The size that misses tell which cost too little to be told one by one.
+Finding by_pairs(const Context& context, const PairedBorder& border) {
+  const auto dimension = border.dimension;
+  const auto last = show(border.last, dimension), above = show(border.above, dimension);
+  if (border.back) {
+    return undetermined(context, fmt::format("no access is told apart as a miss, and the first of two visits in a row takes {:.1f} ticks longer than the second from {} on, but not at {}: no single size explains both; "
+                                             "more repetitions would decide", border.ticks, above, show(*border.back, dimension)));
+  }
+  auto finding = found(context, Value(border.last, dimension), std::min(model::kSurest, border.confidence),
+                       fmt::format("no access is told apart as a miss, but from {} on the first of two visits in a row takes {:.1f} ticks longer than the second, beyond what it takes up to here", above, border.ticks),
+                       "means over all pairs of visits");
+  finding.interval = {border.last, dimension == kBytes ? border.above - 1 : std::nextafter(border.above, 0)};
+  finding.exact = false;  // on average, a unit or two that miss do not show
+  return finding;
+}
+
 /// What hides behind a quiet point. An overflowing footprint misses at least once a lap, whatever replaces lines, so without
 /// interference a few laps show it; one chance in two, at worst, is left to each repetition. Interference hides misses that are no
 /// more than its own scatter; `missing` misses a run tell how many there are just beyond the border.
@@ -183,22 +199,6 @@ bool are_next(const Context& context, const Curve& curve, double fits, double mi
   std::int64_t stride = 0;
   for (std::size_t i = 1; i < smaller.size(); ++i) stride = std::max(stride, smaller[i] - smaller[i - 1]);
   return 2 * (*std::max_element(larger.begin(), larger.end()) - smaller.back()) <= 3 * stride;
-}
-
-/// The size that misses tell which cost too little to be told one by one.
-Finding by_pairs(const Context& context, const PairedBorder& border) {
-  const auto dimension = border.dimension;
-  const auto last = show(border.last, dimension), above = show(border.above, dimension);
-  if (border.back) {
-    return undetermined(context, fmt::format("no access is told apart as a miss, and the first of two visits in a row takes {:.1f} ticks longer than the second from {} on, but not at {}: no single size explains both; "
-                                             "more repetitions would decide", border.ticks, above, show(*border.back, dimension)));
-  }
-  auto finding = found(context, Value(border.last, dimension), std::min(model::kSurest, border.confidence),
-                       fmt::format("no access is told apart as a miss, but from {} on the first of two visits in a row takes {:.1f} ticks longer than the second, beyond what it takes up to here", above, border.ticks),
-                       "means over all pairs of visits");
-  finding.interval = {border.last, dimension == kBytes ? border.above - 1 : std::nextafter(border.above, 0)};
-  finding.exact = false;  // on average, a unit or two that miss do not show
-  return finding;
 }
 
 std::string row(double x, Dimension dimension, const Step& step) {

@@ -19,7 +19,7 @@ template <class F> void in_parallel(std::size_t count, const F& f) {
       was_cut_short = true;
     }
   };
-  in_order(count, Budget::own() ? Budget::own()->threads() : 1, count, guarded, [](std::size_t) { return true; });
+  in_any_order(count, Budget::own() ? Budget::own()->threads() : 1, guarded);
   if (was_cut_short) cut_short();
 }
 

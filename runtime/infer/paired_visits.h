@@ -40,7 +40,7 @@ struct PairedBorder {
   double last = 0;        ///< the largest x at which they take no longer than at smaller ones
   double above = 0;       ///< the next at which they surely do
   double ticks = 0;       ///< by how much, on average, there
-  double confidence = 0;  ///< posterior of two levels instead of one
+  double confidence = 0;  ///< posterior of a border, beside one level of all
   std::optional<double> back;  ///< a larger x at which they do not, again
   Dimension dimension;         ///< of x
 };

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "runtime/infer/address_bias.h"
 #include "runtime/infer/confounders.h"
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/even_fill.h"
@@ -122,14 +123,20 @@ double lacks(const model::Footprint& footprint) {
   return all;
 }
 
+/// What the claim's stage reads of an earlier one, if it was found and is a number of bytes; 0 otherwise.
+double bytes_read(const compiler::StageInput& read, const compiler::Program& program, Findings& findings) {
+  const auto* finding = findings.find(program.stages[read.stage].name + "." + read.finding);
+  const auto* n = finding ? finding->value.get<Number>() : nullptr;
+  return n && n->dimension == kBytes ? n->number : 0;
+}
+
 /// Whether the size of a unit of the same level was found before, and the claim's walk has that stride or a smaller one.
 bool stride_was_found(const SizeClaim& claim, const compiler::Program& program, Findings& findings, std::int64_t stride) {
   return std::any_of(claim.stage->reads.begin(), claim.stage->reads.end(), [&](const compiler::StageInput& read) {
     const auto& from = program.stages[read.stage];
-    const auto* finding = findings.find(from.name + "." + read.finding);
-    const auto* n = finding ? finding->value.get<Number>() : nullptr;
-    if (!n || n->dimension != kBytes || n->number < static_cast<double>(stride)) return false;
-    const auto asked = std::find_if(from.finds.begin(), from.finds.end(), [&](const auto& question) { return question.id == finding->id; });
+    const double bytes = bytes_read(read, program, findings);
+    if (bytes <= 0 || bytes < static_cast<double>(stride)) return false;
+    const auto asked = std::find_if(from.finds.begin(), from.finds.end(), [&](const auto& question) { return question.id == from.name + "." + read.finding; });
     return asked != from.finds.end() && level_of(from, *asked) == level_of(*claim.stage, *claim.question);
   });
 }
@@ -138,9 +145,7 @@ bool stride_was_found(const SizeClaim& claim, const compiler::Program& program, 
 std::int64_t unit_visited(const SizeClaim& claim, const compiler::Program& program, Findings& findings) {
   std::int64_t unit = 0;
   for (const auto& read : claim.stage->reads) {
-    const auto* finding = findings.find(program.stages[read.stage].name + "." + read.finding);
-    const auto* n = finding ? finding->value.get<Number>() : nullptr;
-    const auto bytes = n && n->dimension == kBytes ? static_cast<std::int64_t>(n->number) : 0;
+    const auto bytes = static_cast<std::int64_t>(bytes_read(read, program, findings));
     if (2 * bytes >= claim.extent.gap && bytes > 0 && (unit == 0 || bytes < unit)) unit = bytes;  // at any place of each
   }
   return unit > 0 && 2 * unit <= claim.high - claim.low ? unit : claim.extent.gap;
@@ -219,33 +224,27 @@ class Fitting {
     most_ = blocks_.size() + static_cast<std::size_t>(not_told / apart_);
   }
 
-  /// Whether a walk visits all of it and more, beyond it.
-  [[nodiscard]] bool is_exceeded(const std::vector<std::int64_t>& offsets) const {
-    const auto visited = visited_by(offsets);
-    const bool beyond = std::any_of(offsets.begin(), offsets.end(), [&](auto offset) { return offset < claim_.low || offset >= claim_.high; });
-    return beyond && visited.size() > most_ && std::includes(visited.begin(), visited.end(), blocks_.begin(), blocks_.end());
-  }
-
-  /// Share, at least, of a walk's comings to a sector that miss, if the size is all that fits: as often as it comes to another block, one in so
-  /// many is of those that do not. 0 where it seldom visits a sector twice in a row, so that pairs of visits tell nothing of the others.
-  [[nodiscard]] double missing(const Pattern& walk) const {
-    const auto visited = static_cast<double>(visited_by(walk.offsets).size());
-    double blocks = 0, sectors = 0, pairs = 0;
-    for (std::int64_t i = 0; i < walk.steps; ++i) {
-      const auto here = walk.at(0, i), before = walk.at(0, (i + walk.steps - 1) % walk.steps);
-      blocks += here / apart_ != before / apart_ ? 1 : 0, (here / kLeastLine != before / kLeastLine ? sectors : pairs) += 1;
-    }
-    return pairs >= model::kMostly * sectors && sectors > 0 ? (visited - static_cast<double>(most_)) / visited * blocks / sectors : 0;
-  }
-
- private:
-  [[nodiscard]] std::set<std::int64_t> visited_by(const std::vector<std::int64_t>& offsets) const {
+  /// Share of the blocks that these offsets visit which does not fit, where they visit all that does and more, beyond it; 0 otherwise.
+  [[nodiscard]] double too_many(const std::vector<std::int64_t>& offsets) const {
     work(2 * offsets.size());
     std::set<std::int64_t> visited;
     for (const auto offset : offsets) visited.insert(offset / apart_);
-    return visited;
+    const bool beyond = std::any_of(offsets.begin(), offsets.end(), [&](auto offset) { return offset < claim_.low || offset >= claim_.high; });
+    if (!beyond || visited.size() <= most_ || !std::includes(visited.begin(), visited.end(), blocks_.begin(), blocks_.end())) return 0;
+    return static_cast<double>(visited.size() - most_) / static_cast<double>(visited.size());
   }
 
+  /// How often a walk comes to another block each time that it comes to another sector. 0 where it seldom visits a sector twice in a row, so
+  /// that pairs of visits tell nothing of the others.
+  [[nodiscard]] double blocks_a_sector(const Pattern& walk) const {
+    const auto repeated = repeated_sector_steps(walk);
+    const auto pairs = static_cast<double>(std::count(repeated.begin(), repeated.end(), true)), sectors = static_cast<double>(walk.steps) - pairs;
+    double blocks = 0;
+    for (std::int64_t i = 0; i < walk.steps; ++i) blocks += walk.at(0, i) / apart_ != walk.at(0, (i + walk.steps - 1) % walk.steps) / apart_ ? 1 : 0;
+    return pairs >= model::kMostly * sectors && sectors > 0 ? blocks / sectors : 0;
+  }
+
+ private:
   const SizeClaim& claim_;
   std::int64_t apart_;
   std::set<std::int64_t> blocks_;
@@ -284,7 +283,7 @@ std::string with_room(const model::Walks& walks, const Fitting& fitting) {
     if (!footprint.stays_in()) continue;
     std::vector<std::int64_t> offsets;
     for (const auto address : footprint.addresses) offsets.push_back(walks.offsets[address]);
-    if (fitting.is_exceeded(offsets)) return footprint.where;
+    if (fitting.too_many(offsets) > 0) return footprint.where;
   }
   return {};
 }
@@ -305,11 +304,11 @@ std::string with_room_by_pairs(const SizeClaim& claim, const MeasuredStages& mea
   if (within.size() < 2 || most <= least) return {};
   for (const auto* other : measured.of_same_access(*claim.stage)) {
     for (const auto& point : other->table->points) {
-      if (point.runs.empty() || !point.walk || point.walk->threads != 1 || !fitting.is_exceeded(point.walk->offsets)) continue;
-      const auto excess = of_point(*other, point);
-      if (excess.pairs <= 1 || log_of_fitting(within, excess, fitting.missing(*point.walk) * (most - least)) < model::kDoubted) continue;
-      const auto where = records::coordinates_text(*other->table, point);
-      return where.empty() ? other->stage->name : other->stage->name + ", " + where;
+      if (point.runs.empty() || !point.walk || point.walk->threads != 1) continue;
+      const double missing = fitting.too_many(point.walk->offsets) * fitting.blocks_a_sector(*point.walk);  // at least, if the size is all that fits
+      const auto excess = missing > 0 ? of_point(*other, point) : Excess();
+      if (excess.pairs <= 1 || log_of_fitting(within, excess, missing * (most - least)) < model::kDoubted) continue;
+      return records::place_text(other->stage->name, *other->table, point);
     }
   }
   return {};

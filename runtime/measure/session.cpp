@@ -375,16 +375,8 @@ Result<> infer_again(const compiler::Program& program, result::RunResult& result
 }
 
 Result<> judge_again(const compiler::Program& program, result::RunResult& result) {
-  auto scope = compiler::file_scope(program);
+  const auto scope = result::findings_scope(program, result);
   if (!scope) return scope.error();
-  for (const auto& stage : program.stages) {
-    Fields fields;
-    for (const auto& find : stage.finds) {
-      const auto* found = infer::Findings{result.findings}.find(find.id);
-      fields[find.id.substr(stage.name.size() + 1)] = found ? found->value : Value();
-    }
-    scope->set(stage.name, Value(std::move(fields)));
-  }
   judge_all(program, *scope, result);
   return Ok{};
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "lang/base/in_order.h"
 #include "runtime/measure/stage_run.h"
 
 #include <fmt/format.h>
@@ -10,7 +11,6 @@
 #include "compiler/lower/ops.h"
 #include "runtime/infer/infer.h"
 #include "runtime/infer/record_functions.h"
-#include "lang/base/in_order.h"
 #include "runtime/measure/outcomes.h"
 #include "runtime/measure/point_log.h"
 #include "runtime/result/point_table.h"

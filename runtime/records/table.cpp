@@ -17,4 +17,9 @@ std::string coordinates_text(const Table& table, const Point& point) {
   return coordinates_text(at);
 }
 
+std::string place_text(const std::string& stage, const Table& table, const Point& point) {
+  const auto at = coordinates_text(table, point);
+  return at.empty() ? stage : stage + ", " + at;
+}
+
 }  // namespace gexp::records

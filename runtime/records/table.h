@@ -58,5 +58,7 @@ struct Table {
 /// Coordinates as a reader would write them: "n = 64 KiB, k = 2"; empty for the only point of a stage without sweeps.
 std::string coordinates_text(const std::vector<std::pair<std::string, Value>>& at);
 std::string coordinates_text(const Table& table, const Point& point);
+/// The same behind the stage's name: "capacity, n = 64 KiB".
+std::string place_text(const std::string& stage, const Table& table, const Point& point);
 
 }  // namespace gexp::records

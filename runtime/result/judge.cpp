@@ -148,4 +148,17 @@ Judgement judge(const compiler::Expectation& expectation, const compiler::Scope&
   return judgement;
 }
 
+Result<compiler::Names> findings_scope(const compiler::Program& program, const RunResult& result) {
+  auto scope = compiler::file_scope(program);
+  if (!scope) return scope.error();
+  for (const auto& stage : program.stages) {
+    Fields fields;
+    for (const auto& finding : result.findings) {
+      if (finding.id.starts_with(stage.name + ".")) fields[finding.id.substr(stage.name.size() + 1)] = finding.value;
+    }
+    scope->set(stage.name, Value(std::move(fields)));
+  }
+  return scope;
+}
+
 }  // namespace gexp::result

@@ -15,20 +15,6 @@ using compiler::Formula;
 using device::ModelFact;
 using Kind = Formula::Kind;
 
-/// Everything that was found, as an expectation of the file reads it: `stage.finding`.
-Result<compiler::Names> findings_scope(const compiler::Program& program, const RunResult& result) {
-  auto scope = compiler::file_scope(program);
-  if (!scope) return scope.error();
-  for (const auto& stage : program.stages) {
-    Fields fields;
-    for (const auto& finding : result.findings) {
-      if (finding.id.starts_with(stage.name + ".")) fields[finding.id.substr(stage.name.size() + 1)] = finding.value;
-    }
-    scope->set(stage.name, Value(std::move(fields)));
-  }
-  return scope;
-}
-
 bool reads_model(const Formula& formula) {
   const auto names = compiler::free_names(formula);
   return std::find(names.begin(), names.end(), "model") != names.end();

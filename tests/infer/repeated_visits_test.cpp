@@ -30,6 +30,15 @@ records::Point pairs(double n, std::size_t runs, double scatter, const std::func
   return made;
 }
 
+/// Footprints of 1 KiB, 2 KiB and so on, whose first visits take `cost(k)` ticks more.
+std::vector<records::Point> footprints(int count, const std::function<double(int)>& cost) {
+  std::vector<records::Point> points;
+  for (int i = 1; i <= count; ++i) {
+    points.push_back(pairs(1024.0 * i, 4, 6, [more = cost(i)](std::int64_t line, std::int64_t, bool second) { return 200.0 + 3 * static_cast<double>(line % 7) + (second ? 0 : more); }));
+  }
+  return points;
+}
+
 }  // namespace
 
 TEST_CASE("steps at hand are those in the sector of the step before") {
@@ -141,11 +150,7 @@ TEST_CASE("a sector at which most laps begin cold is no slow place: its first vi
 }
 
 TEST_CASE("misses too cheap to be told one by one are told by what first visits take beyond second ones, on average") {
-  std::vector<records::Point> points;
-  for (int i = 1; i <= 12; ++i) {
-    const double cost = i > 7 ? 3 : 0;
-    points.push_back(pairs(1024.0 * i, 4, 6, [cost](std::int64_t line, std::int64_t, bool second) { return 200.0 + 3 * static_cast<double>(line % 7) + (second ? 0 : cost); }));
-  }
+  auto points = footprints(12, [](int i) { return i > 7 ? 3.0 : 0; });
   const auto finding = test::ask(test::table(points), "B", "last_flat(misses(lat) over n)");
   INFO(finding.why);
   REQUIRE(finding.status == infer::Finding::Status::Found);
@@ -157,12 +162,8 @@ TEST_CASE("misses too cheap to be told one by one are told by what first visits 
 }
 
 TEST_CASE("places that cost a little more or less are no border: where misses begin, the step is larger than between any neighbours") {
-  std::vector<records::Point> points;
   const double drifts[] = {-1.6, -1.3, -1.5, -1.2, -0.8, -0.9, -0.4, -0.2, 0.3, -0.3, -0.6, 0.5, 0.7, 0.2, -0.4, 0.1, 0.4};
-  for (int i = 1; i <= 30; ++i) {
-    const double cost = i > 17 ? 9 + 0.3 * (i % 3) : drifts[i - 1];
-    points.push_back(pairs(1024.0 * i, 4, 6, [cost](std::int64_t line, std::int64_t, bool second) { return 200.0 + 3 * static_cast<double>(line % 7) + (second ? 0 : cost); }));
-  }
+  auto points = footprints(30, [&](int i) { return i > 17 ? 9 + 0.3 * (i % 3) : drifts[i - 1]; });
   const auto finding = test::ask(test::table(points), "B", "last_flat(misses(lat) over n)");
   INFO(finding.why);
   REQUIRE(finding.status == infer::Finding::Status::Found);
@@ -170,11 +171,7 @@ TEST_CASE("places that cost a little more or less are no border: where misses be
 }
 
 TEST_CASE("of several borders the first one is told, though another step is larger") {
-  std::vector<records::Point> points;
-  for (int i = 1; i <= 12; ++i) {
-    const double cost = i > 9 ? 60 : i > 5 ? 2.5 : 0;
-    points.push_back(pairs(1024.0 * i, 4, 6, [cost](std::int64_t line, std::int64_t, bool second) { return 200.0 + 3 * static_cast<double>(line % 7) + (second ? 0 : cost); }));
-  }
+  auto points = footprints(12, [](int i) { return i > 9 ? 60 : i > 5 ? 2.5 : 0; });
   const auto finding = test::ask(test::table(points), "B", "last_flat(misses(lat) over n)");
   INFO(finding.why);
   REQUIRE(finding.status == infer::Finding::Status::Found);

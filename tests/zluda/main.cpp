@@ -4,23 +4,14 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <fstream>
-#include <map>
-#include <sstream>
 
 #include "runtime/sim/sim.h"
+#include "tests/known_cases.h"
 #include "tests/zluda/rust_cases.h"
 
 using namespace gexp;
 
 namespace {
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 struct Verdict {
   enum class Kind { Exact, Refused, Wrong } kind = Kind::Exact;
@@ -36,7 +27,7 @@ std::string hex(const std::vector<std::byte>& bytes) {
 Verdict run(const zluda::Case& c, const std::string& folder) {
   const auto device = sim::open("gtx980");
   device::Backend& backend = **device;
-  const auto kernel = backend.load({device::Target::Form::Ptx, read_file(folder + "/" + c.name + ".ptx"), c.name});
+  const auto kernel = backend.load({device::Target::Form::Ptx, test::read_file(folder + "/" + c.name + ".ptx"), c.name});
   if (!kernel) return {Verdict::Kind::Refused, kernel.error().message};
   // Some write more than they are asked for; a GPU's allocator deals in pages, and they never notice.
   constexpr std::uint64_t kPage = 64 << 10;
@@ -58,25 +49,15 @@ Verdict run(const zluda::Case& c, const std::string& folder) {
   return {Verdict::Kind::Wrong, fmt::format("expected {}, found {}", hex(c.output), hex(got))};
 }
 
-/// "name: reason", a line each.
-std::map<std::string, std::string> known_ones(const std::string& path) {
-  std::map<std::string, std::string> known;
-  std::istringstream lines(read_file(path));
-  for (std::string line; std::getline(lines, line);) {
-    if (const std::size_t colon = line.find(": "); colon != std::string::npos && line[0] != '#') known[line.substr(0, colon)] = line.substr(colon + 2);
-  }
-  return known;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 3) return fmt::print(stderr, "test_zluda FOLDER KNOWN [NAME]\n"), 2;
   const std::string folder = argv[1];
   std::string why;
-  const auto cases = zluda::read_cases(read_file(folder + "/mod.rs"), why);
+  const auto cases = zluda::read_cases(test::read_file(folder + "/mod.rs"), why);
   if (!cases || cases->empty()) return fmt::print(stderr, "{}/mod.rs: {}\n", folder, cases ? "no cases" : why), 1;
-  auto known = known_ones(argv[2]);
+  auto known = test::known_cases(argv[2]);
   std::size_t exact = 0, refused = 0, wrong = 0, unexpected = 0;
   for (const zluda::Case& c : *cases) {
     if (argc > 3 && c.name != argv[3]) continue;

@@ -10,12 +10,12 @@
 #include <optional>
 #include <thread>
 
+#include "lang/base/in_order.h"
 #include "runtime/cli/app.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/output.h"
 #include "runtime/cli/saved.h"
 #include "runtime/cli/shared_options.h"
-#include "lang/base/in_order.h"
 #include "runtime/result/compare.h"
 
 namespace gexp::cli {
@@ -66,7 +66,7 @@ std::pair<Result<Results>, Result<Results>> read_both(const Asked& options) {
   const auto of_a = files.size();
   if (b) files.insert(files.end(), b->begin(), b->end());
   std::vector<Result<Saved>> read(files.size(), failure("E0711", ""));
-  in_order(files.size(), cores(), files.size(), [&](std::size_t i) { read[i] = read_saved(files[i], options.store); }, [](std::size_t) { return true; });
+  in_any_order(files.size(), cores(), [&](std::size_t i) { read[i] = read_saved(files[i], options.store); });
   const auto side = [&](const auto& paths, const std::string& path, std::size_t from) -> Result<Results> {
     if (!paths) return paths.error();
     std::vector<Result<Saved>> own;
@@ -123,7 +123,7 @@ std::vector<std::optional<Result<Comparison>>> compare_all(const Results& a, con
   }
   std::vector<std::optional<Result<Comparison>>> compared(pairs.size());
   const auto work = [&](std::size_t i) { compared[i] = compare_two(pairs[i].first->result.experiment, *pairs[i].first, *pairs[i].second, margin); };
-  in_order(pairs.size(), cores(), pairs.size(), work, [](std::size_t) { return true; });
+  in_any_order(pairs.size(), cores(), work);
   return compared;
 }
 

@@ -107,8 +107,7 @@ void Walks::add(const records::Table& table, const MissRange& range, const std::
     const auto [entry, fresh] = by_addresses.try_emplace(key, counts.size());
     if (fresh) {
       Footprint footprint;
-      footprint.where = records::coordinates_text(table, point);
-      footprint.where = footprint.where.empty() ? stage : stage + ", " + footprint.where;
+      footprint.where = records::place_text(stage, table, point);
       footprint.addresses = distinct;
       footprint.visits.resize(distinct.size()), footprint.misses.resize(distinct.size());
       footprint.before.resize(distinct.size(), kUnset);
@@ -196,10 +195,6 @@ bool begins_beyond(const PreparedRecords& records, double border) {
   return !list.empty() && list.front().centre - overhead_of(records.table()) > border;
 }
 
-}  // namespace
-
-namespace {
-
 std::vector<const MeasuredStages::Measured*> telling_stages(const MeasuredStages& measured, const compiler::Stage& stage, std::optional<double> slower_than) {
   auto same = measured.of_same_access(stage);
   double border = INFINITY;
@@ -211,24 +206,17 @@ std::vector<const MeasuredStages::Measured*> telling_stages(const MeasuredStages
   return same;
 }
 
-Walks walks_of_stages(const std::vector<const MeasuredStages::Measured*>& measured, std::optional<double> slower_than) {
-  std::vector<WalkedStage> stages;
-  for (const auto* each : measured) stages.push_back(walked_stage(each->records(), slower_than, each->stage->name));
-  return walks_of(std::move(stages));
-}
-
 }  // namespace
 
-Walks walks_of(const MeasuredStages& measured, const compiler::Stage& stage, std::optional<double> slower_than) {
-  return walks_of_stages(telling_stages(measured, stage, slower_than), slower_than);
-}
-
 const Walks& WalksByStage::of(const compiler::Stage& stage, std::optional<double> slower_than) {
-  const auto stages = telling_stages(measured_, stage, slower_than);
+  const auto telling = telling_stages(measured_, stage, slower_than);
   std::string names;
-  for (const auto* each : stages) names += each->stage->name + " ";
-  const auto made = made_.find({names, slower_than});
-  return made != made_.end() ? made->second : made_.emplace(std::pair(names, slower_than), walks_of_stages(stages, slower_than)).first->second;
+  for (const auto* each : telling) names += each->stage->name + " ";
+  const auto [made, fresh] = made_.try_emplace({names, slower_than});
+  if (!fresh) return made->second;
+  std::vector<WalkedStage> stages;
+  for (const auto* each : telling) stages.push_back(walked_stage(each->records(), slower_than, each->stage->name));
+  return made->second = walks_of(std::move(stages));
 }
 
 Walks walks_of(std::vector<WalkedStage> stages) {

@@ -82,11 +82,8 @@ Walks walks_of(std::vector<WalkedStage> stages);
 
 /// The same of stages that were measured: those that tell nothing of what is slower than `slower_than`, in cycles, never miss.
 WalkedStage walked_stage(const PreparedRecords& records, std::optional<double> slower_than, const std::string& name);
-/// The walks of all measured stages over the memory of `stage`, by its path. A stage whose fastest latencies are misses of `stage` is left
-/// out: it has no hits to tell its misses by.
-Walks walks_of(const MeasuredStages& measured, const compiler::Stage& stage, std::optional<double> slower_than);
-
-/// The same, made once for each stage and `slower_than`; `measured` outlives it.
+/// The walks of all measured stages over the memory of `stage`, by its path, made once; `measured` outlives them. A stage whose fastest
+/// latencies are misses of `stage` is left out: it has no hits to tell its misses by.
 class WalksByStage {
  public:
   explicit WalksByStage(const MeasuredStages& measured) : measured_(measured) {}
