@@ -22,6 +22,8 @@ Machine::Step Machine::access(std::uint32_t index, const Instruction& i, std::ui
   const Space space = i.kind == Kind::Texture || i.beyond != 0 ? Space::Global : data_.gather(i, warps_[index], active, addresses_);
   const std::uint64_t passes = memory_.passes();
   turns_ = 0;
+  // Each lane may touch a page of the host's memory: what 32 lanes fill is looked at as often as what 32 instructions do.
+  next_check_ -= std::min<std::uint64_t>(next_check_, static_cast<std::uint64_t>(std::popcount(active)));
   const bool block = i.kind == Kind::Matrix || i.kind == Kind::Copy;
   const Step step = block ? access_block(index, i, active, issue) : access_in(space, index, i, active, issue);
   if (c_.observer) {
