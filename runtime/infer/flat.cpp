@@ -259,6 +259,7 @@ Finding first_flat(const Context& context) {
   const auto is_floor = [](const auto& step) { return step.second.y == 0; };
   const auto flat = std::find_if(steps.begin(), steps.end(), is_floor);
   if (flat == steps.end()) {
+    if (samples->is_condition) return undetermined(context, "the condition holds at every point; a longer sweep, or a condition that fails where all fits, would decide");
     return undetermined(context, range_of(context) ? "the column never reaches its floor; a longer sweep would decide"
                                                    : "the column never is 0, and it counts no misses; a column that is 0 where all fits, as `misses(…)` is, would decide");
   }

@@ -102,28 +102,60 @@ struct LineMisses {
   [[nodiscard]] double rate() const { return visits > 0 ? misses / visits : 0; }
 };
 
-LineMisses misses_by_line(const model::Footprint& footprint, const model::Walks& walks, std::int64_t line) {
+using MissesByLine = std::map<std::int64_t, LineMisses>;
+
+MissesByLine misses_by_line(const model::Footprint& footprint, const model::Walks& walks, std::int64_t line) {
   work(footprint.addresses.size());
-  std::map<std::int64_t, LineMisses> worst;
+  MissesByLine worst;
   for (std::size_t i = 0; i < footprint.addresses.size(); ++i) {
     const LineMisses here{static_cast<double>(footprint.misses[i]), static_cast<double>(footprint.visits[i])};
     auto& of_line = worst[walks.offsets[footprint.addresses[i]] / line];
     if (of_line.visits == 0 || here.rate() > of_line.rate()) of_line = here;
   }
+  return worst;
+}
+
+LineMisses misses_of_lines(const model::Footprint& footprint, const model::Walks& walks, std::int64_t line) {
   LineMisses all;
-  for (const auto& [number, of_line] : worst) {
+  for (const auto& [number, of_line] : misses_by_line(footprint, walks, line)) {
     all.misses += of_line.misses;
     all.visits += of_line.visits;
   }
   return all;
 }
 
+/// By how much likelier two rates are than one, as a natural logarithm.
+double log_of_two_rates(const LineMisses& a, const LineMisses& b) {
+  return model::log_of_own_rate(a.misses, a.visits) + model::log_of_own_rate(b.misses, b.visits) - model::log_of_own_rate(a.misses + b.misses, a.visits + b.visits);
+}
+
 /// Whether one policy misses at both rates.
 bool alike(const LineMisses& a, const LineMisses& b) {
   if (std::max(a.rate(), b.rate()) <= model::kUnlikeRates * std::min(a.rate(), b.rate())) return true;
-  const double apart = model::log_of_own_rate(a.misses, a.visits) + model::log_of_own_rate(b.misses, b.visits) -
-                       model::log_of_own_rate(a.misses + b.misses, a.visits + b.visits);
+  return log_of_two_rates(a, b) < model::kTemper * model::kDecisive;
+}
+
+/// Whether each line misses as often in one walk as in the other. They are visited equally often in the same order, so that whatever
+/// replaces lines does the same in both.
+bool alike_by_line(const MissesByLine& a, const MissesByLine& b) {
+  double apart = 0;
+  for (auto in_a = a.begin(), in_b = b.begin(); in_a != a.end(); ++in_a, ++in_b) apart += log_of_two_rates(in_a->second, in_b->second);
   return apart < model::kTemper * model::kDecisive;
+}
+
+/// Whether two walks, each of one word of every line, visit the lines in the same order.
+bool in_one_order(const model::Footprint& a, const model::Footprint& b, const model::Walks& walks, std::int64_t line) {
+  if (a.orders != 1 || b.orders != 1 || a.addresses.size() != b.addresses.size()) return false;
+  const auto lines = [&](const model::Footprint& footprint) {
+    std::map<std::int64_t, std::int64_t> before;  // by line: the one that is always visited just before it
+    for (std::size_t i = 0; i < footprint.addresses.size(); ++i) {
+      const auto last = footprint.before[i];
+      before[walks.offsets[footprint.addresses[i]] / line] = last == model::kSeveral ? -1 : walks.offsets[last] / line;
+    }
+    return before;
+  };
+  const auto of_a = lines(a);
+  return of_a.size() == a.addresses.size() && of_a == lines(b);
 }
 
 /// The walk that visits the fewest of these lines.
@@ -131,7 +163,7 @@ std::pair<std::size_t, LineMisses> fewest_lines(const model::Walks& walks, std::
   std::pair<std::size_t, LineMisses> fewest{};
   for (const auto& footprint : walks.footprints) {
     const auto lines = lines_of(footprint, walks, line).size();
-    if (fewest.first == 0 || lines < fewest.first) fewest = {lines, misses_by_line(footprint, walks, line)};
+    if (fewest.first == 0 || lines < fewest.first) fewest = {lines, misses_of_lines(footprint, walks, line)};
   }
   return fewest;
 }
@@ -146,7 +178,7 @@ std::string too_many_shorter_lines(std::pair<double, double> told, const model::
     if (fewest.second.misses == 0) return {};  // its latencies do not show what misses
     const bool fits = std::any_of(walks.footprints.begin(), walks.footprints.end(), [&](const model::Footprint& footprint) {
       if (lines_of(footprint, walks, line).size() < fewest.first) return false;
-      const auto here = misses_by_line(footprint, walks, line);
+      const auto here = misses_of_lines(footprint, walks, line);
       return here.rate() < fewest.second.rate() && !alike(here, fewest.second);
     });
     if (fits) continue;
@@ -159,15 +191,22 @@ std::string too_many_shorter_lines(std::pair<double, double> told, const model::
 std::string unlike_over_same_lines(std::pair<double, double> told, const model::Walks& walks) {
   const auto line = static_cast<std::int64_t>(told.second);
   if (line < kLeastLine) return {};
-  std::map<Lines, std::pair<LineMisses, std::string>> seen;  // the first walk over these lines, and where it was
+  std::map<Lines, std::vector<const model::Footprint*>> seen;
   for (const auto& footprint : walks.footprints) {
-    const auto here = misses_by_line(footprint, walks, line);
-    const auto [before, is_new] = seen.try_emplace(lines_of(footprint, walks, line), here, footprint.where);
-    if (is_new || alike(before->second.first, here)) continue;
-    const auto& [first, where] = before->second;
-    return fmt::format("walks over the same units of {} miss unlike, {:.0f} % of the units at {} and {:.0f} % at {}: "
-                       "shorter ones were left out, but not evenly, or it matters how often one is read",
-                       show(told.second, kBytes), 100 * first.rate(), where, 100 * here.rate(), footprint.where);
+    auto& before = seen[lines_of(footprint, walks, line)];
+    const auto here = misses_of_lines(footprint, walks, line);
+    for (const auto* other : before) {
+      const auto there = misses_of_lines(*other, walks, line);
+      if (!alike(there, here)) {
+        return fmt::format("walks over the same units of {} miss unlike, {:.0f} % of the units at {} and {:.0f} % at {}: "
+                           "shorter ones were left out, but not evenly, or it matters how often one is read",
+                           show(told.second, kBytes), 100 * there.rate(), other->where, 100 * here.rate(), footprint.where);
+      }
+      if (!in_one_order(*other, footprint, walks, line) || alike_by_line(misses_by_line(*other, walks, line), misses_by_line(footprint, walks, line))) continue;
+      return fmt::format("walks over the same units of {} in one order miss in other units at {} than at {}: they are no units, but shorter ones are",
+                         show(told.second, kBytes), other->where, footprint.where);
+    }
+    before.push_back(&footprint);
   }
   return {};
 }

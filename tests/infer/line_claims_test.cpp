@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A hole of the size of a line leaves one out, if it begins where a line does.
+#include <bit>
 #include <doctest/doctest.h>
 
 #include "runtime/infer/line_claims.h"
@@ -115,4 +116,21 @@ TEST_CASE("walks over the same lines miss alike, whichever of their words they r
   const auto [own, all] = spaced(one_set(), 32, 16, 128);
   CHECK(infer::unlike_over_same_lines({65, 128}, own).empty());
   CHECK(infer::unlike_over_same_lines({129, 256}, own).find("256 B") != std::string::npos);  // with 128 B between them all fit, with less none does
+}
+
+TEST_CASE("of two blocks within one line it does not matter which is read: the same lines miss") {
+  const test::LruCache direct(128, 1, [](std::int64_t line) { return static_cast<std::uint64_t>(line % 51); });
+  auto blocks = test::table({});
+  blocks.columns = {"block", "others"};
+  for (const auto block : {std::int64_t{64}, std::int64_t{128}}) {
+    for (std::int64_t others = 0; others < 2; ++others) {
+      std::vector<std::int64_t> ring;
+      for (std::int64_t k = 0; k < 8192 / (2 * block); ++k) ring.push_back((2 * k + (std::popcount(static_cast<std::uint64_t>(k)) + others) % 2) * block);
+      blocks.points.push_back(test::walked({{"block", Value(static_cast<double>(block), kBytes)}, {"others", Value(static_cast<double>(others))}}, ring, direct));
+    }
+  }
+  infer::model::Walks walks;
+  walks.add(blocks, {.above = (test::kHitTicks + test::kMissTicks) / 2.0, .outlier = 1000}, "line");
+  CHECK(infer::unlike_over_same_lines({65, 128}, walks).empty());
+  CHECK(infer::unlike_over_same_lines({129, 256}, walks).find("miss in other units") != std::string::npos);
 }
