@@ -174,7 +174,7 @@ std::optional<Operand> Parser::operand_inside(Operand& o) {
   o.token = take();
   if (o.token.kind == Token::Kind::Number) {
     o.kind = Operand::Kind::Number;
-  } else if (o.token.kind != Token::Kind::Word || o.minus) {
+  } else if (o.token.kind != Token::Kind::Word) {
     if (!failed_) failed_ = ptx_error(o.token.line, fmt::format("expected an operand, found '{}'", o.token.text));
     return std::nullopt;
   }

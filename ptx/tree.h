@@ -20,7 +20,7 @@ struct Operand {
   enum class Kind : std::uint8_t { Name, Number, Address, Vector, List };
   Kind kind = Kind::Name;
   Token token;                 ///< name, number, or an address's base
-  bool minus = false;          ///< before a number
+  bool minus = false;          ///< before a number or a register
   bool inverted = false;       ///< "!%p1"
   std::int64_t offset = 0;     ///< Address, Name: what is added
   std::vector<Operand> items;  ///< Vector, List; or the second name of "%p1|%p2"; or an address's second part

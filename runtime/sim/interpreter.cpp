@@ -168,11 +168,11 @@ std::uint64_t Machine::when_rest_ready(const Warp& w, const Instruction& i, std:
   const std::uint64_t* const ready = w.ready.data();
   if (i.kind == Kind::Load || i.kind == Kind::Texture) {
     for (std::size_t k = 0; k < i.count; ++k) at = ready[i.data[k]] == kNever ? kNever : at;
-    if (i.kind == Kind::Texture) at = std::max(at, ready[i.data[kThird]]);
+    if (i.kind == Kind::Texture) at = std::max({at, ready[i.data[kThird]], ready[i.data[kLayer]]});
     if (!memory_.may_load(w)) at = kNever;
   } else if (i.kind == Kind::Store) {
     for (std::size_t k = 0; k < i.count; ++k) at = std::max(at, ready[i.data[k]]);
-    if (i.beyond != 0) at = std::max(at, ready[i.data[kThird]]);
+    if (i.beyond != 0) at = std::max({at, ready[i.data[kThird]], ready[i.data[kLayer]]});
   } else if (i.kind == Kind::Wide) {
     const std::uint32_t* const slots = c_.kernel.lists.data() + i.list;
     for (std::size_t k = 0; k < std::size_t{i.reads} + i.writes; ++k) at = std::max(at, ready[slots[k]]);
@@ -182,6 +182,8 @@ std::uint64_t Machine::when_rest_ready(const Warp& w, const Instruction& i, std:
     for (const Passed& p : c_.kernel.calls[i.list].arguments) at = std::max(at, ready[p.slot]);
   } else if (ready[i.to] == kNever) {
     at = kNever;
+  } else if (i.kind == Kind::Atomic && i.bytes == 16) {
+    at = std::max({at, ready[i.data[0]], ready[i.data[1]], ready[i.data[2]]});
   }
   return at;
 }

@@ -152,12 +152,28 @@ bool LaneMemory::write(const Instruction& i, Space space, Warp& warp, Block& blo
   return true;
 }
 
+/// Of 128 bits: an exchange, or one where both halves are what was expected.
+static void atomic_wide(const Instruction& i, Warp& warp, std::uint32_t lane, std::byte* at) {
+  const auto held = [&](std::uint32_t slot) -> std::uint64_t& { return warp.slot(slot)[lane]; };
+  const std::uint64_t low = read_element(at, 8), high = read_element(at + 8, 8);
+  const bool expected = low == held(i.b) && high == held(i.data[1]);
+  if (i.atomic == AtomicOp::Exch || expected) {
+    const std::array<std::uint64_t, 2> made{held(i.atomic == AtomicOp::Exch ? i.b : i.c), held(i.data[i.atomic == AtomicOp::Exch ? 1 : 2])};
+    std::memcpy(at, made.data(), sizeof made);
+  }
+  held(i.to) = low, held(i.data[0]) = high;
+}
+
 bool LaneMemory::atomic(const Instruction& i, Space space, Warp& warp, Block& block, std::uint32_t mask, const Addresses& addresses) {
   const auto extend = [&i](std::uint64_t x) { return static_cast<std::int64_t>(x << i.shift) >> i.shift; };
   for (; mask != 0; mask &= mask - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
     std::byte* const at = locate(i, space, warp, block, addresses[lane], lane, i.bytes);
     if (!at) return false;
+    if (i.bytes == 16) {
+      atomic_wide(i, warp, lane, at);
+      continue;
+    }
     const std::uint64_t old = read_element(at, i.bytes), b = warp.slot(i.b)[lane];
     std::uint64_t value = 0, result = old;
     switch (i.atomic) {

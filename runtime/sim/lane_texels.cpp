@@ -64,6 +64,51 @@ std::uint64_t extended(const Texture& t, std::uint64_t bits) {
   return t.kind == 's' ? static_cast<std::uint32_t>(static_cast<std::int64_t>(bits << (64 - width)) >> (64 - width)) : bits;
 }
 
+/// A place of a cube's face, from 0 to 1 each way, and the face (CUDA C++ Programming Guide, "Cubemap Textures").
+struct OnFace {
+  std::int64_t face = 0;
+  double s = 0, t = 0;
+};
+
+OnFace on_face(double x, double y, double z) {
+  const double ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
+  struct Turned {
+    std::int64_t face;
+    double m, s, t;
+  };
+  const Turned turned = ax >= ay && ax >= az ? (x >= 0 ? Turned{0, x, -z, -y} : Turned{1, -x, z, -y})
+                        : ay >= az           ? (y >= 0 ? Turned{2, y, x, z} : Turned{3, -y, x, -z})
+                                             : (z >= 0 ? Turned{4, z, x, -y} : Turned{5, -z, -x, -y});
+  if (!(turned.m > 0)) return {};
+  return {turned.face, (turned.s / turned.m + 1) / 2, (turned.t / turned.m + 1) / 2};
+}
+
+std::uint64_t asked(const Texture& t, Fetch::Query query) {
+  using Q = Fetch::Query;
+  switch (query) {
+    case Q::Width: return t.size[0] != 0 ? t.size[0] : t.bytes / t.element_bytes();
+    case Q::Height: return t.size[1];
+    case Q::Depth: return t.size[2];
+    case Q::Layers: return t.size[2] > 1 ? t.size[2] : t.size[1];
+    case Q::Normalized: return t.normalized;
+    case Q::Unnormalized: return !t.normalized;
+    case Q::Filter: return t.linear;
+    case Q::Levels: case Q::Samples: case Q::None: return 1;
+    case Q::BeyondX: case Q::BeyondY: case Q::BeyondZ: break;
+  }
+  switch (t.beyond) {  // fact: wrap, mirror, clamp_ogl, clamp_to_edge, clamp_to_border (PTX ISA 5.3)
+    case Texture::Beyond::Wrap: return 0;
+    case Texture::Beyond::Mirror: return 1;
+    case Texture::Beyond::Clamp: return 3;
+    case Texture::Beyond::Border: return 4;
+  }
+  return 0;
+}
+
+std::int64_t layer_of(const Instruction& i, Warp& warp, std::uint32_t lane, std::uint32_t layers) {
+  return std::min<std::int64_t>(static_cast<std::uint32_t>(warp.slot(i.data[kLayer])[lane]), std::max<std::int64_t>(layers, 1) - 1);
+}
+
 }  // namespace
 
 const Texture* LaneMemory::texture_of(const Instruction& i, std::uint64_t handle) {
@@ -93,18 +138,31 @@ bool LaneMemory::linear_texel(const Instruction& i, const Texture& texture, Warp
 bool LaneMemory::texel(const Instruction& i, const Texture& texture, Warp& warp, std::uint32_t lane, Addresses& addresses,
                        Corners& corners) {
   const bool places = i.from == Type::F32;
-  const auto axes = static_cast<std::size_t>(i.offset);
-  const std::uint64_t x = warp.slot(i.b)[lane], y = axes > 1 ? warp.slot(i.c)[lane] : 0, z = axes > 2 ? warp.slot(i.data[kThird])[lane] : 0;
-  const std::array<std::uint64_t, 3> given{x, y, z};
+  const Fetch fetch = Fetch::of(i.offset);
+  const std::size_t axes = fetch.cube ? 2 : fetch.axes;
+  const std::uint64_t x = warp.slot(i.b)[lane], y = fetch.axes > 1 ? warp.slot(i.c)[lane] : 0, z = fetch.axes > 2 ? warp.slot(i.data[kThird])[lane] : 0;
+  std::array<std::uint64_t, 3> given{x, y, z};
+  Texture of = texture;
+  of.linear = texture.linear || fetch.gathered != 0;
   std::array<Along, 3> on{};
-  for (std::size_t axis = 0; axis < axes; ++axis) on[axis] = along(texture, places, given[axis], texture.size[axis]);
+  if (fetch.cube) {
+    const auto number = [](std::uint64_t bits) -> double { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); };
+    const OnFace place = on_face(number(x), number(y), number(z));
+    const std::int64_t cube = fetch.layered ? layer_of(i, warp, lane, texture.size[2] / 6) : 0;
+    given = {std::bit_cast<std::uint32_t>(static_cast<float>(place.s)), std::bit_cast<std::uint32_t>(static_cast<float>(place.t)), 0};
+    of.normalized = true, of.beyond = Texture::Beyond::Clamp;
+    on[2].at.fill(cube * 6 + place.face);
+  } else if (fetch.layered) {
+    on[axes].at.fill(layer_of(i, warp, lane, texture.size[axes]));
+  }
+  for (std::size_t axis = 0; axis < axes; ++axis) on[axis] = along(of, places, given[axis], texture.size[axis]);
   std::array<double, 4> sums{};
-  std::array<std::uint64_t, 4> whole{};
-  const bool blends = texture.linear && places;
+  std::array<std::uint64_t, 4> whole{}, gathered{};
+  const bool blends = of.linear && places;
   addresses[lane] = texture.address;
   for (std::uint32_t corner = 0; corner < (blends ? 1u << axes : 1u); ++corner) {
     double weight = 1;
-    std::array<std::int64_t, 3> at{};
+    std::array<std::int64_t, 3> at{on[0].at[0], on[1].at[0], on[2].at[0]};
     for (std::size_t axis = 0; axis < axes; ++axis) {
       const bool second = (corner >> axis & 1) != 0;
       at[axis] = on[axis].at[second];
@@ -119,34 +177,44 @@ bool LaneMemory::texel(const Instruction& i, const Texture& texture, Warp& warp,
     for (std::size_t k = 0; k < texture.channels; ++k) {
       std::uint64_t bits = 0;
       std::memcpy(&bits, from + k * texture.channel_bytes, texture.channel_bytes);
+      if (fetch.gathered == k + 1) {
+        // Counter-clockwise from the lower left (PTX ISA 9.7.10, tld4).
+        constexpr std::array<std::size_t, 4> kTurn{3, 2, 0, 1};
+        gathered[kTurn[corner]] = texture.unit && texture.kind != 'f' ? std::bit_cast<std::uint32_t>(static_cast<float>(number(texture, bits))) : extended(texture, bits);
+      }
       whole[k] = extended(texture, bits);
       if (blends || texture.unit) sums[k] += weight * number(texture, bits);
     }
   }
   const bool as_float = blends || (texture.unit && texture.kind != 'f');
   for (std::size_t k = 0; k < i.count; ++k) {
-    warp.slot(i.data[k])[lane] = as_float ? std::bit_cast<std::uint32_t>(static_cast<float>(sums[k])) : whole[k];
+    warp.slot(i.data[k])[lane] = fetch.gathered != 0 ? gathered[k] : as_float ? std::bit_cast<std::uint32_t>(static_cast<float>(sums[k])) : whole[k];
   }
   return true;
 }
 
 bool LaneMemory::texels(const Instruction& i, Warp& warp, std::uint32_t mask, Addresses& addresses, Corners& corners) {
   corners.clear();
+  const Fetch fetch = Fetch::of(i.offset);
   for (std::uint32_t left = mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
     const Texture* const texture = texture_of(i, warp.slot(i.a)[lane]);
     if (!texture) return false;
-    const bool linear = texture->size[0] == 0;
-    if (linear && (i.offset != 1 || i.from != Type::S32)) return fails(i, "a fetch by place from linear memory");
+    if (fetch.query != Fetch::Query::None) {
+      addresses[lane] = texture->address, warp.slot(i.data[0])[lane] = asked(*texture, fetch.query);
+      continue;
+    }
+    const bool linear = texture->size[0] == 0, blends = (texture->linear || fetch.gathered != 0) && i.from == Type::F32;
+    if (fetch.cube && (texture->size[0] != texture->size[1] || texture->size[2] % 6 != 0)) return fails(i, "a fetch from a cube of what has no six squares");
+    if (linear && (fetch.axes != 1 || fetch.layered || i.from != Type::S32)) return fails(i, "a fetch by place from linear memory");
     // Lanes that interpolate less, or nothing, ask for what they have asked for already.
-    if (texture->linear && i.from == Type::F32) {
+    if (blends) {
       const std::size_t first = corners.size();
-      corners.resize(std::max(first, (std::size_t{1} << i.offset) - 1));
+      corners.resize(std::max(first, (std::size_t{1} << (fetch.cube ? 2 : fetch.axes)) - 1));
       for (std::size_t k = first; k < corners.size(); ++k) corners[k] = addresses;
     }
     const bool good = linear ? linear_texel(i, *texture, warp, lane, addresses[lane]) : texel(i, *texture, warp, lane, addresses, corners);
     if (!good) return false;
-    const bool blends = texture->linear && i.from == Type::F32;
     for (Addresses& corner : corners) {
       if (!blends) corner[lane] = addresses[lane];
     }
@@ -155,7 +223,8 @@ bool LaneMemory::texels(const Instruction& i, Warp& warp, std::uint32_t mask, Ad
 }
 
 bool LaneMemory::surface(const Instruction& i, Warp& warp, std::uint32_t& mask, Addresses& addresses) {
-  const auto axes = static_cast<std::size_t>(i.offset);
+  const Fetch fetch = Fetch::of(i.offset);
+  const std::size_t axes = fetch.axes;
   const std::uint32_t bytes = static_cast<std::uint32_t>(i.bytes) * i.count;
   for (std::uint32_t left = mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
@@ -164,6 +233,7 @@ bool LaneMemory::surface(const Instruction& i, Warp& warp, std::uint32_t& mask, 
     const auto signed_at = [&](std::uint32_t slot) -> std::int64_t { return static_cast<std::int32_t>(static_cast<std::uint32_t>(warp.slot(slot)[lane])); };
     // x counts bytes.
     std::int64_t x = signed_at(i.b), y = axes > 1 ? signed_at(i.c) : 0, z = axes > 2 ? signed_at(i.data[kThird]) : 0;
+    if (fetch.layered) (axes == 1 ? y : z) = layer_of(i, warp, lane, surface->size[axes]);
     const auto width = static_cast<std::int64_t>(surface->size[0]) * surface->element_bytes();
     if (x % bytes != 0) return fails(i, fmt::format("an access of {} B of a surface at byte {} is misaligned", bytes, x));
     bool there = x >= 0 && x + bytes <= width && surface->has(0, y, z);

@@ -67,6 +67,8 @@ inline constexpr std::uint32_t kNowhere = ~0u;
 
 /// Of a fetch from a texture or an access of a surface: where in Instruction::data its third coordinate stands.
 inline constexpr std::size_t kThird = 7;
+/// And its layer, where it has one.
+inline constexpr std::size_t kLayer = 6;
 
 /// Which operands of a dot product are signed, and whether it takes the high half of the second.
 inline constexpr std::int64_t kDotSignedA = 1, kDotSignedB = 2, kDotHigh = 4;

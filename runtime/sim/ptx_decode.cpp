@@ -25,6 +25,9 @@ bool lists(std::string_view list, std::string_view word) {
   return false;
 }
 
+/// Whether a register is, or one of an operand's parts; video instructions alone know what that means.
+static bool negated(const Operand& o) { return (o.minus && o.kind != Operand::Kind::Number) || std::any_of(o.items.begin(), o.items.end(), negated); }
+
 Decoder::Decoder(const Statement& statement, Names& names, Kernel& kernel)
     : s_(statement), names_(names), kernel_(kernel), words_(split(statement.opcode.text, '.')) {
   base_.line = s_.opcode.line;
@@ -40,7 +43,9 @@ Decoder::Decoder(const Statement& statement, Names& names, Kernel& kernel)
 Result<std::vector<Instruction>> Decoder::run() {
   const auto forms = ptx_forms();
   const auto* const form = std::find_if(forms.data(), forms.data() + forms.size(), [this](const Form& f) { return matches(f); });
+  const bool negates = std::any_of(s_.operands.begin(), s_.operands.end(), [](const Operand& o) { return negated(o); });
   if (form == forms.data() + forms.size()) unknown();
+  else if (negates && form->decode != &Decoder::video) odd_operand();
   else (this->*form->decode)(*form);
   if (failed_) return *failed_;
   return std::move(out_);
@@ -82,7 +87,7 @@ Names::Register Decoder::register_of(const Token& token) {
 std::uint32_t Decoder::source_of(const Operand& o, Type t) {
   if (o.kind == Operand::Kind::Number) {
     if (const auto value = literal(o.token.text, o.minus, t)) return names_.constant(*value);
-    fail(fmt::format("'{}' is no number that the simulator reads", o.token.text));
+    fail(ptx::why_no_literal(o.token.text));
     return kTrue;
   }
   if (o.kind != Operand::Kind::Name) return odd_operand(), kTrue;

@@ -88,6 +88,37 @@ void Decoder::mixed(const Form& f) {
   add(i);
 }
 
+/// add.rn.f32x2 and its like: two singles in a register of 64 bits.
+void Decoder::two_singles(const Form& f) {
+  if (!operands(f.operands + 1u, f.operands + 1u)) return;
+  std::vector<std::uint32_t> whole;
+  for (std::size_t k = 1; k <= f.operands; ++k) whole.push_back(source(k, Type::B64));
+  std::uint32_t parts[2];
+  for (const bool high : {false, true}) {
+    Instruction i = typed(f.op, Type::F32, f.cost);
+    std::uint32_t* const slots[] = {&i.a, &i.b, &i.c};
+    for (std::size_t k = 0; k < whole.size(); ++k) {
+      *slots[k] = high ? emit(Op::ShrU, Type::B64, whole[k], names_.constant(32), names_.temporary()) : emit(Op::Mov, Type::B32, whole[k], kTrue, names_.temporary());
+    }
+    i.to = parts[high] = names_.temporary();
+    add(i);
+  }
+  emit(Op::Or, Type::B64, parts[0], emit(Op::Shl, Type::B64, parts[1], names_.constant(32), names_.temporary()), target());
+}
+
+/// min and max of floats, of three too; .abs alone is of three.
+void Decoder::extreme(const Form& f) {
+  const bool three = s_.operands.size() == 4, sizes = has("abs") && !has("xorsign");
+  if (has("xorsign") != (has("abs") && !sizes) || (three ? type() != Type::F32 || has("xorsign") : sizes)) return unknown();
+  if (!three) return plain(f);
+  Instruction i = typed(f.op, Type::F32);
+  const auto read = [&](std::size_t k) { return sizes ? emit(Op::FAbs, Type::F32, source(k, Type::F32), kTrue, names_.temporary()) : source(k, Type::F32); };
+  i.a = read(1), i.b = read(2), i.to = names_.temporary();
+  add(i);
+  i.a = i.to, i.b = read(3), i.to = target();
+  add(i);
+}
+
 void Decoder::insert(const Form& f) {
   if (!operands(5, 5)) return;
   if (s_.operands[4].kind == Operand::Kind::Number) return table(f);
@@ -142,20 +173,6 @@ void Decoder::not_negative(const Form& f) {
     return to;
   };
   step(Op::MaxS, step(f.op, source(1, t), source(2, t), names_.temporary()), names_.constant(0), target());
-}
-
-/// offset: bits 0-3 the operation, 4-7 what follows (1 add, 2 min, 3 max), 8: saturates, 9: a is signed, 10: b is signed, 11: the shift wraps.
-void Decoder::video(const Form& f) {
-  constexpr std::string_view kOperations[] = {"vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr"};
-  if (types_.size() != 3 || !operands(3, 4)) return unknown();
-  const bool second = has("add") || has("min") || has("max");
-  if (second != (s_.operands.size() == 4)) return odd_operand();
-  std::vector<std::uint32_t> from{source(1, types_[1]), source(2, types_[2])};
-  if (second) from.push_back(source(3, types_[0]));
-  Instruction& i = wide(WideOp::Video, types_[0], from, {target()});
-  i.offset = std::find(std::begin(kOperations), std::end(kOperations), f.name) - std::begin(kOperations);
-  i.offset |= (has("add") ? 1 : has("min") ? 2 : has("max") ? 3 : 0) << 4;
-  i.offset |= has("sat") << 8 | is_signed(types_[1]) << 9 | is_signed(types_[2]) << 10 | has("wrap") << 11;
 }
 
 }  // namespace gexp::sim

@@ -48,8 +48,8 @@ void Decoder::address(Instruction& i, const Operand& o) {
 }
 
 void Decoder::memory(const Form&) {
-  const bool load = name() != "st";
-  const Type t = type();
+  const bool load = name() != "st", halves = type() == Type::B128;  // two registers of 64 bits
+  const Type t = halves ? Type::B64 : type();
   // With a cache policy there is a third operand, which changes no value.
   if (!operands(2, has("L2::cache_hint") ? 3 : 2)) return;
   Instruction i = typed(Op::Mov, t);
@@ -59,7 +59,7 @@ void Decoder::memory(const Form&) {
   i.path = path();
   i.bytes = static_cast<std::uint8_t>(bits(t) / 8);
   address(i, s_.operands[load ? 1 : 0]);
-  const std::size_t count = has("v8") ? 8 : has("v4") ? 4 : has("v2") ? 2 : 1;
+  const std::size_t count = has("v8") ? 8 : has("v4") ? 4 : has("v2") || halves ? 2 : 1;
   i.count = static_cast<std::uint8_t>(count);
   const std::vector<Operand> items = elements(s_.operands[load ? 0 : 1]);
   if (items.size() != count || i.bytes * count > 32) return fail(fmt::format("'{}' with a wrong number of elements", s_.opcode.text));
@@ -113,10 +113,41 @@ void Decoder::atomic(const Form&) {
   const std::size_t count = at + (i.atomic == AtomicOp::Cas ? 3 : 2);
   if (!operands(count, count)) return;
   address(i, s_.operands[at]);
+  if (t == Type::B128) return atomic_wide(i);
+  if (has("v2") || has("v4") || has("v8")) return atomic_vector(i, at);
   i.b = source(at + 1, t);
   if (i.atomic == AtomicOp::Cas) i.c = source(at + 2, t);
   i.to = reduction ? names_.temporary() : target();
   add(i);
+}
+
+/// atom.cas.b128 d, [a], b, c, each of two registers of 64 bits. data: the high halves of d, b and c.
+void Decoder::atomic_wide(Instruction i) {
+  i.mask = ~0ull, i.shift = 0;
+  std::vector<std::uint32_t> low, high;
+  for (std::size_t k = 0; k < s_.operands.size(); ++k) {
+    if (k == 1) continue;
+    const std::vector<Operand> halves = elements(s_.operands[k]);
+    if (halves.size() != 2) return odd_operand();
+    low.push_back(k == 0 ? target_of(halves[0]) : source_of(halves[0], Type::B64)), high.push_back(k == 0 ? target_of(halves[1]) : source_of(halves[1], Type::B64));
+  }
+  i.to = low[0], i.b = low[1], i.c = low.size() > 2 ? low[2] : kTrue;
+  std::copy(high.begin(), high.end(), i.data.begin());
+  add(i);
+}
+
+/// red.global.add.v4.f32 [a], {b…}: an operation on each element, in order; PTX does not promise that all happen at once.
+void Decoder::atomic_vector(const Instruction& i, std::size_t at) {
+  const std::size_t count = has("v8") ? 8 : has("v4") ? 4 : 2;
+  const std::vector<Operand> from = elements(s_.operands[at + 1]), to = at == 0 ? from : elements(s_.operands[0]);
+  if (from.size() != count || to.size() != count || i.bytes * count > 16) return fail(fmt::format("'{}' with a wrong number of elements", s_.opcode.text));
+  for (std::size_t k = 0; k < count; ++k) {
+    Instruction one = i;
+    one.offset += static_cast<std::int64_t>(k * i.bytes);
+    one.b = source_of(from[k], type());
+    one.to = at == 0 ? names_.temporary() : target_of(to[k]);
+    add(one);
+  }
 }
 
 /// mbarrier.init [b], count; arrive state, [b][, count]; test_wait p, [b], state: of one phase of it (runtime/sim/phases.h).
@@ -157,57 +188,6 @@ void Decoder::arrive_after_copies(const Form&) {
   i.atomic = has("noinc") ? AtomicOp::PhaseArrive : AtomicOp::PhaseExpect;  // of no bytes
   address(i, s_.operands[0]);
   i.b = names_.constant(has("noinc") ? 1 : 0), i.to = names_.temporary();
-  add(i);
-}
-
-/// "[handle, {x, y}]": a texture or surface, and where. In three dimensions the fourth coordinate is not read.
-bool Decoder::placed(Instruction& i, const Operand& o, Type coordinates) {
-  // Behind a reference may stand that of a sampler.
-  const bool reference = names_.find_variable(o.token.text) != nullptr;
-  if (o.kind != Operand::Kind::Address || o.items.empty() || o.items.size() > (reference ? 2u : 1u)) return odd_operand(), false;
-  const std::size_t axes = has("1d") ? 1 : has("2d") ? 2 : 3;
-  const std::vector<Operand> at = elements(o.items.back());
-  if (at.size() < axes) return odd_operand(), false;
-  i.offset = static_cast<std::int64_t>(axes);
-  // Nobody binds a texture reference here, so it refers to none.
-  i.a = reference ? names_.constant(0) : register_of(o.token).slot;
-  std::uint32_t* const slots[] = {&i.b, &i.c, &i.data[kThird]};
-  for (std::size_t k = 0; k < axes; ++k) *slots[k] = source_of(at[k], coordinates);
-  return true;
-}
-
-/// A fetch: "tex.2d.v4.f32.f32 {r, g, b, a}, [handle, {x, y}]". Textures have one level, so which one is asked for changes nothing.
-void Decoder::texture(const Form&) {
-  const std::size_t count = has("level") ? 3 : has("grad") ? 4 : 2;
-  if (!operands(count, count)) return;
-  const std::vector<Operand> results = elements(s_.operands[0]);
-  if (results.size() != 4) return odd_operand();
-  Instruction i = base_;
-  i.kind = Kind::Texture;
-  i.type = types_[0], i.from = types_[1];
-  i.bytes = 4;
-  i.count = 4;
-  i.path = LoadPath::Texture;
-  if (!placed(i, s_.operands[1], types_[1])) return;
-  for (std::size_t k = 0; k < 4; ++k) i.data[k] = target_of(results[k]);
-  add(i);
-}
-
-/// suld.b.2d.v2.b32.trap {a, b}, [handle, {x, y}]; sust.b….trap [handle, {x, y}], {a, b}: x counts bytes.
-void Decoder::surface(const Form&) {
-  const bool load = name() == "suld";
-  if (!operands(2, 2)) return;
-  Instruction i = typed(Op::Mov, type());
-  i.kind = load ? Kind::Texture : Kind::Store;
-  i.space = Space::Global;
-  i.beyond = has("clamp") ? 'c' : has("zero") ? 'z' : 't';
-  i.bytes = static_cast<std::uint8_t>(bits(type()) / 8);
-  i.count = has("v4") ? 4 : has("v2") ? 2 : 1;
-  if (load) i.path = LoadPath::Texture;
-  const std::vector<Operand> items = elements(s_.operands[load ? 0 : 1]);
-  if (items.size() != i.count || i.bytes * i.count > 16) return fail(fmt::format("'{}' with a wrong number of elements", s_.opcode.text));
-  if (!placed(i, s_.operands[load ? 1 : 0], Type::S32)) return;
-  for (std::size_t k = 0; k < items.size(); ++k) i.data[k] = load ? target_of(items[k]) : source_of(items[k], type());
   add(i);
 }
 

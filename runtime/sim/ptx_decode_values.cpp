@@ -121,15 +121,17 @@ void Decoder::unpack(const std::vector<Operand>& to, std::uint32_t from, Type wh
 
 void Decoder::move(const Form& f) {
   if (!operands(2, 2)) return;
-  const Type t = type();
+  const bool halves = type() == Type::B128;  // two registers of 64 bits
+  const Type t = halves ? Type::B64 : type();
   const Operand& from = s_.operands[1];
   if (from.kind == Operand::Kind::Name && from.token.text.front() == '%' && special(from, t)) return;
   const std::vector<Operand> to_items = elements(s_.operands[0]), from_items = elements(from);
   if (to_items.empty() || from_items.empty()) return odd_operand();  // {}
   const bool to_vector = s_.operands[0].kind == Operand::Kind::Vector || to_items.size() > 1;
   const bool from_vector = from.kind == Operand::Kind::Vector || from_items.size() > 1;
+  if (halves && (to_items.size() != 2 || from_items.size() != 2)) return odd_operand();
   if (!to_vector && !from_vector) return plain(f);
-  const bool element_wise = has("v2") || has("v4") || has("v8");
+  const bool element_wise = has("v2") || has("v4") || has("v8") || halves;
   if (element_wise || (to_vector && from_vector)) {  // read before any is written
     if (to_items.size() != from_items.size() || !element_wise) return odd_operand();
     std::vector<std::uint32_t> read;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
 
+#include "runtime/sim/mma_shape.h"
 #include "runtime/sim/ptx_decoder.h"
 
 // Where a warp goes on, what it waits for, and what its lanes do together.
@@ -152,29 +153,38 @@ void Decoder::across(const Form& f) {
   made->meets = sync;
 }
 
-/// mma.sync.aligned.SHAPE.row.col.dtype.atype.btype.ctype d, a, b, c. offset: k; bit 16: a is signed, 17: b is. from: of a's elements.
+/// mma.sync.aligned.SHAPE.row.col.dtype.atype.btype.ctype d, a, b, c (mma_shape.h).
 void Decoder::multiply_matrices(const Form&) {
-  if (types_.size() != 4 || !operands(4, 4) || types_[3] != types_[0]) return unknown();
-  const int k = has("m16n8k4") ? 4 : has("m16n8k8") ? 8 : has("m16n8k16") ? 16 : 32;
-  const bool integers = types_[0] == Type::S32, bytes = bits(types_[1]) == 8 && bits(types_[2]) == 8;
-  const bool half_sums = types_[0] == Type::F16, singles = types_[1] == Type::Tf32;
-  const bool halves = types_[1] == Type::F16 || (types_[1] == Type::Bf16 && !half_sums);
-  if (integers ? !bytes : types_[1] != types_[2] || !(singles ? k < 16 : halves && k > 4)) return unknown();
-  const std::size_t words = static_cast<std::size_t>(k) * 16 * (integers ? 1 : singles ? 4 : 2) / 128;  // of a, in each lane
-  const std::size_t sums = half_sums ? 2 : 4, counts[] = {sums, words, words / 2, sums};
+  if (!operands(4, 4)) return;
+  MmaShape shape;
+  std::vector<MmaElement> elements_named;
+  std::vector<bool> by_rows;
+  for (const std::string_view word : words_) {
+    if (const auto element = mma_element(word)) elements_named.push_back(*element);
+    if (word == "row" || word == "col") by_rows.push_back(word == "row");
+    if (word.size() > 1 && word[0] == 'm' && word[1] >= '0' && word[1] <= '9') shape.name(word);
+  }
+  if (elements_named.size() != 4 || by_rows.size() != 2) return unknown();
+  shape.d = elements_named[0], shape.a = elements_named[1], shape.b = elements_named[2], shape.c = elements_named[3];
+  shape.a_by_rows = by_rows[0], shape.b_by_rows = by_rows[1];
+  shape.exclusive = has("xor");
+  if (!shape.exists()) return unknown();
+  const std::uint32_t counts[] = {shape.registers_of_sums(shape.d), shape.registers_of_a(), shape.registers_of_b(), shape.registers_of_sums(shape.c)};
+  const MmaElement held[] = {shape.d, shape.a, shape.b, shape.c};
   std::vector<std::uint32_t> from, to;
   for (std::size_t o = 0; o < 4; ++o) {
+    // A single register may stand without braces.
     const std::vector<Operand> items = elements(s_.operands[o]);
-    if (items.size() != counts[o]) return fail(fmt::format("'{}' with a wrong number of elements", s_.opcode.text));
+    if (items.size() != counts[o]) return fail(fmt::format("'{}' with {} elements where {} belong", s_.opcode.text, items.size(), counts[o]));
+    const Type t = held[o] == MmaElement::F64 ? Type::F64 : o == 3 && held[o] == MmaElement::F32 ? Type::F32 : Type::B32;
     for (const Operand& item : items) {
       if (o == 0) to.push_back(target_of(item));
-      else from.push_back(source_of(item, o == 3 && !half_sums ? types_[3] : Type::B32));
+      else from.push_back(source_of(item, t));
     }
   }
-  Instruction& i = wide(WideOp::Mma, types_[0], from, to);
+  Instruction& i = wide(WideOp::Mma, shape.d == MmaElement::F64 ? Type::F64 : Type::B32, from, to);
   i.cost = Cost::Multiply;
-  i.from = types_[1];
-  i.offset = k | (is_signed(types_[1]) ? 1 << 16 : 0) | (is_signed(types_[2]) ? 1 << 17 : 0);
+  i.offset = shape.packed();
 }
 
 /// wgmma.mma_async.sync.aligned.m64nNkK.dtype.atype.btype d, a, b, scale, 1, 1[, 0, 0], of matrices in shared memory. from: of a's elements,

@@ -43,6 +43,8 @@ class Decoder {
   void permute(const Form& f);
   void pairs(const Form& f);       ///< two integers of 16 bits in one register
   void not_negative(const Form& f);  ///< min.relu, max.relu of integers
+  void two_singles(const Form& f);   ///< .f32x2
+  void extreme(const Form& f);       ///< min, max of floats
   void video(const Form& f);
   void convert(const Form& f);
   void pack(const Form& f);
@@ -55,6 +57,7 @@ class Decoder {
   void pending(const Form&);       ///< mbarrier.pending_count
   void arrive_after_copies(const Form&);  ///< cp.async.mbarrier.arrive
   void texture(const Form& f);
+  void query(const Form&);         ///< txq, suq
   void surface(const Form&);       ///< suld, sust
   void matrix(const Form& f);      ///< ldmatrix, stmatrix
   void copy(const Form& f);        ///< cp.async
@@ -112,6 +115,9 @@ class Decoder {
   Instruction& wide(WideOp op, Type t, const std::vector<std::uint32_t>& reads, const std::vector<std::uint32_t>& writes);
   std::uint32_t emit(Op op, Type t, std::uint32_t a, std::uint32_t b, std::uint32_t to);
   void compare_pairs(Op op);
+  std::uint32_t part_of(const Operand& given, Type t);
+  void atomic_wide(Instruction i);
+  void atomic_vector(const Instruction& i, std::size_t at);
   Op comparison() const;
   void wait_for_copies();
   void unpack(const std::vector<Operand>& to, std::uint32_t from, Type whole);

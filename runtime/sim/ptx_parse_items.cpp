@@ -16,6 +16,13 @@ void Reader::item(const ptx::Item& item) {
 
 void Reader::registers(const ptx::Registers& r) {
   for (const auto& [name, family, count] : r.names) {
+    if (r.type == Type::B128) {
+      // Two registers of 64 bits, the low half first.
+      constexpr std::uint32_t kMostWide = 4096;
+      if (r.vector > 1 || count > kMostWide) return fail(last_line_, fmt::format("'{}' is a vector, or one of more than {} registers of 128 bits", name, kMostWide));
+      for (std::uint32_t k = 0; k < std::max(count, 1u); ++k) names_.declare_vector(family ? fmt::format("{}{}", name, k) : std::string(name), 2, Type::B64);
+      continue;
+    }
     if (r.vector == 1 && family) names_.declare_registers(std::string(name), count, r.type);
     else if (r.vector == 1) names_.declare_register(std::string(name), r.type);
     for (std::uint32_t k = 0; r.vector > 1 && k < count; ++k) {
@@ -38,7 +45,7 @@ bool Reader::initial_values(const ptx::Declaration& d) {
       else relocations_.push_back({initial_.size(), *variable->global, offset, static_cast<std::uint32_t>(width)});
     } else {
       const auto value = ptx::literal(token.text, minus, d.type);
-      if (!value) return fail(token.line, fmt::format("'{}' has an initial value of a kind that is not supported", d.name)), false;
+      if (!value) return fail(token.line, fmt::format("{}, which '{}' begins with", ptx::why_no_literal(token.text), d.name)), false;
       number = *value;
     }
     for (std::size_t i = 0; i < width; ++i) initial_.push_back(static_cast<std::uint8_t>(number >> (8 * i)));

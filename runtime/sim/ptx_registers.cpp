@@ -14,14 +14,14 @@ void note_places(const Kernel& kernel, const Instruction& i, ptx::LiveStep& step
   for (const std::uint32_t slot : {i.guard, i.a, i.b, i.c}) reads(slot);
   switch (i.kind) {
     case Kind::Texture:
-      reads(i.data[kThird]);
+      reads(i.data[kThird]), reads(i.data[kLayer]);
       [[fallthrough]];
     case Kind::Load:
       for (std::size_t k = 0; k < i.count; ++k) writes(i.data[k]);
       break;
     case Kind::Store:
       for (std::size_t k = 0; k < i.count; ++k) reads(i.data[k]);
-      if (i.beyond != 0) reads(i.data[kThird]);
+      if (i.beyond != 0) reads(i.data[kThird]), reads(i.data[kLayer]);
       break;
     case Kind::Wide:
       for (std::size_t k = 0; k < i.reads; ++k) reads(kernel.lists[i.list + k]);
@@ -34,6 +34,10 @@ void note_places(const Kernel& kernel, const Instruction& i, ptx::LiveStep& step
       if (!i.bulk) writes(i.data[0]);
       for (std::size_t k = 0; k < i.count && i.bulk; ++k) reads(i.data[k]);
       break;
+    case Kind::Atomic:
+      for (std::size_t k = 1; k < 3 && i.bytes == 16; ++k) reads(i.data[k]);
+      if (i.bytes == 16) writes(i.data[0]);
+      [[fallthrough]];
     default: writes(i.to);
   }
 }

@@ -3,10 +3,31 @@
 #include <array>
 #include <cstdint>
 
+/// What a fetch from a texture, or an access of a surface, asks for; in Instruction::offset.
+struct Fetch {
+  /// What is asked of a texture or a surface itself. Their order is that of Decoder's words.
+  enum class Query : std::uint8_t { None, Width, Height, Depth, Layers, Levels, Samples, Normalized, Unnormalized, Filter, BeyondX, BeyondY, BeyondZ };
+
+  std::uint32_t axes = 1;      ///< coordinates
+  bool layered = false;        ///< data[kLayer] names one of several textures
+  bool cube = false;           ///< the three coordinates are a direction, which names a face and a place on it
+  std::uint32_t gathered = 0;  ///< of each element that would be interpolated this channel, and one; 0: it is a fetch
+  Query query = Query::None;
+
+  [[nodiscard]] std::int64_t packed() const {
+    return axes | std::int64_t{layered} << 4 | std::int64_t{cube} << 5 | std::int64_t{gathered} << 8 | static_cast<std::int64_t>(query) << 16;
+  }
+  static Fetch of(std::int64_t packed) {
+    const auto part = [&](int at, int mask) { return static_cast<std::uint32_t>(packed >> at & mask); };
+    return {part(0, 15), part(4, 1) != 0, part(5, 1) != 0, part(8, 255), static_cast<Query>(part(16, 255))};
+  }
+};
+
 /// What fetches from textures and accesses of surfaces refer to. Elements lie in rows one after the other, rows in planes. A device may lay
 /// them out in blocks, which nobody documents.
 namespace gexp::sim {
 
+/// The layers of a texture are its last axis; a cube's six faces, too.
 struct Texture {
   enum class Beyond : std::uint8_t { Clamp, Wrap, Mirror, Border };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/sim/video.h"
 #include "runtime/sim/wide.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <limits>
 
 // What the lanes of a warp compute together (PTX ISA 9.7.9, 9.7.13), and instructions of many operands.
 namespace gexp::sim {
@@ -77,34 +77,6 @@ void insert(const WideCall& c) {
     if (length == 0 || place >= width) return;
     const std::uint64_t field = (length >= 64 ? ~0ull : (1ull << length) - 1) << place;
     to[0] = ((from[1] & ~field) | ((from[0] << place) & field)) & c.i.mask;
-  });
-}
-
-/// vadd and its like: a, b[, c]; the bits of offset are Decoder::video's.
-void video(const WideCall& c) {
-  const std::int64_t flags = c.i.offset;
-  const auto wide = [](std::uint64_t v, bool with_sign) { return with_sign ? static_cast<std::int64_t>(static_cast<std::int32_t>(v)) : static_cast<std::int64_t>(v); };
-  const bool with_sign = is_signed(c.i.type);
-  by_lane<3, 1>(c, [&](const auto& from, auto& to) {
-    const std::int64_t a = wide(from[0], flags >> 9 & 1), b = wide(from[1], flags >> 10 & 1);
-    const std::int64_t by = flags >> 11 & 1 ? b & 31 : std::clamp<std::int64_t>(static_cast<std::uint32_t>(b), 0, 32);
-    std::int64_t value = 0;
-    switch (flags & 15) {
-      case 0: value = a + b; break;
-      case 1: value = a - b; break;
-      case 2: value = a < b ? b - a : a - b; break;
-      case 3: value = std::min(a, b); break;
-      case 4: value = std::max(a, b); break;
-      case 5: value = static_cast<std::int64_t>(static_cast<std::uint64_t>(a) << by); break;
-      default: value = a >> by;
-    }
-    if (flags >> 8 & 1) {
-      value = with_sign ? std::clamp<std::int64_t>(value, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max())
-                        : std::clamp<std::int64_t>(value, 0, 0xffffffff);
-    }
-    const std::int64_t first = wide(static_cast<std::uint32_t>(value), with_sign), second = wide(from[2], with_sign);
-    const std::int64_t last[] = {first, first + second, std::min(first, second), std::max(first, second)};
-    to[0] = static_cast<std::uint32_t>(last[flags >> 4 & 3]);
   });
 }
 
@@ -230,7 +202,7 @@ WideFunction wide_function(WideOp op) {
     case WideOp::SubCarry: return sub_carry;
     case WideOp::MadCarry: return mad_carry;
     case WideOp::Insert: return insert;
-    case WideOp::Video: return video;
+    case WideOp::Video: return compute_video;
     case WideOp::Shuffle: return shuffle;
     case WideOp::Vote: return vote;
     case WideOp::Match: return match;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -7,45 +8,54 @@
 #include <vector>
 
 #include "runtime/sim/float_format.h"
+#include "runtime/sim/mma_shape.h"
 #include "runtime/sim/wide.h"
 
-// mma.m16n8k*: fragments as PTX ISA 9.7.14.5 lays them out. A word of a lane holds neighbours along k; lane = 4 * group + member, and a
-// group is a row of a and of the results, and a column of b. What lanes that do not run it would hold is undefined; the registers are read.
+// mma and wgmma. What lanes that do not run it would hold is undefined; the registers are read.
 namespace gexp::sim {
 namespace {
 
-struct Fragments {
-  const WideCall& call;
-  int k, per_word;  ///< elements of k; elements in a word
-
-  std::uint64_t word(std::size_t operand, int lane) const {
-    return static_cast<std::uint32_t>(lane) < call.warp.width ? call.warp.slot(call.reads[operand])[lane] : 0;
+/// The type whose format an element of mma has.
+Type format_type(MmaElement element) {
+  switch (element) {
+    case MmaElement::Bf16: return Type::Bf16;
+    case MmaElement::Tf32: return Type::Tf32;
+    case MmaElement::E4m3: return Type::E4m3x2;
+    case MmaElement::E5m2: return Type::E5m2x2;
+    default: return Type::F16;
   }
-  /// The bits of element (row, at) of a, or of (at, column) of b.
-  std::uint64_t of_a(int row, int at) const {
-    // Words of a: rows 0-7 and 8-15 take turns; then k goes on by four words' elements.
-    const int block = at / (4 * per_word), index = block * 2 + row / 8;
-    return element(word(static_cast<std::size_t>(index), row % 8 * 4 + at / per_word % 4), at % per_word);
-  }
-  std::uint64_t of_b(int at, int column) const {
-    const int block = at / (4 * per_word), words_of_a = k / (2 * per_word);
-    return element(word(static_cast<std::size_t>(words_of_a + block), column * 4 + at / per_word % 4), at % per_word);
-  }
-  std::uint64_t element(std::uint64_t word, int at) const { return word >> (at * (32 / per_word)) & ((1ull << (32 / per_word)) - 1); }
-};
-
-std::uint64_t of_integers(const Fragments& f, int row, int column, std::uint64_t c) {
-  const std::int64_t flags = f.call.i.offset;
-  std::int64_t sum = static_cast<std::int32_t>(static_cast<std::uint32_t>(c));
-  for (int at = 0; at < f.k; ++at) sum += byte_value(f.of_a(row, at), flags >> 16 & 1) * byte_value(f.of_b(at, column), flags >> 17 & 1);
-  if (f.call.i.finite) sum = std::min<std::int64_t>(std::max<std::int64_t>(sum, INT32_MIN), INT32_MAX);
-  return static_cast<std::uint32_t>(sum);
 }
 
-/// PTX leaves the order and the precision of the sum open, beyond single precision. Here the sum is kept in double and rounded once.
-double of_floats(const Fragments& f, int row, int column, double sum) {
-  const FloatFormat& format = format_of(f.call.i.from);
-  for (int at = 0; at < f.k; ++at) sum += decode_float(format, f.of_a(row, at)) * decode_float(format, f.of_b(at, column));
+/// Integers are numbers of double too: their sums stay below 2^53 by far.
+double number_of(MmaElement element, std::uint64_t bits) {
+  switch (element) {
+    case MmaElement::F64: return std::bit_cast<double>(bits);
+    case MmaElement::F32: return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    case MmaElement::S32: return static_cast<std::int32_t>(static_cast<std::uint32_t>(bits));
+    case MmaElement::S8: case MmaElement::S4: return static_cast<double>(bits) - (bits >> (mma_bits(element) - 1) != 0 ? std::ldexp(1, static_cast<int>(mma_bits(element))) : 0);
+    case MmaElement::U8: case MmaElement::U4: case MmaElement::B1: return static_cast<double>(bits);
+    default: return decode_float(format_of(format_type(element)), bits);
+  }
+}
+
+std::uint64_t bits_of(MmaElement element, double sum, bool clamps) {
+  switch (element) {
+    case MmaElement::F64: return std::bit_cast<std::uint64_t>(sum);
+    case MmaElement::F32: return single_bits(sum);
+    case MmaElement::F16: return encode_float(format_of(Type::F16), sum, 0, false);
+    default: break;
+  }
+  if (clamps) sum = std::min<double>(std::max<double>(sum, INT32_MIN), INT32_MAX);
+  return static_cast<std::uint32_t>(static_cast<std::int64_t>(sum));
+}
+
+/// PTX leaves the order and the precision of a sum open, beyond that of its type. Here it is kept in double and rounded once.
+double sum_of(const MmaShape& shape, const double* a, const double* b, double sum) {
+  for (std::uint32_t at = 0; at < shape.k; ++at) {
+    if (shape.exclusive) sum += a[at] != b[at];
+    else if (shape.a == MmaElement::F64) sum = std::fma(a[at], b[at], sum);
+    else sum += a[at] * b[at];  // a product that double holds exactly
+  }
   return sum;
 }
 
@@ -123,22 +133,29 @@ const char* multiply_shared(const WideCall& call, std::span<const std::byte> sha
 }
 
 void multiply_matrices(const WideCall& call) {
-  const bool integers = call.i.type == Type::S32;
-  const bool pairs = call.i.type == Type::F16;  // of sums in one register
-  const Fragments f{call, static_cast<int>(call.i.offset & 0xff), integers ? 4 : call.i.from == Type::Tf32 ? 1 : 2};
-  const std::size_t words = pairs ? 2 : 4, first_c = call.i.reads - words;
-  const FloatFormat& half = format_of(Type::F16);
-  std::array<std::array<std::uint64_t, kLanes>, 4> results{};
-  each_lane(call.lanes, [&](std::uint32_t lane) {
-    for (std::size_t k = 0; k < 4; ++k) {
-      const int row = static_cast<int>(lane / 4 + k / 2 * 8), column = static_cast<int>(lane % 4 * 2 + k % 2);
-      const std::uint64_t c = call.warp.slot(call.reads[first_c + (pairs ? k / 2 : k)])[lane];
-      if (integers) results[k][lane] = of_integers(f, row, column, c);
-      else if (pairs) results[k / 2][lane] |= encode_float(half, of_floats(f, row, column, decode_float(half, c >> k % 2 * 16 & 0xffff)), 0, false) << k % 2 * 16;
-      else results[k][lane] = single_bits(of_floats(f, row, column, std::bit_cast<float>(static_cast<std::uint32_t>(c))));
+  const MmaShape shape = MmaShape::of(call.i.offset);
+  const std::size_t first_b = shape.registers_of_a(), first_c = first_b + shape.registers_of_b();
+  const auto element = [&](std::size_t first, MmaShape::Place place, MmaElement of) {
+    const std::uint64_t mask = of == MmaElement::F64 ? ~0ull : (1ull << mma_bits(of)) - 1;
+    return number_of(of, place.lane < call.warp.width ? call.warp.slot(call.reads[first + place.reg])[place.lane] >> place.shift & mask : 0);
+  };
+  std::vector<std::array<std::uint64_t, kLanes>> results(call.i.writes, std::array<std::uint64_t, kLanes>{});
+  std::vector<double> rows(std::size_t{shape.m} * shape.k), columns(std::size_t{shape.n} * shape.k);
+  for (std::uint32_t product = 0; product < (shape.quads() ? 4u : 1u); ++product) {
+    for (std::uint32_t at = 0; at < shape.k; ++at) {
+      for (std::uint32_t row = 0; row < shape.m; ++row) rows[row * shape.k + at] = element(0, shape.place_of_a(row, at, product), shape.a);
+      for (std::uint32_t column = 0; column < shape.n; ++column) columns[column * shape.k + at] = element(first_b, shape.place_of_b(at, column, product), shape.b);
     }
-  });
-  for (std::size_t k = 0; k < words; ++k) {
+    for (std::uint32_t row = 0; row < shape.m; ++row) {
+      for (std::uint32_t column = 0; column < shape.n; ++column) {
+        const double c = element(first_c, shape.place_of_sum(shape.c, row, column, product), shape.c);
+        const auto [lane, reg, shift] = shape.place_of_sum(shape.d, row, column, product);
+        const double sum = sum_of(shape, &rows[std::size_t{row} * shape.k], &columns[std::size_t{column} * shape.k], c);
+        results[reg][lane] |= bits_of(shape.d, sum, call.i.finite) << shift;
+      }
+    }
+  }
+  for (std::size_t k = 0; k < results.size(); ++k) {
     each_lane(call.lanes, [&](std::uint32_t lane) { call.warp.slot(call.writes[k])[lane] = results[k][lane]; });
   }
 }

@@ -137,7 +137,7 @@ TEST_CASE("what is not known is named with its line") {
   CHECK(has(refusal(".branchtargets L1;"), "'.branchtargets'"));
   CHECK(has(refusal("ret;", ".texref t;"), "'.texref' (PTX line 4)"));
   CHECK(has(refusal(".reg .pred %p;\nmov.pred %p, %is_explicit_cluster;"), "'%is_explicit_cluster' (PTX line 8)"));
-  CHECK(has(refusal(".reg .b128 %q;"), "'.b128'"));
+  CHECK(has(refusal(".reg .b256 %q;"), "'.b256'"));
   CHECK(has(refusal(".reg .b32 %r<3>;\nadd.u32 %r1, %r2, %r3;"), "'%r3'"));
   CHECK(has(refusal("bra NOWHERE;"), "'NOWHERE'"));
   CHECK(has(refusal(".reg .b32 %r<3>;\nld.global.hot.u32 %r1, [%r2];"), "'ld.global.hot.u32'"));

@@ -100,7 +100,7 @@ TEST_CASE("matrices: rows come to lanes, transposed too; products of small integ
   // All of a and b are ones, c is the lane.
   const auto product = all("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r1, %r2, %r3, %r4}, {0x01010101, 0x01010101, 0x01010101, 0x01010101}, {0x01010101, 0x01010101}, {%r9, 0, 0, 0};");
   CHECK(product[7] == 39);
-  const auto floats = all("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {0x3c003c00, 0x3c003c00, 0x3c003c00, 0x3c003c00}, {0x40004000, 0x40004000}, {0f3f800000, 0f0, 0f0, 0f0};\n"
+  const auto floats = all("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {0x3c003c00, 0x3c003c00, 0x3c003c00, 0x3c003c00}, {0x40004000, 0x40004000}, {0f3f800000, 0f00000000, 0f00000000, 0f00000000};\n"
                           "mov.b32 %r1, %f1;");
   CHECK(floats[7] == 0x42040000);  // 33
   const auto halves = all("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r1, %r2}, {0x3c003c00, 0x3c003c00, 0x3c003c00, 0x3c003c00}, {0x40004000, 0x40004000}, {0x3c000000, 0};");
@@ -116,7 +116,7 @@ TEST_CASE("mma of tf32: the last of a lane's elements, each lane with numbers of
                               "mov.b32 %r1, %f1; mov.b32 %r2, %f2; mov.b32 %r3, %f3; mov.b32 %r4, %f4; mov.b32 %r5, %f5; mov.b32 %r6, %f6;";
   for (const int k : {4, 8}) {
     const std::string operands = k == 8 ? "{%r1, %r2, %r3, %r4}, {%r5, %r6}" : "{%r1, %r2}, {%r5}";
-    const auto found = all(singles + fmt::format("mma.sync.aligned.m16n8k{}.row.col.f32.tf32.tf32.f32 {{%f1, %f2, %f3, %f4}}, {}, {{0f0, 0f0, 0f0, 0f3f800000}}; mov.b32 %r1, %f4;", k, operands));
+    const auto found = all(singles + fmt::format("mma.sync.aligned.m16n8k{}.row.col.f32.tf32.tf32.f32 {{%f1, %f2, %f3, %f4}}, {}, {{0f00000000, 0f00000000, 0f00000000, 0f3f800000}}; mov.b32 %r1, %f4;", k, operands));
     for (int lane = 0; lane < 32; ++lane) {
       int sum = 1;
       for (int at = 0; at < k; ++at) sum += a(lane / 4 + 8, at) * b(at, lane % 4 * 2 + 1);

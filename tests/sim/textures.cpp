@@ -147,3 +147,61 @@ TEST_CASE("surfaces are read and written at a byte, and beyond them nothing is")
   (void)run(fmt::format(fmt::runtime(store), "zero"), {16, 1, 0});
   CHECK(board.memory<std::uint32_t>(8) == std::vector<std::uint32_t>{0, 1, 77, 0, 4, 5, 6, 7});
 }
+
+TEST_CASE("layers are chosen by a number, and faces of a cube by a direction") {
+  Board board;
+  const auto layers = board.bind({.size = {4, 2, 3}}, counted(24));
+  const std::string layered = "tex.a2d.v4.f32.f32 {%v1, %v2, %v3, %v4}, [%d3, {%r3, %f1, %f2, %f2}]";
+  CHECK(board.fetch(layers, layered, {{1, 0, 0}, {1, 1, 2}, {3, 1, 7}}) == std::vector<float>{1, 21, 23});  // layer 7 of 3 is the last
+  const auto lines = board.bind({.size = {4, 3, 1}, .kind = 'f', .linear = true}, counted(12));
+  CHECK(board.fetch(lines, "tex.a1d.v4.f32.f32 {%v1, %v2, %v3, %v4}, [%d3, {%r2, %f1}]", {{1, 0, 0}, {1, 2, 0}, {0.75f, 1, 0}}) == std::vector<float>{0.5f, 8.5f, 4.25f});
+  // Six faces of 2 by 2: +x -x +y -y +z -z. (2, 1, -1) is on +x, s = (1/2 + 1) / 2, t = (-1/2 + 1) / 2.
+  const auto cube = board.bind({.size = {2, 2, 6}}, counted(24));
+  const std::string direction = "tex.cube.v4.f32.f32 {%v1, %v2, %v3, %v4}, [%d3, {%f1, %f2, %f3, %f3}]";
+  CHECK(board.fetch(cube, direction, {{2, 1, -1}, {-2, 1, -1}, {1, 2, 1}, {1, -2, 1}, {1, 1, 2}, {1, 1, -2}, {-1, -1, 2}}) == std::vector<float>{1, 4, 11, 13, 17, 20, 18});
+  const auto cubes = board.bind({.size = {1, 1, 12}}, counted(12));
+  CHECK(board.fetch(cubes, "tex.acube.v4.f32.f32 {%v1, %v2, %v3, %v4}, [%d3, {1, %f1, %f2, %f3}]", {{0, 0, -1}, {0, 1, 0}}) == std::vector<float>{11, 8});
+  CHECK(board.fetch(layers, direction, {{1, 0, 0}}).empty());
+  CHECK(board.what().find("six squares") != std::string::npos);
+}
+
+TEST_CASE("the four elements that a fetch would weigh come counter-clockwise from the lower left") {
+  Board board;
+  const auto colours = board.bind({.size = {3, 3, 1}, .channels = 2, .kind = 'f'}, counted(18));
+  // Between (0, 0) and (1, 1): below are (0, 1) and (1, 1). An element's channels are 2 n and 2 n + 1.
+  CHECK(board.fetch(colours, "tld4.r.2d.v4.f32.f32 {%v1, %v2, %v3, %v4}, [%d3, {%f1, %f2}]", {{1, 1, 0}}, 4) == std::vector<float>{6, 8, 2, 0});
+  CHECK(board.fetch(colours, "tld4.g.2d.v4.f32.f32 {%v1, %v2, %v3, %v4}, [%d3, {%f1, %f2}]", {{2, 2, 0}}, 4) == std::vector<float>{15, 17, 11, 9});
+  CHECK(board.fetch(colours, "tld4.b.2d.v4.f32.f32 {%v1, %v2, %v3, %v4}, [%d3, {%f1, %f2}]", {{2, 2, 0}}, 4) == std::vector<float>{0, 0, 0, 0});
+}
+
+TEST_CASE("a kernel asks textures and surfaces what they are") {
+  Board board;
+  const auto asked = [&](std::uint64_t handle, const std::string& form) {
+    const auto found = board.fetch(handle, form + " %v1, [%d3]; mov.b32 %v2, 0; mov.b32 %v3, 0; mov.b32 %v4, 0", {{0, 0, 0}});
+    REQUIRE_MESSAGE(found.size() == 1, board.what());
+    return std::bit_cast<std::uint32_t>(found[0]);
+  };
+  const auto plain = board.bind({.size = {8, 4, 2}}, counted(64)), other = board.bind({.size = {5, 1, 1}, .kind = 'f', .linear = true, .normalized = true, .beyond = Beyond::Mirror}, counted(5));
+  CHECK(asked(plain, "txq.width.b32") == 8);
+  CHECK(asked(plain, "txq.height.b32") == 4);
+  CHECK(asked(plain, "txq.depth.b32") == 2);
+  CHECK(asked(plain, "suq.width.b32") == 8);
+  CHECK(asked(plain, "suq.array_size.b32") == 2);
+  CHECK(asked(plain, "txq.normalized_coords.b32") == 0);
+  CHECK(asked(plain, "txq.addr_mode_0.b32") == 3);
+  CHECK(asked(plain, "txq.filter_mode.b32") == 0);
+  CHECK(asked(other, "txq.width.b32") == 5);
+  CHECK(asked(other, "txq.num_mipmap_levels.b32") == 1);
+  CHECK(asked(other, "txq.normalized_coords.b32") == 1);
+  CHECK(asked(other, "txq.force_unnormalized_coords.b32") == 0);
+  CHECK(asked(other, "txq.filter_mode.b32") == 1);
+  CHECK(asked(other, "txq.addr_mode_2.b32") == 1);
+}
+
+TEST_CASE("layers of surfaces are read and written") {
+  Board board;
+  const auto layers = board.bind({.size = {4, 2, 2}}, counted(16));
+  const auto seen = board.fetch(layers, "suld.b.a2d.b32.trap {%v1}, [%d3, {1, 8, 1, 1}]; sust.b.a2d.b32.trap [%d3, {1, 4, 0, 0}], {%v1}; mov.b32 %v2, %v1; mov.b32 %v3, %v1; mov.b32 %v4, %v1", {{0, 0, 0}});
+  CHECK(seen == std::vector<float>{14});
+  CHECK(board.memory<float>(16)[9] == 14);
+}
