@@ -115,6 +115,26 @@ WORDS pack_bytes(T a, T b, T c) {
   const auto byte = [](unsigned v) { return static_cast<unsigned>(as_signed(v) < -128 ? -128 : as_signed(v) > 127 ? 127 : as_signed(v)) & 0xff; };
   return c << 16 | byte(a) << 8 | byte(b);
 }
+WORDS bytes_apart(T a, T b, T c) {
+  unsigned sum = c;
+  for (int at = 0; at < 32; at += 8) {
+    const unsigned x = a >> at & 0xff, y = b >> at & 0xff;
+    sum += x < y ? y - x : x - y;
+  }
+  return sum;
+}
+WORDS halves_added(T a, T b) {
+  unsigned both = 0;
+  for (int at = 0; at < 32; at += 16) {
+    const int sum = static_cast<short>(a >> at) + static_cast<short>(b >> at);
+    both |= (static_cast<unsigned>(sum < -32768 ? -32768 : sum > 32767 ? 32767 : sum) & 0xffff) << at;
+  }
+  return both;
+}
+WORDS byte_merged(T a, T b, T c) {
+  const int sum = static_cast<signed char>(a >> 16) + static_cast<int>(b & 0xffff);
+  return (c & 0xffff00ffu) | static_cast<unsigned>(sum < 0 ? 0 : sum > 255 ? 255 : sum) << 8;
+}
 WORDS minimum_halves(T a, T b) {
   const auto low = [](unsigned v) { return static_cast<int>((v & 0xffff) ^ 0x8000) - 0x8000; };
   const unsigned below = static_cast<unsigned>(low(static_cast<unsigned>(a)) < low(static_cast<unsigned>(b)) ? a : b) & 0xffff;
