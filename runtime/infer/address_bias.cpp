@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "runtime/infer/cut_short.h"
+#include "runtime/infer/model/evidence.h"
 #include "runtime/infer/statistics.h"
 
 // An address in a far slice is slow whenever it is walked; one that is absent from a cache or a TLB is slow only until it is brought in.
@@ -18,9 +19,6 @@ namespace {
 
 constexpr std::int64_t kSector = 32;  // fact: bytes that lie in one place on every GPU
 constexpr std::int64_t kFetched = 16;  // fact: bytes that come together on every GPU
-constexpr double kSure = 0.25;        // share of the steps that hit, where a walk comes to each sector twice in a row
-constexpr std::size_t kVisits = 4;    // of a step at a point, to tell its median
-constexpr double kSpread = 2;         // ticks between the 10 % and the 90 % quantile of sectors: less is left alone
 
 /// The visits to a sector.
 struct Sector {
@@ -32,7 +30,7 @@ struct Sector {
 /// visits may have missed in all laps, so it is the middle one of as many as came again, where these are few.
 double sure(const Sector& sector, double apart) {
   const auto& medians = sector.medians;
-  const double one = medians[std::min(static_cast<std::size_t>(kSure * static_cast<double>(medians.size())), sector.again / 2)];
+  const double one = medians[std::min(static_cast<std::size_t>(model::kEnoughShare * static_cast<double>(medians.size())), sector.again / 2)];
   const auto from = std::lower_bound(medians.begin(), medians.end(), one - apart), to = std::upper_bound(medians.begin(), medians.end(), one + apart);
   return std::accumulate(from, to, 0.0) / static_cast<double>(to - from);
 }
@@ -75,7 +73,7 @@ std::optional<AddressBias> AddressBias::of(const records::Table& table) {
         for (std::size_t i = step; i < run.ticks.size(); i += lap) visits.push_back(run.ticks[i]);
       }
       accesses += static_cast<double>(visits.size());
-      if (visits.size() < kVisits) continue;
+      if (visits.size() <= model::kFewest) continue;
       std::sort(visits.begin(), visits.end());
       const auto at = point.walk->at(0, static_cast<std::int64_t>(step)) / kSector;
       auto& sector = seen[at];
@@ -95,7 +93,7 @@ std::optional<AddressBias> AddressBias::of(const records::Table& table) {
   const double spread = quantile(all, 0.9) - quantile(all, 0.1);
   // Near and far are half and half: the median would be now of one and now of the other.
   const double middle = std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
-  if (spread < std::max(kSpread, apart / 2)) return AddressBias();  // what a sector takes is a mean of many visits
+  if (spread < std::max(model::kLeastApart, apart / 2)) return AddressBias();  // what a sector takes is a mean of many visits
   for (auto& [sector, ticks] : bias.ticks_) ticks -= middle;
   bias.nats_ = static_cast<double>(bias.ticks_.size()) * std::log(std::max(2.0, accesses / static_cast<double>(bias.ticks_.size()))) / 2;
   return bias;

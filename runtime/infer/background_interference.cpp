@@ -14,8 +14,6 @@
 namespace gexp::infer {
 namespace {
 
-constexpr double kMost = 0.05;        // share of accesses: more than that is no interference
-constexpr std::size_t kWitnesses = 3; // points, when no other point shows what a miss looks like
 
 struct Count {
   const records::Point* point;
@@ -61,7 +59,7 @@ Interference background_interference(const records::Table& table, const MissRang
     ++pooled;
   }
   if (slow == 0) return {.share = 0, .quiet = accesses};
-  if (slow > kMost * accesses || (pooled == counts.size() && pooled < kWitnesses)) return {};
+  if (slow > model::kMinority * accesses || (pooled == counts.size() && pooled < model::kFewest)) return {};
   return {.share = slow / accesses};
 }
 

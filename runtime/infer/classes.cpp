@@ -15,14 +15,10 @@
 namespace gexp::infer {
 namespace {
 
-constexpr ModeCriteria kWithAddressBias{.deep = 0.2, .smooth = 0.005, .blur = 1.5, .own = 1};     // addresses may differ for where they lie
-constexpr ModeCriteria kWithoutAddressBias{.deep = 0.5, .smooth = 0.0025, .blur = 0.5, .own = 2}; // that is taken out, or they do not
-constexpr double kSomeRepeats = 0.1;     // share of the pairs of visits to a sector that are slower than a border, or not, from which on it parts hits
-constexpr double kTrim = 0.002;          // of a mode's accesses, at each end, that do not make its range
-constexpr double kFarOut = 2;            // times the slowest class: beyond it is no access of this hierarchy
-constexpr double kUnsure = 0.5;          // of the way from a border to the nearer class's centre
-constexpr double kAsElsewhere = 0.03;    // share of a class's centre by which a latency measured elsewhere may be off it
-constexpr double kAsNear = 2;            // cycles more
+// made of: addresses may differ for where they lie
+constexpr ModeCriteria kWithAddressBias{.deep = model::kDeepAmongPlaces, .smooth = 2 * model::kSmooth, .blur = 1.5, .own = 1};  // made of: the next, and what places blur
+// that is taken out, or they do not
+constexpr ModeCriteria kWithoutAddressBias{.deep = model::kDeep, .smooth = model::kSmooth, .blur = 0.5, .own = 2};  // made of: half a tick of rounding, and rates known to a fraction of a tick
 
 }  // namespace
 
@@ -41,7 +37,7 @@ std::optional<double> Classes::above(std::size_t index) const {
   return (static_cast<double>(list[index].high) + static_cast<double>(list[index + 1].low)) / 2;
 }
 
-double Classes::outlier() const { return list.empty() ? INFINITY : kFarOut * static_cast<double>(list.back().high); }
+double Classes::outlier() const { return list.empty() ? INFINITY : model::kFarOut * static_cast<double>(list.back().high); }
 
 namespace {
 
@@ -57,7 +53,7 @@ FittedClasses fit_classes(const records::Table& table, const std::vector<const r
   FittedClasses made{.classes = {}, .places_differ = found.places_differ, .nats = found.nats};
   for (const auto& mode : found.modes) {
     const auto support = histogram.before(mode.end) - histogram.before(mode.begin);
-    const double trim = support < 1000 ? 0 : kTrim;
+    const double trim = support < 1000 ? 0 : model::kInterfered;
     made.classes.list.push_back({histogram.quantile(mode.begin, mode.end, trim), mode.cut ? histogram.tick(mode.end - 1) : histogram.quantile(mode.begin, mode.end, 1 - trim),
                                  static_cast<double>(histogram.quantile(mode.begin, mode.end, 0.5)), support, mode.apart});
   }
@@ -108,7 +104,7 @@ namespace {
 std::optional<MissRange> beyond(const Classes& classes, std::size_t own) {
   const auto above = classes.above(own);
   if (!above) return std::nullopt;
-  const double unsure = kUnsure * std::min(*above - classes.list[own].centre, classes.list[own + 1].centre - *above);
+  const double unsure = model::kUnsure * std::min(*above - classes.list[own].centre, classes.list[own + 1].centre - *above);
   return MissRange{.above = *above, .outlier = classes.outlier(), .interference = classes.interference[own], .unsure = unsure};
 }
 
@@ -126,7 +122,7 @@ bool parts_hits(const records::Table& table, double border) {
       }
     }
   }
-  return all >= model::kEnoughVisits && slower > kSomeRepeats * all && slower < (1 - kSomeRepeats) * all;
+  return all >= model::kEnoughVisits && slower > model::kMinority * all && slower < (1 - model::kMinority) * all;
 }
 
 }  // namespace
@@ -161,13 +157,13 @@ std::optional<MissRange> miss_range(const records::Table& table, const Classes& 
   std::optional<std::size_t> own;
   for (std::size_t i = 0; i < classes.list.size(); ++i) {
     const auto& mode = classes.list[i];
-    const double slack = kAsElsewhere * mode.centre + kAsNear;
+    const double slack = model::kNearPeaks * mode.centre + model::kLeastApart;
     if (tick < std::min<double>(mode.low, mode.centre - slack) || tick > std::max<double>(mode.high, mode.centre + slack)) continue;
     if (!own || std::fabs(mode.centre - tick) < std::fabs(classes.list[*own].centre - tick)) own = i;
   }
   const auto slower = std::find_if(classes.list.begin(), classes.list.end(), [&](const auto& mode) { return mode.low > tick; });
   if (!own && slower == classes.list.end()) return std::nullopt;
-  if (!own && slower == classes.list.begin()) return MissRange{.above = tick * (1 + kAsElsewhere) + kAsNear, .outlier = classes.outlier()};
+  if (!own && slower == classes.list.begin()) return MissRange{.above = tick * (1 + model::kNearPeaks) + model::kLeastApart, .outlier = classes.outlier()};
   return beyond(classes, own ? *own : static_cast<std::size_t>(slower - classes.list.begin()) - 1);
 }
 

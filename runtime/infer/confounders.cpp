@@ -23,14 +23,8 @@
 namespace gexp::infer {
 namespace {
 
-constexpr double kPart = 0.05;         // share of the misses at a point that makes a class of them
-constexpr double kLower = 0.6;         // of a level: a lower one
-constexpr double kOneTick = 0.5;       // by which means of the same misses differ, and
-constexpr double kErrors = 2;          // standard errors, at most
-constexpr double kMostClockChange = 0.15;         // share by which a clock may change its pace unnoticed
-constexpr double kBetween = 0.4;       // of the way from a hit to a miss, from either side: neither
-constexpr std::size_t kTurns = 4;      // between hits and misses, within a run, that no change of pace makes
-constexpr double kAlike = 1e-6;        // chance that first visits miss so much more than those just after, if both do alike
+constexpr double kOneTick = 0.5;  // fact: by which rounding moves a mean, at most
+constexpr double kErrors = 2;     // fact: standard errors that 95 of 100 means are within
 
 struct Address {
   double visits[2] = {0, 0}, misses[2] = {0, 0};  ///< in the quiet points, in the missing ones
@@ -45,7 +39,7 @@ bool spares_repeated_visits(const records::Point& point, const MissRange& range)
   RepeatedMisses count;
   count.add(point, range);
   const auto& [visits, misses] = count;
-  return visits[1] > 0 && share_at_least(misses[0], misses[0] + misses[1], visits[0] / (visits[0] + visits[1])) < kAlike;
+  return visits[1] > 0 && share_at_least(misses[0], misses[0] + misses[1], visits[0] / (visits[0] + visits[1])) < model::kByChanceAnywhere;
 }
 
 }  // namespace
@@ -144,7 +138,7 @@ bool only_first_laps(const Context& context, const Curve& curve, double missing)
       }
     }
   }
-  return first > 0 && later > 0 && boost::math::ibeta(silent, later - silent + 1, model::kMostSilence) < kAlike;
+  return first > 0 && later > 0 && boost::math::ibeta(silent, later - silent + 1, model::kMostSilence) < model::kByChanceAnywhere;
 }
 
 std::optional<double> only_clock_change(const Context& context, const Curve& curve, double quiet, double missing) {
@@ -166,9 +160,9 @@ std::optional<double> only_clock_change(const Context& context, const Curve& cur
   }
   if (hits == 0 || misses == 0) return std::nullopt;
   const double hit = hit_ticks / hits, miss = miss_ticks / misses;
-  if (miss / hit - 1 >= kMostClockChange) return std::nullopt;
+  if (miss / hit - 1 >= model::kMostClockChange) return std::nullopt;
   // A run with both kinds goes from one to the other and back, with little between them.
-  const double low = hit + kBetween * (miss - hit), high = miss - kBetween * (miss - hit);
+  const double middle = (hit + miss) / 2, low = middle - model::kHidden * (miss - hit), high = middle + model::kHidden * (miss - hit);
   for (const auto& sample : curve.samples) {
     if (sample.x != missing) continue;
     const Misses missed(*range, context.table.points[sample.point]);
@@ -188,7 +182,7 @@ std::optional<double> only_clock_change(const Context& context, const Curve& cur
         ++(is_slow ? slow : fast);
         was_slow = is_slow;
       }
-      if (turns >= kTurns && between <= std::min(slow, fast)) return std::nullopt;
+      if (turns > model::kFewest && between <= std::min(slow, fast)) return std::nullopt;
     }
   }
   return miss / hit - 1;
@@ -232,7 +226,7 @@ std::string caveats(const Context& context, const Curve& curve, double x) {
   std::string levels;
   std::size_t parts = 0;
   for (std::size_t i = 0; i < by_class.size(); ++i) {
-    if (by_class[i] <= kPart * all) continue;
+    if (by_class[i] <= model::kMinority * all) continue;
     levels += fmt::format("{}{:g}", parts++ ? " and " : "", context.classes.list[i].centre);
   }
   std::string text;
@@ -284,7 +278,7 @@ std::optional<double> earlier_step(const Context& context, const MissRange& rang
   double least = INFINITY;
   for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
     least = std::min(least, steps[i].second);
-    if (most_after[i + 1] > 0 && most_after[i + 1] <= kLower * least && !one_kind(context, range, curve, steps[i + 1].first, flat)) return steps[i + 1].first;
+    if (most_after[i + 1] > 0 && most_after[i + 1] * model::kUnlike <= least && !one_kind(context, range, curve, steps[i + 1].first, flat)) return steps[i + 1].first;
   }
   return std::nullopt;
 }

@@ -30,14 +30,14 @@ struct Ratio {
   double value = 1, error = 0;
 };
 std::optional<Ratio> ratio_of(const records::Run& first, const records::Run& run) {
-  if (run.ticks.size() != first.ticks.size() || run.ticks.size() < model::kFewestPaced) return std::nullopt;
+  if (run.ticks.size() != first.ticks.size() || run.ticks.size() < model::kFewestAlike) return std::nullopt;
   work(run.ticks.size() / 8);
   std::vector<double> ratios;
   ratios.reserve(run.ticks.size());
   for (std::size_t i = 0; i < run.ticks.size(); ++i) {
     if (first.ticks[i] > 0) ratios.push_back(static_cast<double>(run.ticks[i]) / first.ticks[i]);
   }
-  if (ratios.size() < model::kFewestPaced) return std::nullopt;
+  if (ratios.size() < model::kFewestAlike) return std::nullopt;
   const double middle = median(ratios);
   std::size_t agree = 0;
   double squares = 0;
@@ -54,7 +54,7 @@ std::optional<Ratio> ratio_of(const records::Run& first, const records::Run& run
 double level_of(const records::Run& run) {
   work(run.ticks.size() / 8);
   auto ticks = run.ticks;
-  const auto at = ticks.begin() + static_cast<std::ptrdiff_t>(model::kFastestShare * static_cast<double>(ticks.size()));
+  const auto at = ticks.begin() + static_cast<std::ptrdiff_t>(model::kHidden * static_cast<double>(ticks.size()));
   std::nth_element(ticks.begin(), at, ticks.end());
   const double low = *at * (1 - model::kSamePace) - 1, high = *at * (1 + model::kSamePace) + 1;
   double sum = 0, count = 0;
@@ -77,7 +77,7 @@ bool drifts(const records::Table& table) {
       const auto ratio = ratio_of(point.runs[0], point.runs[r]);
       agreed = ratio.has_value();
       if (!agreed) break;
-      small = small && std::fabs(ratio->value / before - 1) <= model::kSlide;
+      small = small && std::fabs(ratio->value / before - 1) <= model::kSamePace;
       low = std::min(low, ratio->value), high = std::max(high, ratio->value), error = std::max(error, ratio->error);
       before = ratio->value;
       own.push_back(before);
@@ -114,14 +114,14 @@ std::optional<DriftCorrected> at_one_pace(const records::Table& table) {
   double most = 0;
   for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
     end = begin + 1;
-    while (end < runs.size() && runs[end].level <= runs[end - 1].level * (1 + model::kSlide)) ++end;
+    while (end < runs.size() && runs[end].level <= runs[end - 1].level * (1 + model::kSamePace)) ++end;
     most = std::max(most, runs[end - 1].level / runs[begin].level - 1);
   }
-  if (most <= model::kSlide) return std::nullopt;
+  if (most <= model::kSamePace) return std::nullopt;
   DriftCorrected corrected{table, most};
   for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
     end = begin + 1;
-    while (end < runs.size() && runs[end].level <= runs[end - 1].level * (1 + model::kSlide)) ++end;
+    while (end < runs.size() && runs[end].level <= runs[end - 1].level * (1 + model::kSamePace)) ++end;
     const double middle = std::sqrt(runs[begin].level * runs[end - 1].level);
     for (auto at = begin; at < end; ++at) {
       const auto& run = runs[at];

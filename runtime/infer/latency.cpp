@@ -62,6 +62,17 @@ LatencyClass class_at(const Context& context, std::size_t index) {
   return own;
 }
 
+/// The slowest class but for those that hold so few accesses together that they may be another structure's in one run and not in the next.
+std::size_t slowest_usual(const std::vector<LatencyClass>& classes) {
+  double all = 0, slower = 0;
+  for (const auto& mode : classes) all += static_cast<double>(mode.support);
+  for (std::size_t i = classes.size(); i-- > 0;) {
+    slower += static_cast<double>(classes[i].support);
+    if (slower >= model::kRareClass * all) return i;
+  }
+  return 0;
+}
+
 std::string no_class(const Context& context) {
   const bool each = context.table.timing == records::Table::Timing::Each;
   return fmt::format("no latency stands out: the records are spread too evenly to form a class; {}more repetitions{} would decide", each ? "" : "accesses timed one by one (`each`), or ", each ? "" : ",");
@@ -106,8 +117,13 @@ Finding fastest(const Context& context) {
 }
 
 Finding slowest(const Context& context) {
-  if (unbiased_classes(context).list.empty()) return undetermined(context, no_class(context));
-  return of_class(context, unbiased_classes(context).list.size() - 1, "slowest");
+  const auto& classes = unbiased_classes(context).list;
+  if (classes.empty()) return undetermined(context, no_class(context));
+  // A rare class is the answer where nothing else is slower than the fastest one.
+  const auto usual = slowest_usual(classes), index = usual > 0 ? usual : classes.size() - 1;
+  auto finding = of_class(context, index, "slowest");
+  if (index + 1 < classes.size() && finding.status == Finding::Status::Found) finding.why += fmt::format("; too few accesses take {} raw cycles and more", classes[index + 1].low);
+  return finding;
 }
 
 Finding latency_classes(const Context& context) {
@@ -115,15 +131,13 @@ Finding latency_classes(const Context& context) {
   const double overhead = overhead_of(context.table).cycles;
   List centres;
   std::string evidence;
-  double all = 0, slower = 0;  // accesses
-  for (const auto& mode : context.own_classes.list) all += static_cast<double>(mode.support);
-  for (auto mode = context.own_classes.list.rbegin(); mode != context.own_classes.list.rend(); ++mode) {
-    slower += static_cast<double>(mode->support);
-    const bool rare = slower < model::kRareClass * all;
-    if (!rare) centres.insert(centres.begin(), Value(mode->centre - overhead, kCycles));
-    evidence = fmt::format("{} accesses at {:g}{}{}{}", mode->support, mode->centre - overhead, rare ? ", too rare to be listed" : "", evidence.empty() ? "" : ", ", evidence);
+  const auto& classes = context.own_classes.list;
+  const auto last = slowest_usual(classes);
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    if (i <= last) centres.push_back(Value(classes[i].centre - overhead, kCycles));
+    evidence += fmt::format("{}{} accesses at {:g}{}", i == 0 ? "" : ", ", classes[i].support, classes[i].centre - overhead, i <= last ? "" : ", too rare to be listed");
   }
-  double sure = model::kSurestList;
+  double sure = model::kGivenPart;
   for (std::size_t i = 0; i < centres.size(); ++i) sure = std::min(sure, confidence(context.own_classes.list, i));
   return found(context, Value(std::move(centres)), sure, "modes of the pooled latencies", evidence);
 }

@@ -131,7 +131,7 @@ double log_of_two_rates(const LineMisses& a, const LineMisses& b) {
 
 /// Whether one policy misses at both rates.
 bool alike(const LineMisses& a, const LineMisses& b) {
-  if (std::max(a.rate(), b.rate()) <= model::kUnlikeRates * std::min(a.rate(), b.rate())) return true;
+  if (std::max(a.rate(), b.rate()) <= model::kUnlike * std::min(a.rate(), b.rate())) return true;
   return log_of_two_rates(a, b) < model::kTemper * model::kDecisive;
 }
 

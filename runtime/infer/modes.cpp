@@ -44,7 +44,7 @@ double sameness(const Mode& a, const Mode& b, const ModeCriteria& criteria) {
   const double lower = std::min(a.peak, b.peak);
   if (b.at - a.at < std::max(criteria.near_cycles, criteria.near * b.at)) return 2 + b.valley / lower;
   const double chance = poisson_at_most(b.valley, lower);
-  return chance > kValleyChance ? 1 + chance + b.valley / lower : b.valley / (criteria.deep * lower);
+  return chance > model::kByChanceAnywhere ? 1 + chance + b.valley / lower : b.valley / (criteria.deep * lower);
 }
 
 }  // namespace

@@ -7,15 +7,12 @@
 #include <vector>
 
 #include "runtime/infer/cut_short.h"
+#include "runtime/infer/model/evidence.h"
 #include "runtime/records/table.h"
 
 /// Modes of a histogram of ticks: peaks with valleys between them that chance does not explain.
 namespace gexp::infer {
 
-inline constexpr double kNearPeaks = 0.025;     // share of the value within which two peaks may be one mode's comb or slices
-inline constexpr double kNearPeaksCycles = 4;   // the same in cycles, where latencies are short
-inline constexpr double kLeastApart = 3;        // cycles: levels that are nearer are not told apart, whatever the evidence
-inline constexpr double kValleyChance = 1e-6;         // of a valley that is none
 
 /// How two modes are told apart.
 struct ModeCriteria {
@@ -23,7 +20,7 @@ struct ModeCriteria {
   double smooth;  ///< half of the smoothing window, share of the value
   double blur;    ///< the same in ticks, at least
   double own;     ///< an address's own rate of slow accesses may be so many times the mean one: its place is known to a fraction of a tick
-  double near = kNearPeaks, near_cycles = kNearPeaksCycles;  ///< peaks as near are one
+  double near = model::kNearPeaks, near_cycles = model::kNearPeaksCycles;  ///< peaks as near are one
 };
 
 /// How often each tick of a table occurs; a cell a tick.

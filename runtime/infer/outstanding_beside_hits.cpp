@@ -28,8 +28,6 @@
 namespace gexp::infer {
 namespace {
 
-constexpr double kIssued = 1.5;    // latencies that hits take beyond their shortest: entries come free by then
-constexpr double kLimited = 1.35;  // times what a miss adds with the fewest loads: the warp's own limit
 
 /// Misses beside hits, as threads grow.
 struct Pair {
@@ -43,9 +41,9 @@ struct Pair {
 
 /// By how much what misses add rises behind `last`; nullopt where that cannot be told.
 std::optional<double> rise_behind(const Pair& pair, std::size_t last) {
-  if (last < kPointsAfterJump || last + kPointsAfterJump >= pair.added.size() || pair.hits[last] > kIssued) return std::nullopt;
+  if (last < model::kFewest || last + model::kFewest >= pair.added.size() || pair.hits[last] > model::kUnlike) return std::nullopt;
   const auto at = pair.added.begin() + static_cast<std::ptrdiff_t>(last) + 1;
-  constexpr auto beside = static_cast<std::ptrdiff_t>(kPointsAfterJump);
+  constexpr auto beside = static_cast<std::ptrdiff_t>(model::kFewest);
   return *std::min_element(at, at + beside) - *std::max_element(at - beside - 1, at);
 }
 
@@ -211,7 +209,7 @@ RequestCounts fitting(const std::vector<Pair>& pairs) {
   RequestCounts most;
   for (const auto& pair : pairs) {
     for (std::size_t i = 0; i < pair.asked.size(); ++i) {
-      if (pair.misses[i] >= model::kNoWait) continue;
+      if (pair.misses[i] >= (1 - model::kOneThing)) continue;
       most.lines = std::max(most.lines, pair.asked[i].lines), most.instructions = std::max(most.instructions, pair.asked[i].instructions);
     }
   }
@@ -225,7 +223,7 @@ Finding outstanding_beside_hits(const Context& context) {
   if (const auto why = collect(context, pairs); !why.empty()) return undetermined(context, why);
   const double usual = added_by_few(pairs);
   if (usual < model::kHidden) return undetermined(context, fmt::format("hits are faster by {:.0f} % of a latency only: what misses add does not show", 100 * usual));
-  std::erase_if(pairs, [&](const Pair& pair) { return pair.added.front() > kLimited * usual; });
+  std::erase_if(pairs, [&](const Pair& pair) { return pair.added.front() > (1 + model::kOneThing) * usual; });
   const RequestCounts fits = fitting(pairs);
   const Rises rises(pairs);
   const auto lines = rises.weigh(&RequestCounts::lines, fits.lines), instructions = rises.weigh(&RequestCounts::instructions, fits.instructions);
@@ -237,7 +235,7 @@ Finding outstanding_beside_hits(const Context& context) {
   const auto* other_what = by_lines ? "warp instructions" : "lines";
   const double all = 1 + lines.weight + instructions.weight;
   const auto evidence = fmt::format("{} curves beside hits, {} points; rises in latencies: {}", pairs.size(), rises.places(), best.curves.empty() ? "none" : best.curves);
-  if (1 / all > 0.5 || best.curves.empty()) return none_seen(context, fits, model::kSurestList, "what misses take beyond hits rises at no number of lines or warp instructions", evidence);
+  if (1 / all > 0.5 || best.curves.empty()) return none_seen(context, fits, model::kGivenPart, "what misses take beyond hits rises at no number of lines or warp instructions", evidence);
   const auto seen = fmt::format("what misses take beyond hits rises behind {} {}, and twice as many, at {} of the {} places where curves reach that ({:.1f} %; behind {} {}: {:.1f} %; by chance: {:.1f} %)",
                                 range(best.low, best.high), what, best.rising, best.reached, 100 * std::min(kMostConfidence, likelier.best_weight / all), range(other.best.low, other.best.high), other_what,
                                 100 * other.weight / all, 100 / all);

@@ -30,8 +30,6 @@
 namespace gexp::infer {
 namespace {
 
-constexpr std::size_t kBefore = 4;   // points that tell how large rises of issuing are
-constexpr std::size_t kContradictions = 3;  // of one curve that count: its points are not independent
 
 /// What a table counts: `sure` in use at a point at least, and `asked` for at most. What joins a request that is under way may hold no
 /// entry of its own.
@@ -54,7 +52,7 @@ struct Predicted {
 Predicted predicted(const RequestCurve& series, const Measure& measure, double entries) {
   Predicted made;
   const auto end = series.last ? *series.last + 1 : series.times.size();
-  for (std::size_t i = end; i-- > 0 && measure.sure(series, i) > entries && made.contradictions < kContradictions;) made.contradictions += series.times[i] < model::kNoWait;
+  for (std::size_t i = end; i-- > 0 && measure.sure(series, i) > entries && made.contradictions < model::kFewest;) made.contradictions += series.times[i] < (1 - model::kOneThing);
   made.jump = series.last && measure.sure(series, *series.last) <= entries && measure.asked(series, *series.last + 1) > entries;
   return made;
 }
@@ -71,7 +69,7 @@ std::vector<double> numbers_of(const std::vector<RequestCurve>& all, double (*as
 }
 
 void add_curve(TableHypothesis& hypothesis, const RequestCurve& series, bool jump, std::size_t contradictions) {
-  hypothesis.evidence += static_cast<double>(contradictions) * std::log(model::kShortLaunch) + (jump ? series.odds : 0);
+  hypothesis.evidence += static_cast<double>(contradictions) * std::log(model::kAccident) + (jump ? series.odds : 0);
   if (jump) ++hypothesis.jumps;
   else if (series.jumps()) hypothesis.others += series.odds - series.places();
 }
@@ -203,8 +201,8 @@ std::optional<std::size_t> last_below(const std::vector<double>& times, double l
 
 void judge_rise(RequestCurve& series) {
   const auto& times = series.times;
-  const auto last = last_below(times, model::kWaited);
-  if (!last || *last + 1 < kBefore || *last + kPointsAfterJump >= times.size()) return;
+  const auto last = last_below(times, 1 - model::kHidden);
+  if (!last || *last < model::kFewest || *last + model::kFewest >= times.size()) return;
   double other = model::kIssueRise;
   for (std::size_t i = 0; i <= *last + *last / 2 && i + 1 < times.size(); ++i) {
     if (i != *last) other = std::max(other, times[i + 1] - times[i]);

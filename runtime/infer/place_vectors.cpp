@@ -278,7 +278,7 @@ double overlooked_places(const Centres& centres, double lines, double& nearest) 
   // How far two places of `mean` lines must differ to be told apart: beyond chance, worth what a place costs, and by more than lines
   // scatter, of which the even visits alone must say where they belong.
   const auto v = static_cast<double>(centres.views);
-  const double told = std::max({model::kTwoPlaces / (mean / 4 * v / std::sqrt(2 * v)), 2 * std::log(2 * mean) / mean, 2 * model::kTwoModes * model::kTwoModes / v});
+  const double told = std::max({model::kTwoPlaces / (mean / 4 * v / std::sqrt(2 * v)), 2 * std::log(2 * mean) / mean, 2 * model::kTwoPlaces * model::kTwoPlaces / v});
   return overlooked + pairs_nearer_than(std::sqrt(told), pairs);
 }
 

@@ -20,9 +20,8 @@
 namespace gexp::infer {
 namespace {
 
-constexpr double kMostInterfered = 1e-3;   // share of accesses that interference may strike at a point that otherwise never misses
-constexpr double kConvergedMisses = 4;
-constexpr double kConverged = 0.01; // relative change that still counts as stable
+constexpr double kConvergedMisses = 4;  // limit: of repetitions
+constexpr double kConverged = 0.01;     // limit: of repetitions, a relative change that still counts as stable
 
 bool is_record_function(const std::string& name) {
   static const std::vector<std::string> kNames = {"median", "mean", "min", "max", "stddev", "elapsed", "misses", "missed", "missed_ever", "slower", "excess", "overhead", "sm", "begin", "end"};
@@ -73,7 +72,7 @@ bool only_interference(const Slow& slow, const MissRange& range) {
   if (range.interference.share > 0) {
     return poisson_at_least(slow.all, range.interference.share * all) > model::kByChance && most <= most_interference(range, visits(slow), slow.positions.size());
   }
-  if (slow.per_run.size() < 2 || most >= 2 || slow.all > std::max(1.0, kMostInterfered * all)) return false;
+  if (slow.per_run.size() < 2 || most >= 2 || slow.all > std::max(1.0, model::kInterfered * all)) return false;
   return median(slow.per_run) < 1 || share_at_least(slow.all, slow.all, all / (all + range.interference.quiet)) >= model::kByChance;
 }
 

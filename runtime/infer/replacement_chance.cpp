@@ -12,10 +12,8 @@ namespace gexp::infer::replacing {
 namespace {
 
 // Of a set that other lines have filled: the chance of its rarest way is at least the mean one by this. It says when all of them are gone.
-constexpr double kRarestWay = 2.5;
 // Interference that is taken for an eviction swaps the names of two ways, which makes their chances look more alike. Doubts at each miss
 // would leave no history long enough to tell ways apart: so where ways are followed, it counts as this rare.
-constexpr double kRarely = 5e-5;
 constexpr double kTiny = 1e-150;  // limit: from here on numbers are scaled anew
 constexpr double kHardly = 1e-3;  // limit: chance of a miss below which its victim is drawn from all alike
 
@@ -24,7 +22,7 @@ constexpr double kHardly = 1e-3;  // limit: chance of a miss below which its vic
 std::size_t settled(const Trace& trace, std::size_t begin, std::size_t end, std::size_t lines, bool stale) {
   if (!trace.flood && !stale) return begin;
   const auto ways = static_cast<double>(lines - 1);
-  for (auto left = static_cast<std::size_t>(kRarestWay * ways * (std::log(ways) + 3)); begin < end && left > 0; ++begin)
+  for (auto left = static_cast<std::size_t>(model::kRarestWay * ways * (std::log(ways) + 3)); begin < end && left > 0; ++begin)
     left -= trace.missed[begin] ? 1 : 0;
   return begin;
 }
@@ -229,7 +227,7 @@ Tilts tilts_of(const Walk& walk, const ChanceFit& fit) {
 Evictions evictions_of(const Walk& walk, const ChanceFit& fit) {
   std::vector<History> histories;
   std::vector<std::vector<bool>> missed(walk.traces.size());
-  const LookAlikes rates{std::min(fit.rates.slow, kRarely), std::min(fit.rates.fast, kRarely)};
+  const LookAlikes rates{std::min(fit.rates.slow, model::kLeastInterference), std::min(fit.rates.fast, model::kLeastInterference)};
   for (std::size_t t = 0; t < walk.traces.size(); ++t) {
     const auto& trace = walk.traces[t];
     missed[t] = trace.missed;

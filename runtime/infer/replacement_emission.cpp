@@ -11,7 +11,6 @@ namespace {
 
 // Shares of accesses that are expected to look like the other kind, before anything is seen: the means of Beta(1/2, .). Interference slows
 // down a few hits in a hundred at worst (an H200's: one in a thousand); nothing makes a miss fast, but for what `unsure` missed.
-constexpr double kUsuallySlow = 0.03, kUsuallyFast = 0.001;
 
 constexpr double kHalf = 0.5;  // fact: the first parameter of Jeffreys' prior of a rate
 constexpr double trials_before(double mean) { return kHalf / mean; }
@@ -27,12 +26,12 @@ double of_rate(double errors, double all, double trials) {
 
 }  // namespace
 
-double Outcomes::slow_rate() const { return (slow + kHalf) / (hits + trials_before(kUsuallySlow)); }
-double Outcomes::fast_rate() const { return (fast + kHalf) / (misses + trials_before(kUsuallyFast)); }
+double Outcomes::slow_rate() const { return (slow + kHalf) / (hits + trials_before(model::kAccident)); }
+double Outcomes::fast_rate() const { return (fast + kHalf) / (misses + trials_before(model::kInterfered)); }
 
 double log_likelihood(const Outcomes& outcomes) {
-  return of_rate(outcomes.slow, outcomes.hits, trials_before(kUsuallySlow)) +
-         of_rate(outcomes.fast, outcomes.misses, trials_before(kUsuallyFast));
+  return of_rate(outcomes.slow, outcomes.hits, trials_before(model::kAccident)) +
+         of_rate(outcomes.fast, outcomes.misses, trials_before(model::kInterfered));
 }
 
 double log_of_any_errors(const Outcomes& outcomes) {

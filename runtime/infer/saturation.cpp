@@ -65,7 +65,7 @@ std::optional<Fall> fall_of(const std::vector<Xy>& points) {
   for (std::size_t i = 1; i + 1 < points.size(); ++i) top = std::max(top, median({points[i - 1].y, points[i].y, points[i + 1].y}));
   Fall fall;
   fall.fallen = points.size();
-  while (fall.fallen > 0 && points[fall.fallen - 1].y < top * (1 - model::kLevel)) --fall.fallen;
+  while (fall.fallen > 0 && points[fall.fallen - 1].y < top * (1 - model::kHidden)) --fall.fallen;
   fall.begins = fall.fallen;
   while (fall.begins > 1 && fall.begins < points.size() && points[fall.begins - 2].y > points[fall.begins - 1].y) --fall.begins;
   return fall.begins < kFewest || points.size() - fall.fallen < 2 ? std::nullopt : std::optional(fall);
@@ -143,7 +143,7 @@ std::string read(const std::vector<Curve::Sample>& samples, double noise, const 
   for (std::size_t i = 0; i < knee.points; ++i) (x[i] < knee.fit.knee ? knee.below : knee.beyond) += 1;
   const auto& rival = *knee.evidence.best_rival();
   if (knee.evidence.plateau <= 0.5 || std::min(knee.below, knee.beyond) < kTested) return rival_says(rival, knee, points, words);
-  if (knee.fit.scatter > model::kOneCurve) {
+  if (knee.fit.scatter > model::kOneThing) {
     return fmt::format("the points scatter by {:.0f} % about any rising curve: they are no single one; `where` or `by` would part them", 100 * knee.fit.scatter);
   }
   if (knee.evidence.plateau < words.need) {
@@ -178,7 +178,7 @@ std::string apply_little(const Context& context, const KneeFit& knee, const Curv
     return fmt::format("; by Little's law {} are under way at the plateau; x is not in {}, so that the knee says nothing of it: `per` would", show(in_flight.number, in_flight.dimension), name(in_flight.dimension));
   }
   const double scale = each / in_flight.number;
-  const bool agrees = knee.evidence.low * scale < 1 + model::kLittle && knee.evidence.high * scale > 1 - model::kLittle;
+  const bool agrees = knee.evidence.low * scale < 1 + model::kReached && knee.evidence.high * scale > 1 - model::kReached;
   fields["ratio"] = Value(knee.fit.knee * scale);
   fields["agrees"] = Value(agrees);
   return fmt::format("; Little's law {}: plateau times latency are {:.4g} {}, and {:.2f} times that are under way at the knee ({:.2f} to {:.2f})", agrees ? "holds" : "does not hold", in_flight.number,

@@ -23,7 +23,7 @@ struct RiseFit {
   Rise kind = Rise::Scatter;
   std::size_t points = 0;        ///< the first so many; those behind are a fall, and lie anywhere
   double weight = 0;             ///< posterior, of all together 1
-  double plateau = 0;            ///< the share of it in which the powers are a plateau's: within kProportional, and level within kLevel
+  double plateau = 0;            ///< the share of it in which the powers are a plateau's: within kOneThing, and level within kHidden
   double level = 0;              ///< logarithm of y where the asymptotes meet; without a knee, of the asymptote at x = 1
   double knee = 0;
   std::size_t turn = 0;          ///< how one asymptote turns into the other

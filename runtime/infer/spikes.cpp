@@ -25,9 +25,6 @@
 namespace gexp::infer {
 namespace {
 
-constexpr double kLeast = 0.05;     // logarithm, beyond the usual change: a smaller rise is no jump that is asked for
-constexpr std::size_t kBeside = 5;  // points on each side whose middle must jump, too
-constexpr double kStandsOut = 1.5;  // times the changes beside it: a steep slope is no jump
 
 /// The larger of the changes next to one; a jump may take two steps, and these are one then.
 double beside(const std::vector<double>& changes, const std::vector<double>& odds, std::size_t i) {
@@ -56,7 +53,7 @@ std::vector<double> odds_of_jumps(const std::vector<double>& logs, const std::ve
 /// The same of the levels beside it, as far as they lie apart beyond the usual rise: a jump keeps what it rose by, and one wild point does
 /// not.
 double odds_of_levels(const std::vector<double>& logs, std::size_t i, double usual, double jump, double spread) {
-  const auto from = i + 1 - std::min(i + 1, kBeside), to = std::min(logs.size(), i + 1 + kBeside);
+  const auto from = i + 1 - std::min(i + 1, model::kBeside), to = std::min(logs.size(), i + 1 + model::kBeside);
   const auto at = [&](std::size_t k) { return logs.begin() + static_cast<std::ptrdiff_t>(k); };
   const auto before = static_cast<double>(i + 1 - from), after = static_cast<double>(to - i - 1);
   const double apart = median({at(i + 1), at(to)}) - median({at(from), at(i + 1)}) - usual * (before + after) / 2;
@@ -100,8 +97,8 @@ Jumps jumps_of(const std::vector<Curve::Sample>& samples) {
   const double usual = median(changes);
   const double spread = std::max(robust_spread(changes), model::kTextbook);
   const auto odds = odds_of_jumps(logs, changes, usual, spread);
-  for (std::size_t i = 0; i + kPointsAfterJump < n; ++i) {
-    if (changes[i] - usual <= kLeast || changes[i] <= kStandsOut * beside(changes, odds, i)) continue;
+  for (std::size_t i = 0; i + kFewest < n; ++i) {
+    if (changes[i] - usual <= model::kMinority || changes[i] <= model::kUnlike * beside(changes, odds, i)) continue;
     const double of_it = odds[i] + odds_of_levels(logs, i, usual, changes[i] - usual, spread);
     const double weight = 1 / (1 + std::exp(-of_it));
     const bool jump = weight > 0.5;
@@ -142,7 +139,7 @@ Finding spikes(const Context& context) {
   }
   if (curves == 0) return undetermined(context, fmt::format("a curve needs {} points", kFewestAlike));
   const auto number = list.size();
-  return found(context, Value(std::move(list)), std::min(confidence, model::kSurestList),
+  return found(context, Value(std::move(list)), std::min(confidence, model::kGivenPart),
                fmt::format("{} jumps in {} curves, each likelier than that the curve's noise made it", number, curves), evidence, "more repetitions, or finer steps");
 }
 
@@ -173,7 +170,7 @@ std::string passes_silently(const Context& context, const std::vector<Fields>& j
       const auto y = number_at(context, *argument(context)->value, i);
       beyond += y && y->number >= limit;
     }
-    if (points.size() >= kFewestAlike && beyond > kPointsAfterJump) return name_of(group);
+    if (points.size() >= kFewestAlike && beyond > kFewest) return name_of(group);
   }
   return {};
 }

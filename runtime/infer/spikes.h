@@ -10,7 +10,7 @@
 namespace gexp::infer {
 
 using model::kFewestAlike;
-using model::kPointsAfterJump;
+using model::kFewest;
 
 /// Points that differ only in what `over` reads, in its order.
 struct CurveSeries {

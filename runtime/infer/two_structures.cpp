@@ -43,7 +43,7 @@ std::optional<std::string> two_structures(const Classes& classes, const std::vec
     }
   }
   for (const auto& [from, lines] : changed) {
-    if (lines < model::kFewLinesChange || lines < model::kFewLinesShare * every) continue;
+    if (lines < model::kFewest || lines < model::kSamePace * every) continue;
     return fmt::format("{:g} lines begin to miss at {:g} ticks and later do at {:g}", lines, classes.list[from.first].centre, classes.list[from.second].centre);
   }
   const auto said = [&](std::size_t fast, std::size_t slow, double a, double b, const char* how) {
@@ -55,7 +55,7 @@ std::optional<std::string> two_structures(const Classes& classes, const std::vec
       if (a.lines < 2 || b.lines < 2) continue;
       const auto& more = a.rate() > b.rate() ? a : b;
       const double rarer = std::min(a.rate(), b.rate());
-      if (more.rate() > model::kUnlikeRates * rarer && share_at_least(more.misses, a.misses + b.misses, more.visits / (a.visits + b.visits)) < model::kByChance) {
+      if (more.rate() > model::kUnlike * rarer && share_at_least(more.misses, a.misses + b.misses, more.visits / (a.visits + b.visits)) < model::kByChance) {
         return said(fast, slow, a.lines, b.lines, "and not as often");
       }
       for (const auto& group : shares) {

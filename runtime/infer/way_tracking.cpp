@@ -12,12 +12,10 @@
 namespace gexp::infer {
 namespace {
 
-constexpr double kClear = 4;        // nats of the odds that an access missed, from which it is clear: 55 to 1
-constexpr double kLongPerWay = 10;  // evictions of a history by which its ways can be told apart
 
 /// How unlike the ways' chances may be, each as likely beforehand: concentrations of a symmetric Dirichlet distribution. With the last one
 /// they differ by a third of their mean; what is more alike is called equal.
-constexpr double kConcentrations[] = {0.5, 1, 2, 4, 8};
+constexpr double kConcentrations[] = {0.5, 1, 2, 4, 8};  // grid:
 
 /// Calls `evicted(way, older)` for each eviction of one history in order; way labels as the history gives them, `older` by way: whether it
 /// was of the half that had been used least recently. False where the history did not begin cold: then labels mean nothing elsewhere.
@@ -172,7 +170,7 @@ std::vector<Stretch> clear_stretches(std::span<const std::uint32_t> lines, std::
   std::vector<Stretch> clear{{begin, first}};
   for (std::size_t i = 0; i < steps; ++i) {
     missed[first + i] = likely_miss[i] > 0;
-    if (std::fabs(likely_miss[i]) >= kClear) clear.back().end = first + i + 1;
+    if (std::fabs(likely_miss[i]) >= model::kDecisive) clear.back().end = first + i + 1;
     else clear.push_back({first + i + 1, first + i + 1});
   }
   std::erase_if(clear, [](const Stretch& stretch) { return stretch.begin == stretch.end; });
@@ -201,7 +199,7 @@ Evictions follow_evictions(const std::vector<History>& histories, std::size_t li
     if (!seen.labelled || !canonical[h]) unlabelled.push_back(counts);
     if (seen.labelled && !canonical[h]) continue;
     // Labels that differ from history to history are matched by how often each way is hit.
-    if (!seen.labelled && evictions(counts) < std::min(longest, kLongPerWay * static_cast<double>(ways))) continue;
+    if (!seen.labelled && evictions(counts) < std::min(longest, model::kLongPerWay * static_cast<double>(ways))) continue;
     if (!seen.labelled) std::sort(counts.rbegin(), counts.rend());
     seen.by_way_histories += counts.empty() ? 0 : 1;
     for (std::size_t way = 0; way < counts.size(); ++way) seen.by_way[way] += counts[way];

@@ -14,7 +14,6 @@
 namespace gexp::infer {
 namespace {
 
-constexpr double kShareOfAll = 0.3;    // of all visits
 
 }  // namespace
 
@@ -42,7 +41,7 @@ void split_by_repeated_hits(const Histogram& histogram, const std::vector<double
   const auto begin = modes.front().begin, end = modes.back().end;
   const auto all = static_cast<double>(histogram.before(end) - histogram.before(begin));
   const auto all_hits = std::accumulate(hits.begin() + static_cast<std::ptrdiff_t>(begin), hits.begin() + static_cast<std::ptrdiff_t>(end), 0.0);
-  if (all_hits < model::kEnoughVisits || all_hits < kShareOfAll * all) return;
+  if (all_hits < model::kEnoughVisits || all_hits < model::kEnoughShare * all) return;
   const auto others = [&](std::size_t cell) { return static_cast<double>(histogram.before(cell + 1) - histogram.before(cell)) - hits[cell]; };
   auto middle = begin;  // the cell of the median hit
   double hits_upto = hits[begin], others_upto = others(begin);
@@ -58,10 +57,10 @@ void split_by_repeated_hits(const Histogram& histogram, const std::vector<double
     if (gain > best) best = gain, border = cell, slow = beyond, slow_hits = beyond_hits;
   }
   const double chance = border == mode->end ? 1 : poisson_at_least(slow, criteria.own * scale * slow_hits + 1);
-  if (chance > kValleyChance) return;
+  if (chance > model::kByChanceAnywhere) return;
   double centre = histogram.tick(border), sum = 0;
   for (auto cell = border; cell < mode->end && 2 * sum < slow; ++cell) centre = histogram.tick(cell), sum += others(cell);
-  if (centre - histogram.tick(middle) < std::max(kNearPeaksCycles, kNearPeaks * centre)) return;
+  if (centre - histogram.tick(middle) < std::max(model::kNearPeaksCycles, model::kNearPeaks * centre)) return;
   Mode slower{.begin = border, .end = mode->end, .apart = -std::log(chance)};
   mode->end = border, mode->cut = true;
   modes.insert(mode + 1, slower);

@@ -13,8 +13,6 @@ inline constexpr double kContradicted = 40;
 /// No latency is surer, however often it was seen: the rest is left to what the model of a level and the calibration leave out. Not fitted
 /// on drawn devices yet.
 inline constexpr double kSurest = 0.99;
-/// The same of a list of latencies, of which none must be missing.
-inline constexpr double kSurestList = 0.95;
 /// Tempered odds, as a natural logarithm, from which on of two answers the other is out of the question: 100 to 1.
 inline constexpr double kDecisive = 4.6;
 /// The same, from which on an answer is no longer given: 10 to 1 for another one leave of what was 99 % sure less than is ever asked for.
@@ -23,17 +21,34 @@ inline constexpr double kDoubted = 2.3;
 /// Confidence from here on is given as this, of what can have any number of values: that the truth is none of the rivals is not ruled out.
 inline constexpr double kMostConfidence = 0.999;
 /// Posterior from which on a part of an answer is given with the rest, where the question asks for less: which function chooses the sets,
-/// how wide a bank is.
+/// how wide a bank is. And the most confidence in a list of latencies, of which none must be missing.
 inline constexpr double kGivenPart = 0.95;
 
 /// Chance below which counts are no accident: one false alarm in ten thousand looks, of which a file takes some hundreds.
 inline constexpr double kByChance = 1e-4;
+/// The same where each latency, or each address, is a look: some ten thousand in a file.
+inline constexpr double kByChanceAnywhere = 1e-6;
 
 /// Share of accesses that something else makes look like misses, at least, where none was seen to: a recorder's own stores, an interrupt.
 inline constexpr double kLeastInterference = 1e-4;
+/// The same, usually: of an H200's accesses one in a thousand.
+inline constexpr double kInterfered = 1e-3;
+/// The same at worst, and the chance of a measurement that is off for a cause of its own: one in a hundred. Not fitted.
+inline constexpr double kAccident = 0.01;
+/// Share of all up to which some are few: interference, a tail of a level's latencies, visits to a far slice. Not fitted.
+inline constexpr double kMinority = 0.05;
+/// Share of all from which on some stand for them. Not fitted.
+inline constexpr double kEnoughShare = 0.25;
 
 /// Share, at most, of the laps over more lines than fit in which none of them misses: another level may hold the one that is absent.
 inline constexpr double kMostSilence = 0.5;
+
+/// Share by which measurements of one thing may scatter, or differ for where it lies: what differs more has another cause. Parts of an L2 are
+/// nearer than others by up to a quarter of a latency (drawn devices, an H200).
+inline constexpr double kOneThing = 0.25;
+/// Share of a latency, or of a curve's height, that noise may hide: one in ten values is off by as much. The noise is calibrated on curves
+/// drawn with it.
+inline constexpr double kHidden = 0.1;
 
 // Of curves and of outstanding requests.
 
@@ -46,28 +61,11 @@ inline constexpr double kOutlierFreedom = 4;
 /// Odds against each power of x that is not the textbook's, 1 where nothing is full and 0 where something is. Calibrated on throughputs
 /// drawn with 10 % noise (tests/infer/saturation_test.cpp): nine in ten are recognised.
 inline constexpr double kDeparture = 6;
-/// A power of x within so much of 1 is taken for proportional: a barrier and a launch bend the beginning as much. Not fitted.
-inline constexpr double kProportional = 0.25;
-/// Share by which a plateau may rise or fall from its knee to the end of the sweep; what loses more for good is named a fall. Not fitted.
-inline constexpr double kLevel = 0.1;
-/// Share of a plateau that the end of the sweep may lack of it: what lacks more is not measured. Not fitted.
+/// Share by which two figures of one throughput may differ: a plateau and the end of the sweep, what is under way at the knee and what
+/// Little's law asks for (published ones differ as much: Mei17, section 6.1).
 inline constexpr double kReached = 0.2;
-/// Share by which points may scatter about a throughput's curve: repetitions differ by some percent, so more has another cause. Not fitted.
-inline constexpr double kOneCurve = 0.25;
-/// Share by which what is under way at the knee and what Little's law asks for may differ: as far as published ones do (Mei17, section 6.1).
-inline constexpr double kLittle = 0.2;
-/// Chance that a launch took a share of a latency less than it must: one point in a hundred is an accident. Not fitted.
-inline constexpr double kShortLaunch = 0.01;
 /// Latencies, at least, of the largest rise that issuing makes of itself, however smooth a curve was so far. Not fitted.
 inline constexpr double kIssueRise = 0.02;
-/// Latencies beyond the shortest launch, past which a launch may have waited for an entry, and below which none has: parts of an L2 are
-/// nearer than others, as far as a tenth and a quarter of a latency (drawn devices, an H200).
-inline constexpr double kWaited = 0.9, kNoWait = 0.75;
-/// Latencies that noise may hide: one step in ten may fall by as much, and a rise or a difference of less does not show. The
-/// noise is calibrated on curves drawn with it, the rise is not fitted.
-inline constexpr double kHidden = 0.1;
-/// Points, at least, behind a jump of a curve: fewer do not show that the curve stays up, and an accident lasts no longer. Not fitted.
-inline constexpr std::size_t kPointsAfterJump = 3;
 /// Most confidence where one other cause would have made the same records, and nothing was measured that tells them apart. Not fitted.
 inline constexpr double kUntested = 0.9;
 /// Confidence in a limit that one curve alone shows: nothing tests it. Not fitted.
@@ -79,12 +77,34 @@ inline constexpr double kMostly = 0.8;
 
 // Of latencies.
 
+/// Cycles: levels that are nearer are not told apart, whatever the evidence, and what is measured twice differs by less.
+inline constexpr double kLeastApart = 3;
+/// Share of a latency, and cycles where it is short, within which two peaks may be one mode's comb or slices. Calibrated on an H200.
+inline constexpr double kNearPeaks = 0.025, kNearPeaksCycles = 4;
+/// Share of a latency by which slices of one level are nearer (of an H200's L2, about a tenth from the mean).
+inline constexpr double kFar = 0.12;
+/// Share of the lower of two peaks up to which a valley parts them; and where addresses may differ for where they lie.
+inline constexpr double kDeep = 0.5, kDeepAmongPlaces = 0.2;
+/// Share of a latency over which peaks are smoothed, on each side. Calibrated on drawn devices.
+inline constexpr double kSmooth = 0.0025;
+/// Times the slowest class: beyond it is no access of this hierarchy. Not fitted.
+inline constexpr double kFarOut = 2;
+/// Share of the way from a border to the nearer class's centre, within which a visit may be of either. Not fitted.
+inline constexpr double kUnsure = 0.5;
+/// Share by which a clock may change its pace unnoticed (an H200: boost and throttling).
+inline constexpr double kMostClockChange = 0.15;
+
 /// Visits that hit, at least, that tell how hits are spread: a border that one in a hundred passes is seen five times. Not fitted.
 inline constexpr double kEnoughVisits = 500;
 /// Share of all accesses: a slowest class as rare is there in one run and not in the next (an H200).
 inline constexpr double kRareClass = 0.005;
 
 // Of what is usual among things of one kind.
+
+/// Things, at most, that may be an accident: points, misses, visits, turns. More show something.
+inline constexpr std::size_t kFewest = 3;
+/// Points on each side of a jump whose middle must jump, too. Not fitted.
+inline constexpr std::size_t kBeside = 5;
 
 /// Things, at least, that show it: slow touches at units that are fetched whole (pages are as even, and fewer do not show that nothing
 /// reaches from one to the next), blocks of a footprint, points of a curve. Not fitted.
@@ -95,27 +115,25 @@ inline constexpr std::size_t kFewestAlike = 8;
 /// Standard deviations beyond halves drawn by chance, from which on the lines of a place are of two, and up to which two places are one.
 /// Tried on drawn places (tests/infer/places_test.cpp).
 inline constexpr double kTwoPlaces = 6, kOnePlace = 3;
-/// Standard deviations between two modes, from which on few values are in doubt. Not fitted.
-inline constexpr double kTwoModes = 5;
 
-// Of lines that begin to miss together.
+/// Ratio of two things of one kind, at least, that differ: miss rates of one policy within a set, changes of a curve. Calibrated on drawn
+/// devices.
+inline constexpr double kUnlike = 1.5;
 
-/// Ratio of miss rates, at least, that one replacement policy does not make within a set. Calibrated on drawn devices.
-inline constexpr double kUnlikeRates = 1.5;
-/// Lines, at most, whose class changes by accident, and the same as a share of all. Calibrated on drawn devices.
-inline constexpr double kFewLinesChange = 3, kFewLinesShare = 0.02;
+// Of sets and of ways.
+
+/// Bits that say that no function chooses the sets: of GPUs in the literature, few.
+inline constexpr double kNoFunction = 7;
+/// Times that the rarest way's chance may be below the mean one: it says when all ways were replaced. Not fitted.
+inline constexpr double kRarestWay = 2.5;
+/// Evictions for each way, by which a history tells ways apart. Not fitted.
+inline constexpr double kLongPerWay = 10;
 
 // Of a clock's pace, from run to run of a point.
 
-/// Accesses of a run, at least, that tell its pace. Not fitted.
-inline constexpr std::size_t kFewestPaced = 16;
-/// Share of a ratio of two runs within which accesses agree on it, noise included. Not fitted.
+/// Share within which two runs have one pace, noise included, and by which a sliding clock moves at most from a run to the next; share of lines
+/// that change by accident. Boost and throttling move by some percent in a stage (an H200).
 inline constexpr double kSamePace = 0.02;
-/// Share by which a sliding clock moves at most from a run to the next, and more than which matters: classes that are nearer are not split.
-/// Boost and throttling move by some percent in a stage (an H200).
-inline constexpr double kSlide = 0.015;
-/// Share of a run's accesses, the fastest, that tell its level. Not fitted.
-inline constexpr double kFastestShare = 0.1;
 /// Share by which latencies differ that are one: conflicts of as many ways (devices that were measured), levels of runs (not fitted).
 inline constexpr double kSameLatency = 0.003;
 

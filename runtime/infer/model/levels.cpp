@@ -8,6 +8,7 @@
 
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/model/cached_visits.h"
+#include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/occupancy.h"
 #include "runtime/infer/statistics.h"
 
@@ -19,17 +20,10 @@
 namespace gexp::infer {
 namespace {
 
-constexpr double kFar = 0.12;        // share of the latency: slices of one level are nearer (of an H200's L2, about a tenth from the mean)
-constexpr double kSureNats = 6;      // evidence that a person would call decisive (Kass and Raftery 1995: 5 and more)
-constexpr double kTailShare = 0.05;  // of all accesses: as common a mode is as likely a tail as a level, and the odds fall with its share
-constexpr double kAlike = 3;         // nats by which a level of one rate is less likely for each length of walk at which it has that rate
-constexpr double kNeverSlow = 0.01;  // of visits that hit, a share that is slow by other causes
-constexpr double kBroadShare = 0.25; // of its latency, by a mode's middle half: a level answers in a narrower time
-constexpr double kFewest = 3;        // accesses that show a level, unless their rates do
 constexpr std::size_t kMostParts = 24;  // limit: of one mode
 
 /// Modes three cycles apart, as sharp as they come.
-constexpr ModeCriteria kFine{.deep = 0.5, .smooth = 0, .blur = 0.5, .own = 1, .near = 0, .near_cycles = kLeastApart};
+constexpr ModeCriteria kFine{.deep = model::kDeep, .smooth = 0, .blur = 0.5, .own = 1, .near = 0, .near_cycles = model::kLeastApart};  // made of: half a tick of rounding
 
 }  // namespace
 
@@ -93,13 +87,13 @@ std::vector<Mode> LevelFinder::refined(const Mode& mode, bool& places_differ) {
   std::vector<double> gains;  // of each part against the one before
   const auto gain_of = [&](std::size_t i) {
     const auto [level, place, run] = evidence(parts[i - 1], parts[i]);
-    places_differ = places_differ || place > std::max(level, 0.0) + kSureNats;
+    places_differ = places_differ || place > std::max(level, 0.0) + model::kDecisive;
     return level - std::max({place, run, 0.0});
   };
   for (std::size_t i = 1; i < parts.size(); ++i) gains.push_back(gain_of(i));
   while (!gains.empty()) {
     const auto least = std::min_element(gains.begin(), gains.end());
-    if (*least > kSureNats) break;
+    if (*least > model::kDecisive) break;
     const auto at = static_cast<std::size_t>(least - gains.begin());
     parts[at].end = parts[at + 1].end;
     parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(at) + 1);
@@ -118,8 +112,8 @@ std::vector<Mode> LevelFinder::refined(const Mode& mode, bool& places_differ) {
 void LevelFinder::join_places(std::vector<Mode>& modes, bool& places_differ) {
   for (std::size_t i = 1; i < modes.size();) {
     const double slow = histogram_.tick(modes[i].begin), gap = slow - histogram_.tick(modes[i - 1].end - 1);
-    const auto [level, place, run] = gap > kFar * slow ? ModeEvidence{} : evidence(modes[i - 1], modes[i]);
-    if (place <= std::max(level, 0.0) + kSureNats) {
+    const auto [level, place, run] = gap > model::kFar * slow ? ModeEvidence{} : evidence(modes[i - 1], modes[i]);
+    if (place <= std::max(level, 0.0) + model::kDecisive) {
       ++i;
       continue;
     }
@@ -138,23 +132,23 @@ double LevelFinder::strikes_hits(const Mode& level, const Mode& mode) const {
   }
   const double others = all[0] + all[1] - hits[0] - hits[1], visits = hits[0] + hits[1];
   if (visits == 0 || others <= 0) return 0;
-  const double rate = std::clamp((all[1] - hits[1]) / others, kNeverSlow, 1 - kNeverSlow);
-  return std::max(0.0, hits[1] * std::log(rate / kNeverSlow) + hits[0] * std::log((1 - rate) / (1 - kNeverSlow)));
+  const double rate = std::clamp((all[1] - hits[1]) / others, model::kAccident, 1 - model::kAccident);
+  return std::max(0.0, hits[1] * std::log(rate / model::kAccident) + hits[0] * std::log((1 - rate) / (1 - model::kAccident)));
 }
 
 // A level that has one rate at many lengths of walks would be a coincidence; a tail has it anyhow. A tail is rare, as a rule.
 double LevelFinder::own_level(const Mode& level, const Mode& mode, bool likely) {
   const double share = support(mode) / static_cast<double>(histogram_.total());
-  const double coincidence = kSureNats - kAlike * static_cast<double>(lengths_ - 1);
+  const double coincidence = model::kDecisive - model::kDoubted * static_cast<double>(lengths_ - 1);
   const double nats = evidence(level, mode).level;
-  return (likely ? std::max(nats, coincidence) : nats - kSureNats) - strikes_hits(level, mode) - std::log(kTailShare / share);
+  return (likely ? std::max(nats, coincidence) : nats - model::kDecisive) - strikes_hits(level, mode) - std::log(model::kMinority / share);
 }
 
 bool LevelFinder::is_tail(const std::vector<Mode>& levels, const Mode& mode) {
   const double centre = histogram_.quantile(mode.begin, mode.end, 0.5);
-  const bool broad = histogram_.quantile(mode.begin, mode.end, 0.75) - histogram_.quantile(mode.begin, mode.end, 0.25) > kBroadShare * centre;
-  const bool unlikely = broad || support(mode) < kFewest;
-  if (levels.empty()) return unlikely || std::log(kTailShare * static_cast<double>(histogram_.total()) / support(mode)) > kSureNats;
+  const bool broad = histogram_.quantile(mode.begin, mode.end, 0.75) - histogram_.quantile(mode.begin, mode.end, 0.25) > model::kOneThing * centre;
+  const bool unlikely = broad || support(mode) < model::kFewest;
+  if (levels.empty()) return unlikely || std::log(model::kMinority * static_cast<double>(histogram_.total()) / support(mode)) > model::kDecisive;
   return std::any_of(levels.begin(), levels.end(), [&](const Mode& level) { return own_level(level, mode, !unlikely) <= 0; });
 }
 
@@ -191,7 +185,7 @@ LevelFit LevelFinder::fit(ModeCriteria criteria) {
   Density density(histogram_, criteria);
   for (std::size_t begin = 0, end = 0; begin < histogram_.size(); begin = end) {
     end = begin + 1;
-    while (end < histogram_.size() && histogram_.tick(end) - histogram_.tick(end - 1) <= std::max(kNearPeaksCycles, kFar * histogram_.tick(end))) ++end;
+    while (end < histogram_.size() && histogram_.tick(end) - histogram_.tick(end - 1) <= std::max(model::kNearPeaksCycles, model::kFar * histogram_.tick(end))) ++end;
     auto modes = peaks(histogram_, density, begin, end);
     join(modes, criteria);
     // A group's first one lies beyond a gap. An empty valley where there are as many accesses as in the lower peak has a chance of exp(-peak).

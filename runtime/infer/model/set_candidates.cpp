@@ -11,6 +11,7 @@
 
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/in_parallel.h"
+#include "runtime/infer/model/evidence.h"
 
 // Functions are many, footprints too. A few footprints in which some addresses miss and others do not tell nearly all functions apart. So all
 // functions are scored on the two most telling ones, the better of them on a few more, and the best on everything.
@@ -25,7 +26,6 @@ constexpr std::uint32_t kMostSets = 1024;  // limit: sets of a function
 constexpr std::size_t kMostSubsets = 1000;  // limit: of bits of one number; beyond it, only neighbouring bits are tried
 constexpr std::int64_t kMostBlock = 64;       // limit: lines that go to one set together, before a residue of sets
 constexpr double kFamily = 2;              // fact: bits that say which of four kinds it is: one set, bits, exclusive ors, a residue
-constexpr double kNoFunction = 7;          // bits that say that it is none: of GPUs in the literature, few
 
 /// Footprints that tell functions apart: those in which the fewest and the most addresses miss, and the largest in which none does.
 std::vector<std::size_t> telling(const Walks& walks) {
