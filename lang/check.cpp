@@ -200,10 +200,10 @@ class FileChecker {
     }
     static constexpr std::array kFilled{"global", "readonly", "texture", "host", "managed", "peer"};
     if (!element_words().has(memory.element.text) || !space_words().has(memory.space.text)) return;
-    const bool whole = memory.element.text.starts_with('u') || memory.element.text.starts_with('s');
-    if (std::find(kFilled.begin(), kFilled.end(), memory.space.text) == kFilled.end() || !whole) {
+    const bool narrow = memory.element.text == "f16" || memory.element.text == "bf16";
+    if (std::find(kFilled.begin(), kFilled.end(), memory.space.text) == kFilled.end() || narrow) {
       diagnostics_.error("E0235", memory.holds->span, fmt::format("a memory of {} in {} cannot hold given numbers", memory.element.text, memory.space.text),
-                         "memories of whole numbers in global, readonly, texture, host, managed and peer can");
+                         "memories of whole numbers, f32 and f64 in global, readonly, texture, host, managed and peer can");
     }
   }
   void check(const PatternDef& pattern, Span) {

@@ -54,15 +54,15 @@ GEXP_KEEP(header, Header);
 #undef GEXP_KEEP
 #undef GEXP_FOLD
 
-/// What has matched so far: finished nodes, and how many of them there were where each rule under way began.
+/// What has matched so far: finished nodes.
 struct Growth {
+  /// Where a rule under way began, and how many nodes there were.
   struct Mark {
     std::size_t nodes;
     const char* begin;
   };
   const char* text = nullptr;  ///< where the source begins
   std::vector<std::unique_ptr<Tree>> nodes;
-  std::vector<Mark> marks;
 
   void finish(Kind kind, bool fold, const Mark& mark, const char* current) {
     if (fold && nodes.size() == mark.nodes + 1) return;
@@ -101,7 +101,7 @@ GEXP_APART(domain);
 #undef GEXP_APART
 #define GEXP_MATCH_APART(rule) \
   template <> bool match_apart<rule>(Input & in, Growth & growth) { \
-    return tao::pegtl::match<rule, apply_mode::action, rewind_mode::required, nothing, control>(in, growth); \
+    return control<rule>::match_here<apply_mode::action, rewind_mode::required, nothing, control>(in, growth); \
   }
 
 struct messages {
@@ -122,24 +122,15 @@ template <typename Rule> struct control : must_if<messages>::control<Rule> {
   template <apply_mode A, rewind_mode M, template <typename...> class Action, template <typename...> class Control, typename Input>
   static bool match(Input& in, Growth& growth) {
     if constexpr (apart<Rule>) return match_apart<Rule>(in, growth);
-    else return tao::pegtl::match<Rule, A, M, Action, Control>(in, growth);
+    else return match_here<A, M, Action, Control>(in, growth);
   }
-  template <typename Input> static void start(const Input& in, Growth& growth) {
-    if constexpr (marked) growth.marks.push_back({growth.nodes.size(), in.current()});
-  }
-  template <typename Input> static void success(const Input& in, Growth& growth) {
-    if constexpr (marked) {
-      const auto mark = growth.marks.back();
-      growth.marks.pop_back();
-      if constexpr (looks_ahead<Rule>) growth.nodes.resize(mark.nodes);
-      if constexpr (kind != Kind::None) growth.finish(kind, left_by<Rule>::fold, mark, in.current());
-    }
-  }
-  template <typename Input> static void failure(const Input&, Growth& growth) {
-    if constexpr (marked) {
-      growth.nodes.resize(growth.marks.back().nodes);
-      growth.marks.pop_back();
-    }
+  template <apply_mode A, rewind_mode M, template <typename...> class Action, template <typename...> class Control, typename Input>
+  static bool match_here(Input& in, Growth& growth) {
+    const Growth::Mark mark{growth.nodes.size(), in.current()};
+    const bool matched = tao::pegtl::match<Rule, A, M, Action, Control>(in, growth);
+    if (marked && (!matched || looks_ahead<Rule>) && growth.nodes.size() > mark.nodes) growth.nodes.resize(mark.nodes);
+    if (kind != Kind::None && matched) growth.finish(kind, left_by<Rule>::fold, mark, in.current());
+    return matched;
   }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lang/instructions.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -27,9 +28,13 @@ std::uint32_t number_behind(std::string_view shape, char letter) {
 Instruction::Matrices Instruction::matrices() const {
   if (!of_warpgroup()) return {};
   constexpr std::uint32_t kRowBytes = 32;  // fact: of every type; k is 32 bytes of elements
+  constexpr std::string_view kSwizzled = "wgmma.sw";
+  std::uint32_t swizzle = 0;
+  if (name.starts_with(kSwizzled)) std::from_chars(name.data() + kSwizzled.size(), name.data() + name.size(), swizzle);
+  const auto row = std::max(kRowBytes, swizzle);  // of a row that is swizzled, a product takes its first bytes
   const auto n = number_behind(name.substr(name.find(".m64") + 1), 'n');
   const std::uint32_t ones = name.ends_with("bf16") ? 0x3f803f80 : name.ends_with("f16") ? 0x3c003c00 : name.ends_with("e4m3") ? 0x38383838 : 0x01010101;
-  return {64 * kRowBytes, n * kRowBytes, ones};
+  return {name.find(".rs.") == std::string_view::npos ? 64 * row : 0, n * row, ones, swizzle};
 }
 
 std::string Instruction::text() const {

@@ -22,9 +22,9 @@ struct Instruction {
   [[nodiscard]] bool of_warpgroup() const { return ptx.find("wgmma.") != std::string_view::npos; }
   /// Its links go on without their results, which a chain waits for at its end.
   [[nodiscard]] bool waits_at_end() const { return of_warpgroup() && ptx.find("wait_group") == std::string_view::npos; }
-  /// Of `wgmma`: bytes of the matrices a, b that its descriptors name, and 4 bytes of ones in their type.
+  /// Of `wgmma`: bytes of the matrices a, b that its descriptors name, 4 bytes of ones in their type, and bytes of the swizzle; 0: none.
   struct Matrices {
-    std::uint32_t a = 0, b = 0, ones = 0;
+    std::uint32_t a = 0, b = 0, ones = 0, swizzle = 0;
   };
   [[nodiscard]] Matrices matrices() const;
   /// `ptx` with every register of a list written out.

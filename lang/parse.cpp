@@ -120,7 +120,6 @@ class Parser {
     failed_at_.reset();
     try {
       growth_.nodes.clear();
-      growth_.marks.clear();
       growth_.text = text_.data();
       if (!pegtl::parse<Rule, pegtl::nothing, grammar::control>(in, growth_) || growth_.nodes.empty()) return nullptr;
       auto tree = std::move(growth_.nodes.front());

@@ -106,16 +106,22 @@ std::string BodyWriter::matrices_of(const lang::Instruction& instruction) {
 }
 
 /// Without a swizzle, 8 rows of 16 bytes lie together. k is 32 bytes: two such pieces lie beside each other, and the next 8 rows behind them.
+/// With one, 8 rows of its bytes lie together, where the address is a multiple of 8 rows of 128 bytes at most; the matrix is all ones, so which
+/// 16 bytes of a row have changed places does not matter.
 void BodyWriter::declare_matrices(MemoryTexts& texts) const {
-  constexpr std::uint64_t kBeside = 128, kBehind = 256;  // bytes
+  constexpr std::uint64_t kBeside = 128, kBehind = 256, kAligned = 1024;  // bytes
   for (std::size_t i = 0; i < matrices_.size(); ++i) {
     const auto& m = matrices_[i];
+    const std::uint64_t behind = m.swizzle ? 8 * m.swizzle : kBehind, slack = m.swizzle ? kAligned : 0;
+    const std::uint64_t kind = m.swizzle == 128 ? 1 : m.swizzle == 64 ? 2 : m.swizzle == 32 ? 3 : 0;
     const auto descriptor = [&](char letter, std::uint64_t at) {
-      texts.setup += fmt::format("  const u64 matrix{}_{} = (shared + {} & 0x3ffff) >> 4 | {}ull << 16 | {}ull << 32;\n", i, letter, at, kBeside / 16, kBehind / 16);
+      const auto begin = m.swizzle ? fmt::format("(shared + {} + {} & ~{}ull) + {}", texts.shared, kAligned - 1, kAligned - 1, at) : fmt::format("shared + {}", texts.shared + at);
+      texts.setup += fmt::format("  const u64 matrix{}_{} = ({} & 0x3ffff) >> 4 | {}ull << 16 | {}ull << 32 | {}ull << 62;\n", i, letter, begin, kBeside / 16, behind / 16, kind);
     };
-    texts.setup += fmt::format("  for (u32 i = threadIdx.x; i < {}; i += blockDim.x) dynamic[{} + i] = 0x{:x}u;\n", (m.a + m.b) / 4, texts.shared / 4, m.ones);
-    descriptor('a', texts.shared), descriptor('b', texts.shared + m.a);
-    texts.shared += m.a + m.b;
+    const auto bytes = m.a + m.b + slack;
+    texts.setup += fmt::format("  for (u32 i = threadIdx.x; i < {}; i += blockDim.x) dynamic[{} + i] = 0x{:x}u;\n", bytes / 4, texts.shared / 4, m.ones);
+    descriptor('a', 0), descriptor('b', m.a);
+    texts.shared += static_cast<std::uint32_t>(bytes);
   }
   if (matrices_.empty()) return;
   texts.setup += "  asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n";
@@ -158,7 +164,7 @@ std::optional<Diagnostic> BodyWriter::alu(const Op& op, Region&) {
   for (std::int64_t i = 0; i < beside; ++i) {
     for (std::size_t k = 0; k < registers; ++k) {
       const auto running = register_of(instruction.running[k]);
-      const auto start = instruction.running[k] == 'm' ? matrices + "_a" : fmt::format(fmt::runtime(running.start), i + static_cast<std::int64_t>(k));
+      const auto start = instruction.running[k] == 'm' ? matrices + (instruction.matrices().a > 0 ? "_a" : "_b") : fmt::format(fmt::runtime(running.start), i + static_cast<std::int64_t>(k));
       settled += fmt::format("{}{} {} = {};\n", indent, running.type, name_of(value, i, registers, k), start);
     }
     links += link_text(instruction, value, i);

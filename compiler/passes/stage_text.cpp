@@ -27,15 +27,15 @@ class StageText {
     // follows from them.
     auto text = fmt::format("stage {}\n", stage_.name);
     for (const auto& sweep : stage_.sweeps) text += of(sweep);
-    for (const auto& [condition, why] : stage_.skips) text += line("skip", {condition});
+    for (const auto& [condition, why] : stage_.skips) text += line("skip", condition);
     text += of(stage_.launch);
-    if (stage_.transform) text += line("soft_l1", {stage_.transform->line, stage_.transform->monitor, stage_.transform->hits});
+    if (stage_.transform) text += line("soft_l1", stage_.transform->line, stage_.transform->monitor, stage_.transform->hits);
     for (const auto& flush : stage_.flushes) text += fmt::format("flush {}\n", flush.level);
-    for (const auto& [grid, block, body] : stage_.warm_launches) text += line("warm launch", {grid, block}) + of(body);
+    for (const auto& [grid, block, body] : stage_.warm_launches) text += line("warm launch", grid, block) + of(body);
     text += "warm\n" + of(stage_.warm);
     text += fmt::format("timed {}\n", word(stage_.timing)) + of(stage_.timed);
     const auto& [at_least, at_most, until] = stage_.repeat;
-    text += fmt::format("repeat {} {} {}", at_least, at_most, line("until", {until}));
+    text += fmt::format("repeat {} {} {}", at_least, at_most, line("until", until));
     return text + fmt::format("keep {}\n", static_cast<int>(stage_.keep));
   }
 
@@ -60,22 +60,21 @@ class StageText {
     return known + rest;
   }
 
-  std::string line(const std::string& what, const std::vector<FormulaPtr>& formulas) {
-    auto text = what;
-    for (const auto& formula : formulas) text += " " + keys_.key(formula);
-    return text + "\n";
+  template <class... Formulas> std::string line(std::string text, const Formulas&... formulas) {
+    (((text += ' ') += keys_.key(formulas)), ...);
+    return text += '\n';
   }
 
   // Every member is named here, so that one that is added does not compile before somebody has thought of it.
   std::string of(const Sweep& sweep) {
     const auto& [names, kind, from, to, by, list, refine_to, refine_on, refine_highest, until, span] = sweep;
     auto text = fmt::format("sweep {} kind {} {}", fmt::join(names, ","), static_cast<int>(kind), refine_highest ? "highest " : "");
-    return text + line("", {from, to, by, list, refine_to, refine_on, until});
+    return text + line("", from, to, by, list, refine_to, refine_on, until);
   }
 
   std::string of(const Launch& launch) {
     const auto& [grid, block, cluster, smem, persm, carveout, bank, sm, sms, limit, registers, place, span] = launch;
-    return line("launch " + place, {grid, block, cluster, smem, persm, carveout, bank, sm, sms}) + (limit ? line("limit", {limit}) : "") + (registers ? line("registers", {registers}) : "");
+    return line("launch " + place, grid, block, cluster, smem, persm, carveout, bank, sm, sms) + (limit ? line("limit", limit) : "") + (registers ? line("registers", registers) : "");
   }
 
   std::string of(const Body& body) {
@@ -94,10 +93,10 @@ class StageText {
     if (!into.empty()) text += fmt::format(" into {} {}", into, file_(into, {}).value_or(""));
     if (!memory.empty()) text += fmt::format(" memory {} {}", memory, file_(memory, {}).value_or(""));
     if (!pattern.empty()) text += " pattern " + meaning(pattern, {}).value_or(pattern);
-    text += line("", {width, fetch, into_at, count, at, named, chain, ilp, condition, from, to, value});
-    if (rows || pitch) text += line("tile", {rows, pitch});
-    if (rank) text += line("rank", {rank});
-    if (!flag.empty()) text += "flag " + flag + line("", {signals, bound});
+    text += line("", width, fetch, into_at, count, at, named, chain, ilp, condition, from, to, value);
+    if (rows || pitch) text += line("tile", rows, pitch);
+    if (rank) text += line("rank", rank);
+    if (!flag.empty()) text += "flag " + flag + line("", signals, bound);
     if (!gives.empty() || !type.empty()) text += fmt::format("gives {} type {} ", gives, type);
     if (!from && !variable.empty()) text += fmt::format("variable {} ", variable);
     if (from) keys_.bind(variable);
@@ -116,10 +115,12 @@ class StageText {
       // By its name too: two memories of one kind are two.
       text += fmt::format("argument {} linked {}", static_cast<int>(kind), linked);
       if (memory) text += fmt::format(" {} {}", name, file_(name, {}).value_or(""));
-      text += line("", {kind == FileKernel::Argument::Kind::Value ? value : nullptr, entries, width});
+      text += line("", kind == FileKernel::Argument::Kind::Value ? value : nullptr, entries, width);
     }
-    text += line("template", templates);
-    for (const auto& [name, value] : defines) text += line("define " + name, {value});
+    text += "template";
+    for (const auto& value : templates) (text += ' ') += keys_.key(value);
+    text += '\n';
+    for (const auto& [name, value] : defines) text += line("define " + name, value);
     return text;
   }
 

@@ -3,13 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
+#include <utility>
+
 #include "lang/base/budget.h"
 #include "compiler/plan/access.h"
 
 namespace gexp::compiler {
 namespace {
 
-constexpr std::int64_t kStepUnits = 2;          // of a link: its entries in two tables
+constexpr std::int64_t kStepUnits = 2;          // of a link: its entry in a table, and what is written of it
 constexpr std::int64_t kLastLink = 0xffffffff;  // an index of 4 bytes
 
 }  // namespace
@@ -36,24 +40,43 @@ std::optional<Diagnostic> Linker::refused(const Op& chase, std::int64_t step, st
   return std::nullopt;
 }
 
+// Offsets are multiples of a stride, so their low bits say little: the place is made of the high bits of a product (Knuth, 6.4).
+Linker::Link& Linker::link_at(std::int64_t offset) {
+  const auto find = [&](std::int64_t wanted) -> Link& {
+    const auto size = table_.size();
+    auto place = static_cast<std::uint64_t>(wanted) * 0x9e3779b97f4a7c15ull >> (64 - std::countr_zero(size));
+    while (table_[place].ring != 0 && table_[place].offset != wanted) place = (place + 1) % size;
+    return table_[place];
+  };
+  if (2 * (links.offsets.size() + 1) > table_.size()) {
+    const auto old = std::exchange(table_, std::vector<Link>(std::max<std::size_t>(64, 2 * table_.size())));
+    for (const auto& link : old) {
+      if (link.ring != 0) find(link.offset) = link;
+    }
+  }
+  return find(offset);
+}
+
 std::optional<Diagnostic> Linker::add(const Op& chase, const Pattern& ring) {
   for (std::int64_t thread = 0; thread < ring.threads; ++thread) {
-    seen_.clear();
+    ++rings_;
     if (!Budget::spend(kStepUnits * ring.steps)) return Budget::exceeded(chase.span);
     for (std::int64_t step = 0; step < ring.steps; ++step) {
       if (!Budget::tick()) return Budget::exceeded(chase.span);
       const auto offset = ring.at(thread, step);
       const auto next = ring.at(thread, (step + 1) % ring.steps);
       if (auto problem = refused(chase, step, offset)) return problem;
-      if (seen_.insert_or_assign(offset, step).second == false) {
+      auto& link = link_at(offset);
+      const bool fresh = link.ring == 0;
+      if (fresh) link = {offset, next, 0};
+      if (std::exchange(link.ring, rings_) == rings_) {
         return failure("E0422", chase.span, fmt::format("`{}` visits offset {} twice: a link has one successor", chase.pattern, offset),
                      "visit another word of the same line instead, `offset + 1elem`");
       }
-      const auto [link, fresh] = successors_.try_emplace(offset, next);
-      if (!fresh && link->second != next) {
+      if (link.next != next) {
         return failure("E0423", chase.span,
                      fmt::format("offset {} leads to {} in one ring and to {} in `{}`: a link has one successor", offset,
-                                 link->second, next, chase.pattern),
+                                 link.next, next, chase.pattern),
                      "visit another word of the same line in one of the two, `offset + 1elem`");
       }
       if (fresh) {

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
+#include <vector>
 
 #include "compiler/codegen/body.h"
 #include "compiler/formula/pattern.h"
@@ -27,8 +27,16 @@ class Linker {
 
   const Memory& memory_;
   std::uint64_t bytes_;
-  std::unordered_map<std::int64_t, std::int64_t> successors_;
-  std::unordered_map<std::int64_t, std::int64_t> seen_;
+  struct Link {
+    std::int64_t offset;
+    std::int64_t next;
+    std::int64_t ring;  ///< the last one that visited it, counted from 1; 0: this place of the table is free
+  };
+  /// The link at an offset; of one that is new, `ring` is 0.
+  Link& link_at(std::int64_t offset);
+
+  std::vector<Link> table_;  ///< each link at its offset's place, or in the next one that was free; at most half of the places are taken
+  std::int64_t rings_ = 0;  ///< those that were added, each thread's
 };
 
 }  // namespace gexp::compiler

@@ -11,6 +11,7 @@
 
 #include "lang/base/sha256.h"
 #include "ptx/soft_l1.h"
+#include "runtime/measure/kernel_names.h"
 
 // Which parameters a kernel has is asked of its PTX, the one form that says so; on a GPU machine code is made besides. A name without
 // template arguments is looked for among the kernels of the text. One with them is asked of NVRTC, which makes that kernel.
@@ -55,9 +56,8 @@ Diagnostic does_not_compile(const compiler::Shape& shape, const Diagnostic& prob
 Diagnostic no_entry(const compiler::Shape& shape, const std::vector<jit::PtxEntry>& entries) {
   std::vector<std::string> names;
   for (const auto& entry : entries) names.push_back(jit::readable_name(entry.name));
-  return at(shape, "E0511", fmt::format("{} has no kernel `{}`", shape.file(), shape.holes.at("entry")),
-            names.empty() ? "a kernel of CUDA is a __global__ function, one of PTX an .entry; a template needs `template VALUE`"
-                          : fmt::format("it has {}", fmt::join(names, "; ")));
+  const auto wanted = shape.holes.at("entry");
+  return at(shape, "E0511", fmt::format("{} has no kernel `{}`", shape.file(), wanted), meant_kernel(wanted, kernels_of_text(shape.text->text()), names));
 }
 
 /// The kernel that is asked for, by its own name or by that in C++.
@@ -112,6 +112,10 @@ Diagnostic why_not_compiled(jit::Compiler& compiler, const compiler::Shape& shap
   auto without = compile_guarded(compiler, request);
   if (!without) return does_not_compile(shape, without.error());
   auto made = no_entry(shape, jit::ptx_entries(without->image.bytes));
+  const auto kernels = kernels_of_text(request.source);
+  const auto name = request.entry.substr(0, request.entry.find('<'));
+  const auto named = [&](const TextKernel& kernel) { return kernel.name == name && !kernel.parameters.empty(); };
+  if (std::none_of(kernels.begin(), kernels.end(), named)) return made;  // what it says of such a name is of no use
   for (const auto& line : jit::log_lines(problem)) made.notes.push_back({{}, "NVRTC says: " + line.message});
   return made;
 }

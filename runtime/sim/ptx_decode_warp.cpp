@@ -187,8 +187,8 @@ void Decoder::multiply_matrices(const Form&) {
   i.offset = shape.packed();
 }
 
-/// wgmma.mma_async.sync.aligned.m64nNkK.dtype.atype.btype d, a, b, scale, 1, 1[, 0, 0], of matrices in shared memory. from: of a's elements,
-/// offset: of b's. It takes no time that commit_group and wait_group would tell: its results are awaited as those of mma.
+/// wgmma.mma_async.sync.aligned.m64nNkK.dtype.atype.btype d, a, b, scale, 1, 1[, 0, 0], of matrices in shared memory; a may be four registers,
+/// and then only b has a word on its order. from: of a's elements, offset: of b's. It takes no time that commit_group and wait_group would tell: its results are awaited as those of mma.
 void Decoder::multiply_shared(const Form& f) {
   std::uint32_t n = 0;
   for (const std::string_view word : words_) {
@@ -200,7 +200,9 @@ void Decoder::multiply_shared(const Form& f) {
   const Type of_a = bytes8 ? narrow(2) : types_[1], of_b = bytes8 ? narrow(1) : types_[2];
   const bool halves = bits(of_a) == 16 && !bytes8;
   if (!has(fmt::format("m64n{}k{}", n, halves ? 16 : 32)) || (halves && of_a != of_b)) return unknown();
-  const std::size_t scales = types_[0] == Type::F32 ? 2 : 0, count = 4 + scales + (halves ? 2 : 0);
+  if (s_.operands.size() < 4) return odd_operand();
+  const bool in_registers = s_.operands[1].kind == Operand::Kind::Vector;
+  const std::size_t scales = types_[0] == Type::F32 ? 2 : 0, count = 4 + scales + (!halves ? 0 : in_registers ? 1 : 2);
   if (!operands(count, count)) return;
   for (std::size_t o = 4; o < count; ++o) {
     if (s_.operands[o].minus || literal(s_.operands[o].token.text, false, Type::U32).value_or(2) != (o < 4 + scales ? 1u : 0u)) return fail(fmt::format("'{}' of matrices that are negated or transposed", s_.opcode.text));
@@ -209,8 +211,11 @@ void Decoder::multiply_shared(const Form& f) {
   if (items.size() != n / 2) return fail(fmt::format("'{}' with a wrong number of elements", s_.opcode.text));
   std::vector<std::uint32_t> from, to;
   for (const Operand& item : items) to.push_back(target_of(item)), from.push_back(to.back());
-  if (s_.operands[1].kind == Operand::Kind::Vector) return fail(fmt::format("'{}' of a matrix in registers", s_.opcode.text));
-  from.push_back(source(1, Type::U64)), from.push_back(source(2, Type::U64)), from.push_back(source(3, Type::Pred));
+  const std::vector<Operand> of_rows = in_registers ? elements(s_.operands[1]) : std::vector<Operand>();
+  if (in_registers && of_rows.size() != 4) return fail(fmt::format("'{}' with a wrong number of elements", s_.opcode.text));
+  for (const Operand& item : of_rows) from.push_back(source_of(item, Type::B32));
+  if (!in_registers) from.push_back(source(1, Type::U64));
+  from.push_back(source(2, Type::U64)), from.push_back(source(3, Type::Pred));
   Instruction& i = wide(WideOp::Wgmma, types_[0], from, to);
   i.cost = Cost::Multiply;
   i.from = of_a;

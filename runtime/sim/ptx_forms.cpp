@@ -289,7 +289,7 @@ constexpr Refused kRefusals[] = {
     {"9.7.13", "tensormap fences", "not written yet"},
     {"9.7.13", "atom, red: .min and .max of f16 and bf16", "not written yet"},
     {"9.7.14", "wmma of .s4, .u4, .b1; mma with .sp, .kind or .block_scale, of e3m2, e2m3 and e2m1; ldmatrix and stmatrix of .b8", "not written yet"},
-    {"9.7.15", "wgmma of matrices in registers, with a swizzle, transposed or negated; of f16 results, tf32 and b1; .sp", "not written yet"},
+    {"9.7.15", "wgmma of matrices that are transposed or negated; of f16 results, tf32 and b1; .sp", "not written yet"},
     {"9.7.16", "tcgen05", "not written yet"},
     {"9.7.17", "alloca, stacksave, stackrestore", "not written yet"},
     {"9.7.18", "vadd2, vadd4 and their like: with a mask or chosen parts; vadd2, vsub2, vadd4, vsub4 with .add", "not written yet"},

@@ -59,20 +59,37 @@ double sum_of(const MmaShape& shape, const double* a, const double* b, double su
   return sum;
 }
 
-/// A matrix in shared memory as a descriptor names it, without a swizzle: pieces of 8 rows of 16 bytes, so far apart along k and along rows.
+/// A matrix in shared memory as a descriptor names it. Without a swizzle: pieces of 8 rows of 16 bytes, so far apart along k and along rows.
+/// With one of 32, 64 or 128 bytes: 8 rows of so many bytes lie one behind the other, and the 16 bytes at a place of a row change places with
+/// those whose number differs by bits 7 and up of the address.
 class SharedMatrix {
  public:
   SharedMatrix(std::uint64_t descriptor, int rows, std::span<const std::byte> shared)
       : shared_(shared), begin_((descriptor & 0x3fff) * 16), along_k_((descriptor >> 16 & 0x3fff) * 16), along_rows_((descriptor >> 32 & 0x3fff) * 16),
-        plain_((descriptor >> 49) == 0), rows_(static_cast<std::uint64_t>(rows)) {}
-  [[nodiscard]] bool plain() const { return plain_; }
-  [[nodiscard]] bool inside() const { return begin_ + along_k_ + (rows_ / 8 - 1) * along_rows_ + 128 <= shared_.size(); }
-  [[nodiscard]] const std::byte* row(std::uint64_t row, std::uint64_t half) const { return shared_.data() + begin_ + half * along_k_ + row / 8 * along_rows_ + row % 8 * 16; }
+        known_((descriptor >> 46 & 0xffff) == 0), rows_(static_cast<std::uint64_t>(rows)) {
+    const auto kind = descriptor >> 62;
+    row_bytes_ = kind == 0 ? 16 : 256u >> kind;
+    places_ = kind == 0 ? 0 : row_bytes_ / 16 - 1;
+    if (kind != 0) along_k_ = 16;
+  }
+  /// Its descriptor says nothing that is not simulated: that it begins within what repeats.
+  [[nodiscard]] bool known() const { return known_; }
+  [[nodiscard]] bool inside() const {
+    for (std::uint64_t row = 0; row < rows_; ++row) {
+      if (std::max(at(row, 0), at(row, 1)) + 16 > shared_.size()) return false;
+    }
+    return true;
+  }
+  [[nodiscard]] const std::byte* row(std::uint64_t row, std::uint64_t half) const { return shared_.data() + at(row, half); }
 
  private:
+  [[nodiscard]] std::uint64_t at(std::uint64_t row, std::uint64_t half) const {
+    const auto address = begin_ + half * along_k_ + row / 8 * along_rows_ + row % 8 * row_bytes_;
+    return address ^ (address >> 7 & places_) << 4;
+  }
   std::span<const std::byte> shared_;
-  std::uint64_t begin_, along_k_, along_rows_;
-  bool plain_;
+  std::uint64_t begin_, along_k_, along_rows_, row_bytes_ = 16, places_ = 0;
+  bool known_;
   std::uint64_t rows_;
 };
 
@@ -92,6 +109,24 @@ void decode_row(const SharedMatrix& matrix, std::uint64_t row, Type type, double
   }
 }
 
+/// The 16 rows of a warp that four registers of its lanes hold, laid out as those of mma: four lanes have a row, words take turns between rows
+/// 0-7 and 8-15, and the last two have the upper half of k.
+void decode_fragments(const WideCall& call, std::size_t first, std::size_t k, double* numbers) {
+  const Type type = call.i.from;
+  const std::size_t per_word = halves(type) ? 2 : 4;
+  const bool integer = type == Type::S8 || type == Type::U8;
+  for (std::size_t word = 0; word < 4; ++word) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const auto bits = call.warp.slot(call.reads[first + word])[lane];
+      const auto row = lane / 4 + word % 2 * 8, begin = word / 2 * (k / 2) + lane % 4 * per_word;
+      for (std::size_t i = 0; i < per_word; ++i) {
+        const auto element = static_cast<std::uint16_t>(bits >> i * (32 / per_word) & (per_word == 2 ? 0xffff : 0xff));
+        numbers[row * k + begin + i] = integer ? static_cast<double>(byte_value(element, type == Type::S8)) : decode_float(format_of(type), element);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 // Sums of integers stay below 2^53 by far, so double is exact for them.
@@ -101,12 +136,15 @@ const char* multiply_shared(const WideCall& call, std::span<const std::byte> sha
   const std::size_t k = halves(call.i.from) ? 16 : 32;
   const auto first = static_cast<std::size_t>(std::countr_zero(call.lanes));
   const auto given = [&](std::size_t at) { return call.warp.slot(call.reads[results + at])[first]; };
-  const SharedMatrix a(given(0), 64, shared), b(given(1), static_cast<int>(n), shared);
-  if (!a.plain() || !b.plain()) return "a matrix with a swizzle is not simulated";
+  const bool in_registers = call.i.reads > results + 3;
+  const std::size_t of_b = in_registers ? 4 : 1;
+  const SharedMatrix a(given(0), in_registers ? 0 : 64, shared), b(given(of_b), static_cast<int>(n), shared);
+  if ((!in_registers && !a.known()) || !b.known()) return "a matrix that begins within a pattern of its swizzle is not simulated";
   if (!a.inside() || !b.inside()) return "a matrix outside the block's shared memory";
-  const bool adds = given(2) != 0;
+  const bool adds = given(of_b + 1) != 0;
   std::vector<double> rows(16 * k), columns(n * k), of_k(n * k), sums(16 * n, 0);
-  for (std::size_t row = 0; row < 16; ++row) decode_row(a, call.warp.first_thread / kLanes % 4 * 16 + row, call.i.from, &rows[row * k]);
+  if (in_registers) decode_fragments(call, results, k, rows.data());
+  for (std::size_t row = 0; row < 16 && !in_registers; ++row) decode_row(a, call.warp.first_thread / kLanes % 4 * 16 + row, call.i.from, &rows[row * k]);
   for (std::size_t column = 0; column < n; ++column) {
     decode_row(b, column, static_cast<Type>(call.i.offset), &columns[column * k]);
     for (std::size_t at = 0; at < k; ++at) of_k[at * n + column] = columns[column * k + at];

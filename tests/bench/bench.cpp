@@ -38,33 +38,118 @@ double median(int runs, const std::function<void()>& work) {
   return times[times.size() / 2];
 }
 
-/// A valid spec of about `lines` lines: stages like those of the cache experiment, one after the other.
-std::string long_spec(int lines) {
-  std::string text = "gexp 1\nexperiment long doc \"made for the benchmark\"\nparam limit: B = 64KiB in 1KiB..1MiB\nmemory A: u32[1MiB] in global\n";
-  for (int stage = 0; 10 * stage + 4 < lines; ++stage) {
-    text += fmt::format(
-        "stage s{0} {{\n  sweep n in 1KiB..limit times 2 refine to 32B on misses(lat) > 0   # footprint\n"
-        "  pattern ring = uniform(stride: 32B, span: n)\n  launch grid 1 block 1\n"
-        "  warm {{ chase A by ring laps 2 via ca }}\n  timed lat each {{ chase A by ring laps 2 via ca }}\n"
-        "  repeat 3..20 until stable(misses(lat))\n  find C: B = last_flat(misses(lat) over n) need 95%\n"
-        "  plot median(lat) vs n log n\n}}\n", stage);
+/// A valid spec of about `lines` lines, in which every kind of statement stands: a share of it that `each` makes of its number, again and again.
+std::string long_spec(int lines, const std::string& head, const std::function<std::string(int)>& each) {
+  std::string text = "gexp 1\nexperiment long doc \"made for the benchmark\"\nparam limit: B = 64KiB in 1KiB..1MiB\nmemory A: u32[1MiB] in global\n" + head;
+  auto count = std::count(text.begin(), text.end(), '\n');
+  for (int i = 0; count < lines; ++i) {
+    const auto more = each(i);
+    count += std::count(more.begin(), more.end(), '\n');
+    text += more;
   }
   return text;
 }
 
+/// Stages like those of the cache experiment.
+std::string walks(int i) {
+  return fmt::format(
+      "stage s{0} {{\n  sweep n in 1KiB..limit times 2 refine to 32B on misses(lat) > 0   # footprint\n"
+      "  pattern ring = uniform(stride: 32B, span: n)\n  launch grid 1 block 1\n"
+      "  warm {{ chase A by ring laps 2 via ca }}\n  timed lat each {{ chase A by ring laps 2 via ca }}\n"
+      "  repeat 3..20 until stable(misses(lat))\n  find C: B = last_flat(misses(lat) over n) need 95%\n"
+      "  plot median(lat) vs n log n\n}}\n", i);
+}
+
+const char* const kCopy = R"(template <typename T> __global__ void copy(const T* from, T* to, unsigned n) { if (threadIdx.x < n) to[threadIdx.x] = from[threadIdx.x]; }
+)";
+const char* const kEveryHead = R"(memory F: f32[1KiB] in global
+memory S: u32[4KiB] in shared
+memory I: u32[64] in global holds [1, 2, 3, 4]
+analysis cost(t: record) -> cycles doc "what a miss takes" {
+  let hit = fastest(t)
+  give slowest(t) - hit
+}
+)";
+
+/// Stages of one launch with variables, loops and branches; chases of one thread, a formula of parts, kept values, a kernel of a file.
+std::string every_statement(int i) {
+  std::string text = R"(stage p# {
+  sweep n in 1..4
+  let half = n * 2
+  skip n > 3 why "enough"
+  require half > 1 else "none"
+  launch grid 1 block 64 limit 50ms
+  flush l2
+  warm { load A at tid * 4B via cg }
+  timed t total {
+    var x: u32 = tid and 31
+    var f: f32 = 0.5
+    loop j in 0..n {
+      load I at (x mod 64) * 4B into v
+      assign x = (x + v * 3) and 63
+      branch x < 16 { store S at (x mod 1024) * 4B value x } else { atomic add.u32 A at (x mod 1024) * 128B red }
+      load F at lane * 4B into g
+      assign f = f * 0.5 + g
+    }
+    barrier
+    fence gpu
+    signal ready
+  }
+  repeat 3
+  record t raw
+  derive per: cycles = median(t where warp == 0) / half
+  derive each: list = median(t by warp)
+  find spread: line = linear(per over n where n > 1)
+  find by_warp: list = values(median(t) over warp where n == 1)
+  expect spread.slope > 0cycles where spread.r2 > 0.5
+}
+stage q# beside p# {
+  launch grid 1 block 32 place other_sm
+  timed lat total { wait ready unroll k in 0..3 { load A at k * 4KiB + tid * 4B via cg } alu fma.f32 chain 64 ilp 2 }
+  find on: cycles = value(median(lat where tid == 0))
+  expect not hang
+}
+stage k# {
+  sweep n in 1KiB..limit times 2
+  pattern ring = uniform(stride: 32B, span: n)
+  launch grid 1 block 1
+  timed lat each { interleave { chase A by ring steps 64 chase A by ring steps 64 } }
+  find c: cycles = cost(lat where step > 2)
+  plot median(lat) vs n log n
+}
+stage v# {
+  launch grid 1 block 32
+  timed seen values { var y: u32 = tid loop while y < 60 laps 64 { assign y = y + 1 } stamp y keep y discard A at lane * 128B drain }
+  find all: count = value(median(seen))
+}
+stage f# {
+  launch grid 4 block 128
+  timed run wall { kernel "copy.cu" entry copy(A, F, limit div 4B) template "unsigned" define LAPS = 2 }
+  derive rate: B/s = limit / median(run)
+  find speed: B/s = value(rate)
+}
+)";
+  for (auto at = text.find('#'); at != std::string::npos; at = text.find('#')) text.replace(at, 1, std::to_string(i));
+  return text;
+}
+
 void front_end() {
-  for (const int lines : {1000, 10000}) {
-    const Source source("long.gexp", long_spec(lines));
-    const double time = median(lines == 1000 ? 9 : 3, [&] {
+  compiler::Options options;
+  options.load = [](const std::string& path, const std::string&) -> Result<lang::LoadedText> { return lang::LoadedText{path, kCopy}; };
+  const auto print = [&](const char* what, int lines, const std::string& text) {
+    const Source source("long.gexp", text);
+    const double time = median(lines == 1000 ? 9 : 5, [&] {
       Diagnostics diagnostics;
-      const auto program = compiler::compile(source, {}, diagnostics);
+      const auto program = compiler::compile(source, options, diagnostics);
       if (!program) {
         for (const auto& diagnostic : diagnostics.sorted()) fmt::print(stderr, "{}", render(diagnostic, &source));
         std::exit(1);
       }
     });
-    fmt::print("{:<44} {:10.2f} ms\n", fmt::format("parse + check + lower, {} lines", lines), time * 1e3);
-  }
+    fmt::print("{:<44} {:10.2f} ms\n", fmt::format("parse + check + lower, {} lines{}", lines, what), time * 1e3);
+  };
+  for (const int lines : {1000, 10000}) print(" of walks", lines, long_spec(lines, "", walks));
+  for (const int lines : {1000, 10000}) print(", all kinds", lines, long_spec(lines, kEveryHead, every_statement));
 }
 
 const char* kFirst = R"(gexp 1
@@ -196,9 +281,10 @@ stage s {{
 
 }  // namespace
 
-/// gexp_bench [GEXP [FILTER]]: with a filter, only the kernels and the answers whose names have it in them.
+/// gexp_bench [GEXP [FILTER]]: with a filter, only the kernels and the answers whose names have it in them; `front_end` is that one.
 int main(int argc, char** argv) {
   const std::string gexp = argc > 1 ? argv[1] : "build/release/gexp";
+  if (argc > 2 && argv[2] == std::string("front_end")) return front_end(), 0;
   if (argc > 2) return gexp::bench::kernels(argv[2]), gexp::bench::findings(argv[2]), 0;
   front_end();
   edit_loop(gexp);

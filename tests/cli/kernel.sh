@@ -141,7 +141,10 @@ spec "r total { $k whole(1, r) $d }"
 expect 'a structure' 2 'E0512.*parameter 1 of `whole` is a structure'
 spec "r wall { $k fil(A, 64) $d }" 's = value(median(r))'
 expect 'an entry that is not there' 2 't.gexp:7:.*E0511.*k.cu has no kernel `fil`'
-that 'and those that are' grep -q 'hint: it has .*fill' err.txt
+that 'and those that are' grep -q 'hint: did you mean `fill`? it has .*fill' err.txt
+spec "r total { $k siez(r) template 4 $d }"
+expect 'a template that is not there' 2 'E0511.*k.cu has no kernel `siez<4>`'
+that 'and the one that was meant, without what NVRTC says' sh -c 'grep -q "did you mean .size" err.txt && ! grep -q "NVRTC says" err.txt'
 spec "r total { $k half(r) $d }"
 expect 'two entries of one name' 2 'E0511.*k.cu has 2 kernels `half`'
 spec "r total { $k size(r) template 4 $d }"

@@ -223,7 +223,10 @@ TEST_CASE("memories that hold given numbers") {
   CHECK(timed("u32[4] in global holds [0.5]", "load I at 0B into i") == "E0131");
   CHECK(timed("u32[4] in global holds [1]", "store I at 0B") == "E0434");
   CHECK(timed("u32[4] in shared holds [1]", "load I at 0B") == "E0235");
-  CHECK(timed("f32[4] in global holds [1]", "load I at 0B") == "E0235");
+  CHECK(timed("f16[4] in global holds [1]", "load I at 0B") == "E0235");
+  CHECK(timed("f32[4] in global holds [0.5, -1e38]", "var f: f32 = 0 load I at 0B into f assign f = f / 2") == "");
+  CHECK(timed("f32[4] in global holds [0.5, 1e39]", "load I at 0B") == "E0131");
+  CHECK(timed("f64[4] in global holds [0.5, 1e39]", "var f: f64 = 0 load I at 0B into f assign f = f / 2") == "");
   CHECK(timed("u32[4] in global", "load A by p") == "");
   CHECK(timed("u32[4] in global", "load A at item(p, (tid + 1) mod 4)") == "");
   CHECK(timed("u32[4] in global", "load A at item(p, tid + 1)") == "E0420");

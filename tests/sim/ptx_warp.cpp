@@ -142,13 +142,27 @@ TEST_CASE("a warpgroup multiplies matrices of shared memory: rows of a by column
   // Row 0 is zeros; 0x0101 in row and column 1 are subnormals, whose products vanish beside 1 of nothing: all results are small numbers.
   CHECK(all(fill + halves + "mov.b32 %r13, %f1; " + end, 128, shared)[0] == 0);
 
+  // a in registers: every lane's words are its row and its row and 8, or in bytes 1 for k below 16 and 2 beyond.
+  const std::string rows = "shr.b32 %r14, %r9, 2; and.b32 %r14, %r14, 7; shr.b32 %r15, %r9, 5; mad.lo.u32 %r14, %r15, 16, %r14; add.u32 %r15, %r14, 8;"
+                           "mul.lo.u32 %r14, %r14, 0x01010101; mul.lo.u32 %r15, %r15, 0x01010101; ";
+  CHECK(all(fill + rows + product("{%r14, %r15, %r14, %r15}, %rd2, %p3") + end, 128, shared)[77] == 32 * 43 * 4);
+  CHECK(all(fill + product("{0x01010101, 0x01010101, 0x02020202, 0x02020202}, %rd2, %p3") + end, 128, shared)[77] == (16 + 32) * 4);
+
+  // With a swizzle of 128 bytes, 16 bytes at place p of row r lie at place p ^ r % 8. Here they are the number of the row in its eight, times
+  // four, and the place at which they lie: b's places 0 and 1 of column 3 lie at 3 and 2, so half of its numbers are 12 + 3, half 12 + 2.
+  const std::string swizzled = ".shared .align 1024 .b8 s[12288];";
+  const std::string laid = "mov.u32 %r4, s; shr.b32 %r2, %r9, 3; and.b32 %r3, %r9, 7; and.b32 %r2, %r2, 7; shl.b32 %r2, %r2, 2; add.u32 %r2, %r2, %r3; mul.lo.u32 %r2, %r2, 0x01010101;"
+                           "shl.b32 %r5, %r9, 4; add.u32 %r5, %r5, %r4; st.shared.v4.u32 [%r5], {%r2, %r2, %r2, %r2}; bar.sync 0; fence.proxy.async.shared::cta;"
+                           "shr.b32 %r4, %r4, 4; cvt.u64.u32 %rd2, %r4; or.b64 %rd2, %rd2, 0x4000004000010000; setp.ne.u32 %p3, 1, 1; mov.u32 %r13, 7; wgmma.fence.sync.aligned;";
+  CHECK(all(laid + product("{0x01010101, 0x01010101, 0x01010101, 0x01010101}, %rd2, %p3") + end, 128, swizzled)[77] == 16 * (15 + 14));
+
   const auto fault = [&](const std::string& body) {
     Device device("h200");
     const std::uint64_t out = device.allocate(4);
     const auto kernel = device.load(module_of(".param .u64 out", ".reg .pred %p<9>; .reg .f32 %f<9>; .reg .b32 %r<30>; .reg .b64 %rd<20>; mov.u32 %r9, %tid.x;\n" + body + "ret;", shared));
     return device.launch(kernel, {{out, 8}}, {.block = 128}).what;
   };
-  CHECK(fault(fill + "or.b64 %rd3, %rd1, 0x4000000000000000; " + product("%rd3, %rd2, %p2") + end).find("swizzle") != std::string::npos);
+  CHECK(fault(fill + "or.b64 %rd3, %rd1, 0x4002000000000000; " + product("%rd3, %rd2, %p2") + end).find("swizzle") != std::string::npos);
   CHECK(fault(fill + "add.u64 %rd3, %rd1, 1000; " + product("%rd1, %rd3, %p2") + end).find("outside the block's shared memory") != std::string::npos);
 }
 
