@@ -60,6 +60,7 @@ struct PathModel {
   std::vector<int> caches;   ///< looked up in this order; then memory
   std::vector<int> tlbs;     ///< looked up in this order; then the page table
   std::size_t translate_at = 0;  ///< lookups before this one use virtual addresses
+  std::uint64_t fetch = 0;       ///< of instructions: bytes that a warp takes at a time from the first cache
   bool has_window = false;       ///< the last column below is a walk outside the active window
   /// [where the data is found: a cache or, last, memory][where the translation is found: a TLB, the page table, the page table of another window]
   std::vector<std::vector<double>> latency;

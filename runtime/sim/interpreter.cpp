@@ -57,7 +57,7 @@ Machine::Machine(const LaunchContext& context, std::uint64_t start, std::uint32_
     clocks_.push_back(c_.model.clocks == Scope::Device ? 0 : mix(c_.model.seed + place) >> (64 - kClockBits));
   }
   fetches_ = c_.hierarchy.present(LoadPath::Instruction);
-  if (fetches_) fetch_line_ = c_.hierarchy.sector(LoadPath::Instruction);
+  if (fetches_) fetch_line_ = c_.model.paths[static_cast<std::size_t>(LoadPath::Instruction)].fetch;
   const auto rows = operations_of_opcodes();
   for (const Instruction& i : code_) {
     const auto cost = static_cast<std::size_t>(i.cost);
@@ -231,7 +231,7 @@ inline bool Machine::take_slot(std::uint32_t index, Warp& w, const Decoded& d, s
   return true;
 }
 
-/// The warp takes the line of instructions that it needs, unless it has it.
+/// The warp takes the instructions that it needs from the first cache, unless it has them.
 void Machine::fetch(std::uint32_t index, Warp& w) {
   const std::uint64_t line = (c_.code + static_cast<std::uint64_t>(w.pc) * c_.model.pipeline.instruction_bytes) / fetch_line_;
   if (line == w.fetched) return;

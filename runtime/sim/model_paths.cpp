@@ -43,6 +43,11 @@ void read_path(ModelTable& t, const DeviceModel& model, LoadPath which, PathMode
     t.error("E0606", t.place("caches"), "the first cache of a path has none before it whose victims it could hold");
   path.tlbs = references(t, "tlbs", model.tlbs);
   if (which == LoadPath::Instruction && !path.tlbs.empty()) t.error("E0606", t.place("tlbs"), "instructions are fetched without translation");
+  if (which == LoadPath::Instruction && !path.caches.empty()) {
+    const std::uint64_t sector = model.caches[static_cast<std::size_t>(path.caches.front())].sector;
+    path.fetch = t.whole_or("fetch", sector, 1, sector);
+    if (!std::has_single_bit(path.fetch)) t.error("E0606", t.place("fetch"), "a fetch takes a power of two of bytes");
+  }
   if (t.has("virtual")) {
     const std::vector<int> untranslated = references(t, "virtual", model.caches);
     if (untranslated.size() > path.caches.size() || !std::equal(untranslated.begin(), untranslated.end(), path.caches.begin()))

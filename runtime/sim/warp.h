@@ -78,7 +78,7 @@ struct Warp {
   std::vector<CallStack> stacks;      ///< [lane]; empty where the kernel calls nothing
   std::uint64_t issued = 0;           ///< cycle at which its last instruction issued
   std::uint64_t next = 0;             ///< cycle at which the next instruction can issue
-  std::uint64_t fetched = kNever;     ///< line of instructions that it has
+  std::uint64_t fetched = kNever;     ///< which instructions it has, by what a fetch takes
   std::uint32_t loads = 0;            ///< under way
   std::uint64_t stored = 0;           ///< cycle at which it knows that its stores have come to what all SMs share
   std::vector<Hierarchy::Piece> rest;  ///< Stalled: what is left of `stalled_load`

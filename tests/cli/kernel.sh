@@ -4,7 +4,7 @@
 # compile that does not end well ends, and that results hold the file. kernel.sh GEXP
 set -u
 . "$(dirname "$(readlink -f "$0")")/checks.sh"
-gexp=$(readlink -f "$1")
+gexp=$(readlink -f "$1") root=$(dirname "$(readlink -f "$0")")/../..
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 3
@@ -247,6 +247,15 @@ for result in ../result.json ../bundle.gexpz; do
   timeout 60 "$gexp" replay "$result" >out.txt 2>err.txt
   that "$result is replayed" grep -q 'all 1 findings are the same' out.txt
 done
+
+# A document of 840 KiB, and a device of 768 KiB: it is counted piece by piece, and cannot be had whole.
+sed 's/^memory = "6 GiB"/memory = "768 KiB"/' "$root/runtime/sim/models/titanblack.toml" >little.toml
+little=(--device sim:little.toml --quiet --set counting=224 --set fetchers=32 --set pieces=4)
+judge 'more data than the device holds' 1 'pass +counts.single == counts.double' -- \
+  "$gexp" run "$root/experiments/soft_l1/streamed.gexp" "${little[@]}"
+cp "$root/experiments/soft_l1/streamed.cu" .
+sed 's/u8\[document\] in host/u8[document] in global/' "$root/experiments/soft_l1/streamed.gexp" >whole.gexp
+judge 'which it cannot hold at once' 3 'E0501.*has 786432 B of memory, not 860160' -- "$gexp" run whole.gexp "${little[@]}"
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

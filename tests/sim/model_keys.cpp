@@ -164,6 +164,8 @@ TEST_CASE("[paths]: texture, constant, local, instruction") {
   CHECK(first_error(with("gtx780", "[paths.instruction]" + rows + "0")) == "E0603 latency");
   CHECK(first_error(with("gtx780", "[paths.instruction]\ncaches = []\ntlbs = [\"l1_tlb\"]\nlatency.memory = { l1_tlb = 1, walk = 2, switch = 3 }")) == "E0606 [\"l1_tlb\"]");
   CHECK(first("gtx780", "caches = [\"l1\", \"l2\"]", "caches = [\"l2\", \"l1\"]") == "E0606 [\"l2\", \"l1\"]");
+  CHECK(first_error(with("gtx780", "[paths.instruction]" + rows + "0\nlatency.memory = 300\nfetch = 24")) == "E0606 24");
+  CHECK(first_error(with("gtx780", "[paths.instruction]" + rows + "0\nlatency.memory = 300\nfetch = 65536")) == "E0605 65536");
   const auto model = read(with("gtx780", "[paths.instruction]" + rows + "0\nlatency.memory = 300"));
   const auto& path = [&](gexp::sim::LoadPath p) -> const gexp::sim::PathModel& { return model.paths[static_cast<std::size_t>(p)]; };
   CHECK(path(gexp::sim::LoadPath::Instruction).latency[0][0] == 0);
