@@ -18,6 +18,7 @@ namespace gexp::infer {
 namespace {
 
 constexpr std::int64_t kSector = 32;  // fact: bytes that lie in one place on every GPU
+constexpr double kRounding = 2;  // fact: ticks by which two differences of clock reads differ for rounding alone, at most
 constexpr std::int64_t kFetched = 16;  // fact: bytes that come together on every GPU
 
 /// The visits to a sector.
@@ -93,7 +94,7 @@ std::optional<AddressBias> AddressBias::of(const records::Table& table) {
   const double spread = quantile(all, 0.9) - quantile(all, 0.1);
   // Near and far are half and half: the median would be now of one and now of the other.
   const double middle = std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
-  if (spread < std::max(model::kLeastApart, apart / 2)) return AddressBias();  // what a sector takes is a mean of many visits
+  if (spread < std::max(kRounding, apart / 2)) return AddressBias();  // what a sector takes is a mean of many visits
   for (auto& [sector, ticks] : bias.ticks_) ticks -= middle;
   bias.nats_ = static_cast<double>(bias.ticks_.size()) * std::log(std::max(2.0, accesses / static_cast<double>(bias.ticks_.size()))) / 2;
   return bias;
