@@ -101,7 +101,7 @@ TEST_CASE("the alignment behind a pointer is not the parameter's") {
 }
 
 TEST_CASE("a body that cannot be read is that function's fault alone") {
-  const std::string text = ".func f() { add.s32 %r1, -x; ret; }\n" + kernel("ret;");
+  const std::string text = ".func f() { add.s32 %r1, ^x; ret; }\n" + kernel("ret;");
   const Module module = parsed(text);
   const auto& f = std::get<Function>(module.items.front());
   REQUIRE(f.wrong.has_value());
