@@ -211,6 +211,15 @@ std::string unlike_over_same_lines(std::pair<double, double> told, const model::
   return {};
 }
 
+std::string longer_lines(std::pair<double, double> told, const model::Walks& walks) {
+  for (auto line = 2 * told.second; line <= static_cast<double>(kMostLine); line *= 2) {
+    if (!unlike_over_same_lines({told.first, line}, walks).empty()) continue;
+    return fmt::format("lines of {} would do as well: no two walks visit the same of them and miss unlike, as where a walk does not begin where a line does; "
+                       "one that begins there would decide", show(line, kBytes));
+  }
+  return {};
+}
+
 std::string several_lines(const records::Table& table, const std::string& sweep, std::pair<double, double> told, const model::Walks& walks) {
   const auto holes = holes_of(table, sweep);
   if (holes.size() < 2 || told.second > kMostLine) return {};

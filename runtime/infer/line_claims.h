@@ -27,6 +27,10 @@ std::string several_lines(const records::Table& table, const std::string& sweep,
 /// them misses differs by more than one policy makes it. Empty where no two do.
 std::string unlike_over_same_lines(std::pair<double, double> told, const model::Walks& walks);
 
+/// Why a line of twice the upper end of `told`, in bytes, or of more, may do as well: no two walks over the same lines of that length miss
+/// unlike. Empty where none does, and for what is longer than a line.
+std::string longer_lines(std::pair<double, double> told, const model::Walks& walks);
+
 /// Why shorter lines may do, of which the walk before the upper end of `told` visits more than there is room for. It is out of the question
 /// where some walk of at least as many such lines misses less. `before`: the walks that do not fit yet, at the sweep's value before;
 /// `walks`: all of the file through the same cache. Empty where no shorter line does.

@@ -100,7 +100,9 @@ std::string no_line(const MeasuredStages::Measured& own, const compiler::Formula
     return several_lines(*own.table, sweep, told, walks.of(*own.stage, above));
   }
   auto stage = model::walked_stage(own.records(), above, own.stage->name);
-  if (auto why = unlike_over_same_lines(told, model::walks_of({stage})); !why.empty()) return why;
+  const auto own_walks = model::walks_of({stage});
+  if (auto why = unlike_over_same_lines(told, own_walks); !why.empty()) return why;
+  if (auto why = longer_lines(told, own_walks); !why.empty()) return why;
   const auto before = points_before(*own.table, sweep, told.second);
   stage.table = &before;
   return too_many_shorter_lines(told, model::walks_of({stage}), walks.of(*own.stage, above));

@@ -134,3 +134,21 @@ TEST_CASE("of two blocks within one line it does not matter which is read: the s
   CHECK(infer::unlike_over_same_lines({65, 128}, walks).empty());
   CHECK(infer::unlike_over_same_lines({129, 256}, walks).find("miss in other units") != std::string::npos);
 }
+
+TEST_CASE("a walk that begins within a line leaves out lines before its blocks are lines: longer ones would do") {
+  const test::LruCache one_set_of_68(64, 68, [](std::int64_t) { return std::uint64_t{0}; });
+  const auto walks_from = [&](std::int64_t begin) {
+    auto blocks = test::table({});
+    blocks.columns = {"block"};
+    for (const auto block : {std::int64_t{16}, std::int64_t{32}, std::int64_t{64}}) {
+      std::vector<std::int64_t> ring;
+      for (std::int64_t k = 0; k < 6144 / (2 * block); ++k) ring.push_back(begin + (2 * k + std::popcount(static_cast<std::uint64_t>(k)) % 2) * block);
+      blocks.points.push_back(test::walked({{"block", Value(static_cast<double>(block), kBytes)}}, ring, one_set_of_68));
+    }
+    infer::model::Walks walks;
+    walks.add(blocks, {.above = (test::kHitTicks + test::kMissTicks) / 2.0, .outlier = 1000}, "line");
+    return walks;
+  };
+  CHECK(infer::longer_lines({33, 64}, walks_from(0)).empty());
+  CHECK(infer::longer_lines({17, 32}, walks_from(36)).find("lines of 64 B would do as well") != std::string::npos);
+}
