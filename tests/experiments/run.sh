@@ -27,7 +27,7 @@ one() {
   device=$(sed -n 's/^# compiled: for //p' "$file")
   device=${device:-sim:gtx780}
   "$gexp" emit "$file" --device "$device" --cuda "${settings[@]}" >"$log" 2>&1 || { echo "FAIL $file: CUDA text"; cat "$log"; }
-  grep -q '__global__' "$log" || echo "FAIL $file: no kernel"
+  grep -qE '__global__|[.]entry' "$log" || echo "FAIL $file: no kernel"
   grep -qE " via bulk|wgmma" "$file" && [ "${nvrtc:-0}" -lt 12 ] && assembled=  # PTX ISA 8.0
   "$gexp" emit "$file" --device "$device" --ptx ${assembled:+--arch $assembled} "${settings[@]}" >"$log" 2>&1 || { echo "FAIL $file: NVRTC"; head -c 2000 "$log"; }
 }
