@@ -7,6 +7,8 @@
 #include <bit>
 #include <charconv>
 #include <cstring>
+#include <regex>
+#include <string>
 #include <string_view>
 
 #include "tests/differential/check.h"
@@ -19,6 +21,13 @@ namespace {
 
 constexpr std::uint64_t kBatch = 24;  // kernels in one text: the simulator reads all of it for each
 constexpr std::uint64_t kCached = 1000;
+
+/// What went wrong, wherever it did: the same access has another line and another address where the text has become longer. NVRTC 13.0
+/// reads `a[(c - i) & 127]`, where the mask changes nothing, 2^32 too far; such a kernel faults with the cache and without it.
+std::string anywhere(const std::string& what) {
+  static const std::regex place("0x[0-9a-f]+|line [0-9]+");
+  return std::regex_replace(what, place, "");
+}
 
 class Runner {
  public:
@@ -61,7 +70,7 @@ std::optional<std::vector<Verdict>> Runner::verdicts(const std::vector<Program>&
       Verdict& with = list.back();
       if (with.kind != Verdict::Kind::Same && (*backend)->usable()) {
         const Verdict without = check(**backend, images->kernels[i], programs[i]);
-        if (without.kind == with.kind && without.what == with.what) ++totals.without_too, with.kind = Verdict::Kind::Same;
+        if (without.kind == with.kind && anywhere(without.what) == anywhere(with.what)) ++totals.without_too, with.kind = Verdict::Kind::Same;
       }
     }
     if (!(*backend)->usable()) break;

@@ -12,7 +12,7 @@ namespace gexp::differential {
 /// Instructions: bfe*). With x = 2 << 62, P = 62 and L = 8 that is 2 in place of 0xfe. NVRTC 13.0 writes `shr.s64` and `and.b64`. So does
 /// 11.8 where the mask does not begin at bit 0, and of an unsigned x it makes `shr.u64`: such a `bfe.u64` comes of a signed shift only.
 ///
-/// A fault of 11.8 and one of 13.0 cannot be told from their PTX: see `factor` and `subtrahend` in device_operations.cu.
+/// Another fault of 11.8 cannot be told from its PTX: see `factor` in device_operations.cu. One of 13.0 is left: see `anywhere` in campaign.cpp.
 struct CompilerFaults {
   std::string ptx;
   int corrected = 0;  ///< instructions

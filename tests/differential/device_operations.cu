@@ -20,8 +20,10 @@ FN unsigned shift_left_clamp(unsigned a, unsigned b, unsigned n) { return __funn
 FN unsigned shift_right_clamp(unsigned a, unsigned b, unsigned n) { return __funnelshift_rc(a, b, n); }
 FN unsigned byte_permute(unsigned a, unsigned b, unsigned selector) { return __byte_perm(a, b, selector); }
 
-// The same value, through which the compiler cannot see.
-template <class T> FN T opaque(T a) {
+// NVRTC 11.8 computes `(x + c) * k` with constants c and k as `x * k + c * k` where the sum is widened in between, with its sign: wrong
+// where the narrow sum wraps. (short)(32767 + 1) * 63 becomes 32768 * 63. A factor that it cannot see through is left alone.
+template <class T> FN T factor(T a) {
+#if __CUDACC_VER_MAJOR__ < 12
   if (sizeof(T) == 8) {
     asm("mov.b64 %0, %0;" : "+l"(*(unsigned long long*)&a));
   } else if (sizeof(T) == 4) {
@@ -29,15 +31,9 @@ template <class T> FN T opaque(T a) {
   } else if (sizeof(T) == 2) {
     asm("mov.b16 %0, %0;" : "+h"(*(unsigned short*)&a));
   }
+#endif
   return a;
 }
-
-// NVRTC 11.8 computes `(x + c) * k` with constants c and k as `x * k + c * k` where the sum is widened in between, with its sign: wrong
-// where the narrow sum wraps. (short)(32767 + 1) * 63 becomes 32768 * 63. A factor that it cannot see through is left alone.
-template <class T> FN T factor(T a) { return __CUDACC_VER_MAJOR__ < 12 ? opaque(a) : a; }
-
-// NVRTC 13.0 reads `a[(c - i) & 127]`, where the mask changes nothing, at `(unsigned long long)(unsigned)~i + (c + 1)`: 2^32 too far.
-template <class T> FN T subtrahend(T a) { return __CUDACC_VER_MAJOR__ < 12 ? a : opaque(a); }
 
 // PTX that CUDA has no name for.
 #define WORDS2(name, text)                                              \

@@ -42,7 +42,6 @@ FN unsigned brev32(unsigned a) { return static_cast<unsigned>(brev64(a) >> 32); 
 __extension__ using Signed128 = __int128;
 __extension__ using Unsigned128 = unsigned __int128;
 template <class T> FN T factor(T a) { return a; }
-template <class T> FN T subtrahend(T a) { return a; }
 FN int mulhi_s32(int a, int b) { return static_cast<int>(static_cast<long long>(a) * b >> 32); }
 FN unsigned mulhi_u32(unsigned a, unsigned b) { return static_cast<unsigned>(static_cast<u64>(a) * b >> 32); }
 FN long long mulhi_s64(long long a, long long b) { return static_cast<long long>(static_cast<Signed128>(a) * b >> 64); }

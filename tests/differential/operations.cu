@@ -28,7 +28,7 @@ INTEGER int clz(T a) { return BITS == 64 ? clz64(UNSIGNED(a)) : clz32((unsigned)
 INTEGER int ffs(T a) { return BITS == 64 ? ffs64(UNSIGNED(a)) : ffs32((unsigned)UNSIGNED(a)); }
 INTEGER T brev(T a) { return BITS == 64 ? (T)brev64(UNSIGNED(a)) : (T)(brev32((unsigned)UNSIGNED(a)) >> (32 - BITS) % 32); }
 INTEGER T add(T a, T b) { return (T)(WORKING(a) + WORKING(b)); }
-INTEGER T sub(T a, T b) { return (T)(WORKING(a) - WORKING(subtrahend(b))); }
+INTEGER T sub(T a, T b) { return (T)(WORKING(a) - WORKING(b)); }
 INTEGER T mul(T a, T b) { return (T)(WORKING(factor(a)) * WORKING(factor(b))); }
 INTEGER T div(T a, T b) { return b == (T)0 ? (T)~a : (T)-1 < (T)0 && b == (T)-1 ? neg(a) : (T)(a / b); }
 INTEGER T rem(T a, T b) { return b == (T)0 ? a : (T)-1 < (T)0 && b == (T)-1 ? (T)0 : (T)(a % b); }
