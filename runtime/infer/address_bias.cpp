@@ -18,8 +18,8 @@ namespace gexp::infer {
 namespace {
 
 constexpr std::int64_t kSector = 32;  // fact: bytes that lie in one place on every GPU
-constexpr double kRounding = 2;  // fact: ticks by which two differences of clock reads differ for rounding alone, at most
 constexpr std::int64_t kFetched = 16;  // fact: bytes that come together on every GPU
+constexpr double kRounding = 2;  // fact: ticks by which two differences of clock reads differ for rounding alone, at most
 
 /// The visits to a sector.
 struct Sector {

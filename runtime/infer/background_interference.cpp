@@ -14,7 +14,6 @@
 namespace gexp::infer {
 namespace {
 
-
 struct Count {
   const records::Point* point;
   double accesses = 0, slow = 0;

@@ -15,10 +15,10 @@
 namespace gexp::infer {
 namespace {
 
-// made of: addresses may differ for where they lie
-constexpr ModeCriteria kWithAddressBias{.deep = model::kDeepAmongPlaces, .smooth = 2 * model::kSmooth, .blur = 1.5, .own = 1};  // made of: the next, and what places blur
-// that is taken out, or they do not
-constexpr ModeCriteria kWithoutAddressBias{.deep = model::kDeep, .smooth = model::kSmooth, .blur = 0.5, .own = 2};  // made of: half a tick of rounding, and rates known to a fraction of a tick
+/// Where what an address takes may hang on its place.
+constexpr ModeCriteria kWithAddressBias{.deep = model::kDeepAmongPlaces, .smooth = 2 * model::kSmooth, .blur = 1.5, .own = 1};  // made of: a tick that places blur
+/// Where it does not, or that is taken out.
+constexpr ModeCriteria kWithoutAddressBias{.deep = model::kDeep, .smooth = model::kSmooth, .blur = 0.5, .own = 2};  // made of: half a tick of rounding
 
 }  // namespace
 

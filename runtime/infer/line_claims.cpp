@@ -115,9 +115,9 @@ MissesByLine misses_by_line(const model::Footprint& footprint, const model::Walk
   return worst;
 }
 
-LineMisses misses_of_lines(const model::Footprint& footprint, const model::Walks& walks, std::int64_t line) {
+LineMisses of_all(const MissesByLine& by_line) {
   LineMisses all;
-  for (const auto& [number, of_line] : misses_by_line(footprint, walks, line)) {
+  for (const auto& [number, of_line] : by_line) {
     all.misses += of_line.misses;
     all.visits += of_line.visits;
   }
@@ -163,7 +163,7 @@ std::pair<std::size_t, LineMisses> fewest_lines(const model::Walks& walks, std::
   std::pair<std::size_t, LineMisses> fewest{};
   for (const auto& footprint : walks.footprints) {
     const auto lines = lines_of(footprint, walks, line).size();
-    if (fewest.first == 0 || lines < fewest.first) fewest = {lines, misses_of_lines(footprint, walks, line)};
+    if (fewest.first == 0 || lines < fewest.first) fewest = {lines, of_all(misses_by_line(footprint, walks, line))};
   }
   return fewest;
 }
@@ -178,7 +178,7 @@ std::string too_many_shorter_lines(std::pair<double, double> told, const model::
     if (fewest.second.misses == 0) return {};  // its latencies do not show what misses
     const bool fits = std::any_of(walks.footprints.begin(), walks.footprints.end(), [&](const model::Footprint& footprint) {
       if (lines_of(footprint, walks, line).size() < fewest.first) return false;
-      const auto here = misses_of_lines(footprint, walks, line);
+      const auto here = of_all(misses_by_line(footprint, walks, line));
       return here.rate() < fewest.second.rate() && !alike(here, fewest.second);
     });
     if (fits) continue;
@@ -191,22 +191,28 @@ std::string too_many_shorter_lines(std::pair<double, double> told, const model::
 std::string unlike_over_same_lines(std::pair<double, double> told, const model::Walks& walks) {
   const auto line = static_cast<std::int64_t>(told.second);
   if (line < kLeastLine) return {};
-  std::map<Lines, std::vector<const model::Footprint*>> seen;
+  struct Walk {
+    const model::Footprint* footprint;
+    MissesByLine by_line;
+    LineMisses all;
+  };
+  std::map<Lines, std::vector<Walk>> seen;
   for (const auto& footprint : walks.footprints) {
+    auto by_line = misses_by_line(footprint, walks, line);
+    const auto all = of_all(by_line);
+    Walk here{&footprint, std::move(by_line), all};
     auto& before = seen[lines_of(footprint, walks, line)];
-    const auto here = misses_of_lines(footprint, walks, line);
-    for (const auto* other : before) {
-      const auto there = misses_of_lines(*other, walks, line);
-      if (!alike(there, here)) {
+    for (const auto& there : before) {
+      if (!alike(there.all, here.all)) {
         return fmt::format("walks over the same units of {} miss unlike, {:.0f} % of the units at {} and {:.0f} % at {}: "
                            "shorter ones were left out, but not evenly, or it matters how often one is read",
-                           show(told.second, kBytes), 100 * there.rate(), other->where, 100 * here.rate(), footprint.where);
+                           show(told.second, kBytes), 100 * there.all.rate(), there.footprint->where, 100 * here.all.rate(), footprint.where);
       }
-      if (!in_one_order(*other, footprint, walks, line) || alike_by_line(misses_by_line(*other, walks, line), misses_by_line(footprint, walks, line))) continue;
+      if (!in_one_order(*there.footprint, footprint, walks, line) || alike_by_line(there.by_line, here.by_line)) continue;
       return fmt::format("walks over the same units of {} in one order miss in other units at {} than at {}: they are no units, but shorter ones are",
-                         show(told.second, kBytes), other->where, footprint.where);
+                         show(told.second, kBytes), there.footprint->where, footprint.where);
     }
-    before.push_back(&footprint);
+    before.push_back(std::move(here));
   }
   return {};
 }

@@ -44,7 +44,7 @@ std::string collect(const Context& context, std::vector<RequestCurve>& all, Merg
   if (!latency) return "the latency after `latency:` is not known";
   std::vector<double> steps;
   auto groups = series_of(context, *samples, *data->over);
-  merges = merges_of(context, groups, shortest + (1 - model::kOneThing) * *latency);
+  merges = merges_of(context, groups, shortest + kNoWait * *latency);
   // Entries that merge so many; or so many as were seen; or where nothing tells, any number: what then waits is no evidence of a table.
   const double merged = !argument(context, "accesses") ? INFINITY : !merges.compared ? 1 : merges.weight > 0.5 ? merges.most : INFINITY;
   for (auto& group : groups) {
@@ -57,7 +57,7 @@ std::string collect(const Context& context, std::vector<RequestCurve>& all, Merg
       series.asked.push_back(*asked), series.threads.push_back(sample.x), series.times.push_back((sample.y - shortest) / *latency);
     }
     judge_rise(series);
-    const auto fits = series.jumps() ? series.last : last_below(series.times, (1 - model::kOneThing));
+    const auto fits = series.jumps() ? series.last : last_below(series.times, kNoWait);
     if (!fits) continue;
     for (std::size_t i = 0; i < *fits; ++i) steps.push_back(series.times[i + 1] - series.times[i]);
     all.push_back(std::move(series));
@@ -92,7 +92,7 @@ std::string what_decides(const std::vector<RequestCurve>& all) {
 RequestCounts known_to_fit(const std::vector<RequestCurve>& all) {
   RequestCounts most;
   for (const auto& series : all) {
-    const auto last = last_below(series.times, (1 - model::kOneThing));
+    const auto last = last_below(series.times, kNoWait);
     if (!last) continue;
     const auto& asked = series.asked[*last];
     most.lines = std::max(most.lines, asked.lines), most.instructions = std::max(most.instructions, asked.instructions / asked.a_line());

@@ -209,7 +209,7 @@ RequestCounts fitting(const std::vector<Pair>& pairs) {
   RequestCounts most;
   for (const auto& pair : pairs) {
     for (std::size_t i = 0; i < pair.asked.size(); ++i) {
-      if (pair.misses[i] >= (1 - model::kOneThing)) continue;
+      if (pair.misses[i] >= kNoWait) continue;
       most.lines = std::max(most.lines, pair.asked[i].lines), most.instructions = std::max(most.instructions, pair.asked[i].instructions);
     }
   }

@@ -52,7 +52,7 @@ struct Predicted {
 Predicted predicted(const RequestCurve& series, const Measure& measure, double entries) {
   Predicted made;
   const auto end = series.last ? *series.last + 1 : series.times.size();
-  for (std::size_t i = end; i-- > 0 && measure.sure(series, i) > entries && made.contradictions < model::kFewest;) made.contradictions += series.times[i] < (1 - model::kOneThing);
+  for (std::size_t i = end; i-- > 0 && measure.sure(series, i) > entries && made.contradictions < model::kFewest;) made.contradictions += series.times[i] < kNoWait;
   made.jump = series.last && measure.sure(series, *series.last) <= entries && measure.asked(series, *series.last + 1) > entries;
   return made;
 }

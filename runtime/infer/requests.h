@@ -5,10 +5,14 @@
 #include <string>
 
 #include "runtime/infer/analysis.h"
+#include "runtime/infer/model/evidence.h"
 #include "runtime/infer/spikes.h"
 
 /// Requests that a launch has under way, and what a table of them answers: for the two ways of telling when one is full.
 namespace gexp::infer {
+
+/// Latencies beyond the shortest launch, below which no launch has waited for an entry: parts of an L2 are nearer than others.
+inline constexpr double kNoWait = 1 - model::kOneThing;  // made of: what one thing may differ by
 
 /// What was under way at one point.
 struct RequestCounts {

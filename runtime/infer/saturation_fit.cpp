@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kKnees = 128;  // limit: places of a knee that are tried
 constexpr int kRounds = 6;           // limit: of reweighing
 constexpr int kKneeBits = 30;        // limit: of the best knee's place between those tried
-constexpr double kTail = 0.01;       // fact: of an interval of 98 %, the knee's interval, on each side
+constexpr double kTail = 0.01;       // fact: of the knee's interval, on each side: it is one of 98 %
 /// log(1 + exp(m u)) / m: 0 on one side, u on the other.
 double soft(double u, double m) { return std::isinf(m) ? std::max(0.0, u) : std::max(0.0, u) + std::log1p(std::exp(-m * std::fabs(u))) / m; }
 
@@ -33,7 +33,7 @@ struct Turn {
     return std::min(u, -std::log1p(fixed / (1 + fixed) * std::exp(-u)));
   }
 };
-constexpr std::array kTurns{Turn{INFINITY, 0}, Turn{8, 0}, Turn{4, 0}, Turn{2, 0}, Turn{1, 0}, Turn{INFINITY, 0.1}, Turn{INFINITY, 0.2}};  // grid:
+constexpr std::array kTurns{Turn{INFINITY, 0}, Turn{8, 0}, Turn{4, 0}, Turn{2, 0}, Turn{1, 0}, Turn{INFINITY, 0.1}, Turn{INFINITY, 0.2}};  // grid: sharp, gradual, with a fixed cost
 
 /// y = level + free powers, the first column being the level: each a power's departure, normal about 0.
 struct Regression {

@@ -25,7 +25,6 @@
 namespace gexp::infer {
 namespace {
 
-
 /// The larger of the changes next to one; a jump may take two steps, and these are one then.
 double beside(const std::vector<double>& changes, const std::vector<double>& odds, std::size_t i) {
   const auto jumps = [&](std::size_t k) { return k < changes.size() && odds[k] > 0; };
@@ -89,7 +88,7 @@ std::vector<CurveSeries> series_of(const Context& context, const Curve& curve, c
 Jumps jumps_of(const std::vector<Curve::Sample>& samples) {
   Jumps jumps;
   const auto n = samples.size();
-  if (n < kFewestAlike) return jumps;
+  if (n < model::kFewestAlike) return jumps;
   std::vector<double> logs;
   for (const auto& sample : samples) logs.push_back(sample.y > 0 ? std::log(sample.y) : 0);
   std::vector<double> changes;
@@ -97,7 +96,7 @@ Jumps jumps_of(const std::vector<Curve::Sample>& samples) {
   const double usual = median(changes);
   const double spread = std::max(robust_spread(changes), model::kTextbook);
   const auto odds = odds_of_jumps(logs, changes, usual, spread);
-  for (std::size_t i = 0; i + kFewest < n; ++i) {
+  for (std::size_t i = 0; i + model::kFewest < n; ++i) {
     if (changes[i] - usual <= model::kMinority || changes[i] <= model::kUnlike * beside(changes, odds, i)) continue;
     const double of_it = odds[i] + odds_of_levels(logs, i, usual, changes[i] - usual, spread);
     const double weight = 1 / (1 + std::exp(-of_it));
@@ -124,7 +123,7 @@ Finding spikes(const Context& context) {
   std::size_t curves = 0;
   double confidence = 1;
   for (const auto& group : series_of(context, *samples, *data->over)) {
-    if (group.samples.size() < kFewestAlike) continue;
+    if (group.samples.size() < model::kFewestAlike) continue;
     ++curves;
     const auto jumps = jumps_of(group.samples);
     confidence = std::min(confidence, jumps.confidence);
@@ -137,7 +136,7 @@ Finding spikes(const Context& context) {
       list.emplace_back(std::move(spike));
     }
   }
-  if (curves == 0) return undetermined(context, fmt::format("a curve needs {} points", kFewestAlike));
+  if (curves == 0) return undetermined(context, fmt::format("a curve needs {} points", model::kFewestAlike));
   const auto number = list.size();
   return found(context, Value(std::move(list)), std::min(confidence, model::kGivenPart),
                fmt::format("{} jumps in {} curves, each likelier than that the curve's noise made it", number, curves), evidence, "more repetitions, or finer steps");
@@ -170,7 +169,7 @@ std::string passes_silently(const Context& context, const std::vector<Fields>& j
       const auto y = number_at(context, *argument(context)->value, i);
       beyond += y && y->number >= limit;
     }
-    if (points.size() >= kFewestAlike && beyond > kFewest) return name_of(group);
+    if (points.size() >= model::kFewestAlike && beyond > model::kFewest) return name_of(group);
   }
   return {};
 }

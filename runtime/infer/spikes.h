@@ -9,9 +9,6 @@
 /// Curves of one table and where they jump: what `spikes` lists and `outstanding` explains.
 namespace gexp::infer {
 
-using model::kFewestAlike;
-using model::kFewest;
-
 /// Points that differ only in what `over` reads, in its order.
 struct CurveSeries {
   Fields at;  ///< the other sweeps

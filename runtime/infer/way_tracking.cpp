@@ -12,10 +12,9 @@
 namespace gexp::infer {
 namespace {
 
-
 /// How unlike the ways' chances may be, each as likely beforehand: concentrations of a symmetric Dirichlet distribution. With the last one
 /// they differ by a third of their mean; what is more alike is called equal.
-constexpr double kConcentrations[] = {0.5, 1, 2, 4, 8};  // grid:
+constexpr double kConcentrations[] = {0.5, 1, 2, 4, 8};  // grid: from one way alone to nearly even
 
 /// Calls `evicted(way, older)` for each eviction of one history in order; way labels as the history gives them, `older` by way: whether it
 /// was of the half that had been used least recently. False where the history did not begin cold: then labels mean nothing elsewhere.

@@ -27,7 +27,7 @@ class Recency {
 };
 
 /// By how much victims with some property may be preferred or avoided, as ratios of odds, each as likely beforehand.
-inline constexpr double kTilts[] = {1.0 / 16, 1.0 / 4, 1.0 / 2, 1 / 1.5, 1.5, 2, 4, 16};  // grid:
+inline constexpr double kTilts[] = {1.0 / 16, 1.0 / 4, 1.0 / 2, 1 / 1.5, 1.5, 2, 4, 16};  // grid: from avoided to preferred
 
 /// One contiguous stretch of history: which line each access touched and whether it missed. It owns neither.
 struct History {

@@ -35,7 +35,8 @@ inline constexpr double kLeastInterference = 1e-4;
 inline constexpr double kInterfered = 1e-3;
 /// The same at worst, and the chance of a measurement that is off for a cause of its own: one in a hundred. Not fitted.
 inline constexpr double kAccident = 0.01;
-/// Share of all up to which some are few: interference, a tail of a level's latencies, visits to a far slice. Not fitted.
+/// Share of all up to which some are few: interference, a tail of a level's latencies, visits to a far slice. And the share by which a curve
+/// rises beyond its usual change where that is no jump that is asked for. Not fitted.
 inline constexpr double kMinority = 0.05;
 /// Share of all from which on some stand for them. Not fitted.
 inline constexpr double kEnoughShare = 0.25;
@@ -47,7 +48,7 @@ inline constexpr double kMostSilence = 0.5;
 /// nearer than others by up to a quarter of a latency (drawn devices, an H200).
 inline constexpr double kOneThing = 0.25;
 /// Share of a latency, or of a curve's height, that noise may hide: one in ten values is off by as much. The noise is calibrated on curves
-/// drawn with it.
+/// drawn with it. And the share of a run's accesses, the fastest, that tell its level.
 inline constexpr double kHidden = 0.1;
 
 // Of curves and of outstanding requests.
