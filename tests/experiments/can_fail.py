@@ -125,7 +125,26 @@ def hasty(model):
     return tables(model, change)
 
 
-CHANGES = (slower, smaller, coarser, otherwise, hasty)
+def ample(model):
+    """Caches of 16 times the ways."""
+    grown = {name for name, body in re.findall(r"^\[(caches\.\w+)\]\n((?:.+\n)*)", model, re.M) if "weighted" not in body}
+    def change(table, key, value):
+        if table in grown and key in ("ways", "capacity", "unified"): return re.sub(r"\d+", lambda n: str(16 * int(n[0])), value, count=1)
+        return None
+    return tables(model, change)
+
+
+def busy(model):
+    """Instructions that take 16 times as long to issue: what memory decided, they decide."""
+    return tables(model, lambda table, key, value: scaled(value, 16) if table == "pipeline" and key == "issue" else None)
+
+
+def scarce(model):
+    """A quarter of all bandwidth at the same latencies."""
+    return tables(model, lambda table, key, value: re.sub(NUMBER, lambda n: f"{float(n[0]) / 4:.4g}", value) if table == "bandwidth" else None)
+
+
+CHANGES = (slower, smaller, ample, busy, coarser, otherwise, hasty, scarce)
 
 
 def pairs(filters):

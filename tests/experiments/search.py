@@ -60,7 +60,7 @@ def main():
     options.add_argument("application", nargs="*")
     options.add_argument("--whole", action="store_true")
     options.add_argument("--all", action="store_true")
-    options = options.parse_args()
+    options = options.parse_intermixed_args()
     text = (FOLDER / "threads.gexp").read_text()
     text = re.sub(r"^expect .*\n(  .*\n)*", "", text, flags=re.M)
     if options.application: text = re.sub(r"^stage (?!(?:" + "|".join(options.application) + r") )\w+ .*?^\}\n", "", text, flags=re.M | re.S)
