@@ -73,7 +73,7 @@ std::optional<Program> compile(const Source& source, const Options& options, Dia
   for (const auto& pass : passes::kPasses) {
     if (diagnostics.has_errors()) return std::nullopt;
     pass.run(ir, source, diagnostics);
-    if (pass.name != (options.dump_after.empty() ? passes::kPasses.back().name : options.dump_after)) continue;
+    if (pass.name != options.dump_after) continue;
     ir.program.ir = ir.graph.text();
     ir.program.dot = ir.graph.dot(ir.program.experiment);
   }

@@ -17,7 +17,7 @@ namespace gexp::compiler {
 struct Options {
   /// `--set NAME=VALUE`: the value in the language's own form ("64KiB"). `m.NAME` is a parameter of a used file.
   std::vector<std::pair<std::string, std::string>> settings;
-  /// Name of the pass after which the program's `ir` and `dot` are taken, one of pass_names(); empty: after all.
+  /// Name of the pass after which the program's `ir` and `dot` are taken, one of pass_names(); empty: they are not.
   std::string dump_after = {};
   /// Names of the models that `expect … on` may name; none: whatever it names is taken.
   std::vector<std::string> models = {};

@@ -64,6 +64,16 @@ std::string example(const Callable& callable) {
   return callable.usage.empty() ? "" : fmt::format("write it like `{}`", callable.usage);
 }
 
+/// Where a function told parts apart, `median(t by warp)`, and one value a point is wanted: how the analysis is asked about parts.
+std::string parted_instead(const Callable& callable, const Expr& value) {
+  const auto* call = std::get_if<Call>(&value.node);
+  if (!call || call->arguments.size() != 1 || !call->arguments[0].by || callable.kind != Callable::Kind::Analysis) return "";
+  const auto* record = call->arguments[0].value ? std::get_if<Name>(&call->arguments[0].value->node) : nullptr;
+  const auto& part = call->arguments[0].by->text;
+  if (!record || !find_part(part)) return "";
+  return fmt::format("one value a point: `max({}({} by {}))`, or `{}({} where {} == 0)`", call->callee.text, record->text, part, call->callee.text, record->text, part);
+}
+
 }  // namespace
 
 Typed ExpressionChecker::check_analysis(const ExprPtr& expression, const Place& place) {
@@ -148,7 +158,8 @@ void ExpressionChecker::check_subject(const Callable& callable, const CallArgume
   const auto role = fmt::format("the argument of `{}`", callable.name);
   auto type = typed.type;
   const auto wrong = [&](const char* wanted) {
-    error("E0215", value.span, fmt::format("{} is {}, and `{}` is {}", role, wanted, text(value.span), describe(type)), example(callable));
+    const auto parted = type.kind == Type::Kind::List ? parted_instead(callable, value) : "";
+    error("E0215", value.span, fmt::format("{} is {}, and `{}` is {}", role, wanted, text(value.span), describe(type)), parted.empty() ? example(callable) : parted);
     type = any_type();
   };
   const bool whole_list = callable.name == "value" && type.kind == Type::Kind::List;  // one point's list is a finding as it stands

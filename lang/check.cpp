@@ -132,7 +132,10 @@ class FileChecker {
       const auto end = statement.span.end;
       if (const auto* param = std::get_if<Param>(&statement.node)) add(Symbol::Kind::Param, param->name, end);
       if (const auto* let = std::get_if<Let>(&statement.node)) add(Symbol::Kind::Let, let->name, end);
-      if (const auto* memory = std::get_if<Memory>(&statement.node)) add(Symbol::Kind::Memory, memory->name, 0);
+      if (const auto* memory = std::get_if<Memory>(&statement.node)) {
+        add(Symbol::Kind::Memory, memory->name, 0);
+        names_.find_here(memory->name.text)->element = memory->element.text;
+      }
       if (const auto* pattern = std::get_if<PatternDef>(&statement.node)) add(Symbol::Kind::Pattern, pattern->name, end);
       if (const auto* analysis = std::get_if<AnalysisDef>(&statement.node)) {
         add(Symbol::Kind::Analysis, analysis->name, analysis->end);

@@ -75,7 +75,11 @@ void StageChecker::op(const Op& each, const Place& place, SymbolScope& names) {
       expressions_.want(each.at, bytes(), place, "the offset after `at`");
       if (!each.at && !expressions_.module_pattern(each.pattern, place)) expressions_.refer(each.pattern, place, "a pattern");
       if (each.kind == Op::Kind::Store) expressions_.want(each.value, plain(), place, "what is stored");
-      if (each.gives && !is_settable(place.names->find(each.gives->text))) declare_variable(*each.gives, each.span.end, false, names);
+      if (each.gives && !is_settable(place.names->find(each.gives->text))) {
+        declare_variable(*each.gives, each.span.end, false, names);
+        const auto* memory = place.names->find(each.memory.text);
+        if (auto* variable = names.find_here(each.gives->text); variable && memory) variable->element = memory->element;
+      }
       break;
     case Op::Kind::Var:
     case Op::Kind::Assign:

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "lang/base/units.h"
+#include "lang/foreign_words.h"
 #include "lang/forms.h"
 #include "lang/statements.h"
 
@@ -165,6 +166,19 @@ std::string hint_at(std::string_view text, std::uint32_t begin, std::uint32_t at
   return form;
 }
 
+/// Whether a value would begin at `at`: what is wanted says so, or what stands before it.
+bool value_wanted(std::string_view text, std::uint32_t at, std::string_view message) {
+  if (message.starts_with("a value")) return true;
+  const auto before = text.substr(0, at).find_last_not_of(" \t");
+  return message.starts_with("`)` or `,` is wanted") && before != std::string_view::npos && (text[before] == '(' || text[before] == ',');
+}
+
+/// Whether a `=` stands next that is not `==`.
+bool followed_by_equals(std::string_view text, std::uint32_t at) {
+  const auto next = text.find_first_not_of(" \t", at);
+  return next != std::string_view::npos && text[next] == '=' && !text.substr(next).starts_with("==");
+}
+
 std::string what_stands(std::string_view text, Span token) {
   if (token.begin >= text.size()) return "the end of the file";
   const auto here = slice(text, token);
@@ -186,7 +200,7 @@ void explain(std::string_view text, std::uint32_t begin, std::uint32_t at, const
     }
   }
   const bool reserved = is_reserved(here);
-  if (reserved && message.starts_with("a name") && end_of_line(text, begin, at) == at) {
+  if (reserved && (message.starts_with("a name") || value_wanted(text, at, message)) && end_of_line(text, begin, at) == at) {
     diagnostics.error("E0107", token, fmt::format("`{}` is a word of the language, it cannot be a name", here),
                       fmt::format("write another name, such as `{}_`", here));
     return;
@@ -200,8 +214,10 @@ void explain(std::string_view text, std::uint32_t begin, std::uint32_t at, const
     std::vector<std::string_view> words(kOperationWords.begin(), kOperationWords.end());
     words.insert(words.end(), {"as", "via", "else"});
     const auto near = nearest(here, words);
-    diagnostics.error("E0103", token, fmt::format("`{}` is no operation", here),
-                      near ? fmt::format("did you mean `{}`?", *near) : fmt::format("operations are {}", fmt::join(kOperationWords, " ")));
+    auto hint = foreign_operation(here);
+    if (hint.empty() && followed_by_equals(text, token.end)) hint = fmt::format("write `assign {} = …`, or `load … into {}` for what is loaded", here, here);
+    if (hint.empty()) hint = near ? fmt::format("did you mean `{}`?", *near) : fmt::format("operations are {}", fmt::join(kOperationWords, " "));
+    diagnostics.error("E0103", token, fmt::format("`{}` is no operation", here), hint);
     return;
   }
   // A misspelt clause word: the message names the right one in backquotes.
@@ -255,12 +271,9 @@ void explain_unknown_statement(std::string_view text, std::uint32_t begin, std::
     diagnostics.error("E0103", token, fmt::format("`{}` is no clause of this statement and begins no other", here), fmt::format("did you mean `{}`?", *near));
     return;
   }
-  if (token.end < text.size() && text.substr(token.end).find_first_not_of(" \t") != std::string_view::npos) {
-    const auto next = token.end + text.substr(token.end).find_first_not_of(" \t");
-    if (text[next] == '=' && !text.substr(next).starts_with("==") && !same_line) {
-      diagnostics.error("E0102", token, fmt::format("`{}` begins no statement", here), fmt::format("write `let {} = …`, or `param {}: B = …` for a value that --set changes", here, here));
-      return;
-    }
+  if (followed_by_equals(text, token.end) && !same_line) {
+    diagnostics.error("E0102", token, fmt::format("`{}` begins no statement", here), fmt::format("write `let {} = …`, or `param {}: B = …` for a value that --set changes", here, here));
+    return;
   }
   std::vector<std::string_view> words(kStatementWords.begin(), kStatementWords.end());
   if (inside == Level::Stage) words.insert(words.end(), kOperationWords.begin(), kOperationWords.end());

@@ -49,7 +49,7 @@ struct Symbol {
   Time time = Time::File;
   std::uint32_t usable_from = 0;  ///< byte offset where its statement ends: earlier uses are errors (0: anywhere in the scope)
   std::size_t stage = 0;          ///< Stage: its index
-  std::string element;            ///< Memory
+  std::string element;            ///< Memory; Variable that a load gave its value: of the memory that it came from
   bool settable = false;          ///< Variable: `assign` and `into` may give it another value
   bool per_thread = false;        ///< a pattern or let of the file that reads lane, tid, …
   std::shared_ptr<const Exports> module = nullptr;  ///< Module; null when the file has mistakes or was not read

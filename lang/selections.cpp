@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lang/expressions.h"
+#include "lang/foreign_words.h"
 
 /// `where`, `by` and `over` of a call: which points, and which parts of a record, they may take.
 namespace gexp::lang {
@@ -124,7 +125,9 @@ void ExpressionChecker::check_by(const Callable& callable, const CallArgument& a
   const auto& by = *argument.by;
   const auto* symbol = place.names->find(by.text);
   if (!symbol) {
-    error("E0202", by.span, fmt::format("nothing is named `{}` here", by.text), did_you_mean(by.text, place.names->names()));
+    auto hint = did_you_mean(by.text, place.names->names());
+    if (hint.empty()) hint = foreign_name(by.text);
+    error("E0202", by.span, fmt::format("nothing is named `{}` here", by.text), hint.empty() ? fmt::format("name a sweep, or a part of the record: {}", names_of_parts(false)) : hint);
     return;
   }
   const bool analysis = callable.kind == Callable::Kind::Analysis;

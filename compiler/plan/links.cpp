@@ -49,7 +49,8 @@ Linker::Link& Linker::link_at(std::int64_t offset) {
     return table_[place];
   };
   if (2 * (links.offsets.size() + 1) > table_.size()) {
-    const auto old = std::exchange(table_, std::vector<Link>(std::max<std::size_t>(64, 2 * table_.size())));
+    const auto least = table_.empty() ? std::bit_ceil(2 * std::max<std::size_t>(expected_, 32)) : 2 * table_.size();
+    const auto old = std::exchange(table_, std::vector<Link>(least));
     for (const auto& link : old) {
       if (link.ring != 0) find(link.offset) = link;
     }
@@ -61,10 +62,11 @@ std::optional<Diagnostic> Linker::add(const Op& chase, const Pattern& ring) {
   for (std::int64_t thread = 0; thread < ring.threads; ++thread) {
     ++rings_;
     if (!Budget::spend(kStepUnits * ring.steps)) return Budget::exceeded(chase.span);
+    if (table_.empty()) expected_ = static_cast<std::size_t>(ring.steps) + 1;
     for (std::int64_t step = 0; step < ring.steps; ++step) {
       if (!Budget::tick()) return Budget::exceeded(chase.span);
       const auto offset = ring.at(thread, step);
-      const auto next = ring.at(thread, (step + 1) % ring.steps);
+      const auto next = ring.at(thread, step + 1 == ring.steps ? 0 : step + 1);
       if (auto problem = refused(chase, step, offset)) return problem;
       auto& link = link_at(offset);
       const bool fresh = link.ring == 0;

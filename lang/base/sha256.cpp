@@ -64,8 +64,8 @@ Sha256& Sha256::add_field(std::string_view bytes) { return add(std::to_string(by
 
 std::string Sha256::hex() {
   const auto bits = total_ * 8;
-  add(std::string_view("\x80", 1));
-  while (pending_size_ != 56) add(std::string_view("\0", 1));
+  static constexpr char kEnd[64] = {'\x80'};
+  add(std::string_view(kEnd, pending_size_ < 56 ? 56 - pending_size_ : 120 - pending_size_));
   char length[8];
   for (int i = 0; i < 8; ++i) length[i] = static_cast<char>(bits >> (56 - 8 * i));
   add(std::string_view(length, 8));

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <set>
 
 #include "compiler/plan/plan.h"
 #include "tests/compiler/compile.h"
@@ -90,6 +93,43 @@ stage s {
   const auto shapes = stage_shapes(*compiled.program, compiled.program->stages[0], *scope);
   REQUIRE(shapes.ok());
   CHECK(shapes->size() == 2);
+}
+
+TEST_CASE("the kernels that are planned ahead are those of all points, and points with one text are planned once") {
+  const auto kernels = [](const std::string& operations) {
+    const auto compiled = test::compile(fmt::format(R"(gexp 1
+experiment t
+memory A: u32[1MiB] in global
+stage s {{
+  sweep n in 0..40
+  let half = n div 2
+  skip n == 7 why "none"
+  launch grid 1 block 32
+  timed t total {{ {} load A at 0B }}
+  find f: cycles = value(median(t), n: 1)
+}}
+)", operations));
+    REQUIRE_MESSAGE(compiled.program, compiled.text());
+    const auto& stage = compiled.program->stages[0];
+    const auto scope = file_scope(*compiled.program);
+    const auto shapes = stage_shapes(*compiled.program, stage, *scope);
+    REQUIRE(shapes.ok());
+    std::set<Shape> ahead(shapes->begin(), shapes->end()), all;
+    for (int n = 0; n <= 40; ++n) {
+      bool skipped = false;
+      auto point = plan_point(*compiled.program, stage, {{"n", Value(static_cast<double>(n))}}, *scope, skipped);
+      REQUIRE(point.ok());
+      if (!skipped) all.insert(point->shape);
+    }
+    CHECK(ahead == all);
+    return all.size();
+  };
+  CHECK(kernels("loop j in 0..n { load A at j * 4KiB }") == 1);
+  CHECK(kernels("loop j in 1..n { load A at j * 4KiB }") == 2);  // one without the loop
+  CHECK(kernels("loop j in 5..half { loop k in 10..n { load A at (j + k) * 4KiB } }") == 2);
+  CHECK(kernels("unroll j in 1..half { load A at j * 4KiB }") == 21);
+  CHECK(kernels("load A at tid div (half + 1) * 4B") == 2);  // a shift, or a division
+  CHECK(kernels("alu add.u32 chain n mod 3 + 1 ilp half mod 2 + 1") == 6);
 }
 
 TEST_CASE("parameters are set within their domain") {

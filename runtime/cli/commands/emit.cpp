@@ -223,7 +223,7 @@ int Emit::run() {
   if (!dump_after_.empty() && !can_dump()) return kSpec;
   if (spec_) return emit_spec();
   int exit = kDone;
-  auto loaded = load_spec(common_, exit, dump_after_);
+  auto loaded = load_spec(common_, exit, ir_ && dump_after_.empty() ? std::string(compiler::pass_names().back()) : dump_after_);
   if (!loaded) return exit;
   if (!ir_) return emit_kernels(*loaded);
   print_out("{}", loaded->program.ir);

@@ -193,7 +193,7 @@ namespace {
 
 int plan(const Common& common, bool dot) {
   int exit = kDone;
-  auto loaded = load_spec(common, exit);
+  auto loaded = load_spec(common, exit, dot ? std::string(compiler::pass_names().back()) : "");
   if (!loaded) return exit;
   if (dot) {
     print_out("{}", loaded->program.dot);
