@@ -91,9 +91,9 @@ Place StageChecker::at(const char* what, Time limit, bool threads) const {
   return place;
 }
 
-Place StageChecker::rows(const char* what) const {
+Place StageChecker::rows(const char* what, bool find) const {
   auto place = at(what, Time::Row);
-  place.names = &row_names_, place.record = &record_;
+  place.names = &row_names_, place.record = &record_, place.find = find;
   return place;
 }
 
@@ -147,7 +147,7 @@ void StageChecker::declare_all(const Stage& stage) {
     if (const auto* param = std::get_if<Param>(&item.node)) add(Symbol::Kind::Param, param->name, end, Time::File);
     if (const auto* use = std::get_if<Use>(&item.node)) add(Symbol::Kind::Module, use->as, end, Time::File);
     if (const auto* find = std::get_if<Find>(&item.node)) {
-      add(Symbol::Kind::Find, find->name, 0, Time::Finding, declared_type(find->type.text).value_or(any_type()));
+      add(Symbol::Kind::Find, find->name, end, Time::Finding, declared_type(find->type.text).value_or(any_type()));
     }
   }
 }
@@ -345,7 +345,7 @@ void StageChecker::check(const Derive& derive, Span) {
 
 void StageChecker::check(const Find& find, Span) {
   const auto wanted = declared(find.type);
-  const auto typed = expressions_.check_analysis(find.analysis, rows("an analysis"));
+  const auto typed = expressions_.check_analysis(find.analysis, rows("an analysis", true));
   expressions_.want(find.need, plain(), at("the confidence of a finding", Time::File), "the confidence after `need`");
   const auto* need = find.need ? std::get_if<Quantity>(&find.need->node) : nullptr;
   if (need && need->unit.empty() && need->number > 1) {

@@ -52,7 +52,7 @@ class StageChecker {
 
  private:
   [[nodiscard]] Place at(const char* what, Time limit, bool threads = false) const;
-  [[nodiscard]] Place rows(const char* what) const;
+  [[nodiscard]] Place rows(const char* what, bool find = false) const;
   void plot_by(const Plot& plot, const Place& place);
   void declare_all(const Stage& stage);
   /// E0440: more than kMaxSweeps.

@@ -54,6 +54,7 @@ struct Place {
   const KeptRecord* record = nullptr;  ///< of the stage; null where there is none to ask about
   bool parts = false;            ///< a `where` or an `over`: it may read what tells a record's values apart
   bool accesses = false;         ///< a plot's axis: it may be `step` or `seg`
+  bool find = false;             ///< of a find: its `where` may read the findings above it
   Calls calls = Calls::Functions;
   bool composed = false;         ///< in an analysis of one's own, whose lets may be findings
   const Chosen* chosen = nullptr;         ///< there: by which `where` and `by` it is used; null where by none

@@ -80,8 +80,9 @@ bool ExpressionChecker::hidden_where_used(const std::string& name, Span span, co
 }
 
 bool ExpressionChecker::known_in_time(const Symbol& symbol, Span span, const Place& place) {
-  const bool derive_below = place.ordered_derives && symbol.kind == Symbol::Kind::Derive;
-  if (symbol.usable_from > span.begin && (symbol.kind != Symbol::Kind::Derive || derive_below)) {
+  const bool found_above = place.find && place.parts && symbol.kind == Symbol::Kind::Find;  // if it stands above
+  const bool ordered = symbol.kind == Symbol::Kind::Derive ? place.ordered_derives : symbol.kind != Symbol::Kind::Find || found_above;
+  if (symbol.usable_from > span.begin && ordered) {
     const bool itself = span.begin >= symbol.span.begin;
     auto& problem = error("E0206", span, itself ? fmt::format("`{}` is read by its own declaration", symbol.name)
                                                 : fmt::format("`{}` is declared further down", symbol.name),
@@ -109,10 +110,10 @@ bool ExpressionChecker::known_in_time(const Symbol& symbol, Span span, const Pla
     return true;
   }
   const bool early = symbol.time == Time::Thread ? !place.threads : symbol.time > place.limit;
-  if (!early) return true;
+  if (!early || found_above) return true;
   auto& problem = error("E0301", span,
                         fmt::format("`{}` is known {}, and {} is settled {}", symbol.name, known(symbol.time), place.what, settled(place.limit)),
-                        symbol.kind == Symbol::Kind::Find     ? "a finding is a value in later stages, as STAGE.NAME, and in expects"
+                        symbol.kind == Symbol::Kind::Find     ? "a finding is a value in later stages, as STAGE.NAME, in expects, and in the `where` of a find below it"
                         : symbol.time == Time::Thread ? "lane, tid, warp, cta and gtid have values in patterns, offsets and the conditions of branches"
                         : symbol.time == Time::Row    ? "the record is read by `until`, `refine … on`, `derive`, `find` and `plot`"
                                                       : "what belongs to the file has one value for all points: use a `param`");

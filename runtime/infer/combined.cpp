@@ -30,6 +30,25 @@ void findings_read(const Formula& formula, const std::vector<Finding>& all, std:
   }
 }
 
+/// Those of its own stage that a condition reads by their names, but for those that `??` may replace.
+void findings_above(const Formula& condition, const std::string& stage, const std::vector<Finding>& all, std::vector<const Finding*>& read) {
+  if (condition.kind == Formula::Kind::Name) {
+    if (const auto* finding = find(all, stage + "." + condition.text)) read.push_back(finding);
+  }
+  const std::size_t first = condition.kind == Formula::Kind::Else ? 1 : 0;
+  for (std::size_t i = first; i < condition.operands.size(); ++i) findings_above(*condition.operands[i], stage, all, read);
+  for (const auto& argument : condition.arguments) findings_above(*argument.value, stage, all, read);
+}
+
+/// Those of its own stage by which a question chooses records.
+std::vector<const Finding*> chosen_by(const compiler::Question& question, const std::vector<Finding>& all) {
+  std::vector<const Finding*> read;
+  for (const auto& argument : question.arguments) {
+    if (argument.where) findings_above(*argument.where, question.id.substr(0, question.id.find('.')), all, read);
+  }
+  return read;
+}
+
 /// Whether a formula rises or falls with each of its numbers, as long as no divisor passes zero.
 bool monotone(const Formula& formula) {
   using Kind = Formula::Kind;
@@ -184,7 +203,22 @@ std::string missing_part(const compiler::Question& question, const std::vector<F
     const bool part = finding->id.find('.') != finding->id.rfind('.');  // STAGE.FIND.PART; what else is read may be replaced by `??`
     return part && finding->status != Finding::Status::Found;
   });
-  return missing == read.end() ? "" : because_of(**missing);
+  if (missing != read.end()) return because_of(**missing);
+  for (const auto* finding : chosen_by(question, all)) {
+    if (finding->status == Finding::Status::Undetermined) return fmt::format("it needs {}, which was not found", finding->id);
+  }
+  return "";
+}
+
+void no_surer_than_chosen_by(Finding& finding, const compiler::Question& question, const std::vector<Finding>& all) {
+  for (const auto* chosen : chosen_by(question, all)) {
+    if (finding.status != Finding::Status::Found || chosen->confidence >= finding.confidence) continue;
+    finding.confidence = chosen->confidence;
+    if (finding.confidence >= question.need) continue;
+    finding.status = Finding::Status::Undetermined;
+    finding.why = fmt::format("{} looks likely, but {}: it is that of `{}`", show(finding.value), below_need(finding.confidence, question.need), chosen->id);
+    finding.value = Value();
+  }
 }
 
 void combine_again(const compiler::Program& program, const compiler::Scope& scope, std::vector<Finding>& all) {

@@ -13,8 +13,12 @@ namespace gexp::infer {
 /// what it reads, and undetermined where a part is.
 Finding combine(const compiler::Question& question, const std::vector<Finding>& all, const compiler::Scope& outer);
 
-/// Why a question cannot be asked: it reads the answer to another part, which is undetermined. Empty where it can.
+/// Why a question cannot be asked: it reads the answer to another part, or chooses records by a finding above it, and that is
+/// undetermined. Empty where it can.
 std::string missing_part(const compiler::Question& question, const std::vector<Finding>& all);
+
+/// A finding of records that others above it chose (`where n <= C`) is no surer than those.
+void no_surer_than_chosen_by(Finding& finding, const compiler::Question& question, const std::vector<Finding>& all);
 
 /// Anew, where something that a combined finding reads was withdrawn.
 void combine_again(const compiler::Program& program, const compiler::Scope& scope, std::vector<Finding>& all);

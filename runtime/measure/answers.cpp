@@ -18,6 +18,7 @@ infer::Finding answer_one(const compiler::Question& question, const infer::Prepa
     return none;
   }
   auto finding = infer::answer(question, prepared, stage, scope, earlier);
+  infer::no_surer_than_chosen_by(finding, question, findings);
   if (question.type.empty()) finding.unit = infer::unit_of(finding.value);
   return finding;
 }

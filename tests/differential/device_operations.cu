@@ -62,7 +62,7 @@ WORDS3(carried_product, "{ .reg .b32 t; mad.lo.cc.u32 t, %1, %2, %3; madc.hi.u32
 WORDS2(replicate_byte, "prmt.b32.rc8 %0, %1, %2, %2;")
 WORDS3(pack_bytes, "cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;")
 WORDS3(bytes_apart, "vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;")
-WORDS2(halves_added, "vadd2.s32.s32.s32.sat %0, %1, %2, 0;")
+WORDS2(halves_added, "{ .reg .b32 nothing; mov.b32 nothing, 0; vadd2.s32.s32.s32.sat %0, %1, %2, nothing; }")  // ptxas wants a register there
 WORDS3(byte_merged, "vadd.u32.s32.u32.sat %0.b1, %1.b2, %2.h0, %3;")
 WORDS2(minimum_halves, "{ .reg .b16 a, b, c, d; mov.b32 {a, b}, %1; mov.b32 {c, d}, %2; min.s16 a, a, c; max.u16 b, b, d; mov.b32 %0, {a, b}; }")
 WORDS2(half_sum, "add.rn.f16x2 %0, %1, %2;")

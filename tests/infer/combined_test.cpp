@@ -124,3 +124,30 @@ TEST_CASE("parts that answer each value after `by` are combined one by one") {
   b.value = Value(List{Value(100.0, kCycles)});
   CHECK(combine(question, {a, b}, none).status == Finding::Status::Undetermined);
 }
+
+TEST_CASE("a finding of records that another one chose is no surer than that one, and needs it") {
+  compiler::Question question;
+  question.id = "s.hit";
+  question.type = "cycles";
+  question.arguments.emplace_back();
+  question.arguments[0].value = named("lat");
+  question.arguments[0].where = of(Formula::Kind::LessEqual, named("n"), named("C"));
+  auto size = part("s.C", 4096, 4096, 4100, 0.97);
+  const auto other_stage = part("t.C", 4096, 4096, 4100, 0.5);
+
+  CHECK(missing_part(question, {other_stage, size}).empty());
+  auto hit = part("s.hit", 30, 30, 30, 0.99);
+  no_surer_than_chosen_by(hit, question, {other_stage, size});
+  CHECK(hit.status == Finding::Status::Found);
+  CHECK(hit.confidence == 0.97);
+
+  size.confidence = 0.8;  // below what the question needs
+  no_surer_than_chosen_by(hit, question, {other_stage, size});
+  CHECK(hit.status == Finding::Status::Undetermined);
+  CHECK(hit.why == "30 cycles looks likely, but its confidence of 80.00 % is below the 90 % that is needed: it is that of `s.C`");
+
+  size.status = Finding::Status::Undetermined;
+  CHECK(missing_part(question, {other_stage, size}) == "it needs s.C, which was not found");
+  question.arguments[0].where = of(Formula::Kind::LessEqual, named("n"), of(Formula::Kind::Else, named("C"), named("most")));
+  CHECK(missing_part(question, {other_stage, size}).empty());
+}
