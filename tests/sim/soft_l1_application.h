@@ -16,6 +16,7 @@
 namespace sim_test {
 
 inline constexpr std::uint32_t kGrid = 2, kBlock = 64, kThreads = kGrid * kBlock;
+inline constexpr std::uint32_t kShared = 16 << 10;  // bytes that lines may take of a multiprocessor
 
 inline bool no_nvrtc() { return gexp::jit::locate_nvrtc().path.empty(); }
 
@@ -57,7 +58,7 @@ class Application {
     REQUIRE(!entry.empty());
     if (cached > 0) {
       gexp::ptx::SoftL1 o;
-      o.line = cached, o.threads = kBlock, o.monitor = monitor, o.sm.shared = 16 << 10;
+      o.line = cached, o.threads = kBlock, o.monitor = monitor, o.sm.shared = kShared, o.smem = taken;
       std::vector<std::uint64_t> known;  // one memory behind two parameters is one structure
       for (const auto& argument : arguments) {
         o.structures.emplace_back();
@@ -80,6 +81,10 @@ class Application {
     REQUIRE_MESSAGE(outcome.done(), outcome.what);
   }
 
+  std::uint64_t taken = 0;  ///< bytes of shared memory of a block in which no lines may lie
+
+  /// The kernels as they stand.
+  [[nodiscard]] const std::string& ptx() const { return ptx_; }
   /// Of a thread of the kernel that ran last, about.
   [[nodiscard]] std::uint32_t registers() const { return registers_; }
 
