@@ -2,6 +2,7 @@
 #include "runtime/measure/session.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -58,18 +59,25 @@ void judge_stage(const compiler::Stage& stage, const Names& scope, const result:
   }
 }
 
-/// Whether a value, and everything in a structure of it that a formula could read, is known.
+/// Why a stage cannot be planned: the findings that it reads and that are not known. Empty where there is none.
 std::string missing_input(const compiler::Stage& stage, const compiler::Program& program, const Names& scope) {
   // A point is planned with unknowns only where `??` replaces them, so it is enough to look for formulas that stay unknown.
-  std::string missing;
-  for (const auto index : stage.after) {
+  std::vector<std::string> missing;
+  const auto look = [&](std::size_t index, const std::string& wanted) {
     const auto& from = program.stages[index];
     for (const auto& find : from.finds) {
-      const auto* answer = answer_in(scope, from.name, find.id.substr(from.name.size() + 1));
-      if (!answer || !answer->known()) missing += (missing.empty() ? "" : ", ") + find.id;
+      const auto name = find.id.substr(from.name.size() + 1);
+      if (!wanted.empty() && wanted != name) continue;
+      const auto* answer = answer_in(scope, from.name, name);
+      if (!answer || !answer->known()) missing.push_back(find.id);
     }
+  };
+  for (const auto& read : stage.reads) look(read.stage, read.finding);
+  if (missing.empty()) {  // what only its findings read
+    for (const auto index : stage.after) look(index, "");
   }
-  return missing;
+  if (missing.empty()) return "";
+  return fmt::format("it needs {}, which {} not found", fmt::join(missing, ", "), missing.size() == 1 ? "was" : "were");
 }
 
 /// How many points a stage measures, where no record has a say in it.
@@ -243,7 +251,7 @@ class Session {
       if (!missing.empty() && result.table.points.empty()) {
         // The plan could not be made because findings that it reads are unknown: blocked, not wrong.
         result.status = result::StageResult::Status::Blocked;
-        leave(stage, result, fmt::format("it needs {}, which was not found", missing));
+        leave(stage, result, missing);
         return false;
       }
       problem_ = done.error();
