@@ -63,7 +63,7 @@ std::optional<Program> compile(const Source& source, const Options& options, Dia
   if (!diagnostics.has_errors()) check_selectors(file, source, options.models, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   const Budget::Work budget(options.budget);
-  auto ir = lower(file, source, uses, settings, diagnostics);
+  auto ir = lower(file, source, uses, settings, diagnostics, !options.dump_after.empty());
   ir.points_given = !options.settings.empty() || options.measured;
   list_used(uses, source, ir.program.used);
   for (const auto& kernel : kernels) {

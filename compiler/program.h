@@ -251,6 +251,7 @@ struct Stage {
   std::vector<Plot> plots;
   std::optional<std::size_t> leader;  ///< the stage in whose launch it runs, at that stage's points
   std::vector<std::size_t> beside;    ///< the stages that run in its launch, right behind it in the file
+  std::vector<FormulaPtr> counting;   ///< its formulas that call `unique`, in their order
   std::vector<std::size_t> after;  ///< indices of the stages whose findings it reads
   std::string key;                 ///< SHA-256 of what decides what it measures, as far as the file tells
   std::vector<StageInput> reads;   ///< what does besides, and is known when it runs

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "lang/foreign_words.h"
 #include "lang/limits.h"
 
 namespace gexp::lang {
@@ -69,10 +70,9 @@ Type declared_findings(const Stage& stage) {
 
 void check_word(Diagnostics& diagnostics, const Word& word, const Words& words) {
   if (words.has(word.text)) return;
-  std::string all;
-  for (const auto each : words.words) all += (all.empty() ? "" : ", ") + std::string(each);
-  const auto near = did_you_mean(word.text, words.words);
-  diagnostics.error("E0204", word.span, fmt::format("`{}` is not {}", word.text, words.what), near.empty() ? "one of " + all : near);
+  auto near = foreign_word(word.text, words.what);
+  if (near.empty()) near = did_you_mean(word.text, words.words);
+  diagnostics.error("E0204", word.span, fmt::format("`{}` is not {}", word.text, words.what), near.empty() ? fmt::format("one of {}", fmt::join(words.words, ", ")) : near);
 }
 
 void check_expect(ExpressionChecker& expressions, const Expect& expect, const Place& place) {

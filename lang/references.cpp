@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "lang/expressions.h"
+#include "lang/foreign_words.h"
 
 /// What a name or a stage's finding refers to, and whether its value exists by then.
 namespace gexp::lang {
@@ -49,7 +50,8 @@ void ExpressionChecker::unknown(const std::string& name, Span span, const Place&
   }
   const auto there = find_in_stages(file_, name);
   if (!there) {
-    const auto near = did_you_mean(name, place.names->names());
+    auto near = did_you_mean(name, place.names->names());
+    if (near.empty() && wanted == "a value") near = foreign_name(name);
     const bool memory = wanted == "a memory", pattern = wanted == "a pattern";
     error("E0202", span, fmt::format("nothing is named `{}` here", name),
           !near.empty() ? near : memory  ? fmt::format("declare it in the file: `memory {}: u32[1MiB] in global`", name)

@@ -55,7 +55,7 @@ class Lowering {
     return std::move(program_);
   }
 
-  Ir run() {
+  Ir run(bool details) {
     program_.experiment = file_.experiment.text;
     program_.doc = file_.doc;
     for (const auto& statement : file_.statements) {
@@ -66,8 +66,15 @@ class Lowering {
                                      [&, &wanted = name](const Parameter& p) { return p.name == wanted; });
       if (!known) unknown_setting(name);
     }
-    for (auto& stage : program_.stages) name_arguments(stage, program_.memories, own_names(stage));
-    auto graph = build_graph();
+    for (auto& stage : program_.stages) {
+      name_arguments(stage, program_.memories, own_names(stage));
+      for (auto& formula : stage_formulas(stage)) {
+        std::vector<const Formula*> calls;
+        find_unique(*formula, calls);
+        if (!calls.empty()) stage.counting.push_back(std::move(formula));
+      }
+    }
+    auto graph = build_graph(details);
     return {std::move(program_), std::move(graph)};
   }
 
@@ -204,7 +211,7 @@ class Lowering {
   template <class T> void lower(const T&, Span) {}
 
   /// Every named thing a node; an edge wherever a formula reads a name.
-  ir::Graph build_graph() {
+  ir::Graph build_graph(bool details) {
     using ir::NodeKind;
     ir::Graph graph;
     std::map<std::string, ir::NodeId> named;
@@ -223,12 +230,12 @@ class Lowering {
       return id;
     };
     for (std::size_t i = 0; i < program_.parameters.size(); ++i) {
-      add(NodeKind::Parameter, program_.parameters[i].name, i, "= " + show(program_.parameters[i].value));
+      add(NodeKind::Parameter, program_.parameters[i].name, i, details ? "= " + show(program_.parameters[i].value) : "");
     }
     for (std::size_t i = 0; i < program_.lets.size(); ++i) {
       const auto& formula = program_.lets[i].formula;
       const bool used = formula->constant.get<Fields>() != nullptr;  // no formula of the language is a constant with fields
-      connect(add(NodeKind::Let, program_.lets[i].name, i, used ? "is a used file" : "= " + show(*formula)), formula);
+      connect(add(NodeKind::Let, program_.lets[i].name, i, used ? "is a used file" : details ? "= " + show(*formula) : ""), formula);
     }
     for (std::size_t i = 0; i < program_.memories.size(); ++i) {
       const auto& memory = program_.memories[i];
@@ -237,7 +244,7 @@ class Lowering {
     }
     for (std::size_t i = 0; i < program_.stages.size(); ++i) {
       const auto& stage = program_.stages[i];
-      const auto id = add(NodeKind::Stage, stage.name, i, stage_summary(stage));
+      const auto id = add(NodeKind::Stage, stage.name, i, details ? stage_summary(stage) : "");
       hidden = own_names(stage);
       for (const auto& formula : stage_formulas(stage)) connect(id, formula);
       for_each_op(stage, [&](const Op& op) {
@@ -273,8 +280,8 @@ class Lowering {
 
 }  // namespace
 
-Ir lower(const lang::File& file, const Source& source, const lang::Uses& uses, const Settings& settings, Diagnostics& diagnostics) {
-  return Lowering(file, source, uses, settings, "", diagnostics).run();
+Ir lower(const lang::File& file, const Source& source, const lang::Uses& uses, const Settings& settings, Diagnostics& diagnostics, bool details) {
+  return Lowering(file, source, uses, settings, "", diagnostics).run(details);
 }
 
 Program lower_values(const lang::File& file, const Source& source, const lang::Uses& uses, const Settings& settings, const std::string& prefix,

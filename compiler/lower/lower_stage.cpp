@@ -209,6 +209,21 @@ std::vector<FormulaPtr> stage_formulas(const Stage& stage) {
   return all;
 }
 
+void find_unique(const Formula& formula, std::vector<const Formula*>& found) {
+  if (formula.kind == Formula::Kind::Call && formula.text == "unique" && formula.arguments.size() == 1) found.push_back(&formula);
+  for (const auto& operand : formula.operands) find_unique(*operand, found);
+  for (const auto& argument : formula.arguments) {
+    for (const auto& part : {argument.value, argument.over, argument.where}) {
+      if (part) find_unique(*part, found);
+    }
+  }
+  for (const auto& loop : formula.loops) {
+    for (const auto& part : {loop.from, loop.to, loop.step}) {
+      if (part) find_unique(*part, found);
+    }
+  }
+}
+
 std::string stage_summary(const Stage& stage) {
   std::string text;
   for (const auto& sweep : stage.sweeps) text += fmt::format("sweep {}; ", fmt::join(sweep.names, ","));

@@ -17,6 +17,8 @@ Expectation lower_expect(const lang::Expect& expect, Span span, const Source& so
 
 /// Every formula that a stage needs values for before it can run.
 std::vector<FormulaPtr> stage_formulas(const Stage& stage);
+/// Adds the calls of `unique` in a formula.
+void find_unique(const Formula& formula, std::vector<const Formula*>& found);
 /// "sweep n; warm 1 chase; timed lat each" for a reader of the IR.
 std::string stage_summary(const Stage& stage);
 

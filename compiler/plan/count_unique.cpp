@@ -13,27 +13,11 @@ namespace {
 
 constexpr std::int64_t kMaxThreads = std::int64_t{1} << 26;  // that `unique` counts over
 
-/// Calls of `unique` in a formula.
-void find_counts(const Formula& formula, std::vector<const Formula*>& found) {
-  if (formula.kind == Formula::Kind::Call && formula.text == "unique" && formula.arguments.size() == 1) found.push_back(&formula);
-  for (const auto& operand : formula.operands) find_counts(*operand, found);
-  for (const auto& argument : formula.arguments) {
-    for (const auto& part : {argument.value, argument.over, argument.where}) {
-      if (part) find_counts(*part, found);
-    }
-  }
-  for (const auto& loop : formula.loops) {
-    for (const auto& part : {loop.from, loop.to, loop.step}) {
-      if (part) find_counts(*part, found);
-    }
-  }
-}
-
 }  // namespace
 
 std::optional<Diagnostic> PointPlanner::count(const Formula& formula) {
   std::vector<const Formula*> calls;
-  find_counts(formula, calls);
+  find_unique(formula, calls);
   if (calls.empty()) return std::nullopt;
   if (auto problem = launch()) return problem;
   for (const auto* call : calls) {
@@ -57,7 +41,7 @@ std::optional<Diagnostic> PointPlanner::count(const Formula& formula) {
 }
 
 std::optional<Diagnostic> PointPlanner::count_unique() {
-  for (const auto& formula : stage_formulas(stage_)) {
+  for (const auto& formula : stage_.counting) {
     if (auto problem = count(*formula)) return problem;
   }
   return std::nullopt;
