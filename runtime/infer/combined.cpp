@@ -225,8 +225,12 @@ void combine_again(const compiler::Program& program, const compiler::Scope& scop
   for (const auto& stage : program.stages) {
     for (const auto& question : stage.finds) {
       const auto found = Findings{all}.find(question.id);
-      if (!question.combined || !found) continue;
-      if (auto again = combine(question, all, scope); again.status != Finding::Status::Found) *found = std::move(again);
+      if (!found || found->status == Finding::Status::Undetermined) continue;
+      if (question.combined) {
+        if (auto again = combine(question, all, scope); again.status != Finding::Status::Found) *found = std::move(again);
+      } else if (auto why = missing_part(question, all); !why.empty()) {
+        *found = undetermined(question, why);
+      }
     }
   }
 }

@@ -20,7 +20,7 @@ std::string missing_part(const compiler::Question& question, const std::vector<F
 /// A finding of records that others above it chose (`where n <= C`) is no surer than those.
 void no_surer_than_chosen_by(Finding& finding, const compiler::Question& question, const std::vector<Finding>& all);
 
-/// Anew, where something that a combined finding reads was withdrawn.
+/// Anew, where something was withdrawn that a combined finding reads, or by which another chose its records.
 void combine_again(const compiler::Program& program, const compiler::Scope& scope, std::vector<Finding>& all);
 
 /// The unit of a part's answer, which the spec does not write.

@@ -101,6 +101,7 @@ TEST_CASE("no other path where loads are by several, or something else of the mo
   CHECK(paths("laps 4 via nc", "laps 4 via ca") == 0);
   CHECK(paths("model.nc.sets", "model.tlb1.sets") == 0);
   CHECK(paths("model.nc.sets", "model.ca.sets") == 0);
+  CHECK(paths("expect", "stage theirs { launch grid 1 block 1 timed t total { kernel \"k.cu\" entry k(A) } repeat 1 }\nexpect") == 0);
 }
 
 TEST_CASE("a selection of no points names the finding that has nothing to go by") {
