@@ -24,6 +24,7 @@ struct Context {
   const Classes& own_classes;    ///< of `table` alone: which latencies the question is about
   double drift = 0;              ///< PreparedRecords::drift
   const MeasuredStages* earlier = nullptr;  ///< of the same file; null where there are none
+  const records::Table* whole = nullptr;    ///< all points of the stage; null where `table` has them
 };
 
 using Analysis = Finding (*)(const Context&);

@@ -29,6 +29,17 @@ Overhead overhead_of(const records::Table& table) {
   return {std::round(10 * median(all)) / 10, error};  // whole where the device is exact
 }
 
+/// How far a median may lie from the truth, of normal values with such a standard error.
+double reach_of(double error) { return error * std::sqrt(2.0) * boost::math::erfc_inv(1 - model::kSurest); }
+
+/// The region is the stage's. So all of its points calibrate it, unless those that `where` keeps show another one.
+Overhead overhead_of(const Context& context) {
+  const auto kept = overhead_of(context.table);
+  if (!context.whole) return kept;
+  const auto all = overhead_of(*context.whole);
+  return std::abs(all.cycles - kept.cycles) <= reach_of(std::hypot(all.error, kept.error)) ? all : kept;
+}
+
 /// Where addresses differ for where they lie, the classes of one in the middle.
 const Classes& unbiased_classes(const Context& context) { return context.own_classes.unbiased ? context.own_classes.unbiased->classes : context.own_classes; }
 
@@ -91,9 +102,9 @@ double confidence(const std::vector<LatencyClass>& classes, std::size_t index) {
 Finding of_class(const Context& context, std::size_t index, const char* which) {
   const auto& classes = unbiased_classes(context).list;
   const auto mode = class_at(context, index);
-  const auto overhead = overhead_of(context.table);
+  const auto overhead = overhead_of(context);
   const double sure = confidence(classes, index);
-  const double off = overhead.error * std::sqrt(2.0) * boost::math::erfc_inv(1 - model::kSurest);
+  const double off = reach_of(overhead.error);
   const double low = mode.low * (1 - context.drift / 2) - overhead.cycles - off, high = mode.high * (1 + context.drift / 2) - overhead.cycles + off;  // a drifting clock: the middle of its paces
   if (mode.centre - overhead.cycles < 1) {
     return undetermined(context, fmt::format("the {} latency class takes {:g} cycles, and the timed region without its load {:g} ± {:.2g}: a load takes a cycle at least, so the region's own cost was not "
@@ -128,7 +139,7 @@ Finding slowest(const Context& context) {
 
 Finding latency_classes(const Context& context) {
   if (context.own_classes.list.empty()) return undetermined(context, no_class(context));
-  const double overhead = overhead_of(context.table).cycles;
+  const double overhead = overhead_of(context).cycles;
   List centres;
   std::string evidence;
   const auto& classes = context.own_classes.list;
