@@ -144,7 +144,7 @@ def scarce(model):
     return tables(model, lambda table, key, value: re.sub(NUMBER, lambda n: f"{float(n[0]) / 4:.4g}", value) if table == "bandwidth" else None)
 
 
-CHANGES = (slower, smaller, ample, busy, coarser, otherwise, hasty, scarce)
+CHANGES = (slower, smaller, coarser, otherwise, hasty, scarce, busy, ample)  # the last ones simulate longest
 
 
 def pairs(filters):
