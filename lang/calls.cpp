@@ -71,7 +71,7 @@ std::string parted_instead(const Callable& callable, const Expr& value) {
   const auto* record = call->arguments[0].value ? std::get_if<Name>(&call->arguments[0].value->node) : nullptr;
   const auto& part = call->arguments[0].by->text;
   if (!record || !find_part(part)) return "";
-  return fmt::format("one value a point: `max({}({} by {}))`, or `{}({} where {} == 0)`", call->callee.text, record->text, part, call->callee.text, record->text, part);
+  return fmt::format("one value a point: `max({0}({1} by {2}))`, or `{0}({1} where {2} == 0)`", call->callee.text, record->text, part);
 }
 
 }  // namespace
@@ -159,7 +159,8 @@ void ExpressionChecker::check_subject(const Callable& callable, const CallArgume
   auto type = typed.type;
   const auto wrong = [&](const char* wanted) {
     const auto parted = type.kind == Type::Kind::List ? parted_instead(callable, value) : "";
-    error("E0215", value.span, fmt::format("{} is {}, and `{}` is {}", role, wanted, text(value.span), describe(type)), parted.empty() ? example(callable) : parted);
+    error("E0215", value.span, fmt::format("{} is {}, and `{}` is {}", role, wanted, text(value.span), describe(type)),
+          parted.empty() ? example(callable) : parted);
     type = any_type();
   };
   const bool whole_list = callable.name == "value" && type.kind == Type::Kind::List;  // one point's list is a finding as it stands

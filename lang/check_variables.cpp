@@ -29,7 +29,8 @@ void StageChecker::declare_variable(const Word& name, std::uint32_t usable_from,
 void StageChecker::settable(const Word& name, const Place& place) {
   const auto* symbol = place.names->find(name.text);
   if (is_settable(symbol)) return;
-  const auto hint = fmt::format("declare it above: `var {}: {} = 0`", name.text, symbol && variable_words().has(symbol->element) ? symbol->element : "u32");
+  const bool has_type = symbol && variable_words().has(symbol->element);
+  const auto hint = fmt::format("declare it above: `var {}: {} = 0`", name.text, has_type ? symbol->element : "u32");
   auto& problem = diagnostics_.error(symbol ? "E0207" : "E0202", name.span,
                                      !symbol                                     ? fmt::format("no variable is named `{}` here", name.text)
                                      : symbol->kind == Symbol::Kind::Variable ? fmt::format("`{}` has the one value that a load gave it", name.text)

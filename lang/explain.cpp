@@ -215,8 +215,11 @@ void explain(std::string_view text, std::uint32_t begin, std::uint32_t at, const
     words.insert(words.end(), {"as", "via", "else"});
     const auto near = nearest(here, words);
     auto hint = foreign_operation(here);
-    if (hint.empty() && followed_by_equals(text, token.end)) hint = fmt::format("write `assign {} = …`, or `load … into {}` for what is loaded", here, here);
-    if (hint.empty()) hint = near ? fmt::format("did you mean `{}`?", *near) : fmt::format("operations are {}", fmt::join(kOperationWords, " "));
+    if (hint.empty() && followed_by_equals(text, token.end)) {
+      hint = fmt::format("write `assign {0} = …`, or `load … into {0}` for what is loaded", here);
+    }
+    if (hint.empty() && near) hint = fmt::format("did you mean `{}`?", *near);
+    if (hint.empty()) hint = fmt::format("operations are {}", fmt::join(kOperationWords, " "));
     diagnostics.error("E0103", token, fmt::format("`{}` is no operation", here), hint);
     return;
   }
@@ -272,7 +275,8 @@ void explain_unknown_statement(std::string_view text, std::uint32_t begin, std::
     return;
   }
   if (followed_by_equals(text, token.end) && !same_line) {
-    diagnostics.error("E0102", token, fmt::format("`{}` begins no statement", here), fmt::format("write `let {} = …`, or `param {}: B = …` for a value that --set changes", here, here));
+    diagnostics.error("E0102", token, fmt::format("`{}` begins no statement", here),
+                      fmt::format("write `let {0} = …`, or `param {0}: B = …` for a value that --set changes", here));
     return;
   }
   std::vector<std::string_view> words(kStatementWords.begin(), kStatementWords.end());

@@ -129,6 +129,12 @@ constexpr auto kPlaced = std::to_array<Placed>({
     {"a way of drawing", "heat", "heatmap"},
 });
 
+/// What stands in a table for a word; empty where it has none.
+template <class Table> std::string_view here_of(const Table& table, std::string_view word) {
+  const auto found = std::find_if(table.begin(), table.end(), [&](const Foreign& each) { return each.word == word; });
+  return found == table.end() ? std::string_view() : found->here;
+}
+
 std::string written(std::string_view here) {
   const auto comma = here.find(", ");
   const auto word = here.substr(0, comma);
@@ -138,18 +144,19 @@ std::string written(std::string_view here) {
 }  // namespace
 
 std::string foreign_operation(std::string_view word) {
-  const auto found = std::find_if(kOperations.begin(), kOperations.end(), [&](const Foreign& each) { return each.word == word; });
-  return found == kOperations.end() ? "" : fmt::format("write it like `{}`", found->here);
+  const auto here = here_of(kOperations, word);
+  return here.empty() ? "" : fmt::format("write it like `{}`", here);
 }
 
 std::string foreign_name(std::string_view word) {
   if (word == "role") return "a stage beside another has a record of its own: ask in that stage";
-  const auto found = std::find_if(kNames.begin(), kNames.end(), [&](const Foreign& each) { return each.word == word; });
-  return found == kNames.end() ? "" : written(found->here);
+  const auto here = here_of(kNames, word);
+  return here.empty() ? "" : written(here);
 }
 
 std::string foreign_word(std::string_view word, std::string_view place) {
-  const auto found = std::find_if(kPlaced.begin(), kPlaced.end(), [&](const Placed& each) { return each.word == word && each.place == place; });
+  const auto is = [&](const Placed& each) { return each.word == word && each.place == place; };
+  const auto found = std::find_if(kPlaced.begin(), kPlaced.end(), is);
   return found == kPlaced.end() ? "" : written(found->here);
 }
 

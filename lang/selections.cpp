@@ -127,7 +127,8 @@ void ExpressionChecker::check_by(const Callable& callable, const CallArgument& a
   if (!symbol) {
     auto hint = did_you_mean(by.text, place.names->names());
     if (hint.empty()) hint = foreign_name(by.text);
-    error("E0202", by.span, fmt::format("nothing is named `{}` here", by.text), hint.empty() ? fmt::format("name a sweep, or a part of the record: {}", names_of_parts(false)) : hint);
+    if (hint.empty()) hint = fmt::format("name a sweep, or a part of the record: {}", names_of_parts(false));
+    error("E0202", by.span, fmt::format("nothing is named `{}` here", by.text), hint);
     return;
   }
   const bool analysis = callable.kind == Callable::Kind::Analysis;

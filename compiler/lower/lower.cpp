@@ -280,7 +280,8 @@ class Lowering {
 
 }  // namespace
 
-Ir lower(const lang::File& file, const Source& source, const lang::Uses& uses, const Settings& settings, Diagnostics& diagnostics, bool details) {
+Ir lower(const lang::File& file, const Source& source, const lang::Uses& uses, const Settings& settings, Diagnostics& diagnostics,
+         bool details) {
   return Lowering(file, source, uses, settings, "", diagnostics).run(details);
 }
 

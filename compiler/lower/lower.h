@@ -22,8 +22,10 @@ struct Ir {
 using Settings = std::map<std::string, lang::ExprPtr>;
 
 /// Checked tree to IR. Requires a file for which `check` found no error; reports settings of
-/// unknown parameters or of another type (E0409) and values outside their domain (E0414).
-Ir lower(const lang::File& file, const Source& source, const lang::Uses& uses, const Settings& settings, Diagnostics& diagnostics, bool details = true);
+/// unknown parameters or of another type (E0409) and values outside their domain (E0414). `details`: the graph's nodes have
+/// text for a reader.
+Ir lower(const lang::File& file, const Source& source, const lang::Uses& uses, const Settings& settings, Diagnostics& diagnostics,
+         bool details);
 
 /// The params, lets, patterns and requires alone. A setting of `limit` is the one of `prefix` + "limit".
 Program lower_values(const lang::File& file, const Source& source, const lang::Uses& uses, const Settings& settings, const std::string& prefix,

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::int64_t kStepUnits = 2;          // of a link: its entry in a table, and what is written of it
 constexpr std::int64_t kLastLink = 0xffffffff;  // an index of 4 bytes
+constexpr std::int64_t kFewestLinks = 32;       // that a table has room for
 constexpr std::int64_t kLinksAtOnce = 1 << 16;  // that a table has room for before they come: a ring may be longer than is ever followed
 
 }  // namespace
@@ -50,8 +51,7 @@ Linker::Link& Linker::link_at(std::int64_t offset) {
     return table_[place];
   };
   if (2 * (links.offsets.size() + 1) > table_.size()) {
-    const auto least = table_.empty() ? std::bit_ceil(2 * std::max<std::size_t>(expected_, 32)) : 2 * table_.size();
-    const auto old = std::exchange(table_, std::vector<Link>(least));
+    const auto old = std::exchange(table_, std::vector<Link>(2 * table_.size()));
     for (const auto& link : old) {
       if (link.ring != 0) find(link.offset) = link;
     }
@@ -63,7 +63,7 @@ std::optional<Diagnostic> Linker::add(const Op& chase, const Pattern& ring) {
   for (std::int64_t thread = 0; thread < ring.threads; ++thread) {
     ++rings_;
     if (!Budget::spend(kStepUnits * ring.steps)) return Budget::exceeded(chase.span);
-    if (table_.empty()) expected_ = static_cast<std::size_t>(std::min(ring.steps, kLinksAtOnce)) + 1;
+    if (table_.empty()) table_.resize(std::bit_ceil(2 * static_cast<std::size_t>(std::clamp(ring.steps + 1, kFewestLinks, kLinksAtOnce))));
     for (std::int64_t step = 0; step < ring.steps; ++step) {
       if (!Budget::tick()) return Budget::exceeded(chase.span);
       const auto offset = ring.at(thread, step);

@@ -36,7 +36,6 @@ class Linker {
   Link& link_at(std::int64_t offset);
 
   std::vector<Link> table_;  ///< each link at its offset's place, or in the next one that was free; at most half of the places are taken
-  std::size_t expected_ = 0;  ///< links of the first ring, as far as a table has room for them at once
   std::int64_t rings_ = 0;  ///< those that were added, each thread's
 };
 

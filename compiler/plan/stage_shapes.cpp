@@ -117,7 +117,8 @@ Result<std::vector<Shape>> stage_shapes(const Program& program, const Stage& sta
   for (const auto beside : stage.beside) add_deciders(program, program.stages[beside], deciders);
   std::vector<std::pair<Names, Coordinates>> places{{Names(&scope), {}}};
   for (const auto& sweep : stage.sweeps) {
-    const bool matters = std::any_of(sweep.names.begin(), sweep.names.end(), [&](const std::string& name) { return deciders.names.contains(name); });
+    const bool matters = std::any_of(sweep.names.begin(), sweep.names.end(),
+                                     [&](const std::string& name) { return deciders.names.contains(name); });
     std::vector<std::pair<Names, Coordinates>> more;
     for (const auto& [names, at] : places) {
       auto values = sweep_values(sweep, names);

@@ -31,7 +31,8 @@ void findings_read(const Formula& formula, const std::vector<Finding>& all, std:
 }
 
 /// Those of its own stage that a condition reads by their names, but for those that `??` may replace.
-void findings_above(const Formula& condition, const std::string& stage, const std::vector<Finding>& all, std::vector<const Finding*>& read) {
+void findings_above(const Formula& condition, const std::string& stage, const std::vector<Finding>& all,
+                    std::vector<const Finding*>& read) {
   if (condition.kind == Formula::Kind::Name) {
     if (const auto* finding = find(all, stage + "." + condition.text)) read.push_back(finding);
   }
@@ -115,6 +116,11 @@ std::optional<std::pair<double, double>> interval_of(const Formula& formula, con
 
 std::string because_of(const Finding& part) { return fmt::format("it is made of `{}`, which is undetermined: {}", part.id, part.why); }
 
+/// Why a value is none that is found: it is no surer than what it reads.
+std::string unsure_as(const Finding& read, const compiler::Question& question, const Value& value) {
+  return fmt::format("{} looks likely, but {}: it is that of `{}`", show(value), below_need(read.confidence, question.need), read.id);
+}
+
 /// What it is for each value after `by`: the parts' answers stand in the same order.
 Result<Value> each_value(const compiler::Question& question, const std::vector<Finding>& all, const compiler::Scope& scope) {
   std::size_t count = 0;
@@ -181,7 +187,7 @@ Finding combine(const compiler::Question& question, const std::vector<Finding>& 
   made.confidence = least->confidence;
   for (const auto& id : question.parts) made.evidence += (made.evidence.empty() ? "" : "; ") + told(*find(all, id));
   if (made.confidence < question.need) {
-    made.why = fmt::format("{} looks likely, but {}: it is that of `{}`", show(*value), below_need(made.confidence, question.need), least->id);
+    made.why = unsure_as(*least, question, *value);
     return made;
   }
   if (const auto* fields = value->get<Fields>(); fields && question.type == "name" && fields->contains("name")) value = Value(fields->at("name"));
@@ -216,7 +222,7 @@ void no_surer_than_chosen_by(Finding& finding, const compiler::Question& questio
     finding.confidence = chosen->confidence;
     if (finding.confidence >= question.need) continue;
     finding.status = Finding::Status::Undetermined;
-    finding.why = fmt::format("{} looks likely, but {}: it is that of `{}`", show(finding.value), below_need(finding.confidence, question.need), chosen->id);
+    finding.why = unsure_as(*chosen, question, finding.value);
     finding.value = Value();
   }
 }

@@ -89,7 +89,8 @@ Finding nothing_kept(const Asked& asked, const Selected& kept) {
 }
 
 Finding ask(Analysis analysis, const Asked& asked, const records::Table& table, const Classes& own) {
-  return analysis({asked.question, table, asked.stage, asked.outer, asked.prepared.classes(), own, asked.prepared.drift(), &asked.earlier, &asked.prepared.table()});
+  const auto& prepared = asked.prepared;
+  return analysis({asked.question, table, asked.stage, asked.outer, prepared.classes(), own, prepared.drift(), &asked.earlier, &prepared.table()});
 }
 
 /// The value of `by` at a point; unknown where it has none there.

@@ -73,7 +73,7 @@ std::string missing_input(const compiler::Stage& stage, const compiler::Program&
     }
   };
   for (const auto& read : stage.reads) look(read.stage, read.finding);
-  if (missing.empty()) {  // what only its findings read
+  if (missing.empty()) {  // what is no part of what it measures
     for (const auto index : stage.after) look(index, "");
   }
   if (missing.empty()) return "";
