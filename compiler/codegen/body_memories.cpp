@@ -23,6 +23,7 @@ constexpr std::uint64_t kLeastPitch = 32, kMostPitch = 128 * 1024, kMostRows = 6
 
 std::optional<Diagnostic> BodyWriter::memories(MemoryTexts& texts) {
   std::string links, zeros;
+  texts.shared_cell = needs_shared_cell();
   for (const auto& memory : place_.program.memories) {
     if (!used_.contains(memory.name)) continue;
     const auto& space = *memory.space;
@@ -106,6 +107,20 @@ std::string BodyWriter::zeros_of(const Memory& memory, std::uint64_t bytes) {
   const bool shared = memory.space->home == MemorySpace::Home::Block;
   return fmt::format("  for (u64 i = {}; i < {}; i += {}) asm volatile(\"st.{}.u32 [%0], %1;\" :: \"l\"(m_{} + 4 * i), \"r\"(0) : \"memory\");\n", shared ? "tid" : "0", bytes / 4,
                      shared ? "blockDim.x" : "1", memory.space->ptx, memory.name);
+}
+
+// Where the whole region is timed it does not calibrate itself, and loads and stores that leave nothing to be named are free to rehearse in the
+// memories themselves: shared memory has no cache that this could warm.
+bool BodyWriter::needs_shared_cell() {
+  if (place_.timing != Timing::Total || reads_contents_) return true;
+  bool needed = false;
+  for_each_op(place_.stage, [&](const Op& op) {
+    const bool plain = (op.kind == Op::Kind::Load || op.kind == Op::Kind::Store) && !op.rank && !op.rows && op.via != Via::Bulk;
+    for (const auto& memory : place_.program.memories) {
+      needed = needed || (memory.space->home == MemorySpace::Home::Block && (memory.name == op.into || (memory.name == op.memory && !plain)));
+    }
+  });
+  return needed;
 }
 
 bool BodyWriter::fetched(const std::string& memory) {

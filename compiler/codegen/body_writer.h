@@ -149,6 +149,7 @@ class BodyWriter {
 
   // body_memories.cpp
   Problem memories(MemoryTexts& texts);
+  bool needs_shared_cell();
   bool fetched(const std::string& memory);
   /// Bytes of a row of a texture with two dimensions; 0: it has one. E0241 where no texture has such rows.
   Result<std::uint64_t> pitch_of(const Memory& memory, std::uint64_t bytes) const;

@@ -15,6 +15,7 @@ struct MemoryTexts {
   std::string constants;     ///< arrays of the module
   std::string setup;         ///< first lines of the kernel
   std::uint64_t shared = 0;  ///< bytes of dynamic shared memory so far
+  bool shared_cell = true;   ///< the rehearsal may not touch the shared memories themselves
 };
 
 /// Bytes of the idle cell of a space whose memories the kernel declares: it lies behind them, and the rehearsal uses it.

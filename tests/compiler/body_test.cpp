@@ -49,6 +49,19 @@ TEST_CASE("bytes are counted, over threads, rounds and branches") {
   CHECK(Planned("pattern p = uniform(stride: 32B, span: 1KiB)\nlaunch grid 1 block 1\ntimed t each { chase A by p laps 2 }").plan->moved == 64 * 4);
 }
 
+TEST_CASE("a block's shared memory is the arrays' alone where the rehearsal may use them") {
+  const auto bytes = [](const std::string& timed) {
+    const Planned planned("pattern p = uniform(stride: 32B, span: 1KiB)\nlaunch grid 1 block 32\n" + timed);
+    REQUIRE(planned.plan);
+    return planned.plan->body.shared_bytes;
+  };
+  CHECK(bytes("timed t total { load S at tid * 4B store S at tid * 32B }") == 1024);
+  CHECK(bytes("timed t each { load S at tid * 4B }") == 1040);                               // it calibrates itself
+  CHECK(bytes("timed t total { load S at tid * 4B into v var x: u32 = v }") == 1040);          // what it loads has a name
+  CHECK(bytes("timed t total { load S at tid * 4B atomic add.u32 S at tid * 4B red }") == 1040);
+  CHECK(bytes("timed t total { chase S by p laps 1 load S at tid * 4B }") == 1040);
+}
+
 TEST_CASE("what may leave its memory is refused before anything runs") {
   CHECK(Planned("launch grid 1 block 1024\ntimed t total { load A at tid * 64B }").plan.has_value());
   CHECK(Planned("launch grid 1 block 1024\ntimed t total { load A at tid * 64B + 4B }").plan.has_value());
