@@ -36,6 +36,21 @@ double sure(const Sector& sector, double apart) {
   return std::accumulate(from, to, 0.0) / static_cast<double>(to - from);
 }
 
+/// Whether each sector that is walked at all is one that some walk comes to again within a lap.
+bool come_again(const records::Table& table) {
+  std::unordered_set<std::int64_t> again, once;
+  for (const auto& point : table.points) {
+    if (!point.walk || point.runs.empty()) continue;
+    std::unordered_set<std::int64_t> own;
+    for (std::int64_t step = 0; step < point.walk->steps; ++step) {
+      work();
+      own.insert(point.walk->at(0, step) / kSector);
+    }
+    (2 * static_cast<std::int64_t>(own.size()) <= point.walk->steps ? again : once).merge(own);
+  }
+  return !again.empty() && std::all_of(once.begin(), once.end(), [&](auto sector) { return again.contains(sector); });
+}
+
 }  // namespace
 
 std::vector<bool> repeated_sector_steps(const Pattern& walk) {
@@ -50,18 +65,7 @@ std::optional<AddressBias> AddressBias::of(const records::Table& table) {
   if (table.timing != records::Table::Timing::Each) return std::nullopt;
   std::unordered_map<std::int64_t, Sector> seen;
   std::vector<double> own;  // how far apart the visits of a step are, those that hit
-  std::size_t steps = 0;
-  for (const auto& point : table.points) {
-    if (point.walk && !point.runs.empty()) steps = std::max(steps, static_cast<std::size_t>(point.walk->steps));
-  }
-  std::unordered_set<std::int64_t> sectors;
-  for (const auto& point : table.points) {
-    for (std::int64_t step = 0; point.walk && !point.runs.empty() && step < point.walk->steps; ++step) {
-      work();
-      sectors.insert(point.walk->at(0, step) / kSector);
-      if (2 * sectors.size() > steps) return std::nullopt;
-    }
-  }
+  if (!come_again(table)) return std::nullopt;
   std::vector<std::uint32_t> visits;
   double accesses = 0;
   for (const auto& point : table.points) {

@@ -139,21 +139,21 @@ std::optional<MissRange> raw_miss_range(const records::Table& table, const Class
   return range;
 }
 
-std::optional<MissRange> miss_range(const records::Table& table, const Classes& classes, std::optional<double> slower_than) {
-  if (classes.unbiased) {
-    auto range = miss_range(table, classes.unbiased->classes, slower_than);
-    if (range) range->unbiased = classes.unbiased;
-    return range;
-  }
-  if (classes.list.empty()) return std::nullopt;
-  if (!slower_than) return beyond(classes, 0);
+namespace {
+
+double overhead_of(const records::Table& table) {
   double overhead = 0;
   for (const auto& point : table.points) {
     if (!point.runs.empty()) overhead = point.overhead;
   }
+  return overhead;
+}
+
+/// The class that this latency belongs to, the one below it where it lies between two; nullopt where all are slower.
+std::optional<std::size_t> class_of(const records::Table& table, const Classes& classes, double latency) {
   // The class that has this latency, or whose middle it is near: one measured elsewhere may be a little off. A table may hold only
   // slower or only faster ones.
-  const double tick = *slower_than + overhead;
+  const double tick = latency + overhead_of(table);
   std::optional<std::size_t> own;
   for (std::size_t i = 0; i < classes.list.size(); ++i) {
     const auto& mode = classes.list[i];
@@ -161,10 +161,35 @@ std::optional<MissRange> miss_range(const records::Table& table, const Classes& 
     if (tick < std::min<double>(mode.low, mode.centre - slack) || tick > std::max<double>(mode.high, mode.centre + slack)) continue;
     if (!own || std::fabs(mode.centre - tick) < std::fabs(classes.list[*own].centre - tick)) own = i;
   }
+  if (own) return own;
   const auto slower = std::find_if(classes.list.begin(), classes.list.end(), [&](const auto& mode) { return mode.low > tick; });
-  if (!own && slower == classes.list.end()) return std::nullopt;
-  if (!own && slower == classes.list.begin()) return MissRange{.above = tick * (1 + model::kNearPeaks) + model::kLeastApart, .outlier = classes.outlier()};
-  return beyond(classes, own ? *own : static_cast<std::size_t>(slower - classes.list.begin()) - 1);
+  return slower == classes.list.begin() ? std::nullopt : std::optional(static_cast<std::size_t>(slower - classes.list.begin()) - 1);
+}
+
+/// `range_of`: of the classes by which misses are told, the ticks that are asked for.
+template <class RangeOf>
+std::optional<MissRange> told_range(const Classes& classes, const RangeOf& range_of) {
+  auto range = range_of(classes.unbiased ? classes.unbiased->classes : classes);
+  if (range) range->unbiased = classes.unbiased;
+  return range;
+}
+
+}  // namespace
+
+std::optional<MissRange> miss_range(const records::Table& table, const Classes& classes, std::optional<double> slower_than) {
+  return told_range(classes, [&](const Classes& told) -> std::optional<MissRange> {
+    if (told.list.empty()) return std::nullopt;
+    if (!slower_than) return beyond(told, 0);
+    if (const auto own = class_of(table, told, *slower_than)) return beyond(told, *own);
+    return MissRange{.above = (*slower_than + overhead_of(table)) * (1 + model::kNearPeaks) + model::kLeastApart, .outlier = told.outlier()};
+  });
+}
+
+std::optional<MissRange> level_range(const records::Table& table, const Classes& classes, double latency) {
+  return told_range(classes, [&](const Classes& told) -> std::optional<MissRange> {
+    const auto own = told.list.empty() ? std::nullopt : class_of(table, told, latency);
+    return own && *own > 0 ? beyond(told, *own - 1) : std::nullopt;
+  });
 }
 
 double most_interference(const MissRange& range, double visits, std::size_t positions) {

@@ -94,7 +94,9 @@ class Misses {
 /// Slower than the fastest class, or, with `slower_than` (cycles, the region's own cost subtracted), than the class that this
 /// latency belongs to; of a latency between classes, than the class below it. nullopt: there is no slower class in the table.
 std::optional<MissRange> miss_range(const records::Table& table, const Classes& classes, std::optional<double> slower_than = std::nullopt);
-/// The same of ticks as they were measured: for walks that see each address once, where its place cannot be told from a miss.
+/// As slow as the class that this latency (cycles, as above) belongs to, or slower; nullopt where that is the fastest one.
+std::optional<MissRange> level_range(const records::Table& table, const Classes& classes, double latency);
+/// The same as `miss_range` of ticks as they were measured: for walks that see each address once, where its place cannot be told from a miss.
 std::optional<MissRange> raw_miss_range(const records::Table& table, const Classes& classes, std::optional<double> slower_than = std::nullopt);
 
 /// How often a position may look like a miss by interference alone, visited so often, among so many positions.

@@ -18,7 +18,7 @@
 namespace gexp::infer {
 namespace {
 
-constexpr double kOneWayMore = 1.25;  // fact: times what fits, one way more of four; sets of fewer ways are weighed by themselves
+constexpr double kWeighed = 4;  // fact: sets of fewer ways are weighed by themselves
 
 /// Which units of a walk missed most of the times that they were visited after another unit.
 std::unordered_map<std::int64_t, bool> missed_units(const records::Point& point, std::int64_t unit, const MissRange& range) {
@@ -40,6 +40,16 @@ std::unordered_map<std::int64_t, bool> missed_units(const records::Point& point,
   for (const auto& [at, count] : counts) all[at] = 2 * count.misses > count.visits;
   return all;
 }
+
+/// The share of the units that missed most of the times.
+double share_missed(const std::unordered_map<std::int64_t, bool>& units) {
+  const auto missed = std::count_if(units.begin(), units.end(), [](const auto& unit) { return unit.second; });
+  return units.empty() ? 0 : static_cast<double>(missed) / static_cast<double>(units.size());
+}
+
+/// How many ways even sets have, at least, if a footprint that holds `more` of what fits beyond that lets this share miss: each line too
+/// many makes no more lines miss than its set has, itself included.
+double least_ways(double share, double more) { return share * (1 + more) / more - 1; }
 
 /// Nats by which units have a rate of their own in each cell, rather than one rate.
 template <typename CellOf>
@@ -71,12 +81,20 @@ double missing_at_random(double ratio) {
   return ratio <= 1 ? 0 : 1 + boost::math::lambert_w0(std::max(-std::exp(-1.0), -ratio * std::exp(-ratio))) / ratio;
 }
 
-std::optional<std::int64_t> uneven_blocks(const std::vector<std::pair<double, const records::Point*>>& walks, double fits, std::int64_t unit, const MissRange& range) {
+std::optional<std::int64_t> uneven_blocks(const std::vector<std::pair<double, const records::Point*>>& walks, const Fits& fits, std::int64_t unit, const MissRange& range) {
   std::map<std::int64_t, double> nats;  // by block, over all walks
+  // Of lines that miss where all seems to fit, half at most are too many: each makes another one miss.
+  const double from = fits.from * (1 - (fits.point ? share_missed(missed_units(*fits.point, unit, range)) / 2 : 0));
+  std::vector<std::pair<double, std::unordered_map<std::int64_t, bool>>> missed;
+  double ways = kWeighed;
   for (const auto& [footprint, point] : walks) {
-    if (footprint < kOneWayMore * fits || !point->walk || point->walk->steps < 2) continue;
-    const auto units = missed_units(*point, unit, range);
-    const double even = rates_of_even_sets(units, footprint, fits, unit);
+    if (!point->walk || point->walk->steps < 2) continue;
+    missed.emplace_back(footprint, missed_units(*point, unit, range));
+    ways = std::max(ways, least_ways(share_missed(missed.back().second), footprint / from - 1));
+  }
+  for (const auto& [footprint, units] : missed) {
+    if (footprint < (1 + 1 / ways) * fits.to) continue;  // not all even sets hold a line too many
+    const double even = rates_of_even_sets(units, footprint, fits.to, unit);
     const double largest = footprint / static_cast<double>(model::kFewestAlike);
     for (auto block = std::max(kLeastPage, 2 * unit); static_cast<double>(block) <= largest; block *= 2) {
       nats[block] += rates_by(units, [&](auto at) { return at * unit / block; }) - even;

@@ -17,9 +17,15 @@ namespace gexp::infer {
 /// m = 1 - exp(-ratio m), which is solved by Lambert's W.
 double missing_at_random(double ratio);
 
-/// Where more lines are walked than fit, by a quarter and more: the block, in bytes, by which lines miss more or less often than others.
-/// nullopt: they miss alike wherever they lie, or the records do not tell. `walks`: footprint in bytes, and its point, with a walk of one
-/// thread; `fits`: bytes of the largest footprint that fits; `unit`: bytes that a miss brings in.
-std::optional<std::int64_t> uneven_blocks(const std::vector<std::pair<double, const records::Point*>>& walks, double fits, std::int64_t unit, const MissRange& range);
+/// The largest footprint that fits.
+struct Fits {
+  double from = 0, to = 0;               ///< bytes, between which it is
+  const records::Point* point = nullptr; ///< that walked it; null where none is known
+};
+
+/// Where so much more is walked than fits that even sets would all overflow: the block, in bytes, by which lines miss more or less often than
+/// others. nullopt: they miss alike wherever they lie, or the records do not tell. `walks`: footprint in bytes, and its point, with a walk of
+/// one thread; `unit`: bytes that a miss brings in.
+std::optional<std::int64_t> uneven_blocks(const std::vector<std::pair<double, const records::Point*>>& walks, const Fits& fits, std::int64_t unit, const MissRange& range);
 
 }  // namespace gexp::infer

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "runtime/infer/address_bias.h"
 #include "runtime/infer/analysis.h"
 #include "runtime/infer/confounders.h"
 #include "runtime/infer/granularity.h"
@@ -201,6 +202,33 @@ bool are_next(const Context& context, const Curve& curve, double fits, double mi
   return 2 * (*std::max_element(larger.begin(), larger.end()) - smaller.back()) <= 3 * stride;
 }
 
+/// The share of the places walked at `x` that, in each lap, a level above the one asked for answered: these take no room in it. A TLB
+/// behind another one seems larger by what the first keeps for good.
+double kept_above(const Context& context, const Curve& curve, double x) {
+  const auto* data = argument(context);
+  const auto* call = data ? miss_call(context.stage, *data->value) : nullptr;
+  std::optional<double> slower_than;
+  if (!call || context.table.timing != records::Table::Timing::Each || !read_above(*call, context.outer, slower_than) || !slower_than) return 0;
+  const auto range = level_range(context.table, context.classes, *slower_than);
+  double least = 1;
+  for (const auto& sample : curve.samples) {
+    const auto& point = context.table.points[sample.point];
+    if (sample.x != x || !range || !point.walk || point.walk->steps == 0) continue;
+    const auto again = repeated_sector_steps(*point.walk);
+    const Misses asked(*range, point);
+    for (const auto& run : point.runs) {
+      for (std::size_t lap = 0; lap < run.ticks.size(); lap += again.size()) {
+        double places = 0, above = 0;
+        for (auto i = lap; i < std::min(lap + again.size(), run.ticks.size()); ++i) {
+          if (!again[i - lap]) ++places, above += asked(i, run.ticks[i]) ? 0 : 1;
+        }
+        if (lap == 0 || lap + again.size() <= run.ticks.size()) least = std::min(least, above / std::max(1.0, places));
+      }
+    }
+  }
+  return range ? least : 0;
+}
+
 std::string row(double x, Dimension dimension, const Step& step) {
   return fmt::format("{} gives {:g} ({} runs)", show(x, dimension), step.y, step.runs);
 }
@@ -246,6 +274,10 @@ Finding last_flat(const Context& context) {
     finding.exact = false, finding.interval->second += static_cast<double>(before);
   }
   if (!finding.exact && finding.status == Finding::Status::Found) finding.why += "; it may be anywhere in the interval: the sweep went no finer, or its walk begins within a line";
+  if (const double kept = kept_above(context, *samples, last->first); kept > 0 && finding.status == Finding::Status::Found) {
+    finding.exact = false, finding.interval->first -= kept * last->first;
+    finding.why += fmt::format("; of that, a faster level keeps {:.1f} % in every lap, which needs no room here", 100 * kept);
+  }
   return finding;
 }
 

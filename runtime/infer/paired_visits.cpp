@@ -2,7 +2,6 @@
 #include "runtime/infer/paired_visits.h"
 
 #include <algorithm>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <map>
 
@@ -15,8 +14,6 @@
 namespace gexp::infer {
 namespace {
 
-constexpr double kRounding = 1.0 / 6;  // fact: variance that whole ticks give to a difference of two
-constexpr double kQuartile = 0.3186;   // fact: standard deviations within which a quarter of a normal distribution lies
 
 template <class Add>
 void visit_pairs(const records::Point& point, double outlier, std::size_t first_run, std::size_t runs, const Add& add) {
@@ -60,29 +57,6 @@ std::vector<Excess> excess_by_step(const records::Point& point, double outlier) 
   return steps;
 }
 
-/// Mean of several points' means, and how a further one scatters about it: at least as their own errors say, and `least`. How points scatter beyond
-/// those is known from few of them.
-struct Level {
-  double mean = 0, scatter = 0, freedom = 0;
-  Level(const std::vector<Excess>& points, std::size_t begin, std::size_t end, double least = 0) {
-    const auto count = static_cast<double>(end - begin);
-    double errors = 0, squares = 0;
-    for (auto i = begin; i < end; ++i) mean += points[i].mean() / count;
-    for (auto i = begin; i < end; ++i) {
-      squares += std::pow(points[i].mean() - mean, 2);
-      errors += std::pow(points[i].error(), 2) / count;
-    }
-    freedom = std::max(1.0, count - 1);
-    scatter = std::sqrt(std::max({errors, squares / freedom, least * least}) * (1 + 1 / count));
-  }
-  /// Chance that a point of this level lies so high, or higher.
-  [[nodiscard]] double chance_of(double excess) const {
-    return boost::math::cdf(boost::math::complement(boost::math::students_t(freedom), (excess - mean) / scatter));
-  }
-  /// How much less likely, as a natural logarithm, this is than the mean.
-  [[nodiscard]] double log_against(double excess) const { return (freedom + 1) / 2 * std::log1p(std::pow((excess - mean) / scatter, 2) / freedom); }
-};
-
 /// By x, which is what stands after `over`; where several points share an x, their pairs are of one kind.
 struct ExcessByX {
   std::vector<double> x;
@@ -110,40 +84,7 @@ ExcessByX excess_by_x(const Context& context, const compiler::Formula& over) {
   return points;
 }
 
-/// How much likelier some points are if each has a value of its own, above a level, than if they are of it.
-double log_of_beyond(const std::vector<Excess>& points, const Level& level, std::size_t begin, std::size_t end) {
-  double nats = 0;
-  for (auto i = begin; i < end; ++i) {
-    nats += (points[i].mean() > level.mean ? level.log_against(points[i].mean()) : 0) - std::log(static_cast<double>(points.size())) / 2;
-  }
-  return nats;
-}
-
-/// How points scatter that differ in nothing but their places: by neighbours (Rice 1984), of which the nearest quarter differ in no more.
-double scatter_of_neighbours(const std::vector<Excess>& points) {
-  std::vector<double> steps;
-  for (std::size_t i = 1; i < points.size(); ++i) steps.push_back(std::abs(points[i].mean() - points[i - 1].mean()));
-  if (steps.empty()) return 0;
-  const auto quarter = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 4);
-  std::nth_element(steps.begin(), quarter, steps.end());
-  return *quarter / (std::sqrt(2.0) * kQuartile);
-}
-
-/// How many of the points, at the least x, are of one level, and natural logarithms for that beside one level of all. Those beyond each have a
-/// value of their own, a parameter each by BIC (Schwarz 1978): with x more of the visits miss, and further levels end.
-std::pair<std::size_t, double> points_of_level(const std::vector<Excess>& points, double scatter) {
-  std::pair<std::size_t, double> likeliest{0, 0};
-  for (std::size_t k = 2; k < points.size(); ++k) {
-    const Level level(points, 0, k, scatter);
-    const double nats = log_of_beyond(points, level, k, points.size());
-    if (nats > likeliest.second) likeliest = {k, nats};
-  }
-  return likeliest;
-}
-
 }  // namespace
-
-double Excess::error() const { return std::sqrt((std::max(0.0, squares / pairs - mean() * mean()) + kRounding) / pairs); }
 
 Excess excess_of(const records::Point& point, double outlier, std::size_t first_run, std::size_t runs) {
   Excess excess;
@@ -160,7 +101,7 @@ std::vector<std::vector<bool>> missed_by_pairs(const records::Table& table, doub
       if (step.pairs > 0) values.push_back(step.mean());
     }
   }
-  const double border = border_of_two_levels(std::move(values), kRounding);
+  const double border = border_of_two_levels(std::move(values), model::kRounding);
   if (std::isinf(border)) return {};
   std::vector<std::vector<bool>> missed;
   for (const auto& point : steps) {
@@ -201,15 +142,15 @@ std::optional<PairedBorder> paired_border(const Context& context) {
   const auto* data = argument(context);
   if (!data || !data->over) return std::nullopt;
   const auto points = excess_by_x(context, *data->over);
-  const double scatter = scatter_of_neighbours(points.excess);
-  auto [count, nats] = points_of_level(points.excess, scatter);
+  const double scatter = model::scatter_of_neighbours(points.excess);
+  auto [count, nats] = model::points_of_level(points.excess, scatter);
   if (count == 0) return std::nullopt;
-  const Level level(points.excess, 0, count, scatter);
+  const model::Level level(points.excess, 0, count, scatter);
   auto above = count;
   const auto is_above = [&](const Excess& excess) { return excess.mean() > level.mean && level.log_against(excess.mean()) >= model::kDecisive; };
   while (above < points.x.size() && !is_above(points.excess[above])) ++above;
   if (above == points.x.size()) return std::nullopt;
-  if (log_of_beyond(points.excess, level, count, above) < 0) count = above;  // what lies between is no higher than the level
+  if (model::log_of_beyond(points.excess, level, count, above) < 0) count = above;  // what lies between is no higher than the level
   PairedBorder border{points.x[count - 1], points.x[above], points.excess[above].mean() - level.mean, 1 / (1 + std::exp(-nats / model::kTemper)), std::nullopt, points.dimension};
   for (auto i = above; i < points.x.size() && !border.back; ++i) {
     if (level.chance_of(points.excess[i].mean()) >= model::kSameChance) border.back = points.x[i];
@@ -218,7 +159,7 @@ std::optional<PairedBorder> paired_border(const Context& context) {
 }
 
 double log_of_fitting(const std::vector<Excess>& fitting, const Excess& other, double longer) {
-  Level level(fitting, 0, fitting.size());
+  model::Level level(fitting, 0, fitting.size());
   level.scatter = std::hypot(level.scatter, other.error());
   const double fits = level.log_against(other.mean());
   level.mean += longer;

@@ -5,18 +5,14 @@
 #include <vector>
 
 #include "runtime/infer/analysis.h"
+#include "runtime/infer/model/flat_level.h"
 
 /// Walks that come to each sector twice in a row. The second visit finds everything at hand and costs what the place costs, so what the first
 /// one takes beyond it is the time of what was absent, however far the place is. On average that tells misses too cheap to be told one by one.
 namespace gexp::infer {
 
-/// Mean and standard error of first visits less the second ones just after them, in ticks.
-struct Excess {
-  double sum = 0, squares = 0, pairs = 0;
-  void add(double difference) { sum += difference, squares += difference * difference, ++pairs; }
-  [[nodiscard]] double mean() const { return sum / pairs; }
-  [[nodiscard]] double error() const;
-};
+/// Of first visits less the second ones just after them.
+using Excess = model::MeanDifference;
 
 /// Of all pairs of some runs of a point; none above `outlier` ticks. No pairs: the walk does not come to a sector twice in a row.
 Excess excess_of(const records::Point& point, double outlier, std::size_t first_run, std::size_t runs);

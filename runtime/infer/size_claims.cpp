@@ -11,6 +11,8 @@
 #include "runtime/infer/confounders.h"
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/even_fill.h"
+#include "runtime/infer/hits_alike.h"
+#include "runtime/infer/room_for_more.h"
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/walks.h"
 #include "runtime/infer/paired_visits.h"
@@ -27,13 +29,17 @@ namespace {
 
 using model::kContradicted;
 
-/// Whether walks grow with x as a footprint does: each byte more of x is as many steps more as each byte is at the size.
+/// Whether walks grow with x as a footprint does: each byte more of x is as many steps more as each byte is at the size; or, where places are
+/// visited more or less often, as much further, at places as far apart as before.
 bool is_a_footprint(const SizeClaim& claim, double size) {
   const auto& [least, smallest] = claim.least;
   const auto& [most, largest] = *std::max_element(claim.beyond.begin(), claim.beyond.end());
-  const double growth = static_cast<double>(largest->walk->steps - smallest->walk->steps) / (most - least);
-  const double density = static_cast<double>(claim.fits.front()->walk->steps) / size;
-  return std::abs(growth - density) < density / 4;
+  const auto grows = [&, range = most - least](double from, double at, double to) { return std::abs((to - from) / range - at / size) < at / size / 4; };
+  const auto steps = [](const records::Point& point) { return static_cast<double>(point.walk->steps); };
+  if (grows(steps(*smallest), steps(*claim.fits.front()), steps(*largest))) return true;
+  const auto first = extent_of(*smallest), last = extent_of(*largest);
+  const auto spans = [](const Extent& extent) { return static_cast<double>(extent.high - extent.low); };
+  return 4 * std::abs(first.gap - last.gap) < last.gap && grows(spans(first), spans(claim.extent), spans(last));
 }
 
 /// Where walks grow with x as a footprint does, but span another number of bytes than x says. A walk that ends further on leaves gaps, whose
@@ -47,8 +53,22 @@ std::string wrong_extent(const SizeClaim& claim) {
                      show(static_cast<double>(extent.low), kBytes), show(static_cast<double>(extent.high), kBytes));
 }
 
+/// The points that the question's `where` keeps; false where it asks for parts of a point's records.
+bool keeps(const SizeClaim& claim, const compiler::Scope& scope, std::vector<bool>& kept) {
+  const auto& where = claim.question->arguments.front().where;
+  const auto& table = claim.measured->records().table();
+  kept.assign(table.points.size(), true);
+  for (std::size_t i = 0; where && i < table.points.size(); ++i) {
+    const auto value = compiler::evaluate(*where, PointScope(table, claim.measured->records().classes(), i, *claim.stage, scope, OneClass::Unknown));
+    const auto* holds = value ? value->get<bool>() : nullptr;
+    if (!holds) return false;
+    kept[i] = *holds;
+  }
+  return true;
+}
+
 /// Fills in the walks of a claim; false where x is no number of bytes.
-bool read_walks(SizeClaim& claim, const std::string& sweep) {
+bool read_walks(SizeClaim& claim, const compiler::Scope& scope, const std::string& sweep) {
   const auto* size = claim.finding->value.get<Number>();
   if (!size || size->dimension != kBytes) return false;
   const auto x_of = [&](const records::Point& point) {
@@ -56,11 +76,14 @@ bool read_walks(SizeClaim& claim, const std::string& sweep) {
     const auto* n = at == point.at.end() ? nullptr : at->second.get<Number>();
     return n && n->dimension == kBytes ? n->number : std::nan("");
   };
-  for (const auto& point : claim.measured->table->points) {
-    if (point.runs.empty() || !point.walk || point.walk->threads != 1 || point.walk->steps < 2) continue;
+  std::vector<bool> kept;
+  if (!keeps(claim, scope, kept)) return false;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    const auto& point = claim.measured->table->points[i];
+    if (!kept[i] || point.runs.empty() || !point.walk || point.walk->threads != 1 || point.walk->steps < 2) continue;
     if (x_of(point) > 0 && (!claim.least.second || x_of(point) < claim.least.first)) claim.least = {x_of(point), &point};
     if (x_of(point) > size->number) claim.beyond.emplace_back(x_of(point), &point);
-    if (x_of(point) > 0 && x_of(point) <= size->number) claim.within.push_back(&point);
+    if (x_of(point) > 0 && x_of(point) <= size->number) claim.within.emplace_back(x_of(point), &point);
     if (x_of(point) == size->number) claim.fits.push_back(&point);
     if (x_of(point) > size->number && x_of(point) <= 2 * size->number) claim.misses.push_back(&point);
   }
@@ -96,9 +119,9 @@ std::vector<SizeClaim> size_claims(const compiler::Program& program, const Measu
       const auto& data = question.arguments.front();
       const auto* call = miss_call(stage, *data.value);
       const bool counts = miss_call(*data.value) != nullptr;
-      if (!call || !data.over || data.over->kind != compiler::Formula::Kind::Name || data.where || call->arguments[0].where) continue;
+      if (!call || !data.over || data.over->kind != compiler::Formula::Kind::Name || call->arguments[0].where) continue;
       SizeClaim claim{&stage, &*own, &question, finding, std::nullopt, counts, {}, {}, {}, 0, 0, true, {}, {}, {}};
-      if (read_above(*call, scope, claim.slower_than) && read_walks(claim, data.over->text)) claims.push_back(std::move(claim));
+      if (read_above(*call, scope, claim.slower_than) && read_walks(claim, scope, data.over->text)) claims.push_back(std::move(claim));
     }
   }
   return claims;
@@ -206,50 +229,13 @@ std::string too_few_misses(const SizeClaim& claim, const MissRange& range, bool 
 
 /// Where lines of some pages miss and those of others do not, though more is walked than fits.
 std::string uneven_fill(const SizeClaim& claim, const MissRange& range) {
-  const auto fits = claim.finding->interval ? claim.finding->interval->second : claim.finding->value.get<Number>()->number;
+  const auto size = claim.finding->value.get<Number>()->number;
+  const Fits fits{size, claim.finding->interval ? claim.finding->interval->second : size, claim.fits.front()};
   const auto block = uneven_blocks(claim.beyond, fits, std::max<std::int64_t>(1, claim.extent.gap), range);
   if (!block) return {};
   return fmt::format("which lines miss beyond it goes by blocks of {}: sets fill unevenly, as they do where pages lie by chance, and no footprint says what they hold together",
                      show(static_cast<double>(*block), kBytes));
 }
-
-/// What fits at a size, as blocks: of what comes in at once, or of the walk's stride.
-class Fitting {
- public:
-  /// `unit`: what comes in at once, if misses or an earlier stage show it: which of its addresses a walk visits is no matter.
-  Fitting(const SizeClaim& claim, std::int64_t unit) : claim_(claim), apart_(std::max(std::int64_t{1}, unit)) {
-    for (const auto offset : claim.fits.front()->walk->offsets) blocks_.insert(offset / apart_);
-    const auto told = claim.finding->interval ? claim.finding->interval->second : static_cast<double>(claim.high - claim.low);
-    const auto not_told = std::max<std::int64_t>(0, static_cast<std::int64_t>(told) - (claim.high - claim.low));
-    most_ = blocks_.size() + static_cast<std::size_t>(not_told / apart_);
-  }
-
-  /// Share of the blocks that these offsets visit which does not fit, where they visit all that does and more, beyond it; 0 otherwise.
-  [[nodiscard]] double too_many(const std::vector<std::int64_t>& offsets) const {
-    work(2 * offsets.size());
-    std::set<std::int64_t> visited;
-    for (const auto offset : offsets) visited.insert(offset / apart_);
-    const bool beyond = std::any_of(offsets.begin(), offsets.end(), [&](auto offset) { return offset < claim_.low || offset >= claim_.high; });
-    if (!beyond || visited.size() <= most_ || !std::includes(visited.begin(), visited.end(), blocks_.begin(), blocks_.end())) return 0;
-    return static_cast<double>(visited.size() - most_) / static_cast<double>(visited.size());
-  }
-
-  /// How often a walk comes to another block each time that it comes to another sector. 0 where it seldom visits a sector twice in a row, so
-  /// that pairs of visits tell nothing of the others.
-  [[nodiscard]] double blocks_a_sector(const Pattern& walk) const {
-    const auto repeated = repeated_sector_steps(walk);
-    const auto pairs = static_cast<double>(std::count(repeated.begin(), repeated.end(), true)), sectors = static_cast<double>(walk.steps) - pairs;
-    double blocks = 0;
-    for (std::int64_t i = 0; i < walk.steps; ++i) blocks += walk.at(0, i) / apart_ != walk.at(0, (i + walk.steps - 1) % walk.steps) / apart_ ? 1 : 0;
-    return pairs >= model::kMostly * sectors && sectors > 0 ? blocks / sectors : 0;
-  }
-
- private:
-  const SizeClaim& claim_;
-  std::int64_t apart_;
-  std::set<std::int64_t> blocks_;
-  std::size_t most_ = 0;
-};
 
 /// The misses of one level alone, the fastest one: what ends at a size shows in the level right behind it.
 MissRange fastest_misses(MissRange range, const Classes& raw) {
@@ -275,43 +261,6 @@ bool are_told(const SizeClaim& claim, const MissRange& range) {
   RepeatedMisses misses;
   for (const auto* point : next_beyond(claim)) misses.add(*point, range);
   return misses.misses[0] > 0 && !misses.are_places(range);
-}
-
-/// A walk that visits all that fits at the size, and more, and never misses; empty where there is none.
-std::string with_room(const model::Walks& walks, const Fitting& fitting) {
-  for (const auto& footprint : walks.footprints) {
-    if (!footprint.stays_in()) continue;
-    std::vector<std::int64_t> offsets;
-    for (const auto address : footprint.addresses) offsets.push_back(walks.offsets[address]);
-    if (fitting.too_many(offsets) > 0) return footprint.where;
-  }
-  return {};
-}
-
-/// The same by pairs of visits: they tell it of misses that are too cheap to be told one by one, and of places that are as slow as misses.
-std::string with_room_by_pairs(const SizeClaim& claim, const MeasuredStages& measured, const Fitting& fitting) {
-  const auto of_point = [](const MeasuredStages::Measured& stage, const records::Point& point) {
-    return excess_of(point, stage.records().classes().outlier(), 0, point.runs.size());
-  };
-  std::vector<Excess> within;
-  double least = INFINITY, most = -INFINITY;  // a miss costs what lies between, or more
-  for (const auto* point : claim.within) {
-    if (const auto excess = of_point(*claim.measured, *point); excess.pairs > 1) within.push_back(excess), least = std::min(least, excess.mean());
-  }
-  for (const auto& [x, point] : claim.beyond) {
-    if (const auto excess = of_point(*claim.measured, *point); excess.pairs > 1) most = std::max(most, excess.mean());
-  }
-  if (within.size() < 2 || most <= least) return {};
-  for (const auto* other : measured.of_same_access(*claim.stage)) {
-    for (const auto& point : other->table->points) {
-      if (point.runs.empty() || !point.walk || point.walk->threads != 1) continue;
-      const double missing = fitting.too_many(point.walk->offsets) * fitting.blocks_a_sector(*point.walk);  // at least, if the size is all that fits
-      const auto excess = missing > 0 ? of_point(*other, point) : Excess();
-      if (excess.pairs <= 1 || log_of_fitting(within, excess, missing * (most - least)) < model::kDoubted) continue;
-      return records::place_text(other->stage->name, *other->table, point);
-    }
-  }
-  return {};
 }
 
 /// Where what misses beyond a size comes in units far larger than the one that was found: pages, and so another structure that ends there.
@@ -340,6 +289,10 @@ std::string contradiction(const SizeClaim& claim, const compiler::Program& progr
     if (!each) continue;
     if (auto why = other_unit(claim, program, findings, *each); !why.empty()) return why;
   }
+  if (const auto slower = range && !claim.slower_than ? slower_hits(claim.within, *range) : std::nullopt) {
+    return fmt::format("from {} on, the same addresses take {:.1f} cycles longer than up to {}, and are no misses by that: a level that is hardly slower may answer there; "
+                       "more repetitions, or another load path, would decide", show(slower->above, kBytes), slower->ticks, show(slower->last, kBytes));
+  }
   if (range && stride_was_found(claim, program, findings, claim.extent.gap)) {
     if (auto why = too_few_misses(claim, *range, sets_are_known); !why.empty()) return why;
     if (auto why = sets_are_known ? std::string() : uneven_fill(claim, *range); !why.empty()) return why;
@@ -352,10 +305,8 @@ std::string contradiction(const SizeClaim& claim, const compiler::Program& progr
   };
   const auto& all = by_stage.of(*claim.stage, claim.slower_than);
   if (!claim.counts) return unit_is_smaller(walks_within(claim, all));
-  const Fitting fitting(claim, std::max(unit_visited(claim, program, findings), granularity ? granularity->unit : 0));
-  auto roomy = range ? with_room(all, fitting) : std::string();
-  if (roomy.empty()) roomy = with_room_by_pairs(claim, measured, fitting);
-  if (!roomy.empty()) {
+  const auto unit = std::max(unit_visited(claim, program, findings), granularity ? granularity->unit : 0);
+  if (const auto roomy = walk_with_room(claim, unit, measured, range ? &all : nullptr); !roomy.empty()) {
     return fmt::format("the walk of {} visits as much and something beyond it, and never misses: there is room for more than neighbours fill; "
                        "a walk whose addresses differ in more bits would decide", roomy);
   }

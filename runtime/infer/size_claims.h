@@ -23,7 +23,7 @@ struct SizeClaim {
   Finding* finding;
   std::optional<double> slower_than;
   bool counts = true;  ///< the column is the misses themselves: the size is where none is
-  std::vector<const records::Point*> within;        ///< points up to the size
+  std::vector<std::pair<double, const records::Point*>> within;  ///< points up to the size, by it
   std::vector<const records::Point*> fits, misses;  ///< points at the size, and beyond it, up to twice as large
   std::int64_t low = 0, high = 0;                   ///< bytes: what it says to fit, as offsets
   bool spans = true;                                ///< the walk at the size has that extent

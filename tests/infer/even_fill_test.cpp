@@ -34,7 +34,7 @@ const infer::MissRange kRange{.above = 150, .outlier = 1000};
 
 TEST_CASE("pages by chance fill sets unevenly: which lines miss goes by pages") {
   const auto point = walk(96 << 10, 2, by_chance);
-  CHECK(infer::uneven_blocks({{96 << 10, &point}}, 64 << 10, kLine, kRange) == 4096);
+  CHECK(infer::uneven_blocks({{96 << 10, &point}}, {64 << 10, 64 << 10}, kLine, kRange) == 4096);
 }
 
 TEST_CASE("sets that fill evenly miss alike everywhere once one way more is walked, of however many ways") {
@@ -42,14 +42,24 @@ TEST_CASE("sets that fill evenly miss alike everywhere once one way more is walk
     for (const std::int64_t bytes : {80 << 10, 96 << 10, 128 << 10}) {
       const auto point = walk(bytes, ways, in_order);
       CAPTURE(ways);
-      CHECK_FALSE(infer::uneven_blocks({{static_cast<double>(bytes), &point}}, 64 << 10, kLine, kRange));
+      CHECK_FALSE(infer::uneven_blocks({{static_cast<double>(bytes), &point}}, {64 << 10, 64 << 10}, kLine, kRange));
     }
   }
 }
 
 TEST_CASE("a footprint that is larger by less than a quarter says nothing") {
   const auto point = walk(72 << 10, 2, by_chance);
-  CHECK_FALSE(infer::uneven_blocks({{72 << 10, &point}}, 64 << 10, kLine, kRange));
+  CHECK_FALSE(infer::uneven_blocks({{72 << 10, &point}}, {64 << 10, 64 << 10}, kLine, kRange));
+}
+
+TEST_CASE("a set that makes many lines miss has many ways, so less of a surplus fills all sets") {
+  // Pages by chance among 16 frames' worth of sets, of 4 ways: 12 pages fit before one of the four groups of sets overflows.
+  const auto next = walk(52 << 10, 4, by_chance), more = walk(60 << 10, 4, by_chance);
+  const auto in_order_next = walk(72 << 10, 16, in_order), in_order_more = walk(76 << 10, 16, in_order);
+  const double fits = 51 << 10;
+  CHECK(infer::uneven_blocks({{52 << 10, &next}, {60 << 10, &more}}, {fits, fits}, kLine, kRange) == 4096);
+  CHECK_FALSE(infer::uneven_blocks({{60 << 10, &more}}, {fits, fits}, kLine, kRange));  // sets of few ways may fill so
+  CHECK_FALSE(infer::uneven_blocks({{72 << 10, &in_order_next}, {76 << 10, &in_order_more}}, {64 << 10, 64 << 10}, kLine, kRange));
 }
 
 TEST_CASE("victims at random miss at least as a share that Lambert's W gives") {

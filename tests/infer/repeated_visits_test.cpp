@@ -149,6 +149,19 @@ TEST_CASE("a sector at which most laps begin cold is no slow place: its first vi
   CHECK(std::abs(bias->by_step(records.points.front())[0]) < 10);
 }
 
+TEST_CASE("places are told of each walk, also where every walk has some of its own") {
+  std::vector<records::Point> points;
+  for (int i = 0; i < 6; ++i) {
+    points.push_back(pairs(1024.0 * (i + 1), 4, 1, [](std::int64_t line, std::int64_t, bool) { return 200.0 + (line % 2 == 0 ? 0 : 30); }));
+    auto walk = *points.back().walk;
+    for (std::size_t step = 64; step < walk.offsets.size(); ++step) walk.offsets[step] += (i + 1) << 20;  // half of them, elsewhere each time
+    points.back().walk = std::make_shared<const Pattern>(std::move(walk));
+  }
+  const auto bias = infer::AddressBias::of(test::table(points));
+  REQUIRE(bias);
+  CHECK_FALSE(bias->none());
+}
+
 TEST_CASE("misses too cheap to be told one by one are told by what first visits take beyond second ones, on average") {
   auto points = footprints(12, [](int i) { return i > 7 ? 3.0 : 0; });
   const auto finding = test::ask(test::table(points), "B", "last_flat(misses(lat) over n)");

@@ -149,6 +149,29 @@ stage size {
 
 }  // namespace
 
+TEST_CASE("a level seems larger by what a faster one keeps in each lap") {
+  // 1920 B fit, of which the first 192 never leave the level above.
+  const auto footprint = [](std::int64_t n, std::int64_t above) {
+    return test::point(static_cast<double>(n), n / 32, 4, 3, [=](std::size_t, std::size_t access) {
+      const auto line = static_cast<std::int64_t>(access) % (n / 32);
+      return line * 32 < above ? 50u : n <= 1920 ? 110u : 310u;
+    });
+  };
+  const auto size = [&](std::int64_t above) {
+    std::vector<records::Point> points;
+    for (std::int64_t n = 1024; n <= 4096; n += 32) points.push_back(footprint(n, above));
+    return test::ask(test::table(points), "B", "last_flat(misses(lat, above: 100cycles) over n)");
+  };
+  const auto alone = size(0), kept = size(192);
+  REQUIRE_MESSAGE(alone.status == infer::Finding::Status::Found, alone.why);
+  REQUIRE_MESSAGE(kept.status == infer::Finding::Status::Found, kept.why);
+  CHECK(alone.interval->first == 1920);
+  CHECK(kept.value == Value(1920.0, kBytes));
+  CHECK(kept.interval->first == doctest::Approx(1728));
+  CHECK_FALSE(kept.exact);
+  CHECK_MESSAGE(kept.why.find("a faster level keeps 10.0 % in every lap") != std::string::npos, kept.why);
+}
+
 TEST_CASE("a walk that spans more bytes than its size says tells no size") {
   const test::LruCache cache(32, 3, [](std::int64_t line) { return static_cast<std::uint64_t>(line % 20); });  // 60 lines: 1920 B
   CHECK(size_of(1024, [](std::int64_t unit) { return 32 * unit; }, cache).value == Value(1920.0, kBytes));
@@ -221,4 +244,44 @@ TEST_CASE("a size whose misses come page by page is a TLB's, in a column that co
   CHECK(test::undetermined(of_pages));
   CHECK_MESSAGE(of_pages.why.find("these are pages, and a TLB may end there") != std::string::npos, of_pages.why);
   CHECK(size_by_share(lines).value == Value(24576.0, kBytes));
+}
+
+TEST_CASE("places eight times as far apart as the sweep says are no footprint, also where the fewer there are the more often each is visited") {
+  const test::LruCache pages(512, 30, [](std::int64_t page) { return static_cast<std::uint64_t>(page % 2); });
+  const auto size = [&](std::int64_t apart) {
+    const Source source("t.gexp", R"(gexp 1
+experiment t
+memory A: u32[1MiB] in global
+stage size {
+  sweep n in 2KiB..64KiB times 2
+  pattern ring = uniform(stride: 32B, span: n)
+  launch grid 1 block 1
+  warm { chase A by ring laps 2 via nc }
+  timed lat each { chase A by ring laps 2 via nc }
+  find C: B = last_flat(misses(lat) over n where n > 1KiB)
+}
+)");
+    Diagnostics diagnostics;
+    const auto program = compiler::compile(source, {}, diagnostics);
+    REQUIRE(program);
+    auto sizes = test::table({});
+    for (std::int64_t n = 1024; n <= 65536; n += n < 16384 ? 1024 : 512) {
+      std::vector<std::int64_t> offsets;
+      for (std::int64_t round = 0; round < std::max<std::int64_t>(1, 128 / (n / 512)); ++round) {
+        for (std::int64_t page = 0; page < n / 512; ++page) offsets.push_back(page * apart + round % 16 * 32);
+      }
+      sizes.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, offsets, pages));
+    }
+    compiler::Names scope;
+    std::vector<infer::Finding> findings{infer::answer(program->stages[0].finds[0], sizes, program->stages[0], scope)};
+    REQUIRE_MESSAGE(findings[0].status == infer::Finding::Status::Found, findings[0].why);
+    infer::MeasuredStages measured;
+    measured.add(program->stages[0], sizes);
+    infer::reconcile(*program, measured, scope, findings);
+    return findings[0];
+  };
+  CHECK_MESSAGE(size(512).value == Value(30720.0, kBytes), size(512).why);
+  const auto apart = size(4096);  // all of one set
+  CHECK(test::undetermined(apart));
+  CHECK_MESSAGE(apart.why.find("does not span as many bytes") != std::string::npos, apart.why);
 }

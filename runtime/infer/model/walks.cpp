@@ -188,11 +188,24 @@ double overhead_of(const records::Table& table) {
   return point == table.points.end() ? 0 : point->overhead;
 }
 
+const std::vector<LatencyClass>& told_classes(const PreparedRecords& records) {
+  const auto& classes = records.classes();
+  return classes.unbiased ? classes.unbiased->classes.list : classes.list;
+}
+
 /// Whether the fastest of a stage is no hit of another one, whose hits end at `border` cycles: then all of it may miss.
 bool begins_beyond(const PreparedRecords& records, double border) {
-  const auto& classes = records.classes();
-  const auto& list = classes.unbiased ? classes.unbiased->classes.list : classes.list;
+  const auto& list = told_classes(records);
   return !list.empty() && list.front().centre - overhead_of(records.table()) > border;
+}
+
+/// Whether all latencies of a stage are of one class, and that is the class of another one's hits: then all of it hits.
+bool only_hits(const PreparedRecords& records, const PreparedRecords& other) {
+  const auto &list = told_classes(records), &others = told_classes(other);
+  if (list.size() != 1 || others.size() < 2) return false;
+  const double overhead = overhead_of(other.table()), latency = list.front().centre - overhead_of(records.table());
+  const double slack = kNearPeaks * others.front().centre + kLeastApart;
+  return latency >= others.front().low - overhead - slack && latency <= others.front().high - overhead + slack && latency + overhead < others[1].low;
 }
 
 std::vector<const MeasuredStages::Measured*> telling_stages(const MeasuredStages& measured, const compiler::Stage& stage, std::optional<double> slower_than) {
@@ -215,7 +228,12 @@ const Walks& WalksByStage::of(const compiler::Stage& stage, std::optional<double
   const auto [made, fresh] = made_.try_emplace({names, slower_than});
   if (!fresh) return made->second;
   std::vector<WalkedStage> stages;
-  for (const auto* each : telling) stages.push_back(walked_stage(each->records(), slower_than, each->stage->name));
+  const auto own = std::find_if(telling.begin(), telling.end(), [&](const auto* each) { return each->stage == &stage; });
+  for (const auto* each : telling) {
+    stages.push_back(walked_stage(each->records(), slower_than, each->stage->name));
+    const bool untold = slower_than || stages.back().range || own == telling.end() || each->records().has_untold_misses();
+    if (!untold && only_hits(each->records(), (*own)->records())) stages.back().range = MissRange{.above = INFINITY, .outlier = INFINITY};
+  }
   return made->second = walks_of(std::move(stages));
 }
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+/// Means of many differences of ticks, point by point: which of them are of one level, and which lie beyond it.
+namespace gexp::infer::model {
+
+constexpr double kRounding = 1.0 / 6;  // fact: variance that whole ticks give to a difference of two
+
+/// Mean and standard error of differences, in ticks.
+struct MeanDifference {
+  double sum = 0, squares = 0, pairs = 0;
+  void add(double difference) { sum += difference, squares += difference * difference, ++pairs; }
+  [[nodiscard]] double mean() const { return sum / pairs; }
+  [[nodiscard]] double error() const;
+};
+
+/// Mean of several points' means, and how a further one scatters about it: at least as their own errors say, and `least`. How points scatter beyond
+/// those is known from few of them.
+struct Level {
+  double mean = 0, scatter = 0, freedom = 0;
+  Level(const std::vector<MeanDifference>& points, std::size_t begin, std::size_t end, double least = 0);
+  /// Chance that a point of this level lies so high, or higher.
+  [[nodiscard]] double chance_of(double difference) const;
+  /// How much less likely, as a natural logarithm, this is than the mean.
+  [[nodiscard]] double log_against(double difference) const;
+};
+
+/// How much likelier, as a natural logarithm, some points are if each has a value of its own, above a level, than if they are of it.
+double log_of_beyond(const std::vector<MeanDifference>& points, const Level& level, std::size_t begin, std::size_t end);
+
+/// How points scatter that differ in nothing but their places: by neighbours (Rice 1984), of which the nearest quarter differ in no more.
+double scatter_of_neighbours(const std::vector<MeanDifference>& points);
+
+/// How many of the points, the first ones, are of one level, and natural logarithms for that beside one level of all; 0 and 0 where all are.
+/// Those beyond each have a value of their own, a parameter each by BIC (Schwarz 1978): with x more of the visits miss, and further levels
+/// end. A level predicts each of its points by those before it (prequential, Dawid 1984), so one that fits it badly is beyond it.
+std::pair<std::size_t, double> points_of_level(const std::vector<MeanDifference>& points, double scatter);
+
+}  // namespace gexp::infer::model

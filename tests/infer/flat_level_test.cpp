@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which points are of one level, and which have begun to rise.
+#include <doctest/doctest.h>
+
+#include "runtime/infer/model/flat_level.h"
+
+using namespace gexp::infer;
+
+namespace {
+
+/// Points of so many ticks on average, each known to a few hundredths of a tick.
+std::vector<model::MeanDifference> points(const std::vector<double>& means) {
+  std::vector<model::MeanDifference> made;
+  for (const double mean : means) {
+    model::MeanDifference point;
+    for (int i = 0; i < 2000; ++i) point.add(mean + (i % 2 == 0 ? 1.2 : -1.2));
+    made.push_back(point);
+  }
+  return made;
+}
+
+std::size_t of_level(const std::vector<double>& means) {
+  const auto all = points(means);
+  return model::points_of_level(all, model::scatter_of_neighbours(all)).first;
+}
+
+}  // namespace
+
+TEST_CASE("a level ends where its points begin to rise, slowly or at once") {
+  CHECK(of_level({-0.02, 0.07, -0.01, -0.02, 0.06, 9, 9, 9.1, 9, 9}) == 5);
+  CHECK(of_level({-0.02, 0.07, -0.01, -0.02, 0.06, 0.52, 1.12, 2.0, 2.7, 2.9, 3.2}) == 5);  // fewer and fewer of the visits hit
+  CHECK(of_level({0, 0.1, -0.1, 0.05, 0, -0.05}) == 0);                                      // all of one level
+}
+
+TEST_CASE("where points scatter more than their own errors say, a rise of as much is none") {
+  CHECK(of_level({0, 1.1, -0.8, 0.9, -1.2, 0.4, 1.2, -0.3, 0.8, -1}) == 0);
+}

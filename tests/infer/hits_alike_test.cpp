@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What seems to fit, and takes a few cycles longer than in smaller footprints.
+#include <doctest/doctest.h>
+
+#include <deque>
+
+#include "runtime/infer/hits_alike.h"
+#include "tests/infer/table.h"
+
+using namespace gexp;
+
+namespace {
+
+const infer::MissRange kRange{.above = 200, .outlier = 1000};
+
+/// Footprints of 1, 2, 4, … KiB whose visits take `ticks(KiB, line)`, and now and then one more.
+std::optional<infer::SlowerHits> slower(const std::function<double(int kib, std::int64_t line)>& ticks) {
+  std::deque<records::Point> points;
+  std::vector<std::pair<double, const records::Point*>> walks;
+  test::Noise noise(3);
+  for (int kib = 1; kib <= 64; kib *= 2) {
+    const std::int64_t lines = kib * 32;
+    points.push_back(test::point(kib * 1024.0, lines, 2, 5, [&](std::size_t, std::size_t access) {
+      return static_cast<std::uint32_t>(ticks(kib, static_cast<std::int64_t>(access) % lines) + (noise() > 1 ? 1 : 0));
+    }));
+    walks.emplace_back(kib * 1024.0, &points.back());
+  }
+  return infer::slower_hits(walks, kRange);
+}
+
+}  // namespace
+
+TEST_CASE("a level four cycles slower is no level of hits") {
+  const auto found = slower([](int kib, std::int64_t) { return kib <= 8 ? 40 : 44; });
+  REQUIRE(found);
+  CHECK(found->last == 8192);
+  CHECK(found->above == 16384);
+  CHECK(found->ticks == doctest::Approx(4).epsilon(0.05));
+}
+
+TEST_CASE("lines that lie further away are slower in each footprint, and misses are looked at elsewhere") {
+  CHECK_FALSE(slower([](int, std::int64_t) { return 40; }));
+  CHECK_FALSE(slower([](int, std::int64_t line) { return 40 + static_cast<double>(line / 100); }));  // more of them in larger footprints
+  CHECK_FALSE(slower([](int kib, std::int64_t) { return kib <= 8 ? 40 : 300; }));
+}
