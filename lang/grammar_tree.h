@@ -114,6 +114,12 @@ template <typename Rule> inline constexpr bool looks_ahead = false;
 template <typename... Rules> inline constexpr bool looks_ahead<at<Rules...>> = true;
 template <typename... Rules> inline constexpr bool looks_ahead<not_at<Rules...>> = true;
 
+/// The letter that whatever matches a rule begins with, where the rule says one: a text that begins otherwise is not compared with the word.
+template <typename Rule, typename Parts> inline constexpr char begins_with = '\0';
+template <char First, char... More, typename Parts> inline constexpr char begins_with<internal::string<First, More...>, Parts> = First;
+template <typename... Rules, typename First, typename... More>
+inline constexpr char begins_with<internal::seq<Rules...>, type_list<First, More...>> = begins_with<typename First::rule_t, typename First::subs_t>;
+
 template <typename Rule> struct control : must_if<messages>::control<Rule> {
   static constexpr Kind kind = left_by<Rule>::kind;
   /// Rules that consist of others may leave nodes behind when they fail half-way.
@@ -121,6 +127,9 @@ template <typename Rule> struct control : must_if<messages>::control<Rule> {
 
   template <apply_mode A, rewind_mode M, template <typename...> class Action, template <typename...> class Control, typename Input>
   static bool match(Input& in, Growth& growth) {
+    if constexpr (constexpr char letter = begins_with<typename Rule::rule_t, typename Rule::subs_t>; letter != '\0') {
+      if (in.empty() || *in.current() != letter) return false;
+    }
     if constexpr (apart<Rule>) return match_apart<Rule>(in, growth);
     else return match_here<A, M, Action, Control>(in, growth);
   }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "lang/base/sha256.h"
 #include "lang/base/units.h"
@@ -12,7 +13,13 @@ namespace gexp::compiler {
 namespace {
 
 /// With its length before it, so that no text can look like two others.
-std::string field(const std::string& text) { return fmt::format("{}:{}", text.size(), text); }
+std::string field(const std::string& text) { return std::to_string(text.size()) + ":" + text; }
+
+/// As fmt writes it; whole numbers, which most are, without its search for the shortest digits.
+std::string number_text(double number) {
+  const bool whole = std::abs(number) < 1e15 && number == std::trunc(number) && !(number == 0 && std::signbit(number));
+  return whole ? std::to_string(static_cast<std::int64_t>(number)) : fmt::format("{}", number);
+}
 
 std::string pattern_key(const Pattern& pattern) {
   Sha256 hash;
@@ -24,7 +31,7 @@ std::string pattern_key(const Pattern& pattern) {
 
 struct ValueKey {
   std::string operator()(std::monostate) const { return "unknown"; }
-  std::string operator()(const Number& n) const { return fmt::format("{} {}", n.number, name(n.dimension)); }
+  std::string operator()(const Number& n) const { return number_text(n.number) + " " + name(n.dimension); }
   std::string operator()(bool flag) const { return flag ? "true" : "false"; }
   std::string operator()(const std::string& text) const { return "\"" + field(text); }
   std::string operator()(const List& list) const {
@@ -89,7 +96,7 @@ std::string FormulaKeys::comprehension(const Formula& formula) {
 std::string FormulaKeys::key(const Formula& formula) {
   using Kind = Formula::Kind;
   const auto wrapped = [&](const std::string& inner) {
-    return fmt::format("({} {})", static_cast<int>(formula.kind), inner);
+    return "(" + std::to_string(static_cast<int>(formula.kind)) + " " + inner + ")";
   };
   std::vector<std::string> path;
   switch (formula.kind) {
@@ -99,7 +106,7 @@ std::string FormulaKeys::key(const Formula& formula) {
       return wrapped(named(formula.text, {}));
     case Kind::Field:
       if (const auto* root = root_of(formula, path))
-        return fmt::format("({} {})", static_cast<int>(Kind::Name), named(root->text, path));
+        return "(" + std::to_string(static_cast<int>(Kind::Name)) + " " + named(root->text, path) + ")";
       return wrapped(key(*formula.operands[0]) + "." + formula.text);
     case Kind::Call:
       return wrapped(call(formula));

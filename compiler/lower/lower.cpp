@@ -58,6 +58,7 @@ class Lowering {
   Ir run(bool details) {
     program_.experiment = file_.experiment.text;
     program_.doc = file_.doc;
+    program_.stages.reserve(file_.statements.size());
     for (const auto& statement : file_.statements) {
       std::visit([&](const auto& node) { lower(node, statement.span); }, statement.node);
     }

@@ -90,12 +90,14 @@ class StageLowering {
     const bool kernel = !warm.body.empty() && warm.body.front().kind == lang::Op::Kind::Kernel;
     const bool apart = warm.grid || warm.block || kernel;
     auto& body = apart ? stage_.warm_launches.emplace_back(WarmLaunch{formula(warm.grid), formula(warm.block), {}}).body : stage_.warm;
+    body.reserve(body.size() + warm.body.size());
     for (const auto& op : warm.body) body.push_back(lower_op(op, element_bytes_));
   }
   void lower(const lang::Timed& timed, Span) {
     timed_ = true;
     stage_.timed_name = timed.name.text;
     stage_.timing = timed.how.text == "each" ? Timing::Each : timed.how.text == "total" ? Timing::Total : timed.how.text == "values" ? Timing::Values : Timing::Wall;
+    stage_.timed.reserve(stage_.timed.size() + timed.body.size());
     for (const auto& op : timed.body) stage_.timed.push_back(lower_op(op, element_bytes_));
   }
   void lower(const lang::RepeatUntil& repeat, Span) {

@@ -146,6 +146,8 @@ Op lower_op(const lang::Op& op, int element_bytes) {
   if (op.gives) lowered.gives = op.gives->text;
   lowered.type = op.type.text;
   lowered.value = formula(op.value);
+  lowered.otherwise.reserve(op.otherwise.size());
+  lowered.body.reserve(op.body.size());
   for (const auto& inner : op.otherwise) lowered.otherwise.push_back(lower_op(inner, element_bytes));
   for (const auto& inner : op.body) lowered.body.push_back(lower_op(inner, element_bytes));
   if (op.kind == Op::Kind::Kernel) lower_kernel(op, element_bytes, lowered);

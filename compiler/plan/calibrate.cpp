@@ -34,11 +34,11 @@ std::string consume(int width) {
 bool has_chain(const Memory& memory, Via via) { return memory.space->cell_holds_links || is_texture(memory, via); }
 
 std::string settle_index_text(const std::string& index) {
-  return fmt::format("asm volatile(\"{{ .reg .pred p; setp.eq.u32 p, %0, 0x9e3779b9; @p trap; }}\" :: \"r\"({}) : \"memory\");", index);
+  return "asm volatile(\"{ .reg .pred p; setp.eq.u32 p, %0, 0x9e3779b9; @p trap; }\" :: \"r\"(" + index + ") : \"memory\");";
 }
 
 std::string settle_text(const std::string& value) {
-  return fmt::format("asm volatile(\"{{ .reg .pred p; setp.eq.u64 p, %0, 0x9e3779b97f4a7c15; @p trap; }}\" :: \"l\"({}) : \"memory\");", value);
+  return "asm volatile(\"{ .reg .pred p; setp.eq.u64 p, %0, 0x9e3779b97f4a7c15; @p trap; }\" :: \"l\"(" + value + ") : \"memory\");";
 }
 
 std::string calibration_text(Timing timing, const std::string& settle, const Memory* first, bool chase, const Manner& manner, int width, bool loads) {

@@ -60,15 +60,22 @@ Linker::Link& Linker::link_at(std::int64_t offset) {
 }
 
 std::optional<Diagnostic> Linker::add(const Op& chase, const Pattern& ring) {
+  GEXP_CHECK(std::has_single_bit(static_cast<unsigned>(links.width)));
+  auto last = static_cast<std::int64_t>(bytes_) - links.width;  // offset that it can follow
+  if (link_bytes(links.width) == 4) last = std::min(last, (kLastLink + 1) * links.width - 1);
   for (std::int64_t thread = 0; thread < ring.threads; ++thread) {
     ++rings_;
     if (!Budget::spend(kStepUnits * ring.steps)) return Budget::exceeded(chase.span);
-    if (table_.empty()) table_.resize(std::bit_ceil(2 * static_cast<std::size_t>(std::clamp(ring.steps + 1, kFewestLinks, kLinksAtOnce))));
-    for (std::int64_t step = 0; step < ring.steps; ++step) {
+    if (table_.empty()) table_.resize(std::bit_ceil(2 * static_cast<std::size_t>(std::clamp(ring.steps, kFewestLinks, kLinksAtOnce))));
+    if (links.offsets.empty()) {
+      links.offsets.reserve(static_cast<std::size_t>(std::min(ring.steps, kLinksAtOnce)));
+      links.targets.reserve(links.offsets.capacity());
+    }
+    std::int64_t offset = 0;
+    for (std::int64_t step = 0, next = ring.steps > 0 ? ring.at(thread, 0) : 0; step < ring.steps; ++step) {
       if (!Budget::tick()) return Budget::exceeded(chase.span);
-      const auto offset = ring.at(thread, step);
-      const auto next = ring.at(thread, step + 1 == ring.steps ? 0 : step + 1);
-      if (auto problem = refused(chase, step, offset)) return problem;
+      offset = std::exchange(next, ring.at(thread, step + 1 == ring.steps ? 0 : step + 1));
+      if (offset < 0 || offset > last || (offset & (links.width - 1)) != 0) return refused(chase, step, offset);
       auto& link = link_at(offset);
       const bool fresh = link.ring == 0;
       if (fresh) link = {offset, next, 0};

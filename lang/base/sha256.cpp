@@ -17,6 +17,15 @@ constexpr std::uint32_t kRounds[64] = {
     0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208,
     0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
+/// One round; `input` is its constant and its word.
+inline void round_of(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t& d, std::uint32_t e, std::uint32_t f, std::uint32_t g, std::uint32_t& h,
+                     std::uint32_t input) {
+  const auto s1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25), s0 = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
+  const auto t1 = h + s1 + ((e & f) ^ (~e & g)) + input;
+  d += t1;
+  h = t1 + s0 + ((a & b) ^ (a & c) ^ (b & c));
+}
+
 }  // namespace
 
 void Sha256::block(const unsigned char* bytes) {
@@ -31,12 +40,11 @@ void Sha256::block(const unsigned char* bytes) {
     w[i] = w[i - 16] + s0 + w[i - 7] + s1;
   }
   auto [a, b, c, d, e, f, g, h] = state_;
-  for (int i = 0; i < 64; ++i) {
-    const auto s1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
-    const auto t1 = h + s1 + ((e & f) ^ (~e & g)) + kRounds[i] + w[i];
-    const auto s0 = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
-    const auto t2 = s0 + ((a & b) ^ (a & c) ^ (b & c));
-    h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
+  // Names move on by one each round, so that no value has to.
+  const auto k = [&](int i) { return kRounds[i] + w[i]; };
+  for (int i = 0; i < 64; i += 8) {
+    round_of(a, b, c, d, e, f, g, h, k(i)), round_of(h, a, b, c, d, e, f, g, k(i + 1)), round_of(g, h, a, b, c, d, e, f, k(i + 2)), round_of(f, g, h, a, b, c, d, e, k(i + 3));
+    round_of(e, f, g, h, a, b, c, d, k(i + 4)), round_of(d, e, f, g, h, a, b, c, k(i + 5)), round_of(c, d, e, f, g, h, a, b, k(i + 6)), round_of(b, c, d, e, f, g, h, a, k(i + 7));
   }
   const std::uint32_t add[8] = {a, b, c, d, e, f, g, h};
   for (std::size_t i = 0; i < 8; ++i) state_[i] += add[i];
