@@ -257,8 +257,7 @@ class Builder {
 
   std::vector<Op> body(const Tree& tree) {
     std::vector<Op> ops;
-    ops.reserve(tree.children.size());
-    for (const auto& part : tree.children) ops.push_back(op(*part));
+    for (ops.reserve(tree.children.size()); const auto& part : tree.children) ops.push_back(op(*part));
     return ops;
   }
 
