@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "runtime/infer/model/model_choice.h"
@@ -79,6 +80,19 @@ std::string onsets(const std::vector<LineSet>& groups) {
   return groups.size() > 8 ? text + ", …" : text;
 }
 
+/// Lines that a faster level answers in every lap, where one line more is walked than fits: these take no room in the sets.
+double kept_above(const Context& context, const SetGrowth& growth, const std::vector<LineSet>& guess, double slower_than) {
+  const auto level = level_range(context.table, context.classes, slower_than);
+  const auto& added = argument(context)->over;
+  double share = level ? 1 : 0;
+  for (std::size_t i = 0; level && i < context.table.points.size(); ++i) {
+    const auto& point = context.table.points[i];
+    const auto x = number_at(context, *added, i);
+    if (x && x->number == guess.front().onset && point.walk && point.walk->steps > 0) share = std::min(share, share_answered_faster(point, *level));
+  }
+  return std::ceil(share * static_cast<double>(growth.levels.at(guess.front().onset).present) - 0.5);
+}
+
 }  // namespace
 
 Finding cache_sets(const Context& context) {
@@ -106,6 +120,9 @@ Finding cache_sets(const Context& context) {
   }
   const auto guess = begin_together(*growth, *border);
   if (guess.empty()) return undetermined(context, fmt::format("no set overflowed although {} lines were added; more of them would decide", levels.rbegin()->first));
+  if (const double kept = slower_than ? kept_above(context, *growth, guess, *slower_than) : 0; kept > 0) {
+    return undetermined(context, fmt::format("a faster level answers {:g} of the lines in every lap, which take no room in these sets; lines that overflow it evenly would decide", kept));
+  }
   const auto answer = likeliest_sets(context, *growth, guess, *border, line_bytes, slower_than);
   if (const auto two = two_structures(context.classes, answer.sets.empty() ? guess : answer.sets, levels)) {
     return undetermined(context, *two + kTwoStructures);

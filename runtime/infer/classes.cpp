@@ -192,6 +192,27 @@ std::optional<MissRange> level_range(const records::Table& table, const Classes&
   });
 }
 
+std::optional<double> slowest_of(const records::Table& table, const Classes& classes) {
+  const auto& list = classes.unbiased ? classes.unbiased->classes.list : classes.list;
+  return list.empty() ? std::nullopt : std::optional(list.back().centre - overhead_of(table));
+}
+
+double share_answered_faster(const records::Point& point, const MissRange& level) {
+  const auto again = repeated_sector_steps(*point.walk);
+  const Misses asked(level, point);
+  double least = 1;
+  for (const auto& run : point.runs) {
+    for (std::size_t lap = 0; lap < run.ticks.size(); lap += again.size()) {
+      double places = 0, faster = 0;
+      for (auto i = lap; i < std::min(lap + again.size(), run.ticks.size()); ++i) {
+        if (!again[i - lap]) ++places, faster += asked(i, run.ticks[i]) ? 0 : 1;
+      }
+      if (lap == 0 || lap + again.size() <= run.ticks.size()) least = std::min(least, faster / std::max(1.0, places));
+    }
+  }
+  return least;
+}
+
 double most_interference(const MissRange& range, double visits, std::size_t positions) {
   return range.interference.share > 0 ? poisson_beyond(range.interference.share * visits, model::kByChance / static_cast<double>(positions)) - 1 : 0;
 }

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <map>
 
-#include "runtime/infer/address_bias.h"
 #include "runtime/infer/analysis.h"
 #include "runtime/infer/confounders.h"
 #include "runtime/infer/granularity.h"
@@ -213,18 +212,7 @@ double kept_above(const Context& context, const Curve& curve, double x) {
   double least = 1;
   for (const auto& sample : curve.samples) {
     const auto& point = context.table.points[sample.point];
-    if (sample.x != x || !range || !point.walk || point.walk->steps == 0) continue;
-    const auto again = repeated_sector_steps(*point.walk);
-    const Misses asked(*range, point);
-    for (const auto& run : point.runs) {
-      for (std::size_t lap = 0; lap < run.ticks.size(); lap += again.size()) {
-        double places = 0, above = 0;
-        for (auto i = lap; i < std::min(lap + again.size(), run.ticks.size()); ++i) {
-          if (!again[i - lap]) ++places, above += asked(i, run.ticks[i]) ? 0 : 1;
-        }
-        if (lap == 0 || lap + again.size() <= run.ticks.size()) least = std::min(least, above / std::max(1.0, places));
-      }
-    }
+    if (sample.x == x && range && point.walk && point.walk->steps > 0) least = std::min(least, share_answered_faster(point, *range));
   }
   return range ? least : 0;
 }

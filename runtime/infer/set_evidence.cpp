@@ -34,10 +34,18 @@ using model::SetScore;
 
 constexpr std::size_t kCandidates = 6; // limit: functions that are scored on all footprints
 
+/// Where other stages find the same level and a further one, slower than anything here, that one may have ended, too: what it says of this
+/// level is not known.
 model::Walks all_walks(const Context& context, std::optional<double> slower_than) {
   std::vector<model::WalkedStage> stages{{&context.table, miss_range(context.table, context.classes, slower_than), context.stage.name}};
+  const auto slowest = slowest_of(context.table, context.classes);
   if (context.earlier) {
-    for (const auto* stage : context.earlier->of_same_access(context.stage)) stages.push_back(model::walked_stage(stage->records(), slower_than, stage->stage->name));
+    for (const auto* stage : context.earlier->of_same_access(context.stage)) {
+      stages.push_back(model::walked_stage(stage->records(), slower_than, stage->stage->name));
+      auto& range = stages.back().range;
+      const auto further = range && slowest ? miss_range(stage->records().table(), stage->records().classes(), *slowest) : std::nullopt;
+      if (further && further->above > range->above) range->outlier = std::min(range->outlier, further->above);
+    }
   }
   return model::walks_of(std::move(stages));
 }
@@ -69,6 +77,11 @@ struct Explanation {
   bool by_function = true;
 };
 
+/// Whether it was there at each footprint that walked it.
+bool never_missed(const SetGrowth& growth, std::size_t line) {
+  return std::all_of(growth.levels.begin(), growth.levels.end(), [&](const auto& level) { return line >= level.second.present || level.second.misses[line] == 0; });
+}
+
 Explanation explained(const SetGrowth& growth, SetCandidate candidate, bool by_function) {
   std::map<std::uint32_t, LineSet> by_set;
   Explanation made{std::move(candidate), {}, 0, true, by_function};
@@ -76,7 +89,7 @@ Explanation explained(const SetGrowth& growth, SetCandidate candidate, bool by_f
   for (std::size_t line = 0; line < growth.number.size(); ++line) {
     const auto set = made.candidate.hypothesis.set_of(growth.number[line]);
     if (set == model::kNoSet) {
-      made.fitting += line < growth.levels.begin()->second.present ? 1 : 0;
+      made.fitting += line < growth.levels.begin()->second.present || never_missed(growth, line) ? 1 : 0;
       continue;
     }
     auto& own = by_set[set];
@@ -309,7 +322,7 @@ std::string open_question(const SetGrowth& growth, const Explanation& best, cons
     std::size_t lines = 0;
     for (const auto& set : best.sets) lines += set.lines.size() - 1;
     return fmt::format("{} sets with {} lines were seen to overflow, {} of {} lines never missed: there are more sets; more added lines would decide", best.sets.size(), lines,
-                       best.fitting, growth.levels.begin()->second.present);
+                       best.fitting, growth.number.size());
   }
   if (const auto* walk = beside_full_sets(best, walks)) {
     return fmt::format("{} sets were seen to overflow, and the walk of {} fills them and visits a line more, which finds room: "

@@ -12,10 +12,10 @@
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/even_fill.h"
 #include "runtime/infer/hits_alike.h"
-#include "runtime/infer/room_for_more.h"
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/walks.h"
 #include "runtime/infer/paired_visits.h"
+#include "runtime/infer/room_for_more.h"
 #include "runtime/infer/statistics.h"
 
 // A size says that every walk within it fits, whichever of its addresses it visits, and that is a prediction about other walks of the file:

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sets told from a footprint that grows line by line, where something stands in the way.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "tests/infer/walks.h"
+
+using namespace gexp;
+
+namespace {
+
+constexpr std::int64_t kLine = 32;
+constexpr std::size_t kWays = 4;
+
+/// Sets by chance.
+std::uint64_t by_chance(std::int64_t line) { return std::mt19937_64(static_cast<std::uint64_t>(line) + 5)() % 6; }
+
+/// How many of the first lines fit, and, of so many lines, how many are of sets that hold all of theirs.
+std::int64_t fitting(std::int64_t lines, bool all) {
+  std::map<std::uint64_t, std::size_t> held;
+  for (std::int64_t line = 0; line < lines; ++line) {
+    if (++held[by_chance(line)] > kWays && all) return line;
+  }
+  std::int64_t of_full = 0;
+  for (const auto& [set, count] : held) of_full += count <= kWays ? static_cast<std::int64_t>(count) : 0;
+  return of_full;
+}
+
+/// Footprints of `first` lines and up to `most` more. The lines below `kept` are answered by something faster, always.
+infer::Finding sets_of(const test::LruCache& cache, std::int64_t first, std::int64_t most, std::int64_t kept, const std::string& above) {
+  auto records = test::table({});
+  records.columns = {"extra"};
+  for (std::int64_t extra = 0; extra <= most; ++extra) {
+    auto offsets = test::every(kLine, kLine * (first + extra));
+    std::shuffle(offsets.begin(), offsets.end(), std::mt19937_64(9));
+    auto point = test::walked({{"extra", Value(static_cast<double>(extra))}}, std::move(offsets), cache);
+    for (auto& run : point.runs) {
+      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
+        if (point.walk->offsets[i % point.walk->offsets.size()] < kept * kLine) run.ticks[i] = 20;
+      }
+    }
+    records.points.push_back(std::move(point));
+  }
+  return test::ask_in("  sweep extra in 0..64\n  pattern ring = shuffle(uniform(stride: 32B, span: 512B + extra * 32B), 9)\n  launch grid 1 block 1\n"
+                      "  warm { chase A by ring laps 2 }\n  timed lat each { chase A by ring laps 2 }\n",
+                      records, "structure", "cache_sets(lat over extra, line: 32B" + above + ")");
+}
+
+}  // namespace
+
+TEST_CASE("lines that were added and found room are of sets that nobody saw") {
+  const test::LruCache cache(kLine, kWays, by_chance);
+  const auto first = fitting(64, true);
+  std::int64_t few = first + 1;
+  while (fitting(few + 1, false) > 0 && few < first + 6) ++few;
+  REQUIRE(fitting(few, false) > 0);  // of one set, at least, no line ever misses
+  const auto some = sets_of(cache, first, few - first, 0, "");
+  CHECK(test::undetermined(some));
+  CHECK_MESSAGE(some.why.find("there are more sets") != std::string::npos, some.why);
+  const auto all = sets_of(cache, first, 40, 0, "");
+  REQUIRE_MESSAGE(all.status == infer::Finding::Status::Found, all.why);
+  CHECK(test::field(all, "sets") == 6);
+}
+
+TEST_CASE("lines that a faster level keeps take no room in the sets of a slower one") {
+  const test::LruCache cache(kLine, 16, [](std::int64_t) { return std::uint64_t{0}; });
+  const auto alone = sets_of(cache, 16, 4, 0, ", above: 40cycles");
+  REQUIRE_MESSAGE(alone.status == infer::Finding::Status::Found, alone.why);
+  CHECK(test::field(alone, "ways") == 16);
+  // Two more lines fit, for two are always found above.
+  const test::LruCache behind(kLine, 18, [](std::int64_t) { return std::uint64_t{0}; });
+  const auto kept = sets_of(behind, 18, 4, 2, ", above: 40cycles");
+  CHECK(test::undetermined(kept));
+  CHECK_MESSAGE(kept.why.find("a faster level answers 2 of the lines in every lap") != std::string::npos, kept.why);
+}
