@@ -256,10 +256,10 @@ std::optional<Diagnostic> BodyWriter::store(const Op& op, Region& region) {
   if (!manner) return manner.error();
   std::string value;
   if (op.value) {
-    const bool fraction = (*memory)->element == "f32" || (*memory)->element == "f64";  // of an element; of another width the bits of a whole number
-    auto given = value_text(*op.value, fraction && *width == (*memory)->element_bytes ? *width : 0);
+    const bool fraction = is_fraction((*memory)->element) && *width == (*memory)->element_bytes;  // of another width the bits of a whole number
+    auto given = value_text(*op.value, !fraction ? 0 : *width == 8 ? 8 : 4);
     if (!given) return given.error();
-    if (fraction && *width == (*memory)->element_bytes) given = fmt::format("__{}({})", *width == 4 ? "float_as_uint" : "double_as_longlong", *given);
+    if (fraction) given = bits_of(**memory, *given);
     if (*width == 16) return error(op.value->span, "E0417", "a value of 16 bytes cannot be computed", "store it `as 8B`, or leave `value` out");
     value = fresh("v");
     line(fmt::format("const {0} {1} = ({0})({2});", value_type(*width), value, *given));

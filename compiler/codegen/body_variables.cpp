@@ -39,8 +39,6 @@ const VariableType& variable_type(std::string_view word) {
   return kVariableTypes[4];  // the checker has refused other words
 }
 
-bool is_fraction(std::string_view element) { return element.starts_with('f') || element.starts_with('b'); }
-
 /// What was loaded as bits, as the type has it.
 std::string of_bits(const VariableType& type, const std::string& value) {
   if (type.fraction == 4) return fmt::format("__uint_as_float((u32){})", value);
@@ -81,19 +79,37 @@ std::optional<Diagnostic> BodyWriter::give(const Op& op, const Memory& memory, i
   reads_contents_ = true;
   if (width == 16) return error(op.span, "E0417", "a variable holds 1 to 8 bytes, not 16", "write `as 8B`");
   const bool whole = !is_fraction(memory.element), element = width == memory.element_bytes;
-  if (!whole && (!element || width == 2)) {
-    return error(op.span, "E0428", fmt::format("a thread computes with f32, f64 and whole numbers, and `{}` holds {}{}", memory.name, memory.element, element ? "" : ", of another width"),
-                 element ? fmt::format("declare it as `memory {}: u{}[…]`", memory.name, 8 * memory.element_bytes) : fmt::format("write `as {}B`", memory.element_bytes));
+  if (!whole && !element) {
+    return error(op.span, "E0428", fmt::format("a variable has whole elements, and `{}` holds {}, of another width", memory.name, memory.element), fmt::format("write `as {}B`", memory.element_bytes));
   }
-  const auto type = whole ? fmt::format("{}{}", element && memory.element.starts_with('s') ? 's' : 'u', 8 * width) : memory.element;
+  const auto type = !whole && width == 2 ? "f32" : whole ? fmt::format("{}{}", element && memory.element.starts_with('s') ? 's' : 'u', 8 * width) : memory.element;
   const bool known = code_.has_variable(op.gives);
   const auto& variable = known ? variables_.at(op.gives) : declare_variable(op, op.gives, type);
   if (!whole && variable.fraction == 0) {
     return error(op.span, "E0428", fmt::format("`{}` is a whole number, and `{}` holds {}", op.gives, memory.name, memory.element), fmt::format("declare it as `var {}: {} = 0`", op.gives, memory.element));
   }
   if (!known && whole && memory.holds && element) code_.declare(op.gives, fmt::format("(long long){}", variable.name), held_.at(memory.name));
-  line(fmt::format("{} = ({}){};", variable.name, variable.type, of_bits(variable_type(type), value)));
+  line(fmt::format("{} = ({}){};", variable.name, variable.type, !whole && width == 2 ? of_half(memory, value) : of_bits(variable_type(type), value)));
   return std::nullopt;
+}
+
+/// An element of 2 B as f32. Every bf16 is the upper half of one; for f16 there is an instruction, which C has no word for without a header.
+std::string BodyWriter::of_half(const Memory& memory, const std::string& bits) {
+  if (memory.element == "bf16") return fmt::format("__uint_as_float((u32){} << 16)", bits);
+  const auto made = fresh("h");
+  line(fmt::format("float {0}; asm(\"{{ .reg .b16 h; cvt.u16.u32 h, %1; cvt.f32.f16 %0, h; }}\" : \"=f\"({0}) : \"r\"((u32){1}));", made, bits));
+  return made;
+}
+
+/// What a store writes of a number that an element of fractions gets: to the nearest, of two the even one.
+std::string BodyWriter::bits_of(const Memory& memory, const std::string& number) {
+  if (memory.element == "f32") return fmt::format("__float_as_uint({})", number);
+  if (memory.element == "f64") return fmt::format("__double_as_longlong({})", number);
+  const auto given = fresh("h"), bits = fresh("h");
+  line(fmt::format("const float {} = {};", given, number));
+  if (memory.element == "bf16") return fmt::format("{0} != {0} ? 0x7fffu : (__float_as_uint({0}) + 0x7fffu + (__float_as_uint({0}) >> 16 & 1)) >> 16", given);
+  line(fmt::format("u32 {0}; asm(\"{{ .reg .b16 h; cvt.rn.f16.f32 h, %1; cvt.u32.u16 %0, h; }}\" : \"=r\"({0}) : \"f\"({1}));", bits, given));
+  return bits;
 }
 
 // The clock is read when what was loaded above in this body is there: in a kernel nothing else would hold the read back.

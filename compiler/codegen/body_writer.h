@@ -140,6 +140,9 @@ class BodyWriter {
   Result<std::string> value_text(const Formula& formula, int fraction) { return fraction > 0 ? code_.fraction_text(formula, fraction) : code_.text(formula); }
   /// What a load with `into` gives its variable.
   Problem give(const Op& op, const Memory& memory, int width, const std::string& value);
+  static bool is_fraction(std::string_view element) { return element.starts_with('f') || element.starts_with('b'); }
+  std::string of_half(const Memory& memory, const std::string& bits);
+  std::string bits_of(const Memory& memory, const std::string& number);
 
   // body_control.cpp
   Problem loop_while(const Op& op, Region& region);

@@ -196,7 +196,9 @@ TEST_CASE("an access that a variable decides stays inside its memory whatever th
   CHECK(timed("load A at 0B into x load A at 4B into x") == "E0201");
   CHECK(timed("load A at 0B into x assign x = 1") == "E0207");
   CHECK(timed("branch lane < 4 { var x: u8 = 1 load A at x * 4B } else { var x: u16 = 1 load A at x mod 4 * 4B }") == "");
-  CHECK(Planned("timed t total { load F at 0B into x }", {}, "memory F: f16[1KiB] in global\n").code == "E0428");
+  CHECK(Planned("timed t total { load F at 0B into x }", {}, "memory F: f16[1KiB] in global\n").code == "");
+  CHECK(Planned("timed t total { var x: u32 = 0 load F at 0B into x }", {}, "memory F: bf16[1KiB] in global\n").code == "E0428");
+  CHECK(Planned("timed t total { load F at 0B as 4B into x }", {}, "memory F: f16[1KiB] in global\n").code == "E0428");
   CHECK(Planned("timed t total { load F at 0B as 8B into x }", {}, "memory F: f32[1KiB] in global\n").code == "E0428");
   CHECK(Planned("timed t total { var x: u32 = 0 load F at 0B into x }", {}, "memory F: f32[1KiB] in global\n").code == "E0428");
   CHECK(Planned("timed t total { var x: f64 = 0 load F at 0B into x store F at 4B value x / 3 }", {}, "memory F: f32[1KiB] in global\n").code == "");

@@ -11,7 +11,7 @@ namespace {
 std::string spec(const std::string& stage) {
   return "gexp 1\nexperiment t\nmemory A: u32[64KiB] in global\nmemory N: u32[64KiB] in global\nmemory S: u32[256] in shared\n"
          "memory I: u32[8] in global holds [5, 3, 7, 1, 6, 0, 2, 4]\nmemory J: s16[4] in global holds [-3, 100, -32768, 32767]\n"
-         "memory L: u64[4] in global holds [4294967296, 3, 2, 1]\npattern ring = uniform(stride: 64B, span: 2KiB)\nstage s {\n" + stage + "\n}\n";
+         "memory L: u64[4] in global holds [4294967296, 3, 2, 1]\nmemory H: f16[64] in global\nmemory B: bf16[64] in global\npattern ring = uniform(stride: 64B, span: 2KiB)\nstage s {\n" + stage + "\n}\n";
 }
 std::string answer(const std::string& stage) { return found(run_text(spec(stage), "gtx780"), "s.f"); }
 
@@ -54,6 +54,21 @@ TEST_CASE("variables wrap as their types do") {
   CHECK(kept("var x: s32 = 0 assign x = x - 7 keep (x mod 4) * 10 + (x div 4 + 5)") == 13);
   CHECK(kept("var x: u32 = 12 keep (x and 10) * 100 + (x or 3) * 10 + (x xor 10)") == 800 + 150 + 6);
   CHECK(kept("var n: u8 = 3 var x: u32 = 1 assign x = x shl (n and 7) keep x") == 8);
+}
+
+TEST_CASE("fractions of 2 B are rounded where they are stored, to the nearest and of two to the even one") {
+  const auto through = [](const std::string& memory, const std::string& value, const std::string& times) {
+    return kept("store " + memory + " at 2B value " + value + " load " + memory + " at 2B via cv into x keep floor(x * " + times + ")");
+  };
+  CHECK(through("H", "0.333251953125", "16384") == 5460);  // 0x3555: a number of f16
+  CHECK(through("H", "2049", "1") == 2048);                // between 2048 and 2050
+  CHECK(through("H", "2051", "1") == 2052);
+  CHECK(through("H", "0.5 / 3", "65536") == 10920);        // 0.16663
+  CHECK(through("B", "257", "1") == 256);                  // between 256 and 258
+  CHECK(through("B", "259", "1") == 260);
+  CHECK(through("B", "1.5", "2") == 3);
+  CHECK(kept("load H at 0B into x load B at 0B into y keep floor(x + y)") == 0);
+  CHECK(kept("store H at 0B as 2B value 1.5 load I at 0B into i load H at 0B via cv into x keep floor(x * 2) + i") == 8);
 }
 
 TEST_CASE("branches and loops go where the data says") {
