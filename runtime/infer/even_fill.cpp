@@ -90,7 +90,8 @@ std::optional<std::int64_t> uneven_blocks(const std::vector<std::pair<double, co
   for (const auto& [footprint, point] : walks) {
     if (!point->walk || point->walk->steps < 2) continue;
     missed.emplace_back(footprint, missed_units(*point, unit, range));
-    ways = std::max(ways, least_ways(share_missed(missed.back().second), footprint / from - 1));
+    // What is visited of a line brings in the whole of it, where that is evicted again: the surplus may be as much larger.
+    ways = std::max(ways, least_ways(share_missed(missed.back().second), (footprint + static_cast<double>(kMostLine)) / from - 1));
   }
   for (const auto& [footprint, units] : missed) {
     if (footprint < (1 + 1 / ways) * fits.to) continue;  // not all even sets hold a line too many
