@@ -158,8 +158,10 @@ std::optional<Diagnostic> BodyWriter::alu(const Op& op, Region&) {
   }
   // A jump costs a chain some cycles that nothing hides, so there are few: blocks that fit the innermost instruction cache, and
   // what is left in one straight piece, which is part of the text. A block that no round would run is not written: instructions
-  // that are skipped still lie between those that run, and make the code longer than was asked.
-  const auto block = alu_block(beside, static_cast<std::int64_t>(registers));
+  // that are skipped still lie between those that run, and make the code longer than was asked. A chain that is shorter than a block and in
+  // no loop is a loop of one round: straight code hangs on no clock, and the machine's compiler moves it before the first one.
+  const auto most = alu_block(beside, static_cast<std::int64_t>(registers));
+  const auto block = enclosing_.empty() ? std::min(most, std::max<std::int64_t>(1, steps)) : most;
   std::string links;
   for (std::int64_t i = 0; i < beside; ++i) {
     for (std::size_t k = 0; k < registers; ++k) {

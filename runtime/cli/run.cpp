@@ -7,6 +7,7 @@
 #include <ctime>
 #include <filesystem>
 #include <limits>
+#include <utility>
 
 #include "compiler/lower/ops.h"
 #include "lang/base/sha256.h"
@@ -143,77 +144,121 @@ std::vector<compiler::Shape> known_shapes(const Opened& opened, const Loaded& lo
   return measure::known_shapes(program);
 }
 
-Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, measure::Progress& progress, std::optional<double> time_left) {
-  Ran ran;
-  const auto seconds = std::min(common.time_limit.value_or(kNoLimit), time_left.value_or(kNoLimit));
-  const Budget limits(limits_of(common, seconds));
-  const Budget::Use use(limits);
-  ran.program = loaded.program;
-  std::optional<MemoryWatch> watch;
-  if (compiler::launches_files(ran.program)) watch.emplace(limits.memory());
-  auto& backend = *opened.backend;
-  ran.program.device = device::device_facts(backend.device());
-  ran.program.nvrtc = assembler_of(opened);
-  Diagnostics needs;
-  measure::check_requirements(ran.program, backend, needs);
-  auto head = head_of(opened, common, ran.program, loaded.source);
-  if (!needs.has_errors()) check_estimate(common, ran.program, head, needs);
-  if (needs.has_errors() && Budget::ends_run(needs.sorted().front())) {  // before anything could be measured
-    ran.exit = interrupted() ? kInterrupted : kFault;
-    ran.problems = needs.sorted();
-    return ran;
+struct Running::State {
+  State(const Common& asked, const Loaded& loaded, std::optional<double> time_left)
+      : common(asked), limits(limits_of(asked, std::min(asked.time_limit.value_or(kNoLimit), time_left.value_or(kNoLimit)))) {
+    ran.program = loaded.program;
   }
+  Common common;
+  Ran ran;
+  const Budget limits;
+  std::optional<MemoryWatch> watch;
+  std::unique_ptr<store::Recording> kept;
+  std::unique_ptr<measure::KeptStages> earlier;
+  measure::SessionOptions options;
+  measure::Conclusion conclusion;  ///< empty: there was nothing to measure
+};
+
+Running::Running(Opened& opened, const Common& common, const Loaded& loaded, measure::Progress& progress, std::optional<double> time_left)
+    : opened_(opened), progress_(progress), state_(std::make_unique<State>(common, loaded, time_left)) {
+  const Budget::Use use(state_->limits);
+  if (prepare(loaded)) measure(time_left);
+}
+Running::Running(Running&&) noexcept = default;
+Running::~Running() = default;
+
+/// False: it cannot be run; why stands in its problems.
+bool Running::prepare(const Loaded& loaded) {
+  auto& [common, ran, limits, watch, kept, earlier, options, conclusion] = *state_;
+  if (compiler::launches_files(ran.program)) watch.emplace(limits.memory());
+  auto& backend = *opened_.backend;
+  ran.program.device = device::device_facts(backend.device());
+  ran.program.nvrtc = assembler_of(opened_);
+  Diagnostics needs;
+  std::unique_lock turn(*opened_.turn);
+  measure::check_requirements(ran.program, backend, needs);
+  turn.unlock();
+  auto head = head_of(opened_, common, ran.program, loaded.source);
+  if (!needs.has_errors()) check_estimate(common, ran.program, head, needs);
   if (needs.has_errors()) {
     ran.problems = needs.sorted();
     ran.exit = ran.problems.front().code == "E0501" ? kEnvironment : kSpec;
-    return ran;
+    if (Budget::ends_run(ran.problems.front())) ran.exit = interrupted() ? kInterrupted : kFault;  // before anything could be measured
+    return false;
   }
-  auto& result = ran.result.emplace(std::move(head));
-
   if (common.made_of) {
     std::string all;
-    for (const auto& line : result::differences(*common.made_of, result)) all += (all.empty() ? "" : "; ") + line;
+    for (const auto& line : result::differences(*common.made_of, head)) all += (all.empty() ? "" : "; ") + line;
     if (!all.empty()) {
       ran.exit = kEnvironment;
       ran.problems = {failure("E0918", fmt::format("this is not what {} was written for: {}", common.locked, all), "run without --locked, or where it is the same")};
-      ran.result.reset();
-      return ran;
+      return false;
     }
   }
+  turn.lock();
+  auto recording = keep_run(common, head, progress_);
+  if (!recording) {
+    ran.exit = kEnvironment;
+    ran.problems = {recording.error()};
+    return false;
+  }
+  kept = std::move(*recording);
+  ran.result.emplace(std::move(head));
+  return true;
+}
 
-  measure::SessionOptions options;
+void Running::measure(std::optional<double> time_left) {
+  auto& [common, ran, limits, watch, kept, earlier, options, conclusion] = *state_;
   options.interrupted = interrupted;
   options.time_limit = common.time_limit;
   options.time_left = time_left;
   options.launch_limit = common.launch_limit.value_or(options.launch_limit);
   options.jobs = common.jobs;
-  auto kept = keep_run(common, result, progress);
-  if (!kept) {
-    ran.exit = kEnvironment;
-    ran.problems = {kept.error()};
-    ran.result.reset();
-    return ran;
-  }
-  options.log = kept->get();
-  const auto earlier = *kept ? kept_stages(common, (*kept)->id()) : nullptr;
+  options.turn = opened_.turn.get();
+  options.log = kept.get();
+  earlier = kept ? kept_stages(common, kept->id()) : nullptr;
   options.kept = earlier.get();
+  auto& backend = *opened_.backend;
   if (common.counters) {
     sim::observe(backend, 0);
     options.count = [](const device::Backend& device) { return sim::counted(device).by_name(); };
   }
   options.toolchain = toolchain(common.templates);
-  if (auto done = measure::run_session(ran.program, backend, *opened.kernels, options, progress, result); !done) {
+  std::unique_lock turn(*opened_.turn);
+  options.device_used = std::exchange(opened_.used, true);
+  turn.unlock();
+  conclusion = measure::begin_session(ran.program, backend, *opened_.kernels, options, progress_, *ran.result);
+}
+
+void Running::conclude() {
+  if (!state_->conclusion) return;
+  const Budget::Use use(state_->limits);
+  auto& ran = state_->ran;
+  if (auto done = state_->conclusion(); !done) {
     const auto& code = done.error().code;
     ran.exit = code.rfind("E07", 0) == 0 ? kEnvironment : code.rfind("E08", 0) == 0 ? kFault : kSpec;
     ran.problems = {done.error()};
   } else {
-    ran.exit = exit_of(result);
+    ran.exit = exit_of(*ran.result);
   }
-  if (!common.timeline.empty() && !interrupted()) ran.trace.emplace(trace_point(opened, common, ran.program, result));
-  if (*kept) {
-    if (const int lost = end_keeping(**kept, common, result, !ran.problems.empty(), progress); lost != kDone && ran.exit < kEnvironment) ran.exit = lost;
+}
+
+Ran Running::end() {
+  auto& [common, ran, limits, watch, kept, earlier, options, conclusion] = *state_;
+  if (!conclusion) return std::move(ran);
+  const Budget::Use use(limits);
+  if (!common.timeline.empty() && !interrupted()) ran.trace.emplace(trace_point(opened_, common, ran.program, *ran.result));
+  if (kept) {
+    if (const int lost = end_keeping(*kept, common, *ran.result, !ran.problems.empty(), progress_); lost != kDone && ran.exit < kEnvironment) ran.exit = lost;
   }
-  return ran;
+  conclusion = nullptr;
+  return std::move(ran);
+}
+
+Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, measure::Progress& progress, std::optional<double> time_left) {
+  Running running(opened, common, loaded, progress, time_left);
+  running.conclude();
+  return running.end();
 }
 
 }  // namespace gexp::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ struct Opened {
   std::unique_ptr<device::Backend> backend;
   std::unique_ptr<jit::Compiler> compiler;
   std::unique_ptr<measure::Kernels> kernels;
+  bool used = false;  ///< a run has computed on it
+  std::unique_ptr<std::mutex> turn = std::make_unique<std::mutex>();  ///< whose thread may ask the device, and say how it goes
 
   [[nodiscard]] bool simulated() const { return backend->device().kind == "simulated"; }
 };
@@ -45,6 +48,27 @@ struct Ran {
   compiler::Program program;         ///< with the device's facts
   std::optional<result::RunResult> result;
   std::optional<Result<TraceFile>> trace;  ///< where common.timeline names a file, and there is a result
+};
+/// A run in three parts, so that the device measures for the next one while something is made of what it measured for this one.
+class Running {
+ public:
+  /// Checks what the program needs of the device, and measures. What is handed in outlives it.
+  Running(Opened& opened, const Common& common, const Loaded& loaded, measure::Progress& progress, std::optional<double> time_left = std::nullopt);
+  Running(Running&&) noexcept;
+  ~Running();
+  /// Last answers and judgements; once, by any thread.
+  void conclude();
+  /// Ends it in the store; once, after that, by the thread that began it.
+  Ran end();
+
+ private:
+  struct State;
+  bool prepare(const Loaded& loaded);
+  void measure(std::optional<double> time_left);
+
+  Opened& opened_;
+  measure::Progress& progress_;
+  std::unique_ptr<State> state_;
 };
 /// Checks what the program needs of the device, runs. `time_left`: seconds at most, besides what the file allows.
 Ran run_on(Opened& opened, const Common& common, const Loaded& loaded, measure::Progress& progress, std::optional<double> time_left = std::nullopt);

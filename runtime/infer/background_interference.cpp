@@ -42,7 +42,7 @@ Interference background_interference(const records::Table& table, const MissRang
     const Misses slow(range, point);
     for (const auto& run : point.runs) {
       count.accesses += static_cast<double>(run.ticks.size());
-      for (std::size_t i = 0; i < run.ticks.size(); ++i) count.slow += slow(i, run.ticks[i]) ? 1 : 0;
+      count.slow += slow.among(run.ticks);
     }
     if (count.accesses > 0) counts.push_back(count);
   }

@@ -78,6 +78,16 @@ class Misses {
     const double ticks = unbiased(access, tick);
     return ticks > above_ && ticks <= outlier_;
   }
+  /// How many accesses of a run are misses.
+  [[nodiscard]] double among(const std::vector<std::uint32_t>& ticks) const {
+    std::size_t misses = 0;
+    if (bias_.empty()) {  // no place differs: a comparison of numbers alone
+      for (const auto tick : ticks) misses += static_cast<std::size_t>(tick > above_) & static_cast<std::size_t>(tick <= outlier_);
+    } else {
+      for (std::size_t i = 0; i < ticks.size(); ++i) misses += (*this)(i, ticks[i]) ? 1 : 0;
+    }
+    return static_cast<double>(misses);
+  }
   /// Whether scatter may have put it on the wrong side.
   [[nodiscard]] bool unsure(std::size_t access, std::uint32_t tick) const {
     const double ticks = unbiased(access, tick);

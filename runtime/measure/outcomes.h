@@ -3,6 +3,7 @@
 #include <string>
 
 #include "compiler/program.h"
+#include "runtime/device/backend.h"
 #include "runtime/records/table.h"
 
 /// Launches that an experiment expects to hang or to fault: how they ended is a fact about the stage, not the end of its run.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <memory>
 #include <thread>
 
 #include "compiler/plan/cost.h"
@@ -16,10 +17,10 @@
 #include "runtime/measure/answers.h"
 #include "runtime/measure/device_pool.h"
 #include "runtime/measure/file_kernel.h"
+#include "runtime/measure/judge_all.h"
 #include "runtime/measure/kept.h"
 #include "runtime/measure/point_log.h"
 #include "runtime/measure/stage_run.h"
-#include "runtime/measure/outcomes.h"
 #include "runtime/result/judge.h"
 
 namespace gexp::measure {
@@ -35,29 +36,6 @@ constexpr const char* kBegin = "begin";
 
 // Once a run was told to end: seconds for questions, and for what is said of all of them.
 constexpr double kAnswering = 0.4, kConcluding = 0.3;
-
-/// A stage's expectations name its own finds without the stage.
-void judge_stage(const compiler::Stage& stage, const Names& scope, const result::RunResult& result, std::vector<result::Judgement>& out) {
-  Names inner(&scope);
-  if (const auto* own = scope.lookup(stage.name)) {
-    if (const auto* fields = own->get<Fields>()) {
-      for (const auto& find : stage.finds) {
-        const auto name = find.id.substr(stage.name.size() + 1);
-        const auto value = fields->find(name);
-        inner.set(name, value == fields->end() ? Value() : value->second);
-      }
-    }
-  }
-  const auto ran = std::find_if(result.stages.begin(), result.stages.end(), [&](const auto& each) { return each.name == stage.name; });
-  const auto* table = ran == result.stages.end() || ran->table.points.empty() ? nullptr : &ran->table;
-  set_outcomes(stage, table, inner);
-  for (const auto& expect : stage.expects) {
-    auto judged = result::judge(expect, inner, result.device, result.findings, stage.name);
-    const auto ended = table ? told_outcome(expect, *table) : "";
-    if (!ended.empty()) judged.observed += (judged.observed.empty() ? "" : "; ") + ended;
-    out.push_back(std::move(judged));
-  }
-}
 
 /// Why a stage cannot be planned: the findings that it reads and that are not known. Empty where there is none.
 std::string missing_input(const compiler::Stage& stage, const compiler::Program& program, const Names& scope) {
@@ -94,14 +72,6 @@ std::optional<std::size_t> known_points(const compiler::Stage& stage, const Name
   return visited ? std::optional(points) : std::nullopt;
 }
 
-void judge_all(const compiler::Program& program, const Names& scope, result::RunResult& result) {
-  result.expectations.clear();
-  for (const auto& stage : program.stages) judge_stage(stage, scope, result, result.expectations);
-  Names knowing(&scope);
-  if (result.structure.known()) knowing.set("model", result.structure);
-  for (const auto& expect : program.expects) result.expectations.push_back(result::judge(expect, knowing, result.device, result.findings));
-}
-
 /// How long a run may take, and what it is called when that is over.
 struct TimeBudget {
   double seconds = kDefaultTimeLimit;
@@ -128,21 +98,33 @@ class Session {
           result::RunResult& so_far, Names scope, TimeBudget budget)
       : program_(program), backend_(backend), options_(options), progress_(progress), so_far_(so_far), scope_(std::move(scope)), budget_(budget),
         limits_({.seconds = budget.seconds, .interrupted = options.interrupted}), answering_({.grace = kAnswering}, &limits_), concluding_({.grace = kConcluding}, &answering_),
-        kernels_(kernels), benches_(program, scope_, backend, kernels, options.jobs, [this] { return over(); }),
-        context_{program, benches_, options, progress, limits_, so_far.kernels, measured_, source_, so_far.device} {}
+        kernels_(kernels), benches_(std::in_place, program, scope_, backend, kernels, options.jobs, [this] { return over(); }),
+        context_{program, *benches_, options, progress, limits_, so_far.kernels, measured_, source_, so_far.device} {}
 
-  Result<> run() {
+  /// All that needs the device, which is free for another run afterwards.
+  void measure_all() {
     const Budget::Use use(limits_);
     so_far_.stages.reserve(program_.stages.size());
+    if (options_.turn) turn_ = std::unique_lock(*options_.turn);
     look(kBegin);
     problem_ = check_file_kernels(program_, scope_, kernels_, [this] { return over(); });
     for (std::size_t i = 0; i < program_.stages.size() && !problem_; ++i) stage(i);
     progress_.finished();
+    benches_.reset();
+    if (options_.turn) turn_.unlock();
+    measuring_ = watch_.seconds();
+  }
+
+  /// What is said of the records; any thread.
+  Result<> conclude() {
+    const Stopwatch watch;
+    const Budget::Use use(limits_);
+    if (last_) answer(*last_);
     const Budget::Use concluding(concluding_);
     if (so_far_.end == result::RunResult::End::Complete && faulted_) so_far_.end = result::RunResult::End::Faulted;
     reconcile_answers(program_, measured_, scope_, so_far_.findings);
     judge_all(program_, scope_, so_far_);
-    so_far_.seconds = watch_.seconds();
+    so_far_.seconds = measuring_ + watch.seconds();
     if (problem_) return std::move(*problem_);
     return Ok{};
   }
@@ -178,10 +160,26 @@ class Session {
     else if (measured && !measure(number, result)) return;
     const auto why = why_unanswered(stage, result);
     if (!why.empty()) return leave(stage, result, why, alone ? &key : nullptr);
+    {
+      const Budget::Use use(answering_);
+      end_stage(result, alone ? &key : nullptr);
+    }
+    if (number + 1 == program_.stages.size()) last_ = number;  // no other stage waits for its answers
+    else beside_others([&] { answer(number); });
+  }
+
+  /// What needs no device: another run may have it meanwhile.
+  void beside_others(const std::function<void()>& work) {
+    if (options_.turn) turn_.unlock();
+    work();
+    if (options_.turn) turn_.lock();
+  }
+
+  void answer(std::size_t number) {
+    const auto& stage = program_.stages[number];
     const Stopwatch answering;
     const Budget::Use use(answering_);
-    end_stage(result, alone ? &key : nullptr);
-    auto& ended = so_far_.stages.back();
+    auto& ended = so_far_.stages[number];
     const auto refusals = Budget::refusals();
     answer_questions(stage, ended.table, scope_, so_far_.findings, measured_);
     if (Budget::refusals() != refusals && over() && so_far_.end == result::RunResult::End::Complete) so_far_.end = ending();
@@ -222,7 +220,7 @@ class Session {
     const auto& stage = program_.stages[number];
     progress_.stage(stage.name, number + 1, program_.stages.size(), known_points(stage, scope_));
     const Stopwatch watch;
-    benches_.begin_stage();
+    benches_->begin_stage();
     std::vector<result::StageResult*> beside;
     for (const auto index : stage.beside) {
       beside.push_back(&beside_[index]);
@@ -299,13 +297,14 @@ class Session {
   /// How the device does. Others that compute on it are told once.
   void look(std::string when) {
     auto now = backend_.condition(false);
-    for (int i = 0; i < kBusyLooks && now && when == kBegin && now->others.empty() && now->busy > kBusy; ++i) {
+    const bool fresh = when == kBegin && !options_.device_used;
+    for (int i = 0; i < kBusyLooks && now && fresh && now->others.empty() && now->busy > kBusy; ++i) {
       std::this_thread::sleep_for(std::chrono::duration<double>(kBusyPause));
       now = backend_.condition(false);
     }
     if (!now) return;
     const auto& id = backend_.device().id;
-    if (when == kBegin && now->others.empty() && now->busy > kBusy)
+    if (fresh && now->others.empty() && now->busy > kBusy)
       progress_.notice(fmt::format("{} was busy before the run's first kernel ({} % of the time): something else computes on it", id, now->busy));
     if (!now->others.empty() && !others_) {
       const bool one = now->others.size() == 1;
@@ -331,21 +330,30 @@ class Session {
   const Budget answering_;   ///< of what is made of the records: a little longer
   const Budget concluding_;  ///< of what is said of all findings, a little longer still
   Kernels& kernels_;
-  DevicePool benches_;
+  std::optional<DevicePool> benches_;  ///< while something is measured
   const RunContext context_;
+  std::unique_lock<std::mutex> turn_;
+  std::optional<std::size_t> last_;  ///< the stage whose questions are answered at the end
+  double measuring_ = 0;             ///< seconds
   std::optional<Diagnostic> problem_;
   bool faulted_ = false, others_ = false;
 };
 
 }  // namespace
 
+Conclusion begin_session(const compiler::Program& program, device::Backend& backend, Kernels& kernels, const SessionOptions& options, Progress& progress,
+                         result::RunResult& so_far) {
+  auto scope = compiler::file_scope(program);
+  const auto budget = scope ? time_budget(program, *scope, options) : Result<TimeBudget>(scope.error());
+  if (!budget) return [problem = budget.error()]() -> Result<> { return problem; };
+  const auto session = std::make_shared<Session>(program, backend, kernels, options, progress, so_far, std::move(*scope), *budget);
+  session->measure_all();
+  return [session] { return session->conclude(); };
+}
+
 Result<> run_session(const compiler::Program& program, device::Backend& backend, Kernels& kernels, const SessionOptions& options, Progress& progress,
                      result::RunResult& so_far) {
-  auto scope = compiler::file_scope(program);
-  if (!scope) return scope.error();
-  const auto budget = time_budget(program, *scope, options);
-  if (!budget) return budget.error();
-  return Session(program, backend, kernels, options, progress, so_far, std::move(*scope), *budget).run();
+  return begin_session(program, backend, kernels, options, progress, so_far)();
 }
 
 Result<> infer_again(const compiler::Program& program, result::RunResult& result) {

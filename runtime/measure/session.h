@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -42,6 +43,8 @@ struct SessionOptions {
   std::string toolchain;              ///< what decides records besides the versions of gexp and NVRTC: the program's build, templates
   /// What a device that was made for some repetitions has counted since; empty: nobody asks.
   std::function<device::Counters(const device::Backend&)> count;
+  std::mutex* turn = nullptr;         ///< held while the device is asked; null: no other run shares it
+  bool device_used = false;           ///< by an earlier run of this process: how busy it was then tells nothing of others
   std::size_t jobs = 0;               ///< points measured at once on a simulated device; 0: as many as the machine has cores
 };
 
@@ -56,6 +59,12 @@ inline constexpr double kDefaultMemoryShare = 0.8;  ///< of the device's memory,
 /// missing) and of the spec at run time are Result errors; then `so_far` still holds what was measured before.
 Result<> run_session(const compiler::Program& program, device::Backend& backend, Kernels& kernels, const SessionOptions& options, Progress& progress,
                      result::RunResult& so_far);
+
+/// What is left of a run when all is measured: its last answers, what is said of all findings, the expectations. It needs no device.
+using Conclusion = std::function<Result<>()>;
+/// The run as far as it needs the device. All that it is given outlives what it gives, which is to be called once, by any thread.
+Conclusion begin_session(const compiler::Program& program, device::Backend& backend, Kernels& kernels, const SessionOptions& options, Progress& progress,
+                         result::RunResult& so_far);
 
 /// The findings and judgements again, from the records alone.
 Result<> infer_again(const compiler::Program& program, result::RunResult& result);

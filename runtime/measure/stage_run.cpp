@@ -25,12 +25,31 @@ using End = result::RunResult::End;
 constexpr int kMostFaultsInARow = 3, kMostFaults = 10;
 constexpr double kAfterTimeout = 6;  // of a GPU: once a launch of a stage has hung, the others get this part of the limit
 constexpr double kLate = 0.5;        // seconds beyond the run's time that a launch may take
+constexpr double kStrange = 0.02;    // of a point's accesses, whose latencies no class has: a class that is not known yet
 
 bool same_coordinates(const records::Point& point, const Coordinates& at) {
   return std::all_of(at.begin(), at.end(), [&](const auto& coordinate) {
     const auto found = point.at.find(coordinate.first);
     return found != point.at.end() && found->second == coordinate.second;
   });
+}
+
+std::size_t accesses_of(const records::Point& point) {
+  std::size_t all = 0;
+  for (const auto& run : point.runs) all += run.ticks.size();
+  return all;
+}
+
+/// What part of a point's accesses has latencies that no class has.
+double share_of_none(const records::Point& point, const infer::Classes& classes) {
+  std::size_t none = 0, all = 0;
+  for (const auto& run : point.runs) {
+    for (const auto tick : run.ticks) {
+      none += std::none_of(classes.list.begin(), classes.list.end(), [&](const auto& known) { return tick >= known.low && tick <= known.high; }) ? 1 : 0;
+    }
+    all += run.ticks.size();
+  }
+  return all == 0 ? 0 : static_cast<double>(none) / static_cast<double>(all);
 }
 
 void begin_table(const compiler::Stage& stage, records::Table& table) {
@@ -281,8 +300,8 @@ Result<bool> StageRun::converge() {
   };
   for (std::size_t judged_by = 0;;) {
     classes();
-    if (judged_by == classified_runs_) return true;
-    judged_by = classified_runs_;
+    if (judged_by == classified_accesses_) return true;
+    judged_by = classified_accesses_;
     auto more = in_parallel(result_.table.points.size(), result_.table.points.size(), work, take);
     if (!more || !*more) return more;
   }
@@ -311,14 +330,21 @@ Result<StageRun::Next> StageRun::account(Measured& measured) {
   return Next::Stop;
 }
 
-/// Renewed when the records have grown by a tenth: new classes need new points to show.
+/// Renewed when the records have grown by a quarter, or a point has latencies that no class knows: looking for classes takes as long as all
+/// records are.
 const infer::Classes& StageRun::classes() {
-  std::size_t runs = 0;
-  for (const auto& point : result_.table.points) runs += point.runs.size();
-  if (10 * runs > 11 * classified_runs_) {
+  std::size_t accesses = 0;
+  for (const auto& point : result_.table.points) accesses += accesses_of(point);
+  double strange = 0;
+  for (auto i = classified_points_; i < result_.table.points.size(); ++i) strange = std::max(strange, share_of_none(result_.table.points[i], classes_));
+  const bool grown = 4 * accesses > 5 * classified_accesses_;
+  if (accesses > classified_accesses_ && (grown || strange > std::max(kStrange, 2 * strange_))) {
     classes_ = infer::classify(result_.table, run_.measured.of_same_levels(stage_));
-    classified_runs_ = runs;
+    classified_accesses_ = accesses;
+    strange_ = 0;
+    for (const auto& point : result_.table.points) strange_ = std::max(strange_, share_of_none(point, classes_));
   }
+  classified_points_ = result_.table.points.size();
   return classes_;
 }
 

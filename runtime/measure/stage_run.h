@@ -119,7 +119,8 @@ class StageRun {
   std::size_t measured_again_ = 0;
   std::map<std::string, device::Counters> counted_;  ///< by coordinates
   infer::Classes classes_;
-  std::size_t classified_runs_ = 0;
+  std::size_t classified_accesses_ = 0, classified_points_ = 0;
+  double strange_ = 0;  ///< the most of a point that was classified and that no class has
   result::RunResult::End stopped_by_ = result::RunResult::End::Complete;
   int faults_ = 0, faults_in_a_row_ = 0;
   std::string given_up_;

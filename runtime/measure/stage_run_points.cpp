@@ -9,6 +9,7 @@
 #include "runtime/measure/outcomes.h"
 #include "runtime/measure/point_log.h"
 #include "runtime/measure/stage_run.h"
+#include "runtime/result/point_table.h"
 
 namespace gexp::measure {
 
@@ -72,7 +73,7 @@ bool StageRun::is_expected(device::Outcome::Status end) const {
 }
 
 void StageRun::log_round(const Coordinates& at, std::size_t first, const records::Point& point, const Measured& measured) const {
-  Round round{at, first, point, measured.kernels, point.outcome.done() && measured.stopped == End::Complete && !measured.problem && measured.no_room.empty()};
+  Round round{at, first, point, measured.kernels, point.outcome.done() && measured.stopped == result::RunResult::End::Complete && !measured.problem && measured.no_room.empty()};
   round.point.runs.erase(round.point.runs.begin(), round.point.runs.begin() + static_cast<std::ptrdiff_t>(first));
   round.point.beside.clear();
   run_.options.log->keep(stage_.name, round);

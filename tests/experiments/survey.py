@@ -18,7 +18,7 @@ from odd import SURE, claims, run_spec  # noqa: E402
 
 ROOT = HERE.parents[1]
 SECONDS = 600
-REFUSED = ("E0401", "E0443", "E0501")  # the device has no such path or not so much memory, or simulating it would take longer than the file allows
+REFUSED = ("E0401", "E0419", "E0443", "E0501")  # the device has no such path, not what the file requires, not so much memory, or simulating it would take longer than the file allows
 
 
 def run(gexp, spec, device):

@@ -7,15 +7,14 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <thread>
 
-#include "lang/base/stopwatch.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/output.h"
 #include "runtime/cli/progress.h"
 #include "runtime/cli/run.h"
 #include "runtime/cli/shared_options.h"
+#include "runtime/cli/survey_device.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/report/text.h"
 #include "runtime/result/compare.h"
@@ -24,17 +23,6 @@ namespace gexp::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using Specs = std::vector<Loaded>;
-/// Called with each result as soon as it is there, by any thread; an exit code.
-using Save = std::function<int(const result::RunResult&)>;
-
-/// What one device showed, by experiment. An experiment that an interrupt kept from beginning is missing.
-struct Surveyed {
-  std::string device;
-  std::vector<Ran> runs;
-  double seconds = 0;
-  int exit = kDone;  ///< of what kept all of them from running
-};
 
 /// "out.json" of cuda:1 is "out-cuda1.json".
 std::string path_of(const std::string& out, const std::string& device) {
@@ -52,13 +40,6 @@ int worst(const std::vector<int>& codes) {
   return kDone;
 }
 
-/// Whether it was left out for what the device does not have (a `require` may say so), or for the time that it would take there: no fault of a survey.
-bool lacks(const Ran& run) {
-  if (run.result || run.problems.empty()) return false;
-  const auto& code = run.problems.front().code;
-  return code == "E0501" || code == "E0443" || code == "E0419";
-}
-
 int exit_of(const std::vector<Surveyed>& devices) {
   std::vector<int> codes;
   for (const auto& device : devices) {
@@ -72,54 +53,6 @@ int exit_of(const std::vector<Surveyed>& devices) {
 
 bool nothing_ran(const std::vector<Surveyed>& devices) {
   return std::none_of(devices.begin(), devices.end(), [](const Surveyed& device) { return std::any_of(device.runs.begin(), device.runs.end(), [](const Ran& run) { return run.result.has_value(); }); });
-}
-
-/// Every experiment on one device, one after the other, over one connection; kernels are compiled meanwhile.
-Surveyed survey_device(const std::string& device, const Common& common, const Specs& specs, const Save& save, measure::Progress& progress) {
-  const Stopwatch watch;
-  Surveyed surveyed{device, {}, 0, kDone};
-  auto seed = common.seed.value_or(specs.front().program.seed);
-  auto opened = open_for_runs(device, seed, common.templates);
-  if (!opened) {
-    print(opened.error(), nullptr);
-    surveyed.exit = kEnvironment;
-    return surveyed;
-  }
-  surveyed.device = opened->backend->device().id;
-  const bool simulated = opened->simulated();
-  confine_run(*opened, common);
-  std::optional<measure::CompileAhead> ahead;
-  if (!simulated) {
-    std::vector<compiler::Shape> shapes;
-    for (const auto& spec : specs) {
-      auto more = known_shapes(*opened, spec);  // one that two files have is compiled once all the same
-      shapes.insert(shapes.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-    }
-    ahead.emplace(*opened->kernels, std::move(shapes));
-  }
-  for (const auto& spec : specs) {
-    if (interrupted()) break;
-    if (const auto wanted = common.seed.value_or(spec.program.seed); simulated && wanted != seed) {
-      seed = wanted;
-      auto again = open_device(device, seed);
-      if (!again) break;  // it was there before
-      opened->backend = std::move(*again);
-    }
-    auto own = common;
-    own.time_limit.reset();
-    std::optional<double> left;
-    if (common.time_limit) left = *common.time_limit - watch.seconds();
-    if (left && *left <= 0) break;  // what was measured before is not to be replaced by nothing
-    if (specs.size() > 1) progress.experiment(spec.program.experiment);
-    auto& ran = surveyed.runs.emplace_back(run_on(*opened, own, spec, progress, left));
-    if (specs.size() == 1 || !lacks(ran)) {
-      for (const auto& problem : ran.problems) print(problem, &spec.source);
-    }
-    if (ran.result) surveyed.exit = std::max(surveyed.exit, save(*ran.result));
-  }
-  if (surveyed.runs.size() < specs.size()) surveyed.exit = interrupted() ? kInterrupted : kFault;
-  surveyed.seconds = watch.seconds();
-  return surveyed;
 }
 
 /// nullopt: no GPU, which was printed.
