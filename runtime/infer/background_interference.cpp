@@ -4,13 +4,15 @@
 #include <algorithm>
 #include <vector>
 
+#include "runtime/infer/cut_short.h"
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/statistics.h"
 
 // Interference makes an access slow wherever it strikes: at every point alike, at no address more than at another. Misses do
 // not: they are absent where the footprint fits, and where they are rare they keep to the addresses of the sets that overflow.
 // So the points with the lowest rate are pooled for as long as one rate explains them, and what they show is interference if it
-// is rare and scattered over the addresses as by chance. One point alone, or two, cannot tell that from random replacement.
+// is rare and scattered over the addresses as by chance. One point alone, or two, cannot tell that from random replacement. Nor can many
+// points that each walk a line too many: but other stages of the file walk what fits, and what strikes here would strike there.
 namespace gexp::infer {
 namespace {
 
@@ -32,10 +34,38 @@ void count_pairs(const Count& count, const MissRange& range, double& seen, doubl
   expected += count.slow * (count.slow - 1) / 2 / static_cast<double>(lap);
 }
 
+double overhead_of(const records::Table& table) {
+  const auto point = std::find_if(table.points.begin(), table.points.end(), [](const auto& each) { return !each.runs.empty(); });
+  return point == table.points.end() ? 0 : point->overhead;
+}
+
+/// The most accesses of a class that a point of these tables has, of those at which nothing is slower. `shift`: ticks by which a region takes
+/// longer there.
+double most_quiet(const records::Table& other, const LatencyClass& own, double above, double shift) {
+  double most = 0;
+  for (const auto& point : other.points) {
+    double quiet = 0;
+    bool slow = false;
+    for (const auto& run : point.runs) {
+      if (slow) break;
+      work(1 + run.ticks.size() / 16);
+      for (const auto tick : run.ticks) {
+        slow = slow || tick > above + shift;
+        quiet += tick >= own.low + shift && tick <= own.high + shift ? 1 : 0;
+      }
+    }
+    if (!slow) most = std::max(most, quiet);
+  }
+  return most;
+}
+
 }  // namespace
 
-Interference background_interference(const records::Table& table, const MissRange& range) {
+Interference background_interference(const records::Table& table, const MissRange& range, const LatencyClass& own,
+                                     const std::vector<const records::Table*>& others) {
   std::vector<Count> counts;
+  double quiet = 0;
+  for (const auto* other : others) quiet = std::max(quiet, most_quiet(*other, own, range.above, overhead_of(*other) - overhead_of(table)));
   for (const auto& point : table.points) {
     if (!point.walk || point.walk->steps == 0) continue;
     Count count{&point};
@@ -47,11 +77,11 @@ Interference background_interference(const records::Table& table, const MissRang
     if (count.accesses > 0) counts.push_back(count);
   }
   std::sort(counts.begin(), counts.end(), [](const Count& a, const Count& b) { return a.rate() != b.rate() ? a.rate() < b.rate() : a.accesses > b.accesses; });
-  double accesses = 0, slow = 0, seen = 0, expected = 0;
+  double accesses = quiet, slow = 0, seen = 0, expected = 0;
   std::size_t pooled = 0;
   for (const auto& count : counts) {
     const double all = accesses + count.accesses;
-    if (pooled > 0 && share_at_least(count.slow, slow + count.slow, count.accesses / all) < model::kByChance) break;
+    if (accesses > 0 && share_at_least(count.slow, slow + count.slow, count.accesses / all) < model::kByChance) break;
     count_pairs(count, range, seen, expected);
     if (seen > expected && poisson_at_least(seen, expected) < model::kByChance) break;
     accesses = all, slow += count.slow;

@@ -60,11 +60,12 @@ FittedClasses fit_classes(const records::Table& table, const std::vector<const r
   return made;
 }
 
-void estimate_interference(const records::Table& table, Classes& classes, ModeCriteria criteria, const std::shared_ptr<const Unbiased>& unbiased) {
+void estimate_interference(const records::Table& table, const std::vector<const records::Table*>& others, Classes& classes, ModeCriteria criteria,
+                           const std::shared_ptr<const Unbiased>& unbiased) {
   for (std::size_t i = 0; i < classes.list.size(); ++i) {
     const auto border = classes.above(i);
     const bool each = border && table.timing == records::Table::Timing::Each;
-    auto interference = each ? background_interference(table, {.above = *border, .outlier = classes.outlier(), .unbiased = unbiased}) : Interference{};
+    auto interference = each ? background_interference(table, {.above = *border, .outlier = classes.outlier(), .unbiased = unbiased}, classes.list[i], others) : Interference{};
     interference.share *= criteria.own;
     classes.interference.push_back(interference);
   }
@@ -88,12 +89,12 @@ Classes classes_of(const records::Table& table, const std::vector<const records:
   auto raw = fit_classes(table, others, criteria);
   auto classes = std::move(raw.classes);
   classes.cumulative = std::make_shared<CumulativeMisses>();
-  estimate_interference(table, classes, criteria, nullptr);
+  estimate_interference(table, others, classes, criteria, nullptr);
   if (!bias || bias->none()) return classes;
   auto even = fit_classes(bias->without(table), {}, kWithoutAddressBias);
   if (even.nats + bias->nats() >= raw.nats) return classes;
   const auto unbiased = std::make_shared<Unbiased>(Unbiased{*bias, std::move(even.classes)});
-  estimate_interference(table, unbiased->classes, kWithoutAddressBias, unbiased);
+  estimate_interference(table, {}, unbiased->classes, kWithoutAddressBias, unbiased);  // the places of others are not known
   classes.unbiased = unbiased;
   return classes;
 }

@@ -51,6 +51,19 @@ TEST_CASE("a few scattered misses in every run are misses where nothing else eve
   CHECK(number(column(burst)) == 12288);
 }
 
+TEST_CASE("misses as rare and scattered at every point are interference only where no other stage walks what fits") {
+  // Seven walks of a line too many, victims at random: a miss now and then, of any line.
+  const auto rare = [](std::size_t r, std::size_t a) { return (a * 7919 + r * 104729) % 37 == 5 ? 250u : 40u; };
+  std::vector<records::Point> points;
+  for (int i = 1; i <= 7; ++i) points.push_back(point(1024.0 * i, 63, 4, 5, rare));
+  const auto records = table(points);
+  REQUIRE(infer::classify(records).list.size() == 2);
+  CHECK(infer::classify(records).interference[0].share > 0.01);
+  const auto fits = table({point(512, 62, 4, 5, kHit)}), slower = table({point(512, 62, 4, 5, [](std::size_t, std::size_t) { return 25u; })});
+  CHECK(infer::classify(records, {&fits}).interference[0].share == 0);
+  CHECK(infer::classify(records, {&slower}).interference[0].share > 0.01);  // of a level above this one: nothing was at stake there
+}
+
 TEST_CASE("a column that returns to its floor has no single size") {
   CHECK(undetermined(ask(table({point(512, 16, 4, 3, kHit), point(1024, 32, 4, 3, kMiss), point(2048, 64, 4, 3, kHit)}), "B", kCapacity)));
 }
