@@ -116,6 +116,7 @@ std::vector<SizeClaim> size_claims(const compiler::Program& program, const Measu
     for (const auto& question : stage.finds) {
       auto* finding = findings.find(question.id);
       if (!finding || own == measured.all().end() || question.analysis != "last_flat" || question.arguments.empty()) continue;
+      if (!stage.flushes.empty() && stage.warm.empty()) continue;  // a cold walk: nothing was there to fit
       const auto& data = question.arguments.front();
       const auto* call = miss_call(stage, *data.value);
       const bool counts = miss_call(*data.value) != nullptr;
