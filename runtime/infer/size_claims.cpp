@@ -196,7 +196,7 @@ std::string too_few_misses(const SizeClaim& claim, const MissRange& range, bool 
   const auto apart = std::max<std::int64_t>(1, claim.extent.gap);
   auto first = std::min_element(claim.beyond.begin(), claim.beyond.end())->first;  // the size is below it
   const auto& told = claim.finding->interval;
-  if (!claim.counts && told) first += told->second - told->first;  // or a step further, if some misses count as none
+  if (!claim.counts && told) first += told->second - claim.finding->value.get<Number>()->number;  // or a step further, if some misses count as none
   for (const auto& [x, point] : claim.beyond) {
     const auto lap = static_cast<std::size_t>(point->walk->steps);
     const Misses missed(range, *point);
