@@ -88,7 +88,7 @@ double kept_above(const Context& context, const SetGrowth& growth, const std::ve
   for (std::size_t i = 0; level && i < context.table.points.size(); ++i) {
     const auto& point = context.table.points[i];
     const auto x = number_at(context, *added, i);
-    if (x && x->number == guess.front().onset && point.walk && point.walk->steps > 0) share = std::min(share, share_answered_faster(point, *level));
+    if (x && x->number == guess.front().onset && point.walk && point.walk->threads == 1 && point.walk->steps > 0) share = std::min(share, share_answered_faster(point, *level));
   }
   return std::ceil(share * static_cast<double>(growth.levels.at(guess.front().onset).present) - 0.5);
 }

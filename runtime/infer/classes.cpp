@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 #include "runtime/infer/background_interference.h"
+#include "runtime/infer/granularity.h"
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/levels.h"
 #include "runtime/infer/modes.h"
@@ -150,8 +152,8 @@ double overhead_of(const records::Table& table) {
   return overhead;
 }
 
-/// The class that this latency belongs to, the one below it where it lies between two; nullopt where all are slower.
-std::optional<std::size_t> class_of(const records::Table& table, const Classes& classes, double latency) {
+/// The class that this latency belongs to; nullopt where it lies between two, or beyond all.
+std::optional<std::size_t> class_with(const records::Table& table, const Classes& classes, double latency) {
   // The class that has this latency, or whose middle it is near: one measured elsewhere may be a little off. A table may hold only
   // slower or only faster ones.
   const double tick = latency + overhead_of(table);
@@ -162,7 +164,13 @@ std::optional<std::size_t> class_of(const records::Table& table, const Classes& 
     if (tick < std::min<double>(mode.low, mode.centre - slack) || tick > std::max<double>(mode.high, mode.centre + slack)) continue;
     if (!own || std::fabs(mode.centre - tick) < std::fabs(classes.list[*own].centre - tick)) own = i;
   }
-  if (own) return own;
+  return own;
+}
+
+/// The same, or the one below it where it lies between two; nullopt where all are slower.
+std::optional<std::size_t> class_of(const records::Table& table, const Classes& classes, double latency) {
+  if (const auto own = class_with(table, classes, latency)) return own;
+  const double tick = latency + overhead_of(table);
   const auto slower = std::find_if(classes.list.begin(), classes.list.end(), [&](const auto& mode) { return mode.low > tick; });
   return slower == classes.list.begin() ? std::nullopt : std::optional(static_cast<std::size_t>(slower - classes.list.begin()) - 1);
 }
@@ -188,7 +196,7 @@ std::optional<MissRange> miss_range(const records::Table& table, const Classes& 
 
 std::optional<MissRange> level_range(const records::Table& table, const Classes& classes, double latency) {
   return told_range(classes, [&](const Classes& told) -> std::optional<MissRange> {
-    const auto own = told.list.empty() ? std::nullopt : class_of(table, told, latency);
+    const auto own = class_with(table, told, latency);
     return own && *own > 0 ? beyond(told, *own - 1) : std::nullopt;
   });
 }
@@ -199,16 +207,20 @@ std::optional<double> slowest_of(const records::Table& table, const Classes& cla
 }
 
 double share_answered_faster(const records::Point& point, const MissRange& level) {
-  const auto again = repeated_sector_steps(*point.walk);
+  const auto& walk = *point.walk;
+  const auto steps = static_cast<std::size_t>(walk.steps);
   const Misses asked(level, point);
   double least = 1;
   for (const auto& run : point.runs) {
-    for (std::size_t lap = 0; lap < run.ticks.size(); lap += again.size()) {
-      double places = 0, faster = 0;
-      for (auto i = lap; i < std::min(lap + again.size(), run.ticks.size()); ++i) {
-        if (!again[i - lap]) ++places, faster += asked(i, run.ticks[i]) ? 0 : 1;
+    for (std::size_t lap = 0; lap < run.ticks.size(); lap += steps) {
+      if (lap > 0 && lap + steps > run.ticks.size()) break;  // not a whole one
+      std::unordered_map<std::int64_t, bool> faster;
+      for (auto i = lap; i < std::min(lap + steps, run.ticks.size()); ++i) {
+        auto& all = faster.try_emplace(walk.at(0, static_cast<std::int64_t>(i - lap)) / kMostLine, true).first->second;
+        all = all && !asked(i, run.ticks[i]);
       }
-      if (lap == 0 || lap + again.size() <= run.ticks.size()) least = std::min(least, faster / std::max(1.0, places));
+      const auto kept = std::count_if(faster.begin(), faster.end(), [](const auto& block) { return block.second; });
+      least = std::min(least, static_cast<double>(kept) / static_cast<double>(std::max<std::size_t>(1, faster.size())));
     }
   }
   return least;

@@ -104,11 +104,12 @@ class Misses {
 /// Slower than the fastest class, or, with `slower_than` (cycles, the region's own cost subtracted), than the class that this
 /// latency belongs to; of a latency between classes, than the class below it. nullopt: there is no slower class in the table.
 std::optional<MissRange> miss_range(const records::Table& table, const Classes& classes, std::optional<double> slower_than = std::nullopt);
-/// As slow as the class that this latency (cycles, as above) belongs to, or slower; nullopt where that is the fastest one.
+/// As slow as the class that this latency (cycles, as above) belongs to, or slower; nullopt where that is the fastest one, or it belongs to none.
 std::optional<MissRange> level_range(const records::Table& table, const Classes& classes, double latency);
 /// The middle of the slowest class by which misses are told, in cycles as above; nullopt where there is none.
 std::optional<double> slowest_of(const records::Table& table, const Classes& classes);
-/// The least share of a lap's places that something faster than that level answered, of those that do not come to the sector of the one before.
+/// The least share of what a lap visits of which all was answered by something faster than that level: of blocks that no line is larger than,
+/// since a line that came for one of its words is found by the others. One thread's walk.
 double share_answered_faster(const records::Point& point, const MissRange& level);
 /// The same as `miss_range` of ticks as they were measured: for walks that see each address once, where its place cannot be told from a miss.
 std::optional<MissRange> raw_miss_range(const records::Table& table, const Classes& classes, std::optional<double> slower_than = std::nullopt);

@@ -201,7 +201,7 @@ bool are_next(const Context& context, const Curve& curve, double fits, double mi
   return 2 * (*std::max_element(larger.begin(), larger.end()) - smaller.back()) <= 3 * stride;
 }
 
-/// The share of the places walked at `x` that, in each lap, a level above the one asked for answered: these take no room in it. A TLB
+/// The share of what is walked at `x` that, in each lap, a level above the one asked for answered: these take no room in it. A TLB
 /// behind another one seems larger by what the first keeps for good.
 double kept_above(const Context& context, const Curve& curve, double x) {
   const auto* data = argument(context);
@@ -212,7 +212,7 @@ double kept_above(const Context& context, const Curve& curve, double x) {
   double least = 1;
   for (const auto& sample : curve.samples) {
     const auto& point = context.table.points[sample.point];
-    if (sample.x == x && range && point.walk && point.walk->steps > 0) least = std::min(least, share_answered_faster(point, *range));
+    if (sample.x == x && range && point.walk && point.walk->threads == 1 && point.walk->steps > 0) least = std::min(least, share_answered_faster(point, *range));
   }
   return range ? least : 0;
 }
@@ -262,7 +262,7 @@ Finding last_flat(const Context& context) {
     finding.exact = false, finding.interval->second += static_cast<double>(before);
   }
   if (!finding.exact && finding.status == Finding::Status::Found) finding.why += "; it may be anywhere in the interval: the sweep went no finer, or its walk begins within a line";
-  if (const double kept = kept_above(context, *samples, last->first); kept > 0 && finding.status == Finding::Status::Found) {
+  if (const double kept = dimension == kBytes ? kept_above(context, *samples, last->first) : 0; kept > 0 && finding.status == Finding::Status::Found) {
     finding.exact = false, finding.interval->first -= kept * last->first;
     finding.why += fmt::format("; of that, a faster level keeps {:.1f} % in every lap, which needs no room here", 100 * kept);
   }

@@ -10,7 +10,7 @@ using namespace gexp;
 
 namespace {
 
-constexpr std::int64_t kLine = 32;
+constexpr std::int64_t kLine = 512;
 constexpr std::size_t kWays = 4;
 
 /// Sets by chance.
@@ -42,9 +42,9 @@ infer::Finding sets_of(const test::LruCache& cache, std::int64_t first, std::int
     }
     records.points.push_back(std::move(point));
   }
-  return test::ask_in("  sweep extra in 0..64\n  pattern ring = shuffle(uniform(stride: 32B, span: 512B + extra * 32B), 9)\n  launch grid 1 block 1\n"
+  return test::ask_in("  sweep extra in 0..64\n  pattern ring = shuffle(uniform(stride: 512B, span: 8KiB + extra * 512B), 9)\n  launch grid 1 block 1\n"
                       "  warm { chase A by ring laps 2 }\n  timed lat each { chase A by ring laps 2 }\n",
-                      records, "structure", "cache_sets(lat over extra, line: 32B" + above + ")");
+                      records, "structure", "cache_sets(lat over extra, line: 512B" + above + ")");
 }
 
 }  // namespace
