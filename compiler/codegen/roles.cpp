@@ -98,8 +98,8 @@ Shape roles_shape(const std::vector<const RoleText*>& roles, std::size_t flags, 
     const auto& role = *roles[number];
     if (seen.insert(role.body.constants).second) constants += role.body.constants;
     const auto own = "r" + std::to_string(number) + "_";
-    for (const auto* name : kRoleParameters) (parameters += ", long long " + own) += name;
-    for (const auto& [type, name] : declared(role.body.parameters)) (((parameters += ", " + type) += " ") += own) += name;
+    for (const auto* name : kRoleParameters) parameters += ", long long " + own + name;
+    for (const auto& [type, name] : declared(role.body.parameters)) parameters += ", " + type + " " + own + name;
     if (role.relative && !waits) {
       waits = true;
       claims += "    if (mine == 0) {\n      const u64 from = gexp_clock();\n"

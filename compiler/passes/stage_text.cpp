@@ -86,11 +86,12 @@ class StageText {
   std::string of(const Op& op) {
     const auto& [kind, span, memory, width, via, hint, fetch, rank, level, into, into_at, rows, pitch, scope, red, pattern, count, laps, at, instruction, instruction_span, named, chain, ilp,
                  condition, variable, from, to, gives, type, value, otherwise, body, kernel, flag, signals, bound] = op;
-    auto text = "op " + std::to_string(static_cast<int>(kind)) + " via " + word(via) + (laps ? " laps true instruction " : " laps false instruction ") + instruction;
+    auto text = "op " + std::to_string(static_cast<int>(kind)) + " via " + word(via);
+    text += (laps ? " laps true instruction " : " laps false instruction ") + instruction;
     for (const auto& part : {hint, level, scope}) text += part.empty() ? "" : " " + part;
     if (red) text += " red";
     if (!into.empty()) text += fmt::format(" into {} {}", into, file_(into, {}).value_or(""));
-    if (!memory.empty()) ((text += " memory " + memory) += " ") += file_(memory, {}).value_or("");
+    if (!memory.empty()) text += " memory " + memory + " " + file_(memory, {}).value_or("");
     if (!pattern.empty()) text += " pattern " + meaning(pattern, {}).value_or(pattern);
     text += line("", width, fetch, into_at, count, at, named, chain, ilp, condition, from, to, value);
     if (rows || pitch) text += line("tile", rows, pitch);

@@ -36,19 +36,33 @@ double sure(const Sector& sector, double apart) {
   return std::accumulate(from, to, 0.0) / static_cast<double>(to - from);
 }
 
+/// The sectors of a walk that comes to each again within a lap, on average; empty where it does not.
+std::unordered_set<std::int64_t> twice_walked(const Pattern& walk) {
+  std::unordered_set<std::int64_t> sectors;
+  for (std::int64_t step = 0; step < walk.steps; ++step) {
+    work();
+    sectors.insert(walk.at(0, step) / kSector);
+    if (2 * static_cast<std::int64_t>(sectors.size()) > walk.steps) return {};
+  }
+  return sectors;
+}
+
 /// Whether each sector that is walked at all is one that some walk comes to again within a lap.
 bool come_again(const records::Table& table) {
-  std::unordered_set<std::int64_t> again, once;
+  std::unordered_set<std::int64_t> again;
+  std::vector<const Pattern*> once;
   for (const auto& point : table.points) {
-    if (!point.walk || point.runs.empty()) continue;
-    std::unordered_set<std::int64_t> own;
-    for (std::int64_t step = 0; step < point.walk->steps; ++step) {
-      work();
-      own.insert(point.walk->at(0, step) / kSector);
-    }
-    (2 * static_cast<std::int64_t>(own.size()) <= point.walk->steps ? again : once).merge(own);
+    if (!point.walk || point.runs.empty() || point.walk->steps == 0) continue;
+    if (auto own = twice_walked(*point.walk); !own.empty()) again.merge(own);
+    else once.push_back(point.walk.get());
   }
-  return !again.empty() && std::all_of(once.begin(), once.end(), [&](auto sector) { return again.contains(sector); });
+  return !again.empty() && std::all_of(once.begin(), once.end(), [&](const Pattern* walk) {
+    work(static_cast<std::size_t>(walk->steps));
+    for (std::int64_t step = 0; step < walk->steps; ++step) {
+      if (!again.contains(walk->at(0, step) / kSector)) return false;
+    }
+    return true;
+  });
 }
 
 }  // namespace

@@ -34,13 +34,8 @@ void count_pairs(const Count& count, const MissRange& range, double& seen, doubl
   expected += count.slow * (count.slow - 1) / 2 / static_cast<double>(lap);
 }
 
-double overhead_of(const records::Table& table) {
-  const auto point = std::find_if(table.points.begin(), table.points.end(), [](const auto& each) { return !each.runs.empty(); });
-  return point == table.points.end() ? 0 : point->overhead;
-}
-
-/// The most accesses of a class that a point of these tables has, of those at which nothing is slower. `shift`: ticks by which a region takes
-/// longer there.
+/// The most accesses of a class that a point of this table has, of those at which nothing is slower. `shift`: ticks by which a region
+/// takes longer there.
 double most_quiet(const records::Table& other, const LatencyClass& own, double above, double shift) {
   double most = 0;
   for (const auto& point : other.points) {
@@ -65,7 +60,9 @@ Interference background_interference(const records::Table& table, const MissRang
                                      const std::vector<const records::Table*>& others) {
   std::vector<Count> counts;
   double quiet = 0;
-  for (const auto* other : others) quiet = std::max(quiet, most_quiet(*other, own, range.above, overhead_of(*other) - overhead_of(table)));
+  for (const auto* other : others) {
+    quiet = std::max(quiet, most_quiet(*other, own, range.above, first_overhead(*other) - first_overhead(table)));
+  }
   for (const auto& point : table.points) {
     if (!point.walk || point.walk->steps == 0) continue;
     Count count{&point};

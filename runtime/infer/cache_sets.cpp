@@ -82,14 +82,12 @@ std::string onsets(const std::vector<LineSet>& groups) {
 
 /// Lines that a faster level answers in every lap, where one line more is walked than fits: these take no room in the sets.
 double kept_above(const Context& context, const SetGrowth& growth, const std::vector<LineSet>& guess, double slower_than) {
-  const auto level = level_range(context.table, context.classes, slower_than);
-  const auto& added = argument(context)->over;
-  double share = level ? 1 : 0;
-  for (std::size_t i = 0; level && i < context.table.points.size(); ++i) {
-    const auto& point = context.table.points[i];
-    const auto x = number_at(context, *added, i);
-    if (x && x->number == guess.front().onset && point.walk && point.walk->threads == 1 && point.walk->steps > 0) share = std::min(share, share_answered_faster(point, *level));
+  std::vector<const records::Point*> points;
+  for (std::size_t i = 0; i < context.table.points.size(); ++i) {
+    const auto added = number_at(context, *argument(context)->over, i);
+    if (added && added->number == guess.front().onset) points.push_back(&context.table.points[i]);
   }
+  const double share = share_answered_faster(context.table, context.classes, points, slower_than);
   return std::ceil(share * static_cast<double>(growth.levels.at(guess.front().onset).present) - 0.5);
 }
 
@@ -121,7 +119,8 @@ Finding cache_sets(const Context& context) {
   const auto guess = begin_together(*growth, *border);
   if (guess.empty()) return undetermined(context, fmt::format("no set overflowed although {} lines were added; more of them would decide", levels.rbegin()->first));
   if (const double kept = slower_than ? kept_above(context, *growth, guess, *slower_than) : 0; kept > 0) {
-    return undetermined(context, fmt::format("a faster level answers {:g} of the lines in every lap, which take no room in these sets; lines that overflow it evenly would decide", kept));
+    return undetermined(context, fmt::format("a faster level answers {:g} of the lines in every lap, which take no room in these sets; "
+                                             "lines that overflow it evenly would decide", kept));
   }
   const auto answer = likeliest_sets(context, *growth, guess, *border, line_bytes, slower_than);
   if (const auto two = two_structures(context.classes, answer.sets.empty() ? guess : answer.sets, levels)) {

@@ -39,6 +39,8 @@ std::optional<double> Classes::above(std::size_t index) const {
   return (static_cast<double>(list[index].high) + static_cast<double>(list[index + 1].low)) / 2;
 }
 
+const Classes& Classes::told() const { return unbiased ? unbiased->classes : *this; }
+
 double Classes::outlier() const { return list.empty() ? INFINITY : model::kFarOut * static_cast<double>(list.back().high); }
 
 namespace {
@@ -62,12 +64,16 @@ FittedClasses fit_classes(const records::Table& table, const std::vector<const r
   return made;
 }
 
-void estimate_interference(const records::Table& table, const std::vector<const records::Table*>& others, Classes& classes, ModeCriteria criteria,
-                           const std::shared_ptr<const Unbiased>& unbiased) {
+void estimate_interference(const records::Table& table, const std::vector<const records::Table*>& others, Classes& classes,
+                           ModeCriteria criteria, const std::shared_ptr<const Unbiased>& unbiased) {
   for (std::size_t i = 0; i < classes.list.size(); ++i) {
     const auto border = classes.above(i);
     const bool each = border && table.timing == records::Table::Timing::Each;
-    auto interference = each ? background_interference(table, {.above = *border, .outlier = classes.outlier(), .unbiased = unbiased}, classes.list[i], others) : Interference{};
+    Interference interference;
+    if (each) {
+      const MissRange slower{.above = *border, .outlier = classes.outlier(), .unbiased = unbiased};
+      interference = background_interference(table, slower, classes.list[i], others);
+    }
     interference.share *= criteria.own;
     classes.interference.push_back(interference);
   }
@@ -144,7 +150,7 @@ std::optional<MissRange> raw_miss_range(const records::Table& table, const Class
 
 namespace {
 
-double overhead_of(const records::Table& table) {
+double last_overhead(const records::Table& table) {
   double overhead = 0;
   for (const auto& point : table.points) {
     if (!point.runs.empty()) overhead = point.overhead;
@@ -156,7 +162,7 @@ double overhead_of(const records::Table& table) {
 std::optional<std::size_t> class_with(const records::Table& table, const Classes& classes, double latency) {
   // The class that has this latency, or whose middle it is near: one measured elsewhere may be a little off. A table may hold only
   // slower or only faster ones.
-  const double tick = latency + overhead_of(table);
+  const double tick = latency + last_overhead(table);
   std::optional<std::size_t> own;
   for (std::size_t i = 0; i < classes.list.size(); ++i) {
     const auto& mode = classes.list[i];
@@ -170,7 +176,7 @@ std::optional<std::size_t> class_with(const records::Table& table, const Classes
 /// The same, or the one below it where it lies between two; nullopt where all are slower.
 std::optional<std::size_t> class_of(const records::Table& table, const Classes& classes, double latency) {
   if (const auto own = class_with(table, classes, latency)) return own;
-  const double tick = latency + overhead_of(table);
+  const double tick = latency + last_overhead(table);
   const auto slower = std::find_if(classes.list.begin(), classes.list.end(), [&](const auto& mode) { return mode.low > tick; });
   return slower == classes.list.begin() ? std::nullopt : std::optional(static_cast<std::size_t>(slower - classes.list.begin()) - 1);
 }
@@ -178,7 +184,7 @@ std::optional<std::size_t> class_of(const records::Table& table, const Classes& 
 /// `range_of`: of the classes by which misses are told, the ticks that are asked for.
 template <class RangeOf>
 std::optional<MissRange> told_range(const Classes& classes, const RangeOf& range_of) {
-  auto range = range_of(classes.unbiased ? classes.unbiased->classes : classes);
+  auto range = range_of(classes.told());
   if (range) range->unbiased = classes.unbiased;
   return range;
 }
@@ -190,20 +196,29 @@ std::optional<MissRange> miss_range(const records::Table& table, const Classes& 
     if (told.list.empty()) return std::nullopt;
     if (!slower_than) return beyond(told, 0);
     if (const auto own = class_of(table, told, *slower_than)) return beyond(told, *own);
-    return MissRange{.above = (*slower_than + overhead_of(table)) * (1 + model::kNearPeaks) + model::kLeastApart, .outlier = told.outlier()};
+    const double tick = *slower_than + last_overhead(table);
+    return MissRange{.above = tick * (1 + model::kNearPeaks) + model::kLeastApart, .outlier = told.outlier()};
   });
 }
 
+std::optional<double> slowest_of(const records::Table& table, const Classes& classes) {
+  const auto& list = classes.told().list;
+  return list.empty() ? std::nullopt : std::optional(list.back().centre - last_overhead(table));
+}
+
+double first_overhead(const records::Table& table) {
+  const auto point = std::find_if(table.points.begin(), table.points.end(), [](const auto& each) { return !each.runs.empty(); });
+  return point == table.points.end() ? 0 : point->overhead;
+}
+
+namespace {
+
+/// As slow as the class that this latency belongs to, or slower; nullopt where that is the fastest one, or it belongs to none.
 std::optional<MissRange> level_range(const records::Table& table, const Classes& classes, double latency) {
   return told_range(classes, [&](const Classes& told) -> std::optional<MissRange> {
     const auto own = class_with(table, told, latency);
     return own && *own > 0 ? beyond(told, *own - 1) : std::nullopt;
   });
-}
-
-std::optional<double> slowest_of(const records::Table& table, const Classes& classes) {
-  const auto& list = classes.unbiased ? classes.unbiased->classes.list : classes.list;
-  return list.empty() ? std::nullopt : std::optional(list.back().centre - overhead_of(table));
 }
 
 double share_answered_faster(const records::Point& point, const MissRange& level) {
@@ -222,6 +237,17 @@ double share_answered_faster(const records::Point& point, const MissRange& level
       const auto kept = std::count_if(faster.begin(), faster.end(), [](const auto& block) { return block.second; });
       least = std::min(least, static_cast<double>(kept) / static_cast<double>(std::max<std::size_t>(1, faster.size())));
     }
+  }
+  return least;
+}
+
+}  // namespace
+
+double share_answered_faster(const records::Table& table, const Classes& classes, const std::vector<const records::Point*>& points, double latency) {
+  const auto level = level_range(table, classes, latency);
+  double least = level ? 1 : 0;
+  for (const auto* point : points) {
+    if (level && point->walk && point->walk->threads == 1 && point->walk->steps > 0) least = std::min(least, share_answered_faster(*point, *level));
   }
   return least;
 }

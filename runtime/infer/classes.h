@@ -42,6 +42,8 @@ struct Classes {
   [[nodiscard]] double outlier() const;
   /// By which misses are told where addresses differ for where they lie; null where they do not.
   std::shared_ptr<const Unbiased> unbiased;
+  /// Those by which misses are told: the unbiased ones, where there are some.
+  [[nodiscard]] const Classes& told() const;
   /// What missed by these classes so far.
   std::shared_ptr<CumulativeMisses> cumulative;
 };
@@ -104,14 +106,16 @@ class Misses {
 /// Slower than the fastest class, or, with `slower_than` (cycles, the region's own cost subtracted), than the class that this
 /// latency belongs to; of a latency between classes, than the class below it. nullopt: there is no slower class in the table.
 std::optional<MissRange> miss_range(const records::Table& table, const Classes& classes, std::optional<double> slower_than = std::nullopt);
-/// As slow as the class that this latency (cycles, as above) belongs to, or slower; nullopt where that is the fastest one, or it belongs to none.
-std::optional<MissRange> level_range(const records::Table& table, const Classes& classes, double latency);
 /// The middle of the slowest class by which misses are told, in cycles as above; nullopt where there is none.
 std::optional<double> slowest_of(const records::Table& table, const Classes& classes);
-/// The least share of what a lap visits of which all was answered by something faster than that level: of blocks that no line is larger than,
-/// since a line that came for one of its words is found by the others. One thread's walk.
-double share_answered_faster(const records::Point& point, const MissRange& level);
-/// The same as `miss_range` of ticks as they were measured: for walks that see each address once, where its place cannot be told from a miss.
+/// What the timed region costs, in ticks, as the first measured point has it; 0 where there is none.
+double first_overhead(const records::Table& table);
+/// The least share of what these points visit in a lap that something faster answered than the level to which this latency (cycles, as above)
+/// belongs. Shares are of blocks that no line is larger than: a line that came for one of its words is found by the others. Of walks of one
+/// thread; 0 where the latency belongs to no class, or to the fastest one.
+double share_answered_faster(const records::Table& table, const Classes& classes, const std::vector<const records::Point*>& points, double latency);
+/// The same as `miss_range` of ticks as they were measured: for walks that see each address once, where its place cannot be told from a
+/// miss.
 std::optional<MissRange> raw_miss_range(const records::Table& table, const Classes& classes, std::optional<double> slower_than = std::nullopt);
 
 /// How often a position may look like a miss by interference alone, visited so often, among so many positions.

@@ -81,7 +81,8 @@ double missing_at_random(double ratio) {
   return ratio <= 1 ? 0 : 1 + boost::math::lambert_w0(std::max(-std::exp(-1.0), -ratio * std::exp(-ratio))) / ratio;
 }
 
-std::optional<std::int64_t> uneven_blocks(const std::vector<std::pair<double, const records::Point*>>& walks, const Fits& fits, std::int64_t unit, const MissRange& range) {
+std::optional<std::int64_t> uneven_blocks(const std::vector<std::pair<double, const records::Point*>>& walks, const Fits& fits,
+                                          std::int64_t unit, const MissRange& range) {
   std::map<std::int64_t, double> nats;  // by block, over all walks
   // Of lines that miss where all seems to fit, half at most are too many: each makes another one miss.
   const double from = fits.from * (1 - (fits.point ? share_missed(missed_units(*fits.point, unit, range)) / 2 : 0));

@@ -23,9 +23,10 @@ struct Fits {
   const records::Point* point = nullptr; ///< that walked it; null where none is known
 };
 
-/// Where so much more is walked than fits that even sets would all overflow: the block, in bytes, by which lines miss more or less often than
-/// others. nullopt: they miss alike wherever they lie, or the records do not tell. `walks`: footprint in bytes, and its point, with a walk of
-/// one thread; `unit`: bytes that a miss brings in.
-std::optional<std::int64_t> uneven_blocks(const std::vector<std::pair<double, const records::Point*>>& walks, const Fits& fits, std::int64_t unit, const MissRange& range);
+/// Where so much more is walked than fits that even sets would all overflow: the block, in bytes, by which lines miss more or less often
+/// than others. nullopt: they miss alike wherever they lie, or the records do not tell. `walks`: footprint in bytes, and its point, with a
+/// walk of one thread; `unit`: bytes that a miss brings in.
+std::optional<std::int64_t> uneven_blocks(const std::vector<std::pair<double, const records::Point*>>& walks, const Fits& fits,
+                                          std::int64_t unit, const MissRange& range);
 
 }  // namespace gexp::infer

@@ -207,14 +207,13 @@ double kept_above(const Context& context, const Curve& curve, double x) {
   const auto* data = argument(context);
   const auto* call = data ? miss_call(context.stage, *data->value) : nullptr;
   std::optional<double> slower_than;
-  if (!call || context.table.timing != records::Table::Timing::Each || !read_above(*call, context.outer, slower_than) || !slower_than) return 0;
-  const auto range = level_range(context.table, context.classes, *slower_than);
-  double least = 1;
+  if (!call || context.table.timing != records::Table::Timing::Each) return 0;
+  if (!read_above(*call, context.outer, slower_than) || !slower_than) return 0;
+  std::vector<const records::Point*> points;
   for (const auto& sample : curve.samples) {
-    const auto& point = context.table.points[sample.point];
-    if (sample.x == x && range && point.walk && point.walk->threads == 1 && point.walk->steps > 0) least = std::min(least, share_answered_faster(point, *range));
+    if (sample.x == x) points.push_back(&context.table.points[sample.point]);
   }
-  return range ? least : 0;
+  return share_answered_faster(context.table, context.classes, points, *slower_than);
 }
 
 std::string row(double x, Dimension dimension, const Step& step) {
@@ -262,7 +261,8 @@ Finding last_flat(const Context& context) {
     finding.exact = false, finding.interval->second += static_cast<double>(before);
   }
   if (!finding.exact && finding.status == Finding::Status::Found) finding.why += "; it may be anywhere in the interval: the sweep went no finer, or its walk begins within a line";
-  if (const double kept = dimension == kBytes ? kept_above(context, *samples, last->first) : 0; kept > 0 && finding.status == Finding::Status::Found) {
+  const double kept = dimension == kBytes ? kept_above(context, *samples, last->first) : 0;
+  if (kept > 0 && finding.status == Finding::Status::Found) {
     finding.exact = false, finding.interval->first -= kept * last->first;
     finding.why += fmt::format("; of that, a faster level keeps {:.1f} % in every lap, which needs no room here", 100 * kept);
   }

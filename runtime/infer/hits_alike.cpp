@@ -20,7 +20,9 @@ void visit_hits(const records::Point& point, const MissRange& range, const Add& 
   const Misses missed(range, point);
   for (const auto& run : point.runs) {
     for (std::size_t i = 0; i < run.ticks.size(); ++i) {
-      if (!again[i % again.size()] && !missed(i, run.ticks[i]) && run.ticks[i] <= range.outlier) add(point.walk->at(0, static_cast<std::int64_t>(i % again.size())), run.ticks[i]);
+      const auto step = i % again.size();
+      if (again[step] || missed(i, run.ticks[i]) || run.ticks[i] > range.outlier) continue;
+      add(point.walk->at(0, static_cast<std::int64_t>(step)), run.ticks[i]);
     }
   }
 }
@@ -34,7 +36,9 @@ std::optional<SlowerHits> slower_hits(const std::vector<std::pair<double, const 
   }
   if (by_size.size() < 3) return std::nullopt;
   std::unordered_map<std::int64_t, model::MeanDifference> smallest;
-  for (const auto* point : by_size.begin()->second) visit_hits(*point, range, [&](auto address, auto tick) { smallest[address].add(tick); });
+  for (const auto* point : by_size.begin()->second) {
+    visit_hits(*point, range, [&](auto address, auto tick) { smallest[address].add(tick); });
+  }
   std::vector<double> sizes;
   std::vector<model::MeanDifference> slower;
   for (const auto& [bytes, points] : by_size) {
@@ -51,7 +55,8 @@ std::optional<SlowerHits> slower_hits(const std::vector<std::pair<double, const 
   if (count == 0 || nats <= model::kContradicted) return std::nullopt;
   const model::Level level(slower, 0, count, scatter);
   const auto most = std::max_element(slower.begin(), slower.end(), [](const auto& a, const auto& b) { return a.mean() < b.mean(); });
-  const auto next = std::find_if(slower.begin() + static_cast<std::ptrdiff_t>(count), slower.end(), [&](const auto& each) { return level.log_against(each.mean()) >= model::kDecisive; });
+  const auto next = std::find_if(slower.begin() + static_cast<std::ptrdiff_t>(count), slower.end(),
+                                 [&](const auto& each) { return level.log_against(each.mean()) >= model::kDecisive; });
   if (most->mean() - level.mean < 1 || next == slower.end()) return std::nullopt;
   return SlowerHits{sizes[count - 1], sizes[static_cast<std::size_t>(next - slower.begin())], most->mean() - level.mean};
 }

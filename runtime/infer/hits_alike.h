@@ -17,8 +17,8 @@ struct SlowerHits {
   double ticks = 0;  ///< by how much, at most
 };
 
-/// `walks`: footprint in bytes, and its point, with a walk of one thread; only what `range` calls no miss is looked at, and only addresses of
-/// the smallest one: where they lie is the same in all. nullopt: they take as long everywhere, or differ by less than a tick.
+/// `walks`: footprint in bytes, and its point, with a walk of one thread; only what `range` calls no miss is looked at, and only addresses
+/// of the smallest one: where they lie is the same in all. nullopt: they take as long everywhere, or differ by less than a tick.
 std::optional<SlowerHits> slower_hits(const std::vector<std::pair<double, const records::Point*>>& walks, const MissRange& range);
 
 }  // namespace gexp::infer

@@ -41,7 +41,7 @@ Overhead overhead_of(const Context& context) {
 }
 
 /// Where addresses differ for where they lie, the classes of one in the middle.
-const Classes& unbiased_classes(const Context& context) { return context.own_classes.unbiased ? context.own_classes.unbiased->classes : context.own_classes; }
+const Classes& unbiased_classes(const Context& context) { return context.own_classes.told(); }
 
 /// A class of these, as it was measured if that scatters less: a level before the slices takes as long for all addresses, and what they
 /// differ by behind it is none of its own.

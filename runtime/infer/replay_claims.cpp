@@ -45,7 +45,7 @@ struct Replayable {
 
 /// What a hit takes in a stage, in cycles: misses of another stage are what is slower than that.
 std::optional<double> hit_latency(const PreparedRecords& records) {
-  const auto& classes = records.classes().unbiased ? records.classes().unbiased->classes : records.classes();
+  const auto& classes = records.classes().told();
   if (classes.list.empty() || records.table().points.empty()) return std::nullopt;
   return classes.list.front().centre - records.table().points.front().overhead;
 }

@@ -79,7 +79,8 @@ struct Explanation {
 
 /// Whether it was there at each footprint that walked it.
 bool never_missed(const SetGrowth& growth, std::size_t line) {
-  return std::all_of(growth.levels.begin(), growth.levels.end(), [&](const auto& level) { return line >= level.second.present || level.second.misses[line] == 0; });
+  return std::all_of(growth.levels.begin(), growth.levels.end(),
+                     [&](const auto& level) { return line >= level.second.present || level.second.misses[line] == 0; });
 }
 
 Explanation explained(const SetGrowth& growth, SetCandidate candidate, bool by_function) {

@@ -29,12 +29,14 @@ namespace {
 
 using model::kContradicted;
 
-/// Whether walks grow with x as a footprint does: each byte more of x is as many steps more as each byte is at the size; or, where places are
-/// visited more or less often, as much further, at places as far apart as before.
+/// Whether walks grow with x as a footprint does: each byte more of x is as many steps more as each byte is at the size; or, where places
+/// are visited more or less often, as much further, at places as far apart as before.
 bool is_a_footprint(const SizeClaim& claim, double size) {
   const auto& [least, smallest] = claim.least;
   const auto& [most, largest] = *std::max_element(claim.beyond.begin(), claim.beyond.end());
-  const auto grows = [&, range = most - least](double from, double at, double to) { return std::abs((to - from) / range - at / size) < at / size / 4; };
+  const auto grows = [&, range = most - least](double from, double at, double to) {
+    return std::abs((to - from) / range - at / size) < at / size / 4;
+  };
   const auto steps = [](const records::Point& point) { return static_cast<double>(point.walk->steps); };
   if (grows(steps(*smallest), steps(*claim.fits.front()), steps(*largest))) return true;
   const auto first = extent_of(*smallest), last = extent_of(*largest);
@@ -56,10 +58,10 @@ std::string wrong_extent(const SizeClaim& claim) {
 /// The points that the question's `where` keeps; false where it asks for parts of a point's records.
 bool keeps(const SizeClaim& claim, const compiler::Scope& scope, std::vector<bool>& kept) {
   const auto& where = claim.question->arguments.front().where;
-  const auto& table = claim.measured->records().table();
-  kept.assign(table.points.size(), true);
-  for (std::size_t i = 0; where && i < table.points.size(); ++i) {
-    const auto value = compiler::evaluate(*where, PointScope(table, claim.measured->records().classes(), i, *claim.stage, scope, OneClass::Unknown));
+  const auto& records = claim.measured->records();
+  kept.assign(records.table().points.size(), true);
+  for (std::size_t i = 0; where && i < kept.size(); ++i) {
+    const auto value = compiler::evaluate(*where, PointScope(records.table(), records.classes(), i, *claim.stage, scope, OneClass::Unknown));
     const auto* holds = value ? value->get<bool>() : nullptr;
     if (!holds) return false;
     kept[i] = *holds;
@@ -196,7 +198,8 @@ std::string too_few_misses(const SizeClaim& claim, const MissRange& range, bool 
   const auto apart = std::max<std::int64_t>(1, claim.extent.gap);
   auto first = std::min_element(claim.beyond.begin(), claim.beyond.end())->first;  // the size is below it
   const auto& told = claim.finding->interval;
-  if (!claim.counts && told) first += told->second - claim.finding->value.get<Number>()->number;  // or a step further, if some misses count as none
+  // Or a step further, if some misses count as none.
+  if (!claim.counts && told) first += told->second - claim.finding->value.get<Number>()->number;
   for (const auto& [x, point] : claim.beyond) {
     const auto lap = static_cast<std::size_t>(point->walk->steps);
     const Misses missed(range, *point);
@@ -291,8 +294,9 @@ std::string contradiction(const SizeClaim& claim, const compiler::Program& progr
     if (auto why = other_unit(claim, program, findings, *each); !why.empty()) return why;
   }
   if (const auto slower = range && !claim.slower_than ? slower_hits(claim.within, *range) : std::nullopt) {
-    return fmt::format("from {} on, the same addresses take {:.1f} cycles longer than up to {}, and are no misses by that: a level that is hardly slower may answer there; "
-                       "more repetitions, or another load path, would decide", show(slower->above, kBytes), slower->ticks, show(slower->last, kBytes));
+    return fmt::format("from {} on, the same addresses take {:.1f} cycles longer than up to {}, and are no misses by that: "
+                       "a level that is hardly slower may answer there; more repetitions, or another load path, would decide",
+                       show(slower->above, kBytes), slower->ticks, show(slower->last, kBytes));
   }
   if (range && stride_was_found(claim, program, findings, claim.extent.gap)) {
     if (auto why = too_few_misses(claim, *range, sets_are_known); !why.empty()) return why;

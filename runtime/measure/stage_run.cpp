@@ -45,7 +45,8 @@ double share_of_none(const records::Point& point, const infer::Classes& classes)
   std::size_t none = 0, all = 0;
   for (const auto& run : point.runs) {
     for (const auto tick : run.ticks) {
-      none += std::none_of(classes.list.begin(), classes.list.end(), [&](const auto& known) { return tick >= known.low && tick <= known.high; }) ? 1 : 0;
+      const auto has = [tick](const auto& known) { return tick >= known.low && tick <= known.high; };
+      none += std::none_of(classes.list.begin(), classes.list.end(), has) ? 1 : 0;
     }
     all += run.ticks.size();
   }
@@ -336,7 +337,9 @@ const infer::Classes& StageRun::classes() {
   std::size_t accesses = 0;
   for (const auto& point : result_.table.points) accesses += accesses_of(point);
   double strange = 0;
-  for (auto i = classified_points_; i < result_.table.points.size(); ++i) strange = std::max(strange, share_of_none(result_.table.points[i], classes_));
+  for (auto i = classified_points_; i < result_.table.points.size(); ++i) {
+    strange = std::max(strange, share_of_none(result_.table.points[i], classes_));
+  }
   const bool grown = 4 * accesses > 5 * classified_accesses_;
   if (accesses > classified_accesses_ && (grown || strange > std::max(kStrange, 2 * strange_))) {
     classes_ = infer::classify(result_.table, run_.measured.of_same_levels(stage_));

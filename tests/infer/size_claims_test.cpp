@@ -115,8 +115,8 @@ stage there {
 
 namespace {
 
-/// What is left of a size found by footprints of n bytes, from `least` on, whose units lie where `at` says.
-infer::Finding size_of(std::int64_t least, const std::function<std::int64_t(std::int64_t unit)>& at, const test::LruCache& cache) {
+/// What is left of a size that `find` tells of these walks, once they are held against it.
+infer::Finding size_told(const std::string& find, const records::Table& sizes) {
   const Source source("t.gexp", R"(gexp 1
 experiment t
 memory A: u32[1MiB] in global
@@ -126,18 +126,10 @@ stage size {
   launch grid 1 block 1
   warm { chase A by ring laps 2 via nc }
   timed lat each { chase A by ring laps 2 via nc }
-  find C: B = last_flat(misses(lat) over n)
-}
-)");
+  find C: B = )" + find + "\n}\n");
   Diagnostics diagnostics;
   const auto program = compiler::compile(source, {}, diagnostics);
   REQUIRE(program);
-  auto sizes = test::table({});
-  for (std::int64_t n = least; n <= 4096; n += 32) {
-    std::vector<std::int64_t> offsets;
-    for (std::int64_t unit = 0; unit < n / 32; ++unit) offsets.push_back(at(unit));
-    sizes.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, offsets, cache));
-  }
   compiler::Names scope;
   std::vector<infer::Finding> findings{infer::answer(program->stages[0].finds[0], sizes, program->stages[0], scope)};
   REQUIRE_MESSAGE(findings[0].status == infer::Finding::Status::Found, findings[0].why);
@@ -145,6 +137,17 @@ stage size {
   measured.add(program->stages[0], sizes);
   infer::reconcile(*program, measured, scope, findings);
   return findings[0];
+}
+
+/// The same of footprints of n bytes, from `least` on, whose units lie where `at` says.
+infer::Finding size_of(std::int64_t least, const std::function<std::int64_t(std::int64_t unit)>& at, const test::LruCache& cache) {
+  auto sizes = test::table({});
+  for (std::int64_t n = least; n <= 4096; n += 32) {
+    std::vector<std::int64_t> offsets;
+    for (std::int64_t unit = 0; unit < n / 32; ++unit) offsets.push_back(at(unit));
+    sizes.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, offsets, cache));
+  }
+  return size_told("last_flat(misses(lat) over n)", sizes);
 }
 
 }  // namespace
@@ -251,24 +254,9 @@ TEST_CASE("a size whose misses come page by page is a TLB's, in a column that co
   CHECK(size_by_share(lines).value == Value(24576.0, kBytes));
 }
 
-TEST_CASE("places eight times as far apart as the sweep says are no footprint, also where the fewer there are the more often each is visited") {
+TEST_CASE("places further apart than the sweep says are no footprint, also where the fewer there are the more often each is visited") {
   const test::LruCache pages(512, 30, [](std::int64_t page) { return static_cast<std::uint64_t>(page % 2); });
   const auto size = [&](std::int64_t apart) {
-    const Source source("t.gexp", R"(gexp 1
-experiment t
-memory A: u32[1MiB] in global
-stage size {
-  sweep n in 2KiB..64KiB times 2
-  pattern ring = uniform(stride: 32B, span: n)
-  launch grid 1 block 1
-  warm { chase A by ring laps 2 via nc }
-  timed lat each { chase A by ring laps 2 via nc }
-  find C: B = last_flat(misses(lat) over n where n > 1KiB)
-}
-)");
-    Diagnostics diagnostics;
-    const auto program = compiler::compile(source, {}, diagnostics);
-    REQUIRE(program);
     auto sizes = test::table({});
     for (std::int64_t n = 1024; n <= 65536; n += n < 16384 ? 1024 : 512) {
       std::vector<std::int64_t> offsets;
@@ -277,13 +265,7 @@ stage size {
       }
       sizes.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, offsets, pages));
     }
-    compiler::Names scope;
-    std::vector<infer::Finding> findings{infer::answer(program->stages[0].finds[0], sizes, program->stages[0], scope)};
-    REQUIRE_MESSAGE(findings[0].status == infer::Finding::Status::Found, findings[0].why);
-    infer::MeasuredStages measured;
-    measured.add(program->stages[0], sizes);
-    infer::reconcile(*program, measured, scope, findings);
-    return findings[0];
+    return size_told("last_flat(misses(lat) over n where n > 1KiB)", sizes);
   };
   CHECK_MESSAGE(size(512).value == Value(30720.0, kBytes), size(512).why);
   const auto apart = size(4096);  // all of one set

@@ -30,7 +30,9 @@ double Level::chance_of(double difference) const {
   return boost::math::cdf(boost::math::complement(boost::math::students_t(freedom), (difference - mean) / scatter));
 }
 
-double Level::log_against(double difference) const { return (freedom + 1) / 2 * std::log1p(std::pow((difference - mean) / scatter, 2) / freedom); }
+double Level::log_against(double difference) const {
+  return (freedom + 1) / 2 * std::log1p(std::pow((difference - mean) / scatter, 2) / freedom);
+}
 
 double log_of_beyond(const std::vector<MeanDifference>& points, const Level& level, std::size_t begin, std::size_t end) {
   double nats = 0;

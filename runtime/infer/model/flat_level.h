@@ -17,8 +17,8 @@ struct MeanDifference {
   [[nodiscard]] double error() const;
 };
 
-/// Mean of several points' means, and how a further one scatters about it: at least as their own errors say, and `least`. How points scatter beyond
-/// those is known from few of them.
+/// Mean of several points' means, and how a further one scatters about it: at least as their own errors say, and `least`. How points
+/// scatter beyond those is known from few of them.
 struct Level {
   double mean = 0, scatter = 0, freedom = 0;
   Level(const std::vector<MeanDifference>& points, std::size_t begin, std::size_t end, double least = 0);
@@ -34,8 +34,8 @@ double log_of_beyond(const std::vector<MeanDifference>& points, const Level& lev
 /// How points scatter that differ in nothing but their places: by neighbours (Rice 1984), of which the nearest quarter differ in no more.
 double scatter_of_neighbours(const std::vector<MeanDifference>& points);
 
-/// How many of the points, the first ones, are of one level, and natural logarithms for that beside one level of all; 0 and 0 where all are.
-/// Those beyond each have a value of their own, a parameter each by BIC (Schwarz 1978): with x more of the visits miss, and further levels
+/// How many of the points, the first ones, are of one level, and natural logarithms for that beside one level of all; 0 and 0 where all
+/// are. Those beyond each have a value of their own, a parameter each by BIC (Schwarz 1978): with x more of the visits miss, and further levels
 /// end. A level predicts each of its points by those before it (prequential, Dawid 1984), so one that fits it badly is beyond it.
 std::pair<std::size_t, double> points_of_level(const std::vector<MeanDifference>& points, double scatter);
 

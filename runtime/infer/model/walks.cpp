@@ -183,29 +183,20 @@ WalkedStage walked_stage(const PreparedRecords& records, std::optional<double> s
 
 namespace {
 
-double overhead_of(const records::Table& table) {
-  const auto point = std::find_if(table.points.begin(), table.points.end(), [](const auto& each) { return !each.runs.empty(); });
-  return point == table.points.end() ? 0 : point->overhead;
-}
-
-const std::vector<LatencyClass>& told_classes(const PreparedRecords& records) {
-  const auto& classes = records.classes();
-  return classes.unbiased ? classes.unbiased->classes.list : classes.list;
-}
-
 /// Whether the fastest of a stage is no hit of another one, whose hits end at `border` cycles: then all of it may miss.
 bool begins_beyond(const PreparedRecords& records, double border) {
-  const auto& list = told_classes(records);
-  return !list.empty() && list.front().centre - overhead_of(records.table()) > border;
+  const auto& list = records.classes().told().list;
+  return !list.empty() && list.front().centre - first_overhead(records.table()) > border;
 }
 
 /// Whether all latencies of a stage are of one class, and that is the class of another one's hits: then all of it hits.
 bool only_hits(const PreparedRecords& records, const PreparedRecords& other) {
-  const auto &list = told_classes(records), &others = told_classes(other);
+  const auto &list = records.classes().told().list, &others = other.classes().told().list;
   if (list.size() != 1 || others.size() < 2) return false;
-  const double overhead = overhead_of(other.table()), latency = list.front().centre - overhead_of(records.table());
+  const double overhead = first_overhead(other.table()), latency = list.front().centre - first_overhead(records.table());
   const double slack = kNearPeaks * others.front().centre + kLeastApart;
-  return latency >= others.front().low - overhead - slack && latency <= others.front().high - overhead + slack && latency + overhead < others[1].low;
+  const double least = others.front().low - overhead - slack, most = others.front().high - overhead + slack;
+  return latency >= least && latency <= most && latency + overhead < others[1].low;
 }
 
 std::vector<const MeasuredStages::Measured*> telling_stages(const MeasuredStages& measured, const compiler::Stage& stage, std::optional<double> slower_than) {
@@ -213,7 +204,7 @@ std::vector<const MeasuredStages::Measured*> telling_stages(const MeasuredStages
   double border = INFINITY;
   for (const auto* each : same) {
     const auto range = each->stage == &stage && !slower_than ? miss_range(each->records().table(), each->records().classes()) : std::nullopt;
-    if (range) border = range->above - overhead_of(each->records().table());
+    if (range) border = range->above - first_overhead(each->records().table());
   }
   std::erase_if(same, [&](const auto* each) { return begins_beyond(each->records(), border); });
   return same;
