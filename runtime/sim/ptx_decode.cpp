@@ -72,9 +72,11 @@ bool Decoder::matches(const Form& f) const {
   if (types_.size() < std::size_t{!f.types.empty()} + std::size_t{!f.sources.empty()} || (f.sources.empty() && types_.size() > 1)) return false;
   if (f.must.empty()) return true;
   const auto choices = split(f.must, ' ');
-  return std::all_of(choices.begin(), choices.end(), [this](std::string_view choice) {
+  return std::all_of(choices.begin(), choices.end(), [&](std::string_view choice) {
     const auto words = split(choice, '|');
-    return std::any_of(words.begin(), words.end(), [this](std::string_view word) { return has(word); });
+    const auto chosen = std::count_if(words.begin(), words.end(), [&](std::string_view word) { return has(word); });
+    // Two of a choice are none, unless both may stand.
+    return chosen > 0 && (chosen == 1 || std::all_of(words.begin(), words.end(), [&](std::string_view word) { return !has(word) || lists(f.may, word); }));
   });
 }
 

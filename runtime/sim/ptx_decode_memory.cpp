@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "runtime/sim/phases.h"
 #include "runtime/sim/ptx_decoder.h"
 
@@ -10,7 +12,10 @@ constexpr std::size_t kMostCopies = 1024;  // what a wait lists
 
 }  // namespace
 
-Space Decoder::space() const {
+Space Decoder::space() {
+  constexpr std::string_view kSpaces = "global shared shared::cta shared::cluster local param param::entry param::func const";
+  const auto named = std::count_if(words_.begin() + 1, words_.end(), [&](std::string_view word) { return lists(kSpaces, word); });
+  if (named > 1) fail(fmt::format("'{}' names {} memory spaces where one belongs", s_.opcode.text, named));
   if (has("global")) return Space::Global;
   if (has("shared") || has("shared::cta") || has("shared::cluster")) return Space::Shared;
   if (has("local")) return Space::Local;

@@ -124,7 +124,7 @@ class Decoder {
   void address(Instruction& i, const Operand& o);
   bool placed(Instruction& i, const Operand& o, Type coordinates);
   bool special(const Operand& o, Type t);
-  Space space() const;
+  Space space();  ///< that it names: one, or none
   LoadPath path() const;
   bool fragment_shape(FragmentShape& shape, Type elements) const;
   std::vector<std::uint32_t> fragment_registers(const Operand& o, const Fragment& fragment, bool written);

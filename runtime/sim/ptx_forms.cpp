@@ -217,11 +217,11 @@ constexpr Form kForms[] = {
     {"9.7.14", "mma", "sync aligned m8n8k4 row|col", "row col", "f16 f32", "f16 f32", &D::multiply_matrices},
     {"9.7.14", "mma", "sync aligned m16n8k8|m16n8k16 row col", "", "f32", "f16 bf16 f32", &D::multiply_matrices},
     {"9.7.14", "mma", "sync aligned m16n8k8|m16n8k16 row col", "", "f16", "f16", &D::multiply_matrices},
-    {"9.7.14", "mma", "sync aligned m16n8k16|m16n8k32 row col e4m3|e5m2", "", "f16 f32", "f16 f32", &D::multiply_matrices},
+    {"9.7.14", "mma", "sync aligned m16n8k16|m16n8k32 row col e4m3|e5m2", "e4m3 e5m2", "f16 f32", "f16 f32", &D::multiply_matrices},
     {"9.7.14", "mma", "sync aligned m16n8k4|m16n8k8 row col", "", "f32", "tf32 f32", &D::multiply_matrices},
     {"9.7.14", "mma", "sync aligned m8n8k4|m16n8k4|m16n8k8|m16n8k16 row col", "", "f64", "f64", &D::multiply_matrices},
     {"9.7.14", "mma", "sync aligned m8n8k16|m16n8k16|m16n8k32 row col", "satfinite", "s32", "u8 s8 s32", &D::multiply_matrices},
-    {"9.7.14", "mma", "sync aligned m8n8k32|m16n8k32|m16n8k64 row col u4|s4", "satfinite", "s32", "s32", &D::multiply_matrices},
+    {"9.7.14", "mma", "sync aligned m8n8k32|m16n8k32|m16n8k64 row col u4|s4", "u4 s4 satfinite", "s32", "s32", &D::multiply_matrices},
     {"9.7.14", "mma", "sync aligned m8n8k128|m16n8k128|m16n8k256 row col b1 xor|and popc", "", "s32", "s32", &D::multiply_matrices},
     {"9.7.14", "wmma", "load a|b sync aligned row|col m16n16k16|m8n32k16|m32n8k16|m16n16k8|m8n8k4", kAnywhere, "f16 bf16 tf32 u8 s8 f64", "", &D::fragment},
     {"9.7.14", "wmma", "load c sync aligned row|col m16n16k16|m8n32k16|m32n8k16|m16n16k8|m8n8k4", kAnywhere, "f16 f32 s32 f64", "", &D::fragment},
@@ -236,7 +236,7 @@ constexpr Form kForms[] = {
 
     {"9.7.15", "wgmma", "mma_async sync aligned", "m64n*", "f32", "f16 bf16", &D::multiply_shared},
     {"9.7.15", "wgmma", "mma_async sync aligned", "m64n*", "s32", "u8 s8", &D::multiply_shared},
-    {"9.7.15", "wgmma", "mma_async sync aligned e4m3|e5m2", "m64n*", "f32", "", &D::multiply_shared},
+    {"9.7.15", "wgmma", "mma_async sync aligned e4m3|e5m2", "e4m3 e5m2 m64n*", "f32", "", &D::multiply_shared},
     {"9.7.15", "wgmma", "fence|commit_group|wait_group sync aligned", "", "", "", &D::nothing},
 
     {"9.7.18", "vadd", "", kVideo, "u32 s32", "u32 s32", &D::video},

@@ -76,6 +76,23 @@ TEST_CASE("integers: saturation, 24 bits, distances, fields and masks") {
   CHECK(r1("cvt.pack.sat.u8.s32.b32 %r1, 300, -1, 0x1234;") == 0x1234ff00);
 }
 
+TEST_CASE("of modifiers that exclude each other one stands") {
+  CHECK(has(refusal("atom.shared::cta.global.add.u32 %r1, [%rd1], 1;"), "'atom.shared::cta.global.add.u32' names 2 memory spaces where one belongs"));
+  CHECK(has(refusal("red.global.shared.add.u32 [%rd1], 1;"), "names 2 memory spaces"));
+  CHECK(has(refusal("ld.global.shared.u32 %r1, [%rd1];"), "names 2 memory spaces"));
+  CHECK(has(refusal("ld.shared::cta.shared::cluster.u32 %r1, [%rd1];"), "names 2 memory spaces"));
+  CHECK(has(refusal("st.local.global.u32 [%rd1], %r1;"), "names 2 memory spaces"));
+  CHECK(has(refusal("cvta.to.global.shared.u64 %rd1, %rd2;"), "names 2 memory spaces"));
+  CHECK(has(refusal("mbarrier.inval.shared.shared::cta.b64 [%rd1];"), "names 2 memory spaces"));
+  CHECK(has(refusal("atom.global.add.min.u32 %r1, [%rd1], 1;"), "unknown instruction"));
+  CHECK(has(refusal("mul.lo.hi.u32 %r1, %r2, %r3;"), "unknown instruction"));
+  CHECK(has(refusal("mul24.lo.hi.u32 %r1, %r2, %r3;"), "unknown instruction"));
+  CHECK(has(refusal("cp.async.ca.cg.shared.global [%rd1], [%rd2], 16;"), "unknown instruction"));
+  CHECK(has(refusal("isspacep.global.shared %p1, %rd1;"), "unknown instruction"));
+  CHECK(has(refusal("setp.lt.gt.u32 %p1, %r1, %r2;"), "unknown instruction"));
+  CHECK(refusal("atom.shared::cta.add.u32 %r1, [%rd1], 1; atom.global.add.u32 %r1, [%rd1], 1; cp.async.ca.shared::cta.global [%rd1], [%rd2], 16;") == "accepted");
+}
+
 TEST_CASE("extended precision: carries between instructions") {
   CHECK(word("add.cc.u32 %r1, 0xffffffff, 1; addc.u32 %r2, 0, 0; mov.b64 %rd1, {%r1, %r2};") == 1ull << 32);
   CHECK(word("sub.cc.u32 %r1, 0, 1; subc.cc.u32 %r2, 5, 0; mov.b64 %rd1, {%r1, %r2};") == 0x4'ffffffffull);
