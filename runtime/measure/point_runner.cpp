@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::uint64_t kDefaultAlign = std::uint64_t{2} << 20;  // offsets then keep their low 21 address bits
 constexpr std::uint32_t kMostSms = 1024, kMostTries = 16;
+constexpr std::uint64_t kCalibrationPage = 4096;                  // the smallest translation page of a GPU
+constexpr std::uint64_t kTimesAt = 1024;                          // behind the cell, in its page and in no line of it
 constexpr std::uint64_t kLeastStep = 4096;                        // of a memory that is made smaller
 constexpr std::uint64_t kRoundStep = std::uint64_t{1} << 20;     // of one of many MiB
 constexpr std::uint64_t kForRecords = std::uint64_t{256} << 20;  // that are left of a device's memory, at most
@@ -103,12 +105,12 @@ Result<std::uint64_t> PointRunner::address_of(const std::string& name, const com
   return failure("E0802", fmt::format("a point reaches {} of `{}`, and {}", show(static_cast<double>(reach), kBytes), name, less->second));
 }
 
-Result<std::uint64_t> PointRunner::buffer(const std::string& name, std::uint64_t bytes) {
+Result<std::uint64_t> PointRunner::buffer(const std::string& name, std::uint64_t bytes, std::uint64_t align) {
   auto& slot = buffers_[name];
   if (slot.second >= bytes && slot.first != 0) return slot.first;
   if (slot.first != 0) backend_.release(slot.first);
   slot = {0, 0};
-  auto address = backend_.allocate(bytes, 256);
+  auto address = backend_.allocate(bytes, align);
   if (!address) {
     buffers_.erase(name);
     return address.error();
@@ -129,13 +131,15 @@ Result<std::uint64_t> PointRunner::idle_texture(std::uint64_t pitch) {
   return made;
 }
 
-Result<std::uint64_t> PointRunner::calibration_cell() {
-  const bool fresh = !buffers_.contains("cell");
-  auto cell = buffer("cell", 64);
-  if (!cell || !fresh) return cell;
+Result<PointRunner::Calibration> PointRunner::calibration(std::uint64_t bytes) {
+  const auto had = buffers_.contains("calibration") ? buffers_.at("calibration").first : 0;
+  auto cell = buffer("calibration", kTimesAt + bytes, kCalibrationPage);
+  if (!cell) return cell.error();
+  const Calibration made{*cell, *cell + kTimesAt};
+  if (*cell == had) return made;
   const std::array<std::uint64_t, 8> words = {*cell};  // its own address, then zeros: the index 0, and 16 idle bytes at 16
   if (auto done = backend_.write(*cell, std::as_bytes(std::span(words))); !done) return done.error();
-  return cell;
+  return made;
 }
 
 Result<device::KernelId> PointRunner::kernel_for(const compiler::Shape& shape) {
@@ -298,10 +302,8 @@ Result<> PointRunner::run_each(const compiler::PointPlan& plan, records::Point& 
   const auto sms = std::max(plan.sms, 1u);
   auto ticks = buffer("ticks", sms * kWindow * 4);
   if (!ticks) return ticks.error();
-  auto empty = buffer("empty", sms * (compiler::kCalibrationWords * 4 + 16));
+  auto empty = calibration(sms * (compiler::kCalibrationWords * 4 + 16));
   if (!empty) return empty.error();
-  auto cell = calibration_cell();
-  if (!cell) return cell.error();
   if (auto done = link(links, *base); !done) return done;
 
   const auto element = [&](const std::shared_ptr<const Pattern>& ring) {
@@ -321,9 +323,9 @@ Result<> PointRunner::run_each(const compiler::PointPlan& plan, records::Point& 
                                              {skip, 8},
                                              {steps, 4},
                                              device::pointer(*ticks),
-                                             device::pointer(*cell),
-                                             device::pointer(*empty),
-                                             device::pointer(*empty + sms * compiler::kCalibrationWords * 4)};
+                                             device::pointer(empty->cell),
+                                             device::pointer(empty->times),
+                                             device::pointer(empty->times + sms * compiler::kCalibrationWords * 4)};
     const auto outcome = launch_timed(plan, *kernel, launch_shape(plan, static_cast<std::uint64_t>(compiler::kTraceBytes)), arguments, limit, plan.before.empty());
     if (!outcome) return outcome.error();
     if (!outcome->done()) {
@@ -338,7 +340,7 @@ Result<> PointRunner::run_each(const compiler::PointPlan& plan, records::Point& 
       runs[i].ticks.insert(runs[i].ticks.end(), first, first + static_cast<std::ptrdiff_t>(steps));
     }
   }
-  return take(std::move(runs), *empty, point);
+  return take(std::move(runs), empty->times, point);
 }
 
 Result<> PointRunner::run_total(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit) {

@@ -62,8 +62,13 @@ class PointRunner {
   /// As much of a memory as there is, where there is not enough for all of it. `problem`: what the device said of all of it.
   Result<std::uint64_t> allocate_less(const compiler::Memory& memory, std::uint64_t bytes, std::uint64_t align, Diagnostic problem);
   Result<device::KernelId> kernel_for(const compiler::Shape& shape);
-  Result<std::uint64_t> buffer(const std::string& name, std::uint64_t bytes);
-  Result<std::uint64_t> calibration_cell();
+  Result<std::uint64_t> buffer(const std::string& name, std::uint64_t bytes, std::uint64_t align = 256);
+  /// Addresses of the cell that calibrates a timed region, and of the times that its calibration writes.
+  struct Calibration {
+    std::uint64_t cell = 0, times = 0;
+  };
+  /// Both lie in one page, so that a TLB of few entries keeps the cell's page when a time is stored. `bytes`: of the times.
+  Result<Calibration> calibration(std::uint64_t bytes);
   /// What the rehearsal fetches from, so that it leaves the textures that are measured alone.
   Result<std::uint64_t> idle_texture(std::uint64_t pitch);
   Result<> link(const compiler::Links& links, std::uint64_t base);
@@ -93,7 +98,8 @@ class PointRunner {
   Result<std::vector<device::Argument>> body_arguments(const compiler::BodyPlan& body, const compiler::PointPlan& plan, device::KernelId kernel, const std::string& prefix = {});
   /// What a kernel from body.cu is given besides what its body reads, and where it writes.
   struct BodyLaunch {
-    std::uint64_t records = 0, overhead = 0;          ///< addresses
+    std::uint64_t records = 0;                        ///< address
+    Calibration calibration;
     std::uint32_t skip = 0, window = 0;               ///< accesses of a warp that are left out, and that are recorded
     std::uint32_t trace_at = 0, trace_bytes = 0;      ///< in dynamic shared memory
     std::uint32_t grid = 1, block = 1, cluster = 1;

@@ -123,13 +123,11 @@ Result<std::vector<device::Argument>> PointRunner::body_arguments(const compiler
 Result<device::Outcome> PointRunner::launch_body(const compiler::PointPlan& plan, const compiler::Shape& shape, const compiler::BodyPlan& body, const BodyLaunch& how, const LaunchLimit& limit) {
   auto kernel = kernel_for(shape);
   if (!kernel) return kernel.error();
-  auto cell = calibration_cell();
-  if (!cell) return cell.error();
   auto rest = body_arguments(body, plan, *kernel);
   if (!rest) return rest.error();
-  std::vector<device::Argument> arguments = {device::pointer(*cell), device::pointer(how.records), device::pointer(how.overhead), {how.skip, 4}, {how.window, 4}, {how.trace_at / 2, 4}};
+  std::vector<device::Argument> arguments = {device::pointer(how.calibration.cell), device::pointer(how.records), device::pointer(how.calibration.times), {how.skip, 4}, {how.window, 4}, {how.trace_at / 2, 4}};
   arguments.insert(arguments.end(), rest->begin(), rest->end());
-  const std::uint64_t hung = *cell + kHungAt;
+  const std::uint64_t hung = how.calibration.cell + kHungAt;
   if (body.may_hang) {
     const std::uint32_t none = 0;
     if (auto done = backend_.write(hung, std::as_bytes(std::span(&none, 1))); !done) return done.error();
@@ -157,9 +155,9 @@ Result<bool> PointRunner::launch_before(const compiler::PointPlan& plan, records
     }
     auto records = buffer("records before", 3 * std::uint64_t{(before.block + 31) / 32} * before.grid * 4);
     if (!records) return records.error();
-    auto overhead = buffer("empty before", compiler::kCalibrationWords * 4);
-    if (!overhead) return overhead.error();
-    auto outcome = launch_body(plan, before.shape, before.body, {.records = *records, .overhead = *overhead, .grid = before.grid, .block = before.block, .cluster = before.cluster, .first = i == 0}, limit);
+    auto calibrated = calibration(compiler::kCalibrationWords * 4);
+    if (!calibrated) return calibrated.error();
+    auto outcome = launch_body(plan, before.shape, before.body, {.records = *records, .calibration = *calibrated, .grid = before.grid, .block = before.block, .cluster = before.cluster, .first = i == 0}, limit);
     if (!outcome) return outcome.error();
     point.outcome = *outcome;
     if (!outcome->done()) return false;
@@ -176,10 +174,10 @@ Result<> PointRunner::run_body(const compiler::PointPlan& plan, records::Point& 
   const auto sms = std::max(plan.sms, 1u);
   auto records = buffer("records", sms * std::max<std::uint64_t>(words, 4) * 4);
   if (!records) return records.error();
-  auto overhead = buffer("empty", sms * compiler::kCalibrationWords * 4);
-  if (!overhead) return overhead.error();
+  auto calibrated = calibration(sms * compiler::kCalibrationWords * 4);
+  if (!calibrated) return calibrated.error();
   const auto trace_at = static_cast<std::uint32_t>((plan.body.shared_bytes + 15) / 16 * 16);
-  const BodyLaunch how{.records = *records, .overhead = *overhead, .window = window, .trace_at = trace_at, .trace_bytes = each ? static_cast<std::uint32_t>(compiler::kTraceBytes) : 0,
+  const BodyLaunch how{.records = *records, .calibration = *calibrated, .window = window, .trace_at = trace_at, .trace_bytes = each ? static_cast<std::uint32_t>(compiler::kTraceBytes) : 0,
                        .grid = plan.grid, .block = plan.block, .cluster = plan.cluster, .first = plan.before.empty(), .timed = true};
   const auto start = [&](std::uint64_t skip) -> Result<bool> {
     auto before = launch_before(plan, point, limit);
@@ -232,7 +230,7 @@ Result<> PointRunner::run_body(const compiler::PointPlan& plan, records::Point& 
     run.ticks.insert(run.ticks.end(), traces[warp].begin(), traces[warp].end());
     if (run.windows.empty() || warps > 1) run.windows = {0};
   }
-  return take(std::move(runs), *overhead, point);
+  return take(std::move(runs), calibrated->times, point);
 }
 
 }  // namespace gexp::measure

@@ -145,18 +145,16 @@ Result<Outcome> PointRunner::launch_roles(const PointPlan& plan, std::uint64_t c
 Result<> PointRunner::run_roles(const PointPlan& plan, records::Point& point, const LaunchLimit& limit) {
   auto kernel = kernel_for(plan.shape);
   if (!kernel) return kernel.error();
-  auto cell = calibration_cell();
-  if (!cell) return cell.error();
   const auto parts = parts_of(plan);
   auto control = buffer("control", kControlWords * (1 + plan.flags.size()) * 4);
   if (!control) return control.error();
   auto records = buffer("records", std::max<std::uint64_t>(plan.record_words, 4) * 4);
   if (!records) return records.error();
-  auto overhead = buffer("empty", parts.size() * compiler::kCalibrationWords * 4);
-  if (!overhead) return overhead.error();
+  auto calibrated = calibration(parts.size() * compiler::kCalibrationWords * 4);
+  if (!calibrated) return calibrated.error();
   auto rest = role_arguments(plan, *kernel);
   if (!rest) return rest.error();
-  std::vector<device::Argument> arguments = {device::pointer(*cell), device::pointer(*control), device::pointer(*records), device::pointer(*overhead),
+  std::vector<device::Argument> arguments = {device::pointer(calibrated->cell), device::pointer(*control), device::pointer(*records), device::pointer(calibrated->times),
                                              {plan.claimed, 4},      {plan.together, 4},        {kPatience, 8}};
   arguments.insert(arguments.end(), rest->begin(), rest->end());
   auto before = launch_before(plan, point, limit);
@@ -177,7 +175,7 @@ Result<> PointRunner::run_roles(const PointPlan& plan, records::Point& point, co
   }
   for (std::size_t i = 0; i < parts.size(); ++i) {
     auto& into = i == 0 ? point : point.beside[i - 1];
-    if (auto done = calibrate(*overhead + i * compiler::kCalibrationWords * 4, into); !done) return done;
+    if (auto done = calibrate(calibrated->times + i * compiler::kCalibrationWords * 4, into); !done) return done;
     into.runs.push_back(std::move(runs[i]));
   }
   return Ok{};
