@@ -54,6 +54,25 @@ std::uint64_t sum(const Instruction& i, Space space, std::uint64_t a, std::uint6
   return compute(Op::FAdd, plain, a, b, 0);
 }
 
+/// What an operation that needs nothing but the value there and another makes of them.
+std::uint64_t updated(const Instruction& i, Space space, std::uint64_t old, std::uint64_t b) {
+  const auto extend = [&i](std::uint64_t x) { return static_cast<std::int64_t>(x << i.shift) >> i.shift; };
+  switch (i.atomic) {
+    case AtomicOp::Add: return old + b;
+    case AtomicOp::MinS: return extend(old) < extend(b) ? old : b;
+    case AtomicOp::MinU: return std::min(old, b);
+    case AtomicOp::MaxS: return extend(old) > extend(b) ? old : b;
+    case AtomicOp::MaxU: return std::max(old, b);
+    case AtomicOp::And: return old & b;
+    case AtomicOp::Or: return old | b;
+    case AtomicOp::Xor: return old ^ b;
+    case AtomicOp::FAdd: return sum(i, space, old, b);
+    case AtomicOp::Inc: return old >= b ? 0 : old + 1;
+    case AtomicOp::Dec: return old == 0 || old > b ? b : old - 1;
+    default: return b;
+  }
+}
+
 }  // namespace
 
 Space LaneMemory::gather(const Instruction& i, Warp& warp, std::uint32_t mask, Addresses& addresses) const {
@@ -165,7 +184,6 @@ static void atomic_wide(const Instruction& i, Warp& warp, std::uint32_t lane, st
 }
 
 bool LaneMemory::atomic(const Instruction& i, Space space, Warp& warp, Block& block, std::uint32_t mask, const Addresses& addresses) {
-  const auto extend = [&i](std::uint64_t x) { return static_cast<std::int64_t>(x << i.shift) >> i.shift; };
   for (; mask != 0; mask &= mask - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
     std::byte* const at = locate(i, space, warp, block, addresses[lane], lane, i.bytes);
@@ -176,24 +194,13 @@ bool LaneMemory::atomic(const Instruction& i, Space space, Warp& warp, Block& bl
     }
     const std::uint64_t old = read_element(at, i.bytes), b = warp.slot(i.b)[lane];
     std::uint64_t value = 0, result = old;
-    switch (i.atomic) {
-      case AtomicOp::Add: value = old + b; break;
-      case AtomicOp::Exch: value = b; break;
-      case AtomicOp::Cas: value = old == b ? warp.slot(i.c)[lane] : old; break;
-      case AtomicOp::MinS: value = extend(old) < extend(b) ? old : b; break;
-      case AtomicOp::MinU: value = std::min(old, b); break;
-      case AtomicOp::MaxS: value = extend(old) > extend(b) ? old : b; break;
-      case AtomicOp::MaxU: value = std::max(old, b); break;
-      case AtomicOp::And: value = old & b; break;
-      case AtomicOp::Or: value = old | b; break;
-      case AtomicOp::Xor: value = old ^ b; break;
-      case AtomicOp::FAdd: value = sum(i, space, old, b); break;
-      case AtomicOp::Inc: value = old >= b ? 0 : old + 1; break;
-      case AtomicOp::Dec: value = old == 0 || old > b ? b : old - 1; break;
-      default: {
-        const PhaseStep step = phase_step(i.atomic, old, b);
-        value = step.value, result = step.result;
-      }
+    if (i.atomic == AtomicOp::Cas) {
+      value = old == b ? warp.slot(i.c)[lane] : old;
+    } else if (i.atomic >= AtomicOp::PhaseInit) {
+      const PhaseStep step = phase_step(i.atomic, old, b);
+      value = step.value, result = step.result;
+    } else {
+      value = updated(i, space, old, b);
     }
     value &= i.mask;
     std::memcpy(at, &value, i.bytes);
@@ -278,6 +285,24 @@ std::byte* LaneMemory::bulk(const Instruction& i, Warp& warp, Block& block, std:
   if (barrier && (barrier < block.shared.data() || barrier >= block.shared.data() + block.shared.size())) return refuse("tells a barrier of another block");
   if (barrier) std::memcpy(first, source, bytes);
   return barrier;
+}
+
+bool LaneMemory::bulk_store(const Instruction& i, Warp& warp, Block& block, std::uint32_t lane, std::uint64_t from, std::uint64_t to, std::uint32_t bytes) {
+  const auto refuse = [&](const char* why) { return fault_ = fmt::format("bulk copy of {} B to 0x{:x} {} ({})", bytes, to, why, place_of(c_.kernel, i)), false; };
+  constexpr std::uint32_t kStep = 16;
+  if (bytes == 0 || bytes % kStep != 0 || to % kStep != 0) return refuse("is no whole number of 16 B");
+  const std::byte* const first = locate(i, Space::Shared, warp, block, from, lane, kStep);
+  const std::byte* const last = first ? locate(i, Space::Shared, warp, block, from + bytes - kStep, lane, kStep) : nullptr;
+  if (!last) return false;
+  if (first < block.shared.data() || first >= block.shared.data() + block.shared.size()) return refuse("comes from another block");
+  std::byte* const there = c_.memory.find(to, bytes);
+  if (!there) return refuse("is outside every allocation");
+  if (i.atomic == AtomicOp::Exch) return std::memcpy(there, first, bytes), true;
+  for (std::uint32_t at = 0; at < bytes; at += i.bytes) {
+    const std::uint64_t value = updated(i, Space::Global, read_element(there + at, i.bytes), read_element(first + at, i.bytes)) & i.mask;
+    std::memcpy(there + at, &value, i.bytes);
+  }
+  return true;
 }
 
 bool LaneMemory::tile(const Instruction& i, Warp& warp, Block& block, std::uint32_t lane, std::uint64_t to, TileCopy& copy) {

@@ -29,6 +29,8 @@ class LaneMemory {
   /// cp.async.bulk of one lane, of so many bytes: what it copies, and where the barrier is that is told of them.
   std::byte* bulk(const Instruction& i, Warp& warp, Block& block, std::uint32_t lane, std::uint64_t to, std::uint64_t from,
                   std::uint32_t bytes);
+  /// cp.async.bulk.global and cp.reduce.async.bulk of one lane: from shared to global memory.
+  bool bulk_store(const Instruction& i, Warp& warp, Block& block, std::uint32_t lane, std::uint64_t from, std::uint64_t to, std::uint32_t bytes);
   /// cp.async.bulk.tensor of one lane: what it copies, row by row, and where the barrier is that is told of them. False: it cannot be.
   struct TileCopy {
     std::vector<std::pair<std::uint64_t, std::uint32_t>> rows;  ///< address and bytes of each row that is read

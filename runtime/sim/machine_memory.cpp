@@ -185,27 +185,59 @@ bool Machine::held(LoadPath path, std::uint32_t sm, std::uint32_t active) const 
   return some;
 }
 
+/// Whether what a bulk copy reads or writes of global memory, from addresses_ on, is there, and by which path. False: what comes of it instead.
+bool Machine::reaches(std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue, LoadPath& path, Step& step) {
+  Warp& w = warps_[index];
+  if (!far(active)) return true;
+  bool waits = false;
+  const Addresses begins = addresses_;
+  for (std::uint64_t at = 0, most = 0; at <= most; at += c_.model.managed.page) {  // each page that it touches
+    each_lane(active, [&](std::uint32_t lane) {
+      const std::uint64_t last = std::max<std::uint64_t>(w.slot(i.c)[lane] & 0xffffffffu, 1) - 1;
+      most = std::max(most, last), addresses_[lane] = begins[lane] + std::min(at, last);
+    });
+    waits = waits_for_pages(w, active, issue) || waits;
+    if (c_.model.managed.page == 0) break;
+  }
+  addresses_ = begins;
+  if (waits) step = Step::Jumped;
+  else if (!over_bus(i, active, path)) step = Step::Leave;
+  else return true;
+  return false;
+}
+
+/// The data go at once; the time is that of stores of so many sectors.
+Machine::Step Machine::bulk_store(std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue) {
+  Warp& w = warps_[index];
+  const Addresses from = addresses_;
+  each_lane(active, [&](std::uint32_t lane) { addresses_[lane] = w.slot(i.b)[lane] + i.extend; });
+  LoadPath path = i.path;
+  Step step = Step::Next;
+  if (!reaches(index, i, active, issue, path, step)) return step;
+  const Addresses to = addresses_;
+  const std::uint64_t sector = c_.hierarchy.store_sector();
+  for (std::uint32_t left = active; left != 0; left &= left - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+    const auto bytes = static_cast<std::uint32_t>(w.slot(i.c)[lane]);
+    if (!data_.bulk_store(i, w, blocks_[w.block], lane, from[lane], to[lane], bytes)) return fault(data_.fault());
+    const std::uint64_t end = to[lane] + bytes;
+    for (std::uint64_t at = to[lane] / sector * sector; at < end;) {
+      std::uint32_t mask = 0;
+      for (std::uint32_t k = 0; k < kLanes && at < end; ++k, at += sector) addresses_[k] = at, mask |= 1u << k;
+      memory_.store(index, addresses_, mask, issue);
+    }
+  }
+  return Step::Next;
+}
+
 /// The data come at once, and the barrier is told when the time of all lines is over.
 Machine::Step Machine::bulk_copy(std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue) {
   Warp& w = warps_[index];
   const Addresses to = addresses_;
   each_lane(active, [&](std::uint32_t lane) { addresses_[lane] = w.slot(i.b)[lane] + i.extend; });
   LoadPath path = c_.hierarchy.present(i.path) ? i.path : LoadPath::Default;
-  if (far(active)) {
-    bool waits = false;
-    const Addresses begins = addresses_;
-    for (std::uint64_t at = 0, most = 0; at <= most; at += c_.model.managed.page) {  // each page that it touches
-      each_lane(active, [&](std::uint32_t lane) {
-        const std::uint64_t last = std::max<std::uint64_t>(w.slot(i.c)[lane] & 0xffffffffu, 1) - 1;
-        most = std::max(most, last), addresses_[lane] = begins[lane] + std::min(at, last);
-      });
-      waits = waits_for_pages(w, active, issue) || waits;
-      if (c_.model.managed.page == 0) break;
-    }
-    addresses_ = begins;
-    if (waits) return Step::Jumped;
-    if (!over_bus(i, active, path)) return Step::Leave;
-  }
+  Step step = Step::Next;
+  if (!reaches(index, i, active, issue, path, step)) return step;
   for (std::uint32_t left = active; left != 0; left &= left - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
     const auto bytes = static_cast<std::uint32_t>(w.slot(i.c)[lane]);
@@ -261,6 +293,7 @@ Machine::Step Machine::access_block(std::uint32_t index, const Instruction& i, s
     for (std::size_t k = 0; k < i.count && i.waits; ++k) w.ready[i.data[k]] = issue + cycles;
     return Step::Next;
   }
+  if (i.stores) return bulk_store(index, i, active, issue);
   if (i.bulk) return i.tile ? tile_copy(index, i, active, issue) : bulk_copy(index, i, active, issue);
   if (!data_.copy(i, w, block, active, addresses_)) return fault(data_.fault());
   LoadPath path = i.path;

@@ -101,6 +101,7 @@ struct Instruction {
   bool fences = false;       ///< Nothing: it waits for the warp's stores
   bool prefetches = false;   ///< Load: it has no result, and no address is wrong
   bool bulk = false;         ///< Copy: of as many bytes as operand c says, which the barrier at data[0] is told of
+  bool stores = false;       ///< Copy, bulk: from shared memory at a to global memory at b, as `atomic` says; no barrier is told
   char beyond = 0;           ///< access of a surface that is outside of it: 't' a fault, 'c' at its edge, 'z' nothing; 0: no surface
   bool tile = false;         ///< Copy, bulk: b is the address of a map of tiles (device::Tiles), data[1], data[2] the column and the row of one
   bool allocates = true;     ///< Load: false where an SM's caches are asked not to keep what they miss

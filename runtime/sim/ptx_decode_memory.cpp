@@ -97,23 +97,28 @@ void Decoder::prefetch(const Form&) {
   add(i);
 }
 
-void Decoder::atomic(const Form&) {
+/// Which operation an atomic one, or a bulk reduction, does to elements of type `t`. False: none of them does.
+bool Decoder::name_operation(Instruction& i, Type t) const {
   constexpr std::pair<std::string_view, AtomicOp> kOps[] = {{"add", AtomicOp::Add}, {"exch", AtomicOp::Exch}, {"cas", AtomicOp::Cas}, {"and", AtomicOp::And},
                                                             {"or", AtomicOp::Or}, {"xor", AtomicOp::Xor}, {"inc", AtomicOp::Inc}, {"dec", AtomicOp::Dec}};
-  const bool reduction = name() == "red";
-  const Type t = type();
-  Instruction i = typed(Op::Mov, t);
-  i.kind = Kind::Atomic;
-  i.space = space();
-  i.bytes = static_cast<std::uint8_t>(bits(t) / 8);
   for (const auto& [word, op] : kOps) {
     if (has(word)) i.atomic = op;
   }
   if (has("min")) i.atomic = is_signed(t) ? AtomicOp::MinS : AtomicOp::MinU;
   if (has("max")) i.atomic = is_signed(t) ? AtomicOp::MaxS : AtomicOp::MaxU;
   if (is_float(t) || is_small_float(t)) i.atomic = AtomicOp::FAdd, i.op = Op::FAdd;
+  i.bytes = static_cast<std::uint8_t>(bits(t) / 8);
   // "inc" and "dec" wrap at an unsigned value; the others of the bits are for what has no sign.
-  if ((i.atomic == AtomicOp::Inc || i.atomic == AtomicOp::Dec) && t != Type::U32) return unknown();
+  return (i.atomic != AtomicOp::Inc && i.atomic != AtomicOp::Dec) || t == Type::U32;
+}
+
+void Decoder::atomic(const Form&) {
+  const bool reduction = name() == "red";
+  const Type t = type();
+  Instruction i = typed(Op::Mov, t);
+  i.kind = Kind::Atomic;
+  i.space = space();
+  if (!name_operation(i, t)) return unknown();
   const std::size_t at = reduction ? 0 : 1;
   const std::size_t count = at + (i.atomic == AtomicOp::Cas ? 3 : 2);
   if (!operands(count, count)) return;
@@ -293,6 +298,37 @@ void Decoder::bulk(const Form&) {
   i.c = source(2, Type::U32);
   i.path = LoadPath::Cg;
   i.data[0] = barrier.offset == 0 ? barrier.a : emit(Op::Add, Type::U64, barrier.a, names_.constant(static_cast<std::uint64_t>(barrier.offset)), names_.temporary());
+  add(i);
+}
+
+/// cp.async.bulk.global.shared::cta.bulk_group [to], [from], bytes; cp.reduce.async.bulk….add.u32, which does that to each element there.
+void Decoder::bulk_store(const Form&) {
+  const std::size_t count = has("L2::cache_hint") ? 4 : 3;
+  if (!operands(count, count)) return;
+  Instruction i = typed(Op::Mov, has("reduce") ? type() : Type::B32);
+  i.kind = Kind::Copy;
+  i.space = Space::Shared;
+  i.bulk = i.stores = true;
+  i.atomic = AtomicOp::Exch;
+  i.bytes = 16;
+  if (has("reduce") && !name_operation(i, type())) return unknown();
+  i.count = 0;
+  address(i, s_.operands[1]);
+  Instruction to = base_;
+  to.space = Space::Global;
+  address(to, s_.operands[0]);
+  i.b = to.a, i.extend = static_cast<std::uint64_t>(to.offset);
+  i.c = source(2, Type::U32);
+  i.path = LoadPath::Cg;
+  add(i);
+}
+
+/// cp.async.bulk.wait_group n: every store of the warp is awaited, so those of later groups too. With .read nothing: what was to be read has been.
+void Decoder::wait_for_stores(const Form&) {
+  if (!operands(1, 1)) return;
+  Instruction i = base_;
+  i.kind = Kind::Nothing;
+  i.fences = !has("read");
   add(i);
 }
 

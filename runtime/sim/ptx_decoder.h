@@ -63,6 +63,8 @@ class Decoder {
   void copy(const Form& f);        ///< cp.async
   void tile(const Form& f);        ///< cp.async.bulk.tensor
   void bulk(const Form& f);        ///< cp.async.bulk
+  void bulk_store(const Form&);    ///< cp.async.bulk.global, cp.reduce.async.bulk
+  void wait_for_stores(const Form&);  ///< cp.async.bulk.wait_group
   void wait(const Form& f);        ///< cp.async.wait_…
   void multiply_matrices(const Form& f);
   void multiply_shared(const Form& f);    ///< wgmma
@@ -116,6 +118,7 @@ class Decoder {
   std::uint32_t emit(Op op, Type t, std::uint32_t a, std::uint32_t b, std::uint32_t to);
   void compare_pairs(Op op);
   std::uint32_t part_of(const Operand& given, Type t);
+  bool name_operation(Instruction& i, Type t) const;
   void atomic_wide(Instruction i);
   void atomic_vector(const Instruction& i, std::size_t at);
   Op comparison() const;
