@@ -117,6 +117,18 @@ TEST_CASE("exclusive ors that choose the slice are found, whatever constant a pa
   }
 }
 
+TEST_CASE("an exclusive or that says nothing about another page is none") {
+  // Within a page one bit decides, and each page deals its parts to slices in an order of its own.
+  const auto finding = ask(seen({.lines = lines_of(4)}, [](std::int64_t line) {
+    const auto at = line * kLine, page = at / kPage;
+    const std::uint64_t part = (odd(at & (1 << 8 | 1 << 12)) ? 12u : 0u) + mix(static_cast<std::uint64_t>(line)) % 12;
+    return part * 5 % 24 * (page % 2 == 0) + part * 7 % 24 * (page % 2 == 1);
+  }));
+  CHECK_MESSAGE(field(finding, "count") == 24, finding.why);
+  CHECK_MESSAGE(bits(finding, "bits").empty(), finding.why);
+  CHECK_MESSAGE(finding.why.find("holds for") != std::string::npos, finding.why);
+}
+
 TEST_CASE("flips that never leave a slice join its parts") {
   // A slice by what is left of a division by five, of an address without bits 7 and 8,11; and one of its four parts by a hash.
   const auto place = [](std::int64_t line) {
