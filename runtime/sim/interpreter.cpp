@@ -325,6 +325,7 @@ Machine::Step Machine::execute(std::uint32_t index, const Instruction& i, std::u
     case Kind::BranchTable: return branch_by_table(w, i, active);
     case Kind::Call: return call(w, i, active);
     case Kind::Return: return come_back(w, i, active);
+    case Kind::Stack: return move_stack(w, i, active, issue);
     case Kind::Nothing:
       if (i.fences) w.next = std::max(w.next, w.stored);
       return Step::Next;

@@ -138,6 +138,7 @@ class Machine {
   Step branch(Warp& w, const Instruction& i, std::uint32_t active);
   Step branch_by_table(Warp& w, const Instruction& i, std::uint32_t active);
   Step call(Warp& w, const Instruction& i, std::uint32_t active);
+  Step move_stack(Warp& w, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   Step come_back(Warp& w, const Instruction& i, std::uint32_t active);
   bool enter(Warp& w, const Instruction& i, const Call& call, std::uint32_t function, std::uint32_t lane);
   void pass(Warp& w, std::uint32_t lane, const Passed& from, const Passed& to);

@@ -68,7 +68,7 @@ void Machine::start_warp(std::uint32_t block, std::uint32_t first_thread, std::u
   w.values.assign(static_cast<std::size_t>(w.width) * c_.kernel.slots, 0);
   w.ready.assign(c_.kernel.slots, 0);
   w.local.assign(static_cast<std::size_t>(w.width) * c_.kernel.local_bytes, std::byte{0});
-  if (!c_.kernel.functions.empty()) w.stacks.assign(w.width, CallStack{{}, {}, c_.kernel.stack_begin});
+  if (!c_.kernel.functions.empty() || c_.kernel.allocates) w.stacks.assign(w.width, CallStack{{}, {}, c_.kernel.stack_begin});
   w.next = now;
   for (std::uint32_t lane = 0; lane < w.width; ++lane) {
     w.slot(kTrue)[lane] = 1;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -34,13 +35,13 @@ void Machine::pass(Warp& w, std::uint32_t lane, const Passed& from, const Passed
 bool Machine::enter(Warp& w, const Instruction& i, const Call& call, std::uint32_t function, std::uint32_t lane) {
   const Function& to = c_.kernel.functions[function];
   CallStack& stack = w.stacks[lane];
-  const std::uint64_t base = stack.top, top = base + (to.frame_bytes + 15) / 16 * 16;
+  const std::uint64_t base = (stack.top + 15) / 16 * 16, top = base + (to.frame_bytes + 15) / 16 * 16;
   if (top > c_.kernel.local_bytes && to.frame_bytes > 0) return fault(fmt::format("the stack of a thread overflows ({})", place_of(c_.kernel, i))), false;
   if (stack.frames.size() >= kMostFrames || stack.kept.size() + to.slots.size() > kMostKept)
     return fault(fmt::format("calls are nested too deeply ({})", place_of(c_.kernel, i))), false;
   if (call.arguments.size() != to.parameters.size() || call.results.size() != to.results.size())
     return fault(fmt::format("a call that does not fit '{}' ({})", to.name, place_of(c_.kernel, i))), false;
-  stack.frames.push_back({i.list, function, w.pc + 1});
+  stack.frames.push_back({i.list, function, w.pc + 1, stack.top});
   // Arguments may be of this very function, when it calls itself: they are taken first.
   std::vector<std::uint64_t> values;
   for (const Passed& p : call.arguments) values.push_back(w.slot(p.slot)[lane]);
@@ -76,6 +77,22 @@ Machine::Step Machine::call(Warp& w, const Instruction& i, std::uint32_t active)
     if (!check(i, w.next)) return Step::Leave;
   }
   return Step::Regroup;
+}
+
+/// alloca gives the end of the stack, which grows towards higher addresses, and moves it.
+Machine::Step Machine::move_stack(Warp& w, const Instruction& i, std::uint32_t active, std::uint64_t issue) {
+  for (std::uint32_t left = active; left != 0; left &= left - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+    const std::uint64_t most = c_.kernel.local_bytes, asked = w.slot(i.a)[lane] & i.mask, align = static_cast<std::uint64_t>(i.offset);
+    CallStack& stack = w.stacks[lane];
+    const std::uint64_t begin = i.moves ? asked : (stack.top + align - 1) / align * align, bytes = i.moves ? 0 : asked;
+    if (i.moves && (asked < c_.kernel.stack_begin || asked > most)) return fault(fmt::format("a stack that ends at 0x{:x} ({})", asked, place_of(c_.kernel, i)));
+    if (begin > most || bytes > most - begin) return fault(fmt::format("the stack of a thread overflows ({})", place_of(c_.kernel, i)));
+    stack.top = begin + bytes;
+    if (!i.moves) w.slot(i.to)[lane] = begin;
+  }
+  if (!i.moves) w.ready[i.to] = issue + latency_[static_cast<std::size_t>(Cost::Alu)];
+  return Step::Next;
 }
 
 /// vprintf, lane by lane. It takes no more than the instruction: what a device does for it is not modelled.
@@ -114,7 +131,7 @@ Machine::Step Machine::come_back(Warp& w, const Instruction&, std::uint32_t acti
     const std::size_t first = stack.kept.size() - from.slots.size();
     for (std::size_t k = 0; k < from.slots.size(); ++k) w.slot(from.slots[k])[lane] = stack.kept[first + k];
     stack.kept.resize(first);
-    stack.top -= (from.frame_bytes + 15) / 16 * 16;
+    stack.top = frame.begin;  // and with it goes what alloca gave
     for (std::size_t k = 0; k < values.size(); ++k) {
       std::uint64_t& between = w.slot(kTrue)[lane];
       between = values[k];

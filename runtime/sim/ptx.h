@@ -31,7 +31,7 @@ enum class Op : std::uint8_t {
 };
 
 enum class Kind : std::uint8_t {
-  Compute, Branch, Exit, Trap, Load, Store, Atomic, Texture, Barrier, Special, Nothing, Wide, BranchTable, Call, Return, Matrix, Copy, Meet,
+  Compute, Branch, Exit, Trap, Load, Store, Atomic, Texture, Barrier, Special, Nothing, Wide, BranchTable, Call, Return, Matrix, Copy, Meet, Stack,
 };
 
 /// What an instruction of many operands, or of all lanes together, computes (wide.h).
@@ -103,6 +103,7 @@ struct Instruction {
   bool bulk = false;         ///< Copy: of as many bytes as operand c says, which the barrier at data[0] is told of
   bool stores = false;       ///< Copy, bulk: from shared memory at a to global memory at b, as `atomic` says; no barrier is told
   char beyond = 0;           ///< access of a surface that is outside of it: 't' a fault, 'c' at its edge, 'z' nothing; 0: no surface
+  bool moves = false;        ///< Stack: to a; else `to` has where it is, and what alloca asks for, a bytes at a multiple of offset, follows
   bool tile = false;         ///< Copy, bulk: b is the address of a map of tiles (device::Tiles), data[1], data[2] the column and the row of one
   bool allocates = true;     ///< Load: false where an SM's caches are asked not to keep what they miss
   std::uint32_t guard = kTrue;
@@ -198,6 +199,7 @@ struct Kernel {
   std::uint32_t local_bytes = 0;   ///< of one thread, the stack included
   std::uint32_t stack_begin = 0;   ///< where the frames of functions begin
   std::uint32_t cluster = 1;       ///< blocks of a cluster, as the text asks for
+  bool allocates = false;          ///< some instruction moves the end of its thread's stack
   bool grid_meets = false;         ///< it reads where the blocks of a grid meet, so all of them must run at once
   std::uint32_t registers = 0;     ///< of one thread, 4 bytes each, as far as the text tells; 0: not told
   std::uint32_t most_registers = 0;  ///< that the text lets a thread have; 0: any number

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
 #include <charconv>
 
 #include "runtime/sim/mma_shape.h"
@@ -13,6 +15,28 @@ void Decoder::branch(const Form& f) {
   Instruction i = base_;
   i.kind = table ? Kind::BranchTable : Kind::Branch;
   if (table) i.a = source(0, Type::U32);
+  add(i);
+}
+
+/// alloca.u64 pointer, bytes[, align]; stacksave.u64 d, which is one of no bytes; stackrestore.u64 a.
+void Decoder::stack(const Form& f) {
+  constexpr std::uint64_t kLeastAlign = 8, kMostAlign = 1u << 23;
+  const bool allocates = f.name == "alloca", restores = f.name == "stackrestore";
+  if (!operands(allocates ? 2 : 1, allocates ? 3 : 1)) return;
+  Instruction i = typed(Op::Mov, type());
+  i.kind = Kind::Stack;
+  i.moves = restores;
+  std::uint64_t align = allocates ? kLeastAlign : 1;
+  if (s_.operands.size() == 3) {
+    const Operand& given = s_.operands[2];
+    const auto asked = given.kind == Operand::Kind::Number ? literal(given.token.text, given.minus, Type::U32) : std::nullopt;
+    if (!asked || !std::has_single_bit(*asked) || *asked > kMostAlign) return odd_operand();
+    align = std::max(align, *asked);
+  }
+  i.offset = static_cast<std::int64_t>(align);
+  i.a = allocates ? source(1, type()) : restores ? source(0, type()) : names_.constant(0);
+  if (!restores) i.to = target();
+  kernel_.allocates = true;
   add(i);
 }
 

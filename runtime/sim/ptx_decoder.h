@@ -72,6 +72,7 @@ class Decoder {
   void multiply_fragments(const Form&);
   void across(const Form& f);      ///< shfl, vote, match, redux, activemask, bar.warp.sync, elect
   void barrier(const Form& f);
+  void stack(const Form& f);       ///< alloca, stacksave, stackrestore
   void branch(const Form& f);
   void call(const Form& f);
   void end(const Form& f);         ///< ret, exit, trap

@@ -247,6 +247,10 @@ constexpr Form kForms[] = {
     {"9.7.15", "wgmma", "mma_async sync aligned e4m3|e5m2", "e4m3 e5m2 m64n*", "f32", "", &D::multiply_shared},
     {"9.7.15", "wgmma", "fence|commit_group|wait_group sync aligned", "", "", "", &D::nothing},
 
+    {"9.7.17", "stacksave", "", "", "u32 u64", "", &D::stack},
+    {"9.7.17", "stackrestore", "", "", "u32 u64", "", &D::stack},
+    {"9.7.17", "alloca", "", "", "u32 u64", "", &D::stack},
+
     {"9.7.18", "vadd", "", kVideo, "u32 s32", "u32 s32", &D::video},
     {"9.7.18", "vsub", "", kVideo, "u32 s32", "u32 s32", &D::video},
     {"9.7.18", "vabsdiff", "", kVideo, "u32 s32", "u32 s32", &D::video},
@@ -300,7 +304,6 @@ constexpr Refused kRefusals[] = {
     {"9.7.14", "wmma of .s4, .u4, .b1; mma with .sp, .kind or .block_scale, of e3m2, e2m3 and e2m1; ldmatrix and stmatrix of .b8", "not written yet"},
     {"9.7.15", "wgmma of matrices that are transposed or negated; of f16 results, tf32 and b1; .sp", "not written yet"},
     {"9.7.16", "tcgen05", "not written yet"},
-    {"9.7.17", "alloca, stacksave, stackrestore", "not written yet"},
     {"9.7.18", "vadd2, vadd4 and their like: with a mask or chosen parts; vadd2, vsub2, vadd4, vsub4 with .add", "not written yet"},
     {"10", "%is_explicit_cluster, %aggr_smem_size, %current_graph_exec, %pm, %envreg but 1 and 2, %reserved_smem_offset but 1", "not written yet"},
     {"11", ".reqnctapercluster of several dimensions; calls of an .alias", "not written yet"},

@@ -11,7 +11,8 @@
 namespace gexp::sim {
 namespace {
 
-// A thread's local memory can be as large as CUDA allows; of frames that recursion stacks nobody knows the number (CUDA's default: 1 KiB).
+// A thread's local memory can be as large as CUDA allows; of frames that recursion stacks nobody knows the number (CUDA's default: 1 KiB), nor
+// how much alloca asks for.
 constexpr std::uint64_t kRecursionBytes = 8 << 10;
 
 /// Which functions each calls; an address that is called may be any of them.
@@ -64,6 +65,7 @@ std::optional<Diagnostic> link_functions(Kernel& kernel) {
   std::uint64_t most = 0;
   for (const std::uint64_t bytes : depth) most = std::max(most, bytes);
   if (!settled) most = std::max(kRecursionBytes, std::min(most, kRecursionBytes));
+  if (kernel.allocates) most += kRecursionBytes;
   if (most == 0) return std::nullopt;
   if (kernel.stack_begin + most > kMostLocal) return ptx_error(0, "the kernel has more local memory than a device");
   kernel.local_bytes = static_cast<std::uint32_t>(kernel.stack_begin + most);

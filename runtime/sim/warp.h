@@ -32,6 +32,7 @@ struct CallStack {
     std::uint32_t call = 0;       ///< of Kernel::calls
     std::uint32_t function = 0;   ///< of Kernel::functions
     std::uint32_t back = 0;       ///< the instruction to go on with
+    std::uint64_t begin = 0;      ///< where the stack ended before
   };
   std::vector<Frame> frames;
   std::vector<std::uint64_t> kept;  ///< what the functions' slots held before
