@@ -36,6 +36,7 @@ std::vector<std::uint32_t> Decoder::fragment_registers(const Operand& o, const F
 /// wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {r…}, [p], stride; wmma.store.d….f32 [p], {r…}, stride.
 void Decoder::fragment(const Form&) {
   const bool load = has("load"), sums = has("c") || has("d"), by_rows = has("row");
+  if (has("m8n8k32") || has("m8n8k128")) return fragment_of_bits(load, sums, by_rows);
   const Type t = types_[0];
   FragmentShape shape{};
   const Type operand = !sums ? t : has("m16n16k8") ? Type::Tf32 : has("m8n8k4") ? Type::F64 : Type::F16;
@@ -43,13 +44,29 @@ void Decoder::fragment(const Form&) {
   if (!fragment_shape(shape, operand) || (sums && !summed)) return unknown();
   shape.a_by_rows = shape.b_by_rows = by_rows;
   const Fragment fragment = sums ? shape.sums(t) : has("a") ? shape.a(t) : shape.b(t);
+  place_fragment(fragment, by_rows, load, 1);
+}
+
+/// Of elements of 4 bits or one, which lie so that they are words of 32 bits along k, of which a lane has one. Registers are then where those
+/// of mma of the same shape are, and so are the sums.
+void Decoder::fragment_of_bits(bool load, bool sums, bool by_rows) {
+  constexpr std::uint32_t kSide = 8, kWords = 4;
+  const std::uint32_t elements = has("m8n8k128") ? 32 : 8;  // of a word
+  Fragment fragment{kSide, kSide, true, 32, 2};
+  if (!sums) fragment = has("a") ? Fragment{kSide, kWords, true, 32, 1} : Fragment{kWords, kSide, false, 32, 1};
+  place_fragment(fragment, by_rows, load, sums ? 1 : elements);
+}
+
+/// `elements`: how many of those that the stride counts are one of the fragment.
+void Decoder::place_fragment(const Fragment& fragment, bool by_rows, bool load, std::uint32_t elements) {
   if (!operands(2, 3)) return;
   const auto registers = fragment_registers(s_.operands[load ? 0 : 1], fragment, load);
   if (registers.empty()) return;
   Instruction base = base_;
   base.space = space();
   address(base, s_.operands[load ? 1 : 0]);
-  const std::uint32_t stride = s_.operands.size() == 3 ? source(2, Type::U32) : names_.constant(by_rows ? fragment.columns : fragment.rows);
+  std::uint32_t stride = s_.operands.size() == 3 ? source(2, Type::U32) : names_.constant(std::uint64_t{by_rows ? fragment.columns : fragment.rows} * elements);
+  if (elements > 1) stride = emit(Op::ShrU, Type::U32, stride, names_.constant(log2(elements)), names_.temporary());
   access_fragment(fragment, by_rows, registers, base, stride, load);
 }
 

@@ -130,6 +130,8 @@ class Decoder {
   bool special(const Operand& o, Type t);
   Space space();  ///< that it names: one, or none
   LoadPath path() const;
+  void fragment_of_bits(bool load, bool sums, bool by_rows);
+  void place_fragment(const Fragment& fragment, bool by_rows, bool load, std::uint32_t elements);
   bool fragment_shape(FragmentShape& shape, Type elements) const;
   std::vector<std::uint32_t> fragment_registers(const Operand& o, const Fragment& fragment, bool written);
   void access_fragment(const Fragment& f, bool by_rows, const std::vector<std::uint32_t>& registers, const Instruction& base,

@@ -2,6 +2,10 @@
 // wmma: matrices that the lanes of a warp hold between them.
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <tuple>
+
 #include "runtime/sim/float_format.h"
 #include "tests/sim/support.h"
 
@@ -130,6 +134,67 @@ TEST_CASE("wmma multiplies matrices of every shape, type and layout") {
   }
 }
 
+namespace {
+
+/// d of a wmma whose elements have 4 bits or one, and what the host makes of them: sums of products, or of what `combine` does to bits.
+std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>> multiplied_bits(const std::string& type, const std::string& combine, bool c_by_rows, bool d_by_rows, bool limits) {
+  const int width = type == "b1" ? 1 : 4, k = 128 / width, pad = 2 * k;  // elements of which rows of a, and columns of b, lie apart
+  const auto value = [&](int outer, int at, int salt) { return (outer * 29 + at * 13 + outer * at * 5 + salt) % 23 & ((1 << width) - 1); };
+  const auto number = [&](int bits) { return type == "s4" && bits >= 8 ? bits - 16 : bits; };
+  std::vector<std::uint8_t> a(static_cast<std::size_t>(8 * pad * width / 8), 0xee), b = a;
+  const auto put_bits = [&](std::vector<std::uint8_t>& memory, int element, int bits) {
+    auto& byte = memory[static_cast<std::size_t>(element * width / 8)];
+    const int shift = element * width % 8;
+    byte = static_cast<std::uint8_t>((byte & ~(((1 << width) - 1) << shift)) | bits << shift);
+  };
+  std::vector<std::int32_t> c(64), expected(64);
+  for (int outer = 0; outer < 8; ++outer) {
+    for (int at = 0; at < k; ++at) put_bits(a, outer * pad + at, value(outer, at, 3)), put_bits(b, outer * pad + at, value(outer, at, 11));
+  }
+  for (int row = 0; row < 8; ++row) {
+    for (int column = 0; column < 8; ++column) {
+      std::int64_t sum = limits ? (row % 2 == 0 ? INT32_MAX : INT32_MIN) : row * 100 - column;
+      c[static_cast<std::size_t>(c_by_rows ? row * 8 + column : column * 8 + row)] = static_cast<std::int32_t>(sum);
+      for (int at = 0; at < k; ++at) {
+        const int x = value(row, at, 3), y = value(column, at, 11);
+        sum += combine == "xor" ? x ^ y : combine == "and" ? x & y : number(x) * number(y);
+      }
+      if (limits) sum = std::clamp<std::int64_t>(sum, INT32_MIN, INT32_MAX);
+      expected[static_cast<std::size_t>(d_by_rows ? row * 8 + column : column * 8 + row)] = static_cast<std::int32_t>(sum);
+    }
+  }
+  Device device("h200");
+  const auto copied = [&](const auto& values) {
+    const auto at = device.allocate(values.size() * sizeof values[0], 256);
+    device.write(at, values);
+    return gexp::device::pointer(at);
+  };
+  const auto text = module_of(".param .u64 a, .param .u64 b, .param .u64 c, .param .u64 d", fmt::format(R"(
+    .reg .b32 %r<9>; .reg .b64 %p<8>; ld.param.u64 %p1, [a]; ld.param.u64 %p2, [b]; ld.param.u64 %p3, [c]; ld.param.u64 %p4, [d]; mov.u32 %r7, {0};
+    wmma.load.a.sync.aligned.row.{1}.global.{2} {{%r0}}, [%p1], %r7;
+    wmma.load.b.sync.aligned.col.{1}.{2} {{%r1}}, [%p2], {0};
+    wmma.load.c.sync.aligned.{3}.{1}.global.s32 {{%r2, %r3}}, [%p3];
+    wmma.mma{4}.sync.aligned.row.col.{1}.s32.{2}.{2}.s32{6} {{%r4, %r5}}, {{%r0}}, {{%r1}}, {{%r2, %r3}};
+    wmma.store.d.sync.aligned.{5}.{1}.global.s32 [%p4], {{%r4, %r5}}, 8;
+    ret;)", pad, width == 1 ? "m8n8k128" : "m8n8k32", type, c_by_rows ? "row" : "col", combine.empty() ? "" : "." + combine + ".popc", d_by_rows ? "row" : "col", limits ? ".satfinite" : ""));
+  const auto d = copied(std::vector<std::int32_t>(64, -1));
+  const auto outcome = device.launch(device.load(text), {copied(a), copied(b), copied(c), d}, {.block = 32});
+  REQUIRE_MESSAGE(outcome.done(), outcome.what);
+  return {device.read<std::int32_t>(d.bits, 64), expected};
+}
+
+}  // namespace
+
+TEST_CASE("wmma multiplies matrices of 4 bits and of single bits") {
+  for (unsigned layouts = 0; layouts < 4; ++layouts) {
+    const bool c_by_rows = (layouts & 1) != 0, d_by_rows = (layouts & 2) != 0;
+    for (const auto& [type, combine, limits] : {std::tuple{"u4", "", false}, {"s4", "", false}, {"u4", "", true}, {"s4", "", true}, {"b1", "xor", false}, {"b1", "and", false}}) {
+      const auto [got, expected] = multiplied_bits(type, combine, c_by_rows, d_by_rows, limits);
+      CHECK_MESSAGE(got == expected, type << " " << combine << (limits ? ", satfinite" : "") << ", layouts " << layouts);
+    }
+  }
+}
+
 TEST_CASE("wmma of matrices that no device multiplies is refused") {
   Device device("gtx980");
   const auto refused = [&](const std::string& instruction) {
@@ -143,5 +208,10 @@ TEST_CASE("wmma of matrices that no device multiplies is refused") {
   CHECK(refused(fmt::format("wmma.load.c.sync.aligned.row.m8n8k4.global.f32 {}, [%p1];", eight)));
   CHECK(refused(fmt::format("wmma.mma.sync.aligned.row.m16n16k16.f32.f32 {0}, {0}, {0}, {0};", eight)));
   CHECK(refused(fmt::format("wmma.mma.sync.aligned.row.col.m16n16k16.f32.u8.u8.f32 {0}, {{%r0, %r1}}, {{%r0, %r1}}, {0};", eight)));
+  CHECK(refused("wmma.load.a.sync.aligned.col.m8n8k32.global.s4 {%r0}, [%p1];"));
+  CHECK(refused("wmma.load.a.sync.aligned.row.m8n8k128.global.s4 {%r0}, [%p1];"));
+  CHECK(refused("wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.u4.s32 {%r0, %r1}, {%r2}, {%r3}, {%r0, %r1};"));
+  CHECK(refused("wmma.mma.sync.aligned.row.row.m8n8k32.s32.s4.s4.s32 {%r0, %r1}, {%r2}, {%r3}, {%r0, %r1};"));
+  CHECK(refused("wmma.mma.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32 {%r0, %r1}, {%r2}, {%r3}, {%r0, %r1};"));
   CHECK_FALSE(refused(fmt::format("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {0}, {0}, {0}, {0};", eight)));
 }
