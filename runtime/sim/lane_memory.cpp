@@ -54,7 +54,8 @@ std::uint64_t sum(const Instruction& i, Space space, std::uint64_t a, std::uint6
   return compute(Op::FAdd, plain, a, b, 0);
 }
 
-/// What an operation that needs nothing but the value there and another makes of them.
+}  // namespace
+
 std::uint64_t updated(const Instruction& i, Space space, std::uint64_t old, std::uint64_t b) {
   const auto extend = [&i](std::uint64_t x) { return static_cast<std::int64_t>(x << i.shift) >> i.shift; };
   switch (i.atomic) {
@@ -72,8 +73,6 @@ std::uint64_t updated(const Instruction& i, Space space, std::uint64_t old, std:
     default: return b;
   }
 }
-
-}  // namespace
 
 Space LaneMemory::gather(const Instruction& i, Warp& warp, std::uint32_t mask, Addresses& addresses) const {
   const std::uint64_t* const base = warp.slot(i.a);

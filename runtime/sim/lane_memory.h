@@ -11,6 +11,9 @@
 
 namespace gexp::sim {
 
+/// What an atomic operation that needs nothing but the value there and another makes of them.
+std::uint64_t updated(const Instruction& i, Space space, std::uint64_t old, std::uint64_t b);
+
 /// What lanes read and write: the data of all memory spaces. It takes no time; MemoryUnit tells that.
 class LaneMemory {
  public:
@@ -42,7 +45,7 @@ class LaneMemory {
   using Corners = std::vector<Addresses>;
   /// Reads texture `a` at `b`, `c` and data[kThird], and says where its elements are.
   bool texels(const Instruction& i, Warp& warp, std::uint32_t mask, Addresses& addresses, Corners& corners);
-  /// suld, sust; `mask` is then of the lanes that access anything.
+  /// suld, sust, sured; `mask` is then of the lanes that access anything.
   bool surface(const Instruction& i, Warp& warp, std::uint32_t& mask, Addresses& addresses);
   /// What printf makes of a format and of the values behind it, at generic addresses; nothing: one of them cannot be read.
   struct Printed {
@@ -63,6 +66,8 @@ class LaneMemory {
   Span together(const Instruction& i, Space space, Block& block, std::uint32_t mask, const Addresses& addresses);
   const Texture* texture_of(const Instruction& i, std::uint64_t handle);
   bool linear_texel(const Instruction& i, const Texture& texture, Warp& warp, std::uint32_t lane, std::uint64_t& address);
+  bool sample(const Instruction& i, const Texture& surface, Warp& warp, std::uint32_t lane, std::byte* at);
+  static void update(const Instruction& i, std::uint64_t value, std::byte* at);
   bool texel(const Instruction& i, const Texture& texture, Warp& warp, std::uint32_t lane, Addresses& addresses, Corners& corners);
   std::byte* locate(const Instruction& i, Space space, Warp& warp, Block& block, std::uint64_t address, std::uint32_t lane,
                     std::uint32_t bytes);

@@ -222,10 +222,43 @@ bool LaneMemory::texels(const Instruction& i, Warp& warp, std::uint32_t mask, Ad
   return true;
 }
 
+/// Whether a channel, as sust.p and sured.p have it in 32 bits, is one of the surface's. PTX leaves open what becomes of one that is not.
+static bool fits(const Texture& t, std::uint64_t bits) {
+  return t.kind == 'f' || t.channel_bytes == 4 || extended(t, bits & ((1ull << t.channel_bytes * 8) - 1)) == (bits & 0xffffffffu);
+}
+
+/// Of elements in the surface's own format; channels that the instruction does not name become 0. False, and fault() says why: it cannot be.
+bool LaneMemory::sample(const Instruction& i, const Texture& surface, Warp& warp, std::uint32_t lane, std::byte* at) {
+  const auto given = [&](std::size_t k) { return k < i.count ? warp.slot(i.data[k])[lane] : 0; };
+  if (i.kind == Kind::Atomic) {
+    if (surface.kind == 'f' || surface.element_bytes() != i.bytes) return fails(i, "an atomic operation on a surface whose elements are no integers of 32 bits");
+    Instruction as = i;
+    if (i.atomic == AtomicOp::MinU || i.atomic == AtomicOp::MaxU) {
+      const bool least = i.atomic == AtomicOp::MinU;
+      if (surface.kind == 's') as.atomic = least ? AtomicOp::MinS : AtomicOp::MaxS;
+    }
+    update(as, given(0), at);
+    return true;
+  }
+  for (std::size_t k = 0; k < surface.channels; ++k) {
+    const std::uint64_t value = given(k);
+    if (!fits(surface, value)) return fails(i, fmt::format("0x{:x} is no value of a surface's channel of {} B", value & 0xffffffffu, surface.channel_bytes));
+    std::memcpy(at + k * surface.channel_bytes, &value, surface.channel_bytes);
+  }
+  return true;
+}
+
+/// sured: what is there becomes what the operation makes of it.
+void LaneMemory::update(const Instruction& i, std::uint64_t value, std::byte* at) {
+  std::uint64_t old = 0;
+  std::memcpy(&old, at, i.bytes);
+  const std::uint64_t made = updated(i, Space::Global, old, value) & i.mask;
+  std::memcpy(at, &made, i.bytes);
+}
+
 bool LaneMemory::surface(const Instruction& i, Warp& warp, std::uint32_t& mask, Addresses& addresses) {
   const Fetch fetch = Fetch::of(i.offset);
   const std::size_t axes = fetch.axes;
-  const std::uint32_t bytes = static_cast<std::uint32_t>(i.bytes) * i.count;
   for (std::uint32_t left = mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
     const Texture* const surface = texture_of(i, warp.slot(i.a)[lane]);
@@ -234,7 +267,9 @@ bool LaneMemory::surface(const Instruction& i, Warp& warp, std::uint32_t& mask, 
     // x counts bytes.
     std::int64_t x = signed_at(i.b), y = axes > 1 ? signed_at(i.c) : 0, z = axes > 2 ? signed_at(i.data[kThird]) : 0;
     if (fetch.layered) (axes == 1 ? y : z) = layer_of(i, warp, lane, surface->size[axes]);
+    const std::uint32_t bytes = fetch.samples ? surface->element_bytes() : static_cast<std::uint32_t>(i.bytes) * i.count;
     const auto width = static_cast<std::int64_t>(surface->size[0]) * surface->element_bytes();
+    if (fetch.samples) x *= bytes;
     if (x % bytes != 0) return fails(i, fmt::format("an access of {} B of a surface at byte {} is misaligned", bytes, x));
     bool there = x >= 0 && x + bytes <= width && surface->has(0, y, z);
     if (!there && i.beyond == 'c' && width >= bytes) {
@@ -247,6 +282,14 @@ bool LaneMemory::surface(const Instruction& i, Warp& warp, std::uint32_t& mask, 
     std::byte* const at = c_.memory.find(addresses[lane], bytes);
     if (!at) return fails(i, fmt::format("an access of a surface at 0x{:x} is outside every allocation", addresses[lane]));
     if (!there) mask &= ~(1u << lane);
+    if (fetch.samples) {
+      if (there && !sample(i, *surface, warp, lane, at)) return false;
+      continue;
+    }
+    if (i.kind == Kind::Atomic) {
+      if (there) update(i, warp.slot(i.data[0])[lane], at);
+      continue;
+    }
     for (std::size_t k = 0; k < i.count; ++k) {
       std::uint64_t& value = warp.slot(i.data[k])[lane];
       if (i.kind != Kind::Store) value = 0;

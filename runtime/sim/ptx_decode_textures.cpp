@@ -12,6 +12,7 @@ bool Decoder::placed(Instruction& i, const Operand& o, Type coordinates) {
   if (o.kind != Operand::Kind::Address || o.items.empty() || o.items.size() > (reference ? 2u : 1u)) return odd_operand(), false;
   Fetch fetch;
   fetch.layered = has("a1d") || has("a2d") || has("acube"), fetch.cube = has("cube") || has("acube");
+  fetch.samples = has("p");
   fetch.axes = has("1d") || has("a1d") ? 1 : has("2d") || has("a2d") ? 2 : 3;
   constexpr std::string_view kChannels[] = {"r", "g", "b", "a"};
   for (std::uint32_t k = 0; k < 4 && name() == "tld4"; ++k) fetch.gathered = has(kChannels[k]) ? k + 1 : fetch.gathered;
@@ -65,13 +66,15 @@ void Decoder::query(const Form&) {
   add(i);
 }
 
-/// suld.b.2d.v2.b32.trap {a, b}, [handle, {x, y}]; sust.b….trap [handle, {x, y}], {a, b}: x counts bytes.
+/// suld.b.2d.v2.b32.trap {a, b}, [handle, {x, y}]; sust.b….trap [handle, {x, y}], {a, b}; sured.b.add.2d.u32.trap [handle, {x, y}], a: x counts
+/// bytes, and of .p elements.
 void Decoder::surface(const Form&) {
   const bool load = name() == "suld";
   if (!operands(2, 2)) return;
   Instruction i = typed(Op::Mov, type());
-  i.kind = load ? Kind::Texture : Kind::Store;
+  i.kind = load ? Kind::Texture : name() == "sured" ? Kind::Atomic : Kind::Store;
   i.space = Space::Global;
+  if (i.kind == Kind::Atomic) name_operation(i, type()), i.to = names_.temporary();
   i.beyond = has("clamp") ? 'c' : has("zero") ? 'z' : 't';
   i.bytes = static_cast<std::uint8_t>(bits(type()) / 8);
   i.count = has("v4") ? 4 : has("v2") ? 2 : 1;

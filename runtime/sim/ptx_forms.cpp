@@ -178,6 +178,11 @@ constexpr Form kForms[] = {
 
     {"9.7.11", "suld", "b 1d|2d|3d|a1d|a2d trap|clamp|zero", "v2 v4", "b8 b16 b32 b64", "", &D::surface},
     {"9.7.11", "sust", "b 1d|2d|3d|a1d|a2d trap|clamp|zero", "v2 v4", "b8 b16 b32 b64", "", &D::surface},
+    {"9.7.11", "sust", "p 1d|2d|3d|a1d|a2d trap|clamp|zero", "v2 v4", "b32", "", &D::surface},
+    {"9.7.11", "sured", "b add 1d|2d|3d trap|clamp|zero", "", "u32 s32 u64", "", &D::surface},
+    {"9.7.11", "sured", "b min|max 1d|2d|3d trap|clamp|zero", "", "u32 s32 u64 s64", "", &D::surface},
+    {"9.7.11", "sured", "b and|or 1d|2d|3d trap|clamp|zero", "", "b32", "", &D::surface},
+    {"9.7.11", "sured", "p add|min|max|and|or 1d|2d|3d trap|clamp|zero", "", "b32", "", &D::surface},
     {"9.7.11", "suq", "width|height|depth|array_size", "", "b32", "", &D::query},
 
     {"9.7.12", "bra", "", "uni", "", "", &D::branch},
@@ -305,7 +310,7 @@ constexpr Refused kRefusals[] = {
     {"9.7.9", "st.async, red.async, st.bulk, multimem, tensormap; cp.async.bulk to another block, .prefetch, .multicast and .cp_mask; of .tensor all but loads of .2d.tile", "not written yet"},
     {"9.7.10", "tex of .2dms, .a2dms, .base, .f16; offsets, residency and depths of tex and tld4; istypep", "not written yet"},
     {"9.7.10", "txq of .channel_data_type, .channel_order; suq of these and .memory_layout", "their values are those of the host's language, and no document says which"},
-    {"9.7.11", "sust of .p; sured", "not written yet"},
+    {"9.7.11", "sured.p of .b64", "not written yet"},
     {"9.7.13", "mbarrier of another block: .cluster", "not written yet"},
     {"9.7.13", "tensormap fences", "not written yet"},
     {"9.7.13", "atom, red: .min and .max of f16 and bf16", "not written yet"},

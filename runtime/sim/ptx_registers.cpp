@@ -35,6 +35,7 @@ void note_places(const Kernel& kernel, const Instruction& i, ptx::LiveStep& step
       for (std::size_t k = 0; k < i.count && i.bulk; ++k) reads(i.data[k]);
       break;
     case Kind::Atomic:
+      if (i.beyond != 0) reads(i.data[0]), reads(i.data[kThird]);
       for (std::size_t k = 1; k < 3 && i.bytes == 16; ++k) reads(i.data[k]);
       if (i.bytes == 16) writes(i.data[0]);
       [[fallthrough]];

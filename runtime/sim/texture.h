@@ -12,14 +12,15 @@ struct Fetch {
   bool layered = false;        ///< data[kLayer] names one of several textures
   bool cube = false;           ///< the three coordinates are a direction, which names a face and a place on it
   std::uint32_t gathered = 0;  ///< of each element that would be interpolated this channel, and one; 0: it is a fetch
+  bool samples = false;        ///< x counts elements, in whose format they are written; else bytes
   Query query = Query::None;
 
   [[nodiscard]] std::int64_t packed() const {
-    return axes | std::int64_t{layered} << 4 | std::int64_t{cube} << 5 | std::int64_t{gathered} << 8 | static_cast<std::int64_t>(query) << 16;
+    return axes | std::int64_t{layered} << 4 | std::int64_t{cube} << 5 | std::int64_t{samples} << 6 | std::int64_t{gathered} << 8 | static_cast<std::int64_t>(query) << 16;
   }
   static Fetch of(std::int64_t packed) {
     const auto part = [&](int at, int mask) { return static_cast<std::uint32_t>(packed >> at & mask); };
-    return {part(0, 15), part(4, 1) != 0, part(5, 1) != 0, part(8, 255), static_cast<Query>(part(16, 255))};
+    return {part(0, 15), part(4, 1) != 0, part(5, 1) != 0, part(8, 255), part(6, 1) != 0, static_cast<Query>(part(16, 255))};
   }
 };
 

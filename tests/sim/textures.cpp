@@ -205,3 +205,39 @@ TEST_CASE("layers of surfaces are read and written") {
   CHECK(seen == std::vector<float>{14});
   CHECK(board.memory<float>(16)[9] == 14);
 }
+
+TEST_CASE("surfaces are reduced at a byte or at an element, and written in their own format") {
+  Board board;
+  const std::string none = "; mov.b32 %v1, 0; mov.b32 %v2, 0; mov.b32 %v3, 0; mov.b32 %v4, 0";
+  using Places = std::vector<std::array<float, 3>>;
+  const auto after = [&](Texture texture, const std::vector<std::uint32_t>& words, const std::string& form, const Places& places) {
+    (void)board.fetch(board.bind(texture, words), form + none, places);
+    return board.what().empty() ? board.memory<std::uint32_t>(words.size()) : std::vector<std::uint32_t>{};
+  };
+  using Words = std::vector<std::uint32_t>;
+  const Texture whole{.size = {4, 2, 1}}, with_sign{.size = {4, 2, 1}, .kind = 's'};
+  const Words eight{0, 10, 20, 30, 40, 50, 60, 70};
+  // Three lanes add 1000, two of them at one place.
+  CHECK(after(whole, eight, "sured.b.add.2d.u32.trap [%d3, {%r1, %r2}], 1000", {{4, 0, 0}, {4, 0, 0}, {12, 1, 0}}) == Words{0, 2010, 20, 30, 40, 50, 60, 1070});
+  CHECK(after(whole, eight, "sured.b.min.2d.s32.clamp [%d3, {%r1, %r2}], -5", {{400, -1, 0}}) == Words{0, 10, 20, 0xfffffffb, 40, 50, 60, 70});
+  CHECK(after(whole, eight, "sured.b.max.2d.u32.zero [%d3, {%r1, %r2}], -5", {{16, 0, 0}, {0, 1, 0}}) == Words{0, 10, 20, 30, 0xfffffffb, 50, 60, 70});
+  CHECK(after(whole, eight, "sured.b.or.2d.b32.trap [%d3, {%r1, %r2}], 0x101", {{8, 1, 0}}) == Words{0, 10, 20, 30, 40, 50, 0x13d, 70});
+  CHECK(after(whole, eight, "sured.b.add.2d.u64.trap [%d3, {%r1, %r2}], 0xfffffffff", {{8, 1, 0}}) == Words{0, 10, 20, 30, 40, 50, 59, 86});
+  CHECK(after(whole, eight, "sured.b.add.1d.u32.trap [%d3, {%r1}], %r4", {{0, 0, 0}, {4, 0, 0}, {4, 0, 0}}) == Words{0, 13, 20, 30, 40, 50, 60, 70});
+  CHECK(after(whole, eight, "sured.p.add.2d.b32.trap [%d3, {%r1, %r2}], 5", {{3, 1, 0}}) == Words{0, 10, 20, 30, 40, 50, 60, 75});
+  CHECK(after(whole, eight, "sured.p.min.2d.b32.trap [%d3, {%r1, %r2}], -1", {{1, 0, 0}}) == eight);
+  CHECK(after(with_sign, eight, "sured.p.min.2d.b32.trap [%d3, {%r1, %r2}], -1", {{1, 0, 0}}) == Words{0, 0xffffffff, 20, 30, 40, 50, 60, 70});
+  CHECK(after(whole, eight, "sured.b.add.2d.u32.trap [%d3, {%r1, %r2}], 1", {{16, 0, 0}}).empty());
+  CHECK(board.what().find("is outside of it") != std::string::npos);
+  CHECK(after({.size = {4, 2, 1}, .kind = 'f'}, eight, "sured.p.add.2d.b32.trap [%d3, {%r1, %r2}], 1", {{0, 0, 0}}).empty());
+  CHECK(board.what().find("no integers of 32 bits") != std::string::npos);
+
+  // Elements of two channels of 16 bits; of four of a byte, with a sign; and of one float.
+  const Texture pairs{.size = {4, 2, 1}, .channels = 2, .channel_bytes = 2}, bytes{.size = {4, 2, 1}, .channels = 4, .channel_bytes = 1, .kind = 's'};
+  CHECK(after(pairs, eight, "sust.p.2d.v4.b32.trap [%d3, {%r1, %r2}], {0x1234, 7, 99, 99}", {{2, 1, 0}}) == Words{0, 10, 20, 30, 40, 50, 0x71234, 70});
+  CHECK(after(pairs, eight, "sust.p.2d.b32.trap [%d3, {%r1, %r2}], {0x1234}", {{1, 0, 0}}) == Words{0, 0x1234, 20, 30, 40, 50, 60, 70});
+  CHECK(after(bytes, eight, "sust.p.2d.v4.b32.trap [%d3, {%r1, %r2}], {-1, 127, -128, 3}", {{0, 0, 0}}) == Words{0x03807fff, 10, 20, 30, 40, 50, 60, 70});
+  CHECK(after({.size = {4, 2, 1}, .kind = 'f'}, eight, "sust.p.2d.b32.zero [%d3, {%r1, %r2}], {0x3f800000}", {{3, 0, 0}, {4, 0, 0}}) == Words{0, 10, 20, 0x3f800000, 40, 50, 60, 70});
+  CHECK(after(bytes, eight, "sust.p.2d.v4.b32.trap [%d3, {%r1, %r2}], {128, 0, 0, 0}", {{0, 0, 0}}).empty());
+  CHECK(board.what().find("0x80 is no value of a surface's channel of 1 B") != std::string::npos);
+}
