@@ -181,6 +181,35 @@ void Decoder::phases(const Form&) {
   add(i);
 }
 
+/// st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.u32 [a], {b…}, [barrier]; red.async….add.u32 [a], b, [barrier]: the data come at
+/// once, and then the barrier, of the block whose memory `a` is in, is told of their bytes.
+void Decoder::tell_barrier(const Form&) {
+  if (!operands(3, 3)) return;
+  const Type t = type();
+  const bool reduces = name() == "red";
+  Instruction i = typed(Op::Mov, t);
+  i.kind = reduces ? Kind::Atomic : Kind::Store;
+  i.space = space();
+  i.bytes = static_cast<std::uint8_t>(bits(t) / 8);
+  if (reduces && !name_operation(i, t)) return unknown();
+  address(i, s_.operands[0]);
+  const std::size_t count = has("v4") ? 4 : has("v2") ? 2 : 1;
+  const std::vector<Operand> items = elements(s_.operands[1]);
+  if (items.size() != count || i.bytes * count > 16) return fail(fmt::format("'{}' with a wrong number of elements", s_.opcode.text));
+  i.count = static_cast<std::uint8_t>(count);
+  for (std::size_t k = 0; k < count && !reduces; ++k) i.data[k] = source_of(items[k], t);
+  if (reduces) i.b = source_of(items[0], t), i.to = names_.temporary();
+  add(i);
+  Instruction told = typed(Op::Mov, Type::B64);
+  told.kind = Kind::Atomic;
+  told.space = i.space;
+  told.bytes = 8;
+  told.atomic = AtomicOp::PhaseBytes;
+  address(told, s_.operands[2]);
+  told.b = names_.constant(i.bytes * count), told.to = names_.temporary();
+  add(told);
+}
+
 /// mbarrier.pending_count count, state: arrivals that were pending before the one that gave the state.
 void Decoder::pending(const Form&) {
   if (operands(2, 2)) emit(Op::And, Type::B64, source(1, Type::B64), names_.constant(kPhaseCount), target());

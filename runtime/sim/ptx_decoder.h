@@ -54,6 +54,7 @@ class Decoder {
   void memory(const Form& f);
   void atomic(const Form& f);
   void phases(const Form& f);      ///< mbarrier
+  void tell_barrier(const Form&);  ///< st.async, red.async
   void pending(const Form&);       ///< mbarrier.pending_count
   void arrive_after_copies(const Form&);  ///< cp.async.mbarrier.arrive
   void texture(const Form& f);

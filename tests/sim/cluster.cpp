@@ -127,3 +127,37 @@ TEST_CASE("a kernel's text can ask for clusters itself; a model without them ref
   CHECK(old.backend().accepts({Kind::Cluster, "", 2, {}}).error().code == "E0501");
   CHECK(!old.launch(old.load(text), {{old.allocate(256), 8}}, {.grid = 8}).done());
 }
+
+TEST_CASE("st.async and red.async reach another block, whose barrier is told of their bytes") {
+  Device device("h200");
+  // Block 1 sends to block 0, which waits until all bytes that it expects have come, and then reads words 0 to 7.
+  const auto sent = [&](const std::string& sends, int bytes) {
+    return device.run(fmt::format(R"(
+  .reg .pred %p<9>; .reg .b32 %r<20>; .reg .f32 %f<4>; .reg .b64 %rd<20>;
+  ld.param.u64 %rd1, [out]; mov.u32 %r2, %cluster_ctarank; mov.u32 %r4, x; mov.u32 %r5, b;
+  setp.ne.u32 %p1, %r2, 0; @%p1 bra SEND;
+  st.shared.v4.u32 [%r4], {{100, 200, 300, 400}}; st.shared.v4.u32 [%r4+16], {{500, 600, 700, 800}};
+  mbarrier.init.shared::cta.b64 [%r5], 1; mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 %rd2, [%r5], {1};
+  barrier.cluster.arrive; barrier.cluster.wait;
+  WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r5], 0; @!%p2 bra WAIT;
+  mov.u32 %r6, 0;
+  READ: mad.lo.u32 %r7, %r6, 4, %r4; ld.shared.u32 %r8, [%r7]; cvt.u64.u32 %rd3, %r8; mad.wide.u32 %rd4, %r6, 8, %rd1; st.global.u64 [%rd4], %rd3;
+  add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 8; @%p3 bra READ;
+  bra END;
+  SEND: mapa.shared::cluster.u32 %r9, %r4, 0; mapa.shared::cluster.u32 %r10, %r5, 0;
+  barrier.cluster.arrive; barrier.cluster.wait;
+  {0}
+  END: barrier.cluster.arrive; barrier.cluster.wait; ret;)", sends, bytes), 8, {.grid = 2, .cluster = 2}, ".shared .align 16 .b8 x[64]; .shared .align 8 .b64 b;");
+  };
+  const std::string told = ".shared::cluster.mbarrier::complete_tx::bytes";
+  using Words = std::vector<std::uint64_t>;
+  CHECK(sent(fmt::format("st.async{0}.u32 [%r9+4], 7, [%r10]; st.async.weak{0}.v4.b32 [%r9+16], {{1, 2, 3, 4}}, [%r10];", told), 20) == Words{100, 7, 300, 400, 1, 2, 3, 4});
+  CHECK(sent(fmt::format("st.async{0}.v2.s64 [%r9], {{-1, 5}}, [%r10]; st.async{0}.f32 [%r9+28], 0f3f800000, [%r10];", told), 20) == Words{0xffffffff, 0xffffffff, 5, 0, 500, 600, 700, 0x3f800000});
+  const std::string reduces = "red.async.relaxed.cluster" + told;
+  CHECK(sent(fmt::format("{0}.add.u32 [%r9], 11, [%r10]; {0}.min.s32 [%r9+4], -3, [%r10]; {0}.inc.u32 [%r9+8], 300, [%r10]; {0}.xor.b32 [%r9+12], 0xff, [%r10]; {0}.add.u64 [%r9+16], 0x200000001, [%r10];"
+                         "{0}.max.u32 [%r9+24], 9, [%r10]; {0}.dec.u32 [%r9+28], 900, [%r10];", reduces), 32) == Words{111, 0xfffffffd, 0, 400 ^ 0xff, 501, 602, 700, 799});
+  // A byte less than expected: the phase is never over.
+  const auto kernel = device.load(module_of("", fmt::format(".reg .pred %p; .reg .b32 %r<9>; .reg .b64 %rd<9>; mov.u32 %r4, x; mbarrier.init.shared::cta.b64 [%r4], 1; mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 %rd2, [%r4], 8;"
+                                                            "st.async{}.u32 [%r4+8], 7, [%r4]; WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p, [%r4], 0; @!%p bra WAIT; ret;", told), ".shared .align 8 .b8 x[64];"));
+  CHECK(device.launch(kernel, {}, {}, 0.2).status == gexp::device::Outcome::Status::Timeout);
+}

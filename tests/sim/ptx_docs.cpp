@@ -123,7 +123,7 @@ TEST_CASE("every section of a form is one of the PTX ISA's, and no form hides be
   }
   // What the page says is refused is refused, by name.
   for (const char* const text : {"suld.p.1d.b32.clamp {z}, [x, {y}];",
-                                 "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {a}, {b}, {c}, {d}, e, 0;", "vadd4.u32.u32.u32.add a, b, c, d;", "st.async.u32 [a], b, [c];", "lop3.xor.b32 a, b, c, d, 1, p;"}) {
+                                 "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {a}, {b}, {c}, {d}, e, 0;", "vadd4.u32.u32.u32.add a, b, c, d;", "st.bulk.shared::cta [a], 16, 0;", "lop3.xor.b32 a, b, c, d, 1, p;"}) {
     const auto kernel = parse_ptx(fmt::format(".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k()\n{{\n{}\n}}\n", text), "k");
     REQUIRE_FALSE(kernel.ok());
     CHECK_MESSAGE(kernel.error().message.find("unknown instruction") != std::string::npos, kernel.error().message);
