@@ -6,11 +6,6 @@
 
 // Instructions that access memory.
 namespace gexp::sim {
-namespace {
-
-constexpr std::size_t kMostCopies = 1024;  // what a wait lists
-
-}  // namespace
 
 Space Decoder::space() {
   constexpr std::string_view kSpaces = "global shared shared::cta shared::cluster local param param::entry param::func const";
@@ -284,118 +279,6 @@ void Decoder::matrix(const Form&) {
   if (items.size() != i.count) return fail(fmt::format("'{}' with a wrong number of elements", s_.opcode.text));
   for (std::size_t k = 0; k < items.size(); ++k) i.data[k] = load ? target_of(items[k]) : source_of(items[k], Type::B32);
   add(i);
-}
-
-/// cp.async.ca.shared.global [to], [from], bytes[, taken]: what is not taken of them becomes zero.
-void Decoder::copy(const Form&) {
-  const bool policy = has("L2::cache_hint");
-  if (!operands(3, policy ? 5 : 4)) return;
-  const auto size = literal(s_.operands[2].token.text, false, Type::U32).value_or(0);
-  if (s_.operands[2].kind != Operand::Kind::Number || (size != 4 && size != 8 && size != 16) || (has("cg") && size != 16)) return odd_operand();
-  Instruction i = typed(Op::Mov, Type::B32);
-  i.kind = Kind::Copy;
-  i.space = Space::Shared;
-  i.bytes = static_cast<std::uint8_t>(size);
-  address(i, s_.operands[0]);
-  Instruction from = base_;
-  from.space = Space::Global;
-  address(from, s_.operands[1]);
-  i.b = from.a, i.extend = static_cast<std::uint64_t>(from.offset);
-  const bool partial = s_.operands.size() == 4 && !policy;
-  i.c = partial ? source(3, Type::U32) : names_.constant(size);
-  i.path = has("cg") ? LoadPath::Cg : LoadPath::Default;
-  i.data[0] = names_.temporary();  // ready when the copy is done
-  names_.copies().push_back(i.data[0]);
-  add(i);
-}
-
-/// cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], bytes, [barrier].
-void Decoder::bulk(const Form&) {
-  const bool policy = has("L2::cache_hint");
-  if (!operands(policy ? 5 : 4, policy ? 5 : 4)) return;
-  Instruction i = typed(Op::Mov, Type::B32);
-  i.kind = Kind::Copy;
-  i.space = Space::Shared;
-  i.bulk = true;
-  i.bytes = 16;
-  address(i, s_.operands[0]);
-  Instruction from = base_, barrier = base_;
-  from.space = Space::Global, barrier.space = Space::Shared;
-  address(from, s_.operands[1]);
-  address(barrier, s_.operands[3]);
-  i.b = from.a, i.extend = static_cast<std::uint64_t>(from.offset);
-  i.c = source(2, Type::U32);
-  i.path = LoadPath::Cg;
-  i.data[0] = barrier.offset == 0 ? barrier.a : emit(Op::Add, Type::U64, barrier.a, names_.constant(static_cast<std::uint64_t>(barrier.offset)), names_.temporary());
-  add(i);
-}
-
-/// cp.async.bulk.global.shared::cta.bulk_group [to], [from], bytes; cp.reduce.async.bulk….add.u32, which does that to each element there.
-void Decoder::bulk_store(const Form&) {
-  const std::size_t count = has("L2::cache_hint") ? 4 : 3;
-  if (!operands(count, count)) return;
-  Instruction i = typed(Op::Mov, has("reduce") ? type() : Type::B32);
-  i.kind = Kind::Copy;
-  i.space = Space::Shared;
-  i.bulk = i.stores = true;
-  i.atomic = AtomicOp::Exch;
-  i.bytes = 16;
-  if (has("reduce") && !name_operation(i, type())) return unknown();
-  i.count = 0;
-  address(i, s_.operands[1]);
-  Instruction to = base_;
-  to.space = Space::Global;
-  address(to, s_.operands[0]);
-  i.b = to.a, i.extend = static_cast<std::uint64_t>(to.offset);
-  i.c = source(2, Type::U32);
-  i.path = LoadPath::Cg;
-  add(i);
-}
-
-/// cp.async.bulk.wait_group n: every store of the warp is awaited, so those of later groups too. With .read nothing: what was to be read has been.
-void Decoder::wait_for_stores(const Form&) {
-  if (!operands(1, 1)) return;
-  Instruction i = base_;
-  i.kind = Kind::Nothing;
-  i.fences = !has("read");
-  add(i);
-}
-
-/// cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [to], [map, {column, row}], [barrier]. Columns are of
-/// the 4 bytes that each element of a map has here.
-void Decoder::tile(const Form&) {
-  if (!operands(3, 3)) return;
-  const Operand& from = s_.operands[1];
-  if (from.kind != Operand::Kind::Address || from.items.size() != 1 || from.items[0].items.size() != 2) return odd_operand();
-  Instruction i = typed(Op::Mov, Type::B32);
-  i.kind = Kind::Copy;
-  i.space = Space::Shared;
-  i.bulk = i.tile = true;
-  i.bytes = 16;
-  i.count = 3;
-  address(i, s_.operands[0]);
-  Operand of_map = from;
-  of_map.items.clear();
-  Instruction map = base_, barrier = base_;
-  map.space = Space::Generic, barrier.space = Space::Shared;
-  address(map, of_map), address(barrier, s_.operands[2]);
-  i.b = map.a, i.extend = static_cast<std::uint64_t>(map.offset);
-  i.path = LoadPath::Cg;
-  i.data[0] = barrier.offset == 0 ? barrier.a : emit(Op::Add, Type::U64, barrier.a, names_.constant(static_cast<std::uint64_t>(barrier.offset)), names_.temporary());
-  i.data[1] = source_of(from.items[0].items[0], Type::S32), i.data[2] = source_of(from.items[0].items[1], Type::S32);
-  add(i);
-}
-
-void Decoder::wait(const Form&) {
-  if (has("commit_group")) return nothing({});
-  wait_for_copies();
-}
-
-/// Copies of later groups are waited for too: it takes longer, and computes the same.
-void Decoder::wait_for_copies() {
-  std::vector<std::uint32_t>& copies = names_.copies();
-  if (copies.size() > kMostCopies) return fail(fmt::format("more than {} instructions 'cp.async'", kMostCopies));
-  wide(WideOp::Wait, Type::B32, copies, {});
 }
 
 }  // namespace gexp::sim

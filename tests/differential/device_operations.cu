@@ -68,6 +68,11 @@ WORDS2(minimum_halves, "{ .reg .b16 a, b, c, d; mov.b32 {a, b}, %1; mov.b32 {c, 
 WORDS2(half_sum, "add.rn.f16x2 %0, %1, %2;")
 WORDS2(half_product, "mul.rn.f16x2 %0, %1, %2;")
 WORDS3(half_fused, "fma.rn.f16x2 %0, %1, %2, %3;")
+WORDS3(bytes_product, "dp4a.u32.s32 %0, %1, %2, %3;")
+WORDS3(halves_product, "dp2a.hi.s32.u32 %0, %1, %2, %3;")
+WORDS2(leading_zeros, "{ .reg .b32 t; xor.b32 t, %1, %2; bfind.shiftamt.u32 %0, t; }")
+WORDS2(bytes_average, "{ .reg .b32 nothing; mov.b32 nothing, 0; vavrg4.u32.u32.u32 %0, %1, %2, nothing; }")
+WORDS3(bytes_below, "vset4.u32.u32.lt.add %0, %1, %2, %3;")
 
 FN float fsqrt(float a) { return sqrtf(a); }
 FN double fsqrt(double a) { return sqrt(a); }

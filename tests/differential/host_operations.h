@@ -141,6 +141,31 @@ WORDS minimum_halves(T a, T b) {
   return ((a >> 16) > (b >> 16) ? a >> 16 : b >> 16) << 16 | below;
 }
 
+WORDS bytes_product(T a, T b, T c) {
+  unsigned sum = c;
+  for (int at = 0; at < 32; at += 8) sum += static_cast<unsigned>(static_cast<int>(a >> at & 0xff) * static_cast<signed char>(b >> at));
+  return sum;
+}
+WORDS halves_product(T a, T b, T c) {
+  unsigned sum = c;
+  for (int k = 0; k < 2; ++k) sum += static_cast<unsigned>(static_cast<short>(a >> 16 * k) * static_cast<int>(b >> (16 + 8 * k) & 0xff));
+  return sum;
+}
+WORDS leading_zeros(T a, T b) {
+  const unsigned bits = static_cast<unsigned>(a) ^ static_cast<unsigned>(b);
+  return bits == 0 ? 0xffffffffu : static_cast<unsigned>(std::countl_zero(bits));
+}
+WORDS bytes_average(T a, T b) {
+  unsigned all = 0;
+  for (int at = 0; at < 32; at += 8) all |= ((a >> at & 0xff) + (b >> at & 0xff) + 1) / 2 << at;
+  return all;
+}
+WORDS bytes_below(T a, T b, T c) {
+  unsigned count = c;
+  for (int at = 0; at < 32; at += 8) count += (a >> at & 0xff) < (b >> at & 0xff);
+  return count;
+}
+
 /// A half that is a number in units of 2^-24, which all of them are whole numbers of.
 FN long long half_units(unsigned h) {
   const int exponent = static_cast<int>(h >> 10 & 31);

@@ -25,7 +25,8 @@ inline constexpr int kTypes = 10;
   X(funnel_left, 3, true) X(funnel_right, 3, true) X(funnel_left_clamp, 3, true) X(funnel_right_clamp, 3, true) X(permute, 3, true) \
   X(mul24_low, 2, true) X(mul24_high, 2, true) X(add_saturated, 2, true) X(distance_added, 3, true) X(mask_bits, 2, true) X(extend_bits, 2, true) \
   X(find_set, 3, true) X(insert_bits, 3, true) X(carried_up, 3, true) X(borrowed, 3, true) X(carried_product, 3, true) X(replicate_byte, 2, true) \
-  X(pack_bytes, 3, true) X(bytes_apart, 3, true) X(halves_added, 2, true) X(byte_merged, 3, true) X(minimum_halves, 2, true) X(half_sum, 2, true) X(half_product, 2, true) X(half_fused, 3, true)
+  X(pack_bytes, 3, true) X(bytes_apart, 3, true) X(halves_added, 2, true) X(byte_merged, 3, true) X(minimum_halves, 2, true) X(half_sum, 2, true) X(half_product, 2, true) X(half_fused, 3, true) \
+  X(bytes_product, 3, true) X(halves_product, 3, true) X(leading_zeros, 2, true) X(bytes_average, 2, true) X(bytes_below, 3, true)
 #define GEXP_FLOAT_OPERATIONS(X) \
   X(fneg, 1, true) X(frcp, 1, true) X(magnitude, 1, true) X(fsqrt, 1, true) X(fabsolute, 1, true) X(round_down, 1, true) X(round_up, 1, true) \
   X(round_to_zero, 1, true) X(round_to_even, 1, true) X(round_away, 1, true) X(fadd, 2, true) X(fsub, 2, true) X(fmul, 2, true) \
