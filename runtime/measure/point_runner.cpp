@@ -132,14 +132,12 @@ Result<std::uint64_t> PointRunner::idle_texture(std::uint64_t pitch) {
 }
 
 Result<PointRunner::Calibration> PointRunner::calibration(std::uint64_t bytes) {
-  const auto had = buffers_.contains("calibration") ? buffers_.at("calibration").first : 0;
+  const bool fresh = buffers_["calibration"].second < kTimesAt + bytes;
   auto cell = buffer("calibration", kTimesAt + bytes, kCalibrationPage);
   if (!cell) return cell.error();
-  const Calibration made{*cell, *cell + kTimesAt};
-  if (*cell == had) return made;
   const std::array<std::uint64_t, 8> words = {*cell};  // its own address, then zeros: the index 0, and 16 idle bytes at 16
-  if (auto done = backend_.write(*cell, std::as_bytes(std::span(words))); !done) return done.error();
-  return made;
+  if (auto done = fresh ? backend_.write(*cell, std::as_bytes(std::span(words))) : Result<>(Ok{}); !done) return done.error();
+  return Calibration{*cell, *cell + kTimesAt};
 }
 
 Result<device::KernelId> PointRunner::kernel_for(const compiler::Shape& shape) {
