@@ -176,15 +176,14 @@ Parities find_parities(const std::vector<PlacedLine>& lines, std::size_t labels,
   BitBasis span;
   made.judged = halves.judged.size();
   for (const auto& [count, mask] : held) {
-    auto with = span;
-    if (!with.add(mask)) continue;
+    if (span.reduce(mask) == 0) continue;
     const auto verdict = judge(mask, halves, labels, page);
     if (verdict.judged == 0) continue;
     if (verdict.right < model::kGivenPart * verdict.judged) {
       made.refuted = std::max(made.refuted, verdict.right / verdict.judged);
       continue;
     }
-    span = with;
+    span.add(mask);
     made.masks.push_back(mask);
     made.predicted = std::min(made.predicted, verdict.right / verdict.judged);
     made.judged = std::min(made.judged, static_cast<std::size_t>(verdict.judged));

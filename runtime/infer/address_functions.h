@@ -23,7 +23,7 @@ VaryingBits varying_bits(const std::vector<PlacedLine>& lines, std::int64_t page
 struct Parities {
   std::vector<std::uint64_t> masks;  ///< a basis, those of fewest bits first
   double predicted = 1;              ///< the least share of the judged lines that one of them holds for
-  double refuted = 0;                ///< of those that hold where they were chosen and fail where they are judged: the most judged lines that one holds for
+  double refuted = 0;                ///< the greatest such share of masks that are left out, for they fail on the judged lines
   std::size_t judged = 0, pages = 0; ///< lines and pages that no mask was chosen on
 };
 

@@ -109,7 +109,9 @@ Finding places(const Context& context) {
       why += fmt::format("; of bits {} to {}", std::countr_zero(varying.mask), 63 - std::countl_zero(varying.mask));
       if (parities.masks.empty()) {
         why += " no exclusive or is decided by the place";
-        if (parities.refuted > 0) why += fmt::format(" of more than one page: what holds in the pages it was chosen by holds for {:.1f} % of the lines of others at most", 100 * parities.refuted);
+        if (parities.refuted > 0)
+          why += fmt::format(" of more than one page: what holds in the pages it was chosen by holds for {:.1f} % of the lines of others at most",
+                             100 * parities.refuted);
         if (level) confidence = std::min(confidence, model::kGivenPart);
       } else {
         why += fmt::format(" {} exclusive ors are decided by the place, within pages; each holds for {:.2f} % of {} lines that it was not chosen by, in {} pages", parities.masks.size(), 100 * parities.predicted, parities.judged, parities.pages);

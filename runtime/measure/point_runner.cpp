@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t kDefaultAlign = std::uint64_t{2} << 20;  // offsets then keep their low 21 address bits
 constexpr std::uint32_t kMostSms = 1024, kMostTries = 16;
 constexpr std::uint64_t kCalibrationPage = 4096;                  // the smallest translation page of a GPU
-constexpr std::uint64_t kTimesAt = 1024;                          // behind the cell, in its page and in no line of it
+constexpr std::uint64_t kTimesAt = 1024;                          // behind the cell, in no line of it
 constexpr std::uint64_t kLeastStep = 4096;                        // of a memory that is made smaller
 constexpr std::uint64_t kRoundStep = std::uint64_t{1} << 20;     // of one of many MiB
 constexpr std::uint64_t kForRecords = std::uint64_t{256} << 20;  // that are left of a device's memory, at most
@@ -300,8 +300,8 @@ Result<> PointRunner::run_each(const compiler::PointPlan& plan, records::Point& 
   const auto sms = std::max(plan.sms, 1u);
   auto ticks = buffer("ticks", sms * kWindow * 4);
   if (!ticks) return ticks.error();
-  auto empty = calibration(sms * (compiler::kCalibrationWords * 4 + 16));
-  if (!empty) return empty.error();
+  auto calibrated = calibration(sms * (compiler::kCalibrationWords * 4 + 16));
+  if (!calibrated) return calibrated.error();
   if (auto done = link(links, *base); !done) return done;
 
   const auto element = [&](const std::shared_ptr<const Pattern>& ring) {
@@ -321,9 +321,9 @@ Result<> PointRunner::run_each(const compiler::PointPlan& plan, records::Point& 
                                              {skip, 8},
                                              {steps, 4},
                                              device::pointer(*ticks),
-                                             device::pointer(empty->cell),
-                                             device::pointer(empty->times),
-                                             device::pointer(empty->times + sms * compiler::kCalibrationWords * 4)};
+                                             device::pointer(calibrated->cell),
+                                             device::pointer(calibrated->times),
+                                             device::pointer(calibrated->times + sms * compiler::kCalibrationWords * 4)};
     const auto outcome = launch_timed(plan, *kernel, launch_shape(plan, static_cast<std::uint64_t>(compiler::kTraceBytes)), arguments, limit, plan.before.empty());
     if (!outcome) return outcome.error();
     if (!outcome->done()) {
@@ -338,7 +338,7 @@ Result<> PointRunner::run_each(const compiler::PointPlan& plan, records::Point& 
       runs[i].ticks.insert(runs[i].ticks.end(), first, first + static_cast<std::ptrdiff_t>(steps));
     }
   }
-  return take(std::move(runs), empty->times, point);
+  return take(std::move(runs), calibrated->times, point);
 }
 
 Result<> PointRunner::run_total(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit) {

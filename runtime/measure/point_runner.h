@@ -67,7 +67,7 @@ class PointRunner {
   struct Calibration {
     std::uint64_t cell = 0, times = 0;
   };
-  /// Both lie in one page, so that a TLB of few entries keeps the cell's page when a time is stored. `bytes`: of the times.
+  /// The cell and the first times lie in one page, so that a TLB of few entries keeps it when a time is stored. `bytes`: of all times.
   Result<Calibration> calibration(std::uint64_t bytes);
   /// What the rehearsal fetches from, so that it leaves the textures that are measured alone.
   Result<std::uint64_t> idle_texture(std::uint64_t pitch);

@@ -170,7 +170,7 @@ std::uint64_t Machine::when_rest_ready(const Warp& w, const Instruction& i, std:
     for (std::size_t k = 0; k < i.count; ++k) at = ready[i.data[k]] == kNever ? kNever : at;
     if (i.kind == Kind::Texture) at = std::max({at, ready[i.data[kThird]], ready[i.data[kLayer]]});
     if (!memory_.may_load(w)) at = kNever;
-  } else if (i.kind == Kind::Store || (i.kind == Kind::Atomic && i.beyond != 0)) {
+  } else if (i.gives_data()) {
     for (std::size_t k = 0; k < i.count; ++k) at = std::max(at, ready[i.data[k]]);
     if (i.kind == Kind::Atomic && ready[i.to] == kNever) at = kNever;
     if (i.beyond != 0) at = std::max({at, ready[i.data[kThird]], ready[i.data[kLayer]]});

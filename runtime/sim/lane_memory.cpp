@@ -54,8 +54,7 @@ std::uint64_t sum(const Instruction& i, Space space, std::uint64_t a, std::uint6
   return compute(Op::FAdd, plain, a, b, 0);
 }
 
-}  // namespace
-
+/// What an atomic operation that needs nothing but the value there and another makes of them.
 std::uint64_t updated(const Instruction& i, Space space, std::uint64_t old, std::uint64_t b) {
   const auto extend = [&i](std::uint64_t x) { return static_cast<std::int64_t>(x << i.shift) >> i.shift; };
   switch (i.atomic) {
@@ -72,6 +71,13 @@ std::uint64_t updated(const Instruction& i, Space space, std::uint64_t old, std:
     case AtomicOp::Dec: return old == 0 || old > b ? b : old - 1;
     default: return b;
   }
+}
+
+}  // namespace
+
+void LaneMemory::update(const Instruction& i, std::uint64_t value, std::byte* at) {
+  const std::uint64_t made = updated(i, Space::Global, read_element(at, i.bytes), value) & i.mask;
+  std::memcpy(at, &made, i.bytes);
 }
 
 Space LaneMemory::gather(const Instruction& i, Warp& warp, std::uint32_t mask, Addresses& addresses) const {
@@ -286,8 +292,11 @@ std::byte* LaneMemory::bulk(const Instruction& i, Warp& warp, Block& block, std:
   return barrier;
 }
 
-bool LaneMemory::bulk_store(const Instruction& i, Warp& warp, Block& block, std::uint32_t lane, std::uint64_t from, std::uint64_t to, std::uint32_t bytes) {
-  const auto refuse = [&](const char* why) { return fault_ = fmt::format("bulk copy of {} B to 0x{:x} {} ({})", bytes, to, why, place_of(c_.kernel, i)), false; };
+bool LaneMemory::bulk_store(const Instruction& i, Warp& warp, Block& block, std::uint32_t lane, std::uint64_t from, std::uint64_t to,
+                            std::uint32_t bytes) {
+  const auto refuse = [&](const char* why) {
+    return fault_ = fmt::format("bulk copy of {} B to 0x{:x} {} ({})", bytes, to, why, place_of(c_.kernel, i)), false;
+  };
   constexpr std::uint32_t kStep = 16;
   if (bytes == 0 || bytes % kStep != 0 || to % kStep != 0) return refuse("is no whole number of 16 B");
   const std::byte* const first = locate(i, Space::Shared, warp, block, from, lane, kStep);
@@ -297,10 +306,7 @@ bool LaneMemory::bulk_store(const Instruction& i, Warp& warp, Block& block, std:
   std::byte* const there = c_.memory.find(to, bytes);
   if (!there) return refuse("is outside every allocation");
   if (i.atomic == AtomicOp::Exch) return std::memcpy(there, first, bytes), true;
-  for (std::uint32_t at = 0; at < bytes; at += i.bytes) {
-    const std::uint64_t value = updated(i, Space::Global, read_element(there + at, i.bytes), read_element(first + at, i.bytes)) & i.mask;
-    std::memcpy(there + at, &value, i.bytes);
-  }
+  for (std::uint32_t at = 0; at < bytes; at += i.bytes) update(i, read_element(first + at, i.bytes), there + at);
   return true;
 }
 

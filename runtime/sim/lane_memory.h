@@ -11,9 +11,6 @@
 
 namespace gexp::sim {
 
-/// What an atomic operation that needs nothing but the value there and another makes of them.
-std::uint64_t updated(const Instruction& i, Space space, std::uint64_t old, std::uint64_t b);
-
 /// What lanes read and write: the data of all memory spaces. It takes no time; MemoryUnit tells that.
 class LaneMemory {
  public:
@@ -33,7 +30,8 @@ class LaneMemory {
   std::byte* bulk(const Instruction& i, Warp& warp, Block& block, std::uint32_t lane, std::uint64_t to, std::uint64_t from,
                   std::uint32_t bytes);
   /// cp.async.bulk.global and cp.reduce.async.bulk of one lane: from shared to global memory.
-  bool bulk_store(const Instruction& i, Warp& warp, Block& block, std::uint32_t lane, std::uint64_t from, std::uint64_t to, std::uint32_t bytes);
+  bool bulk_store(const Instruction& i, Warp& warp, Block& block, std::uint32_t lane, std::uint64_t from, std::uint64_t to,
+                  std::uint32_t bytes);
   /// cp.async.bulk.tensor of one lane: what it copies, row by row, and where the barrier is that is told of them. False: it cannot be.
   struct TileCopy {
     std::vector<std::pair<std::uint64_t, std::uint32_t>> rows;  ///< address and bytes of each row that is read
@@ -67,6 +65,7 @@ class LaneMemory {
   const Texture* texture_of(const Instruction& i, std::uint64_t handle);
   bool linear_texel(const Instruction& i, const Texture& texture, Warp& warp, std::uint32_t lane, std::uint64_t& address);
   bool sample(const Instruction& i, const Texture& surface, Warp& warp, std::uint32_t lane, std::byte* at);
+  /// sured, bulk reductions: an element of global memory becomes what the operation makes of it.
   static void update(const Instruction& i, std::uint64_t value, std::byte* at);
   bool texel(const Instruction& i, const Texture& texture, Warp& warp, std::uint32_t lane, Addresses& addresses, Corners& corners);
   std::byte* locate(const Instruction& i, Space space, Warp& warp, Block& block, std::uint64_t address, std::uint32_t lane,

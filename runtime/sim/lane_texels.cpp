@@ -227,16 +227,15 @@ static bool fits(const Texture& t, std::uint64_t bits) {
   return t.kind == 'f' || t.channel_bytes == 4 || extended(t, bits & ((1ull << t.channel_bytes * 8) - 1)) == (bits & 0xffffffffu);
 }
 
-/// Of elements in the surface's own format; channels that the instruction does not name become 0. False, and fault() says why: it cannot be.
+/// Of elements in the surface's own format; channels that the instruction does not name become 0. False, and fault() says why: it cannot
+/// be.
 bool LaneMemory::sample(const Instruction& i, const Texture& surface, Warp& warp, std::uint32_t lane, std::byte* at) {
   const auto given = [&](std::size_t k) { return k < i.count ? warp.slot(i.data[k])[lane] : 0; };
   if (i.kind == Kind::Atomic) {
     if (surface.kind == 'f' || surface.element_bytes() != i.bytes) return fails(i, "an atomic operation on a surface whose elements are no integers of 32 bits");
-    Instruction as = i;
-    if (i.atomic == AtomicOp::MinU || i.atomic == AtomicOp::MaxU) {
-      const bool least = i.atomic == AtomicOp::MinU;
-      if (surface.kind == 's') as.atomic = least ? AtomicOp::MinS : AtomicOp::MaxS;
-    }
+    Instruction as = i;  // .b32 has no sign; the surface's elements may
+    if (surface.kind == 's' && i.atomic == AtomicOp::MinU) as.atomic = AtomicOp::MinS;
+    if (surface.kind == 's' && i.atomic == AtomicOp::MaxU) as.atomic = AtomicOp::MaxS;
     update(as, given(0), at);
     return true;
   }
@@ -246,14 +245,6 @@ bool LaneMemory::sample(const Instruction& i, const Texture& surface, Warp& warp
     std::memcpy(at + k * surface.channel_bytes, &value, surface.channel_bytes);
   }
   return true;
-}
-
-/// sured: what is there becomes what the operation makes of it.
-void LaneMemory::update(const Instruction& i, std::uint64_t value, std::byte* at) {
-  std::uint64_t old = 0;
-  std::memcpy(&old, at, i.bytes);
-  const std::uint64_t made = updated(i, Space::Global, old, value) & i.mask;
-  std::memcpy(at, &made, i.bytes);
 }
 
 bool LaneMemory::surface(const Instruction& i, Warp& warp, std::uint32_t& mask, Addresses& addresses) {

@@ -127,7 +127,7 @@ class Machine {
   bool over_bus(const Instruction& i, std::uint32_t active, LoadPath& path);
   [[nodiscard]] bool held(LoadPath path, std::uint32_t sm, std::uint32_t active) const;
   Step tile_copy(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
-  bool reaches(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue, LoadPath& path, Step& step);
+  std::optional<Step> kept_from(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue, LoadPath& path);
   Step bulk_store(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   Step bulk_copy(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   void end_copy(std::uint32_t copy);

@@ -185,10 +185,12 @@ bool Machine::held(LoadPath path, std::uint32_t sm, std::uint32_t active) const 
   return some;
 }
 
-/// Whether what a bulk copy reads or writes of global memory, from addresses_ on, is there, and by which path. False: what comes of it instead.
-bool Machine::reaches(std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue, LoadPath& path, Step& step) {
+/// By which path a bulk copy reaches what it reads or writes, from addresses_ on. A step where it does not yet: that is what comes of it
+/// instead.
+std::optional<Machine::Step> Machine::kept_from(std::uint32_t index, const Instruction& i, std::uint32_t active, std::uint64_t issue,
+                                                LoadPath& path) {
   Warp& w = warps_[index];
-  if (!far(active)) return true;
+  if (!far(active)) return std::nullopt;
   bool waits = false;
   const Addresses begins = addresses_;
   for (std::uint64_t at = 0, most = 0; at <= most; at += c_.model.managed.page) {  // each page that it touches
@@ -200,10 +202,9 @@ bool Machine::reaches(std::uint32_t index, const Instruction& i, std::uint32_t a
     if (c_.model.managed.page == 0) break;
   }
   addresses_ = begins;
-  if (waits) step = Step::Jumped;
-  else if (!over_bus(i, active, path)) step = Step::Leave;
-  else return true;
-  return false;
+  if (waits) return Step::Jumped;
+  if (!over_bus(i, active, path)) return Step::Leave;
+  return std::nullopt;
 }
 
 /// The data go at once; the time is that of stores of so many sectors.
@@ -212,8 +213,7 @@ Machine::Step Machine::bulk_store(std::uint32_t index, const Instruction& i, std
   const Addresses from = addresses_;
   each_lane(active, [&](std::uint32_t lane) { addresses_[lane] = w.slot(i.b)[lane] + i.extend; });
   LoadPath path = i.path;
-  Step step = Step::Next;
-  if (!reaches(index, i, active, issue, path, step)) return step;
+  if (const auto step = kept_from(index, i, active, issue, path)) return *step;
   const Addresses to = addresses_;
   const std::uint64_t sector = c_.hierarchy.store_sector();
   for (std::uint32_t left = active; left != 0; left &= left - 1) {
@@ -236,8 +236,7 @@ Machine::Step Machine::bulk_copy(std::uint32_t index, const Instruction& i, std:
   const Addresses to = addresses_;
   each_lane(active, [&](std::uint32_t lane) { addresses_[lane] = w.slot(i.b)[lane] + i.extend; });
   LoadPath path = c_.hierarchy.present(i.path) ? i.path : LoadPath::Default;
-  Step step = Step::Next;
-  if (!reaches(index, i, active, issue, path, step)) return step;
+  if (const auto step = kept_from(index, i, active, issue, path)) return *step;
   for (std::uint32_t left = active; left != 0; left &= left - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
     const auto bytes = static_cast<std::uint32_t>(w.slot(i.c)[lane]);

@@ -87,7 +87,7 @@ Observer::Wait Observer::operands(const Track& track, const Warp& w, const Instr
     if (w.ready[slot] > latest.until) latest = {w.ready[slot], track.made_by[slot]};
   };
   for (const std::uint32_t slot : {i.guard, i.a, i.b, i.c}) look(slot);
-  if (i.kind == Kind::Store || (i.kind == Kind::Atomic && i.beyond != 0) || i.kind == Kind::Matrix || i.kind == Kind::Copy) {
+  if (i.gives_data() || i.kind == Kind::Matrix || i.kind == Kind::Copy) {
     for (std::size_t k = 0; k < i.count; ++k) look(i.data[k]);
   } else if (i.kind == Kind::Wide) {
     for (std::size_t k = 0; k < i.reads; ++k) look(kernel_.lists[i.list + k]);

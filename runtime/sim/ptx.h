@@ -121,6 +121,9 @@ struct Instruction {
                              ///< what else an operation must know: each says so where it is computed
   std::uint64_t mask = ~0ull;
   std::uint64_t extend = 0;  ///< loads and cvt of signed narrow types: bits above the type that copy its sign
+
+  /// Whether `data` is what it writes, or reduces a surface by.
+  [[nodiscard]] bool gives_data() const { return kind == Kind::Store || (kind == Kind::Atomic && beyond != 0); }
 };
 
 /// A slot whose value is known when a launch starts.

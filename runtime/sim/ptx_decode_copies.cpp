@@ -9,6 +9,23 @@ constexpr std::size_t kMostCopies = 1024;  // what a wait lists
 
 }  // namespace
 
+/// The address of a copy that is not in shared memory.
+void Decoder::other_end(Instruction& i, const Operand& o, Space space) {
+  Instruction other = base_;
+  other.space = space;
+  address(other, o);
+  i.b = other.a, i.extend = static_cast<std::uint64_t>(other.offset);
+}
+
+/// Where the barrier is that a copy tells of its bytes.
+std::uint32_t Decoder::barrier_at(const Operand& o) {
+  Instruction barrier = base_;
+  barrier.space = Space::Shared;
+  address(barrier, o);
+  if (barrier.offset == 0) return barrier.a;
+  return emit(Op::Add, Type::U64, barrier.a, names_.constant(static_cast<std::uint64_t>(barrier.offset)), names_.temporary());
+}
+
 /// cp.async.ca.shared.global [to], [from], bytes[, taken]: what is not taken of them becomes zero.
 void Decoder::copy(const Form&) {
   const bool policy = has("L2::cache_hint");
@@ -20,10 +37,7 @@ void Decoder::copy(const Form&) {
   i.space = Space::Shared;
   i.bytes = static_cast<std::uint8_t>(size);
   address(i, s_.operands[0]);
-  Instruction from = base_;
-  from.space = Space::Global;
-  address(from, s_.operands[1]);
-  i.b = from.a, i.extend = static_cast<std::uint64_t>(from.offset);
+  other_end(i, s_.operands[1], Space::Global);
   const bool partial = s_.operands.size() == 4 && !policy;
   i.c = partial ? source(3, Type::U32) : names_.constant(size);
   i.path = has("cg") ? LoadPath::Cg : LoadPath::Default;
@@ -42,14 +56,10 @@ void Decoder::bulk(const Form&) {
   i.bulk = true;
   i.bytes = 16;
   address(i, s_.operands[0]);
-  Instruction from = base_, barrier = base_;
-  from.space = Space::Global, barrier.space = Space::Shared;
-  address(from, s_.operands[1]);
-  address(barrier, s_.operands[3]);
-  i.b = from.a, i.extend = static_cast<std::uint64_t>(from.offset);
+  other_end(i, s_.operands[1], Space::Global);
   i.c = source(2, Type::U32);
   i.path = LoadPath::Cg;
-  i.data[0] = barrier.offset == 0 ? barrier.a : emit(Op::Add, Type::U64, barrier.a, names_.constant(static_cast<std::uint64_t>(barrier.offset)), names_.temporary());
+  i.data[0] = barrier_at(s_.operands[3]);
   add(i);
 }
 
@@ -66,22 +76,16 @@ void Decoder::bulk_store(const Form&) {
   if (has("reduce") && !name_operation(i, type())) return unknown();
   i.count = 0;
   address(i, s_.operands[1]);
-  Instruction to = base_;
-  to.space = Space::Global;
-  address(to, s_.operands[0]);
-  i.b = to.a, i.extend = static_cast<std::uint64_t>(to.offset);
+  other_end(i, s_.operands[0], Space::Global);
   i.c = source(2, Type::U32);
   i.path = LoadPath::Cg;
   add(i);
 }
 
-/// cp.async.bulk.wait_group n: every store of the warp is awaited, so those of later groups too. With .read nothing: what was to be read has been.
+/// cp.async.bulk.wait_group n: every store of the warp is awaited, so those of later groups too. With .read nothing: what was to be read has
+/// been.
 void Decoder::wait_for_stores(const Form&) {
-  if (!operands(1, 1)) return;
-  Instruction i = base_;
-  i.kind = Kind::Nothing;
-  i.fences = !has("read");
-  add(i);
+  if (operands(1, 1)) idle(!has("read"));
 }
 
 /// cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [to], [map, {column, row}], [barrier]. Columns are of
@@ -99,18 +103,15 @@ void Decoder::tile(const Form&) {
   address(i, s_.operands[0]);
   Operand of_map = from;
   of_map.items.clear();
-  Instruction map = base_, barrier = base_;
-  map.space = Space::Generic, barrier.space = Space::Shared;
-  address(map, of_map), address(barrier, s_.operands[2]);
-  i.b = map.a, i.extend = static_cast<std::uint64_t>(map.offset);
+  other_end(i, of_map, Space::Generic);
   i.path = LoadPath::Cg;
-  i.data[0] = barrier.offset == 0 ? barrier.a : emit(Op::Add, Type::U64, barrier.a, names_.constant(static_cast<std::uint64_t>(barrier.offset)), names_.temporary());
+  i.data[0] = barrier_at(s_.operands[2]);
   i.data[1] = source_of(from.items[0].items[0], Type::S32), i.data[2] = source_of(from.items[0].items[1], Type::S32);
   add(i);
 }
 
 void Decoder::wait(const Form&) {
-  if (has("commit_group")) return nothing({});
+  if (has("commit_group")) return idle(false);
   wait_for_copies();
 }
 

@@ -46,19 +46,17 @@ void Decoder::end(const Form& f) {
   add(i);
 }
 
-void Decoder::nothing(const Form&) {
+void Decoder::idle(bool fences) {
   Instruction i = base_;
   i.kind = Kind::Nothing;
+  i.fences = fences;
   add(i);
 }
 
+void Decoder::nothing(const Form&) { idle(false); }
+
 /// A fence of a wider scope than the block waits for the warp's stores.
-void Decoder::fence(const Form&) {
-  Instruction i = base_;
-  i.kind = Kind::Nothing;
-  i.fences = has("gl") || has("sys") || has("gpu") || has("cluster");
-  add(i);
-}
+void Decoder::fence(const Form&) { idle(has("gl") || has("sys") || has("gpu") || has("cluster")); }
 
 /// A policy tells caches what to keep. None of the models hears of it.
 void Decoder::policy(const Form&) {

@@ -121,6 +121,9 @@ class Decoder {
   void compare_pairs(Op op);
   std::uint32_t part_of(const Operand& given, Type t);
   bool name_operation(Instruction& i, Type t) const;
+  void other_end(Instruction& i, const Operand& o, Space space);
+  std::uint32_t barrier_at(const Operand& o);
+  void idle(bool fences);
   void atomic_wide(Instruction i);
   void atomic_vector(const Instruction& i, std::size_t at);
   Op comparison() const;

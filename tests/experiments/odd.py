@@ -28,6 +28,11 @@ SHOWN = 300  # characters of what was found
 SECONDS = 300  # one run takes a few; what takes longer is given up, and fails
 
 
+def reads_model(text):
+    """Whether an experiment expects something of `model`."""
+    return re.search(r"^ *expect .*\bmodel\.", text, re.M) is not None
+
+
 class Case:
     def __init__(self, name, experiment, device, settings=(), edits=()):
         self.name, self.experiment, self.device = name, experiment, device

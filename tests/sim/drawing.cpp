@@ -15,8 +15,6 @@ std::string drawn(const gexp::Source& source, std::size_t width = 100) {
   REQUIRE(text.ok());
   return *text;
 }
-bool has(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
-
 }  // namespace
 
 TEST_CASE("a drawing says what the model describes") {

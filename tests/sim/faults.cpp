@@ -17,8 +17,6 @@ Outcome access(Device& device, const std::string& instruction, std::uint64_t add
   return device.launch(kernel, {{address, 8}});
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 }  // namespace
 
 TEST_CASE("bad accesses are faults that name access, address and line; the device lives on") {

@@ -20,13 +20,8 @@ std::uint64_t word(const std::string& body) { return values(body + "\nst.global.
 std::uint32_t half(const std::string& body) { return static_cast<std::uint32_t>(values("mov.u64 %rd1, 0; " + body + "\nst.global.u32 [%rd9], %r1;", 1)[0]); }
 
 std::string refusal(const std::string& body, const std::string& variables = {}) {
-  const auto kernel = parse_ptx(module_of(".param .u64 out", body, variables), "k");
-  if (kernel) return "accepted";
-  CHECK(kernel.error().code == "E0801");
-  return kernel.error().message;
+  return refusal_of(module_of(".param .u64 out", body, variables));
 }
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // What nvcc 13 makes of a small kernel (sm_75), shortened.
 const char* const kFromNvcc = R"(//

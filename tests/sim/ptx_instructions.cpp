@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sim/ptx_parse.h"
 #include "tests/sim/support.h"
 
 using namespace sim_test;
@@ -20,11 +19,8 @@ std::uint32_t r1(const std::string& body, const std::string& variables = {}) { r
 std::uint32_t h1(const std::string& body) { return r1(body + "\ncvt.u32.u16 %r1, %h1;"); }
 
 std::string refusal(const std::string& body, const std::string& variables = {}) {
-  const auto kernel = gexp::sim::parse_ptx(module_of(".param .u64 out", kRegisters + body, variables), "k");
-  return kernel ? "accepted" : kernel.error().message;
+  return refusal_of(module_of(".param .u64 out", kRegisters + body, variables));
 }
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 }  // namespace
 
 TEST_CASE("integers: saturation, 24 bits, distances, fields and masks") {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // alloca, stacksave and stackrestore.
-#include "runtime/sim/ptx_parse.h"
 #include "tests/sim/support.h"
 
 using namespace sim_test;
@@ -26,11 +25,8 @@ std::string fault(const std::string& body) {
 }
 
 std::string refusal(const std::string& body) {
-  const auto kernel = gexp::sim::parse_ptx(module_of(".param .u64 out", kRegisters + body), "k");
-  return kernel ? "accepted" : kernel.error().message;
+  return refusal_of(module_of(".param .u64 out", kRegisters + body));
 }
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ptx/tree.h"
+#include "runtime/sim/ptx_parse.h"
 #include "runtime/sim/sim.h"
 
 /// A simulated device with the few steps a test needs.
@@ -20,6 +21,16 @@ using gexp::device::Outcome;
 
 inline std::string module_of(const std::string& parameters, const std::string& body, const std::string& variables = {}) {
   return fmt::format(".version 7.8\n.target sm_35\n.address_size 64\n{}\n.visible .entry k({})\n{{\n{}\n}}\n", variables, parameters, body);
+}
+
+inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// What is wrong with a module whose kernel is k.
+inline std::string refusal_of(const std::string& text) {
+  const auto kernel = gexp::sim::parse_ptx(text, "k");
+  if (kernel) return "accepted";
+  CHECK(kernel.error().code == "E0801");
+  return kernel.error().message;
 }
 
 /// The model with a piece of its text replaced.
