@@ -11,6 +11,7 @@
 #include "runtime/infer/confounders.h"
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/even_fill.h"
+#include "runtime/infer/fill_curves.h"
 #include "runtime/infer/hits_alike.h"
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/walks.h"
@@ -191,16 +192,10 @@ bool was_walked_finer(const model::Walks& walks, std::int64_t apart, std::size_t
   });
 }
 
-/// Where less misses than does not fit. Whatever replaces lines, each lap misses at least as often as there are more units than fit; what
-/// keeps no lines for good misses more often than that, in sets that fill evenly. `sets_are_known`: they were told line by line, so that a
-/// policy that does keep some is no other size.
-std::string too_few_misses(const SizeClaim& claim, const MissRange& range, bool sets_are_known) {
-  const auto apart = std::max<std::int64_t>(1, claim.extent.gap);
-  auto first = std::min_element(claim.beyond.begin(), claim.beyond.end())->first;  // the size is below it
-  const auto& told = claim.finding->interval;
-  // Or a step further, if some misses count as none.
-  if (!claim.counts && told) first += told->second - claim.finding->value.get<Number>()->number;
-  for (const auto& [x, point] : claim.beyond) {
+/// What misses of each footprint. A visit to the unit of the one before counts for nothing: that one brought it in.
+std::vector<MissingShare> missing_shares(const std::vector<std::pair<double, const records::Point*>>& walks, const MissRange& range, std::int64_t apart) {
+  std::vector<MissingShare> shares;
+  for (const auto& [x, point] : walks) {
     const auto lap = static_cast<std::size_t>(point->walk->steps);
     const Misses missed(range, *point);
     double visits = 0, misses = 0;
@@ -209,14 +204,30 @@ std::string too_few_misses(const SizeClaim& claim, const MissRange& range, bool 
       work(run.ticks.size());
       for (std::size_t i = 1; i < run.ticks.size(); ++i) {
         const auto unit = point->walk->at(0, static_cast<std::int64_t>(i % lap)) / apart;
-        if (unit == point->walk->at(0, static_cast<std::int64_t>((i - 1) % lap)) / apart) continue;  // the visit before brought it in
+        if (unit == point->walk->at(0, static_cast<std::int64_t>((i - 1) % lap)) / apart) continue;
         ++visits, misses += missed(i, run.ticks[i]) || missed.unsure(i, run.ticks[i]) ? 1 : 0;
         units.insert(unit);
       }
     }
+    if (visits > 0) shares.push_back({x, misses / visits, static_cast<double>(units.size())});
+  }
+  return shares;
+}
+
+/// Where less misses than does not fit. Whatever replaces lines, each lap misses at least as often as there are more units than fit; what
+/// keeps no lines for good misses more often than that, in sets that fill evenly. And in such sets the share that misses grows in a way that
+/// uneven ones do not have. `sets_are_known`: they were told line by line, so that a policy that does keep some is no other size.
+std::string wrong_share_misses(const SizeClaim& claim, const MissRange& range, bool sets_are_known) {
+  const auto apart = std::max<std::int64_t>(1, claim.extent.gap);
+  auto first = std::min_element(claim.beyond.begin(), claim.beyond.end())->first;  // the size is below it
+  const auto& told = claim.finding->interval;
+  // Or a step further, if some misses count as none.
+  if (!claim.counts && told) first += told->second - claim.finding->value.get<Number>()->number;
+  auto shares = missing_shares(claim.beyond, range, apart);
+  for (const auto& [x, share, units] : shares) {
+    const double ratio = x / first;
     // Laps repeat each other: what is counted is the units.
-    const double seen = static_cast<double>(units.size()), ratio = x / first, share = visits > 0 ? misses / visits : 1;
-    const auto too_few = [&](double least) { return least > 0 && share_at_least(std::ceil(seen * (1 - share)), seen, 1 - least) <= model::kByChance; };
+    const auto too_few = [&, share = share, seen = units](double least) { return least > 0 && share_at_least(std::ceil(seen * (1 - share)), seen, 1 - least) <= model::kByChance; };
     if (too_few(1 - 1 / ratio)) {
       return fmt::format("of {}, at least {:.0f} % would miss in every lap if no more than that fits, whatever replaces lines, and {:.1f} % do: "
                          "sets fill unevenly, as they do where pages lie by chance, and no footprint says what they hold together", show(x, kBytes), 100 * (1 - 1 / ratio), 100 * share);
@@ -228,7 +239,15 @@ std::string too_few_misses(const SizeClaim& claim, const MissRange& range, bool 
                          show(x, kBytes), 100 * missing_at_random(ratio), 100 * share);
     }
   }
-  return {};
+  if (sets_are_known) return {};
+  const auto within = missing_shares(claim.within, range, apart);
+  shares.insert(shares.end(), within.begin(), within.end());
+  const double size = claim.finding->value.get<Number>()->number;
+  double fits = size;  // of what misses at the size, half at most is too many: each makes another one miss
+  for (const auto& each : within) fits = each.footprint == size ? std::min(fits, size * (1 - each.share / 2)) : fits;
+  if (better_by_uneven_sets(shares, {fits, told ? told->second : size}) <= model::kDecisive) return {};
+  return "how many lines miss grows with the footprint as where sets fill unevenly, some of them long before the others: chance, or a hash, deals lines to them, "
+         "and they hold more together; a stage that grows the footprint line by line, with `cache_sets`, would decide";
 }
 
 /// Where lines of some pages miss and those of others do not, though more is walked than fits.
@@ -299,7 +318,7 @@ std::string contradiction(const SizeClaim& claim, const compiler::Program& progr
                        show(slower->above, kBytes), slower->ticks, show(slower->last, kBytes));
   }
   if (range && stride_was_found(claim, program, findings, claim.extent.gap)) {
-    if (auto why = too_few_misses(claim, *range, sets_are_known); !why.empty()) return why;
+    if (auto why = wrong_share_misses(claim, *range, sets_are_known); !why.empty()) return why;
     if (auto why = sets_are_known ? std::string() : uneven_fill(claim, *range); !why.empty()) return why;
   }
   const auto unit_is_smaller = [&](const model::Walks& walks) -> std::string {
