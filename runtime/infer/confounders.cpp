@@ -11,6 +11,7 @@
 
 #include "runtime/infer/granularity.h"
 #include "runtime/infer/model/evidence.h"
+#include "runtime/infer/model/occupancy.h"
 #include "runtime/infer/paired_visits.h"
 #include "runtime/infer/record_functions.h"
 #include "runtime/infer/statistics.h"
@@ -139,6 +140,24 @@ bool only_first_laps(const Context& context, const Curve& curve, double missing)
     }
   }
   return first > 0 && later > 0 && boost::math::ibeta(silent, later - silent + 1, model::kMostSilence) < model::kByChanceAnywhere;
+}
+
+bool slow_more_often(const Context& context, const Curve& curve, double x) {
+  const auto range = range_of(context);
+  if (!range || range->interference.share == 0) return false;
+  Cell here, elsewhere;
+  for (const auto& sample : curve.samples) {
+    if (sample.y > 0) continue;
+    auto& cell = sample.x == x ? here : elsewhere;
+    const auto& point = context.table.points[sample.point];
+    const Misses slow(*range, point);
+    for (const auto& run : point.runs) {
+      cell.trials += static_cast<std::uint32_t>(run.ticks.size());
+      cell.slow += static_cast<std::uint32_t>(slow.among(run.ticks));
+    }
+  }
+  if (here.trials == 0 || elsewhere.trials == 0 || std::uint64_t{here.slow} * elsewhere.trials <= std::uint64_t{elsewhere.slow} * here.trials) return false;
+  return own_rates({here, elsewhere}) > model::kDoubted;
 }
 
 std::optional<double> only_clock_change(const Context& context, const Curve& curve, double quiet, double missing) {

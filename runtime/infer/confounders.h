@@ -29,6 +29,10 @@ bool repeated_visits_miss(const Context& context, const Curve& curve, double x);
 /// does not fit misses in every lap.
 bool only_first_laps(const Context& context, const Curve& curve, double missing);
 
+/// Whether accesses at x, which counts as quiet, are slow more often than at the other quiet x, at odds of 10 to 1: then it may be no
+/// interference, but a footprint that does not fit.
+bool slow_more_often(const Context& context, const Curve& curve, double x);
+
 /// How much longer, as a share, every access takes at `missing` than at `quiet`, where that is little and no run has both kinds: a clock that
 /// changed its pace between the two does that as well as a miss.
 std::optional<double> only_clock_change(const Context& context, const Curve& curve, double quiet, double missing);

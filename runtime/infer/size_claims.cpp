@@ -296,6 +296,29 @@ std::string other_unit(const SizeClaim& claim, const compiler::Program& program,
 
 }  // namespace
 
+void count_units(const SizeClaim& claim, const compiler::Program& program, Findings& findings) {
+  auto& [low, high, gap] = claim.extent;
+  if (!claim.spans || gap <= kLeastLine || !claim.finding->interval) return;
+  const auto& records = claim.measured->records();
+  const auto range = miss_range(records.table(), records.classes(), claim.slower_than);
+  const auto granularity = range && are_told(claim, *range) ? granularity_of(claim.misses, *range) : std::nullopt;
+  const auto shown = granularity && granularity->shared > 0 ? granularity->unit : 0;
+  const auto unit = std::max(shown, stride_was_found(claim, program, findings, gap) ? unit_visited(claim, program, findings) : 0);
+  auto& finding = *claim.finding;
+  auto& interval = *finding.interval;
+  if (unit < gap) {
+    interval.first = std::min(interval.first, static_cast<double>(high - low + kLeastLine));
+    finding.exact = finding.exact && interval.first == finding.value.get<Number>()->number;
+    return;
+  }
+  const auto spanned = [&](const Extent& extent) { return static_cast<double>((extent.high / unit - extent.low / unit + 1) * unit); };
+  const auto brought = spanned(claim.extent);
+  if (brought == finding.value.get<Number>()->number) return;
+  interval = {brought, spanned(extent_of(*next_beyond(claim).front())) - 1};
+  finding.value = Value(brought, kBytes);
+  finding.why += fmt::format("; {} in units of {} that come in at once", show(brought, kBytes), show(static_cast<double>(unit), kBytes));
+}
+
 std::string contradiction(const SizeClaim& claim, const compiler::Program& program, const MeasuredStages& measured, model::WalksByStage& by_stage,
                           Findings& findings, bool sets_are_known) {
   if (auto why = wrong_extent(claim); !why.empty()) return why;

@@ -35,6 +35,10 @@ struct SizeClaim {
 /// Of every `last_flat` over a sweep in bytes.
 std::vector<SizeClaim> size_claims(const compiler::Program& program, const MeasuredStages& measured, const compiler::Scope& scope, Findings& findings);
 
+/// Says the size as what was brought in at once, where addresses are further apart than the smallest sector: as so many units, or from the
+/// first address to the last one. x counts what lies behind the last one, too.
+void count_units(const SizeClaim& claim, const compiler::Program& program, Findings& findings);
+
 /// Why a size is none; empty where everything that was walked agrees with it. `sets_are_known`: they were told line by line.
 std::string contradiction(const SizeClaim& claim, const compiler::Program& program, const MeasuredStages& measured, model::WalksByStage& walks,
                           Findings& findings, bool sets_are_known);

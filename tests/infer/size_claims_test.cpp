@@ -14,8 +14,8 @@ using test::walked;
 
 namespace {
 
-/// A file whose first stage finds a size by walks of one stride, and whose second walks the same bytes by another.
-infer::Finding size_after(std::int64_t stride, std::int64_t other, const test::LruCache& cache) {
+/// A file whose first stage finds a size by walks of one stride, which grow by `step` bytes, and whose second walks the same bytes by another.
+infer::Finding size_after(std::int64_t stride, std::int64_t other, const test::LruCache& cache, std::int64_t step) {
   const Source source("t.gexp", R"(gexp 1
 experiment t
 memory A: u32[1MiB] in global
@@ -40,7 +40,7 @@ stage other {
   const auto program = compiler::compile(source, {}, diagnostics);
   REQUIRE(program);
   auto sizes = test::table({}), others = test::table({});
-  for (std::int64_t n = stride; n <= 4096; n += stride) sizes.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, every(stride, n), cache));
+  for (std::int64_t n = stride; n <= 4096; n += step) sizes.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, every(stride, n), cache));
   compiler::Names scope;
   std::vector<infer::Finding> findings{infer::answer(program->stages[0].finds[0], sizes, program->stages[0], scope)};
   REQUIRE_MESSAGE(findings[0].status == infer::Finding::Status::Found, findings[0].why);
@@ -52,6 +52,7 @@ stage other {
   infer::reconcile(*program, measured, scope, findings);
   return findings[0];
 }
+infer::Finding size_after(std::int64_t stride, std::int64_t other, const test::LruCache& cache) { return size_after(stride, other, cache, stride); }
 
 }  // namespace
 
@@ -197,6 +198,12 @@ TEST_CASE("a size is not the walk's: without a finer one, the stride may be larg
   const auto finding = size_after(64, 64, lines_of_32);
   CHECK(test::undetermined(finding));
   CHECK_MESSAGE(finding.why.find("it was walked every 64 B") != std::string::npos, finding.why);
+}
+
+TEST_CASE("a size is in units of what comes in at once, though the walk leaves out some of it") {
+  const test::LruCache lines_of_256(256, 14, [](std::int64_t) { return std::uint64_t{0}; });
+  const auto finding = size_after(96, 96, lines_of_256, 32);
+  CHECK_MESSAGE(finding.value == Value(3584.0, kBytes), finding.why);  // the walk of 3648 B has its last address at 3552
 }
 
 namespace {

@@ -51,6 +51,23 @@ TEST_CASE("a few scattered misses in every run are misses where nothing else eve
   CHECK(number(column(burst)) == 12288);
 }
 
+TEST_CASE("the last footprint that counts as quiet must not be slow more often than the others") {
+  const auto at_random = [](std::size_t of, std::size_t slow) {
+    return [=](std::size_t run, std::size_t access) { return std::mt19937_64(1000 * run + access)() % of < slow ? 250u : 50u; };
+  };
+  const auto last = [&](std::size_t slow) { return test::point(2560, 80, 2, 3, at_random(100, slow)); };
+  const auto never = [](std::size_t, std::size_t) { return 50u; };
+  const auto beyond = [](std::size_t, std::size_t access) { return access % 4 == 0 ? 250u : 50u; };
+  const auto size = [&](const records::Point& quiet, const records::Point& beside) {
+    return test::ask(test::table({quiet, beside, test::point(3072, 96, 2, 3, beyond), test::point(4096, 128, 2, 3, beyond)}), "B", "last_flat(misses(lat) over n)");
+  };
+  const auto rare = size(test::point(2048, 64, 2, 3, never), last(3));
+  CHECK(test::undetermined(rare));
+  CHECK_MESSAGE(rare.why.find("slow more often than at the others") != std::string::npos, rare.why);
+  const auto everywhere = size(test::point(2048, 64, 2, 3, at_random(100, 3)), last(3));
+  CHECK_MESSAGE(everywhere.value == Value(2560.0, kBytes), everywhere.why);
+}
+
 TEST_CASE("misses as rare and scattered at every point are interference only where no other stage walks what fits") {
   // Seven walks of a line too many, victims at random: a miss now and then, of any line.
   const auto rare = [](std::size_t r, std::size_t a) { return (a * 7919 + r * 104729) % 37 == 5 ? 250u : 40u; };
