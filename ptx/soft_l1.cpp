@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lang/base/budget.h"
+#include "ptx/bound_threads.h"
 #include "ptx/opcode.h"
 #include "ptx/registers.h"
 #include "ptx/soft_l1_code.h"
@@ -198,15 +199,6 @@ std::uint32_t lines_of(const Module& module, const Accesses& accesses, const Sof
   const std::uint64_t room = std::min(share > options.sm.reserved ? share - options.sm.reserved : 0, kStaticShared);
   const std::uint64_t left = room > taken ? room - taken : 0;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(left / options.threads / options.line, most));
-}
-
-/// Of how many threads a block is: a compiler then gives each no more registers than a block can have. The cache takes some, and without
-/// this a block of 1,024 threads may not start any more.
-void bound_threads(Module& module, Function& kernel, std::uint32_t threads) {
-  const auto bounds = [](const Token& word) { return word.is(".maxntid") || word.is(".reqntid") || word.is(".maxnreg"); };
-  if (std::any_of(kernel.bounds.begin(), kernel.bounds.end(), bounds)) return;
-  kernel.bounds.push_back({Token::Kind::Word, ".maxntid", kernel.line});
-  kernel.bounds.push_back({Token::Kind::Number, module.keep(fmt::format("{}", threads)), kernel.line});
 }
 
 /// The kernel with lines for a multiprocessor that holds so many blocks.

@@ -20,12 +20,13 @@ struct Shape {
   std::shared_ptr<const Source> text = nullptr;  ///< of kFileKernel: the file, whose hash is a hole
   std::optional<ptx::SoftL1> soft_l1 = {};       ///< of kFileKernel: the cache that its PTX is given
   std::uint32_t registers = 0;                    ///< that its threads take; 0: what the compiler gives them
+  std::uint32_t threads = 0;                      ///< of a block: each takes no more registers than so many can have; 0: any number
   [[nodiscard]] bool of_file() const { return made_from == &kFileKernel; }
   [[nodiscard]] std::string file() const { return of_file() ? holes.at("file") : made_from ? std::string(made_from->file) : std::string(); }
-  friend bool operator==(const Shape& a, const Shape& b) { return a.made_from == b.made_from && a.holes == b.holes && a.soft_l1 == b.soft_l1 && a.registers == b.registers; }
+  friend bool operator==(const Shape& a, const Shape& b) { return a.made_from == b.made_from && a.holes == b.holes && a.soft_l1 == b.soft_l1 && a.registers == b.registers && a.threads == b.threads; }
   friend bool operator<(const Shape& a, const Shape& b) {
     if (a.made_from != b.made_from) return a.made_from->file < b.made_from->file;
-    return std::tie(a.holes, a.soft_l1, a.registers) < std::tie(b.holes, b.soft_l1, b.registers);
+    return std::tie(a.holes, a.soft_l1, a.registers, a.threads) < std::tie(b.holes, b.soft_l1, b.registers, b.threads);
   }
 };
 

@@ -62,7 +62,7 @@ enum class Attribute : int {
 };
 
 /// CUfunction_attribute.
-enum class FunctionAttribute : int { StaticShared = 1, Registers = 4, MaxDynamicShared = 8, CarveoutPercent = 9 };
+enum class FunctionAttribute : int { MaxThreads = 0, StaticShared = 1, Registers = 4, MaxDynamicShared = 8, CarveoutPercent = 9 };
 
 inline constexpr int kPitch2d = 3;  ///< CU_RESOURCE_TYPE_PITCH2D
 /// CUDA_RESOURCE_DESC of linear memory (CU_RESOURCE_TYPE_LINEAR), or of rows, and CUDA_TEXTURE_DESC, as the driver lays them out.

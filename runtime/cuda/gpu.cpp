@@ -257,6 +257,7 @@ Result<Gpu::Kernel> Gpu::load_function(const void* image, const char* entry) {
   if (status != kSuccess) return failed("E0801", fmt::format("the compiled text has no kernel {}", entry), status);
   status = driver_->function_get(&shared, FunctionAttribute::StaticShared, kernel.function);
   if (status == kSuccess) status = driver_->function_get(&kernel.registers, FunctionAttribute::Registers, kernel.function);
+  if (status == kSuccess) status = driver_->function_get(&kernel.most_threads, FunctionAttribute::MaxThreads, kernel.function);
   if (status != kSuccess) return failed("E0801", fmt::format("the driver does not describe the kernel {}", entry), status);
   kernel.static_shared = static_cast<std::uint64_t>(shared);
   return kernel;
@@ -268,6 +269,12 @@ Result<device::KernelId> Gpu::load(const device::KernelImage& image) {
   if (!kernel) return kernel.error();
   kernels_[next_kernel_] = *kernel;
   return next_kernel_++;
+}
+
+std::optional<std::uint32_t> Gpu::most_threads(device::KernelId kernel) {
+  const auto found = kernels_.find(kernel);
+  if (found == kernels_.end() || found->second.most_threads <= 0) return std::nullopt;
+  return static_cast<std::uint32_t>(found->second.most_threads);
 }
 
 Result<> Gpu::prepare_scatter() {

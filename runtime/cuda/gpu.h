@@ -42,6 +42,7 @@ class Gpu final : public device::Backend {
   Result<std::uint64_t> constant(device::KernelId kernel, const std::string& name) override;
 
   Result<device::KernelId> load(const device::KernelImage& image) override;
+  [[nodiscard]] std::optional<std::uint32_t> most_threads(device::KernelId kernel) override;
   device::Outcome launch(device::KernelId kernel, const device::LaunchShape& shape,
                           std::span<const device::Argument> arguments, double time_limit) override;
   [[nodiscard]] std::optional<device::Condition> condition(bool brief) override;
@@ -54,6 +55,7 @@ class Gpu final : public device::Backend {
     ModuleHandle module = nullptr;
     std::uint64_t static_shared = 0;
     int registers = 0;  ///< of a thread
+    int most_threads = 0;  ///< of a block
     int dynamic_limit = -1, carveout = -1, bank_config = -1;  ///< as last set; -1: never
   };
 

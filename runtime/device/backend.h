@@ -134,6 +134,11 @@ class Backend {
   virtual Result<std::uint64_t> constant(KernelId kernel, const std::string& name) = 0;
 
   virtual Result<KernelId> load(const KernelImage& image) = 0;
+  /// Threads that a block of a loaded kernel may have, by the registers that each takes; nullopt: nothing is told.
+  [[nodiscard]] virtual std::optional<std::uint32_t> most_threads(KernelId kernel) {
+    (void)kernel;
+    return std::nullopt;
+  }
   /// Runs to the end, a fault, the time limit (seconds) or an interrupt. After a Fault or Timeout the backend has recovered, or
   /// is no longer `usable()`.
   virtual Outcome launch(KernelId kernel, const LaunchShape& shape, std::span<const Argument> arguments,

@@ -10,6 +10,7 @@
 #include "compiler/plan/plan.h"
 #include "lang/base/budget.h"
 #include "lang/base/sha256.h"
+#include "ptx/bound_threads.h"
 #include "ptx/take_registers.h"
 #include "runtime/measure/file_kernel.h"
 
@@ -53,10 +54,11 @@ struct Kernels::State {
   std::map<compiler::Shape, Compiled> kernels;
 
   Result<jit::Compiled> make(const compiler::Shape& shape) {
-    if (shape.registers == 0) return compile(compiler, template_folder, target, own, shape);
+    if (shape.registers == 0 && shape.threads == 0) return compile(compiler, template_folder, target, own, shape);
     auto made = of_any_registers(shape);
     if (!made) return made;
-    auto text = ptx::take_registers(made->image.bytes, made->image.entry, shape.registers);
+    const auto& [form, bytes, entry] = made->image;
+    auto text = shape.registers > 0 ? ptx::take_registers(bytes, entry, shape.registers) : ptx::bound_threads(bytes, entry, shape.threads);
     if (!text) return text.error();
     made->image.bytes = std::move(*text);
     made->key = sha256_hex(made->image.bytes);
@@ -64,9 +66,9 @@ struct Kernels::State {
   }
 
  private:
-  /// Registers are written into PTX, which the driver compiles: a text is compiled once, however many its threads are to take.
+  /// Registers and threads are written into PTX, which the driver compiles: a text is compiled once, however many there are to be.
   Result<jit::Compiled> of_any_registers(compiler::Shape shape) {
-    shape.registers = 0;
+    shape.registers = shape.threads = 0;
     const std::lock_guard lock(plain_mutex_);
     const auto known = plain_.find(shape);
     if (known != plain_.end()) return known->second;

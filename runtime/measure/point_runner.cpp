@@ -140,29 +140,6 @@ Result<PointRunner::Calibration> PointRunner::calibration(std::uint64_t bytes) {
   return Calibration{*cell, *cell + kTimesAt};
 }
 
-Result<device::KernelId> PointRunner::kernel_for(const compiler::Shape& shape) {
-  if (const auto found = loaded_.find(shape); found != loaded_.end()) {
-    const auto& [id, record, parameters] = found->second;
-    if (told_.insert(record.key).second) new_kernels_.push_back(record);
-    return id;
-  }
-  const Stopwatch watch;
-  const auto kernel = kernels_.get(shape, give_up_);
-  if (!*kernel) return kernel->error();
-  const auto& compiled = *kernel;
-  auto id = backend_.load(compiled->image);
-  effort_.compiling += watch.seconds();
-  if (!id) {
-    auto problem = id.error();
-    problem.span = shape.span;
-    return problem;
-  }
-  new_kernels_.push_back({shape.file(), compiled->key, compiled->from_cache, compiled->seconds, compiled->source});
-  told_.insert(compiled->key);
-  loaded_[shape] = {*id, new_kernels_.back(), compiled->parameters};
-  return *id;
-}
-
 Result<> PointRunner::link(const compiler::Links& links, std::uint64_t base) {
   auto& now = linked_[links.memory];
   if (now.width == links.width && now.offsets == links.offsets && now.targets == links.targets) return Ok{};
@@ -295,7 +272,7 @@ Result<> PointRunner::run_each(const compiler::PointPlan& plan, records::Point& 
   const auto& links = plan.links.front();
   auto base = address_of(links.memory, plan);
   if (!base) return base.error();
-  auto kernel = kernel_for(plan.shape);
+  auto kernel = kernel_for(plan.shape, plan.block);
   if (!kernel) return kernel.error();
   const auto sms = std::max(plan.sms, 1u);
   auto ticks = buffer("ticks", sms * kWindow * 4);
@@ -342,7 +319,7 @@ Result<> PointRunner::run_each(const compiler::PointPlan& plan, records::Point& 
 }
 
 Result<> PointRunner::run_total(const compiler::PointPlan& plan, records::Point& point, const LaunchLimit& limit) {
-  auto kernel = kernel_for(plan.shape);
+  auto kernel = kernel_for(plan.shape, plan.block);
   if (!kernel) return kernel.error();
   const auto& linked = plan.links.front();
   const auto links = linked.offsets.size();

@@ -61,7 +61,8 @@ class PointRunner {
   Result<> fill(const compiler::Memory& memory, std::uint64_t address);
   /// As much of a memory as there is, where there is not enough for all of it. `problem`: what the device said of all of it.
   Result<std::uint64_t> allocate_less(const compiler::Memory& memory, std::uint64_t bytes, std::uint64_t align, Diagnostic problem);
-  Result<device::KernelId> kernel_for(const compiler::Shape& shape);
+  /// Loaded once. A kernel whose threads take more registers each than a block of `threads` can have is compiled anew, with fewer.
+  Result<device::KernelId> kernel_for(const compiler::Shape& shape, std::uint64_t threads);
   Result<std::uint64_t> buffer(const std::string& name, std::uint64_t bytes, std::uint64_t align = 256);
   /// Addresses of the cell that calibrates a timed region, and of the times that its calibration writes.
   struct Calibration {
@@ -135,9 +136,11 @@ class PointRunner {
   std::map<std::string, std::string> less_;  ///< by memory that is smaller than it was to be: how the device put it
   struct Loaded {
     device::KernelId id;
+    std::optional<std::uint32_t> most_threads;  ///< of a block, by their registers
     result::KernelRecord record;
     std::vector<jit::PtxParameter> parameters;  ///< of a kernel of a file
   };
+  Result<const Loaded*> load(const compiler::Shape& shape);
   std::map<compiler::Shape, Loaded> loaded_;
   std::vector<result::KernelRecord> new_kernels_;
   std::set<std::string> told_;                     ///< keys of those that this stage has used

@@ -121,7 +121,7 @@ Result<std::vector<device::Argument>> PointRunner::body_arguments(const compiler
 }
 
 Result<device::Outcome> PointRunner::launch_body(const compiler::PointPlan& plan, const compiler::Shape& shape, const compiler::BodyPlan& body, const BodyLaunch& how, const LaunchLimit& limit) {
-  auto kernel = kernel_for(shape);
+  auto kernel = kernel_for(shape, how.block);
   if (!kernel) return kernel.error();
   auto rest = body_arguments(body, plan, *kernel);
   if (!rest) return rest.error();

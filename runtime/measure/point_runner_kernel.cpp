@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points of kernels of files: their arguments, their launches, and what they wrote into the record.
+// The kernels of points; and points of kernels of files: their arguments, their launches, and what they wrote into the record.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 
 #include "compiler/memory/memory_space.h"
 #include "lang/base/budget.h"
+#include "lang/base/stopwatch.h"
 #include "runtime/measure/file_kernel.h"
 #include "runtime/measure/point_runner.h"
 
@@ -32,6 +33,36 @@ Result<> PointRunner::clear(const std::string& memory, std::uint64_t address) {
   }
   linked_.erase(memory);
   return Ok{};
+}
+
+Result<const PointRunner::Loaded*> PointRunner::load(const compiler::Shape& shape) {
+  if (const auto found = loaded_.find(shape); found != loaded_.end()) return &found->second;
+  const Stopwatch watch;
+  const auto kernel = kernels_.get(shape, give_up_);
+  if (!*kernel) return kernel->error();
+  const auto& compiled = *kernel;
+  auto id = backend_.load(compiled->image);
+  effort_.compiling += watch.seconds();
+  if (!id) {
+    auto problem = id.error();
+    problem.span = shape.span;
+    return problem;
+  }
+  const result::KernelRecord record{shape.file(), compiled->key, compiled->from_cache, compiled->seconds, compiled->source};
+  return &loaded_.insert_or_assign(shape, Loaded{*id, backend_.most_threads(*id), record, compiled->parameters}).first->second;
+}
+
+Result<device::KernelId> PointRunner::kernel_for(const compiler::Shape& shape, std::uint64_t threads) {
+  auto loaded = load(shape);
+  if (loaded && shape.registers == 0 && (*loaded)->most_threads && threads > *(*loaded)->most_threads) {
+    auto bounded = shape;
+    bounded.threads = static_cast<std::uint32_t>(threads);
+    if (auto fewer = load(bounded)) loaded = fewer;  // else the driver says at the launch what it refuses
+  }
+  if (!loaded) return loaded.error();
+  const auto& record = (*loaded)->record;
+  if (told_.insert(record.key).second) new_kernels_.push_back(record);
+  return (*loaded)->id;
 }
 
 Result<std::vector<device::Argument>> PointRunner::kernel_arguments(const compiler::PointPlan& plan, const compiler::Shape& shape,
@@ -68,7 +99,7 @@ Result<std::vector<device::Argument>> PointRunner::kernel_arguments(const compil
 Result<device::Outcome> PointRunner::launch_kernel(const compiler::PointPlan& plan, const compiler::Shape& shape,
                                                    const compiler::KernelPlan& kernel, device::Extent grid, device::Extent block,
                                                    std::uint64_t record, const LaunchLimit& limit, bool first) {
-  auto id = kernel_for(shape);
+  auto id = kernel_for(shape, block.count());
   if (!id) return id.error();
   auto arguments = kernel_arguments(plan, shape, kernel, record);
   if (!arguments) return arguments.error();

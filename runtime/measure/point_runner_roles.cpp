@@ -143,7 +143,7 @@ Result<Outcome> PointRunner::launch_roles(const PointPlan& plan, std::uint64_t c
 }
 
 Result<> PointRunner::run_roles(const PointPlan& plan, records::Point& point, const LaunchLimit& limit) {
-  auto kernel = kernel_for(plan.shape);
+  auto kernel = kernel_for(plan.shape, plan.block_threads);
   if (!kernel) return kernel.error();
   const auto parts = parts_of(plan);
   auto control = buffer("control", kControlWords * (1 + plan.flags.size()) * 4);

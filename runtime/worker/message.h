@@ -13,7 +13,7 @@
 /// plain bytes of its values in order.
 namespace gexp::worker {
 
-enum class Call : std::uint32_t { Open, Accepts, Allocate, Release, Write, Read, Scatter, Flush, Texture, Tiles, Constant, Load, Launch, Condition };
+enum class Call : std::uint32_t { Open, Accepts, Allocate, Release, Write, Read, Scatter, Flush, Texture, Tiles, Constant, Load, MostThreads, Launch, Condition };
 
 class Writer {
  public:

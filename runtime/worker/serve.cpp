@@ -100,6 +100,7 @@ class Server {
         image.bytes.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
         return number(backend_->load(image));
       }
+      case Call::MostThreads: return number(Result<std::uint64_t>(backend_->most_threads(call.get<device::KernelId>()).value_or(0)));
       case Call::Launch: {
         const auto kernel = call.get<device::KernelId>();
         const auto shape = call.get<device::LaunchShape>();

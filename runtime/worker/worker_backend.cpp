@@ -77,6 +77,13 @@ class WorkerBackend final : public device::Backend {
     return static_cast<device::KernelId>(kernels_.size() - 1);
   }
 
+  std::optional<std::uint32_t> most_threads(device::KernelId kernel) override {
+    GEXP_CHECK(kernel < kernels_.size());
+    if (kernels_[kernel].losses != link_->losses()) return std::nullopt;
+    auto most = number(Writer().put(Call::MostThreads).put(kernels_[kernel].id));
+    return most && *most > 0 ? std::optional(static_cast<std::uint32_t>(*most)) : std::nullopt;
+  }
+
   Outcome launch(device::KernelId kernel, const device::LaunchShape& shape, std::span<const device::Argument> arguments, double time_limit) override {
     GEXP_CHECK(kernel < kernels_.size());
     if (link_->interrupted()) return {Outcome::Status::Interrupted, "interrupted before the launch", 0};

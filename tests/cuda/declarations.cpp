@@ -95,6 +95,7 @@ static_assert(is(Attribute::SharedReservedPerBlock, CU_DEVICE_ATTRIBUTE_RESERVED
 constexpr bool is(FunctionAttribute ours, CUfunction_attribute theirs) {
   return static_cast<int>(ours) == static_cast<int>(theirs);
 }
+static_assert(is(FunctionAttribute::MaxThreads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK));
 static_assert(is(FunctionAttribute::StaticShared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES));
 static_assert(is(FunctionAttribute::MaxDynamicShared, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES));
 static_assert(is(FunctionAttribute::CarveoutPercent, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT));

@@ -26,6 +26,7 @@ class Forwarding : public device::Backend {
   Result<std::uint64_t> tiles(const device::Tiles& tiles) override { return inner_->tiles(tiles); }
   Result<std::uint64_t> constant(device::KernelId k, const std::string& n) override { return inner_->constant(k, n); }
   Result<device::KernelId> load(const device::KernelImage& image) override { return inner_->load(image); }
+  std::optional<std::uint32_t> most_threads(device::KernelId kernel) override { return inner_->most_threads(kernel); }
   device::Outcome launch(device::KernelId k, const device::LaunchShape& s, std::span<const device::Argument> a, double t) override { return inner_->launch(k, s, a, t); }
   std::uint64_t losses() const override { return inner_->losses(); }
 

@@ -35,7 +35,7 @@ allow runtime/report "$own|lang/(tokens|words)\.h|compiler/program\.h|runtime/re
 # An editor's server knows the front end; files, streams and models are handed in.
 allow runtime/lsp "lang/.*|compiler/(pipeline|program)\.h|compiler/plan/expand\.h|runtime/lsp/.*"
 allow runtime/store "$own|compiler/plan/expand\.h|runtime/measure/(kept|point_log)\.h|runtime/result/(checked_json|point_table|read_budget|result|result_json)\.h|runtime/store/.*"
-allow runtime/measure "lang/base/.*|compiler/.*|ptx/(soft_l1|take_registers)\.h|runtime/(device|records|infer|result|measure)/.*|runtime/jit/compiler\.h"
+allow runtime/measure "lang/base/.*|compiler/.*|ptx/(bound_threads|soft_l1|take_registers)\.h|runtime/(device|records|infer|result|measure)/.*|runtime/jit/compiler\.h"
 
 # Big libraries stay behind one door each.
 only() {  # WHAT PATTERN FILES…

@@ -82,6 +82,17 @@ sed -i 's/count_up(r\[n\], A, n, 5/count_up(r[n], A, n, 300/' own.gexp
 file=own.gexp planted no_second_context
 that 'what its parameters do not hold is refused in the spec' grep -q '^own.gexp:6:.*E0512.*300 is no whole number of 1 B' err.txt
 
+# A block of so many threads that their registers would not do: the kernel is compiled with fewer, unless it bounds them itself.
+printf 'gexp 1\nexperiment wide\nmemory A: u32[4KiB] in global\nmemory B: u32[4KiB] in global\nstage s {\n  sweep n in [512, 1024]\n  launch grid 1 block n\n  timed r wall { kernel "count.cu" entry count_up(B, A, 64, 5, 1) }\n  repeat 2\n  find v: s = value(median(r), n: 1024)\n}\n' >wide.gexp
+file=wide.gexp planted no_second_context,threads=512
+that 'a block too large for its registers runs with fewer' test "$code $(points) $(grep -c "(701)" r.json)" = '0 2 0'
+file=wide.gexp GEXP_IN_PROCESS=1 planted no_second_context,threads=512
+that 'without a worker, too' test "$code $(points)" = '0 2'
+sed -i 's/__global__ void/__global__ void __launch_bounds__(512)/' count.cu
+file=wide.gexp planted no_second_context,threads=512
+that 'a kernel that says of how many threads its blocks are is left as it is' grep -q '(701)' r.json
+sed -i 's/ __launch_bounds__(512)//' count.cu
+
 # Little memory: a memory of 768 MiB where there are 600 MB.
 { printf 'gexp 1\nexperiment large\nmemory A: u32[768MiB] in global\n'; stage s 1 | sed 's/stride: 64B, span: n \* 64B/stride: 128KiB, span: n * 3MiB/'; } >large.gexp
 file=large.gexp planted memory=900000000

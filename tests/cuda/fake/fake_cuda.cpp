@@ -2,7 +2,7 @@
 // A stand-in for libcuda: GPUs whose memory is the host's. FAKE_CUDA names what goes wrong, words separated by commas (see the
 // tests). A kernel's first parameter says how it ends: 0 well, otherwise with that CUresult; kNeverEnds never. The kernels scatter4
 // and scatter8 do their work. gexp's own kernel is taken for each.cu: every access takes 100 cycles, and the point whose timed
-// steps are N faults, hangs or kills its process by fault_at=N, hang_at=N, die_at=N; slow=N: a launch takes N us. memory=BYTES and gpus=N say how many there are.
+// steps are N faults, hangs or kills its process by fault_at=N, hang_at=N, die_at=N; slow=N: a launch takes N us. threads=N: of a block, unless the kernel says of how many they are. memory=BYTES and gpus=N say how many there are.
 // Built once with FAKE_TOO_OLD: without cuFuncSetAttribute, as before CUDA 9.
 #include <unistd.h>
 
@@ -52,7 +52,17 @@ int opened_device = 0;
 int peer_marker = 0;          // what the context of a second device points to
 bool peer_current = false, peer_enabled = false;
 std::set<DeviceAddress> managed, on_peer;
-std::string kernel_name;
+std::string kernel_name, bounded_name;                 // modules, the second of a text with .maxntid
+std::set<std::string> plain_names, bounded_names;      // of their functions, which are these texts
+
+unsigned bounded_to = 0;  // by that text, the last one
+
+/// By the registers of its threads, which a text with .maxntid bounds.
+unsigned most_threads(FunctionHandle function) {
+  const auto* name = reinterpret_cast<const char*>(function);
+  const auto found = bounded_names.find(name);
+  return found != bounded_names.end() && found->c_str() == name ? bounded_to : static_cast<unsigned>(scripted_number("threads=", 1024));
+}
 
 template <class T>
 T argument(void** arguments, int index) {
@@ -302,17 +312,19 @@ int cuModuleLoadDataEx(ModuleHandle* module, const void* image, unsigned, int*, 
     std::strcpy(static_cast<char*>(values[0]), "ptxas: it is bad");
     return 209;
   }
-  *module = reinterpret_cast<ModuleHandle>(&kernel_name);
+  const char* bounded = std::strstr(static_cast<const char*>(image), ".maxntid ");
+  if (bounded) bounded_to = static_cast<unsigned>(std::strtoul(bounded + 9, nullptr, 10));
+  *module = reinterpret_cast<ModuleHandle>(bounded ? &bounded_name : &kernel_name);
   return fault;
 }
-int cuModuleGetFunction(FunctionHandle* function, ModuleHandle, const char* name) {
-  static std::set<std::string> names;
+int cuModuleGetFunction(FunctionHandle* function, ModuleHandle module, const char* name) {
   if (std::strcmp(name, "missing") == 0) return 500;
+  auto& names = module == reinterpret_cast<ModuleHandle>(&bounded_name) ? bounded_names : plain_names;
   *function = reinterpret_cast<FunctionHandle>(const_cast<char*>(names.insert(name).first->c_str()));
   return fault;
 }
-int cuFuncGetAttribute(int* value, FunctionAttribute, FunctionHandle) {
-  *value = 0;
+int cuFuncGetAttribute(int* value, FunctionAttribute which, FunctionHandle function) {
+  *value = which == FunctionAttribute::MaxThreads ? static_cast<int>(most_threads(function)) : 0;
   return fault;
 }
 #ifndef FAKE_TOO_OLD
@@ -334,6 +346,7 @@ int cuLaunchKernel(FunctionHandle function, unsigned, unsigned, unsigned, unsign
                    StreamHandle, void** arguments, void**) {
   const std::string name = reinterpret_cast<const char*>(function);
   if (block > 1024) return 1;
+  if (block > most_threads(function)) return 701;
   if (name == "scatter4") scatter(arguments, 4);
   if (name == "scatter8") scatter(arguments, 8);
   if (name.starts_with("scatter")) return fault;
