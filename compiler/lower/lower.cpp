@@ -179,9 +179,9 @@ class Lowering {
   /// The last stage runs in the launch of another, at its points: what makes these is its own, too.
   void join(const std::string& beside) {
     const auto own = program_.stages.size() - 1;
-    const auto leader = std::find_if(program_.stages.begin(), program_.stages.end(), [&](const Stage& each) { return each.name == beside; });
+    const auto leader = std::find_if(program_.stages.rbegin(), program_.stages.rend(), [&](const Stage& each) { return each.name == beside; });
     auto& stage = program_.stages.back();
-    stage.leader = static_cast<std::size_t>(leader - program_.stages.begin());
+    stage.leader = static_cast<std::size_t>(program_.stages.rend() - leader) - 1;
     leader->beside.push_back(own);
     stage.sweeps = leader->sweeps;
     stage.skips = leader->skips;
