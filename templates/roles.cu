@@ -11,7 +11,8 @@
 // role that may run there, and leaves where there is none. Nobody begins before every role has its blocks: all of them then run at once,
 // and none is waited for in vain. Words of control: 1 blocks that have looked, 2 that took a role, 3 the verdict (1 all there, 2 some role
 // was left without blocks, 3 some never came), 4 the first role's multiprocessor and 1, 5 the flag that was waited for too long and 1,
-// 6 where rehearsed signals go, 7 zero, 8 on how many blocks looked for each role, 16 who has come to the begin, 17 to the end;
+// 6 where rehearsed signals go, 7 zero, 8 on how many blocks looked for each role, 16 who has come to the begin, 17 to the end,
+// 18 the cluster of the first role's block;
 // from 64 on a flag each 64 words.
 typedef unsigned int u32;
 typedef unsigned long long u64;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "compiler/plan/calibrate.h"
@@ -29,8 +30,10 @@ std::vector<std::pair<std::string, std::string>> declared(const std::string& par
   return list;
 }
 
-std::string claim(std::size_t number, const RoleText& role) {
-  const auto taken = number == 0 ? "mine = 1; if (number == 0) atomicExch(control + 4, sm + 1);" : fmt::format("mine = {};", number + 1);
+/// `in_gpc`: some role is where the leader's cluster is.
+std::string claim(std::size_t number, const RoleText& role, bool in_gpc) {
+  const std::string leads = in_gpc ? "{ control[18] = cluster; __threadfence(); atomicExch(control + 4, sm + 1); }" : "atomicExch(control + 4, sm + 1);";
+  const auto taken = number == 0 ? "mine = 1; if (number == 0) " + leads : fmt::format("mine = {};", number + 1);
   return fmt::format("    if (mine == 0 && ({1})) {{\n      number = atomicAdd(control + {2}, 1u);\n      if (number < (u32)r{0}_blocks) {{ {3} }}\n    }}\n", number,
                      replaced(role.where, "my_sm", fmt::format("(u32)r{}_sm", number)), 8 + number, taken);
 }
@@ -94,6 +97,8 @@ Shape roles_shape(const std::vector<const RoleText*>& roles, std::size_t flags, 
   std::string constants, parameters, claims, scopes;
   std::set<std::string> seen;
   bool waits = false;
+  const bool in_gpc = std::any_of(roles.begin(), roles.end(), [](const RoleText* role) { return role->in_gpc; });
+  if (in_gpc) claims += fmt::format("    const u32 cluster = blockIdx.x / {};\n    u32 home = 0;\n", kGpcCluster);
   for (std::size_t number = 0; number < roles.size(); ++number) {
     const auto& role = *roles[number];
     if (seen.insert(role.body.constants).second) constants += role.body.constants;
@@ -103,9 +108,10 @@ Shape roles_shape(const std::vector<const RoleText*>& roles, std::size_t flags, 
     if (role.relative && !waits) {
       waits = true;
       claims += "    if (mine == 0) {\n      const u64 from = gexp_clock();\n"
-                "      while ((leader = gexp_look(control + 4)) == 0 && gexp_clock() - from < gexp_patience) {}\n      leader -= 1;\n    }\n";
+                "      while ((leader = gexp_look(control + 4)) == 0 && gexp_clock() - from < gexp_patience) {}\n      leader -= 1;\n";
+      claims += in_gpc ? "      __threadfence();\n      home = gexp_look(control + 18);\n    }\n" : "    }\n";
     }
-    if (!role.where.empty()) claims += claim(number, role);
+    if (!role.where.empty()) claims += claim(number, role, in_gpc);
     scopes += scope_of(number, role, flags);
   }
   return Shape{&kRolesTemplate, {{"constants", constants}, {"parameters", parameters}, {"claims", claims}, {"roles", scopes}}, span};

@@ -15,6 +15,9 @@ inline constexpr std::size_t kWarpWords = 5;
 /// Cycles after which a `wait` is given up that says nothing else.
 inline constexpr std::int64_t kWaitCycles = std::int64_t{1} << 24;
 
+/// The blocks of a launch one of whose stages is in the first one's GPC come in clusters of so many: a GPU runs each cluster in one GPC.
+inline constexpr std::uint32_t kGpcCluster = 8;  // fact: the most that every device with clusters takes (CUDA C Programming Guide)
+
 /// A body as a role of a launch.
 struct RoleText {
   BodyText body;
@@ -22,6 +25,7 @@ struct RoleText {
   bool warps = false;       ///< more than one
   std::string where;        ///< condition of `sm` and `leader`; empty: it has warps of the first role's blocks
   bool relative = false;    ///< the condition reads `leader`
+  bool in_gpc = false;      ///< it reads `home`, the number of the leader's cluster, and `cluster`, that of the own one
 };
 
 /// The parameters that a role has before those of its body: its first thread in a block, its threads, its blocks, where its record is, the

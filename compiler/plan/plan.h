@@ -34,7 +34,7 @@ struct LaunchBefore {
 };
 
 /// Where a role's blocks are to run: anywhere, on a chosen multiprocessor, or relative to the first block of the launch's first stage.
-enum class Where { Any, Sm, Same, Other, SameTpc, OtherTpc, Block };
+enum class Where { Any, Sm, Same, Other, SameTpc, OtherTpc, SameGpc, Block };
 
 /// A stage's part in a launch of several.
 struct RolePlan {

@@ -44,7 +44,6 @@ std::optional<Diagnostic> PointPlanner::refuse_of_roles() const {
   if (launch.cluster) return no(launch.cluster->span, "clusters are not placed among other blocks", "leave `cluster` out");
   if (launch.sms) return no(launch.sms->span, "`sms` repeats a block on several multiprocessors, and this one has others beside it", "choose one: `sm 3`");
   if (launch.registers) return no(launch.registers->span, "the threads of a launch have as many registers each, whichever stage they run", "leave `registers` out");
-  if (launch.place == "gpc") return no(launch.span, "a device does not tell which multiprocessors make a GPC", "`place other_tpc` leads further away than `tpc`");
   if (plan_.block > kWarp && plan_.block % kWarp != 0) return no(launch.block->span, fmt::format("{} threads are no whole number of warps", plan_.block), "take a multiple of 32, or at most 32");
   if (!stage_.leader) {
     if (!launch.place.empty() && launch.place != "any") return no(launch.span, fmt::format("`place {}` says where a stage is that runs beside another", launch.place), "write it there; `sm N` chooses a multiprocessor");
@@ -64,14 +63,17 @@ std::optional<Diagnostic> PointPlanner::where() {
                : launch.place == "other_sm"   ? Where::Other
                : launch.place == "tpc"        ? Where::SameTpc
                : launch.place == "other_tpc"  ? Where::OtherTpc
+               : launch.place == "gpc"        ? Where::SameGpc
                : launch.place == "block"      ? Where::Block
                                               : Where::Any;
   const auto* facts = program_.device.get<Fields>();
   const auto compute = facts ? facts->find("compute") : Fields::const_iterator{};
   const auto* known = facts && compute != facts->end() ? compute->second.get<Number>() : nullptr;
   if (known) role.per_tpc = static_cast<std::uint32_t>(std::max(1, multiprocessors_of_tpc(static_cast<int>(known->number))));
-  static constexpr const char* kConditions[] = {"true", "sm == my_sm", "sm == leader", "sm != leader", "sm / {0} == leader / {0} && sm != leader", "sm / {0} != leader / {0}", ""};
+  static constexpr const char* kConditions[] = {"true", "sm == my_sm", "sm == leader", "sm != leader", "sm / {0} == leader / {0} && sm != leader", "sm / {0} != leader / {0}",
+                                               "cluster == home && sm != leader", ""};
   role.text.where = fmt::format(fmt::runtime(kConditions[static_cast<int>(role.where)]), role.per_tpc);
+  role.text.in_gpc = role.where == Where::SameGpc;
   role.text.relative = role.text.where.find("leader") != std::string::npos;
   plan_.sms = 0;
   return std::nullopt;
@@ -119,6 +121,8 @@ std::optional<Diagnostic> PointPlanner::lay_out() {
     const bool each = part.timing == Timing::Each, joins = role.where == Where::Block;
     if (part.grid > kMostBlocks) return error("E0438", stage.launch.span, fmt::format("{} blocks begin together, and no device holds so many at once", part.grid), "take fewer: those that wait for others must all be there");
     if (role.text.relative && plan_.grid != 1) return error("E0437", stage.launch.span, fmt::format("stage `{}` has {} blocks: where another is relative to them cannot be said", stage_.name, plan_.grid), "give it one block, or let `place` be `any`");
+    if (role.text.in_gpc && part.grid >= kGpcCluster) return error("E0438", stage.launch.span, fmt::format("{} blocks are to run in the GPC of the first stage's block, and a cluster has {} others", part.grid, kGpcCluster - 1), "take fewer");
+    if (role.text.in_gpc) plan_.cluster = kGpcCluster;
     if (joins && stage.launch.grid) return error("E0437", stage.launch.grid->span, "`place block` adds warps to the blocks of the first stage, as many as there are", "leave `grid` out");
     if (joins) part.grid = plan_.grid;
     if (joins && each && part.grid != 1) return error("E0435", stage.launch.span, "`timed … each` records the accesses of one block", "time the `total` of each warp");

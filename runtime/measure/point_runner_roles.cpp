@@ -66,6 +66,7 @@ bool is_placed(const PointPlan& part, const records::Run& run, std::uint32_t fir
       case Where::Other: return sm != first;
       case Where::SameTpc: return sm / part.role.per_tpc == first / part.role.per_tpc && sm != first;
       case Where::OtherTpc: return sm / part.role.per_tpc != first / part.role.per_tpc;
+      case Where::SameGpc: return sm != first;  // a block of the first one's cluster took it
       case Where::Any: break;
     }
     return true;
@@ -124,6 +125,7 @@ Result<Outcome> PointRunner::launch_roles(const PointPlan& plan, std::uint64_t c
   for (std::uint32_t blocks = placed ? std::max(plan.claimed, together * sms) : plan.claimed, tries = 1;; blocks *= 2, ++tries) {
     const std::vector<std::uint32_t> zeros(kControlWords * (1 + plan.flags.size()));
     if (auto done = backend_.write(control, std::as_bytes(std::span(zeros))); !done) return done.error();
+    blocks = (blocks + shape.cluster - 1) / shape.cluster * shape.cluster;
     shape.grid = blocks;
     auto outcome = launch(plan, kernel, shape, arguments, limit, tries == 1 && plan.before.empty());
     if (!outcome || !outcome->done()) return outcome;

@@ -39,6 +39,20 @@ void check_host_memories(const compiler::Program& program, double bytes, Diagnos
                     "make them shorter");
 }
 
+/// Where a stage's blocks are to run. Those in the GPC of the stage beside it are of that one's cluster.
+void check_place(const compiler::Stage& stage, const device::Backend& backend, Diagnostics& diagnostics) {
+  using Kind = device::Requirement::Kind;
+  const auto& place = stage.launch.place;
+  if (place.empty() || place == "any") return;
+  const bool gpc = place == "gpc" && stage.leader, pairs = place == "tpc" || place == "other_tpc";
+  if (stage.leader && !gpc && !pairs) return;
+  auto accepted = backend.accepts(gpc ? device::Requirement{Kind::Cluster, "", compiler::kGpcCluster, stage.launch.span} : device::Requirement{Kind::Place, place, stage.leader ? 1u : 0u, stage.launch.span});
+  if (accepted) return;
+  auto problem = accepted.error();
+  if (gpc) problem.message = "`place gpc` needs clusters: " + problem.message;
+  diagnostics.add(std::move(problem));
+}
+
 }  // namespace
 
 void check_requirements(const compiler::Program& program, const device::Backend& backend, Diagnostics& diagnostics) {
@@ -86,8 +100,7 @@ void check_requirements(const compiler::Program& program, const device::Backend&
       if (!via.empty() && path <= compiler::Via::Tex && op.kind != compiler::Op::Kind::Atomic) need({device::Requirement::Kind::LoadPath, via, 0, op.span});
     });
     for (const auto& flush : stage.flushes) need({device::Requirement::Kind::Flush, flush.level, 0, flush.span});
-    const bool pairs = stage.launch.place == "tpc" || stage.launch.place == "other_tpc";
-    if (!stage.launch.place.empty() && stage.launch.place != "any" && (!stage.leader || pairs)) need({device::Requirement::Kind::Place, stage.launch.place, stage.leader ? 1u : 0u, stage.launch.span});
+    check_place(stage, backend, diagnostics);
     const auto number = [&](const compiler::FormulaPtr& formula) -> std::optional<double> {
       if (!formula) return std::nullopt;
       compiler::Names names(&*scope);

@@ -221,6 +221,9 @@ expect 'an unknown device' 3 'there is no device' -- "$gexp" run $structure --de
 expect 'no such GPU' 3 'error\[E07' -- env GEXP_LIBCUDA=/nonexistent/libcuda.so "$gexp" run $structure --device cuda:7
 expect 'NVRTC missing' 3 'E0701' -- env GEXP_NVRTC=/nonexistent GEXP_CACHE="$work/none" "$gexp" run $structure --device sim:gtx780
 expect 'a load path that a device lacks' 3 'E0501' -- "$gexp" run $structure --device sim:gtx560ti
+printf 'gexp 1\nexperiment near\nmemory A: u32[64] in global\nstage a { timed t total { load A at 0B } find x: cycles = value(median(t)) }\nstage b beside a { launch grid 1 block 1 place gpc timed u total { load A at 4B } find y: cycles = value(median(u)) }\n' >near.gexp
+expect 'a place in the same GPC, without clusters' 3 'near.gexp:5:.*E0501.*`place gpc` needs clusters' -- "$gexp" run near.gexp --device sim:gtx980
+expect 'and with them' 0 '2 of 2 findings found' -- "$gexp" run near.gexp --device sim:h200
 expect 'a missing file' 2 'cannot read' -- "$gexp" run nothing.gexp
 expect 'a folder' 2 'folder' -- "$gexp" run "$work"
 head -c 3000 /dev/urandom >binary.gexp

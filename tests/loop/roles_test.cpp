@@ -80,6 +80,14 @@ TEST_CASE("a stage is placed on the first one's multiprocessor, on another, on a
   CHECK(of_three.first / 3 == of_three.second / 3);
   const auto far = sms("place other_tpc", "gtx280");
   CHECK(far.first / 3 != far.second / 3);
+  // A cluster's blocks run in one GPC. The model hands blocks to one multiprocessor of each TPC in turn, so a cluster has every second of 16.
+  const auto near = run_text(kHead + "stage a { launch grid 1 block 1 timed t total { load A at 0B } repeat 2 find x: cycles = value(median(t)) }\n"
+                                     "stage b beside a { launch grid 7 block 1 place gpc timed u total { load B at 0B } find y: cycles = value(median(u)) }\n", "h200");
+  auto cluster = first_run(near, 1).sms;
+  cluster.push_back(first_run(near, 0).sms.at(0));
+  std::sort(cluster.begin(), cluster.end());
+  REQUIRE(cluster.size() == 8);
+  for (std::uint32_t i = 0; i < 8; ++i) CHECK(cluster[i] == cluster[0] + 2 * i);
   const auto block = run_text(kHead + "stage a { launch grid 2 block 64 timed t total { load A at tid * 4B via cg } repeat 2 find x: cycles = value(median(t)) }\n"
                                       "stage b beside a { launch block 32 place block timed u total { load B at (tid + 100 * cta) * 4B via cg } find y: cycles = value(median(u)) }\n",
                               "gtx780");
@@ -161,7 +169,8 @@ TEST_CASE("what stages of one launch cannot have is refused") {
   CHECK(codes(a + b("block 33")) == "E0437");
   CHECK(codes(a + b("grid 1 smem 1KiB")) == "E0437");
   CHECK(codes(a + b("block 1024 place block")) == "E0437");
-  CHECK(codes(a + b("grid 1 place gpc")) == "E0437");
+  CHECK(codes(a + b("grid 7 place gpc")) == "");
+  CHECK(codes(a + b("grid 8 place gpc")) == "E0438");
   CHECK(codes(a + b("grid 1", "load B at 0B", "repeat 3")) == "E0230");
   CHECK(codes(a + b("grid 1", "wait never")) == "E0231");
   CHECK(codes(a + b("grid 1", "wait never", "expect hang")) == "");
