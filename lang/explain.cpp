@@ -279,6 +279,10 @@ void explain_unknown_statement(std::string_view text, std::uint32_t begin, std::
                       fmt::format("write `let {0} = …`, or `param {0}: B = …` for a value that --set changes", here));
     return;
   }
+  if (before == Kind::Find && (here == "by" || here == "over" || here == "where")) {
+    diagnostics.error("E0103", token, fmt::format("`{}` stands too late in this statement", here), "it stands in the analysis: `find fits: list = linear(x over n by op where n > 2)`");
+    return;
+  }
   std::vector<std::string_view> words(kStatementWords.begin(), kStatementWords.end());
   if (inside == Level::Stage) words.insert(words.end(), kOperationWords.begin(), kOperationWords.end());
   auto near = nearest(here, words);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 namespace gexp::lang {
 namespace {
@@ -86,6 +87,17 @@ constexpr auto kNames = std::to_array<Foreign>({
     {"smid", "sm(t), a list: the multiprocessor of each warp of a record"},
 });
 
+// Machine instructions, and functions of C.
+constexpr auto kInstructions = std::to_array<Foreign>({
+    {"ffma", "fma.f32"},       {"fadd", "add.f32"},   {"fmul", "mul.f32"},   {"dfma", "fma.f64"},
+    {"dadd", "add.f64"},       {"dmul", "mul.f64"},   {"hfma2", "fma.f16x2"}, {"iadd", "add.u32"},
+    {"iadd3", "add.u32"},      {"imad", "mad.u32"},   {"imul", "mul.u32"},   {"idp", "dp4a.u32"},
+    {"lop3", "and.b32"},       {"mufu", "rcp.f32"},   {"flo", "bfind.u32"},  {"exp", "ex2.f32"},
+    {"exp2", "ex2.f32"},       {"log", "lg2.f32"},    {"log2", "lg2.f32"},   {"fdiv", "div.f32"},
+    {"idiv", "div.s32"},       {"mod", "rem.u32"},    {"hmma", "mma.m16n8k8.f32.f16"}, {"wmma", "mma.m16n8k8.f32.f16"},
+    {"hgmma", "wgmma.m64n64k16.f32.f16"},
+});
+
 struct Placed {
   std::string_view place, word, here;
 };
@@ -97,6 +109,11 @@ constexpr auto kPlaced = std::to_array<Placed>({
     {"a scope", "block", "cta"},
     {"a path", "tma", "bulk"},
     {"a path", "async", "cg, behind `load A at X into S at Y`, which is asynchronous"},
+    {"a path", "l1", "ca"},
+    {"a path", "l2", "cg"},
+    {"a path", "evict_first", "hint evict_first"},
+    {"a path", "evict_last", "hint evict_last"},
+    {"a path", "no_allocate", "hint no_allocate"},
     {"a path", "readonly", "nc"},
     {"a path", "ldg", "nc"},
     {"a path", "texture", "tex"},
@@ -152,6 +169,12 @@ std::string foreign_name(std::string_view word) {
   if (word == "role") return "a stage beside another has a record of its own: ask in that stage";
   const auto here = here_of(kNames, word);
   return here.empty() ? "" : written(here);
+}
+
+std::string foreign_instruction(std::string_view name) {
+  std::string stem(name.substr(0, name.find('.')));
+  for (auto& c : stem) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return std::string(here_of(kInstructions, stem));
 }
 
 std::string foreign_word(std::string_view word, std::string_view place) {

@@ -12,6 +12,9 @@ std::string foreign_operation(std::string_view word);
 /// `write …` where a value is named: "threadIdx", "thread", "role".
 std::string foreign_name(std::string_view word);
 
+/// The instruction of `alu` that is meant by one of the machine or a function of C: "fma.f32" for "FFMA", "ex2.f32" for "exp2".
+std::string foreign_instruction(std::string_view name);
+
 /// Where one of few words stands, such as a scope or a placement: `place` is what that is called (vocabulary.h, Words::what).
 std::string foreign_word(std::string_view word, std::string_view place);
 

@@ -98,7 +98,7 @@ class Reader {
     if (!file && !refused_.contains(path)) file = load(call);
     if (!file)
       refused_.insert(path);
-    else
+    else if (!call.sha256.span.empty() || unlocked_.insert(path).second)  // a file that nothing holds is told of once
       check_lock({call.path, call.sha256, call.path.span, fmt::format("kernel \"{}\" sha256 \"{}\"", path, file->sha256)}, file->sha256,
                  file->source->path(), by_, diagnostics_);
   }
@@ -167,7 +167,7 @@ class Reader {
   Diagnostics& diagnostics_;
   const Outside& outside_;
   KernelFiles files_;
-  std::set<std::string> refused_;
+  std::set<std::string> refused_, unlocked_;
   std::size_t bytes_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include "compiler/codegen/body_writer.h"
 #include "compiler/codegen/instructions.h"
 #include "compiler/codegen/needs.h"
+#include "lang/foreign_words.h"
 
 // Chains of one instruction, each waiting for the one before.
 namespace gexp::compiler {
@@ -71,9 +72,10 @@ Result<const lang::Instruction*> BodyWriter::instruction_of(const Op& op) {
   }
   const auto* instruction = lang::find_instruction(name);
   if (!instruction) {
-    const auto near = lang::meant_instruction(name);
+    const auto foreign = lang::foreign_instruction(name), near = foreign.empty() ? lang::meant_instruction(name) : foreign;
     return error(op.instruction_span, "E0430", fmt::format("`{}` is no instruction that `alu` can chain", name),
                  near.starts_with(name + ".") ? fmt::format("an instruction has a type: `{}`", near)
+                 : !foreign.empty()           ? fmt::format("write `{}`", foreign)
                  : !near.empty()              ? fmt::format("did you mean `{}`?", near)
                                               : "fma.f32, add.u32 and mul.f64 are some; docs/language/alu.md lists them");
   }

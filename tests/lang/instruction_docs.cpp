@@ -6,6 +6,7 @@
 #include <set>
 
 #include "lang/atomics.h"
+#include "lang/foreign_words.h"
 #include "lang/instructions.h"
 #include "tests/lang/generated_docs.h"
 
@@ -38,6 +39,11 @@ TEST_CASE("instructions: each name once, a hint for those that are none") {
   CHECK(lang::meant_instruction("fma.f23") == "fma.f32");
   CHECK(lang::meant_instruction("shfl") == "shfl.idx.b32");
   CHECK(lang::meant_instruction("zzzzzzzzzz").empty());
+  for (const auto* word : {"FFMA", "FADD", "FMUL", "DFMA", "DADD", "DMUL", "HFMA2.MMA", "IADD", "IADD3.X", "IMAD.WIDE", "IMUL", "IDP", "LOP3.LUT", "MUFU.RCP", "FLO", "exp", "exp2.f32", "log", "log2",
+                           "fdiv", "idiv", "mod", "HMMA", "wmma.m16n16k16", "HGMMA"}) {
+    CHECK_MESSAGE(lang::find_instruction(lang::foreign_instruction(word)) != nullptr, word);
+  }
+  CHECK(lang::foreign_instruction("fma.f32").empty());
 }
 
 TEST_CASE("docs/language/atomic.md has a row for each operation") {
