@@ -96,9 +96,6 @@ void StageChecker::kernel_record(const Op& op, const Timed* timed) {
     } else if (!records) {
       diagnostics_.error("E0227", argument.span, "`wall` records the time of the launch, not what the kernel writes",
                          fmt::format("write `timed {} each {{ … }}`, or leave it out of the arguments", timed->name.text));
-    } else if (first) {
-      diagnostics_.error("E0227", argument.span, fmt::format("`{}` is given twice", symbol->name),
-                         "a kernel has one record; give it a memory for the rest");
     }
     first = &argument;
   }

@@ -251,10 +251,10 @@ class Bodies {
   }
 
   static Count recorded(const FileKernel& kernel, const Scope& scope, double threads) {
-    for (const auto& argument : kernel.arguments) {
-      if (argument.kind == ArgumentKind::Record) return number(argument.entries, scope, threads);
-    }
-    return 0;
+    Count all = 0;
+    for (const auto& each : kernel.arguments)
+      if (const auto more = number(each.entries, scope, threads); each.kind == ArgumentKind::Record) all = all && more ? Count(*all + *more) : std::nullopt;
+    return all;
   }
 
   /// Threads for which the conditions around an operation hold. Blocks that do not differ are counted by one of them, too many by

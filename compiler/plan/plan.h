@@ -18,6 +18,7 @@ struct KernelPlan {
     FileKernel::Argument::Kind kind = FileKernel::Argument::Kind::Value;
     std::string memory;  ///< Memory
     double value = 0;    ///< Value: in base units
+    std::uint64_t first = 0;  ///< Record: the entry that it points to
     Span span;
   };
   std::vector<Argument> arguments;

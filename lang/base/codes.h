@@ -84,7 +84,7 @@ inline constexpr auto kCodes = std::to_array<Code>({
     {"E0224", "`on` names no model of gexp and no `sm_NN`; the name of a GPU stands in quotes", "expect_on_unknown_model"},
     {"E0225", "a `kernel` beside other operations, or inside one", "kernel_not_alone"},
     {"E0226", "an argument or a clause that the `kernel` of a file cannot have", "kernel_entries_of_memory"},
-    {"E0227", "a `kernel` whose record is missing, given twice, or given where nothing is recorded", "kernel_without_record"},
+    {"E0227", "a `kernel` whose record is missing, or given where nothing is recorded", "kernel_without_record"},
     {"E0228", "a clause of `launch` that the text of a `kernel` would have to follow", "kernel_on_chosen_sm"},
     {"E0229", "a stage `beside` one that is none, stands further up, or itself runs beside another", "beside_another"},
     {"E0230", "a statement that the launch of several stages has once, in a stage beside the first", "sweep_beside"},

@@ -73,7 +73,7 @@ Result<std::vector<device::Argument>> PointRunner::kernel_arguments(const compil
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
     const auto& argument = kernel.arguments[i];
     if (argument.kind == compiler::ArgumentKind::Record) {
-      arguments.push_back(device::pointer(record));
+      arguments.push_back(device::pointer(record + argument.first * kernel.width));
     } else if (argument.kind == compiler::ArgumentKind::Value) {
       auto value = value_argument(argument, parameters[i]);
       if (!value) return value.error();

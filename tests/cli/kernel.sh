@@ -65,6 +65,16 @@ spec "r wall { $k fill(A, 64) $d }" 's = value(median(r))'
 expect 'the time of a launch' 0 's.v +[0-9.e-]+ .?s'
 spec "r wall { $k fill(A, 64) $d }" 'B = value(moved(r))'
 expect 'what it moves is not known' 0 's.v +undetermined'
+cat >clocks.cu <<'CUDA'
+__global__ void clocks(unsigned* began, unsigned* ended) { began[threadIdx.x] = 100 + threadIdx.x, ended[threadIdx.x] = 140 + threadIdx.x; }
+CUDA
+spec 'r each { kernel "clocks.cu" entry clocks(r[2], r[2]) }' 'cycles = value(took)' '  launch grid 1 block 2
+  derive took: cycles = median(r where step in 2..3) - median(r where step < 2)'
+expect 'a record in two parts' 0 's.v +40 cycles'
+spec 'r total { kernel "clocks.cu" entry clocks(r, r) }' 'cycles = value(max(r))' '  launch grid 1 block 64'
+expect 'of one entry a thread each' 0 's.v +203 cycles'
+spec 'r each { kernel "clocks.cu" entry clocks(r[2], r[67108864]) }'
+expect 'with more entries than are recorded' 2 't.gexp:.*E0418.*the parts of the record have 67108866 entries'
 cat >add.ptx <<'PTX'
 .version 6.0
 .target sm_50
