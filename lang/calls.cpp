@@ -57,6 +57,9 @@ std::string by_another_name(std::string_view name) {
   for (const std::string_view structure : {"cache_structure", "set_index", "tlb_structure"}) {
     if (name == structure) return "`cache_sets` gives sets, ways, sizes and the index function, of caches and of TLBs";
   }
+  for (const std::string_view list : {"hits_and_misses", "hit_or_miss", "hit_miss", "misses_of"}) {
+    if (name == list) return "`hits` tells of each access whether it hits";
+  }
   return "";
 }
 

@@ -103,7 +103,13 @@ void ExpressionChecker::check_over(const Callable& callable, const CallArgument&
   Time time = Time::File;
   const auto parts = parts_read(place, [&](const Place& inner) {
     const auto typed = check(argument.over, inner);
-    seen.over = number(*argument.over, typed.type, "what follows `over`");
+    if (typed.type.kind == Type::Kind::Text) {
+      error("E0215", argument.over->span, fmt::format("what follows `over` is a number, and `{}` is a text", text(argument.over->span)),
+            fmt::format("an answer for each text: `{}` stands after `by`, as in `value(median(t) by {})`", text(argument.over->span), text(argument.over->span)));
+      seen.over = any_type();
+    } else {
+      seen.over = number(*argument.over, typed.type, "what follows `over`");
+    }
     seen.over.zero = false;
     time = typed.time;
   });
