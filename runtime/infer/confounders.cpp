@@ -43,28 +43,35 @@ bool spares_repeated_visits(const records::Point& point, const MissRange& range)
   return visits[1] > 0 && share_at_least(misses[0], misses[0] + misses[1], visits[0] / (visits[0] + visits[1])) < model::kByChanceAnywhere;
 }
 
-}  // namespace
-
-const compiler::Formula* miss_call(const compiler::Formula& formula) {
-  if (formula.kind == compiler::Formula::Kind::Call && (formula.text == "misses" || formula.text == "missed")) return &formula;
+/// The first call of one of these functions in a formula; null where there is none.
+const compiler::Formula* call_of(const compiler::Formula& formula, const std::vector<std::string_view>& functions) {
+  if (formula.kind == compiler::Formula::Kind::Call && std::find(functions.begin(), functions.end(), formula.text) != functions.end()) return &formula;
   for (const auto& operand : formula.operands) {
-    if (const auto* call = miss_call(*operand)) return call;
+    if (const auto* call = call_of(*operand, functions)) return call;
   }
   for (const auto& inner : formula.arguments) {
-    if (const auto* call = inner.value ? miss_call(*inner.value) : nullptr) return call;
+    if (const auto* call = inner.value ? call_of(*inner.value, functions) : nullptr) return call;
   }
   return nullptr;
 }
 
-const compiler::Formula* miss_call(const compiler::Stage& stage, const compiler::Formula& column) {
-  if (const auto* call = miss_call(column)) return call;
+const std::vector<std::string_view> kMisses{"misses", "missed"};
+
+}  // namespace
+
+const compiler::Formula* call_of(const compiler::Stage& stage, const compiler::Formula& column, const std::vector<std::string_view>& functions) {
+  if (const auto* call = call_of(column, functions)) return call;
   const auto names = compiler::free_names(column);
   for (const auto& derive : stage.derives) {
     if (std::find(names.begin(), names.end(), derive.name) == names.end()) continue;
-    if (const auto* call = miss_call(*derive.formula)) return call;
+    if (const auto* call = call_of(*derive.formula, functions)) return call;
   }
   return nullptr;
 }
+
+const compiler::Formula* miss_call(const compiler::Formula& formula) { return call_of(formula, kMisses); }
+
+const compiler::Formula* miss_call(const compiler::Stage& stage, const compiler::Formula& column) { return call_of(stage, column, kMisses); }
 
 std::optional<MissRange> range_of(const Context& context) {
   const auto* data = argument(context);

@@ -11,6 +11,7 @@
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/paired_visits.h"
 #include "runtime/infer/record_functions.h"
+#include "runtime/infer/slow_shares.h"
 #include "runtime/infer/statistics.h"
 
 // A footprint that fits is walked without a miss; one line more and there are misses in every lap (Mei17 section 4.2, step 1:
@@ -42,8 +43,11 @@ constexpr const char* kOnlyAddressBias = "only addresses that are not walked at 
 std::string other_reason(const Context& context, const Curve& curve, double quiet, double missing) {
   const auto from = show(quiet, curve.x_dimension), to = show(missing, curve.x_dimension);
   if (only_address_bias(context, curve, quiet, missing)) return fmt::format(kOnlyAddressBias, from, to);
-  if (only_first_laps(context, curve, missing)) {
+  if (only_first_laps(context, curve, missing) || slower_in_first_laps(context, curve, missing)) {
     return fmt::format("what misses at {} misses in the first lap of a run alone, and fits from then on: something else took its place before; a longer warm-up in the same launch would decide", to);
+  }
+  if (const auto above = counts_a_tail(context)) {
+    return fmt::format("what takes more than {:.0f} cycles is the tail of one latency class, and no level of its own; a latency between two classes would decide", *above);
   }
   if (slow_more_often(context, curve, quiet)) {
     return fmt::format("accesses at {} are slow more often than at the others where nothing counts as a miss: they may be misses and no interference; more repetitions would decide", from);

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/infer/slow_shares.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "runtime/infer/confounders.h"
+#include "runtime/infer/cut_short.h"
+#include "runtime/infer/model/evidence.h"
+#include "runtime/infer/model/occupancy.h"
+#include "runtime/infer/record_functions.h"
+#include "runtime/infer/statistics.h"
+
+// `slower(t, above: L)` takes the file's word for it that a level begins at L. A stage before it that went wrong, as one without its warm-up
+// does, gives an L in the middle of a level; then the share grows smoothly with whatever moves that level's latencies, and ends at no size.
+namespace gexp::infer {
+namespace {
+
+/// Accesses of one class by latency, in cycles.
+class ClassLatencies {
+ public:
+  ClassLatencies(const records::Table& table, const LatencyClass& of_it) {
+    for (const auto& point : table.points) {
+      for (const auto& run : point.runs) {
+        work(1 + run.ticks.size() / 16);
+        for (const auto tick : run.ticks) {
+          if (tick >= of_it.low && tick <= of_it.high) cycles_.push_back(tick - point.overhead);
+        }
+      }
+    }
+    std::sort(cycles_.begin(), cycles_.end());
+  }
+  [[nodiscard]] bool empty() const { return cycles_.empty(); }
+  [[nodiscard]] double share_above(double cycles) const { return within(cycles, INFINITY) / static_cast<double>(cycles_.size()); }
+  [[nodiscard]] double within(double from, double to) const {
+    return static_cast<double>(std::upper_bound(cycles_.begin(), cycles_.end(), to) - std::upper_bound(cycles_.begin(), cycles_.end(), from));
+  }
+  /// The most accesses that take between so much and `width` more, of those from `from` on.
+  [[nodiscard]] double most_within(double from, double width) const {
+    double most = 0;
+    for (double at = from; at < cycles_.back(); at += width / 2) most = std::max(most, within(at, at + width));
+    return most;
+  }
+
+ private:
+  std::vector<double> cycles_;
+};
+
+/// The latency, in cycles, beyond which a column made of `slower(…, above: L)` counts; nullopt where it is made of something else.
+std::optional<double> counted_from(const Context& context) {
+  const auto* data = argument(context);
+  const auto* call = data ? call_of(context.stage, *data->value, {"slower"}) : nullptr;
+  std::optional<double> above;
+  if (!call || context.table.timing != records::Table::Timing::Each || context.table.points.empty()) return std::nullopt;
+  const PointScope scope(context.table, context.classes, 0, context.stage, context.outer, OneClass::Unknown);
+  return read_above(*call, scope, above) ? above : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<double> counts_a_tail(const Context& context) {
+  const auto above = counted_from(context);
+  const double tick = above.value_or(0) + first_overhead(context.table);
+  for (const auto& each : context.classes.list) {
+    if (!above || *above <= 0 || tick < each.low || tick >= each.high) continue;
+    const ClassLatencies latencies(context.table, each);
+    if (latencies.empty()) return std::nullopt;
+    const double share = latencies.share_above(*above), width = model::kHidden * *above;
+    if (share < model::kMinority || share > 1 - model::kMinority) return std::nullopt;
+    const double here = latencies.within(*above - width / 2, *above + width / 2), beyond = latencies.most_within(*above + width / 2, width);
+    return here > 0 && share_at_least(beyond, here + beyond, 0.5) > model::kByChance ? above : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+bool slower_in_first_laps(const Context& context, const Curve& curve, double x) {
+  const auto above = counted_from(context);
+  if (!above) return false;
+  Cell first, later;
+  for (const auto& sample : curve.samples) {
+    const auto& point = context.table.points[sample.point];
+    if (sample.x != x || !point.walk || point.walk->steps == 0) continue;
+    for (const auto& run : point.runs) {
+      work(1 + run.ticks.size() / 16);
+      for (std::size_t i = 0; i < run.ticks.size(); ++i) {
+        auto& cell = i < static_cast<std::size_t>(point.walk->steps) ? first : later;
+        ++cell.trials, cell.slow += run.ticks[i] - point.overhead > *above ? 1 : 0;
+      }
+    }
+  }
+  // Not if later laps have half the rate of the first one, or more.
+  return later.trials > 0 && share_at_least(first.slow, first.slow + later.slow, first.trials / (first.trials + later.trials / 2.0)) < model::kByChanceAnywhere;
+}
+
+}  // namespace gexp::infer
