@@ -46,7 +46,7 @@ std::string other_reason(const Context& context, const Curve& curve, double quie
   if (only_first_laps(context, curve, missing) || slower_in_first_laps(context, curve, missing)) {
     return fmt::format("what misses at {} misses in the first lap of a run alone, and fits from then on: something else took its place before; a longer warm-up in the same launch would decide", to);
   }
-  if (const auto above = counts_a_tail(context)) {
+  if (const auto above = counts_a_tail(context, curve, missing)) {
     return fmt::format("what takes more than {:.0f} cycles is the tail of one latency class, and no level of its own; a latency between two classes would decide", *above);
   }
   if (slow_more_often(context, curve, quiet)) {

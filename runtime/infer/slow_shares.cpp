@@ -36,11 +36,16 @@ class ClassLatencies {
   [[nodiscard]] double within(double from, double to) const {
     return static_cast<double>(std::upper_bound(cycles_.begin(), cycles_.end(), to) - std::upper_bound(cycles_.begin(), cycles_.end(), from));
   }
-  /// The most accesses that take between so much and `width` more, of those from `from` on.
-  [[nodiscard]] double most_within(double from, double width) const {
-    double most = 0;
-    for (double at = from; at < cycles_.back(); at += width / 2) most = std::max(most, within(at, at + width));
-    return most;
+  /// Whether some latencies beyond `from` are more frequent than some before them are: a peak behind a valley.
+  [[nodiscard]] bool peak_beyond(double from) const {
+    const double width = std::max(1.0, model::kNearPeaks * from);
+    double least = INFINITY;
+    for (double at = from; at < cycles_.back(); at += width / 2) {
+      const double here = within(at, at + width);
+      least = std::min(least, here);
+      if (here > least && share_at_least(here, here + least, 0.5) < model::kByChanceAnywhere) return true;
+    }
+    return false;
   }
 
  private:
@@ -57,19 +62,34 @@ std::optional<double> counted_from(const Context& context) {
   return read_above(*call, scope, above) ? above : std::nullopt;
 }
 
+/// Whether most accesses at x that take more cycles than `above` take no more ticks than `high`.
+bool is_most_of_what_counts(const Context& context, const Curve& curve, double x, double above, std::uint32_t high) {
+  double counted = 0, of_class = 0;
+  for (const auto& sample : curve.samples) {
+    const auto& point = context.table.points[sample.point];
+    for (const auto& run : point.runs) {
+      if (sample.x != x) break;
+      work(1 + run.ticks.size() / 16);
+      for (const auto tick : run.ticks) {
+        const bool counts = tick - point.overhead > above;
+        counted += counts ? 1 : 0, of_class += counts && tick <= high ? 1 : 0;
+      }
+    }
+  }
+  return 2 * of_class > counted;
+}
+
 }  // namespace
 
-std::optional<double> counts_a_tail(const Context& context) {
+std::optional<double> counts_a_tail(const Context& context, const Curve& curve, double x) {
   const auto above = counted_from(context);
   const double tick = above.value_or(0) + first_overhead(context.table);
   for (const auto& each : context.classes.list) {
     if (!above || *above <= 0 || tick < each.low || tick >= each.high) continue;
     const ClassLatencies latencies(context.table, each);
-    if (latencies.empty()) return std::nullopt;
-    const double share = latencies.share_above(*above), width = model::kHidden * *above;
-    if (share < model::kMinority || share > 1 - model::kMinority) return std::nullopt;
-    const double here = latencies.within(*above - width / 2, *above + width / 2), beyond = latencies.most_within(*above + width / 2, width);
-    return here > 0 && share_at_least(beyond, here + beyond, 0.5) > model::kByChance ? above : std::nullopt;
+    if (latencies.empty() || !is_most_of_what_counts(context, curve, x, *above, each.high)) return std::nullopt;
+    const double share = latencies.share_above(*above);
+    return share >= model::kMinority && share <= 1 - model::kMinority && !latencies.peak_beyond(*above) ? above : std::nullopt;
   }
   return std::nullopt;
 }
