@@ -168,14 +168,20 @@ bool stride_was_found(const SizeClaim& claim, const compiler::Program& program, 
   });
 }
 
-/// The least size of a unit that was found before and that the claim's walk visits one by one; its stride where there is none.
-std::int64_t unit_visited(const SizeClaim& claim, const compiler::Program& program, Findings& findings) {
+/// The least size of a unit that was found before and that the claim's walk visits one by one; 0 where there is none.
+std::int64_t unit_found(const SizeClaim& claim, const compiler::Program& program, Findings& findings) {
   std::int64_t unit = 0;
   for (const auto& read : claim.stage->reads) {
     const auto bytes = static_cast<std::int64_t>(bytes_read(read, program, findings));
     if (2 * bytes >= claim.extent.gap && bytes > 0 && (unit == 0 || bytes < unit)) unit = bytes;  // at any place of each
   }
-  return unit > 0 && 2 * unit <= claim.high - claim.low ? unit : claim.extent.gap;
+  return 2 * unit <= claim.high - claim.low ? unit : 0;
+}
+
+/// The same, or the claim's stride.
+std::int64_t unit_visited(const SizeClaim& claim, const compiler::Program& program, Findings& findings) {
+  const auto unit = unit_found(claim, program, findings);
+  return unit > 0 ? unit : claim.extent.gap;
 }
 
 /// Whether some walk within the size visited addresses nearer to each other than the claim's own, and fitted too.
@@ -297,26 +303,24 @@ std::string other_unit(const SizeClaim& claim, const compiler::Program& program,
 }  // namespace
 
 void count_units(const SizeClaim& claim, const compiler::Program& program, Findings& findings) {
-  auto& [low, high, gap] = claim.extent;
-  if (!claim.spans || gap <= kLeastLine || !claim.finding->interval) return;
+  if (!claim.spans || claim.extent.gap <= kLeastLine || !claim.finding->interval) return;
   const auto& records = claim.measured->records();
   const auto range = miss_range(records.table(), records.classes(), claim.slower_than);
   const auto granularity = range && are_told(claim, *range) ? granularity_of(claim.misses, *range) : std::nullopt;
   const auto shown = granularity && granularity->shared > 0 ? granularity->unit : 0;
-  const auto unit = std::max(shown, stride_was_found(claim, program, findings, gap) ? unit_visited(claim, program, findings) : 0);
+  const auto unit = std::max(shown, unit_found(claim, program, findings));
+  if (unit == 0) return;
+  const auto brought = [&](const records::Point& point) {
+    std::set<std::int64_t> units;
+    for (std::int64_t step = 0; step < point.walk->steps; ++step) units.insert(point.walk->at(0, step) / unit);
+    return static_cast<double>(units.size()) * static_cast<double>(unit);
+  };
   auto& finding = *claim.finding;
-  auto& interval = *finding.interval;
-  if (unit < gap) {
-    interval.first = std::min(interval.first, static_cast<double>(high - low + kLeastLine));
-    finding.exact = finding.exact && interval.first == finding.value.get<Number>()->number;
-    return;
-  }
-  const auto spanned = [&](const Extent& extent) { return static_cast<double>((extent.high / unit - extent.low / unit + 1) * unit); };
-  const auto brought = spanned(claim.extent);
-  if (brought == finding.value.get<Number>()->number) return;
-  interval = {brought, spanned(extent_of(*next_beyond(claim).front())) - 1};
-  finding.value = Value(brought, kBytes);
-  finding.why += fmt::format("; {} in units of {} that come in at once", show(brought, kBytes), show(static_cast<double>(unit), kBytes));
+  const double fits = brought(*claim.fits.front());
+  if (fits == finding.value.get<Number>()->number) return;
+  finding.interval = {fits, std::max(fits, brought(*next_beyond(claim).front()) - 1)};
+  finding.value = Value(fits, kBytes);
+  finding.why += fmt::format("; {} in units of {} that come in at once", show(fits, kBytes), show(static_cast<double>(unit), kBytes));
 }
 
 std::string contradiction(const SizeClaim& claim, const compiler::Program& program, const MeasuredStages& measured, model::WalksByStage& by_stage,

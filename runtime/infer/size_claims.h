@@ -35,8 +35,8 @@ struct SizeClaim {
 /// Of every `last_flat` over a sweep in bytes.
 std::vector<SizeClaim> size_claims(const compiler::Program& program, const MeasuredStages& measured, const compiler::Scope& scope, Findings& findings);
 
-/// Says the size as what was brought in at once, where addresses are further apart than the smallest sector: as so many units, or from the
-/// first address to the last one. x counts what lies behind the last one, too.
+/// Says the size as so many units that come in at once, where those are known and the walk's addresses are further apart than the smallest
+/// sector. x counts what lies between and behind the addresses, too.
 void count_units(const SizeClaim& claim, const compiler::Program& program, Findings& findings);
 
 /// Why a size is none; empty where everything that was walked agrees with it. `sets_are_known`: they were told line by line.
