@@ -232,7 +232,7 @@ void compare_claims(const compiler::Program& program, const MeasuredStages& meas
     auto why = contradiction(claim, program, measured, walks, findings, !grown.empty());
     if (why.empty() && claim.spans) why = uneven_sets(claim, grown);
     if (!why.empty()) claim.finding->withdraw(why);
-    else count_units(claim, program, findings);
+    else count_units(claim);
   }
   check_lines(measured, walks, scope, findings);
   check_members(sets, walks, scope);

@@ -168,20 +168,14 @@ bool stride_was_found(const SizeClaim& claim, const compiler::Program& program, 
   });
 }
 
-/// The least size of a unit that was found before and that the claim's walk visits one by one; 0 where there is none.
-std::int64_t unit_found(const SizeClaim& claim, const compiler::Program& program, Findings& findings) {
+/// The least size of a unit that was found before and that the claim's walk visits one by one; its stride where there is none.
+std::int64_t unit_visited(const SizeClaim& claim, const compiler::Program& program, Findings& findings) {
   std::int64_t unit = 0;
   for (const auto& read : claim.stage->reads) {
     const auto bytes = static_cast<std::int64_t>(bytes_read(read, program, findings));
     if (2 * bytes >= claim.extent.gap && bytes > 0 && (unit == 0 || bytes < unit)) unit = bytes;  // at any place of each
   }
-  return 2 * unit <= claim.high - claim.low ? unit : 0;
-}
-
-/// The same, or the claim's stride.
-std::int64_t unit_visited(const SizeClaim& claim, const compiler::Program& program, Findings& findings) {
-  const auto unit = unit_found(claim, program, findings);
-  return unit > 0 ? unit : claim.extent.gap;
+  return unit > 0 && 2 * unit <= claim.high - claim.low ? unit : claim.extent.gap;
 }
 
 /// Whether some walk within the size visited addresses nearer to each other than the claim's own, and fitted too.
@@ -302,14 +296,13 @@ std::string other_unit(const SizeClaim& claim, const compiler::Program& program,
 
 }  // namespace
 
-void count_units(const SizeClaim& claim, const compiler::Program& program, Findings& findings) {
+void count_units(const SizeClaim& claim) {
   if (!claim.spans || claim.extent.gap <= kLeastLine || !claim.finding->interval) return;
   const auto& records = claim.measured->records();
   const auto range = miss_range(records.table(), records.classes(), claim.slower_than);
   const auto granularity = range && are_told(claim, *range) ? granularity_of(claim.misses, *range) : std::nullopt;
-  const auto shown = granularity && granularity->shared > 0 ? granularity->unit : 0;
-  const auto unit = std::max(shown, unit_found(claim, program, findings));
-  if (unit == 0) return;
+  if (!granularity || granularity->shared == 0) return;
+  const auto unit = granularity->unit;
   const auto brought = [&](const records::Point& point) {
     std::set<std::int64_t> units;
     for (std::int64_t step = 0; step < point.walk->steps; ++step) units.insert(point.walk->at(0, step) / unit);
