@@ -86,7 +86,7 @@ void StageChecker::kernels(const std::vector<Op>& body, const Timed* timed) {
 }
 
 void StageChecker::kernel_record(const Op& op, const Timed* timed) {
-  const KernelArgument* first = nullptr;
+  bool given = false;
   const bool records = timed && timed->how.text != "wall";
   for (const auto& argument : op.kernel.arguments) {
     const auto* symbol = named_by(argument);
@@ -97,9 +97,9 @@ void StageChecker::kernel_record(const Op& op, const Timed* timed) {
       diagnostics_.error("E0227", argument.span, "`wall` records the time of the launch, not what the kernel writes",
                          fmt::format("write `timed {} each {{ … }}`, or leave it out of the arguments", timed->name.text));
     }
-    first = &argument;
+    given = true;
   }
-  if (first || !records) return;
+  if (given || !records) return;
   diagnostics_.error("E0227", op.kernel.entry.span, fmt::format("nothing writes `{}`: the kernel is not given it", timed->name.text),
                      fmt::format("name it among the arguments: `{}[256]`; or time the launch: `timed {} wall {{ … }}`", timed->name.text,
                                  timed->name.text));

@@ -280,7 +280,8 @@ void explain_unknown_statement(std::string_view text, std::uint32_t begin, std::
     return;
   }
   if (before == Kind::Find && (here == "by" || here == "over" || here == "where")) {
-    diagnostics.error("E0103", token, fmt::format("`{}` stands too late in this statement", here), "it stands in the analysis: `find fits: list = linear(x over n by op where n > 2)`");
+    diagnostics.error("E0103", token, fmt::format("`{}` stands too late in this statement", here),
+                      "it stands in the analysis: `find fits: list = linear(x over n by op where n > 2)`");
     return;
   }
   std::vector<std::string_view> words(kStatementWords.begin(), kStatementWords.end());

@@ -9,8 +9,8 @@
 
 namespace gexp::ptx {
 
-/// Says of how many threads the kernel's blocks are (`.maxntid`): a compiler then gives each no more registers than such a block can have, and
-/// spills what is beyond. False: it bounds them itself, and is left as it is.
+/// Says of how many threads the kernel's blocks are (`.maxntid`): a compiler then gives each no more registers than such a block can have,
+/// and spills what is beyond. False: it bounds them itself, and is left as it is.
 bool bound_threads(Module& module, Function& kernel, std::uint32_t threads);
 
 /// The same of the text; where the kernel bounds them itself, that text. E0801: it is no PTX that can be read.

@@ -208,8 +208,9 @@ Result<Transformed> made_for(std::uint64_t blocks, std::string_view text, std::s
   for (const auto& item : module->items) {
     if (const auto* f = std::get_if<Function>(&item); f && f->wrong) return *f->wrong;
   }
-  Function* const kernel = module->kernel(entry);
-  if (!kernel) return ptx_error(1, fmt::format("the PTX text has no kernel '{}'", entry));
+  const auto found = module->readable(entry);
+  if (!found) return found.error();
+  Function* const kernel = *found;
   flatten(*module, *kernel);
   auto flow = flow_of(*kernel);
   if (!flow) return flow.error();

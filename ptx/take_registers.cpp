@@ -33,9 +33,9 @@ bool ends(const Item& item) {
 Result<std::string> take_registers(std::string_view text, std::string_view entry, std::uint32_t count) {
   auto module = parse(text);
   if (!module) return module.error();
-  Function* const kernel = module->kernel(entry);
-  if (!kernel) return ptx_error(1, fmt::format("the PTX text has no kernel '{}'", entry));
-  if (kernel->wrong) return *kernel->wrong;
+  const auto found = module->readable(entry);
+  if (!found) return found.error();
+  Function* const kernel = *found;
   if (std::any_of(kernel->bounds.begin(), kernel->bounds.end(), [](const Token& word) { return word.is(".maxnreg"); }))
     return ptx_error(kernel->line, fmt::format("the kernel '{}' bounds its registers itself", entry));
   std::string own = "gexp_held";  // a name that the text has not
@@ -67,8 +67,7 @@ Result<std::string> take_registers(std::string_view text, std::string_view entry
   }
   if (body.empty() || !ends(body.back())) body.insert(body.end(), end->begin(), end->end());
   kernel->body = std::move(body);
-  kernel->bounds.push_back({Token::Kind::Word, ".maxnreg", kernel->line});
-  kernel->bounds.push_back({Token::Kind::Number, module->keep(fmt::format("{}", count)), kernel->line});
+  module->bound(*kernel, ".maxnreg", count);
   auto cell = parse(module->keep(fmt::format(".global .align 4 .u32 {};\n", own)));
   if (!cell) return cell.error();
   module->items.insert(std::find_if(module->items.begin(), module->items.end(), [](const auto& item) { return std::holds_alternative<Function>(item); }), cell->items.front());

@@ -34,6 +34,18 @@ const Function* Module::kernel(std::string_view name) const {
 
 Function* Module::kernel(std::string_view name) { return const_cast<Function*>(std::as_const(*this).kernel(name)); }
 
+Result<Function*> Module::readable(std::string_view name) {
+  Function* const found = kernel(name);
+  if (!found) return ptx_error(1, fmt::format("the PTX text has no kernel '{}'", name));
+  if (found->wrong) return *found->wrong;
+  return found;
+}
+
+void Module::bound(Function& kernel, std::string_view word, std::uint32_t number) {
+  kernel.bounds.push_back({Token::Kind::Word, word, kernel.line});
+  kernel.bounds.push_back({Token::Kind::Number, keep(fmt::format("{}", number)), kernel.line});
+}
+
 Diagnostic ptx_error(std::uint32_t line, std::string message) {
   return failure("E0801", fmt::format("{} (PTX line {})", message, line));
 }

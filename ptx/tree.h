@@ -136,6 +136,10 @@ struct Module {
   std::shared_ptr<std::deque<std::string>> added = std::make_shared<std::deque<std::string>>();  ///< texts that are not the source's
   [[nodiscard]] const Function* kernel(std::string_view name) const;
   [[nodiscard]] Function* kernel(std::string_view name);
+  /// The same, to be changed. E0801: there is none, or its body cannot be read.
+  Result<Function*> readable(std::string_view name);
+  /// Writes a bound behind a kernel's parameters: ".maxntid 128".
+  void bound(Function& kernel, std::string_view word, std::uint32_t number);
   /// A text that lives as long as the module.
   std::string_view keep(std::string text) { return added->emplace_back(std::move(text)); }
   friend bool operator==(const Module& a, const Module& b) { return a.items == b.items; }

@@ -61,12 +61,16 @@ std::optional<Diagnostic> PointPlanner::kernel_argument(const FileKernel::Argume
       return error("E0418", argument.span, fmt::format("an entry for each of {} threads: at most {} are recorded", threads, kMostEntries),
                    fmt::format("write how many the kernel writes, such as `{}[256]`", argument.name));
     if (plan.entries > 0 && plan.width != *width)
-      return error("E0418", argument.span, fmt::format("entries of {} B here, of {} B in the argument before it: a record has one width", *width, plan.width), "give both the same `as`");
+      return error("E0418", argument.span,
+                   fmt::format("entries of {} B here, of {} B in the argument before it: a record has one width", *width, plan.width),
+                   "give both the same `as`");
     made.first = plan.entries;
     plan.entries += static_cast<std::uint64_t>(*entries);
     plan.width = static_cast<std::uint32_t>(*width);
     if (plan.entries > kMostEntries)
-      return error("E0418", argument.span, fmt::format("the parts of the record have {} entries, and {} is the most", plan.entries, kMostEntries), "let the kernel write fewer");
+      return error("E0418", argument.span,
+                   fmt::format("the parts of the record have {} entries, and {} is the most", plan.entries, kMostEntries),
+                   "let the kernel write fewer");
   } else {
     auto value = evaluate(*argument.value, names_);
     if (!value) return value.error();

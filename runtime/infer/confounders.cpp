@@ -44,8 +44,9 @@ bool spares_repeated_visits(const records::Point& point, const MissRange& range)
 }
 
 /// The first call of one of these functions in a formula; null where there is none.
-const compiler::Formula* call_of(const compiler::Formula& formula, const std::vector<std::string_view>& functions) {
-  if (formula.kind == compiler::Formula::Kind::Call && std::find(functions.begin(), functions.end(), formula.text) != functions.end()) return &formula;
+const compiler::Formula* call_of(const compiler::Formula& formula, const FunctionNames& functions) {
+  const bool is_one = std::find(functions.begin(), functions.end(), formula.text) != functions.end();
+  if (formula.kind == compiler::Formula::Kind::Call && is_one) return &formula;
   for (const auto& operand : formula.operands) {
     if (const auto* call = call_of(*operand, functions)) return call;
   }
@@ -55,11 +56,11 @@ const compiler::Formula* call_of(const compiler::Formula& formula, const std::ve
   return nullptr;
 }
 
-const std::vector<std::string_view> kMisses{"misses", "missed"};
+const FunctionNames kMisses{"misses", "missed"};
 
 }  // namespace
 
-const compiler::Formula* call_of(const compiler::Stage& stage, const compiler::Formula& column, const std::vector<std::string_view>& functions) {
+const compiler::Formula* call_of(const compiler::Stage& stage, const compiler::Formula& column, const FunctionNames& functions) {
   if (const auto* call = call_of(column, functions)) return call;
   const auto names = compiler::free_names(column);
   for (const auto& derive : stage.derives) {
@@ -163,7 +164,8 @@ bool slow_more_often(const Context& context, const Curve& curve, double x) {
       cell.slow += static_cast<std::uint32_t>(slow.among(run.ticks));
     }
   }
-  if (here.trials == 0 || elsewhere.trials == 0 || std::uint64_t{here.slow} * elsewhere.trials <= std::uint64_t{elsewhere.slow} * here.trials) return false;
+  if (here.trials == 0 || elsewhere.trials == 0) return false;
+  if (std::uint64_t{here.slow} * elsewhere.trials <= std::uint64_t{elsewhere.slow} * here.trials) return false;
   return own_rates({here, elsewhere}) > model::kDoubted;
 }
 

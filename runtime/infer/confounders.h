@@ -10,8 +10,9 @@
 /// What else than one structure's border makes a column of misses rise: asked before a size is claimed.
 namespace gexp::infer {
 
+using FunctionNames = std::vector<std::string_view>;
 /// The first call of one of these functions in a column, which may be a `derive` of its stage; null where there is none.
-const compiler::Formula* call_of(const compiler::Stage& stage, const compiler::Formula& column, const std::vector<std::string_view>& functions);
+const compiler::Formula* call_of(const compiler::Stage& stage, const compiler::Formula& column, const FunctionNames& functions);
 /// The call of `misses` or `missed` that a column is made of; null when it is made of something else.
 const compiler::Formula* miss_call(const compiler::Formula& column);
 /// The same where the column may be a `derive` of its stage.

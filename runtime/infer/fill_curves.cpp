@@ -14,12 +14,12 @@
 namespace gexp::infer {
 namespace {
 
-constexpr double kMostMore = 2.5;     // grid: uneven sets are tried up to so many times the size; hashed ones of 2 ways overflow from 0.4 of theirs on
-constexpr int kSizes = 64;            // grid: sizes that are tried of each hypothesis
-constexpr double kFinestWays = 1.19;  // grid: from one number of ways, or spread of loads, to the next that is tried
+constexpr double kMostMore = 2.5;  // grid: uneven sets are tried up to so many times the size
+constexpr int kSizes = 64;         // grid: sizes that are tried of each hypothesis
+constexpr double kNext = 1.19;     // grid: from one surplus of misses, or spread of loads, to the next that is tried
 
-/// Even sets: each line too many makes as many miss as `lines` says, itself included. By LRU and FIFO these are a set's ways and one more; a
-/// policy that keeps some lines for good makes fewer miss.
+/// Even sets: each line too many makes as many miss as `lines` says, itself included. By LRU and FIFO these are a set's ways and one more;
+/// a policy that keeps some lines for good makes fewer miss.
 double even_share(double ratio, double lines) { return std::clamp(lines * (1 - 1 / ratio), 0.0, 1.0); }
 
 /// Even sets whose victims are drawn at random: a line survives each miss of its set by chance of 1 - 1 / ways.
@@ -31,8 +31,8 @@ double random_share(double ratio, double ways) {
 }
 
 /// Sets whose loads are spread about their mean, `ratio` of what each holds: by a normal distribution with a variance that grows with the
-/// load, as it does where chance deals lines to sets. `spread`: the standard deviation where the mean load is what a set holds. The share is
-/// that of the lines in sets with too many.
+/// load, as it does where chance deals lines to sets. `spread`: the standard deviation where the mean load is what a set holds. The share
+/// is that of the lines in sets with too many.
 double uneven_share(double ratio, double spread) {
   const double deviation = spread * std::sqrt(ratio), z = (1 - ratio) / deviation;
   const double beyond = std::erfc(z * boost::math::double_constants::one_div_root_two) / 2;
@@ -61,14 +61,15 @@ double least_error(const std::vector<MissingShare>& shares, double from, double 
 double better_by_uneven_sets(const std::vector<MissingShare>& shares, const Fits& fits) {
   if (shares.empty()) return 0;
   double even = std::numeric_limits<double>::infinity(), uneven = even;
-  for (double lines = 1; lines <= 64; lines *= kFinestWays) {
+  for (double lines = 1; lines <= 64; lines *= kNext) {
     even = std::min(even, least_error(shares, fits.from, fits.to, [&](double ratio) { return even_share(ratio, lines); }));
   }
   for (double ways = 2; ways <= 64; ways *= 2) {
     even = std::min(even, least_error(shares, fits.from, fits.to, [&](double ratio) { return random_share(ratio, ways); }));
   }
-  for (double spread = 0.03; spread <= 0.7; spread *= kFinestWays) {
-    uneven = std::min(uneven, least_error(shares, fits.from, kMostMore * fits.from, [&](double ratio) { return uneven_share(ratio, spread); }));
+  for (double spread = 0.03; spread <= 0.7; spread *= kNext) {
+    const auto share_at = [&](double ratio) { return uneven_share(ratio, spread); };
+    uneven = std::min(uneven, least_error(shares, fits.from, kMostMore * fits.from, share_at));
   }
   const double noise = model::kAccident * model::kAccident;
   return static_cast<double>(shares.size()) / 2 * std::log((even + noise) / (uneven + noise));

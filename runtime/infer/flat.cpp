@@ -47,10 +47,12 @@ std::string other_reason(const Context& context, const Curve& curve, double quie
     return fmt::format("what misses at {} misses in the first lap of a run alone, and fits from then on: something else took its place before; a longer warm-up in the same launch would decide", to);
   }
   if (const auto above = counts_a_tail(context, curve, missing)) {
-    return fmt::format("what takes more than {:.0f} cycles is the tail of one latency class, and no level of its own; a latency between two classes would decide", *above);
+    return fmt::format("what takes more than {:.0f} cycles is the tail of one latency class, and no level of its own; "
+                       "a latency between two classes would decide", *above);
   }
   if (slow_more_often(context, curve, quiet)) {
-    return fmt::format("accesses at {} are slow more often than at the others where nothing counts as a miss: they may be misses and no interference; more repetitions would decide", from);
+    return fmt::format("accesses at {} are slow more often than at the others where nothing counts as a miss: "
+                       "they may be misses and no interference; more repetitions would decide", from);
   }
   if (const auto longer = only_clock_change(context, curve, quiet, missing)) {
     return fmt::format("at {} every access takes {:.1f} % longer than at {}, and no run has both kinds: a miss may cost so little, or the clock may have changed its pace between them; locked clocks, "

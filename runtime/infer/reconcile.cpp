@@ -229,10 +229,11 @@ void compare_claims(const compiler::Program& program, const MeasuredStages& meas
   model::WalksByStage walks(measured);
   for (const auto& claim : size_claims(program, measured, scope, findings)) {
     const auto grown = sets_grown_from(claim, sets, program, measured);
-    auto why = contradiction(claim, program, measured, walks, findings, !grown.empty());
+    const auto told = told_misses(claim);
+    auto why = contradiction(claim, told, program, measured, walks, findings, !grown.empty());
     if (why.empty() && claim.spans) why = uneven_sets(claim, grown);
     if (!why.empty()) claim.finding->withdraw(why);
-    else count_units(claim);
+    else count_units(claim, told);
   }
   check_lines(measured, walks, scope, findings);
   check_members(sets, walks, scope);

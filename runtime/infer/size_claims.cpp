@@ -193,7 +193,8 @@ bool was_walked_finer(const model::Walks& walks, std::int64_t apart, std::size_t
 }
 
 /// What misses of each footprint. A visit to the unit of the one before counts for nothing: that one brought it in.
-std::vector<MissingShare> missing_shares(const std::vector<std::pair<double, const records::Point*>>& walks, const MissRange& range, std::int64_t apart) {
+std::vector<MissingShare> missing_shares(const std::vector<std::pair<double, const records::Point*>>& walks, const MissRange& range,
+                                         std::int64_t apart) {
   std::vector<MissingShare> shares;
   for (const auto& [x, point] : walks) {
     const auto lap = static_cast<std::size_t>(point->walk->steps);
@@ -215,8 +216,8 @@ std::vector<MissingShare> missing_shares(const std::vector<std::pair<double, con
 }
 
 /// Where less misses than does not fit. Whatever replaces lines, each lap misses at least as often as there are more units than fit; what
-/// keeps no lines for good misses more often than that, in sets that fill evenly. And in such sets the share that misses grows in a way that
-/// uneven ones do not have. `sets_are_known`: they were told line by line, so that a policy that does keep some is no other size.
+/// keeps no lines for good misses more often than that, in sets that fill evenly. And in such sets the share that misses grows in a way
+/// that uneven ones do not have. `sets_are_known`: they were told line by line, so that a policy that does keep some is no other size.
 std::string wrong_share_misses(const SizeClaim& claim, const MissRange& range, bool sets_are_known) {
   const auto apart = std::max<std::int64_t>(1, claim.extent.gap);
   auto first = std::min_element(claim.beyond.begin(), claim.beyond.end())->first;  // the size is below it
@@ -227,7 +228,9 @@ std::string wrong_share_misses(const SizeClaim& claim, const MissRange& range, b
   for (const auto& [x, share, units] : shares) {
     const double ratio = x / first;
     // Laps repeat each other: what is counted is the units.
-    const auto too_few = [&, share = share, seen = units](double least) { return least > 0 && share_at_least(std::ceil(seen * (1 - share)), seen, 1 - least) <= model::kByChance; };
+    const auto too_few = [&, share = share, seen = units](double least) {
+      return least > 0 && share_at_least(std::ceil(seen * (1 - share)), seen, 1 - least) <= model::kByChance;
+    };
     if (too_few(1 - 1 / ratio)) {
       return fmt::format("of {}, at least {:.0f} % would miss in every lap if no more than that fits, whatever replaces lines, and {:.1f} % do: "
                          "sets fill unevenly, as they do where pages lie by chance, and no footprint says what they hold together", show(x, kBytes), 100 * (1 - 1 / ratio), 100 * share);
@@ -246,8 +249,8 @@ std::string wrong_share_misses(const SizeClaim& claim, const MissRange& range, b
   double fits = size;  // of what misses at the size, half at most is too many: each makes another one miss
   for (const auto& each : within) fits = each.footprint == size ? std::min(fits, size * (1 - each.share / 2)) : fits;
   if (better_by_uneven_sets(shares, {fits, told ? told->second : size}) <= model::kDecisive) return {};
-  return "how many lines miss grows with the footprint as where sets fill unevenly, some of them long before the others: chance, or a hash, deals lines to them, "
-         "and they hold more together; a stage that grows the footprint line by line, with `cache_sets`, would decide";
+  return "how many lines miss grows with the footprint as where sets fill unevenly, some of them long before the others: "
+         "chance, or a hash, deals lines to them, and they hold more together; a stage that grows the footprint line by line, with `cache_sets`, would decide";
 }
 
 /// Where lines of some pages miss and those of others do not, though more is walked than fits.
@@ -296,13 +299,18 @@ std::string other_unit(const SizeClaim& claim, const compiler::Program& program,
 
 }  // namespace
 
-void count_units(const SizeClaim& claim) {
-  if (!claim.spans || claim.extent.gap <= kLeastLine || !claim.finding->interval) return;
+ToldMisses told_misses(const SizeClaim& claim) {
+  if (!claim.spans) return {};
   const auto& records = claim.measured->records();
   const auto range = miss_range(records.table(), records.classes(), claim.slower_than);
-  const auto granularity = range && are_told(claim, *range) ? granularity_of(claim.misses, *range) : std::nullopt;
-  if (!granularity || granularity->shared == 0) return;
-  const auto unit = granularity->unit;
+  if (!range || !are_told(claim, *range)) return {};
+  return {range, granularity_of(claim.misses, *range)};
+}
+
+void count_units(const SizeClaim& claim, const ToldMisses& told) {
+  if (claim.extent.gap <= kLeastLine || !claim.finding->interval) return;
+  if (!told.granularity || told.granularity->shared == 0) return;
+  const auto unit = told.granularity->unit;
   const auto brought = [&](const records::Point& point) {
     std::set<std::int64_t> units;
     for (std::int64_t step = 0; step < point.walk->steps; ++step) units.insert(point.walk->at(0, step) / unit);
@@ -316,15 +324,13 @@ void count_units(const SizeClaim& claim) {
   finding.why += fmt::format("; {} in units of {} that come in at once", show(fits, kBytes), show(static_cast<double>(unit), kBytes));
 }
 
-std::string contradiction(const SizeClaim& claim, const compiler::Program& program, const MeasuredStages& measured, model::WalksByStage& by_stage,
-                          Findings& findings, bool sets_are_known) {
+std::string contradiction(const SizeClaim& claim, const ToldMisses& told, const compiler::Program& program, const MeasuredStages& measured,
+                          model::WalksByStage& by_stage, Findings& findings, bool sets_are_known) {
   if (auto why = wrong_extent(claim); !why.empty()) return why;
   if (!claim.spans) return {};
-  const auto& records = claim.measured->records();
-  auto range = miss_range(records.table(), records.classes(), claim.slower_than);
-  if (range && !are_told(claim, *range)) range.reset();
-  const auto granularity = range ? granularity_of(claim.misses, *range) : std::nullopt;
-  const auto first = range ? fastest_misses(*range, records.classes()) : MissRange{};
+  const auto& range = told.range;
+  const auto& granularity = told.granularity;
+  const auto first = range ? fastest_misses(*range, claim.measured->records().classes()) : MissRange{};
   const auto next = range ? next_beyond(claim) : std::vector<const records::Point*>{};
   auto nearest = range ? granularity_of(next, first) : std::nullopt;
   if (nearest && !misses_anywhere_in(nearest->unit, next, first)) nearest.reset();

@@ -35,12 +35,19 @@ struct SizeClaim {
 /// Of every `last_flat` over a sweep in bytes.
 std::vector<SizeClaim> size_claims(const compiler::Program& program, const MeasuredStages& measured, const compiler::Scope& scope, Findings& findings);
 
+/// What misses beyond a size, told one by one; both empty where they are not.
+struct ToldMisses {
+  std::optional<MissRange> range;
+  std::optional<Granularity> granularity;
+};
+ToldMisses told_misses(const SizeClaim& claim);
+
 /// Says the size as so many units that come in at once, where the misses beyond it show those and the walk's addresses are further apart
 /// than the smallest sector. x counts what lies between and behind the addresses, too.
-void count_units(const SizeClaim& claim);
+void count_units(const SizeClaim& claim, const ToldMisses& told);
 
 /// Why a size is none; empty where everything that was walked agrees with it. `sets_are_known`: they were told line by line.
-std::string contradiction(const SizeClaim& claim, const compiler::Program& program, const MeasuredStages& measured, model::WalksByStage& walks,
-                          Findings& findings, bool sets_are_known);
+std::string contradiction(const SizeClaim& claim, const ToldMisses& told, const compiler::Program& program, const MeasuredStages& measured,
+                          model::WalksByStage& walks, Findings& findings, bool sets_are_known);
 
 }  // namespace gexp::infer

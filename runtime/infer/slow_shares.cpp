@@ -12,8 +12,8 @@
 #include "runtime/infer/record_functions.h"
 #include "runtime/infer/statistics.h"
 
-// `slower(t, above: L)` takes the file's word for it that a level begins at L. A stage before it that went wrong, as one without its warm-up
-// does, gives an L in the middle of a level; then the share grows smoothly with whatever moves that level's latencies, and ends at no size.
+// `slower(t, above: L)` takes the file's word for it that a level begins at L. A stage before it that went wrong, as one without its
+// warm-up does, gives an L in the middle of a level; then the share grows smoothly with whatever moves that level's latencies, and ends at no size.
 namespace gexp::infer {
 namespace {
 
@@ -34,7 +34,8 @@ class ClassLatencies {
   [[nodiscard]] bool empty() const { return cycles_.empty(); }
   [[nodiscard]] double share_above(double cycles) const { return within(cycles, INFINITY) / static_cast<double>(cycles_.size()); }
   [[nodiscard]] double within(double from, double to) const {
-    return static_cast<double>(std::upper_bound(cycles_.begin(), cycles_.end(), to) - std::upper_bound(cycles_.begin(), cycles_.end(), from));
+    const auto after = [this](double cycles) { return std::upper_bound(cycles_.begin(), cycles_.end(), cycles); };
+    return static_cast<double>(after(to) - after(from));
   }
   /// Whether some latencies beyond `from` are more frequent than some before them are: a peak behind a valley.
   [[nodiscard]] bool peak_beyond(double from) const {
@@ -67,8 +68,8 @@ bool is_most_of_what_counts(const Context& context, const Curve& curve, double x
   double counted = 0, of_class = 0;
   for (const auto& sample : curve.samples) {
     const auto& point = context.table.points[sample.point];
+    if (sample.x != x) continue;
     for (const auto& run : point.runs) {
-      if (sample.x != x) break;
       work(1 + run.ticks.size() / 16);
       for (const auto tick : run.ticks) {
         const bool counts = tick - point.overhead > above;
@@ -83,9 +84,10 @@ bool is_most_of_what_counts(const Context& context, const Curve& curve, double x
 
 std::optional<double> counts_a_tail(const Context& context, const Curve& curve, double x) {
   const auto above = counted_from(context);
-  const double tick = above.value_or(0) + first_overhead(context.table);
+  if (!above || *above <= 0) return std::nullopt;
+  const double tick = *above + first_overhead(context.table);
   for (const auto& each : context.classes.list) {
-    if (!above || *above <= 0 || tick < each.low || tick >= each.high) continue;
+    if (tick < each.low || tick >= each.high) continue;
     const ClassLatencies latencies(context.table, each);
     if (latencies.empty() || !is_most_of_what_counts(context, curve, x, *above, each.high)) return std::nullopt;
     const double share = latencies.share_above(*above);
@@ -110,7 +112,8 @@ bool slower_in_first_laps(const Context& context, const Curve& curve, double x) 
     }
   }
   // Not if later laps have half the rate of the first one, or more.
-  return later.trials > 0 && share_at_least(first.slow, first.slow + later.slow, first.trials / (first.trials + later.trials / 2.0)) < model::kByChanceAnywhere;
+  const double expected = first.trials / (first.trials + later.trials / 2.0);
+  return later.trials > 0 && share_at_least(first.slow, first.slow + later.slow, expected) < model::kByChanceAnywhere;
 }
 
 }  // namespace gexp::infer

@@ -46,7 +46,9 @@ void check_place(const compiler::Stage& stage, const device::Backend& backend, D
   if (place.empty() || place == "any") return;
   const bool gpc = place == "gpc" && stage.leader, pairs = place == "tpc" || place == "other_tpc";
   if (stage.leader && !gpc && !pairs) return;
-  auto accepted = backend.accepts(gpc ? device::Requirement{Kind::Cluster, "", compiler::kGpcCluster, stage.launch.span} : device::Requirement{Kind::Place, place, stage.leader ? 1u : 0u, stage.launch.span});
+  using device::Requirement;
+  auto accepted = backend.accepts(gpc ? Requirement{Kind::Cluster, "", compiler::kGpcCluster, stage.launch.span}
+                                      : Requirement{Kind::Place, place, stage.leader ? 1u : 0u, stage.launch.span});
   if (accepted) return;
   auto problem = accepted.error();
   if (gpc) problem.message = "`place gpc` needs clusters: " + problem.message;
