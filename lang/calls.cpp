@@ -354,6 +354,8 @@ Typed ExpressionChecker::answer(const Callable& callable, const Seen& seen) {
         return list_of(structure_of({{"name", text_type()}, {"hit", plain}, {"share", plain}, {"confidence", plain}}));
       case Callable::Answer::Places:
         return structure_of({{"count", plain}, {"bits", list_of(list_of(plain))}, {"predicted", plain}, {"flips", list_of(list_of(plain))}, {"groups", plain}});
+      case Callable::Answer::Alike:
+        return structure_of({{"count", plain}, {"of", list_of(plain)}, {"predicted", plain}, {"sizes", list_of(plain)}});
       case Callable::Answer::Spikes: return list_of(structure_of({{"before", seen.over}, {"at", seen.over}}));
       case Callable::Answer::Outstanding:
         return structure_of({{"kind", text_type()}, {"entries", plain}, {"most", plain}, {"requests", plain}, {"merges", plain}, {"instructions", plain}});

@@ -149,6 +149,7 @@ const Type& model_type() {
     return structure_of({{"bandwidth", structure_of({{"dram", rate}, {"l1", rate}, {"l2", rate}, {"shared", rate}, {"sm", rate}})},
                          {"ca", cache},
                          {"cg", cache},
+                         {"chip", structure_of({{"alike", list_of(plain)}, {"clock", list_of(plain)}, {"side", list_of(plain)}})},
                          {"constant", cache},
                          {"cv", cache},
                          {"nc", cache},

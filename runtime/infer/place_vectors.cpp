@@ -101,8 +101,9 @@ std::size_t renumber(std::vector<std::size_t>& of_line, std::size_t places) {
 PlaceVectors place_vectors(const records::Table& table) {
   PlaceVectors made;
   std::vector<const records::Point*> points;
-  for (const auto& point : table.points) {
-    if (point.walk && point.walk->steps > 0 && !point.runs.empty()) points.push_back(&point);
+  for (std::size_t i = 0; i < table.points.size(); ++i) {
+    const auto& point = table.points[i];
+    if (point.walk && point.walk->steps > 0 && !point.runs.empty()) points.push_back(&point), made.points.push_back(i);
   }
   if (points.size() < 2) return made.problem = "a place is told by how far it is from several multiprocessors; a sweep over `sm` would decide", made;
   const auto& first = points.front()->walk->offsets;
@@ -140,6 +141,7 @@ PlaceVectors place_vectors(const records::Table& table) {
     }
     // The mean of the halves is half as far off as they are from each other, and the median of all visits a little further.
     const double noise = std::max(kTick, kMedianOfFour * spread_of(apart) / 2), zero = median(middles);
+    made.noise.push_back(noise);
     for (std::size_t line = 0; line < lines; ++line) {
       const auto at = line * made.views + view;
       made.all[at] = static_cast<float>((middles[line] - zero) / noise);

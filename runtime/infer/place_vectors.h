@@ -13,6 +13,8 @@ namespace gexp::infer {
 struct PlaceVectors {
   std::vector<std::int64_t> offsets;        ///< of the lines, rising
   std::size_t views = 0;                    ///< points: numbers in a vector
+  std::vector<std::size_t> points;          ///< by view: its point of the table; others were not measured
+  std::vector<double> noise;                ///< by view, in ticks
   std::vector<float> all, even, odd;        ///< by line, then by point: of all visits, and of either half of them
   std::string problem;                      ///< why there are none, and what would help
 };

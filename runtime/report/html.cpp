@@ -7,6 +7,7 @@
 #include <map>
 
 #include "lang/base/embedded.h"
+#include "runtime/report/chip.h"
 #include "runtime/report/counters_text.h"
 #include "runtime/report/escape.h"
 #include "runtime/report/heat.h"
@@ -211,6 +212,14 @@ std::string heat_maps_html(const result::Figures& figures) {
   return maps.empty() ? maps : "<section aria-labelledby=\"heat\"><h2 id=\"heat\">Heat maps</h2>" + maps + "</section>";
 }
 
+std::string multiprocessors_html(const RunResult& result) {
+  const auto map = chip_map(result);
+  if (!map) return {};
+  return "<section aria-labelledby=\"multiprocessors\"><h2 id=\"multiprocessors\">Multiprocessors as found</h2><p class=\"lead\">A cell is a multiprocessor. Those of one "
+         "group lie together; where on the chip a group lies is not known. Point at a cell to read what was found of it.</p>" +
+         chip_html(*map) + "</section>";
+}
+
 /// "2026-11-22T02:56:13Z" as people read it.
 std::string moment(const std::string& date) { return date.size() == 20 ? fmt::format("{} {} UTC", date.substr(0, 10), date.substr(11, 5)) : date; }
 
@@ -257,6 +266,7 @@ std::string html(const compiler::Program& program, const RunResult& result, cons
                                  : "<section aria-labelledby=\"hierarchy\"><h2 id=\"hierarchy\">Memory hierarchy as "
                                    "found</h2><figure class=\"figure\" data-svg=\"hierarchy\"><div class=\"drawing\">" +
                                        svg + "</div></figure></section>"},
+       {"multiprocessors", multiprocessors_html(result)},
        {"heat", heat_maps_html(figures)},
        {"expectations", expectations_html(result)},
        {"timeline", timeline_html(result)},

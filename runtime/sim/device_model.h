@@ -25,8 +25,8 @@ struct IndexModel {
 /// by what comes in alone.
 enum class Policy : std::uint8_t { Lru, Fifo, Plru, Random, Weighted, Nru, Qlru, Bip, Rrip, Nrf };
 
-/// Who shares one: an SM of its own, the SMs of a cluster of them (TPC), or the whole device.
-enum class Scope : std::uint8_t { Sm, Tpc, Device };
+/// Who shares one: an SM of its own, the SMs of a cluster of them (TPC), those of a GPC, or the whole device.
+enum class Scope : std::uint8_t { Sm, Tpc, Gpc, Device };
 
 /// A data cache, or a TLB (then a line is a page).
 struct CacheModel {
@@ -52,6 +52,7 @@ struct CacheModel {
   bool copies = false;              ///< each partition keeps what its SMs read, wherever it belongs: it holds its part of the ways
   double far = 0;                   ///< cycles more when SM and slice are of different partitions
   double spread = 0;                ///< slices lie up to so many cycles further from an SM than the nearest
+  Scope spread_by = Scope::Sm;      ///< whose SMs are all as far from a slice
 };
 
 /// One way for a load to reach its data.
@@ -198,6 +199,7 @@ struct DeviceModel {
   std::string name, title;
   std::uint64_t seed = 1;
   int compute_major = 0, compute_minor = 0, sms = 1, sms_per_tpc = 1;
+  int gpcs = 1;                  ///< clusters of SMs (TPCs) are dealt to them in turn
   Scope clocks = Scope::Device;  ///< which SMs read one clock register; each of the others began at some time of its own
   double sm_clock_hz = 1e9, memory_clock_hz = 1e9;
   double memory_peak = 0;      ///< bytes a second that the bus could move; 0: not told
@@ -220,6 +222,22 @@ struct DeviceModel {
   ManagedModel managed;
   NoiseModel noise;
 };
+
+/// Which of those that a scope tells apart an SM is in.
+inline std::uint32_t place_of(const DeviceModel& model, Scope scope, std::uint32_t sm) {
+  switch (scope) {
+    case Scope::Sm: return sm;
+    case Scope::Tpc: return sm / static_cast<std::uint32_t>(model.sms_per_tpc);
+    case Scope::Gpc: return sm / static_cast<std::uint32_t>(model.sms_per_tpc) % static_cast<std::uint32_t>(model.gpcs);
+    case Scope::Device: break;
+  }
+  return 0;
+}
+/// The part of a device's cache that an SM is near to: a GPC lies in one of them.
+inline std::uint32_t partition_of(const DeviceModel& model, const CacheModel& cache, std::uint32_t sm) {
+  if (model.gpcs == 1) return static_cast<std::uint32_t>(std::uint64_t{sm} * cache.partitions / static_cast<std::uint64_t>(model.sms));
+  return place_of(model, Scope::Gpc, sm) * cache.partitions / static_cast<std::uint32_t>(model.gpcs);
+}
 
 /// A path by its name in a model; nothing: there is no such.
 std::optional<LoadPath> path_named(std::string_view name);

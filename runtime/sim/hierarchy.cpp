@@ -39,7 +39,7 @@ Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed, std::uint64_t
   for (std::size_t i = 0; i < model.caches.size(); ++i) {
     const CacheModel& cache = model.caches[i];
     instance_.push_back(of_sms(cache));
-    caches_[i].resize(cache.storage_of >= 0 ? 0 : instance_[i].back() + 1);
+    caches_[i].resize(cache.storage_of >= 0 ? 0 : *std::max_element(instance_[i].begin(), instance_[i].end()) + 1);
     slices_[i].resize(cache.slices);
     if (cache.storage_of >= 0) {
       indices_.push_back(std::make_unique<SetIndex>(cache, mix(seed + i)));
@@ -241,7 +241,7 @@ double Hierarchy::serve_own_slice(const Level& level, std::uint32_t sm, std::uin
     for (std::size_t bit = 0; bit < m.slice_xor.size(); ++bit) slice += (static_cast<std::uint64_t>(std::popcount(address & m.slice_xor[bit])) % 2 << bit) * part;
     home.partition = slice * m.partitions / m.slices;
     home.other = home.partition != partition(m, sm);
-    if (m.spread > 0) home.distance = static_cast<double>(nearest(m.spread * static_cast<double>(mix(seed_ ^ mix(slice << 16 | sm)) >> 11) * 0x1p-53));
+    if (m.spread > 0) home.distance = static_cast<double>(nearest(m.spread * static_cast<double>(mix(seed_ ^ mix(slice << 16 | place_of(model_, m.spread_by, sm))) >> 11) * 0x1p-53));
   }
   if (m.interval > 0) return slices_[i][slice].wait(time, m.interval);
   if (model_.bandwidth.l2 <= 0) return 0;

@@ -162,9 +162,9 @@ class Hierarchy {
   /// Which of the caches of one model an SM uses.
   [[nodiscard]] std::size_t instance(const CacheModel& cache, std::uint32_t sm) const {
     if (cache.copies) return partition(cache, sm);
-    return cache.scope == Scope::Device ? 0 : cache.scope == Scope::Sm ? sm : sm / static_cast<std::uint32_t>(model_.sms_per_tpc);
+    return place_of(model_, cache.scope, sm);
   }
-  [[nodiscard]] std::size_t partition(const CacheModel& cache, std::uint32_t sm) const { return sm * std::size_t{cache.partitions} / static_cast<std::size_t>(model_.sms); }
+  [[nodiscard]] std::size_t partition(const CacheModel& cache, std::uint32_t sm) const { return partition_of(model_, cache, sm); }
   Cache& cache(int model, std::uint32_t sm) {
     const auto i = static_cast<std::size_t>(model);
     Cache* const there = caches_[i][instance_[i][sm]].get();
@@ -172,7 +172,9 @@ class Hierarchy {
   }
   /// An SM of a partition, to name its cache by.
   [[nodiscard]] std::uint32_t sm_of(const CacheModel& cache, std::size_t partition) const {
-    return static_cast<std::uint32_t>(partition * static_cast<std::size_t>(model_.sms) / cache.partitions);
+    if (model_.gpcs == 1) return static_cast<std::uint32_t>(partition * static_cast<std::size_t>(model_.sms) / cache.partitions);
+    const auto gpcs = static_cast<std::size_t>(model_.gpcs), gpc = (partition * gpcs + cache.partitions - 1) / cache.partitions;
+    return static_cast<std::uint32_t>(gpc * static_cast<std::size_t>(model_.sms_per_tpc));
   }
   Cache& new_cache(std::size_t model, std::uint32_t sm);
   Near near_of_all(const Path& path, std::uint32_t sm, Piece piece);

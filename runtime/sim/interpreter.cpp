@@ -36,8 +36,7 @@ Machine::Machine(const LaunchContext& context, std::uint64_t start, std::uint32_
       code_(context.kernel.code),
       data_(context),
       memory_(context.model, context.hierarchy, events_, warps_, context.shape.bank_bytes, context.observer),
-      placement_(static_cast<std::uint32_t>(context.model.sms), static_cast<std::uint32_t>(context.model.sms_per_tpc),
-                 blocks_per_sm),
+      placement_(context.model, blocks_per_sm),
       sms_(static_cast<std::size_t>(context.model.sms)),
       stack_(context.model.pipeline.divergence == Divergence::Stack),
       lone_(!context.observer && context.model.pipeline.ahead == 0),
@@ -53,8 +52,7 @@ Machine::Machine(const LaunchContext& context, std::uint64_t start, std::uint32_
   plan_steps();
   constexpr int kClockBits = 28;  // of how far two registers are apart at most: some tenths of a second
   for (std::uint32_t sm = 0; sm < sms_.size(); ++sm) {
-    const std::uint32_t place = c_.model.clocks == Scope::Sm ? sm : sm / static_cast<std::uint32_t>(c_.model.sms_per_tpc);
-    clocks_.push_back(c_.model.clocks == Scope::Device ? 0 : mix(c_.model.seed + place) >> (64 - kClockBits));
+    clocks_.push_back(c_.model.clocks == Scope::Device ? 0 : mix(c_.model.seed + place_of(c_.model, c_.model.clocks, sm)) >> (64 - kClockBits));
   }
   fetches_ = c_.hierarchy.present(LoadPath::Instruction);
   if (fetches_) fetch_line_ = c_.model.paths[static_cast<std::size_t>(LoadPath::Instruction)].fetch;

@@ -12,19 +12,11 @@ namespace gexp::sim {
 
 /// A cluster starts as a whole, once there is room for all of it.
 void Machine::start_blocks(std::uint64_t now) {
-  std::vector<std::uint32_t> sms;
   std::vector<Block*> cluster;
   while (next_block_ < c_.shape.grid.count()) {
-    sms.clear(), cluster.clear();
-    while (sms.size() < cluster_) {
-      const auto sm = placement_.enter();
-      if (!sm) break;
-      sms.push_back(*sm);
-    }
-    if (sms.size() < cluster_) {
-      for (const std::uint32_t sm : sms) placement_.leave(sm);
-      return;
-    }
+    cluster.clear();
+    const auto sms = placement_.enter(cluster_);
+    if (sms.empty()) return;
     for (const std::uint32_t sm : sms) {
       std::uint32_t index = static_cast<std::uint32_t>(blocks_.size());
       if (free_blocks_.empty()) blocks_.emplace_back();

@@ -87,7 +87,7 @@ std::vector<std::vector<int>> bit_groups(ModelTable& t, const char* key, std::ui
 /// Where the lines of a device's cache lie.
 void read_slices(ModelTable& t, const DeviceModel& model, CacheModel& cache) {
   if (cache.scope != Scope::Device) {
-    for (const char* key : {"interval", "slices", "slice_xor", "partitions", "copies", "far", "spread"}) {
+    for (const char* key : {"interval", "slices", "slice_xor", "partitions", "copies", "far", "spread", "spread_by"}) {
       if (t.has(key)) t.error("E0606", t.place(key), fmt::format("only a cache of the whole device has '{}'", key));
     }
     return;
@@ -98,7 +98,7 @@ void read_slices(ModelTable& t, const DeviceModel& model, CacheModel& cache) {
   cache.far = t.number_or("far", 0, 0, kMostCycles);
   cache.spread = t.number_or("spread", 0, 0, kMostCycles);
   if (cache.slices % cache.partitions != 0) t.error("E0606", t.place("partitions"), fmt::format("{} partitions do not divide {} slices", cache.partitions, cache.slices));
-  else if (static_cast<std::uint32_t>(model.sms) % cache.partitions != 0) t.error("E0606", t.place("partitions"), fmt::format("{} partitions do not divide {} SMs", cache.partitions, model.sms));
+  else if (model.gpcs == 1 && static_cast<std::uint32_t>(model.sms) % cache.partitions != 0) t.error("E0606", t.place("partitions"), fmt::format("{} partitions do not divide {} SMs", cache.partitions, model.sms));
   if (t.has("far") && cache.partitions == 1) t.error("E0606", t.place("far"), "nothing is far in a cache of one partition");
   if (t.has("copies") && t.choice("copies", {"no", "reads"}) == "reads") {
     cache.copies = true;
@@ -114,6 +114,14 @@ void read_slices(ModelTable& t, const DeviceModel& model, CacheModel& cache) {
     }
     if (cache.slice_xor.size() > 12 || cache.slices % (1u << cache.slice_xor.size()) != 0)
       t.error("E0606", t.place("slice_xor"), fmt::format("{} exclusive ors choose among parts of equal size, but there are {} slices", cache.slice_xor.size(), cache.slices));
+  }
+  if (model.gpcs > 1 && cache.partitions > static_cast<std::uint32_t>(model.gpcs))
+    t.error("E0606", t.place("partitions"), fmt::format("a GPC lies in one partition, and there are {} GPCs", model.gpcs));
+  if (t.has("spread_by")) {
+    const std::string word = t.choice("spread_by", {"sm", "tpc", "gpc"});
+    cache.spread_by = word == "sm" ? Scope::Sm : word == "tpc" ? Scope::Tpc : Scope::Gpc;
+    if (!t.has("spread")) t.error("E0606", t.place("spread_by"), "no slice is further away than another without 'spread'");
+    else if (cache.spread_by == Scope::Gpc && model.gpcs == 1) t.error("E0606", t.place("spread_by"), "the device has no GPCs", "[device] gpcs = 8");
   }
   if (t.has("spread") && cache.slices == 1) t.error("E0606", t.place("spread"), "a cache of one slice lies in one place");
 }
@@ -286,7 +294,7 @@ void read_caches(ModelTable& table, CacheForm form, bool shared_known, DeviceMod
     if (cache.storage_of < 0) {
       for (const char* key : {"sets", "ways", "bits", "xor", "index", "block", "replacement", "weights", "probabilities", "promoted", "ages", "insert", "scope"}) t.know(key);
       if (form == CacheForm::Data) {
-        for (const char* key : {"line", "capacity", "unified", "sector", "holds", "prefetch", "interval", "slices", "slice_xor", "partitions", "copies", "far", "spread"}) t.know(key);
+        for (const char* key : {"line", "capacity", "unified", "sector", "holds", "prefetch", "interval", "slices", "slice_xor", "partitions", "copies", "far", "spread", "spread_by"}) t.know(key);
       } else {
         for (const char* key : {"page", "reach"}) t.know(key);
       }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <map>
 #include <numeric>
 
 #include "lang/base/value.h"
@@ -157,6 +158,28 @@ Fields outstanding_fields(const Outstanding& outstanding) {
           {"loads_per_warp", limit(outstanding.loads_per_warp)}};
 }
 
+/// By SM, the number of what it is in, in the order in which SMs come to these.
+template <class F> List numbered(const DeviceModel& model, F place) {
+  std::map<std::uint32_t, std::size_t> number;
+  List list;
+  for (std::uint32_t sm = 0; sm < static_cast<std::uint32_t>(model.sms); ++sm) list.push_back(plain(static_cast<double>(number.emplace(place(sm), number.size()).first->second)));
+  return list;
+}
+
+/// Which SMs share a clock register, a side of the chip, and their distances to all that the device's cache has read already.
+Fields chip_fields(const DeviceModel& model) {
+  const auto one = [](std::uint32_t) { return 0u; };
+  const auto& cg = model.paths[static_cast<std::size_t>(LoadPath::Cg)];
+  const auto clock = numbered(model, [&](std::uint32_t sm) { return place_of(model, model.clocks, sm); });
+  if (!cg.present || cg.caches.empty()) return {{"clock", clock}, {"side", numbered(model, one)}, {"alike", numbered(model, one)}};
+  const auto& cache = model.caches[static_cast<std::size_t>(cg.caches[0])];
+  const bool by_place = cache.spread > 0 && cache.spread_by != Scope::Sm, by_side = cache.far > 0 && !cache.copies;
+  const auto side = [&](std::uint32_t sm) { return partition_of(model, cache, sm); };
+  return {{"clock", clock}, {"side", numbered(model, side)}, {"alike", numbered(model, [&](std::uint32_t sm) {
+             return (by_place ? place_of(model, cache.spread_by, sm) : 0) * 64 + (by_side ? side(sm) : 0);
+           })}};
+}
+
 }  // namespace
 
 Result<Value> structure(const Source& text) {
@@ -173,6 +196,7 @@ Result<Value> structure(const Source& text) {
   const auto& cg = model->paths[static_cast<std::size_t>(LoadPath::Cg)];
   constexpr const char* kTlbs[] = {"tlb1", "tlb2", "tlb3"};
   for (std::size_t i = 0; i < std::min(std::size(kTlbs), cg.tlbs.size()); ++i) fields[kTlbs[i]] = tlb_fields(model->tlbs[static_cast<std::size_t>(cg.tlbs[i])]);
+  fields["chip"] = chip_fields(*model);
   fields["window"] = bytes(static_cast<double>(model->window_bytes));
   List cost;
   for (const auto each : model->shared.cycles) cost.push_back(cycles(each));

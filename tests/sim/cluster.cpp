@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks of a cluster: each other's shared memory, their barrier, and what both take.
+#include <algorithm>
 #include <numeric>
 
 #include "runtime/sim/sim.h"
@@ -57,6 +58,19 @@ TEST_CASE("a cluster starts as a whole, on multiprocessors of its own, and later
     if (read[2 * block] != 100 + block / 8 * 8 + (block + 1) % 8) wrong.push_back(block);
   }
   CHECK(wrong.empty());
+}
+
+TEST_CASE("the blocks of a cluster run in one GPC, and clusters spread over all of them") {
+  Device device("h200");
+  const auto sms = device.run(".reg .b32 %r<5>; .reg .b64 %rd<9>; ld.param.u64 %rd1, [out]; mov.u32 %r1, %smid; mov.u32 %r2, %ctaid.x; mad.wide.u32 %rd3, %r2, 8, %rd1;"
+                              "cvt.u64.u32 %rd2, %r1; st.global.u64 [%rd3], %rd2; barrier.cluster.arrive; barrier.cluster.wait; ret;", 64, {.grid = 64, .cluster = 8});
+  std::vector<std::uint64_t> gpcs, again(sms.begin(), sms.end());
+  for (std::size_t block = 0; block < 64; ++block) CHECK(sms[block] / 2 % 8 == sms[block / 8 * 8] / 2 % 8);
+  for (std::size_t cluster = 0; cluster < 8; ++cluster) gpcs.push_back(sms[cluster * 8] / 2 % 8);
+  for (auto* list : {&gpcs, &again}) {
+    std::sort(list->begin(), list->end());
+    CHECK(std::adjacent_find(list->begin(), list->end()) == list->end());
+  }
 }
 
 TEST_CASE("of an address in a cluster's shared memory it can be asked whose it is") {

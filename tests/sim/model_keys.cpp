@@ -18,6 +18,9 @@ TEST_CASE("[device]: clusters and the bus") {
   CHECK(first("gtx780", "sms = 12", "sms = 12\nsms_per_tpc = \"3\"") == "E0604 \"3\"");
   CHECK(first("gtx780", "sms = 12", "sms = 12\nsms_per_tpc = 0") == "E0605 0");
   CHECK(first("gtx780", "sms = 12", "sms = 12\nsms_per_tpc = 5") == "E0606 5");
+  CHECK(first("h200", "gpcs = 8", "gpcs = 67") == "E0606 67");
+  CHECK(first("h200", "gpcs = 8", "gpcs = \"many\"") == "E0604 \"many\"");
+  CHECK(first("h200", "gpcs = 8\n", "") == "E0606 \"gpc\"");  // whose clocks?
   CHECK(first("gtx780", "bus = 384\n", "") == "E0603 device");
   CHECK(first("gtx780", "transfers = 4\n", "") == "E0603 device");
   CHECK(first("gtx780", "transfers = 4", "transfers = 0") == "E0605 0");
@@ -110,6 +113,10 @@ TEST_CASE("[caches]: scope, prefetch, slices") {
   CHECK(first("gtx780", l2, "slices = 8\nslice_xor = [[4]]") == "E0606 [[4]]");  // inside a line
   CHECK(first("gtx780", l2, "slices = 8\nslice_xor = [12]") == "E0604 12");
   CHECK((read(edited("gtx780", l2, "slices = 8\nslice_xor = [[12], [13, 15]]")).caches[2].slice_xor == std::vector<std::uint64_t>{1u << 12, 1u << 13 | 1u << 15}));
+  CHECK(first("gtx780", l2, "slices = 6\nspread_by = \"tpc\"") == "E0606 \"tpc\"");  // without a spread
+  CHECK(first("gtx780", l2, "slices = 6\nspread = 20\nspread_by = \"gpc\"") == "E0606 \"gpc\"");
+  CHECK(first("gtx780", l2, "slices = 6\nspread = 20\nspread_by = \"chip\"") == "E0602 \"chip\"");
+  CHECK(first("h200", "gpcs = 8", "gpcs = 1") == "E0606 \"gpc\"");
   const auto cache = read(edited("gtx780", l2, "slices = 6\npartitions = 2\nfar = 50\nspread = 20")).caches[2];
   CHECK((cache.slices == 6 && cache.partitions == 2 && cache.far == 50 && cache.spread == 20 && cache.prefetch == 0));
 }

@@ -187,6 +187,7 @@ TEST_CASE("multiprocessors read one clock register, or one for each cluster or e
   const auto shared = [](const std::string& by) { return edited("gtx280", "clocks = \"tpc\"", "clocks = \"" + by + "\""); };
   CHECK(registers(shared("tpc"), "%clock64") == std::pair<std::size_t, bool>(10, true));
   CHECK(registers(shared("sm"), "%clock64") == std::pair<std::size_t, bool>(30, false));
+  CHECK(registers(edited("gtx280", "clocks = \"tpc\"", "clocks = \"gpc\"\ngpcs = 4"), "%clock64") == std::pair<std::size_t, bool>(4, true));
   CHECK(registers(shared("device"), "%clock64") == std::pair<std::size_t, bool>(1, true));
   CHECK(registers(shared("tpc"), "%globaltimer") == std::pair<std::size_t, bool>(1, true));
 }
