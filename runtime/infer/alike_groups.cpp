@@ -153,17 +153,29 @@ std::vector<Branch> tree_of(std::vector<double> apart, std::size_t views) {
   return tree;
 }
 
-/// Squares that predictions are off by, by part of the lines.
-using Errors = std::array<double, kParts>;
+/// What predictions are off by.
+struct Errors {
+  std::array<double, kParts> squares{};  ///< by part of the lines, noise included
+  double real = 0;  ///< the same without noise: products of what the even visits and the odd ones are off by, whose noise is their own
 
-double sum_of(const Errors& errors) { return std::accumulate(errors.begin(), errors.end(), 0.0); }
+  Errors& operator+=(const Errors& other) {
+    for (std::size_t part = 0; part < kParts; ++part) squares[part] += other.squares[part];
+    real += other.real;
+    return *this;
+  }
+};
+
+/// Latencies by line, then by point: of all visits, and of either half of them.
+struct Seen {
+  std::vector<float> all, even, odd;
+  std::size_t views = 0;
+};
 
 /// A half of the lines that judges.
 class Judge {
  public:
-  /// `noise`: its square, by point.
-  Judge(const std::vector<float>& seen, const std::vector<double>& noise, const std::vector<std::size_t>& part_of, const std::vector<std::size_t>& lines)
-      : seen_(seen), noise_(noise), views_(noise.size()), part_of_(part_of), lines_(lines), alone_(noise.size()) {
+  Judge(const Seen& seen, const std::vector<std::size_t>& part_of, const std::vector<std::size_t>& lines)
+      : seen_(seen), views_(seen.views), part_of_(part_of), lines_(lines), alone_(seen.views) {
     std::vector<std::size_t> all(views_);
     std::iota(all.begin(), all.end(), std::size_t{0});
     of_group(all, &alone_);
@@ -171,13 +183,6 @@ class Judge {
 
   /// Each member's latencies predicted by the mean of the others'. A point alone is predicted by the mean of all.
   [[nodiscard]] Errors of(const std::vector<std::size_t>& members) const { return members.size() == 1 ? alone_[members[0]] : of_group(members, nullptr); }
-
-  /// What noise alone makes of these points' errors.
-  [[nodiscard]] double noise_of(const std::vector<std::size_t>& members) const {
-    double sum = 0;
-    for (const auto view : members) sum += noise_[view] * static_cast<double>(lines_.size());
-    return sum;
-  }
 
   /// These groups, without the points that the others of their group do not predict better than the mean of all others does.
   [[nodiscard]] std::vector<std::vector<std::size_t>> kept(const std::vector<std::vector<std::size_t>>& groups) const {
@@ -189,8 +194,7 @@ class Judge {
       of_group(group, &each);
       std::vector<std::size_t> members;
       for (const auto view : group) {
-        const double noise = noise_of({view});
-        if (sum_of(each[view]) - noise < (1 - model::kEnoughShare) * (sum_of(alone_[view]) - noise)) members.push_back(view);
+        if (each[view].real < (1 - model::kEnoughShare) * alone_[view].real) members.push_back(view);
       }
       if (members.size() > 1) made.push_back(std::move(members));
     }
@@ -205,7 +209,7 @@ class Judge {
       std::vector<std::vector<std::size_t>> parts;
       auto parted = best(tree, here.left, parts);
       const auto right = best(tree, here.right, parts);
-      for (std::size_t part = 0; part < kParts; ++part) parted[part] += right[part];
+      parted += right;
       if (tells(whole, parted, here.members)) {
         groups.insert(groups.end(), parts.begin(), parts.end());
         return parted;
@@ -217,17 +221,18 @@ class Judge {
 
  private:
   Errors of_group(const std::vector<std::size_t>& members, std::vector<Errors>* each) const {
-    Errors sum{};
+    Errors sum;
     const auto others = static_cast<double>(members.size() - 1);
     for (const auto line : lines_) {
-      work(1 + members.size() / 32);
-      const float* row = seen_.data() + line * views_;
-      double all = 0;
-      for (const auto view : members) all += row[view];
+      work(1 + members.size() / 16);
+      const float *row = seen_.all.data() + line * views_, *even = seen_.even.data() + line * views_, *odd = seen_.odd.data() + line * views_;
+      double of_row = 0, of_even = 0, of_odd = 0;
+      for (const auto view : members) of_row += row[view], of_even += even[view], of_odd += odd[view];
+      const auto off = [&](const float* from, double all, std::size_t view) { return from[view] - (all - from[view]) / others; };
       for (const auto view : members) {
-        const double off = row[view] - (all - row[view]) / others, square = off * off;
-        sum[part_of_[line]] += square;
-        if (each) (*each)[view][part_of_[line]] += square;
+        const double by = off(row, of_row, view), real = off(even, of_even, view) * off(odd, of_odd, view);
+        sum.squares[part_of_[line]] += by * by, sum.real += real;
+        if (each) (*each)[view].squares[part_of_[line]] += by * by, (*each)[view].real += real;
       }
     }
     return sum;
@@ -235,21 +240,19 @@ class Judge {
 
   /// Whether a branch's parts predict better than the whole: by a share of what is no noise, in one part of the lines as in the others; and by
   /// more than it takes to say who is in which.
-  [[nodiscard]] bool tells(const Errors& whole, const Errors& parted, const std::vector<std::size_t>& members) const {
-    double gain = 0, all = 0, sum = 0, squares = 0, n = 0;
+  [[nodiscard]] static bool tells(const Errors& whole, const Errors& parted, const std::vector<std::size_t>& members) {
+    double gain = 0, sum = 0, squares = 0, n = 0;
     for (std::size_t part = 0; part < kParts; ++part) {
-      if (whole[part] == 0) continue;  // no line of this half, or no error
-      const double share = 1 - parted[part] / whole[part];
-      gain += whole[part] - parted[part], all += whole[part], sum += share, squares += share * share, n += 1;
+      if (whole.squares[part] == 0) continue;  // no line of this half, or no error
+      const double share = 1 - parted.squares[part] / whole.squares[part];
+      gain += whole.squares[part] - parted.squares[part], sum += share, squares += share * share, n += 1;
     }
-    const auto points = static_cast<double>(members.size());
-    if (n < 2 || gain / 2 <= points * std::log(2.0) || gain < model::kEnoughShare * (all - noise_of(members) * points / (points - 1))) return false;
+    if (n < 2 || gain / 2 <= static_cast<double>(members.size()) * std::log(2.0) || parted.real > (1 - model::kEnoughShare) * whole.real) return false;
     const double mean = sum / n, spread = std::sqrt(std::max(0.0, squares / n - mean * mean) / (n - 1));
     return mean > model::kOnePlace * spread;
   }
 
-  const std::vector<float>& seen_;
-  const std::vector<double>& noise_;
+  const Seen& seen_;
   std::size_t views_;
   const std::vector<std::size_t>& part_of_;
   const std::vector<std::size_t>& lines_;
@@ -257,11 +260,12 @@ class Judge {
 };
 
 /// By pair of points: what their latencies to these lines differ by, squared. The even visits' noise is not the odd ones'.
-std::vector<double> apart(const std::vector<float>& even, const std::vector<float>& odd, const std::vector<std::size_t>& lines, std::size_t views) {
+std::vector<double> apart(const Seen& seen, const std::vector<std::size_t>& lines) {
+  const auto views = seen.views;
   std::vector<float> products(views * views, 0);
   for (const auto line : lines) {
     work(1 + views * views / 512);
-    const float *a = even.data() + line * views, *b = odd.data() + line * views;
+    const float *a = seen.even.data() + line * views, *b = seen.odd.data() + line * views;
     for (std::size_t i = 0; i < views; ++i) {
       for (std::size_t j = 0; j < views; ++j) products[i * views + j] += a[i] * b[j];
     }
@@ -310,19 +314,17 @@ AlikeGroups find_alike(const PlaceVectors& vectors) {
   if (views > kMostPoints || pairs > kMostProducts) return made.problem = fmt::format("{} lines seen from {} points are too many pairs; fewer lines would decide", lines, views), made;
 
   const double unit = median(vectors.noise);
-  const auto all = in_one_unit(vectors.all, vectors, unit), even = in_one_unit(vectors.even, vectors, unit), odd = in_one_unit(vectors.odd, vectors, unit);
-  std::vector<double> square_noise;
-  for (const double each : vectors.noise) square_noise.push_back(each * each / unit / unit);
-  const auto part_of = parts_of(all, lines, views, made.places_apart);
+  const Seen seen{in_one_unit(vectors.all, vectors, unit), in_one_unit(vectors.even, vectors, unit), in_one_unit(vectors.odd, vectors, unit), views};
+  const auto part_of = parts_of(seen.all, lines, views, made.places_apart);
   const auto second = second_half(part_of);
   std::array<std::vector<std::size_t>, 2> halves;
   for (std::size_t line = 0; line < lines; ++line) halves[second[part_of[line]] ? 1 : 0].push_back(line);
 
   std::array<std::vector<std::vector<std::size_t>>, 2> told;
   for (const std::size_t half : {0u, 1u}) {
-    const auto tree = tree_of(apart(even, odd, halves[half], views), views);
+    const auto tree = tree_of(apart(seen, halves[half]), views);
     if (tree.size() != 2 * views - 1) return made.problem = "latencies are no numbers", made;
-    const Judge judge(all, square_noise, part_of, halves[1 - half]);
+    const Judge judge(seen, part_of, halves[1 - half]);
     std::vector<std::vector<std::size_t>> groups;
     judge.best(tree, tree.size() - 1, groups);
     told[half] = judge.kept(groups);
@@ -336,17 +338,14 @@ AlikeGroups find_alike(const PlaceVectors& vectors) {
 
   std::vector<std::size_t> both(lines);
   std::iota(both.begin(), both.end(), std::size_t{0});
-  const Judge judge(all, square_noise, part_of, both);
-  std::vector<std::size_t> all_points(views);
-  std::iota(all_points.begin(), all_points.end(), std::size_t{0});
+  const Judge judge(seen, part_of, both);
   double null = 0, own = 0;
-  for (std::size_t view = 0; view < views; ++view) null += sum_of(judge.of({view}));
-  for (const auto& group : told[coarser]) own += sum_of(judge.of(group));
-  for (std::size_t view = 0; view < views; ++view) own += made.of_view[view] == SIZE_MAX ? sum_of(judge.of({view})) : 0;
+  for (std::size_t view = 0; view < views; ++view) null += judge.of({view}).real;
+  for (const auto& group : told[coarser]) own += judge.of(group).real;
+  for (std::size_t view = 0; view < views; ++view) own += made.of_view[view] == SIZE_MAX ? judge.of({view}).real : 0;
   for (std::size_t view = 0; view < views; ++view) made.of_view[view] = agreed[view] ? made.of_view[view] : SIZE_MAX;
-  const double noise = judge.noise_of(all_points), real = std::max(0.0, null - noise);
-  made.differ = std::sqrt(real / noise);
-  made.predicted = real > 0 ? std::clamp((null - own) / real, 0.0, 1.0) : 0;
+  made.differ = std::sqrt(std::max(0.0, null) / static_cast<double>(lines * views));
+  made.predicted = null > 0 ? std::clamp(1 - own / null, 0.0, 1.0) : 0;
   return made;
 }
 

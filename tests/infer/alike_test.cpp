@@ -2,6 +2,7 @@
 // Points that see lines alike: groups told by latencies, which lines in other places judge.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/infer/table.h"
@@ -183,6 +184,20 @@ TEST_CASE("drawn chips: a group is not claimed that is none, whatever the noise"
   }
   CHECK(right > 25);
   MESSAGE(right << " right, " << open << " undetermined");
+}
+
+TEST_CASE("noise as large as what groups differ by, and visits that something holds up: no two points are put together wrongly") {
+  const auto truth = in_turns({18, 18, 16, 16, 16, 16, 16, 16});
+  const auto finding = ask(seen({.of = truth, .laps = 6, .spread = 13, .noise = 8, .wild = 0.02}), "alike(lat over m) need 80%");
+  CHECK_MESSAGE(field(finding, "count") == 8, finding.why);
+  const auto of = list(finding, "of");
+  REQUIRE(of.size() == truth.size());
+  CHECK(std::count(of.begin(), of.end(), -1) < 33);
+  for (std::size_t a = 0; a < of.size(); ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      if (of[a] >= 0 && of[b] >= 0) REQUIRE((of[a] == of[b]) == (truth[a] == truth[b]));
+    }
+  }
 }
 
 TEST_CASE("a point that was not measured has no group, and points come in the order of their coordinate") {
