@@ -19,6 +19,7 @@ using infer::Finding;
 using Column = ChipMap::Column;
 
 constexpr double kChipWidth = 760, kChipPad = 12, kChipLabel = 132, kChipCellWidth = 33, kChipCellHeight = 26, kChipTitle = 26, kChipGap = 10;
+constexpr double kChipLightText = 0.62;  // from this shade on light text has more contrast than dark text
 constexpr std::size_t kChipMostCells = 1024;
 // Two ends of one colour that differ in lightness, so that they differ to every eye.
 constexpr std::array<double, 3> kChipLight = {0xde, 0xeb, 0xf7}, kChipDark = {0x08, 0x45, 0x8c};
@@ -58,7 +59,10 @@ class ChipDrawing {
     std::map<double, std::vector<std::size_t>> boxes;
     const auto& outer = map_.groups.front();
     for (std::size_t sm = 0; sm < outer.of.size(); ++sm) boxes[outer.of[sm]].push_back(sm);
-    for (const auto& [group, sms] : boxes) box(group, sms);
+    for (const auto& [group, sms] : boxes) {
+      if (group >= 0) box(group, sms);
+    }
+    if (const auto none = boxes.find(-1); none != boxes.end()) box(-1, none->second);
     if (!map_.values.empty()) legend();
     const auto label = fmt::format("{} multiprocessors in {} groups by {}; the table below has each of them", outer.of.size(), outer.groups, outer.finding);
     constexpr const char* kStyle =
@@ -100,7 +104,7 @@ class ChipDrawing {
   void cell(double x, double y, std::size_t sm) {
     const double shade = shade_of(sm);
     svg_ += fmt::format(R"(<g><title>{}</title><rect x="{:.1f}" y="{:.1f}" width="{:.0f}" height="{:.0f}" rx="3" class="cell" fill="{}"/><text x="{:.1f}" y="{:.1f}" class="n{}">{}</text></g>)",
-                        escaped(words_of_sm(map_, sm)), x, y, kChipCellWidth - 3, kChipCellHeight, colour(shade), x + (kChipCellWidth - 3) / 2, y + 17, shade > 0.5 ? " light" : "", sm);
+                        escaped(words_of_sm(map_, sm)), x, y, kChipCellWidth - 3, kChipCellHeight, colour(shade), x + (kChipCellWidth - 3) / 2, y + 17, shade > kChipLightText ? " light" : "", sm);
   }
 
   void legend() {

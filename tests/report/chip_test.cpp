@@ -77,5 +77,6 @@ TEST_CASE("a multiprocessor of no group, one latency for all, and a stranger's t
   const auto page = chip_html(*map);
   CHECK(page.find("<b>") == std::string::npos);
   CHECK(page.find("&lt;b&gt; none: 1 multiprocessor<") != std::string::npos);
+  CHECK(page.find("none: 1 multiprocessor<") > page.find("&lt;b&gt; 2: 1 multiprocessor<"));
   CHECK(page.find("nan") == std::string::npos);
 }
