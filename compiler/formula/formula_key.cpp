@@ -61,63 +61,85 @@ const Formula* root_of(const Formula& formula, std::vector<std::string>& path) {
 
 std::string value_key(const Value& value) { return "(" + std::visit(ValueKey{}, value.of) + ")"; }
 
-std::string FormulaKeys::key(const FormulaPtr& formula) { return formula ? key(*formula) : "-"; }
-
-std::string FormulaKeys::named(const std::string& root, const std::vector<std::string>& path) {
-  std::string rest;
-  for (const auto& part : path) rest += "." + part;
-  for (auto i = bound_.size(); i-- > 0;) {
-    if (bound_[i] == root) return fmt::format("${}{}", i, rest);
-  }
-  if (auto meaning = meaning_(root, path)) return std::move(*meaning);
-  return root + rest;
-}
-
-std::string FormulaKeys::call(const Formula& formula) {
-  std::string text = field(formula.text);
-  for (const auto& argument : formula.arguments) {
-    text += fmt::format("({} {} {} {} {})", field(argument.label), key(argument.value), key(argument.over),
-                        field(argument.by), key(argument.where));
-  }
+std::string FormulaKeys::key(const FormulaPtr& formula) {
+  std::string text;
+  add(formula, text);
   return text;
 }
 
-std::string FormulaKeys::comprehension(const Formula& formula) {
-  std::string text;
+void FormulaKeys::add(const FormulaPtr& formula, std::string& text) {
+  if (formula) add(*formula, text);
+  else text += '-';
+}
+
+void FormulaKeys::named(const std::string& root, const std::vector<std::string>& path, std::string& text) {
+  auto bound = bound_.size();
+  while (bound > 0 && bound_[bound - 1] != root) --bound;
+  if (bound > 0) (text += '$') += std::to_string(bound - 1);
+  else if (meaning_(root, path, text)) return;
+  else text += root;
+  for (const auto& part : path) (text += '.') += part;
+}
+
+void FormulaKeys::call(const Formula& formula, std::string& text) {
+  text += field(formula.text);
+  for (const auto& argument : formula.arguments) {
+    ((text += '(') += field(argument.label)) += ' ';
+    add(argument.value, text);
+    text += ' ';
+    add(argument.over, text);
+    ((text += ' ') += field(argument.by)) += ' ';
+    add(argument.where, text);
+    text += ')';
+  }
+}
+
+void FormulaKeys::comprehension(const Formula& formula, std::string& text) {
   for (const auto& loop : formula.loops) {
-    text += fmt::format("({} {} {})", key(loop.from), key(loop.to), key(loop.step));
+    text += '(';
+    add(loop.from, text);
+    text += ' ';
+    add(loop.to, text);
+    text += ' ';
+    add(loop.step, text);
+    text += ')';
     bind(loop.name);  // later loops and the item see it
   }
-  text += key(*formula.operands[0]);
+  add(*formula.operands[0], text);
   for (std::size_t i = 0; i < formula.loops.size(); ++i) unbind();
-  return text;
 }
 
-std::string FormulaKeys::key(const Formula& formula) {
+void FormulaKeys::add(const Formula& formula, std::string& text) {
   using Kind = Formula::Kind;
-  const auto wrapped = [&](const std::string& inner) {
-    return "(" + std::to_string(static_cast<int>(formula.kind)) + " " + inner + ")";
-  };
+  if (formula.kind == Kind::Constant) return void(text += value_key(formula.constant));
   std::vector<std::string> path;
+  const auto* root = formula.kind == Kind::Field ? root_of(formula, path) : nullptr;
+  ((text += '(') += std::to_string(static_cast<int>(root ? Kind::Name : formula.kind))) += ' ';
   switch (formula.kind) {
-    case Kind::Constant:
-      return value_key(formula.constant);
     case Kind::Name:
-      return wrapped(named(formula.text, {}));
-    case Kind::Field:
-      if (const auto* root = root_of(formula, path))
-        return "(" + std::to_string(static_cast<int>(Kind::Name)) + " " + named(root->text, path) + ")";
-      return wrapped(key(*formula.operands[0]) + "." + formula.text);
-    case Kind::Call:
-      return wrapped(call(formula));
-    case Kind::Comprehension:
-      return wrapped(comprehension(formula));
-    default:
+      named(formula.text, {}, text);
       break;
+    case Kind::Field:
+      if (root) {
+        named(root->text, path, text);
+      } else {
+        add(*formula.operands[0], text);
+        (text += '.') += formula.text;
+      }
+      break;
+    case Kind::Call:
+      call(formula, text);
+      break;
+    case Kind::Comprehension:
+      comprehension(formula, text);
+      break;
+    default:
+      for (const auto& operand : formula.operands) {
+        add(*operand, text);
+        text += ' ';
+      }
   }
-  std::string text;
-  for (const auto& operand : formula.operands) text += key(*operand) + " ";
-  return wrapped(text);
+  text += ')';
 }
 
 }  // namespace gexp::compiler

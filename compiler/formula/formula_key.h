@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,22 +16,23 @@ std::string value_key(const Value& value);
 /// and where it stands in the file do not show.
 class FormulaKeys {
  public:
-  /// What `root.path[0].path[1]…` means, as text; nullopt: the name itself, such as `device.sms` or `tid`.
-  using Meaning =
-      std::function<std::optional<std::string>(const std::string& root, const std::vector<std::string>& path)>;
+  /// Adds what `root.path[0].path[1]…` means to the text; false: the name itself, such as `device.sms` or `tid`.
+  using Meaning = std::function<bool(const std::string& root, const std::vector<std::string>& path, std::string& text)>;
   explicit FormulaKeys(Meaning meaning) : meaning_(std::move(meaning)) {}
 
   /// "-" for null.
   std::string key(const FormulaPtr& formula);
+  /// The same behind a text.
+  void add(const FormulaPtr& formula, std::string& text);
   /// A name that is bound from here on: a loop's variable. Named by its depth.
   void bind(const std::string& name) { bound_.push_back(name); }
   void unbind() { bound_.pop_back(); }
 
  private:
-  std::string key(const Formula& formula);
-  std::string named(const std::string& root, const std::vector<std::string>& path);
-  std::string call(const Formula& formula);
-  std::string comprehension(const Formula& formula);
+  void add(const Formula& formula, std::string& text);
+  void named(const std::string& root, const std::vector<std::string>& path, std::string& text);
+  void call(const Formula& formula, std::string& text);
+  void comprehension(const Formula& formula, std::string& text);
 
   Meaning meaning_;
   std::vector<std::string> bound_;

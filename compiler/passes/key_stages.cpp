@@ -51,25 +51,27 @@ class Keys {
   FormulaKeys::Meaning meaning_for(ir::NodeId id, std::vector<StageInput>* reads) {
     std::map<std::string, ir::NodeId> inputs;
     for (const auto input : ir_.graph.inputs(id)) inputs[ir_.graph.node(input).name] = input;
-    return [this, inputs = std::move(inputs), reads](
-               const std::string& root, const std::vector<std::string>& path) -> std::optional<std::string> {
+    return [this, inputs = std::move(inputs), reads](const std::string& root, const std::vector<std::string>& path, std::string& text) {
       const auto input = inputs.find(root);
-      if (input == inputs.end()) return std::nullopt;
+      if (input == inputs.end()) return false;
       const auto& node = ir_.graph.node(input->second);
       switch (node.kind) {
         case ir::NodeKind::Parameter:
-          return value_key(ir_.program.parameters[node.index].value) + dotted(path);
+          text += value_key(ir_.program.parameters[node.index].value) + dotted(path);
+          return true;
         case ir::NodeKind::Let: {
           const auto& formula = *ir_.program.lets[node.index].formula;
-          if (formula.kind == Formula::Kind::Constant) return field_key(formula.constant, path);
-          return keys_[input->second] + dotted(path);
+          text += formula.kind == Formula::Kind::Constant ? field_key(formula.constant, path) : keys_[input->second] + dotted(path);
+          return true;
         }
         case ir::NodeKind::Memory:
-          return keys_[input->second];
+          text += keys_[input->second];
+          return true;
         case ir::NodeKind::Stage:
-          return reads ? finding(*reads, {node.index, path.empty() ? "" : path[0]}) + dotted(path, 1) : root;
+          text += reads ? finding(*reads, {node.index, path.empty() ? "" : path[0]}) + dotted(path, 1) : root;
+          return true;
         default:
-          return std::nullopt;
+          return false;
       }
     };
   }

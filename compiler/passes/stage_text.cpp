@@ -15,7 +15,7 @@ namespace {
 class StageText {
  public:
   StageText(const Stage& stage, const FormulaKeys::Meaning& file)
-      : stage_(stage), file_(file), keys_([this](const auto& root, const auto& path) { return meaning(root, path); }) {
+      : stage_(stage), file_(file), keys_([this](const auto& root, const auto& path, auto& text) { return meaning(root, path, text); }) {
     for (const auto& sweep : stage.sweeps) sweeps_.insert(sweep.names.begin(), sweep.names.end());
     for (const auto* bindings : {&stage.bindings, &stage.derives}) {
       for (const auto& binding : *bindings) bindings_[binding.name] = &binding;
@@ -41,27 +41,36 @@ class StageText {
 
  private:
   /// The stage's own names hide those of the file. A let or derive stands for its formula.
-  std::optional<std::string> meaning(const std::string& root, const std::vector<std::string>& path) {
-    const auto rest = path.empty() ? "" : "." + fmt::format("{}", fmt::join(path, "."));
-    if (sweeps_.contains(root)) return root + rest;
-    if (root == stage_.timed_name) return "record" + rest;
+  bool meaning(const std::string& root, const std::vector<std::string>& path, std::string& text) {
     const auto own = bindings_.find(root);
-    if (own == bindings_.end()) return file_(root, path);
-    if (open_.contains(root)) return root + rest;  // a let may be called as what it reads of the file
-    auto& known = known_[root];
-    if (known.empty()) {
-      open_.insert(root);
-      FormulaKeys outside([this](const auto& inner, const auto& of_inner) { return meaning(inner, of_inner); });
-      const auto text = outside.key(own->second->formula);
-      open_.erase(root);
-      known_[root] = sha256_hex(text);
-      return known_[root] + rest;
-    }
-    return known + rest;
+    if (sweeps_.contains(root)) text += root;
+    else if (root == stage_.timed_name) text += "record";
+    else if (own == bindings_.end()) return file_(root, path, text);
+    else if (open_.contains(root)) text += root;  // a let may be called as what it reads of the file
+    else text += hash_of(root, *own->second);
+    for (const auto& part : path) (text += '.') += part;
+    return true;
+  }
+
+  const std::string& hash_of(const std::string& name, const Binding& binding) {
+    auto& known = known_[name];
+    if (!known.empty()) return known;
+    open_.insert(name);
+    FormulaKeys outside([this](const auto& inner, const auto& path, auto& text) { return meaning(inner, path, text); });
+    known = sha256_hex(outside.key(binding.formula));
+    open_.erase(name);
+    return known;
+  }
+
+  /// What a name of the file means, nothing where it means itself.
+  [[nodiscard]] std::string of_file(const std::string& name) const {
+    std::string text;
+    file_(name, {}, text);
+    return text;
   }
 
   template <class... Formulas> std::string line(std::string text, const Formulas&... formulas) {
-    (((text += ' ') += keys_.key(formulas)), ...);
+    ((text += ' ', keys_.add(formulas, text)), ...);
     return text += '\n';
   }
 
@@ -90,9 +99,9 @@ class StageText {
     text += (laps ? " laps true instruction " : " laps false instruction ") + instruction;
     for (const auto& part : {hint, level, scope}) text += part.empty() ? "" : " " + part;
     if (red) text += " red";
-    if (!into.empty()) text += fmt::format(" into {} {}", into, file_(into, {}).value_or(""));
-    if (!memory.empty()) text += " memory " + memory + " " + file_(memory, {}).value_or("");
-    if (!pattern.empty()) text += " pattern " + meaning(pattern, {}).value_or(pattern);
+    if (!into.empty()) text += fmt::format(" into {} {}", into, of_file(into));
+    if (!memory.empty()) text += " memory " + memory + " " + of_file(memory);
+    if (!pattern.empty() && !meaning(pattern, {}, text += " pattern ")) text += pattern;
     text += line("", width, fetch, into_at, count, at, named, chain, ilp, condition, from, to, value);
     if (rows || pitch) text += line("tile", rows, pitch);
     if (rank) text += line("rank", rank);
@@ -114,7 +123,7 @@ class StageText {
       const bool memory = kind == FileKernel::Argument::Kind::Memory;
       // By its name too: two memories of one kind are two.
       text += fmt::format("argument {} linked {}", static_cast<int>(kind), linked);
-      if (memory) text += fmt::format(" {} {}", name, file_(name, {}).value_or(""));
+      if (memory) text += fmt::format(" {} {}", name, of_file(name));
       text += line("", kind == FileKernel::Argument::Kind::Value ? value : nullptr, entries, width);
     }
     text += "template";
