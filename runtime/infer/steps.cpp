@@ -24,7 +24,7 @@ std::vector<CurveFit> smooth_rivals(const XyCurve& curve) {
 
 /// Without steps of one width: why, and what would decide.
 Finding no_width(const Context& context, const CurveData& data, const std::vector<Weighed>& weighed) {
-  const auto& [x, y] = data.curve;
+  const auto& y = data.curve.y;
   const auto& best = weighed[0].fit;
   auto why = [&]() -> std::string {
     std::size_t rises = 0;

@@ -84,8 +84,9 @@ Kernels::Kernels(const jit::Compiler& compiler, std::string template_folder, dev
 
 std::shared_ptr<const Result<jit::Compiled>> Kernels::get(const compiler::Shape& shape, const GiveUp& give_up) {
   std::unique_lock lock(state_->mutex);
-  const auto [kernel, fresh] = state_->kernels.try_emplace(shape);  // keeps its place: nothing is ever erased
-  if (fresh) {
+  const auto placed = state_->kernels.try_emplace(shape);
+  const auto kernel = placed.first;  // keeps its place: nothing is ever erased
+  if (placed.second) {
     std::thread([state = state_, shape, &compiled = kernel->second] {
       auto made = std::make_shared<const Result<jit::Compiled>>(state->make(shape));
       const std::lock_guard guard(state->mutex);

@@ -114,21 +114,24 @@ fs::path Results::file_of(const std::string& experiment, const std::string& devi
   return folder_ / fmt::format("{}-{}.json", name, device);
 }
 
-Answer Results::answer(const Pair& pair, bool kept) {
+Results::Ran Results::run(const Pair& pair) const {
   const auto file = file_of(pair.name, pair.device);
-  std::string said;
+  fs::create_directories(folder_);
+  std::error_code none;
+  fs::remove(file, none);
+  auto command = fmt::format("{} run {} --device sim:{} --quiet --out {}", shell_word(gexp_), shell_word(pair.file.string()), pair.device, shell_word(file.string()));
+  std::istringstream settings(pair.settings);
+  for (std::string setting; settings >> setting;) command += " --set " + shell_word(setting);
+  const auto begin = std::chrono::steady_clock::now();
+  auto said = output_of(command + " 2>&1 </dev/null");
+  return {std::move(said), std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
+}
+
+Answer Results::answer(const Pair& pair, const Ran* ran) {
+  const auto file = file_of(pair.name, pair.device);
+  const auto said = ran ? ran->said : "";
   Answer answer;
-  if (!kept) {
-    fs::create_directories(folder_);
-    std::error_code none;
-    fs::remove(file, none);
-    auto command = fmt::format("{} run {} --device sim:{} --quiet --out {}", shell_word(gexp_), shell_word(pair.file.string()), pair.device, shell_word(file.string()));
-    std::istringstream settings(pair.settings);
-    for (std::string setting; settings >> setting;) command += " --set " + shell_word(setting);
-    const auto begin = std::chrono::steady_clock::now();
-    said = output_of(command + " 2>&1 </dev/null");
-    answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  }
+  answer.seconds = ran ? ran->seconds : 0;
   std::ifstream in(file);
   const auto result = Json::parse(in, nullptr, false);
   if (result.is_discarded() || !result.contains("expectations")) {
@@ -136,7 +139,7 @@ Answer Results::answer(const Pair& pair, bool kept) {
     answer.wrong = 1;
     return answer;
   }
-  if (kept) answer.seconds = result["timing"].value("seconds", 0.0);
+  if (!ran) answer.seconds = result["timing"].value("seconds", 0.0);
   if (result.contains("toolchain")) answer.nvrtc = result["toolchain"].value("nvrtc", "");
   known_[{pair.name, pair.device}] = {{"findings", result["findings"]}};
   if (const auto end = result.value("end", ""); end != "complete") {

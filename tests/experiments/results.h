@@ -28,8 +28,15 @@ class Results {
   /// `folder` keeps the result files; what is not run again is read from there.
   Results(std::string gexp, std::filesystem::path folder) : gexp_(std::move(gexp)), folder_(std::move(folder)) {}
 
-  /// Runs it, or with `kept` reads what an earlier run left. Of a run of which nothing can be read, one thing did not hold.
-  Answer answer(const Pair& pair, bool kept);
+  /// What gexp said and how long it took; its result is in file_of(). Several threads may run several pairs.
+  struct Ran {
+    std::string said;
+    double seconds = 0;
+  };
+  [[nodiscard]] Ran run(const Pair& pair) const;
+
+  /// What a run gave, or without one what an earlier run left. Where nothing can be read, one thing did not hold.
+  Answer answer(const Pair& pair, const Ran* ran);
   [[nodiscard]] std::filesystem::path file_of(const std::string& experiment, const std::string& device) const;
   [[nodiscard]] bool has(const std::string& experiment, const std::string& device) const { return known_.contains({experiment, device}); }
 

@@ -2,7 +2,8 @@
 // The papers' results on the simulated devices: every experiment that ships on the devices that its head names, and a row for
 // each thing that it expects there.
 //
-//   suite GEXP EXPERIMENTS PAGES [FILTER]            runs them, prints the table, and compares what was found with what the pages say
+//   suite GEXP EXPERIMENTS PAGES [FILTER]            runs them, prints the table, and compares what was found with what the pages say;
+//                                                    with --two, two at once: most of a run is one thread's, and each takes longer then
 //   suite --papers GEXP EXPERIMENTS PAGES KEPT [FILTER | --kept]   the long runs too, and writes the pages; results stay in KEPT,
 //                                                    and what FILTER leaves out, or all with --kept, is read from there
 //   suite --check EXPERIMENTS PAGES                  runs nothing: whether the pages name every result that the heads say is run
@@ -16,9 +17,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <map>
+#include <thread>
 
 #include "tests/experiments/can_fail.h"
 #include "tests/experiments/heads.h"
@@ -102,18 +107,55 @@ std::vector<std::string> stale(const std::vector<Run>& runs, const Pages& pages)
   return lines;
 }
 
-/// How far the results of all runs are from failing; prints those that cannot.
-bool all_can_fail(const std::vector<Run>& runs, const Results& results) {
+/// Calls `use` with each number below `count`, on `jobs` threads.
+void for_each_of(std::size_t count, std::size_t jobs, const std::function<void(std::size_t)>& use) {
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (auto i = next++; i < count; i = next++) use(i);
+  };
+  std::vector<std::thread> others;
+  for (std::size_t i = 1; i < jobs; ++i) others.emplace_back(work);
+  work();
+  for (auto& other : others) other.join();
+}
+
+/// Runs them, `jobs` at once.
+std::map<const Pair*, Results::Ran> run_all(const Results& results, const std::vector<const Pair*>& pairs, std::size_t jobs) {
+  std::vector<Results::Ran> ran(pairs.size());
+  for_each_of(pairs.size(), jobs, [&](std::size_t i) {
+    ran[i] = results.run(*pairs[i]);
+    std::fputs(fmt::format("{:<28} {:<11} {:6.1f} s\n", pairs[i]->name, pairs[i]->device, ran[i].seconds).c_str(), stderr);
+  });
+  std::map<const Pair*, Results::Ran> all;
+  for (std::size_t i = 0; i < pairs.size(); ++i) all[pairs[i]] = std::move(ran[i]);
+  return all;
+}
+
+struct Again {
+  Margins margins;
+  std::size_t passed = 0, judged = 0;  ///< published results that held, and how many of them held again
+};
+
+Again again(const Run& run, const Results& results) {
+  const auto& judged = run.answer.judged;
+  Again made;
+  made.passed = static_cast<std::size_t>(std::count_if(judged.begin(), judged.end(), [](const auto& each) { return each.verdict == "pass" && !each.from.empty(); }));
+  // What is found again has fractions of a second at its end, which a busy machine may take away.
+  for (int tries = 0; tries < kTries && (tries == 0 || made.judged != made.passed); ++tries) {
+    made.margins = margins_of(results.file_of(run.pair->name, run.pair->device));
+    made.judged = made.margins.near + made.margins.further + made.margins.held.size();
+  }
+  return made;
+}
+
+/// How far the results of all runs are from failing; prints those that cannot. Each is inferred again, which takes as long as half of the runs.
+bool all_can_fail(const std::vector<Run>& runs, const Results& results, std::size_t jobs) {
   std::size_t near = 0, further = 0, held = 0;
-  for (const auto& [pair, answer] : runs) {
-    const auto passed = static_cast<std::size_t>(std::count_if(answer.judged.begin(), answer.judged.end(), [](const auto& each) { return each.verdict == "pass" && !each.from.empty(); }));
-    Margins margins;
-    std::size_t judged_again = 0;
-    // What is found again has fractions of a second at its end, which a busy machine may take away.
-    for (int tries = 0; tries < kTries && (tries == 0 || judged_again != passed); ++tries) {
-      margins = margins_of(results.file_of(pair->name, pair->device));
-      judged_again = margins.near + margins.further + margins.held.size();
-    }
+  std::vector<Again> all(runs.size());
+  for_each_of(runs.size(), jobs, [&](std::size_t i) { all[i] = again(runs[i], results); });
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto* pair = runs[i].pair;
+    const auto& [margins, passed, judged_again] = all[i];
     near += margins.near, further += margins.further, held += margins.held.size();
     for (const auto& text : margins.held) std::puts(fmt::format("holds whatever is found: {} on {}: {}", pair->name, pair->device, text).c_str());
     if (judged_again == passed) continue;
@@ -129,7 +171,7 @@ bool all_can_fail(const std::vector<Run>& runs, const Results& results) {
 int main(int count, char** arguments) {
   std::vector<std::string> words(arguments + 1, arguments + count);
   const auto option = [&](const std::string& name) { return std::erase(words, name) > 0; };
-  const bool only_compare = option("--same"), only_check = option("--check"), write = option("--papers"), all_kept = option("--kept");
+  const bool only_compare = option("--same"), two = option("--two"), only_check = option("--check"), write = option("--papers"), all_kept = option("--kept");
   const std::size_t least = only_check || only_compare ? 2 : write ? 4 : 3;
   if (words.size() < least) return std::fputs("suite GEXP EXPERIMENTS PAGES [FILTER]\n", stderr), 2;
   if (only_compare) return !same_findings(words[0], words[1]);
@@ -144,17 +186,25 @@ int main(int count, char** arguments) {
   const auto begin = std::chrono::steady_clock::now();
   std::vector<Run> runs;
   std::size_t judged = 0, wrong = 0;
+  std::vector<const Pair*> asked, made;
   for (const auto& pair : heads.pairs) {
     const bool wanted = (pair.name + " " + pair.device).find(filter) != std::string::npos && !all_kept;
     if (write ? false : !wanted || pair.is_long) continue;
-    Run run{&pair, results.answer(pair, !wanted)};
+    asked.push_back(&pair);
+    if (wanted) made.push_back(&pair);
+  }
+  const std::size_t jobs = two ? 2 : 1;
+  const auto ran = run_all(results, made, jobs);
+  for (const auto* pair : asked) {
+    const auto own = ran.find(pair);
+    const bool wanted = own != ran.end();
+    Run run{pair, results.answer(*pair, wanted ? &own->second : nullptr)};
     if (!wanted && run.answer.judged.front().verdict == "broken") continue;  // never run, and not to be now
     judged += run.answer.judged.size();
     wrong += run.answer.wrong;
-    if (wanted) std::fputs(fmt::format("{:<28} {:<11} {:6.1f} s  {} of {}\n", pair.name, pair.device, run.answer.seconds, run.answer.judged.size() - run.answer.wrong, run.answer.judged.size()).c_str(), stderr);
     runs.push_back(std::move(run));
   }
-  const bool can_fail = all_can_fail(runs, results);
+  const bool can_fail = all_can_fail(runs, results, jobs);
   std::error_code none;
   fs::remove_all(scratch, none);
   print_table(runs);
