@@ -51,9 +51,10 @@ struct FittedClasses {
   double nats = 0;
 };
 
-FittedClasses fit_classes(const records::Table& table, const std::vector<const records::Table*>& others, ModeCriteria criteria) {
+FittedClasses fit_classes(const records::Table& table, const std::vector<const records::Table*>& others, ModeCriteria criteria,
+                          LevelFinder::Places places = LevelFinder::Places::Differ) {
   const Histogram histogram(table);
-  const auto found = LevelFinder(table, histogram, others).fit(criteria);
+  const auto found = LevelFinder(table, histogram, others, places).fit(criteria);
   FittedClasses made{.classes = {}, .places_differ = found.places_differ, .nats = found.nats};
   for (const auto& mode : found.modes) {
     const auto support = histogram.before(mode.end) - histogram.before(mode.begin);
@@ -99,7 +100,7 @@ Classes classes_of(const records::Table& table, const std::vector<const records:
   classes.cumulative = std::make_shared<CumulativeMisses>();
   estimate_interference(table, others, classes, criteria, nullptr);
   if (!bias || bias->none()) return classes;
-  auto even = fit_classes(bias->without(table), {}, kWithoutAddressBias);
+  auto even = fit_classes(bias->without(table), {}, kWithoutAddressBias, LevelFinder::Places::Even);
   if (even.nats + bias->nats() >= raw.nats) return classes;
   const auto unbiased = std::make_shared<Unbiased>(Unbiased{*bias, std::move(even.classes)});
   estimate_interference(table, {}, unbiased->classes, kWithoutAddressBias, unbiased);  // the places of others are not known

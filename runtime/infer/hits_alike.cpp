@@ -50,15 +50,15 @@ std::optional<SlowerHits> slower_hits(const std::vector<std::pair<double, const 
     }
     if (difference.pairs > 1) sizes.push_back(bytes), slower.push_back(difference);
   }
-  const double scatter = model::scatter_of_neighbours(slower);
-  const auto [count, nats] = model::points_of_level(slower, scatter);
+  const double beyond = model::scatter_of_neighbours(slower);
+  const auto [count, nats] = model::points_of_level(slower, beyond);
   if (count == 0 || nats <= model::kContradicted) return std::nullopt;
-  const model::Level level(slower, 0, count, scatter);
+  const model::Level level(slower, 0, count, beyond);
   const auto most = std::max_element(slower.begin(), slower.end(), [](const auto& a, const auto& b) { return a.mean() < b.mean(); });
   const auto next = std::find_if(slower.begin() + static_cast<std::ptrdiff_t>(count), slower.end(),
-                                 [&](const auto& each) { return level.log_against(each.mean()) >= model::kDecisive; });
-  if (most->mean() - level.mean < 1 || next == slower.end()) return std::nullopt;
-  return SlowerHits{sizes[count - 1], sizes[static_cast<std::size_t>(next - slower.begin())], most->mean() - level.mean};
+                                 [&](const auto& each) { return level.log_against(each) >= model::kDecisive; });
+  if (most->mean() - level.mean() < 1 || next == slower.end()) return std::nullopt;
+  return SlowerHits{sizes[count - 1], sizes[static_cast<std::size_t>(next - slower.begin())], most->mean() - level.mean()};
 }
 
 }  // namespace gexp::infer

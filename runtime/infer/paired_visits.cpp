@@ -142,28 +142,25 @@ std::optional<PairedBorder> paired_border(const Context& context) {
   const auto* data = argument(context);
   if (!data || !data->over) return std::nullopt;
   const auto points = excess_by_x(context, *data->over);
-  const double scatter = model::scatter_of_neighbours(points.excess);
-  auto [count, nats] = model::points_of_level(points.excess, scatter);
+  const double beyond = model::scatter_of_neighbours(points.excess);
+  auto [count, nats] = model::points_of_level(points.excess, beyond);
   if (count == 0) return std::nullopt;
-  const model::Level level(points.excess, 0, count, scatter);
+  const model::Level level(points.excess, 0, count, beyond);
   auto above = count;
-  const auto is_above = [&](const Excess& excess) { return excess.mean() > level.mean && level.log_against(excess.mean()) >= model::kDecisive; };
+  const auto is_above = [&](const Excess& excess) { return excess.mean() > level.mean() && level.log_against(excess) >= model::kDecisive; };
   while (above < points.x.size() && !is_above(points.excess[above])) ++above;
   if (above == points.x.size()) return std::nullopt;
   if (model::log_of_beyond(points.excess, level, count, above) < 0) count = above;  // what lies between is no higher than the level
-  PairedBorder border{points.x[count - 1], points.x[above], points.excess[above].mean() - level.mean, 1 / (1 + std::exp(-nats / model::kTemper)), std::nullopt, points.dimension};
+  PairedBorder border{points.x[count - 1], points.x[above], points.excess[above].mean() - level.mean(), 1 / (1 + std::exp(-nats / model::kTemper)), std::nullopt, points.dimension};
   for (auto i = above; i < points.x.size() && !border.back; ++i) {
-    if (level.chance_of(points.excess[i].mean()) >= model::kSameChance) border.back = points.x[i];
+    if (level.chance_of(points.excess[i]) >= model::kSameChance) border.back = points.x[i];
   }
   return border;
 }
 
 double log_of_fitting(const std::vector<Excess>& fitting, const Excess& other, double longer) {
-  model::Level level(fitting, 0, fitting.size());
-  level.scatter = std::hypot(level.scatter, other.error());
-  const double fits = level.log_against(other.mean());
-  level.mean += longer;
-  return (other.mean() < level.mean ? level.log_against(other.mean()) : 0) - fits;
+  const model::Level level(fitting, 0, fitting.size());
+  return (other.mean() < level.mean() + longer ? level.log_against(other, longer) : 0) - level.log_against(other);
 }
 
 }  // namespace gexp::infer

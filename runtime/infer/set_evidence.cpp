@@ -360,7 +360,7 @@ SetAnswer likeliest_sets(const Context& context, const SetGrowth& growth, const 
   for (auto& lines : by_labels) {  // the last: a function that does as well says more; one set is a function
     if (lines.candidate.hypothesis.sets > 1) all.push_back(std::move(lines));
   }
-  const auto posterior = [](const Explanation& each) { return each.candidate.score.log_posterior; };
+  const auto posterior = [](const Explanation& each) { return each.candidate.score.log_posterior - each.candidate.score.unsaid; };
   const auto likelier = [&](const auto& a, const auto& b) { return posterior(a) < posterior(b); };
   // What leaves a question open is no answer. Lines in sets of their own may predict the walks better than what is true, with a set for every
   // accident. So the likeliest function is one, if it leaves none open and told beforehand which lines would miss next.

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "runtime/infer/set_growth.h"
 #include "runtime/infer/model/evidence.h"
@@ -64,6 +66,15 @@ std::optional<std::string> two_structures(const Classes& classes, const std::vec
         if (group[fast].lines < 2 || group[slow].lines < 2 || lines == every) continue;
         const double chance = std::min(share_at_least(group[fast].lines, a.lines, lines / every), share_at_least(group[slow].lines, b.lines, lines / every));
         if (chance < model::kByChance) return said(fast, slow, group[fast].lines, group[slow].lines, "in one set, and in no other both");
+      }
+      for (const auto& group : shares) {
+        for (const auto& [own, other] : {std::pair{fast, slow}, std::pair{slow, fast}}) {
+          const double lines = group[own].lines;
+          if (lines < 2 || lines != all[own].lines || group[other].lines > 0) continue;
+          // Of all choices of as many lines this one is the set.
+          const double log_chance = std::lgamma(lines + 1) + std::lgamma(every - lines + 1) - std::lgamma(every + 1);
+          if (log_chance < std::log(model::kAccident)) return said(fast, slow, a.lines, b.lines, "and those of one kind are a set");
+        }
       }
     }
   }

@@ -19,6 +19,17 @@ std::vector<model::MeanDifference> points(const std::vector<double>& means) {
   return made;
 }
 
+/// The same of so many pairs each: points that took fewer are known less well.
+std::size_t of_level(const std::vector<std::pair<double, int>>& means) {
+  std::vector<model::MeanDifference> made;
+  for (const auto& [mean, pairs] : means) {
+    model::MeanDifference point;
+    for (int i = 0; i < pairs; ++i) point.add(mean + (i % 2 == 0 ? 0.8 : -0.8));
+    made.push_back(point);
+  }
+  return model::points_of_level(made, model::scatter_of_neighbours(made)).first;
+}
+
 std::size_t of_level(const std::vector<double>& means) {
   const auto all = points(means);
   return model::points_of_level(all, model::scatter_of_neighbours(all)).first;
@@ -34,4 +45,9 @@ TEST_CASE("a level ends where its points begin to rise, slowly or at once") {
 
 TEST_CASE("where points scatter more than their own errors say, a rise of as much is none") {
   CHECK(of_level({0, 1.1, -0.8, 0.9, -1.2, 0.4, 1.2, -0.3, 0.8, -1}) == 0);
+}
+
+TEST_CASE("small footprints, which are known less well, do not hide a slow rise of larger ones") {
+  CHECK(of_level(std::vector<std::pair<double, int>>{{-0.01, 256}, {0.06, 512}, {-0.01, 1024}, {-0.01, 2048}, {0.01, 4096}, {-0.005, 6144}, {0.06, 6272}, {0.07, 6400},
+                  {0.045, 6656}, {0.1, 7168}, {0.17, 8192}, {0.32, 12288}, {0.3, 15310}, {0.3, 15385}, {0.31, 12442}}) == 6);
 }

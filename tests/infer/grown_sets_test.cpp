@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runtime/infer/set_growth.h"
 #include "tests/infer/walks.h"
 
 using namespace gexp;
@@ -47,6 +48,26 @@ infer::Finding sets_of(const test::LruCache& cache, std::int64_t first, std::int
                       records, "structure", "cache_sets(lat over extra, line: 512B" + above + ")");
 }
 
+/// A set of 20 lines, and one of two that begins to miss before it and to another level: `to` is the class, 1 or 2, of each set's misses.
+std::optional<std::string> of_pair_and_set(std::size_t pair_to, std::size_t set_to) {
+  infer::Classes classes;
+  classes.list = {{.low = 45, .high = 55, .centre = 50}, {.low = 240, .high = 260, .centre = 250}, {.low = 590, .high = 610, .centre = 600}};
+  constexpr std::size_t kLines = 22, kKinds = 3;
+  const std::vector<infer::LineSet> sets{{.onset = 1, .lines = {20, 21}}, {.onset = 2, .lines = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}}};
+  std::map<double, infer::GrowthLevel> levels;
+  for (const double onset : {1.0, 2.0}) {
+    auto& level = levels[onset];
+    level.present = kLines, level.walked = 24, level.misses.assign(kLines, 0), level.by_class.assign(kLines * kKinds, 0);
+    for (const auto& set : sets) {
+      for (const auto line : set.lines) {
+        if (set.onset > onset) continue;
+        level.misses[line] = 24, level.by_class[line * kKinds + (set.onset == 1 ? pair_to : set_to)] = 24;
+      }
+    }
+  }
+  return infer::two_structures(classes, sets, levels);
+}
+
 }  // namespace
 
 TEST_CASE("lines that were added and found room are of sets that nobody saw") {
@@ -73,4 +94,12 @@ TEST_CASE("lines that a faster level keeps take no room in the sets of a slower 
   const auto kept = sets_of(behind, 18, 4, 2, ", above: 40cycles");
   CHECK(test::undetermined(kept));
   CHECK_MESSAGE(kept.why.find("a faster level answers 2 of the lines in every lap") != std::string::npos, kept.why);
+}
+
+TEST_CASE("a set whose lines alone miss to another level than those of all other sets is of another structure") {
+  const auto found = of_pair_and_set(2, 1);
+  REQUIRE(found);
+  CHECK_MESSAGE(found->find("those of one kind are a set") != std::string::npos, *found);
+  CHECK(of_pair_and_set(1, 2));
+  CHECK_FALSE(of_pair_and_set(1, 1));
 }

@@ -62,6 +62,17 @@ TEST_CASE("a rare slower class within the scatter of hits is told by the visits 
   CHECK(none.list.size() == 1);
 }
 
+TEST_CASE("lines that a policy keeps for good are a level, and no near places: their second visits are as fast as others'") {
+  // Two lines of 64 are held by the second level, in all laps; all others are not. Slices differ by a few cycles.
+  const auto cost = [](std::int64_t line, std::int64_t, bool second) { return 200.0 + 3 * static_cast<double>(line % 7) + (second ? 0 : line < 2 ? 10 : 40); };
+  const auto hit = [](std::int64_t line, std::int64_t, bool) { return 200.0 + 3 * static_cast<double>(line % 7); };
+  const auto records = test::table({pairs(4096, 8, 1, hit), pairs(8192, 8, 1, cost)});
+  const auto classes = infer::classify(records);
+  REQUIRE(classes.unbiased);
+  REQUIRE(classes.told().list.size() == 3);
+  CHECK(classes.told().list[2].centre - classes.told().list[1].centre == doctest::Approx(30).epsilon(0.1));
+}
+
 TEST_CASE("first visits that are a little slower throughout are no class") {
   const auto later = [](std::int64_t, std::int64_t, bool second) { return second ? 200.0 : 202.0; };
   CHECK(infer::classify(test::table({pairs(4096, 4, 2, later), pairs(8192, 4, 2, later)})).list.size() == 1);

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -286,4 +288,75 @@ TEST_CASE("lines that miss half of the time, and one that never does, are no set
   CHECK(several->lines == kLines);
   walks.footprints[0].misses[9] = 3300, walks.footprints[0].fits[9] = walks.footprints[0].fits[8], walks.footprints[0].overflows[9] = walks.footprints[0].overflows[8];
   CHECK_FALSE(infer::model::uneven_set(one, score, walks));
+}
+
+TEST_CASE("lines that no order ever makes miss are of another set, if each order makes others of the rest miss") {
+  constexpr std::uint32_t kLines = 13, kOfOne = 7;
+  const auto several = [](std::uint32_t chosen_among) {
+    std::mt19937_64 engine(7);
+    Walks walks;
+    infer::model::Footprint footprint;
+    footprint.visits.assign(kLines, 0), footprint.misses.assign(kLines, 0);
+    for (std::size_t order = 0; order < 11; ++order) {
+      std::vector<std::uint32_t> lines(chosen_among);
+      std::iota(lines.begin(), lines.end(), 0U);
+      std::shuffle(lines.begin(), lines.end(), engine);
+      infer::model::Footprint::OfOrder own{std::vector<std::uint32_t>(kLines, 100), std::vector<std::uint32_t>(kLines, 0)};
+      for (std::size_t i = 0; i < 4; ++i) own.misses[lines[i]] = i < 2 ? 90 : 7;  // at two rates
+      for (std::uint32_t line = 0; line < kLines; ++line) footprint.visits[line] += 100, footprint.misses[line] += own.misses[line];
+      footprint.by_order.push_back(std::move(own));
+    }
+    for (std::uint32_t line = 0; line < kLines; ++line) {
+      walks.offsets.push_back(32 * line);
+      footprint.addresses.push_back(line), footprint.before.push_back(infer::model::kSeveral), footprint.missed.push_back(footprint.misses[line] > 0);
+      footprint.fits.push_back(footprint.misses[line] * std::log(1e-4)), footprint.overflows.push_back(infer::model::log_of_own_rate(footprint.misses[line], 1100));
+    }
+    footprint.orders = 11, footprint.laps = 1100;
+    walks.footprints.push_back(std::move(footprint));
+    infer::model::SetScore score;
+    score.sizes = {kLines - 1};
+    return infer::model::uneven_set({"one set", 32, 1, [](std::int64_t) { return 0U; }, 0}, score, walks).has_value();
+  };
+  CHECK(several(kOfOne));
+  CHECK_FALSE(several(kLines));
+}
+
+TEST_CASE("which sets those lines are of that a hypothesis leaves out is told beside its posterior, each of them once") {
+  const auto walks = growing(1);
+  auto some = kTrue;
+  some.set_of = [all = kTrue.set_of](std::int64_t line) { return line < 32 ? all(line) : infer::model::kNoSet; };
+  CHECK(infer::model::score(kTrue, walks).unsaid == 0);
+  CHECK(infer::model::score(some, walks).unsaid == doctest::Approx(20 * std::log(4.0)));
+}
+
+TEST_CASE("a function of many sets is proposed though each of them lets two lines miss and keeps all others") {
+  // 16 sets of 4 lines: of those that overflow the two lines that were walked last put each other out.
+  records::Table table = test::table({});
+  constexpr std::int64_t kLine = 32, kSets = 16, kWays = 4;
+  std::mt19937_64 engine(3);
+  for (int extra = 0; extra <= 20; ++extra) {
+    for (int order = 0; order < 3; ++order) {
+      auto offsets = every(kLine, kLine * (kSets * kWays + extra));
+      std::shuffle(offsets.begin(), offsets.end(), engine);
+      auto point = walked({{"n", Value(static_cast<double>(extra))}, {"order", Value(static_cast<double>(order))}}, offsets, four_sets());
+      std::map<std::int64_t, std::vector<std::size_t>> steps;  // by set, in the order of the walk
+      for (std::size_t i = 0; i < offsets.size(); ++i) steps[offsets[i] / kLine % kSets].push_back(i);
+      for (auto& run : point.runs) {
+        std::fill(run.ticks.begin(), run.ticks.end(), test::kHitTicks);
+        for (const auto& [set, own] : steps) {
+          if (own.size() <= kWays) continue;
+          for (std::size_t lap = 0; lap < 2; ++lap) {
+            for (const auto step : {own[own.size() - 2], own.back()}) run.ticks[lap * offsets.size() + step] = test::kMissTicks;
+          }
+        }
+      }
+      table.points.push_back(std::move(point));
+    }
+  }
+  Walks walks;
+  walks.add(table, *infer::miss_range(table, infer::classify(table)), "sets");
+  const auto found = infer::model::likeliest_functions(walks, {5, 6, 7, 8, 9, 10, 11}, kLine, kLine, 6);
+  REQUIRE(!found.empty());
+  CHECK(found.front().index.functions == std::vector<std::vector<int>>{{5}, {6}, {7}, {8}});
+  CHECK(found.front().score.sizes == std::vector<std::size_t>(kSets, kWays));
 }

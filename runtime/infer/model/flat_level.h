@@ -17,26 +17,32 @@ struct MeanDifference {
   [[nodiscard]] double error() const;
 };
 
-/// Mean of several points' means, and how a further one scatters about it: at least as their own errors say, and `least`. How points
-/// scatter beyond those is known from few of them.
-struct Level {
-  double mean = 0, scatter = 0, freedom = 0;
-  Level(const std::vector<MeanDifference>& points, std::size_t begin, std::size_t end, double least = 0);
-  /// Chance that a point of this level lies so high, or higher.
-  [[nodiscard]] double chance_of(double difference) const;
-  /// How much less likely, as a natural logarithm, this is than the mean.
-  [[nodiscard]] double log_against(double difference) const;
+/// The level of several points: each weighs as it is known. How much more than their own errors say points scatter about it, these show, and
+/// what neighbours scatter `beyond` theirs counts as one of them (scaled inverse chi-squared prior, Gelman et al. 2013).
+class Level {
+ public:
+  Level(const std::vector<MeanDifference>& points, std::size_t begin, std::size_t end, double beyond = 0);
+  [[nodiscard]] double mean() const { return mean_; }
+  /// Chance that this point, if it is of the level, lies so high, or higher.
+  [[nodiscard]] double chance_of(const MeanDifference& point) const;
+  /// How much less likely, as a natural logarithm, this point is of a level `longer` ticks above this one than one that lies on it.
+  [[nodiscard]] double log_against(const MeanDifference& point, double longer = 0) const;
+
+ private:
+  double mean_ = 0, variance_of_mean_ = 0, times_ = 1, freedom_ = 1;  ///< times: what variances are more than told
+  [[nodiscard]] double scatter_of(const MeanDifference& point) const;
 };
 
 /// How much likelier, as a natural logarithm, some points are if each has a value of its own, above a level, than if they are of it.
 double log_of_beyond(const std::vector<MeanDifference>& points, const Level& level, std::size_t begin, std::size_t end);
 
-/// How points scatter that differ in nothing but their places: by neighbours (Rice 1984), of which the nearest quarter differ in no more.
+/// How points scatter beyond their own errors, that differ in nothing but their places: by neighbours (Rice 1984), of which the nearest quarter
+/// differ in no more. A standard deviation.
 double scatter_of_neighbours(const std::vector<MeanDifference>& points);
 
 /// How many of the points, the first ones, are of one level, and natural logarithms for that beside one level of all; 0 and 0 where all
 /// are. Those beyond each have a value of their own, a parameter each by BIC (Schwarz 1978): with x more of the visits miss, and further levels
 /// end. A level predicts each of its points by those before it (prequential, Dawid 1984), so one that fits it badly is beyond it.
-std::pair<std::size_t, double> points_of_level(const std::vector<MeanDifference>& points, double scatter);
+std::pair<std::size_t, double> points_of_level(const std::vector<MeanDifference>& points, double beyond);
 
 }  // namespace gexp::infer::model

@@ -27,8 +27,8 @@ constexpr ModeCriteria kFine{.deep = model::kDeep, .smooth = 0, .blur = 0.5, .ow
 
 }  // namespace
 
-LevelFinder::LevelFinder(const records::Table& table, const Histogram& histogram, const std::vector<const records::Table*>& others)
-    : table_(table), histogram_(histogram) {
+LevelFinder::LevelFinder(const records::Table& table, const Histogram& histogram, const std::vector<const records::Table*>& others, Places places)
+    : table_(table), histogram_(histogram), places_(places) {
   std::vector<const records::Table*> tables{&table};
   tables.insert(tables.end(), others.begin(), others.end());
   const Visits visits(tables);
@@ -74,7 +74,8 @@ double LevelFinder::own_rates_by(Shared by, const Mode& a, const Mode& b) {
 ModeEvidence LevelFinder::evidence(const Mode& a, const Mode& b) {
   const double by_point = own_rates_by(Shared::Point, a, b), by_step = own_rates_by(Shared::Step, a, b), by_access = own_rates_by(Shared::Access, a, b),
                by_order = own_rates_by(Shared::Order, a, b);
-  return {log_sum({by_point, by_step, by_access, by_order}) - std::log(4.0), own_rates_by(Shared::Place, a, b), own_rates_by(Shared::Run, a, b)};
+  const double by_place = places_ == Places::Even ? 0 : own_rates_by(Shared::Place, a, b);
+  return {log_sum({by_point, by_step, by_access, by_order}) - std::log(4.0), by_place, own_rates_by(Shared::Run, a, b)};
 }
 
 double LevelFinder::support(const Mode& mode) const { return static_cast<double>(histogram_.before(mode.end) - histogram_.before(mode.begin)); }

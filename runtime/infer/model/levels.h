@@ -26,7 +26,9 @@ struct LevelFit {
 class LevelFinder {
  public:
   /// `others`: what else walked the same memory by the same path. What decides between two modes shows there, too.
-  LevelFinder(const records::Table& table, const Histogram& histogram, const std::vector<const records::Table*>& others = {});
+  /// `places`: Even where what places take is out of the ticks: an address that is slow at each first visit is absent then, and not far.
+  enum class Places { Differ, Even };
+  LevelFinder(const records::Table& table, const Histogram& histogram, const std::vector<const records::Table*>& others = {}, Places places = Places::Differ);
   [[nodiscard]] LevelFit fit(ModeCriteria criteria);
   /// Of cells [a.begin, a.end) and [b.begin, b.end), of which the latter are slower.
   [[nodiscard]] ModeEvidence evidence(const Mode& a, const Mode& b);
@@ -49,6 +51,7 @@ class LevelFinder {
 
   const records::Table& table_;
   const Histogram& histogram_;
+  const Places places_;
   std::vector<Visits::Visit> visits_;  ///< by cell of the histogram
   std::vector<std::size_t> begins_;    ///< of each cell
   std::size_t cells_[std::size(kEveryShared)];

@@ -19,7 +19,6 @@ namespace gexp::infer::model {
 namespace {
 
 constexpr std::size_t kMostTelling = 2;     // limit: footprints that all functions are scored on
-constexpr std::size_t kTelling = 6;         // limit: footprints that the better ones are scored on
 constexpr std::size_t kBetter = 8;          // limit: one function in so many is one of the better ones
 constexpr std::size_t kLeastBetter = 256;   // limit: and so many are
 constexpr std::uint32_t kMostSets = 1024;  // limit: sets of a function
@@ -27,7 +26,8 @@ constexpr std::size_t kMostSubsets = 1000;  // limit: of bits of one number; bey
 constexpr std::int64_t kMostBlock = 64;       // limit: lines that go to one set together, before a residue of sets
 constexpr double kFamily = 2;              // fact: bits that say which of four kinds it is: one set, bits, exclusive ors, a residue
 
-/// Footprints that tell functions apart: those in which the fewest and the most addresses miss, and the largest in which none does.
+/// Footprints that tell functions apart: the largest in which no address misses, those in which the fewest and the most miss, and some between,
+/// in which some sets overflow and others do not.
 std::vector<std::size_t> telling(const Walks& walks) {
   std::vector<std::pair<std::size_t, std::size_t>> partial;  // addresses that missed, footprint
   std::size_t quiet = walks.footprints.size();
@@ -40,9 +40,10 @@ std::vector<std::size_t> telling(const Walks& walks) {
   std::sort(partial.begin(), partial.end());
   std::vector<std::size_t> chosen;
   if (quiet < walks.footprints.size()) chosen.push_back(quiet);
-  for (std::size_t i = 0; i < partial.size() && chosen.size() < kTelling; ++i) {
-    chosen.push_back(partial[i].second);
-    if (chosen.size() < kTelling && partial.size() - 1 - i > i) chosen.push_back(partial[partial.size() - 1 - i].second);
+  for (const double part : {0.0, 1.0, 0.5, 0.25, 0.75}) {
+    if (partial.empty()) break;
+    const auto footprint = partial[static_cast<std::size_t>(part * static_cast<double>(partial.size() - 1))].second;
+    if (std::find(chosen.begin(), chosen.end(), footprint) == chosen.end()) chosen.push_back(footprint);
   }
   return chosen;
 }

@@ -54,8 +54,14 @@ struct Load {
   }
 };
 
-/// By set. `beside`: of addresses about which the hypothesis says nothing: whatever they do costs what a right prediction would.
-std::vector<std::vector<Load>> loads_of(const SetHypothesis& hypothesis, const LineWalks& walks, double& beside) {
+/// What the hypothesis leaves out: lines of which it does not say which set they are of.
+struct Unsaid {
+  double likelihood = 0;   ///< whatever their addresses do costs what a right prediction would
+  double description = 0;  ///< to say which set each is of that was walked where something missed: a right prediction needs that
+};
+
+/// By set.
+std::vector<std::vector<Load>> loads_of(const SetHypothesis& hypothesis, const LineWalks& walks, Unsaid& beside) {
   std::vector<std::uint32_t> set_of, among;  // by line
   for (const auto line : walks.numbers) {
     set_of.push_back(hypothesis.set_of(line));
@@ -64,12 +70,14 @@ std::vector<std::vector<Load>> loads_of(const SetHypothesis& hypothesis, const L
   std::vector<std::vector<Load>> by_set(hypothesis.sets);
   std::vector<std::uint32_t> here, others;  // sets of a footprint; by how many sets they may be of: lines without one
   std::vector<std::uint64_t> missed, unsure;  // laps, by set
+  std::vector<bool> to_say(walks.numbers.size());
   for (std::uint32_t f = 0; f < walks.footprints.size(); ++f) {
     const auto& footprint = walks.footprints[f];
     const auto words = footprint.walked->words();
     work(footprint.lines.size() / 4 + hypothesis.sets * (words + 1) / 16);
     here.clear(), others.assign(hypothesis.sets + 1, 0);
     missed.assign(hypothesis.sets * words, 0), unsure.assign(hypothesis.sets * words, 0);
+    const bool misses = !footprint.walked->never_misses();
     Conduct unsaid;
     for (std::size_t i = 0; i < footprint.lines.size(); ++i) {
       const auto& visit = footprint.lines[i];
@@ -77,6 +85,7 @@ std::vector<std::vector<Load>> loads_of(const SetHypothesis& hypothesis, const L
       if (set == kNoSet) {
         unsaid += visit.did;
         ++others[among[visit.line]];
+        if (misses && !to_say[visit.line]) to_say[visit.line] = true, beside.description += std::log(std::max(1U, among[visit.line]));
         continue;
       }
       auto& loads = by_set[set];
@@ -90,7 +99,7 @@ std::vector<std::vector<Load>> loads_of(const SetHypothesis& hypothesis, const L
       const auto in = footprint.missed_in(i), may = footprint.unsure_in(i);
       for (std::size_t word = 0; word < words; ++word) missed[set * words + word] |= in[word], unsure[set * words + word] |= may[word];
     }
-    beside += std::max({unsaid.either, unsaid.followers + unsaid.some_stay(*footprint.walked), unsaid.followers + log_of_likeliest_rate(unsaid.misses, unsaid.visits)});
+    beside.likelihood += std::max({unsaid.either, unsaid.followers + unsaid.some_stay(*footprint.walked), unsaid.followers + log_of_likeliest_rate(unsaid.misses, unsaid.visits)});
     std::partial_sum(others.rbegin(), others.rend(), others.rbegin());
     for (const auto set : here) {
       auto& load = by_set[set].back();
@@ -243,7 +252,7 @@ Laps::Laps(std::span<const std::uint64_t> missed_in, std::span<const std::uint64
 }
 
 SetScore score(const SetHypothesis& hypothesis, const LineWalks& walks) {
-  double beside = 0;
+  Unsaid beside;
   const auto by_set = loads_of(hypothesis, walks, beside);
   double log_rate_of_silence = std::log(kMostSilence);
   auto sizes = likeliest_sizes(by_set, log_rate_of_silence);
@@ -255,7 +264,8 @@ SetScore score(const SetHypothesis& hypothesis, const LineWalks& walks) {
     if (same) break;
   }
   SetScore result;
-  result.log_posterior = beside / kTemper + of_rates(by_set, sizes.of_set, walks) / kTemper - hypothesis.bits * std::log(2.0) - sizes.description;
+  result.log_posterior = beside.likelihood / kTemper + of_rates(by_set, sizes.of_set, walks) / kTemper - hypothesis.bits * std::log(2.0) - sizes.description;
+  result.unsaid = beside.description;
   std::vector<double> lacks(walks.footprints.size());
   for (const auto& loads : by_set) {
     for (const auto& load : loads) {

@@ -30,6 +30,7 @@ struct SetHypothesis {
 /// What the walks say of a hypothesis.
 struct SetScore {
   double log_posterior = 0;        ///< of the likeliest sizes: tempered likelihood and prior; natural logarithm, not normalised
+  double unsaid = 0;               ///< what it would take to say which sets those lines are of that the hypothesis leaves out; natural logarithm
   std::vector<std::size_t> sizes;  ///< by set: lines that it holds; 0: no line of it was walked
   std::vector<std::size_t> least, most;  ///< by set: sizes that the walks do not tell from that one
   double worst = 0;                ///< what the footprint that is predicted worst lacks of what any sizes could give it

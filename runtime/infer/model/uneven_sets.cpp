@@ -84,39 +84,52 @@ std::map<std::uint32_t, MissCounts> counts_of(const SetHypothesis& hypothesis, c
   return by_set;
 }
 
-/// Whether others miss in another order, so that which ones do is the policy's doing and tells nothing of sets.
-/// `all`: of the set, all orders together, and `in_any_order` how well two kinds of lines explain them.
-bool depends_on_order(const SetHypothesis& hypothesis, const Walks& walks, const Footprint& footprint, std::uint32_t set,
-                      const MissCounts& all, double in_any_order) {
-  if (footprint.by_order.size() < 2) return false;
-  double in_each = 0, never = 1;
-  for (const auto& order : footprint.by_order) {
-    const auto counts = counts_of(hypothesis, walks, footprint, &order).at(set);
-    if (counts.misses > 0) in_each += log_of_two_kinds(counts);
-    never *= counts.share_that_hits();
-  }
-  if (in_each <= in_any_order + kContradicted) return false;
-  // What each order chooses anew leaves few that no order chose. More of them are of a set that fits.
+/// What a set's addresses did in each order.
+using ByOrder = std::vector<std::map<std::uint32_t, MissCounts>>;
+ByOrder by_order_of(const SetHypothesis& hypothesis, const Walks& walks, const Footprint& footprint) {
+  ByOrder orders;
+  for (const auto& order : footprint.by_order) orders.push_back(counts_of(hypothesis, walks, footprint, &order));
+  return orders;
+}
+
+/// What each order chooses anew leaves few addresses that no order chose; more of them are of a set that fits. The natural logarithm of the
+/// odds against so many, 0 where there are no more than that. `all`: of the set, all orders together.
+double odds_against_chosen_anew(const ByOrder& orders, std::uint32_t set, const MissCounts& all) {
+  double never = 1;
+  for (const auto& order : orders) never *= order.at(set).share_that_hits();
   const double lines = all.all(), share = all.share_that_hits(), expected = std::clamp(never, kBarely, 1 - kBarely);
-  const double by_chance =
-      log_of_likeliest_rate(share * lines, lines) - lines * (share * std::log(expected) + (1 - share) * std::log1p(-expected));
-  return share <= never || by_chance < kDecisive;
+  if (share <= never) return 0;
+  return log_of_likeliest_rate(share * lines, lines) - lines * (share * std::log(expected) + (1 - share) * std::log1p(-expected));
+}
+
+/// Whether others miss in another order, so that which ones do is the policy's doing and tells nothing of sets.
+/// `in_any_order`: how well two kinds of lines explain all orders together.
+bool depends_on_order(const ByOrder& orders, std::uint32_t set, double odds_against, double in_any_order) {
+  if (orders.size() < 2) return false;
+  double in_each = 0;
+  for (const auto& order : orders) {
+    const auto& counts = order.at(set);
+    if (counts.misses > 0) in_each += log_of_two_kinds(counts);
+  }
+  return in_each > in_any_order + kContradicted && odds_against < kDecisive;
 }
 
 }  // namespace
 
 std::optional<UnevenSet> uneven_set(const SetHypothesis& hypothesis, const SetScore& score, const Walks& walks, bool order_may_choose) {
   std::optional<UnevenSet> found;
-  double most = kContradicted;
+  double most = 0;
   for (std::size_t f = 0; f < walks.footprints.size(); ++f) {
     const auto& footprint = walks.footprints[f];
     if (footprint.orders < 2 || footprint.never_misses()) continue;
+    const auto orders = by_order_of(hypothesis, walks, footprint);
     for (const auto& [set, counts] : counts_of(hypothesis, walks, footprint, nullptr)) {
       if (counts.lines.size() <= score.sizes[set] || counts.misses == 0) continue;
-      const double two_kinds = log_of_two_kinds(counts);
+      const double two_kinds = log_of_two_kinds(counts), odds_against = odds_against_chosen_anew(orders, set, counts);
       const double lacks = two_kinds - std::max(log_of_likeliest_rate(counts.misses, counts.visits), counts.own);
-      if (lacks > most && !(order_may_choose && depends_on_order(hypothesis, walks, footprint, set, counts, two_kinds)))
-        most = lacks, found = UnevenSet{f, set, counts.lines.size()};
+      const bool two_rates = lacks > kContradicted && !(order_may_choose && depends_on_order(orders, set, odds_against, two_kinds));
+      const double against = std::max(two_rates ? lacks : 0, odds_against > -std::log(kByChanceAnywhere) ? odds_against : 0);
+      if (against > most) most = against, found = UnevenSet{f, set, counts.lines.size()};
     }
   }
   return found;
