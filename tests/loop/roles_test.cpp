@@ -44,9 +44,12 @@ TEST_CASE("two stages of a launch answer each other, each with its record, its m
     REQUIRE(b.ticks.size() == 1);
     CHECK(a.sms.at(0) != b.sms.at(0));
     CHECK(a.ends.at(0) - a.begins.at(0) == a.ticks[0]);
-    // They begin together, and neither is done before the other has nearly been.
-    CHECK(std::max(a.begins[0], b.begins[0]) - std::min(a.begins[0], b.begins[0]) < 2000);
-    CHECK(b.ends[0] > a.begins[0] + (a.ends[0] - a.begins[0]) / 2);
+    // They begin together, and neither is done before the other has nearly been. An H200's GPCs have a clock each, so there it does not show.
+    if (std::string(model) != "h200") {
+      CHECK(std::max(a.begins[0], b.begins[0]) - std::min(a.begins[0], b.begins[0]) < 2000);
+      CHECK(b.ends[0] > a.begins[0] + (a.ends[0] - a.begins[0]) / 2);
+    }
+    CHECK(2 * b.ticks[0] > a.ticks[0]);
     CHECK(a.ticks[0] > 20 * 2 * 200);  // a round is at least two ways through the L2
     auto named = result;
     named.experiment = "t";
@@ -80,14 +83,14 @@ TEST_CASE("a stage is placed on the first one's multiprocessor, on another, on a
   CHECK(of_three.first / 3 == of_three.second / 3);
   const auto far = sms("place other_tpc", "gtx280");
   CHECK(far.first / 3 != far.second / 3);
-  // A cluster's blocks run in one GPC. The model hands blocks to one multiprocessor of each TPC in turn, so a cluster has every second of 16.
+  // A cluster's blocks run in one GPC. The model deals TPCs to its 8 GPCs in turn, and blocks to one multiprocessor of each TPC.
   const auto near = run_text(kHead + "stage a { launch grid 1 block 1 timed t total { load A at 0B } repeat 2 find x: cycles = value(median(t)) }\n"
                                      "stage b beside a { launch grid 7 block 1 place gpc timed u total { load B at 0B } find y: cycles = value(median(u)) }\n", "h200");
   auto cluster = first_run(near, 1).sms;
   cluster.push_back(first_run(near, 0).sms.at(0));
   std::sort(cluster.begin(), cluster.end());
   REQUIRE(cluster.size() == 8);
-  for (std::uint32_t i = 0; i < 8; ++i) CHECK(cluster[i] == cluster[0] + 2 * i);
+  for (std::uint32_t i = 0; i < 8; ++i) CHECK(cluster[i] == cluster[0] + 16 * i);
   const auto block = run_text(kHead + "stage a { launch grid 2 block 64 timed t total { load A at tid * 4B via cg } repeat 2 find x: cycles = value(median(t)) }\n"
                                       "stage b beside a { launch block 32 place block timed u total { load B at (tid + 100 * cta) * 4B via cg } find y: cycles = value(median(u)) }\n",
                               "gtx780");
