@@ -360,7 +360,7 @@ SetAnswer likeliest_sets(const Context& context, const SetGrowth& growth, const 
   for (auto& lines : by_labels) {  // the last: a function that does as well says more; one set is a function
     if (lines.candidate.hypothesis.sets > 1) all.push_back(std::move(lines));
   }
-  const auto posterior = [](const Explanation& each) { return each.candidate.score.log_posterior - each.candidate.score.unsaid; };
+  const auto posterior = [](const Explanation& each) { return each.candidate.score.log_posterior; };
   const auto likelier = [&](const auto& a, const auto& b) { return posterior(a) < posterior(b); };
   // What leaves a question open is no answer. Lines in sets of their own may predict the walks better than what is true, with a set for every
   // accident. So the likeliest function is one, if it leaves none open and told beforehand which lines would miss next.
@@ -376,11 +376,15 @@ SetAnswer likeliest_sets(const Context& context, const SetGrowth& growth, const 
   std::int64_t other_lines = 0;
   const double odds_of_lines = odds_of_other_lines(best, labels_of(growth, best), walks, other_lines);
   const auto own = answer_of(best);
-  double same = 0, others = std::exp(model::log_of_none(walks) - posterior(best)), by_name = 0;
+  double same = 0, others = std::exp(model::log_of_none(walks) - posterior(best));
+  double named = 0, by_name = 0;  // of those with the same sets, which have to say of all other lines which they are of, too
   for (const auto& each : all) {
     const double odds = std::exp(posterior(each) - posterior(best));
-    (answer_of(each) == own ? same : others) += odds;
-    if (is_same_index(each.candidate.index, best.candidate.index) && each.by_function) by_name += odds;
+    const bool is_same = answer_of(each) == own;
+    (is_same ? same : others) += odds;
+    const double naming = is_same ? odds * std::exp(std::min(0.0, best.candidate.score.unsaid - each.candidate.score.unsaid)) : 0;
+    named += naming;
+    if (is_same_index(each.candidate.index, best.candidate.index) && each.by_function) by_name += naming;
   }
   if (!best.by_function) others += odds_of_others;
   answer.confidence = same / (same + others + odds_of_lines);
@@ -388,7 +392,7 @@ SetAnswer likeliest_sets(const Context& context, const SetGrowth& growth, const 
   else if (!best.by_function && odds_of_others > 0) answer.why = "lines miss so rarely that some may be counted to the wrong set: more orders or repetitions would decide";
   else answer.why = "other sets predict the walks nearly as well; more added lines, or more orders, would decide";
   answer.sets = best.sets;
-  if (best.by_function && by_name >= model::kGivenPart * same) answer.index = best.candidate.index, answer.confidence *= by_name / same;
+  if (best.by_function && by_name >= model::kGivenPart * named) answer.index = best.candidate.index, answer.confidence *= by_name / named;
   else if (!best.by_function && best.candidate.index.mapping == "not bit-defined") answer.index = best.candidate.index;
   return answer;
 }
