@@ -7,6 +7,7 @@
 
 #include "runtime/infer/set_growth.h"
 #include "runtime/infer/model/evidence.h"
+#include "runtime/infer/model/occupancy.h"
 #include "runtime/infer/statistics.h"
 
 // Lines of one cache miss alike; how far the next level is (a near and a far slice) changes what a line costs, but not from footprint to
@@ -72,8 +73,7 @@ std::optional<std::string> two_structures(const Classes& classes, const std::vec
           const double lines = group[own].lines;
           if (lines < 2 || lines != all[own].lines || group[other].lines > 0) continue;
           // Of all choices of as many lines this one is the set.
-          const double log_chance = std::lgamma(lines + 1) + std::lgamma(every - lines + 1) - std::lgamma(every + 1);
-          if (log_chance < std::log(model::kAccident)) return said(fast, slow, a.lines, b.lines, "and those of one kind are a set");
+          if (-log_of_choices(every, lines) < std::log(model::kAccident)) return said(fast, slow, a.lines, b.lines, "and those of one kind are a set");
         }
       }
     }

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "runtime/infer/cut_short.h"
+#include "runtime/infer/model/occupancy.h"
 
 namespace gexp::infer::model {
 namespace {
@@ -67,7 +68,7 @@ double Conduct::log_silence(const Footprint& footprint, double of_misses, double
 
 double Conduct::some_stay(const Footprint& footprint) const {
   if (footprint.orders > 1) return -INFINITY;
-  const double names = std::lgamma(rest + 1) - std::lgamma(kept + 1) - std::lgamma(rest - kept + 1) + std::log(rest + 1);
+  const double names = log_of_choices(rest, kept) + std::log(rest + 1);
   return log_of_likeliest_rate(misses, visits - kept_visits) + kept_fits - names;
 }
 

@@ -75,4 +75,6 @@ double own_rates(const std::vector<Cell>& cells) {
   return log_sum(logs);
 }
 
+double log_of_choices(double n, double k) { return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1); }
+
 }  // namespace gexp::infer

@@ -20,4 +20,7 @@ double own_rates(const std::vector<Cell>& cells);
 double log_sum(const std::vector<double>& logs);
 double log_sum(double one, double other);
 
+/// Log of the number of ways to choose k of n things.
+double log_of_choices(double n, double k);
+
 }  // namespace gexp::infer

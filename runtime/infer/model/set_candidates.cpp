@@ -12,6 +12,7 @@
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/in_parallel.h"
 #include "runtime/infer/model/evidence.h"
+#include "runtime/infer/model/occupancy.h"
 
 // Functions are many, footprints too. A few footprints in which some addresses miss and others do not tell nearly all functions apart. So all
 // functions are scored on the two most telling ones, the better of them on a few more, and the best on everything.
@@ -50,7 +51,7 @@ std::vector<std::size_t> telling(const Walks& walks) {
 
 std::int64_t furthest(const Walks& walks) { return walks.offsets.empty() ? 0 : *std::max_element(walks.offsets.begin(), walks.offsets.end()); }
 
-double binomial(int n, int k) { return std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1)); }
+double binomial(int n, int k) { return std::exp(log_of_choices(n, k)); }
 
 SetIndex by_bits(const std::vector<int>& bits) {
   SetIndex index;

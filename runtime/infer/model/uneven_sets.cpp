@@ -122,9 +122,10 @@ std::optional<UnevenSet> uneven_set(const SetHypothesis& hypothesis, const SetSc
   for (std::size_t f = 0; f < walks.footprints.size(); ++f) {
     const auto& footprint = walks.footprints[f];
     if (footprint.orders < 2 || footprint.never_misses()) continue;
-    const auto orders = by_order_of(hypothesis, walks, footprint);
+    ByOrder orders;  // of a footprint in which a set overflows
     for (const auto& [set, counts] : counts_of(hypothesis, walks, footprint, nullptr)) {
       if (counts.lines.size() <= score.sizes[set] || counts.misses == 0) continue;
+      if (orders.empty()) orders = by_order_of(hypothesis, walks, footprint);
       const double two_kinds = log_of_two_kinds(counts), odds_against = odds_against_chosen_anew(orders, set, counts);
       const double lacks = two_kinds - std::max(log_of_likeliest_rate(counts.misses, counts.visits), counts.own);
       const bool two_rates = lacks > kContradicted && !(order_may_choose && depends_on_order(orders, set, odds_against, two_kinds));
