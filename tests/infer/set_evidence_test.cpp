@@ -202,13 +202,21 @@ TEST_CASE("laps in which none of its lines misses speak against a set that is sa
   infer::model::Laps quiet;
   quiet.silent = 20, quiet.by_rates = -1;  // by rates of misses that are nearly zero
   CHECK(quiet.lack(std::log(0.1)) < -40);
-  CHECK(quiet.lack() < -10);
+  CHECK(quiet.lack_at_own_rate(infer::model::kMostSilence) < -10);
   infer::model::Laps loud;
   loud.loud = 1000;
-  CHECK(loud.lack() == 0);
+  CHECK(loud.lack_at_own_rate(infer::model::kMostSilence) == doctest::Approx(0).epsilon(0.5));
   auto both = loud;  // each of the silent ones by rates by which one lap in ten is
   both.silent = 20, both.by_rates = 20 * std::log(0.1);
-  CHECK(both.lack() < -20);
+  CHECK(both.lack_at_own_rate(infer::model::kMostSilence) < -20);
+}
+
+TEST_CASE("a share of silent laps has to explain the laps with a miss, too, and is small where no faster level may hold a line") {
+  infer::model::Laps laps;
+  laps.silent = 100, laps.loud = 300, laps.by_rates = -20;
+  const double allowed = laps.lack_at_own_rate(infer::model::kMostSilence);
+  CHECK(allowed == doctest::Approx(100 * std::log(0.25) + 300 * std::log(0.75) + 20).epsilon(0.01));
+  CHECK(laps.lack_at_own_rate(infer::model::kAccident) < 2 * allowed);
 }
 
 TEST_CASE("an address that fits may miss less often than interference makes others miss") {

@@ -213,7 +213,7 @@ template <class Kind> double of_shared_rates(const std::vector<const Load*>& loa
     own.by_rates = own.silent * load->did.log_silence(*walks.footprints[load->footprint].walked, rate.misses, rate.visits);
     laps += own;
   }
-  return all + laps.lack();
+  return all + laps.lack_at_own_rate(walks.most_silence);
 }
 
 /// The log-likelihood of all loads, the sizes given: the rates that sets share, and that of silent laps, once for all of them.
@@ -236,7 +236,7 @@ double of_rates(const std::vector<std::vector<Load>>& by_set, const std::vector<
   }
   const auto one = of_shared_rates(overflowing, walks, [](const Load&) { return 0; });
   const auto alike = of_shared_rates(overflowing, walks, [&](const Load& load) { return std::tuple(load.footprint, load.did.addresses, sizes[load.set]); });
-  return all + std::max({one, alike, own + laps.lack(), of_some + laps_of_some.lack()}) - std::log(4.0);
+  return all + std::max({one, alike, own + laps.lack_at_own_rate(walks.most_silence), of_some + laps_of_some.lack_at_own_rate(walks.most_silence)}) - std::log(4.0);
 }
 
 }  // namespace
@@ -254,10 +254,10 @@ Laps::Laps(std::span<const std::uint64_t> missed_in, std::span<const std::uint64
 SetScore score(const SetHypothesis& hypothesis, const LineWalks& walks) {
   Unsaid beside;
   const auto by_set = loads_of(hypothesis, walks, beside);
-  double log_rate_of_silence = std::log(kMostSilence);
+  double log_rate_of_silence = std::log(walks.most_silence);
   auto sizes = likeliest_sizes(by_set, log_rate_of_silence);
   for (int round = 0; round < kSizeRounds; ++round) {
-    log_rate_of_silence = laps_of(by_set, sizes.of_set).log_rate();
+    log_rate_of_silence = laps_of(by_set, sizes.of_set).log_rate(walks.most_silence);
     auto next = likeliest_sizes(by_set, log_rate_of_silence);
     const bool same = next.of_set == sizes.of_set;
     sizes = std::move(next);

@@ -228,10 +228,11 @@ const Walks& WalksByStage::of(const compiler::Stage& stage, std::optional<double
   return made->second = walks_of(std::move(stages));
 }
 
-Walks walks_of(std::vector<WalkedStage> stages) {
+Walks walks_of(std::vector<WalkedStage> stages, double most_silence) {
   double most = 0;
   for (const auto& stage : stages) most = std::max(most, stage.range ? stage.range->interference.share : 0);
   Walks walks;
+  walks.most_silence = most_silence;
   for (auto& stage : stages) {
     if (!stage.range) continue;
     stage.range->interference.share = most;

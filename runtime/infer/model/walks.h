@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/infer/model/evidence.h"
 #include "runtime/infer/prepared_records.h"
 #include "runtime/records/table.h"
 
@@ -60,6 +61,8 @@ struct Walks {
   std::vector<std::int64_t> offsets;  ///< bytes; every address that is walked, once
   std::vector<Footprint> footprints;
   std::size_t of_first_stage = 0;     ///< so many of them, where `walks_of` made them
+  /// Share, at most, of the laps over more lines than fit in which none of them misses.
+  double most_silence = kMostSilence;
 
   /// Adds the points of a stage. What they visit for the first time, without a warm-up over it, is no evidence: it may miss
   /// whatever fits. `stage` names it in messages.
@@ -78,7 +81,8 @@ struct WalkedStage {
 
 /// The walks of stages over one memory by one path. Where much of a stage misses, it does not tell how often interference makes an access
 /// miss: so what the others tell holds for all.
-Walks walks_of(std::vector<WalkedStage> stages);
+/// `most_silence`: as in Walks.
+Walks walks_of(std::vector<WalkedStage> stages, double most_silence = kMostSilence);
 
 /// The same of stages that were measured: those that tell nothing of what is slower than `slower_than`, in cycles, never miss.
 WalkedStage walked_stage(const PreparedRecords& records, std::optional<double> slower_than, const std::string& name);
