@@ -70,7 +70,7 @@ class Builder {
 
   static Word lock(Parts& parts) {
     const auto* clause = parts.optional(Kind::Sha256);
-    return clause ? Word{clause->children[0]->text, {clause->span.begin, clause->span.end + 1}} : Word{};
+    return clause ? Word{std::string(clause->children[0]->text), {clause->span.begin, clause->span.end + 1}} : Word{};
   }
 
   static std::optional<Word> beside(Parts& parts) {
@@ -115,7 +115,7 @@ class Builder {
     while (parts.more()) {
       const auto& clause = parts.take();
       if (!once.add(clause)) continue;
-      (clause.kind == Kind::PageClause ? s.page : clause.kind == Kind::HoldsClause ? s.holds : clause.kind == Kind::PitchClause ? s.pitch : s.align) = parts.build(clause.children[0].get());
+      (clause.kind == Kind::PageClause ? s.page : clause.kind == Kind::HoldsClause ? s.holds : clause.kind == Kind::PitchClause ? s.pitch : s.align) = parts.build(clause.children[0]);
     }
     return s;
   }
@@ -132,14 +132,14 @@ class Builder {
       else if (auto times = parts.clause(Kind::TimesBy)) made.by = Domain::By::Times, made.amount = std::move(times);
       else if (const auto* points = parts.optional(Kind::PointsBy)) {
         made.by = points->children.size() > 1 ? Domain::By::LogPoints : Domain::By::Points;
-        made.amount = parts.build(points->children[0].get());
+        made.amount = parts.build(points->children[0]);
       }
     } else {
       made.list = std::move(first);
     }
     if (const auto* refine = parts.optional(Kind::Refine)) {
-      made.refine_to = parts.build(refine->children[0].get());
-      made.refine_on = parts.build(refine->children[1].get());
+      made.refine_to = parts.build(refine->children[0]);
+      made.refine_on = parts.build(refine->children[1]);
     }
     made.until = parts.clause(Kind::Until);
     return made;
@@ -201,7 +201,7 @@ class Builder {
     s.condition = parts.expression();
     s.where = parts.clause(Kind::Where);
     if (const auto* on = parts.optional(Kind::OnClause)) {
-      for (const auto& selector : on->children) s.on.push_back({selector->text, selector->span});
+      for (const auto& selector : on->children) s.on.push_back({std::string(selector->text), selector->span});
     }
     s.from = parts.text_clause(Kind::FromClause);
     s.xfail = parts.text_clause(Kind::XfailClause);
@@ -231,7 +231,7 @@ class Builder {
       const auto& clause = parts.take();
       if (!once.add(clause)) continue;
       if (clause.kind == Kind::PatternClause) made.pattern = word_of(*clause.children[0]);
-      else made.width = parts.build(clause.children[0].get());
+      else made.width = parts.build(clause.children[0]);
     }
     return made;
   }
@@ -247,9 +247,9 @@ class Builder {
       if (part.kind == Kind::KernelArgument) {
         made.arguments.push_back(kernel_argument(part));
       } else if (part.kind == Kind::DefineClause) {
-        made.defines.push_back({word_of(*part.children[0]), parts.build(part.children[1].get())});
+        made.defines.push_back({word_of(*part.children[0]), parts.build(part.children[1])});
       } else if (once.add(part)) {
-        for (const auto& value : part.children) made.templates.push_back(parts.build(value.get()));
+        for (const auto& value : part.children) made.templates.push_back(parts.build(value));
       }
     }
     return made;
@@ -310,7 +310,7 @@ class Builder {
         made.pattern = parts.word();
         const auto& count = parts.take();
         made.laps = count.kind == Kind::Laps;
-        made.count = parts.build(count.children[0].get());
+        made.count = parts.build(count.children[0]);
         break;
       }
       case Kind::Load:
@@ -363,18 +363,18 @@ class Builder {
       case Kind::ToClause: made.level = first(); break;
       case Kind::ScopeClause: made.scope = first(); break;
       case Kind::RedWord: made.red = true; break;
-      case Kind::WaitFor: made.signals = parts.build(clause.children[0].get()); break;
-      case Kind::WaitWithin: made.bound = parts.build(clause.children[0].get()); break;
-      case Kind::ValueClause: made.value = parts.build(clause.children[0].get()); break;
-      case Kind::RankClause: made.rank = parts.build(clause.children[0].get()); break;
-      case Kind::RowsClause: made.rows = parts.build(clause.children[0].get()); break;
-      case Kind::PitchClause: made.pitch = parts.build(clause.children[0].get()); break;
-      case Kind::FetchClause: made.fetch = parts.build(clause.children[0].get()); break;
+      case Kind::WaitFor: made.signals = parts.build(clause.children[0]); break;
+      case Kind::WaitWithin: made.bound = parts.build(clause.children[0]); break;
+      case Kind::ValueClause: made.value = parts.build(clause.children[0]); break;
+      case Kind::RankClause: made.rank = parts.build(clause.children[0]); break;
+      case Kind::RowsClause: made.rows = parts.build(clause.children[0]); break;
+      case Kind::PitchClause: made.pitch = parts.build(clause.children[0]); break;
+      case Kind::FetchClause: made.fetch = parts.build(clause.children[0]); break;
       case Kind::IntoClause:
         if (clause.children.size() < 2) made.gives = first();
-        else made.into = first(), made.into_at = parts.build(clause.children[1].get());
+        else made.into = first(), made.into_at = parts.build(clause.children[1]);
         break;
-      default: made.width = parts.build(clause.children[0].get());
+      default: made.width = parts.build(clause.children[0]);
     }
   }
 

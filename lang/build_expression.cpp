@@ -13,8 +13,8 @@
 namespace gexp::lang {
 namespace {
 
-BinaryOp operator_of(const std::string& sign) {
-  static const std::map<std::string, BinaryOp> kOperators = {
+BinaryOp operator_of(std::string_view sign) {
+  static const std::map<std::string_view, BinaryOp> kOperators = {
       {"+", BinaryOp::Add},       {"-", BinaryOp::Subtract},   {"*", BinaryOp::Multiply}, {"/", BinaryOp::Divide},
       {"div", BinaryOp::Div},     {"mod", BinaryOp::Mod},      {"shl", BinaryOp::Shl},     {"shr", BinaryOp::Shr},   {"==", BinaryOp::Equal},   {"!=", BinaryOp::NotEqual},
       {"<", BinaryOp::Less},      {"<=", BinaryOp::LessEqual}, {">", BinaryOp::Greater},  {">=", BinaryOp::GreaterEqual},
@@ -43,7 +43,7 @@ class ExpressionBuilder {
     made->span = tree.span;
     switch (tree.kind) {
       case Kind::Quantity: made->node = quantity(tree); break;
-      case Kind::TextValue: made->node = Text{tree.children.empty() ? "" : tree.children[0]->text}; break;
+      case Kind::TextValue: made->node = Text{tree.children.empty() ? "" : std::string(tree.children[0]->text)}; break;
       case Kind::Path: return path(tree);
       case Kind::Call: made->node = call(tree); break;
       case Kind::List: list(tree, *made); break;
@@ -81,7 +81,7 @@ class ExpressionBuilder {
     if (tree.children.size() < 2) return made;
     made.unit = tree.children[1]->text;
     if (find_unit(made.unit)) return made;
-    const auto whole = digits + made.unit;
+    const auto whole = fmt::format("{}{}", digits, made.unit);
     if (digits == "0" && (made.unit[0] == 'x' || made.unit[0] == 'X')) {
       diagnostics_.error("E0109", tree.span, fmt::format("`{}`: numbers are decimal", whole), "write 16B for 0x10 bytes");
     } else if (made.unit[0] == '_') {
@@ -104,7 +104,7 @@ class ExpressionBuilder {
   ExprPtr path(const Tree& tree) {
     auto made = std::make_unique<Expr>();
     made->span = tree.children[0]->span;
-    made->node = Name{tree.children[0]->text};
+    made->node = Name{std::string(tree.children[0]->text)};
     if (!deepen(tree.children.size() - 1, tree.span)) return made;
     for (std::size_t i = 1; i < tree.children.size(); ++i) {
       auto outer = std::make_unique<Expr>();

@@ -8,6 +8,6 @@ namespace gexp::lang {
 
 ExprPtr build_expression(const Tree& tree, Diagnostics& diagnostics);
 
-inline Word word_of(const Tree& tree) { return {tree.text, tree.span}; }
+inline Word word_of(const Tree& tree) { return {std::string(tree.text), tree.span}; }
 
 }  // namespace gexp::lang

@@ -33,7 +33,7 @@ class Parts {
   /// The one expression of a clause.
   ExprPtr clause(Kind kind) {
     const auto* found = optional(kind);
-    return found ? build(found->children[0].get()) : nullptr;
+    return found ? build(found->children[0]) : nullptr;
   }
   std::string text_clause(Kind kind) {
     const auto* found = optional(kind);
@@ -44,8 +44,8 @@ class Parts {
   /// A string is a leaf, or the leaf inside its clause.
   static std::string inner_text(const Tree& tree) {
     const Tree* at = &tree;
-    while (at->kind != Kind::String && !at->children.empty()) at = at->children[0].get();
-    return at->kind == Kind::String ? at->text : "";
+    while (at->kind != Kind::String && !at->children.empty()) at = at->children[0];
+    return std::string(at->kind == Kind::String ? at->text : "");
   }
 
   const Tree& tree_;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
-#include <memory>
-#include <string>
+#include <array>
+#include <cstddef>
+#include <memory_resource>
 #include <utility>
 #include <vector>
 
@@ -54,7 +55,7 @@ GEXP_KEEP(header, Header);
 #undef GEXP_KEEP
 #undef GEXP_FOLD
 
-/// What has matched so far: finished nodes.
+/// What has matched so far: finished nodes of one statement.
 struct Growth {
   /// Where a rule under way began, and how many nodes there were.
   struct Mark {
@@ -62,18 +63,27 @@ struct Growth {
     const char* begin;
   };
   const char* text = nullptr;  ///< where the source begins
-  std::vector<std::unique_ptr<Tree>> nodes;
+  std::vector<const Tree*> nodes;
+
+  /// A new statement: the nodes of the one before are gone.
+  void begin(const char* source) {
+    text = source;
+    nodes.clear();
+    arena_.release();
+  }
 
   void finish(Kind kind, bool fold, const Mark& mark, const char* current) {
     if (fold && nodes.size() == mark.nodes + 1) return;
-    auto node = std::make_unique<Tree>();
+    std::pmr::polymorphic_allocator<> memory(&arena_);
+    auto* const node = memory.new_object<Tree>();
     node->kind = kind;
     node->span = {static_cast<std::uint32_t>(mark.begin - text), static_cast<std::uint32_t>(current - text)};
     const auto first = nodes.begin() + static_cast<std::ptrdiff_t>(mark.nodes);
     if (first == nodes.end()) {
-      node->text.assign(mark.begin, current);
+      node->text = {mark.begin, current};
     } else {
-      node->children.assign(std::make_move_iterator(first), std::make_move_iterator(nodes.end()));
+      auto* const children = memory.allocate_object<const Tree*>(static_cast<std::size_t>(nodes.end() - first));
+      node->children = {children, std::copy(first, nodes.end(), children)};
       nodes.erase(first, nodes.end());
     }
     if (kind == Kind::Body) {
@@ -82,8 +92,12 @@ struct Growth {
       node->span.end = node->span.begin;
       for (const auto& child : node->children) node->span.end = std::max(node->span.end, child->span.end);
     }
-    nodes.push_back(std::move(node));
+    nodes.push_back(node);
   }
+
+ private:
+  std::array<std::byte, 1 << 14> room_;  // of most statements
+  std::pmr::monotonic_buffer_resource arena_{room_.data(), room_.size()};
 };
 
 using Input = memory_input<tracking_mode::lazy, eol::lf_crlf, const char*>;

@@ -41,7 +41,7 @@ class Parser {
   File run() {
     File file;
     if (!acceptable()) return file;
-    if (auto header = match<grammar::header>()) {
+    if (const auto* header = match<grammar::header>()) {
       build_header(*header, file, diagnostics_);
     } else {
       recover();
@@ -114,17 +114,15 @@ class Parser {
     at_ = static_cast<std::uint32_t>(in.current() - text_.data());
   }
 
-  /// Parses one rule here and moves on; null when it does not match or an error was reported (then `failed_at_` is set).
-  template <typename Rule> std::unique_ptr<Tree> match() {
+  /// Parses one rule here and moves on, until the next one is; null when it does not match or an error was reported (then `failed_at_` is set).
+  template <typename Rule> const Tree* match() {
     Input in(text_.data() + at_, text_.data() + text_.size(), "");
     failed_at_.reset();
     try {
-      growth_.nodes.clear();
-      growth_.text = text_.data();
+      growth_.begin(text_.data());
       if (!pegtl::parse<Rule, pegtl::nothing, grammar::control>(in, growth_) || growth_.nodes.empty()) return nullptr;
-      auto tree = std::move(growth_.nodes.front());
       at_ = static_cast<std::uint32_t>(in.current() - text_.data());
-      return tree;
+      return growth_.nodes.front();
     } catch (const pegtl::parse_error& problem) {
       failed_at_ = at_ + static_cast<std::uint32_t>(problem.positions().front().byte);
       const std::string message(problem.message());
@@ -188,7 +186,7 @@ class Parser {
 
   void one_statement(std::vector<Statement>& into, const Block* open) {
     const auto begin = at_;
-    auto tree = match<grammar::statement>();
+    const auto* tree = match<grammar::statement>();
     if (!tree) {
       if (!failed_at_ && !rest_of_failed_line(at_)) {
         explain_unknown_statement(text_, last_begin_, at_, last_statement_, open ? open->level : Level::File, diagnostics_);

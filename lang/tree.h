@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
+#include <span>
+#include <string_view>
 
 #include "lang/base/source.h"
 #include "lang/operations.h"
 
 /// The parser's tree as it leaves the grammar: one node a rule that means something. build.cpp makes the syntax tree of it.
+/// Its nodes live as long as the statement is read (grammar::Growth), its texts as long as the source.
 namespace gexp::lang {
 
 enum class Kind : std::uint8_t {
@@ -43,8 +43,8 @@ inline bool is_expression(Kind kind) { return kind >= Kind::Quantity && kind <= 
 struct Tree {
   Kind kind = Kind::None;
   Span span;
-  std::string text;  ///< of leaves
-  std::vector<std::unique_ptr<Tree>> children;
+  std::string_view text;  ///< of leaves
+  std::span<const Tree* const> children;
 };
 
 }  // namespace gexp::lang

@@ -91,7 +91,7 @@ std::optional<Diagnostic> BodyWriter::body(const Body& ops, double rounds) {
 }
 
 std::optional<Diagnostic> BodyWriter::list(const Body& ops, Region& region) {
-  const auto outside = code_.bound();
+  auto outside = code_.bound();
   for (const auto& op : ops) {
     if (++operations_ > kMaxOperations) {
       return error(op.span, "E0432", fmt::format("this body unrolls to more than {} operations", kMaxOperations), "use `loop` instead of `unroll`");
@@ -104,7 +104,7 @@ std::optional<Diagnostic> BodyWriter::list(const Body& ops, Region& region) {
     }
     if (problem) return problem;
   }
-  code_.restore(outside);  // a variable ends with its body
+  code_.restore(std::move(outside));  // a variable ends with its body
   return std::nullopt;
 }
 

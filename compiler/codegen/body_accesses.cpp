@@ -183,7 +183,7 @@ std::optional<Diagnostic> BodyWriter::inside(const Op& op, const Memory& memory,
 std::vector<LoopRounds> BodyWriter::rounds_around() const {
   std::vector<LoopRounds> loops;
   for (const auto& enclosing : enclosing_) {
-    if (enclosing.counted) loops.emplace_back(enclosing.variable, code_.ranges().at(enclosing.variable));
+    if (enclosing.counted) loops.emplace_back(enclosing.variable, *code_.ranges().find(enclosing.variable));
   }
   return loops;
 }

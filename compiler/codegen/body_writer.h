@@ -161,7 +161,7 @@ class BodyWriter {
   std::string links_of(const Memory& memory);
 
   Threads threads() const { return {code_.scope(), place_.lets, place_.grid, place_.block}; }
-  void line(const std::string& text) { *text_ += std::string(static_cast<std::size_t>(depth_) * 2, ' ') + text + "\n"; }
+  void line(std::string_view text) { (text_->append(static_cast<std::size_t>(depth_) * 2, ' ') += text) += '\n'; }
   bool each() const { return rehearsed_ && place_.timing == Timing::Each; }
   /// When a timed chase goes where the spec says: in the measuring pass, and in the rehearsal of a texture whose warm-up walks the same ring.
   [[nodiscard]] std::string at_its_place(const compiler::Op& op, const Memory& memory) const;

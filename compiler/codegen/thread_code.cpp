@@ -87,17 +87,16 @@ Result<std::string> ThreadCode::whole_argument(const Formula& formula, std::int6
 
 bool ThreadCode::in_loop(const Formula& formula) const {
   Ranges loops;
-  for (const auto& name : loops_) loops[name] = {};
-  for (const auto& [name, text] : variables_) loops[name] = {};
+  for (const auto& name : loops_) loops.set(name, {});
+  for (const auto& [name, text] : variables_) loops.set(name, {});
   ThreadLets none;
   return varies(formula, none, loops);
 }
 
 bool ThreadCode::reads_variable(const Formula& formula) const {
-  Ranges read;
-  for (const auto& [name, text] : variables_) read[name] = {};
+  if (variables_.empty()) return false;
   const auto names = free_names(formula);
-  return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return read.contains(name); });
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return has_variable(name); });
 }
 
 // In a rehearsal a variable may hold what no table has an item for, so that the first item is read then.

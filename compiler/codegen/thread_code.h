@@ -21,11 +21,11 @@ class ThreadCode {
 
   /// `round` of an unrolled loop: a value known when the text is made.
   void set_round(const std::string& variable, double round);
-  void begin_loop(const std::string& variable, const Range& rounds) { ranges_[variable] = rounds; loops_.push_back(variable); }
+  void begin_loop(const std::string& variable, const Range& rounds) { ranges_.set(variable, rounds); loops_.push_back(variable); }
   void end_loop();
 
   /// A variable of each thread; `text` is what it is read as. Those of a body end with it: `restore` takes what `bound` gave before.
-  void declare(const std::string& name, const std::string& text, const Range& range) { variables_[name] = text, ranges_[name] = range; }
+  void declare(const std::string& name, const std::string& text, const Range& range) { variables_[name] = text, ranges_.set(name, range); }
   [[nodiscard]] bool has_variable(const std::string& name) const { return variables_.contains(name); }
   struct Bound {
     std::map<std::string, std::string> variables;

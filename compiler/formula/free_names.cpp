@@ -7,6 +7,7 @@ namespace gexp::compiler {
 namespace {
 
 void collect_names(const Formula& formula, std::set<std::string> bound, std::set<std::string>& found) {
+  if (formula.kind == Formula::Kind::Constant) return;
   if (formula.kind == Formula::Kind::Name && !bound.contains(formula.text)) found.insert(formula.text);
   if (formula.kind == Formula::Kind::Call && formula.text == "merger") found.insert({"tid", "lane", "warp"});  // which of them, `of` says
   for (const auto& loop : formula.loops) {

@@ -222,7 +222,7 @@ Result<std::shared_ptr<const Pattern>> as_pattern(const Value& value, Span span)
 
 Result<std::shared_ptr<const Pattern>> evaluate_pattern(const Formula& formula, const Scope& scope, const ThreadLets& lets,
                                                         std::uint32_t grid, std::uint32_t block) {
-  if (!varies(formula, lets, thread_ranges(1, 1))) {
+  if (!varies(formula, lets)) {
     auto value = evaluate(formula, scope);
     if (!value) return value.error();
     return as_pattern(*value, formula.span);

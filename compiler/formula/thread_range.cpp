@@ -117,9 +117,9 @@ class Ranging {
     if (!varies(formula, lets_, ranges_)) return fixed(formula);
     switch (formula.kind) {
       case Formula::Kind::Name: {
-        if (const auto found = ranges_.find(formula.text); found != ranges_.end()) {
-          if (found->second.fraction == 0) return found->second;
-          return thread_error(formula, fmt::format("`{}` is of type f{}, and a whole number is wanted here", formula.text, 8 * found->second.fraction), kWholeOfFraction);
+        if (const auto* found = ranges_.find(formula.text)) {
+          if (found->fraction == 0) return *found;
+          return thread_error(formula, fmt::format("`{}` is of type f{}, and a whole number is wanted here", formula.text, 8 * found->fraction), kWholeOfFraction);
         }
         return of(*lets_.find(formula.text));
       }
@@ -319,10 +319,15 @@ bool varies(const Formula& formula, const ThreadLets& lets, const Ranges& ranges
          std::any_of(formula.loops.begin(), formula.loops.end(), [&](const auto& l) { return any(l.from) || any(l.to) || any(l.step); });
 }
 
+bool varies(const Formula& formula, const ThreadLets& lets) {
+  static const Ranges kThreads = thread_ranges(1, 1);
+  return varies(formula, lets, kThreads);
+}
+
 int fraction_of(const Formula& formula, const ThreadLets& lets, const Ranges& ranges) {
   if (formula.kind == Formula::Kind::Call && formula.text == "floor") return 0;
   if (formula.kind == Formula::Kind::Name) {
-    if (const auto found = ranges.find(formula.text); found != ranges.end()) return found->second.fraction;
+    if (const auto* found = ranges.find(formula.text)) return found->fraction;
     const auto* let = lets.find(formula.text);
     return let ? fraction_of(*let, lets, ranges) : 0;
   }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cstdint>
-#include <map>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,7 +19,30 @@ struct Range {
   std::uint64_t grid = 0;
   int fraction = 0;  ///< of a variable that may hold a fraction: its bytes, 4 or 8, and no claim is made of its values
 };
-using Ranges = std::map<std::string, Range>;  ///< of names: lane, tid, …, loop variables
+
+/// Of names: lane, tid, …, loop variables. They are few, and copied for each body: a list.
+class Ranges {
+ public:
+  Ranges() = default;
+  Ranges(std::initializer_list<std::pair<std::string, Range>> ranges) : list_(ranges) {}
+
+  /// Null when there is none of that name.
+  [[nodiscard]] const Range* find(std::string_view name) const {
+    const auto found = std::find_if(list_.begin(), list_.end(), [&](const auto& one) { return one.first == name; });
+    return found == list_.end() ? nullptr : &found->second;
+  }
+  [[nodiscard]] bool contains(std::string_view name) const { return find(name) != nullptr; }
+  void set(const std::string& name, const Range& range) {
+    erase(name);
+    list_.emplace_back(name, range);
+  }
+  void erase(std::string_view name) {
+    std::erase_if(list_, [&](const auto& one) { return one.first == name; });
+  }
+
+ private:
+  std::vector<std::pair<std::string, Range>> list_;
+};
 
 /// Lets whose values differ between threads, in the order of their declarations: they stand for their formulas.
 class ThreadLets {
@@ -65,6 +90,8 @@ int fraction_of(const Formula& formula, const ThreadLets& lets, const Ranges& ra
 
 /// Whether a formula's value differs between threads or rounds of a loop: whether it names one of these.
 bool varies(const Formula& formula, const ThreadLets& lets, const Ranges& ranges);
+/// Whether it differs between threads, outside all loops.
+bool varies(const Formula& formula, const ThreadLets& lets);
 
 /// `merger(m, of: threads|warps)` as a formula of tid, lane and warp: `tid div m`, `lane + 32 * (warp div m)` (Lashgar15 section 4).
 Result<FormulaPtr> merger_formula(const Formula& call, const Scope& scope);

@@ -185,29 +185,34 @@ Expectation lower_expect(const lang::Expect& expect, Span span, const Source& so
 
 std::vector<FormulaPtr> stage_formulas(const Stage& stage) {
   std::vector<FormulaPtr> all;
+  const auto add = [&](const auto&... formulas) {
+    const auto one = [&](const FormulaPtr& formula) {
+      if (formula) all.push_back(formula);
+    };
+    (one(formulas), ...);
+  };
   for (const auto& sweep : stage.sweeps) {
-    all.insert(all.end(), {sweep.from, sweep.to, sweep.by, sweep.list, sweep.refine_to, sweep.refine_on, sweep.until});
+    add(sweep.from, sweep.to, sweep.by, sweep.list, sweep.refine_to, sweep.refine_on, sweep.until);
   }
-  for (const auto& binding : stage.bindings) all.push_back(binding.formula);
-  for (const auto& require : stage.requires_) all.push_back(require.condition);
-  for (const auto& skip : stage.skips) all.push_back(skip.condition);
+  for (const auto& binding : stage.bindings) add(binding.formula);
+  for (const auto& require : stage.requires_) add(require.condition);
+  for (const auto& skip : stage.skips) add(skip.condition);
   const auto& launch = stage.launch;
-  all.insert(all.end(), {launch.grid, launch.block, launch.cluster, launch.smem, launch.persm, launch.carveout, launch.bank, launch.sm, launch.sms, launch.limit, launch.registers, stage.repeat.until});
-  if (stage.transform) all.insert(all.end(), {stage.transform->line, stage.transform->monitor});
-  for (const auto& warm : stage.warm_launches) all.insert(all.end(), {warm.grid, warm.block});
+  add(launch.grid, launch.block, launch.cluster, launch.smem, launch.persm, launch.carveout, launch.bank, launch.sm, launch.sms, launch.limit, launch.registers, stage.repeat.until);
+  if (stage.transform) add(stage.transform->line, stage.transform->monitor);
+  for (const auto& warm : stage.warm_launches) add(warm.grid, warm.block);
   for_each_op(stage, [&](const Op& op) {
-    all.insert(all.end(), {op.count, op.width, op.at, op.rank, op.chain, op.ilp, op.condition, op.from, op.to, op.signals, op.bound, op.value});
+    add(op.count, op.width, op.at, op.rank, op.chain, op.ilp, op.condition, op.from, op.to, op.signals, op.bound, op.value);
     if (!op.kernel) return;
-    for (const auto& argument : op.kernel->arguments) all.insert(all.end(), {argument.value, argument.entries, argument.width});
-    for (const auto& value : op.kernel->templates) all.push_back(value);
-    for (const auto& define : op.kernel->defines) all.push_back(define.value);
+    for (const auto& argument : op.kernel->arguments) add(argument.value, argument.entries, argument.width);
+    for (const auto& value : op.kernel->templates) add(value);
+    for (const auto& define : op.kernel->defines) add(define.value);
   });
-  for (const auto& derive : stage.derives) all.push_back(derive.formula);
+  for (const auto& derive : stage.derives) add(derive.formula);
   for (const auto& find : stage.finds) {
-    all.push_back(find.combined);
-    for (const auto& argument : find.arguments) all.insert(all.end(), {argument.value, argument.over, argument.where});
+    add(find.combined);
+    for (const auto& argument : find.arguments) add(argument.value, argument.over, argument.where);
   }
-  std::erase(all, nullptr);
   return all;
 }
 

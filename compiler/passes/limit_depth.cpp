@@ -49,7 +49,7 @@ void limit_depth(Ir& ir, const Source&, Diagnostics& diagnostics) {
   Depths file_depths;
   const auto by_thread = [&](const std::vector<Binding>& bindings, ThreadLets& lets, Depths& named) {
     return std::all_of(bindings.begin(), bindings.end(), [&](const Binding& binding) {
-      if (!varies(*binding.formula, lets, thread_ranges(1, 1))) return true;
+      if (!varies(*binding.formula, lets)) return true;
       lets.add(binding.name, binding.formula);
       return takes(binding, named, diagnostics);
     });

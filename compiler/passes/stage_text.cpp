@@ -25,18 +25,21 @@ class StageText {
   std::string run() {
     // Names of stages and sweeps stay: records are called by them, and what chance decides on a simulated device
     // follows from them.
-    auto text = fmt::format("stage {}\n", stage_.name);
-    for (const auto& sweep : stage_.sweeps) text += of(sweep);
-    for (const auto& [condition, why] : stage_.skips) text += line("skip", condition);
-    text += of(stage_.launch);
-    if (stage_.transform) text += line("soft_l1", stage_.transform->line, stage_.transform->monitor, stage_.transform->hits);
-    for (const auto& flush : stage_.flushes) text += fmt::format("flush {}\n", flush.level);
-    for (const auto& [grid, block, body] : stage_.warm_launches) text += line("warm launch", grid, block) + of(body);
-    text += "warm\n" + of(stage_.warm);
-    text += fmt::format("timed {}\n", word(stage_.timing)) + of(stage_.timed);
+    ((text_ += "stage ") += stage_.name) += '\n';
+    for (const auto& sweep : stage_.sweeps) add(sweep);
+    for (const auto& [condition, why] : stage_.skips) line("skip", condition);
+    add(stage_.launch);
+    if (stage_.transform) line("soft_l1", stage_.transform->line, stage_.transform->monitor, stage_.transform->hits);
+    for (const auto& flush : stage_.flushes) ((text_ += "flush ") += flush.level) += '\n';
+    for (const auto& [grid, block, body] : stage_.warm_launches) line("warm launch", grid, block), add(body);
+    text_ += "warm\n";
+    add(stage_.warm);
+    ((text_ += "timed ") += word(stage_.timing)) += '\n';
+    add(stage_.timed);
     const auto& [at_least, at_most, until] = stage_.repeat;
-    text += fmt::format("repeat {} {} {}", at_least, at_most, line("until", until));
-    return text + fmt::format("keep {}\n", static_cast<int>(stage_.keep));
+    text_ += fmt::format("repeat {} {} ", at_least, at_most);
+    line("until", until);
+    return std::move(text_ += fmt::format("keep {}\n", static_cast<int>(stage_.keep)));
   }
 
  private:
@@ -62,81 +65,91 @@ class StageText {
     return known;
   }
 
-  /// What a name of the file means, nothing where it means itself.
-  [[nodiscard]] std::string of_file(const std::string& name) const {
-    std::string text;
-    file_(name, {}, text);
-    return text;
+  /// A memory by its name, and, where it is named first, what that means in the file.
+  void add_memory(const std::string& name) {
+    (text_ += ' ') += name;
+    if (memories_.insert(name).second) file_(name, {}, text_ += ' ');
   }
 
-  template <class... Formulas> std::string line(std::string text, const Formulas&... formulas) {
-    ((text += ' ', keys_.add(formulas, text)), ...);
-    return text += '\n';
+  template <class... Formulas> void line(std::string_view begin, const Formulas&... formulas) {
+    text_ += begin;
+    ((text_ += ' ', keys_.add(formulas, text_)), ...);
+    text_ += '\n';
+  }
+
+  /// A part of an operation that most have not.
+  void clause(std::string_view word, const FormulaPtr& formula) {
+    if (formula) keys_.add(formula, text_ += word);
   }
 
   // Every member is named here, so that one that is added does not compile before somebody has thought of it.
-  std::string of(const Sweep& sweep) {
+  void add(const Sweep& sweep) {
     const auto& [names, kind, from, to, by, list, refine_to, refine_on, refine_highest, until, span] = sweep;
-    auto text = fmt::format("sweep {} kind {} {}", fmt::join(names, ","), static_cast<int>(kind), refine_highest ? "highest " : "");
-    return text + line("", from, to, by, list, refine_to, refine_on, until);
+    text_ += fmt::format("sweep {} kind {} {}", fmt::join(names, ","), static_cast<int>(kind), refine_highest ? "highest " : "");
+    line("", from, to, by, list, refine_to, refine_on, until);
   }
 
-  std::string of(const Launch& launch) {
+  void add(const Launch& launch) {
     const auto& [grid, block, cluster, smem, persm, carveout, bank, sm, sms, limit, registers, place, span] = launch;
-    return line("launch " + place, grid, block, cluster, smem, persm, carveout, bank, sm, sms) + (limit ? line("limit", limit) : "") + (registers ? line("registers", registers) : "");
+    line("launch " + place, grid, block, cluster, smem, persm, carveout, bank, sm, sms);
+    if (limit) line("limit", limit);
+    if (registers) line("registers", registers);
   }
 
-  std::string of(const Body& body) {
-    std::string text = "{\n";
-    for (const auto& op : body) text += of(op);
-    return text + "}\n";
+  void add(const Body& body) {
+    text_ += "{\n";
+    for (const auto& op : body) add(op);
+    text_ += "}\n";
   }
 
-  std::string of(const Op& op) {
+  void add(const Op& op) {
     const auto& [kind, span, memory, width, via, hint, fetch, rank, level, into, into_at, rows, pitch, scope, red, pattern, count, laps, at, instruction, instruction_span, named, chain, ilp,
                  condition, variable, from, to, gives, type, value, otherwise, body, kernel, flag, signals, bound] = op;
-    auto text = "op " + std::to_string(static_cast<int>(kind)) + " via " + word(via);
-    text += (laps ? " laps true instruction " : " laps false instruction ") + instruction;
-    for (const auto& part : {hint, level, scope}) text += part.empty() ? "" : " " + part;
-    if (red) text += " red";
-    if (!into.empty()) text += fmt::format(" into {} {}", into, of_file(into));
-    if (!memory.empty()) text += " memory " + memory + " " + of_file(memory);
-    if (!pattern.empty() && !meaning(pattern, {}, text += " pattern ")) text += pattern;
-    text += line("", width, fetch, into_at, count, at, named, chain, ilp, condition, from, to, value);
-    if (rows || pitch) text += line("tile", rows, pitch);
-    if (rank) text += line("rank", rank);
-    if (!flag.empty()) text += "flag " + flag + line("", signals, bound);
-    if (!gives.empty() || !type.empty()) text += "gives " + gives + " type " + type + " ";
-    if (!from && !variable.empty()) text += fmt::format("variable {} ", variable);
+    (text_ += "op ") += std::to_string(static_cast<int>(kind));
+    if (via != Via::Default) (text_ += " via ") += word(via);
+    if (!laps) text_ += " steps";
+    for (const auto* part : {&instruction, &hint, &level, &scope}) {
+      if (!part->empty()) (text_ += ' ') += *part;
+    }
+    if (red) text_ += " red";
+    if (!into.empty()) text_ += " into", add_memory(into);
+    if (!memory.empty()) text_ += " memory", add_memory(memory);
+    if (!pattern.empty() && !meaning(pattern, {}, text_ += " pattern ")) text_ += pattern;
+    if (!flag.empty()) (text_ += " flag ") += flag;
+    if (!gives.empty() || !type.empty()) (((text_ += " gives ") += gives) += " type ") += type;
+    if (!from && !variable.empty()) (text_ += " variable ") += variable;
+    clause(" width ", width), clause(" fetch ", fetch), clause(" into at ", into_at), clause(" count ", count), clause(" at ", at);
+    clause(" named ", named), clause(" chain ", chain), clause(" ilp ", ilp), clause(" if ", condition), clause(" from ", from), clause(" to ", to);
+    clause(" value ", value), clause(" rows ", rows), clause(" pitch ", pitch), clause(" rank ", rank), clause(" signals ", signals), clause(" bound ", bound);
+    text_ += '\n';
     if (from) keys_.bind(variable);
-    if (!body.empty()) text += of(body);
+    if (!body.empty()) add(body);
     if (from) keys_.unbind();
-    if (!otherwise.empty()) text += "else " + of(otherwise);
-    return kernel ? text + of(*kernel) : text;
+    if (!otherwise.empty()) text_ += "else ", add(otherwise);
+    if (kernel) add(*kernel);
   }
 
-  std::string of(const FileKernel& kernel) {
+  void add(const FileKernel& kernel) {
     const auto& [path, path_span, entry, entry_span, arguments, templates, defines, source, sha256] = kernel;
     // NVRTC is told the file's name, and writes it into what it makes.
-    auto text = fmt::format("kernel {} entry {} sha256 {}\n", path, entry, sha256);
+    text_ += fmt::format("kernel {} entry {} sha256 {}\n", path, entry, sha256);
     for (const auto& [kind, name, value, entries, width, linked, span] : arguments) {
-      const bool memory = kind == FileKernel::Argument::Kind::Memory;
+      text_ += fmt::format("argument {} linked {}", static_cast<int>(kind), linked);
       // By its name too: two memories of one kind are two.
-      text += fmt::format("argument {} linked {}", static_cast<int>(kind), linked);
-      if (memory) text += fmt::format(" {} {}", name, of_file(name));
-      text += line("", kind == FileKernel::Argument::Kind::Value ? value : nullptr, entries, width);
+      if (kind == FileKernel::Argument::Kind::Memory) add_memory(name);
+      line("", kind == FileKernel::Argument::Kind::Value ? value : nullptr, entries, width);
     }
-    text += "template";
-    for (const auto& value : templates) (text += ' ') += keys_.key(value);
-    text += '\n';
-    for (const auto& [name, value] : defines) text += line("define " + name, value);
-    return text;
+    text_ += "template";
+    for (const auto& value : templates) keys_.add(value, text_ += ' ');
+    text_ += '\n';
+    for (const auto& [name, value] : defines) line("define " + name, value);
   }
 
+  std::string text_;
   const Stage& stage_;
   const FormulaKeys::Meaning& file_;
   FormulaKeys keys_;
-  std::set<std::string> sweeps_, open_;
+  std::set<std::string> sweeps_, open_, memories_;
   std::map<std::string, const Binding*> bindings_;
   std::map<std::string, std::string> known_;  ///< by let or derive: the hash of what it means
 };

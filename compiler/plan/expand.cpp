@@ -33,7 +33,7 @@ Result<Names> file_scope(const Program& program) {
   for (const auto& parameter : program.parameters) names.set(parameter.name, parameter.value);
   ThreadLets threads;
   for (const auto& let : program.lets) {
-    if (varies(*let.formula, threads, thread_ranges(1, 1))) {
+    if (varies(*let.formula, threads)) {
       threads.add(let.name, let.formula);
       continue;
     }

@@ -61,7 +61,7 @@ Result<PointPlan> PointPlanner::run(bool& skipped) {
 std::optional<Shape> PointPlanner::early_shape() {
   if (!stage_.warm_launches.empty() || shares_launch(stage_)) return std::nullopt;
   for (const auto& binding : stage_.bindings) {
-    if (binding.kind != Binding::Kind::Let || varies(*binding.formula, {}, thread_ranges(1, 1))) continue;
+    if (binding.kind != Binding::Kind::Let || varies(*binding.formula, ThreadLets())) continue;
     if (auto value = evaluate(*binding.formula, names_)) names_.set(binding.name, std::move(*value));
   }
   const auto* timed = only_chase(stage_.timed);
@@ -72,11 +72,11 @@ std::optional<Shape> PointPlanner::early_shape() {
 
 std::optional<Diagnostic> PointPlanner::bind() {
   for (const auto& let : program_.lets) {
-    if (varies(*let.formula, lets_, thread_ranges(1, 1))) lets_.add(let.name, let.formula);
+    if (varies(*let.formula, lets_)) lets_.add(let.name, let.formula);
   }
   for (const auto& binding : stage_.bindings) {
     if (auto problem = count(*binding.formula)) return problem;
-    if (varies(*binding.formula, lets_, thread_ranges(1, 1))) {
+    if (varies(*binding.formula, lets_)) {
       if (binding.kind == Binding::Kind::Let) lets_.add(binding.name, binding.formula);
       continue;
     }

@@ -71,7 +71,7 @@ void add_deciders(const Program& program, const Stage& stage, Deciders& deciders
   ThreadLets lets;
   for (const auto* bindings : {&program.lets, &stage.bindings}) {
     for (const auto& binding : *bindings) {
-      if (binding.kind != Binding::Kind::Let || !varies(*binding.formula, lets, thread_ranges(1, 1))) continue;
+      if (binding.kind != Binding::Kind::Let || !varies(*binding.formula, lets)) continue;
       lets.add(binding.name, binding.formula);
       for_each_divisor(binding.formula, want);
     }

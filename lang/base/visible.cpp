@@ -39,7 +39,12 @@ bool is_control(std::uint32_t code) {
 }  // namespace
 
 std::size_t find_control(std::string_view text, std::size_t from) {
+  const auto plain = [](char c) { return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\t'; };
   for (auto at = from; at < text.size();) {
+    if (plain(text[at])) {
+      ++at;
+      continue;
+    }
     const auto c = character_at(text, at);
     if (!c.valid || is_control(c.code)) return at;
     at += c.bytes;
