@@ -175,6 +175,8 @@ std::uint64_t Machine::when_rest_ready(const Warp& w, const Instruction& i, std:
   } else if (i.kind == Kind::Wide) {
     const std::uint32_t* const slots = c_.kernel.lists.data() + i.list;
     for (std::size_t k = 0; k < std::size_t{i.reads} + i.writes; ++k) at = std::max(at, ready[slots[k]]);
+  } else if (i.kind == Kind::Copy && !i.bulk) {
+    return at;  // it waits for no other, its own of the loop's turn before included
   } else if (i.kind == Kind::Matrix || i.kind == Kind::Copy) {
     for (std::size_t k = 0; k < i.count; ++k) at = std::max(at, ready[i.data[k]]);
   } else if (i.kind == Kind::Call) {

@@ -143,6 +143,7 @@ void MemoryUnit::load(std::uint32_t warp, const Instruction& i, LoadPath path, c
   }
   for (const Hierarchy::Piece& piece : pieces_) sectors_ += static_cast<std::uint64_t>(piece.count());
   for (std::size_t k = 0; k < i.count; ++k) w.ready[i.data[k]] = kNever;
+  if (i.kind == Kind::Copy) ++*w.slot(i.data[0]);
   if (i.kind == Kind::Atomic) w.ready[i.to] = kNever;
   w.ready[kTrue] = 0;
   ++w.loads;
@@ -222,7 +223,8 @@ void MemoryUnit::complete(std::uint32_t load, std::uint64_t now) {
   if (model_.outstanding.kind == Outstanding::Kind::Prt && l.entry != 0) --sms_[w.sm].entries;
   loads_.remove(load);
   if (!warps_.loaded(l.warp)) return;
-  for (std::size_t k = 0; k < i.count; ++k) w.ready[i.data[k]] = now;
+  const bool others = i.kind == Kind::Copy && --*w.slot(i.data[0]) > 0;  // copies are under way
+  for (std::size_t k = 0; k < i.count && !others; ++k) w.ready[i.data[k]] = now;
   if (i.kind == Kind::Atomic) w.ready[i.to] = now;
   w.ready[kTrue] = 0;
   if (w.state != Warp::State::Waiting) return;

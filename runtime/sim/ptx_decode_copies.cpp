@@ -3,11 +3,6 @@
 
 // Copies between global and shared memory.
 namespace gexp::sim {
-namespace {
-
-constexpr std::size_t kMostCopies = 1024;  // what a wait lists
-
-}  // namespace
 
 /// The address of a copy that is not in shared memory.
 void Decoder::other_end(Instruction& i, const Operand& o, Space space) {
@@ -41,8 +36,8 @@ void Decoder::copy(const Form&) {
   const bool partial = s_.operands.size() == 4 && !policy;
   i.c = partial ? source(3, Type::U32) : names_.constant(size);
   i.path = has("cg") ? LoadPath::Cg : LoadPath::Default;
-  i.data[0] = names_.temporary();  // ready when the copy is done
-  names_.copies().push_back(i.data[0]);
+  if (names_.copies().empty()) names_.copies().push_back(names_.temporary());
+  i.data[0] = names_.copies()[0];  // of all copies: it counts those under way, and is ready when none is
   add(i);
 }
 
@@ -117,9 +112,7 @@ void Decoder::wait(const Form&) {
 
 /// Copies of later groups are waited for too: it takes longer, and computes the same.
 void Decoder::wait_for_copies() {
-  std::vector<std::uint32_t>& copies = names_.copies();
-  if (copies.size() > kMostCopies) return fail(fmt::format("more than {} instructions 'cp.async'", kMostCopies));
-  wide(WideOp::Wait, Type::B32, copies, {});
+  wide(WideOp::Wait, Type::B32, names_.copies(), {});
 }
 
 }  // namespace gexp::sim

@@ -126,6 +126,11 @@ TEST_CASE("a copy that is waited for stalls for memory, a fence for what was sto
   CHECK(copy.requests == 1);
   CHECK(copy.shared == 0);  // the copy is no access of the warp to shared memory
   check_time(copy);
+  const Counts eight = counted(device, "mov.u64 %rd2, tile; cvta.to.shared.u64 %rd2, %rd2; cvt.u32.u64 %r1, %rd2; mov.u32 %r2, 0;"
+                                       " again: cp.async.ca.shared.global [%r1], [%rd1], 4; add.u64 %rd1, %rd1, 128; add.u32 %r2, %r2, 1;"
+                                       " setp.lt.u32 %p1, %r2, 8; @%p1 bra again; cp.async.wait_all; ret;", {}, ".shared .align 16 .b8 tile[64];");
+  CHECK(eight.loads == 8);
+  CHECK(eight.warp_cycles < copy.warp_cycles + copy.warp_cycles / 2);  // all of one loop are under way at once
   const Counts fence = counted(device, "mov.u32 %r1, 1; st.global.u32 [%rd1], %r1; fence.sc.gpu; ret;");
   CHECK(stalled(fence, gexp::sim::Stall::Requests) > 100);
   CHECK(stalled(fence, gexp::sim::Stall::Issue) < 20);
