@@ -146,7 +146,7 @@ const Type& model_type() {
                                    {"sets", plain},
                                    {"sizes", list_of(plain)},
                                    {"ways", any_type()}});
-    return structure_of({{"bandwidth", structure_of({{"dram", rate}, {"l1", rate}, {"l2", rate}, {"shared", rate}, {"sm", rate}})},
+    return structure_of({{"bandwidth", structure_of({{"dram", rate}, {"l1", rate}, {"l2", rate}, {"shared", rate}, {"sm", rate}, {"stores", rate}, {"tpc", rate}})},
                          {"ca", cache},
                          {"cg", cache},
                          {"chip", structure_of({{"alike", list_of(plain)}, {"clock", list_of(plain)}, {"side", list_of(plain)}})},

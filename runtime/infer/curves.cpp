@@ -66,7 +66,10 @@ Straight straight(const Context& context, const std::vector<Curve::Sample>& samp
   return {lines * model::kSurest / (lines * model::kSurest + (1 - lines) * (1 - model::kSurest) / others), best_two(weighed)};
 }
 
-/// The sweep at whose end a curve's highest sample is, more than 3 % above what precedes it there; empty: there is none.
+constexpr double kAsHigh = 1 - 3 * model::kTextbook;  // made of: what is within 3 % of the top is as high
+
+/// The sweep at whose end a curve's highest sample is, more than 3 % above what precedes it there, and above all points before that end;
+/// empty: there is none.
 std::string still_rises(const records::Table& table, const Curve& curve, const Curve::Sample& top) {
   const auto number = [&](const records::Point& point, const std::string& column) {
     const auto* n = point.at.at(column).get<Number>();
@@ -75,15 +78,16 @@ std::string still_rises(const records::Table& table, const Curve& curve, const C
   const auto& best = table.points[top.point];
   for (const auto& column : table.columns) {
     const Curve::Sample* before = nullptr;
-    bool last = true;
+    bool last = true, reached = false;
     for (const auto& sample : curve.samples) {
       const auto& point = table.points[sample.point];
+      reached |= number(point, column) < number(best, column) && sample.y >= kAsHigh * top.y;
       const bool alike = std::all_of(table.columns.begin(), table.columns.end(), [&](const auto& other) { return other == column || point.at.at(other) == best.at.at(other); });
       if (!alike || sample.point == top.point) continue;
       if (number(point, column) > number(best, column)) last = false;
       else if (!before || number(point, column) > number(table.points[before->point], column)) before = &sample;
     }
-    if (last && before && before->y < 0.97 * top.y) return column;
+    if (last && !reached && before && before->y < kAsHigh * top.y) return column;
   }
   return {};
 }
@@ -196,7 +200,7 @@ Finding plateau(const Context& context) {
   for (const auto& sample : samples->samples) ys.push_back(sample.y);
   if (ys.size() < 4) return undetermined(context, fmt::format("a plateau needs 4 points or more, and there are {}", ys.size()));
   const double top = *std::max_element(ys.begin(), ys.end());
-  const auto near_top = std::count_if(ys.begin(), ys.end(), [&](double y) { return y >= 0.97 * top; });
+  const auto near_top = std::count_if(ys.begin(), ys.end(), [&](double y) { return y >= kAsHigh * top; });
   if (near_top < 3) {
     const auto& points = samples->samples;
     const auto at = std::find_if(points.begin(), points.end(), [&](const auto& sample) { return sample.y == top; });

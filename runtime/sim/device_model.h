@@ -156,6 +156,8 @@ struct Bandwidth {
   double l1 = 0;      ///< of an SM: hits of its caches
   double shared = 0;  ///< of an SM: a warp's access without conflict moves 128 B
   double sm = 0;      ///< of an SM: what crosses its port, both ways
+  double stores = 0;  ///< of an SM: what it stores, before the port
+  double tpc = 0;     ///< of a TPC: what crosses the port that its SMs share, both ways
   double l2 = 0;      ///< of all slices together
   double dram = 0;    ///< reads and writes together
   double host = 0;    ///< of the bus to the host's memory, each way

@@ -34,6 +34,10 @@ MemoryUnit::MemoryUnit(const DeviceModel& model, Hierarchy& hierarchy, Events& e
       shared_timing_(model.shared, bank_bytes),
       sms_(static_cast<std::size_t>(model.sms)) {
   for (Sm& sm : sms_) sm.load_units.resize(model.pipeline.load_units);
+  if (model.bandwidth.tpc > 0) {
+    for (std::uint32_t sm = 0; sm < sms_.size(); ++sm) sms_[sm].tpc = place_of(model, Scope::Tpc, sm);
+    tpc_ports_.resize(sms_.size());
+  }
   for (std::size_t path = 0; path < here_.size() && model.bandwidth.l1 > 0; ++path)
     here_[path] = static_cast<double>(hierarchy.region(static_cast<LoadPath>(path))) / model.bandwidth.l1;
 }
@@ -75,9 +79,14 @@ inline std::uint64_t MemoryUnit::takes_here(Sm& sm, LoadPath path, double latenc
   return (wait > 0 ? cycles(wait) : 0) + latency_cycles(latency);
 }
 
+[[gnu::always_inline]] inline double MemoryUnit::cross(Sm& sm, double bytes, double time) {
+  const double wait = model_.bandwidth.sm > 0 ? sm.port.wait(time, bytes / model_.bandwidth.sm) : 0;
+  if (tpc_ports_.empty()) [[likely]] return wait;
+  return wait + tpc_ports_[sm.tpc].wait(time + wait, bytes / model_.bandwidth.tpc);
+}
+
 [[gnu::always_inline]] inline double MemoryUnit::leave(Sm& sm, LoadPath path, Hierarchy::Piece piece, double time) {
-  const double bytes = static_cast<double>(hierarchy_.sector(path)) * piece.count();
-  return model_.bandwidth.sm > 0 ? sm.port.wait(time, bytes / model_.bandwidth.sm) : 0;
+  return cross(sm, static_cast<double>(hierarchy_.sector(path)) * piece.count(), time);
 }
 
 [[gnu::always_inline]] inline std::uint64_t MemoryUnit::back(LoadPath path, std::uint32_t sm, Hierarchy::Piece piece,
@@ -317,7 +326,8 @@ void MemoryUnit::store(std::uint32_t warp, const Addresses& addresses, std::uint
   coalesce(addresses, mask, sector, std::max<std::uint64_t>(128, sector));
   for (const Hierarchy::Piece& piece : pieces_) {
     const double bytes = static_cast<double>(sector) * piece.count();
-    const double wait = model_.bandwidth.sm > 0 ? sm.port.wait(static_cast<double>(now), bytes / model_.bandwidth.sm) : 0;
+    double wait = model_.bandwidth.stores > 0 ? sm.stores.wait(static_cast<double>(now), bytes / model_.bandwidth.stores) : 0;
+    wait += cross(sm, bytes, static_cast<double>(now) + wait);
     const std::uint32_t request = requests_.add({.sm = w.sm, .path = LoadPath::Default, .piece = piece, .store = true, .left = static_cast<double>(now)});
     const std::uint64_t arrives = cycles(static_cast<double>(now) + wait) + hierarchy_.way(LoadPath::Default);
     w.stored = std::max(w.stored, arrives + hierarchy_.way(LoadPath::Default));

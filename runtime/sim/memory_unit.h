@@ -101,7 +101,8 @@ class MemoryUnit {
   };
   struct Sm {
     std::vector<Server> load_units;
-    Server l1, port, shared;
+    Server l1, stores, port, shared;
+    std::uint32_t tpc = 0;
     std::uint32_t entries = 0, requests = 0;  ///< in use
     std::deque<std::uint32_t> stalled;        ///< warps, in order
     UnderWay pending;  ///< requests under way, by region and path
@@ -111,7 +112,9 @@ class MemoryUnit {
   void coalesce(const Addresses& addresses, std::uint32_t mask, std::uint64_t sector, std::uint64_t region, std::span<const Addresses> more = {});
   /// Cycles from `time` until what the SM has of a piece is ready.
   std::uint64_t takes_here(Sm& sm, LoadPath path, double latency, double time);
-  /// Cycles that what it does not have, ready to leave at `time`, waits for the SM's port.
+  /// Cycles that so many bytes, ready to cross at `time`, wait for the SM's port and for that of its TPC.
+  double cross(Sm& sm, double bytes, double time);
+  /// The same of what the SM does not have.
   double leave(Sm& sm, LoadPath path, Hierarchy::Piece piece, double time);
   /// When it is back from what all SMs share.
   std::uint64_t back(LoadPath path, std::uint32_t sm, Hierarchy::Piece piece, std::uint8_t translated, std::uint64_t arrived);
@@ -143,6 +146,7 @@ class MemoryUnit {
   Observer* observer_;
   SharedTiming shared_timing_;
   std::vector<Sm> sms_;
+  std::vector<Server> tpc_ports_;  ///< empty: there are none
   std::array<double, kLoadPaths> here_{};  ///< cycles for which the SM gives a region, by path; 0: it takes none
   Pool<Load> loads_;
   Pool<Request> requests_;

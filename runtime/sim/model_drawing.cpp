@@ -258,15 +258,16 @@ std::string draw(const DeviceModel& model, std::size_t width) {
   Line rates{"moves", {}};
   if (b.shared > 0) rates.facts.push_back("shared " + rate(model, b.shared));
   if (b.l1 > 0) rates.facts.push_back("hits of its caches " + rate(model, b.l1));
+  if (b.stores > 0) rates.facts.push_back("stores " + rate(model, b.stores));
   if (!rates.facts.empty()) sm.push_back(rates);
   box(out, fmt::format("SM × {}", model.sms), sm, width);
   link(out, model, "each", b.sm);
 
   std::vector<Line> tpc, device;
   add_caches(tpc, model, Scope::Tpc);
-  if (!tpc.empty()) {
+  if (!tpc.empty() || b.tpc > 0) {
     box(out, fmt::format("TPC × {}, of {} SMs", model.sms / model.sms_per_tpc, model.sms_per_tpc), tpc, width);
-    link(out, model, "", 0);
+    link(out, model, b.tpc > 0 ? "each" : "", b.tpc);
   }
   add_caches(device, model, Scope::Device);
   if (model.frame_bytes > 0) device.push_back({"frames", {fmt::format("of {}, dealt by chance", bytes(model.frame_bytes))}});

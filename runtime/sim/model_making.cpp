@@ -363,7 +363,7 @@ void Maker::all() {
     geometry(fmt::format("model.tlb{}.", i + 1), "tlbs", CacheModel(now_.tlbs[static_cast<std::size_t>(tlbs[i])]), "page", "reach");
   number_at("model.window", {"window", "size"}, true);
   shared();
-  for (const char* key : {"l1", "shared", "sm", "l2", "dram"}) number_at(fmt::format("model.bandwidth.{}", key), {"bandwidth", key});
+  for (const char* key : {"l1", "shared", "sm", "stores", "l2", "dram"}) number_at(fmt::format("model.bandwidth.{}", key), {"bandwidth", key});
   constexpr std::pair<const char*, const char*> kRegisters[] = {
       {"per_sm", "registers_per_sm"}, {"per_thread", "registers_per_thread"}, {"step", "register_step"}, {"threads", "register_threads"}};
   for (const auto& [word, key] : kRegisters) number_at(fmt::format("model.registers.{}", word), {"limits", key});

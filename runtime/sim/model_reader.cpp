@@ -198,6 +198,9 @@ void read_bandwidth(ModelTable& t, const DeviceModel& model, Bandwidth& bandwidt
   bandwidth.l1 = rate("l1");
   bandwidth.shared = rate("shared");
   bandwidth.sm = rate("sm");
+  bandwidth.stores = rate("stores");
+  bandwidth.tpc = rate("tpc");
+  if (bandwidth.tpc > 0 && model.sms_per_tpc == 1) t.error("E0606", t.place("tpc"), "the device has no clusters of SMs", "[device] sms_per_tpc = 2");
   bandwidth.l2 = rate("l2");
   bandwidth.dram = rate("dram");
   bandwidth.host = rate("host");

@@ -182,3 +182,13 @@ TEST_CASE("where a curve is highest") {
   CHECK(rising.confidence == 0.5);
   CHECK(says(ask_count(curve(kUneven, [](double x) { return x; }), "highest_at(y over x)"), "still rises there"));
 }
+
+TEST_CASE("a top at the end of one sweep that another point reaches before that end") {
+  const auto level = [](double g, double top) { return curve(kUneven, [=](double x) { return std::min(g * x, top); }, 0, 1, g); };
+  const auto at = [](const records::Table& table) { return ask_count(table, "highest_at(y over x) need 50%"); };
+  // At g = 1 the curve rises to its end, x = 128, where it is 0.2 % above the level that g = 4 has from x = 32 on: there is no more.
+  const auto found = at(joined(level(1, 128.2), level(4, 127.8)));
+  CHECK(found.confidence == 0.95);
+  // The level of g = 4 is 6 % lower: a longer x may show more.
+  CHECK(at(joined(level(1, 128.2), level(4, 120))).confidence == 0.5);
+}

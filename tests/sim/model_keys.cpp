@@ -84,11 +84,13 @@ TEST_CASE("[bandwidth]") {
   CHECK(first("gtx780", "dram = \"215.92 GB/s\"", "dram = [1]") == "E0604 [1]");
   CHECK(first("gtx780", "dram = \"215.92 GB/s\"", "dram = 0") == "E0605 0");
   CHECK(first("gtx780", "dram = \"215.92 GB/s\"", "dram = \"289 GB/s\"") == "E0606 \"289 GB/s\"");
-  const auto bandwidth = read(edited("gtx780", "dram = \"215.92 GB/s\"", "dram = \"215.92 GB/s\"\nl1 = 128\nsm = 32\nl2 = 512.5")).bandwidth;
+  const auto bandwidth = read(edited("gtx780", "dram = \"215.92 GB/s\"", "dram = \"215.92 GB/s\"\nl1 = 128\nsm = 32\nstores = 16\nl2 = 512.5")).bandwidth;
   CHECK(bandwidth.dram == doctest::Approx(215.92e9 / 1006e6));
   CHECK(bandwidth.shared == doctest::Approx(83.81e9 / 1006e6));
   CHECK(bandwidth.l1 == 128);
   CHECK(bandwidth.sm == 32);
+  CHECK(bandwidth.stores == 16);
+  CHECK(first("gtx780", "dram = \"215.92 GB/s\"", "dram = \"215.92 GB/s\"\ntpc = 32") == "E0606 32");
   CHECK(bandwidth.l2 == 512.5);
 }
 

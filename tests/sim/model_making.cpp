@@ -96,6 +96,13 @@ TEST_CASE("of two findings of one thing the surer one counts; of two that no lim
   CHECK(structure_of(model, "bandwidth", "l2") == "200 B/cycle");
 }
 
+TEST_CASE("what a multiprocessor stores at best becomes a limit of its own") {
+  CHECK(structure_of(made("h200", {}), "bandwidth", "stores") == "unknown");
+  auto most = fact("model.bandwidth.stores", Value(32.0, kBytes / kCycles));
+  most.at_least = true;
+  CHECK(structure_of(made("h200", {most}), "bandwidth", "stores") == "32 B/cycle");
+}
+
 TEST_CASE("what was asked and not found stays as it is in the base, and is named") {
   const auto model = made("gtx780", {fact("model.nc.line", Value()), fact("model.nc.hit", Value())});
   CHECK(model.unknown == std::vector<std::string>{"model.nc.line", "model.nc.hit"});
