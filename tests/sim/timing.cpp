@@ -191,3 +191,26 @@ TEST_CASE("multiprocessors read one clock register, or one for each cluster or e
   CHECK(registers(shared("device"), "%clock64") == std::pair<std::size_t, bool>(1, true));
   CHECK(registers(shared("tpc"), "%globaltimer") == std::pair<std::size_t, bool>(1, true));
 }
+
+TEST_CASE("stores are limited for each multiprocessor, and by the port that those of a TPC share") {
+  // What 4096 stores of a warp, 512 B each, take multiprocessor 0 while `other` stores as much.
+  const auto cycles = [](const gexp::Source& model, int other) {
+    Device device(model);
+    const auto took = device.run(fmt::format(".reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred %p<4>; ld.param.u64 %rd1, [out]; mov.u32 %r1, %smid; mov.u32 %r2, %tid.x;\n"
+                                             "setp.eq.u32 %p1, %r1, 0; setp.eq.u32 %p2, %r1, {}; or.pred %p1, %p1, %p2; @!%p1 bra DONE;\n"
+                                             "mul.wide.u32 %rd2, %r1, 4096; add.u64 %rd2, %rd2, %rd1; add.u64 %rd2, %rd2, 4096; mul.wide.u32 %rd3, %r2, 16; add.u64 %rd2, %rd2, %rd3;\n"
+                                             "mov.u64 %rd4, %clock64; mov.u32 %r3, 0;\n"
+                                             "MORE: st.global.v4.u32 [%rd2], {{%r3, %r3, %r3, %r3}}; add.u32 %r3, %r3, 1; setp.lt.u32 %p3, %r3, 4096; @%p3 bra MORE;\n"
+                                             "mov.u64 %rd5, %clock64; sub.u64 %rd5, %rd5, %rd4; mul.wide.u32 %rd6, %r1, 8; add.u64 %rd6, %rd6, %rd1;\n"
+                                             "setp.eq.u32 %p3, %r2, 0; @%p3 st.global.u64 [%rd6], %rd5; DONE: ret;", other),
+                                 132 * 1024, {.grid = 132, .block = 32});
+    return static_cast<double>(took[0]);
+  };
+  const std::string limit = "stores = 32\n";
+  const auto ported = edited("h200", limit, "stores = 32\ntpc = 48\nassumed.tpc = \"a test\"\n"), wider = edited("h200", limit, "stores = 40\n");
+  const auto share = [](double bytes_a_cycle) { return doctest::Approx(4096 * 512 / bytes_a_cycle).epsilon(0.01); };
+  CHECK(cycles(edited("h200", limit, limit), 1) == share(32));
+  CHECK(cycles(wider, 1) == share(40));
+  CHECK(cycles(ported, 2) == share(32));  // of another TPC
+  CHECK(cycles(ported, 1) == share(24));
+}
