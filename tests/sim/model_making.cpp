@@ -97,10 +97,10 @@ TEST_CASE("of two findings of one thing the surer one counts; of two that no lim
 }
 
 TEST_CASE("what a multiprocessor stores at best becomes a limit of its own") {
-  CHECK(structure_of(made("h200", {}), "bandwidth", "stores") == "unknown");
+  CHECK(structure_of(made("gtx780", {}), "bandwidth", "stores") == "unknown");
   auto most = fact("model.bandwidth.stores", Value(32.0, kBytes / kCycles));
   most.at_least = true;
-  CHECK(structure_of(made("h200", {most}), "bandwidth", "stores") == "32 B/cycle");
+  CHECK(structure_of(made("gtx780", {most}), "bandwidth", "stores") == "32 B/cycle");
 }
 
 TEST_CASE("what was asked and not found stays as it is in the base, and is named") {
