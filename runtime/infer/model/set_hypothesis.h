@@ -55,7 +55,7 @@ struct Laps {
   /// Logarithm of their likely rate of silence, which is `most` at most.
   [[nodiscard]] double log_rate(double most) const { return std::log(std::min(most, (silent + 0.5) / (loud + silent + 1))); }
   /// By how much less likely the silent ones are if laps are silent at that rate: a logarithm, at most 0.
-  [[nodiscard]] double lack(double log_rate_of_silence) const { return std::min(0.0, silent * log_rate_of_silence + loud * std::log1p(-std::exp(log_rate_of_silence)) - by_rates); }
+  [[nodiscard]] double lack(double log_rate_of_silence) const { return std::min(0.0, silent * log_rate_of_silence - by_rates); }
   /// The same at their own rate.
   [[nodiscard]] double lack_at_own_rate(double most) const { return lack(log_rate(most)); }
 };
