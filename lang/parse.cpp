@@ -114,7 +114,8 @@ class Parser {
     at_ = static_cast<std::uint32_t>(in.current() - text_.data());
   }
 
-  /// Parses one rule here and moves on, until the next one is; null when it does not match or an error was reported (then `failed_at_` is set).
+  /// Parses one rule here and moves on; null when it does not match or an error was reported (then `failed_at_` is set). The tree is there
+  /// until the next rule is parsed.
   template <typename Rule> const Tree* match() {
     Input in(text_.data() + at_, text_.data() + text_.size(), "");
     failed_at_.reset();

@@ -198,7 +198,8 @@ std::vector<FormulaPtr> stage_formulas(const Stage& stage) {
   for (const auto& require : stage.requires_) add(require.condition);
   for (const auto& skip : stage.skips) add(skip.condition);
   const auto& launch = stage.launch;
-  add(launch.grid, launch.block, launch.cluster, launch.smem, launch.persm, launch.carveout, launch.bank, launch.sm, launch.sms, launch.limit, launch.registers, stage.repeat.until);
+  add(launch.grid, launch.block, launch.cluster, launch.smem, launch.persm, launch.carveout, launch.bank, launch.sm, launch.sms);
+  add(launch.limit, launch.registers, stage.repeat.until);
   if (stage.transform) add(stage.transform->line, stage.transform->monitor);
   for (const auto& warm : stage.warm_launches) add(warm.grid, warm.block);
   for_each_op(stage, [&](const Op& op) {

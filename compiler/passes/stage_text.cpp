@@ -119,8 +119,9 @@ class StageText {
     if (!gives.empty() || !type.empty()) (((text_ += " gives ") += gives) += " type ") += type;
     if (!from && !variable.empty()) (text_ += " variable ") += variable;
     clause(" width ", width), clause(" fetch ", fetch), clause(" into at ", into_at), clause(" count ", count), clause(" at ", at);
-    clause(" named ", named), clause(" chain ", chain), clause(" ilp ", ilp), clause(" if ", condition), clause(" from ", from), clause(" to ", to);
-    clause(" value ", value), clause(" rows ", rows), clause(" pitch ", pitch), clause(" rank ", rank), clause(" signals ", signals), clause(" bound ", bound);
+    clause(" named ", named), clause(" chain ", chain), clause(" ilp ", ilp), clause(" if ", condition), clause(" from ", from);
+    clause(" to ", to), clause(" value ", value), clause(" rows ", rows), clause(" pitch ", pitch), clause(" rank ", rank);
+    clause(" signals ", signals), clause(" bound ", bound);
     text_ += '\n';
     if (from) keys_.bind(variable);
     if (!body.empty()) add(body);

@@ -47,7 +47,7 @@ model::Walks all_walks(const Context& context, std::optional<double> slower_than
       if (further && further->above > range->above) range->outlier = std::min(range->outlier, further->above);
     }
   }
-  return model::walks_of(std::move(stages), slower_than ? model::kMostSilence : model::kAccident);  // a faster level may hold a line that is absent
+  return model::walks_of(std::move(stages), slower_than ? model::kMostSilence : model::kAccident);
 }
 
 /// Lines without a set that missed as soon as they were added: of sets that overflowed already, which are the first so many.

@@ -54,7 +54,7 @@ void read_scope(ModelTable& t, CacheForm form, const DeviceModel& model, CacheMo
   }
   const std::string scope = t.choice("scope", {"sm", "tpc", "device"});
   cache.scope = scope == "sm" ? Scope::Sm : scope == "tpc" ? Scope::Tpc : Scope::Device;
-  if (cache.scope == Scope::Tpc && model.sms_per_tpc == 1) t.error("E0606", t.place("scope"), "the device has no clusters of SMs", "[device] sms_per_tpc = 3");
+  if (cache.scope == Scope::Tpc) check_clusters(t, "scope", model);
   if (cache.unified > 0 && cache.scope != Scope::Sm) t.error("E0606", t.place("scope"), "shared memory is an SM's: what is one memory with it is an SM's too");
 }
 
@@ -278,6 +278,10 @@ void read_cache(ModelTable& t, CacheForm form, bool shared_known, const DeviceMo
 }
 
 }  // namespace
+
+void check_clusters(ModelTable& t, std::string_view key, const DeviceModel& model) {
+  if (model.sms_per_tpc == 1) t.error("E0606", t.place(key), "the device has no clusters of SMs", "[device] sms_per_tpc = 3");
+}
 
 void read_caches(ModelTable& table, CacheForm form, bool shared_known, DeviceModel& model) {
   for (const auto& entry : table.table().entries) {

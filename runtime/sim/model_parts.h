@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/sim/device_model.h"
@@ -11,6 +12,9 @@ namespace gexp::sim {
 
 /// No time of a model is longer.
 inline constexpr std::uint64_t kMostCycles = 1'000'000;
+
+/// Reports E0606 at `key`, which is of a TPC, if the device's SMs form no clusters.
+void check_clusters(ModelTable& table, std::string_view key, const DeviceModel& model);
 
 enum class CacheForm : std::uint8_t { Data, Tlb };
 

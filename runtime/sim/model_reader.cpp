@@ -41,7 +41,7 @@ void read_device(ModelTable& t, DeviceModel& model, std::string& default_path) {
     const std::string word = t.choice("clocks", {"sm", "tpc", "gpc", "device"});
     model.clocks = word == "sm" ? Scope::Sm : word == "tpc" ? Scope::Tpc : word == "gpc" ? Scope::Gpc : Scope::Device;
     if (model.clocks == Scope::Gpc && model.gpcs == 1) t.error("E0606", t.place("clocks"), "the device has no GPCs", "[device] gpcs = 8");
-    if (model.clocks == Scope::Tpc && model.sms_per_tpc == 1) t.error("E0606", t.place("clocks"), "the device has no clusters of SMs", "[device] sms_per_tpc = 3");
+    if (model.clocks == Scope::Tpc) check_clusters(t, "clocks", model);
   }
   model.sm_clock_hz = t.frequency("sm_clock");
   model.memory_clock_hz = t.frequency("memory_clock");
@@ -200,7 +200,7 @@ void read_bandwidth(ModelTable& t, const DeviceModel& model, Bandwidth& bandwidt
   bandwidth.sm = rate("sm");
   bandwidth.stores = rate("stores");
   bandwidth.tpc = rate("tpc");
-  if (bandwidth.tpc > 0 && model.sms_per_tpc == 1) t.error("E0606", t.place("tpc"), "the device has no clusters of SMs", "[device] sms_per_tpc = 2");
+  if (bandwidth.tpc > 0) check_clusters(t, "tpc", model);
   bandwidth.l2 = rate("l2");
   bandwidth.dram = rate("dram");
   bandwidth.host = rate("host");

@@ -206,7 +206,8 @@ Result<Value> structure(const Source& text) {
   fields["registers"] = Fields{{"per_sm", plain(limits.registers_per_sm)}, {"per_thread", plain(limits.registers_per_thread)}, {"step", plain(limits.register_step)}, {"threads", plain(limits.register_threads)}};
   const auto rate = [](double value) { return value > 0 ? Value(value, kBytes / kCycles) : Value(); };
   const auto& b = model->bandwidth;
-  fields["bandwidth"] = Fields{{"l1", rate(b.l1)}, {"shared", rate(b.shared)}, {"sm", rate(b.sm)}, {"stores", rate(b.stores)}, {"tpc", rate(b.tpc)}, {"l2", rate(b.l2)}, {"dram", rate(b.dram)}};
+  fields["bandwidth"] = Fields{{"l1", rate(b.l1)}, {"shared", rate(b.shared)}, {"sm", rate(b.sm)}, {"stores", rate(b.stores)},
+                               {"tpc", rate(b.tpc)}, {"l2", rate(b.l2)}, {"dram", rate(b.dram)}};
   return Value(std::move(fields));
 }
 

@@ -236,7 +236,9 @@ double of_rates(const std::vector<std::vector<Load>>& by_set, const std::vector<
   }
   const auto one = of_shared_rates(overflowing, walks, [](const Load&) { return 0; });
   const auto alike = of_shared_rates(overflowing, walks, [&](const Load& load) { return std::tuple(load.footprint, load.did.addresses, sizes[load.set]); });
-  return all + std::max({one, alike, own + laps.lack_at_own_rate(walks.most_silence), of_some + laps_of_some.lack_at_own_rate(walks.most_silence)}) - std::log(4.0);
+  own += laps.lack_at_own_rate(walks.most_silence);
+  of_some += laps_of_some.lack_at_own_rate(walks.most_silence);
+  return all + std::max({one, alike, own, of_some}) - std::log(4.0);
 }
 
 }  // namespace

@@ -61,7 +61,8 @@ struct Walks {
   std::vector<std::int64_t> offsets;  ///< bytes; every address that is walked, once
   std::vector<Footprint> footprints;
   std::size_t of_first_stage = 0;     ///< so many of them, where `walks_of` made them
-  /// Share, at most, of the laps over more lines than fit in which none of them misses.
+  /// Share, at most, of the laps over more lines than fit in which none of them misses. A level that is faster than the one asked for may
+  /// hold the line that is absent; where there is none, it is an error of the measurement.
   double most_silence = kMostSilence;
 
   /// Adds the points of a stage. What they visit for the first time, without a warm-up over it, is no evidence: it may miss
