@@ -93,6 +93,8 @@ constexpr auto kVocabulary = std::to_array<Callable>({
                "The share of the pattern's positions that miss", {kAbove})),
     plain_call("missed_ever", Callable::Kind::Column, Subject::Record, 1, 1, Answer::Plain, "missed_ever(lat)",
                "The share of the stage's addresses that have missed at some point so far", {kAbove}),
+    plain_call("missed_once", Callable::Kind::Column, Subject::Record, 1, 1, Answer::Plain, "missed_once(lat)",
+               "The share of the stage's addresses that have missed at one point so far and at no other", {kAbove}),
     of_parts(plain_call("slower", Callable::Kind::Column, Subject::Record, 1, 1, Answer::Plain, "slower(lat, above: 400cycles)",
                "The share of all values above so many cycles", {Label{"above", Takes::Cycles}})),
     plain_call("excess", Callable::Kind::Column, Subject::Record, 1, 1, Answer::Cycles, "excess(lat)",

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include "runtime/records/table.h"
@@ -15,8 +15,13 @@ struct MissRange;
 /// Addresses of a growing table that missed at some point of it. Each point is looked at once, for as long as misses are told alike.
 class CumulativeMisses {
  public:
-  /// In all that were walked, 0 to 1. Any thread; another table, or one with fewer points, is begun anew.
-  double share(const records::Table& table, const MissRange& range);
+  /// Shares of all addresses that were walked, 0 to 1.
+  struct Shares {
+    double ever = 0;  ///< missed at one point or more
+    double once = 0;  ///< missed at one point
+  };
+  /// Any thread; another table, or one with fewer points, is begun anew.
+  Shares shares(const records::Table& table, const MissRange& range);
 
  private:
   std::mutex mutex_;
@@ -30,7 +35,8 @@ class CumulativeMisses {
   static Glance glance(const records::Point& point);
   double above_ = 0, outlier_ = 0;
   std::vector<Glance> looked_at_;  ///< by point
-  std::unordered_set<std::int64_t> walked_, missed_;
+  std::unordered_map<std::int64_t, std::uint32_t> missed_at_;  ///< by address that was walked: points at which it missed
+  std::size_t ever_ = 0, once_ = 0;                           ///< of them
 };
 
 }  // namespace gexp::infer

@@ -24,7 +24,7 @@ constexpr double kConvergedMisses = 4;  // limit: of repetitions
 constexpr double kConverged = 0.01;     // limit: of repetitions, a relative change that still counts as stable
 
 bool is_record_function(const std::string& name) {
-  static const std::vector<std::string> kNames = {"median", "mean", "min", "max", "stddev", "elapsed", "misses", "missed", "missed_ever", "slower", "excess", "overhead", "sm", "begin", "end"};
+  static const std::vector<std::string> kNames = {"median", "mean", "min", "max", "stddev", "elapsed", "misses", "missed", "missed_ever", "missed_once", "slower", "excess", "overhead", "sm", "begin", "end"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
@@ -204,7 +204,7 @@ Result<Value> PointScope::of_record(const compiler::Formula& call) const {
   if (name == "overhead") return table_.timing == records::Table::Timing::Wall || table_.timing == records::Table::Timing::Values ? Value() : Value(point().overhead, kCycles);
   if (name == "sm" || name == "begin" || name == "end") return clocks(name);
   if (stage_.keep == compiler::Keep::Summary && name != "median" && name != "elapsed") return Value();  // one value a run is left: its median
-  if (name == "misses" || name == "missed" || name == "missed_ever") {
+  if (name == "misses" || name == "missed" || name == "missed_ever" || name == "missed_once") {
     if (classes_.cut_short) cut_short();
     if (table_.timing != records::Table::Timing::Each) return Value();
     bool above = false;
@@ -216,7 +216,10 @@ Result<Value> PointScope::of_record(const compiler::Formula& call) const {
     }
     const auto border = misses(call);
     if (!border) return above || one_class_ == OneClass::NoMiss ? Value(0.0) : Value();  // nothing is slower than `above:`
-    if (name == "missed_ever") return Value(classes_.cumulative ? classes_.cumulative->share(table_, *border) : 0.0);
+    if (name == "missed_ever" || name == "missed_once") {
+      const auto shares = classes_.cumulative ? classes_.cumulative->shares(table_, *border) : CumulativeMisses::Shares();
+      return Value(name == "missed_ever" ? shares.ever : shares.once);
+    }
     return Value(name == "misses" ? count_misses(point(), first_run_, runs(), *border) : share_missed(point(), first_run_, runs(), *border));
   }
   if (name == "slower") return slower(call);

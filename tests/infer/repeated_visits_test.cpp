@@ -93,16 +93,21 @@ TEST_CASE("what misses on its first visits alone is no change of the clock's pac
   CHECK(finding.value == Value(4096, kBytes));
 }
 
-TEST_CASE("missed_ever counts an address once, whichever point it missed at") {
+TEST_CASE("an address counts once in missed_ever, whichever point it missed at, and in missed_once until it misses at another") {
   const auto miss_of = [](std::int64_t wanted) { return [wanted](std::int64_t line, std::int64_t, bool second) { return !second && line == wanted ? 300.0 : 200.0; }; };
   auto records = test::table({pairs(1024, 2, 0, miss_of(3)), pairs(2048, 2, 0, miss_of(3)), pairs(4096, 2, 0, miss_of(9))});
   const auto classes = infer::classify(records);
   const auto range = infer::miss_range(records, classes);
   REQUIRE(range);
   infer::CumulativeMisses cumulative;
-  CHECK(cumulative.share(records, *range) == doctest::Approx(2.0 / 128));
+  CHECK(cumulative.shares(records, *range).ever == doctest::Approx(2.0 / 128));
+  CHECK(cumulative.shares(records, *range).once == doctest::Approx(1.0 / 128));
   records.points.push_back(pairs(8192, 2, 0, miss_of(20)));
-  CHECK(cumulative.share(records, *range) == doctest::Approx(3.0 / 128));
+  CHECK(cumulative.shares(records, *range).ever == doctest::Approx(3.0 / 128));
+  CHECK(cumulative.shares(records, *range).once == doctest::Approx(2.0 / 128));
+  for (const std::int64_t line : {9, 20}) records.points.push_back(pairs(8192, 2, 0, miss_of(line)));
+  CHECK(cumulative.shares(records, *range).ever == doctest::Approx(3.0 / 128));
+  CHECK(cumulative.shares(records, *range).once == 0);
 }
 
 TEST_CASE("hits of slices apart are no misses of a walk that sees each address once: those at hand are of all of them") {
