@@ -59,6 +59,30 @@ Linker::Link& Linker::link_at(std::int64_t offset) {
   return find(offset);
 }
 
+void Linker::make_table(std::int64_t steps) {
+  const auto rooms = static_cast<std::size_t>(std::clamp(steps, kFewestLinks, kLinksAtOnce)) + links.offsets.size();
+  table_.resize(std::bit_ceil(2 * rooms));
+  for (std::size_t i = 0; i < links.offsets.size(); ++i) link_at(links.offsets[i]) = {links.offsets[i], links.targets[i], 1};
+  if (!links.offsets.empty()) return;
+  links.offsets.reserve(static_cast<std::size_t>(std::min(steps, kLinksAtOnce)));
+  links.targets.reserve(links.offsets.capacity());
+}
+
+bool Linker::add_rising(const Pattern& ring, std::int64_t last) {
+  const auto begin = ring.offsets.begin(), end = begin + ring.steps;
+  if (begin == end || *begin < 0 || *(end - 1) > last) return false;
+  std::int64_t bits = *begin;
+  for (auto at = begin + 1; at != end; ++at) {
+    if (*at <= *(at - 1)) return false;
+    bits |= *at;
+  }
+  if ((bits & (links.width - 1)) != 0) return false;
+  links.offsets.assign(begin, end);
+  links.targets.assign(begin + 1, end);
+  links.targets.push_back(*begin);
+  return true;
+}
+
 std::optional<Diagnostic> Linker::add(const Op& chase, const Pattern& ring) {
   GEXP_CHECK(std::has_single_bit(static_cast<unsigned>(links.width)));
   auto last = static_cast<std::int64_t>(bytes_) - links.width;  // offset that it can follow
@@ -66,11 +90,8 @@ std::optional<Diagnostic> Linker::add(const Op& chase, const Pattern& ring) {
   for (std::int64_t thread = 0; thread < ring.threads; ++thread) {
     ++rings_;
     if (!Budget::spend(kStepUnits * ring.steps)) return Budget::exceeded(chase.span);
-    if (table_.empty()) table_.resize(std::bit_ceil(2 * static_cast<std::size_t>(std::clamp(ring.steps, kFewestLinks, kLinksAtOnce))));
-    if (links.offsets.empty()) {
-      links.offsets.reserve(static_cast<std::size_t>(std::min(ring.steps, kLinksAtOnce)));
-      links.targets.reserve(links.offsets.capacity());
-    }
+    if (rings_ == 1 && add_rising(ring, last)) continue;
+    if (table_.empty()) make_table(ring.steps);
     std::int64_t offset = 0;
     for (std::int64_t step = 0, next = ring.steps > 0 ? ring.at(thread, 0) : 0; step < ring.steps; ++step) {
       if (!Budget::tick()) return Budget::exceeded(chase.span);

@@ -25,6 +25,10 @@ class Linker {
   /// What one step of a ring is refused for.
   [[nodiscard]] std::optional<Diagnostic> refused(const Op& chase, std::int64_t step, std::int64_t offset) const;
 
+  /// Adds the links of the first ring in which each offset is above the one before it: it visits none twice, whatever their places in a
+  /// table. False, and nothing is added: it is no such ring, or has an offset that cannot be followed.
+  bool add_rising(const Pattern& ring, std::int64_t last);
+
   const Memory& memory_;
   std::uint64_t bytes_;
   struct Link {
@@ -34,8 +38,10 @@ class Linker {
   };
   /// The link at an offset; of one that is new, `ring` is 0.
   Link& link_at(std::int64_t offset);
+  /// Makes the table, with the links that there are and room for a ring of `steps`.
+  void make_table(std::int64_t steps);
 
-  std::vector<Link> table_;  ///< each link at its offset's place, or in the next one that was free; at most half of the places are taken
+  std::vector<Link> table_;  ///< empty: not wanted yet. Each link at its offset's place, or in the next one that was free; at most half of the places are taken
   std::int64_t rings_ = 0;  ///< those that were added, each thread's
 };
 

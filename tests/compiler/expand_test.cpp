@@ -62,6 +62,27 @@ TEST_CASE("what a chase cannot follow is refused at the statement") {
   CHECK(plan(replaced(kRing, "laps 3", "laps 0"), 128).error().code == "E0426");
 }
 
+TEST_CASE("links of a ring that rises are known to the next ring") {
+  const auto text = [](const std::string& first, const std::string& second) {
+    const auto both = replaced(kRing, "uniform(stride: 32B, span: n)", first + "\n  pattern other = " + second);
+    return replaced(both, "warm { chase", "warm { chase A by other laps 1 via ca chase");
+  };
+  const std::string rising = "[0B, 32B, 64B]";
+  const auto same = plan(text(rising, "[32B, 64B, 0B]"), 128);
+  REQUIRE(same.ok());
+  CHECK(same->links.at(0).offsets == std::vector<std::int64_t>{32, 64, 0});  // in the order of the first that is chased
+  CHECK(same->links.at(0).targets == std::vector<std::int64_t>{64, 0, 32});
+  const auto more = plan(text("[100B, 4B]", rising), 128);
+  REQUIRE(more.ok());
+  CHECK(more->links.at(0).offsets == std::vector<std::int64_t>{0, 32, 64, 100, 4});
+  CHECK(more->links.at(0).targets == std::vector<std::int64_t>{32, 64, 0, 4, 100});
+  CHECK(plan(text("[64B, 0B, 32B]", rising), 128).ok());  // the same three links
+  const auto refused = [&](const std::string& ring) { return test::compile(text(ring, rising)).text(); };
+  CHECK(refused("[32B, 0B, 64B]").find("E0423") != std::string::npos);
+  CHECK(refused("[96B, 4B, 96B]").find("E0422") != std::string::npos);
+  CHECK(refused("[0B]").find("E0423") != std::string::npos);
+}
+
 TEST_CASE("all points of a sweep share one kernel") {
   const auto compiled = test::compile(kRing);
   REQUIRE(compiled.program);
