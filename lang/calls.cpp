@@ -37,6 +37,7 @@ Type wanted_by(Takes takes) {
     case Takes::Text: return text_type();
     case Takes::TextList: return list_of(text_type());
     case Takes::BytesList: return list_of(number_of(kBytes));
+    case Takes::PlainList: return list_of(number_of({}));
     case Takes::Neighbours: return text_type();
     case Takes::CacheSets: return cache_sets_type();
     case Takes::Nothing: break;
@@ -356,6 +357,8 @@ Typed ExpressionChecker::answer(const Callable& callable, const Seen& seen) {
         return structure_of({{"count", plain}, {"bits", list_of(list_of(plain))}, {"predicted", plain}, {"flips", list_of(list_of(plain))}, {"groups", plain}});
       case Callable::Answer::Alike:
         return structure_of({{"count", plain}, {"of", list_of(plain)}, {"predicted", plain}, {"sizes", list_of(plain)}});
+      case Callable::Answer::Contention:
+        return structure_of({{"count", plain}, {"of", list_of(plain)}, {"predicted", plain}, {"sizes", list_of(plain)}, {"slower", plain}});
       case Callable::Answer::Spikes: return list_of(structure_of({{"before", seen.over}, {"at", seen.over}}));
       case Callable::Answer::Outstanding:
         return structure_of({{"kind", text_type()}, {"entries", plain}, {"most", plain}, {"requests", plain}, {"merges", plain}, {"instructions", plain}});

@@ -10,7 +10,7 @@ namespace gexp::lang {
 
 /// What a labelled parameter takes.
 enum class Takes {
-  Nothing, Bytes, Plain, Cycles, Text, BytesList, TextList, Neighbours, CacheSets,
+  Nothing, Bytes, Plain, Cycles, Text, BytesList, PlainList, TextList, Neighbours, CacheSets,
   PerPoint,  ///< a plain number of each point, where other labels of an analysis are the same for all points
 };
 
@@ -41,7 +41,7 @@ struct Callable {
     Plain, Bytes, Cycles, PlainList, CyclesList, SubjectList, Condition, Pattern,
     Slope,         ///< the structure of linear: slope intercept r2
     Slopes,        ///< a list of these, each with what it is `at`
-    CacheSets, Replacement, Hits, Places, Alike, BankConflicts, Spikes, Outstanding, Saturation,
+    CacheSets, Replacement, Hits, Places, Alike, Contention, BankConflicts, Spikes, Outstanding, Saturation,
   };
 
   std::string_view name;
