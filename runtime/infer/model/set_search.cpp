@@ -66,6 +66,30 @@ std::vector<std::vector<std::size_t>> unplaced(const std::vector<LabelledLine>& 
   return all;
 }
 
+/// A number for each whole lap, of 64 laps at once: the nth bits of their numbers are a word.
+class LapCounts {
+ public:
+  /// Adds `step`, 1 or -1, to the numbers of those laps of the 64 from 64 * `word` on whose bits are set.
+  void add(std::size_t word, std::uint64_t laps, int step) {
+    for (std::size_t place = 0; laps != 0; ++place) {
+      if (place == places_.size()) places_.emplace_back();
+      auto& bits = places_[place];
+      if (word >= bits.size()) bits.resize(word + 1);
+      bits[word] ^= laps;
+      laps &= step > 0 ? ~bits[word] : bits[word];  // carry: it was 1 and is 0 now; borrow: it was 0 and is 1
+    }
+  }
+  /// Of the same laps, those whose number is not 0.
+  [[nodiscard]] std::uint64_t any(std::size_t word) const {
+    std::uint64_t all = 0;
+    for (const auto& bits : places_) all |= word < bits.size() ? bits[word] : 0;
+    return all;
+  }
+
+ private:
+  std::vector<std::vector<std::uint64_t>> places_;  ///< by place of the binary number
+};
+
 /// What the lines of one set did together in one footprint, line by line.
 class SetLoad {
  public:
@@ -79,21 +103,20 @@ class SetLoad {
  private:
   void count(const LineFootprint& footprint, std::size_t at, int step) {
     if (!footprint.lines[at].doubted) return;
-    const auto laps = footprint.walked->whole_laps;
-    if (missed_.size() != laps) missed_.resize(laps), unsure_.resize(laps);
     const auto missed_in = footprint.missed_in(at), unsure_in = footprint.unsure_in(at);
     for (std::size_t word = 0; word < missed_in.size(); ++word) {
-      for (auto bits = missed_in[word] | unsure_in[word]; bits != 0; bits &= bits - 1) {
-        const auto bit = bits & -bits;
-        const auto lap = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
-        loud -= missed_[lap] > 0 ? 1 : 0, unsure -= missed_[lap] == 0 && unsure_[lap] > 0 ? 1 : 0;
-        missed_[lap] += missed_in[word] & bit ? step : 0, unsure_[lap] += unsure_in[word] & bit ? step : 0;
-        loud += missed_[lap] > 0 ? 1 : 0, unsure += missed_[lap] == 0 && unsure_[lap] > 0 ? 1 : 0;
-      }
+      if ((missed_in[word] | unsure_in[word]) == 0) continue;
+      tell(word, -1);
+      missed_.add(word, missed_in[word], step), unsure_.add(word, unsure_in[word], step);
+      tell(word, 1);
     }
   }
+  void tell(std::size_t word, int step) {
+    const auto missed = missed_.any(word);
+    loud += step * std::popcount(missed), unsure += step * std::popcount(unsure_.any(word) & ~missed);
+  }
 
-  std::vector<int> missed_, unsure_;  ///< by whole lap: lines
+  LapCounts missed_, unsure_;  ///< lines
 };
 
 struct Worth {
