@@ -12,6 +12,7 @@
 
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/model/evidence.h"
+#include "runtime/infer/model/lap_counts.h"
 #include "runtime/infer/model/set_hypothesis.h"
 
 // A set alone has a value: the log-likelihood of what its lines did in all footprints, at its likeliest size. So a move changes the values of
@@ -65,30 +66,6 @@ std::vector<std::vector<std::size_t>> unplaced(const std::vector<LabelledLine>& 
   }
   return all;
 }
-
-/// A number for each whole lap, of 64 laps at once: the nth bits of their numbers are a word.
-class LapCounts {
- public:
-  /// Adds `step`, 1 or -1, to the numbers of those laps of the 64 from 64 * `word` on whose bits are set.
-  void add(std::size_t word, std::uint64_t laps, int step) {
-    for (std::size_t place = 0; laps != 0; ++place) {
-      if (place == places_.size()) places_.emplace_back();
-      auto& bits = places_[place];
-      if (word >= bits.size()) bits.resize(word + 1);
-      bits[word] ^= laps;
-      laps &= step > 0 ? ~bits[word] : bits[word];  // carry: it was 1 and is 0 now; borrow: it was 0 and is 1
-    }
-  }
-  /// Of the same laps, those whose number is not 0.
-  [[nodiscard]] std::uint64_t any(std::size_t word) const {
-    std::uint64_t all = 0;
-    for (const auto& bits : places_) all |= word < bits.size() ? bits[word] : 0;
-    return all;
-  }
-
- private:
-  std::vector<std::vector<std::uint64_t>> places_;  ///< by place of the binary number
-};
 
 /// What the lines of one set did together in one footprint, line by line.
 class SetLoad {
