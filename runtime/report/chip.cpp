@@ -18,7 +18,7 @@ namespace {
 using infer::Finding;
 using Column = ChipMap::Column;
 
-constexpr double kChipWidth = 760, kChipPad = 12, kChipLabel = 132, kChipCellWidth = 33, kChipCellHeight = 26, kChipTitle = 26, kChipGap = 10;
+constexpr double kChipWidth = 760, kChipPad = 12, kChipLabel = 132, kChipCellWidth = 33, kChipCellHeight = 26, kChipLine = kChipCellHeight + 4, kChipTitle = 26, kChipGap = 10;
 constexpr double kChipLightText = 0.62;  // from this shade on light text has more contrast than dark text
 constexpr std::size_t kChipMostCells = 1024;
 // Two ends of one colour that differ in lightness, so that they differ to every eye.
@@ -67,7 +67,7 @@ class ChipDrawing {
     const auto label = fmt::format("{} multiprocessors in {} groups by {}; the table below has each of them", outer.of.size(), outer.groups, outer.finding);
     constexpr const char* kStyle =
         "text{font-family:system-ui,sans-serif;font-size:12px;fill:#1f2933}.title{font-size:13px;font-weight:600}.quiet{fill:#52606d}"
-        ".group{fill:#f5f7f9;stroke:#9aa5b1;stroke-width:1}.cell{stroke:#52606d;stroke-width:.5}.n{text-anchor:middle}.light{fill:#ffffff}";
+        ".group{fill:#f5f7f9;stroke:#9aa5b1;stroke-width:1}.cell{stroke:#52606d;stroke-width:.5}.frame{fill:none;stroke:#1f2933;stroke-width:1.5}.n{text-anchor:middle}.light{fill:#ffffff}";
     return fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" class="sms" viewBox="0 0 {:.0f} {:.0f}" role="img" aria-label="{}"><style>{}</style>{}</svg>)", kChipWidth, y_ + 2,
                        escaped(label), kStyle, svg_);
   }
@@ -86,19 +86,36 @@ class ChipDrawing {
     const auto a_line = static_cast<std::size_t>((kChipWidth - kChipPad - left) / kChipCellWidth);
     std::size_t lines = 0;
     for (const auto& [at, row] : rows) lines += (row.size() + a_line - 1) / a_line;
-    const double height = kChipTitle + static_cast<double>(lines) * (kChipCellHeight + 4) + kChipPad - 4;
+    const double height = kChipTitle + static_cast<double>(lines) * kChipLine + kChipPad - 4;
     svg_ += fmt::format(R"(<rect x="1" y="{:.1f}" width="{:.1f}" height="{:.1f}" rx="8" class="group"/>)", y_ + 1, kChipWidth - 2, height);
     text(kChipPad, y_ + 19, "title", fmt::format("{}: {} multiprocessor{}", group_of(map_.groups[0], group), sms.size(), sms.size() == 1 ? "" : "s"));
     double y = y_ + kChipTitle;
-    for (const auto& [at, row] : rows) {
+    for (auto& [at, row] : rows) {
+      if (innermost()) std::stable_sort(row.begin(), row.end(), [&](auto a, auto b) { return order_of(a) < order_of(b); });
       if (inner) text(kChipPad, y + 17, "quiet", fmt::format("{} ({})", group_of(*inner, at), row.size()));
       for (std::size_t i = 0; i < row.size(); ++i) {
-        if (i > 0 && i % a_line == 0) y += kChipCellHeight + 4;
+        if (i > 0 && i % a_line == 0) y += kChipLine;
         cell(left + kChipCellWidth * static_cast<double>(i % a_line), y, row[i]);
       }
-      y += kChipCellHeight + 4;
+      frames(left, y - kChipLine * static_cast<double>((row.size() - 1) / a_line), a_line, row);
+      y += kChipLine;
     }
     y_ += height + kChipGap;
+  }
+
+  [[nodiscard]] const Column* innermost() const { return map_.groups.size() > 2 ? &map_.groups[2] : nullptr; }
+  /// Those of no group behind all others.
+  [[nodiscard]] double order_of(std::size_t sm) const { return innermost()->of[sm] < 0 ? INFINITY : innermost()->of[sm]; }
+
+  /// Around cells of one row and of one group of the third column, line by line.
+  void frames(double left, double top, std::size_t a_line, const std::vector<std::size_t>& row) {
+    if (!innermost()) return;
+    for (std::size_t first = 0, end = 0; first < row.size(); first = end) {
+      for (end = first + 1; end < row.size() && end % a_line != 0 && order_of(row[end]) == order_of(row[first]);) ++end;
+      if (end - first < 2 || std::isinf(order_of(row[first]))) continue;
+      svg_ += fmt::format(R"(<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" rx="4" class="frame"/>)", left + kChipCellWidth * static_cast<double>(first % a_line) - 1.5,
+                          top + kChipLine * static_cast<double>(first / a_line) - 1.5, kChipCellWidth * static_cast<double>(end - first), kChipCellHeight + 3);
+    }
   }
 
   void cell(double x, double y, std::size_t sm) {

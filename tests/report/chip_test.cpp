@@ -58,6 +58,17 @@ TEST_CASE("what was found of each multiprocessor is drawn: a cell for each, fewe
   CHECK(count(page, "<tr>") == 7);
 }
 
+TEST_CASE("a third grouping frames cells that lie together in a row, line by line") {
+  const auto pairs = groups({0, 1, 0, 1, 2, -1});  // 0 and 2, 1 and 3 in the row of all; 4 is alone, 5 is in none
+  const auto map = chip_map(with({{"outer", groups({0, 0, 0, 0, 0, 0})}, {"middle", groups({0, 0, 0, 0, 1, 1})}, {"pairs", pairs}}));
+  REQUIRE(map);
+  REQUIRE(map->groups.size() == 3);
+  const auto page = chip_html(*map);
+  CHECK(count(page, "class=\"frame\"") == 2);
+  CHECK(page.find("multiprocessor 2:") < page.find("multiprocessor 1:"));
+  CHECK(count(chip_html(*chip_map(with({{"outer", groups({0, 0, 0, 0, 0, 0})}, {"pairs", pairs}}))), "class=\"frame\"") == 0);
+}
+
 TEST_CASE("no drawing without groups of all multiprocessors") {
   CHECK(!chip_map(with({{"seen.latency", kLatency}})));
   CHECK(!chip_map(with({{"f", groups({0, 0, 1})}, {"seen.latency", kLatency}})));
