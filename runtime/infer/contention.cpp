@@ -47,6 +47,7 @@ Finding contention(const Context& context) {
   std::vector<double> parts;
   if (argument(context, "parts")) {
     const auto given = argument_value(context, "parts");
+    if (!given.known()) return undetermined(context, "the larger parts, which stand after `parts:`, were not found");
     const auto* list = given.get<List>();
     for (std::size_t i = 0; list && i < list->size(); ++i) {
       if (const auto* number = (*list)[i].get<Number>()) parts.push_back(number->number);
