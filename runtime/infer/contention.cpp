@@ -13,6 +13,8 @@
 namespace gexp::infer {
 namespace {
 
+constexpr std::size_t kMostSeen = std::size_t{1} << 25;  // limit: of rounds by pairs of multiprocessors; some 20 bytes each are held
+
 Fields fields_of_groups(const ContentionGroups& found, std::size_t multiprocessors) {
   Fields fields;
   List of(multiprocessors, Value(-1.0)), sizes;
@@ -44,6 +46,8 @@ Finding contention(const Context& context) {
   if (rounds.size() < 2 * model::kFewestAlike) return undetermined(context, fmt::format("{} rounds are too few", rounds.size()));
   const auto multiprocessors = rounds.front().size();
   if (multiprocessors <= model::kFewest || !even) return undetermined(context, "the record has no time for each of four multiprocessors or more");
+  if (multiprocessors * multiprocessors > kMostSeen / rounds.size())
+    return undetermined(context, fmt::format("{} multiprocessors in {} rounds are too many to compare; fewer rounds would decide", multiprocessors, rounds.size()));
   std::vector<double> parts;
   if (argument(context, "parts")) {
     const auto given = argument_value(context, "parts");

@@ -13,8 +13,9 @@
 // The logarithm of a multiprocessor's time, over the rounds in which it is active: a level of its own, what slows all in that round, a
 // weight for each of the others that is active, and noise. The others' weights are of one normal population. Those of its own group are one
 // weight, of a wider population. So a group must stand out from what all others do. How wide both populations are, beside the noise, is
-// integrated over; so is the scale of all. What a known larger part does in common is left out like the round's own part. The weights themselves are integrated in closed form. Groups are those of the best partition that
-// single moves reach; what the moves that were not made are worth beside it is the doubt.
+// integrated over; so is the scale of all. The weights themselves are integrated in closed form. What a known larger part does in common is
+// left out like the round's own part. Groups are those of the best partition that single moves reach; what the moves that were not made are
+// worth beside it is the doubt.
 namespace gexp::infer {
 namespace {
 
@@ -33,6 +34,12 @@ Group without(const Group& group, std::size_t sm) {
 Group with(Group group, std::size_t sm) {
   group.insert(std::lower_bound(group.begin(), group.end(), sm), sm);
   return group;
+}
+
+Group united(Group a, const Group& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  std::sort(a.begin(), a.end());
+  return a;
 }
 
 /// Groups of multiprocessors by what the times say. One of one is no group, and weighs 0.
@@ -92,9 +99,7 @@ class Partition {
       if (groups_[a].size() < 2) continue;
       for (std::size_t b = 0; b < a; ++b) {
         if (groups_[b].size() < 2) continue;
-        auto both = groups_[a];
-        for (const auto sm : groups_[b]) both = with(both, sm);
-        const double one = std::exp(std::min(0.0, score(both) - score_[a] - score_[b]));
+        const double one = std::exp(std::min(0.0, score(united(groups_[a], groups_[b])) - score_[a] - score_[b]));
         odds[a] += one, odds[b] += one;
       }
       odds[a] += halves(a);
@@ -129,26 +134,21 @@ class Partition {
   /// The two groups whose union gains most become one, again and again.
   void join() {
     std::vector<Numbers> gain(count_, Numbers(count_, -INFINITY));
-    const auto look = [&](std::size_t a, std::size_t b) {
-      auto both = groups_[a];
-      for (const auto sm : groups_[b]) both = with(both, sm);
-      gain[a][b] = gain[b][a] = score(both) - score_[a] - score_[b];
-    };
+    const auto look = [&](std::size_t a, std::size_t b) { gain[a][b] = gain[b][a] = score(united(groups_[a], groups_[b])) - score_[a] - score_[b]; };
     in_parallel(count_, [&](std::size_t a) {
       for (std::size_t b = 0; b < a; ++b) look(a, b);
     });
     while (true) {
       double most = 0;
       std::size_t a = 0, b = 0;
+      work(1 + count_ * count_ / 100);
       for (std::size_t i = 0; i < count_; ++i) {
         for (std::size_t j = 0; j < i; ++j) {
           if (gain[i][j] > most) most = gain[i][j], a = i, b = j;
         }
       }
       if (!(most > 0)) return;
-      auto both = groups_[a];
-      for (const auto sm : groups_[b]) both = with(both, sm);
-      set(a, std::move(both)), set(b, {});
+      set(a, united(groups_[a], groups_[b])), set(b, {});
       for (std::size_t i = 0; i < count_; ++i) {
         gain[b][i] = gain[i][b] = -INFINITY;
         if (i != a && !groups_[i].empty()) look(a, i);

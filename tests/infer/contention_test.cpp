@@ -151,6 +151,9 @@ TEST_CASE("partners stand out of a known larger part that shares something, too"
   alone.shared = 0;
   CHECK(undetermined(ask(contended(alone), "contention(t, parts: [i mod 6 for i in 0..47])")));
   CHECK(told(ask(contended(alone)), alone.part) == std::pair<std::size_t, std::size_t>(6 * 28, 0));
+  Chip crowded;
+  crowded.port = std::vector<int>(1000, 0), crowded.rounds = 40;
+  CHECK(ask(contended(crowded)).why.find("too many to compare") != std::string::npos);
   CHECK(ask(contended(chip), "contention(t, parts: [0, 1])").why.find("48 numbers") != std::string::npos);
 }
 
