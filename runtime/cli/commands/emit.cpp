@@ -189,8 +189,8 @@ int Emit::emit_kernels(Loaded& loaded) {
   if (const auto* exit = std::get_if<int>(&shapes)) return *exit;
   const auto& all = std::get<0>(shapes);
   if (machine_code() && all.size() != 1) {
-    return refuse(failure("E0508", fmt::format("machine code is written of one kernel, and there are {}", all.size()), "name a stage with --stage"),
-                  nullptr, kSpec);
+    const char* hint = stage_.empty() ? "name a stage with --stage" : "its sweeps make several; a parameter that leaves one point can be set with --set";
+    return refuse(failure("E0508", fmt::format("machine code is written of one kernel, and there are {}", all.size()), hint), nullptr, kSpec);
   }
   std::optional<jit::Compiler> compiler;
   std::optional<MemoryWatch> watch;
