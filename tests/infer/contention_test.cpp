@@ -157,6 +157,16 @@ TEST_CASE("partners stand out of a known larger part that shares something, too"
   CHECK(ask(contended(chip), "contention(t, parts: [0, 1])").why.find("48 numbers") != std::string::npos);
 }
 
+TEST_CASE("times without noise, as of a simulated device") {
+  Chip chip;
+  chip.port = anywhere(40, 9), chip.noise = 0, chip.rounds = 32;
+  const auto [pairs, wrong] = told(ask(contended(chip)), chip.port);
+  CHECK(pairs == 20);
+  CHECK(wrong == 0);
+  chip.shared = 0;
+  CHECK(undetermined(ask(contended(chip))));
+}
+
 TEST_CASE("few rounds tell few pairs, and none that is wrong") {
   std::size_t some = 0;
   for (const std::uint64_t seed : {1, 2, 3, 4}) {
