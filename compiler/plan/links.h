@@ -41,7 +41,8 @@ class Linker {
   /// Makes the table, with the links that there are and room for a ring of `steps`.
   void make_table(std::int64_t steps);
 
-  std::vector<Link> table_;  ///< empty: not wanted yet. Each link at its offset's place, or in the next one that was free; at most half of the places are taken
+  /// Empty: not wanted yet. Each link at its offset's place, or in the next one that was free; at most half of the places are taken.
+  std::vector<Link> table_;
   std::int64_t rings_ = 0;  ///< those that were added, each thread's
 };
 

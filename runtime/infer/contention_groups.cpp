@@ -99,7 +99,7 @@ class Partition {
       if (groups_[a].size() < 2) continue;
       for (std::size_t b = 0; b < a; ++b) {
         if (groups_[b].size() < 2) continue;
-        const double one = std::exp(std::min(0.0, score(united(groups_[a], groups_[b])) - score_[a] - score_[b]));
+        const double one = std::exp(std::min(0.0, uniting(a, b)));
         odds[a] += one, odds[b] += one;
       }
       odds[a] += halves(a);
@@ -129,12 +129,13 @@ class Partition {
   }
   [[nodiscard]] double leaving(std::size_t sm, std::size_t from) const { return score(without(groups_[from], sm)) - score_[from]; }
   [[nodiscard]] double joining(std::size_t sm, std::size_t to) const { return score(with(groups_[to], sm)) - score_[to]; }
+  [[nodiscard]] double uniting(std::size_t a, std::size_t b) const { return score(united(groups_[a], groups_[b])) - score_[a] - score_[b]; }
   void set(std::size_t at, Group group) { score_[at] = score(group), groups_[at] = std::move(group); }
 
   /// The two groups whose union gains most become one, again and again.
   void join() {
     std::vector<Numbers> gain(count_, Numbers(count_, -INFINITY));
-    const auto look = [&](std::size_t a, std::size_t b) { gain[a][b] = gain[b][a] = score(united(groups_[a], groups_[b])) - score_[a] - score_[b]; };
+    const auto look = [&](std::size_t a, std::size_t b) { gain[a][b] = gain[b][a] = uniting(a, b); };
     in_parallel(count_, [&](std::size_t a) {
       for (std::size_t b = 0; b < a; ++b) look(a, b);
     });
@@ -230,7 +231,9 @@ ContentionGroups find_contention(const ContendedRounds& rounds, std::size_t mult
         const double slower = rise_beside(from, without(group, sm), column);
         rise_beside(to, without(group, sm), column);
         const double scale = static_cast<double>(to.free) * to.rounding + dot_of(from.y.data(), from.y.data(), from.n);
-        for (std::size_t i = 0; i < to.n && scale > 0; ++i) left += std::pow(to.y[i] - slower * column[i], 2) / scale, there += to.y[i] * to.y[i] / scale;
+        for (std::size_t i = 0; i < to.n && scale > 0; ++i) {
+          left += std::pow(to.y[i] - slower * column[i], 2) / scale, there += to.y[i] * to.y[i] / scale;
+        }
       }
     }
   }

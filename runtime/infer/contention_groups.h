@@ -17,7 +17,8 @@ struct ContentionGroups {
   double predicted = 0;    ///< of what differs in half of the rounds: the share that the other half's groups predict
 };
 /// Told are as many groups, the likeliest first, as are all right with the confidence that is needed. CutShort.
-/// `parts`: by multiprocessor the number of a larger part that is known, -1: none; what the part's members do to each other in common is left out.
+/// `parts`: by multiprocessor the number of a larger part that is known, -1: none; what the part's members do to each other in common is
+/// left out.
 ContentionGroups find_contention(const ContendedRounds& rounds, std::size_t multiprocessors, const std::vector<double>& parts, double need);
 
 }  // namespace gexp::infer

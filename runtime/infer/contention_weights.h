@@ -9,24 +9,18 @@
 #include "runtime/infer/contention_groups.h"
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/model/evidence.h"
+#include "runtime/infer/model/occupancy.h"
 
 /// One multiprocessor's times, and what they say of a group that it may be in: for contention_groups.cpp.
 namespace gexp::infer::contended {
 
 using Numbers = std::vector<double>;
 
-inline constexpr std::array<double, 4> kShareOfOthers = {0, 0.3, 0.6, 0.9};   // grid: of the variance that is not a partner's: what the others' weights make
+inline constexpr std::array<double, 4> kShareOfOthers = {0, 0.3, 0.6, 0.9};  // grid: of the variance that is not a partner's, the others'
 inline constexpr std::array<double, 4> kShareOfGroup = {0.05, 0.3, 1.5, 8};  // grid: variance of a partner's part, in units of all else
 inline constexpr double kRounding = 1.0 / 12;  // fact: variance of a time that is counted in whole cycles
 
 inline double dot_of(const double* a, const double* b, std::size_t n) { return std::inner_product(a, a + n, b, 0.0); }
-
-inline double log_of_sum(const Numbers& terms) {
-  const double most = *std::max_element(terms.begin(), terms.end());
-  double sum = 0;
-  for (const double term : terms) sum += std::exp(term - most);
-  return std::isfinite(most) ? most + std::log(sum) : most;
-}
 
 /// The rounds of a kind that are looked at, and what slows all multiprocessors in each.
 struct SeenRounds {
@@ -95,7 +89,8 @@ inline SmView view_of(const SeenRounds& rounds, std::size_t sm, std::size_t mult
   view.common = view.base_of(std::move(common));
   Numbers part(view.n, 0);
   for (std::size_t i = 0; i < view.n && !parts.empty() && parts[sm] >= 0; ++i) {
-    for (std::size_t other = 0; other < multiprocessors; ++other) part[i] += other != sm && parts[other] == parts[sm] && (*rounds.taken[at[i]])[other] > 0 ? 1 : 0;
+    const auto& taken = *rounds.taken[at[i]];
+    for (std::size_t other = 0; other < multiprocessors; ++other) part[i] += other != sm && parts[other] == parts[sm] && taken[other] > 0 ? 1 : 0;
   }
   view.part = view.base_of(std::move(part));
   view.free = view.n - 1 - (view.common.empty() ? 0 : 1) - (view.part.empty() ? 0 : 1);
@@ -131,10 +126,12 @@ inline void solve_lower(const Numbers& l, double* x, std::size_t n) {
 
 inline double normal_share_below(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
 
-/// Weights the others' parts in one multiprocessor's times. Everything is seen in coordinates in which noise and the others are one and alike.
+/// Weights the others' parts in one multiprocessor's times. Everything is seen in coordinates in which noise and the others are one and
+/// alike.
 class GroupWeights {
  public:
-  GroupWeights(const SmView& view, std::size_t multiprocessors) : view_(view), free_(static_cast<double>(view.free)), length_(multiprocessors) {
+  GroupWeights(const SmView& view, std::size_t multiprocessors)
+      : view_(view), free_(static_cast<double>(view.free)), length_(multiprocessors) {
     const auto n = view.n;
     if (n < model::kFewestAlike || view.free < 2) return;
     Numbers together(n * n, 0);
@@ -153,7 +150,7 @@ class GroupWeights {
     for (const double share : kShareOfOthers) look(together, share, trace, scale);
     Numbers alone;
     for (const auto& seen : seen_) alone.push_back(-seen.determinant / 2 - free_ / 2 * std::log(seen.squares));
-    none_ = log_of_sum(alone);
+    none_ = log_sum(alone);
   }
 
   [[nodiscard]] bool ran() const { return !seen_.empty(); }
@@ -174,10 +171,11 @@ class GroupWeights {
         const double left = std::max(seen.squares - wide * along * along / (1 + wide * across), 1e-12);
         // A group slows: half of the weights count, twice.
         const double spread = std::sqrt(wide / (1 + wide * across) * left / free_), weight = wide * along / (1 + wide * across);
-        with.push_back(-seen.determinant / 2 - std::log1p(wide * across) / 2 - free_ / 2 * std::log(left) + std::log(std::max(2 * normal_share_below(weight / spread), 1e-300)));
+        const double slows = std::max(2 * normal_share_below(weight / spread), 1e-300);
+        with.push_back(-seen.determinant / 2 - std::log1p(wide * across) / 2 - free_ / 2 * std::log(left) + std::log(slows));
       }
     }
-    return log_of_sum(with) - std::log(static_cast<double>(kShareOfGroup.size())) - none_;
+    return log_sum(with) - std::log(static_cast<double>(kShareOfGroup.size())) - none_;
   }
 
  private:

@@ -7,20 +7,6 @@
 
 namespace gexp::infer {
 
-namespace {
-
-/// By address that a point walks, whether one of its positions missed.
-std::unordered_map<std::int64_t, bool> missed_here(const records::Point& point, const std::vector<bool>& missed) {
-  std::unordered_map<std::int64_t, bool> here;
-  for (std::size_t step = 0; step < missed.size(); ++step) {
-    auto& any = here[point.walk->at(0, static_cast<std::int64_t>(step))];
-    any = any || missed[step];
-  }
-  return here;
-}
-
-}  // namespace
-
 CumulativeMisses::Glance CumulativeMisses::glance(const records::Point& point) {
   Glance glance{point.steps, point.runs.size(), 0, 0};
   if (!point.runs.empty() && !point.runs[0].ticks.empty()) glance.first = point.runs[0].ticks.front(), glance.last = point.runs[0].ticks.back();
@@ -41,12 +27,12 @@ CumulativeMisses::Shares CumulativeMisses::shares(const records::Table& table, c
     const bool walked = point.walk && point.walk->steps > 0 && !point.runs.empty();
     const auto missed = walked ? positions_missed(point, range) : std::vector<bool>{};  // may be cut short: then nothing was looked at
     looked_at_.push_back(glance(point));
-    for (const auto& [offset, here] : missed_here(point, missed)) {
-      auto& points = missed_at_[offset];
-      if (!here) continue;
-      ever_ += points == 0 ? 1 : 0;
-      once_ = once_ + (points == 0 ? 1 : 0) - (points == 1 ? 1 : 0);
-      ++points;
+    for (std::size_t step = 0; step < missed.size(); ++step) {
+      auto& [points, last] = missed_at_[point.walk->at(0, static_cast<std::int64_t>(step))];
+      if (!missed[step] || last == looked_at_.size()) continue;
+      last = looked_at_.size(), ++points;
+      ever_ += points == 1 ? 1 : 0;
+      once_ = once_ + (points == 1 ? 1 : 0) - (points == 2 ? 1 : 0);
     }
   }
   const auto walked = static_cast<double>(missed_at_.size());

@@ -35,8 +35,12 @@ class CumulativeMisses {
   static Glance glance(const records::Point& point);
   double above_ = 0, outlier_ = 0;
   std::vector<Glance> looked_at_;  ///< by point
-  std::unordered_map<std::int64_t, std::uint32_t> missed_at_;  ///< by address that was walked: points at which it missed
-  std::size_t ever_ = 0, once_ = 0;                           ///< of them
+  struct MissedAt {
+    std::size_t points = 0;  ///< so many
+    std::size_t last = 0;    ///< the last of them, counted from 1
+  };
+  std::unordered_map<std::int64_t, MissedAt> missed_at_;  ///< by address that was walked
+  std::size_t ever_ = 0, once_ = 0;                       ///< addresses, as in Shares
 };
 
 }  // namespace gexp::infer

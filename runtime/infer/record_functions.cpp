@@ -24,7 +24,8 @@ constexpr double kConvergedMisses = 4;  // limit: of repetitions
 constexpr double kConverged = 0.01;     // limit: of repetitions, a relative change that still counts as stable
 
 bool is_record_function(const std::string& name) {
-  static const std::vector<std::string> kNames = {"median", "mean", "min", "max", "stddev", "elapsed", "misses", "missed", "missed_ever", "missed_once", "slower", "excess", "overhead", "sm", "begin", "end"};
+  static const std::vector<std::string> kNames = {"median", "mean", "min", "max", "stddev", "elapsed", "misses", "missed", "missed_ever",
+                                                  "missed_once", "slower", "excess", "overhead", "sm", "begin", "end"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 

@@ -18,7 +18,8 @@ namespace {
 using infer::Finding;
 using Column = ChipMap::Column;
 
-constexpr double kChipWidth = 760, kChipPad = 12, kChipLabel = 132, kChipCellWidth = 33, kChipCellHeight = 26, kChipLine = kChipCellHeight + 4, kChipTitle = 26, kChipGap = 10;
+constexpr double kChipWidth = 760, kChipPad = 12, kChipLabel = 132, kChipCellWidth = 33, kChipCellHeight = 26, kChipTitle = 26, kChipGap = 10;
+constexpr double kChipLine = kChipCellHeight + 4;
 constexpr double kChipLightText = 0.62;  // from this shade on light text has more contrast than dark text
 constexpr std::size_t kChipMostCells = 1024;
 // Two ends of one colour that differ in lightness, so that they differ to every eye.

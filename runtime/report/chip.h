@@ -24,8 +24,8 @@ struct ChipMap {
 /// Of the findings with as many numbers as the device has multiprocessors. Nothing without one of `alike` among them.
 std::optional<ChipMap> chip_map(const result::RunResult& result);
 
-/// Drawn as a figure: a box for each group of the first finding, in it a row for each group of the second one, in that a frame around each group
-/// of the third one; coloured by the first value.
+/// Drawn as a figure: a box for each group of the first finding, in it a row for each group of the second one, in that a frame around each
+/// group of the third one; coloured by the first value.
 std::string chip_html(const ChipMap& map);
 
 }  // namespace gexp::report

@@ -13,7 +13,9 @@ TEST_CASE("laps are counted 64 at once as they are one by one") {
   std::uint64_t chance = 1;
   std::vector<std::pair<std::size_t, std::uint64_t>> put;
   const auto check = [&] {
-    for (std::size_t lap = 0; lap < one_by_one.size(); ++lap) CHECK((counts.any(lap / 64) >> lap % 64 & 1) == (one_by_one[lap] > 0 ? 1 : 0));
+    for (std::size_t lap = 0; lap < one_by_one.size(); ++lap) {
+      CHECK((counts.any(lap / 64) >> lap % 64 & 1) == (one_by_one[lap] > 0 ? 1 : 0));
+    }
   };
   const auto add = [&](std::size_t word, std::uint64_t laps, int step) {
     counts.add(word, laps, step);
