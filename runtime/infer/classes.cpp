@@ -59,8 +59,10 @@ FittedClasses fit_classes(const records::Table& table, const std::vector<const r
   for (const auto& mode : found.modes) {
     const auto support = histogram.before(mode.end) - histogram.before(mode.begin);
     const double trim = support < 1000 ? 0 : model::kInterfered;
-    made.classes.list.push_back({histogram.quantile(mode.begin, mode.end, trim), mode.cut ? histogram.tick(mode.end - 1) : histogram.quantile(mode.begin, mode.end, 1 - trim),
-                                 static_cast<double>(histogram.quantile(mode.begin, mode.end, 0.5)), support, mode.apart});
+    const auto quantile = [&](double share) { return histogram.quantile(mode.begin, mode.end, share); };
+    const double centre = quantile(0.5);
+    made.classes.list.push_back({quantile(trim), mode.cut ? histogram.tick(mode.end - 1) : quantile(1 - trim), centre, support, mode.apart,
+                                 centre - quantile(normal_share_beyond(1))});
   }
   return made;
 }
@@ -114,8 +116,10 @@ namespace {
 std::optional<MissRange> beyond(const Classes& classes, std::size_t own) {
   const auto above = classes.above(own);
   if (!above) return std::nullopt;
-  const double unsure = model::kUnsure * std::min(*above - classes.list[own].centre, classes.list[own + 1].centre - *above);
-  return MissRange{.above = *above, .outlier = classes.outlier(), .interference = classes.interference[own], .unsure = unsure};
+  const auto& misses = classes.list[own + 1];
+  const double unsure = model::kUnsure * std::min(*above - classes.list[own].centre, misses.centre - *above);
+  const double fast = misses.scatter > 0 ? normal_share_beyond((misses.centre - (*above - unsure)) / misses.scatter) : 0;
+  return MissRange{.above = *above, .outlier = classes.outlier(), .interference = classes.interference[own], .fast_misses = fast, .unsure = unsure};
 }
 
 /// Whether this parts hits: some sectors that are visited twice in a row are slower than it both times, and others not. The second visit

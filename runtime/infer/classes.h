@@ -19,6 +19,7 @@ struct LatencyClass {
   double centre = 0;                ///< median tick, the empty region not subtracted
   std::uint64_t support = 0;        ///< accesses
   double apart = INFINITY;          ///< nats by which it and the class before it are two
+  double scatter = 0;               ///< standard deviation, in ticks, that its faster half has if normal
 };
 
 /// What strikes at any point and address, an interrupt or another program, and makes accesses look like misses.
@@ -63,6 +64,7 @@ struct MissRange {
   double above = 0;    ///< slower than this
   double outlier = 0;  ///< but not slower than this
   Interference interference = {};  ///< what looks like a miss and is none
+  double fast_misses = 0;  ///< share of the misses that scatter makes as fast as hits
   double unsure = 0;   ///< so near to `above`, in ticks, scatter may have made a miss of a hit or a hit of a miss
   std::shared_ptr<const Unbiased> unbiased = nullptr;  ///< not null: of ticks as if every address lay in one place
   [[nodiscard]] bool has(std::int64_t tick) const { return static_cast<double>(tick) > above && static_cast<double>(tick) <= outlier; }

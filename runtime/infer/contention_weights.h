@@ -10,6 +10,7 @@
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/occupancy.h"
+#include "runtime/infer/statistics.h"
 
 /// One multiprocessor's times, and what they say of a group that it may be in: for contention_groups.cpp.
 namespace gexp::infer::contended {
@@ -124,8 +125,6 @@ inline void solve_lower(const Numbers& l, double* x, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) x[i] = (x[i] - dot_of(&l[i * n], x, i)) / l[i * n + i];
 }
 
-inline double normal_share_below(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
-
 /// Weights the others' parts in one multiprocessor's times. Everything is seen in coordinates in which noise and the others are one and
 /// alike.
 class GroupWeights {
@@ -171,7 +170,7 @@ class GroupWeights {
         const double left = std::max(seen.squares - wide * along * along / (1 + wide * across), 1e-12);
         // A group slows: half of the weights count, twice.
         const double spread = std::sqrt(wide / (1 + wide * across) * left / free_), weight = wide * along / (1 + wide * across);
-        const double slows = std::max(2 * normal_share_below(weight / spread), 1e-300);
+        const double slows = std::max(2 * normal_share_beyond(-weight / spread), 1e-300);
         with.push_back(-seen.determinant / 2 - std::log1p(wide * across) / 2 - free_ / 2 * std::log(left) + std::log(slows));
       }
     }

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "runtime/infer/model/evidence.h"
+#include "runtime/infer/statistics.h"
 
 // In a steady state a set with more lines than ways misses in every lap. Where sets fill evenly, each line too many adds the same to what
 // misses, until all sets overflow. Where they fill unevenly, few overflow at first, and the last ones only far beyond the size. So the
@@ -35,7 +36,7 @@ double random_share(double ratio, double ways) {
 /// is that of the lines in sets with too many.
 double uneven_share(double ratio, double spread) {
   const double deviation = spread * std::sqrt(ratio), z = (1 - ratio) / deviation;
-  const double beyond = std::erfc(z * boost::math::double_constants::one_div_root_two) / 2;
+  const double beyond = normal_share_beyond(z);
   const double density = std::exp(-z * z / 2) * boost::math::double_constants::one_div_root_two_pi;
   return std::clamp(beyond + deviation / ratio * density, 0.0, 1.0);
 }

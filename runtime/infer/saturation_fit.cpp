@@ -115,7 +115,7 @@ double within(const Regressed& fit, std::size_t powers, double tempered, std::si
   std::array<double, 3> unit{};
   unit[power] = 1;
   const double deviation = std::sqrt(solved(information_of(fit, powers, tempered), unit, powers + 1)[power]);
-  const auto below = [&](double value) { return std::erfc((fit.beta[power] - value) / deviation / std::numbers::sqrt2) / 2; };
+  const auto below = [&](double value) { return normal_share_beyond((fit.beta[power] - value) / deviation); };
   return below(most) - below(-most);
 }
 

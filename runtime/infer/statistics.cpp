@@ -6,6 +6,7 @@
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
+#include <numbers>
 
 namespace gexp::infer {
 
@@ -27,6 +28,8 @@ double poisson_beyond(double mean, double chance) {
 double share_at_least(double count, double all, double share) {
   return count <= 0 ? 1 : boost::math::ibeta(count, all - count + 1, share);
 }
+
+double normal_share_beyond(double deviations) { return std::erfc(deviations / std::numbers::sqrt2) / 2; }
 
 double chi_square_above(double value, double freedom) {
   return freedom <= 0 || value <= 0 ? 1 : boost::math::gamma_q(freedom / 2, value / 2);

@@ -17,6 +17,8 @@ double poisson_at_most(double count, double mean);
 double poisson_beyond(double mean, double chance);
 /// Chance that this many of all events fall into a sample of this share of all trials, or more, when one rate rules everywhere.
 double share_at_least(double count, double all, double share);
+/// Share of normal values that lie more than so many standard deviations below their mean; above it, if negative.
+double normal_share_beyond(double deviations);
 /// Chance that chi-square with so many degrees of freedom is larger.
 double chi_square_above(double value, double freedom);
 /// Half the width of a 95 % interval of a mean of few values, in their standard errors (Student).

@@ -202,20 +202,28 @@ TEST_CASE("laps in which none of its lines misses speak against a set that is sa
   infer::model::Laps quiet;
   quiet.silent = 20, quiet.by_rates = -1;  // by rates of misses that are nearly zero
   CHECK(quiet.lack(std::log(0.1)) < -40);
-  CHECK(quiet.lack_at_own_rate(infer::model::kMostSilence) < -10);
+  CHECK(quiet.lack_at_own_rate({}) < -10);
   infer::model::Laps loud;
   loud.loud = 1000;
-  CHECK(loud.lack_at_own_rate(infer::model::kMostSilence) == 0);
+  CHECK(loud.lack_at_own_rate({}) == 0);
   auto both = loud;  // each of the silent ones by rates by which one lap in ten is
   both.silent = 20, both.by_rates = 20 * std::log(0.1);
-  CHECK(both.lack_at_own_rate(infer::model::kMostSilence) < -20);
+  CHECK(both.lack_at_own_rate({}) < -20);
 }
 
 TEST_CASE("silent laps are an error of the measurement where no faster level may hold the line that is absent") {
   infer::model::Laps laps;
   laps.silent = 100, laps.loud = 300, laps.by_rates = -20;
-  CHECK(laps.lack_at_own_rate(infer::model::kMostSilence) == doctest::Approx(100 * std::log(0.25) + 20).epsilon(0.01));
-  CHECK(laps.lack_at_own_rate(infer::model::kAccident) == doctest::Approx(100 * std::log(0.01) + 20));
+  CHECK(laps.lack_at_own_rate({}) == doctest::Approx(100 * std::log(0.25) + 20).epsilon(0.01));
+  CHECK(laps.lack_at_own_rate({.most = infer::model::kAccident}) == doctest::Approx(100 * std::log(0.01) + 20));
+}
+
+TEST_CASE("as many laps may be silent as scatter makes misses as fast as hits") {
+  infer::model::Laps laps;
+  laps.silent = 75, laps.loud = 29000, laps.by_rates = -200;
+  CHECK(laps.lack_at_own_rate({}) == doctest::Approx(75 * std::log(75.5 / 29076) + 200));
+  CHECK(laps.lack_at_own_rate({.least = 0.03}) == doctest::Approx(75 * std::log(0.03) + 200));
+  CHECK(laps.lack_at_own_rate({.least = 0.03, .most = infer::model::kAccident}) == laps.lack_at_own_rate({.least = 0.03}));
 }
 
 TEST_CASE("an address that fits may miss less often than interference makes others miss") {

@@ -43,6 +43,11 @@ inline constexpr double kEnoughShare = 0.25;
 
 /// Share, at most, of the laps over more lines than fit in which none of them misses: another level may hold the one that is absent.
 inline constexpr double kMostSilence = 0.5;
+/// Within which that share lies.
+struct Silence {
+  double least = 0;            ///< scatter makes as many misses as fast as hits
+  double most = kMostSilence;  ///< unless that makes more of them; where no other level is faster, it is an error of the measurement
+};
 
 /// Share by which measurements of one thing may scatter, or differ for where it lies: what differs more has another cause. Parts of an L2 are
 /// nearer than others by up to a quarter of a latency (drawn devices, an H200).

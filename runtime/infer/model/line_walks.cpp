@@ -73,7 +73,7 @@ double Conduct::some_stay(const Footprint& footprint) const {
 }
 
 LineWalks by_line(const Walks& walks, const std::vector<std::size_t>& chosen, std::int64_t line_bytes, std::int64_t fill_bytes) {
-  LineWalks made{line_bytes, fill_bytes, {}, {}, walks.most_silence};
+  LineWalks made{line_bytes, fill_bytes, {}, {}, walks.silence};
   std::vector<std::uint32_t> line_of(walks.offsets.size());
   std::unordered_map<std::int64_t, std::uint32_t> known;
   for (std::size_t i = 0; i < line_of.size(); ++i) {

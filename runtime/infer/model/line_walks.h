@@ -58,7 +58,7 @@ struct LineWalks {
   std::int64_t line_bytes = 0, fill_bytes = 0;
   std::vector<std::int64_t> numbers;      ///< offset div line_bytes, of each line once
   std::vector<LineFootprint> footprints;  ///< of those that were chosen
-  double most_silence = kMostSilence;     ///< as in Walks
+  Silence silence;                        ///< as in Walks
 };
 
 /// `chosen`: indices of footprints.

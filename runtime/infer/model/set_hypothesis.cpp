@@ -21,7 +21,7 @@
 // many places, as by a random policy; or each at its own, as by a tree; or all but those that stay,
 // as by a policy that goes in circles, which are others in another order. It is one of these in all walks. And whatever replaces lines, at
 // least one of them misses in every lap. A lap in which none does is an error of the measurement, or another level held the line that
-// was absent: such silent laps have one rate in all walks. Where that rate explains them worse than the rates of the addresses do, each of
+// was absent: such silent laps have one rate in all walks, as much at least as scatter makes misses as fast as hits. Where that rate explains them worse than the rates of the addresses do, each of
 // them speaks against the hypothesis. Laps with a miss never speak for one: misses depend on each other in other ways, too, and a machine
 // that goes in circles repeats itself. Sizes are chosen first, set by set; then the rates that sets share are counted.
 namespace gexp::infer::model {
@@ -213,7 +213,7 @@ template <class Kind> double of_shared_rates(const std::vector<const Load*>& loa
     own.by_rates = own.silent * load->did.log_silence(*walks.footprints[load->footprint].walked, rate.misses, rate.visits);
     laps += own;
   }
-  return all + laps.lack_at_own_rate(walks.most_silence);
+  return all + laps.lack_at_own_rate(walks.silence);
 }
 
 /// The log-likelihood of all loads, the sizes given: the rates that sets share, and that of silent laps, once for all of them.
@@ -236,8 +236,8 @@ double of_rates(const std::vector<std::vector<Load>>& by_set, const std::vector<
   }
   const auto one = of_shared_rates(overflowing, walks, [](const Load&) { return 0; });
   const auto alike = of_shared_rates(overflowing, walks, [&](const Load& load) { return std::tuple(load.footprint, load.did.addresses, sizes[load.set]); });
-  own += laps.lack_at_own_rate(walks.most_silence);
-  of_some += laps_of_some.lack_at_own_rate(walks.most_silence);
+  own += laps.lack_at_own_rate(walks.silence);
+  of_some += laps_of_some.lack_at_own_rate(walks.silence);
   return all + std::max({one, alike, own, of_some}) - std::log(4.0);
 }
 
@@ -256,10 +256,10 @@ Laps::Laps(std::span<const std::uint64_t> missed_in, std::span<const std::uint64
 SetScore score(const SetHypothesis& hypothesis, const LineWalks& walks) {
   Unsaid beside;
   const auto by_set = loads_of(hypothesis, walks, beside);
-  double log_rate_of_silence = std::log(walks.most_silence);
+  double log_rate_of_silence = Laps().log_rate(walks.silence);
   auto sizes = likeliest_sizes(by_set, log_rate_of_silence);
   for (int round = 0; round < kSizeRounds; ++round) {
-    log_rate_of_silence = laps_of(by_set, sizes.of_set).log_rate(walks.most_silence);
+    log_rate_of_silence = laps_of(by_set, sizes.of_set).log_rate(walks.silence);
     auto next = likeliest_sizes(by_set, log_rate_of_silence);
     const bool same = next.of_set == sizes.of_set;
     sizes = std::move(next);

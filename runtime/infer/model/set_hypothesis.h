@@ -52,12 +52,12 @@ struct Laps {
   Laps(std::span<const std::uint64_t> missed_in, std::span<const std::uint64_t> unsure_in, std::size_t whole_laps, double log_silence);
   Laps& operator+=(const Laps& other) { return loud += other.loud, silent += other.silent, by_rates += other.by_rates, *this; }
   Laps& operator-=(const Laps& other) { return loud -= other.loud, silent -= other.silent, by_rates -= other.by_rates, *this; }
-  /// Logarithm of their likely rate of silence, which is `most` at most.
-  [[nodiscard]] double log_rate(double most) const { return std::log(std::min(most, (silent + 0.5) / (loud + silent + 1))); }
+  /// Logarithm of their likely rate of silence.
+  [[nodiscard]] double log_rate(Silence range) const { return std::log(std::max(range.least, std::min(range.most, (silent + 0.5) / (loud + silent + 1)))); }
   /// By how much less likely the silent ones are if laps are silent at that rate: a logarithm, at most 0.
   [[nodiscard]] double lack(double log_rate_of_silence) const { return std::min(0.0, silent * log_rate_of_silence - by_rates); }
   /// The same at their own rate.
-  [[nodiscard]] double lack_at_own_rate(double most) const { return lack(log_rate(most)); }
+  [[nodiscard]] double lack_at_own_rate(Silence range) const { return lack(log_rate(range)); }
 };
 
 /// The same of 'none of these': each address misses as it likes wherever it is walked.

@@ -120,7 +120,7 @@ class Search {
       bool moved = false;
       Laps laps;
       for (const auto& each : worth_) laps += each.laps;
-      log_rate_of_silence_ = laps.log_rate(walks_.most_silence), laps_ = {};
+      log_rate_of_silence_ = laps.log_rate(walks_.silence), laps_ = {};
       for (std::size_t set = 0; set < members_.size(); ++set) worth_[set] = worth(set), laps_ += worth_[set].laps;
       for (std::size_t line = 0; line < lines_.size(); ++line) {
         if (!is_doubtful(line)) continue;
@@ -239,7 +239,7 @@ class Search {
     laps -= worth_[one].laps, laps -= worth_[other].laps;
     laps += one_then.laps, laps += other_then.laps;
     return one_then.log_likelihood + other_then.log_likelihood - worth_[one].log_likelihood - worth_[other].log_likelihood +
-           laps.lack_at_own_rate(walks_.most_silence) - laps_.lack_at_own_rate(walks_.most_silence);
+           laps.lack_at_own_rate(walks_.silence) - laps_.lack_at_own_rate(walks_.silence);
   }
 
   /// Calls `each(set, gain)` for all sets that a line may move to.
@@ -376,7 +376,7 @@ class Search {
   std::vector<std::vector<SetLoad>> loads_;  ///< by set and footprint
   int round_ = 0;
   Laps laps_;  ///< of all sets that overflow
-  double log_rate_of_silence_ = std::log(walks_.most_silence);  ///< of them, with which sizes are chosen
+  double log_rate_of_silence_ = Laps().log_rate(walks_.silence);  ///< of them, with which sizes are chosen
 };
 
 }  // namespace

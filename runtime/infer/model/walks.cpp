@@ -232,10 +232,11 @@ Walks walks_of(std::vector<WalkedStage> stages, double most_silence) {
   double most = 0;
   for (const auto& stage : stages) most = std::max(most, stage.range ? stage.range->interference.share : 0);
   Walks walks;
-  walks.most_silence = most_silence;
+  walks.silence.most = most_silence;
   for (auto& stage : stages) {
     if (!stage.range) continue;
     stage.range->interference.share = most;
+    walks.silence.least = std::max(walks.silence.least, stage.range->fast_misses);
     const auto before = walks.footprints.size();
     walks.add(*stage.table, *stage.range, stage.name);
     if (&stage == &stages.front()) walks.of_first_stage = walks.footprints.size() - before;

@@ -61,9 +61,7 @@ struct Walks {
   std::vector<std::int64_t> offsets;  ///< bytes; every address that is walked, once
   std::vector<Footprint> footprints;
   std::size_t of_first_stage = 0;     ///< so many of them, where `walks_of` made them
-  /// Share, at most, of the laps over more lines than fit in which none of them misses. A level that is faster than the one asked for may
-  /// hold the line that is absent; where there is none, it is an error of the measurement.
-  double most_silence = kMostSilence;
+  Silence silence;
 
   /// Adds the points of a stage. What they visit for the first time, without a warm-up over it, is no evidence: it may miss
   /// whatever fits. `stage` names it in messages.
@@ -82,7 +80,7 @@ struct WalkedStage {
 
 /// The walks of stages over one memory by one path. Where much of a stage misses, it does not tell how often interference makes an access
 /// miss: so what the others tell holds for all.
-/// `most_silence`: as in Walks.
+/// `most_silence`: as in Silence.
 Walks walks_of(std::vector<WalkedStage> stages, double most_silence = kMostSilence);
 
 /// The same of stages that were measured: those that tell nothing of what is slower than `slower_than`, in cycles, never miss.
