@@ -11,12 +11,11 @@
 #include <set>
 
 #include "runtime/infer/first_overflow.h"
-#include "runtime/infer/in_parallel.h"
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/model_choice.h"
 #include "runtime/infer/model/set_candidates.h"
-#include "runtime/infer/model/set_search.h"
 #include "runtime/infer/model/uneven_sets.h"
+#include "runtime/infer/sets_by_line.h"
 
 // The hypotheses: each function of the address that is simple, those that nearly explain which lines were seen to begin together, and, with
 // no function, the lines themselves, each in the set with which the walks are predicted best. All are held against every walk of the file
@@ -30,7 +29,6 @@ namespace {
 using model::kContradicted;
 using model::kTemper;
 using model::SetCandidate;
-using model::SetScore;
 
 constexpr std::size_t kCandidates = 6; // limit: functions that are scored on all footprints
 
@@ -48,71 +46,6 @@ model::Walks all_walks(const Context& context, std::optional<double> slower_than
     }
   }
   return model::walks_of(std::move(stages), slower_than ? model::kMostSilence : model::kAccident);
-}
-
-/// Lines without a set that missed as soon as they were added: of sets that overflowed already, which are the first so many.
-std::unordered_map<std::int64_t, std::uint32_t> of_earlier_sets(const SetGrowth& growth, const std::vector<LineSet>& sets) {
-  std::unordered_map<std::int64_t, std::uint32_t> among;
-  std::size_t before = 0;
-  for (const auto& [added, level] : growth.levels) {
-    const auto earlier = std::count_if(sets.begin(), sets.end(), [&, own = added](const LineSet& set) { return set.onset <= own; });
-    for (auto line = before; line < level.present; ++line) {
-      if (before > 0 && level.misses[line] > 0) among.emplace(growth.number[line], static_cast<std::uint32_t>(earlier));
-    }
-    before = level.present;
-  }
-  return among;
-}
-
-double onset_of(const SetGrowth& growth, std::size_t line) {
-  return std::find_if(growth.levels.begin(), growth.levels.end(), [&](const auto& level) { return line < level.second.present; })->first;
-}
-
-/// A hypothesis, and the lines of each of its sets up to the one that made it overflow.
-struct Explanation {
-  SetCandidate candidate;
-  std::vector<LineSet> sets;  ///< by onset; those that overflowed
-  std::size_t fitting = 0;    ///< lines of sets that did not
-  bool told = true;           ///< the size of every set that overflowed is one number
-  bool by_function = true;
-};
-
-/// Whether it was there at each footprint that walked it.
-bool never_missed(const SetGrowth& growth, std::size_t line) {
-  return std::all_of(growth.levels.begin(), growth.levels.end(),
-                     [&](const auto& level) { return line >= level.second.present || level.second.misses[line] == 0; });
-}
-
-Explanation explained(const SetGrowth& growth, SetCandidate candidate, bool by_function) {
-  std::map<std::uint32_t, LineSet> by_set;
-  Explanation made{std::move(candidate), {}, 0, true, by_function};
-  const auto& score = made.candidate.score;
-  for (std::size_t line = 0; line < growth.number.size(); ++line) {
-    const auto set = made.candidate.hypothesis.set_of(growth.number[line]);
-    if (set == model::kNoSet) {
-      made.fitting += line < growth.levels.begin()->second.present || never_missed(growth, line) ? 1 : 0;
-      continue;
-    }
-    auto& own = by_set[set];
-    if (own.lines.size() > score.sizes[set]) continue;
-    own.lines.push_back(line);
-    own.onset = onset_of(growth, line);
-  }
-  for (auto& [set, own] : by_set) {
-    if (own.lines.size() <= score.sizes[set]) made.fitting += own.lines.size();
-    else made.told = made.told && score.least[set] == score.most[set], made.sets.push_back(std::move(own));
-  }
-  std::stable_sort(made.sets.begin(), made.sets.end(), [](const LineSet& a, const LineSet& b) { return a.onset < b.onset; });
-  return made;
-}
-
-/// Which lines share a set, and how many it holds: the same for functions that differ in nothing that was walked.
-std::vector<std::vector<std::size_t>> answer_of(const Explanation& explanation) {
-  std::vector<std::vector<std::size_t>> answer;
-  for (const auto& set : explanation.sets) answer.push_back(set.lines);
-  for (auto& lines : answer) std::sort(lines.begin(), lines.end());
-  std::sort(answer.begin(), answer.end());
-  return answer;
 }
 
 /// The same sets of lines half or twice as long: in two halves of a line, sets of their own or one; or two lines as one, which they may be
@@ -151,58 +84,6 @@ model::SetHypothesis of_pairs(const model::SetHypothesis& own) {
   return pairs;
 }
 
-/// Sets line by line; what stands beside them: the same with one line elsewhere.
-struct LineByLine {
-  Explanation explanation;
-  double odds_of_others = 0;
-};
-
-/// Found sets as a hypothesis, and what their lines say.
-LineByLine explained_by_line(const SetGrowth& growth, const model::FoundSets& found, std::int64_t line_bytes, std::int64_t fill, const model::LineWalks& walks) {
-  const auto index = find_set_index(found.lines, found.sets, line_bytes);
-  // A line without a set is of one that overflowed before it came: which these are, the sets have to say first.
-  std::unordered_map<std::int64_t, std::uint32_t> among;
-  for (const bool last : {false, true}) {
-    SetCandidate candidate{model::labelled(found.lines, found.sets, line_bytes, among), index, {}};
-    candidate.hypothesis.fill_bytes = fill;
-    candidate.score = model::score(candidate.hypothesis, walks);
-    auto made = explained(growth, std::move(candidate), false);
-    if (last) return {std::move(made), found.odds_of_others};
-    among = of_earlier_sets(growth, made.sets);
-  }
-  return {};
-}
-
-void keep_likelier(std::optional<LineByLine>& best, LineByLine other) {
-  if (!best || other.explanation.candidate.score.log_posterior > best->explanation.candidate.score.log_posterior) best = std::move(other);
-}
-
-/// The guess from what begins together, made better by all walks: with sets whole, and with some split.
-std::vector<LineByLine> by_lines(const SetGrowth& growth, const std::vector<LineSet>& guess, std::int64_t line_bytes, const model::Walks& walks) {
-  std::vector<LabelledLine> lines;
-  for (std::size_t set = 0; set < guess.size(); ++set) {
-    for (const auto line : guess[set].lines) lines.push_back({growth.number[line], set});
-  }
-  const auto fill = model::likeliest_fill(model::labelled(lines, guess.size(), line_bytes), walks);
-  const auto own_walks = model::by_line(walks, line_bytes, fill);
-  const auto seen_among = of_earlier_sets(growth, guess);
-  const model::Rates rates[] = {model::Rates::Shared, model::Rates::OwnOfEach};
-  std::optional<LineByLine> of_rates[std::size(rates)], split_by_rates[std::size(rates)];
-  in_parallel(std::size(rates), [&](std::size_t i) {
-    const auto better = model::improved(lines, guess.size(), own_walks, rates[i], seen_among);
-    of_rates[i] = explained_by_line(growth, better.whole, line_bytes, fill, own_walks);
-    if (better.split) split_by_rates[i] = explained_by_line(growth, *better.split, line_bytes, fill, own_walks);
-  });
-  std::optional<LineByLine> whole, split;
-  for (auto& made : of_rates) keep_likelier(whole, std::move(*made));
-  for (auto& made : split_by_rates) {
-    if (made) keep_likelier(split, std::move(*made));
-  }
-  std::vector<LineByLine> both{std::move(*whole)};
-  if (split) both.push_back(std::move(*split));
-  return both;
-}
-
 /// By how much likelier lines of another length are than these, which are given: that is believed as much as a finding may be.
 double odds_of_other_lines(const Explanation& own, const std::vector<LabelledLine>& labels, const model::Walks& walks, std::int64_t& best) {
   auto alike = own.candidate.hypothesis;
@@ -216,14 +97,6 @@ double odds_of_other_lines(const Explanation& own, const std::vector<LabelledLin
     odds += each;
   }
   return odds;
-}
-
-std::vector<LabelledLine> labels_of(const SetGrowth& growth, const Explanation& explanation) {
-  std::vector<LabelledLine> labelled;
-  for (std::size_t set = 0; set < explanation.sets.size(); ++set) {
-    for (const auto line : explanation.sets[set].lines) labelled.push_back({growth.number[line], set});
-  }
-  return labelled;
 }
 
 /// The address bits in which the lines differ that the stage added to: what the others do, its sets do not tell.
@@ -349,12 +222,10 @@ SetAnswer likeliest_sets(const Context& context, const SetGrowth& growth, const 
                  "two laps would decide";
     return answer;
   }
-  double odds_of_others = 0;
   std::vector<Explanation> all, by_labels;
-  for (auto& [lines, odds] : by_lines(growth, guess, line_bytes, walks)) {
-    if (!by_labels.empty() && answer_of(lines) == answer_of(by_labels.front())) continue;
-    if (by_labels.empty() || lines.candidate.score.log_posterior > by_labels.front().candidate.score.log_posterior) odds_of_others = odds;
-    by_labels.push_back(std::move(lines));
+  const auto line_by_line = sets_by_line(growth, guess, line_bytes, walks);
+  for (const auto& each : line_by_line) {
+    if (by_labels.empty() || answer_of(each.explanation) != answer_of(by_labels.front())) by_labels.push_back(each.explanation);
   }
   for (auto& candidate : functions(growth, by_labels, border, answer.bits, walks)) all.push_back(explained(growth, std::move(candidate), true));
   for (auto& lines : by_labels) {  // the last: a function that does as well says more; one set is a function
@@ -386,10 +257,12 @@ SetAnswer likeliest_sets(const Context& context, const SetGrowth& growth, const 
     named += naming;
     if (is_same_index(each.candidate.index, best.candidate.index) && each.by_function) by_name += naming;
   }
-  if (!best.by_function) others += odds_of_others;
+  const auto& likeliest = *std::max_element(line_by_line.begin(), line_by_line.end(), [&](const auto& a, const auto& b) { return likelier(a.explanation, b.explanation); });
+  const double odds_of_others = best.by_function ? 0 : odds_of_moves(likeliest, walks);
+  others += odds_of_others;
   answer.confidence = same / (same + others + odds_of_lines);
   if (odds_of_lines > others) answer.why = fmt::format("lines of {} B predict the walks of the file as well; a walk of half the stride would decide", other_lines);
-  else if (!best.by_function && odds_of_others > 0) answer.why = "lines miss so rarely that some may be counted to the wrong set: more orders or repetitions would decide";
+  else if (odds_of_others > 0) answer.why = "lines miss so rarely that some may be counted to the wrong set: more orders or repetitions would decide";
   else answer.why = "other sets predict the walks nearly as well; more added lines, or more orders, would decide";
   answer.sets = best.sets;
   if (best.by_function && by_name >= model::kGivenPart * named) answer.index = best.candidate.index, answer.confidence *= by_name / named;

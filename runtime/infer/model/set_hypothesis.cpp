@@ -194,23 +194,25 @@ Laps laps_of(const std::vector<std::vector<Load>>& by_set, const std::vector<std
   return laps;
 }
 
-/// Log-likelihood of loads that overflow, if all of them miss at the rates of their kind: one rate for each that `kind(load)` names.
-template <class Kind> double of_shared_rates(const std::vector<const Load*>& loads, const LineWalks& walks, Kind kind) {
-  struct Rate {
-    double misses = 0, visits = 0;
-  };
-  std::map<decltype(kind(*loads.front())), Rate> rates;
-  for (const auto* load : loads) {
-    auto& rate = rates[kind(*load)];
-    rate.misses += load->did.misses, rate.visits += load->did.visits;
-  }
+/// Whether each line of a set that overflows may miss, or some stay in each order.
+enum class Missing { Any, AllButSome };
+
+/// Log-likelihood of loads that overflow, if all of them miss at the rates of their kind, and as many of them stay: `kind(load)` names it.
+template <class Kind> double of_shared_rates(const std::vector<const Load*>& loads, const LineWalks& walks, Missing missing, Kind kind) {
+  const auto kept_visits = [&](const Conduct& did) { return missing == Missing::Any ? 0 : did.kept_visits_in_orders; };
+  std::map<decltype(kind(*loads.front())), Conduct> kinds;
+  for (const auto* load : loads) kinds[kind(*load)] += load->did;
   double all = 0;
-  for (const auto& [which, rate] : rates) all += log_of_own_rate(rate.misses, rate.visits);
+  for (const auto& [which, did] : kinds) {
+    all += log_of_own_rate(did.misses, did.visits - kept_visits(did));
+    if (missing == Missing::AllButSome) all += log_of_own_rate(did.kept_in_orders, did.in_orders);
+  }
   Laps laps;
   for (const auto* load : loads) {
-    const auto& rate = rates.at(kind(*load));
+    const auto& alike = kinds.at(kind(*load));
     auto own = load->laps;
-    own.by_rates = own.silent * load->did.log_silence(*walks.footprints[load->footprint].walked, rate.misses, rate.visits);
+    const double in_lap = (load->did.visits - kept_visits(load->did)) / walks.footprints[load->footprint].walked->laps;
+    own.by_rates = own.silent * log_of_silence(alike.misses, alike.visits - kept_visits(alike), in_lap);
     laps += own;
   }
   return all + laps.lack_at_own_rate(walks.silence);
@@ -234,11 +236,13 @@ double of_rates(const std::vector<std::vector<Load>>& by_set, const std::vector<
       laps_of_some += may_stay ? load.laps_of_some : load.laps;
     }
   }
-  const auto one = of_shared_rates(overflowing, walks, [](const Load&) { return 0; });
-  const auto alike = of_shared_rates(overflowing, walks, [&](const Load& load) { return std::tuple(load.footprint, load.did.addresses, sizes[load.set]); });
+  const auto one = of_shared_rates(overflowing, walks, Missing::Any, [](const Load&) { return 0; });
+  const auto alike = of_shared_rates(overflowing, walks, Missing::Any,
+                                     [&](const Load& load) { return std::tuple(load.footprint, load.did.addresses, sizes[load.set]); });
+  const auto as_many_stay = of_shared_rates(overflowing, walks, Missing::AllButSome, [&](const Load& load) { return std::tuple(load.lines, sizes[load.set]); });
   own += laps.lack_at_own_rate(walks.silence);
   of_some += laps_of_some.lack_at_own_rate(walks.silence);
-  return all + std::max({one, alike, own, of_some}) - std::log(4.0);
+  return all + std::max({one, alike, own, of_some, as_many_stay}) - std::log(5.0);
 }
 
 }  // namespace

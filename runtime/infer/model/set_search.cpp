@@ -23,6 +23,7 @@ namespace {
 
 constexpr double kLeastGain = 1e-6;  // limit: of a move, in natural logarithms: sums that lines were taken from are no more exact
 constexpr std::size_t kMostSplits = 4;  // limit: of one set, tried in a round
+constexpr std::size_t kMostMoves = 32;  // limit: alternatives that are held against all walks again
 constexpr int kRounds = 10;  // limit: a round without a move ends it long before
 
 /// One line in one footprint: indices into LineWalks::footprints, and into the lines of that one.
@@ -150,14 +151,16 @@ class Search {
     return any;
   }
 
-  /// Sum over all single moves of how much likelier they make the walks, tempered.
-  [[nodiscard]] double odds_of_moves() {
-    double odds = 0;
+  /// Of all single moves, the likeliest first.
+  [[nodiscard]] std::vector<FoundSets::Move> likeliest_moves() {
+    std::vector<FoundSets::Move> moves;
     for (std::size_t line = 0; line < lines_.size(); ++line) {
-      if (!is_doubtful(line)) continue;
-      each_move(line, [&](std::size_t, double gain) { odds += std::exp(gain / kTemper); });
+      each_move(line, [&](std::size_t to, double gain) { moves.push_back({line, to, gain}); });
     }
-    return odds;
+    const auto kept = std::min(kMostMoves, moves.size());
+    std::partial_sort(moves.begin(), moves.begin() + static_cast<std::ptrdiff_t>(kept), moves.end(), [](const auto& a, const auto& b) { return a.gain > b.gain; });
+    moves.resize(kept);
+    return moves;
   }
 
   [[nodiscard]] FoundSets result(const std::vector<LabelledLine>& lines) {
@@ -165,7 +168,8 @@ class Search {
     std::vector<std::size_t> number(members_.size());
     for (std::size_t set = 0; set < members_.size(); ++set) number[set] = members_[set].empty() ? 0 : found.sets++;
     for (std::size_t line = 0; line < lines.size(); ++line) found.lines.push_back({lines[line].line, number[set_of_[line]]});
-    found.odds_of_others = odds_of_moves();
+    found.moves = likeliest_moves();
+    for (auto& move : found.moves) move.to = number[move.to];
     return found;
   }
 

@@ -14,7 +14,13 @@ namespace gexp::infer::model {
 struct FoundSets {
   std::vector<LabelledLine> lines;  ///< sets are numbered from 0, without gaps
   std::size_t sets = 0;
-  double odds_of_others = 0;        ///< by how much likelier, all together, the same sets with one line in another of them are
+  /// One line in another of these sets.
+  struct Move {
+    std::size_t line = 0;  ///< index in `lines`
+    std::size_t to = 0;    ///< set
+    double gain = 0;       ///< by how much likelier it makes the walks, by the rates by which these sets were found: a natural logarithm
+  };
+  std::vector<Move> moves;          ///< those that lose least, the likeliest first
 };
 
 /// How often the lines of a set that overflows miss.

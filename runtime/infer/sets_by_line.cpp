@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/infer/sets_by_line.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "runtime/infer/in_parallel.h"
+#include "runtime/infer/set_index.h"
+
+namespace gexp::infer {
+namespace {
+
+using model::SetCandidate;
+
+/// Lines without a set that missed as soon as they were added: of sets that overflowed already, which are the first so many.
+std::unordered_map<std::int64_t, std::uint32_t> of_earlier_sets(const SetGrowth& growth, const std::vector<LineSet>& sets) {
+  std::unordered_map<std::int64_t, std::uint32_t> among;
+  std::size_t before = 0;
+  for (const auto& [added, level] : growth.levels) {
+    const auto earlier = std::count_if(sets.begin(), sets.end(), [&, own = added](const LineSet& set) { return set.onset <= own; });
+    for (auto line = before; line < level.present; ++line) {
+      if (before > 0 && level.misses[line] > 0) among.emplace(growth.number[line], static_cast<std::uint32_t>(earlier));
+    }
+    before = level.present;
+  }
+  return among;
+}
+
+double onset_of(const SetGrowth& growth, std::size_t line) {
+  return std::find_if(growth.levels.begin(), growth.levels.end(), [&](const auto& level) { return line < level.second.present; })->first;
+}
+
+/// Whether it was there at each footprint that walked it.
+bool never_missed(const SetGrowth& growth, std::size_t line) {
+  return std::all_of(growth.levels.begin(), growth.levels.end(),
+                     [&](const auto& level) { return line >= level.second.present || level.second.misses[line] == 0; });
+}
+
+}  // namespace
+
+Explanation explained(const SetGrowth& growth, SetCandidate candidate, bool by_function) {
+  std::map<std::uint32_t, LineSet> by_set;
+  Explanation made{std::move(candidate), {}, 0, true, by_function};
+  const auto& score = made.candidate.score;
+  for (std::size_t line = 0; line < growth.number.size(); ++line) {
+    const auto set = made.candidate.hypothesis.set_of(growth.number[line]);
+    if (set == model::kNoSet) {
+      made.fitting += line < growth.levels.begin()->second.present || never_missed(growth, line) ? 1 : 0;
+      continue;
+    }
+    auto& own = by_set[set];
+    if (own.lines.size() > score.sizes[set]) continue;
+    own.lines.push_back(line);
+    own.onset = onset_of(growth, line);
+  }
+  for (auto& [set, own] : by_set) {
+    if (own.lines.size() <= score.sizes[set]) made.fitting += own.lines.size();
+    else made.told = made.told && score.least[set] == score.most[set], made.sets.push_back(std::move(own));
+  }
+  std::stable_sort(made.sets.begin(), made.sets.end(), [](const LineSet& a, const LineSet& b) { return a.onset < b.onset; });
+  return made;
+}
+
+std::vector<std::vector<std::size_t>> answer_of(const Explanation& explanation) {
+  std::vector<std::vector<std::size_t>> answer;
+  for (const auto& set : explanation.sets) answer.push_back(set.lines);
+  for (auto& lines : answer) std::sort(lines.begin(), lines.end());
+  std::sort(answer.begin(), answer.end());
+  return answer;
+}
+
+std::vector<LabelledLine> labels_of(const SetGrowth& growth, const Explanation& explanation) {
+  std::vector<LabelledLine> labelled;
+  for (std::size_t set = 0; set < explanation.sets.size(); ++set) {
+    for (const auto line : explanation.sets[set].lines) labelled.push_back({growth.number[line], set});
+  }
+  return labelled;
+}
+
+namespace {
+
+/// Found sets as a hypothesis, and what their lines say.
+LineByLine explained_by_line(const SetGrowth& growth, const model::FoundSets& found, std::int64_t line_bytes, std::int64_t fill, const model::LineWalks& walks) {
+  const auto index = find_set_index(found.lines, found.sets, line_bytes);
+  // A line without a set is of one that overflowed before it came: which these are, the sets have to say first.
+  std::unordered_map<std::int64_t, std::uint32_t> among;
+  for (const bool last : {false, true}) {
+    SetCandidate candidate{model::labelled(found.lines, found.sets, line_bytes, among), index, {}};
+    candidate.hypothesis.fill_bytes = fill;
+    candidate.score = model::score(candidate.hypothesis, walks);
+    auto made = explained(growth, std::move(candidate), false);
+    if (last) return {std::move(made), found.moves, found.lines};
+    among = of_earlier_sets(growth, made.sets);
+  }
+  return {};
+}
+
+void keep_likelier(std::optional<LineByLine>& best, LineByLine other) {
+  if (!best || other.explanation.candidate.score.log_posterior > best->explanation.candidate.score.log_posterior) best = std::move(other);
+}
+
+}  // namespace
+
+std::vector<LineByLine> sets_by_line(const SetGrowth& growth, const std::vector<LineSet>& guess, std::int64_t line_bytes, const model::Walks& walks) {
+  std::vector<LabelledLine> lines;
+  for (std::size_t set = 0; set < guess.size(); ++set) {
+    for (const auto line : guess[set].lines) lines.push_back({growth.number[line], set});
+  }
+  const auto fill = model::likeliest_fill(model::labelled(lines, guess.size(), line_bytes), walks);
+  const auto own_walks = model::by_line(walks, line_bytes, fill);
+  const auto seen_among = of_earlier_sets(growth, guess);
+  const model::Rates rates[] = {model::Rates::Shared, model::Rates::OwnOfEach};
+  std::optional<LineByLine> of_rates[std::size(rates)], split_by_rates[std::size(rates)];
+  in_parallel(std::size(rates), [&](std::size_t i) {
+    const auto better = model::improved(lines, guess.size(), own_walks, rates[i], seen_among);
+    of_rates[i] = explained_by_line(growth, better.whole, line_bytes, fill, own_walks);
+    if (better.split) split_by_rates[i] = explained_by_line(growth, *better.split, line_bytes, fill, own_walks);
+  });
+  std::optional<LineByLine> whole, split;
+  for (auto& made : of_rates) keep_likelier(whole, std::move(*made));
+  for (auto& made : split_by_rates) {
+    if (made) keep_likelier(split, std::move(*made));
+  }
+  std::vector<LineByLine> both{std::move(*whole)};
+  if (split) both.push_back(std::move(*split));
+  return both;
+}
+
+double odds_of_moves(const LineByLine& own, const model::Walks& walks) {
+  const auto& hypothesis = own.explanation.candidate.hypothesis;
+  const auto own_walks = model::by_line(walks, hypothesis.line_bytes, hypothesis.fill_bytes);
+  std::vector<double> odds(own.moves.size());
+  in_parallel(odds.size(), [&](std::size_t i) {
+    auto moved = hypothesis;
+    moved.set_of = [&, line = own.lines[own.moves[i].line].line, to = static_cast<std::uint32_t>(own.moves[i].to)](std::int64_t any) {
+      return any == line ? to : hypothesis.set_of(any);
+    };
+    odds[i] = std::exp(model::score(moved, own_walks).log_posterior - own.explanation.candidate.score.log_posterior);
+  });
+  return std::accumulate(odds.begin(), odds.end(), 0.0);
+}
+
+}  // namespace gexp::infer
