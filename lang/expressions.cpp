@@ -68,7 +68,7 @@ std::string ExpressionChecker::text(Span span) const {
 }
 
 /// What to write where the value is of another kind than is wanted.
-std::string ExpressionChecker::hint_for(const Expr& expression, const Type& type, const Type& wanted, const std::string& role) const {
+std::string ExpressionChecker::hint_for(const Expr& expression, const Type& type, const Type& wanted, std::string_view role) const {
   if (wanted.kind == Type::Kind::Pattern && type.kind == Type::Kind::List) return "a pattern is a list of offsets in bytes, such as [0B, 32B]";
   if (wanted.kind == Type::Kind::Pattern) return "write uniform(stride: 32B, span: 4KiB), a list of offsets or another pattern";
   if (wanted.kind == Type::Kind::Bool && type.number()) return fmt::format("compare it: `{} > 0`", text(expression.span));
@@ -80,7 +80,7 @@ std::string ExpressionChecker::hint_for(const Expr& expression, const Type& type
   return "";
 }
 
-bool ExpressionChecker::expect_type(const Expr& expression, const Type& type, const Type& wanted, const std::string& role) {
+bool ExpressionChecker::expect_type(const Expr& expression, const Type& type, const Type& wanted, std::string_view role) {
   if (fits(type, wanted)) return true;
   if (type.kind == Type::Kind::Record) {
     error("E0216", expression.span, fmt::format("{} is {}, and `{}` is a whole record", role, describe(wanted), text(expression.span)),
@@ -113,7 +113,7 @@ Typed ExpressionChecker::check(const ExprPtr& expression, const Place& place) {
   return expression ? check(*expression, place) : Typed{};
 }
 
-Typed ExpressionChecker::want(const ExprPtr& expression, const Type& wanted, const Place& place, const std::string& role) {
+Typed ExpressionChecker::want(const ExprPtr& expression, const Type& wanted, const Place& place, std::string_view role) {
   if (!expression) return {};
   auto typed = check(*expression, place);
   if (!expect_type(*expression, typed.type, wanted, role)) typed.type = any_type();
@@ -242,7 +242,7 @@ Typed ExpressionChecker::of(const Unary& unary, const Expr&, const Place& place)
   return {number(*unary.operand, operand.type, "what follows `-`"), operand.time};
 }
 
-Type ExpressionChecker::number(const Expr& expression, const Type& type, const std::string& role) {
+Type ExpressionChecker::number(const Expr& expression, const Type& type, std::string_view role) {
   if (type.any() || type.number()) return type;
   if (type.kind == Type::Kind::Record) {
     error("E0216", expression.span, fmt::format("{} is a number, and `{}` is a whole record", role, text(expression.span)),

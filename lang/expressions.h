@@ -81,9 +81,9 @@ class ExpressionChecker {
   /// Checks an expression; after a mistake its type is Any, so that one mistake is one diagnostic. Null gives Any.
   Typed check(const ExprPtr& expression, const Place& place);
   /// Checks that it is of `wanted`; `role` begins the message: "the stride". Returns its time.
-  Typed want(const ExprPtr& expression, const Type& wanted, const Place& place, const std::string& role);
+  Typed want(const ExprPtr& expression, const Type& wanted, const Place& place, std::string_view role);
   /// Reports that `type` (of `expression`) is not `wanted`, unless it fits. True when it fits.
-  bool expect_type(const Expr& expression, const Type& type, const Type& wanted, const std::string& role);
+  bool expect_type(const Expr& expression, const Type& type, const Type& wanted, std::string_view role);
   /// The analysis of a find: a call of the vocabulary's analyses.
   Typed check_analysis(const ExprPtr& expression, const Place& place);
   /// Checks an analysis where it is declared, for arguments that are whatever its types say. False when it has mistakes.
@@ -123,12 +123,12 @@ class ExpressionChecker {
   Typed stage_finding(const Symbol& stage, const Member& member, const Expr& expression, const Place& place);
   /// E0202, or E0301 when a stage that this place is not in has the name.
   void unknown(const std::string& name, Span span, const Place& place, std::string_view wanted = "a value");
-  std::string hint_for(const Expr& expression, const Type& type, const Type& wanted, const std::string& role) const;
+  std::string hint_for(const Expr& expression, const Type& type, const Type& wanted, std::string_view role) const;
   bool hidden_where_used(const std::string& name, Span span, const Place& place);
   bool known_in_time(const Symbol& symbol, Span span, const Place& place);
   /// Two operands that must be of one dimension; the common type, or Any after reporting.
   Type alike(const Expr& left, const Type& a, const Expr& right, const Type& b, Span span, const char* verb);
-  Type number(const Expr& expression, const Type& type, const std::string& role);
+  Type number(const Expr& expression, const Type& type, std::string_view role);
 
   // check_own_analyses.cpp
   /// An analysis of the file or of a used one.

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace gexp::lang {
 
 const char* known(Time time) {
@@ -52,15 +54,15 @@ const char* describe(Symbol::Kind kind) {
 }
 
 Symbol& SymbolScope::declare(Symbol symbol, Diagnostics& diagnostics) {
-  if (auto* first = find_here(symbol.name)) {
-    auto& problem = diagnostics.error("E0201", symbol.span, fmt::format("`{}` is already {} here", symbol.name, describe(first->kind)),
-                                      "choose another name");
-    problem.notes.push_back({first->span, fmt::format("the first `{}`", symbol.name)});
-    return *first;
-  }
   auto& kept = symbols_.emplace_back(std::move(symbol));
-  by_name_[kept.name] = &kept;
-  return kept;
+  const auto [found, fresh] = by_name_.try_emplace(kept.name, &kept);
+  if (fresh) return kept;
+  auto& first = *found->second;
+  auto& problem = diagnostics.error("E0201", kept.span, fmt::format("`{}` is already {} here", kept.name, describe(first.kind)),
+                                    "choose another name");
+  problem.notes.push_back({first.span, fmt::format("the first `{}`", kept.name)});
+  symbols_.pop_back();
+  return first;
 }
 
 Symbol* SymbolScope::find_here(std::string_view name) {
@@ -83,7 +85,9 @@ const Symbol* SymbolScope::find(std::string_view name) const {
 std::vector<std::string_view> SymbolScope::names() const {
   std::vector<std::string_view> all;
   for (const auto* scope = this; scope; scope = scope->outer_) {
-    for (const auto& [name, symbol] : scope->by_name_) all.push_back(name);
+    const auto inner = static_cast<std::ptrdiff_t>(all.size());
+    for (const auto& symbol : scope->symbols_) all.push_back(symbol.name);
+    std::sort(all.begin() + inner, all.end());
   }
   return all;
 }

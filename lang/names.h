@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "lang/ast.h"
@@ -74,12 +75,12 @@ class SymbolScope {
   [[nodiscard]] std::vector<std::string_view> names() const;
   [[nodiscard]] const SymbolScope* outer() const { return outer_; }
   /// Those of this very scope, in the order of their declarations.
-  [[nodiscard]] const std::deque<Symbol>& symbols() const { return symbols_; }
+  [[nodiscard]] const std::list<Symbol>& symbols() const { return symbols_; }
 
  private:
   const SymbolScope* outer_;
-  std::deque<Symbol> symbols_;
-  std::map<std::string, Symbol*, std::less<>> by_name_;
+  std::list<Symbol> symbols_;  ///< most scopes have a few, many have none
+  std::unordered_map<std::string_view, Symbol*> by_name_;
 };
 
 /// A name of a checked file and where it is known, besides in its declaration: for editors. A name that is known in two stretches
