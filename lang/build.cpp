@@ -257,7 +257,7 @@ class Builder {
 
   std::vector<Op> body(const Tree& tree) {
     std::vector<Op> ops;
-    for (ops.reserve(tree.children.size()); const auto& part : tree.children) ops.push_back(op(*part));
+    for (ops.reserve(tree.children.size()); const auto& part : tree.children) op(*part, ops.emplace_back());
     return ops;
   }
 
@@ -299,8 +299,7 @@ class Builder {
     }
   }
 
-  Op op(const Tree& tree) {
-    Op made;
+  void op(const Tree& tree, Op& made) {
     made.kind = operation_of(tree.kind);
     made.span = tree.span;
     Parts parts(tree, diagnostics_);
@@ -345,14 +344,13 @@ class Builder {
       case Kind::Fence: made.scope = parts.word(); break;
       case Kind::Kernel:
         made.kernel = kernel(parts);
-        return made;
+        return;
       default: control(tree.kind, parts, made);
     }
     Once once(diagnostics_);
     while (parts.more()) {
       if (const auto& clause = parts.take(); once.add(clause)) clause_of(clause, parts, made);
     }
-    return made;
   }
 
   static void clause_of(const Tree& clause, Parts& parts, Op& made) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <map>
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "lang/base/result.h"
 #include "lang/build_expression.h"
@@ -59,16 +60,16 @@ class Once {
   explicit Once(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
 
   bool add(const Tree& clause) {
-    const auto [first, fresh] = seen_.emplace(clause.kind, clause.span);
-    if (fresh) return true;
+    const auto first = std::find_if(seen_.begin(), seen_.end(), [&](const Tree* other) { return other->kind == clause.kind; });
+    if (first == seen_.end()) return seen_.push_back(&clause), true;
     auto& problem = diagnostics_.error("E0110", clause.span, "this clause stands twice in one statement", "keep one of them");
-    problem.notes.push_back({first->second, "the first one"});
+    problem.notes.push_back({(*first)->span, "the first one"});
     return false;
   }
 
  private:
   Diagnostics& diagnostics_;
-  std::map<Kind, Span> seen_;
+  std::vector<const Tree*> seen_;
 };
 
 }  // namespace gexp::lang

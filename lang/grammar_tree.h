@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <memory_resource>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -72,17 +73,17 @@ struct Growth {
     arena_.release();
   }
 
-  void finish(Kind kind, bool fold, const Mark& mark, const char* current) {
-    if (fold && nodes.size() == mark.nodes + 1) return;
-    std::pmr::polymorphic_allocator<> memory(&arena_);
-    auto* const node = memory.new_object<Tree>();
+  /// A node over those that came since the mark; its pointers to them lie right behind it.
+  void finish(Kind kind, const Mark& mark, const char* current) {
+    const auto count = nodes.size() - mark.nodes;
+    auto* const node = new (arena_.allocate(sizeof(Tree) + count * sizeof(const Tree*), alignof(Tree))) Tree;
     node->kind = kind;
     node->span = {static_cast<std::uint32_t>(mark.begin - text), static_cast<std::uint32_t>(current - text)};
     const auto first = nodes.begin() + static_cast<std::ptrdiff_t>(mark.nodes);
     if (first == nodes.end()) {
       node->text = {mark.begin, current};
     } else {
-      auto* const children = memory.allocate_object<const Tree*>(static_cast<std::size_t>(nodes.end() - first));
+      auto* const children = reinterpret_cast<const Tree**>(node + 1);
       node->children = {children, std::copy(first, nodes.end(), children)};
       nodes.erase(first, nodes.end());
     }
@@ -152,7 +153,8 @@ template <typename Rule> struct control : must_if<messages>::control<Rule> {
     const Growth::Mark mark{growth.nodes.size(), in.current()};
     const bool matched = tao::pegtl::match<Rule, A, M, Action, Control>(in, growth);
     if (marked && (!matched || looks_ahead<Rule>) && growth.nodes.size() > mark.nodes) growth.nodes.resize(mark.nodes);
-    if (kind != Kind::None && matched) growth.finish(kind, left_by<Rule>::fold, mark, in.current());
+    const bool folds = left_by<Rule>::fold && growth.nodes.size() == mark.nodes + 1;
+    if (kind != Kind::None && matched && !folds) growth.finish(kind, mark, in.current());
     return matched;
   }
 };
