@@ -44,25 +44,27 @@ Result<BodyText> BodyWriter::write() {
   }
   MemoryTexts texts;
   if (auto problem = memories(texts)) return std::move(*problem);
-  warm = before_loops_ + warm;
+  warm.insert(0, before_loops_);
   for (const auto& policy : policies_) {
-    texts.setup += fmt::format("  asm volatile(\".reg .b64 gexp_{0}; createpolicy.fractional.L2::{1}.b64 gexp_{0};\");\n", policy, policy.substr(3));
+    append(texts.setup, "  asm volatile(\".reg .b64 gexp_{0}; createpolicy.fractional.L2::{1}.b64 gexp_{0};\");\n", policy, policy.substr(3));
   }
   for (std::size_t i = 0; i < plan_.tables.size(); ++i) {
-    texts.parameters += fmt::format(", const u32* table{}", i);
+    append(texts.parameters, ", const u32* table{}", i);
     plan_.parameters.push_back({KernelParameter::Kind::Table, "", i, 0});
   }
   for (std::size_t i = 0; i < code_.values().size(); ++i) {
-    texts.parameters += fmt::format(", long long a{}", i);
+    append(texts.parameters, ", long long a{}", i);
     plan_.parameters.push_back({KernelParameter::Kind::Value, "", 0, code_.values()[i]});
   }
   // No block reads what another has not written yet, and none ends while another may still access it.
   const std::string meet = ranks_.empty() ? "" : "  asm volatile(\"barrier.cluster.arrive; barrier.cluster.wait;\" ::: \"memory\");\n";
   texts.setup += meet;
   const auto settled = place_.timed.empty() ? "" : settle_text("sum");
-  BodyText made{texts.constants, texts.parameters, texts.setup, warm, addresses_, timed, settled, place_.role ? "" : meet + record(),
+  BodyText made{std::move(texts.constants), std::move(texts.parameters), std::move(texts.setup), std::move(warm), std::move(addresses_),
+                std::move(timed), settled, place_.role ? "" : meet + record(),
                 calibration_text(place_.timing, settled, first_, first_chase_, first_manner_, first_width_, first_loads_), calibrates_, barriers_, calibrates_ ? 2 + kCalibratingPasses : 2};
-  if (!Budget::spend_bytes(made.parameters.size() + made.setup.size() + made.constants.size() + warm.size() + addresses_.size() + timed.size())) {
+  if (!Budget::spend_bytes(made.parameters.size() + made.setup.size() + made.constants.size() + made.warm.size() +
+                           made.addresses.size() + made.timed.size())) {
     return Budget::exceeded(place_.stage.span);
   }
   return made;
@@ -73,13 +75,24 @@ Result<Shape> BodyWriter::run() {
   if (!made) return made.error();
   const Span span = place_.timed.empty() ? place_.stage.span : place_.timed[0].span;
   const bool chosen = place_.chosen;
-  const auto where = placing(chosen, {{"records", place_.timing == Timing::Each ? "window * ((blockDim.x + 31) / 32)" : "3 * ((blockDim.x + 31) / 32)"}, {"overhead", std::to_string(kCalibrationWords)}}, "dynamic");
-  return Shape{&kBodyTemplate,
-               {{"placing", where.parameters}, {"leave", where.leave}, {"cta", chosen ? "0" : "blockIdx.x"}, {"constants", made->constants}, {"parameters", made->parameters}, {"setup", made->setup}, {"warm", made->warm},
-                {"first_pass", place_.timing == Timing::Wall ? "1" : "0"}, {"passes", std::to_string(made->passes)},
-                {"alone", calibrates_ && !barriers_ ? "if (pass > 1 && gtid >= 32) continue;" : ""}, {"addresses", made->addresses}, {"timed", made->timed}, {"settle", made->settle},
-                {"record", made->record}, {"calibrate", made->calibrate}},
-               span};
+  Placing where;
+  if (chosen) {
+    const char* const words = place_.timing == Timing::Each ? "window * ((blockDim.x + 31) / 32)" : "3 * ((blockDim.x + 31) / 32)";
+    where = placing(true, {{"records", words}, {"overhead", std::to_string(kCalibrationWords)}}, "dynamic");
+  }
+  Shape shape{&kBodyTemplate,
+              {{"cta", chosen ? "0" : "blockIdx.x"},
+               {"first_pass", place_.timing == Timing::Wall ? "1" : "0"},
+               {"passes", std::to_string(made->passes)},
+               {"alone", calibrates_ && !barriers_ ? "if (pass > 1 && gtid >= 32) continue;" : ""}},
+              span};
+  for (auto& [hole, text] : {std::pair{"placing", &where.parameters}, {"leave", &where.leave}, {"constants", &made->constants},
+                             {"parameters", &made->parameters}, {"setup", &made->setup}, {"warm", &made->warm},
+                             {"addresses", &made->addresses}, {"timed", &made->timed}, {"settle", &made->settle},
+                             {"record", &made->record}, {"calibrate", &made->calibrate}}) {
+    shape.holes[hole] = std::move(*text);
+  }
+  return shape;
 }
 
 std::optional<Diagnostic> BodyWriter::body(const Body& ops, double rounds) {
@@ -124,11 +137,11 @@ std::optional<Diagnostic> BodyWriter::barrier(const Op& op, Region&) {
 
 void BodyWriter::consume(const Loaded& value) {
   if (value.width < 8) {
-    line(fmt::format("asm volatile(\"{{ .reg .u64 w; cvt.u64.u32 w, %1; xor.b64 %0, %0, w; }}\" : \"+l\"(sum) : \"r\"({}) : \"memory\");", value.name));
+    line("asm volatile(\"{{ .reg .u64 w; cvt.u64.u32 w, %1; xor.b64 %0, %0, w; }}\" : \"+l\"(sum) : \"r\"({}) : \"memory\");", value.name);
     return;
   }
-  line(fmt::format("asm volatile(\"xor.b64 %0, %0, %1;\" : \"+l\"(sum) : \"l\"({}) : \"memory\");", value.name));
-  if (value.width == 16) line(fmt::format("asm volatile(\"xor.b64 %0, %0, %1;\" : \"+l\"(sum) : \"l\"({}h) : \"memory\");", value.name));
+  line("asm volatile(\"xor.b64 %0, %0, %1;\" : \"+l\"(sum) : \"l\"({}) : \"memory\");", value.name);
+  if (value.width == 16) line("asm volatile(\"xor.b64 %0, %0, %1;\" : \"+l\"(sum) : \"l\"({}h) : \"memory\");", value.name);
 }
 
 void BodyWriter::begin_timing(const std::string& settled) {
@@ -139,10 +152,10 @@ void BodyWriter::begin_timing(const std::string& settled) {
 
 void BodyWriter::end_timing(const Op& op, const Memory& memory, const std::string& now) {
   if (!each()) return;
-  line(fmt::format("t1 = {};", now));
+  line("t1 = {};", now);
   if (!first_ && (op.kind == Op::Kind::Load || op.kind == Op::Kind::Chase) && op.into.empty() && has_chain(memory, op.via)) {
     calibrates_ = true;
-    line(fmt::format("if (pass > 1 && gtid == 0 && calibrated < {}) overhead[{} + calibrated++] = gexp_ticks(t0, t1, ~0u);", kRegionTimes, 2 * kChainTimes));
+    line("if (pass > 1 && gtid == 0 && calibrated < {}) overhead[{} + calibrated++] = gexp_ticks(t0, t1, ~0u);", kRegionTimes, 2 * kChainTimes);
   }
   line("if (pass == 1 && lane == 0) { if (taken >= skip && taken - skip < window) "
        "((unsigned short*)dynamic)[trace_at + (u32)warp * window + taken - skip] = gexp_ticks(t0, t1, 65535u); ++taken; }");

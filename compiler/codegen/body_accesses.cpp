@@ -123,7 +123,7 @@ Result<std::string> BodyWriter::address(const Op& op, const Memory& memory, int 
   if (!offset->affine) {
     if (each()) {
       const auto name = fresh("x");
-      line(fmt::format("const u64 {} = pass == 1 ? {} + (u64){} : {};", name, base, offset->rest, idle));
+      line("const u64 {} = pass == 1 ? {} + (u64){} : {};", name, base, offset->rest, idle);
       return name;
     }
     return rehearsed_ ? fmt::format("(pass == 1 ? {} + (u64){} : {})", base, offset->rest, idle) : fmt::format("({} + (u64){})", base, offset->rest);
@@ -144,8 +144,8 @@ Result<std::string> BodyWriter::address(const Op& op, const Memory& memory, int 
     settled += rehearsed_ ? fmt::format("{}const u64 {} = pass == 1 ? (u64){} : 0ull;\n", indent, step, by)
                           : fmt::format("{}const u64 {} = (u64){};\n", indent, step, by);
     const auto inner = fmt::format("{}i{}", current, enclosing.variable);
-    enclosing.begins += fmt::format("u64 {} = {} + (u64){} * {}; ", inner, current, enclosing.from, step);
-    enclosing.ends += fmt::format("{} += {}; ", inner, step);
+    append(enclosing.begins, "u64 {} = {} + (u64){} * {}; ", inner, current, enclosing.from, step);
+    append(enclosing.ends, "{} += {}; ", inner, step);
     current = inner;
   }
   return current;
@@ -222,11 +222,11 @@ std::optional<Diagnostic> BodyWriter::load(const Op& op, Region& region) {
   if (!manner) return manner.error();
   if (is_texture(**memory, op.via)) {
     const auto index = fresh("e");
-    line(fmt::format("const u32 {} = (u32)({} / 4);", index, *at));
+    line("const u32 {} = (u32)({} / 4);", index, *at);
     at = index;
   }
   const auto value = fresh("v");
-  line(fmt::format("{0} {1}{2};", value_type(*width), value, *width == 16 ? ", " + value + "h" : ""));
+  line("{0} {1}{2};", value_type(*width), value, *width == 16 ? ", " + value + "h" : "");
   begin_timing(is_texture(**memory, op.via) ? settle_index_text(*at) : settle_text(*at));
   line(noted("load " + op.memory, load_text(**memory, *manner, *width, *at, value)));
   if (each()) {
@@ -262,12 +262,12 @@ std::optional<Diagnostic> BodyWriter::store(const Op& op, Region& region) {
     if (fraction) given = bits_of(**memory, *given);
     if (*width == 16) return error(op.value->span, "E0417", "a value of 16 bytes cannot be computed", "store it `as 8B`, or leave `value` out");
     value = fresh("v");
-    line(fmt::format("const {0} {1} = ({0})({2});", value_type(*width), value, *given));
+    line("const {0} {1} = ({0})({2});", value_type(*width), value, *given);
   } else if (region.stored < region.loaded.size() && region.loaded[region.stored].width == *width) {
     value = region.loaded[region.stored++].name;
   } else {
     value = fresh("v");
-    line(fmt::format("const {0} {1} = ({0})gtid{2};", value_type(*width), value, *width == 16 ? fmt::format(", {}h = (u64)gtid", value) : ""));
+    line("const {0} {1} = ({0})gtid{2};", value_type(*width), value, *width == 16 ? fmt::format(", {}h = (u64)gtid", value) : "");
   }
   begin_timing(settle_text(*at));
   line(noted("store " + op.memory, store_text(**memory, *manner, *width, *at, value)));
@@ -296,14 +296,14 @@ void BodyWriter::begin_chase(const Op& op, const Memory& memory, int width, cons
   const auto from = base_of(op, memory), idle = idle_of(op, memory), there = at_its_place(op, memory);
   const std::string start = fmt::format("((const u64*)table{})[{}] * {}", table, ring, fetched ? 1 : width);
   if (rehearsed_) {
-    settled += fmt::format("{}const u64 {} = {} ? {} : {};\n", indent, base, there, from, idle);
-    settled += fmt::format("{}u64 {} = {} + ({} ? {} : 0ull);\n", indent, at, base, there, start);
-    settled += fmt::format("{}const u64 {} = pass == 1 || {} < 2 ? (u64){} : 2ull;\n", indent, steps, number, number);
+    append(settled, "{}const u64 {} = {} ? {} : {};\n", indent, base, there, from, idle);
+    append(settled, "{}u64 {} = {} + ({} ? {} : 0ull);\n", indent, at, base, there, start);
+    append(settled, "{}const u64 {} = pass == 1 || {} < 2 ? (u64){} : 2ull;\n", indent, steps, number, number);
   } else {
-    settled += fmt::format("{}const u64 {} = {};\n{}u64 {} = {} + {};\n{}const u64 {} = {};\n", indent, base, from, indent, at, base, start, indent, steps, number);
+    append(settled, "{}const u64 {} = {};\n{}u64 {} = {} + {};\n{}const u64 {} = {};\n", indent, base, from, indent, at, base, start, indent, steps, number);
   }
   // Nothing is added to an index: without an instruction that reads it, the first fetch would wait for the table.
-  if (fetched) settled += fmt::format("{}asm volatile(\"add.u64 %0, %0, 0;\" : \"+l\"({}) :: \"memory\");\n", indent, at);
+  if (fetched) append(settled, "{}asm volatile(\"add.u64 %0, %0, 0;\" : \"+l\"({}) :: \"memory\");\n", indent, at);
 }
 
 Result<BodyWriter::Step> BodyWriter::step_of(const Op& op) {
@@ -331,9 +331,9 @@ std::optional<Diagnostic> BodyWriter::chase(const Op& op, Region& region) {
   const auto& memory = *step->memory;
   const auto& [base, at, steps] = *step->cursor;
   const auto link = fresh("l");
-  line(fmt::format("{} {} = 0;", value_type(link_bytes(step->width)), link));
+  line("{} {} = 0;", value_type(link_bytes(step->width)), link);
   line("#pragma unroll 1");
-  line(fmt::format("for (u64 i = 0; i < {}; ++i) {{", steps));
+  line("for (u64 i = 0; i < {}; ++i) {{", steps);
   ++depth_;
   begin_timing(settle_text(at));
   const auto manner = manner_here(op);
@@ -344,7 +344,7 @@ std::optional<Diagnostic> BodyWriter::chase(const Op& op, Region& region) {
   --depth_;
   line("}");
   if (!each()) consume({at, 8});
-  else line(fmt::format("sum ^= {};", at));
+  else line("sum ^= {};", at);
   count(op, memory, region.rounds * static_cast<double>(step->steps), step->width);
   return std::nullopt;
 }

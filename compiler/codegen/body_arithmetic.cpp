@@ -180,23 +180,23 @@ std::optional<Diagnostic> BodyWriter::alu(const Op& op, Region&) {
     results += fmt::format("{}\"+{}\"({})", i == 0 ? "" : ", ", register_of(instruction.running[k]).constraint, name_of(value, i / static_cast<std::int64_t>(registers), registers, k));
   }
   const auto all_results = [&](const char* ptx) {
-    if (instruction.waits_at_end()) line(fmt::format("asm volatile(\"{}\" : {} :: \"memory\");", ptx, results));
+    if (instruction.waits_at_end()) line("asm volatile(\"{}\" : {} :: \"memory\");", ptx, results);
   };
   all_results("wgmma.fence.sync.aligned;");
   if (steps >= block) {
     const auto rounds = fresh("n");
     settled += fmt::format("{}const u32 {} = (u32)({} / {});\n", indent, rounds, *chain, block);
     line("#pragma unroll 1");
-    line(fmt::format("for (u32 i = 0; i < {}; ++i) {{", rounds));
-    line(fmt::format("  _Pragma(\"unroll\") for (int j = 0; j < {}; ++j) {{ {}}}", block, links));
+    line("for (u32 i = 0; i < {}; ++i) {{", rounds);
+    line("  _Pragma(\"unroll\") for (int j = 0; j < {}; ++j) {{ {}}}", block, links);
     line("}");
   }
-  if (steps % block > 0) line(fmt::format("_Pragma(\"unroll\") for (int j = 0; j < {}; ++j) {{ {}}}", steps % block, links));
+  if (steps % block > 0) line("_Pragma(\"unroll\") for (int j = 0; j < {}; ++j) {{ {}}}", steps % block, links);
   all_results("wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;");
   for (std::int64_t i = 0; i < beside; ++i) {
     for (std::size_t k = 0; k < registers; ++k) {
       const auto running = register_of(instruction.running[k]);
-      line(fmt::format("asm volatile(\"{}\" : \"+l\"(sum) : \"{}\"({}) : \"memory\");", running.into_sum, running.constraint, name_of(value, i, registers, k)));
+      line("asm volatile(\"{}\" : \"+l\"(sum) : \"{}\"({}) : \"memory\");", running.into_sum, running.constraint, name_of(value, i, registers, k));
     }
   }
   return std::nullopt;

@@ -20,7 +20,7 @@ bool BodyWriter::data_dependent() const {
 std::optional<Diagnostic> BodyWriter::branch(const Op& op, Region& region) {
   auto condition = code_.text(*op.condition);
   if (!condition) return condition.error();
-  line(fmt::format("if ({}) {{", *condition));
+  line("if ({}) {{", *condition);
   conditions_.push_back(op.condition.get());
   ++depth_;
   auto problem = body(op.body, region.rounds);
@@ -89,13 +89,13 @@ std::optional<Diagnostic> BodyWriter::loop(const Op& op, Region& region) {
   if (problem) return problem;
   const auto count = fresh("n"), i = fresh("i");
   line("{");
-  line(fmt::format("  {}", made.begins));
-  line(fmt::format("  const u32 {} = {};", count, rehearsed_ ? fmt::format("pass == 1 || {0} - {1} < 1 ? (u32)({0} - {1} + 1) : 2u", *last, *first) : fmt::format("(u32)({} - {} + 1)", *last, *first)));
+  line("  {}", made.begins);
+  line("  const u32 {} = {};", count, rehearsed_ ? fmt::format("pass == 1 || {0} - {1} < 1 ? (u32)({0} - {1} + 1) : 2u", *last, *first) : fmt::format("(u32)({} - {} + 1)", *last, *first));
   line("  #pragma unroll 1");
-  line(fmt::format("  for (u32 {0} = 0; {0} < {1}; ++{0}) {{", i, count));
-  line(fmt::format("    const long long {} = {} + {}; (void){};", op.variable, *first, i, op.variable));
+  line("  for (u32 {0} = 0; {0} < {1}; ++{0}) {{", i, count);
+  line("    const long long {} = {} + {}; (void){};", op.variable, *first, i, op.variable);
   *text_ += inner;
-  line(fmt::format("    {}", made.ends));
+  line("    {}", made.ends);
   line("  }");
   line("}");
   return std::nullopt;
@@ -121,13 +121,13 @@ std::optional<Diagnostic> BodyWriter::loop_while(const Op& op, Region& region) {
   if (problem) return problem;
   plan_.may_hang = true;
   line("{");
-  line(fmt::format("  {}", made.begins));
-  line(fmt::format("  u32 {} = 0; const u32 {}m = {};", count, count, rehearsed_ ? fmt::format("pass == 1 || {0} < 2 ? (u32){0} : 2u", *laps) : fmt::format("(u32){}", *laps)));
+  line("  {}", made.begins);
+  line("  u32 {} = 0; const u32 {}m = {};", count, count, rehearsed_ ? fmt::format("pass == 1 || {0} < 2 ? (u32){0} : 2u", *laps) : fmt::format("(u32){}", *laps));
   line("  #pragma unroll 1");
-  line(fmt::format("  while ({}) {{", *condition));
-  line(fmt::format("    if ({0}++ == {0}m) {{ if (pass == 1) asm volatile(\"st.global.u32 [%0], %1;\" :: \"l\"(cell + 32), \"r\"(1) : \"memory\"); break; }}", count));
+  line("  while ({}) {{", *condition);
+  line("    if ({0}++ == {0}m) {{ if (pass == 1) asm volatile(\"st.global.u32 [%0], %1;\" :: \"l\"(cell + 32), \"r\"(1) : \"memory\"); break; }}", count);
   *text_ += inner;
-  line(fmt::format("    {}", made.ends));
+  line("    {}", made.ends);
   line("  }");
   line("}");
   return std::nullopt;

@@ -21,7 +21,7 @@ std::size_t BodyWriter::flag_of(const Op& op) const {
 std::optional<Diagnostic> BodyWriter::signal(const Op& op, Region& region) {
   for (; region.stored < region.loaded.size(); ++region.stored) consume(region.loaded[region.stored]);
   line(settle_text("sum"));
-  line(fmt::format("gexp_signal(control + (pass == 1 ? {} : 6));", kControlWords * (1 + flag_of(op))));
+  line("gexp_signal(control + (pass == 1 ? {} : 6));", kControlWords * (1 + flag_of(op)));
   return std::nullopt;
 }
 
@@ -38,9 +38,9 @@ std::optional<Diagnostic> BodyWriter::wait(const Op& op, Region&) {
     most = "(u64)" + *cycles;
   }
   const auto flag = flag_of(op);
-  line(fmt::format("if (pass == 1) waited{} += (u32){};", flag, more));
-  line(fmt::format("if (!hung && !gexp_wait(control + (pass == 1 ? {} : 7), pass == 1 ? waited{} : 0u, {})) {{ hung = 1; atomicCAS(control + 5, 0u, {}u); }}",
-                   kControlWords * (1 + flag), flag, most, flag + 1));
+  line("if (pass == 1) waited{} += (u32){};", flag, more);
+  line("if (!hung && !gexp_wait(control + (pass == 1 ? {} : 7), pass == 1 ? waited{} : 0u, {})) {{ hung = 1; atomicCAS(control + 5, 0u, {}u); }}",
+                   kControlWords * (1 + flag), flag, most, flag + 1);
   return std::nullopt;
 }
 

@@ -23,7 +23,7 @@ std::optional<Diagnostic> BodyWriter::interleave(const Op& op, Region& region) {
     steps.push_back(*step);
     links.push_back(fresh("l"));
     ends.push_back(fresh("c"));
-    line(fmt::format("{} {} = 0;", value_type(link_bytes(step->width)), links.back()));
+    line("{} {} = 0;", value_type(link_bytes(step->width)), links.back());
   }
   std::vector<StepTexts> texts;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -32,7 +32,7 @@ std::optional<Diagnostic> BodyWriter::interleave(const Op& op, Region& region) {
     texts.push_back(step_texts(*steps[i].memory, *manner, steps[i].width, steps[i].cursor->at, links[i], steps[i].cursor->base));
   }
   line("#pragma unroll 1");
-  line(fmt::format("for (u64 i = 0; i < {}; ++i) {{", steps.front().cursor->steps));
+  line("for (u64 i = 0; i < {}; ++i) {{", steps.front().cursor->steps);
   ++depth_;
   for (std::size_t i = 0; i + 1 < steps.size() && each(); ++i) settle(steps[i].cursor->at);
   begin_timing(settle_text(steps.back().cursor->at));
@@ -41,7 +41,7 @@ std::optional<Diagnostic> BodyWriter::interleave(const Op& op, Region& region) {
     line(texts[i].advance);
     if (!each()) continue;
     settle(steps[i].cursor->at);
-    line(fmt::format("const u64 {} = gexp_clock();", ends[i]));
+    line("const u64 {} = gexp_clock();", ends[i]);
   }
   for (std::size_t i = 0; i < steps.size(); ++i) {
     end_timing(op.body[i], *steps[i].memory, ends[i]);
@@ -51,7 +51,7 @@ std::optional<Diagnostic> BodyWriter::interleave(const Op& op, Region& region) {
   line("}");
   for (const auto& step : steps) {
     if (!each()) consume({step.cursor->at, 8});
-    else line(fmt::format("sum ^= {};", step.cursor->at));
+    else line("sum ^= {};", step.cursor->at);
   }
   return std::nullopt;
 }

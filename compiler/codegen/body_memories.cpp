@@ -35,10 +35,10 @@ std::optional<Diagnostic> BodyWriter::memories(MemoryTexts& texts) {
       return error(memory.length->span, "E0424", fmt::format("`{}` has {}: {}", memory.name, show(static_cast<double>(*bytes), kBytes), holds), std::string(space.instead));
     }
     if (space.by_index() || fetched(memory.name)) {
-      texts.parameters += fmt::format(", u64 texture_{}", memory.name);
+      append(texts.parameters, ", u64 texture_{}", memory.name);
       const auto pitch = pitch_of(memory, *bytes);
       if (!pitch) return pitch.error();
-      if (*pitch > 0) texts.setup += fmt::format("  const u32 column_{0} = {1}, row_{0} = {2};\n", memory.name, *pitch / 4 - 1, std::countr_zero(*pitch / 4));
+      if (*pitch > 0) append(texts.setup, "  const u32 column_{0} = {1}, row_{0} = {2};\n", memory.name, *pitch / 4 - 1, std::countr_zero(*pitch / 4));
       plan_.parameters.push_back({.kind = KernelParameter::Kind::Texture, .memory = memory.name, .pitch = *pitch});
     }
     if (!tiles_.empty() && space.home == MemorySpace::Home::Block) texts.shared = (texts.shared + kTileStep - 1) / kTileStep * kTileStep;
@@ -48,7 +48,7 @@ std::optional<Diagnostic> BodyWriter::memories(MemoryTexts& texts) {
     if (space.threads_write_links()) links += links_of(memory);
   }
   for (const auto& tile : tiles_) plan_.parameters.push_back(tile);
-  for (std::size_t i = 0; i < tiles_.size(); ++i) texts.parameters += fmt::format(", const GEXP_IN_PLACE Tile tile{}", i);
+  for (std::size_t i = 0; i < tiles_.size(); ++i) append(texts.parameters, ", const GEXP_IN_PLACE Tile tile{}", i);
   if (!tiles_.empty()) {  // before compute capability 7.0, which simulated devices get the text of, a parameter has no address: a copy of it has
     texts.constants += "struct __align__(128) Tile { u64 words[16]; };  // CUtensorMap\n"
                        "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 700\n#define GEXP_IN_PLACE\n#else\n#define GEXP_IN_PLACE __grid_constant__\n#endif\n";
@@ -62,13 +62,13 @@ std::optional<Diagnostic> BodyWriter::memories(MemoryTexts& texts) {
   std::set<bool> idle;  // whether of rows
   for (const auto& parameter : plan_.parameters) {
     if (parameter.kind != KernelParameter::Kind::Texture) continue;
-    textures += fmt::format("      const u64 t_{0} = texture_{0};\n", parameter.memory);
+    append(textures, "      const u64 t_{0} = texture_{0};\n", parameter.memory);
     if (each()) idle.insert(parameter.pitch > 0);
     idle_textures += each() ? fmt::format("    const u64 t_{0} = {1} ? texture_{0} : {2};\n", parameter.memory, own, idle_texture(parameter.pitch > 0))
                             : fmt::format("    const u64 t_{0} = texture_{0};\n", parameter.memory);
   }
   for (const bool rows : idle) {
-    texts.parameters += fmt::format(", u64 {}", idle_texture(rows));
+    append(texts.parameters, ", u64 {}", idle_texture(rows));
     plan_.parameters.push_back({.kind = KernelParameter::Kind::IdleTexture, .memory = "", .pitch = rows ? kLeastPitch : 0});
   }
   before_loops_ = textures + before_loops_;
@@ -81,7 +81,7 @@ std::optional<Diagnostic> BodyWriter::memories(MemoryTexts& texts) {
   plan_.shared_bytes = texts.shared;
   if (!zeros.empty()) texts.setup += zeros + (place_.role ? "  GEXP_MEET();\n" : "  __syncthreads();\n");
   texts.setup += links;
-  for (const auto& [map, name] : ranks_) texts.setup += fmt::format("  u64 {0}; {1}\n", name, fmt::format(fmt::runtime(map), name));
+  for (const auto& [map, name] : ranks_) append(texts.setup, "  u64 {0}; {1}\n", name, fmt::format(fmt::runtime(map), name));
   return std::nullopt;
 }
 

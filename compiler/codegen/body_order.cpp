@@ -90,7 +90,7 @@ std::optional<Diagnostic> BodyWriter::atomic(const Op& op, Region& region) {
   auto& settled = rehearsed_ ? addresses_ : before_loops_;
   const auto operand = fresh("q"), value = fresh("v");
   settled += fmt::format("{}const {} {} = {};\n", rehearsed_ ? "    " : "      ", value_type(width), operand, operand_text(atomic.operand, "window != 0xffffffffu"));
-  if (!op.red) line(fmt::format("{} {};", value_type(width), value));
+  if (!op.red) line("{} {};", value_type(width), value);
   begin_timing(settle_text(*at));
   line(atomic_text(atomic, **memory, op, *at, value, operand));
   if (each() && !op.red) {
@@ -107,7 +107,7 @@ std::optional<Diagnostic> BodyWriter::atomic(const Op& op, Region& region) {
 std::optional<Diagnostic> BodyWriter::fence(const Op& op, Region&) {
   if (auto lacks = scope_lacks(op, 10)) return lacks;
   const char* const ptx = op.scope == "cta" ? "membar.cta" : op.scope == "gpu" ? "membar.gl" : op.scope == "sys" ? "membar.sys" : "fence.acq_rel.cluster";
-  line(fmt::format("asm volatile(\"/*fence*/ {};\" ::: \"memory\");", ptx));
+  line("asm volatile(\"/*fence*/ {};\" ::: \"memory\");", ptx);
   return std::nullopt;
 }
 
@@ -121,7 +121,7 @@ std::optional<Diagnostic> BodyWriter::discard(const Op& op, Region&) {
   auto at = address(op, **memory, 128);
   if (!at) return at.error();
   // The idle cell is no whole line: the rehearsal leaves it alone.
-  line(fmt::format("if ({}) asm volatile(\"/*discard {}*/ discard.global.L2 [%0], 128;\" :: \"l\"({}) : \"memory\");", rehearsed_ ? "pass == 1" : "true", op.memory, *at));
+  line("if ({}) asm volatile(\"/*discard {}*/ discard.global.L2 [%0], 128;\" :: \"l\"({}) : \"memory\");", rehearsed_ ? "pass == 1" : "true", op.memory, *at);
   return std::nullopt;
 }
 
@@ -160,7 +160,7 @@ std::optional<Diagnostic> BodyWriter::prefetch(const Op& op, const Memory& memor
   const bool keeps = op.hint == "l2_evict_last" || op.hint == "l2_evict_normal";
   if (auto lacks = device_lacks(place_.program, "prefetch", keeps ? 80 : 20, 0, op.span)) return lacks;
   const auto level = op.level == "l1" ? "L1" : keeps ? "L2::" + op.hint.substr(3) : "L2";
-  line(fmt::format("asm volatile(\"/*load {}*/ prefetch.{}.{} [%0];\" :: \"l\"({}) : \"memory\");", op.memory, memory.space->ptx, level, at));
+  line("asm volatile(\"/*load {}*/ prefetch.{}.{} [%0];\" :: \"l\"({}) : \"memory\");", op.memory, memory.space->ptx, level, at);
   return std::nullopt;
 }
 
@@ -184,11 +184,11 @@ std::optional<Diagnostic> BodyWriter::copy(const Op& op, const Memory& memory, i
   begin_timing(settle_text(at));
   // The idle cells are smaller: the rehearsal leaves them alone.
   if (bulk) {
-    line(fmt::format("if ({}) asm volatile(\"/*load {}*/ mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%3], %2; \"", rehearsed_ ? "pass == 1" : "true", op.memory));
-    line(fmt::format("             \"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\" :: \"r\"((u32){}), \"l\"({}), \"r\"({}), \"r\"(own_barrier) : \"memory\");", *to, at, width));
+    line("if ({}) asm volatile(\"/*load {}*/ mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%3], %2; \"", rehearsed_ ? "pass == 1" : "true", op.memory);
+    line("             \"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\" :: \"r\"((u32){}), \"l\"({}), \"r\"({}), \"r\"(own_barrier) : \"memory\");", *to, at, width);
   } else {
-    line(fmt::format("asm volatile(\"/*load {}*/ cp.async.{}.shared.global{} [%0], [%1], {}{};\" :: \"r\"((u32){}), \"l\"({}) : \"memory\");", op.memory, path,
-                   manner->modifiers, width, manner->policy, *to, at));
+    line("asm volatile(\"/*load {}*/ cp.async.{}.shared.global{} [%0], [%1], {}{};\" :: \"r\"((u32){}), \"l\"({}) : \"memory\");", op.memory, path,
+                   manner->modifiers, width, manner->policy, *to, at);
   }
   end_timing(op, memory);
   count(op, memory, region.rounds, width);
@@ -239,12 +239,12 @@ std::optional<Diagnostic> BodyWriter::copy_tile(const Op& op, const Memory& memo
   if (!to) return to.error();
   const auto map = map_of(memory, tile);
   const auto offset = fresh("o"), column = fresh("e"), row = fresh("e");
-  line(fmt::format("const u64 {} = {} - m_{};", offset, at, memory.name));
-  line(fmt::format("const u32 {} = (u32)({} % {}u) / 4, {} = (u32)({} / {}u);", column, offset, tile.pitch, row, offset, tile.pitch));
+  line("const u64 {} = {} - m_{};", offset, at, memory.name);
+  line("const u32 {} = (u32)({} % {}u) / 4, {} = (u32)({} / {}u);", column, offset, tile.pitch, row, offset, tile.pitch);
   begin_timing(settle_text(fmt::format("((u64){} << 32 | {})", row, column)));
-  line(fmt::format("if ({}) asm volatile(\"/*load {}*/ mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%3], %5; \"", rehearsed_ ? "pass == 1" : "true", op.memory));
+  line("if ({}) asm volatile(\"/*load {}*/ mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%3], %5; \"", rehearsed_ ? "pass == 1" : "true", op.memory);
   line("             \"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%4, {%1, %2}], [%3];\"");
-  line(fmt::format("             :: \"r\"((u32){}), \"r\"({}), \"r\"({}), \"r\"(own_barrier), \"l\"(&tile{}), \"r\"({}) : \"memory\");", *to, column, row, map, tile.row * tile.rows));
+  line("             :: \"r\"((u32){}), \"r\"({}), \"r\"({}), \"r\"(own_barrier), \"l\"(&tile{}), \"r\"({}) : \"memory\");", *to, column, row, map, tile.row * tile.rows);
   end_timing(op, memory);
   count(op, memory, region.rounds, tile.row * tile.rows);
   return std::nullopt;

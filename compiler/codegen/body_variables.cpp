@@ -63,7 +63,7 @@ std::optional<Diagnostic> BodyWriter::var(const Op& op, Region&) {
   if (!value) return value.error();
   auto& variable = declare_variable(op, op.variable, op.type);
   variable.settable = true;
-  line(fmt::format("{} = ({})({});", variable.name, variable.type, *value));
+  line("{} = ({})({});", variable.name, variable.type, *value);
   return std::nullopt;
 }
 
@@ -71,7 +71,7 @@ std::optional<Diagnostic> BodyWriter::assign(const Op& op, Region&) {
   const auto& variable = variables_.at(op.variable);
   auto value = value_text(*op.value, variable.fraction);
   if (!value) return value.error();
-  line(fmt::format("{} = ({})({});", variable.name, variable.type, *value));
+  line("{} = ({})({});", variable.name, variable.type, *value);
   return std::nullopt;
 }
 
@@ -89,7 +89,7 @@ std::optional<Diagnostic> BodyWriter::give(const Op& op, const Memory& memory, i
     return error(op.span, "E0428", fmt::format("`{}` is a whole number, and `{}` holds {}", op.gives, memory.name, memory.element), fmt::format("declare it as `var {}: {} = 0`", op.gives, memory.element));
   }
   if (!known && whole && memory.holds && element) code_.declare(op.gives, fmt::format("(long long){}", variable.name), held_.at(memory.name));
-  line(fmt::format("{} = ({}){};", variable.name, variable.type, !whole && width == 2 ? of_half(memory, value) : of_bits(variable_type(type), value)));
+  line("{} = ({}){};", variable.name, variable.type, !whole && width == 2 ? of_half(memory, value) : of_bits(variable_type(type), value));
   return std::nullopt;
 }
 
@@ -97,7 +97,7 @@ std::optional<Diagnostic> BodyWriter::give(const Op& op, const Memory& memory, i
 std::string BodyWriter::of_half(const Memory& memory, const std::string& bits) {
   if (memory.element == "bf16") return fmt::format("__uint_as_float((u32){} << 16)", bits);
   const auto made = fresh("h");
-  line(fmt::format("float {0}; asm(\"{{ .reg .b16 h; cvt.u16.u32 h, %1; cvt.f32.f16 %0, h; }}\" : \"=f\"({0}) : \"r\"((u32){1}));", made, bits));
+  line("float {0}; asm(\"{{ .reg .b16 h; cvt.u16.u32 h, %1; cvt.f32.f16 %0, h; }}\" : \"=f\"({0}) : \"r\"((u32){1}));", made, bits);
   return made;
 }
 
@@ -106,9 +106,9 @@ std::string BodyWriter::bits_of(const Memory& memory, const std::string& number)
   if (memory.element == "f32") return fmt::format("__float_as_uint({})", number);
   if (memory.element == "f64") return fmt::format("__double_as_longlong({})", number);
   const auto given = fresh("h"), bits = fresh("h");
-  line(fmt::format("const float {} = {};", given, number));
+  line("const float {} = {};", given, number);
   if (memory.element == "bf16") return fmt::format("{0} != {0} ? 0x7fffu : (__float_as_uint({0}) + 0x7fffu + (__float_as_uint({0}) >> 16 & 1)) >> 16", given);
-  line(fmt::format("u32 {0}; asm(\"{{ .reg .b16 h; cvt.rn.f16.f32 h, %1; cvt.u32.u16 %0, h; }}\" : \"=r\"({0}) : \"f\"({1}));", bits, given));
+  line("u32 {0}; asm(\"{{ .reg .b16 h; cvt.rn.f16.f32 h, %1; cvt.u32.u16 %0, h; }}\" : \"=r\"({0}) : \"f\"({1}));", bits, given);
   return bits;
 }
 
@@ -118,7 +118,7 @@ std::optional<Diagnostic> BodyWriter::stamp(const Op& op, Region& region) {
   region.stored = region.loaded.size();
   const auto& variable = code_.has_variable(op.variable) ? variables_.at(op.variable) : declare_variable(op, op.variable, "u32");
   settle("sum");
-  line(fmt::format("{} = ({})(gexp_clock() - begin);", variable.name, variable.type));
+  line("{} = ({})(gexp_clock() - begin);", variable.name, variable.type);
   return std::nullopt;
 }
 
@@ -128,7 +128,7 @@ std::optional<Diagnostic> BodyWriter::keep(const Op& op, Region& region) {
   if (!value) return value.error();
   constexpr double kMost = 1099511627776.0;  // 2^40: more than any record has
   plan_.kept += static_cast<std::uint64_t>(std::min(kMost, region.rounds));
-  line(fmt::format("if (pass == 1) {{ if (taken + 1 < (u32){0}) records[gtid * {0} + 1 + taken] = (u32)({1}); ++taken; }}", kept_argument_, *value));
+  line("if (pass == 1) {{ if (taken + 1 < (u32){0}) records[gtid * {0} + 1 + taken] = (u32)({1}); ++taken; }}", kept_argument_, *value);
   return std::nullopt;
 }
 

@@ -5,8 +5,10 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "compiler/codegen/append.h"
 #include "compiler/codegen/body.h"
 #include "compiler/codegen/thread_code.h"
 #include "compiler/formula/each_thread.h"
@@ -162,6 +164,11 @@ class BodyWriter {
 
   Threads threads() const { return {code_.scope(), place_.lets, place_.grid, place_.block}; }
   void line(std::string_view text) { (text_->append(static_cast<std::size_t>(depth_) * 2, ' ') += text) += '\n'; }
+  template <class First, class... More> void line(fmt::format_string<First, More...> format, First&& first, More&&... more) {
+    text_->append(static_cast<std::size_t>(depth_) * 2, ' ');
+    append(*text_, format, std::forward<First>(first), std::forward<More>(more)...);
+    *text_ += '\n';
+  }
   bool each() const { return rehearsed_ && place_.timing == Timing::Each; }
   /// When a timed chase goes where the spec says: in the measuring pass, and in the rehearsal of a texture whose warm-up walks the same ring.
   [[nodiscard]] std::string at_its_place(const compiler::Op& op, const Memory& memory) const;

@@ -16,7 +16,8 @@ namespace {
 Shape each_shape(const Memory& memory, const Op& chase, int width, bool chosen) {
   const std::string via = word(path_of(memory, chase.via));
   const bool wide = width == 8;
-  const auto where = placing(chosen, {{"ticks", std::to_string(kTraceBytes / 2)}, {"overhead", std::to_string(kCalibrationWords)}, {"last", "2"}});
+  Placing where;
+  if (chosen) where = placing(true, {{"ticks", std::to_string(kTraceBytes / 2)}, {"overhead", std::to_string(kCalibrationWords)}, {"last", "2"}});
   return Shape{&kEachTemplate,
                {{"element", wide ? "unsigned long long" : "unsigned int"},
                 {"bytes", std::to_string(width)},

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/codegen/append.h"
 #include "compiler/plan/calibrate.h"
 
 // Every role has names of its own for what body.cu's parts read: they are declared where its text begins, so those parts are the same.
@@ -49,10 +50,10 @@ std::string names_of(std::size_t number, const RoleText& role, std::size_t flags
       "    u32* const overhead = gexp_overhead + {1};\n"
       "    const u32 skip = 0, window = (u32)r{0}_window, trace_at = (u32)r{0}_trace;\n",
       number, number * static_cast<std::size_t>(kCalibrationWords));
-  for (const auto& [type, name] : declared(role.body.parameters)) text += fmt::format("    {} const {} = r{}_{};\n", type, name, number, name);
+  for (const auto& [type, name] : declared(role.body.parameters)) append(text, "    {} const {} = r{}_{};\n", type, name, number, name);
   text += "    u64 sum = cell;\n    const u64 zero = window >> 31;\n    u64 begin = 0, end = 0, t0 = 0, t1 = 0, began = 0, ended = 0;\n"
           "    u32 taken = 0, taken_at = 0, calibrated = 0, hung = 0, gexp_sm;\n";
-  for (std::size_t flag = 0; flag < flags; ++flag) text += fmt::format("    u32 waited{} = 0;\n", flag);
+  for (std::size_t flag = 0; flag < flags; ++flag) append(text, "    u32 waited{} = 0;\n", flag);
   return text;
 }
 
@@ -64,7 +65,7 @@ std::string record_of(const RoleText& role) {
       "      mine[0] = (u32)began; mine[1] = (u32)(began >> 32); mine[2] = (u32)ended; mine[3] = (u32)(ended >> 32); mine[4] = gexp_sm;\n    }}\n",
       kWarpWords);
   if (role.timing == Timing::Each) {
-    text += fmt::format(
+    append(text, 
         "    GEXP_MEET();\n"
         "    if (lane == 0) for (u32 i = 0; i < window; ++i) records[{} * ((gexp_threads + 31) / 32) + warp * window + i] = "
         "i + skip < taken ? ((unsigned short*)dynamic)[trace_at + (u32)warp * window + i] : 0xffffffffu;\n",
@@ -82,10 +83,10 @@ std::string scope_of(std::size_t number, const RoleText& role, std::size_t flags
   };
   auto text = fmt::format("#define GEXP_MEET() {}\n  if (gexp_role == {} && threadIdx.x - (u32)r{}_first < (u32)r{}_threads) {{\n", meet, owner, number, number);
   text += names_of(number, role, flags) + replaced(body.setup, "blockDim.x", "gexp_threads");
-  text += fmt::format("    GEXP_MEET();\n    #pragma unroll 1\n    for (u32 pass = 0; pass < {}; ++pass) {{\n    if (pass == 1) {{\n{}\n    }}\n{}\n", body.passes, body.warm, body.addresses);
-  text += fmt::format("    GEXP_MEET();\n    if (pass == 1) {{ {} }}\n", together(16));
+  append(text, "    GEXP_MEET();\n    #pragma unroll 1\n    for (u32 pass = 0; pass < {}; ++pass) {{\n    if (pass == 1) {{\n{}\n    }}\n{}\n", body.passes, body.warm, body.addresses);
+  append(text, "    GEXP_MEET();\n    if (pass == 1) {{ {} }}\n", together(16));
   if (body.calibrates && !body.barriers) text += "    if (pass > 1 && gtid >= 32) continue;\n";
-  text += fmt::format("    begin = gexp_clock();\n{}\n    {}\n    end = gexp_clock();\n    if (pass == 1) {{ began = begin; ended = end; {} }}\n    }}\n", body.timed, body.settle, together(17));
+  append(text, "    begin = gexp_clock();\n{}\n    {}\n    end = gexp_clock();\n    if (pass == 1) {{ began = begin; ended = end; {} }}\n    }}\n", body.timed, body.settle, together(17));
   text += record_of(role) + "    GEXP_MEET();\n    if (gtid == 0) {\n" + body.calibrate + "\n    }\n";
   text += "    if (sum == 0x9e3779b97f4a7c16ull) records[0] = (u32)((sum + zero + t0 + t1 + begin + end) >> 9) + taken + taken_at + calibrated + hung + skip + window + trace_at;\n";
   return text + "  }\n#undef GEXP_MEET\n";
@@ -98,7 +99,7 @@ Shape roles_shape(const std::vector<const RoleText*>& roles, std::size_t flags, 
   std::set<std::string> seen;
   bool waits = false;
   const bool in_gpc = std::any_of(roles.begin(), roles.end(), [](const RoleText* role) { return role->in_gpc; });
-  if (in_gpc) claims += fmt::format("    const u32 cluster = blockIdx.x / {};\n    u32 home = 0;\n", kGpcCluster);
+  if (in_gpc) append(claims, "    const u32 cluster = blockIdx.x / {};\n    u32 home = 0;\n", kGpcCluster);
   for (std::size_t number = 0; number < roles.size(); ++number) {
     const auto& role = *roles[number];
     if (seen.insert(role.body.constants).second) constants += role.body.constants;
@@ -114,7 +115,11 @@ Shape roles_shape(const std::vector<const RoleText*>& roles, std::size_t flags, 
     if (!role.where.empty()) claims += claim(number, role, in_gpc);
     scopes += scope_of(number, role, flags);
   }
-  return Shape{&kRolesTemplate, {{"constants", constants}, {"parameters", parameters}, {"claims", claims}, {"roles", scopes}}, span};
+  Shape shape{&kRolesTemplate, {}, span};
+  for (auto& [hole, text] : {std::pair{"constants", &constants}, {"parameters", &parameters}, {"claims", &claims}, {"roles", &scopes}}) {
+    shape.holes[hole] = std::move(*text);
+  }
+  return shape;
 }
 
 }  // namespace gexp::compiler

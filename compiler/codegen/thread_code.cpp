@@ -18,6 +18,12 @@ bool is_logic(const Formula& formula) {
   return formula.kind == Formula::Kind::And || formula.kind == Formula::Kind::Xor || formula.kind == Formula::Kind::Or || formula.kind == Formula::Kind::Not;
 }
 
+std::string between(const std::string& left, std::string_view sign, const std::string& right) {
+  std::string text;
+  text.reserve(left.size() + sign.size() + right.size() + 4);
+  return std::move(((((((text += '(') += left) += ' ') += sign) += ' ') += right) += ')');
+}
+
 Diagnostic error(const Formula& formula, std::string code, std::string message, std::string hint = {}) {
   Diagnostic diagnostic = failure(std::move(code), std::move(message), std::move(hint));
   diagnostic.span = formula.span;
@@ -68,6 +74,7 @@ std::string ThreadCode::argument(const std::string& key, std::int64_t value) {
 
 std::string ThreadCode::key_of(const Formula& formula) const {
   std::string key = show(formula);
+  if (rounds_.empty()) return key;
   for (const auto& name : free_names(formula)) {
     if (const auto round = rounds_.find(name); round != rounds_.end()) key += fmt::format(" {}={}", name, round->second);
   }
@@ -86,17 +93,16 @@ Result<std::string> ThreadCode::whole_argument(const Formula& formula, std::int6
 }
 
 bool ThreadCode::in_loop(const Formula& formula) const {
-  Ranges loops;
-  for (const auto& name : loops_) loops.set(name, {});
-  for (const auto& [name, text] : variables_) loops.set(name, {});
-  ThreadLets none;
-  return varies(formula, none, loops);
+  return varies(formula, [&](const std::string& name) {
+    return variables_.contains(name) || std::find(loops_.begin(), loops_.end(), name) != loops_.end();
+  });
 }
 
 bool ThreadCode::reads_variable(const Formula& formula) const {
   if (variables_.empty()) return false;
-  const auto names = free_names(formula);
-  return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return has_variable(name); });
+  bool reads = false;
+  for_each_name(formula, [&](const std::string& name) { reads = reads || has_variable(name); });
+  return reads;
 }
 
 // In a rehearsal a variable may hold what no table has an item for, so that the first item is read then.
@@ -152,6 +158,7 @@ Result<std::string> ThreadCode::text(const Formula& formula) {
   if (const int of = fraction(formula); of > 0 && is_condition(formula) && !is_logic(formula)) return compared(formula, of);
   if (formula.kind == Formula::Kind::Call && formula.text == "floor" && !formula.arguments.empty() && fraction(*formula.arguments[0].value) > 0) return floored(formula);
   std::vector<std::string> parts;
+  parts.reserve(formula.operands.size() + formula.arguments.size());
   std::size_t bytes = 0;
   for (const auto& operand : formula.operands) {
     auto part = text(*operand);
@@ -167,13 +174,13 @@ Result<std::string> ThreadCode::text(const Formula& formula) {
   }
   if (!Budget::spend_bytes(bytes)) return Budget::exceeded(formula.span);  // a let stands for its formula, and so can double at every use
   if (is_logic(formula) && formula.kind != Formula::Kind::Not && is_condition(formula)) {
-    return fmt::format("({} {} {})", parts[0], formula.kind == Formula::Kind::And ? "&&" : formula.kind == Formula::Kind::Or ? "||" : "!=", parts[1]);
+    return between(parts[0], formula.kind == Formula::Kind::And ? "&&" : formula.kind == Formula::Kind::Or ? "||" : "!=", parts[1]);
   }
   if (formula.kind == Formula::Kind::Shl || formula.kind == Formula::Kind::Shr) {
     auto by = shift_of(*formula.operands[1], names_, lets_, ranges_);
     if (!by) return by.error();
   }
-  if (const char* between = sign_of(formula.kind)) return fmt::format("({} {} {})", parts[0], between, parts[1]);
+  if (const char* sign = sign_of(formula.kind)) return between(parts[0], sign, parts[1]);
   switch (formula.kind) {
     case Formula::Kind::Negate: return fmt::format("(-{})", parts[0]);
     case Formula::Kind::Not: return fmt::format("(!{})", parts[0]);
@@ -228,7 +235,7 @@ Result<std::string> ThreadCode::divided(const Formula& formula, const std::strin
   const auto value = static_cast<std::int64_t>(rest ? whole - 1 : static_cast<std::uint64_t>(std::countr_zero(whole)));
   const bool written = formula.operands[1]->kind == Formula::Kind::Constant;
   const auto operand = written ? fmt::format("{}ll", value) : argument(key_of(*formula.operands[1]) + (rest ? " mask" : " bits"), value);
-  return fmt::format("({} {} {})", dividend, rest ? "&" : ">>", operand);
+  return between(dividend, rest ? "&" : ">>", operand);
 }
 
 Result<ThreadCode::Offset> ThreadCode::offset(const Formula& formula) {

@@ -20,8 +20,10 @@ std::string load_name(const Memory& memory, const Manner& manner) {
   const auto via = path_of(memory, manner.via);
   if (via == Via::Ldu) return fmt::format("ldu.{}", memory.space->ptx);
   if (via == Via::Volatile) return fmt::format("ld.volatile.{}{}", memory.space->ptx, manner.modifiers);
-  const std::string path = word(via);
-  return fmt::format("ld.{}{}{}{}", space_of(memory, manner), path.empty() ? "" : ".", path, manner.modifiers);
+  std::string name = "ld.";
+  name += space_of(memory, manner);
+  if (via != Via::Default) (name += '.') += word(via);
+  return name += manner.modifiers;
 }
 
 /// E0429 of clauses that PTX has no instruction for.

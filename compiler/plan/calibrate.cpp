@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/codegen/append.h"
 #include "compiler/memory/memory_space.h"
 #include "compiler/plan/access.h"
 
@@ -56,16 +57,16 @@ std::string calibration_text(Timing timing, const std::string& settle, const Mem
   const bool texture = is_texture(*first, manner.via), by_host = texture || first->space->by_pointer();  // whose cell the host fills
   const auto at = by_host ? "cell" : std::string(first->space->idle_cell);
   std::string text = texture ? fmt::format("    const u64 t_{} = {}; u32 self = 0; ", first->name, idle_texture(first->pitch != nullptr)) : fmt::format("    u64 self = {}; ", at);
-  if (!by_host && !texture) text += fmt::format("asm volatile(\"st.{}.u64 [%0], %0;\" :: \"l\"(self) : \"memory\"); ", first->space->ptx);
-  text += fmt::format("\n    _Pragma(\"unroll 1\") for (u32 turn = 0; turn < {}; ++turn) {{\n", kChainTimes);
+  if (!by_host && !texture) append(text, "asm volatile(\"st.{}.u64 [%0], %0;\" :: \"l\"(self) : \"memory\"); ", first->space->ptx);
+  append(text, "\n    _Pragma(\"unroll 1\") for (u32 turn = 0; turn < {}; ++turn) {{\n", kChainTimes);
   const auto load = load_text(*first, manner, texture ? 4 : 8, "self", "self"), wait = texture ? settle_index_text("self") : settle_text("self");
   for (const auto& [place, length] : {std::pair{0, kShortChain}, std::pair{kChainTimes, kLongChain}}) {
-    text += fmt::format("      {}_Pragma(\"unroll\") for (int i = 0; i < {}; ++i) {{ {} }} {} {}overhead[{} + turn] = gexp_ticks(t0, t1, ~0u);\n", clock0, length, load, wait, clock1, place);
+    append(text, "      {}_Pragma(\"unroll\") for (int i = 0; i < {}; ++i) {{ {} }} {} {}overhead[{} + turn] = gexp_ticks(t0, t1, ~0u);\n", clock0, length, load, wait, clock1, place);
   }
   text += "    }\n";
   const int read = chase ? link_bytes(width) : std::min(width, 8);
-  text += fmt::format("    for (u32 i = calibrated; 0 < i && i < {0}; ++i) overhead[{1} + i] = overhead[{1} + i % calibrated];\n", kRegionTimes, 2 * kChainTimes);
-  text += fmt::format("    {} seen;\n    if (calibrated == 0)\n{}{}{} ", value_type(read), repeat, clock0, load_text(*first, manner, read, "self", "seen"));
+  append(text, "    for (u32 i = calibrated; 0 < i && i < {0}; ++i) overhead[{1} + i] = overhead[{1} + i % calibrated];\n", kRegionTimes, 2 * kChainTimes);
+  append(text, "    {} seen;\n    if (calibrated == 0)\n{}{}{} ", value_type(read), repeat, clock0, load_text(*first, manner, read, "self", "seen"));
   if (chase && !texture) {  // its consumer makes the next address of what it loaded
     text += "u64 to; " + next_address(width, "self");
     return text + settle_text("to") + " " + clock1 + keep;
