@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -85,6 +86,8 @@ Formula call_of(const std::string& function, const Formula& argument);
 
 /// The names (roots of `a.b.c`) that a formula reads and does not bind itself.
 std::vector<std::string> free_names(const Formula& formula);
+/// Each of them in the order in which they stand, as often as they do.
+void for_each_name(const Formula& formula, const std::function<void(const std::string&)>& visit);
 /// Each name in a formula, and each field of a name as "stage.finding": in the order in which they stand, as often as they do.
 std::vector<std::string> dotted_names(const Formula& formula);
 

@@ -13,12 +13,12 @@ namespace gexp::compiler {
 namespace {
 
 /// With its length before it, so that no text can look like two others.
-std::string field(const std::string& text) { return std::to_string(text.size()) + ":" + text; }
+void add_field(std::string_view field, std::string& text) { ((text += std::to_string(field.size())) += ':') += field; }
 
 /// As fmt writes it; whole numbers, which most are, without its search for the shortest digits.
-std::string number_text(double number) {
+void add_number(double number, std::string& text) {
   const bool whole = std::abs(number) < 1e15 && number == std::trunc(number) && !(number == 0 && std::signbit(number));
-  return whole ? std::to_string(static_cast<std::int64_t>(number)) : fmt::format("{}", number);
+  text += whole ? std::to_string(static_cast<std::int64_t>(number)) : fmt::format("{}", number);
 }
 
 std::string pattern_key(const Pattern& pattern) {
@@ -30,23 +30,22 @@ std::string pattern_key(const Pattern& pattern) {
 }
 
 struct ValueKey {
-  std::string operator()(std::monostate) const { return "unknown"; }
-  std::string operator()(const Number& n) const { return number_text(n.number) + " " + name(n.dimension); }
-  std::string operator()(bool flag) const { return flag ? "true" : "false"; }
-  std::string operator()(const std::string& text) const { return "\"" + field(text); }
-  std::string operator()(const List& list) const {
-    std::string text = "[";
-    for (const auto& item : list) text += value_key(item) + ",";
-    return text + "]";
+  std::string& text;
+  void operator()(std::monostate) const { text += "unknown"; }
+  void operator()(const Number& n) const { add_number(n.number, text), (text += ' ') += name(n.dimension); }
+  void operator()(bool flag) const { text += flag ? "true" : "false"; }
+  void operator()(const std::string& value) const { add_field(value, text += '"'); }
+  void operator()(const List& list) const {
+    text += '[';
+    for (const auto& item : list) add_value_key(item, text), text += ',';
+    text += ']';
   }
-  std::string operator()(const Fields& fields) const {
-    std::string text = "{";
-    for (const auto& [name, item] : fields) text += field(name) + value_key(item) + ",";
-    return text + "}";
+  void operator()(const Fields& fields) const {
+    text += '{';
+    for (const auto& [name, item] : fields) add_field(name, text), add_value_key(item, text), text += ',';
+    text += '}';
   }
-  std::string operator()(const std::shared_ptr<const Pattern>& pattern) const {
-    return pattern ? pattern_key(*pattern) : "no pattern";
-  }
+  void operator()(const std::shared_ptr<const Pattern>& pattern) const { text += pattern ? pattern_key(*pattern) : "no pattern"; }
 };
 
 /// The name at the root of `a.b.c`; null where it is none.
@@ -59,7 +58,17 @@ const Formula* root_of(const Formula& formula, std::vector<std::string>& path) {
 
 }  // namespace
 
-std::string value_key(const Value& value) { return "(" + std::visit(ValueKey{}, value.of) + ")"; }
+void add_value_key(const Value& value, std::string& text) {
+  text += '(';
+  std::visit(ValueKey{text}, value.of);
+  text += ')';
+}
+
+std::string value_key(const Value& value) {
+  std::string text;
+  add_value_key(value, text);
+  return text;
+}
 
 std::string FormulaKeys::key(const FormulaPtr& formula) {
   std::string text;
@@ -82,13 +91,15 @@ void FormulaKeys::named(const std::string& root, const std::vector<std::string>&
 }
 
 void FormulaKeys::call(const Formula& formula, std::string& text) {
-  text += field(formula.text);
+  add_field(formula.text, text);
   for (const auto& argument : formula.arguments) {
-    ((text += '(') += field(argument.label)) += ' ';
+    add_field(argument.label, text += '(');
+    text += ' ';
     add(argument.value, text);
     text += ' ';
     add(argument.over, text);
-    ((text += ' ') += field(argument.by)) += ' ';
+    add_field(argument.by, text += ' ');
+    text += ' ';
     add(argument.where, text);
     text += ')';
   }
@@ -111,7 +122,7 @@ void FormulaKeys::comprehension(const Formula& formula, std::string& text) {
 
 void FormulaKeys::add(const Formula& formula, std::string& text) {
   using Kind = Formula::Kind;
-  if (formula.kind == Kind::Constant) return void(text += value_key(formula.constant));
+  if (formula.kind == Kind::Constant) return add_value_key(formula.constant, text);
   std::vector<std::string> path;
   const auto* root = formula.kind == Kind::Field ? root_of(formula, path) : nullptr;
   ((text += '(') += std::to_string(static_cast<int>(root ? Kind::Name : formula.kind))) += ' ';

@@ -11,6 +11,8 @@ namespace gexp::compiler {
 
 /// Exact: numbers with every bit, patterns by their offsets.
 std::string value_key(const Value& value);
+/// The same behind a text.
+void add_value_key(const Value& value, std::string& text);
 
 /// Writes formulas whose names stand for what they mean. How a formula is laid out, what its loop variables are called
 /// and where it stands in the file do not show.

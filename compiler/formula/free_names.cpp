@@ -1,28 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <set>
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <string_view>
 
 #include "compiler/formula/formula.h"
 
 namespace gexp::compiler {
 namespace {
 
-void collect_names(const Formula& formula, std::set<std::string> bound, std::set<std::string>& found) {
-  if (formula.kind == Formula::Kind::Constant) return;
-  if (formula.kind == Formula::Kind::Name && !bound.contains(formula.text)) found.insert(formula.text);
-  if (formula.kind == Formula::Kind::Call && formula.text == "merger") found.insert({"tid", "lane", "warp"});  // which of them, `of` says
+using NameVisitor = std::function<void(const std::string&)>;
+using Bound = std::vector<std::string_view>;  // by loops around
+
+void visit_names(const Formula& formula, Bound& bound, const NameVisitor& visit) {
+  const auto look = [&](const FormulaPtr& part) {
+    if (part) visit_names(*part, bound, visit);
+  };
+  const auto read = [&](const std::string& name) {
+    if (std::find(bound.begin(), bound.end(), name) == bound.end()) visit(name);
+  };
+  static const std::string kOfMerger[] = {"tid", "lane", "warp"};  // which of them, `of` says
+  const auto outside = bound.size();
+  if (formula.kind == Formula::Kind::Name) read(formula.text);
+  if (formula.kind == Formula::Kind::Call && formula.text == "merger") std::for_each(std::begin(kOfMerger), std::end(kOfMerger), visit);
   for (const auto& loop : formula.loops) {
-    collect_names(*loop.from, bound, found);
-    if (loop.to) collect_names(*loop.to, bound, found);
-    if (loop.step) collect_names(*loop.step, bound, found);
-    bound.insert(loop.name);
+    look(loop.from), look(loop.to), look(loop.step);
+    bound.push_back(loop.name);
   }
-  for (const auto& operand : formula.operands) collect_names(*operand, bound, found);
+  for (const auto& operand : formula.operands) look(operand);
   for (const auto& argument : formula.arguments) {
-    collect_names(*argument.value, bound, found);
-    if (argument.over) collect_names(*argument.over, bound, found);
-    if (argument.where) collect_names(*argument.where, bound, found);
-    if (!argument.by.empty() && !bound.contains(argument.by)) found.insert(argument.by);
+    look(argument.value), look(argument.over), look(argument.where);
+    if (!argument.by.empty()) read(argument.by);
   }
+  bound.resize(outside);
 }
 
 void collect_dotted(const Formula& formula, std::vector<std::string>& found) {
@@ -45,10 +55,17 @@ std::vector<std::string> dotted_names(const Formula& formula) {
   return found;
 }
 
+void for_each_name(const Formula& formula, const std::function<void(const std::string&)>& visit) {
+  Bound bound;
+  visit_names(formula, bound, visit);
+}
+
 std::vector<std::string> free_names(const Formula& formula) {
-  std::set<std::string> found;
-  collect_names(formula, {}, found);
-  return {found.begin(), found.end()};
+  std::vector<std::string> found;
+  for_each_name(formula, [&](const std::string& name) { found.push_back(name); });
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
 }
 
 }  // namespace gexp::compiler

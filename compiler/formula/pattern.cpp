@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <sstream>
+#include <utility>
 
 #include "lang/base/budget.h"
 
@@ -54,8 +55,8 @@ Result<Value> uniform(const std::vector<Evaluated>& arguments, Span span) {
   if (auto problem = take(steps, span)) return std::move(*problem);
   Pattern pattern;
   pattern.steps = steps;
-  pattern.offsets.reserve(static_cast<std::size_t>(steps));
-  for (std::int64_t i = 0; i < steps; ++i) pattern.offsets.push_back(i * *stride);
+  pattern.offsets.resize(static_cast<std::size_t>(steps));
+  for (std::int64_t offset = 0; auto& at : pattern.offsets) at = std::exchange(offset, offset + *stride);
   if (!Budget::tick(steps / 16)) return Budget::exceeded(span);
   return Value(std::make_shared<const Pattern>(std::move(pattern)));
 }

@@ -310,13 +310,7 @@ Result<> ThreadNames::bind(std::uint32_t cta, std::uint32_t tid, std::uint32_t b
 }
 
 bool varies(const Formula& formula, const ThreadLets& lets, const Ranges& ranges) {
-  if (formula.kind == Formula::Kind::Call && formula.text == "unique") return false;  // counted once for all threads
-  if (formula.kind == Formula::Kind::Call && formula.text == "merger") return true;
-  if (formula.kind == Formula::Kind::Name) return ranges.contains(formula.text) || lets.find(formula.text);
-  const auto any = [&](const auto& part) { return part && varies(*part, lets, ranges); };
-  return std::any_of(formula.operands.begin(), formula.operands.end(), any) ||
-         std::any_of(formula.arguments.begin(), formula.arguments.end(), [&](const auto& a) { return any(a.value); }) ||
-         std::any_of(formula.loops.begin(), formula.loops.end(), [&](const auto& l) { return any(l.from) || any(l.to) || any(l.step); });
+  return varies(formula, [&](const std::string& name) { return ranges.contains(name) || lets.find(name); });
 }
 
 bool varies(const Formula& formula, const ThreadLets& lets) {

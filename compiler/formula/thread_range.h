@@ -88,6 +88,16 @@ Diagnostic thread_error(const Formula& formula, std::string message, std::string
 /// Bytes of the numbers with a fraction that a formula reads, 4 or 8; 0 where it reads whole numbers alone. `floor` makes a whole number.
 int fraction_of(const Formula& formula, const ThreadLets& lets, const Ranges& ranges);
 
+/// Whether a formula's value differs where those of some names do; `merger` differs between threads.
+template <class Varied> bool varies(const Formula& formula, const Varied& varied) {
+  if (formula.kind == Formula::Kind::Call && formula.text == "unique") return false;  // counted once for all threads
+  if (formula.kind == Formula::Kind::Call && formula.text == "merger") return true;
+  if (formula.kind == Formula::Kind::Name) return varied(formula.text);
+  const auto any = [&](const auto& part) { return part && varies(*part, varied); };
+  return std::any_of(formula.operands.begin(), formula.operands.end(), any) ||
+         std::any_of(formula.arguments.begin(), formula.arguments.end(), [&](const auto& a) { return any(a.value); }) ||
+         std::any_of(formula.loops.begin(), formula.loops.end(), [&](const auto& l) { return any(l.from) || any(l.to) || any(l.step); });
+}
 /// Whether a formula's value differs between threads or rounds of a loop: whether it names one of these.
 bool varies(const Formula& formula, const ThreadLets& lets, const Ranges& ranges);
 /// Whether it differs between threads, outside all loops.

@@ -71,7 +71,7 @@ void lower_kernel(const lang::Op& op, int element_bytes, Op& lowered) {
   lowered.kernel = std::move(kernel);
 }
 
-void name_arguments(Stage& stage, const std::vector<Memory>& memories, const std::set<std::string>& own) {
+void name_arguments(Stage& stage, const std::vector<Memory>& memories, const std::set<std::string_view>& own) {
   change_kernels(stage, [&](FileKernel& kernel) {
     for (auto& argument : kernel.arguments) {
       if (argument.value->kind != Formula::Kind::Name) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <set>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/program.h"
@@ -16,7 +16,7 @@ namespace gexp::compiler {
 void lower_kernel(const lang::Op& op, int element_bytes, Op& lowered);
 
 /// Tells arguments that name a memory, or the record, from values. `own`: what the stage declares, which hides names of the file.
-void name_arguments(Stage& stage, const std::vector<Memory>& memories, const std::set<std::string>& own);
+void name_arguments(Stage& stage, const std::vector<Memory>& memories, const std::set<std::string_view>& own);
 
 /// Gives every kernel of the program its file.
 void take_texts(Program& program, const lang::KernelFiles& files);

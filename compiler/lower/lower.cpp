@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
+#include <unordered_map>
 
 #include "compiler/lower/kernels.h"
 #include "compiler/lower/lower_stage.h"
@@ -29,8 +31,8 @@ int common_element(const lang::File& file) {
 }
 
 /// What a stage declares besides its findings.
-std::set<std::string> own_names(const Stage& stage) {
-  std::set<std::string> names{stage.timed_name};
+std::set<std::string_view> own_names(const Stage& stage) {
+  std::set<std::string_view> names{stage.timed_name};
   for (const auto& sweep : stage.sweeps) names.insert(sweep.names.begin(), sweep.names.end());
   for (const auto* bindings : {&stage.bindings, &stage.derives}) {
     for (const auto& binding : *bindings) names.insert(binding.name);
@@ -69,10 +71,10 @@ class Lowering {
     }
     for (auto& stage : program_.stages) {
       name_arguments(stage, program_.memories, own_names(stage));
-      for (auto& formula : stage_formulas(stage)) {
+      for (const auto* formula : stage_formulas(stage)) {
         std::vector<const Formula*> calls;
-        find_unique(*formula, calls);
-        if (!calls.empty()) stage.counting.push_back(std::move(formula));
+        find_unique(**formula, calls);
+        if (!calls.empty()) stage.counting.push_back(*formula);
       }
     }
     auto graph = build_graph(details);
@@ -215,15 +217,13 @@ class Lowering {
   ir::Graph build_graph(bool details) {
     using ir::NodeKind;
     ir::Graph graph;
-    std::map<std::string, ir::NodeId> named;
-    std::set<std::string> hidden;  // the names of the stage that is being connected: they hide those of the file
-    const auto read = [&](ir::NodeId node, const std::string& name) {
+    std::unordered_map<std::string_view, ir::NodeId> named;
+    const auto read = [&](ir::NodeId node, std::string_view name) {
       const auto found = named.find(name);
-      if (found != named.end() && found->second != node && !hidden.contains(name)) graph.depends(node, found->second);
+      if (found != named.end() && found->second != node) graph.depends(node, found->second);
     };
     const auto connect = [&](ir::NodeId node, const FormulaPtr& formula) {
-      if (!formula) return;
-      for (const auto& name : free_names(*formula)) read(node, name);
+      if (formula) for_each_name(*formula, [&](const std::string& name) { read(node, name); });
     };
     const auto add = [&](NodeKind kind, const std::string& name, std::size_t index, std::string detail) {
       const auto id = graph.add({kind, name, index, std::move(detail)});
@@ -246,13 +246,14 @@ class Lowering {
     for (std::size_t i = 0; i < program_.stages.size(); ++i) {
       const auto& stage = program_.stages[i];
       const auto id = add(NodeKind::Stage, stage.name, i, details ? stage_summary(stage) : "");
-      hidden = own_names(stage);
-      for (const auto& formula : stage_formulas(stage)) connect(id, formula);
-      for_each_op(stage, [&](const Op& op) {
-        read(id, op.memory);
-        read(id, op.pattern);
-      });
-      hidden.clear();
+      std::vector<std::string_view> names;
+      for (const auto* formula : stage_formulas(stage)) for_each_name(**formula, [&](const std::string& name) { names.push_back(name); });
+      for_each_op(stage, [&](const Op& op) { names.insert(names.end(), {op.memory, op.pattern}); });
+      std::sort(names.begin(), names.end());
+      names.erase(std::unique(names.begin(), names.end()), names.end());
+      for (const auto own = own_names(stage); const auto name : names) {
+        if (!own.contains(name)) read(id, name);  // its own names hide those of the file
+      }
       for (std::size_t f = 0; f < stage.finds.size(); ++f) {
         const auto finding = graph.add({NodeKind::Finding, stage.finds[f].id, f, stage.finds[f].analysis});
         graph.depends(finding, id);

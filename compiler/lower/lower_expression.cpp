@@ -41,6 +41,10 @@ class ExpressionLowering {
   }
 
  private:
+  template <class... Parts> void operands(Formula& formula, const Parts&... parts) {
+    formula.operands.reserve(sizeof...(parts));
+    (formula.operands.push_back(lower(*parts)), ...);
+  }
   FormulaPtr maybe(const lang::ExprPtr& expression) { return expression ? lower(*expression) : nullptr; }
 
   void fill(Formula& formula, const lang::Quantity& quantity) {
@@ -61,11 +65,12 @@ class ExpressionLowering {
   void fill(Formula& formula, const lang::Member& member) {
     formula.kind = Formula::Kind::Field;
     formula.text = member.field.text;
-    formula.operands.push_back(lower(*member.of));
+    operands(formula, member.of);
   }
   void fill(Formula& formula, const lang::Call& call) {
     formula.kind = Formula::Kind::Call;
     formula.text = call.callee.text;
+    formula.arguments.reserve(call.arguments.size());
     for (const auto& argument : call.arguments) {
       formula.arguments.push_back({argument.label ? argument.label->text : "", lower(*argument.value), maybe(argument.over),
                                    argument.by ? argument.by->text : "", maybe(argument.where)});
@@ -77,26 +82,26 @@ class ExpressionLowering {
   }
   void fill(Formula& formula, const lang::Comprehension& comprehension) {
     formula.kind = Formula::Kind::Comprehension;
-    formula.operands.push_back(lower(*comprehension.item));
+    operands(formula, comprehension.item);
     for (const auto& loop : comprehension.loops) {
       formula.loops.push_back({loop.name.text, lower(*loop.from), maybe(loop.to), maybe(loop.step)});
     }
   }
   void fill(Formula& formula, const lang::Unary& unary) {
     formula.kind = unary.op == lang::UnaryOp::Not ? Formula::Kind::Not : Formula::Kind::Negate;
-    formula.operands.push_back(lower(*unary.operand));
+    operands(formula, unary.operand);
   }
   void fill(Formula& formula, const lang::Binary& binary) {
     formula.kind = kind_of(binary.op);
-    formula.operands = {lower(*binary.left), lower(*binary.right)};
+    operands(formula, binary.left, binary.right);
   }
   void fill(Formula& formula, const lang::Within& within) {
     formula.kind = Formula::Kind::Within;
-    formula.operands = {lower(*within.value), lower(*within.tolerance), lower(*within.target)};
+    operands(formula, within.value, within.tolerance, within.target);
   }
   void fill(Formula& formula, const lang::InRange& in) {
     formula.kind = Formula::Kind::InRange;
-    formula.operands = {lower(*in.value), lower(*in.low), lower(*in.high)};
+    operands(formula, in.value, in.low, in.high);
   }
 
   int element_bytes_;

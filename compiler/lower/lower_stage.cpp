@@ -183,11 +183,11 @@ Expectation lower_expect(const lang::Expect& expect, Span span, const Source& so
   return lowered;
 }
 
-std::vector<FormulaPtr> stage_formulas(const Stage& stage) {
-  std::vector<FormulaPtr> all;
+std::vector<const FormulaPtr*> stage_formulas(const Stage& stage) {
+  std::vector<const FormulaPtr*> all;
   const auto add = [&](const auto&... formulas) {
     const auto one = [&](const FormulaPtr& formula) {
-      if (formula) all.push_back(formula);
+      if (formula) all.push_back(&formula);
     };
     (one(formulas), ...);
   };

@@ -16,7 +16,7 @@ Stage lower_stage(const lang::Stage& stage, Span span, const Source& source, int
 Expectation lower_expect(const lang::Expect& expect, Span span, const Source& source, int element_bytes);
 
 /// Every formula that a stage needs values for before it can run.
-std::vector<FormulaPtr> stage_formulas(const Stage& stage);
+std::vector<const FormulaPtr*> stage_formulas(const Stage& stage);
 /// Adds the calls of `unique` in a formula.
 void find_unique(const Formula& formula, std::vector<const Formula*>& found);
 /// "sweep n; warm 1 chase; timed lat each" for a reader of the IR.

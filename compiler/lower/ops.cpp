@@ -108,11 +108,12 @@ const char* word(Timing timing) {
   return "";
 }
 
-Op lower_op(const lang::Op& op, int element_bytes) {
+namespace {
+
+void fill_op(const lang::Op& op, int element_bytes, Op& lowered) {
   const auto formula = [&](const lang::ExprPtr& expression) {
     return expression ? lower_expression(*expression, element_bytes) : nullptr;
   };
-  Op lowered;
   lowered.kind = op.kind;
   lowered.span = op.span;
   lowered.memory = op.memory.text;
@@ -148,24 +149,17 @@ Op lower_op(const lang::Op& op, int element_bytes) {
   lowered.value = formula(op.value);
   lowered.otherwise.reserve(op.otherwise.size());
   lowered.body.reserve(op.body.size());
-  for (const auto& inner : op.otherwise) lowered.otherwise.push_back(lower_op(inner, element_bytes));
-  for (const auto& inner : op.body) lowered.body.push_back(lower_op(inner, element_bytes));
+  for (const auto& inner : op.otherwise) fill_op(inner, element_bytes, lowered.otherwise.emplace_back());
+  for (const auto& inner : op.body) fill_op(inner, element_bytes, lowered.body.emplace_back());
   if (op.kind == Op::Kind::Kernel) lower_kernel(op, element_bytes, lowered);
+}
+
+}  // namespace
+
+Op lower_op(const lang::Op& op, int element_bytes) {
+  Op lowered;
+  fill_op(op, element_bytes, lowered);
   return lowered;
-}
-
-void for_each_op(const Body& body, const std::function<void(const Op&)>& visit) {
-  for (const auto& op : body) {
-    visit(op);
-    for_each_op(op.body, visit);
-    for_each_op(op.otherwise, visit);
-  }
-}
-
-void for_each_op(const Stage& stage, const std::function<void(const Op&)>& visit) {
-  for (const auto& launch : stage.warm_launches) for_each_op(launch.body, visit);
-  for_each_op(stage.warm, visit);
-  for_each_op(stage.timed, visit);
 }
 
 bool writes(const Op& op) { return op.kind == Op::Kind::Store || op.kind == Op::Kind::Atomic || op.kind == Op::Kind::Discard; }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <functional>
 #include <string>
 
 #include "compiler/program.h"
@@ -13,9 +12,19 @@ namespace gexp::compiler {
 Op lower_op(const lang::Op& op, int element_bytes);
 
 /// Every operation of a body, outer ones before those inside them.
-void for_each_op(const Body& body, const std::function<void(const Op&)>& visit);
+template <class Visit> void for_each_op(const Body& body, const Visit& visit) {
+  for (const auto& op : body) {
+    visit(op);
+    for_each_op(op.body, visit);
+    for_each_op(op.otherwise, visit);
+  }
+}
 /// Those of the warm-ups, then those of the timed region.
-void for_each_op(const Stage& stage, const std::function<void(const Op&)>& visit);
+template <class Visit> void for_each_op(const Stage& stage, const Visit& visit) {
+  for (const auto& launch : stage.warm_launches) for_each_op(launch.body, visit);
+  for_each_op(stage.warm, visit);
+  for_each_op(stage.timed, visit);
+}
 
 /// Whether an operation may change what its memory holds.
 bool writes(const Op& op);

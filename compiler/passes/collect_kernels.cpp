@@ -29,7 +29,7 @@ bool reads_device(const Program& program, const Stage& stage) {
   }
   const auto formulas = stage_formulas(stage);
   const bool lengths = std::any_of(program.memories.begin(), program.memories.end(), [&](const Memory& memory) { return is_late(memory.length); });
-  return lengths || std::any_of(formulas.begin(), formulas.end(), is_late);
+  return lengths || std::any_of(formulas.begin(), formulas.end(), [&](const FormulaPtr* formula) { return is_late(*formula); });
 }
 
 }  // namespace

@@ -78,6 +78,7 @@ bool Linker::add_rising(const Pattern& ring, std::int64_t last) {
   }
   if ((bits & (links.width - 1)) != 0) return false;
   links.offsets.assign(begin, end);
+  links.targets.reserve(links.offsets.size());
   links.targets.assign(begin + 1, end);
   links.targets.push_back(*begin);
   return true;

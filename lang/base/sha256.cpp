@@ -77,11 +77,8 @@ std::string Sha256::hex() {
   char length[8];
   for (int i = 0; i < 8; ++i) length[i] = static_cast<char>(bits >> (56 - 8 * i));
   add(std::string_view(length, 8));
-  std::string text;
-  text.reserve(64);
-  for (const auto word : state_) {
-    for (int shift = 28; shift >= 0; shift -= 4) text += "0123456789abcdef"[(word >> shift) & 15];
-  }
+  std::string text(64, '0');
+  for (std::size_t i = 0; i < text.size(); ++i) text[i] = "0123456789abcdef"[(state_[i / 8] >> (28 - 4 * (i % 8))) & 15];
   return text;
 }
 

@@ -35,10 +35,6 @@ const Unit* base_unit(std::string_view text) {
   return found == kUnits.end() ? nullptr : &*found;
 }
 
-std::string power(const char* unit, int exponent) {
-  return exponent == 1 ? unit : fmt::format("{}^{}", unit, exponent);
-}
-
 }  // namespace
 
 Dimension operator*(Dimension a, Dimension b) {
@@ -55,15 +51,18 @@ std::string name(Dimension dimension) {
   if (dimension.none()) return "count";
   std::string above, below;
   const auto part = [&](const char* unit, const char* one, int exponent) {
-    if (exponent > 0) above += fmt::format("{}{}", above.empty() ? "" : "*", power(unit, exponent));
-    if (exponent < 0) below += fmt::format("{}{}", below.empty() ? "" : "*", power(one, -exponent));
+    auto& text = exponent > 0 ? above : below;
+    if (exponent == 0) return;
+    if (!text.empty()) text += '*';
+    text += exponent > 0 ? unit : one;
+    if (std::abs(exponent) > 1) (text += '^') += std::to_string(std::abs(exponent));
   };
   part("B", "B", dimension.bytes);
   part("ops", "op", dimension.ops);
   part("cycles", "cycle", dimension.cycles);
   part("s", "s", dimension.seconds);
-  const char* head = above.empty() ? "1" : above.c_str();
-  return below.empty() ? head : fmt::format("{}/{}", head, below);
+  if (above.empty()) above = "1";
+  return below.empty() ? above : (above += '/') += below;
 }
 
 std::optional<Unit> find_unit(std::string_view text) {
