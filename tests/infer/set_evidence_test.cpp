@@ -345,12 +345,15 @@ TEST_CASE("which sets those lines are of that a hypothesis leaves out is told be
   CHECK(infer::model::score(some, walks).unsaid == doctest::Approx(20 * std::log(4.0)));
 }
 
-TEST_CASE("a function of many sets is proposed though each of them lets two lines miss and keeps all others") {
-  // 16 sets of 4 lines: of those that overflow the two lines that were walked last put each other out.
+namespace {
+
+/// 16 sets of 4 lines of 32 B, in three orders, with lines added from `least` to `most`: of a set that overflows the two lines that were
+/// walked last put each other out.
+Walks of_a_policy_that_keeps(int least, int most) {
   records::Table table = test::table({});
   constexpr std::int64_t kLine = 32, kSets = 16, kWays = 4;
   std::mt19937_64 engine(3);
-  for (int extra = 0; extra <= 20; ++extra) {
+  for (int extra = least; extra <= most; ++extra) {
     for (int order = 0; order < 3; ++order) {
       auto offsets = every(kLine, kLine * (kSets * kWays + extra));
       std::shuffle(offsets.begin(), offsets.end(), engine);
@@ -371,8 +374,22 @@ TEST_CASE("a function of many sets is proposed though each of them lets two line
   }
   Walks walks;
   walks.add(table, *infer::miss_range(table, infer::classify(table)), "sets");
-  const auto found = infer::model::likeliest_functions(walks, {5, 6, 7, 8, 9, 10, 11}, kLine, kLine, 6);
+  return walks;
+}
+
+}  // namespace
+
+TEST_CASE("a function of many sets is proposed though each of them lets two lines miss and keeps all others") {
+  constexpr std::size_t kSets = 16, kWays = 4;
+  const auto walks = of_a_policy_that_keeps(0, 20);
+  const auto found = infer::model::likeliest_functions(walks, {5, 6, 7, 8, 9, 10, 11}, 32, 32, 6);
   REQUIRE(!found.empty());
   CHECK(found.front().index.functions == std::vector<std::vector<int>>{{5}, {6}, {7}, {8}});
   CHECK(found.front().score.sizes == std::vector<std::size_t>(kSets, kWays));
+}
+
+TEST_CASE("that a policy keeps other lines in each order predicts more than a rate of its own for each line does") {
+  const auto walks = of_a_policy_that_keeps(15, 16);  // every set overflows by one line, but one of them in half of the walks
+  const infer::model::SetHypothesis sets{"16 sets", 32, 16, [](std::int64_t line) { return static_cast<std::uint32_t>(line % 16); }, 0};
+  CHECK(infer::model::score(sets, walks).log_posterior > infer::model::log_of_none(walks) + 20);
 }
