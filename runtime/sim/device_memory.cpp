@@ -2,7 +2,6 @@
 #include "runtime/sim/device_memory.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <iterator>
@@ -17,7 +16,7 @@ std::uint64_t align_up(std::uint64_t value, std::uint64_t align) { return (value
 }  // namespace
 
 DeviceMemory::~DeviceMemory() {
-  for (const auto& [address, a] : allocations_) munmap(a.host, a.bytes);
+  for (const auto& [address, a] : allocations_) pages_->give_back(a.host, a.bytes);
 }
 
 DeviceMemory::Region& DeviceMemory::region_of(std::uint64_t address) {
@@ -33,20 +32,18 @@ Result<std::uint64_t> DeviceMemory::allocate(std::uint64_t bytes, std::uint64_t 
   Region& region = regions_[where != device::Where::Device ? 1 + static_cast<std::size_t>(where) : bytes < kSmall && align <= kSmallBase ? 0 : 1];
   const std::uint64_t address = align_up(region.next, std::max(align, region.unit));
   if (address + bytes > region.end) return failure("E0802", fmt::format("there are no addresses left for {} B of simulated memory", bytes));
-  void* host = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (host == MAP_FAILED) return failure("E0802", fmt::format("the host gives no address space for {} B of simulated memory", bytes));
-  // One element a page must not cost a huge host page.
-  madvise(host, bytes, MADV_NOHUGEPAGE);
+  std::byte* const host = pages_->take(bytes);
+  if (!host) return failure("E0802", fmt::format("the host gives no address space for {} B of simulated memory", bytes));
   region.next = address + bytes + region.gap;
   if (used) *used += bytes;
-  allocations_[address] = {bytes, static_cast<std::byte*>(host)};
+  allocations_[address] = {bytes, host};
   return address;
 }
 
 void DeviceMemory::release(std::uint64_t address) {
   const auto found = allocations_.find(address);
   if (found == allocations_.end()) return;
-  munmap(found->second.host, found->second.bytes);
+  pages_->give_back(found->second.host, found->second.bytes);
   if (std::uint64_t* const used = used_in(where(address))) *used -= found->second.bytes;
   allocations_.erase(found);
   last_bytes_ = 0;

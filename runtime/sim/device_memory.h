@@ -4,9 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <utility>
 
 #include "lang/base/result.h"
 #include "runtime/device/backend.h"
+#include "runtime/sim/host_pages.h"
 
 namespace gexp::sim {
 
@@ -14,7 +17,7 @@ namespace gexp::sim {
 /// so that 64 GiB cost what is used.
 class DeviceMemory {
  public:
-  explicit DeviceMemory(std::uint64_t capacity) : capacity_(capacity) {}
+  DeviceMemory(std::uint64_t capacity, std::shared_ptr<HostPages> pages) : pages_(std::move(pages)), capacity_(capacity) {}
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
@@ -47,6 +50,7 @@ class DeviceMemory {
   };
   std::byte* search(std::uint64_t address, std::uint64_t bytes);
 
+  std::shared_ptr<HostPages> pages_;
   std::map<std::uint64_t, Allocation> allocations_;
   std::uint64_t capacity_, used_ = 0, used_of_peer_ = 0;  ///< the peer has as much
   std::uint64_t* used_in(device::Where where) { return where == device::Where::Host ? nullptr : where == device::Where::Peer ? &used_of_peer_ : &used_; }

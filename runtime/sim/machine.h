@@ -19,7 +19,7 @@
 namespace gexp::sim {
 
 /// How a warp of one thread runs an instruction while nothing else is due; No: as any other warp.
-enum class Lone : std::uint8_t { No, Compute, Load, Branch, Clock };
+enum class Lone : std::uint8_t { No, Compute, Load, Access, Branch, Clock };
 
 /// What the issue of an instruction needs of it, in one line of the host's cache.
 struct alignas(64) Decoded {
@@ -111,11 +111,14 @@ class Machine {
   }
   /// Whether all that can happen next is what the warp does, which has one thread.
   [[nodiscard]] bool runs_alone(const Warp& w) const {
-    return one_lane(w.live) && w.mask == w.live && events_.empty() && lone_ && w.limit == kNowhere && w.paths.empty() && w.step == 0 &&
+    return one_lane(w.live) && w.mask == w.live && w.next < events_.first() && lone_ && w.limit == kNowhere && w.paths.empty() && w.step == 0 &&
            !w.slot_granted && !w.unit_granted;
   }
   void run_alone(std::uint32_t warp, Warp& w);
-  [[nodiscard]] const std::byte* lone_word(const Instruction& i, std::uint64_t address) const;
+  [[nodiscard]] std::byte* lone_word(const Instruction& i, std::uint64_t address) const;
+  [[nodiscard]] std::byte* lone_element(const Instruction& i, const Warp& w, std::uint64_t address);
+  void lone_access(std::uint32_t warp, Warp& w, const Instruction& i, std::uint64_t address, std::byte* element, std::uint64_t at);
+  [[nodiscard]] bool units_are_free(const Sm& sm, std::uint64_t at) const;
   Step access(std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   Step access_in(Space space, std::uint32_t warp, const Instruction& i, std::uint32_t active, std::uint64_t issue);
   bool prefetched(Space space, std::uint32_t& active);

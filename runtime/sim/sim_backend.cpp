@@ -30,12 +30,13 @@ static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it"
 
 using device::Requirement;
 
-/// Kernels as one device and those made from it have parsed them: each text once.
-struct ParsedKernels {
+/// What a device and those made from it share: the kernels as they have parsed them, each text once, and the host's pages.
+struct Common {
+  std::shared_ptr<HostPages> pages = std::make_shared<HostPages>();
   std::mutex mutex;
   std::map<std::string, std::shared_ptr<const Kernel>> by_text;
 
-  Result<std::shared_ptr<const Kernel>> get(const device::KernelImage& image) {
+  Result<std::shared_ptr<const Kernel>> parsed(const device::KernelImage& image) {
     const std::lock_guard lock(mutex);
     auto& kernel = by_text[image.entry + '\n' + image.bytes];
     if (kernel) return kernel;
@@ -47,8 +48,9 @@ struct ParsedKernels {
 
 class SimBackend final : public device::Backend {
  public:
-  SimBackend(DeviceModel model, const std::string& id, const std::string& sha, std::uint64_t seed, std::uint64_t chance = 0)
-      : model_(std::move(model)), seed_(seed), memory_(model_.memory_bytes), hierarchy_(model_, mix(model_.seed) ^ seed, chance) {
+  SimBackend(DeviceModel model, const std::string& id, const std::string& sha, std::uint64_t seed, std::uint64_t chance = 0,
+             std::shared_ptr<Common> common = std::make_shared<Common>())
+      : model_(std::move(model)), seed_(seed), common_(std::move(common)), memory_(model_.memory_bytes, common_->pages), hierarchy_(model_, mix(model_.seed) ^ seed, chance) {
     info_.kind = "simulated";
     info_.id = id;
     info_.selector = model_.name;
@@ -66,8 +68,8 @@ class SimBackend final : public device::Backend {
   device::Target target() const override { return {}; }
 
   std::unique_ptr<device::Backend> another(std::uint64_t number) const override {
-    auto made = std::make_unique<SimBackend>(model_, info_.id, info_.model_sha256, seed_, mix(number));
-    made->parsed_ = parsed_, made->most_spans_ = most_spans_;
+    auto made = std::make_unique<SimBackend>(model_, info_.id, info_.model_sha256, seed_, mix(number), common_);
+    made->most_spans_ = most_spans_;
     return made;
   }
 
@@ -171,7 +173,7 @@ class SimBackend final : public device::Backend {
 
   Result<device::KernelId> load(const device::KernelImage& image) override {
     if (image.form != device::Target::Form::Ptx) return failure("E0801", "the simulator executes PTX, not machine code");
-    auto parsed = parsed_->get(image);
+    auto parsed = common_->parsed(image);
     if (!parsed) return parsed.error();
     const auto& kernel = **parsed;
     std::vector<std::uint64_t> globals;
@@ -317,9 +319,9 @@ class SimBackend final : public device::Backend {
   DeviceModel model_;
   std::uint64_t seed_;
   device::DeviceInfo info_;
+  std::shared_ptr<Common> common_;
   DeviceMemory memory_;
   Hierarchy hierarchy_;
-  std::shared_ptr<ParsedKernels> parsed_ = std::make_shared<ParsedKernels>();
   std::vector<Loaded> kernels_;
   std::vector<Texture> textures_;
   std::vector<device::Tiles> tiles_;
