@@ -7,6 +7,7 @@
 #include <map>
 #include <numbers>
 #include <numeric>
+#include <span>
 #include <tuple>
 
 #include "runtime/infer/cut_short.h"
@@ -41,14 +42,12 @@ struct Load {
   Laps laps_of_some;         ///< with one rate for all but those that stay
   double at_one_rate = 0;    ///< log-likelihood of what those did that follow no other
   double of_some = 0;        ///< the same, if some of them stay
-  /// Log-likelihood of what its addresses did, at one rate or at its own of each.
-  [[nodiscard]] double at_rates() const { return either(0, 0, 0); }
+  double at_rates = 0;       ///< log-likelihood of what its addresses did, at one rate or at its own of each
   /// The same, if they overflow: at least one of them misses in every lap.
   [[nodiscard]] double overflows(double log_rate_of_silence) const {
-    return either(laps_at_one_rate.lack(log_rate_of_silence), laps_of_some.lack(log_rate_of_silence), laps.lack(log_rate_of_silence));
+    const double one = laps_at_one_rate.lack(log_rate_of_silence), some = laps_of_some.lack(log_rate_of_silence), own = laps.lack(log_rate_of_silence);
+    return one == 0 && some == 0 && own == 0 ? at_rates : either(one, some, own);
   }
-
- private:
   [[nodiscard]] double either(double lack_at_one_rate, double lack_of_some, double lack_at_own) const {
     return did.followers + log_sum(at_one_rate + lack_at_one_rate, log_sum(of_some + lack_of_some, did.own + lack_at_own)) - std::log(3.0);
   }
@@ -111,6 +110,7 @@ std::vector<std::vector<Load>> loads_of(const SetHypothesis& hypothesis, const L
       load.laps_of_some = load.laps;
       load.laps_of_some.by_rates = load.laps.silent * log_of_silence(did.misses, did.visits - did.kept_visits, (did.visits - did.kept_visits) / footprint.walked->laps);
       load.of_some = did.some_stay(*footprint.walked);
+      load.at_rates = load.either(0, 0, 0);
       load.others = others[set + 1];
     }
   }
@@ -118,29 +118,55 @@ std::vector<std::vector<Load>> loads_of(const SetHypothesis& hypothesis, const L
 }
 
 /// By size from 0 on: the log-likelihood of one set's loads. A size beyond the last is as the last.
-std::vector<double> likelihoods(const std::vector<Load>& loads, double log_rate_of_silence) {
-  std::uint32_t most = 0;
-  for (const auto& load : loads) most = std::max(most, load.lines + load.others);
-  std::vector<double> change(most + 2, 0.0);
-  for (const auto& load : loads) {
-    const double either = std::max(load.did.fits, load.at_rates());
-    const double overflows = load.overflows(log_rate_of_silence);
-    change[0] += overflows, change[load.lines] += either - overflows;
-    change[load.lines + load.others] += load.did.fits - either;
+using BySize = std::span<const double>;
+
+/// Those of all sets, which lie in one array.
+class Likelihoods {
+ public:
+  explicit Likelihoods(const std::vector<std::vector<Load>>& by_set) : by_set_(by_set), begins_{0} {
+    for (const auto& loads : by_set) {
+      std::uint32_t most = 0;
+      for (const auto& load : loads) most = std::max(most, load.lines + load.others);
+      begins_.push_back(begins_.back() + most + 1);
+      longest_ = std::max<std::size_t>(longest_, most + 1);
+    }
+    all_.resize(begins_.back());
   }
-  change.pop_back();
-  std::partial_sum(change.begin(), change.end(), change.begin());
-  return change;
-}
+  void work_out(double log_rate_of_silence) {
+    for (std::size_t set = 0; set < by_set_.size(); ++set) {
+      const auto& loads = by_set_[set];
+      work(1 + loads.size());
+      const auto begin = all_.begin() + static_cast<std::ptrdiff_t>(begins_[set]), end = all_.begin() + static_cast<std::ptrdiff_t>(begins_[set + 1]);
+      std::fill(begin, end, 0.0);
+      for (const auto& load : loads) {
+        const double either = std::max(load.did.fits, load.at_rates);
+        const double overflows = load.overflows(log_rate_of_silence);
+        begin[0] += overflows, begin[load.lines] += either - overflows;
+        begin[load.lines + load.others] += load.did.fits - either;
+      }
+      std::partial_sum(begin, end, begin);
+    }
+  }
+  [[nodiscard]] BySize of(std::size_t set) const { return BySize(all_).subspan(begins_[set], begins_[set + 1] - begins_[set]); }
+  [[nodiscard]] std::size_t sets() const { return by_set_.size(); }
+  [[nodiscard]] bool empty(std::size_t set) const { return by_set_[set].empty(); }
+  [[nodiscard]] std::size_t longest() const { return longest_; }
 
-double at_size(const std::vector<double>& likelihood, std::size_t size) { return likelihood[std::min(size, likelihood.size() - 1)]; }
+ private:
+  const std::vector<std::vector<Load>>& by_set_;
+  std::vector<std::size_t> begins_;  ///< in `all_`, by set
+  std::vector<double> all_;
+  std::size_t longest_ = 1;
+};
 
-std::size_t likeliest(const std::vector<double>& likelihood) {
+double at_size(BySize likelihood, std::size_t size) { return likelihood[std::min(size, likelihood.size() - 1)]; }
+
+std::size_t likeliest(BySize likelihood) {
   return static_cast<std::size_t>(std::max_element(likelihood.begin() + std::min<std::ptrdiff_t>(1, static_cast<std::ptrdiff_t>(likelihood.size()) - 1), likelihood.end()) - likelihood.begin());
 }
 
 /// The sizes about `size` that are nearly as likely.
-std::pair<std::size_t, std::size_t> not_told(const std::vector<double>& likelihood, std::size_t size) {
+std::pair<std::size_t, std::size_t> not_told(BySize likelihood, std::size_t size) {
   auto least = size, most = size;
   while (least > 1 && likelihood[least - 1] > likelihood[size] - kTemper * kDecisive) --least;
   while (most + 1 < likelihood.size() && likelihood[most + 1] > likelihood[size] - kTemper * kDecisive) ++most;
@@ -153,34 +179,32 @@ struct Sizes {
 };
 
 /// One size for all sets, or one for each, whatever is likelier with its description.
-Sizes likeliest_sizes(const std::vector<std::vector<Load>>& by_set, double log_rate_of_silence) {
-  std::vector<std::vector<double>> each;
-  std::size_t longest = 1;
-  for (const auto& loads : by_set) {
-    work(1 + loads.size());
-    each.push_back(likelihoods(loads, log_rate_of_silence));
-    longest = std::max(longest, each.back().size());
-  }
+Sizes likeliest_sizes(Likelihoods& each, double log_rate_of_silence) {
+  each.work_out(log_rate_of_silence);
+  const std::size_t longest = each.longest(), sets = each.sets();
   std::vector<double> equal(longest, 0.0);
   double own = 0;
-  for (const auto& likelihood : each) {
+  for (std::size_t set = 0; set < sets; ++set) {
     work(longest / 64);
-    for (std::size_t size = 0; size < longest; ++size) equal[size] += at_size(likelihood, size);
+    const auto likelihood = each.of(set);
+    for (std::size_t size = 0; size < likelihood.size(); ++size) equal[size] += likelihood[size];
+    for (std::size_t size = likelihood.size(); size < longest; ++size) equal[size] += likelihood.back();
     own += at_size(likelihood, likeliest(likelihood));
   }
   const auto size = likeliest(equal);
-  const double of_size = std::log(static_cast<double>(longest)), of_all_sizes = of_size * static_cast<double>(by_set.size());
+  const double of_size = std::log(static_cast<double>(longest)), of_all_sizes = of_size * static_cast<double>(sets);
   const bool alike = equal[size] / kTemper - of_size >= own / kTemper - of_all_sizes;
   const auto equal_range = not_told(equal, size);
-  Sizes sizes;
-  sizes.description = alike ? of_size : of_all_sizes;
-  for (std::size_t set = 0; set < each.size(); ++set) {
-    const auto likely = likeliest(each[set]);
-    const auto range = alike ? equal_range : not_told(each[set], likely);
-    sizes.of_set.push_back(by_set[set].empty() ? 0 : alike ? size : likely);
-    sizes.least.push_back(range.first), sizes.most.push_back(range.second);
+  Sizes result;
+  result.description = alike ? of_size : of_all_sizes;
+  for (auto* list : {&result.of_set, &result.least, &result.most}) list->reserve(sets);
+  for (std::size_t set = 0; set < sets; ++set) {
+    const auto likely = likeliest(each.of(set));
+    const auto range = alike ? equal_range : not_told(each.of(set), likely);
+    result.of_set.push_back(each.empty(set) ? 0 : alike ? size : likely);
+    result.least.push_back(range.first), result.most.push_back(range.second);
   }
-  return sizes;
+  return result;
 }
 
 /// Of sets that overflow.
@@ -226,7 +250,7 @@ double of_rates(const std::vector<std::vector<Load>>& by_set, const std::vector<
   for (const auto& loads : by_set) {
     for (const auto& load : loads) {
       const auto size = sizes[load.set];
-      const bool overflows = load.lines > size || (load.lines + load.others > size && load.at_rates() > load.did.fits);
+      const bool overflows = load.lines > size || (load.lines + load.others > size && load.at_rates > load.did.fits);
       all += overflows ? load.did.followers : load.did.fits;
       if (!overflows) continue;
       overflowing.push_back(&load);
@@ -261,10 +285,11 @@ SetScore score(const SetHypothesis& hypothesis, const LineWalks& walks) {
   Unsaid beside;
   const auto by_set = loads_of(hypothesis, walks, beside);
   double log_rate_of_silence = Laps().log_rate(walks.silence);
-  auto sizes = likeliest_sizes(by_set, log_rate_of_silence);
+  Likelihoods each(by_set);
+  auto sizes = likeliest_sizes(each, log_rate_of_silence);
   for (int round = 0; round < kSizeRounds; ++round) {
     log_rate_of_silence = laps_of(by_set, sizes.of_set).log_rate(walks.silence);
-    auto next = likeliest_sizes(by_set, log_rate_of_silence);
+    auto next = likeliest_sizes(each, log_rate_of_silence);
     const bool same = next.of_set == sizes.of_set;
     sizes = std::move(next);
     if (same) break;
