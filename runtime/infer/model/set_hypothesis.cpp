@@ -261,9 +261,9 @@ double of_rates(const std::vector<std::vector<Load>>& by_set, const std::vector<
     }
   }
   const auto one = of_shared_rates(overflowing, walks, Missing::Any, [](const Load&) { return 0; });
-  const auto alike = of_shared_rates(overflowing, walks, Missing::Any,
-                                     [&](const Load& load) { return std::tuple(load.footprint, load.did.addresses, sizes[load.set]); });
-  const auto as_many_stay = of_shared_rates(overflowing, walks, Missing::AllButSome, [&](const Load& load) { return std::tuple(load.lines, sizes[load.set]); });
+  const auto in_one_walk = [&](const Load& load) { return std::tuple(load.footprint, load.did.addresses, sizes[load.set]); };
+  const auto alike = of_shared_rates(overflowing, walks, Missing::Any, in_one_walk);
+  const auto as_many_stay = of_shared_rates(overflowing, walks, Missing::AllButSome, in_one_walk);
   own += laps.lack_at_own_rate(walks.silence);
   of_some += laps_of_some.lack_at_own_rate(walks.silence);
   return all + std::max({one, alike, own, of_some, as_many_stay}) - std::log(5.0);
