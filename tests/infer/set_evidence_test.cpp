@@ -187,7 +187,7 @@ TEST_CASE("lines that a policy keeps are likelier in one order than in several")
   infer::model::Footprint circle;
   circle.orders = 1;
   infer::model::Conduct did;  // 40 lines, 38 of which miss in each of 30 visits
-  did.rest = 40, did.misses = 38 * 30, did.visits = 40 * 30, did.kept = 2, did.kept_visits = 2 * 30;
+  did.in_orders = 40, did.misses = 38 * 30, did.visits = 40 * 30, did.kept = 2, did.kept_visits = 2 * 30;
   did.own = 40 * infer::model::log_of_own_rate(30, 30);
   const double one_rate = infer::model::log_of_likeliest_rate(did.misses, did.visits);
   CHECK(did.some_stay(circle) > std::max(did.own, one_rate) + 20);

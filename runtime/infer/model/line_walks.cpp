@@ -22,12 +22,10 @@ Conduct conduct_of(const Footprint& footprint, std::size_t i, bool follows) {
     return did;
   }
   did.own = footprint.overflows[i], did.misses = footprint.misses[i], did.visits = footprint.visits[i];
-  did.rest = 1;
-  if (did.misses == 0) did.kept = 1, did.kept_visits = did.visits;
   for (const auto& order : footprint.by_order) {
     if (order.visits[i] == 0) continue;
     ++did.in_orders;
-    if (order.misses[i] == 0) ++did.kept_in_orders, did.kept_visits_in_orders += order.visits[i];
+    if (order.misses[i] == 0) ++did.kept, did.kept_visits += order.visits[i];
   }
   if (footprint.missed[i]) did.not_fitting = footprint.overflows[i] - footprint.fits[i];
   did.log_own_silence = log_of_silence(did.misses, did.visits, did.visits / footprint.laps);
@@ -55,16 +53,14 @@ bool follows(std::int64_t line_bytes, std::int64_t fill_bytes, const Walks& walk
 
 Conduct& Conduct::operator+=(const Conduct& other) {
   addresses += other.addresses, fits += other.fits, followers += other.followers, own += other.own, misses += other.misses, visits += other.visits;
-  rest += other.rest, kept += other.kept, kept_visits += other.kept_visits;
-  in_orders += other.in_orders, kept_in_orders += other.kept_in_orders, kept_visits_in_orders += other.kept_visits_in_orders;
+  in_orders += other.in_orders, kept += other.kept, kept_visits += other.kept_visits;
   not_fitting += other.not_fitting, either += other.either, log_own_silence += other.log_own_silence;
   return *this;
 }
 
 Conduct& Conduct::operator-=(const Conduct& other) {
   addresses -= other.addresses, fits -= other.fits, followers -= other.followers, own -= other.own, misses -= other.misses, visits -= other.visits;
-  rest -= other.rest, kept -= other.kept, kept_visits -= other.kept_visits;
-  in_orders -= other.in_orders, kept_in_orders -= other.kept_in_orders, kept_visits_in_orders -= other.kept_visits_in_orders;
+  in_orders -= other.in_orders, kept -= other.kept, kept_visits -= other.kept_visits;
   not_fitting -= other.not_fitting, either -= other.either, log_own_silence -= other.log_own_silence;
   return *this;
 }
@@ -75,7 +71,7 @@ double Conduct::log_silence(const Footprint& footprint, double of_misses, double
 
 double Conduct::some_stay(const Footprint& footprint) const {
   if (footprint.orders > 1) return -INFINITY;
-  const double names = log_of_choices(rest, kept) + std::log(rest + 1);
+  const double names = log_of_choices(in_orders, kept) + std::log(in_orders + 1);
   return log_of_likeliest_rate(misses, visits - kept_visits) - names;
 }
 

@@ -22,10 +22,8 @@ struct Conduct {
   double followers = 0;           ///< of those of them that follow another (`follows`): whether they fit or not
   double own = 0;                 ///< of the rest, if they overflow and each misses at its own rate
   double misses = 0, visits = 0;  ///< of the rest
-  double rest = 0;                ///< how many these are
-  double kept = 0, kept_visits = 0;  ///< those of the rest that never missed, and their visits
-  double in_orders = 0;              ///< of the rest: in how many orders each is visited
-  double kept_in_orders = 0, kept_visits_in_orders = 0;  ///< the same of orders in which it never missed, and its visits there
+  double in_orders = 0;           ///< of the rest: in how many orders each is visited
+  double kept = 0, kept_visits = 0;  ///< the same of orders in which it never missed, and its visits there
   double not_fitting = 0;         ///< by how much likelier it is of those that miss again and again if they overflow
   double either = 0;              ///< of all, each as it is likelier
   double log_own_silence = 0;     ///< log of the chance of a lap in which none of the rest misses, each at its own rate

@@ -19,12 +19,13 @@
 // and all sizes of a set are judged in one pass. Sets of one size are one number to describe; sets of their own sizes, one each.
 //
 // The addresses of sets that overflow all miss at one rate, as in a loop over LRU or FIFO; or at one rate where as many of them compete for as
-// many places, as by a random policy; or each at its own, as by a tree; or all but those that stay,
-// as by a policy that goes in circles, which are others in another order. It is one of these in all walks. And whatever replaces lines, at
-// least one of them misses in every lap. A lap in which none does is an error of the measurement, or another level held the line that
-// was absent: such silent laps have one rate in all walks, as much at least as scatter makes misses as fast as hits. Where that rate explains them worse than the rates of the addresses do, each of
-// them speaks against the hypothesis. Laps with a miss never speak for one: misses depend on each other in other ways, too, and a machine
-// that goes in circles repeats itself. Sizes are chosen first, set by set; then the rates that sets share are counted.
+// many places, as by a random policy; or each at its own, as by a tree; or all but those that stay, as by a policy that goes in circles, which
+// are others in another order: as many stay where as many compete for as many places. It is one of these in all walks. And whatever replaces
+// lines, at least one of them misses in every lap. A lap in which none does is an error of the measurement, or another level held the line
+// that was absent: such silent laps have one rate in all walks, as much at least as scatter makes misses as fast as hits. Where that rate
+// explains them worse than the rates of the addresses do, each of them speaks against the hypothesis. Laps with a miss never speak for one:
+// misses depend on each other in other ways, too, and a machine that goes in circles repeats itself. Sizes are chosen first, set by set; then
+// the rates that sets share are counted.
 namespace gexp::infer::model {
 namespace {
 
@@ -223,13 +224,13 @@ enum class Missing { Any, AllButSome };
 
 /// Log-likelihood of loads that overflow, if all of them miss at the rates of their kind, and as many of them stay: `kind(load)` names it.
 template <class Kind> double of_shared_rates(const std::vector<const Load*>& loads, const LineWalks& walks, Missing missing, Kind kind) {
-  const auto kept_visits = [&](const Conduct& did) { return missing == Missing::Any ? 0 : did.kept_visits_in_orders; };
+  const auto kept_visits = [&](const Conduct& did) { return missing == Missing::Any ? 0 : did.kept_visits; };
   std::map<decltype(kind(*loads.front())), Conduct> kinds;
   for (const auto* load : loads) kinds[kind(*load)] += load->did;
   double all = 0;
   for (const auto& [which, did] : kinds) {
     all += log_of_own_rate(did.misses, did.visits - kept_visits(did));
-    if (missing == Missing::AllButSome) all += log_of_own_rate(did.kept_in_orders, did.in_orders);
+    if (missing == Missing::AllButSome) all += log_of_own_rate(did.kept, did.in_orders);
   }
   Laps laps;
   for (const auto* load : loads) {
