@@ -78,7 +78,7 @@ Result<Shape> BodyWriter::run() {
   Placing where;
   if (chosen) {
     const char* const words = place_.timing == Timing::Each ? "window * ((blockDim.x + 31) / 32)" : "3 * ((blockDim.x + 31) / 32)";
-    where = placing(true, {{"records", words}, {"overhead", std::to_string(kCalibrationWords)}}, "dynamic");
+    where = placing({{"records", words}, {"overhead", std::to_string(kCalibrationWords)}}, "dynamic");
   }
   Shape shape{&kBodyTemplate,
               {{"cta", chosen ? "0" : "blockIdx.x"},
@@ -86,12 +86,9 @@ Result<Shape> BodyWriter::run() {
                {"passes", std::to_string(made->passes)},
                {"alone", calibrates_ && !barriers_ ? "if (pass > 1 && gtid >= 32) continue;" : ""}},
               span};
-  for (auto& [hole, text] : {std::pair{"placing", &where.parameters}, {"leave", &where.leave}, {"constants", &made->constants},
-                             {"parameters", &made->parameters}, {"setup", &made->setup}, {"warm", &made->warm},
-                             {"addresses", &made->addresses}, {"timed", &made->timed}, {"settle", &made->settle},
-                             {"record", &made->record}, {"calibrate", &made->calibrate}}) {
-    shape.holes[hole] = std::move(*text);
-  }
+  shape.take({{"placing", &where.parameters}, {"leave", &where.leave}, {"constants", &made->constants}, {"parameters", &made->parameters},
+              {"setup", &made->setup}, {"warm", &made->warm}, {"addresses", &made->addresses}, {"timed", &made->timed},
+              {"settle", &made->settle}, {"record", &made->record}, {"calibrate", &made->calibrate}});
   return shape;
 }
 

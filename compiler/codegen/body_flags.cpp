@@ -40,7 +40,7 @@ std::optional<Diagnostic> BodyWriter::wait(const Op& op, Region&) {
   const auto flag = flag_of(op);
   line("if (pass == 1) waited{} += (u32){};", flag, more);
   line("if (!hung && !gexp_wait(control + (pass == 1 ? {} : 7), pass == 1 ? waited{} : 0u, {})) {{ hung = 1; atomicCAS(control + 5, 0u, {}u); }}",
-                   kControlWords * (1 + flag), flag, most, flag + 1);
+       kControlWords * (1 + flag), flag, most, flag + 1);
   return std::nullopt;
 }
 

@@ -188,7 +188,7 @@ std::optional<Diagnostic> BodyWriter::copy(const Op& op, const Memory& memory, i
     line("             \"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\" :: \"r\"((u32){}), \"l\"({}), \"r\"({}), \"r\"(own_barrier) : \"memory\");", *to, at, width);
   } else {
     line("asm volatile(\"/*load {}*/ cp.async.{}.shared.global{} [%0], [%1], {}{};\" :: \"r\"((u32){}), \"l\"({}) : \"memory\");", op.memory, path,
-                   manner->modifiers, width, manner->policy, *to, at);
+         manner->modifiers, width, manner->policy, *to, at);
   }
   end_timing(op, memory);
   count(op, memory, region.rounds, width);

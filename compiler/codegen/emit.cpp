@@ -17,7 +17,7 @@ Shape each_shape(const Memory& memory, const Op& chase, int width, bool chosen) 
   const std::string via = word(path_of(memory, chase.via));
   const bool wide = width == 8;
   Placing where;
-  if (chosen) where = placing(true, {{"ticks", std::to_string(kTraceBytes / 2)}, {"overhead", std::to_string(kCalibrationWords)}, {"last", "2"}});
+  if (chosen) where = placing({{"ticks", std::to_string(kTraceBytes / 2)}, {"overhead", std::to_string(kCalibrationWords)}, {"last", "2"}});
   return Shape{&kEachTemplate,
                {{"element", wide ? "unsigned long long" : "unsigned int"},
                 {"bytes", std::to_string(width)},
@@ -40,8 +40,7 @@ Shape total_shape(const Op& chase, int width) {
 
 }  // namespace
 
-Placing placing(bool chosen, const std::vector<std::pair<std::string, std::string>>& words, const std::string& dynamic) {
-  if (!chosen) return {};
+Placing placing(const std::vector<std::pair<std::string, std::string>>& words, const std::string& dynamic) {
   std::string leave = "  unsigned int gexp_sm;\n  asm volatile(\"mov.u32 %0, %%smid;\" : \"=r\"(gexp_sm));\n  gexp_sm -= first_sm;\n";
   const std::string mine = "gexp_sm < sms && atomicExch(last_turn + gexp_sm, turn) != turn";
   if (dynamic.empty()) {

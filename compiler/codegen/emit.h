@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "compiler/codegen/template.h"
@@ -21,6 +23,10 @@ struct Shape {
   std::optional<ptx::SoftL1> soft_l1 = {};       ///< of kFileKernel: the cache that its PTX is given
   std::uint32_t registers = 0;                    ///< that its threads take; 0: what the compiler gives them
   std::uint32_t threads = 0;                      ///< of a block: each takes no more registers than so many can have; 0: any number
+  /// Moves each text into its hole.
+  void take(std::initializer_list<std::pair<const char*, std::string*>> texts) {
+    for (const auto& [hole, made] : texts) holes[hole] = std::move(*made);
+  }
   [[nodiscard]] bool of_file() const { return made_from == &kFileKernel; }
   [[nodiscard]] std::string file() const { return of_file() ? holes.at("file") : made_from ? std::string(made_from->file) : std::string(); }
   friend bool operator==(const Shape& a, const Shape& b) { return a.made_from == b.made_from && a.holes == b.holes && a.soft_l1 == b.soft_l1 && a.registers == b.registers && a.threads == b.threads; }
@@ -39,7 +45,7 @@ struct Placing {
 };
 /// `words`: what a multiprocessor's block writes, by pointer parameter: "ticks" and 3584 words. `dynamic`: the block has many threads,
 /// which learn from this array of shared memory whether they stay; empty: it has one. Without `chosen`, empty texts.
-Placing placing(bool chosen, const std::vector<std::pair<std::string, std::string>>& words, const std::string& dynamic = {});
+Placing placing(const std::vector<std::pair<std::string, std::string>>& words, const std::string& dynamic = {});
 
 /// Name of every kernel's entry.
 inline constexpr const char* kEntry = "gexp_kernel";

@@ -65,7 +65,7 @@ std::string record_of(const RoleText& role) {
       "      mine[0] = (u32)began; mine[1] = (u32)(began >> 32); mine[2] = (u32)ended; mine[3] = (u32)(ended >> 32); mine[4] = gexp_sm;\n    }}\n",
       kWarpWords);
   if (role.timing == Timing::Each) {
-    append(text, 
+    append(text,
         "    GEXP_MEET();\n"
         "    if (lane == 0) for (u32 i = 0; i < window; ++i) records[{} * ((gexp_threads + 31) / 32) + warp * window + i] = "
         "i + skip < taken ? ((unsigned short*)dynamic)[trace_at + (u32)warp * window + i] : 0xffffffffu;\n",
@@ -116,9 +116,7 @@ Shape roles_shape(const std::vector<const RoleText*>& roles, std::size_t flags, 
     scopes += scope_of(number, role, flags);
   }
   Shape shape{&kRolesTemplate, {}, span};
-  for (auto& [hole, text] : {std::pair{"constants", &constants}, {"parameters", &parameters}, {"claims", &claims}, {"roles", &scopes}}) {
-    shape.holes[hole] = std::move(*text);
-  }
+  shape.take({{"constants", &constants}, {"parameters", &parameters}, {"claims", &claims}, {"roles", &scopes}});
   return shape;
 }
 

@@ -95,7 +95,7 @@ LineByLine explained_by_line(const SetGrowth& growth, const model::FoundSets& fo
     candidate.hypothesis.fill_bytes = fill;
     candidate.score = model::score(candidate.hypothesis, walks);
     auto made = explained(growth, std::move(candidate), false);
-    if (last) return {std::move(made), found.moves, found.lines};
+    if (last) return {std::move(made), found};
     among = of_earlier_sets(growth, made.sets);
   }
   return {};
@@ -135,10 +135,12 @@ std::vector<LineByLine> sets_by_line(const SetGrowth& growth, const std::vector<
 double odds_of_moves(const LineByLine& own, const model::Walks& walks) {
   const auto& hypothesis = own.explanation.candidate.hypothesis;
   const auto own_walks = model::by_line(walks, hypothesis.line_bytes, hypothesis.fill_bytes);
-  std::vector<double> odds(own.moves.size());
+  const auto& lines = own.found.lines;
+  const auto& moves = own.found.moves;
+  std::vector<double> odds(moves.size());
   in_parallel(odds.size(), [&](std::size_t i) {
     auto moved = hypothesis;
-    moved.set_of = [&, line = own.lines[own.moves[i].line].line, to = static_cast<std::uint32_t>(own.moves[i].to)](std::int64_t any) {
+    moved.set_of = [&, line = lines[moves[i].line].line, to = static_cast<std::uint32_t>(moves[i].to)](std::int64_t any) {
       return any == line ? to : hypothesis.set_of(any);
     };
     odds[i] = std::exp(model::score(moved, own_walks).log_posterior - own.explanation.candidate.score.log_posterior);

@@ -26,11 +26,10 @@ std::vector<std::vector<std::size_t>> answer_of(const Explanation& explanation);
 /// The lines of its sets, with these.
 std::vector<LabelledLine> labels_of(const SetGrowth& growth, const Explanation& explanation);
 
-/// Sets line by line, and those that differ in the set of one line.
+/// Sets line by line.
 struct LineByLine {
   Explanation explanation;
-  std::vector<model::FoundSets::Move> moves;  ///< of one line
-  std::vector<LabelledLine> lines;            ///< as they are numbered there
+  model::FoundSets found;
 };
 
 /// The guess from what begins together, made better by all walks: with sets whole and, as the second, with some split.

@@ -261,14 +261,10 @@ class Search {
     put(from, line);
   }
 
-  struct Move {
-    std::size_t to = 0;
-    double gain = 0;
-  };
-  [[nodiscard]] Move best_move(std::size_t line) {
-    Move best;
+  [[nodiscard]] FoundSets::Move best_move(std::size_t line) {
+    FoundSets::Move best;
     each_move(line, [&](std::size_t to, double gain) {
-      if (gain > best.gain) best = {to, gain};
+      if (gain > best.gain) best = {line, to, gain};
     });
     return best;
   }
