@@ -123,6 +123,7 @@ const Type& model_type() {
                                      {"copies", bool_type()},
                                      {"fetch", bytes},
                                      {"hit", cycles},
+                                     {"in_frame", structure_of({{"bits", list_of(any_type())}, {"mapping", text_type()}})},
                                      {"line", bytes},
                                      {"lines", plain},
                                      {"mapping", text_type()},

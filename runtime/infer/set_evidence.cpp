@@ -225,7 +225,8 @@ SetAnswer likeliest_sets(const Context& context, const SetGrowth& growth, const 
   std::vector<Explanation> all, by_labels;
   const auto line_by_line = sets_by_line(growth, guess, line_bytes, walks);
   for (const auto& each : line_by_line) {
-    if (by_labels.empty() || answer_of(each.explanation) != answer_of(by_labels.front())) by_labels.push_back(each.explanation);
+    const bool known = std::any_of(by_labels.begin(), by_labels.end(), [&](const Explanation& other) { return answer_of(other) == answer_of(each.explanation); });
+    if (!known) by_labels.push_back(each.explanation);
   }
   for (auto& candidate : functions(growth, by_labels, border, answer.bits, walks)) all.push_back(explained(growth, std::move(candidate), true));
   for (auto& lines : by_labels) {  // the last: a function that does as well says more; one set is a function
@@ -248,24 +249,31 @@ SetAnswer likeliest_sets(const Context& context, const SetGrowth& growth, const 
   const double odds_of_lines = odds_of_other_lines(best, labels_of(growth, best), walks, other_lines);
   const auto own = answer_of(best);
   double same = 0, others = std::exp(model::log_of_none(walks) - posterior(best));
+  double of_more_sets = 0;
   double named = 0, by_name = 0;  // of those with the same sets, which have to say of all other lines which they are of, too
   for (const auto& each : all) {
     const double odds = std::exp(posterior(each) - posterior(best));
     const bool is_same = answer_of(each) == own;
     (is_same ? same : others) += odds;
+    // One set is chosen by nothing, whatever else would choose among several.
+    const double no_function = !is_same || each.candidate.hypothesis.sets == 1 ? 0 : each.by_function ? odds * odds_of_no_function(each, walks) : odds;
+    if (no_function > 0) of_more_sets += no_function * odds_of_more_sets(growth, each);
     const double naming = is_same ? odds * std::exp(std::min(0.0, best.candidate.score.unsaid - each.candidate.score.unsaid)) : 0;
-    named += naming;
+    named += naming + (each.by_function ? no_function : 0);
     if (is_same_index(each.candidate.index, best.candidate.index) && each.by_function) by_name += naming;
   }
-  const auto& likeliest = *std::max_element(line_by_line.begin(), line_by_line.end(), [&](const auto& a, const auto& b) { return likelier(a.explanation, b.explanation); });
-  const double odds_of_others = best.by_function ? 0 : odds_of_moves(likeliest, walks);
-  others += odds_of_others;
+  const auto as_found = std::find_if(line_by_line.begin(), line_by_line.end(), [&](const LineByLine& each) { return answer_of(each.explanation) == own; });
+  const double odds_of_others = best.by_function ? 0 : odds_of_moves(growth, *as_found, walks);
+  const bool more_sets = of_more_sets > std::max(odds_of_others, others);
+  others += odds_of_others + of_more_sets;
   answer.confidence = same / (same + others + odds_of_lines);
   if (odds_of_lines > others) answer.why = fmt::format("lines of {} B predict the walks of the file as well; a walk of half the stride would decide", other_lines);
+  else if (more_sets) answer.why = "sets that no function names may be more than these, and the added lines of others by chance; more added lines would decide";
   else if (odds_of_others > 0) answer.why = "lines miss so rarely that some may be counted to the wrong set: more orders or repetitions would decide";
   else answer.why = "other sets predict the walks nearly as well; more added lines, or more orders, would decide";
   answer.sets = best.sets;
-  if (best.by_function && by_name >= model::kGivenPart * named) answer.index = best.candidate.index, answer.confidence *= by_name / named;
+  const double of_name = answer.confidence * by_name / named;
+  if (best.by_function && by_name >= model::kGivenPart * named && of_name >= context.question.need) answer.index = best.candidate.index, answer.confidence = of_name;
   else if (!best.by_function && best.candidate.index.mapping == "not bit-defined") answer.index = best.candidate.index;
   return answer;
 }

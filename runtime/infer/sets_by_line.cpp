@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -17,6 +18,8 @@ namespace gexp::infer {
 namespace {
 
 using model::SetCandidate;
+
+constexpr double kLeastOdds = 1e-6;  // limit: of what changes no confidence that is shown
 
 /// Lines without a set that missed as soon as they were added: of sets that overflowed already, which are the first so many.
 std::unordered_map<std::int64_t, std::uint32_t> of_earlier_sets(const SetGrowth& growth, const std::vector<LineSet>& sets) {
@@ -116,36 +119,73 @@ std::vector<LineByLine> sets_by_line(const SetGrowth& growth, const std::vector<
   const auto own_walks = model::by_line(walks, line_bytes, fill);
   const auto seen_among = of_earlier_sets(growth, guess);
   const model::Rates rates[] = {model::Rates::Shared, model::Rates::OwnOfEach};
-  std::optional<LineByLine> of_rates[std::size(rates)], split_by_rates[std::size(rates)];
+  std::optional<LineByLine> of_rates[std::size(rates)], split_by_rates[std::size(rates)], by_block[std::size(rates)];
   in_parallel(std::size(rates), [&](std::size_t i) {
     const auto better = model::improved(lines, guess.size(), own_walks, rates[i], seen_among);
     of_rates[i] = explained_by_line(growth, better.whole, line_bytes, fill, own_walks);
+    for (const auto& blocks : better.by_block) keep_likelier(by_block[i], explained_by_line(growth, blocks, line_bytes, fill, own_walks));
     if (better.split) split_by_rates[i] = explained_by_line(growth, *better.split, line_bytes, fill, own_walks);
   });
-  std::optional<LineByLine> whole, split;
+  std::optional<LineByLine> whole, split, of_blocks;
   for (auto& made : of_rates) keep_likelier(whole, std::move(*made));
   for (auto& made : split_by_rates) {
     if (made) keep_likelier(split, std::move(*made));
   }
-  std::vector<LineByLine> both{std::move(*whole)};
-  if (split) both.push_back(std::move(*split));
-  return both;
+  for (auto& made : by_block) {
+    if (made) keep_likelier(of_blocks, std::move(*made));
+  }
+  std::vector<LineByLine> all{std::move(*whole)};
+  if (split) all.push_back(std::move(*split));
+  if (of_blocks) all.push_back(std::move(*of_blocks));
+  return all;
 }
 
-double odds_of_moves(const LineByLine& own, const model::Walks& walks) {
+double odds_of_moves(const SetGrowth& growth, const LineByLine& own, const model::Walks& walks) {
   const auto& hypothesis = own.explanation.candidate.hypothesis;
   const auto own_walks = model::by_line(walks, hypothesis.line_bytes, hypothesis.fill_bytes);
-  const auto& lines = own.found.lines;
-  const auto& moves = own.found.moves;
+  const auto moves = model::likeliest_moves(own.found, own_walks, of_earlier_sets(growth, own.explanation.sets));
   std::vector<double> odds(moves.size());
   in_parallel(odds.size(), [&](std::size_t i) {
+    auto lines = own.found.lines;
+    for (auto& line : lines) line.set = moves[i].moves(line.line) ? moves[i].to : line.set;
     auto moved = hypothesis;
-    moved.set_of = [&, line = lines[moves[i].line].line, to = static_cast<std::uint32_t>(moves[i].to)](std::int64_t any) {
-      return any == line ? to : hypothesis.set_of(any);
-    };
+    auto labelled = model::labelled(lines, own.found.sets, hypothesis.line_bytes);
+    moved.set_of = std::move(labelled.set_of), moved.bits = labelled.bits;
     odds[i] = std::exp(model::score(moved, own_walks).log_posterior - own.explanation.candidate.score.log_posterior);
   });
   return std::accumulate(odds.begin(), odds.end(), 0.0);
+}
+
+double odds_of_no_function(const Explanation& own, const model::Walks& walks) {
+  const auto& hypothesis = own.candidate.hypothesis;
+  std::map<std::int64_t, std::size_t> set_of;
+  for (std::size_t f = 0; f < walks.footprints.size(); ++f) {
+    if (!own.candidate.score.telling[f]) continue;
+    for (const auto address : walks.footprints[f].addresses) {
+      const auto line = walks.offsets[address] / hypothesis.line_bytes;
+      if (const auto set = hypothesis.set_of(line); set != model::kNoSet) set_of.emplace(line, set);
+    }
+  }
+  std::vector<LabelledLine> lines;
+  for (const auto& [line, set] : set_of) lines.push_back({line, set});
+  return std::exp2(hypothesis.bits - model::bits_of_labels(lines, hypothesis.sets));
+}
+
+double odds_of_more_sets(const SetGrowth& growth, const Explanation& own) {
+  const auto labels = labels_of(growth, own);
+  const auto sets = own.sets.size();
+  const int bits = blocks_of_one_set(labels).bits;
+  std::set<std::int64_t> others;  // blocks that missed as soon as they were added: of one of these sets, too
+  for (const auto line : growth.number) others.insert(line >> bits);
+  for (const auto& line : labels) others.erase(line.line >> bits);
+  const auto bits_with = [&](std::size_t all) { return model::bits_of_labels(labels, all) + static_cast<double>(others.size()) * std::log2(static_cast<double>(all)); };
+  const double of_these = bits_with(sets);
+  double odds = 0, each = 1;
+  for (auto more = sets + 1; odds < 1 && each > kLeastOdds; ++more) {
+    each = std::exp2(of_these - bits_with(more));
+    odds += each;
+  }
+  return odds;
 }
 
 }  // namespace gexp::infer

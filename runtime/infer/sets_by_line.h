@@ -32,9 +32,14 @@ struct LineByLine {
   model::FoundSets found;
 };
 
-/// The guess from what begins together, made better by all walks: with sets whole and, as the second, with some split.
+/// The guess from what begins together, made better by all walks: with sets whole; with some split; and with neighbours in one set.
 std::vector<LineByLine> sets_by_line(const SetGrowth& growth, const std::vector<LineSet>& guess, std::int64_t line_bytes, const model::Walks& walks);
-/// By how much likelier these sets are, all together, with one line in another of them.
-double odds_of_moves(const LineByLine& own, const model::Walks& walks);
+/// By how much likelier these sets are, all together, with one line, or one block of lines, in another of them.
+double odds_of_moves(const SetGrowth& growth, const LineByLine& own, const model::Walks& walks);
+/// How likely it is that these sets have no function, against that they have theirs: each block of lines, where it matters, by itself.
+double odds_of_no_function(const Explanation& own, const model::Walks& walks);
+
+/// How likely it is that there are more sets than these lines are of, against that there are not: no block that was added is of one, by chance.
+double odds_of_more_sets(const SetGrowth& growth, const Explanation& own);
 
 }  // namespace gexp::infer

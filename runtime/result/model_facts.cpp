@@ -34,6 +34,7 @@ class Reader {
   void read(const Formula& condition) {
     const auto& sides = condition.operands;
     if (condition.kind == Kind::And) return read(*sides[0]), read(*sides[1]);
+    if (condition.kind == Kind::Or) return read_either(*sides[0], *sides[1]);
     if (condition.kind == Kind::Equal) return add(*sides[0], *sides[1], false);
     if (condition.kind == Kind::Within) return add(*sides[0], *sides[2], false);
     if (condition.kind != Kind::LessEqual) return;
@@ -47,6 +48,13 @@ class Reader {
   std::vector<ModelFact> facts;
 
  private:
+  /// Where both compare the same findings with parts of the model, one in which the first holds will do.
+  void read_either(const Formula& one, const Formula& other) {
+    Reader first(scope_, result_), second(scope_, result_);
+    first.read(one), second.read(other);
+    if (first.compared_ == second.compared_) facts.insert(facts.end(), first.facts.begin(), first.facts.end());
+  }
+
   void add(const Formula& found, const Formula& side, bool at_least) {
     const auto& told = at_least && side.kind == Kind::Else ? *side.operands[0] : side;  // a limit that a model may leave out
     if (reads_model(found) || !only_model(told) || (at_least && told.kind != Kind::Field)) return;
@@ -61,11 +69,12 @@ class Reader {
     if (fact.confidence > 0) {
       if (auto value = compiler::evaluate(found, scope_)) fact.value = std::move(*value);
     }
-    facts.push_back(std::move(fact));
+    facts.push_back(std::move(fact)), compared_.push_back(compiler::show(found));
   }
 
   const compiler::Scope& scope_;
   const RunResult& result_;
+  std::vector<std::string> compared_;  ///< by fact: what the model is compared with
 };
 
 }  // namespace

@@ -46,8 +46,11 @@ struct Mapping {
   List bits;
 };
 
+/// Of which addresses a function is: any, or those of one frame, wherever that lies.
+enum class Within { Any, Frame };
+
 /// `frame_bytes`: of physical memory that is dealt by chance; from there on, an offset in an array says nothing of the address. 0: it does.
-Mapping mapping_of(const CacheModel& cache, std::uint64_t frame_bytes) {
+Mapping mapping_of(const CacheModel& cache, std::uint64_t frame_bytes, Within within) {
   using Kind = IndexModel::Kind;
   const auto sets = cache.ways.size();
   if (sets == 1) return {"one set", {}};
@@ -59,14 +62,20 @@ Mapping mapping_of(const CacheModel& cache, std::uint64_t frame_bytes) {
     if (std::has_single_bit(sets) && std::has_single_bit(unit)) {
       for (int i = 0; i < std::countr_zero(sets); ++i) groups.push_back({std::countr_zero(unit) + i});
     } else {
-      if (frame_bytes > 0 && frame_bytes / unit % sets != 0) return {};
+      if (frame_bytes > 0 && (within == Within::Any ? frame_bytes / unit % sets != 0 : frame_bytes / unit < sets)) return {};
       return {"modulo", {}};  // of a line or of a block of lines
     }
   } else if (kind == Kind::Dealt || kind == Kind::Scattered || kind == Kind::Hashed) {
     return {};
   }
   Mapping mapping{"bits", {}};
-  const auto rows = reduced(groups);
+  auto rows = reduced(groups);
+  if (frame_bytes > 0 && within == Within::Frame) {
+    const auto in_any = rows.size();
+    for (auto& group : groups) std::erase_if(group, [&](int bit) { return Mask{1} << bit >= frame_bytes; });
+    rows = reduced(groups);
+    if (rows.size() < in_any) return {};
+  }
   if (frame_bytes > 0 && std::any_of(rows.begin(), rows.end(), [&](Mask row) { return row >= frame_bytes; })) return {};
   if (std::any_of(rows.begin(), rows.end(), [](Mask row) { return !std::has_single_bit(row); })) mapping.word = "xor";
   for (const auto row : rows) {
@@ -114,7 +123,8 @@ Fields cache_fields(const DeviceModel& model, const PathModel& path) {
   const auto& whole = model.caches[static_cast<std::size_t>(path.caches[0])];
   auto cache = whole;
   if (cache.copies) std::transform(cache.ways.begin(), cache.ways.end(), cache.ways.begin(), [&](auto ways) { return ways / cache.partitions; });  // an SM uses one part
-  const auto mapping = mapping_of(cache, path.translate_at > 0 ? 0 : model.frame_bytes);  // before translation, it sees what the program does
+  const auto frame_bytes = path.translate_at > 0 ? 0 : model.frame_bytes;  // before translation, it sees what the program does
+  const auto mapping = mapping_of(cache, frame_bytes, Within::Any);
   auto fields = sets_of(cache, mapping);
   fields["mean"] = cycles(path.latency[0][0] + mean_distance(cache));
   fields["across"] = cycles(cache.copies ? cache.far : 0);
@@ -127,6 +137,8 @@ Fields cache_fields(const DeviceModel& model, const PathModel& path) {
   fields["capacity"] = bytes(lines_of(cache) * static_cast<double>(cache.line));
   fields["prefetch"] = bytes(static_cast<double>(cache.prefetch));
   fields["bits"] = mapping.bits;
+  auto in_frame = mapping_of(cache, frame_bytes, Within::Frame);
+  fields["in_frame"] = Fields{{"mapping", Value(in_frame.word)}, {"bits", std::move(in_frame.bits)}};
   fields["slices"] = plain(cache.slices);
   fields["copies"] = Value(cache.copies);
   fields["together"] = bytes(lines_of(whole) * static_cast<double>(cache.line));
@@ -141,7 +153,7 @@ Value path_fields(const DeviceModel& model, const PathModel& path) {
 }
 
 Value tlb_fields(const CacheModel& tlb) {
-  auto fields = sets_of(tlb, mapping_of(tlb, 0));  // a TLB sees what the program does
+  auto fields = sets_of(tlb, mapping_of(tlb, 0, Within::Any));  // a TLB sees what the program does
   fields["page"] = bytes(static_cast<double>(tlb.line));
   fields["entries"] = plain(lines_of(tlb));
   fields["reach"] = bytes(lines_of(tlb) * static_cast<double>(tlb.line));

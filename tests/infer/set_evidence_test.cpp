@@ -126,13 +126,14 @@ TEST_CASE("lines that were given to the wrong set go where the walks are predict
   const auto walks = missing_at_random();
   const auto right = two_sets_with({});
   for (const auto& wrong : {std::set<std::int64_t>{}, {3}, {0, 5, 9}}) {
-    const auto found = infer::model::improved(two_sets_with(wrong), 2, infer::model::by_line(walks, 32, 32), infer::model::Rates::Shared).whole;
+    const auto by_line = infer::model::by_line(walks, 32, 32);
+    const auto found = infer::model::improved(two_sets_with(wrong), 2, by_line, infer::model::Rates::Shared).whole;
     REQUIRE(found.sets == 2);
     std::string seen;
     for (const auto& line : found.lines) seen += static_cast<char>('a' + line.set);
     INFO(seen);
     for (std::size_t i = 0; i < right.size(); ++i) CHECK((found.lines[i].set == found.lines[0].set) == (right[i].set == 0));
-    for (const auto& move : found.moves) CHECK(move.gain < -4);
+    for (const auto& move : infer::model::likeliest_moves(found, by_line)) CHECK(move.gain < -4);
   }
 }
 
@@ -241,9 +242,10 @@ TEST_CASE("where nothing tells two sets apart, a line is as likely in the one as
   Walks always;
   always.add(table, infer::MissRange{.above = 100, .outlier = 1000}, "sets");
   const std::vector<LabelledLine> lines{{0, 0}, {1, 0}, {4, 1}, {5, 1}};
-  const auto found = infer::model::improved(lines, 2, infer::model::by_line(always, 32, 32), infer::model::Rates::OwnOfEach).whole;
-  REQUIRE(found.moves.size() == 4);
-  for (const auto& move : found.moves) CHECK(std::abs(move.gain) < 1e-9);
+  const auto by_line = infer::model::by_line(always, 32, 32);
+  const auto moves = infer::model::likeliest_moves(infer::model::improved(lines, 2, by_line, infer::model::Rates::OwnOfEach).whole, by_line);
+  REQUIRE(moves.size() == 4 + 2);  // and all lines of a set are a block
+  for (const auto& move : moves) CHECK(std::abs(move.gain) < 1e-9);
 }
 
 TEST_CASE("an index function is found from labels of which some are wrong") {

@@ -188,6 +188,26 @@ TEST_CASE("frames dealt by chance: what is contiguous overflows sets of a physic
   CHECK(misses(placed, 64 << 10) == 0);
 }
 
+TEST_CASE("frames dealt by chance: a function of the address is one within a frame, if all of it lies there") {
+  const auto word = [](const std::string& index, const char* frames, const char* where) {
+    const auto text = edited("gtx560ti", "index = \"scattered\"\nblock = 32\nreplacement = \"random\"", index + "\nreplacement = \"lru\"").text();
+    const auto at = text.find("default_path");
+    const auto structure = *gexp::sim::structure(gexp::Source("frames.toml", text.substr(0, at) + frames + text.substr(at)));
+    const auto field = [](const gexp::Value& value, const char* name) { return value.get<gexp::Fields>()->at(name); };
+    const auto cache = field(structure, "cg");
+    return *field(*where != 0 ? field(cache, where) : cache, "mapping").get<std::string>();
+  };
+  // Of the L2 one way is 32 KiB.
+  const std::string modulo = "index = \"modulo\"\nblock = 32";
+  CHECK(word(modulo, "", "") == "bits");
+  CHECK(word(modulo, "", "in_frame") == "bits");
+  CHECK(word(modulo, "frames = \"64 KiB\"\n", "in_frame") == "bits");
+  CHECK(word(modulo, "frames = \"4 KiB\"\n", "") == "not bit-defined");
+  CHECK(word(modulo, "frames = \"4 KiB\"\n", "in_frame") == "not bit-defined");
+  // What is scattered has none, in a frame or beyond.
+  CHECK(word("index = \"scattered\"\nblock = 32", "frames = \"64 KiB\"\n", "in_frame") == "not bit-defined");
+}
+
 TEST_CASE("neighbouring lines can share an entry of the table of outstanding requests") {
   // Four loads of one thread, of lines `apart` bytes from each other, one after the other without waiting.
   const auto cycles = [](const char* entries, int apart) {

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
+#include <set>
 #include <unordered_map>
 
 #include "runtime/infer/cut_short.h"
@@ -89,13 +91,6 @@ std::vector<std::vector<int>> choices(const std::vector<int>& bits, std::size_t 
   return all;
 }
 
-/// To say of each block of lines which set it is of, up to the sets' names.
-double bits_of_labels(const std::vector<LabelledLine>& lines, std::size_t sets) {
-  const auto count = static_cast<double>(sets);
-  const double of_names = std::lgamma(count + 1) / std::log(2.0);
-  return kNoFunction + std::max(0.0, static_cast<double>(blocks_of_one_set(lines).count) * std::log2(count) - of_names);
-}
-
 /// To say which function of so many address bits it is.
 double bits_of_function(const SetIndex& index, int address_bits) {
   if (index.mapping == "one set") return kFamily;
@@ -115,6 +110,29 @@ void keep_likeliest(std::vector<SetCandidate>& all, std::size_t most, const Line
 
 }  // namespace
 
+namespace {
+
+/// In how many orders so many of all can be taken, as a binary logarithm.
+double log2_of_orders(std::size_t all, std::size_t taken) {
+  return (std::lgamma(static_cast<double>(all + 1)) - std::lgamma(static_cast<double>(all - taken + 1))) / std::log(2.0);
+}
+
+}  // namespace
+
+double bits_of_labels(const std::vector<LabelledLine>& lines, std::size_t sets) {
+  std::map<std::int64_t, std::size_t> set_of;
+  std::map<std::int64_t, std::set<std::size_t>> dealt;  // by group of as many blocks as there are sets
+  std::set<std::size_t> seen;
+  for (const int bits = blocks_of_one_set(lines).bits; const auto& line : lines) set_of.emplace(line.line >> bits, line.set), seen.insert(line.set);
+  bool in_turn = true;  // no group has a set twice
+  for (const auto& [block, set] : set_of) in_turn = dealt[block / static_cast<std::int64_t>(sets)].insert(set).second && in_turn;
+  const double by_chance = static_cast<double>(set_of.size()) * std::log2(static_cast<double>(sets));
+  double by_turns = in_turn ? 0 : INFINITY;
+  for (const auto& [group, own] : dealt) by_turns += in_turn ? log2_of_orders(sets, own.size()) : 0;
+  const double likelier = std::min(by_chance, by_turns), other = std::max(by_chance, by_turns);
+  return kNoFunction + std::max(0.0, 1 + likelier - std::log2(1 + std::exp2(likelier - other)) - log2_of_orders(sets, seen.size()));
+}
+
 SetHypothesis labelled(const std::vector<LabelledLine>& lines, std::size_t sets, std::int64_t line_bytes, std::unordered_map<std::int64_t, std::uint32_t> among) {
   std::unordered_map<std::int64_t, std::uint32_t> set_of;
   for (const auto& line : lines) set_of.emplace(line.line, static_cast<std::uint32_t>(line.set));
@@ -127,7 +145,8 @@ SetHypothesis labelled(const std::vector<LabelledLine>& lines, std::size_t sets,
           [among = std::move(among), sets](std::int64_t line) {
             const auto found = among.find(line);
             return found == among.end() ? static_cast<std::uint32_t>(sets) : found->second;
-          }};
+          },
+          0, blocks_of_one_set(lines).bits};
 }
 
 SetHypothesis indexed(const SetIndex& index, std::size_t sets, std::int64_t line_bytes, int address_bits) {

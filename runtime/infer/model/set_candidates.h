@@ -23,6 +23,9 @@ std::vector<SetCandidate> likeliest_functions(const Walks& walks, const std::vec
 /// few footprints; nullopt: there is none.
 std::optional<SetCandidate> with_another_bit(const SetCandidate& candidate, const Walks& walks, const std::vector<int>& bits, std::size_t count);
 
+/// Bits of the description of sets by no function: which set each block of lines is of that lies in one, up to the sets' names. Blocks go to
+/// any set by chance, or each set has one of as many neighbours as there are sets, in whatever order (a keyed permutation).
+double bits_of_labels(const std::vector<LabelledLine>& lines, std::size_t sets);
 /// A hypothesis that only says which of the lines that were seen share a set. `among`: by line, of others, that they are of one of the first
 /// so many sets.
 SetHypothesis labelled(const std::vector<LabelledLine>& lines, std::size_t sets, std::int64_t line_bytes, std::unordered_map<std::int64_t, std::uint32_t> among = {});

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <span>
 #include <tuple>
+#include <unordered_set>
 
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/model/evidence.h"
@@ -56,13 +57,15 @@ struct Load {
 
 /// What the hypothesis leaves out: lines of which it does not say which set they are of.
 struct Unsaid {
-  double likelihood = 0;   ///< whatever their addresses do costs what a right prediction would
-  double description = 0;  ///< to say which set each is of that was walked where something missed: a right prediction needs that
+  double likelihood = 0;                          ///< whatever their addresses do costs what a right prediction would
+  std::vector<std::vector<std::uint32_t>> lines;  ///< by footprint, those of which it does not
+  std::vector<std::uint32_t> among;               ///< by line: of how many sets it may be
 };
 
 /// By set.
 std::vector<std::vector<Load>> loads_of(const SetHypothesis& hypothesis, const LineWalks& walks, Unsaid& beside) {
-  std::vector<std::uint32_t> set_of, among;  // by line
+  auto& among = beside.among;
+  std::vector<std::uint32_t> set_of;  // by line
   for (const auto line : walks.numbers) {
     set_of.push_back(hypothesis.set_of(line));
     among.push_back(set_of.back() == kNoSet && hypothesis.among ? hypothesis.among(line) : hypothesis.sets);
@@ -70,14 +73,13 @@ std::vector<std::vector<Load>> loads_of(const SetHypothesis& hypothesis, const L
   std::vector<std::vector<Load>> by_set(hypothesis.sets);
   std::vector<std::uint32_t> here, others;  // sets of a footprint; by how many sets they may be of: lines without one
   std::vector<std::uint64_t> missed, unsure;  // laps, by set
-  std::vector<bool> to_say(walks.numbers.size());
+  beside.lines.resize(walks.footprints.size());
   for (std::uint32_t f = 0; f < walks.footprints.size(); ++f) {
     const auto& footprint = walks.footprints[f];
     const auto words = footprint.walked->words();
     work(footprint.lines.size() / 4 + hypothesis.sets * (words + 1) / 16);
     here.clear(), others.assign(hypothesis.sets + 1, 0);
     missed.assign(hypothesis.sets * words, 0), unsure.assign(hypothesis.sets * words, 0);
-    const bool misses = !footprint.walked->never_misses();
     Conduct unsaid;
     for (std::size_t i = 0; i < footprint.lines.size(); ++i) {
       const auto& visit = footprint.lines[i];
@@ -85,7 +87,7 @@ std::vector<std::vector<Load>> loads_of(const SetHypothesis& hypothesis, const L
       if (set == kNoSet) {
         unsaid += visit.did;
         ++others[among[visit.line]];
-        if (misses && !to_say[visit.line]) to_say[visit.line] = true, beside.description += std::log(std::max(1U, among[visit.line]));
+        beside.lines[f].push_back(visit.line);
         continue;
       }
       auto& loads = by_set[set];
@@ -116,6 +118,34 @@ std::vector<std::vector<Load>> loads_of(const SetHypothesis& hypothesis, const L
     }
   }
   return by_set;
+}
+
+/// As SetScore::telling.
+std::vector<bool> telling(const std::vector<std::vector<Load>>& by_set, const std::vector<std::size_t>& sizes, const LineWalks& walks) {
+  std::vector<std::size_t> overflowing(walks.footprints.size());
+  for (const auto& loads : by_set) {
+    for (const auto& load : loads) overflowing[load.footprint] += load.lines > sizes[load.set] ? 1 : 0;
+  }
+  std::vector<bool> tell;
+  for (std::size_t f = 0; f < walks.footprints.size(); ++f) tell.push_back(!walks.footprints[f].walked->never_misses() && overflowing[f] < by_set.size());
+  return tell;
+}
+
+/// To say which set each block of lines is of that was left out, where that matters: a right prediction needs it.
+double description(const Unsaid& beside, const SetHypothesis& hypothesis, const std::vector<bool>& telling, const LineWalks& walks) {
+  if (std::all_of(beside.lines.begin(), beside.lines.end(), [](const auto& lines) { return lines.empty(); })) return 0;
+  std::unordered_set<std::int64_t> said;
+  for (const auto line : walks.numbers) {
+    if (hypothesis.set_of(line) != kNoSet) said.insert(line >> hypothesis.block_bits);
+  }
+  double all = 0;
+  for (std::size_t f = 0; f < walks.footprints.size(); ++f) {
+    if (!telling[f]) continue;
+    for (const auto line : beside.lines[f]) {
+      if (said.insert(walks.numbers[line] >> hypothesis.block_bits).second) all += std::log(std::max(1U, beside.among[line]));
+    }
+  }
+  return all;
 }
 
 /// By size from 0 on: the log-likelihood of one set's loads. A size beyond the last is as the last.
@@ -297,7 +327,8 @@ SetScore score(const SetHypothesis& hypothesis, const LineWalks& walks) {
   }
   SetScore result;
   result.log_posterior = beside.likelihood / kTemper + of_rates(by_set, sizes.of_set, walks) / kTemper - hypothesis.bits * std::log(2.0) - sizes.description;
-  result.unsaid = beside.description;
+  result.telling = telling(by_set, sizes.of_set, walks);
+  result.unsaid = description(beside, hypothesis, result.telling, walks);
   std::vector<double> lacks(walks.footprints.size());
   for (const auto& loads : by_set) {
     for (const auto& load : loads) {

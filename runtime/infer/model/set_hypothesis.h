@@ -25,12 +25,15 @@ struct SetHypothesis {
   double bits = 0;             ///< length of its description, without the sizes
   std::function<std::uint32_t(std::int64_t line)> among = nullptr;  ///< of a line without a set: it is of one of the first so many; null: of any
   std::int64_t fill_bytes = 0; ///< that a miss brings in: what comes right after another address of them finds it there; 0: each address alone
+  int block_bits = 0;          ///< lines whose numbers differ in no higher bits are of one set, those without a set, too
 };
 
 /// What the walks say of a hypothesis.
 struct SetScore {
   double log_posterior = 0;        ///< of the likeliest sizes: tempered likelihood and prior; natural logarithm, not normalised
-  double unsaid = 0;               ///< what it would take to say which sets those lines are of that the hypothesis leaves out; natural logarithm
+  double unsaid = 0;               ///< what it would take to say which sets those lines are of that the hypothesis leaves out, where that matters;
+                                   ///< natural logarithm
+  std::vector<bool> telling;       ///< by footprint: some lines missed, and not all sets overflow, so it matters which set a line is of
   std::vector<std::size_t> sizes;  ///< by set: lines that it holds; 0: no line of it was walked
   std::vector<std::size_t> least, most;  ///< by set: sizes that the walks do not tell from that one
   double worst = 0;                ///< what the footprint that is predicted worst lacks of what any sizes could give it

@@ -2,100 +2,31 @@
 #include "runtime/infer/model/set_search.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/model/evidence.h"
-#include "runtime/infer/model/lap_counts.h"
 #include "runtime/infer/model/set_hypothesis.h"
+#include "runtime/infer/model/set_loads.h"
 
 // A set alone has a value: the log-likelihood of what its lines did in all footprints, at its likeliest size. So a move changes the values of
 // two sets, and hill climbing from sets that were guessed is cheap. Only lines that some set may do without are tried elsewhere: a line that
 // misses wherever its set overflows, and nowhere before, has no better place.
+//
+// Where an index sends neighbours to one set, sets differ by blocks of lines, and each single line that moves may be worse off though all of a
+// block would be better. So the search goes on with blocks in the place of lines, of two, four and more.
 namespace gexp::infer::model {
 namespace {
 
 constexpr double kLeastGain = 1e-6;  // limit: of a move, in natural logarithms: sums that lines were taken from are no more exact
 constexpr std::size_t kMostSplits = 4;  // limit: of one set, tried in a round
-constexpr std::size_t kMostMoves = 32;  // limit: alternatives that are held against all walks again
+constexpr std::size_t kMostMoves = 32;  // limit: alternatives of one length that are held against all walks again
 constexpr int kRounds = 10;  // limit: a round without a move ends it long before
-
-/// One line in one footprint: indices into LineWalks::footprints, and into the lines of that one.
-struct Visit {
-  std::size_t footprint = 0, at = 0;
-};
-using Lines = std::vector<std::vector<Visit>>;
-
-Lines visits_of(const std::vector<LabelledLine>& lines, const LineWalks& walks) {
-  std::unordered_map<std::int64_t, std::size_t> at;
-  for (std::size_t i = 0; i < lines.size(); ++i) at.emplace(lines[i].line, i);
-  Lines all(lines.size());
-  for (std::size_t f = 0; f < walks.footprints.size(); ++f) {
-    const auto& visited = walks.footprints[f].lines;
-    work(visited.size() / 4);
-    for (std::size_t i = 0; i < visited.size(); ++i) {
-      if (const auto line = at.find(walks.numbers[visited[i].line]); line != at.end()) all[line->second].push_back({f, i});
-    }
-  }
-  return all;
-}
-
-using Among = std::unordered_map<std::int64_t, std::uint32_t>;
-
-/// By footprint and by set: lines that were given to no set and may be of this one. Those that `among` does not name may be of any.
-std::vector<std::vector<std::size_t>> unplaced(const std::vector<LabelledLine>& lines, std::size_t sets, const LineWalks& walks, const Among& among) {
-  std::unordered_set<std::int64_t> placed;
-  for (const auto& line : lines) placed.insert(line.line);
-  std::vector<std::vector<std::size_t>> all;
-  for (const auto& footprint : walks.footprints) {
-    auto& by_set = all.emplace_back(sets + 1, 0);
-    work(footprint.lines.size() / 4 + sets / 16);
-    for (const auto& visit : footprint.lines) {
-      const auto number = walks.numbers[visit.line];
-      if (placed.contains(number)) continue;
-      const auto found = among.find(number);
-      const auto first = found == among.end() ? sets : std::min<std::size_t>(sets, found->second);
-      if (first > 0) ++by_set[first - 1];
-    }
-    std::partial_sum(by_set.rbegin(), by_set.rend(), by_set.rbegin());
-  }
-  return all;
-}
-
-/// What the lines of one set did together in one footprint, line by line.
-class SetLoad {
- public:
-  void put(const LineFootprint& footprint, std::size_t at) { ++lines, sums += footprint.lines[at].did, count(footprint, at, 1); }
-  void take(const LineFootprint& footprint, std::size_t at) { --lines, sums -= footprint.lines[at].did, count(footprint, at, -1); }
-
-  int lines = 0;
-  Conduct sums;
-  double loud = 0, unsure = 0;  ///< whole laps with a miss, and those that may have one
-
- private:
-  void count(const LineFootprint& footprint, std::size_t at, int step) {
-    if (!footprint.lines[at].doubted) return;
-    const auto missed_in = footprint.missed_in(at), unsure_in = footprint.unsure_in(at);
-    for (std::size_t word = 0; word < missed_in.size(); ++word) {
-      if ((missed_in[word] | unsure_in[word]) == 0) continue;
-      tell(word, -1);
-      missed_.add(word, missed_in[word], step), unsure_.add(word, unsure_in[word], step);
-      tell(word, 1);
-    }
-  }
-  void tell(std::size_t word, int step) {
-    const auto missed = missed_.any(word);
-    loud += step * std::popcount(missed), unsure += step * std::popcount(unsure_.any(word) & ~missed);
-  }
-
-  LapCounts missed_, unsure_;  ///< lines
-};
 
 struct Worth {
   double log_likelihood = 0;  ///< without what laps lack
@@ -103,14 +34,35 @@ struct Worth {
   Laps laps;                  ///< of footprints in which it overflows
 };
 
+/// Lines that go to a set together: one, or neighbours.
+struct Blocks {
+  Blocks(const std::vector<LabelledLine>& lines, int own_bits) : bits(own_bits) {
+    std::unordered_map<std::int64_t, std::size_t> known;
+    for (const auto& line : lines) {
+      const auto [at, fresh] = known.try_emplace(line.line >> bits, numbers.size());
+      if (fresh) numbers.push_back(line.line >> bits), sizes.push_back(0);
+      ++sizes[at->second], of_line.push_back(at->second);
+    }
+  }
+  int bits;                          ///< the last ones of a line's number, in which lines of a block differ
+  std::vector<std::size_t> of_line;  ///< index of its block
+  std::vector<std::int64_t> numbers; ///< by block: that of its lines without those bits
+  std::vector<std::size_t> sizes;    ///< by block, in lines
+};
+
 class Search {
  public:
-  Search(const std::vector<LabelledLine>& lines, std::size_t sets, const LineWalks& walks, Rates rates, const Among& among)
-      : walks_(walks), rates_(rates), lines_(visits_of(lines, walks)), unplaced_(unplaced(lines, sets, walks, among)), members_(sets), worth_(sets), set_of_(lines.size()),
-        loads_(sets, std::vector<SetLoad>(walks.footprints.size())) {
-    for (std::size_t line = 0; line < lines.size(); ++line) {
-      set_of_[line] = lines[line].set, members_[lines[line].set].push_back(line);
-      put(lines[line].set, line);
+  /// With each block in the set that most of its lines were given to.
+  Search(const std::vector<LabelledLine>& lines, std::size_t sets, Blocks blocks, const LineWalks& walks, Rates rates, const Among& among)
+      : walks_(walks), rates_(rates), blocks_(std::move(blocks)), visits_(visits_of(lines, blocks_.of_line, blocks_.sizes.size(), walks)),
+        unplaced_(unplaced(lines, sets, walks, among)), members_(sets), worth_(sets), loads_(sets, std::vector<SetLoad>(walks.footprints.size())) {
+    std::vector<std::vector<std::size_t>> votes(blocks_.sizes.size());
+    for (std::size_t line = 0; line < lines.size(); ++line) votes[blocks_.of_line[line]].push_back(lines[line].set);
+    for (std::size_t block = 0; block < votes.size(); ++block) {
+      const auto votes_for = [&](std::size_t set) { return std::count(votes[block].begin(), votes[block].end(), set); };
+      const auto set = *std::max_element(votes[block].begin(), votes[block].end(), [&](auto a, auto b) { return votes_for(a) < votes_for(b); });
+      set_of_.push_back(set), members_[set].push_back(block);
+      put(set, block);
     }
     for (std::size_t set = 0; set < sets; ++set) worth_[set] = worth(set);
   }
@@ -119,15 +71,12 @@ class Search {
   void climb() {
     for (; rounds_left(); ++round_) {
       bool moved = false;
-      Laps laps;
-      for (const auto& each : worth_) laps += each.laps;
-      log_rate_of_silence_ = laps.log_rate(walks_.silence), laps_ = {};
-      for (std::size_t set = 0; set < members_.size(); ++set) worth_[set] = worth(set), laps_ += worth_[set].laps;
-      for (std::size_t line = 0; line < lines_.size(); ++line) {
-        if (!is_doubtful(line)) continue;
-        const auto best = best_move(line);
-        if (best.gain <= kLeastGain) continue;
-        move(line, best.to);
+      weigh();
+      for (std::size_t block = 0; block < visits_.size(); ++block) {
+        if (!is_doubtful(block)) continue;
+        const auto better = better_set(block);
+        if (!better) continue;
+        move(block, *better);
         moved = true;
       }
       if (!moved && !merge()) return;
@@ -151,36 +100,56 @@ class Search {
     return any;
   }
 
-  /// Of all single moves, the likeliest first.
-  [[nodiscard]] std::vector<FoundSets::Move> likeliest_moves() {
-    std::vector<FoundSets::Move> moves;
-    for (std::size_t line = 0; line < lines_.size(); ++line) {
-      each_move(line, [&](std::size_t to, double gain) { moves.push_back({line, to, gain}); });
+  /// No line has a better place.
+  [[nodiscard]] bool settled() const {
+    for (std::size_t block = 0; block < visits_.size(); ++block) {
+      if (is_doubtful(block)) return false;
     }
-    const auto kept = std::min(kMostMoves, moves.size());
-    std::partial_sort(moves.begin(), moves.begin() + static_cast<std::ptrdiff_t>(kept), moves.end(), [](const auto& a, const auto& b) { return a.gain > b.gain; });
-    moves.resize(kept);
-    return moves;
+    return true;
   }
 
-  [[nodiscard]] FoundSets result(const std::vector<LabelledLine>& lines) {
-    FoundSets found;
+  /// All single moves.
+  [[nodiscard]] std::vector<Move> moves() {
+    std::vector<Move> all;
+    for (int round = 0; round < 2; ++round) weigh();
+    for (std::size_t block = 0; block < visits_.size(); ++block) {
+      each_move(block, [&](std::size_t to, double gain) { all.push_back({blocks_.numbers[block], blocks_.bits, to, gain}); });
+    }
+    return all;
+  }
+
+  /// The sets that the lines are in now.
+  [[nodiscard]] std::vector<LabelledLine> labels(std::vector<LabelledLine> lines) const {
+    for (std::size_t line = 0; line < lines.size(); ++line) lines[line].set = set_of_[blocks_.of_line[line]];
+    return lines;
+  }
+
+  [[nodiscard]] FoundSets result(const std::vector<LabelledLine>& lines) const {
+    FoundSets found{labels(lines), 0, rates_};
     std::vector<std::size_t> number(members_.size());
     for (std::size_t set = 0; set < members_.size(); ++set) number[set] = members_[set].empty() ? 0 : found.sets++;
-    for (std::size_t line = 0; line < lines.size(); ++line) found.lines.push_back({lines[line].line, number[set_of_[line]]});
-    found.moves = likeliest_moves();
-    for (auto& move : found.moves) move.to = number[move.to];
+    for (auto& line : found.lines) line.set = number[line.set];
     return found;
   }
 
  private:
   using Members = std::vector<std::size_t>;
 
-  void put(std::size_t set, std::size_t line) {
-    for (const auto& visit : lines_[line]) loads_[set][visit.footprint].put(walks_.footprints[visit.footprint], visit.at);
+  void put(std::size_t set, std::size_t block) {
+    for (const auto& visit : visits_[block]) loads_[set][visit.footprint].put(walks_.footprints[visit.footprint], visit.at);
   }
-  void take(std::size_t set, std::size_t line) {
-    for (const auto& visit : lines_[line]) loads_[set][visit.footprint].take(walks_.footprints[visit.footprint], visit.at);
+  void take(std::size_t set, std::size_t block) {
+    for (const auto& visit : visits_[block]) loads_[set][visit.footprint].take(walks_.footprints[visit.footprint], visit.at);
+  }
+  /// What all sets are worth, at the rate of silence of the sizes that they had.
+  void weigh() {
+    Laps laps;
+    for (const auto& each : worth_) laps += each.laps;
+    log_rate_of_silence_ = laps.log_rate(walks_.silence), laps_ = {};
+    for (std::size_t set = 0; set < members_.size(); ++set) worth_[set] = worth(set), laps_ += worth_[set].laps;
+  }
+  [[nodiscard]] std::size_t lines_of(const Members& blocks) const {
+    return std::accumulate(blocks.begin(), blocks.end(), std::size_t{0}, [&](std::size_t sum, auto block) { return sum + blocks_.sizes[block]; });
   }
   [[nodiscard]] const Conduct& did(const Visit& visit) const { return walks_.footprints[visit.footprint].lines[visit.at].did; }
 
@@ -226,15 +195,15 @@ class Search {
   }
 
   /// Whether it never missed in some footprint in which its set overflows.
-  [[nodiscard]] bool is_doubtful(std::size_t line) const {
-    const auto set = set_of_[line];
+  [[nodiscard]] bool is_doubtful(std::size_t block) const {
+    const auto set = set_of_[block];
     bool silent = false;
-    for (const auto& visit : lines_[line]) {
+    for (const auto& visit : visits_[block]) {
       if (did(visit).misses > 0 || did(visit).visits == 0) continue;
       silent = true;
       if (static_cast<std::size_t>(loads_[set][visit.footprint].lines) > worth_[set].size) return true;
     }
-    return silent && members_[set].size() <= worth_[set].size;
+    return silent && lines_of(members_[set]) <= worth_[set].size;
   }
 
   /// By how much likelier the walks are if two sets become what they are worth then.
@@ -246,33 +215,35 @@ class Search {
            laps.lack_at_own_rate(walks_.silence) - laps_.lack_at_own_rate(walks_.silence);
   }
 
-  /// Calls `each(set, gain)` for all sets that a line may move to.
-  template <class Each> void each_move(std::size_t line, Each each) {
-    const auto from = set_of_[line];
-    take(from, line);
+  /// Calls `each(set, gain)` for all sets that a block may move to.
+  template <class Each> void each_move(std::size_t block, Each each) {
+    const auto from = set_of_[block];
+    take(from, block);
     const auto left = worth(from);
     for (std::size_t to = 0; to < members_.size(); ++to) {
       if (to == from || members_[to].empty()) continue;
-      put(to, line);
+      put(to, block);
       const auto with_it = worth(to);
-      take(to, line);
+      take(to, block);
       each(to, gain(from, left, to, with_it));
     }
-    put(from, line);
+    put(from, block);
   }
 
-  [[nodiscard]] FoundSets::Move best_move(std::size_t line) {
-    FoundSets::Move best;
-    each_move(line, [&](std::size_t to, double gain) {
-      if (gain > best.gain) best = {line, to, gain};
+  /// The set that a block had better go to; nullopt: none.
+  [[nodiscard]] std::optional<std::size_t> better_set(std::size_t block) {
+    std::optional<std::size_t> best;
+    double most = kLeastGain;
+    each_move(block, [&](std::size_t to, double gain) {
+      if (gain > most) best = to, most = gain;
     });
     return best;
   }
 
-  void move(std::size_t line, std::size_t to) {
-    const auto from = set_of_[line];
-    std::erase(members_[from], line), members_[to].push_back(line), set_of_[line] = to;
-    take(from, line), put(to, line);
+  void move(std::size_t block, std::size_t to) {
+    const auto from = set_of_[block];
+    std::erase(members_[from], block), members_[to].push_back(block), set_of_[block] = to;
+    take(from, block), put(to, block);
     update(from, worth(from)), update(to, worth(to));
   }
 
@@ -281,20 +252,20 @@ class Search {
     worth_[set] = then;
   }
 
-  /// All lines of a set that has some doubtful line go to another, where that is better.
+  /// All lines of a set that has some doubtful block go to another, where that is better.
   bool merge() {
     bool any = false;
     for (std::size_t from = 0; from < members_.size(); ++from) {
-      if (std::none_of(members_[from].begin(), members_[from].end(), [&](auto line) { return is_doubtful(line); })) continue;
+      if (std::none_of(members_[from].begin(), members_[from].end(), [&](auto block) { return is_doubtful(block); })) continue;
       for (std::size_t to = 0; to < members_.size(); ++to) {
         if (to == from || members_[to].empty()) continue;
-        for (const auto line : members_[from]) put(to, line);
+        for (const auto block : members_[from]) put(to, block);
         const auto both = worth(to);
         if (gain(from, {}, to, both) <= kLeastGain) {
-          for (const auto line : members_[from]) take(to, line);
+          for (const auto block : members_[from]) take(to, block);
           continue;
         }
-        for (const auto line : members_[from]) take(from, line), set_of_[line] = to;
+        for (const auto block : members_[from]) take(from, block), set_of_[block] = to;
         members_[to].insert(members_[to].end(), members_[from].begin(), members_[from].end()), members_[from].clear();
         update(to, both), update(from, {});
         any = true;
@@ -304,9 +275,9 @@ class Search {
     return any;
   }
 
-  /// Of a set, by what its lines did in one footprint in which it overflows.
+  /// Of a set, by what its blocks did in one footprint in which it overflows.
   struct Part {
-    Members lines;     ///< those that never missed
+    Members blocks;    ///< those that never missed
     Members open;      ///< those that were not there
     double lacks = 0;  ///< how much less likely it is that the first did not miss than if they fit
   };
@@ -314,53 +285,58 @@ class Search {
   /// Of the footprints in which that is least likely.
   [[nodiscard]] std::vector<Part> silent_parts(std::size_t set) const {
     std::map<std::size_t, Part> by_footprint;
-    for (const auto line : members_[set]) {
-      for (const auto& visit : lines_[line]) {
-        const auto& load = loads_[set][visit.footprint];
-        if (static_cast<std::size_t>(load.lines) <= worth_[set].size || load.sums.misses == 0 || did(visit).misses > 0 || did(visit).visits == 0) continue;
-        auto& silent = by_footprint[visit.footprint];
-        silent.lines.push_back(line), silent.lacks += did(visit).fits - did(visit).own;
+    for (const auto block : members_[set]) {
+      const auto& visits = visits_[block];
+      for (auto first = visits.begin(), end = first; first != visits.end(); first = end) {
+        double misses = 0, visited = 0, lacks = 0;
+        for (; end != visits.end() && end->footprint == first->footprint; ++end) {
+          misses += did(*end).misses, visited += did(*end).visits, lacks += did(*end).fits - did(*end).own;
+        }
+        const auto& load = loads_[set][first->footprint];
+        if (static_cast<std::size_t>(load.lines) <= worth_[set].size || load.sums.misses == 0 || misses > 0 || visited == 0) continue;
+        auto& silent = by_footprint[first->footprint];
+        silent.blocks.push_back(block), silent.lacks += lacks;
       }
     }
     std::vector<std::pair<std::size_t, Part>> all;
     for (auto& [footprint, part] : by_footprint) {
-      if (part.lines.size() > 1) all.emplace_back(footprint, std::move(part));
+      if (lines_of(part.blocks) > 1) all.emplace_back(footprint, std::move(part));
     }
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second.lacks > b.second.lacks; });
     std::vector<Part> likeliest;
     for (auto& [footprint, part] : all) {
       if (likeliest.size() == kMostSplits) break;
-      if (std::any_of(likeliest.begin(), likeliest.end(), [&, &same = part](const Part& other) { return other.lines == same.lines; })) continue;
-      for (const auto line : members_[set]) {
-        if (std::none_of(lines_[line].begin(), lines_[line].end(), [&, at = footprint](const Visit& visit) { return visit.footprint == at; })) part.open.push_back(line);
+      if (std::any_of(likeliest.begin(), likeliest.end(), [&, &same = part](const Part& other) { return other.blocks == same.blocks; })) continue;
+      for (const auto block : members_[set]) {
+        if (std::none_of(visits_[block].begin(), visits_[block].end(), [&, at = footprint](const Visit& visit) { return visit.footprint == at; })) part.open.push_back(block);
       }
       likeliest.push_back(std::move(part));
     }
     return likeliest;
   }
 
-  /// By how much likelier the walks are if the lines of a part are a set of their own, and open ones of the one or the other, as is likelier.
+  /// By how much likelier the walks are if the blocks of a part are a set of their own, and open ones of the one or the other, as is likelier.
   /// `keep`: from now on they are.
   double split_off(std::size_t from, const Part& part, bool keep) {
     const auto to = members_.size();
-    auto lines = part.lines;
+    auto blocks = part.blocks;
     members_.emplace_back(), worth_.emplace_back(), loads_.emplace_back(walks_.footprints.size());
-    for (const auto line : lines) take(from, line), put(to, line);
+    for (const auto block : blocks) take(from, block), put(to, block);
     auto left = worth(from), apart = worth(to);
     double gained = gain(from, left, to, apart);
-    for (const auto line : part.open) {
-      take(from, line), put(to, line);
+    for (const auto block : part.open) {
+      take(from, block), put(to, block);
       const auto left_then = worth(from), apart_then = worth(to);
       const double then = gain(from, left_then, to, apart_then);
-      if (then > gained) gained = then, left = left_then, apart = apart_then, lines.push_back(line);
-      else put(from, line), take(to, line);
+      if (then > gained) gained = then, left = left_then, apart = apart_then, blocks.push_back(block);
+      else put(from, block), take(to, block);
     }
     if (keep) {
-      for (const auto line : lines) std::erase(members_[from], line), set_of_[line] = to;
-      members_[to] = lines;
+      for (const auto block : blocks) std::erase(members_[from], block), set_of_[block] = to;
+      members_[to] = blocks;
       update(from, left), update(to, apart);
     } else {
-      for (const auto line : lines) put(from, line);
+      for (const auto block : blocks) put(from, block);
       members_.pop_back(), worth_.pop_back(), loads_.pop_back();
     }
     return gained;
@@ -368,10 +344,11 @@ class Search {
 
   const LineWalks& walks_;
   Rates rates_;
-  Lines lines_;
+  Blocks blocks_;
+  Visits visits_;  ///< by block, as of all below that are not said to be by set
   std::vector<std::vector<std::size_t>> unplaced_;  ///< by footprint and set
-  std::vector<Members> members_;
-  std::vector<Worth> worth_;
+  std::vector<Members> members_;  ///< by set
+  std::vector<Worth> worth_;      ///< by set
   std::vector<std::size_t> set_of_;
   std::vector<std::vector<SetLoad>> loads_;  ///< by set and footprint
   int round_ = 0;
@@ -382,14 +359,39 @@ class Search {
 }  // namespace
 
 BetterSets improved(const std::vector<LabelledLine>& lines, std::size_t sets, const LineWalks& walks, Rates rates,
-                    const std::unordered_map<std::int64_t, std::uint32_t>& among) {
-  Search search(lines, sets, walks, rates, among);
+                    const Among& among) {
+  Search search(lines, sets, Blocks(lines, 0), walks, rates, among);
   search.climb();
-  BetterSets better{search.result(lines), {}};
+  const auto by_line = search.labels(lines);
+  const bool settled = search.settled();
+  BetterSets better{search.result(lines), {}, {}};
   bool was_split = false;
   for (; search.rounds_left() && search.split(); was_split = true) search.climb();
   if (was_split) better.split = search.result(lines);
+  for (int bits = 1; !settled && bits < 63; ++bits) {
+    Blocks blocks(lines, bits);
+    if (blocks.sizes.size() <= better.whole.sets) break;
+    Search whole_blocks(by_line, sets, std::move(blocks), walks, rates, among);
+    whole_blocks.climb();
+    while (whole_blocks.rounds_left() && whole_blocks.split()) whole_blocks.climb();
+    auto found = whole_blocks.result(lines);
+    const auto is_same = [&](const FoundSets& other) {
+      return std::equal(found.lines.begin(), found.lines.end(), other.lines.begin(), [](const LabelledLine& a, const LabelledLine& b) { return a.set == b.set; });
+    };
+    if (!is_same(better.whole) && std::none_of(better.by_block.begin(), better.by_block.end(), is_same)) better.by_block.push_back(std::move(found));
+  }
   return better;
+}
+
+std::vector<Move> likeliest_moves(const FoundSets& found, const LineWalks& walks, const Among& among) {
+  std::vector<Move> all;
+  for (const int bits : std::set<int>{0, blocks_of_one_set(found.lines).bits}) {
+    auto own = Search(found.lines, found.sets, Blocks(found.lines, bits), walks, found.rates, among).moves();
+    const auto kept = own.begin() + static_cast<std::ptrdiff_t>(std::min(kMostMoves, own.size()));
+    std::partial_sort(own.begin(), kept, own.end(), [](const Move& a, const Move& b) { return a.gain > b.gain; });
+    all.insert(all.end(), own.begin(), kept);
+  }
+  return all;
 }
 
 }  // namespace gexp::infer::model
