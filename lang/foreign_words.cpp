@@ -88,7 +88,7 @@ constexpr auto kNames = std::to_array<Foreign>({
 });
 
 // Machine instructions, and functions of C.
-constexpr auto kInstructions = std::to_array<Foreign>({
+constexpr auto kForeignInstructions = std::to_array<Foreign>({
     {"ffma", "fma.f32"},       {"fadd", "add.f32"},   {"fmul", "mul.f32"},   {"dfma", "fma.f64"},
     {"dadd", "add.f64"},       {"dmul", "mul.f64"},   {"hfma2", "fma.f16x2"}, {"iadd", "add.u32"},
     {"iadd3", "add.u32"},      {"imad", "mad.u32"},   {"imul", "mul.u32"},   {"idp", "dp4a.u32"},
@@ -174,7 +174,7 @@ std::string foreign_name(std::string_view word) {
 std::string foreign_instruction(std::string_view name) {
   std::string stem(name.substr(0, name.find('.')));
   for (auto& c : stem) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return std::string(here_of(kInstructions, stem));
+  return std::string(here_of(kForeignInstructions, stem));
 }
 
 std::string foreign_word(std::string_view word, std::string_view place) {

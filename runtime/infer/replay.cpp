@@ -77,12 +77,12 @@ std::optional<Steps> steps_of(const CacheClaim& claim, const records::Point& poi
 }
 
 /// What the sets held before the warm-up. A launch has a line or a page or two of its own, for what it records.
-enum class Before : std::uint8_t { Nothing, OneOther, TwoOthers, OtherLines, SameWalk };
+enum class Earlier : std::uint8_t { Nothing, OneOther, TwoOthers, OtherLines, SameWalk };
 
-std::vector<Says> predicted(const CacheClaim& claim, const Steps& steps, Before before) {
+std::vector<Says> predicted(const CacheClaim& claim, const Steps& steps, Earlier before) {
   std::vector<PolicySet> sets;
-  for (const auto lines : steps.lines) sets.emplace_back(claim.policy, claim.ways, lines, before == Before::OtherLines || before == Before::SameWalk);
-  const int others = before == Before::OneOther ? 1 : before == Before::TwoOthers ? 2 : 0;
+  for (const auto lines : steps.lines) sets.emplace_back(claim.policy, claim.ways, lines, before == Earlier::OtherLines || before == Earlier::SameWalk);
+  const int others = before == Earlier::OneOther ? 1 : before == Earlier::TwoOthers ? 2 : 0;
   for (auto& set : sets) {
     for (int i = 0; i < others; ++i) set.flood();
   }
@@ -102,7 +102,7 @@ std::vector<Says> predicted(const CacheClaim& claim, const Steps& steps, Before 
     seen[step.address] = fill;
     return is_there ? Says::Hit : Says::Nothing;
   };
-  if (before == Before::SameWalk) {
+  if (before == Earlier::SameWalk) {
     for (const auto& step : steps.timed) visit(step);
   }
   for (const auto& step : steps.warm) visit(step);
@@ -111,8 +111,8 @@ std::vector<Says> predicted(const CacheClaim& claim, const Steps& steps, Before 
 }
 
 std::vector<Says> predicted(const CacheClaim& claim, const Steps& steps) {
-  auto says = predicted(claim, steps, Before::Nothing);
-  for (const auto before : {Before::OneOther, Before::TwoOthers, Before::OtherLines, Before::SameWalk}) {
+  auto says = predicted(claim, steps, Earlier::Nothing);
+  for (const auto before : {Earlier::OneOther, Earlier::TwoOthers, Earlier::OtherLines, Earlier::SameWalk}) {
     const auto other = predicted(claim, steps, before);
     for (std::size_t i = 0; i < says.size(); ++i) {
       if (says[i] != other[i]) says[i] = Says::Nothing;

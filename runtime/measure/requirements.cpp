@@ -41,14 +41,14 @@ void check_host_memories(const compiler::Program& program, double bytes, Diagnos
 
 /// Where a stage's blocks are to run. Those in the GPC of the stage beside it are of that one's cluster.
 void check_place(const compiler::Stage& stage, const device::Backend& backend, Diagnostics& diagnostics) {
-  using Kind = device::Requirement::Kind;
+  using Need = device::Requirement::Kind;
   const auto& place = stage.launch.place;
   if (place.empty() || place == "any") return;
   const bool gpc = place == "gpc" && stage.leader, pairs = place == "tpc" || place == "other_tpc";
   if (stage.leader && !gpc && !pairs) return;
   using device::Requirement;
-  auto accepted = backend.accepts(gpc ? Requirement{Kind::Cluster, "", compiler::kGpcCluster, stage.launch.span}
-                                      : Requirement{Kind::Place, place, stage.leader ? 1u : 0u, stage.launch.span});
+  auto accepted = backend.accepts(gpc ? Requirement{Need::Cluster, "", compiler::kGpcCluster, stage.launch.span}
+                                      : Requirement{Need::Place, place, stage.leader ? 1u : 0u, stage.launch.span});
   if (accepted) return;
   auto problem = accepted.error();
   if (gpc) problem.message = "`place gpc` needs clusters: " + problem.message;

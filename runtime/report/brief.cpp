@@ -15,7 +15,7 @@ using result::RunResult;
 
 constexpr std::size_t kWidth = 110;  // of a line, in bytes
 
-std::string cut(const std::string& text, std::size_t most) {
+std::string with_ellipsis(const std::string& text, std::size_t most) {
   if (text.size() <= most) return text;
   auto end = most - 4;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // no character in halves
@@ -31,7 +31,7 @@ std::string value_text(const Value& value) {
     for (const auto& [key, field] : *fields) {
       const auto* list = field.get<List>();
       if (!field.known() || (list != nullptr) != lists || (list && list->empty())) continue;
-      text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", key, cut(show(field), 40));
+      text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", key, with_ellipsis(show(field), 40));
     }
   }
   return text;
@@ -40,9 +40,9 @@ std::string value_text(const Value& value) {
 std::string finding_line(const Finding& finding, std::size_t width, bool colour) {
   const auto name = fmt::format("  {:<{}}  ", finding.id, width);
   if (finding.status == Finding::Status::Undetermined)
-    return name + (colour ? "\033[33mundetermined\033[0m" : "undetermined") + ": " + cut(finding.why, kWidth - name.size() - 14) + "\n";
+    return name + (colour ? "\033[33mundetermined\033[0m" : "undetermined") + ": " + with_ellipsis(finding.why, kWidth - name.size() - 14) + "\n";
   const auto sure = fmt::format("  {:.4g} %", finding.confidence * 100);
-  const auto value = cut(value_text(finding.value), kWidth - name.size() - sure.size());
+  const auto value = with_ellipsis(value_text(finding.value), kWidth - name.size() - sure.size());
   return name + (colour ? "\033[1m" + value + "\033[0m" : value) + sure + "\n";
 }
 

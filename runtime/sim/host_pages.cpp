@@ -9,10 +9,10 @@
 namespace gexp::sim {
 namespace {
 
-constexpr std::uint64_t kMostKept = 1ull << 20;  // limit: bytes of an array whose pages are kept; clearing more would cost as much as new ones
+constexpr std::uint64_t kMostBytes = 1ull << 20;  // limit: bytes of an array whose pages are kept; clearing more would cost as much as new ones
 
 /// Arrays of about one size take each other's pages, so that no more are kept than were in use at one time.
-std::uint64_t with_room(std::uint64_t bytes) { return bytes <= kMostKept ? std::bit_ceil(bytes) : bytes; }
+std::uint64_t with_room(std::uint64_t bytes) { return bytes <= kMostBytes ? std::bit_ceil(bytes) : bytes; }
 
 }  // namespace
 
@@ -23,7 +23,7 @@ HostPages::~HostPages() {
 std::byte* HostPages::take(std::uint64_t bytes) {
   const std::uint64_t room = with_room(bytes);
   std::byte* kept = nullptr;
-  if (bytes <= kMostKept) {
+  if (bytes <= kMostBytes) {
     const std::lock_guard lock(mutex_);
     if (const auto found = idle_.find(room); found != idle_.end()) kept = found->second, idle_.erase(found);
   }
@@ -36,7 +36,7 @@ std::byte* HostPages::take(std::uint64_t bytes) {
 }
 
 void HostPages::give_back(std::byte* begin, std::uint64_t bytes) {
-  if (bytes > kMostKept) {
+  if (bytes > kMostBytes) {
     munmap(begin, bytes);
     return;
   }

@@ -10,13 +10,10 @@
 using namespace gexp;
 using test::field;
 using test::undetermined;
+using test::mix;
 
 namespace {
 
-std::uint64_t mix(std::uint64_t x) {
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL, x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
-  return x ^ x >> 31;
-}
 double unit(std::uint64_t x) { return static_cast<double>(mix(x + 0x9e3779b97f4a7c15ULL) >> 11) * 0x1p-53; }
 
 struct Chip {

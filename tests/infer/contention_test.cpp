@@ -14,7 +14,7 @@ using test::undetermined;
 
 namespace {
 
-struct Chip {
+struct Ports {
   std::vector<int> port{};  ///< by multiprocessor; those of one port slow each other
   double shared = 0.12;     ///< logarithm by which another active one of the port slows
   std::vector<int> part{};  ///< the same of a larger part of the chip; empty: none
@@ -28,7 +28,7 @@ struct Chip {
   bool always = false;      ///< all are active in all rounds
 };
 
-records::Table contended(const Chip& chip) {
+records::Table contended(const Ports& chip) {
   records::Table table;
   table.stage = "s", table.timed = "t", table.columns = {"round"};
   test::Noise draw(chip.seed);
@@ -56,7 +56,7 @@ records::Table contended(const Chip& chip) {
   return table;
 }
 
-infer::Finding ask(const records::Table& table, const std::string& call = "contention(t)", const std::string& type = "structure") {
+infer::Finding ask_ports(const records::Table& table, const std::string& call = "contention(t)", const std::string& type = "structure") {
   return test::ask_in("  sweep round in 0..3\n  pattern ring = uniform(stride: 128B, span: 64KiB)\n  launch grid 1 block 1\n"
                       "  timed t each { chase A by ring laps 4 }\n",
                       table, type, call);
@@ -96,9 +96,9 @@ std::pair<std::size_t, std::size_t> told(const infer::Finding& finding, const st
 
 TEST_CASE("partners are found wherever they lie, and what they cost") {
   for (const std::uint64_t seed : {1, 2, 3}) {
-    Chip chip;
+    Ports chip;
     chip.port = anywhere(40, seed), chip.seed = seed;
-    const auto finding = ask(contended(chip));
+    const auto finding = ask_ports(contended(chip));
     INFO(finding.why);
     CHECK(told(finding, chip.port) == std::pair<std::size_t, std::size_t>(20, 0));
     CHECK(field(finding, "count") == 20);
@@ -110,9 +110,9 @@ TEST_CASE("partners are found wherever they lie, and what they cost") {
 
 TEST_CASE("without shared ports no group is told") {
   for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
-    Chip chip;
+    Ports chip;
     chip.port = anywhere(40, seed), chip.seed = seed, chip.shared = 0, chip.crowd = 0.002 * static_cast<double>(seed % 3);
-    const auto finding = ask(contended(chip));
+    const auto finding = ask_ports(contended(chip));
     INFO(finding.why);
     CHECK(undetermined(finding));
   }
@@ -121,9 +121,9 @@ TEST_CASE("without shared ports no group is told") {
 TEST_CASE("groups are as large as they are") {
   for (const int of_a_port : {3, 4, 10}) {
     for (const std::uint64_t seed : {1, 2, 3}) {
-      Chip chip;
+      Ports chip;
       chip.port = anywhere(60, seed, of_a_port), chip.seed = seed, chip.shared = 0.08;
-      const auto finding = ask(contended(chip));
+      const auto finding = ask_ports(contended(chip));
       INFO(of_a_port, ": ", finding.why);
       const auto pairs = static_cast<std::size_t>(30 * (of_a_port - 1));
       CHECK(told(finding, chip.port) == std::pair<std::size_t, std::size_t>(pairs, 0));
@@ -133,53 +133,53 @@ TEST_CASE("groups are as large as they are") {
 }
 
 TEST_CASE("groups of unlike sizes") {
-  Chip chip;
+  Ports chip;
   chip.port = {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 3, 3}, chip.rounds = 300;
   for (int alone = 4; chip.port.size() < 50; ++alone) chip.port.push_back(alone);
-  const auto finding = ask(contended(chip));
+  const auto finding = ask_ports(contended(chip));
   INFO(finding.why);
   CHECK(told(finding, chip.port) == std::pair<std::size_t, std::size_t>(15 + 6 + 3 + 1, 0));
   CHECK(finding.value.get<Fields>()->at("of").get<List>()->back() == Value(-1.0));
 }
 
 TEST_CASE("partners stand out of a known larger part that shares something, too") {
-  Chip chip;
+  Ports chip;
   chip.port = in_parts(48, 24), chip.shared = 0.15, chip.part = in_parts(48, 6), chip.part_shared = 0.06, chip.seed = 5, chip.rounds = 300;
-  const auto finding = ask(contended(chip), "contention(t, parts: [i mod 6 for i in 0..47])");
+  const auto finding = ask_ports(contended(chip), "contention(t, parts: [i mod 6 for i in 0..47])");
   INFO(finding.why);
   CHECK(told(finding, chip.port) == std::pair<std::size_t, std::size_t>(24, 0));
-  Chip alone = chip;
+  Ports alone = chip;
   alone.shared = 0;
-  CHECK(undetermined(ask(contended(alone), "contention(t, parts: [i mod 6 for i in 0..47])")));
-  CHECK(told(ask(contended(alone)), alone.part) == std::pair<std::size_t, std::size_t>(6 * 28, 0));
-  Chip crowded;
+  CHECK(undetermined(ask_ports(contended(alone), "contention(t, parts: [i mod 6 for i in 0..47])")));
+  CHECK(told(ask_ports(contended(alone)), alone.part) == std::pair<std::size_t, std::size_t>(6 * 28, 0));
+  Ports crowded;
   crowded.port = std::vector<int>(1000, 0), crowded.rounds = 40;
-  CHECK(ask(contended(crowded)).why.find("too many to compare") != std::string::npos);
-  CHECK(ask(contended(chip), "contention(t, parts: [0, 1])").why.find("48 numbers") != std::string::npos);
+  CHECK(ask_ports(contended(crowded)).why.find("too many to compare") != std::string::npos);
+  CHECK(ask_ports(contended(chip), "contention(t, parts: [0, 1])").why.find("48 numbers") != std::string::npos);
 }
 
 TEST_CASE("times without noise, as of a simulated device") {
-  Chip chip;
+  Ports chip;
   chip.port = anywhere(40, 9), chip.noise = 0, chip.rounds = 32;
-  const auto [pairs, wrong] = told(ask(contended(chip)), chip.port);
+  const auto [pairs, wrong] = told(ask_ports(contended(chip)), chip.port);
   CHECK(pairs == 20);
   CHECK(wrong == 0);
   chip.shared = 0;
-  CHECK(undetermined(ask(contended(chip))));
+  CHECK(undetermined(ask_ports(contended(chip))));
 }
 
 TEST_CASE("few rounds tell few pairs, and none that is wrong") {
   std::size_t some = 0;
   for (const std::uint64_t seed : {1, 2, 3, 4}) {
-    Chip chip;
+    Ports chip;
     chip.port = anywhere(40, seed), chip.seed = seed, chip.rounds = 60;
-    const auto [pairs, wrong] = told(ask(contended(chip)), chip.port);
+    const auto [pairs, wrong] = told(ask_ports(contended(chip)), chip.port);
     CHECK(wrong == 0);
     CHECK(pairs < 20);
     some += pairs;
-    Chip more = chip;
+    Ports more = chip;
     more.rounds = 150;
-    const auto of_all = told(ask(contended(more)), chip.port);
+    const auto of_all = told(ask_ports(contended(more)), chip.port);
     CHECK(of_all.second == 0);
     CHECK(of_all.first > pairs);
   }
@@ -187,26 +187,26 @@ TEST_CASE("few rounds tell few pairs, and none that is wrong") {
 }
 
 TEST_CASE("a drift and an idle multiprocessor do no harm") {
-  Chip chip;
+  Ports chip;
   chip.port = anywhere(24, 9), chip.noise = 0.05, chip.drift = 0.3, chip.idle = 7, chip.rounds = 128;
-  const auto finding = ask(contended(chip));
+  const auto finding = ask_ports(contended(chip));
   INFO(finding.why);
   CHECK(told(finding, chip.port) == std::pair<std::size_t, std::size_t>(11, 0));
   CHECK(finding.value.get<Fields>()->at("of").get<List>()->at(7) == Value(-1.0));
 }
 
 TEST_CASE("what tells nothing is said to") {
-  Chip chip;
+  Ports chip;
   chip.port = anywhere(24, 1);
   chip.always = true;
-  CHECK(undetermined(ask(contended(chip))));
+  CHECK(undetermined(ask_ports(contended(chip))));
   chip.always = false, chip.rounds = 10;
-  CHECK(ask(contended(chip)).why.find("10 rounds are too few") != std::string::npos);
+  CHECK(ask_ports(contended(chip)).why.find("10 rounds are too few") != std::string::npos);
   chip.rounds = 40;
   auto uneven = contended(chip);
   uneven.points[3].runs[0].ticks.pop_back();
-  CHECK(ask(uneven).why.find("four multiprocessors or more") != std::string::npos);
+  CHECK(ask_ports(uneven).why.find("four multiprocessors or more") != std::string::npos);
   auto one = contended(chip);
   one.timing = records::Table::Timing::Total;
-  CHECK(undetermined(ask(one)));
+  CHECK(undetermined(ask_ports(one)));
 }

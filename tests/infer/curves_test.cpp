@@ -10,6 +10,7 @@ using namespace gexp;
 using infer::Finding;
 using test::Noise;
 using test::undetermined;
+using test::says, test::number;
 
 namespace {
 
@@ -49,14 +50,6 @@ Finding ask_count(const records::Table& table, const std::string& question) {
 }
 Finding knee(const records::Table& table, const std::string& rest = "") {
   return ask_count(table, "knee(y over x" + rest + ")");
-}
-bool says(const Finding& finding, const char* words) {
-  CAPTURE(finding.why);
-  return undetermined(finding) && finding.why.find(words) != std::string::npos;
-}
-double number(const Finding& finding) {
-  REQUIRE_MESSAGE(finding.status == Finding::Status::Found, finding.why);
-  return finding.value.get<Number>()->number;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 using namespace gexp;
 using infer::Finding;
 using test::ask;
+using test::mentions;
 
 namespace {
 
@@ -46,8 +47,6 @@ double some_miss(std::int64_t lines, std::size_t access) { return lines <= 40 ||
 
 const std::string kCapacity = "last_flat(misses(lat) over n)";
 
-bool says(const Finding& finding, const std::string& words) { return finding.why.find(words) != std::string::npos; }
-
 }  // namespace
 
 TEST_CASE("a drifting clock does not move a capacity") {
@@ -69,8 +68,8 @@ TEST_CASE("a drifting clock does not move a capacity") {
 TEST_CASE("what a drifting clock has measured says so, is less sure, and a latency's interval is as wide as the drift") {
   const auto records = measured(fits_40, faster);
   const auto finding = ask(records, "B", kCapacity);
-  CHECK(says(finding, "the clock drifted by"));
-  CHECK(says(finding, "locked clocks would decide"));
+  CHECK(mentions(finding, "the clock drifted by"));
+  CHECK(mentions(finding, "locked clocks would decide"));
   CHECK(finding.confidence <= 0.9);
   CHECK(ask(records, "B", kCapacity + " need 95%").status == Finding::Status::Undetermined);
   const auto hit = ask(records, "cycles", "fastest(lat)");
@@ -83,7 +82,7 @@ TEST_CASE("without drift nothing is said of it, and classes that a run has both 
   const auto near = [](std::int64_t lines, std::size_t access) { return lines <= 40 || access % 4 != 0 ? 198.0 : 204.0; };
   for (const Cost& cost : {Cost(near), Cost(fits_40)}) {
     const auto finding = ask(measured(cost, steady), "B", kCapacity);
-    CHECK(!says(finding, "drift"));
+    CHECK(!mentions(finding, "drift"));
     REQUIRE_MESSAGE(finding.status == Finding::Status::Found, finding.why);
     CHECK(finding.value.get<Number>()->number == 40 * 32);
   }
@@ -106,7 +105,7 @@ TEST_CASE("a clock that changes its pace at once is no border: a miss that costs
               CHECK(finding.value.get<Number>()->number == 40 * 32);
               ++right;
             } else {
-              CHECK(says(finding, "would decide"));
+              CHECK(mentions(finding, "would decide"));
             }
           }
         }
@@ -116,8 +115,8 @@ TEST_CASE("a clock that changes its pace at once is no border: a miss that costs
   CHECK(right > 100);
   const auto step = ask(measured([](std::int64_t lines, std::size_t) { return lines <= 40 ? 198.0 : 204.0; }, steady), "B", kCapacity);
   CHECK(step.status == Finding::Status::Undetermined);
-  CHECK(says(step, "every access takes 3.0 % longer"));
-  CHECK(says(step, "locked clocks, or a footprint that misses in part, would decide"));
+  CHECK(mentions(step, "every access takes 3.0 % longer"));
+  CHECK(mentions(step, "locked clocks, or a footprint that misses in part, would decide"));
 }
 
 TEST_CASE("a class that lies on the drift is told from it or left undetermined, with what would decide") {
@@ -125,8 +124,8 @@ TEST_CASE("a class that lies on the drift is told from it or left undetermined, 
   for (const auto& pace : {faster, slower}) {
     const auto finding = ask(measured(near, pace), "B", kCapacity);
     CHECK(finding.status == Finding::Status::Undetermined);
-    CHECK(says(finding, "locked clocks"));
-    CHECK(says(finding, "would decide"));
+    CHECK(mentions(finding, "locked clocks"));
+    CHECK(mentions(finding, "would decide"));
   }
 }
 
@@ -137,7 +136,7 @@ TEST_CASE("two states that a run may be in are no drift") {
     points.push_back(test::point(256.0 * p, 8 * p, 4, 5, [p](std::size_t run, std::size_t) { return p > 4 ? 339u : run == 0 ? 204u : 198u; }));
   }
   const auto finding = ask(test::table(std::move(points)), "B", "latency_classes(lat)");
-  CHECK(!says(finding, "drift"));
+  CHECK(!mentions(finding, "drift"));
   const auto list = ask(test::table({test::point(256, 8, 4, 5, [](std::size_t run, std::size_t) { return run == 0 ? 204u : 198u; })}), "list", "latency_classes(lat)");
   CHECK(list.value.get<List>()->size() == 2);
 }

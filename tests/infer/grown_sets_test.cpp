@@ -11,7 +11,7 @@ using namespace gexp;
 
 namespace {
 
-constexpr std::int64_t kLine = 512;
+constexpr std::int64_t kLineBytes = 512;
 constexpr std::size_t kWays = 4;
 
 /// Sets by chance.
@@ -33,12 +33,12 @@ infer::Finding sets_of(const test::LruCache& cache, std::int64_t first, std::int
   auto records = test::table({});
   records.columns = {"extra"};
   for (std::int64_t extra = 0; extra <= most; ++extra) {
-    auto offsets = test::every(kLine, kLine * (first + extra));
+    auto offsets = test::every(kLineBytes, kLineBytes * (first + extra));
     std::shuffle(offsets.begin(), offsets.end(), std::mt19937_64(9));
     auto point = test::walked({{"extra", Value(static_cast<double>(extra))}}, std::move(offsets), cache);
     for (auto& run : point.runs) {
       for (std::size_t i = 0; i < run.ticks.size(); ++i) {
-        if (point.walk->offsets[i % point.walk->offsets.size()] < kept * kLine) run.ticks[i] = 20;
+        if (point.walk->offsets[i % point.walk->offsets.size()] < kept * kLineBytes) run.ticks[i] = 20;
       }
     }
     records.points.push_back(std::move(point));
@@ -71,7 +71,7 @@ std::optional<std::string> of_pair_and_set(std::size_t pair_to, std::size_t set_
 }  // namespace
 
 TEST_CASE("lines that were added and found room are of sets that nobody saw") {
-  const test::LruCache cache(kLine, kWays, by_chance);
+  const test::LruCache cache(kLineBytes, kWays, by_chance);
   const auto first = fitting(64, true);
   std::int64_t few = first + 1;
   while (fitting(few + 1, false) > 0 && few < first + 6) ++few;
@@ -85,12 +85,12 @@ TEST_CASE("lines that were added and found room are of sets that nobody saw") {
 }
 
 TEST_CASE("lines that a faster level keeps take no room in the sets of a slower one") {
-  const test::LruCache cache(kLine, 16, [](std::int64_t) { return std::uint64_t{0}; });
+  const test::LruCache cache(kLineBytes, 16, [](std::int64_t) { return std::uint64_t{0}; });
   const auto alone = sets_of(cache, 16, 4, 0, ", above: 40cycles");
   REQUIRE_MESSAGE(alone.status == infer::Finding::Status::Found, alone.why);
   CHECK(test::field(alone, "ways") == 16);
   // Two more lines fit, for two are always found above.
-  const test::LruCache behind(kLine, 18, [](std::int64_t) { return std::uint64_t{0}; });
+  const test::LruCache behind(kLineBytes, 18, [](std::int64_t) { return std::uint64_t{0}; });
   const auto kept = sets_of(behind, 18, 4, 2, ", above: 40cycles");
   CHECK(test::undetermined(kept));
   CHECK_MESSAGE(kept.why.find("a faster level answers 2 of the lines in every lap") != std::string::npos, kept.why);

@@ -7,10 +7,9 @@
 using namespace gexp;
 using test::ask;
 using test::point;
+using test::says;
 
 namespace {
-
-bool says(const infer::Finding& finding, const std::string& text) { return finding.status == infer::Finding::Status::Undetermined && finding.why.find(text) != std::string::npos; }
 
 /// Walks of 16 lines at growing x, four repetitions; `missing(x)`: whether every access misses there.
 template <class Missing> records::Table walks(Missing missing) {

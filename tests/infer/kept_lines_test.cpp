@@ -11,16 +11,13 @@
 
 using namespace gexp;
 using test::undetermined;
+using test::mix;
 
 namespace {
 
 constexpr std::int64_t kLine = 128, kFitting = 512;  // lines that fit
 constexpr std::uint32_t kHit = 40, kMiss = 290;
 
-std::uint64_t mix(std::uint64_t x) {
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL, x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
-  return x ^ x >> 31;
-}
 std::uint64_t parity(std::int64_t line, std::uint64_t mask) { return static_cast<std::uint64_t>(std::popcount(static_cast<std::uint64_t>(line) & mask) % 2); }
 /// Four sets, by two exclusive ors of bits of a line's number.
 std::uint64_t by_xor(std::int64_t line) { return parity(line, 0b01101001) | parity(line, 0b10110110) << 1; }

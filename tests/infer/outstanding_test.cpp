@@ -11,6 +11,7 @@ using namespace gexp;
 using test::field;
 using test::Noise;
 using test::undetermined;
+using test::says;
 
 namespace {
 
@@ -49,7 +50,6 @@ std::string kind(const infer::Finding& finding) {
   const auto* fields = finding.value.get<Fields>();
   return fields ? *fields->at("kind").get<std::string>() : "undetermined: " + finding.why;
 }
-bool says(const infer::Finding& finding, const char* words) { return undetermined(finding) && finding.why.find(words) != std::string::npos; }
 
 }  // namespace
 

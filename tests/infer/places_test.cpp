@@ -10,21 +10,18 @@
 using namespace gexp;
 using test::field;
 using test::undetermined;
+using test::mix;
 
 namespace {
 
-constexpr std::int64_t kLine = 128, kPage = 128 * 1024;  // 1024 lines a page
+constexpr std::int64_t kBytesOfLine = 128, kPage = 128 * 1024;  // 1024 lines a page
 
-std::uint64_t mix(std::uint64_t x) {
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL, x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
-  return x ^ x >> 31;
-}
 bool odd(std::int64_t bits) { return std::popcount(static_cast<std::uint64_t>(bits)) % 2 == 1; }
 
 /// Where a line lies, from 0 on.
 using Place = std::function<std::uint64_t(std::int64_t line)>;
 
-struct Made {
+struct Placed {
   int views = 24;
   std::vector<std::int64_t> lines{};  ///< numbers of lines
   double spread = 20;                 ///< ticks by which places are further away than the nearest
@@ -34,7 +31,7 @@ struct Made {
   std::function<double(int view, std::uint64_t place)> distance{};
 };
 
-records::Table seen(const Made& made, const Place& place) {
+records::Table seen(const Placed& made, const Place& place) {
   records::Table table;
   table.stage = "s", table.timed = "lat", table.columns = {"m"};
   test::Noise draw(7);
@@ -44,7 +41,7 @@ records::Table seen(const Made& made, const Place& place) {
     point.at["m"] = Value(static_cast<double>(view));
     Pattern walk;
     walk.steps = static_cast<std::int64_t>(made.lines.size());
-    for (const auto line : made.lines) walk.offsets.push_back(line * kLine);
+    for (const auto line : made.lines) walk.offsets.push_back(line * kBytesOfLine);
     point.walk = std::make_shared<const Pattern>(std::move(walk));
     point.steps = static_cast<std::int64_t>(made.lines.size()) * made.laps;
     records::Run run;
@@ -104,7 +101,7 @@ TEST_CASE("slices that a hash deals lines to: their number, and no exclusive or"
 TEST_CASE("exclusive ors that choose the slice are found, whatever constant a page adds") {
   // Bits 7 to 16 of an address within a page; eight slices by three exclusive ors, times three by a hash.
   const auto place = [](std::int64_t line) {
-    const auto at = line * kLine, page = at / kPage;
+    const auto at = line * kBytesOfLine, page = at / kPage;
     const std::uint64_t part = (odd(at & (1 << 8 | 1 << 12)) ? 1u : 0u) | (odd(at & (1 << 9 | 1 << 13 | 1 << 15)) ? 2u : 0u) | (odd(at & 1 << 14) ? 4u : 0u);
     return (part ^ mix(static_cast<std::uint64_t>(page)) % 8) * 3 + mix(static_cast<std::uint64_t>(line)) % 3;
   };
@@ -120,7 +117,7 @@ TEST_CASE("exclusive ors that choose the slice are found, whatever constant a pa
 TEST_CASE("an exclusive or that says nothing about another page is none") {
   // Within a page one bit decides, and each page deals its parts to slices in an order of its own.
   const auto finding = ask(seen({.lines = lines_of(4)}, [](std::int64_t line) {
-    const auto at = line * kLine, page = at / kPage;
+    const auto at = line * kBytesOfLine, page = at / kPage;
     const std::uint64_t part = (odd(at & (1 << 8 | 1 << 12)) ? 12u : 0u) + mix(static_cast<std::uint64_t>(line)) % 12;
     return part * 5 % 24 * (page % 2 == 0) + part * 7 % 24 * (page % 2 == 1);
   }));
@@ -132,7 +129,7 @@ TEST_CASE("an exclusive or that says nothing about another page is none") {
 TEST_CASE("flips that never leave a slice join its parts") {
   // A slice by what is left of a division by five, of an address without bits 7 and 8,11; and one of its four parts by a hash.
   const auto place = [](std::int64_t line) {
-    const auto at = static_cast<std::uint64_t>(line * kLine);
+    const auto at = static_cast<std::uint64_t>(line * kBytesOfLine);
     const std::uint64_t without = (at >> 9) ^ (at >> 8 & 1) << 2;
     return (without % 5) * 4 + mix(static_cast<std::uint64_t>(line)) % 4;
   };
@@ -168,7 +165,7 @@ TEST_CASE("no number where places cannot be told apart, or lines are too few") {
 TEST_CASE("two sides by the level that answers, with misses among them") {
   const auto sides = [](int, std::uint64_t place) { return place == 2 ? 400.0 : place == 1 ? 180.0 : 0.0; };  // 2: memory
   const auto place = [](std::int64_t line) -> std::uint64_t {
-    const auto at = line * kLine, page = at / kPage;
+    const auto at = line * kBytesOfLine, page = at / kPage;
     return mix(static_cast<std::uint64_t>(line) + 5) % 30 == 0 ? 2 : odd(at & (1 << 8 | 1 << 11 | 1 << 14)) != odd(page * 7) ? 1 : 0;
   };
   const auto finding = ask(seen({.views = 1, .lines = lines_of(12, 4), .noise = 3, .laps = 1, .distance = sides}, place), "places(lat, above: 260cycles, page: 128KiB)");

@@ -6,14 +6,15 @@
 
 using namespace gexp;
 using test::undetermined;
+using test::says, test::number;
 
 namespace {
 
 /// Whether an access misses: its address, and whether its aligned unit was touched before.
-using Slow = std::function<bool(std::int64_t offset, bool first)>;
+using SlowThere = std::function<bool(std::int64_t offset, bool first)>;
 
 /// A lap over `span` bytes at `stride`, up or down, from `base`; units are aligned to `unit`.
-records::Point walk(bool up, std::int64_t span, std::int64_t stride, std::int64_t unit, const Slow& slow, double stray = 0, std::size_t runs = 3, std::int64_t base = 0, std::uint64_t seed = 7) {
+records::Point walk(bool up, std::int64_t span, std::int64_t stride, std::int64_t unit, const SlowThere& slow, double stray = 0, std::size_t runs = 3, std::int64_t base = 0, std::uint64_t seed = 7) {
   std::mt19937_64 engine(seed);
   Pattern ring;
   ring.steps = span / stride;
@@ -27,17 +28,9 @@ records::Point walk(bool up, std::int64_t span, std::int64_t stride, std::int64_
   made.walk = std::make_shared<const Pattern>(ring);
   return made;
 }
-const Slow kFirst = [](std::int64_t, bool first) { return first; };
+const SlowThere kFirst = [](std::int64_t, bool first) { return first; };
 
 infer::Finding spacing(std::vector<records::Point> points, const std::string& above = "") { return test::ask(test::table(std::move(points)), "B", "miss_spacing(lat" + above + ")"); }
-double number(const infer::Finding& finding) {
-  REQUIRE_MESSAGE(finding.status == infer::Finding::Status::Found, finding.why);
-  return finding.value.get<Number>()->number;
-}
-bool says(const infer::Finding& finding, const char* words) {
-  CAPTURE(finding.why);
-  return undetermined(finding) && finding.why.find(words) != std::string::npos;
-}
 
 }  // namespace
 
@@ -75,7 +68,7 @@ TEST_CASE("upwards only, a prefetcher would look like a larger unit") {
 
 TEST_CASE("units that hit, because something brought them before, and interference") {
   std::mt19937_64 engine(5);
-  const Slow some = [&](std::int64_t offset, bool first) { return first && (offset / 32 * 2654435761u >> 7) % 5 != 0; };
+  const SlowThere some = [&](std::int64_t offset, bool first) { return first && (offset / 32 * 2654435761u >> 7) % 5 != 0; };
   CHECK(number(spacing({walk(false, 16384, 4, 32, some)})) == 32);
   for (std::uint64_t seed = 1; seed <= 5; ++seed) CHECK(number(spacing({walk(false, 8192, 4, 32, kFirst, 0.02, 3, 0, seed)})) == 32);
 }

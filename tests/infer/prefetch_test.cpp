@@ -6,15 +6,16 @@
 
 using namespace gexp;
 using test::undetermined;
+using test::says, test::number;
 
 namespace {
 
 constexpr std::int64_t kStride = 128;
 
-/// Slow or fast, by where a walk began and the distance from there.
-using Slow = std::function<bool(std::int64_t first, std::int64_t distance)>;
+/// SlowAt or fast, by where a walk began and the distance from there.
+using SlowAt = std::function<bool(std::int64_t first, std::int64_t distance)>;
 
-records::Table walks(const std::vector<std::int64_t>& starts, std::int64_t span, const Slow& slow, double stray = 0, std::size_t runs = 5) {
+records::Table walks(const std::vector<std::int64_t>& starts, std::int64_t span, const SlowAt& slow, double stray = 0, std::size_t runs = 5) {
   std::vector<records::Point> points;
   std::mt19937_64 engine(7);
   for (const auto first : starts) {
@@ -38,11 +39,6 @@ constexpr std::int64_t kSpan = 256 * 1024;
 const auto kEnds = [](std::int64_t, std::int64_t distance) { return distance % (40 * 1024) == 0; };
 
 infer::Finding prefetch(const records::Table& table, const std::string& above = "") { return test::ask(table, "B", "prefetch(lat" + above + ")"); }
-double number(const infer::Finding& finding) {
-  REQUIRE_MESSAGE(finding.status == infer::Finding::Status::Found, finding.why);
-  return finding.value.get<Number>()->number;
-}
-bool says(const infer::Finding& finding, const char* words) { return undetermined(finding) && finding.why.find(words) != std::string::npos; }
 
 }  // namespace
 

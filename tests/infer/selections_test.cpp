@@ -13,7 +13,7 @@ using lang::Callable;
 namespace {
 
 constexpr std::int64_t kSteps = 8, kLaps = 4, kRuns = 3, kWarps = 2;
-constexpr const char* kStage =
+constexpr const char* kOfWarps =
     "  sweep g in 0..1\n  sweep n in 256B..2KiB step 256B\n  pattern ring = nonuniform(first: uniform(stride: 32B, span: 128B), again: [128B, 160B, 192B, 224B])\n"
     "  launch grid 1 block 64\n  timed lat each { chase A by ring laps 4 }\n";
 
@@ -119,7 +119,7 @@ struct Compiled {
 Compiled compiled(const std::string& call) {
   Compiled made;
   for (const char* type : {"list", "B", "count", "cycles", "structure", "line"}) {
-    const auto source = std::make_shared<Source>("t.gexp", std::string("gexp 1\nexperiment t\nmemory A: u32[1MiB] in global\nstage s {\n") + kStage +
+    const auto source = std::make_shared<Source>("t.gexp", std::string("gexp 1\nexperiment t\nmemory A: u32[1MiB] in global\nstage s {\n") + kOfWarps +
                                                                "  find jumps: list = spikes(median(lat) over n)\n  find f: " + type + " = " + call + "\n}\n");
     Diagnostics diagnostics;
     auto program = compiler::compile(*source, {}, diagnostics);

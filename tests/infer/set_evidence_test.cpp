@@ -24,10 +24,6 @@ using test::walked;
 
 namespace {
 
-/// 4 sets by bits 7 and 8, of 8 lines of 32 B.
-test::LruCache four_sets() {
-  return {32, 8, [](std::int64_t line) { return static_cast<std::uint64_t>(line / 4 % 4); }};
-}
 constexpr std::int64_t kFits = 32 * 32;
 
 SetHypothesis by(std::uint32_t sets, const std::function<std::uint32_t(std::int64_t)>& set_of, std::int64_t line = 32) { return {"", line, sets, set_of, 0, nullptr, line}; }
@@ -36,7 +32,7 @@ const auto kTrue = by(4, [](std::int64_t line) { return static_cast<std::uint32_
 /// Footprints that grow by some lines at a time.
 Walks growing(std::int64_t lines_a_step, std::int64_t last = 20) {
   records::Table table = test::table({});
-  for (std::int64_t extra = 0; extra <= last; extra += lines_a_step) table.points.push_back(walked({{"n", Value(static_cast<double>(extra))}}, every(32, kFits + 32 * extra), four_sets()));
+  for (std::int64_t extra = 0; extra <= last; extra += lines_a_step) table.points.push_back(walked({{"n", Value(static_cast<double>(extra))}}, every(32, kFits + 32 * extra), test::four_sets()));
   Walks walks;
   walks.add(table, *infer::miss_range(table, infer::classify(table)), "sets");
   return walks;
@@ -101,17 +97,17 @@ Walks missing_at_random(int far = 0) {
   records::Table table = test::table({});
   std::mt19937 random(3);
   for (std::int64_t lines = 16; lines <= 18; ++lines) {
-    auto point = walked({{"n", Value(static_cast<double>(lines))}}, every(32, 32 * lines), four_sets());
+    auto point = walked({{"n", Value(static_cast<double>(lines))}}, every(32, 32 * lines), test::four_sets());
     let_miss(point, static_cast<std::size_t>(lines), static_cast<std::size_t>(lines - 16), random);
     table.points.push_back(std::move(point));
   }
   for (int each = 0; each < far; ++each) {
     auto offsets = every(32, 32 * 16);
     offsets.push_back(32 * 64 << each);
-    auto point = walked({{"n", Value(19.0 + each)}}, offsets, four_sets());
+    auto point = walked({{"n", Value(19.0 + each)}}, offsets, test::four_sets());
     let_miss(point, offsets.size(), 1, random);
     table.points.push_back(std::move(point));
-    auto fewer = walked({{"n", Value(100.0 + each)}}, every(32, 32 * 15), four_sets());
+    auto fewer = walked({{"n", Value(100.0 + each)}}, every(32, 32 * 15), test::four_sets());
     let_miss(fewer, 15, 0, random);
     table.points.push_back(std::move(fewer));
   }
@@ -228,7 +224,7 @@ TEST_CASE("as many laps may be silent as scatter makes misses as fast as hits") 
 }
 
 TEST_CASE("an address that fits may miss less often than interference makes others miss") {
-  records::Table table = test::table({walked({{"n", Value(1.0)}}, every(32, 32 * 8), four_sets())});
+  records::Table table = test::table({walked({{"n", Value(1.0)}}, every(32, 32 * 8), test::four_sets())});
   table.points[0].runs.resize(1000, table.points[0].runs.front());
   Walks walks;
   infer::MissRange range{.above = 100, .outlier = 1000};
@@ -238,7 +234,7 @@ TEST_CASE("an address that fits may miss less often than interference makes othe
 }
 
 TEST_CASE("where nothing tells two sets apart, a line is as likely in the one as in the other") {
-  records::Table table = test::table({walked({{"n", Value(1.0)}}, every(32, 32 * 8), four_sets())});  // all fit
+  records::Table table = test::table({walked({{"n", Value(1.0)}}, every(32, 32 * 8), test::four_sets())});  // all fit
   Walks always;
   always.add(table, infer::MissRange{.above = 100, .outlier = 1000}, "sets");
   const std::vector<LabelledLine> lines{{0, 0}, {1, 0}, {4, 1}, {5, 1}};
@@ -359,7 +355,7 @@ Walks of_a_policy_that_keeps(int least, int most) {
     for (int order = 0; order < 3; ++order) {
       auto offsets = every(kLine, kLine * (kSets * kWays + extra));
       std::shuffle(offsets.begin(), offsets.end(), engine);
-      auto point = walked({{"n", Value(static_cast<double>(extra))}, {"order", Value(static_cast<double>(order))}}, offsets, four_sets());
+      auto point = walked({{"n", Value(static_cast<double>(extra))}, {"order", Value(static_cast<double>(order))}}, offsets, test::four_sets());
       std::map<std::int64_t, std::vector<std::size_t>> steps;  // by set, in the order of the walk
       for (std::size_t i = 0; i < offsets.size(); ++i) steps[offsets[i] / kLine % kSets].push_back(i);
       for (auto& run : point.runs) {

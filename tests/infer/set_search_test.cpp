@@ -20,11 +20,6 @@ using test::walked;
 
 namespace {
 
-/// 4 sets by bits 7 and 8, of 8 lines of 32 B.
-test::LruCache four_sets() {
-  return {32, 8, [](std::int64_t line) { return static_cast<std::uint64_t>(line / 4 % 4); }};
-}
-
 /// Two sets of 8 lines of 32 B, scattered by four lines: b a a b, and so on. As by RRIP, each order keeps all lines of a set that overflows but
 /// two, those that came last. So each single line seems to do as well in either set.
 constexpr std::string_view kScattered = "baabab";
@@ -35,7 +30,7 @@ Walks of_blocks() {
     for (int order = 0; order < 3; ++order) {
       auto offsets = every(32, 32 * lines);
       std::shuffle(offsets.begin(), offsets.end(), std::mt19937(static_cast<unsigned>(3 * extra + order)));
-      auto point = walked({{"n", Value(static_cast<double>(extra))}, {"order", Value(static_cast<double>(order))}}, offsets, four_sets());
+      auto point = walked({{"n", Value(static_cast<double>(extra))}, {"order", Value(static_cast<double>(order))}}, offsets, test::four_sets());
       for (auto& run : point.runs) {
         std::fill(run.ticks.begin(), run.ticks.end(), test::kHitTicks);
         for (const char set : {'a', 'b'}) {
@@ -101,7 +96,7 @@ TEST_CASE("sets by no function are described by block, by chance or in turn") {
 
 TEST_CASE("which set a line is of has to be said only where it matters, and once for a block") {
   records::Table table = test::table({});
-  for (int extra = 0; extra <= 20; ++extra) table.points.push_back(walked({{"n", Value(static_cast<double>(extra))}}, every(32, 32 * (32 + extra)), four_sets()));
+  for (int extra = 0; extra <= 20; ++extra) table.points.push_back(walked({{"n", Value(static_cast<double>(extra))}}, every(32, 32 * (32 + extra)), test::four_sets()));
   Walks walks;
   walks.add(table, *infer::miss_range(table, infer::classify(table)), "sets");
   const auto up_to = [](std::int64_t end) { return [=](std::int64_t line) { return line < end ? static_cast<std::uint32_t>(line / 4 % 4) : infer::model::kNoSet; }; };

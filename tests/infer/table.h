@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <doctest/doctest.h>
+
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <random>
@@ -82,6 +85,23 @@ class Noise {
 };
 
 inline bool undetermined(const infer::Finding& finding) { return finding.status == infer::Finding::Status::Undetermined && !finding.value.known(); }
+
+inline bool mentions(const infer::Finding& finding, const std::string& words) { return finding.why.find(words) != std::string::npos; }
+/// Undetermined, with these words as part of the reason.
+inline bool says(const infer::Finding& finding, const std::string& words) {
+  CAPTURE(finding.why);
+  return undetermined(finding) && mentions(finding, words);
+}
+inline double number(const infer::Finding& finding) {
+  REQUIRE_MESSAGE(finding.status == infer::Finding::Status::Found, finding.why);
+  return finding.value.get<Number>()->number;
+}
+
+/// A number by chance of each number.
+inline std::uint64_t mix(std::uint64_t x) {
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL, x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+  return x ^ x >> 31;
+}
 
 /// A field's number; not a number when there is none.
 inline double field(const infer::Finding& finding, const std::string& name) {

@@ -13,17 +13,13 @@ using test::ask;
 using test::point;
 using test::table;
 using test::undetermined;
+using test::number;
 
 namespace {
 
 const auto kHit = [](std::size_t, std::size_t) { return 40u; };
 const auto kMiss = [](std::size_t, std::size_t a) { return 250u + static_cast<std::uint32_t>(a * 7 % 40); };
 const std::string kCapacity = "last_flat(misses(lat) over n)";
-
-double number(const Finding& finding) {
-  REQUIRE_MESSAGE(finding.status == Finding::Status::Found, finding.why);
-  return finding.value.get<Number>()->number;
-}
 
 }  // namespace
 

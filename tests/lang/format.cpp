@@ -22,7 +22,7 @@ std::string formatted(const std::string& text) {
   return lang::format(Source("test.gexp", text), diagnostics).value_or("");
 }
 
-bool parses(const std::string& text) {
+bool is_read(const std::string& text) {
   Diagnostics diagnostics;
   lang::parse(Source("test.gexp", text), diagnostics);
   return !diagnostics.has_errors();
@@ -65,7 +65,7 @@ bool tidy(const std::string& text) {
 std::string holds(const std::string& text) {
   const auto once = formatted(text);
   CHECK((essence(once) == essence(text)));
-  CHECK(parses(once));
+  CHECK(is_read(once));
   CHECK(formatted(once) == once);
   CHECK(tidy(once));
   return once;
@@ -76,7 +76,7 @@ std::vector<std::string> texts_that_parse() {
   for (const char* folder : {"experiments", "tests/cases"}) {
     for (const auto& path : files_under(folder, ".gexp")) {
       auto text = read(path);
-      if (parses(text)) texts.push_back(std::move(text));
+      if (is_read(text)) texts.push_back(std::move(text));
     }
   }
   return texts;
@@ -160,7 +160,7 @@ TEST_CASE("gaps left out: whatever still parses is formatted as it parses") {
   for (const auto& text : texts_that_parse()) {
     for (int round = 0; round < 40; ++round) {
       const auto changed = spaced_anew(text, [&](std::string_view gap) { return std::string(random() % 16 == 0 ? "" : gap); });
-      if (!parses(changed)) continue;
+      if (!is_read(changed)) continue;
       CAPTURE(changed);
       holds(changed);
       ++parsed;

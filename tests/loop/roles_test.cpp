@@ -12,11 +12,11 @@ using Status = result::Judgement::Status;
 
 namespace {
 
-const std::string kHead = "gexp 1\nexperiment t\nmemory A: u32[64KiB] in global\nmemory B: u32[64KiB] in global\n";
+const std::string kTwoArrays = "gexp 1\nexperiment t\nmemory A: u32[64KiB] in global\nmemory B: u32[64KiB] in global\n";
 
 /// The codes of what is wrong with a spec.
 std::string codes(const std::string& spec) {
-  const Source source("t.gexp", kHead + spec);
+  const Source source("t.gexp", kTwoArrays + spec);
   Diagnostics diagnostics;
   compiler::compile(source, {}, diagnostics);
   std::string all;
@@ -27,7 +27,7 @@ std::string codes(const std::string& spec) {
 const records::Run& first_run(const result::RunResult& result, std::size_t stage) { return result.stages.at(stage).table.points.at(0).runs.at(0); }
 
 std::string handoff(const std::string& place) {
-  return kHead + "stage a { launch grid 1 block 1 timed t total { loop i in 1..20 { store A at 0B signal x wait y } } repeat 3 find time: cycles = value(median(t)) }\n" +
+  return kTwoArrays + "stage a { launch grid 1 block 1 timed t total { loop i in 1..20 { store A at 0B signal x wait y } } repeat 3 find time: cycles = value(median(t)) }\n" +
          "stage b beside a { launch grid 1 block 1 " + place + " timed u total { loop i in 1..20 { wait x load A at 0B via cg signal y } } find time: cycles = value(median(u)) }\n";
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("a stage is placed on the first one's multiprocessor, on another, on a
   CHECK(same.first == same.second);
   CHECK(sms("sm 3").second == 3);
   // What `each` records lies in shared memory, of which a multiprocessor sets aside no more than is asked for.
-  const auto traced = run_text(kHead + "stage a { launch grid 1 block 1 timed t each { load A at 0B via cg } repeat 2 find x: cycles = value(median(t)) }\n"
+  const auto traced = run_text(kTwoArrays + "stage a { launch grid 1 block 1 timed t each { load A at 0B via cg } repeat 2 find x: cycles = value(median(t)) }\n"
                                        "stage b beside a { launch grid 1 block 1 place sm timed u each { load B at 0B via cg } find y: cycles = value(median(u)) }\n", "h200");
   CHECK(first_run(traced, 0).sms.at(0) == first_run(traced, 1).sms.at(0));
   const auto pair = sms("place tpc");
@@ -84,14 +84,14 @@ TEST_CASE("a stage is placed on the first one's multiprocessor, on another, on a
   const auto far = sms("place other_tpc", "gtx280");
   CHECK(far.first / 3 != far.second / 3);
   // A cluster's blocks run in one GPC. The model deals TPCs to its 8 GPCs in turn, and blocks to one multiprocessor of each TPC.
-  const auto near = run_text(kHead + "stage a { launch grid 1 block 1 timed t total { load A at 0B } repeat 2 find x: cycles = value(median(t)) }\n"
+  const auto near = run_text(kTwoArrays + "stage a { launch grid 1 block 1 timed t total { load A at 0B } repeat 2 find x: cycles = value(median(t)) }\n"
                                      "stage b beside a { launch grid 7 block 1 place gpc timed u total { load B at 0B } find y: cycles = value(median(u)) }\n", "h200");
   auto cluster = first_run(near, 1).sms;
   cluster.push_back(first_run(near, 0).sms.at(0));
   std::sort(cluster.begin(), cluster.end());
   REQUIRE(cluster.size() == 8);
   for (std::uint32_t i = 0; i < 8; ++i) CHECK(cluster[i] == cluster[0] + 16 * i);
-  const auto block = run_text(kHead + "stage a { launch grid 2 block 64 timed t total { load A at tid * 4B via cg } repeat 2 find x: cycles = value(median(t)) }\n"
+  const auto block = run_text(kTwoArrays + "stage a { launch grid 2 block 64 timed t total { load A at tid * 4B via cg } repeat 2 find x: cycles = value(median(t)) }\n"
                                       "stage b beside a { launch block 32 place block timed u total { load B at (tid + 100 * cta) * 4B via cg } find y: cycles = value(median(u)) }\n",
                               "gtx780");
   CHECK(first_run(block, 0).ticks.size() == 4);
@@ -110,14 +110,14 @@ TEST_CASE("a stage that has no place is said to be so, and nothing is told of ho
   }
   CHECK(found(result, "b.time").find("undetermined") == 0);
   CHECK(found(result, "after.v").find("undetermined") != 0);
-  const auto asked = run_text(kHead + "stage a { launch grid 1 block 1 timed t total { signal x } repeat 2 }\n"
+  const auto asked = run_text(kTwoArrays + "stage a { launch grid 1 block 1 timed t total { signal x } repeat 2 }\n"
                                       "stage b beside a { launch grid 1 block 1 place other_sm timed u total { wait x } expect not hang }\n",
                               "gtx780", {{"\nsms = 12", "\nsms = 1"}});
   CHECK(count(asked, Status::Unknown) == 1);
 }
 
 TEST_CASE("a chase beside a stream of loads is slower than alone, access by access; a follower sees the sweep") {
-  const auto result = run_text(kHead + "memory C: u32[8MiB] in global\nstage walk { sweep loads in [1, 200] pattern ring = uniform(stride: 128B, span: 16KiB) launch grid 1 block 1\n"
+  const auto result = run_text(kTwoArrays + "memory C: u32[8MiB] in global\nstage walk { sweep loads in [1, 200] pattern ring = uniform(stride: 128B, span: 16KiB) launch grid 1 block 1\n"
                                        "warm { chase A by ring laps 1 via cg } timed lat each { chase A by ring laps 2 via cg } repeat 2\n"
                                        "find alone: cycles = value(median(lat), loads: 1) find disturbed: cycles = value(median(lat), loads: 200) }\n"
                                        "stage stream beside walk { launch block 960 place block timed t total { loop i in 1..loads { load C at (tid * 32B + i * 31KiB) mod 8MiB via cg } }\n"
@@ -133,21 +133,21 @@ TEST_CASE("waits that nobody answers are a hang of the point; the rest of the fi
                            "stage b beside a { launch grid 1 block 1 timed u total { wait x within 100000cycles signal y } find v: cycles = value(median(u)) }\n"
                            "stage after { timed w total { load A at 0B } repeat 2 find v: cycles = value(median(w)) }\n";
   auto asked = dead;
-  const auto hung = run_text(kHead + asked.replace(asked.find("EXPECT"), 6, "expect hang"), "gtx780");
+  const auto hung = run_text(kTwoArrays + asked.replace(asked.find("EXPECT"), 6, "expect hang"), "gtx780");
   CHECK(hung.end == result::RunResult::End::Complete);
   CHECK(count(hung, Status::Pass) == 1);
   CHECK(hung.stages.at(1).table.points.at(0).outcome.status == device::Outcome::Status::Timeout);
   CHECK(found(hung, "b.v").find("undetermined") == 0);
   CHECK(found(hung, "after.v").find("undetermined") != 0);
   auto quiet = dead;
-  const auto faulted = run_text(kHead + quiet.replace(quiet.find("EXPECT"), 6, "find v: cycles = value(median(t))"), "gtx780");
+  const auto faulted = run_text(kTwoArrays + quiet.replace(quiet.find("EXPECT"), 6, "find v: cycles = value(median(t))"), "gtx780");
   CHECK(faulted.end == result::RunResult::End::Faulted);
 }
 
 TEST_CASE("of a launch that the end of the run broke off, every stage keeps what was measured") {
   measure::SessionOptions options;
   options.time_limit = 0.3;
-  const auto result = run_text(kHead + "stage a { sweep n in 1..5000 launch grid 1 block 1 timed t total { loop i in 1..n { signal x wait y } } repeat 2 find v: cycles = value(median(t), n: 1) }\n"
+  const auto result = run_text(kTwoArrays + "stage a { sweep n in 1..5000 launch grid 1 block 1 timed t total { loop i in 1..n { signal x wait y } } repeat 2 find v: cycles = value(median(t), n: 1) }\n"
                                        "stage b beside a { launch grid 1 block 1 timed u total { loop i in 1..n { wait x signal y } } find v: cycles = value(median(u), n: 1) }\n",
                                "gtx780", {}, 0, options);
   CHECK(result.end == result::RunResult::End::OutOfSetTime);
@@ -157,7 +157,7 @@ TEST_CASE("of a launch that the end of the run broke off, every stage keeps what
 }
 
 TEST_CASE("a thread that waits for another of its warp hangs before compute capability 7.0, and gets on after it") {
-  const std::string spec = kHead + "stage s { launch grid 1 block 32 timed t total { branch lane == 0 { wait go } branch lane == 1 { signal go } } repeat 2\n"
+  const std::string spec = kTwoArrays + "stage s { launch grid 1 block 32 timed t total { branch lane == 0 { wait go } branch lane == 1 { signal go } } repeat 2\n"
                                    "expect hang where device.compute < 70\nexpect not hang where device.compute >= 70 }\n";
   for (const auto* model : {"gtx980", "h200"}) CHECK(count(run_text(spec, model), Status::Pass) == 1);
 }

@@ -9,11 +9,11 @@ using namespace gexp::test;
 
 namespace {
 
-const std::string kHead = "gexp 1\nexperiment t\nmemory A: u32[512MiB] in global\n";
+const std::string kLargeArray = "gexp 1\nexperiment t\nmemory A: u32[512MiB] in global\n";
 
 /// A stage that walks a ring twice to warm up and twice timed.
 std::string stage(const std::string& sweep, const std::string& ring, const std::string& via, const std::string& finds) {
-  return kHead + "stage s {\n" + sweep + "\npattern ring = " + ring + "\nlaunch grid 1 block 1\nwarm { chase A by ring laps 4 via " + via + " }\ntimed lat each { chase A by ring laps 4 via " + via +
+  return kLargeArray + "stage s {\n" + sweep + "\npattern ring = " + ring + "\nlaunch grid 1 block 1\nwarm { chase A by ring laps 4 via " + via + " }\ntimed lat each { chase A by ring laps 4 via " + via +
          " }\nrepeat 5\n" + finds + "\n}\n";
 }
 const std::string kDense = "uniform(stride: 32B, span: n)", kFirst = "find f: B = last_flat(misses(lat) over n)";
@@ -81,7 +81,7 @@ TEST_CASE("two structures with one knee: the size is right for both, and no line
 TEST_CASE("a prefetcher that hides misses") {
   const std::vector<Edit> four = {{"prefetch = \"1 MiB\"", "prefetch = \"96 B\""}};  // the missed line and two more
   const auto walk = [](const std::string& sweep, const std::string& pattern, const std::string& need) {
-    return kHead + "stage s {\n" + sweep + "\npattern walk = " + pattern + "\nlaunch grid 1 block 1\nflush l2\ntimed lat each { chase A by walk laps 1 via cg }\nrepeat 5\nfind f: B = miss_spacing(lat) " + need + "\n}\n";
+    return kLargeArray + "stage s {\n" + sweep + "\npattern walk = " + pattern + "\nlaunch grid 1 block 1\nflush l2\ntimed lat each { chase A by walk laps 1 via cg }\nrepeat 5\nfind f: B = miss_spacing(lat) " + need + "\n}\n";
   };
   const auto up = run_text(walk("", "uniform(stride: 4B, span: 8KiB)", "need 95%"), "gtx780", four);
   undecided(up, "s.f", "96 B looks likely");

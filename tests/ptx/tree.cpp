@@ -28,7 +28,7 @@ void round_trip(std::string_view text) {
 }
 
 /// A body's items in a kernel.
-std::string kernel(std::string_view body) { return fmt::format(".version 7.8\n.target sm_52\n.entry k(.param .u64 a)\n{{\n{}\n}}\n", body); }
+std::string module_with(std::string_view body) { return fmt::format(".version 7.8\n.target sm_52\n.entry k(.param .u64 a)\n{{\n{}\n}}\n", body); }
 
 }  // namespace
 
@@ -83,11 +83,11 @@ $L_2: ret;
 }
 
 TEST_CASE("a tree with something changed is another") {
-  const std::string text = kernel("add.s32 %r1, %r2, 3;\nret;");
+  const std::string text = module_with("add.s32 %r1, %r2, 3;\nret;");
   const Module module = parsed(text);
   for (const char* other : {"add.s32 %r1, %r2, 4;\nret;", "add.s32 %r1, %r2, -3;\nret;", "@%p add.s32 %r1, %r2, 3;\nret;", "add.s32 %r1, %r2, 3;",
                             "/*x*/add.s32 %r1, %r2, 3;\nret;", "add.s32 %r1, %r2+1, 3;\nret;", "l:\nadd.s32 %r1, %r2, 3;\nret;"}) {
-    const std::string changed = kernel(other);
+    const std::string changed = module_with(other);
     CHECK_FALSE(parsed(changed) == module);
   }
 }
@@ -101,7 +101,7 @@ TEST_CASE("the alignment behind a pointer is not the parameter's") {
 }
 
 TEST_CASE("a body that cannot be read is that function's fault alone") {
-  const std::string text = ".func f() { add.s32 %r1, ^x; ret; }\n" + kernel("ret;");
+  const std::string text = ".func f() { add.s32 %r1, ^x; ret; }\n" + module_with("ret;");
   const Module module = parsed(text);
   const auto& f = std::get<Function>(module.items.front());
   REQUIRE(f.wrong.has_value());

@@ -3,9 +3,11 @@
 #include <doctest/doctest.h>
 
 #include "runtime/report/chip.h"
+#include "tests/report/texts.h"
 
 using namespace gexp;
 using namespace gexp::report;
+using namespace gexp::test;
 
 namespace {
 
@@ -32,12 +34,6 @@ result::RunResult with(std::vector<std::pair<std::string, Value>> findings) {
 
 /// What `alike` answers.
 Value groups(const std::vector<double>& of) { return Value(Fields{{"count", Value(2.0)}, {"of", list(of)}, {"sizes", list({3, 3})}}); }
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
-}
 
 const Value kClocks = groups({0, 1, 2, 0, 1, 2}), kNear = groups({0, 0, 1, 0, 0, 1}), kLatency = list({260, 262, 280, 260, 262, 280}, kCycles);
 

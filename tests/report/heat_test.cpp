@@ -4,9 +4,11 @@
 
 #include "runtime/report/heat.h"
 #include "runtime/report/plot_text.h"
+#include "tests/report/texts.h"
 
 using namespace gexp;
 using namespace gexp::report;
+using namespace gexp::test;
 using result::Figure;
 
 namespace {
@@ -20,12 +22,6 @@ Figure figure(std::size_t rows, std::size_t columns) {
     }
   }
   return made;
-}
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
 }
 
 }  // namespace

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 
+#include "tests/report/texts.h"
+
 using namespace gexp::report;
+using namespace gexp::test;
 
 namespace {
 
@@ -18,10 +21,6 @@ Going half() {
   going.left = 15.2;
   going.at = "n = 64 KiB";
   return going;
-}
-
-std::size_t columns(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 }  // namespace

@@ -9,9 +9,11 @@
 #include "runtime/report/html.h"
 #include "runtime/report/plot_text.h"
 #include "runtime/report/thin.h"
+#include "tests/report/texts.h"
 
 using namespace gexp;
 using namespace gexp::report;
+using namespace gexp::test;
 using result::Dot;
 
 namespace {
@@ -31,8 +33,6 @@ std::size_t widest(const std::string& text) {
   }
   return most;
 }
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 

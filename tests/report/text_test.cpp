@@ -6,16 +6,15 @@
 #include <algorithm>
 #include <sstream>
 
+#include "tests/report/texts.h"
+
 using namespace gexp;
 using namespace gexp::report;
+using namespace gexp::test;
 
 namespace {
 
 constexpr std::size_t kColumns = 100;
-
-std::size_t columns(const std::string& line) {
-  return static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xc0) != 0x80; }));
-}
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;

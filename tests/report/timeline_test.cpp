@@ -3,20 +3,14 @@
 
 #include "runtime/report/html.h"
 #include "runtime/report/timeline_svg.h"
+#include "tests/report/texts.h"
 
 using namespace gexp;
 using namespace gexp::report;
+using namespace gexp::test;
 using result::Timeline;
 
 namespace {
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t all = 0;
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++all;
-  return all;
-}
 
 /// A warp that waits for a load from L2, from cycle 1000 to 2000 of 4000.
 Timeline small() {

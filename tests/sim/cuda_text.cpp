@@ -11,7 +11,7 @@ namespace {
 
 bool no_nvrtc() { return gexp::jit::locate_nvrtc().path.empty(); }
 
-std::string ptx(const std::string& source) {
+std::string ptx_of(const std::string& source) {
   auto compiler = gexp::jit::Compiler::open();
   if (!compiler) FAIL(compiler.error().message);
   gexp::jit::Request request;
@@ -49,7 +49,7 @@ TEST_CASE("needs NVRTC: a timed chase in CUDA measures the model's latency" * do
   };
   for (const auto& [model, path, latency, overhead] : {Case{"gtx560ti", "ca", 96, 15}, Case{"gtx780", "nc", 110, 17}, Case{"gtx980", "nc", 82, 7}}) {
     std::string text = source;
-    text = ptx(text.replace(text.find(".nc."), 4, fmt::format(".{}.", path)));
+    text = ptx_of(text.replace(text.find(".nc."), 4, fmt::format(".{}.", path)));
     Device device(model);
     const std::uint64_t links = device.allocate(4096), ticks = device.allocate(512);
     std::vector<std::uint32_t> ring(1024);
@@ -116,7 +116,7 @@ TEST_CASE("needs NVRTC: ordinary CUDA computes what the host computes" * doctest
     return rest;
   };
   Device device("gtx980");
-  const auto kernel = device.load(ptx(source));
+  const auto kernel = device.load(ptx_of(source));
   for (const int n : {8, 33, 100}) {
     const std::uint64_t out = device.allocate(128);
     const Outcome outcome = device.launch(kernel, {{out, 8}, {static_cast<std::uint64_t>(n), 4}}, LaunchShape{.block = 32});
@@ -154,7 +154,7 @@ TEST_CASE("needs NVRTC: functions that stay functions, lanes that exchange, and 
   for (int lane = 0; lane < 32; ++lane) sum += depth(depth, lane % 6 + 4) + lane % 6 + 4 + ((lane & 1) != 0 ? lane * lane : 2 * lane);
   Device device("gtx980");
   const std::uint64_t out = device.allocate(128);
-  const Outcome outcome = device.launch(device.load(ptx(source)), {{out, 8}, {4, 4}}, LaunchShape{.block = 32});
+  const Outcome outcome = device.launch(device.load(ptx_of(source)), {{out, 8}, {4, 4}}, LaunchShape{.block = 32});
   REQUIRE_MESSAGE(outcome.done(), outcome.what);
   const auto seen = device.read<std::int32_t>(out, 32);
   CHECK(seen[0] == sum + 0xaa + 11 + 11);

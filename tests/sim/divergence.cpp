@@ -42,7 +42,7 @@ std::vector<std::uint32_t> meetings(const std::string& body, const std::string& 
   return list;
 }
 
-constexpr std::uint32_t kNowhere = gexp::sim::kNowhere;
+using gexp::sim::kNowhere;
 
 }  // namespace
 

@@ -7,11 +7,11 @@ using namespace sim_test;
 namespace {
 
 /// The one word that `text` leaves in %r1, or the two of %d1.
-std::uint64_t word(const std::string& text, const std::string& variables = {}) {
+std::uint64_t packed_word(const std::string& text, const std::string& variables = {}) {
   Device device("h200");
   return device.run(".reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .b128 %q<5>; .reg .f32 %f<9>; .reg .b64 %o; ld.param.u64 %o, [out]; mov.b64 %d1, 0;\n" + text + "\nst.global.u64 [%o], %d1; ret;", 1, {}, variables)[0];
 }
-std::uint32_t single(const std::string& text) { return static_cast<std::uint32_t>(word(text + " cvt.u64.u32 %d1, %r1;")); }
+std::uint32_t single(const std::string& text) { return static_cast<std::uint32_t>(packed_word(text + " cvt.u64.u32 %d1, %r1;")); }
 
 std::string refused(const std::string& text) {
   Device device("h200");
@@ -60,10 +60,10 @@ TEST_CASE("two halfwords or four bytes side by side") {
 
 TEST_CASE("two singles in a register of 64 bits; the least and the greatest of three") {
   const std::string pair = "mov.b64 %d2, {0f3f800000, 0f40000000}; mov.b64 %d3, {0f40400000, 0f40800000}; mov.b64 %d4, {0f3f000000, 0fbf800000};\n";  // 1 2, 3 4, 0.5 -1
-  CHECK(word(pair + "add.rn.f32x2 %d1, %d2, %d3;") == 0x40c0000040800000);
-  CHECK(word(pair + "sub.f32x2 %d1, %d2, %d3;") == 0xc0000000c0000000);
-  CHECK(word(pair + "mul.rz.ftz.f32x2 %d1, %d2, %d3;") == 0x4100000040400000);
-  CHECK(word(pair + "fma.rn.f32x2 %d1, %d2, %d3, %d4;") == 0x40e0000040600000);
+  CHECK(packed_word(pair + "add.rn.f32x2 %d1, %d2, %d3;") == 0x40c0000040800000);
+  CHECK(packed_word(pair + "sub.f32x2 %d1, %d2, %d3;") == 0xc0000000c0000000);
+  CHECK(packed_word(pair + "mul.rz.ftz.f32x2 %d1, %d2, %d3;") == 0x4100000040400000);
+  CHECK(packed_word(pair + "fma.rn.f32x2 %d1, %d2, %d3, %d4;") == 0x40e0000040600000);
   CHECK(single("min.f32 %f1, 0f3f800000, 0fbf800000, 0f40000000; mov.b32 %r1, %f1;") == 0xbf800000);
   CHECK(single("max.f32 %f1, 0f3f800000, 0f7fc00000, 0f40000000; mov.b32 %r1, %f1;") == 0x40000000);
   CHECK(single("max.NaN.f32 %f1, 0f3f800000, 0f7fc00000, 0f40000000; mov.b32 %r1, %f1;") == 0x7fffffff);
@@ -74,20 +74,20 @@ TEST_CASE("two singles in a register of 64 bits; the least and the greatest of t
 
 TEST_CASE("registers of 128 bits are moved, loaded, stored and exchanged whole") {
   const char* const memory = ".global .align 16 .u64 g[4] = {1, 2, 3, 4};";
-  CHECK(word("mov.b128 %q1, {7, 9}; mov.b128 %q2, %q1; mov.b128 {%d2, %d3}, %q2; mad.lo.u64 %d1, %d3, 100, %d2;") == 907);
-  CHECK(word("mov.u64 %d4, g; ld.global.b128 %q1, [%d4+16]; st.global.b128 [%d4], %q1; ld.global.v2.u64 {%d2, %d3}, [%d4]; mad.lo.u64 %d1, %d3, 100, %d2;", memory) == 403);
-  CHECK(word("mov.u64 %d4, g; mov.b128 %q1, {8, 9}; atom.global.exch.b128 %q2, [%d4], %q1; mov.b128 {%d2, %d3}, %q2; mad.lo.u64 %d1, %d3, 100, %d2; ld.global.u64 %d2, [%d4+8];\n"
+  CHECK(packed_word("mov.b128 %q1, {7, 9}; mov.b128 %q2, %q1; mov.b128 {%d2, %d3}, %q2; mad.lo.u64 %d1, %d3, 100, %d2;") == 907);
+  CHECK(packed_word("mov.u64 %d4, g; ld.global.b128 %q1, [%d4+16]; st.global.b128 [%d4], %q1; ld.global.v2.u64 {%d2, %d3}, [%d4]; mad.lo.u64 %d1, %d3, 100, %d2;", memory) == 403);
+  CHECK(packed_word("mov.u64 %d4, g; mov.b128 %q1, {8, 9}; atom.global.exch.b128 %q2, [%d4], %q1; mov.b128 {%d2, %d3}, %q2; mad.lo.u64 %d1, %d3, 100, %d2; ld.global.u64 %d2, [%d4+8];\n"
              "mad.lo.u64 %d1, %d2, 10000, %d1;", memory) == 90201);
   const std::string exchange = "mov.u64 %d4, g; mov.b128 %q1, {1, 2}; mov.b128 %q3, {8, 9}; ";
-  CHECK(word(exchange + "atom.relaxed.gpu.global.cas.b128 %q2, [%d4], %q1, %q3; ld.global.v2.u64 {%d2, %d3}, [%d4]; mad.lo.u64 %d1, %d3, 100, %d2;", memory) == 908);
-  CHECK(word(exchange + "mov.b128 %q1, {1, 3}; atom.global.cas.b128 %q2, [%d4], %q1, %q3; ld.global.v2.u64 {%d2, %d3}, [%d4]; mad.lo.u64 %d1, %d3, 100, %d2;", memory) == 201);
+  CHECK(packed_word(exchange + "atom.relaxed.gpu.global.cas.b128 %q2, [%d4], %q1, %q3; ld.global.v2.u64 {%d2, %d3}, [%d4]; mad.lo.u64 %d1, %d3, 100, %d2;", memory) == 908);
+  CHECK(packed_word(exchange + "mov.b128 %q1, {1, 3}; atom.global.cas.b128 %q2, [%d4], %q1, %q3; ld.global.v2.u64 {%d2, %d3}, [%d4]; mad.lo.u64 %d1, %d3, 100, %d2;", memory) == 201);
 }
 
 TEST_CASE("atomic operations on vectors") {
   const char* const memory = ".global .align 16 .f32 g[4] = {0f3f800000, 0f40000000, 0f40400000, 0f40800000};\n.global .align 16 .u32 h[2] = {0x3c004000, 0x42004400};";
-  CHECK(word("mov.u64 %d4, g; red.global.add.v4.f32 [%d4], {0f3f800000, 0f3f800000, 0f3f800000, 0f3f800000}; ld.global.u64 %d1, [%d4+8];", memory) == 0x40a0000040800000);
-  CHECK(word("mov.u64 %d4, g; atom.global.add.v2.f32 {%f1, %f2}, [%d4], {0f3f800000, 0f3f800000}; mov.b64 %d1, {%f1, %f2};", memory) == 0x400000003f800000);
-  CHECK(word("mov.u64 %d4, h; red.relaxed.gpu.global.add.noftz.v2.f16x2 [%d4], {0x3c003c00, 0x3c003c00}; ld.global.u64 %d1, [%d4];", memory) == 0x4400450040004200);
+  CHECK(packed_word("mov.u64 %d4, g; red.global.add.v4.f32 [%d4], {0f3f800000, 0f3f800000, 0f3f800000, 0f3f800000}; ld.global.u64 %d1, [%d4+8];", memory) == 0x40a0000040800000);
+  CHECK(packed_word("mov.u64 %d4, g; atom.global.add.v2.f32 {%f1, %f2}, [%d4], {0f3f800000, 0f3f800000}; mov.b64 %d1, {%f1, %f2};", memory) == 0x400000003f800000);
+  CHECK(packed_word("mov.u64 %d4, h; red.relaxed.gpu.global.add.noftz.v2.f16x2 [%d4], {0x3c003c00, 0x3c003c00}; ld.global.u64 %d1, [%d4];", memory) == 0x4400450040004200);
   CHECK(refused("red.global.add.v2.f32 [%d4], {%f1};").find("wrong number of elements") != std::string::npos);
 }
 

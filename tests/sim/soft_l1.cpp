@@ -11,7 +11,7 @@ using gexp::sim::Counters;
 
 namespace {
 
-constexpr std::uint32_t kThreads = 64, kWords = 2048;
+constexpr std::uint32_t kBlock = 64, kWords = 2048;
 constexpr const char* kParameters = ".param .u64 a, .param .u64 b, .param .u32 n";
 // Thread t goes through words t * n .. t * n + n - 1 of both: %pa and %pb point to the first.
 constexpr const char* kBegin = R"(
@@ -27,7 +27,7 @@ constexpr const char* kNext = R"(
 
 SoftL1 options(std::uint32_t line, std::uint32_t lines, std::uint32_t monitor) {
   SoftL1 o;
-  o.line = line, o.sm.shared = std::uint64_t{lines} * line * kThreads, o.threads = kThreads, o.monitor = monitor;
+  o.line = line, o.sm.shared = std::uint64_t{lines} * line * kBlock, o.threads = kBlock, o.monitor = monitor;
   o.structures = {0, 1, std::nullopt}, o.bytes = {kWords * 4, kWords * 4};
   return o;
 }
@@ -37,7 +37,7 @@ struct Ran {
   Counters counters;
 };
 
-Ran run(const std::string& text, std::uint32_t n = 32, std::uint32_t grid = 1, std::uint32_t block = kThreads) {
+Ran run(const std::string& text, std::uint32_t n = 32, std::uint32_t grid = 1, std::uint32_t block = kBlock) {
   Device device("titanblack");
   gexp::sim::observe(device.backend(), 0);
   std::vector<std::uint32_t> a(kWords), b(kWords);
@@ -94,7 +94,7 @@ TEST_CASE("a software cache changes no result, whatever its lines and whenever i
 
 TEST_CASE("what hits does not go to memory: one load of a line, one store of a word") {
   const auto [before, after] = same(kSum, options(16, 2, 0), 32);
-  const std::uint64_t warps = kThreads / 32;
+  const std::uint64_t warps = kBlock / 32;
   CHECK(before.loads == warps * 32);
   CHECK(after.loads == warps * 2 * 32 / 4);  // both structures are filled: 4 words a line
   CHECK(after.stores == before.stores / 4);  // written from end to end, so each line goes back whole
@@ -105,7 +105,7 @@ TEST_CASE("what hits does not go to memory: one load of a line, one store of a w
 }
 
 TEST_CASE("slice 1 decides: what hits half of the time or less is not held, and what is written must hit twice as often") {
-  const std::uint64_t warps = kThreads / 32;
+  const std::uint64_t warps = kBlock / 32;
   // `a` is held after 8 iterations; the strided walk of `b` never hits.
   const auto [before, after] = same(kStrided, options(16, 2, 16), 32);
   CHECK(before.loads == warps * 64);
@@ -123,10 +123,10 @@ TEST_CASE("slice 1 decides: what hits half of the time or less is not held, and 
 
 TEST_CASE("where nothing is held, an access costs one instruction more") {
   const auto [before, after] = same(kSum, options(16, 0, 0), 32);
-  const std::uint64_t accesses = std::uint64_t{kThreads} * 2 * 32;
+  const std::uint64_t accesses = std::uint64_t{kBlock} * 2 * 32;
   CHECK(after.loads == before.loads);
   CHECK(after.executed > before.executed);
-  const std::uint64_t once = std::uint64_t{kThreads} * 80;  // at the kernel's begin, between the slices and at the end
+  const std::uint64_t once = std::uint64_t{kBlock} * 80;  // at the kernel's begin, between the slices and at the end
   CHECK(after.executed <= before.executed + accesses + once);
 }
 
@@ -189,12 +189,12 @@ TEST_CASE("an access that may lie anywhere finds memory as it is") {
 TEST_CASE("registers leave room for fewer blocks, and so for more lines of each thread") {
   const std::string text = module_of(kParameters, kSum);
   auto o = options(16, 0, 16);
-  o.sm.blocks = 32, o.sm.shared = 32 * kThreads * 16;  // a line for each thread of 32 blocks
+  o.sm.blocks = 32, o.sm.shared = 32 * kBlock * 16;  // a line for each thread of 32 blocks
   const auto any = transformed(text, o);
   CHECK(any.lines == 1);
   CHECK(any.registers > transformed(module_of(kParameters, std::string(kBegin) + "ld.global.u32 %r4, [%pa];" + kNext), o).registers);
   const auto lines = [&](double blocks) {
-    o.sm.registers = static_cast<std::uint64_t>(blocks * kThreads * any.registers);
+    o.sm.registers = static_cast<std::uint64_t>(blocks * kBlock * any.registers);
     const auto made = transformed(text, o);
     CHECK(made.registers == any.registers);
     return made.lines;
@@ -254,16 +254,16 @@ TEST_CASE("of a thousand accesses that a thread counted, so many hit: told by a 
     o.hits = structure;
     const auto made = transformed(module_of(kParameters, body), o);
     Device device("titanblack");
-    const auto a = device.allocate(kWords * 4, 256), b = device.allocate(kWords * 4, 256), to = device.allocate(kThreads * 4, 256);
+    const auto a = device.allocate(kWords * 4, 256), b = device.allocate(kWords * 4, 256), to = device.allocate(kBlock * 4, 256);
     LaunchShape shape;
-    shape.grid = 1, shape.block = kThreads;
+    shape.grid = 1, shape.block = kBlock;
     const Outcome outcome = device.launch(device.load(made.text), {{a, 8}, {b, 8}, {32, 4}, {to, 8}}, shape);
     REQUIRE_MESSAGE(outcome.done(), outcome.what, made.text);
-    return device.read<std::uint32_t>(to, kThreads);
+    return device.read<std::uint32_t>(to, kBlock);
   };
   const auto halves = [](std::uint32_t first, std::uint32_t second) {
-    std::vector<std::uint32_t> all(kThreads, first);
-    std::fill(all.begin() + kThreads / 2, all.end(), second);
+    std::vector<std::uint32_t> all(kBlock, first);
+    std::fill(all.begin() + kBlock / 2, all.end(), second);
     return all;
   };
   CHECK(told(0, 1000) == halves(750, 733));  // 24 of 32, 11 of 15

@@ -7,7 +7,7 @@ using namespace sim_test;
 namespace {
 
 // `a` and `b` have 16 words for each thread and three more, `c` 64 bytes for each and five more.
-constexpr const char* kText = R"(
+constexpr const char* kKernels = R"(
 #define THREAD (blockIdx.x * blockDim.x + threadIdx.x)
 #define FOR _Pragma("unroll 1") for
 typedef unsigned char u8; typedef unsigned short u16;
@@ -360,7 +360,7 @@ void check_kernels(const char* text, std::initializer_list<std::string> kernels)
 }  // namespace
 
 TEST_CASE("needs NVRTC: kernels that a software cache could break are not" * doctest::skip(no_nvrtc())) {
-  check_kernels(kText, {"one_memory_twice", "parts_of_words", "bytes_of_neighbours", "either_pointer", "pointer_that_moves_over",
+  check_kernels(kKernels, {"one_memory_twice", "parts_of_words", "bytes_of_neighbours", "either_pointer", "pointer_that_moves_over",
                         "pointers_in_memory", "shared_or_global", "left_early", "barrier_between", "whole_lines", "backwards", "calls",
                         "atomic_beside", "cases", "end_of_memory", "end_of_memory_again"});
 }

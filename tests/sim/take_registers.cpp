@@ -10,7 +10,7 @@ using gexp::ptx::take_registers;
 
 namespace {
 
-constexpr std::string_view kText = R"(.version 7.8
+constexpr std::string_view kModule = R"(.version 7.8
 .target sm_52
 .address_size 64
 .global .u32 gexp_held;
@@ -44,14 +44,14 @@ std::size_t times(const std::string& text, std::string_view what) {
 
 TEST_CASE("a thread takes as many registers as it is told to, whatever the kernel needs") {
   for (const std::uint32_t count : {1u, 2u, 16u, 33u, 255u}) {
-    const auto made = take_registers(kText, "k", count);
+    const auto made = take_registers(kModule, "k", count);
     REQUIRE(made);
     CHECK(registers_of(*made) == count);
   }
 }
 
 TEST_CASE("the values are there from the first instruction, before any label, to each of a kernel's ends") {
-  const auto made = take_registers(kText, "k", 3);
+  const auto made = take_registers(kModule, "k", 3);
   REQUIRE(made);
   INFO(*made);
   CHECK(made->find(".maxnreg 3") != std::string::npos);
@@ -62,8 +62,8 @@ TEST_CASE("the values are there from the first instruction, before any label, to
 }
 
 TEST_CASE("registers of a kernel that is not there, or that bounds them itself") {
-  CHECK_FALSE(take_registers(kText, "other", 8));
-  const auto once = take_registers(kText, "k", 8);
+  CHECK_FALSE(take_registers(kModule, "other", 8));
+  const auto once = take_registers(kModule, "k", 8);
   REQUIRE(once);
   CHECK_FALSE(take_registers(*once, "k", 8));
   CHECK_FALSE(take_registers("}", "k", 8));

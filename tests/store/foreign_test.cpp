@@ -11,20 +11,15 @@
 
 #include "runtime/store/packed.h"
 #include "runtime/store/store.h"
+#include "tests/store/folder.h"
 
 namespace {
 
 namespace fs = std::filesystem;
+using gexp::test::Folder;
 using gexp::store::Database;
 using gexp::store::Store;
 using Mode = Store::Mode;
-
-struct Folder {
-  std::string path = (fs::temp_directory_path() / "gexp-foreign-XXXXXX").string();
-  Folder() { REQUIRE(mkdtemp(path.data()) != nullptr); }
-  ~Folder() { fs::remove_all(path); }
-  [[nodiscard]] std::string file(const std::string& name) const { return path + "/" + name; }
-};
 
 gexp::result::RunResult small_result() {
   gexp::result::RunResult result;

@@ -11,16 +11,10 @@
 
 #include "runtime/result/result.h"
 #include "runtime/store/store.h"
+#include "tests/store/folder.h"
 
 /// Runs of an experiment with six stages into a store, as `gexp run --store` makes them, whose launches are counted.
 namespace gexp::test {
-
-struct Folder {
-  std::string path = (std::filesystem::temp_directory_path() / "gexp-kept-XXXXXX").string();
-  Folder() { REQUIRE(mkdtemp(path.data()) != nullptr); }
-  ~Folder() { std::filesystem::remove_all(path); }
-  [[nodiscard]] std::string file(const std::string& name) const { return path + "/" + name; }
-};
 
 /// b reads a, c reads b, e reads another finding of a, f reads d.
 extern const std::string kSix;

@@ -20,21 +20,17 @@
 #include <thread>
 
 #include "runtime/store/store.h"
+#include "tests/store/folder.h"
 
 namespace {
 
 namespace fs = std::filesystem;
+using gexp::test::Folder;
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kDeaths = 50;
 constexpr int kLostOutput = 3, kInterrupted = 130;  // exit codes (docs/reference/commands.md)
-
-struct Folder {
-  std::string path = (fs::temp_directory_path() / "gexp-kill-XXXXXX").string();
-  Folder() { REQUIRE(mkdtemp(path.data()) != nullptr); }
-  ~Folder() { fs::remove_all(path); }
-};
 
 enum class Death { None, Kill, FullDisk, DeadTerminal };
 
@@ -79,7 +75,7 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
-nlohmann::json result(const std::string& path) {
+nlohmann::json saved_result(const std::string& path) {
   std::ifstream in(path);
   auto json = nlohmann::json::parse(in);
   json.erase("timing");
@@ -111,7 +107,7 @@ TEST_CASE("fifty runs that die at chance moments, killed, of a full disk or with
   const auto began = Clock::now();
   REQUIRE(end_of(start(unbroken.path, Death::None, 0, terminal, false)) <= 1);
   const auto whole = Clock::now() - began;
-  const auto wanted = result(unbroken.path + "/out.json");
+  const auto wanted = saved_result(unbroken.path + "/out.json");
   const auto size = fs::file_size(unbroken.path + "/gexp.db");
 
   std::mt19937 chance(20261122);
@@ -157,7 +153,7 @@ TEST_CASE("fifty runs that die at chance moments, killed, of a full disk or with
       }
       REQUIRE(end >= 0);
       REQUIRE_MESSAGE(end <= 1, "death " << static_cast<int>(death) << ", exit " << end << ", " << kept.size() << " rounds kept: " << text_of(broken.path + "/said.txt"));
-      CHECK(result(broken.path + "/out.json") == wanted);
+      CHECK(saved_result(broken.path + "/out.json") == wanted);
       ++ended;
       break;
     }

@@ -14,21 +14,16 @@
 
 #include "runtime/result/result_json.h"
 #include "runtime/store/packed.h"
+#include "tests/store/folder.h"
 
 namespace {
 
 namespace fs = std::filesystem;
+using gexp::test::Folder;
 using gexp::store::Database;
 using gexp::store::Store;
 using Mode = Store::Mode;
 using Clock = std::chrono::steady_clock;
-
-struct Folder {
-  std::string path = (fs::temp_directory_path() / "gexp-store-XXXXXX").string();
-  Folder() { REQUIRE(mkdtemp(path.data()) != nullptr); }
-  ~Folder() { fs::remove_all(path); }
-  [[nodiscard]] std::string file(const std::string& name) const { return path + "/" + name; }
-};
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
