@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "lang/base/value.h"
@@ -158,6 +160,28 @@ bool in_one_order(const model::Footprint& a, const model::Footprint& b, const mo
   return of_a.size() == a.addresses.size() && of_a == lines(b);
 }
 
+/// By how much likelier addresses of one line have rates of their own than those miss alike that are read right after another one of the line,
+/// equally far away: in the same `part` of the line, in bytes, or in another. A natural logarithm.
+double unlike_within(const model::Footprint& footprint, const model::Walks& walks, std::int64_t line, std::int64_t part) {
+  struct Alike {
+    LineMisses together;
+    double by_themselves = 0;
+  };
+  std::map<std::tuple<std::int64_t, std::int64_t, bool>, Alike> all;
+  for (std::size_t i = 0; i < footprint.addresses.size(); ++i) {
+    if (footprint.before[i] == model::kSeveral) continue;
+    const auto at = walks.offsets[footprint.addresses[i]], last = walks.offsets[footprint.before[i]];
+    if (at / line != last / line) continue;
+    const LineMisses own{static_cast<double>(footprint.misses[i]), static_cast<double>(footprint.visits[i])};
+    auto& group = all[{at / line, at - last, at / part == last / part}];
+    group.together.misses += own.misses, group.together.visits += own.visits;
+    group.by_themselves += model::log_of_own_rate(own.misses, own.visits);
+  }
+  double apart = 0;
+  for (const auto& [key, group] : all) apart += group.by_themselves - model::log_of_own_rate(group.together.misses, group.together.visits);
+  return apart;
+}
+
 /// The walk that visits the fewest of these lines.
 std::pair<std::size_t, LineMisses> fewest_lines(const model::Walks& walks, std::int64_t line) {
   std::pair<std::size_t, LineMisses> fewest{};
@@ -213,6 +237,20 @@ std::string unlike_over_same_lines(std::pair<double, double> told, const model::
                          show(told.second, kBytes), there.footprint->where, footprint.where);
     }
     before.push_back(std::move(here));
+  }
+  return {};
+}
+
+std::string unlike_within_lines(std::pair<double, double> told, const model::Walks& walks) {
+  const auto line = static_cast<std::int64_t>(told.second);
+  if (line < kLeastLine || line > kMostLine) return {};
+  for (const auto& footprint : walks.footprints) {
+    work(footprint.addresses.size());
+    double apart = INFINITY;
+    for (std::int64_t part = 1; part <= line; part *= 2) apart = std::min(apart, unlike_within(footprint, walks, line, part));
+    if (apart < model::kTemper * model::kDecisive) continue;
+    return fmt::format("of one unit of {}, some words miss at {} and others do not, though they are read one after the other: "
+                       "they are no units, but shorter ones are", show(told.second, kBytes), footprint.where);
   }
   return {};
 }

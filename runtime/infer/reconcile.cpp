@@ -103,9 +103,11 @@ std::string no_line(const MeasuredStages::Measured& own, const compiler::Formula
   const auto own_walks = model::walks_of({stage});
   if (auto why = unlike_over_same_lines(told, own_walks); !why.empty()) return why;
   if (auto why = longer_lines(told, own_walks); !why.empty()) return why;
+  const auto& all_walks = walks.of(*own.stage, above);
+  if (auto why = unlike_within_lines(told, all_walks); !why.empty()) return why;
   const auto before = points_before(*own.table, sweep, told.second);
   stage.table = &before;
-  return too_many_shorter_lines(told, model::walks_of({stage}), walks.of(*own.stage, above));
+  return too_many_shorter_lines(told, model::walks_of({stage}), all_walks);
 }
 
 /// The largest set that was found, whose lines the finding names, as a hypothesis.

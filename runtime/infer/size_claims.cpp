@@ -220,26 +220,33 @@ std::vector<MissingShare> missing_shares(const std::vector<std::pair<double, con
 /// that uneven ones do not have. `sets_are_known`: they were told line by line, so that a policy that does keep some is no other size.
 std::string wrong_share_misses(const SizeClaim& claim, const MissRange& range, bool sets_are_known) {
   const auto apart = std::max<std::int64_t>(1, claim.extent.gap);
-  auto first = std::min_element(claim.beyond.begin(), claim.beyond.end())->first;  // the size is below it
-  const auto& told = claim.finding->interval;
-  // Or a step further, if some misses count as none.
-  if (!claim.counts && told) first += told->second - claim.finding->value.get<Number>()->number;
+  const double first = std::min_element(claim.beyond.begin(), claim.beyond.end())->first;  // the size is below it
   auto shares = missing_shares(claim.beyond, range, apart);
+  // Or it is a step further, if some misses count as none. What misses at the first is then not for want of room, and misses of all that is
+  // larger, too.
+  const auto& told = claim.finding->interval;
+  const double step = !claim.counts && told ? told->second - claim.finding->value.get<Number>()->number : 0;
+  double besides = 1;
+  for (const auto& each : shares) besides = each.footprint == first ? std::min(besides, each.share) : besides;
   for (const auto& [x, share, units] : shares) {
-    const double ratio = x / first;
     // Laps repeat each other: what is counted is the units.
-    const auto too_few = [&, share = share, seen = units](double least) {
+    const auto is_less = [&, share = share, seen = units](double least) {
       return least > 0 && share_at_least(std::ceil(seen * (1 - share)), seen, 1 - least) <= model::kByChance;
     };
-    if (too_few(1 - 1 / ratio)) {
+    const auto too_few = [&, x = x](const auto& missing_of) {
+      return is_less(missing_of(x / first)) && (step == 0 || is_less(besides + (1 - besides) * missing_of(std::max(1.0, x / (first + step)))));
+    };
+    const auto too_many_lines = [](double ratio) { return 1 - 1 / ratio; };
+    if (too_few(too_many_lines)) {
       return fmt::format("of {}, at least {:.0f} % would miss in every lap if no more than that fits, whatever replaces lines, and {:.1f} % do: "
-                         "sets fill unevenly, as they do where pages lie by chance, and no footprint says what they hold together", show(x, kBytes), 100 * (1 - 1 / ratio), 100 * share);
+                         "sets fill unevenly, as they do where pages lie by chance, and no footprint says what they hold together",
+                         show(x, kBytes), 100 * too_many_lines(x / first), 100 * share);
     }
-    if (!sets_are_known && too_few(missing_at_random(ratio))) {
+    if (!sets_are_known && too_few(missing_at_random)) {
       return fmt::format("of {}, at least {:.0f} % would miss if no more than that fits, by LRU or at random in sets that fill evenly, and {:.1f} % do: "
                          "sets fill unevenly, and hold more together, or the policy keeps some lines for good; "
                          "a stage that grows the footprint line by line, with `cache_sets`, would decide",
-                         show(x, kBytes), 100 * missing_at_random(ratio), 100 * share);
+                         show(x, kBytes), 100 * missing_at_random(x / first), 100 * share);
     }
   }
   if (sets_are_known) return {};

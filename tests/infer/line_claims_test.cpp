@@ -152,3 +152,26 @@ TEST_CASE("a walk that begins within a line leaves out lines before its blocks a
   CHECK(infer::longer_lines({33, 64}, walks_from(0)).empty());
   CHECK(infer::longer_lines({17, 32}, walks_from(36)).find("lines of 64 B would do as well") != std::string::npos);
 }
+
+TEST_CASE("words of one line miss alike where each is read after another as far away") {
+  // 22 lines of 128 B in two sets of 11, neighbours in different ones; each part of 32 B comes by itself.
+  const auto in_parts = [](std::int64_t line, std::int64_t part) {
+    return [=](std::int64_t number) { return static_cast<std::uint64_t>(number % (line / part) + line / part * (number / (line / part) % 2)); };
+  };
+  const test::LruCache cache(32, 11, in_parts(128, 32));
+  auto sizes = test::table({});
+  for (const std::int64_t n : {2816, 2944}) sizes.points.push_back(test::walked({{"n", Value(static_cast<double>(n), kBytes)}}, test::every(32, n), cache));
+  infer::model::Walks walks;
+  walks.add(sizes, {.above = (test::kHitTicks + test::kMissTicks) / 2.0, .outlier = 1000}, "capacity");
+  CHECK(infer::unlike_within_lines({65, 128}, walks).empty());
+  CHECK(infer::unlike_within_lines({129, 256}, walks).find("some words miss") != std::string::npos);
+}
+
+TEST_CASE("a line that comes back in parts misses at the first word of each") {
+  const test::LruCache in_parts_of_64(64, 8, [](std::int64_t part) { return static_cast<std::uint64_t>(part % 4); });  // eight lines of 256 B
+  auto sizes = test::table({});
+  sizes.points.push_back(test::walked({{"n", Value(2304.0, kBytes)}}, test::every(32, 2304), in_parts_of_64));
+  infer::model::Walks walks;
+  walks.add(sizes, {.above = (test::kHitTicks + test::kMissTicks) / 2.0, .outlier = 1000}, "capacity");
+  CHECK(infer::unlike_within_lines({129, 256}, walks).empty());
+}

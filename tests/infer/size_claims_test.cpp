@@ -261,6 +261,15 @@ TEST_CASE("a size whose misses come page by page is a TLB's, in a column that co
   CHECK(size_by_share(lines).value == Value(24576.0, kBytes));
 }
 
+TEST_CASE("what misses at a size and counts as none misses of larger footprints, too") {
+  // 12 pages of 4 KiB would fit, three in each of four parts; of 8 pages four lie in one part, of 12 no more.
+  constexpr int kPart[] = {0, 1, 2, 3, 0, 1, 0, 0, 2, 3, 1, 2, 0, 1, 2, 3};
+  const test::LruCache cache(32, 3, [&](std::int64_t line) { return static_cast<std::uint64_t>(kPart[line / 128] * 128 + line % 128); });
+  const auto finding = size_by_share(cache);
+  CHECK(test::undetermined(finding));
+  CHECK_MESSAGE(finding.why.find("of 48 KiB, at least 58 % would miss if no more than that fits") != std::string::npos, finding.why);
+}
+
 TEST_CASE("places further apart than the sweep says are no footprint, also where the fewer there are the more often each is visited") {
   const test::LruCache pages(512, 30, [](std::int64_t page) { return static_cast<std::uint64_t>(page % 2); });
   const auto size = [&](std::int64_t apart) {
