@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <iterator>
 #include <map>
 #include <set>
@@ -160,8 +159,8 @@ bool in_one_order(const model::Footprint& a, const model::Footprint& b, const mo
   return of_a.size() == a.addresses.size() && of_a == lines(b);
 }
 
-/// By how much likelier addresses of one line have rates of their own than those miss alike that are read right after another one of the line,
-/// equally far away: in the same `part` of the line, in bytes, or in another. A natural logarithm.
+/// By how much likelier each address of a line misses at a rate of its own than those at one rate that are read right after another address
+/// of the line, as far away, and all in the same `part` of it, in bytes, or all in another. A natural logarithm.
 double unlike_within(const model::Footprint& footprint, const model::Walks& walks, std::int64_t line, std::int64_t part) {
   struct Alike {
     LineMisses together;
@@ -246,9 +245,11 @@ std::string unlike_within_lines(std::pair<double, double> told, const model::Wal
   if (line < kLeastLine || line > kMostLine) return {};
   for (const auto& footprint : walks.footprints) {
     work(footprint.addresses.size());
-    double apart = INFINITY;
-    for (std::int64_t part = 1; part <= line; part *= 2) apart = std::min(apart, unlike_within(footprint, walks, line, part));
-    if (apart < model::kTemper * model::kDecisive) continue;
+    bool is_unlike = true;  // whatever part of a line comes back at once
+    for (std::int64_t part = 1; is_unlike && part <= line; part *= 2) {
+      is_unlike = unlike_within(footprint, walks, line, part) >= model::kTemper * model::kDecisive;
+    }
+    if (!is_unlike) continue;
     return fmt::format("of one unit of {}, some words miss at {} and others do not, though they are read one after the other: "
                        "they are no units, but shorter ones are", show(told.second, kBytes), footprint.where);
   }

@@ -27,8 +27,8 @@ std::string several_lines(const records::Table& table, const std::string& sweep,
 /// them misses differs by more than one policy makes it. Empty where no two do.
 std::string unlike_over_same_lines(std::pair<double, double> told, const model::Walks& walks);
 
-/// Why lines of the upper end of `told`, in bytes, do not explain a walk: of what it reads of one line, right after another word of it and as
-/// far from that, some misses and some does not. A line goes as a whole, and comes back as a whole or in equal parts. Empty where no walk does.
+/// Why lines of the upper end of `told`, in bytes, do not explain a walk: of what it reads of one line, right after another word of it and
+/// as far from that, some misses and some does not. A line goes as a whole, and comes back as a whole or in equal parts. Empty where none does.
 std::string unlike_within_lines(std::pair<double, double> told, const model::Walks& walks);
 
 /// Why a line of twice the upper end of `told`, in bytes, or of more, may do as well: no two walks over the same lines of that length miss

@@ -234,13 +234,14 @@ std::string wrong_share_misses(const SizeClaim& claim, const MissRange& range, b
       return least > 0 && share_at_least(std::ceil(seen * (1 - share)), seen, 1 - least) <= model::kByChance;
     };
     const auto too_few = [&, x = x](const auto& missing_of) {
-      return is_less(missing_of(x / first)) && (step == 0 || is_less(besides + (1 - besides) * missing_of(std::max(1.0, x / (first + step)))));
+      if (!is_less(missing_of(x / first))) return false;
+      return step == 0 || is_less(besides + (1 - besides) * missing_of(std::max(1.0, x / (first + step))));
     };
-    const auto too_many_lines = [](double ratio) { return 1 - 1 / ratio; };
-    if (too_few(too_many_lines)) {
+    const auto without_room = [](double ratio) { return 1 - 1 / ratio; };
+    if (too_few(without_room)) {
       return fmt::format("of {}, at least {:.0f} % would miss in every lap if no more than that fits, whatever replaces lines, and {:.1f} % do: "
                          "sets fill unevenly, as they do where pages lie by chance, and no footprint says what they hold together",
-                         show(x, kBytes), 100 * too_many_lines(x / first), 100 * share);
+                         show(x, kBytes), 100 * without_room(x / first), 100 * share);
     }
     if (!sets_are_known && too_few(missing_at_random)) {
       return fmt::format("of {}, at least {:.0f} % would miss if no more than that fits, by LRU or at random in sets that fill evenly, and {:.1f} % do: "

@@ -155,10 +155,7 @@ TEST_CASE("a walk that begins within a line leaves out lines before its blocks a
 
 TEST_CASE("words of one line miss alike where each is read after another as far away") {
   // 22 lines of 128 B in two sets of 11, neighbours in different ones; each part of 32 B comes by itself.
-  const auto in_parts = [](std::int64_t line, std::int64_t part) {
-    return [=](std::int64_t number) { return static_cast<std::uint64_t>(number % (line / part) + line / part * (number / (line / part) % 2)); };
-  };
-  const test::LruCache cache(32, 11, in_parts(128, 32));
+  const test::LruCache cache(32, 11, [](std::int64_t part) { return static_cast<std::uint64_t>(part % 8); });
   auto sizes = test::table({});
   for (const std::int64_t n : {2816, 2944}) sizes.points.push_back(test::walked({{"n", Value(static_cast<double>(n), kBytes)}}, test::every(32, n), cache));
   infer::model::Walks walks;

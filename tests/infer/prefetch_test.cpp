@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kStride = 128;
 
-/// SlowAt or fast, by where a walk began and the distance from there.
+/// Slow or fast, by where a walk began and the distance from there.
 using SlowAt = std::function<bool(std::int64_t first, std::int64_t distance)>;
 
 records::Table walks(const std::vector<std::int64_t>& starts, std::int64_t span, const SlowAt& slow, double stray = 0, std::size_t runs = 5) {

@@ -108,10 +108,6 @@ void keep_likeliest(std::vector<SetCandidate>& all, std::size_t most, const Line
   all.resize(kept);
 }
 
-}  // namespace
-
-namespace {
-
 /// In how many orders so many of all can be taken, as a binary logarithm.
 double log2_of_orders(std::size_t all, std::size_t taken) {
   return (std::lgamma(static_cast<double>(all + 1)) - std::lgamma(static_cast<double>(all - taken + 1))) / std::log(2.0);

@@ -24,7 +24,8 @@ Visits visits_of(const std::vector<LabelledLine>& lines, const std::vector<std::
   return all;
 }
 
-std::vector<std::vector<std::size_t>> unplaced(const std::vector<LabelledLine>& lines, std::size_t sets, const LineWalks& walks, const std::unordered_map<std::int64_t, std::uint32_t>& among) {
+std::vector<std::vector<std::size_t>> unplaced(const std::vector<LabelledLine>& lines, std::size_t sets, const LineWalks& walks,
+                                               const std::unordered_map<std::int64_t, std::uint32_t>& among) {
   std::unordered_set<std::int64_t> placed;
   for (const auto& line : lines) placed.insert(line.line);
   std::vector<std::vector<std::size_t>> all;

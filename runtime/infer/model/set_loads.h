@@ -23,7 +23,8 @@ using Visits = std::vector<std::vector<Visit>>;
 Visits visits_of(const std::vector<LabelledLine>& lines, const std::vector<std::size_t>& block_of, std::size_t blocks, const LineWalks& walks);
 
 /// By footprint and by set: lines that were given to no set and may be of this one. Those that `among` does not name may be of any.
-std::vector<std::vector<std::size_t>> unplaced(const std::vector<LabelledLine>& lines, std::size_t sets, const LineWalks& walks, const std::unordered_map<std::int64_t, std::uint32_t>& among);
+std::vector<std::vector<std::size_t>> unplaced(const std::vector<LabelledLine>& lines, std::size_t sets, const LineWalks& walks,
+                                               const std::unordered_map<std::int64_t, std::uint32_t>& among);
 
 /// What the lines of one set did together in one footprint, line by line.
 class SetLoad {
