@@ -2,11 +2,14 @@
 #include "runtime/infer/hits_alike.h"
 
 #include <algorithm>
+#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <map>
 #include <unordered_map>
 
 #include "runtime/infer/address_bias.h"
+#include "runtime/infer/cut_short.h"
+#include "runtime/infer/granularity.h"
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/flat_level.h"
 
@@ -23,6 +26,22 @@ void visit_hits(const records::Point& point, const MissRange& range, const Add& 
       const auto step = i % again.size();
       if (again[step] || missed(i, run.ticks[i]) || run.ticks[i] > range.outlier) continue;
       add(point.walk->at(0, static_cast<std::int64_t>(step)), run.ticks[i]);
+    }
+  }
+}
+
+/// Calls `add(sector, tick, again)` of all visits; again: to the part of a sector that was visited just before.
+template <class Add>
+void visit_sectors(const records::Point& point, const Add& add) {
+  if (!point.walk || point.walk->threads != 1 || point.walk->steps < 2) return;
+  const auto again = repeated_sector_steps(*point.walk);
+  for (const auto& run : point.runs) {
+    work(1 + run.ticks.size() / 16);
+    for (std::size_t i = 0; i < run.ticks.size(); ++i) {
+      const bool begins = i == 0 || std::binary_search(run.windows.begin(), run.windows.end(), static_cast<std::uint32_t>(i));  // nothing was just before
+      const auto step = i % again.size();
+      if (begins && again[step]) continue;
+      add(i, point.walk->at(0, static_cast<std::int64_t>(step)) / kLeastLine, run.ticks[i], again[step]);
     }
   }
 }
@@ -59,6 +78,33 @@ std::optional<SlowerHits> slower_hits(const std::vector<std::pair<double, const 
                                  [&](const auto& each) { return level.log_against(each) >= model::kDecisive; });
   if (most->mean() - level.mean() < 1 || next == slower.end()) return std::nullopt;
   return SlowerHits{sizes[count - 1], sizes[static_cast<std::size_t>(next - slower.begin())], most->mean() - level.mean()};
+}
+
+std::optional<FasterLevel> faster_level(const std::vector<const records::Point*>& hits, const MissRange& range, const std::vector<const records::Table*>& tables) {
+  std::unordered_map<std::int64_t, model::MeanDifference> at_once;
+  for (const auto* table : tables) {
+    for (const auto& point : table->points) {
+      visit_sectors(point, [&](std::size_t, std::int64_t sector, std::uint32_t tick, bool again) {
+        if (again && tick <= range.outlier) at_once[sector].add(tick);
+      });
+    }
+  }
+  model::MeanDifference later;
+  double visits = 0, level = 0;
+  for (const auto* point : hits) {
+    const Misses missed(range, *point);
+    std::unordered_map<std::int64_t, model::MeanDifference> first;
+    visit_sectors(*point, [&](std::size_t access, std::int64_t sector, std::uint32_t tick, bool again) {
+      if (!again && tick <= range.outlier && !missed(access, tick) && at_once.contains(sector)) first[sector].add(tick);
+    });
+    // A sector is one look, however often it was visited: where it lies, and what else lies there, is the same each time.
+    for (const auto& [sector, ticks] : first) later.add(ticks.mean() - at_once[sector].mean()), visits += ticks.pairs, level += at_once[sector].mean();
+  }
+  if (later.pairs <= static_cast<double>(model::kFewest)) return std::nullopt;
+  const double nearest = std::max(model::kLeastApart, model::kSamePace * level / later.pairs);  // stages may differ in the pace of a clock
+  const double beyond = (later.mean() - nearest) / later.error();
+  if (beyond <= 0 || boost::math::cdf(boost::math::complement(boost::math::normal(), beyond)) > model::kByChance) return std::nullopt;
+  return FasterLevel{later.mean(), visits};
 }
 
 }  // namespace gexp::infer

@@ -126,7 +126,7 @@ Judgement judge(const compiler::Expectation& expectation, const compiler::Scope&
   }
   std::set<std::string> seen;
   observe(*expectation.condition, scope, {}, seen, judgement.observed);
-  const auto condition = with_policies_settled(expectation.condition, scope);
+  const auto condition = with_names_settled(expectation.condition, scope);
   const auto value = compiler::evaluate(*condition, scope);
   const auto* holds = value ? value->get<bool>() : nullptr;
   for (const auto& coarse : holds ? coarse_findings(*condition, scope, found, stage) : std::vector<Coarse>{}) {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/result/policy_names.h"
 
+#include <algorithm>
+#include <bit>
+
+#include "runtime/infer/bit_basis.h"
 #include "runtime/infer/same_policy.h"
 
 namespace gexp::result {
@@ -37,21 +41,77 @@ Value holds(bool equal, infer::Sameness same) {
   return Value(equal == (same == infer::Sameness::Same));
 }
 
+using infer::BitBasis;
+
+/// Functions of address bits, as fields of a finding or of a model say them; of none of these bits beyond `top`.
+BitBasis functions_up_to(const Fields& of, int top) {
+  BitBasis basis;
+  const auto mask_of = [top](const Value& value) {
+    const auto* bit = value.get<Number>();
+    return bit && bit->number >= 0 && bit->number <= top ? BitBasis::Mask{1} << static_cast<int>(bit->number) : 0;
+  };
+  const auto bits = of.find("bits");
+  const auto* rows = bits == of.end() ? nullptr : bits->second.get<List>();
+  for (const auto& row : rows ? *rows : List{}) {
+    const auto* parts = row.get<List>();
+    BitBasis::Mask mask = parts ? 0 : mask_of(row);
+    for (const auto& part : parts ? *parts : List{}) mask ^= mask_of(part);
+    basis.add(mask);
+  }
+  return basis;
+}
+
+/// The highest address bit in which the walked lines that a finding names differ, -1 where it names none.
+int highest_bit(const Fields& found) {
+  const auto at = found.find("members");
+  const auto* members = at == found.end() ? nullptr : at->second.get<List>();
+  double last = 0;
+  for (const auto& member : members ? *members : List{}) last = std::max(last, member.get<Number>() ? member.get<Number>()->number : 0);
+  return last >= 1 && last < 0x1p62 ? std::bit_width(static_cast<std::uint64_t>(last)) - 1 : -1;
+}
+
+/// Of a finding's functions and a model's: whether they choose the same sets among the lines that were walked. nullopt where the condition
+/// is about something else, where either has no such functions, or where the walk reached fewer sets than there are.
+std::optional<bool> same_functions(const Formula& found, const Formula& truth, const compiler::Scope& scope) {
+  const auto both = [&](const char* field) -> std::optional<std::pair<Fields, Fields>> {
+    if (found.kind != Formula::Kind::Field || truth.kind != Formula::Kind::Field || found.text != field || truth.text != field) return std::nullopt;
+    const auto one = compiler::evaluate(*found.operands[0], scope), other = compiler::evaluate(*truth.operands[0], scope);
+    const auto* of_found = one ? one->get<Fields>() : nullptr;
+    const auto* of_truth = other ? other->get<Fields>() : nullptr;
+    return of_found && of_truth ? std::optional(std::pair(*of_found, *of_truth)) : std::nullopt;
+  };
+  auto fields = both("bits");
+  if (!fields) fields = both("mapping");
+  if (!fields || !fields->first.contains("members")) return std::nullopt;
+  const auto by_bits = [](const Fields& of) {
+    const auto mapping = of.find("mapping");
+    const auto* word = mapping == of.end() ? nullptr : mapping->second.get<std::string>();
+    return word && (*word == "bits" || *word == "xor");
+  };
+  const int top = highest_bit(fields->first);
+  if (top < 0 || !by_bits(fields->first) || !by_bits(fields->second)) return std::nullopt;
+  const auto known = functions_up_to(fields->second, top);
+  if (known.size() < functions_up_to(fields->second, 62).size()) return std::nullopt;
+  return functions_up_to(fields->first, 62).rows() == known.rows();
+}
+
 }  // namespace
 
-compiler::FormulaPtr with_policies_settled(const compiler::FormulaPtr& condition, const compiler::Scope& scope) {
+compiler::FormulaPtr with_names_settled(const compiler::FormulaPtr& condition, const compiler::Scope& scope) {
   const bool equal = condition->kind == Formula::Kind::Equal;
   if (equal || condition->kind == Formula::Kind::NotEqual) {
     auto same = sameness(*condition->operands[0], *condition->operands[1], scope);
     if (!same) same = sameness(*condition->operands[1], *condition->operands[0], scope);
-    if (!same) return condition;
+    auto functions = same ? std::nullopt : same_functions(*condition->operands[0], *condition->operands[1], scope);
+    if (!same && !functions) functions = same_functions(*condition->operands[1], *condition->operands[0], scope);
+    if (!same && !functions) return condition;
     Formula settled;
     settled.span = condition->span;
-    settled.constant = holds(equal, *same);
+    settled.constant = same ? holds(equal, *same) : Value(equal == *functions);
     return std::make_shared<const Formula>(std::move(settled));
   }
   auto rewritten = *condition;
-  for (auto& operand : rewritten.operands) operand = with_policies_settled(operand, scope);
+  for (auto& operand : rewritten.operands) operand = with_names_settled(operand, scope);
   return std::make_shared<const Formula>(std::move(rewritten));
 }
 

@@ -160,6 +160,20 @@ Value tlb_fields(const CacheModel& tlb) {
   return fields;
 }
 
+/// The TLBs of a path that a latency tells apart: where hits of two take as long whatever answers, the larger one behind is all that shows.
+std::vector<const CacheModel*> told_tlbs(const DeviceModel& model, const PathModel& path) {
+  const auto tlb = [&](std::size_t i) { return &model.tlbs[static_cast<std::size_t>(path.tlbs[i])]; };
+  const auto reach = [](const CacheModel& each) { return lines_of(each) * static_cast<double>(each.line); };
+  std::vector<const CacheModel*> told;
+  for (std::size_t i = 0; i < path.tlbs.size(); ++i) {
+    const bool alike = i + 1 < path.tlbs.size() && std::all_of(path.latency.begin(), path.latency.end(), [i](const auto& row) {
+      return row.size() <= i + 1 || row[i] == row[i + 1];
+    });
+    if (!alike || reach(*tlb(i)) > reach(*tlb(i + 1))) told.push_back(tlb(i));
+  }
+  return told;
+}
+
 Fields outstanding_fields(const Outstanding& outstanding) {
   const auto limit = [](std::uint32_t count) { return count > 0 ? plain(count) : Value(); };
   using Kind = Outstanding::Kind;
@@ -207,7 +221,8 @@ Result<Value> structure(const Source& text) {
   }
   const auto& cg = model->paths[static_cast<std::size_t>(LoadPath::Cg)];
   constexpr const char* kTlbs[] = {"tlb1", "tlb2", "tlb3"};
-  for (std::size_t i = 0; i < std::min(std::size(kTlbs), cg.tlbs.size()); ++i) fields[kTlbs[i]] = tlb_fields(model->tlbs[static_cast<std::size_t>(cg.tlbs[i])]);
+  const auto tlbs = told_tlbs(*model, cg);
+  for (std::size_t i = 0; i < std::min(std::size(kTlbs), tlbs.size()); ++i) fields[kTlbs[i]] = tlb_fields(*tlbs[i]);
   fields["chip"] = chip_fields(*model);
   fields["window"] = bytes(static_cast<double>(model->window_bytes));
   List cost;

@@ -43,3 +43,37 @@ TEST_CASE("lines that lie further away are slower in each footprint, and misses 
   CHECK_FALSE(slower([](int, std::int64_t line) { return 40 + static_cast<double>(line / 100); }));  // more of them in larger footprints
   CHECK_FALSE(slower([](int kib, std::int64_t) { return kib <= 8 ? 40 : 300; }));
 }
+
+namespace {
+
+/// Lines that are read once a lap, each in `first(line)` ticks; and in a walk of all words of them, each second visit in a row in `again(line)`.
+std::optional<infer::FasterLevel> faster(const std::function<int(std::int64_t line)>& first, const std::function<int(std::int64_t line)>& again) {
+  test::Noise noise(3);
+  const auto scatter = [&noise] { return noise() > 1 ? 1 : 0; };
+  const auto lines = test::point(4096, 128, 2, 5, [&](std::size_t, std::size_t access) {
+    return static_cast<std::uint32_t>(first(static_cast<std::int64_t>(access % 128)) + scatter());
+  });
+  auto words = test::point(8192, 1024, 1, 3, [&](std::size_t, std::size_t access) {
+    const auto line = static_cast<std::int64_t>(access / 4);
+    return static_cast<std::uint32_t>(access % 2 == 0 ? 300 : again(line) + scatter());  // 16 B come in at once
+  });
+  Pattern walk = *words.walk;
+  for (std::size_t i = 0; i < walk.offsets.size(); ++i) walk.offsets[i] = 8 * static_cast<std::int64_t>(i);
+  words.walk = std::make_shared<const Pattern>(std::move(walk));
+  const auto table = test::table({words});
+  return infer::faster_level({&lines}, kRange, {&table});
+}
+
+}  // namespace
+
+TEST_CASE("what fits into a level behind is no footprint of the fastest one") {
+  const auto found = faster([](std::int64_t line) { return 140 + static_cast<int>(line / 16); }, [](std::int64_t line) { return 40 + static_cast<int>(line / 16); });
+  REQUIRE(found);
+  CHECK(found->ticks == doctest::Approx(100).epsilon(0.01));
+  CHECK(found->visits == 128 * 2 * 5);
+}
+
+TEST_CASE("hits of the fastest level take as long as second visits, wherever they lie") {
+  CHECK_FALSE(faster([](std::int64_t line) { return 40 + static_cast<int>(line / 2); }, [](std::int64_t line) { return 40 + static_cast<int>(line / 2); }));
+  CHECK_FALSE(faster([](std::int64_t) { return 42; }, [](std::int64_t) { return 40; }));  // what is measured twice differs by as much
+}

@@ -63,6 +63,53 @@ TEST_CASE("two names of one policy are no error, in a set of as many ways as wer
   CHECK(of_policy("lru", "random", 2) == Status::Fail);
 }
 
+namespace {
+
+/// What `expect s.S.FIELD == model.nc.FIELD` is worth, where lines up to `last` were walked.
+Status of_functions(const char* name, Fields found, Fields truth, double last) {
+  using Kind = compiler::Formula::Kind;
+  const auto field = [](const char* of, const char* inner, const char* text) {
+    compiler::Formula root, middle, formula;
+    root.kind = Kind::Name, root.text = of;
+    middle.kind = Kind::Field, middle.text = inner, middle.operands = {std::make_shared<const compiler::Formula>(std::move(root))};
+    formula.kind = Kind::Field, formula.text = text, formula.operands = {std::make_shared<const compiler::Formula>(std::move(middle))};
+    return std::make_shared<const compiler::Formula>(std::move(formula));
+  };
+  compiler::Formula equal;
+  equal.kind = Kind::Equal;
+  equal.operands = {field("s", "S", name), field("model", "nc", name)};
+  compiler::Expectation expectation;
+  expectation.condition = std::make_shared<const compiler::Formula>(std::move(equal));
+  found["members"] = List{Value(0.0, kBytes), Value(last, kBytes)};
+  compiler::Names scope;
+  scope.set("s", Value(Fields{{"S", Value(std::move(found))}}));
+  scope.set("model", Value(Fields{{"nc", Value(std::move(truth))}}));
+  return result::judge(expectation, scope, {}, {}).status;
+}
+
+Fields functions(const char* word, const std::vector<std::vector<double>>& rows) {
+  List bits;
+  for (const auto& row : rows) {
+    List parts;
+    for (const double bit : row) parts.emplace_back(bit);
+    bits.push_back(row.size() == 1 && *word == 'b' ? parts[0] : Value(std::move(parts)));
+  }
+  return {{"mapping", Value(std::string(word))}, {"bits", Value(std::move(bits))}};
+}
+
+}  // namespace
+
+TEST_CASE("functions of the address are those of the lines that were walked") {
+  const auto found = functions("xor", {{5, 12}, {6}, {7}}), truth = functions("xor", {{5, 12}, {6, 13}, {7, 14}});
+  CHECK(of_functions("bits", found, truth, 6000) == Status::Pass);
+  CHECK(of_functions("mapping", found, truth, 6000) == Status::Pass);
+  CHECK(of_functions("bits", found, truth, 9000) == Status::Fail);  // bit 13 was walked
+  CHECK(of_functions("bits", functions("bits", {{5}, {6}, {7}}), truth, 6000) == Status::Fail);  // bit 12 was
+  CHECK(of_functions("mapping", functions("bits", {{5}, {6}, {7}}), truth, 4000) == Status::Pass);
+  CHECK(of_functions("bits", functions("xor", {{5, 6}, {6}}), functions("bits", {{5}, {6}}), 4000) == Status::Pass);  // another basis
+  CHECK(of_functions("bits", functions("bits", {{5}}), functions("bits", {{5}, {13}}), 6000) == Status::Fail);  // half of the sets were not reached
+}
+
 TEST_CASE("an expectation of an interval is judged where all of its values agree") {
   CHECK(judged("s.C == 2KiB", true).status == Status::Pass);
   CHECK(judged("s.C == 3KiB", true).status == Status::Fail);
