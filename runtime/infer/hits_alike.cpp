@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <unordered_map>
 
@@ -46,6 +47,24 @@ void visit_sectors(const records::Point& point, const Add& add) {
   }
 }
 
+using BySector = std::unordered_map<std::int64_t, model::MeanDifference>;
+
+/// Whether the fastest level answers visits to a sector just visited sooner than the others, by `nearest` ticks at least. A sector is one look,
+/// however often it was visited: where it lies, and what else lies there, is the same each time.
+std::optional<FasterLevel> sooner_at_once(const BySector& others, const BySector& at_once, const std::function<double(double level)>& nearest) {
+  model::MeanDifference later;
+  double visits = 0, level = 0;
+  for (const auto& [sector, ticks] : others) {
+    const auto again = at_once.find(sector);
+    if (again == at_once.end()) continue;
+    later.add(ticks.mean() - again->second.mean()), visits += ticks.pairs, level += again->second.mean();
+  }
+  if (later.pairs <= static_cast<double>(model::kFewest)) return std::nullopt;
+  const double beyond = (later.mean() - nearest(level / later.pairs)) / later.error();
+  if (beyond <= 0 || boost::math::cdf(boost::math::complement(boost::math::normal(), beyond)) > model::kByChance) return std::nullopt;
+  return FasterLevel{later.mean(), visits};
+}
+
 }  // namespace
 
 std::optional<SlowerHits> slower_hits(const std::vector<std::pair<double, const records::Point*>>& walks, const MissRange& range) {
@@ -81,7 +100,7 @@ std::optional<SlowerHits> slower_hits(const std::vector<std::pair<double, const 
 }
 
 std::optional<FasterLevel> faster_level(const std::vector<const records::Point*>& hits, const MissRange& range, const std::vector<const records::Table*>& tables) {
-  std::unordered_map<std::int64_t, model::MeanDifference> at_once;
+  BySector at_once, others, at_once_too;
   for (const auto* table : tables) {
     for (const auto& point : table->points) {
       visit_sectors(point, [&](std::size_t, std::int64_t sector, std::uint32_t tick, bool again) {
@@ -89,22 +108,15 @@ std::optional<FasterLevel> faster_level(const std::vector<const records::Point*>
       });
     }
   }
-  model::MeanDifference later;
-  double visits = 0, level = 0;
   for (const auto* point : hits) {
     const Misses missed(range, *point);
-    std::unordered_map<std::int64_t, model::MeanDifference> first;
     visit_sectors(*point, [&](std::size_t access, std::int64_t sector, std::uint32_t tick, bool again) {
-      if (!again && tick <= range.outlier && !missed(access, tick) && at_once.contains(sector)) first[sector].add(tick);
+      if (tick <= range.outlier && !missed(access, tick)) (again ? at_once_too : others)[sector].add(tick);
     });
-    // A sector is one look, however often it was visited: where it lies, and what else lies there, is the same each time.
-    for (const auto& [sector, ticks] : first) later.add(ticks.mean() - at_once[sector].mean()), visits += ticks.pairs, level += at_once[sector].mean();
   }
-  if (later.pairs <= static_cast<double>(model::kFewest)) return std::nullopt;
-  const double nearest = std::max(model::kLeastApart, model::kSamePace * level / later.pairs);  // stages may differ in the pace of a clock
-  const double beyond = (later.mean() - nearest) / later.error();
-  if (beyond <= 0 || boost::math::cdf(boost::math::complement(boost::math::normal(), beyond)) > model::kByChance) return std::nullopt;
-  return FasterLevel{later.mean(), visits};
+  // Within a run only a level makes a difference, and be it a tick; stages may differ in the pace of a clock, too.
+  if (auto found = sooner_at_once(others, at_once_too, [](double) { return model::kHalfTick; })) return found;
+  return sooner_at_once(others, at_once, [](double level) { return std::max(model::kLeastApart, model::kSamePace * level); });
 }
 
 }  // namespace gexp::infer

@@ -2,14 +2,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <unordered_set>
 
 #include "runtime/infer/address_bias.h"
 #include "runtime/infer/analysis.h"
+#include "runtime/infer/cut_short.h"
 #include "runtime/infer/model/evidence.h"
+#include "runtime/infer/model/flat_level.h"
 #include "runtime/infer/model/model_choice.h"
 #include "runtime/infer/model/occupancy.h"
 #include "runtime/infer/model/visits.h"
@@ -218,6 +222,45 @@ std::vector<bool> missed_in_most_runs(const records::Point& point, std::size_t l
 
 }  // namespace
 
+namespace {
+
+/// Of what does not miss: by how much the first access to each block takes longer than further ones there, in ticks.
+struct SlowerFirsts {
+  std::int64_t block = 0;
+  double ticks = 0;
+};
+
+/// The smallest blocks, shorter than a unit, of which that is more than rounding and no chance: a level hardly slower brings them in, and its
+/// units are told instead of theirs. In whichever direction a walk goes, so that it is not where a block lies.
+std::optional<SlowerFirsts> slower_firsts(const records::Table& table, std::int64_t unit, const MissRange& border) {
+  for (std::int64_t block = kPlaceBytes; block < unit; block *= 2) {
+    model::MeanDifference firsts, others;
+    for (const auto& point : table.points) {
+      const auto lap = walk_steps(point);
+      if (lap == 0) continue;
+      const Misses missed(border, point);
+      std::vector<bool> first(lap), missing(lap);  // missing: the first of its unit, which some runs may show as quick as a hit
+      std::unordered_set<std::int64_t> blocks, units;
+      for (std::size_t i = 0; i < lap; ++i) {
+        const auto at = point.walk->at(0, static_cast<std::int64_t>(i));
+        first[i] = blocks.insert(at / block).second, missing[i] = units.insert(at / unit).second;
+      }
+      for (const auto& run : point.runs) {
+        work(1 + run.ticks.size() / 16);
+        for (std::size_t i = 0; i < std::min(lap, run.ticks.size()); ++i) {
+          if (!missing[i] && run.ticks[i] <= border.outlier && !missed(i, run.ticks[i])) (first[i] ? firsts : others).add(run.ticks[i]);
+        }
+      }
+    }
+    if (firsts.pairs <= static_cast<double>(model::kFewest) || others.pairs <= static_cast<double>(model::kFewest)) continue;
+    const double later = firsts.mean() - others.mean(), beyond = (later - model::kHalfTick) / std::hypot(firsts.error(), others.error());
+    if (beyond > 0 && boost::math::cdf(boost::math::complement(boost::math::normal(), beyond)) <= model::kByChance) return SlowerFirsts{block, later};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Finding miss_spacing(const Context& context) {
   const auto above = above_of(context);
   const auto border = miss_range(context.table, context.classes, above);
@@ -249,13 +292,17 @@ Finding miss_spacing(const Context& context) {
   const bool other_ways = !others.empty();
   const auto& deciding = other_ways ? others : upwards;
   if (units_of(deciding).empty()) {
-    return undetermined(context, "fewer than two accesses miss: the walk is too short, its data was cached before, or a prefetcher brought it in time; a longer walk downwards over flushed memory would decide");
+    return undetermined(context, "fewer than two accesses miss: the walk is too short, its data was cached before, a prefetcher brought it in time, or a miss costs hardly more than a hit; a longer walk downwards over flushed memory would decide");
   }
   const auto best = likeliest_unit(deciding);
   const auto why_not = other_ways ? "; more repetitions, where they are noisy, would decide" : "; more repetitions, where they are noisy, or a walk downwards, which no prefetcher follows, would decide";
   if (best.unit == 0) return undetermined(context, fmt::format("the misses are not evenly spaced: no unit explains them better than that any access may miss{}", why_not));
   if (best.period > 1) {
     return undetermined(context, fmt::format("the misses are not evenly spaced: of every {} units of {} B some miss and some do not, as where a miss brings its neighbours, too{}", best.period, best.unit, why_not));
+  }
+  if (const auto slower = border && !above ? slower_firsts(context.table, best.unit, *border) : std::nullopt) {
+    return undetermined(context, fmt::format("{} B looked likely, but of what does not miss, the first access to each {} B takes {:.1f} cycles longer than others there: "
+                                             "a level that is hardly slower may answer these, whose units are longer; another load path would decide", best.unit, slower->block, slower->ticks));
   }
   double sure = std::min(kMostConfidence, best.weight);
   std::string why = "the first access to each unit misses, and no other";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/infer/prepared_records.h"
 
+#include <algorithm>
+
 #include "runtime/infer/paired_visits.h"
 
 #include "runtime/infer/cut_short.h"
@@ -41,6 +43,24 @@ const PreparedRecords& MeasuredStages::Measured::records() const {
   if (!prepared) prepared = std::make_shared<const PreparedRecords>(*table);
   if (prepared->classes().cut_short) cut_short();
   return *prepared;
+}
+
+compiler::Names names_in(const records::Table& table, const compiler::Scope& outer) {
+  compiler::Names names(&outer);
+  if (table.points.empty()) return names;
+  for (const auto& [name, value] : table.points.front().at) {
+    const bool agreed = std::all_of(table.points.begin(), table.points.end(), [&, name = name, value = value](const records::Point& point) {
+      const auto at = point.at.find(name);
+      return at != point.at.end() && at->second == value;
+    });
+    if (agreed) names.set(name, value);
+  }
+  return names;
+}
+
+compiler::Names MeasuredStages::names_of(const compiler::Stage& stage, const compiler::Scope& outer) const {
+  const auto own = std::find_if(all_.begin(), all_.end(), [&](const Measured& each) { return each.stage == &stage; });
+  return own == all_.end() ? compiler::Names(&outer) : names_in(*own->table, outer);
 }
 
 std::vector<const MeasuredStages::Measured*> MeasuredStages::of_same_access(const compiler::Stage& stage) const {

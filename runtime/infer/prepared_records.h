@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "compiler/formula/formula.h"
 #include "compiler/program.h"
 #include "runtime/infer/classes.h"
 #include "runtime/infer/drift.h"
@@ -33,6 +34,9 @@ class PreparedRecords {
   mutable std::optional<bool> untold_;
 };
 
+/// What the stage's formulas name besides its records: the lets of its own on which all points agree, and what stands outside, which outlives this.
+compiler::Names names_in(const records::Table& table, const compiler::Scope& outer);
+
 /// The stages of a file that were measured so far: what they walked bears on what another one asks of the same cache.
 class MeasuredStages {
  public:
@@ -52,6 +56,8 @@ class MeasuredStages {
   [[nodiscard]] std::vector<const Measured*> of_same_access(const compiler::Stage& stage) const;
   /// The records of all such stages that launch the same, cold ones, too: their levels are one device's.
   [[nodiscard]] std::vector<const records::Table*> of_same_levels(const compiler::Stage& stage) const;
+  /// `names_in` of that stage; what is outside where it was not measured.
+  [[nodiscard]] compiler::Names names_of(const compiler::Stage& stage, const compiler::Scope& outer) const;
 
  private:
   std::deque<Measured> all_;

@@ -32,9 +32,10 @@ struct SetsClaim {
   std::int64_t line_bytes = 0;
 };
 
-std::vector<SetsClaim> sets_claims(const compiler::Program& program, const compiler::Scope& scope, Findings& findings) {
+std::vector<SetsClaim> sets_claims(const compiler::Program& program, const MeasuredStages& measured, const compiler::Scope& outer, Findings& findings) {
   std::vector<SetsClaim> claims;
   for (const auto& stage : program.stages) {
+    const auto scope = measured.names_of(stage, outer);
     for (const auto& question : stage.finds) {
       auto* finding = question.analysis == "cache_sets" ? findings.find(question.id) : nullptr;
       const auto* fields = finding ? finding->value.get<Fields>() : nullptr;
@@ -143,11 +144,11 @@ bool of_a_function(const SetsClaim& claim) {
 }
 
 /// Withdraws sets of which later walks show that their lines do not share one.
-void check_members(const std::vector<SetsClaim>& claims, model::WalksByStage& all, const compiler::Scope& scope) {
+void check_members(const std::vector<SetsClaim>& claims, const MeasuredStages& measured, model::WalksByStage& all, const compiler::Scope& scope) {
   for (const auto& claim : claims) {
     const auto set = largest_set(claim);
     if (!set) continue;
-    auto walks = all.of(*claim.stage, number_of(*claim.question, "above", scope));
+    auto walks = all.of(*claim.stage, number_of(*claim.question, "above", measured.names_of(*claim.stage, scope)));
     std::erase_if(walks.footprints, [&](const auto& footprint) { return reads_lines_again(footprint, walks, claim.line_bytes); });
     const auto several = model::uneven_set(set->first, set->second, walks, of_a_function(claim));
     if (!several) continue;
@@ -167,9 +168,9 @@ double fewest_lines(const model::Footprint& footprint, const model::Walks& walks
 
 /// Withdraws sets where more lines than they hold together stay in. Walks of more than twice as many are of other levels, whose hits may
 /// pass for theirs.
-void check_room(const std::vector<SetsClaim>& claims, model::WalksByStage& all, const compiler::Scope& scope) {
+void check_room(const std::vector<SetsClaim>& claims, const MeasuredStages& measured, model::WalksByStage& all, const compiler::Scope& scope) {
   for (const auto& claim : claims) {
-    const auto& walks = all.of(*claim.stage, number_of(*claim.question, "above", scope));
+    const auto& walks = all.of(*claim.stage, number_of(*claim.question, "above", measured.names_of(*claim.stage, scope)));
     for (const auto& footprint : walks.footprints) {
       if (!footprint.stays_in()) continue;
       const auto lines = fewest_lines(footprint, walks, claim.line_bytes);
@@ -182,8 +183,9 @@ void check_room(const std::vector<SetsClaim>& claims, model::WalksByStage& all, 
 }
 
 /// Withdraws lengths of lines that the walks do not bear out.
-void check_lines(const MeasuredStages& measured, model::WalksByStage& walks, const compiler::Scope& scope, Findings& findings) {
+void check_lines(const MeasuredStages& measured, model::WalksByStage& walks, const compiler::Scope& outer, Findings& findings) {
   for (const auto& own : measured.all()) {
+    const auto scope = names_in(*own.table, outer);
     for (const auto& question : own.stage->finds) {
       if (question.analysis != "first_flat" || question.arguments.empty()) continue;
       const auto& data = question.arguments.front();
@@ -196,6 +198,26 @@ void check_lines(const MeasuredStages& measured, model::WalksByStage& walks, con
       if (!why.empty()) finding->withdraw(why);
     }
   }
+}
+
+/// A latency that the stage reads of an earlier one, where that finding is withdrawn; null where there is none.
+const compiler::StageInput* withdrawn_latency(const compiler::Program& program, const compiler::Stage& stage, const std::set<std::string>& found_before, Findings& findings) {
+  const auto gone = std::find_if(stage.reads.begin(), stage.reads.end(), [&](const compiler::StageInput& read) {
+    const auto& from = program.stages[read.stage];
+    const auto id = from.name + "." + read.finding;
+    const auto asked = std::find_if(from.finds.begin(), from.finds.end(), [&](const auto& question) { return question.id == id; });
+    return asked != from.finds.end() && (asked->analysis == "slowest" || asked->analysis == "fastest") && found_before.contains(id) && !findings.find(id);
+  });
+  return gone == stage.reads.end() ? nullptr : &*gone;
+}
+
+/// Whether a question is about a size or lines, by misses that `above:` a latency counts.
+bool counts_above(const compiler::Stage& stage, const compiler::Question& question) {
+  const auto has_above = [](const auto& arguments) { return std::any_of(arguments.begin(), arguments.end(), [](const auto& each) { return each.label == "above"; }); };
+  const auto& asked = question.analysis;
+  if (asked == "cache_sets") return has_above(question.arguments);
+  const auto* call = (asked == "last_flat" || asked == "first_flat") && !question.arguments.empty() ? miss_call(stage, *question.arguments.front().value) : nullptr;
+  return call && has_above(call->arguments);
 }
 
 /// Withdraws what was read off at a place that a finding named, where that finding was `found_before` and is not any more: what stands
@@ -212,6 +234,10 @@ void check_readings(const compiler::Program& program, const std::set<std::string
       const bool measured = asked == "value" || asked == "values" || asked == "highest" || asked == "highest_at";
       auto* finding = measured ? findings.find(question.id) : nullptr;
       if (finding) finding->withdraw(fmt::format("it was measured at `{}.{}`, which is withdrawn", program.stages[gone->stage].name, gone->finding));
+      // A level is known by the latency that its misses exceed.
+      const auto* level = withdrawn_latency(program, stage, found_before, findings);
+      auto* told = level && counts_above(stage, question) ? findings.find(question.id) : nullptr;
+      if (told) told->withdraw(fmt::format("it counts what is slower than `{}.{}`, which is withdrawn: which level that is, is not known", program.stages[level->stage].name, level->finding));
     }
   }
 }
@@ -240,8 +266,9 @@ std::string behind_another(const MeasuredStages::Measured& own, const std::vecto
 }
 
 /// Withdraws lines, sets and policies that were told as those of the fastest level, where one behind it answers.
-void check_levels(const MeasuredStages& measured, const compiler::Scope& scope, Findings& findings) {
+void check_levels(const MeasuredStages& measured, const compiler::Scope& outer, Findings& findings) {
   for (const auto& own : measured.all()) {
+    const auto scope = names_in(*own.table, outer);
     std::vector<const records::Point*> points;
     for (const auto& point : own.table->points) points.push_back(&point);
     std::optional<std::string> why;
@@ -257,21 +284,36 @@ void check_levels(const MeasuredStages& measured, const compiler::Scope& scope, 
   }
 }
 
+/// A size that is another level's: lines and sets that were told by walks over as much are of that level, too.
+void withdraw_same_level(const SizeClaim& claim, const std::string& why, const compiler::Program& program, const MeasuredStages& measured, Findings& findings) {
+  for (const auto* own : measured.of_same_access(*claim.stage)) {
+    const auto& reads = own->stage->reads;
+    if (std::none_of(reads.begin(), reads.end(), [&](const auto& read) { return program.stages[read.stage].name + "." + read.finding == claim.question->id; })) continue;
+    for (const auto& question : own->stage->finds) {
+      auto* finding = question.analysis == "first_flat" || question.analysis == "cache_sets" ? findings.find(question.id) : nullptr;
+      if (finding) finding->withdraw(fmt::format("it was told by walks over `{}`, and that is withdrawn: {}", claim.question->id, why));
+    }
+  }
+}
+
 void compare_claims(const compiler::Program& program, const MeasuredStages& measured, const compiler::Scope& scope, Findings& findings) {
-  const auto sets = sets_claims(program, scope, findings);
+  auto sets = sets_claims(program, measured, scope, findings);
   model::WalksByStage walks(measured);
   for (const auto& claim : size_claims(program, measured, scope, findings)) {
     const auto grown = sets_grown_from(claim, sets, program, measured);
     const auto told = told_misses(claim);
     auto why = claim.slower_than ? std::string() : behind_another(*claim.measured, claim.fits, measured);
+    if (why.empty()) why = hardly_slower(claim, told);
+    if (!why.empty()) withdraw_same_level(claim, why, program, measured, findings);
     if (why.empty()) why = contradiction(claim, told, program, measured, walks, findings, !grown.empty());
     if (why.empty() && claim.spans) why = uneven_sets(claim, grown);
     if (!why.empty()) claim.finding->withdraw(why);
     else count_units(claim, told);
   }
+  std::erase_if(sets, [](const SetsClaim& claim) { return claim.finding->status != Finding::Status::Found; });
   check_lines(measured, walks, scope, findings);
-  check_members(sets, walks, scope);
-  check_room(sets, walks, scope);
+  check_members(sets, measured, walks, scope);
+  check_room(sets, measured, walks, scope);
   check_levels(measured, scope, findings);
   replay_caches(program, measured, scope, findings);
 }

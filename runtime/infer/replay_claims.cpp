@@ -62,13 +62,13 @@ std::optional<Replayable> replayable(const compiler::Question& question, const c
   const auto* policy = question.analysis == "replacement" && of ? findings.find(question.id) : nullptr;
   auto* sets = policy ? findings.find(show(*of->value)) : nullptr;
   const auto* fields = sets ? sets->value.get<Fields>() : nullptr;
-  const auto line = number_of(question, "line", scope);
+  const auto line = number_of(question, "line", measured.names_of(stage, scope));
   if (!fields || !line || *line < 1) return std::nullopt;
   for (const auto& from : program.stages) {
     for (const auto& asked : from.finds) {
       const auto* own = asked.id == sets->id && asked.analysis == "cache_sets" ? measured_of(measured, from) : nullptr;
-      if (!own || number_of(asked, "line", scope) != line) continue;
-      Replayable made{{}, sets, {}, &from, &stage, field(*fields, "lines"), number_of(asked, "above", scope)};
+      if (!own || number_of(asked, "line", measured.names_of(from, scope)) != line) continue;
+      Replayable made{{}, sets, {}, &from, &stage, field(*fields, "lines"), number_of(asked, "above", measured.names_of(from, scope))};
       if (!made.slower_than) made.slower_than = hit_latency(own->records());
       made.cache.line_bytes = static_cast<std::int64_t>(*line);
       made.cache.ways = static_cast<std::size_t>(field(*fields, "ways"));

@@ -112,9 +112,10 @@ std::string level_of(const compiler::Stage& stage, const compiler::Question& que
 
 }  // namespace
 
-std::vector<SizeClaim> size_claims(const compiler::Program& program, const MeasuredStages& measured, const compiler::Scope& scope, Findings& findings) {
+std::vector<SizeClaim> size_claims(const compiler::Program& program, const MeasuredStages& measured, const compiler::Scope& outer, Findings& findings) {
   std::vector<SizeClaim> claims;
   for (const auto& stage : program.stages) {
+    const auto scope = measured.names_of(stage, outer);
     const auto own = std::find_if(measured.all().begin(), measured.all().end(), [&](const auto& each) { return each.stage == &stage; });
     for (const auto& question : stage.finds) {
       auto* finding = findings.find(question.id);
@@ -332,6 +333,14 @@ void count_units(const SizeClaim& claim, const ToldMisses& told) {
   finding.why += fmt::format("; {} in units of {} that come in at once", show(fits, kBytes), show(static_cast<double>(unit), kBytes));
 }
 
+std::string hardly_slower(const SizeClaim& claim, const ToldMisses& told) {
+  const auto slower = claim.spans && told.range && !claim.slower_than ? slower_hits(claim.within, *told.range) : std::nullopt;
+  if (!slower) return {};
+  return fmt::format("from {} on, the same addresses take {:.1f} cycles longer than up to {}, and are no misses by that: "
+                     "a level that is hardly slower may answer there; more repetitions, or another load path, would decide",
+                     show(slower->above, kBytes), slower->ticks, show(slower->last, kBytes));
+}
+
 std::string contradiction(const SizeClaim& claim, const ToldMisses& told, const compiler::Program& program, const MeasuredStages& measured,
                           model::WalksByStage& by_stage, Findings& findings, bool sets_are_known) {
   if (auto why = wrong_extent(claim); !why.empty()) return why;
@@ -345,11 +354,6 @@ std::string contradiction(const SizeClaim& claim, const ToldMisses& told, const 
   for (const auto& each : {nearest, granularity}) {
     if (!each) continue;
     if (auto why = other_unit(claim, program, findings, *each); !why.empty()) return why;
-  }
-  if (const auto slower = range && !claim.slower_than ? slower_hits(claim.within, *range) : std::nullopt) {
-    return fmt::format("from {} on, the same addresses take {:.1f} cycles longer than up to {}, and are no misses by that: "
-                       "a level that is hardly slower may answer there; more repetitions, or another load path, would decide",
-                       show(slower->above, kBytes), slower->ticks, show(slower->last, kBytes));
   }
   if (range && stride_was_found(claim, program, findings, claim.extent.gap)) {
     if (auto why = wrong_share_misses(claim, *range, sets_are_known); !why.empty()) return why;

@@ -28,7 +28,7 @@ infer::Finding answer_one(const compiler::Question& question, const infer::Prepa
 void answer_questions(const compiler::Stage& stage, const records::Table& table, compiler::Names& scope,
                       std::vector<infer::Finding>& findings, infer::MeasuredStages& earlier) {
   Fields fields;
-  compiler::Names inner(&scope);  // with the stage's findings so far: common_limit reads spikes
+  auto inner = infer::names_in(table, scope);  // and the stage's findings so far: common_limit reads spikes
   const auto prepared = std::make_shared<const infer::PreparedRecords>(table, earlier.of_same_levels(stage));
   for (const auto& question : stage.finds) {
     auto finding = answer_one(question, *prepared, stage, inner, earlier, findings);

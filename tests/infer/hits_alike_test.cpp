@@ -77,3 +77,16 @@ TEST_CASE("hits of the fastest level take as long as second visits, wherever the
   CHECK_FALSE(faster([](std::int64_t line) { return 40 + static_cast<int>(line / 2); }, [](std::int64_t line) { return 40 + static_cast<int>(line / 2); }));
   CHECK_FALSE(faster([](std::int64_t) { return 42; }, [](std::int64_t) { return 40; }));  // what is measured twice differs by as much
 }
+
+TEST_CASE("a second visit in a row that is two ticks sooner is of another level") {
+  const auto paired = [](int later) {
+    auto pairs = test::point(4096, 256, 2, 5, [&](std::size_t, std::size_t access) { return static_cast<std::uint32_t>(access % 2 == 0 ? 40 + later : 40); });
+    Pattern walk = *pairs.walk;
+    for (std::size_t i = 0; i < walk.offsets.size(); ++i) walk.offsets[i] = 32 * static_cast<std::int64_t>(i / 2) + 4 * static_cast<std::int64_t>(i % 2);
+    pairs.walk = std::make_shared<const Pattern>(std::move(walk));
+    const auto table = test::table({pairs});
+    return infer::faster_level({&table.points[0]}, kRange, {&table});
+  };
+  CHECK(paired(2));
+  CHECK_FALSE(paired(0));
+}

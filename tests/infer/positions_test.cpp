@@ -45,6 +45,24 @@ TEST_CASE("the first access to each unit misses: the unit, wherever the walk beg
   }
 }
 
+TEST_CASE("a level hardly slower, of longer units, hides those of the first") {
+  const auto through_two = [](bool up, std::uint32_t later) {
+    Pattern ring;
+    ring.steps = 512;
+    for (std::int64_t i = 0; i < ring.steps; ++i) ring.offsets.push_back((up ? i : ring.steps - 1 - i) * 4);
+    auto made = test::point(up ? 0 : 1, ring.steps, 1, 3, [&](std::size_t, std::size_t a) {
+      const auto is_new = [&](std::int64_t unit) { return a == 0 || ring.offsets[a - 1] / unit != ring.offsets[a] / unit; };
+      return is_new(64) ? 300u : is_new(32) ? 100u + later : 100u;
+    });
+    made.walk = std::make_shared<const Pattern>(ring);
+    return made;
+  };
+  const auto hidden = spacing({through_two(true, 2), through_two(false, 2)});
+  CHECK(undetermined(hidden));
+  CHECK_MESSAGE(says(hidden, "the first access to each 32 B takes 2.0 cycles longer"), hidden.why);
+  CHECK(number(spacing({through_two(true, 0), through_two(false, 0)})) == 64);
+}
+
 TEST_CASE("a longer walk is surer, and three misses show little") {
   double before = 0;
   for (const std::int64_t units : {3, 6, 12, 24}) {

@@ -64,6 +64,18 @@ TEST_CASE("a size holds only where a finer walk within it fits, too") {
   CHECK_MESSAGE(contradicted.why.find("visits 64 addresses within these bytes and misses") != std::string::npos, contradicted.why);
 }
 
+TEST_CASE("what all points of a stage call by a name of its own is known where it is held against other walks") {
+  auto table = test::table({});
+  for (const double n : {1024.0, 2048.0}) table.points.push_back(walked({{"n", Value(n, kBytes)}, {"side", Value(200.0, kCycles)}}, every(32, 1024), test::four_sets()));
+  compiler::Names outer;
+  outer.set("limit", Value(7.0));
+  const auto names = infer::names_in(table, outer);
+  REQUIRE(names.lookup("side"));
+  CHECK(*names.lookup("side") == Value(200.0, kCycles));
+  CHECK_FALSE(names.lookup("n"));  // the points differ
+  CHECK(names.lookup("limit"));
+}
+
 TEST_CASE("what was read off at a size that is withdrawn is withdrawn, too") {
   const Source source("t.gexp", R"(gexp 1
 experiment t

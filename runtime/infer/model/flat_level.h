@@ -9,6 +9,8 @@ namespace gexp::infer::model {
 
 constexpr double kRounding = 1.0 / 6;  // fact: variance that whole ticks give to a difference of two
 
+constexpr double kHalfTick = 0.5;  // fact: by so much whole ticks are rounded
+
 /// Mean and standard error of differences, in ticks.
 struct MeanDifference {
   double sum = 0, squares = 0, pairs = 0;
