@@ -143,11 +143,29 @@ bool of_a_function(const SetsClaim& claim) {
   return word && (*word == "bits" || *word == "xor" || *word == "modulo");
 }
 
+/// Whether groups of lines were found to have turns in a set of the claim. As one set, they predict launches that they were not found in;
+/// which lines miss in a few launches is then no sign of several sets, for only so many groups have their turn.
+bool takes_turns(const SetsClaim& claim, const compiler::Program& program, const Findings& findings) {
+  for (const auto& stage : program.stages) {
+    const bool reads = std::any_of(stage.reads.begin(), stage.reads.end(), [&](const compiler::StageInput& read) {
+      return program.stages[read.stage].name + "." + read.finding == claim.id;
+    });
+    for (const auto& question : stage.finds) {
+      const auto* finding = reads && question.analysis == "replacement" ? findings.find(question.id) : nullptr;
+      const auto* fields = finding ? finding->value.get<Fields>() : nullptr;
+      const auto* name = fields && fields->contains("name") ? fields->at("name").get<std::string>() : nullptr;
+      if (name && *name == "turns") return true;
+    }
+  }
+  return false;
+}
+
 /// Withdraws sets of which later walks show that their lines do not share one.
-void check_members(const std::vector<SetsClaim>& claims, const MeasuredStages& measured, model::WalksByStage& all, const compiler::Scope& scope) {
+void check_members(const std::vector<SetsClaim>& claims, const compiler::Program& program, const Findings& findings,
+                   const MeasuredStages& measured, model::WalksByStage& all, const compiler::Scope& scope) {
   for (const auto& claim : claims) {
     const auto set = largest_set(claim);
-    if (!set) continue;
+    if (!set || takes_turns(claim, program, findings)) continue;
     auto walks = all.of(*claim.stage, number_of(*claim.question, "above", measured.names_of(*claim.stage, scope)));
     std::erase_if(walks.footprints, [&](const auto& footprint) { return reads_lines_again(footprint, walks, claim.line_bytes); });
     const auto several = model::uneven_set(set->first, set->second, walks, of_a_function(claim));
@@ -312,7 +330,7 @@ void compare_claims(const compiler::Program& program, const MeasuredStages& meas
   }
   std::erase_if(sets, [](const SetsClaim& claim) { return claim.finding->status != Finding::Status::Found; });
   check_lines(measured, walks, scope, findings);
-  check_members(sets, measured, walks, scope);
+  check_members(sets, program, findings, measured, walks, scope);
   check_room(sets, measured, walks, scope);
   check_levels(measured, scope, findings);
   replay_caches(program, measured, scope, findings);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <memory>
 #include <random>
@@ -13,6 +14,7 @@
 #include "runtime/infer/policies.h"
 #include "runtime/infer/replacement_candidates.h"
 #include "runtime/infer/replacement_chance.h"
+#include "runtime/infer/replacement_turns.h"
 #include "runtime/infer/replacement_walk.h"
 #include "runtime/infer/same_policy.h"
 
@@ -32,11 +34,11 @@ constexpr double kShown = 1e-3;       // limit: a weight that is worth a word
 
 /// Natural logarithm of the chance, beforehand, of one of so many.
 double one_of(double number) { return -std::log(number); }
-constexpr double kFamilies = 8;  // fact: LRU, FIFO, tree-PLRU, NRU, QLRU, equal chances, unequal ones, and none of these
+constexpr double kFamilies = 9;  // fact: LRU, FIFO, tree-PLRU, NRU, QLRU, turns, equal chances, unequal ones, and none of these
 
 /// A hypothesis with its posterior.
 struct Rival {
-  enum class Kind { Candidate, Random, Weighted, None };
+  enum class Kind { Candidate, Turns, Random, Weighted, None };
   Kind kind;
   std::string name;   ///< of None: what it says
   double log_weight;  ///< tempered log-likelihood and prior
@@ -47,7 +49,9 @@ struct Rival {
 /// All hypotheses about one walk.
 struct Rivals {
   Walk walk;
+  std::vector<std::uint64_t> numbers;  ///< of the walk's lines
   std::vector<Scored> candidates;
+  Turns turns;
   ChanceFit chance;
   Evictions evictions;
   std::vector<Rival> all;  ///< the likeliest first
@@ -61,6 +65,18 @@ struct Rivals {
     return best;
   }
 };
+
+/// As a policy predicts, but for errors of any rate; and but for errors that recur, of which one access at least is to be named.
+void add_nearest(Rivals& rivals, const std::string& name, const Outcomes& outcomes, double log_likelihood,
+                 const std::vector<std::vector<bool>>& hits, double log_prior) {
+  const double prior = 2 * one_of(kFamilies) + log_prior;
+  const double any = log_likelihood - replacing::log_likelihood(outcomes) + log_of_any_errors(outcomes);
+  const auto near = fmt::format("{} comes nearest and fails on {:.2f} %", name, 100 * outcomes.wrong());
+  rivals.all.push_back({Rival::Kind::None, near + ", more often than interference does", any + prior});
+  rivals.all.push_back({Rival::Kind::None, near + ", at the same accesses in each run",
+                        any + recurring_errors(rivals.walk, hits) + prior +
+                            one_of(static_cast<double>(std::max<std::size_t>(1, accesses_of(rivals.walk))))});
+}
 
 void add_candidates(Rivals& rivals) {
   const auto variants = static_cast<double>(qlru_variants().size());
@@ -78,14 +94,15 @@ void add_candidates(Rivals& rivals) {
   if (aged_failed > 0) note(fmt::format("{} of {} variants of QLRU are out", aged_failed, aged));
   const auto* best = rivals.best();
   if (!best) return;
-  // As the best one predicts, but for errors of any rate; and but for errors that recur, of which one access at least is to be named.
-  const double prior = 2 * one_of(kFamilies) + (best->candidate.policy == Candidate::Policy::Qlru ? one_of(variants) : 0);
-  const double any = best->log_likelihood - log_likelihood(best->outcomes) + log_of_any_errors(best->outcomes);
-  const auto near = fmt::format("{} comes nearest and fails on {:.2f} %", best->candidate.name(), 100 * best->outcomes.wrong());
-  rivals.all.push_back({Rival::Kind::None, near + ", more often than interference does", any + prior});
-  rivals.all.push_back({Rival::Kind::None, near + ", at the same accesses in each run",
-                        any + recurring_errors(rivals.walk, best->hits) + prior +
-                            one_of(static_cast<double>(std::max<std::size_t>(1, accesses_of(rivals.walk))))});
+  const double prior = best->candidate.policy == Candidate::Policy::Qlru ? one_of(variants) : 0;
+  add_nearest(rivals, best->candidate.name(), best->outcomes, best->log_likelihood, best->hits, prior);
+}
+
+void add_turns(Rivals& rivals) {
+  const auto& turns = rivals.turns;
+  if (!turns.order) return;
+  rivals.all.push_back({Rival::Kind::Turns, "turns", turns.log_likelihood + turns.log_description + one_of(kFamilies)});
+  add_nearest(rivals, "turns", turns.outcomes, turns.log_likelihood, turns.hits, turns.log_description);
 }
 
 void add_chance(Rivals& rivals) {
@@ -110,9 +127,9 @@ void add_chance(Rivals& rivals) {
   none(last, weighted + seen.repeats.nats);
 }
 
-Rivals weighed(Walk walk, const std::function<bool(const Candidate&)>& allowed) {
+Rivals weighed(Walk walk, std::vector<std::uint64_t> numbers, const std::function<bool(const Candidate&)>& allowed, bool may_take_turns) {
   Rivals rivals;
-  rivals.walk = std::move(walk);
+  rivals.walk = std::move(walk), rivals.numbers = std::move(numbers);
   Reference reference(rivals.walk);
   rivals.chance = fit_chance(rivals.walk, false);
   if (auto stale = fit_chance(rivals.walk, true); stale.log_likelihood > rivals.chance.log_likelihood) rivals.chance = std::move(stale);
@@ -120,7 +137,9 @@ Rivals weighed(Walk walk, const std::function<bool(const Candidate&)>& allowed) 
   reference.offer(course_of_own_rates(rivals.walk));
   rivals.evictions = evictions_of(rivals.walk, rivals.chance);
   rivals.candidates = scored(rivals.walk, allowed, reference);
+  if (may_take_turns) rivals.turns = fit_turns(rivals.walk, rivals.numbers, reference);
   add_candidates(rivals);
+  add_turns(rivals);
   add_chance(rivals);
   rivals.all.push_back({Rival::Kind::None, "each access, by its place in the run, misses at a rate of its own",
                         log_of_own_rates(rivals.walk) + one_of(kFamilies)});
@@ -132,8 +151,7 @@ Rivals weighed(Walk walk, const std::function<bool(const Candidate&)>& allowed) 
 }
 
 Finding named(const Context& context, const std::string& name, std::size_t ways, List probabilities, double confidence, std::string why,
-              std::string evidence, const char* decides = kNothingMore) {
-  Fields fields;
+              std::string evidence, const char* decides = kNothingMore, Fields fields = {}) {
   fields["name"] = Value(name);
   fields["ways"] = Value(static_cast<double>(ways));
   fields["probabilities"] = Value(std::move(probabilities));
@@ -204,6 +222,30 @@ Finding decided(const Context& context, const Rivals& rivals) {
   return named(context, best.name, ways, {}, confidence, why, rivals.failed, decides.c_str());
 }
 
+/// Turns are the likeliest.
+Finding in_turn(const Context& context, const Rivals& rivals, std::int64_t line_bytes) {
+  const auto& turns = rivals.turns;
+  List groups;
+  for (const auto mask : by_fewest_bits(turns.order->masks, rivals.numbers)) {
+    List bits;
+    for (int bit = 0; bit < 64; ++bit) {
+      if (mask >> bit & 1) bits.push_back(Value(static_cast<double>(bit + std::countr_zero(static_cast<std::uint64_t>(line_bytes)))));
+    }
+    groups.push_back(Value(std::move(bits)));
+  }
+  Fields fields;
+  fields["groups"] = Value(std::move(groups));
+  fields["evicts"] = Value(std::string(turns.order->late ? "late" : "at once"));
+  const auto then = rivals.all[1].weight >= kShown ? fmt::format("; then {} ({})", rivals.all[1].name, percent(rivals.all[1].weight)) : "";
+  const auto why = fmt::format("{} groups of lines lose their least recently used one in turn{}. Found in half of the orders, it predicts "
+                               "{:.2f} % of the other half's hits and misses{}",
+                               turns.order->groups(), turns.order->late ? ", after the access that follows the miss" : "",
+                               100 * (1 - turns.unseen.wrong()), then);
+  return named(context, "turns", rivals.walk.lines - 1, {}, std::min(rivals.all[0].weight, kMostConfidence), why,
+               fmt::format("{:.0f} misses in {} launches; {}", turns.outcomes.misses, rivals.walk.traces.size(), rivals.failed),
+               "more launches", std::move(fields));
+}
+
 Finding by_chance(const Context& context, const Rivals& rivals) {
   const auto& best = rivals.all[0];
   const auto& seen = rivals.evictions;
@@ -233,13 +275,15 @@ Finding by_chance(const Context& context, const Rivals& rivals) {
       evidence, "more evictions");
 }
 
-Finding answer(const Context& context, const Rivals& rivals) {
+Finding answer(const Context& context, const Rivals& rivals, std::int64_t line_bytes) {
   const auto& best = rivals.all[0];
   if (best.kind == Rival::Kind::Candidate) return decided(context, rivals);
+  if (best.kind == Rival::Kind::Turns) return in_turn(context, rivals, line_bytes);
   if (best.kind != Rival::Kind::None) return by_chance(context, rivals);
+  const auto& no_turns = rivals.turns.why_not;
   return undetermined(context, fmt::format("no policy that is a candidate predicts the walk: {} ({}); a policy of another kind, or lines "
                                            "of another set among them: a walk over fewer of them would decide",
-                                           best.name, rivals.failed));
+                                           best.name, rivals.failed + (no_turns.empty() ? "" : "; turns: " + no_turns)));
 }
 
 }  // namespace
@@ -288,13 +332,17 @@ Finding replacement(const Context& context) {
   const auto may = [&](const Candidate& candidate) {
     return allowed(candidate.name()) || (candidate.policy == Candidate::Policy::Qlru && allowed("qlru"));
   };
-  auto rivals = weighed(std::move(*walk), may);
+  std::vector<std::uint64_t> numbers;
+  for (const auto member : members) numbers.push_back(static_cast<std::uint64_t>(member / line_bytes));
+  const bool lines_by_bits = std::has_single_bit(static_cast<std::uint64_t>(line_bytes)) && numbers.size() == walk->lines;
+  const bool may_take_turns = lines_by_bits && allowed("turns");
+  auto rivals = weighed(std::move(*walk), numbers, may, may_take_turns);
   if (rivals.walk.others > 0 && rivals.all[0].kind != Rival::Kind::Candidate) {
     // The function that chooses sets was seen on the lines that overflowed them: it may not hold beyond.
-    auto alone = weighed(*read(std::nullopt), may);
+    auto alone = weighed(*read(std::nullopt), numbers, may, may_take_turns);
     if (alone.all[0].log_weight > rivals.all[0].log_weight) rivals = std::move(alone);
   }
-  return answer(context, rivals);
+  return answer(context, rivals, line_bytes);
 }
 
 }  // namespace gexp::infer

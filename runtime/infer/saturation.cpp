@@ -102,7 +102,7 @@ double parting(const RiseFit& a, const RiseFit& b, const std::vector<Xy>& points
 std::string percent_of_rises(double weight) { return fmt::format("{:.1f} %", 100 * std::min(weight, kMostConfidence)); }
 
 /// "another power of x in the end (3.1 %)"
-std::string name_of(const RiseFit& fit) {
+std::string name_of_rise(const RiseFit& fit) {
   const auto name = [&] {
     switch (fit.kind) {
       case Rise::Plateau: return "a plateau beyond the end";
@@ -215,7 +215,7 @@ Finding saturation(const Context& context) {
       continue;
     }
     evidence += fmt::format("{}{}{} of {} points below the knee, {} beyond, scatter {:.1f} %, knee {} to {}; a plateau weighs {}, then {}", evidence.empty() ? "" : "; ", label, knee.below, knee.points, knee.beyond,
-                            100 * knee.fit.scatter, words.x(knee.evidence.low), words.x(knee.evidence.high), percent_of_rises(knee.evidence.plateau), name_of(*knee.evidence.best_rival()));
+                            100 * knee.fit.scatter, words.x(knee.evidence.low), words.x(knee.evidence.high), percent_of_rises(knee.evidence.plateau), name_of_rise(*knee.evidence.best_rival()));
     if (!by.empty()) {
       auto fields = fields_of(knee, *made);
       fields["at"] = value;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace gexp::sim {
 
@@ -10,26 +11,41 @@ Cache::Cache(const CacheModel& model, const std::vector<std::uint32_t>& ways_of,
     : index_(model, seed), policy_(model.policy), qlru_(model.qlru), promoted_(model.promoted), oldest_age_(static_cast<std::uint8_t>(model.ages - 1)),
       insert_age_(static_cast<std::uint8_t>(model.insert)), line_(model.line), line_shift_(std::countr_zero(model.line)), sector_shift_(std::countr_zero(model.sector)), random_(seed ^ chance ^ 0x5eed) {
   std::uint32_t slots = 0;
+  // What misses while a line is due takes the second spare place; then lines leave.
+  if (policy_ == Policy::Turns && model.late) spare_ = 2;
   for (const std::uint32_t ways : ways_of) {
-    sets_.push_back({.first = slots, .ways = ways});
-    slots += ways;
+    sets_.push_back({.first = slots, .ways = ways + spare_});
+    slots += ways + spare_;
   }
   slots_.resize(std::max(slots, 1u));
   known_.resize(remembered(slots)), known_mask_ = known_.size() - 1;
   if (is_listed()) links_.resize(slots);
   if (policy_ == Policy::Plru) marks_.resize(sets_.size());
   if (policy_ == Policy::Nru || policy_ == Policy::Nrf) marks_.resize(slots);
+  if (policy_ == Policy::Turns) {
+    for (const auto& bits : model.groups) {
+      std::uint64_t mask = 0;
+      for (const int bit : bits) mask |= std::uint64_t{1} << bit;
+      group_masks_.push_back(mask >> line_shift_);
+    }
+    groups_.resize(sets_.size() << group_masks_.size()), turns_.resize(sets_.size());
+    // Whose turn it is depends on all that the device did before.
+    for (Turn& turn : turns_) turn.group = chance == 0 ? 0 : random_.below(1u << group_masks_.size());
+  }
   if (policy_ == Policy::Rrip) ages_.resize(slots);
   if (policy_ == Policy::Qlru) ages_.resize(slots), of_age_.resize(sets_.size());
   double sum = 0;
   for (const double weight : model.weights) cumulative_.push_back(sum += weight);
-  is_narrow_ = std::all_of(ways_of.begin(), ways_of.end(), [](std::uint32_t ways) { return ways <= kNarrow; });
+  is_narrow_ = std::all_of(sets_.begin(), sets_.end(), [](const Set& set) { return set.ways <= kNarrow; });
   if (!is_narrow_) table_.resize(std::bit_ceil(std::size_t{slots} * 2 + 2)), table_mask_ = table_.size() - 1;
   clear();
 }
 
 void Cache::clear() {
-  for (Set& set : sets_) set.used = 0, set.newest = set.oldest = kNone;
+  for (Set& set : sets_) set.used = 0, set.list = {};
+  std::fill(groups_.begin(), groups_.end(), List{});
+  for (Turn& turn : turns_) turn = {.group = turn.group};
+  left_dirty_ = false;
   for (Slot& slot : slots_) slot.line = kNothing;
   std::fill(links_.begin(), links_.end(), Links{});
   std::fill(marks_.begin(), marks_.end(), 0);
@@ -43,20 +59,21 @@ Cache::Access Cache::bring(std::uint64_t address, Use use, Place at) {
   const std::uint64_t line = address >> line_shift_, sector = sector_of(address);
   const auto [found, set] = at;
   if (found != kNone) {
-    touch(at, false);
     slots_[found].sectors |= sector;
     if (use == Use::Write) slots_[found].dirty = 1;
+    touch(at, false);
     return {.had_room = has_room_in(set)};
   }
   Access result{.had_room = has_room_in(set)};
   std::uint32_t slot = kNone;
   // Invalid ways first.
   if (policy_ == Policy::Qlru && qlru_.on_miss) grow_older(set, kNone);
-  if (result.had_room) {
+  if (spare_ > 0 || result.had_room) {
     const std::uint32_t filled = sets_[set].used++;
     slot = sets_[set].first + (policy_ == Policy::Qlru && qlru_.fills_last() ? sets_[set].ways - 1 - filled : filled);
   } else {
     slot = victim(set);
+    if (policy_ == Policy::Turns) unlink(list_of(set, slot), slot);  // what comes in may be of another group
     erase(slots_[slot].line, slot);
     result.evicted = slots_[slot].line << line_shift_;
     result.evicted_dirty = slots_[slot].dirty;
@@ -66,6 +83,7 @@ Cache::Access Cache::bring(std::uint64_t address, Use use, Place at) {
   slots_[slot].dirty = use == Use::Write;
   insert(line, set, slot);
   touch({slot, set}, true);
+  result.evicted_dirty |= std::exchange(left_dirty_, false);
   return result;
 }
 
@@ -73,22 +91,27 @@ bool Cache::take(std::uint64_t address) {
   const std::uint64_t line = address >> line_shift_;
   const std::uint32_t index = index_(address), slot = find(line, index);
   if (slot == kNone) return false;
+  remove(index, slot);
+  return true;
+}
+
+/// Takes a line out.
+void Cache::remove(std::uint32_t index, std::uint32_t slot) {
   // Ways are filled in order: the last one in use takes the place that is free.
   Set& set = sets_[index];
   const std::uint32_t last = set.first + --set.used;
-  erase(line, slot);
   Slot& freed = slots_[slot];
-  if (is_listed()) unlink(set, slot);
+  erase(freed.line, slot);
+  if (is_listed()) unlink(list_of(index, slot), slot);
   if (slot != last) {
     Slot& moved = slots_[last];
     erase(moved.line, last);
     freed.line = moved.line, freed.sectors = moved.sectors, freed.dirty = moved.dirty;
     insert(freed.line, index, slot);
-    if (is_listed()) replace_in_list(set, last, slot);
+    if (is_listed()) replace_in_list(list_of(index, slot), last, slot);
   }
   if (is_listed()) links_[last] = {};
   slots_[last].line = kNothing;
-  return true;
 }
 
 bool Cache::holds(std::uint64_t address, const SetIndex& index) const {
@@ -154,7 +177,15 @@ std::uint32_t Cache::victim(std::uint32_t set) {
   switch (policy_) {
     case Policy::Lru:
     case Policy::Fifo:
-    case Policy::Bip: return sets_[set].oldest;
+    case Policy::Bip: return sets_[set].list.oldest;
+    case Policy::Turns: {
+      const auto bits = group_masks_.size();
+      for (auto& turn = turns_[set];;) {
+        const std::uint32_t oldest = groups_[(std::size_t{set} << bits) + turn.group].oldest;
+        turn.group = (turn.group + 1) & ((1u << bits) - 1);
+        if (oldest != kNone) return oldest;
+      }
+    }
     case Policy::Random: return first + random_.below(ways);
     case Policy::Weighted: {
       const double at = random_.unit() * cumulative_.back();
@@ -192,6 +223,10 @@ void Cache::note_use(std::uint32_t set, std::uint32_t slot, bool filled) {
   const std::uint32_t first = sets_[set].first, ways = sets_[set].ways;
   switch (policy_) {
     case Policy::Lru: return move_to_front(set, slot);
+    case Policy::Turns:
+      move_to_front(set, slot);
+      if (spare_ > 0) let_go_late(set, filled);
+      return;
     case Policy::Fifo:
       if (filled) move_to_front(set, slot);
       return;
@@ -249,8 +284,35 @@ void Cache::grow_older(std::uint32_t set, std::uint32_t accessed) {
   }
 }
 
-/// Takes a slot out of its set's list, if it is in.
-void Cache::unlink(Set& list, std::uint32_t slot) {
+Cache::List& Cache::group_of(std::uint32_t set, std::uint64_t line) {
+  std::size_t group = set;
+  for (std::size_t bit = group_masks_.size(); bit-- > 0;) group = group << 1 | (std::popcount(line & group_masks_[bit]) & 1u);
+  return groups_[group];
+}
+
+/// Late evictions, as an H200's L1 makes them: after an access, what was due before it leaves. Where a second miss came meanwhile, three
+/// lines more leave than are too many, and the next misses find room.
+void Cache::let_go_late(std::uint32_t set, bool filled) {
+  constexpr std::uint32_t kMore = 3;
+  Turn& turn = turns_[set];
+  const bool was_due = turn.due > 0;
+  for (; turn.due > 0; --turn.due) {
+    const std::uint32_t leaves = victim(set);
+    left_dirty_ |= slots_[leaves].dirty != 0;
+    remove(set, leaves);
+  }
+  if (filled) {
+    const std::uint32_t ways = sets_[set].ways - spare_, used = sets_[set].used;
+    if (used > ways) turn.due = used - ways;
+    if (turn.missed && was_due && !turn.several) turn.due = std::min(turn.due + kMore, used), turn.several = true;
+  } else {
+    turn.several = false;
+  }
+  turn.missed = filled;
+}
+
+/// Takes a slot out of its list, if it is in.
+void Cache::unlink(List& list, std::uint32_t slot) {
   Links& own = links_[slot];
   if (own.newer != kNone) links_[own.newer].older = own.older;
   else if (list.newest == slot) list.newest = own.older;
@@ -259,15 +321,15 @@ void Cache::unlink(Set& list, std::uint32_t slot) {
   own = {};
 }
 
-/// `to` takes the place of `from` in their set's list.
-void Cache::replace_in_list(Set& list, std::uint32_t from, std::uint32_t to) {
+/// `to` takes the place of `from` in their list.
+void Cache::replace_in_list(List& list, std::uint32_t from, std::uint32_t to) {
   const Links own = links_[to] = links_[from];
   (own.newer != kNone ? links_[own.newer].older : list.newest) = to;
   (own.older != kNone ? links_[own.older].newer : list.oldest) = to;
 }
 
 void Cache::move_to_front(std::uint32_t set, std::uint32_t slot) {
-  Set& list = sets_[set];
+  List& list = list_of(set, slot);
   if (list.newest == slot) return;
   unlink(list, slot);
   links_[slot].older = list.newest;
@@ -276,7 +338,7 @@ void Cache::move_to_front(std::uint32_t set, std::uint32_t slot) {
 }
 
 void Cache::move_to_back(std::uint32_t set, std::uint32_t slot) {
-  Set& list = sets_[set];
+  List& list = list_of(set, slot);
   if (list.oldest == slot) return;
   unlink(list, slot);
   links_[slot].newer = list.oldest;

@@ -31,8 +31,8 @@ class Cache {
   Access access(std::uint64_t address, Use use, const SetIndex& index) {
     const Place at = place(address, index);
     if (at.slot == kNone || (slots_[at.slot].sectors & sector_of(address)) == 0) return bring(address, use, at);
-    touch(at, false);
     if (use == Use::Write) slots_[at.slot].dirty = 1;
+    touch(at, false);
     return {.hit = true};
   }
   Access access(std::uint64_t address, Use use = Use::Read) { return access(address, use, index_); }
@@ -69,10 +69,13 @@ class Cache {
   // A walk by chance over a large cache finds none of this in the host's caches: what one access needs lies together. Where no set has
   // more than kNarrow ways, a line is looked for among its set's marks; else in a hash table of all lines.
   static constexpr std::uint32_t kNarrow = 20, kMarksAWord = 4;
+  struct List {
+    std::uint32_t newest = kNone, oldest = kNone;    ///< slots
+  };
   struct alignas(64) Set {
     std::uint32_t first = 0, ways = 0;               ///< slot of way 0
     std::uint32_t used = 0;                          ///< ways in use, filled in order
-    std::uint32_t newest = kNone, oldest = kNone;    ///< Lru, Fifo, Bip: ends of a list
+    List list{};                                     ///< Lru, Fifo, Bip
     std::array<std::uint64_t, kNarrow / kMarksAWord> marks{};  ///< 16 bits of each way's line
   };
   struct Slot {
@@ -82,6 +85,12 @@ class Cache {
   };
   struct Links {
     std::uint32_t newer = kNone, older = kNone;      ///< slots
+  };
+  /// Turns: of a set. What the groups' counter says outlives a launch.
+  struct Turn {
+    std::uint32_t group = 0;                         ///< whose turn it is
+    std::uint32_t due = 0;                           ///< late: lines that are to leave after the next access
+    bool missed = false, several = false;            ///< late: the last access missed; several lines were due since the last hit
   };
   /// Where a line was found last. It is there as long as the slot says so, and then neither its set nor anything else is worked out.
   struct Known {
@@ -105,7 +114,7 @@ class Cache {
     return {slot, set};
   }
   Access bring(std::uint64_t address, Use use, Place at);
-  [[nodiscard]] bool has_room_in(std::uint32_t set) const { return sets_[set].used < sets_[set].ways; }
+  [[nodiscard]] bool has_room_in(std::uint32_t set) const { return sets_[set].used + spare_ < sets_[set].ways; }
   [[nodiscard]] std::uint64_t sector_of(std::uint64_t address) const { return 1ull << ((address & (line_ - 1)) >> sector_shift_); }
   [[nodiscard]] std::uint32_t find(std::uint64_t line, std::uint32_t set) const;
   [[nodiscard]] std::uint32_t find_in_table(std::uint64_t line, std::uint32_t set) const;
@@ -116,13 +125,22 @@ class Cache {
   static std::uint64_t mark(std::uint64_t line) { return line * 0x9e3779b97f4a7c15ull >> 48; }
   std::uint32_t victim(std::uint32_t set);
   void touch(Place at, bool filled) {
-    if (policy_ == Policy::Random || policy_ == Policy::Weighted || (policy_ == Policy::Lru && sets_[at.set].newest == at.slot)) return;
+    if (policy_ == Policy::Random || policy_ == Policy::Weighted) return;
+    if (policy_ == Policy::Lru && sets_[at.set].list.newest == at.slot) return;
     note_use(at.set, at.slot, filled);
   }
   void note_use(std::uint32_t set, std::uint32_t slot, bool filled);
-  [[nodiscard]] bool is_listed() const { return policy_ == Policy::Lru || policy_ == Policy::Fifo || policy_ == Policy::Bip; }
-  void unlink(Set& list, std::uint32_t slot);
-  void replace_in_list(Set& list, std::uint32_t from, std::uint32_t to);
+  [[nodiscard]] bool is_listed() const {
+    return policy_ == Policy::Lru || policy_ == Policy::Fifo || policy_ == Policy::Bip || policy_ == Policy::Turns;
+  }
+  [[nodiscard]] List& list_of(std::uint32_t set, std::uint32_t slot) {
+    return policy_ == Policy::Turns ? group_of(set, slots_[slot].line) : sets_[set].list;
+  }
+  [[nodiscard]] List& group_of(std::uint32_t set, std::uint64_t line);
+  void remove(std::uint32_t set, std::uint32_t slot);
+  void let_go_late(std::uint32_t set, bool filled);
+  void unlink(List& list, std::uint32_t slot);
+  void replace_in_list(List& list, std::uint32_t from, std::uint32_t to);
   void move_to_front(std::uint32_t set, std::uint32_t slot);
   void move_to_back(std::uint32_t set, std::uint32_t slot);
   void set_age(std::uint32_t set, std::uint32_t slot, std::uint8_t age);
@@ -139,7 +157,12 @@ class Cache {
   std::vector<Slot> slots_;
   std::vector<Known> known_;             // by the line's low bits
   std::uint64_t known_mask_ = 0;
-  std::vector<Links> links_;             // Lru, Fifo, Bip: by slot
+  std::vector<Links> links_;             // Lru, Fifo, Bip, Turns: by slot
+  std::vector<std::uint64_t> group_masks_;  // Turns: the parity of line & mask is bit i of the group
+  std::vector<List> groups_;             // Turns: by set and group
+  std::vector<Turn> turns_;              // Turns: by set
+  std::uint32_t spare_ = 0;              // late: places of a set beyond its ways
+  bool left_dirty_ = false;              // late: a line that had been written left since the last miss
   std::vector<std::uint64_t> marks_;     // Plru: tree bits a set; Nru, Nrf: one mark a slot
   std::vector<std::uint8_t> ages_;       // Qlru, Rrip: by slot
   std::vector<std::array<std::uint32_t, 4>> of_age_;  // Qlru: ways of each age, by set

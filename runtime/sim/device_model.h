@@ -22,8 +22,8 @@ struct IndexModel {
 };
 
 /// Bip: LRU, but what comes in is the next victim, except now and then. Rrip: ages like QLRU's, of any number. Nrf: marks like NRU's, set
-/// by what comes in alone.
-enum class Policy : std::uint8_t { Lru, Fifo, Plru, Random, Weighted, Nru, Qlru, Bip, Rrip, Nrf };
+/// by what comes in alone. Turns: groups of lines lose their oldest one in turn.
+enum class Policy : std::uint8_t { Lru, Fifo, Plru, Random, Weighted, Nru, Qlru, Bip, Rrip, Nrf, Turns };
 
 /// Who shares one: an SM of its own, the SMs of a cluster of them (TPC), those of a GPC, or the whole device.
 enum class Scope : std::uint8_t { Sm, Tpc, Gpc, Device };
@@ -39,6 +39,8 @@ struct CacheModel {
   double promoted = 0;              ///< Bip: probability that what comes in is not the next victim; 0 is LIP
   std::uint32_t ages = 4, insert = 2;  ///< Rrip: how many ages there are, and that of what comes in
   std::vector<double> weights;      ///< Weighted: probability of each way to be replaced
+  std::vector<std::vector<int>> groups{};  ///< Turns: the address bits whose exclusive or is bit i of a group's number
+  bool late = false;                ///< Turns: a line leaves after the next access of its set
   Scope scope = Scope::Sm;          ///< a data cache that is not the device's is empty when a kernel starts
   int storage_of = -1;              ///< shares the lines of this cache, under its own index
   std::uint64_t unified = 0;        ///< bytes that it shares with shared memory: `ways` are what the least carve-out leaves; 0: its own

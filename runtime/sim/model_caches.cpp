@@ -182,10 +182,10 @@ void read_replacement(ModelTable& t, std::size_t carveouts, CacheModel& cache) {
     cache.qlru = *variant;
     return;
   }
-  const std::string policy = t.choice("replacement", {"lru", "fifo", "plru", "random", "weighted", "nru", "nrf", "lip", "bip", "rrip", "qlru_hXY_mM_rR_uU"});
+  const std::string policy = t.choice("replacement", {"lru", "fifo", "plru", "random", "weighted", "nru", "nrf", "lip", "bip", "rrip", "turns", "qlru_hXY_mM_rR_uU"});
   constexpr std::pair<std::string_view, Policy> kPolicies[] = {{"lru", Policy::Lru}, {"fifo", Policy::Fifo}, {"plru", Policy::Plru}, {"random", Policy::Random},
                                                                {"weighted", Policy::Weighted}, {"nru", Policy::Nru}, {"nrf", Policy::Nrf}, {"lip", Policy::Bip},
-                                                               {"bip", Policy::Bip}, {"rrip", Policy::Rrip}};
+                                                               {"bip", Policy::Bip}, {"rrip", Policy::Rrip}, {"turns", Policy::Turns}};
   for (const auto& [word, value] : kPolicies) {
     if (word == policy) cache.policy = value;
   }
@@ -195,6 +195,14 @@ void read_replacement(ModelTable& t, std::size_t carveouts, CacheModel& cache) {
     for (const std::uint32_t ways : cache.ways) {
       if (std::has_single_bit(ways) && ways <= 64) continue;
       return t.error("E0606", t.place("replacement"), fmt::format("{} has a set of {} ways: a tree needs a power of two, at most 64", t.name(), ways));
+    }
+  }
+  if (cache.policy == Policy::Turns) {
+    cache.groups = bit_groups(t, "groups", cache.line);
+    cache.late = t.has("evicts") && t.choice("evicts", {"at once", "late"}) == "late";
+    for (const std::uint32_t ways : cache.ways) {
+      if (cache.groups.size() < 32 && 1ull << cache.groups.size() <= ways) continue;
+      return t.error("E0606", t.place("groups"), fmt::format("{} bits tell more groups apart than a set of {} ways has lines", cache.groups.size(), ways));
     }
   }
   if (policy == "bip") cache.promoted = t.number("promoted", 0, 1);
@@ -296,7 +304,7 @@ void read_caches(ModelTable& table, CacheForm form, bool shared_known, DeviceMod
     read_cache(t, form, shared_known, model, cache);
     // Keys that an early end did not ask for are not typos.
     if (cache.storage_of < 0) {
-      for (const char* key : {"sets", "ways", "bits", "xor", "index", "block", "replacement", "weights", "probabilities", "promoted", "ages", "insert", "scope"}) t.know(key);
+      for (const char* key : {"sets", "ways", "bits", "xor", "index", "block", "replacement", "weights", "probabilities", "promoted", "ages", "insert", "groups", "evicts", "scope"}) t.know(key);
       if (form == CacheForm::Data) {
         for (const char* key : {"line", "capacity", "unified", "sector", "holds", "prefetch", "interval", "slices", "slice_xor", "partitions", "copies", "far", "spread", "spread_by"}) t.know(key);
       } else {

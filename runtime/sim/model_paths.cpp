@@ -37,6 +37,7 @@ void read_path(ModelTable& t, const DeviceModel& model, LoadPath which, PathMode
     const CacheModel &nearer = model.caches[static_cast<std::size_t>(path.caches[i - 1])], &cache = model.caches[static_cast<std::size_t>(path.caches[i])];
     if (cache.victims && (nearer.scope != cache.scope || nearer.line != cache.line || nearer.sector != nearer.line || nearer.victims))
       t.error("E0606", t.place("caches"), fmt::format("'{}' holds what '{}' evicts: both must have lines of one size, whole, and one scope", cache.name, nearer.name));
+    if (cache.victims && nearer.late) t.error("E0606", t.place("caches"), fmt::format("'{}' evicts late, when nobody takes a line over", nearer.name));
     if (cache.scope < nearer.scope) t.error("E0606", t.place("caches"), fmt::format("'{}' lies behind '{}', which more SMs share", cache.name, nearer.name));
   }
   if (!path.caches.empty() && model.caches[static_cast<std::size_t>(path.caches.front())].victims)

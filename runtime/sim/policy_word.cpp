@@ -20,6 +20,7 @@ std::string policy_word(const CacheModel& cache) {
       // What comes in at the oldest age leaves no age between it and the youngest.
       if (cache.insert + 1 == cache.ages) return "qlru_h00_m3_r0_u0_umo";
       return cache.ages == 4 ? fmt::format("qlru_h00_m{}_r0_u0_umo", cache.insert) : "rrip";
+    case Policy::Turns: return "turns";
     case Policy::Random: return "random";
     case Policy::Weighted: return std::all_of(cache.weights.begin(), cache.weights.end(), [&](double w) { return w == cache.weights[0]; }) ? "random" : "weighted";
   }

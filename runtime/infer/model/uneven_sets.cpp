@@ -33,7 +33,10 @@ struct MissCounts {
   /// Of the addresses, those that never missed.
   [[nodiscard]] double share_that_hits() const {
     return std::accumulate(addresses.begin(), addresses.end(), 0.0,
-                           [](double sum, const auto& each) { return sum + (std::get<0>(each.first) > 0 ? 0 : each.second); }) /
+                           [](double sum, const auto& each) {
+                             const auto& [missed, visited, fits] = each.first;
+                             return sum + (missed > 0 || std::isinf(fits) ? 0 : each.second);
+                           }) /
            all();
   }
 };
@@ -63,9 +66,25 @@ double log_of_two_kinds(const MissCounts& counts) {
   return likelihood - std::log(addresses) - std::log(counts.visits);
 }
 
-/// What the addresses of each set did, all orders together or, `order`, in one of them.
+/// Addresses that miss where some of these are walked alone: in a footprint of more addresses, their sets overflow, too.
+std::vector<bool> overflow_alone(const Walks& walks, const Footprint& footprint) {
+  std::vector<bool> walked(walks.offsets.size()), missed(walks.offsets.size());
+  for (const auto address : footprint.addresses) walked[address] = true;
+  for (const auto& other : walks.footprints) {
+    if (other.addresses.size() >= footprint.addresses.size()) continue;
+    work(other.addresses.size() / 8);
+    if (!std::all_of(other.addresses.begin(), other.addresses.end(), [&](auto address) { return walked[address]; })) continue;
+    for (std::size_t i = 0; i < other.addresses.size(); ++i) {
+      if (other.missed[i]) missed[other.addresses[i]] = true;
+    }
+  }
+  return missed;
+}
+
+/// What the addresses of each set did, all orders together or, `order`, in one of them. `overflow`: addresses of which another walk shows
+/// that their sets do not fit.
 std::map<std::uint32_t, MissCounts> counts_of(const SetHypothesis& hypothesis, const Walks& walks, const Footprint& footprint,
-                                              const Footprint::OfOrder* order) {
+                                              const Footprint::OfOrder* order, const std::vector<bool>& overflow = {}) {
   work(4 * footprint.addresses.size());
   std::map<std::uint32_t, MissCounts> by_set;
   for (std::size_t i = 0; i < footprint.addresses.size(); ++i) {
@@ -79,7 +98,8 @@ std::map<std::uint32_t, MissCounts> counts_of(const SetHypothesis& hypothesis, c
     const double fits =
         footprint.misses[i] > 0 ? footprint.fits[i] * misses / footprint.misses[i] : 0;  // what an accident costs, each time
     counts.misses += misses, counts.visits += visits, counts.own += footprint.overflows[i];
-    counts.addresses[{misses, visits, order ? fits : footprint.fits[i]}] += 1;
+    const bool cannot_fit = !overflow.empty() && overflow[footprint.addresses[i]];
+    counts.addresses[{misses, visits, cannot_fit ? -INFINITY : order ? fits : footprint.fits[i]}] += 1;
   }
   return by_set;
 }
@@ -123,14 +143,19 @@ std::optional<UnevenSet> uneven_set(const SetHypothesis& hypothesis, const SetSc
     const auto& footprint = walks.footprints[f];
     if (footprint.orders < 2 || footprint.never_misses()) continue;
     ByOrder orders;  // of a footprint in which a set overflows
-    for (const auto& [set, counts] : counts_of(hypothesis, walks, footprint, nullptr)) {
-      if (counts.lines.size() <= score.sizes[set] || counts.misses == 0) continue;
+    const auto against = [&](std::uint32_t set, const MissCounts& counts) {
       if (orders.empty()) orders = by_order_of(hypothesis, walks, footprint);
       const double two_kinds = log_of_two_kinds(counts), odds_against = odds_against_chosen_anew(orders, set, counts);
       const double lacks = two_kinds - std::max(log_of_likeliest_rate(counts.misses, counts.visits), counts.own);
       const bool two_rates = lacks > kContradicted && !(order_may_choose && depends_on_order(orders, set, odds_against, two_kinds));
-      const double against = std::max(two_rates ? lacks : 0, odds_against > -std::log(kByChanceAnywhere) ? odds_against : 0);
-      if (against > most) most = against, found = UnevenSet{f, set, counts.lines.size()};
+      return std::max(two_rates ? lacks : 0, odds_against > -std::log(kByChanceAnywhere) ? odds_against : 0);
+    };
+    std::map<std::uint32_t, MissCounts> beside_others;  // what other walks say of its addresses, once that matters
+    for (const auto& [set, counts] : counts_of(hypothesis, walks, footprint, nullptr)) {
+      if (counts.lines.size() <= score.sizes[set] || counts.misses == 0 || against(set, counts) <= most) continue;
+      if (beside_others.empty()) beside_others = counts_of(hypothesis, walks, footprint, nullptr, overflow_alone(walks, footprint));
+      const double odds = against(set, beside_others.at(set));
+      if (odds > most) most = odds, found = UnevenSet{f, set, counts.lines.size()};
     }
   }
   return found;
