@@ -359,6 +359,10 @@ Typed ExpressionChecker::answer(const Callable& callable, const Seen& seen) {
         return structure_of({{"count", plain}, {"of", list_of(plain)}, {"predicted", plain}, {"sizes", list_of(plain)}});
       case Callable::Answer::Contention:
         return structure_of({{"count", plain}, {"of", list_of(plain)}, {"predicted", plain}, {"sizes", list_of(plain)}, {"slower", plain}});
+      case Callable::Answer::PairConflicts:
+        return structure_of({{"again", plain}, {"cost", number_of(kCycles)}, {"members", list_of(plain)}, {"one_in", plain}});
+      case Callable::Answer::Recurrence:
+        return structure_of({{"interval", number_of(kCycles)}, {"predicted", plain}, {"share", plain}, {"wait", number_of(kCycles)}});
       case Callable::Answer::Spikes: return list_of(structure_of({{"before", seen.over}, {"at", seen.over}}));
       case Callable::Answer::Outstanding:
         return structure_of({{"kind", text_type()}, {"entries", plain}, {"most", plain}, {"requests", plain}, {"merges", plain}, {"instructions", plain}});

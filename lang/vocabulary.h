@@ -41,7 +41,7 @@ struct Callable {
     Plain, Bytes, Cycles, PlainList, CyclesList, SubjectList, Condition, Pattern,
     Slope,         ///< the structure of linear: slope intercept r2
     Slopes,        ///< a list of these, each with what it is `at`
-    CacheSets, Replacement, Hits, Places, Alike, Contention, BankConflicts, Spikes, Outstanding, Saturation,
+    CacheSets, Replacement, Hits, Places, Alike, Contention, PairConflicts, Recurrence, BankConflicts, Spikes, Outstanding, Saturation,
   };
 
   std::string_view name;

@@ -14,12 +14,12 @@ using test::Noise;
 
 namespace {
 
-constexpr std::int64_t kLines = 64, kLaps = 16;
+constexpr std::int64_t kLines = 64, kLapsOfAll = 16;
 
 /// A point whose lap visits each of 64 lines twice in a row; `cost(line, lap, second)` in cycles, `scatter` its standard deviation.
 records::Point pairs(double n, std::size_t runs, double scatter, const std::function<double(std::int64_t, std::int64_t, bool)>& cost) {
   static Noise noise(7);
-  auto made = test::point(n, 2 * kLines, kLaps, runs, [&](std::size_t, std::size_t access) {
+  auto made = test::point(n, 2 * kLines, kLapsOfAll, runs, [&](std::size_t, std::size_t access) {
     const auto step = static_cast<std::int64_t>(access) % (2 * kLines), lap = static_cast<std::int64_t>(access) / (2 * kLines);
     return static_cast<std::uint32_t>(std::lround(cost(step / 2, lap, step % 2 == 1) + scatter * noise()));
   });

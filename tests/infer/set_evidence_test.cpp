@@ -349,15 +349,15 @@ namespace {
 /// walked last put each other out.
 Walks of_a_policy_that_keeps(int least, int most) {
   records::Table table = test::table({});
-  constexpr std::int64_t kLine = 32, kSets = 16, kWays = 4;
+  constexpr std::int64_t kBytes = 32, kSets = 16, kWays = 4;
   std::mt19937_64 engine(3);
   for (int extra = least; extra <= most; ++extra) {
     for (int order = 0; order < 3; ++order) {
-      auto offsets = every(kLine, kLine * (kSets * kWays + extra));
+      auto offsets = every(kBytes, kBytes * (kSets * kWays + extra));
       std::shuffle(offsets.begin(), offsets.end(), engine);
       auto point = walked({{"n", Value(static_cast<double>(extra))}, {"order", Value(static_cast<double>(order))}}, offsets, test::four_sets());
       std::map<std::int64_t, std::vector<std::size_t>> steps;  // by set, in the order of the walk
-      for (std::size_t i = 0; i < offsets.size(); ++i) steps[offsets[i] / kLine % kSets].push_back(i);
+      for (std::size_t i = 0; i < offsets.size(); ++i) steps[offsets[i] / kBytes % kSets].push_back(i);
       for (auto& run : point.runs) {
         std::fill(run.ticks.begin(), run.ticks.end(), test::kHitTicks);
         for (const auto& [set, own] : steps) {
