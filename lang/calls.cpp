@@ -350,7 +350,7 @@ Typed ExpressionChecker::answer(const Callable& callable, const Seen& seen) {
       case Callable::Answer::CacheSets:
         return cache_sets_type();
       case Callable::Answer::Replacement:
-        return structure_of({{"name", text_type()}, {"probabilities", list_of(plain)}, {"ways", plain}});
+        return structure_of({{"evicts", text_type()}, {"groups", list_of(list_of(plain))}, {"name", text_type()}, {"probabilities", list_of(plain)}, {"ways", plain}});
       case Callable::Answer::Hits:
         return list_of(structure_of({{"name", text_type()}, {"hit", plain}, {"share", plain}, {"confidence", plain}}));
       case Callable::Answer::Places:
