@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -111,6 +112,8 @@ def run(gexp, case):
     with tempfile.TemporaryDirectory() as folder:
         spec = Path(folder) / "edited.gexp"
         spec.write_text(case.text())
+        for kernel in (EXPERIMENTS / case.experiment).parent.glob("*.cu"):
+            shutil.copy(kernel, folder)
         return case, *run_spec(gexp, spec, case.device, case.settings)
 
 
