@@ -23,12 +23,10 @@ constexpr std::size_t kMostBits = 16;         // limit: address bits of which al
 constexpr std::size_t kMostFitted = 4096;     // limit: lines on which masks are chosen
 constexpr std::size_t kLinesForConstant = 9;  // limit: lines of a judged page that tell its constant; odd, so that there is a majority
 
-bool odd(std::uint64_t bits) { return std::popcount(bits) % 2 == 1; }
-
 /// Scatters what is near (Knuth's multiplicative hash).
 std::uint64_t scattered(std::uint64_t offset) { return offset * 0x9e3779b97f4a7c15ULL; }
 /// Half of all offsets, by chance.
-bool in_judged_half(std::uint64_t offset) { return odd(scattered(offset) >> 40); }
+bool in_judged_half(std::uint64_t offset) { return odd_parity(scattered(offset) >> 40); }
 
 /// The basis of fewest bits.
 std::vector<std::uint64_t> simplest_basis(const BitBasis& span) {
@@ -112,13 +110,13 @@ Verdict judge(std::uint64_t mask, const Split& lines, std::size_t labels, std::i
       for (const auto* line : members) {
         if (constant_lines > 0 && first == constant_lines) break;
         if (of_label[line->label] == 0) continue;
-        votes += odd(within(line->offset, page) & mask) == (of_label[line->label] > 0) ? 1 : -1;
+        votes += odd_parity(within(line->offset, page) & mask) == (of_label[line->label] > 0) ? 1 : -1;
         ++first;
       }
       const bool constant = votes < 0;
       std::size_t seen = 0;
       for (const auto* line : members) {
-        const bool parity = odd(within(line->offset, page) & mask) != constant;
+        const bool parity = odd_parity(within(line->offset, page) & mask) != constant;
         if (!verdict) {
           of_label[line->label] += parity ? 1 : -1;
         } else if (of_label[line->label] != 0 && seen++ >= first) {
@@ -165,7 +163,7 @@ Parities find_parities(const std::vector<PlacedLine>& lines, std::size_t labels,
     double wrong = 0;
     for (const auto& group : groups) {
       std::size_t ones = 0;
-      for (const auto at : group) ones += odd(at & mask) ? 1 : 0;
+      for (const auto at : group) ones += odd_parity(at & mask) ? 1 : 0;
       wrong += static_cast<double>(std::min(ones, group.size() - ones));
       if (wrong > (1 - model::kGivenPart) * all) break;
     }
@@ -258,7 +256,7 @@ Flips find_flips(const std::vector<PlacedLine>& all, std::size_t labels, const P
   const double without = static_cast<double>(lines.size()) * (std::log(static_cast<double>(labels)) - of_parities) + static_cast<double>(labels) * of_parities;
   std::vector<std::pair<double, std::uint64_t>> candidates;  // what each alone leaves to be said
   for (const auto flip : masks_of(bits)) {
-    if (flip == 0 || std::any_of(parities.masks.begin(), parities.masks.end(), [&](auto mask) { return odd(mask & flip); })) continue;
+    if (flip == 0 || std::any_of(parities.masks.begin(), parities.masks.end(), [&](auto mask) { return odd_parity(mask & flip); })) continue;
     Joined joined(labels);
     pairs(flip, false, [&](std::size_t a, std::size_t b) { joined.join(a, b); });
     BitBasis alone;

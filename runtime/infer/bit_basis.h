@@ -8,6 +8,9 @@
 
 namespace gexp::infer {
 
+/// Whether the exclusive or of all bits is a one.
+inline bool odd_parity(std::uint64_t bits) { return std::popcount(bits) % 2 == 1; }
+
 /// A space of masks under exclusive or: a basis in reduced row echelon form, highest bit first.
 class BitBasis {
  public:

@@ -22,7 +22,7 @@ std::vector<double> least(const records::Point& point, std::size_t runs) {
   for (std::size_t run = 0; run < runs; ++run) {
     work(values.size());
     const auto& ticks = point.runs[run].ticks;
-    for (std::size_t i = 0; i < values.size() && i < ticks.size(); ++i) values[i] = std::min(values[i], static_cast<double>(ticks[i]));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::min(values[i], static_cast<double>(ticks[i]));
   }
   return values;
 }
@@ -60,17 +60,18 @@ Finding pair_conflicts(const Context& context) {
   const auto& point = context.table.points.front();
   const auto runs = point.runs.size();
   if (runs < 2) return none("one run does not show which pairs are slow again; two or more would");
-  if (std::any_of(point.runs.begin(), point.runs.end(), [&](const auto& run) { return run.ticks.size() != point.runs.front().ticks.size() || run.ticks.empty(); }))
+  const auto pairs = point.runs.front().ticks.size();
+  if (pairs == 0 || std::any_of(point.runs.begin(), point.runs.end(), [&](const auto& run) { return run.ticks.size() != pairs; }))
     return none("its runs do not have a value for each pair");
   const auto values = least(point, runs);
   const auto seen = fmt::format("{} pairs, the least of {} runs of each", values.size(), runs);
   const auto found_bump = bump_of(values);
   if (!found_bump || found_bump->bump.gain <= 0) return none(seen + ": the longer, the rarer; none stand out. More pairs would decide");
   // A pair that was slow in all runs but the last is slow in the last one, too, if it waits for the other, and as rarely as any if not.
-  const auto before = bump_of(least(point, runs - 1));
+  const auto earlier = least(point, runs - 1);
+  const auto before = bump_of(earlier);
   double members = 0, again = 0;
   if (before) {
-    const auto earlier = least(point, runs - 1);
     const double slow = before->center() - 3 * before->width();
     for (std::size_t i = 0; i < earlier.size(); ++i) {
       if (before->belongs(earlier[i]) <= 0.5) continue;
@@ -98,8 +99,10 @@ Finding pair_conflicts(const Context& context) {
   fields["again"] = Value(again / members);
   const double confidence = again / members / (1 + std::exp(-found_bump->bump.gain));
   return found(context, Value(std::move(fields)), std::min(model::kSurest, confidence),
-               fmt::format("{}; {:.0f} of them take {:.0f} cycles more, give or take {:.0f}", seen, count, found_bump->center(), found_bump->width()),
-               fmt::format("one pair in {:.0f} to {:.0f}; {:.1f} of those told may be chance; of {:.0f} that all runs but the last tell, {:.0f} are as slow in the last",
+               fmt::format("{}; {:.0f} of them take {:.0f} cycles more, give or take {:.0f}", seen, count, found_bump->center(),
+                           found_bump->width()),
+               fmt::format("one pair in {:.0f} to {:.0f}; {:.1f} of those told may be chance; of {:.0f} that all runs but the last tell, "
+                           "{:.0f} are as slow in the last",
                            all / (own + spread), all / std::max(1.0, own - spread), doubt, members, again),
                "more pairs");
 }

@@ -220,10 +220,6 @@ std::vector<bool> missed_in_most_runs(const records::Point& point, std::size_t l
   return most;
 }
 
-}  // namespace
-
-namespace {
-
 /// Of what does not miss: by how much the first access to each block takes longer than further ones there, in ticks.
 struct SlowerFirsts {
   std::int64_t block = 0;

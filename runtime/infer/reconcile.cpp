@@ -218,15 +218,24 @@ void check_lines(const MeasuredStages& measured, model::WalksByStage& walks, con
   }
 }
 
-/// A latency that the stage reads of an earlier one, where that finding is withdrawn; null where there is none.
-const compiler::StageInput* withdrawn_latency(const compiler::Program& program, const compiler::Stage& stage, const std::set<std::string>& found_before, Findings& findings) {
-  const auto gone = std::find_if(stage.reads.begin(), stage.reads.end(), [&](const compiler::StageInput& read) {
-    const auto& from = program.stages[read.stage];
-    const auto id = from.name + "." + read.finding;
-    const auto asked = std::find_if(from.finds.begin(), from.finds.end(), [&](const auto& question) { return question.id == id; });
-    return asked != from.finds.end() && (asked->analysis == "slowest" || asked->analysis == "fastest") && found_before.contains(id) && !findings.find(id);
+/// The findings of earlier stages that the stage reads and that were `found_before` and are not any more.
+std::vector<std::string> withdrawn_inputs(const compiler::Program& program, const compiler::Stage& stage,
+                                          const std::set<std::string>& found_before, const Findings& findings) {
+  std::vector<std::string> gone;
+  for (const auto& read : stage.reads) {
+    const auto id = program.stages[read.stage].name + "." + read.finding;
+    if (found_before.contains(id) && !findings.find(id)) gone.push_back(id);
+  }
+  return gone;
+}
+
+/// Whether that finding is the latency of a level.
+bool is_latency(const compiler::Program& program, const std::string& id) {
+  return std::any_of(program.stages.begin(), program.stages.end(), [&](const auto& stage) {
+    return std::any_of(stage.finds.begin(), stage.finds.end(), [&](const auto& question) {
+      return question.id == id && (question.analysis == "slowest" || question.analysis == "fastest");
+    });
   });
-  return gone == stage.reads.end() ? nullptr : &*gone;
 }
 
 /// Whether a question is about a size or lines, by misses that `above:` a latency counts.
@@ -242,20 +251,17 @@ bool counts_above(const compiler::Stage& stage, const compiler::Question& questi
 /// there is not what the file asked for. Other analyses have evidence of their own.
 void check_readings(const compiler::Program& program, const std::set<std::string>& found_before, Findings& findings) {
   for (const auto& stage : program.stages) {
-    const auto gone = std::find_if(stage.reads.begin(), stage.reads.end(), [&](const compiler::StageInput& read) {
-      const auto id = program.stages[read.stage].name + "." + read.finding;
-      return found_before.contains(id) && !findings.find(id);
-    });
-    if (gone == stage.reads.end()) continue;
+    const auto gone = withdrawn_inputs(program, stage, found_before, findings);
+    if (gone.empty()) continue;
+    // A level is known by the latency that its misses exceed.
+    const auto level = std::find_if(gone.begin(), gone.end(), [&](const auto& id) { return is_latency(program, id); });
     for (const auto& question : stage.finds) {
       const auto& asked = question.analysis;
       const bool measured = asked == "value" || asked == "values" || asked == "highest" || asked == "highest_at";
       auto* finding = measured ? findings.find(question.id) : nullptr;
-      if (finding) finding->withdraw(fmt::format("it was measured at `{}.{}`, which is withdrawn", program.stages[gone->stage].name, gone->finding));
-      // A level is known by the latency that its misses exceed.
-      const auto* level = withdrawn_latency(program, stage, found_before, findings);
-      auto* told = level && counts_above(stage, question) ? findings.find(question.id) : nullptr;
-      if (told) told->withdraw(fmt::format("it counts what is slower than `{}.{}`, which is withdrawn: which level that is, is not known", program.stages[level->stage].name, level->finding));
+      if (finding) finding->withdraw(fmt::format("it was measured at `{}`, which is withdrawn", gone.front()));
+      auto* told = level != gone.end() && counts_above(stage, question) ? findings.find(question.id) : nullptr;
+      if (told) told->withdraw(fmt::format("it counts what is slower than `{}`, which is withdrawn: which level that is, is not known", *level));
     }
   }
 }

@@ -9,8 +9,9 @@
 #include "runtime/infer/model/phases.h"
 #include "runtime/infer/statistics.h"
 
-// At which interval accesses have to wait, as for a refresh of memory. The first half of the record is when each access began, the second half
-// how long it took. An interval is a hypothesis: what an access takes depends on its phase (model/phases.h). Each point tells it by itself.
+// At which interval accesses have to wait, as for a refresh of memory. The first half of the record is when each access began, the second
+// half how long it took. An interval is a hypothesis: what an access takes depends on its phase (model/phases.h). Each point tells it by
+// itself.
 namespace gexp::infer {
 namespace {
 
@@ -19,7 +20,7 @@ constexpr std::size_t kBlock = 32;  // grid: accesses that are told by, or predi
 /// What one point's first run tells.
 struct Told {
   double interval = 0, wait = 0, share = 0;
-  double predicted = 0;  ///< of the accesses of one half that wait and of those that do not, the shares that the other half tells, on average
+  double predicted = 0;  ///< of one half's accesses that wait, and that do not, the shares that the other half tells, on average
   double chance = 0;     ///< that accesses recur at this interval at all
   bool in_step = false;  ///< accesses begin at some phases of it only
 };
@@ -53,8 +54,9 @@ Told told_by(const records::Run& run) {
     if (rank_at(times[i]) <= middle) others.push_back(latencies[i]);
   }
   if (slow.empty() || others.empty()) return {};
-  Told told{.interval = recurring.interval, .wait = median(slow) - median(others)};
-  const double limit = median(others) + told.wait / 2;
+  const double usual = median(std::move(others));
+  Told told{.interval = recurring.interval, .wait = median(std::move(slow)) - usual};
+  const double limit = usual + told.wait / 2;
   double later = 0, waits = 0, right_waits = 0, right_others = 0;
   for (std::size_t i = 0; i < count; ++i) {
     if (is_told(i)) continue;
@@ -76,7 +78,8 @@ Finding recurrence(const Context& context) {
   if (context.table.timing != records::Table::Timing::Each) return none("the record does not tell accesses apart; `each` would");
   std::vector<Told> all;
   for (const auto& point : context.table.points) {
-    if (point.runs.empty() || point.runs.front().ticks.size() < 256) return none("a point has fewer than 128 accesses, each with its begin and its time");
+    if (point.runs.empty() || point.runs.front().ticks.size() < 256)
+      return none("a point has fewer than 128 accesses, each with its begin and its time");
     work(point.runs.front().ticks.size());
     all.push_back(told_by(point.runs.front()));
   }
@@ -91,9 +94,11 @@ Finding recurrence(const Context& context) {
   }
   const auto in_step = std::count_if(all.begin(), all.end(), [](const auto& one) { return one.in_step; });
   if (best.size() < static_cast<std::size_t>(in_step))
-    return none(fmt::format("{} of {} points: accesses keep step with what makes them wait, so that its interval is not told from multiples and parts of it; "
-                            "pauses by chance between them would decide", in_step, all.size()));
-  if (best.empty()) return none(fmt::format("{} points: how long an access takes recurs at no interval; more accesses would decide", all.size()));
+    return none(fmt::format("{} of {} points: accesses keep step with what makes them wait, so that its interval is not told from multiples "
+                            "and parts of it; pauses by chance between them would decide",
+                            in_step, all.size()));
+  if (best.empty())
+    return none(fmt::format("{} points: how long an access takes recurs at no interval; more accesses would decide", all.size()));
   const auto middle = [&](double Told::* field) {
     std::vector<double> values;
     for (const auto* one : best) values.push_back(one->*field);
@@ -108,7 +113,8 @@ Finding recurrence(const Context& context) {
   fields["predicted"] = Value(middle(&Told::predicted));
   return found(context, Value(std::move(fields)), std::min(model::kSurest, 1 - doubt),
                fmt::format("{} of {} points agree: accesses of one phase of the interval take longer", best.size(), all.size()),
-               fmt::format("half of the accesses tells {:.1f} % of which ones of the other half wait, and do not", 100 * middle(&Told::predicted)),
+               fmt::format("half of the accesses tells {:.1f} % of which ones of the other half wait, and do not",
+                           100 * middle(&Told::predicted)),
                "more points");
 }
 

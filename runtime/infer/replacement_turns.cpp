@@ -23,8 +23,6 @@ constexpr std::size_t kMostAlternatives = 12;  // limit: independent ways to wri
 
 using Mask = std::uint64_t;
 
-std::uint32_t parity(Mask bits) { return static_cast<std::uint32_t>(std::popcount(bits) & 1); }
-
 /// The lines of a trace that miss again, one after the other, from when all have been visited on: each was evicted for the one before.
 std::vector<std::uint32_t> victims(const Trace& trace, std::size_t lines) {
   std::vector<bool> visited(lines);
@@ -116,7 +114,7 @@ Partial with_carry(Partial order, const std::vector<Step>& steps, bool flipped) 
   const auto bit = order.masks.size() - 1;
   if (flipped) order.flipped |= Mask{1} << bit;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const bool is_one = (parity(steps[i].first & order.masks[bit]) != 0) != flipped;
+    const bool is_one = odd_parity(steps[i].first & order.masks[bit]) != flipped;
     order.carry[i] = order.carry[i] && is_one;
   }
   return order;
@@ -259,7 +257,7 @@ std::string why_not_shown(const Walk& walk) {
 
 std::uint32_t TurnOrder::group(Mask number) const {
   auto group = static_cast<std::uint32_t>(flipped);
-  for (std::size_t i = 0; i < masks.size(); ++i) group ^= parity(number & masks[i]) << i;
+  for (std::size_t i = 0; i < masks.size(); ++i) group ^= static_cast<std::uint32_t>(odd_parity(number & masks[i])) << i;
   return group;
 }
 

@@ -23,11 +23,7 @@ Cache::Cache(const CacheModel& model, const std::vector<std::uint32_t>& ways_of,
   if (policy_ == Policy::Plru) marks_.resize(sets_.size());
   if (policy_ == Policy::Nru || policy_ == Policy::Nrf) marks_.resize(slots);
   if (policy_ == Policy::Turns) {
-    for (const auto& bits : model.groups) {
-      std::uint64_t mask = 0;
-      for (const int bit : bits) mask |= std::uint64_t{1} << bit;
-      group_masks_.push_back(mask >> line_shift_);
-    }
+    for (const auto& bits : model.groups) group_masks_.push_back(mask_of_bits(bits) >> line_shift_);
     groups_.resize(sets_.size() << group_masks_.size()), turns_.resize(sets_.size());
     // Whose turn it is depends on all that the device did before.
     for (Turn& turn : turns_) turn.group = chance == 0 ? 0 : random_.below(1u << group_masks_.size());

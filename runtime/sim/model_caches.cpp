@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "runtime/sim/model_parts.h"
+#include "runtime/sim/set_index.h"
 
 namespace gexp::sim {
 namespace {
@@ -108,10 +109,7 @@ void read_slices(ModelTable& t, const DeviceModel& model, CacheModel& cache) {
     if (cache.prefetch > 0) t.error("E0606", t.place("copies"), "a cache with copies does not prefetch in this simulator");
   }
   if (t.has("slice_xor")) {
-    for (const auto& group : bit_groups(t, "slice_xor", cache.line)) {
-      auto& mask = cache.slice_xor.emplace_back(0);
-      for (const int bit : group) mask |= 1ull << bit;
-    }
+    for (const auto& group : bit_groups(t, "slice_xor", cache.line)) cache.slice_xor.push_back(mask_of_bits(group));
     if (cache.slice_xor.size() > 12 || cache.slices % (1u << cache.slice_xor.size()) != 0)
       t.error("E0606", t.place("slice_xor"), fmt::format("{} exclusive ors choose among parts of equal size, but there are {} slices", cache.slice_xor.size(), cache.slices));
   }

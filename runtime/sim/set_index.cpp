@@ -33,15 +33,17 @@ std::size_t remembered(std::size_t lines) {
   return lines <= kMost ? std::bit_ceil(std::max<std::size_t>(lines, 1)) : kFew;
 }
 
+std::uint64_t mask_of_bits(const std::vector<int>& bits) {
+  std::uint64_t mask = 0;
+  for (const int bit : bits) mask |= 1ull << bit;
+  return mask;
+}
+
 SetIndex::SetIndex(const CacheModel& cache, std::uint64_t seed)
     : kind_(cache.index.kind), sets_(static_cast<std::uint32_t>(cache.ways.size())), seed_(mix(seed)) {
   unit_ = cache.index.block > 0 ? cache.index.block : cache.line;
   unit_shift_ = std::has_single_bit(unit_) ? std::countr_zero(unit_) : -1;
-  for (const std::vector<int>& group : cache.index.bits) {
-    std::uint64_t mask = 0;
-    for (const int bit : group) mask |= 1ull << bit;
-    masks_.push_back(mask);
-  }
+  for (const std::vector<int>& group : cache.index.bits) masks_.push_back(mask_of_bits(group));
   if (!masks_.empty() && std::has_single_bit(masks_[0])) {
     first_bit_ = std::countr_zero(masks_[0]);
     for (std::size_t i = 0; i < masks_.size(); ++i) {

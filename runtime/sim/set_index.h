@@ -11,6 +11,9 @@ namespace gexp::sim {
 /// neighbours profit.
 [[nodiscard]] std::size_t remembered(std::size_t lines);
 
+/// The mask of these address bits.
+[[nodiscard]] std::uint64_t mask_of_bits(const std::vector<int>& bits);
+
 /// From an address to the set its line belongs to.
 class SetIndex {
  public:

@@ -40,7 +40,10 @@ records::Table paired(const Pairs& made, std::set<int>* waiting = nullptr) {
   point.steps = made.count;
   for (int run = 0; run < made.runs; ++run) {
     records::Run one;
-    for (const double value : own) one.ticks.push_back(static_cast<std::uint32_t>(std::lround(std::max(0.0, value + usual(engine) / 2 + (any(engine) < made.noise ? slow(engine) : 0)))));
+    for (const double value : own) {
+      const double seen = value + usual(engine) / 2 + (any(engine) < made.noise ? slow(engine) : 0);
+      one.ticks.push_back(static_cast<std::uint32_t>(std::lround(std::max(0.0, seen))));
+    }
     point.runs.push_back(std::move(one));
   }
   table.points.push_back(std::move(point));
@@ -48,8 +51,9 @@ records::Table paired(const Pairs& made, std::set<int>* waiting = nullptr) {
 }
 
 infer::Finding ask_pairs(const records::Table& table) {
-  return test::ask_in("  pattern ring = uniform(stride: 128B, span: 64KiB)\n  launch grid 1 block 1\n  timed t each { chase A by ring laps 4 }\n", table, "structure",
-                      "pair_conflicts(t)");
+  return test::ask_in("  pattern ring = uniform(stride: 128B, span: 64KiB)\n  launch grid 1 block 1\n"
+                      "  timed t each { chase A by ring laps 4 }\n",
+                      table, "structure", "pair_conflicts(t)");
 }
 
 }  // namespace
@@ -89,7 +93,8 @@ TEST_CASE("pairs that wait for each other are told one by one") {
 }
 
 TEST_CASE("where no pair waits, none is told, however noisy the runs are") {
-  for (const std::uint64_t seed : {1, 2, 3, 4, 5}) CHECK(says(ask_pairs(paired({.one_in = 0, .noise = 0.2, .seed = seed})), "none stand out"));
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5})
+    CHECK(says(ask_pairs(paired({.one_in = 0, .noise = 0.2, .seed = seed})), "none stand out"));
 }
 
 TEST_CASE("one run does not show which pairs are slow again") { CHECK(says(ask_pairs(paired({.runs = 1})), "one run does not show")); }

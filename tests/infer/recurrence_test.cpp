@@ -53,8 +53,9 @@ records::Table refreshed(const Refreshed& made) {
 }
 
 infer::Finding ask_interval(const records::Table& table) {
-  return test::ask_in("  sweep line in 0..3\n  pattern ring = uniform(stride: 128B, span: 64KiB)\n  launch grid 1 block 1\n  timed t each { chase A by ring laps 4 }\n", table,
-                      "structure", "recurrence(t)");
+  return test::ask_in("  sweep line in 0..3\n  pattern ring = uniform(stride: 128B, span: 64KiB)\n  launch grid 1 block 1\n"
+                      "  timed t each { chase A by ring laps 4 }\n",
+                      table, "structure", "recurrence(t)");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "runtime/infer/model/falling_bump.h"
 
 #include <algorithm>
+#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <numeric>
 
@@ -10,20 +11,18 @@
 namespace gexp::infer::model {
 namespace {
 
+using Normal = boost::math::normal;
+
 constexpr int kRounds = 24;       // limit: of expectation and maximization; the likelihood changes by less than 1 long before
 constexpr std::size_t kPlaces = 96;  // limit: where it begins
-
-double normal(double x, double center, double width) {
-  const double z = (x - center) / width;
-  return std::exp(-z * z / 2) / (width * std::sqrt(2 * 3.14159265358979323846));
-}
 
 /// Of each cell's density, given the falling part and the bump.
 double likelihood(const std::vector<double>& counts, const std::vector<double>& falling, const Bump& bump) {
   double sum = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] <= 0) continue;
-    const double density = (1 - bump.share) * falling[i] + (bump.share > 0 ? bump.share * normal(static_cast<double>(i), bump.center, bump.width) : 0);
+    double density = (1 - bump.share) * falling[i];
+    if (bump.share > 0) density += bump.share * pdf(Normal(bump.center, bump.width), static_cast<double>(i));
     sum += counts[i] * std::log(density);
   }
   return sum;
@@ -48,8 +47,9 @@ Bump improved(const std::vector<double>& counts, double center, double width) {
     bump.center = sum / weight;
     bump.width = std::max(1.0, std::sqrt(std::max(0.0, squares / weight - bump.center * bump.center)));
     falling = falling_curve(falling);
+    const Normal normal(bump.center, bump.width);
     for (std::size_t i = 0; i < counts.size(); ++i) {
-      const double own = bump.share * normal(static_cast<double>(i), bump.center, bump.width);
+      const double own = bump.share * pdf(normal, static_cast<double>(i));
       const double other = (1 - bump.share) * falling[i];
       bump.belongs[i] = own + other > 0 ? own / (own + other) : 0;
     }

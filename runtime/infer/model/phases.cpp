@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t kFirst = 1024;   // limit: accesses by which all intervals are tried; all of them sharpen the likeliest
 constexpr std::size_t kLikeliest = 4;  // limit: intervals that are made precise
-constexpr int kSteps = 20;             // limit: half phases that the last access is off at most, where twice as many are taken; a clock drifts by some of them
+// A clock drifts by some of them.
+constexpr int kSteps = 20;  // limit: half phases that the last access is off at most, where twice as many are taken
 
 std::vector<double> ranks_of(const std::vector<double>& values) {
   std::vector<std::size_t> order(values.size());
@@ -57,13 +58,15 @@ Recurring folded(const std::vector<double>& began, const std::vector<double>& ra
 
 /// Adds one to the few likeliest, of which none is within 2 % of another.
 void keep_likeliest(std::vector<Recurring>& likely, const Recurring& one) {
-  const auto near = std::find_if(likely.begin(), likely.end(), [&](const auto& other) { return std::abs(other.interval / one.interval - 1) < 0.02; });
+  const auto near = std::find_if(likely.begin(), likely.end(),
+                                 [&](const auto& other) { return std::abs(other.interval / one.interval - 1) < 0.02; });
   if (near != likely.end()) {
     if (one.gain > near->gain) *near = one;
     return;
   }
   likely.push_back(one);
-  if (likely.size() > kLikeliest) likely.erase(std::min_element(likely.begin(), likely.end(), [](const auto& a, const auto& b) { return a.gain < b.gain; }));
+  const auto less = [](const auto& a, const auto& b) { return a.gain < b.gain; };
+  if (likely.size() > kLikeliest) likely.erase(std::min_element(likely.begin(), likely.end(), less));
 }
 
 /// The interval by all accesses, near to one that was told by the first of them.

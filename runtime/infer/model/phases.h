@@ -12,8 +12,8 @@ inline constexpr std::size_t kPhases = 24;  // limit: parts of an interval
 /// An interval after which accesses take as long again.
 struct Recurring {
   double interval = 0;
-  double gain = 0;                   ///< natural logarithm of the likelihood beyond times that no phase explains; phases and interval are paid for
-  double rarest = 0;                 ///< accesses that begin in the rarest phase, of what each would have if they began at any time
+  double gain = 0;    ///< natural logarithm of the likelihood beyond times that no phase explains; phases and interval are paid for
+  double rarest = 0;  ///< accesses that begin in the rarest phase, of what each would have if they began at any time
   std::array<double, kPhases> took{};  ///< the mean of each phase, in the ranks of all: 0 the fastest, 1 the slowest
 };
 
