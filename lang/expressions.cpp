@@ -18,6 +18,29 @@ const Quantity* literal(const Expr& expression) {
   return std::get_if<Quantity>(&expression.node);
 }
 
+/// Where what is written got its value: `STAGE.FINDING` by a find, a name by the last `let` before it; empty for any other expression.
+Note given_value(const File& file, const Expr& expression, const std::string& written) {
+  const auto* member = std::get_if<Member>(&expression.node);
+  const auto* name = std::get_if<Name>(member ? &member->of->node : &expression.node);
+  Note note;
+  if (!name) return note;
+  const auto look = [&](const auto& item, const Stage* stage) {
+    const auto* find = std::get_if<Find>(&item.node);
+    const auto* let = std::get_if<Let>(&item.node);
+    if (member && find && stage && stage->name.text == name->text && find->name.text == member->field.text) note = {item.span, fmt::format("`{}` is found here", written)};
+    if (!member && let && let->name.text == name->text && item.span.begin < expression.span.begin) note = {item.span, fmt::format("`{}` got its value here", written)};
+  };
+  const auto& statements = file.statements;
+  for (std::size_t i = 0; i < statements.size(); ++i) {
+    look(statements[i], nullptr);
+    const auto* stage = std::get_if<Stage>(&statements[i].node);
+    const bool before = i + 1 < statements.size() && statements[i + 1].span.begin <= expression.span.begin;
+    if (!stage || (!member && before)) continue;
+    for (const auto& item : stage->items) look(item, stage);
+  }
+  return note;
+}
+
 const char* verb(BinaryOp op) {
   switch (op) {
     case BinaryOp::Add: return "added";
@@ -67,6 +90,10 @@ std::string ExpressionChecker::text(Span span) const {
   return line;
 }
 
+void ExpressionChecker::show_origin(Diagnostic& problem, const Expr& expression) const {
+  if (auto note = given_value(file_, expression, text(expression.span)); !note.span.empty()) problem.notes.push_back(std::move(note));
+}
+
 /// What to write where the value is of another kind than is wanted.
 std::string ExpressionChecker::hint_for(const Expr& expression, const Type& type, const Type& wanted, std::string_view role) const {
   if (wanted.kind == Type::Kind::Pattern && type.kind == Type::Kind::List) return "a pattern is a list of offsets in bytes, such as [0B, 32B]";
@@ -103,9 +130,10 @@ bool ExpressionChecker::expect_type(const Expr& expression, const Type& type, co
     return false;
   }
   const bool numbers = type.number() && wanted.number();
-  error(numbers ? "E0210" : "E0215", expression.span,
-        fmt::format("{} is {}, and `{}` is {}", role, describe(wanted), text(expression.span), describe(type)),
-        hint_for(expression, type, wanted, role));
+  auto& problem = error(numbers ? "E0210" : "E0215", expression.span,
+                        fmt::format("{} is {}, and `{}` is {}", role, describe(wanted), text(expression.span), describe(type)),
+                        hint_for(expression, type, wanted, role));
+  show_origin(problem, expression);
   return false;
 }
 
@@ -248,29 +276,11 @@ Type ExpressionChecker::number(const Expr& expression, const Type& type, std::st
     error("E0216", expression.span, fmt::format("{} is a number, and `{}` is a whole record", role, text(expression.span)),
           fmt::format("write `median({})`", text(expression.span)));
   } else {
-    error("E0215", expression.span, fmt::format("{} is a number, and `{}` is {}", role, text(expression.span), describe(type)));
+    auto& problem = error("E0215", expression.span, fmt::format("{} is a number, and `{}` is {}", role, text(expression.span), describe(type)));
+    show_origin(problem, expression);
   }
   return any_type();
 }
-
-namespace {
-
-/// Where `STAGE.FINDING` is declared; empty for any other expression.
-Span finding_declared(const File& file, const Expr& expression) {
-  const auto* member = std::get_if<Member>(&expression.node);
-  const auto* root = member ? std::get_if<Name>(&member->of->node) : nullptr;
-  if (!root) return {};
-  for (const auto& statement : file.statements) {
-    const auto* stage = std::get_if<Stage>(&statement.node);
-    if (!stage || stage->name.text != root->text) continue;
-    for (const auto& item : stage->items) {
-      if (const auto* find = std::get_if<Find>(&item.node); find && find->name.text == member->field.text) return item.span;
-    }
-  }
-  return {};
-}
-
-}  // namespace
 
 Type ExpressionChecker::alike(const Expr& left, const Type& a, const Expr& right, const Type& b, Span span, const char* how) {
   if (a.any() || b.any()) return any_type();
@@ -294,9 +304,8 @@ Type ExpressionChecker::alike(const Expr& left, const Type& a, const Expr& right
     return any_type();
   }
   auto& problem = error("E0215", span, fmt::format("{} is {} and {} is {}: they cannot be {}", role_of(left), describe(a), role_of(right), describe(b), how));
-  for (const auto* side : {&left, &right}) {
-    if (const auto declared = finding_declared(file_, *side); !declared.empty()) problem.notes.push_back({declared, fmt::format("{} is found here", role_of(*side))});
-  }
+  show_origin(problem, left);
+  show_origin(problem, right);
   return any_type();
 }
 

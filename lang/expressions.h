@@ -181,6 +181,8 @@ class ExpressionChecker {
   Diagnostic& error(const char* code, Span span, std::string message, std::string hint = {}) {
     return diagnostics_.error(code, span, std::move(message), std::move(hint));
   }
+  /// A note at the `let` or `find` that gave a name its value.
+  void show_origin(Diagnostic& problem, const Expr& expression) const;
   /// The text of an expression on one line, shortened.
   [[nodiscard]] std::string text(Span span) const;
 
