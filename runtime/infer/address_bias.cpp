@@ -27,14 +27,43 @@ struct Sector {
   std::size_t again = 0;        ///< steps before which the same lap came to it already: these hit
 };
 
-/// What a visit takes that surely hit, of sorted medians: the mean of those that are no further apart than the visits of one step. First
+/// What a visit takes that surely hit, of medians: the mean of those that are no further apart than the visits of one step. First
 /// visits may have missed in all laps, so it is the middle one of as many as came again, where these are few.
-double sure(const Sector& sector, double apart) {
-  const auto& medians = sector.medians;
+double sure(Sector& sector, double apart) {
+  auto& medians = sector.medians;
+  std::sort(medians.begin(), medians.end());
   const double one = medians[std::min(static_cast<std::size_t>(model::kEnoughShare * static_cast<double>(medians.size())), sector.again / 2)];
   const auto from = std::lower_bound(medians.begin(), medians.end(), one - apart), to = std::upper_bound(medians.begin(), medians.end(), one + apart);
   return std::accumulate(from, to, 0.0) / static_cast<double>(to - from);
 }
+
+/// What the visits to each sector take.
+struct Visited {
+  std::unordered_map<std::int64_t, Sector> sectors;
+  std::vector<double> own;  ///< how far apart the visits of a step are, those that hit
+  double accesses = 0;
+
+  void add(const records::Point& point) {
+    const auto lap = point.walk ? static_cast<std::size_t>(point.walk->steps) : 0;
+    std::vector<std::uint32_t> visits;
+    std::unordered_set<std::int64_t> visited;
+    for (std::size_t step = 0; step < lap; ++step) {
+      work(1 + point.runs.size());
+      visits.clear();
+      for (const auto& run : point.runs) {
+        for (std::size_t i = step; i < run.ticks.size(); i += lap) visits.push_back(run.ticks[i]);
+      }
+      accesses += static_cast<double>(visits.size());
+      if (visits.size() <= model::kFewest) continue;
+      std::sort(visits.begin(), visits.end());
+      const auto at = point.walk->at(0, static_cast<std::int64_t>(step)) / kSector;
+      auto& sector = sectors[at];
+      sector.medians.push_back(visits[visits.size() / 2]);
+      if (!visited.insert(at).second) ++sector.again;
+      own.push_back(2.0 * (visits[visits.size() / 4] - visits[visits.size() / 16]));
+    }
+  }
+};
 
 /// The sectors of a walk that comes to each again within a lap, on average; empty where it does not.
 std::unordered_set<std::int64_t> twice_walked(const Pattern& walk) {
@@ -77,44 +106,20 @@ std::vector<bool> repeated_sector_steps(const Pattern& walk) {
 std::optional<AddressBias> AddressBias::of(const records::Table& table) {
   AddressBias bias;
   if (table.timing != records::Table::Timing::Each) return std::nullopt;
-  std::unordered_map<std::int64_t, Sector> seen;
-  std::vector<double> own;  // how far apart the visits of a step are, those that hit
   if (!come_again(table)) return std::nullopt;
-  std::vector<std::uint32_t> visits;
-  double accesses = 0;
-  for (const auto& point : table.points) {
-    const auto lap = point.walk ? static_cast<std::size_t>(point.walk->steps) : 0;
-    std::unordered_set<std::int64_t> visited;
-    for (std::size_t step = 0; step < lap; ++step) {
-      work(1 + point.runs.size());
-      visits.clear();
-      for (const auto& run : point.runs) {
-        for (std::size_t i = step; i < run.ticks.size(); i += lap) visits.push_back(run.ticks[i]);
-      }
-      accesses += static_cast<double>(visits.size());
-      if (visits.size() <= model::kFewest) continue;
-      std::sort(visits.begin(), visits.end());
-      const auto at = point.walk->at(0, static_cast<std::int64_t>(step)) / kSector;
-      auto& sector = seen[at];
-      sector.medians.push_back(visits[visits.size() / 2]);
-      if (!visited.insert(at).second) ++sector.again;
-      own.push_back(2.0 * (visits[visits.size() / 4] - visits[visits.size() / 16]));
-    }
-  }
-  if (seen.size() < 2) return std::nullopt;
-  const double apart = median(own);
+  Visited seen;
+  for (const auto& point : table.points) seen.add(point);
+  if (seen.sectors.size() < 2) return std::nullopt;
+  bias.apart_ = median(seen.own);
   std::vector<double> all;
-  for (auto& [at, sector] : seen) {
-    std::sort(sector.medians.begin(), sector.medians.end());
-    all.push_back(bias.ticks_[at] = sure(sector, apart));
-  }
+  for (auto& [at, sector] : seen.sectors) all.push_back(bias.ticks_[at] = sure(sector, bias.apart_));
   std::sort(all.begin(), all.end());
   const double spread = quantile(all, 0.9) - quantile(all, 0.1);
+  if (spread < std::max(kRounding, bias.apart_ / 2)) return AddressBias();  // what a sector takes is a mean of many visits
   // Near and far are half and half: the median would be now of one and now of the other.
-  const double middle = std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
-  if (spread < std::max(kRounding, apart / 2)) return AddressBias();  // what a sector takes is a mean of many visits
-  for (auto& [sector, ticks] : bias.ticks_) ticks -= middle;
-  bias.nats_ = static_cast<double>(bias.ticks_.size()) * std::log(std::max(2.0, accesses / static_cast<double>(bias.ticks_.size()))) / 2;
+  bias.middle_ = std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
+  for (auto& [sector, ticks] : bias.ticks_) ticks -= bias.middle_;
+  bias.nats_ = static_cast<double>(bias.ticks_.size()) * std::log(std::max(2.0, seen.accesses / static_cast<double>(bias.ticks_.size()))) / 2;
   return bias;
 }
 
@@ -122,9 +127,15 @@ std::vector<double> AddressBias::by_step(const records::Point& point) const {
   if (none() || !point.walk) return {};
   work(static_cast<std::size_t>(point.walk->steps) / 4);
   std::vector<double> ticks(static_cast<std::size_t>(point.walk->steps));
+  std::optional<Visited> own;
   for (std::size_t step = 0; step < ticks.size(); ++step) {
-    const auto found = ticks_.find(point.walk->at(0, static_cast<std::int64_t>(step)) / kSector);
-    if (found != ticks_.end()) ticks[step] = found->second;
+    const auto at = point.walk->at(0, static_cast<std::int64_t>(step)) / kSector;
+    if (const auto found = ticks_.find(at); found != ticks_.end()) {
+      ticks[step] = found->second;
+      continue;
+    }
+    if (!own) own.emplace().add(point);
+    if (const auto found = own->sectors.find(at); found != own->sectors.end() && found->second.again > 0) ticks[step] = sure(found->second, apart_) - middle_;
   }
   return ticks;
 }

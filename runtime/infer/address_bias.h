@@ -20,7 +20,7 @@ class AddressBias {
   /// from itself.
   static std::optional<AddressBias> of(const records::Table& table);
   [[nodiscard]] bool none() const { return ticks_.empty(); }
-  /// By step of the point's walk; empty where there are none.
+  /// By step of the point's walk; empty where there are none. Where other points were measured since, by their own visits that come again.
   [[nodiscard]] std::vector<double> by_step(const records::Point& point) const;
   /// What it costs to say so much of the places: half the log of the visits for each (BIC, Schwarz 1978).
   [[nodiscard]] double nats() const { return nats_; }
@@ -29,6 +29,8 @@ class AddressBias {
 
  private:
   std::unordered_map<std::int64_t, double> ticks_;  ///< by sector
+  double apart_ = 0;   ///< ticks by which visits of one step differ, those that hit
+  double middle_ = 0;  ///< ticks of the mean address
   double nats_ = 0;
 };
 

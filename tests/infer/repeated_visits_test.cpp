@@ -178,6 +178,20 @@ TEST_CASE("places are told of each walk, also where every walk has some of its o
   CHECK_FALSE(bias->none());
 }
 
+TEST_CASE("a place that was walked after the biases were found is told by its own second visits") {
+  const auto place = [](std::int64_t line, std::int64_t, bool) { return 200.0 + (line % 2 == 0 ? 0 : 30); };
+  const auto before = test::table({pairs(1024, 4, 1, place), pairs(2048, 4, 1, place)});
+  auto after = pairs(4096, 4, 1, [&](std::int64_t line, std::int64_t lap, bool second) { return place(line, lap, second) + (second ? 0 : 12); });
+  auto walk = *after.walk;
+  for (auto& offset : walk.offsets) offset += 1 << 20;
+  after.walk = std::make_shared<const Pattern>(std::move(walk));
+  const auto bias = infer::AddressBias::of(before);
+  REQUIRE(bias);
+  const auto known = bias->by_step(before.points[1]), later = bias->by_step(after);
+  REQUIRE(later.size() == known.size());
+  for (std::size_t step = 0; step < known.size(); ++step) CHECK(later[step] == doctest::Approx(known[step]).epsilon(0.1));
+}
+
 TEST_CASE("misses too cheap to be told one by one are told by what first visits take beyond second ones, on average") {
   auto points = footprints(12, [](int i) { return i > 7 ? 3.0 : 0; });
   const auto finding = test::ask(test::table(points), "B", "last_flat(misses(lat) over n)");
