@@ -81,7 +81,7 @@ Finding by_pairs(const Context& context, const PairedBorder& border) {
   auto finding = found(context, Value(border.last, dimension), std::min(model::kSurest, border.confidence),
                        fmt::format("no access is told apart as a miss, but from {} on the first of two visits in a row takes {:.1f} ticks longer than the second, beyond what it takes up to here", above, border.ticks),
                        "means over all pairs of visits");
-  finding.interval = {border.last, dimension == kBytes ? border.above - 1 : std::nextafter(border.above, 0)};
+  finding.interval = {border.sure, dimension == kBytes ? border.above - 1 : std::nextafter(border.above, 0)};
   finding.exact = false;  // on average, a unit or two that miss do not show
   return finding;
 }
@@ -243,7 +243,11 @@ Finding last_flat(const Context& context) {
   if (first_up == steps.end()) return cheaper ? by_pairs(context, *cheaper) : undetermined(context, never_rises(context, steps, dimension));
   // What second visits share is no miss, but a slow place: then the pairs alone tell.
   if (cheaper && repeated_visits_miss(context, *samples, first_up->first)) return by_pairs(context, *cheaper);
-  if (first_up == steps.begin()) return undetermined(context, begins_above_floor(context, steps, *samples));
+  if (first_up == steps.begin()) {
+    // Where first visits take no longer than second ones, what is told apart is no miss.
+    const bool none_missed = cheaper && std::abs(cheaper->level) < model::kHalfTick;
+    return none_missed ? by_pairs(context, *cheaper) : undetermined(context, begins_above_floor(context, steps, *samples));
+  }
   const auto back = std::find_if(first_up, steps.end(), [](const auto& step) { return step.second.y == 0; });
   if (back != steps.end() && cheaper) return by_pairs(context, *cheaper);  // misses that few classes tell come and go
   if (back != steps.end()) {

@@ -150,10 +150,15 @@ std::optional<PairedBorder> paired_border(const Context& context) {
   const auto is_above = [&](const Excess& excess) { return excess.mean() > level.mean() && level.log_against(excess) >= model::kDecisive; };
   while (above < points.x.size() && !is_above(points.excess[above])) ++above;
   if (above == points.x.size()) return std::nullopt;
-  if (model::log_of_beyond(points.excess, level, count, above) < 0) count = above;  // what lies between is no higher than the level
-  PairedBorder border{points.x[count - 1], points.x[above], points.excess[above].mean() - level.mean(), 1 / (1 + std::exp(-nats / model::kTemper)), std::nullopt, points.dimension};
+  PairedBorder border{.level = level.mean(), .above = points.x[above], .ticks = points.excess[above].mean() - level.mean(),
+                      .confidence = 1 / (1 + std::exp(-nats / model::kTemper)), .back = std::nullopt, .dimension = points.dimension};
+  // What lies between may be no higher than the level, and may be beyond it.
+  border.last = points.x[(model::log_of_beyond(points.excess, level, count, above) < 0 ? above : count) - 1];
+  border.sure = points.x[model::first_in_doubt(points.excess, level, count, border.ticks, model::kSurest) - 1];
   for (auto i = above; i < points.x.size() && !border.back; ++i) {
-    if (level.chance_of(points.excess[i]) >= model::kSameChance) border.back = points.x[i];
+    // Of the level as far as scatter tells, or nearer to it than to what the border shows.
+    const bool nearer = points.excess[i].mean() - level.mean() < border.ticks / 2;
+    if (nearer || level.chance_of(points.excess[i]) >= model::kSameChance) border.back = points.x[i];
   }
   return border;
 }

@@ -34,6 +34,8 @@ bool has_untold_misses(const records::Table& table, const Classes& classes);
 /// The border from which on first visits take longer.
 struct PairedBorder {
   double last = 0;        ///< the largest x at which they take no longer than at smaller ones
+  double sure = 0;        ///< the largest that surely lies before the border: those from there to `last` may lie beyond it, too
+  double level = 0;       ///< by how much first visits take longer up to there, in ticks
   double above = 0;       ///< the next at which they surely do
   double ticks = 0;       ///< by how much, on average, there
   double confidence = 0;  ///< posterior of a border, beside one level of all

@@ -51,3 +51,14 @@ TEST_CASE("small footprints, which are known less well, do not hide a slow rise 
   CHECK(of_level(std::vector<std::pair<double, int>>{{-0.01, 256}, {0.06, 512}, {-0.01, 1024}, {-0.01, 2048}, {0.01, 4096}, {-0.005, 6144}, {0.06, 6272}, {0.07, 6400},
                   {0.045, 6656}, {0.1, 7168}, {0.17, 8192}, {0.32, 12288}, {0.3, 15310}, {0.3, 15385}, {0.31, 12442}}) == 6);
 }
+
+TEST_CASE("the last points of a level are in doubt as far as they may lie as high as those beyond it") {
+  const auto in_doubt = [](const std::vector<double>& means, double most) {
+    const auto all = points(means);
+    const model::Level level(all, 0, all.size(), model::scatter_of_neighbours(all));
+    return model::first_in_doubt(all, level, all.size(), most, 0.99);
+  };
+  CHECK(in_doubt({0, 0.5, -0.5, 0.4, -0.4, 0.5, -0.5, 0.4, -0.5}, 100) == 9);  // what lies beyond is far higher
+  CHECK(in_doubt({0, 0.5, -0.5, 0.4, -0.4, 0.5, -0.5, 0.4, 1.2}, 4) <= 8);     // the last one is as likely beyond
+  CHECK(in_doubt({0, 0.5, -0.5, 0.4, -0.4, 0.5, -0.5, 0.4, -0.5}, 1) < 9);     // what lies beyond is hardly higher
+}

@@ -192,6 +192,43 @@ TEST_CASE("a place that was walked after the biases were found is told by its ow
   for (std::size_t step = 0; step < known.size(); ++step) CHECK(later[step] == doctest::Approx(known[step]).epsilon(0.1));
 }
 
+TEST_CASE("a footprint that may fit and may not, by what first visits take longer on average, is within the interval") {
+  const auto points = footprints(16, [](int i) { return i > 9 ? 3.0 : i == 9 ? 1.0 : i % 2 == 0 ? 0.7 : -0.7; });
+  const auto finding = test::ask(test::table(points), "B", "last_flat(misses(lat) over n)");
+  INFO(finding.why);
+  REQUIRE(finding.status == infer::Finding::Status::Found);
+  REQUIRE(finding.interval);
+  CHECK(finding.interval->first <= 8192);
+  CHECK(finding.interval->first >= 4096);
+  CHECK(finding.interval->second == 10239);
+}
+
+TEST_CASE("where places and steps differ as much as a miss costs, the smallest footprint does not seem to miss") {
+  for (const int seed : {0, 18, 20, 37}) {
+    Noise noise(seed);
+    std::vector<records::Point> points;
+    for (int i = 4; i <= 40; ++i) {
+      std::vector<double> of_place(kLines), of_step(2 * kLines);
+      for (auto& ticks : of_place) ticks = (noise() > 0 ? 30 : 0) + 8 * noise();
+      for (auto& ticks : of_step) ticks = 3.5 * noise();
+      points.push_back(pairs(1024.0 * i, 8, 1.5, [&, i](std::int64_t line, std::int64_t, bool second) {
+        const bool missed = !second && i > 16 && line * 17 % kLines >= kLines * 15 / (i - 1);
+        return 280 + of_place[static_cast<std::size_t>(line)] + of_step[static_cast<std::size_t>(2 * line + second)] + (missed ? 10 : 0);
+      }));
+      auto walk = *points.back().walk;
+      for (auto& offset : walk.offsets) offset += static_cast<std::int64_t>(i) << 24;
+      points.back().walk = std::make_shared<const Pattern>(std::move(walk));
+    }
+    const auto finding = test::ask(test::table(points), "B", "last_flat(misses(lat) over n)");
+    INFO(seed, ": ", finding.why);
+    CHECK(finding.why.find("misses already") == std::string::npos);
+    if (finding.status != infer::Finding::Status::Found) continue;
+    REQUIRE(finding.interval);
+    CHECK(finding.interval->first <= 16384);
+    CHECK(finding.interval->second >= 16384);
+  }
+}
+
 TEST_CASE("misses too cheap to be told one by one are told by what first visits take beyond second ones, on average") {
   auto points = footprints(12, [](int i) { return i > 7 ? 3.0 : 0; });
   const auto finding = test::ask(test::table(points), "B", "last_flat(misses(lat) over n)");
@@ -228,6 +265,7 @@ TEST_CASE("an average that goes up and down with the footprint is no size") {
     points.push_back(pairs(1024.0 * i, 4, 6, [cost](std::int64_t, std::int64_t, bool second) { return second ? 200.0 : 200.0 + cost; }));
   }
   const auto finding = test::ask(test::table(points), "B", "last_flat(misses(lat) over n)");
+  INFO(finding.why, " ", finding.evidence);
   CHECK(finding.status == infer::Finding::Status::Undetermined);
   CHECK(finding.why.find("no single size explains both") != std::string::npos);
 }

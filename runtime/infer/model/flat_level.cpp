@@ -28,12 +28,31 @@ double Level::scatter_of(const MeanDifference& point) const {
   return std::sqrt(times_ * (std::pow(point.error(), 2) + variance_of_mean_));
 }
 
-double Level::chance_of(const MeanDifference& point) const {
-  return boost::math::cdf(boost::math::complement(boost::math::students_t(freedom_), (point.mean() - mean_) / scatter_of(point)));
+double Level::chance_of(const MeanDifference& point, double longer) const {
+  return boost::math::cdf(boost::math::complement(boost::math::students_t(freedom_), (point.mean() - mean_ - longer) / scatter_of(point)));
 }
 
 double Level::log_against(const MeanDifference& point, double longer) const {
   return (freedom_ + 1) / 2 * std::log1p(std::pow((point.mean() - mean_ - longer) / scatter_of(point), 2) / freedom_);
+}
+
+double Level::odds_of_above(const MeanDifference& point, double most) const {
+  const boost::math::students_t scatter(freedom_);
+  const double of_level = boost::math::pdf(scatter, (point.mean() - mean_) / scatter_of(point)) / scatter_of(point);
+  return (chance_of(point, most) - chance_of(point)) / most / of_level;
+}
+
+std::size_t first_in_doubt(const std::vector<MeanDifference>& points, const Level& level, std::size_t count, double most, double confidence) {
+  std::vector<double> odds{1};  // that the last 0, 1, 2, … points lie beyond
+  double all = 1;
+  for (auto i = count; i-- > 1;) {
+    odds.push_back(odds.back() * level.odds_of_above(points[i], most));
+    all += odds.back();
+  }
+  double beyond = 0;
+  std::size_t doubted = odds.size();
+  while (doubted > 1 && (beyond + odds[doubted - 1]) / all < 1 - confidence) beyond += odds[--doubted];
+  return count - (doubted - 1);
 }
 
 double log_of_beyond(const std::vector<MeanDifference>& points, const Level& level, std::size_t begin, std::size_t end) {

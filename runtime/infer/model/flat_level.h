@@ -25,15 +25,21 @@ class Level {
  public:
   Level(const std::vector<MeanDifference>& points, std::size_t begin, std::size_t end, double beyond = 0);
   [[nodiscard]] double mean() const { return mean_; }
-  /// Chance that this point, if it is of the level, lies so high, or higher.
-  [[nodiscard]] double chance_of(const MeanDifference& point) const;
+  /// Chance that this point, if it is of a level `longer` ticks above this one, lies so high, or higher.
+  [[nodiscard]] double chance_of(const MeanDifference& point, double longer = 0) const;
   /// How much less likely, as a natural logarithm, this point is of a level `longer` ticks above this one than one that lies on it.
   [[nodiscard]] double log_against(const MeanDifference& point, double longer = 0) const;
+  /// How many times likelier this point is if it lies anywhere up to `most` ticks above the level than if it is of it.
+  [[nodiscard]] double odds_of_above(const MeanDifference& point, double most) const;
 
  private:
   double mean_ = 0, variance_of_mean_ = 0, times_ = 1, freedom_ = 1;  ///< times: what variances are more than told
   [[nodiscard]] double scatter_of(const MeanDifference& point) const;
 };
+
+/// The first of the level's points, of `count`, that may lie beyond it: all before it are of the level with this confidence. Points beyond lie up
+/// to `most` ticks higher, and whatever comes after one of them lies beyond, too.
+std::size_t first_in_doubt(const std::vector<MeanDifference>& points, const Level& level, std::size_t count, double most, double confidence);
 
 /// How much likelier, as a natural logarithm, some points are if each has a value of its own, above a level, than if they are of it.
 double log_of_beyond(const std::vector<MeanDifference>& points, const Level& level, std::size_t begin, std::size_t end);
