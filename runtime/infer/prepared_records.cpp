@@ -2,6 +2,7 @@
 #include "runtime/infer/prepared_records.h"
 
 #include <algorithm>
+#include <map>
 
 #include "runtime/infer/paired_visits.h"
 
@@ -21,6 +22,18 @@ std::string written(const compiler::FormulaPtr& formula) { return formula ? show
 
 /// How the cache is set up: a formula is taken for what is written.
 std::string setup(const compiler::Stage& stage) { return written(stage.launch.carveout) + " " + written(stage.launch.smem); }
+
+/// How it was at a point.
+std::string setup_at(const compiler::Stage& stage, const records::Point& point, const compiler::Scope& outer) {
+  compiler::Names names(&outer);
+  for (const auto& [name, value] : point.at) names.set(name, value);
+  std::string values;
+  for (const auto& formula : {stage.launch.carveout, stage.launch.smem}) {
+    const auto value = formula ? compiler::evaluate(*formula, names) : Result<Value>(Value());
+    values += (value ? show(*value) : written(formula)) + " ";
+  }
+  return values;
+}
 
 std::string launch(const compiler::Stage& stage) { return written(stage.launch.grid) + " " + written(stage.launch.block); }
 
@@ -56,6 +69,30 @@ compiler::Names names_in(const records::Table& table, const compiler::Scope& out
     if (agreed) names.set(name, value);
   }
   return names;
+}
+
+std::vector<MeasuredStages> MeasuredStages::by_setup(const compiler::Scope& outer) const {
+  std::vector<MeasuredStages> parts(1);
+  std::map<std::string, std::size_t> part_of;  // by what is written, and what it was
+  for (const auto& measured : all_) {
+    std::map<std::string, records::Table> tables;
+    for (const auto& point : measured.table->points) {
+      const auto& table = *measured.table;
+      auto& part = tables.try_emplace(setup_at(*measured.stage, point, outer), records::Table{table.stage, table.timed, table.timing, table.columns, {}}).first->second;
+      part.points.push_back(point);
+    }
+    if (tables.size() < 2) {
+      parts.front().all_.push_back(measured);
+      continue;
+    }
+    for (auto& [values, table] : tables) {
+      const auto number = part_of.try_emplace(setup(*measured.stage) + values, parts.size()).first->second;
+      if (number == parts.size()) parts.emplace_back();
+      auto held = std::make_shared<const records::Table>(std::move(table));
+      parts[number].all_.push_back({measured.stage, held.get(), nullptr, held});
+    }
+  }
+  return parts;
 }
 
 compiler::Names MeasuredStages::names_of(const compiler::Stage& stage, const compiler::Scope& outer) const {

@@ -44,6 +44,7 @@ class MeasuredStages {
     const compiler::Stage* stage;
     const records::Table* table;
     mutable std::shared_ptr<const PreparedRecords> prepared;  ///< made when first asked for
+    std::shared_ptr<const records::Table> part = nullptr;     ///< holds the table where it is a part of the stage's points
     /// For this room. CutShort.
     [[nodiscard]] const PreparedRecords& records() const;
   };
@@ -56,6 +57,9 @@ class MeasuredStages {
   [[nodiscard]] std::vector<const Measured*> of_same_access(const compiler::Stage& stage) const;
   /// The records of all such stages that launch the same, cold ones, too: their levels are one device's.
   [[nodiscard]] std::vector<const records::Table*> of_same_levels(const compiler::Stage& stage) const;
+  /// The same once for each carve-out and each size of shared memory, where a stage sweeps them: points of another one are of another cache.
+  /// The first one has the stages that sweep neither.
+  [[nodiscard]] std::vector<MeasuredStages> by_setup(const compiler::Scope& outer) const;
   /// `names_in` of that stage; what is outside where it was not measured.
   [[nodiscard]] compiler::Names names_of(const compiler::Stage& stage, const compiler::Scope& outer) const;
 

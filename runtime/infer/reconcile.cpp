@@ -352,7 +352,7 @@ void reconcile(const compiler::Program& program, const MeasuredStages& measured,
   }
   const auto refusals = Budget::refusals();
   try {
-    compare_claims(program, measured, scope, findings);
+    for (const auto& part : measured.by_setup(scope)) compare_claims(program, part, scope, findings);
   } catch (const CutShort&) {}  // the budget has counted it
   if (Budget::refusals() != refusals) withdraw_unchecked(program, findings);
   combine_again(program, scope, all);

@@ -300,3 +300,39 @@ TEST_CASE("places further apart than the sweep says are no footprint, also where
   CHECK(test::undetermined(apart));
   CHECK_MESSAGE(apart.why.find("does not span as many bytes") != std::string::npos, apart.why);
 }
+
+TEST_CASE("a size at one carve-out is not held against walks at another one: that is another cache") {
+  const Source source("t.gexp", R"(gexp 1
+experiment t
+memory A: u32[1MiB] in global
+stage size {
+  sweep carveout in [0KiB, 32KiB]
+  sweep n in 32B..64KiB times 2
+  pattern ring = uniform(stride: 32B, span: n)
+  launch grid 1 block 1 carveout carveout
+  warm { chase A by ring laps 2 via ca }
+  timed lat each { chase A by ring laps 2 via ca }
+  find large: B = last_flat(misses(lat) over n where carveout == 0KiB)
+  find small: B = last_flat(misses(lat) over n where carveout == 32KiB)
+}
+)");
+  Diagnostics diagnostics;
+  const auto program = compiler::compile(source, {}, diagnostics);
+  REQUIRE(program);
+  auto table = test::table({});
+  table.columns = {"carveout", "n"};
+  for (const double carveout : {0.0, 32768.0}) {
+    const test::LruCache cache(32, carveout == 0 ? 64 : 32, [](std::int64_t) { return std::uint64_t{0}; });
+    for (std::int64_t n = 32; n <= 4096; n += 32) {
+      table.points.push_back(walked({{"carveout", Value(carveout, kBytes)}, {"n", Value(static_cast<double>(n), kBytes)}}, every(32, n), cache));
+    }
+  }
+  compiler::Names scope;
+  std::vector<infer::Finding> findings;
+  for (const auto& question : program->stages[0].finds) findings.push_back(infer::answer(question, table, program->stages[0], scope));
+  infer::MeasuredStages measured;
+  measured.add(program->stages[0], table);
+  infer::reconcile(*program, measured, scope, findings);
+  CHECK_MESSAGE(findings[0].value == Value(2048.0, kBytes), findings[0].why);
+  CHECK_MESSAGE(findings[1].value == Value(1024.0, kBytes), findings[1].why);
+}
