@@ -121,7 +121,9 @@ const Type& model_type() {
                                      {"bits", list_of(any_type())},
                                      {"capacity", bytes},
                                      {"copies", bool_type()},
+                                     {"evicts", text_type()},
                                      {"fetch", bytes},
+                                     {"groups", list_of(list_of(plain))},
                                      {"hit", cycles},
                                      {"in_frame", structure_of({{"bits", list_of(any_type())}, {"mapping", text_type()}})},
                                      {"line", bytes},
@@ -139,6 +141,8 @@ const Type& model_type() {
                                      {"together", bytes},
                                      {"ways", any_type()}});
     const auto tlb = structure_of({{"entries", plain},
+                                   {"evicts", text_type()},
+                                   {"groups", list_of(list_of(plain))},
                                    {"mapping", text_type()},
                                    {"page", bytes},
                                    {"probabilities", list_of(plain)},

@@ -43,21 +43,27 @@ Value holds(bool equal, infer::Sameness same) {
 
 using infer::BitBasis;
 
-/// Functions of address bits, as fields of a finding or of a model say them; of none of these bits beyond `top`.
-BitBasis functions_up_to(const Fields& of, int top) {
-  BitBasis basis;
+/// Functions of address bits, as a field of a finding or of a model says them; of none of these bits beyond `top`.
+std::vector<BitBasis::Mask> masks_up_to(const Fields& of, const char* field, int top) {
+  std::vector<BitBasis::Mask> masks;
   const auto mask_of = [top](const Value& value) {
     const auto* bit = value.get<Number>();
     return bit && bit->number >= 0 && bit->number <= top ? BitBasis::Mask{1} << static_cast<int>(bit->number) : 0;
   };
-  const auto bits = of.find("bits");
-  const auto* rows = bits == of.end() ? nullptr : bits->second.get<List>();
+  const auto at = of.find(field);
+  const auto* rows = at == of.end() ? nullptr : at->second.get<List>();
   for (const auto& row : rows ? *rows : List{}) {
     const auto* parts = row.get<List>();
     BitBasis::Mask mask = parts ? 0 : mask_of(row);
     for (const auto& part : parts ? *parts : List{}) mask ^= mask_of(part);
-    basis.add(mask);
+    masks.push_back(mask);
   }
+  return masks;
+}
+
+BitBasis functions_up_to(const Fields& of, int top) {
+  BitBasis basis;
+  for (const auto mask : masks_up_to(of, "bits", top)) basis.add(mask);
   return basis;
 }
 
@@ -70,18 +76,34 @@ int highest_bit(const Fields& found) {
   return last >= 1 && last < 0x1p62 ? std::bit_width(static_cast<std::uint64_t>(last)) - 1 : -1;
 }
 
+/// What a finding and a model have a field of, where a condition compares both in that field.
+std::optional<std::pair<Fields, Fields>> compared_in(const char* field, const Formula& found, const Formula& truth, const compiler::Scope& scope) {
+  if (found.kind != Formula::Kind::Field || truth.kind != Formula::Kind::Field || found.text != field || truth.text != field) return std::nullopt;
+  const auto one = compiler::evaluate(*found.operands[0], scope), other = compiler::evaluate(*truth.operands[0], scope);
+  const auto* of_found = one ? one->get<Fields>() : nullptr;
+  const auto* of_truth = other ? other->get<Fields>() : nullptr;
+  return of_found && of_truth ? std::optional(std::pair(*of_found, *of_truth)) : std::nullopt;
+}
+
+/// Of groups that have turns: whether both divide the lines of a set alike. What chooses the set is the same for all of them. Bits beyond the
+/// highest one that the finding names are taken for those in which no line differed.
+std::optional<bool> same_groups(const Formula& found, const Formula& truth, const compiler::Scope& scope) {
+  const auto fields = compared_in("groups", found, truth, scope);
+  if (!fields) return std::nullopt;
+  const auto masks = masks_up_to(fields->first, "groups", 62);
+  int top = -1;
+  for (const auto mask : masks) top = std::max(top, static_cast<int>(std::bit_width(mask)) - 1);
+  const auto known = masks_up_to(fields->second, "groups", top);
+  if (masks.empty() || known.empty()) return std::nullopt;
+  const auto set = functions_up_to(fields->second, top);
+  return std::equal(masks.begin(), masks.end(), known.begin(), known.end(), [&](auto one, auto other) { return set.reduce(one) == set.reduce(other); });
+}
+
 /// Of a finding's functions and a model's: whether they choose the same sets among the lines that were walked. nullopt where the condition
 /// is about something else, where either has no such functions, or where the walk reached fewer sets than there are.
 std::optional<bool> same_functions(const Formula& found, const Formula& truth, const compiler::Scope& scope) {
-  const auto both = [&](const char* field) -> std::optional<std::pair<Fields, Fields>> {
-    if (found.kind != Formula::Kind::Field || truth.kind != Formula::Kind::Field || found.text != field || truth.text != field) return std::nullopt;
-    const auto one = compiler::evaluate(*found.operands[0], scope), other = compiler::evaluate(*truth.operands[0], scope);
-    const auto* of_found = one ? one->get<Fields>() : nullptr;
-    const auto* of_truth = other ? other->get<Fields>() : nullptr;
-    return of_found && of_truth ? std::optional(std::pair(*of_found, *of_truth)) : std::nullopt;
-  };
-  auto fields = both("bits");
-  if (!fields) fields = both("mapping");
+  auto fields = compared_in("bits", found, truth, scope);
+  if (!fields) fields = compared_in("mapping", found, truth, scope);
   if (!fields || !fields->first.contains("members")) return std::nullopt;
   const auto by_bits = [](const Fields& of) {
     const auto mapping = of.find("mapping");
@@ -100,10 +122,14 @@ std::optional<bool> same_functions(const Formula& found, const Formula& truth, c
 compiler::FormulaPtr with_names_settled(const compiler::FormulaPtr& condition, const compiler::Scope& scope) {
   const bool equal = condition->kind == Formula::Kind::Equal;
   if (equal || condition->kind == Formula::Kind::NotEqual) {
-    auto same = sameness(*condition->operands[0], *condition->operands[1], scope);
-    if (!same) same = sameness(*condition->operands[1], *condition->operands[0], scope);
-    auto functions = same ? std::nullopt : same_functions(*condition->operands[0], *condition->operands[1], scope);
-    if (!same && !functions) functions = same_functions(*condition->operands[1], *condition->operands[0], scope);
+    const auto &one = *condition->operands[0], &other = *condition->operands[1];
+    auto same = sameness(one, other, scope);
+    if (!same) same = sameness(other, one, scope);
+    std::optional<bool> functions;
+    for (const auto settled : {same_functions, same_groups}) {
+      if (!same && !functions) functions = settled(one, other, scope);
+      if (!same && !functions) functions = settled(other, one, scope);
+    }
     if (!same && !functions) return condition;
     Formula settled;
     settled.span = condition->span;

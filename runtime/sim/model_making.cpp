@@ -10,6 +10,7 @@
 #include <numeric>
 #include <set>
 
+#include "runtime/sim/model_policy.h"
 #include "runtime/sim/model_reader.h"
 #include "runtime/sim/model_text.h"
 
@@ -115,7 +116,7 @@ void Maker::take(const std::vector<ModelFact>& facts) {
     if (better) other = each;
   }
   for (const auto& each : facts) {
-    if (!each.value.known() && !facts_.contains(each.name) &&
+    if (!each.value.known() && !facts_.contains(each.name) && !is_of_another_policy(facts_, each.name) &&
         std::find(made_.unknown.begin(), made_.unknown.end(), each.name) == made_.unknown.end())
       made_.unknown.push_back(each.name);
   }
@@ -181,9 +182,7 @@ void Maker::geometry(const std::string& prefix, const std::string& table, const 
   const double line_bytes = lines ? number_in(lines->value) : static_cast<double>(cache.line);
   std::vector<Edit> edits;
   std::vector<std::string> facts;
-  const auto add = [&](const char* name, const std::string& value, const ModelFact& from) {
-    edits.push_back(found(key(name), value, from));
-  };
+  const auto add = [&](const char* name, const std::string& value, const ModelFact& from) { edits.push_back(found(key(name), value, from)); };
   if (lines) add(line, size_text(line_bytes), *lines), facts.push_back(lines->name);
   if (lines && cache.sector == cache.line && table == "caches") {
     if (const auto* fetch = fact(prefix + "fetch"); !fetch) edits.push_back({key("sector"), "", "", ""});
@@ -224,24 +223,28 @@ void Maker::geometry(const std::string& prefix, const std::string& table, const 
   if (sizes && facts_.contains(prefix + "sets")) facts.push_back(prefix + "sets");
   if (!edits.empty()) edit(facts, edits);
   if (const auto* fetch = fact(prefix + "fetch")) edit({fetch->name}, {found(key("sector"), size_text(number_in(fetch->value)), *fetch)});
-  if (const auto* policy = fact(prefix + "replacement")) {
-    const auto* word = policy->value.get<std::string>();
-    if (word) edit({policy->name}, {found(key("replacement"), "\"" + (*word == "direct" ? std::string("lru") : *word) + "\"", *policy)});
+  edits.clear(), facts.clear();
+  for (const auto& part : policy_parts(facts_, prefix)) {
+    edits.push_back(part.fact ? found(key(part.key), part.value, *part.fact) : Edit{key(part.key), "", "", ""});
+    if (part.fact) facts.push_back(part.fact->name);
   }
+  if (!edits.empty()) edit(facts, edits);
 }
 
 void Maker::path(const std::string& word, const std::string& path) {
   const auto prefix = fmt::format("model.{}.", word);
-  const bool asked =
-      std::any_of(facts_.begin(), facts_.end(), [&](const auto& each) { return each.first.find(prefix) != std::string::npos; });
-  if (!asked || !path_of(path).present) return;
+  const auto is_asked = [&](const std::string& part) {
+    return std::any_of(facts_.begin(), facts_.end(), [&](const auto& each) { return each.first.find(part) != std::string::npos; });
+  };
+  if (!is_asked(prefix) || !path_of(path).present) return;
   // What another path says already: whether it is so of this one, too, is held against the model when it is made.
   const auto by_another = [&] {
-    for (const char* key : {"line", "fetch", "capacity", "sets", "sizes", "mapping", "bits", "replacement"}) {
+    for (const char* key : {"line", "fetch", "capacity", "sets", "sizes", "mapping", "bits", "replacement", "groups", "evicts"}) {
       if (const auto name = prefix + key; facts_.contains(name)) done_.insert(name);
     }
   };
-  if (described(path) != path) {
+  const auto same = described(path);
+  if (same != path && is_asked(fmt::format("model.{}.", same == "texture" ? "tex" : same))) {
     by_another();
     if (facts_.contains(prefix + "hit")) done_.insert(prefix + "hit");
     return;
@@ -249,14 +252,12 @@ void Maker::path(const std::string& word, const std::string& path) {
   if (!path_of(path).caches.empty()) {
     const auto cache = now_.caches[static_cast<std::size_t>(path_of(path).caches[0])];  // edits make another model
     const auto& ca = path_of("ca").caches;
-    const bool of_ca = path != "ca" && described("ca") == "ca" && !ca.empty() && ca[0] == path_of(path).caches[0];
-    if (cache.storage_of < 0 && !of_ca)
-      geometry(prefix, "caches", cache, "line", "capacity");
-    else
-      by_another();
+    const bool of_ca = same != "ca" && described("ca") == "ca" && !ca.empty() && ca[0] == path_of(path).caches[0];
+    if (cache.storage_of < 0 && !of_ca) geometry(prefix, "caches", cache, "line", "capacity");
+    else by_another();
     number_at(prefix + "prefetch", {"caches", cache.name, "prefetch"}, true);
   }
-  number_at(prefix + "hit", row(path, 0));
+  number_at(prefix + "hit", row(same, 0));
 }
 
 /// What lies at several distances: the slices of the L2, and memory behind them. Rows of other paths stay as far from those of `cg` as

@@ -101,6 +101,14 @@ Fields sets_of(const CacheModel& cache, const Mapping& mapping) {
   fields["ways"] = sizes.front() == sizes.back() ? plain(sizes[0]) : Value(list);
   fields["sizes"] = std::move(list);
   fields["replacement"] = Value(sizes.front() == 1 ? std::string("direct") : policy_word(cache));
+  List groups;
+  for (const auto& group : cache.groups) {
+    List bits;
+    for (const int bit : group) bits.push_back(plain(bit));
+    groups.emplace_back(std::move(bits));
+  }
+  fields["groups"] = std::move(groups);
+  fields["evicts"] = Value(std::string(cache.late ? "late" : "at once"));
   fields["probabilities"] = std::move(chances);
   fields["mapping"] = Value(mapping.word);
   return fields;

@@ -110,6 +110,23 @@ TEST_CASE("functions of the address are those of the lines that were walked") {
   CHECK(of_functions("bits", functions("bits", {{5}}), functions("bits", {{5}, {13}}), 6000) == Status::Fail);  // half of the sets were not reached
 }
 
+TEST_CASE("groups that have turns are those of the lines of a set") {
+  const auto with_groups = [](const std::vector<std::vector<double>>& set, const std::vector<std::vector<double>>& groups) {
+    auto fields = functions("xor", set);
+    fields["groups"] = functions("xor", groups)["bits"];
+    return fields;
+  };
+  const auto truth = with_groups({{7, 9}, {8, 10}}, {{9, 14}, {7, 12, 18}});
+  const auto found = [&](const std::vector<std::vector<double>>& groups) {
+    return of_functions("groups", with_groups({}, groups), truth, 100000);
+  };
+  CHECK(found({{9, 14}, {7, 12}}) == Status::Pass);  // no line differed in bit 18
+  CHECK(found({{7, 14}, {9, 12}}) == Status::Pass);  // bits 7 and 9 together are the set's
+  CHECK(found({{9, 14}, {7, 13}}) == Status::Fail);
+  CHECK(found({{7, 12}, {9, 14}}) == Status::Fail);  // another order of turns
+  CHECK(found({{9, 14}}) == Status::Fail);
+}
+
 TEST_CASE("an expectation of an interval is judged where all of its values agree") {
   CHECK(judged("s.C == 2KiB", true).status == Status::Pass);
   CHECK(judged("s.C == 3KiB", true).status == Status::Fail);

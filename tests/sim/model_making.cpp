@@ -79,6 +79,33 @@ TEST_CASE("what was found is what the model that is made of it says") {
   CHECK(structure_of(model, "nc", "replacement") == "fifo");
 }
 
+TEST_CASE("turns that were found come with their groups, and go with them") {
+  const auto bit = [](double number) { return Value(number); };
+  const List groups = {Value(List{bit(9), bit(14)}), Value(List{bit(7), bit(10)})};
+  const auto turns = fact("model.nc.replacement", Value("turns"));
+  const auto model = made("gtx780", {turns, fact("model.nc.groups", Value(groups)), fact("model.nc.evicts", Value("late"))});
+  CHECK(model.left.empty());
+  CHECK(structure_of(model, "nc", "replacement") == "turns");
+  CHECK(structure_of(model, "nc", "groups") == "[[9, 14], [7, 10]]");
+  CHECK(structure_of(model, "nc", "evicts") == "late");
+  CHECK(has_left(made("gtx780", {turns}), "model.nc.replacement"));  // of which lines?
+  const auto back = made("h200", {fact("model.ca.replacement", Value("lru")), fact("model.ca.groups", Value()), fact("model.ca.evicts", Value())});
+  CHECK(back.left.empty());
+  CHECK(back.unknown.empty());
+  CHECK(structure_of(back, "ca", "replacement") == "lru");
+  CHECK(structure_of(back, "ca", "groups") == "[]");
+  CHECK(back.model.text().find("[[9, 14, 15]") == std::string::npos);
+}
+
+TEST_CASE("what is found by a path that is the same as another is of the other's cache, if nothing else says of that one") {
+  const auto alone = made("h200", {fact("model.nc.replacement", Value("fifo")), fact("model.nc.hit", cycles(35))});
+  CHECK(alone.left.empty());
+  CHECK(structure_of(alone, "ca", "replacement") == "fifo");
+  CHECK(structure_of(alone, "ca", "hit") == "35 cycles");
+  const auto both = made("h200", {fact("model.nc.replacement", Value("fifo")), fact("model.ca.replacement", Value("lru"))});
+  CHECK(structure_of(both, "nc", "replacement") == "lru");
+}
+
 TEST_CASE("what would make an impossible model is left out, and named") {
   const auto model = made("gtx780", {fact("model.nc.capacity", bytes(1000)), fact("model.nc.replacement", Value("by the moon")), fact("model.window.colour", Value(3.0))});
   CHECK(has_left(model, "model.nc.capacity"));
