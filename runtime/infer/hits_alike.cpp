@@ -99,15 +99,25 @@ std::optional<SlowerHits> slower_hits(const std::vector<std::pair<double, const 
   return SlowerHits{sizes[count - 1], sizes[static_cast<std::size_t>(next - slower.begin())], most->mean() - level.mean()};
 }
 
-std::optional<FasterLevel> faster_level(const std::vector<const records::Point*>& hits, const MissRange& range, const std::vector<const records::Table*>& tables) {
-  BySector at_once, others, at_once_too;
-  for (const auto* table : tables) {
+const SecondVisits::BySector& SecondVisits::by_sector() const {
+  if (gathered_) return *gathered_;
+  BySector gathered;
+  for (const auto* table : tables_) {
     for (const auto& point : table->points) {
       visit_sectors(point, [&](std::size_t, std::int64_t sector, std::uint32_t tick, bool again) {
-        if (again && tick <= range.outlier) at_once[sector].add(tick);
+        if (!again) return;
+        auto& counts = gathered[sector];
+        const auto same = std::find_if(counts.begin(), counts.end(), [&](const auto& each) { return each.first == tick; });
+        if (same == counts.end()) counts.emplace_back(tick, 1);
+        else ++same->second;
       });
     }
   }
+  return gathered_.emplace(std::move(gathered));
+}
+
+std::optional<FasterLevel> faster_level(const std::vector<const records::Point*>& hits, const MissRange& range, const SecondVisits& second) {
+  BySector others, at_once_too;
   for (const auto* point : hits) {
     const Misses missed(range, *point);
     visit_sectors(*point, [&](std::size_t access, std::int64_t sector, std::uint32_t tick, bool again) {
@@ -116,6 +126,13 @@ std::optional<FasterLevel> faster_level(const std::vector<const records::Point*>
   }
   // Within a run only a level makes a difference, and be it a tick; stages may differ in the pace of a clock, too.
   if (auto found = sooner_at_once(others, at_once_too, [](double) { return model::kHalfTick; })) return found;
+  BySector at_once;
+  for (const auto& [sector, ticks] : second.by_sector()) {
+    if (!others.contains(sector)) continue;
+    for (const auto& [tick, times] : ticks) {
+      if (tick <= range.outlier) at_once[sector].add(tick, times);
+    }
+  }
   return sooner_at_once(others, at_once, [](double level) { return std::max(model::kLeastApart, model::kSamePace * level); });
 }
 

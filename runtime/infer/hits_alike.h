@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -28,8 +30,23 @@ struct FasterLevel {
   double visits = 0;  ///< that were compared
 };
 
-/// `hits`: points of walks of one thread, of which what `range` calls no miss is looked at. `tables`: of the same launches, by the same path;
-/// their visits to a sector just visited tell the fastest level. nullopt where they take as long, or none is comparable.
-std::optional<FasterLevel> faster_level(const std::vector<const records::Point*>& hits, const MissRange& range, const std::vector<const records::Table*>& tables);
+/// Visits to a sector just visited, of the same launches, by the same path: they tell the fastest level. Gathered once, when first asked for.
+class SecondVisits {
+ public:
+  /// The tables outlive this.
+  explicit SecondVisits(std::vector<const records::Table*> tables) : tables_(std::move(tables)) {}
+  /// By sector, how many took so many ticks.
+  using BySector = std::unordered_map<std::int64_t, std::vector<std::pair<std::uint32_t, std::uint32_t>>>;
+  [[nodiscard]] const BySector& by_sector() const;
+  [[nodiscard]] const std::vector<const records::Table*>& tables() const { return tables_; }
+
+ private:
+  std::vector<const records::Table*> tables_;
+  mutable std::optional<BySector> gathered_;
+};
+
+/// `hits`: points of walks of one thread, of which what `range` calls no miss is looked at. nullopt where they take as long as `second`, or
+/// none is comparable.
+std::optional<FasterLevel> faster_level(const std::vector<const records::Point*>& hits, const MissRange& range, const SecondVisits& second);
 
 }  // namespace gexp::infer

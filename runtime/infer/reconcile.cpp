@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <set>
 
 #include "runtime/infer/analysis.h"
@@ -277,20 +278,34 @@ void withdraw_unchecked(const compiler::Program& program, const Findings& findin
   }
 }
 
+/// The second visits of the tables that tell a stage's fastest level, gathered once for all stages of a launch.
+class SecondVisitsByStage {
+ public:
+  explicit SecondVisitsByStage(const MeasuredStages& measured) : measured_(measured) {}
+  const SecondVisits& of(const MeasuredStages::Measured& own) {
+    // A clock that drifts is brought to one pace within its stage alone.
+    auto tables = own.records().drift() > 0 ? std::vector<const records::Table*>{&own.records().table()} : measured_.of_same_levels(*own.stage);
+    const auto made = std::find_if(made_.begin(), made_.end(), [&](const auto& each) { return each.tables() == tables; });
+    return made == made_.end() ? made_.emplace_back(std::move(tables)) : *made;
+  }
+
+ private:
+  const MeasuredStages& measured_;
+  std::deque<SecondVisits> made_;
+};
+
 /// Why what is found by these points, as hits of the fastest level, is of one behind it; empty where it may be of that one.
-std::string behind_another(const MeasuredStages::Measured& own, const std::vector<const records::Point*>& points, const MeasuredStages& measured) {
+std::string behind_another(const MeasuredStages::Measured& own, const std::vector<const records::Point*>& points, SecondVisitsByStage& second) {
   const auto range = miss_range(own.records().table(), own.records().classes(), std::nullopt);
   if (!range) return {};
-  // A clock that drifts is brought to one pace within its stage alone.
-  const auto tables = own.records().drift() > 0 ? std::vector<const records::Table*>{&own.records().table()} : measured.of_same_levels(*own.stage);
-  const auto faster = faster_level(points, *range, tables);
+  const auto faster = faster_level(points, *range, second.of(own));
   if (!faster) return {};
   return fmt::format("what seems to hit takes {:.1f} cycles longer than a second visit right after it, in the same sectors: "
                      "a faster level answers that one, and holds less than any of these walks; a sweep that begins lower would decide", faster->ticks);
 }
 
 /// Withdraws lines, sets and policies that were told as those of the fastest level, where one behind it answers.
-void check_levels(const MeasuredStages& measured, const compiler::Scope& outer, Findings& findings) {
+void check_levels(const MeasuredStages& measured, SecondVisitsByStage& second, const compiler::Scope& outer, Findings& findings) {
   for (const auto& own : measured.all()) {
     const auto scope = names_in(*own.table, outer);
     std::vector<const records::Point*> points;
@@ -302,7 +317,7 @@ void check_levels(const MeasuredStages& measured, const compiler::Scope& outer, 
       if (!finding || question.arguments.empty() || number_of(question, "above", scope)) continue;
       const auto* call = asked == "first_flat" ? miss_call(*own.stage, *question.arguments.front().value) : nullptr;
       if (asked == "first_flat" && (!call || slower_than(*call, scope))) continue;
-      if (!why) why = behind_another(own, points, measured);
+      if (!why) why = behind_another(own, points, second);
       if (!why->empty()) finding->withdraw(*why);
     }
   }
@@ -323,10 +338,11 @@ void withdraw_same_level(const SizeClaim& claim, const std::string& why, const c
 void compare_claims(const compiler::Program& program, const MeasuredStages& measured, const compiler::Scope& scope, Findings& findings) {
   auto sets = sets_claims(program, measured, scope, findings);
   model::WalksByStage walks(measured);
+  SecondVisitsByStage second(measured);
   for (const auto& claim : size_claims(program, measured, scope, findings)) {
     const auto grown = sets_grown_from(claim, sets, program, measured);
     const auto told = told_misses(claim);
-    auto why = claim.slower_than ? std::string() : behind_another(*claim.measured, claim.fits, measured);
+    auto why = claim.slower_than ? std::string() : behind_another(*claim.measured, claim.fits, second);
     if (why.empty()) why = hardly_slower(claim, told);
     if (!why.empty()) withdraw_same_level(claim, why, program, measured, findings);
     if (why.empty()) why = contradiction(claim, told, program, measured, walks, findings, !grown.empty());
@@ -338,7 +354,7 @@ void compare_claims(const compiler::Program& program, const MeasuredStages& meas
   check_lines(measured, walks, scope, findings);
   check_members(sets, program, findings, measured, walks, scope);
   check_room(sets, measured, walks, scope);
-  check_levels(measured, scope, findings);
+  check_levels(measured, second, scope, findings);
   replay_caches(program, measured, scope, findings);
 }
 

@@ -61,7 +61,7 @@ std::optional<infer::FasterLevel> faster(const std::function<int(std::int64_t li
   for (std::size_t i = 0; i < walk.offsets.size(); ++i) walk.offsets[i] = 8 * static_cast<std::int64_t>(i);
   words.walk = std::make_shared<const Pattern>(std::move(walk));
   const auto table = test::table({words});
-  return infer::faster_level({&lines}, kRange, {&table});
+  return infer::faster_level({&lines}, kRange, infer::SecondVisits({&table}));
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ TEST_CASE("a second visit in a row that is two ticks sooner is of another level"
     for (std::size_t i = 0; i < walk.offsets.size(); ++i) walk.offsets[i] = 32 * static_cast<std::int64_t>(i / 2) + 4 * static_cast<std::int64_t>(i % 2);
     pairs.walk = std::make_shared<const Pattern>(std::move(walk));
     const auto table = test::table({pairs});
-    return infer::faster_level({&table.points[0]}, kRange, {&table});
+    return infer::faster_level({&table.points[0]}, kRange, infer::SecondVisits({&table}));
   };
   CHECK(paired(2));
   CHECK_FALSE(paired(0));

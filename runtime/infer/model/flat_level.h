@@ -14,7 +14,7 @@ constexpr double kHalfTick = 0.5;  // fact: by so much whole ticks are rounded
 /// Mean and standard error of differences, in ticks.
 struct MeanDifference {
   double sum = 0, squares = 0, pairs = 0;
-  void add(double difference) { sum += difference, squares += difference * difference, ++pairs; }
+  void add(double difference, double times = 1) { sum += times * difference, squares += times * difference * difference, pairs += times; }
   [[nodiscard]] double mean() const { return sum / pairs; }
   [[nodiscard]] double error() const;
 };

@@ -51,20 +51,6 @@ bool follows(std::int64_t line_bytes, std::int64_t fill_bytes, const Walks& walk
   return first / line_bytes == second / line_bytes && first / fill_bytes == second / fill_bytes;
 }
 
-Conduct& Conduct::operator+=(const Conduct& other) {
-  addresses += other.addresses, fits += other.fits, followers += other.followers, own += other.own, misses += other.misses, visits += other.visits;
-  in_orders += other.in_orders, kept += other.kept, kept_visits += other.kept_visits;
-  not_fitting += other.not_fitting, either += other.either, log_own_silence += other.log_own_silence;
-  return *this;
-}
-
-Conduct& Conduct::operator-=(const Conduct& other) {
-  addresses -= other.addresses, fits -= other.fits, followers -= other.followers, own -= other.own, misses -= other.misses, visits -= other.visits;
-  in_orders -= other.in_orders, kept -= other.kept, kept_visits -= other.kept_visits;
-  not_fitting -= other.not_fitting, either -= other.either, log_own_silence -= other.log_own_silence;
-  return *this;
-}
-
 double Conduct::log_silence(const Footprint& footprint, double of_misses, double of_visits) const {
   return log_of_silence(of_misses, of_visits, visits / footprint.laps);
 }

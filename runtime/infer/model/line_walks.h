@@ -28,8 +28,18 @@ struct Conduct {
   double either = 0;              ///< of all, each as it is likelier
   double log_own_silence = 0;     ///< log of the chance of a lap in which none of the rest misses, each at its own rate
 
-  Conduct& operator+=(const Conduct& other);
-  Conduct& operator-=(const Conduct& other);
+  Conduct& operator+=(const Conduct& other) {
+    addresses += other.addresses, fits += other.fits, followers += other.followers, own += other.own, misses += other.misses, visits += other.visits;
+    in_orders += other.in_orders, kept += other.kept, kept_visits += other.kept_visits;
+    not_fitting += other.not_fitting, either += other.either, log_own_silence += other.log_own_silence;
+    return *this;
+  }
+  Conduct& operator-=(const Conduct& other) {
+    addresses -= other.addresses, fits -= other.fits, followers -= other.followers, own -= other.own, misses -= other.misses, visits -= other.visits;
+    in_orders -= other.in_orders, kept -= other.kept, kept_visits -= other.kept_visits;
+    not_fitting -= other.not_fitting, either -= other.either, log_own_silence -= other.log_own_silence;
+    return *this;
+  }
   /// The chance of such a lap, as a logarithm, if all of the rest miss at one rate: `of_misses` in `of_visits`.
   [[nodiscard]] double log_silence(const Footprint& footprint, double of_misses, double of_visits) const;
   /// Log-likelihood of the rest if they overflow and some of them stay, as a policy that goes in circles keeps them, and all others miss at one

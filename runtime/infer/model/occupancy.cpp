@@ -2,6 +2,7 @@
 #include "runtime/infer/model/occupancy.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace gexp::infer {
@@ -31,6 +32,18 @@ struct Alike {
   Cell cell;
   double times;
 };
+
+constexpr std::size_t kFactorials = 4096;  // limit: those that are worked out once
+
+double log_of_factorial(double n) {
+  static const auto known = [] {
+    std::array<double, kFactorials> all;
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = std::lgamma(static_cast<double>(i) + 1);
+    return all;
+  }();
+  const bool is_known = n >= 0 && n < kFactorials && n == std::floor(n);
+  return is_known ? known[static_cast<std::size_t>(n)] : std::lgamma(n + 1);
+}
 
 /// Cells with the same counts are one term.
 std::vector<Alike> counted(const std::vector<Cell>& cells) {
@@ -75,6 +88,6 @@ double own_rates(const std::vector<Cell>& cells) {
   return log_sum(logs);
 }
 
-double log_of_choices(double n, double k) { return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1); }
+double log_of_choices(double n, double k) { return log_of_factorial(n) - log_of_factorial(k) - log_of_factorial(n - k); }
 
 }  // namespace gexp::infer

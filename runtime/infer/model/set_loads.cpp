@@ -47,17 +47,36 @@ std::vector<std::vector<std::size_t>> unplaced(const std::vector<LabelledLine>& 
 void SetLoad::count(const LineFootprint& footprint, std::size_t at, int step) {
   if (!footprint.lines[at].doubted) return;
   const auto missed_in = footprint.missed_in(at), unsure_in = footprint.unsure_in(at);
+  any_missed_.resize(missed_in.size()), any_unsure_.resize(missed_in.size());
   for (std::size_t word = 0; word < missed_in.size(); ++word) {
     if ((missed_in[word] | unsure_in[word]) == 0) continue;
     tell(word, -1);
     missed_.add(word, missed_in[word], step), unsure_.add(word, unsure_in[word], step);
+    any_missed_[word] = missed_.any(word), any_unsure_[word] = unsure_.any(word);
     tell(word, 1);
   }
 }
 
 void SetLoad::tell(std::size_t word, int step) {
-  const auto missed = missed_.any(word);
-  loud += step * std::popcount(missed), unsure += step * std::popcount(unsure_.any(word) & ~missed);
+  loud += step * std::popcount(any_missed_[word]), unsure += step * std::popcount(any_unsure_[word] & ~any_missed_[word]);
+}
+
+SetLoad::LapsWith SetLoad::laps_with(const LineFootprint& footprint, std::span<const Visit> others) const {
+  LapsWith with{loud, unsure};
+  if (others.empty()) return with;
+  for (std::size_t word = 0; word < footprint.walked->words(); ++word) {
+    std::uint64_t missed = 0, may = 0;
+    for (const auto& other : others) {
+      if (!footprint.lines[other.at].doubted) continue;
+      missed |= footprint.missed_in(other.at)[word], may |= footprint.unsure_in(other.at)[word];
+    }
+    if ((missed | may) == 0) continue;
+    const auto own_missed = word < any_missed_.size() ? any_missed_[word] : 0, own_may = word < any_unsure_.size() ? any_unsure_[word] : 0;
+    missed |= own_missed, may |= own_may;
+    with.loud += std::popcount(missed) - std::popcount(own_missed);
+    with.unsure += std::popcount(may & ~missed) - std::popcount(own_may & ~own_missed);
+  }
+  return with;
 }
 
 }  // namespace gexp::infer::model

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -32,6 +33,12 @@ class SetLoad {
   void put(const LineFootprint& footprint, std::size_t at) { ++lines, sums += footprint.lines[at].did, count(footprint, at, 1); }
   void take(const LineFootprint& footprint, std::size_t at) { --lines, sums -= footprint.lines[at].did, count(footprint, at, -1); }
 
+  /// Whole laps with a miss, and those that may have one, if these lines of the footprint came, too.
+  struct LapsWith {
+    double loud, unsure;
+  };
+  [[nodiscard]] LapsWith laps_with(const LineFootprint& footprint, std::span<const Visit> others) const;
+
   int lines = 0;
   Conduct sums;
   double loud = 0, unsure = 0;  ///< whole laps with a miss, and those that may have one
@@ -41,6 +48,7 @@ class SetLoad {
   void tell(std::size_t word, int step);
 
   LapCounts missed_, unsure_;  ///< lines
+  std::vector<std::uint64_t> any_missed_, any_unsure_;  ///< of them, the laps of which the number is not 0
 };
 
 }  // namespace gexp::infer::model

@@ -7,12 +7,14 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <span>
 #include <unordered_map>
 
-#include "runtime/infer/cut_short.h"
+#include "runtime/infer/in_parallel.h"
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/set_hypothesis.h"
 #include "runtime/infer/model/set_loads.h"
+#include "runtime/infer/model/worth_by_size.h"
 
 // A set alone has a value: the log-likelihood of what its lines did in all footprints, at its likeliest size. So a move changes the values of
 // two sets, and hill climbing from sets that were guessed is cheap. Only lines that some set may do without are tried elsewhere: a line that
@@ -27,12 +29,6 @@ constexpr double kLeastGain = 1e-6;  // limit: of a move, in natural logarithms:
 constexpr std::size_t kMostSplits = 4;  // limit: of one set, tried in a round
 constexpr std::size_t kMostMoves = 32;  // limit: alternatives of one length that are held against all walks again
 constexpr int kRounds = 10;  // limit: a round without a move ends it long before
-
-struct Worth {
-  double log_likelihood = 0;  ///< without what laps lack
-  std::size_t size = 0;
-  Laps laps;                  ///< of footprints in which it overflows
-};
 
 /// Lines that go to a set together: one, or neighbours.
 struct Blocks {
@@ -159,39 +155,40 @@ class Search {
     return by_set[set + 1 < by_set.size() ? set : 0];
   }
 
-  [[nodiscard]] Worth worth(std::size_t set) const {
-    std::size_t most = 0;
+  /// What a set is worth, or would be with these visits of lines that are no part of it.
+  [[nodiscard]] Worth worth(std::size_t set, std::span<const Visit> also = {}) const {
+    by_size_.clear();
     work(loads_[set].size());
-    for (const auto& load : loads_[set]) most = std::max(most, static_cast<std::size_t>(load.lines));
-    if (most == 0) return {};
-    std::vector<double> at_size(most + 2, 0.0), without_laps(most + 2, 0.0);  // the last: of sizes that no walk reaches
-    std::vector<Laps> below(most + 1);  // by lines: of footprints in which as many are present
     for (std::size_t footprint = 0; footprint < loads_[set].size(); ++footprint) {
       const auto& load = loads_[set][footprint];
-      if (load.lines == 0) continue;
-      const auto& did = load.sums;
-      const auto& walked = *walks_.footprints[footprint].walked;
-      const auto lines = static_cast<std::size_t>(load.lines);
-      const bool shared = rates_ == Rates::Shared;
-      Laps laps;
-      laps.loud = load.loud, laps.silent = static_cast<double>(walked.whole_laps) - load.loud - load.unsure;
-      laps.by_rates = laps.silent * (shared ? did.log_silence(walked, did.misses, did.visits) : did.log_own_silence);
-      const double at_rates = did.followers + (shared ? std::max(log_of_likeliest_rate(did.misses, did.visits), did.some_stay(walked)) : did.own);
-      const double overflows = at_rates + laps.lack(log_rate_of_silence_);
-      // With lines that may be of this set it overflows or not, as is likelier.
-      const auto with_others = std::min(lines + others(set, footprint), most + 1);
-      const double either = std::max(did.fits, at_rates);
-      at_size[0] += overflows, at_size[lines] += either - overflows;
-      without_laps[0] += at_rates, without_laps[lines] += either - at_rates;
-      at_size[with_others] += did.fits - either, without_laps[with_others] += did.fits - either;
-      below[lines] += laps;
+      const auto here = std::find_if(also.begin(), also.end(), [&](const Visit& visit) { return visit.footprint != footprint; }) - also.begin();
+      const auto more = also.first(static_cast<std::size_t>(here));
+      also = also.subspan(more.size());
+      const auto lines = static_cast<std::size_t>(load.lines) + more.size();
+      if (lines == 0) continue;
+      auto all = load.sums;
+      for (const auto& visit : more) all += did(visit);
+      add_load(footprint, set, lines, all, load.laps_with(walks_.footprints[footprint], more));
     }
-    std::partial_sum(at_size.begin(), at_size.end(), at_size.begin());
-    std::partial_sum(without_laps.begin(), without_laps.end(), without_laps.begin());
-    const auto size = static_cast<std::size_t>(std::max_element(at_size.begin() + 1, at_size.end() - 1) - at_size.begin());
-    Worth worth{without_laps[size], size, {}};
-    for (auto more = size + 1; more < below.size(); ++more) worth.laps += below[more];
-    return worth;
+    return by_size_.best();
+  }
+
+  /// Adds what some lines of a set did in a footprint to what the sizes of the set are worth.
+  void add_load(std::size_t footprint, std::size_t set, std::size_t lines, const Conduct& did, SetLoad::LapsWith with) const {
+    const auto& walked = *walks_.footprints[footprint].walked;
+    const bool shared = rates_ == Rates::Shared;
+    Laps laps;
+    laps.loud = with.loud, laps.silent = static_cast<double>(walked.whole_laps) - with.loud - with.unsure;
+    laps.by_rates = laps.silent * (shared ? did.log_silence(walked, did.misses, did.visits) : did.log_own_silence);
+    const double of_one = shared && did.misses > 0 ? std::max(log_of_likeliest_rate(did.misses, did.visits), did.some_stay(walked)) : 0;
+    const double at_rates = did.followers + (shared ? of_one : did.own);
+    const double overflows = at_rates + laps.lack(log_rate_of_silence_);
+    // With lines that may be of this set it overflows or not, as is likelier.
+    const double either = std::max(did.fits, at_rates);
+    by_size_.add(0, overflows, at_rates);
+    by_size_.add(lines, either - overflows, either - at_rates);
+    by_size_.add(lines + others(set, footprint), did.fits - either, did.fits - either);
+    by_size_.add(lines, laps);
   }
 
   /// Whether it never missed in some footprint in which its set overflows.
@@ -221,11 +218,7 @@ class Search {
     take(from, block);
     const auto left = worth(from);
     for (std::size_t to = 0; to < members_.size(); ++to) {
-      if (to == from || members_[to].empty()) continue;
-      put(to, block);
-      const auto with_it = worth(to);
-      take(to, block);
-      each(to, gain(from, left, to, with_it));
+      if (to != from && !members_[to].empty()) each(to, gain(from, left, to, worth(to, visits_[block])));
     }
     put(from, block);
   }
@@ -351,6 +344,7 @@ class Search {
   std::vector<Worth> worth_;      ///< by set
   std::vector<std::size_t> set_of_;
   std::vector<std::vector<SetLoad>> loads_;  ///< by set and footprint
+  mutable WorthBySize by_size_;  ///< of the set that is looked at
   int round_ = 0;
   Laps laps_;  ///< of all sets that overflow
   double log_rate_of_silence_ = Laps().log_rate(walks_.silence);  ///< of them, with which sizes are chosen
@@ -363,18 +357,27 @@ BetterSets improved(const std::vector<LabelledLine>& lines, std::size_t sets, co
   Search search(lines, sets, Blocks(lines, 0), walks, rates, among);
   search.climb();
   const auto by_line = search.labels(lines);
-  const bool settled = search.settled();
   BetterSets better{search.result(lines), {}, {}};
-  bool was_split = false;
-  for (; search.rounds_left() && search.split(); was_split = true) search.climb();
-  if (was_split) better.split = search.result(lines);
-  for (int bits = 1; !settled && bits < 63; ++bits) {
+  std::vector<Blocks> by_bits;  // from one bit on
+  for (int bits = 1, most = search.settled() ? 0 : 62; bits <= most; ++bits) {
     Blocks blocks(lines, bits);
     if (blocks.sizes.size() <= better.whole.sets) break;
-    Search whole_blocks(by_line, sets, std::move(blocks), walks, rates, among);
+    by_bits.push_back(std::move(blocks));
+  }
+  std::vector<FoundSets> of_blocks(by_bits.size());
+  in_parallel(1 + by_bits.size(), [&](std::size_t bits) {
+    if (bits == 0) {
+      bool was_split = false;
+      for (; search.rounds_left() && search.split(); was_split = true) search.climb();
+      if (was_split) better.split = search.result(lines);
+      return;
+    }
+    Search whole_blocks(by_line, sets, std::move(by_bits[bits - 1]), walks, rates, among);
     whole_blocks.climb();
     while (whole_blocks.rounds_left() && whole_blocks.split()) whole_blocks.climb();
-    auto found = whole_blocks.result(lines);
+    of_blocks[bits - 1] = whole_blocks.result(lines);
+  });
+  for (auto& found : of_blocks) {
     const auto is_same = [&](const FoundSets& other) {
       return std::equal(found.lines.begin(), found.lines.end(), other.lines.begin(), [](const LabelledLine& a, const LabelledLine& b) { return a.set == b.set; });
     };
