@@ -331,8 +331,8 @@ Result<StageRun::Next> StageRun::account(Measured& measured) {
   return Next::Stop;
 }
 
-/// Renewed when the records have grown by a quarter, or a point has latencies that no class knows: looking for classes takes as long as all
-/// records are.
+/// Renewed when the records of all stages that tell these levels have grown by a quarter, or a point has latencies that no class knows:
+/// looking for classes takes as long as all these records are.
 const infer::Classes& StageRun::classes() {
   std::size_t accesses = 0;
   for (const auto& point : result_.table.points) accesses += accesses_of(point);
@@ -340,9 +340,14 @@ const infer::Classes& StageRun::classes() {
   for (auto i = classified_points_; i < result_.table.points.size(); ++i) {
     strange = std::max(strange, share_of_none(result_.table.points[i], classes_));
   }
-  const bool grown = 4 * accesses > 5 * classified_accesses_;
+  const auto others = run_.measured.of_same_levels(stage_);
+  std::size_t of_others = 0;
+  for (const auto* table : others) {
+    for (const auto& point : table->points) of_others += accesses_of(point);
+  }
+  const bool grown = classified_accesses_ == 0 || 4 * (accesses + of_others) > 5 * (classified_accesses_ + of_others);
   if (accesses > classified_accesses_ && (grown || strange > std::max(kStrange, 2 * strange_))) {
-    classes_ = infer::classify(result_.table, run_.measured.of_same_levels(stage_));
+    classes_ = infer::classify(result_.table, others);
     classified_accesses_ = accesses;
     strange_ = 0;
     for (const auto& point : result_.table.points) strange_ = std::max(strange_, share_of_none(point, classes_));
