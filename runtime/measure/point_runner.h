@@ -17,7 +17,7 @@
 
 namespace gexp::measure {
 
-/// What a timed region costs besides what it times, in cycles, of the words that a launch wrote (compiler/calibrate.h says which).
+/// What a timed region costs besides what it times, in cycles, of the words that launches wrote (compiler/plan/calibrate.h says which).
 struct RegionCost {
   double cycles = 0, error = 0;  ///< its standard error
 };
@@ -118,7 +118,7 @@ class PointRunner {
   Result<device::Outcome> launch_timed(const compiler::PointPlan& plan, device::KernelId kernel, device::LaunchShape shape, std::vector<device::Argument> arguments, const LaunchLimit& limit,
                                bool first);
   [[nodiscard]] device::LaunchShape launch_shape(const compiler::PointPlan& plan, std::uint64_t shared_bytes) const;
-  /// Reads what the last launch tells of the region's cost; the point's is the mean of its runs'.
+  /// Reads what the last launch tells of the region's cost; the point's is that of all its launches together.
   Result<> calibrate(std::uint64_t words, records::Point& point);
   /// Runs of one launch, by multiprocessor, whose words of the region's cost lie behind each other.
   Result<> take(std::vector<records::Run> runs, std::uint64_t words, records::Point& point);
@@ -149,6 +149,7 @@ class PointRunner {
   std::map<std::string, compiler::Links> linked_;  ///< what each memory holds now
   std::map<std::string, std::uint64_t> textures_;  ///< by memory; the idle one by no name
   std::set<std::string> cleared_;                  ///< memories that were filled with zeros
+  std::map<const records::Point*, std::pair<std::vector<std::uint32_t>, double>> region_words_;  ///< by point that is measured: the words of its runs, and the cost told by them
   std::uint64_t losses_ = 0;                       ///< of the device, when all of this was made
 };
 

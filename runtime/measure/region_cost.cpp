@@ -2,69 +2,119 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <span>
 
 #include "compiler/plan/calibrate.h"
 #include "runtime/measure/point_runner.h"
 
-// A chain of many loads meets a tail (a refresh, an interrupt) often: one load in fifty makes one chain of twenty in three late, and
-// draws a median up. The shortest half of the times has its centre where most of them lie, whatever up to a third of them do on one
-// side (Andrews et al. 1972, "shorth"). Where half of the times are equal, the device answers exactly, and a latency is whole.
+// Where half of the times are equal the device answers exactly, and a latency is whole. Else noise adds to each load, seldom or often, and
+// not evenly to both sides. A chain then holds the sum of so many loads as the region's times hold each by itself, with the region's cost.
+// So sums of 4 and of 20 of the region's own times, drawn by chance (the bootstrap: Efron 1979), are spread as the chains are, but for 4 and
+// for 20 times the cost, and the chain's own. Means of the lowest quarter of both are compared, whatever the noise is: what strikes seldom, a
+// refresh or an interrupt, is not among them. Where chains are spread no wider than regions, the noise is that of reading the clock, once in
+// each. The standard error is that of leaving out an eighth of all times in turn (the jackknife).
 namespace gexp::measure {
 namespace {
 
-struct Level {
-  double centre = 0, width = 0;
+using Times = std::vector<double>;
+
+constexpr std::size_t kCold = 1, kColdRegions = compiler::kRegionTimes / 4;  // of a launch, that nothing is told of
+constexpr std::size_t kParts = 8;    // of all times, one of which is left out
+constexpr std::size_t kSums = 512;  // that are drawn
+
+/// The times of chains and of regions, of all launches together, ascending.
+struct Times3 {
+  Times few, many, regions;
 };
 
-/// Of the least interval that holds half of the values; of several, the mean.
-Level shortest_half(std::span<const std::uint32_t> all) {
-  std::vector<double> values(all.begin(), all.end());
-  std::sort(values.begin(), values.end());
-  const auto half = values.size() / 2;
-  Level level{0, INFINITY};
-  double sum = 0, count = 0;
-  for (std::size_t first = 0; first + half < values.size(); ++first) {
-    const double width = values[first + half] - values[first];
-    if (width > level.width) continue;
-    if (width < level.width) level.width = width, sum = count = 0;
-    double inside = 0;
-    for (std::size_t i = first; i <= first + half; ++i) inside += values[i];
-    sum += inside / static_cast<double>(half + 1), ++count;
+Times3 times_of(std::span<const std::uint32_t> words, std::size_t without) {
+  using namespace compiler;
+  Times3 times;
+  for (; !words.empty(); words = words.subspan(kCalibrationWords)) {
+    for (std::size_t i = kCold; i < kChainTimes; ++i) {
+      if (i % kParts == without) continue;
+      times.few.push_back(words[i]), times.many.push_back(words[kChainTimes + i]);
+    }
+    for (std::size_t i = kColdRegions; i < kRegionTimes; ++i) {
+      if (i % kParts != without) times.regions.push_back(words[2 * kChainTimes + i]);
+    }
   }
-  level.centre = sum / count;
-  return level;
+  for (auto* each : {&times.few, &times.many, &times.regions}) std::sort(each->begin(), each->end());
+  return times;
 }
 
-/// The mean without an eighth of the values at either end. A chain's time holds the mean of what noise adds to a load, so the region's is
-/// its mean, too: a median would be that of the quicker half where noise adds to half of the loads.
-Level trimmed_mean(std::span<const std::uint32_t> all) {
-  std::vector<double> values(all.begin(), all.end());
-  std::sort(values.begin(), values.end());
-  const auto cut = values.size() / 8;
-  const double width = values[3 * values.size() / 4] - values[values.size() / 4];
-  if (width == 0) return {values[values.size() / 2], 0};
-  const std::span kept(values.begin() + static_cast<std::ptrdiff_t>(cut), values.end() - static_cast<std::ptrdiff_t>(cut));
-  return {std::accumulate(kept.begin(), kept.end(), 0.0) / static_cast<double>(kept.size()), width};
+/// The value that half of all are; nullopt where they scatter.
+std::optional<double> usual(const Times& times) {
+  const auto half = times.size() / 2;
+  for (std::size_t first = 0; first + half < times.size(); ++first) {
+    if (times[first] == times[first + half]) return times[first];
+  }
+  return std::nullopt;
 }
 
-/// Standard error of a centre: of values that are spread as normal ones are, half of them lie within 1.35 standard deviations.
-double standard_error(const Level& level, std::size_t values) { return level.width / 1.35 / std::sqrt(static_cast<double>(values)); }
+double lowest_quarter(Times times) {
+  const auto end = times.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, times.size() / 4));
+  std::nth_element(times.begin(), end - 1, times.end());
+  return std::accumulate(times.begin(), end, 0.0) / static_cast<double>(end - times.begin());
+}
+
+/// Of all but a tenth at either end.
+double spread(const Times& times) { return times[times.size() - 1 - times.size() / 10] - times[times.size() / 10]; }
+
+/// The mean without an eighth of the values at either end.
+double trimmed_mean(const Times& times) {
+  const auto cut = static_cast<std::ptrdiff_t>(times.size() / 8);
+  return std::accumulate(times.begin() + cut, times.end() - cut, 0.0) / static_cast<double>(static_cast<std::ptrdiff_t>(times.size()) - 2 * cut);
+}
+
+/// Whether each load of a chain has noise of its own: then long chains are spread wider than regions by the root of their length, and not as
+/// wide. The nearer of both is true.
+bool loads_scatter(const Times3& times) { return spread(times.many) > std::sqrt(std::sqrt(compiler::kLongChain)) * spread(times.regions); }
+
+/// Sums of so many of the values, the same ones for each part that is left out and others for each `seed`.
+Times sums_of(const Times& values, int count, std::uint64_t seed) {
+  auto random = seed;
+  Times sums(kSums);
+  for (auto& sum : sums) {
+    for (int i = 0; i < count; ++i) {
+      random = random * 6364136223846793005 + 1442695040888963407;  // fact: Knuth's linear congruential generator (MMIX)
+      sum += values[(random >> 32) * values.size() >> 32];
+    }
+  }
+  return sums;
+}
+
+double cost_under_noise(const Times3& times, std::uint64_t seed) {
+  constexpr double loads = compiler::kLongChain - compiler::kShortChain;
+  const double chains = lowest_quarter(times.many) - lowest_quarter(times.few);
+  if (!loads_scatter(times)) return trimmed_mean(times.regions) - chains / loads;
+  const double drawn = lowest_quarter(sums_of(times.regions, compiler::kLongChain, seed)) - lowest_quarter(sums_of(times.regions, compiler::kShortChain, seed));
+  return (drawn - chains) / loads;
+}
 
 }  // namespace
 
 RegionCost region_cost(const std::vector<std::uint32_t>& words) {
   using namespace compiler;
-  const auto times = std::span(words);
-  constexpr std::size_t chains = kChainTimes, cold = 1, cold_regions = kRegionTimes / 4;
-  const auto regions = times.subspan(2 * chains);
-  if (times[0] == 0) return {static_cast<double>(*std::min_element(regions.begin(), regions.end()))};  // no chain, nothing that could hit: the least is the cost
-  const auto few = shortest_half(times.subspan(cold, chains - cold)), many = shortest_half(times.subspan(chains + cold, chains - cold));
-  double latency = (many.centre - few.centre) / (kLongChain - kShortChain);
-  if (few.width == 0 && many.width == 0) latency = std::round(latency);
-  const auto region = trimmed_mean(regions.subspan(cold_regions));
-  const double of_latency = std::hypot(standard_error(few, chains - cold), standard_error(many, chains - cold)) / (kLongChain - kShortChain);
-  return {std::max(0.0, region.centre - latency), std::hypot(standard_error(region, regions.size() - cold_regions), of_latency)};
+  const auto launches = words.size() / kCalibrationWords;
+  if (words[0] == 0) {  // no chain, nothing that could hit: the least is the cost
+    double sum = 0;
+    for (auto at = words.begin(); at != words.end(); at += kCalibrationWords) sum += *std::min_element(at + 2 * kChainTimes, at + kCalibrationWords);
+    return {sum / static_cast<double>(launches)};
+  }
+  const auto all = times_of(words, kParts);
+  if (const auto few = usual(all.few), many = usual(all.many), region = usual(all.regions); few && many && region) {
+    return {std::max(0.0, *region - std::round((*many - *few) / (kLongChain - kShortChain)))};
+  }
+  const auto seed = std::accumulate(words.begin(), words.end(), std::uint64_t{0});
+  double sum = 0, squares = 0;
+  for (std::size_t part = 0; part < kParts; ++part) {
+    const double cost = cost_under_noise(times_of(words, part), seed);
+    sum += cost, squares += cost * cost;
+  }
+  const double variance = std::max(0.0, squares - sum * sum / kParts) * (kParts - 1) / kParts;
+  return {cost_under_noise(all, seed), std::sqrt(variance)};  // may be below 0: on average it is not
 }
 
 }  // namespace gexp::measure
