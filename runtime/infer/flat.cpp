@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 
@@ -225,6 +226,11 @@ double kept_above(const Context& context, const Curve& curve, double x) {
   return share_answered_faster(context.table, context.classes, points, *slower_than);
 }
 
+/// The largest power of two, as lines and pages are, below a length.
+double length_before(double length) {
+  return length > 1 ? static_cast<double>(std::bit_floor(static_cast<std::uint64_t>(std::ceil(length)) - 1)) : 0;
+}
+
 std::string row(double x, Dimension dimension, const Step& step) {
   return fmt::format("{} gives {:g} ({} runs)", show(x, dimension), step.y, step.runs);
 }
@@ -322,7 +328,14 @@ Finding first_flat(const Context& context) {
                        fmt::format("from here on nothing misses; at {} something does", show(before->first, dimension)),
                        row(before->first, dimension, before->second) + "; " + row(flat->first, dimension, flat->second));
   finding.interval = {std::nextafter(before->first, 1e300), flat->first};
-  if (dimension == kBytes) finding.interval->first = before->first + 1;
+  if (dimension != kBytes) return finding;
+  finding.interval->first = before->first + 1;
+  // A hole begins with nothing, and what it is told in was found before: no line is smaller.
+  const double least = before->first == 0 ? flat->first : finding.interval->first;
+  if (const auto shorter = length_before(flat->first); shorter >= std::max<double>(least, kLeastLine)) {
+    finding.exact = false;
+    if (finding.status == Finding::Status::Found) finding.why += fmt::format("; it may be {}, too: the sweep went no finer", show(shorter, dimension));
+  }
   return finding;
 }
 

@@ -95,6 +95,21 @@ TEST_CASE("misses that go in two steps are of two structures where they take dif
   }
 }
 
+TEST_CASE("a length is told no finer than its sweep: where a shorter power of two lies between two holes, it may be that") {
+  const auto flat_from = [](double last, double first) {
+    const auto finding = ask(table({point(last, 48, 4, 3, kMiss), point(first, 48, 4, 3, kHit), point(2 * first, 48, 4, 3, kHit), point(3 * first, 48, 4, 3, kHit)}), "B", "first_flat(misses(lat) over n)");
+    REQUIRE_MESSAGE(number(finding) == first, finding.why);
+    return finding;
+  };
+  CHECK(flat_from(32, 64).exact);
+  CHECK(flat_from(64, 96).exact);   // no power of two is between them
+  CHECK(flat_from(96, 128).exact);
+  const auto coarse = flat_from(16, 64);
+  CHECK_FALSE(coarse.exact);
+  CHECK_MESSAGE(coarse.why.find("it may be 32 B, too") != std::string::npos, coarse.why);
+  CHECK_FALSE(flat_from(96, 160).exact);
+}
+
 TEST_CASE("too few repetitions stay below the confidence that is needed") {
   const auto finding = ask(table({point(512, 16, 4, 1, kHit), point(1024, 32, 4, 1, kMiss)}), "B", kCapacity + " need 95%");
   CHECK(undetermined(finding));
