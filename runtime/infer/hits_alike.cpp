@@ -67,7 +67,31 @@ std::optional<FasterLevel> sooner_at_once(const BySector& others, const BySector
 
 }  // namespace
 
-std::optional<SlowerHits> slower_hits(const std::vector<std::pair<double, const records::Point*>>& walks, const MissRange& range) {
+namespace {
+
+/// What visits of some footprints take beyond those of the same addresses in the smallest one, by footprint.
+struct Beyond {
+  std::vector<double> sizes;
+  std::vector<model::MeanDifference> ticks;
+};
+
+/// The footprints from which on they take longer; `sign` -1: from which on they come sooner.
+std::optional<UnlikeHits> unlike_from(Beyond hits, double sign) {
+  for (auto& each : hits.ticks) each.sum *= sign;
+  const double beyond = model::scatter_of_neighbours(hits.ticks);
+  const auto [count, nats] = model::points_of_level(hits.ticks, beyond);
+  if (count == 0 || nats <= model::kContradicted) return std::nullopt;
+  const model::Level level(hits.ticks, 0, count, beyond);
+  const auto most = std::max_element(hits.ticks.begin(), hits.ticks.end(), [](const auto& a, const auto& b) { return a.mean() < b.mean(); });
+  const auto next = std::find_if(hits.ticks.begin() + static_cast<std::ptrdiff_t>(count), hits.ticks.end(),
+                                 [&](const auto& each) { return each.mean() > level.mean() && level.log_against(each) >= model::kDecisive; });
+  if (most->mean() - level.mean() < 1 || next == hits.ticks.end()) return std::nullopt;
+  return UnlikeHits{hits.sizes[count - 1], hits.sizes[static_cast<std::size_t>(next - hits.ticks.begin())], sign * (most->mean() - level.mean())};
+}
+
+}  // namespace
+
+std::optional<UnlikeHits> unlike_hits(const std::vector<std::pair<double, const records::Point*>>& walks, const MissRange& range) {
   std::map<double, std::vector<const records::Point*>> by_size;
   for (const auto& [bytes, point] : walks) {
     if (point->walk && point->walk->steps > 1 && !point->runs.empty()) by_size[bytes].push_back(point);
@@ -77,8 +101,7 @@ std::optional<SlowerHits> slower_hits(const std::vector<std::pair<double, const 
   for (const auto* point : by_size.begin()->second) {
     visit_hits(*point, range, [&](auto address, auto tick) { smallest[address].add(tick); });
   }
-  std::vector<double> sizes;
-  std::vector<model::MeanDifference> slower;
+  Beyond hits;
   for (const auto& [bytes, points] : by_size) {
     model::MeanDifference difference;
     for (const auto* point : points) {
@@ -86,17 +109,10 @@ std::optional<SlowerHits> slower_hits(const std::vector<std::pair<double, const 
         if (const auto at = smallest.find(address); at != smallest.end()) difference.add(tick - at->second.mean());
       });
     }
-    if (difference.pairs > 1) sizes.push_back(bytes), slower.push_back(difference);
+    if (difference.pairs > 1) hits.sizes.push_back(bytes), hits.ticks.push_back(difference);
   }
-  const double beyond = model::scatter_of_neighbours(slower);
-  const auto [count, nats] = model::points_of_level(slower, beyond);
-  if (count == 0 || nats <= model::kContradicted) return std::nullopt;
-  const model::Level level(slower, 0, count, beyond);
-  const auto most = std::max_element(slower.begin(), slower.end(), [](const auto& a, const auto& b) { return a.mean() < b.mean(); });
-  const auto next = std::find_if(slower.begin() + static_cast<std::ptrdiff_t>(count), slower.end(),
-                                 [&](const auto& each) { return level.log_against(each) >= model::kDecisive; });
-  if (most->mean() - level.mean() < 1 || next == slower.end()) return std::nullopt;
-  return SlowerHits{sizes[count - 1], sizes[static_cast<std::size_t>(next - slower.begin())], most->mean() - level.mean()};
+  if (const auto slower = unlike_from(hits, 1)) return slower;
+  return unlike_from(std::move(hits), -1);
 }
 
 const SecondVisits::BySector& SecondVisits::by_sector() const {

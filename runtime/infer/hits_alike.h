@@ -9,19 +9,19 @@
 #include "runtime/infer/classes.h"
 #include "runtime/records/table.h"
 
-/// Hits of one address take as long in each footprint that fits. Where they do not, another level answers, a few cycles slower, that was
-/// taken for the same one.
+/// Hits of one address take as long in each footprint that fits. Where they do not, another level answers, a few cycles slower, or sooner,
+/// that was taken for the same one.
 namespace gexp::infer {
 
-struct SlowerHits {
+struct UnlikeHits {
   double last = 0;   ///< the largest footprint in which they take as long as in smaller ones
-  double above = 0;  ///< the next in which they surely take longer
-  double ticks = 0;  ///< by how much, at most
+  double above = 0;  ///< the next in which they surely do not
+  double ticks = 0;  ///< how much longer, at most; below 0 where they come sooner
 };
 
 /// `walks`: footprint in bytes, and its point, with a walk of one thread; only what `range` calls no miss is looked at, and only addresses
 /// of the smallest one: where they lie is the same in all. nullopt: they take as long everywhere, or differ by less than a tick.
-std::optional<SlowerHits> slower_hits(const std::vector<std::pair<double, const records::Point*>>& walks, const MissRange& range);
+std::optional<UnlikeHits> unlike_hits(const std::vector<std::pair<double, const records::Point*>>& walks, const MissRange& range);
 
 /// A visit to the sector that was visited just before is answered by the fastest level there is. Where a footprint is said to fit into that
 /// level, its first visits take as long; where they take longer, all of it lies in a level behind, and the fastest one is smaller.

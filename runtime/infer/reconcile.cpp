@@ -239,30 +239,38 @@ bool is_latency(const compiler::Program& program, const std::string& id) {
   });
 }
 
-/// Whether a question is about a size or lines, by misses that `above:` a latency counts.
-bool counts_above(const compiler::Stage& stage, const compiler::Question& question) {
-  const auto has_above = [](const auto& arguments) { return std::any_of(arguments.begin(), arguments.end(), [](const auto& each) { return each.label == "above"; }); };
+/// The latency that `above:` names where a question is about a size or lines; null where it names none.
+const compiler::Formula* level_counted_above(const compiler::Stage& stage, const compiler::Question& question) {
+  const auto above_in = [](const auto& arguments) -> const compiler::Formula* {
+    const auto above = std::find_if(arguments.begin(), arguments.end(), [](const auto& each) { return each.label == "above"; });
+    return above == arguments.end() ? nullptr : above->value.get();
+  };
   const auto& asked = question.analysis;
-  if (asked == "cache_sets") return has_above(question.arguments);
+  if (asked == "cache_sets") return above_in(question.arguments);
   const auto* call = (asked == "last_flat" || asked == "first_flat") && !question.arguments.empty() ? miss_call(stage, *question.arguments.front().value) : nullptr;
-  return call && has_above(call->arguments);
+  return call ? above_in(call->arguments) : nullptr;
 }
 
 /// Withdraws what was read off at a place that a finding named, where that finding was `found_before` and is not any more: what stands
 /// there is not what the file asked for. Other analyses have evidence of their own.
 void check_readings(const compiler::Program& program, const std::set<std::string>& found_before, Findings& findings) {
+  const auto is_gone = [&](const std::string& id) { return found_before.contains(id) && !findings.find(id); };
   for (const auto& stage : program.stages) {
     const auto gone = withdrawn_inputs(program, stage, found_before, findings);
-    if (gone.empty()) continue;
-    // A level is known by the latency that its misses exceed.
-    const auto level = std::find_if(gone.begin(), gone.end(), [&](const auto& id) { return is_latency(program, id); });
     for (const auto& question : stage.finds) {
       const auto& asked = question.analysis;
       const bool measured = asked == "value" || asked == "values" || asked == "highest" || asked == "highest_at";
-      auto* finding = measured ? findings.find(question.id) : nullptr;
+      auto* finding = measured && !gone.empty() ? findings.find(question.id) : nullptr;
       if (finding) finding->withdraw(fmt::format("it was measured at `{}`, which is withdrawn", gone.front()));
-      auto* told = level != gone.end() && counts_above(stage, question) ? findings.find(question.id) : nullptr;
-      if (told) told->withdraw(fmt::format("it counts what is slower than `{}`, which is withdrawn: which level that is, is not known", *level));
+      const auto* above = level_counted_above(stage, question);
+      auto* told = above ? findings.find(question.id) : nullptr;
+      if (!told) continue;
+      // A level is known by the latency that its misses exceed, whether the question alone names that or the stage was measured by it.
+      auto named = compiler::dotted_names(*above);
+      std::erase_if(named, [&](const auto& id) { return !is_gone(id); });
+      named.insert(named.end(), gone.begin(), gone.end());
+      const auto level = std::find_if(named.begin(), named.end(), [&](const auto& id) { return is_latency(program, id); });
+      if (level != named.end()) told->withdraw(fmt::format("it counts what is slower than `{}`, which is withdrawn: which level that is, is not known", *level));
     }
   }
 }
@@ -343,7 +351,7 @@ void compare_claims(const compiler::Program& program, const MeasuredStages& meas
     const auto grown = sets_grown_from(claim, sets, program, measured);
     const auto told = told_misses(claim);
     auto why = claim.slower_than ? std::string() : behind_another(*claim.measured, claim.fits, second);
-    if (why.empty()) why = hardly_slower(claim, told);
+    if (why.empty()) why = other_hits(claim, told);
     if (!why.empty()) withdraw_same_level(claim, why, program, measured, findings);
     if (why.empty()) why = contradiction(claim, told, program, measured, walks, findings, !grown.empty());
     if (why.empty() && claim.spans) why = uneven_sets(claim, grown);

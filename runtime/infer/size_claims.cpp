@@ -333,12 +333,18 @@ void count_units(const SizeClaim& claim, const ToldMisses& told) {
   finding.why += fmt::format("; {} in units of {} that come in at once", show(fits, kBytes), show(static_cast<double>(unit), kBytes));
 }
 
-std::string hardly_slower(const SizeClaim& claim, const ToldMisses& told) {
-  const auto slower = claim.spans && told.range && !claim.slower_than ? slower_hits(claim.within, *told.range) : std::nullopt;
-  if (!slower) return {};
+std::string other_hits(const SizeClaim& claim, const ToldMisses& told) {
+  const auto unlike = claim.spans && told.range && !claim.slower_than ? unlike_hits(claim.within, *told.range) : std::nullopt;
+  if (!unlike) return {};
+  const auto from = show(unlike->above, kBytes), last = show(unlike->last, kBytes);
+  if (unlike->ticks < 0) {
+    return fmt::format("from {} on, the same addresses come {:.1f} cycles sooner than up to {}: another level answers there, which is faster than the first one, "
+                       "and what it answers is no miss by that; `above: L` with the latency of the first one's hits, or another load path, would decide",
+                       from, -unlike->ticks, last);
+  }
   return fmt::format("from {} on, the same addresses take {:.1f} cycles longer than up to {}, and are no misses by that: "
                      "a level that is hardly slower may answer there; more repetitions, or another load path, would decide",
-                     show(slower->above, kBytes), slower->ticks, show(slower->last, kBytes));
+                     from, unlike->ticks, last);
 }
 
 std::string contradiction(const SizeClaim& claim, const ToldMisses& told, const compiler::Program& program, const MeasuredStages& measured,

@@ -42,8 +42,9 @@ struct ToldMisses {
 };
 ToldMisses told_misses(const SizeClaim& claim);
 
-/// Why a size may be that of a level behind, hardly slower than the one that was asked for; empty where hits take as long in all that fits.
-std::string hardly_slower(const SizeClaim& claim, const ToldMisses& told);
+/// Why a size may be that of a level behind, hardly slower or faster than the one that was asked for; empty where hits take as long in all
+/// that fits.
+std::string other_hits(const SizeClaim& claim, const ToldMisses& told);
 
 /// Says the size as so many units that come in at once, where the misses beyond it show those and the walk's addresses are further apart
 /// than the smallest sector. x counts what lies between and behind the addresses, too.

@@ -14,7 +14,7 @@ namespace {
 const infer::MissRange kRange{.above = 200, .outlier = 1000};
 
 /// Footprints of 1, 2, 4, … KiB whose visits take `ticks(KiB, line)`, and now and then one more.
-std::optional<infer::SlowerHits> slower(const std::function<double(int kib, std::int64_t line)>& ticks) {
+std::optional<infer::UnlikeHits> unlike(const std::function<double(int kib, std::int64_t line)>& ticks) {
   std::deque<records::Point> points;
   std::vector<std::pair<double, const records::Point*>> walks;
   test::Noise noise(3);
@@ -25,23 +25,31 @@ std::optional<infer::SlowerHits> slower(const std::function<double(int kib, std:
     }));
     walks.emplace_back(kib * 1024.0, &points.back());
   }
-  return infer::slower_hits(walks, kRange);
+  return infer::unlike_hits(walks, kRange);
 }
 
 }  // namespace
 
 TEST_CASE("a level four cycles slower is no level of hits") {
-  const auto found = slower([](int kib, std::int64_t) { return kib <= 8 ? 40 : 44; });
+  const auto found = unlike([](int kib, std::int64_t) { return kib <= 8 ? 40 : 44; });
   REQUIRE(found);
   CHECK(found->last == 8192);
   CHECK(found->above == 16384);
   CHECK(found->ticks == doctest::Approx(4).epsilon(0.05));
 }
 
+TEST_CASE("a level that answers sooner than the first one is no level of its hits") {
+  const auto found = unlike([](int kib, std::int64_t) { return kib <= 8 ? 44 : 40; });
+  REQUIRE(found);
+  CHECK(found->last == 8192);
+  CHECK(found->above == 16384);
+  CHECK(found->ticks == doctest::Approx(-4).epsilon(0.05));
+}
+
 TEST_CASE("lines that lie further away are slower in each footprint, and misses are looked at elsewhere") {
-  CHECK_FALSE(slower([](int, std::int64_t) { return 40; }));
-  CHECK_FALSE(slower([](int, std::int64_t line) { return 40 + static_cast<double>(line / 100); }));  // more of them in larger footprints
-  CHECK_FALSE(slower([](int kib, std::int64_t) { return kib <= 8 ? 40 : 300; }));
+  CHECK_FALSE(unlike([](int, std::int64_t) { return 40; }));
+  CHECK_FALSE(unlike([](int, std::int64_t line) { return 40 + static_cast<double>(line / 100); }));  // more of them in larger footprints
+  CHECK_FALSE(unlike([](int kib, std::int64_t) { return kib <= 8 ? 40 : 300; }));
 }
 
 namespace {

@@ -244,6 +244,26 @@ TEST_CASE("frames dealt by chance: a function of the address is one within a fra
   CHECK(word("index = \"scattered\"\nblock = 32", "frames = \"64 KiB\"\n", "in_frame") == "not bit-defined");
 }
 
+TEST_CASE("of two TLBs whose hits take as long, what the larger one behind reaches is all that shows") {
+  const auto reach = [](const char* l2, const char* memory, const char* tlb) {
+    const auto text = edited("gtx560ti", "latency.l2 = { l1_tlb = 351, l2_tlb = 378, walk = 462 }", l2).text();
+    const std::string from = "latency.memory = { l1_tlb = 619, l2_tlb = 646, walk = 1225 }";
+    const auto at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    const auto structure = *gexp::sim::structure(gexp::Source("tlbs.toml", text.substr(0, at) + memory + text.substr(at + from.size())));
+    const auto& fields = *structure.get<gexp::Fields>();
+    return fields.contains(tlb) ? fields.at(tlb).get<gexp::Fields>()->at("reach").get<gexp::Number>()->number : 0;
+  };
+  const auto usual = "latency.l2 = { l1_tlb = 351, l2_tlb = 378, walk = 462 }", memory = "latency.memory = { l1_tlb = 619, l2_tlb = 646, walk = 1225 }";
+  const double first = reach(usual, memory, "tlb1"), second = reach(usual, memory, "tlb2");
+  REQUIRE(first < second);
+  const auto one_cost = "latency.l2 = { l1_tlb = 351, l2_tlb = 351, walk = 462 }", one_cost_of_memory = "latency.memory = { l1_tlb = 619, l2_tlb = 619, walk = 1225 }";
+  CHECK(reach(one_cost, one_cost_of_memory, "tlb1") == second);
+  CHECK(reach(one_cost, one_cost_of_memory, "tlb2") == 0);
+  CHECK(reach(one_cost, memory, "tlb1") == first);  // where memory answers, they differ
+  CHECK(reach("latency.l2 = { l1_tlb = 351, l2_tlb = 340, walk = 462 }", memory, "tlb1") == first);  // a cheaper one is another one, too
+}
+
 TEST_CASE("neighbouring lines can share an entry of the table of outstanding requests") {
   // Four loads of one thread, of lines `apart` bytes from each other, one after the other without waiting.
   const auto cycles = [](const char* entries, int apart) {
