@@ -126,7 +126,11 @@ Finding cache_sets(const Context& context) {
   if (const auto two = two_structures(context.classes, answer.sets.empty() ? guess : answer.sets, levels)) {
     return undetermined(context, *two + kTwoStructures);
   }
-  if (answer.sets.empty()) return undetermined(context, answer.why);
+  if (answer.sets.empty()) {
+    auto finding = undetermined(context, answer.why);
+    finding.lines_held = answer.lines_held;
+    return finding;
+  }
   if (answer.confidence < context.question.need) return undetermined(context, fmt::format("{} sets are likely by {:.1f} % only: {}", answer.sets.size(), 100 * answer.confidence, answer.why));
   std::string why;
   auto fields = fields_of(*growth, answer, why);

@@ -63,14 +63,39 @@ std::vector<const SetsClaim*> sets_grown_from(const SizeClaim& claim, const std:
   return grown;
 }
 
+/// Lines of this length that the claim's walk visits at its size.
+double lines_at_size(const SizeClaim& claim, std::int64_t line_bytes) {
+  std::set<std::int64_t> lines;
+  for (const auto offset : claim.fits.front()->walk->offsets) lines.insert(offset / line_bytes);
+  return static_cast<double>(lines.size());
+}
+
 /// Those of them that hold more than the size; empty where none does.
 std::string uneven_sets(const SizeClaim& claim, const std::vector<const SetsClaim*>& sets) {
   for (const auto* each : sets) {
-    std::set<std::int64_t> lines;
-    for (const auto offset : claim.fits.front()->walk->offsets) lines.insert(offset / each->line_bytes);
-    if (each->lines <= static_cast<double>(lines.size())) continue;
-    return fmt::format("it is the largest footprint without a gap that fits, of {} lines, but the sets of `{}` hold {:g} together: they do not fill evenly",
-                       lines.size(), each->id, each->lines);
+    const double lines = lines_at_size(claim, each->line_bytes);
+    if (each->lines <= lines) continue;
+    return fmt::format("it is the largest footprint without a gap that fits, of {:g} lines, but the sets of `{}` hold {:g} together: they do not fill evenly",
+                       lines, each->id, each->lines);
+  }
+  return {};
+}
+
+/// The same of sets that are undetermined, since some of them never overflowed: with what is in those, they were seen to hold more.
+std::string uneven_open_sets(const SizeClaim& claim, const compiler::Program& program, const MeasuredStages& measured, const compiler::Scope& outer,
+                             const std::vector<Finding>& all) {
+  for (const auto* own : measured.of_same_access(*claim.stage)) {
+    const auto& reads = own->stage->reads;
+    if (std::none_of(reads.begin(), reads.end(), [&](const auto& read) { return program.stages[read.stage].name + "." + read.finding == claim.question->id; })) continue;
+    for (const auto& question : own->stage->finds) {
+      const auto finding = std::find_if(all.begin(), all.end(), [&](const Finding& each) { return each.id == question.id; });
+      const auto line = question.analysis == "cache_sets" ? number_of(question, "line", measured.names_of(*own->stage, outer)) : std::nullopt;
+      if (finding == all.end() || finding->lines_held == 0 || !line || *line < 1) continue;
+      const double lines = lines_at_size(claim, static_cast<std::int64_t>(*line));
+      if (finding->lines_held <= lines) continue;
+      return fmt::format("it is the largest footprint without a gap that fits, of {:g} lines, but in the walks of `{}` {:g} lines are held together: sets do not fill evenly",
+                         lines, question.id, finding->lines_held);
+    }
   }
   return {};
 }
@@ -355,6 +380,7 @@ void compare_claims(const compiler::Program& program, const MeasuredStages& meas
     if (!why.empty()) withdraw_same_level(claim, why, program, measured, findings);
     if (why.empty()) why = contradiction(claim, told, program, measured, walks, findings, !grown.empty());
     if (why.empty() && claim.spans) why = uneven_sets(claim, grown);
+    if (why.empty() && claim.spans) why = uneven_open_sets(claim, program, measured, scope, findings.all);
     if (!why.empty()) claim.finding->withdraw(why);
     else count_units(claim, told);
   }

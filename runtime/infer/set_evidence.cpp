@@ -182,6 +182,13 @@ const model::Footprint* beside_full_sets(const Explanation& explanation, const m
   return nullptr;
 }
 
+/// Lines that the sets hold together which were seen to overflow: one fewer each than share it.
+std::size_t lines_of_full_sets(const Explanation& explanation) {
+  std::size_t lines = 0;
+  for (const auto& set : explanation.sets) lines += set.lines.size() - 1;
+  return lines;
+}
+
 /// Why the likeliest hypothesis is no answer; empty where it is one. `foretold`: it told beforehand which lines would miss.
 std::string open_question(const SetGrowth& growth, const Explanation& best, const model::Walks& walks, bool foretold = false) {
   const auto& score = best.candidate.score;
@@ -193,9 +200,7 @@ std::string open_question(const SetGrowth& growth, const Explanation& best, cons
     return model::several_sets(*several, walks);
   }
   if (best.fitting > 0) {
-    std::size_t lines = 0;
-    for (const auto& set : best.sets) lines += set.lines.size() - 1;
-    return fmt::format("{} sets with {} lines were seen to overflow, {} of {} lines never missed: there are more sets; more added lines would decide", best.sets.size(), lines,
+    return fmt::format("{} sets with {} lines were seen to overflow, {} of {} lines never missed: there are more sets; more added lines would decide", best.sets.size(), lines_of_full_sets(best),
                        best.fitting, growth.number.size());
   }
   if (const auto* walk = beside_full_sets(best, walks)) {
@@ -236,8 +241,11 @@ SetAnswer likeliest_sets(const Context& context, const SetGrowth& growth, const 
   const auto likelier = [&](const auto& a, const auto& b) { return posterior(a) < posterior(b); };
   // What leaves a question open is no answer. Lines in sets of their own may predict the walks better than what is true, with a set for every
   // accident. So the likeliest function is one, if it leaves none open and told beforehand which lines would miss next.
-  answer.why = open_question(growth, *std::max_element(all.begin(), all.end(), likelier), walks);
+  const auto& likeliest = *std::max_element(all.begin(), all.end(), likelier);
+  answer.why = open_question(growth, likeliest, walks);
   if (!answer.why.empty()) {
+    const bool predicts = likeliest.candidate.score.worst <= kContradicted && !model::uneven_set(likeliest.candidate.hypothesis, likeliest.candidate.score, walks, false);
+    if (predicts && likeliest.fitting > 0) answer.lines_held = static_cast<double>(lines_of_full_sets(likeliest) + likeliest.fitting);
     std::erase_if(all, [](const Explanation& each) { return !each.by_function; });
     if (all.empty()) return answer;
     const auto& function = *std::max_element(all.begin(), all.end(), likelier);

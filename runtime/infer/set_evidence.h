@@ -15,6 +15,7 @@ struct SetAnswer {
   std::optional<SetIndex> index;   ///< what chooses a line's set; nullopt: several functions, or none, would do as well
   std::vector<int> bits;           ///< of the address, that were told apart
   double confidence = 0;           ///< posterior of these sets and sizes
+  double lines_held = 0;           ///< where some sets have room yet: lines that all were seen to hold together
   std::string why;                 ///< what speaks against them most, or why there are none
 };
 

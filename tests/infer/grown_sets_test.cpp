@@ -28,6 +28,15 @@ std::int64_t fitting(std::int64_t lines, bool all) {
   return of_full;
 }
 
+/// How many of the first lines are held at one time.
+double held_of(std::int64_t lines) {
+  std::map<std::uint64_t, std::size_t> held;
+  for (std::int64_t line = 0; line < lines; ++line) ++held[by_chance(line)];
+  std::size_t all = 0;
+  for (const auto& [set, count] : held) all += std::min(count, kWays);
+  return static_cast<double>(all);
+}
+
 /// Footprints of `first` lines and up to `most` more. The lines below `kept` are answered by something faster, always.
 infer::Finding sets_of(const test::LruCache& cache, std::int64_t first, std::int64_t most, std::int64_t kept, const std::string& above) {
   auto records = test::table({});
@@ -79,6 +88,8 @@ TEST_CASE("lines that were added and found room are of sets that nobody saw") {
   const auto some = sets_of(cache, first, few - first, 0, "");
   CHECK(test::undetermined(some));
   CHECK_MESSAGE(some.why.find("there are more sets") != std::string::npos, some.why);
+  CHECK(some.lines_held == held_of(few));
+  CHECK(some.lines_held > static_cast<double>(first));  // they do not fill evenly
   const auto all = sets_of(cache, first, 40, 0, "");
   REQUIRE_MESSAGE(all.status == infer::Finding::Status::Found, all.why);
   CHECK(test::field(all, "sets") == 6);
