@@ -21,8 +21,8 @@ struct Finding {
   double confidence = 0;  ///< 0..1
   Status status = Status::Undetermined;
   std::string why;       ///< undetermined: the reason and what would decide it; found: one sentence of method and support
-  double lines_held = 0;  ///< of sets that are undetermined, as some have room yet: lines that they were seen to hold together; 0: not known
   std::string evidence;  ///< which rows: "n = 12288 B (0 of 384 positions miss) and n = 12320 B (97 miss)"
+  double lines_held = 0;  ///< of sets that are undetermined, as some have room yet: lines that they were seen to hold together; 0: not known
 
   /// Makes it undetermined: "12 KiB looked likely: `reason`".
   void withdraw(const std::string& reason);
