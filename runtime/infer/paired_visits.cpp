@@ -154,7 +154,9 @@ std::optional<PairedBorder> paired_border(const Context& context) {
                       .confidence = 1 / (1 + std::exp(-nats / model::kTemper)), .back = std::nullopt, .dimension = points.dimension};
   // What lies between may be no higher than the level, and may be beyond it.
   border.last = points.x[(model::log_of_beyond(points.excess, level, count, above) < 0 ? above : count) - 1];
-  border.sure = points.x[model::first_in_doubt(points.excess, level, count, border.ticks, model::kSurest) - 1];
+  double most = border.ticks;  // with more and more x, more and more of the visits miss
+  for (auto i = above; i < points.x.size(); ++i) most = std::max(most, points.excess[i].mean() - level.mean());
+  border.sure = points.x[model::first_in_doubt(points.excess, level, count, most, model::kSurest) - 1];
   for (auto i = above; i < points.x.size() && !border.back; ++i) {
     // Of the level as far as scatter tells, or nearer to it than to what the border shows.
     const bool nearer = points.excess[i].mean() - level.mean() < border.ticks / 2;
