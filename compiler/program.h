@@ -267,6 +267,9 @@ struct Program {
   Program& operator=(Program&&) noexcept;
   ~Program();
 
+  /// "stage.finding".
+  [[nodiscard]] std::string id_of(const StageInput& read) const { return stages[read.stage].name + "." + read.finding; }
+
   std::string experiment, doc;
   int nvrtc = 0;  ///< that makes machine code for the device, times ten: 118 for 11.8; 0: not known, or the device takes PTX
   Value device;  ///< facts of the device that is to run it, read as `device.sms`; unknown until one is chosen

@@ -65,10 +65,6 @@ std::optional<FasterLevel> sooner_at_once(const BySector& others, const BySector
   return FasterLevel{later.mean(), visits};
 }
 
-}  // namespace
-
-namespace {
-
 /// What visits of some footprints take beyond those of the same addresses in the smallest one, by footprint.
 struct Beyond {
   std::vector<double> sizes;

@@ -75,20 +75,19 @@ std::vector<MeasuredStages> MeasuredStages::by_setup(const compiler::Scope& oute
   std::vector<MeasuredStages> parts(1);
   std::map<std::string, std::size_t> part_of;  // by what is written, and what it was
   for (const auto& measured : all_) {
-    std::map<std::string, records::Table> tables;
-    for (const auto& point : measured.table->points) {
-      const auto& table = *measured.table;
-      auto& part = tables.try_emplace(setup_at(*measured.stage, point, outer), records::Table{table.stage, table.timed, table.timing, table.columns, {}}).first->second;
-      part.points.push_back(point);
-    }
-    if (tables.size() < 2) {
+    const auto& all = *measured.table;
+    std::map<std::string, std::vector<const records::Point*>> points;
+    for (const auto& point : all.points) points[setup_at(*measured.stage, point, outer)].push_back(&point);
+    if (points.size() < 2) {
       parts.front().all_.push_back(measured);
       continue;
     }
-    for (auto& [values, table] : tables) {
+    for (const auto& [values, alike] : points) {
       const auto number = part_of.try_emplace(setup(*measured.stage) + values, parts.size()).first->second;
       if (number == parts.size()) parts.emplace_back();
-      auto held = std::make_shared<const records::Table>(std::move(table));
+      records::Table table{all.stage, all.timed, all.timing, all.columns, {}};
+      for (const auto* point : alike) table.points.push_back(*point);
+      const auto held = std::make_shared<const records::Table>(std::move(table));
       parts[number].all_.push_back({measured.stage, held.get(), nullptr, held});
     }
   }

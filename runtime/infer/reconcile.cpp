@@ -49,15 +49,17 @@ std::vector<SetsClaim> sets_claims(const compiler::Program& program, const Measu
   return claims;
 }
 
+bool reads(const compiler::Stage& stage, const std::string& finding, const compiler::Program& program) {
+  return std::any_of(stage.reads.begin(), stage.reads.end(), [&](const auto& read) { return program.id_of(read) == finding; });
+}
+
 /// The sets of stages that begin at a size and grow from there.
 std::vector<const SetsClaim*> sets_grown_from(const SizeClaim& claim, const std::vector<SetsClaim>& sets, const compiler::Program& program,
                                               const MeasuredStages& measured) {
   const auto same = measured.of_same_access(*claim.stage);
   std::vector<const SetsClaim*> grown;
   for (const auto& each : sets) {
-    const bool from_size = std::any_of(each.stage->reads.begin(), each.stage->reads.end(), [&](const compiler::StageInput& read) {
-      return program.stages[read.stage].name + "." + read.finding == claim.question->id;
-    });
+    const bool from_size = reads(*each.stage, claim.question->id, program);
     const bool one_cache = std::any_of(same.begin(), same.end(), [&](const auto* stage) { return stage->stage == each.stage; });
     if (from_size && one_cache) grown.push_back(&each);
   }
@@ -86,8 +88,7 @@ std::string uneven_sets(const SizeClaim& claim, const std::vector<const SetsClai
 std::string uneven_open_sets(const SizeClaim& claim, const compiler::Program& program, const MeasuredStages& measured, const compiler::Scope& outer,
                              const std::vector<Finding>& all) {
   for (const auto* own : measured.of_same_access(*claim.stage)) {
-    const auto& reads = own->stage->reads;
-    if (std::none_of(reads.begin(), reads.end(), [&](const auto& read) { return program.stages[read.stage].name + "." + read.finding == claim.question->id; })) continue;
+    if (!reads(*own->stage, claim.question->id, program)) continue;
     for (const auto& question : own->stage->finds) {
       const auto finding = std::find_if(all.begin(), all.end(), [&](const Finding& each) { return each.id == question.id; });
       const auto line = question.analysis == "cache_sets" ? number_of(question, "line", measured.names_of(*own->stage, outer)) : std::nullopt;
@@ -304,8 +305,7 @@ void check_levels(const MeasuredStages& measured, SecondVisitsByStage& second, c
 /// A size that is another level's: lines and sets that were told by walks over as much are of that level, too.
 void withdraw_same_level(const SizeClaim& claim, const std::string& why, const compiler::Program& program, const MeasuredStages& measured, Findings& findings) {
   for (const auto* own : measured.of_same_access(*claim.stage)) {
-    const auto& reads = own->stage->reads;
-    if (std::none_of(reads.begin(), reads.end(), [&](const auto& read) { return program.stages[read.stage].name + "." + read.finding == claim.question->id; })) continue;
+    if (!reads(*own->stage, claim.question->id, program)) continue;
     for (const auto& question : own->stage->finds) {
       auto* finding = question.analysis == "first_flat" || question.analysis == "cache_sets" ? findings.find(question.id) : nullptr;
       if (finding) finding->withdraw(fmt::format("it was told by walks over `{}`, and that is withdrawn: {}", claim.question->id, why));

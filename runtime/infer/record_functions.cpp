@@ -111,14 +111,18 @@ bool reads_outcome(const compiler::Stage& stage, const compiler::Formula& formul
 
 bool reads_outcome(const compiler::Stage& stage, const compiler::Formula& formula) { return reads_outcome(stage, formula, "hang") || reads_outcome(stage, formula, "fault"); }
 
+const compiler::Formula* above_of(const std::vector<compiler::Formula::Argument>& arguments) {
+  const auto above = std::find_if(arguments.begin(), arguments.end(), [](const auto& each) { return each.label == "above"; });
+  return above == arguments.end() ? nullptr : above->value.get();
+}
+
 bool read_above(const compiler::Formula& call, const compiler::Scope& scope, std::optional<double>& slower_than) {
-  for (const auto& each : call.arguments) {
-    if (each.label != "above") continue;
-    const auto value = compiler::evaluate(*each.value, scope);
-    const auto* n = value ? value->get<Number>() : nullptr;
-    if (!n) return false;
-    slower_than = n->number;
-  }
+  const auto* above = above_of(call.arguments);
+  if (!above) return true;
+  const auto value = compiler::evaluate(*above, scope);
+  const auto* n = value ? value->get<Number>() : nullptr;
+  if (!n) return false;
+  slower_than = n->number;
   return true;
 }
 

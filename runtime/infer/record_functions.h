@@ -62,6 +62,8 @@ class PointScope final : public compiler::Scope {
 bool reads_outcome(const compiler::Stage& stage, const compiler::Formula& formula, std::string_view end);
 bool reads_outcome(const compiler::Stage& stage, const compiler::Formula& formula);
 
+/// What stands after `above:` in a call: which level's misses it is about. Null where nothing does.
+const compiler::Formula* above_of(const std::vector<compiler::Formula::Argument>& arguments);
 /// The cycles after `above:` in a call of `misses` or `missed`; `slower_than` stays as it is without it. False: it is there and not known.
 bool read_above(const compiler::Formula& call, const compiler::Scope& scope, std::optional<double>& slower_than);
 

@@ -112,7 +112,7 @@ void replay_caches(const compiler::Program& program, const MeasuredStages& measu
       claim->sets->withdraw(why);
       if (!unpredicted->hit) continue;
       for (const auto& read : claim->stage->reads) {
-        auto* size = findings.find(program.stages[read.stage].name + "." + read.finding);
+        auto* size = findings.find(program.id_of(read));
         const auto* bytes = size ? size->value.get<Number>() : nullptr;
         if (bytes && bytes->dimension == kBytes && bytes->number == claim->lines * static_cast<double>(claim->cache.line_bytes)) size->withdraw(why);
       }

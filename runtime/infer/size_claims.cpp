@@ -99,8 +99,8 @@ bool read_walks(SizeClaim& claim, const compiler::Scope& scope, const std::strin
 
 /// What is written after `above:` of a call: which level's misses it is about.
 std::string level_of(const std::vector<compiler::Formula::Argument>& arguments) {
-  const auto above = std::find_if(arguments.begin(), arguments.end(), [](const auto& argument) { return argument.label == "above"; });
-  return above == arguments.end() ? "" : show(*above->value);
+  const auto* above = above_of(arguments);
+  return above ? show(*above) : "";
 }
 
 /// The same of a question.
@@ -153,7 +153,7 @@ double lacks(const model::Footprint& footprint) {
 
 /// What the claim's stage reads of an earlier one, if it was found and is a number of bytes; 0 otherwise.
 double bytes_read(const compiler::StageInput& read, const compiler::Program& program, Findings& findings) {
-  const auto* finding = findings.find(program.stages[read.stage].name + "." + read.finding);
+  const auto* finding = findings.find(program.id_of(read));
   const auto* n = finding ? finding->value.get<Number>() : nullptr;
   return n && n->dimension == kBytes ? n->number : 0;
 }

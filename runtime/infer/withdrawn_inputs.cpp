@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/infer/confounders.h"
+#include "runtime/infer/record_functions.h"
 
 namespace gexp::infer {
 namespace {
@@ -17,7 +18,7 @@ std::vector<std::string> withdrawn_inputs(const compiler::Program& program, cons
                                           const std::set<std::string>& found_before, const Findings& findings) {
   std::vector<std::string> gone;
   for (const auto& read : stage.reads) {
-    const auto id = program.stages[read.stage].name + "." + read.finding;
+    const auto id = program.id_of(read);
     if (found_before.contains(id) && !findings.find(id)) gone.push_back(id);
   }
   return gone;
@@ -34,14 +35,10 @@ bool is_latency(const compiler::Program& program, const std::string& id) {
 
 /// The latency that `above:` names where a question is about a size or lines; null where it names none.
 const compiler::Formula* level_counted_above(const compiler::Stage& stage, const compiler::Question& question) {
-  const auto above_in = [](const auto& arguments) -> const compiler::Formula* {
-    const auto above = std::find_if(arguments.begin(), arguments.end(), [](const auto& each) { return each.label == "above"; });
-    return above == arguments.end() ? nullptr : above->value.get();
-  };
   const auto& asked = question.analysis;
-  if (asked == "cache_sets") return above_in(question.arguments);
+  if (asked == "cache_sets") return above_of(question.arguments);
   const auto* call = (asked == "last_flat" || asked == "first_flat") && !question.arguments.empty() ? miss_call(stage, *question.arguments.front().value) : nullptr;
-  return call ? above_in(call->arguments) : nullptr;
+  return call ? above_of(call->arguments) : nullptr;
 }
 
 }  // namespace

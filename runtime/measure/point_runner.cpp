@@ -22,7 +22,6 @@ constexpr std::uint64_t kTimesAt = 1024;                          // behind the 
 constexpr std::uint64_t kLeastStep = 4096;                        // of a memory that is made smaller
 constexpr std::uint64_t kRoundStep = std::uint64_t{1} << 20;     // of one of many MiB
 constexpr std::uint64_t kForRecords = std::uint64_t{256} << 20;  // that are left of a device's memory, at most
-constexpr std::size_t kMostPoints = 64;                          // limit: whose words of the region's cost are kept
 constexpr std::uint64_t kWindow = compiler::kTraceBytes / 2;     // ticks of 16 bits
 
 device::Where where(const compiler::Memory& memory) {
@@ -172,15 +171,13 @@ Result<> PointRunner::calibrate(std::uint64_t words, records::Point& point) {
   constexpr auto words_a_run = static_cast<std::size_t>(compiler::kCalibrationWords);
   auto read = read_words(words, words_a_run);
   if (!read) return read.error();
-  if (point.runs.empty() && region_words_.size() >= kMostPoints) region_words_.clear();
-  auto& told = region_words_[&point];
-  // Another point may have been there before, or the point's first runs were measured elsewhere: then they are known by their mean alone.
-  const bool all = told.first.size() == point.runs.size() * words_a_run && (point.runs.empty() || told.second == point.overhead);
-  if (!all) told.first.clear();
-  told.first.insert(told.first.end(), read->begin(), read->end());
-  const auto cost = region_cost(told.first);
+  // Runs that were measured elsewhere, or earlier, are known by their mean alone.
+  const bool all = point.calibration.size() == point.runs.size() * words_a_run;
+  if (!all) point.calibration.clear();
+  point.calibration.insert(point.calibration.end(), read->begin(), read->end());
+  const auto cost = region_cost(point.calibration);
   const double before = all ? 0 : static_cast<double>(point.runs.size());
-  point.overhead = told.second = (point.overhead * before + cost.cycles) / (before + 1);
+  point.overhead = (point.overhead * before + cost.cycles) / (before + 1);
   point.overhead_error = std::hypot(point.overhead_error * before, cost.error) / (before + 1);
   return Ok{};
 }

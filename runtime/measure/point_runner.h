@@ -149,7 +149,6 @@ class PointRunner {
   std::map<std::string, compiler::Links> linked_;  ///< what each memory holds now
   std::map<std::string, std::uint64_t> textures_;  ///< by memory; the idle one by no name
   std::set<std::string> cleared_;                  ///< memories that were filled with zeros
-  std::map<const records::Point*, std::pair<std::vector<std::uint32_t>, double>> region_words_;  ///< by point that is measured: the words of its runs, and the cost told by them
   std::uint64_t losses_ = 0;                       ///< of the device, when all of this was made
 };
 

@@ -24,13 +24,13 @@ constexpr std::size_t kParts = 8;    // of all times, one of which is left out
 constexpr std::size_t kSums = 512;  // that are drawn
 
 /// The times of chains and of regions, of all launches together, ascending.
-struct Times3 {
+struct CalibrationTimes {
   Times few, many, regions;
 };
 
-Times3 times_of(std::span<const std::uint32_t> words, std::size_t without) {
+CalibrationTimes times_of(std::span<const std::uint32_t> words, std::size_t without) {
   using namespace compiler;
-  Times3 times;
+  CalibrationTimes times;
   for (; !words.empty(); words = words.subspan(kCalibrationWords)) {
     for (std::size_t i = kCold; i < kChainTimes; ++i) {
       if (i % kParts == without) continue;
@@ -70,7 +70,7 @@ double trimmed_mean(const Times& times) {
 
 /// Whether each load of a chain has noise of its own: then long chains are spread wider than regions by the root of their length, and not as
 /// wide. The nearer of both is true.
-bool loads_scatter(const Times3& times) { return spread(times.many) > std::sqrt(std::sqrt(compiler::kLongChain)) * spread(times.regions); }
+bool loads_scatter(const CalibrationTimes& times) { return spread(times.many) > std::sqrt(std::sqrt(compiler::kLongChain)) * spread(times.regions); }
 
 /// Sums of so many of the values, the same ones for each part that is left out and others for each `seed`.
 Times sums_of(const Times& values, int count, std::uint64_t seed) {
@@ -85,7 +85,7 @@ Times sums_of(const Times& values, int count, std::uint64_t seed) {
   return sums;
 }
 
-double cost_under_noise(const Times3& times, std::uint64_t seed) {
+double cost_under_noise(const CalibrationTimes& times, std::uint64_t seed) {
   constexpr double loads = compiler::kLongChain - compiler::kShortChain;
   const double chains = lowest_quarter(times.many) - lowest_quarter(times.few);
   if (!loads_scatter(times)) return trimmed_mean(times.regions) - chains / loads;

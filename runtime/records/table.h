@@ -43,6 +43,7 @@ struct Point {
   bool converged = true;                  ///< false: the stopping rule's bound was reached first
   device::Outcome outcome;               ///< of the launch that ended this point, when not Done
   std::vector<Point> beside{};           ///< while it is measured: the same point of the stages in its launch
+  std::vector<std::uint32_t> calibration{};  ///< while it is measured: what its runs wrote of the empty region (compiler/plan/calibrate.h)
 };
 
 /// All points of one stage, in the order of its sweeps.

@@ -10,47 +10,25 @@
 
 using namespace gexp;
 using test::every;
+using test::program_of;
+using test::reconciled;
+using test::size_stage;
+using test::stage;
 using test::walked;
 
 namespace {
 
 /// A file whose first stage finds a size by walks of one stride, which grow by `step` bytes, and whose second walks the same bytes by another.
 infer::Finding size_after(std::int64_t stride, std::int64_t other, const test::LruCache& cache, std::int64_t step) {
-  const Source source("t.gexp", R"(gexp 1
-experiment t
-memory A: u32[1MiB] in global
-stage size {
-  sweep n in 32B..64KiB times 2
-  pattern ring = uniform(stride: 32B, span: n)
-  launch grid 1 block 1
-  warm { chase A by ring laps 2 via nc }
-  timed lat each { chase A by ring laps 2 via nc }
-  find C: B = last_flat(misses(lat) over n)
-}
-stage other {
-  sweep n in [1B]
-  pattern ring = uniform(stride: 32B, span: 64B)
-  launch grid 1 block 1
-  warm { chase A by ring laps 2 via nc }
-  timed lat each { chase A by ring laps 2 via nc }
-  find hit: cycles = fastest(lat)
-}
-)");
-  Diagnostics diagnostics;
-  const auto program = compiler::compile(source, {}, diagnostics);
-  REQUIRE(program);
+  const auto program = program_of(size_stage("size", "  find C: B = last_flat(misses(lat) over n)\n") +
+                                  stage("other", "  sweep n in [1B]\n", "uniform(stride: 32B, span: 64B)", "  find hit: cycles = fastest(lat)\n"));
   auto sizes = test::table({}), others = test::table({});
   for (std::int64_t n = stride; n <= 4096; n += step) sizes.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, every(stride, n), cache));
-  compiler::Names scope;
-  std::vector<infer::Finding> findings{infer::answer(program->stages[0].finds[0], sizes, program->stages[0], scope)};
-  REQUIRE_MESSAGE(findings[0].status == infer::Finding::Status::Found, findings[0].why);
-  for (const auto n : {1024.0, findings[0].value.get<Number>()->number}) others.points.push_back(walked({{"n", Value(n, kBytes)}}, every(other, static_cast<std::int64_t>(n)), cache));
+  const auto size = infer::answer(program.stages[0].finds[0], sizes, program.stages[0], compiler::Names());
+  REQUIRE_MESSAGE(size.status == infer::Finding::Status::Found, size.why);
+  for (const auto n : {1024.0, size.value.get<Number>()->number}) others.points.push_back(walked({{"n", Value(n, kBytes)}}, every(other, static_cast<std::int64_t>(n)), cache));
   others.points.push_back(walked({{"n", Value(9999.0, kBytes)}}, every(32, 8192), cache));  // shows what a miss is
-  infer::MeasuredStages measured;
-  measured.add(program->stages[0], sizes);
-  measured.add(program->stages[1], others);
-  infer::reconcile(*program, measured, scope, findings);
-  return findings[0];
+  return reconciled(program, {sizes, others}, {size})[0];
 }
 infer::Finding size_after(std::int64_t stride, std::int64_t other, const test::LruCache& cache) { return size_after(stride, other, cache, stride); }
 
@@ -77,45 +55,20 @@ TEST_CASE("what all points of a stage call by a name of its own is known where i
 }
 
 TEST_CASE("what was read off at a size that is withdrawn is withdrawn, too") {
-  const Source source("t.gexp", R"(gexp 1
-experiment t
-memory A: u32[1MiB] in global
-stage size {
-  sweep n in 32B..64KiB times 2
-  pattern ring = uniform(stride: 32B, span: n)
-  launch grid 1 block 1
-  warm { chase A by ring laps 2 via nc }
-  timed lat each { chase A by ring laps 2 via nc }
-  find C: B = last_flat(misses(lat) over n)
-}
-stage there {
-  pattern ring = uniform(stride: 32B, span: size.C)
-  launch grid 1 block 1
-  warm { chase A by ring laps 2 via nc }
-  timed lat each { chase A by ring laps 2 via nc }
-  find missing: count = value(misses(lat))
-  find hit: cycles = fastest(lat)
-}
-)");
-  Diagnostics diagnostics;
-  const auto program = compiler::compile(source, {}, diagnostics);
-  REQUIRE(program);
+  const auto program = program_of(size_stage("size", "  find C: B = last_flat(misses(lat) over n)\n") +
+                                  stage("there", "", "uniform(stride: 32B, span: size.C)", "  find missing: count = value(misses(lat))\n  find hit: cycles = fastest(lat)\n"));
   const auto missing_where = [&](const test::LruCache& cache) {
     auto sizes = test::table({}), there = test::table({});
     there.columns.clear();
     for (std::int64_t n = 64; n <= 4096; n += 64) sizes.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, every(64, n), cache));
     there.points.push_back(walked({}, every(32, 2048), cache));
     there.points.push_back(walked({}, every(32, 8192), cache));  // shows what a miss is
-    compiler::Names scope;
     infer::Finding missing, hit;
     missing.id = "there.missing", missing.value = Value(0.0), missing.status = infer::Finding::Status::Found;
     hit = missing, hit.id = "there.hit";
-    std::vector<infer::Finding> findings{infer::answer(program->stages[0].finds[0], sizes, program->stages[0], scope), missing, hit};
-    REQUIRE(findings[0].status == infer::Finding::Status::Found);
-    infer::MeasuredStages measured;
-    measured.add(program->stages[0], sizes);
-    measured.add(program->stages[1], there);
-    infer::reconcile(*program, measured, scope, findings);
+    const auto size = infer::answer(program.stages[0].finds[0], sizes, program.stages[0], compiler::Names());
+    REQUIRE(size.status == infer::Finding::Status::Found);
+    const auto findings = reconciled(program, {sizes, there}, {size, missing, hit});
     CHECK(findings[2].status == infer::Finding::Status::Found);
     return findings[1];
   };
@@ -130,26 +83,10 @@ namespace {
 
 /// What is left of a size that `find` tells of these walks, once they are held against it.
 infer::Finding size_told(const std::string& find, const records::Table& sizes) {
-  const Source source("t.gexp", R"(gexp 1
-experiment t
-memory A: u32[1MiB] in global
-stage size {
-  sweep n in 32B..64KiB times 2
-  pattern ring = uniform(stride: 32B, span: n)
-  launch grid 1 block 1
-  warm { chase A by ring laps 2 via nc }
-  timed lat each { chase A by ring laps 2 via nc }
-  find C: B = )" + find + "\n}\n");
-  Diagnostics diagnostics;
-  const auto program = compiler::compile(source, {}, diagnostics);
-  REQUIRE(program);
-  compiler::Names scope;
-  std::vector<infer::Finding> findings{infer::answer(program->stages[0].finds[0], sizes, program->stages[0], scope)};
-  REQUIRE_MESSAGE(findings[0].status == infer::Finding::Status::Found, findings[0].why);
-  infer::MeasuredStages measured;
-  measured.add(program->stages[0], sizes);
-  infer::reconcile(*program, measured, scope, findings);
-  return findings[0];
+  const auto program = program_of(size_stage("size", "  find C: B = " + find + "\n"));
+  const auto size = infer::answer(program.stages[0].finds[0], sizes, program.stages[0], compiler::Names());
+  REQUIRE_MESSAGE(size.status == infer::Finding::Status::Found, size.why);
+  return reconciled(program, {sizes}, {size})[0];
 }
 
 /// The same of footprints of n bytes, from `least` on, whose units lie where `at` says.
@@ -302,10 +239,7 @@ TEST_CASE("places further apart than the sweep says are no footprint, also where
 }
 
 TEST_CASE("a size at one carve-out is not held against walks at another one: that is another cache") {
-  const Source source("t.gexp", R"(gexp 1
-experiment t
-memory A: u32[1MiB] in global
-stage size {
+  const auto program = program_of(R"(stage size {
   sweep carveout in [0KiB, 32KiB]
   sweep n in 32B..64KiB times 2
   pattern ring = uniform(stride: 32B, span: n)
@@ -316,9 +250,6 @@ stage size {
   find small: B = last_flat(misses(lat) over n where carveout == 32KiB)
 }
 )");
-  Diagnostics diagnostics;
-  const auto program = compiler::compile(source, {}, diagnostics);
-  REQUIRE(program);
   auto table = test::table({});
   table.columns = {"carveout", "n"};
   for (const double carveout : {0.0, 32768.0}) {
@@ -327,12 +258,9 @@ stage size {
       table.points.push_back(walked({{"carveout", Value(carveout, kBytes)}, {"n", Value(static_cast<double>(n), kBytes)}}, every(32, n), cache));
     }
   }
-  compiler::Names scope;
   std::vector<infer::Finding> findings;
-  for (const auto& question : program->stages[0].finds) findings.push_back(infer::answer(question, table, program->stages[0], scope));
-  infer::MeasuredStages measured;
-  measured.add(program->stages[0], table);
-  infer::reconcile(*program, measured, scope, findings);
+  for (const auto& question : program.stages[0].finds) findings.push_back(infer::answer(question, table, program.stages[0], compiler::Names()));
+  findings = reconciled(program, {table}, std::move(findings));
   CHECK_MESSAGE(findings[0].value == Value(2048.0, kBytes), findings[0].why);
   CHECK_MESSAGE(findings[1].value == Value(1024.0, kBytes), findings[1].why);
 }

@@ -3,6 +3,7 @@
 #include <deque>
 #include <map>
 
+#include "runtime/infer/reconcile.h"
 #include "tests/infer/table.h"
 
 namespace gexp::test {
@@ -55,6 +56,36 @@ inline records::Point walked(std::map<std::string, Value> at, std::vector<std::i
     made.runs.push_back(std::move(one));
   }
   return made;
+}
+
+/// A stage that chases through a ring past its warm-up; `sweep` and `finds` are lines of their own.
+inline std::string stage(const std::string& name, const std::string& sweep, const std::string& ring, const std::string& finds) {
+  return "stage " + name + " {\n" + sweep + "  pattern ring = " + ring + R"(
+  launch grid 1 block 1
+  warm { chase A by ring laps 2 via nc }
+  timed lat each { chase A by ring laps 2 via nc }
+)" + finds + "}\n";
+}
+/// One that sweeps footprints for a size.
+inline std::string size_stage(const std::string& name, const std::string& finds) {
+  return stage(name, "  sweep n in 32B..64KiB times 2\n", "uniform(stride: 32B, span: n)", finds);
+}
+
+/// A file of these stages.
+inline compiler::Program program_of(const std::string& stages) {
+  const Source source("t.gexp", "gexp 1\nexperiment t\nmemory A: u32[1MiB] in global\n" + stages);
+  Diagnostics diagnostics;
+  auto program = compiler::compile(source, {}, diagnostics);
+  REQUIRE(program);
+  return *program;
+}
+
+/// The findings, once they are held against what the program's first stages measured.
+inline std::vector<infer::Finding> reconciled(const compiler::Program& program, const std::vector<records::Table>& tables, std::vector<infer::Finding> findings) {
+  infer::MeasuredStages measured;
+  for (std::size_t i = 0; i < tables.size(); ++i) measured.add(program.stages[i], tables[i]);
+  infer::reconcile(program, measured, compiler::Names(), findings);
+  return findings;
 }
 
 /// Every `stride` bytes from 0 up to `span`.

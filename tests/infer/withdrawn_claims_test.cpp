@@ -7,60 +7,29 @@
 
 using namespace gexp;
 using test::every;
+using test::program_of;
+using test::reconciled;
+using test::size_stage;
+using test::stage;
 using test::walked;
 
 TEST_CASE("a size above the latency of a level is withdrawn with that latency: which level it counts is not known then") {
-  const Source source("t.gexp", R"(gexp 1
-experiment t
-memory A: u32[1MiB] in global
-stage size {
-  sweep n in 32B..64KiB times 2
-  pattern ring = uniform(stride: 32B, span: n)
-  launch grid 1 block 1
-  warm { chase A by ring laps 2 via nc }
-  timed lat each { chase A by ring laps 2 via nc }
-  find C: B = last_flat(misses(lat) over n)
-  find slow: cycles = slowest(lat where n <= C + 64B)
-}
-stage other {
-  sweep n in [1B]
-  pattern ring = uniform(stride: 32B, span: 64B)
-  launch grid 1 block 1
-  warm { chase A by ring laps 2 via nc }
-  timed lat each { chase A by ring laps 2 via nc }
-  find hit: cycles = fastest(lat)
-}
-stage second {
-  sweep n in 32B..64KiB times 2
-  pattern ring = uniform(stride: 32B, span: n)
-  launch grid 1 block 1
-  warm { chase A by ring laps 2 via nc }
-  timed lat each { chase A by ring laps 2 via nc }
-  find C: B = last_flat(misses(lat, above: size.slow) over n)
-  find all: B = last_flat(misses(lat) over n)
-}
-)");
-  Diagnostics diagnostics;
-  const auto program = compiler::compile(source, {}, diagnostics);
-  REQUIRE(program);
+  const auto program = program_of(size_stage("size", "  find C: B = last_flat(misses(lat) over n)\n  find slow: cycles = slowest(lat where n <= C + 64B)\n") +
+                                  stage("other", "  sweep n in [1B]\n", "uniform(stride: 32B, span: 64B)", "  find hit: cycles = fastest(lat)\n") +
+                                  size_stage("second", "  find C: B = last_flat(misses(lat, above: size.slow) over n)\n  find all: B = last_flat(misses(lat) over n)\n"));
   const auto second_where = [&](const test::LruCache& cache) {
     auto sizes = test::table({}), others = test::table({}), second = test::table({});
     for (std::int64_t n = 64; n <= 4096; n += 64) sizes.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, every(64, n), cache));
     for (const std::int64_t n : {1024, 2048, 8192}) others.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, every(32, n), cache));
     second.columns.clear();
     second.points.push_back(walked({}, every(64, 64), cache));
-    compiler::Names scope;
     infer::Finding slow, above, all;
     slow.id = "size.slow", slow.value = Value(1.0 * test::kMissTicks, kCycles), slow.status = infer::Finding::Status::Found;
     above.id = "second.C", above.value = Value(65536.0, kBytes), above.status = infer::Finding::Status::Found;
     all = above, all.id = "second.all";
-    std::vector<infer::Finding> findings{infer::answer(program->stages[0].finds[0], sizes, program->stages[0], scope), slow, above, all};
-    REQUIRE(findings[0].status == infer::Finding::Status::Found);
-    infer::MeasuredStages measured;
-    measured.add(program->stages[0], sizes);
-    measured.add(program->stages[1], others);
-    measured.add(program->stages[2], second);
-    infer::reconcile(*program, measured, scope, findings);
+    const auto size = infer::answer(program.stages[0].finds[0], sizes, program.stages[0], compiler::Names());
+    REQUIRE(size.status == infer::Finding::Status::Found);
+    const auto findings = reconciled(program, {sizes, others, second}, {size, slow, above, all});
     CHECK(findings[3].status == infer::Finding::Status::Found);  // it counts what the fastest level does not answer
     CHECK(test::undetermined(findings[1]) == test::undetermined(findings[0]));
     return findings[2];
@@ -73,45 +42,20 @@ stage second {
 }
 
 TEST_CASE("a size is withdrawn where its sets, though some of them are open, were seen to hold more lines than it has") {
-  const Source source("t.gexp", R"(gexp 1
-experiment t
-memory A: u32[1MiB] in global
-stage size {
-  sweep n in 32B..64KiB times 2
-  pattern ring = uniform(stride: 32B, span: n)
-  launch grid 1 block 1
-  warm { chase A by ring laps 2 via nc }
-  timed lat each { chase A by ring laps 2 via nc }
-  find C: B = last_flat(misses(lat) over n)
-}
-stage sets {
-  sweep extra in 0..4
-  pattern ring = uniform(stride: 32B, span: size.C + extra * 32B)
-  launch grid 1 block 1
-  warm { chase A by ring laps 2 via nc }
-  timed lat each { chase A by ring laps 2 via nc }
-  find S: structure = cache_sets(lat over extra, line: 32B)
-}
-)");
-  Diagnostics diagnostics;
-  const auto program = compiler::compile(source, {}, diagnostics);
-  REQUIRE(program);
+  const auto program = program_of(size_stage("size", "  find C: B = last_flat(misses(lat) over n)\n") +
+                                  stage("sets", "  sweep extra in 0..4\n", "uniform(stride: 32B, span: size.C + extra * 32B)",
+                                        "  find S: structure = cache_sets(lat over extra, line: 32B)\n"));
   const test::LruCache cache(32, 64, [](std::int64_t) { return std::uint64_t{0}; });
   const auto size_where = [&](double lines_held) {
     auto sizes = test::table({}), sets = test::table({});
     for (std::int64_t n = 32; n <= 4096; n += 32) sizes.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, every(32, n), cache));
     sets.columns = {"extra"};
     for (std::int64_t extra = 0; extra <= 4; ++extra) sets.points.push_back(walked({{"extra", Value(static_cast<double>(extra))}}, every(32, 2048 + 32 * extra), cache));
-    compiler::Names scope;
     infer::Finding open;
     open.id = "sets.S", open.lines_held = lines_held;
-    std::vector<infer::Finding> findings{infer::answer(program->stages[0].finds[0], sizes, program->stages[0], scope), open};
-    REQUIRE(findings[0].status == infer::Finding::Status::Found);
-    infer::MeasuredStages measured;
-    measured.add(program->stages[0], sizes);
-    measured.add(program->stages[1], sets);
-    infer::reconcile(*program, measured, scope, findings);
-    return findings[0];
+    const auto size = infer::answer(program.stages[0].finds[0], sizes, program.stages[0], compiler::Names());
+    REQUIRE(size.status == infer::Finding::Status::Found);
+    return reconciled(program, {sizes, sets}, {size, open})[0];
   };
   CHECK(size_where(0).status == infer::Finding::Status::Found);   // nothing is known of them
   CHECK(size_where(64).status == infer::Finding::Status::Found);  // as many as fit
