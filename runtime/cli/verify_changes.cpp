@@ -77,7 +77,7 @@ std::string verify_changes(const std::string& before, const std::string& after, 
     std::vector<std::string> changed;
     for (const auto& [key, verdict] : is) {
       const auto found = was.find(key);
-      if (found == was.end()) continue;
+      if (found == was.end() || verdict.word == "not here" || found->second.word == "not here") continue;
       figures[0].add(found->second);
       figures[1].add(verdict);
       if (found->second.word == verdict.word) continue;

@@ -77,6 +77,7 @@ VerifySummary summarise(const Verification& verification, const std::function<st
       summary.all.add(verdict.kind);
       for (const auto& interval : verdict.intervals) ++summary.intervals, summary.held += interval.holds();
       summary.by_interval += verdict.by_interval;
+      if (verdict.kind == Verdict::Kind::NotHere) continue;
       if (verdict.kind == Verdict::Kind::Abstained) {
         ++summary.reasons.try_emplace(kind_of_reason(verdict.why), 0, device.number).first->second.first;
         continue;
@@ -103,6 +104,8 @@ std::string verify_text(const Verification& verification, const VerifySummary& s
   };
   for (std::size_t i = 0; i < summary.each.size(); ++i) row(verification.expectations[i], summary.each[i]);
   if (summary.each.size() > 1) row("together", summary.all);
+  if (summary.all.not_here > 0)
+    out += fmt::format("  not asked {} times: the device lacks what the expectation reads of `model`\n", summary.all.not_here);
   out += calibration(summary.reliability);
   if (summary.intervals > 0)
     out += fmt::format("    of {} intervals, {} hold the truth{}\n", summary.intervals, summary.held,
@@ -138,9 +141,10 @@ Json verify_json(const Verification& verification, const VerifySummary& summary)
   for (const auto& device : verification.devices) {
     auto verdicts = Json::array();
     for (const auto& verdict : device.verdicts) {
-      const char* word = verdict.kind == Verdict::Kind::Right   ? "right"
-                         : verdict.kind == Verdict::Kind::Wrong ? "wrong"
-                                                                : "abstained";
+      const char* word = verdict.kind == Verdict::Kind::Right       ? "right"
+                         : verdict.kind == Verdict::Kind::Wrong     ? "wrong"
+                         : verdict.kind == Verdict::Kind::Abstained ? "abstained"
+                                                                    : "not here";
       Json one{{"verdict", word}, {"confidence", verdict.confidence}, {"why", verdict.why}};
       if (verdict.by_interval) one["by_interval"] = true;
       if (!verdict.intervals.empty()) one["intervals"] = Json::array();

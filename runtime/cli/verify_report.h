@@ -14,12 +14,12 @@
 namespace gexp::cli {
 
 struct Tally {
-  std::size_t right = 0, wrong = 0, abstained = 0;
+  std::size_t right = 0, wrong = 0, abstained = 0, not_here = 0;
   void add(measure::Verdict::Kind kind) {
     using Kind = measure::Verdict::Kind;
-    ++(kind == Kind::Right ? right : kind == Kind::Wrong ? wrong : abstained);
+    ++(kind == Kind::Right ? right : kind == Kind::Wrong ? wrong : kind == Kind::Abstained ? abstained : not_here);
   }
-  [[nodiscard]] std::size_t all() const { return right + wrong + abstained; }
+  [[nodiscard]] std::size_t all() const { return right + wrong + abstained; }  ///< of those that were asked
   [[nodiscard]] std::size_t claims() const { return right + wrong; }
 };
 

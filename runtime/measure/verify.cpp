@@ -41,6 +41,8 @@ Verdict verdict_of(const compiler::Expectation& expectation, const result::Judge
   using Status = result::Judgement::Status;
   if (judgement.status == Status::Pass || judgement.status == Status::UnexpectedPass) verdict.kind = Verdict::Kind::Right;
   if (judgement.status == Status::Fail || judgement.status == Status::ExpectedFail) verdict.kind = Verdict::Kind::Wrong;
+  if (judgement.status == Status::NotHere) verdict.kind = Verdict::Kind::NotHere;
+  if (verdict.kind == Verdict::Kind::NotHere) verdict.confidence = 0;
   if (verdict.kind == Verdict::Kind::Wrong) verdict.why = judgement.observed;
   if (verdict.kind != Verdict::Kind::Abstained) return verdict;
   verdict.confidence = 0;

@@ -66,13 +66,13 @@ def verified(gexp, file, family, noise, options, kept):
 
 
 def claims(row):
-    """(confidence, right) of each claim, and how often nothing was claimed."""
+    """(confidence, right) of each claim, and how often nothing was claimed. What a device lacks was not asked."""
     made, abstained = [], 0
     for device in row["devices"]:
         for verdict in device["verdicts"]:
             if verdict["verdict"] == "abstained":
                 abstained += 1
-            else:
+            elif verdict["verdict"] != "not here":
                 made.append((verdict["confidence"], verdict["verdict"] == "right"))
     return made, abstained
 
