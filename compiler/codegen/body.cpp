@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/codegen/body_writer.h"
 #include "compiler/lower/ops.h"
 #include "lang/base/budget.h"
@@ -14,6 +16,10 @@ namespace gexp::compiler {
 namespace {
 
 constexpr double kMaxKept = 1 << 24;  // values of a launch
+constexpr std::size_t kRegisters = 65536;       // of a multiprocessor
+constexpr std::size_t kMostRegisters = 255;     // of a thread
+constexpr std::size_t kOwnRegisters = 24;       // of a kernel without its loads, as NVRTC 13 makes it
+constexpr std::size_t kAddressRegisters = 4;    // of a load: its address, and how far a round moves it
 constexpr int kCalibratingPasses = kRegionTimes / 2;  // in each of which loops turn twice
 
 }  // namespace
@@ -95,7 +101,7 @@ Result<Shape> BodyWriter::run() {
 std::optional<Diagnostic> BodyWriter::body(const Body& ops, double rounds) {
   Region region{rounds, {}, 0, {}};
   if (auto problem = list(ops, region)) return problem;
-  for (std::size_t i = region.stored; i < region.loaded.size(); ++i) consume(region.loaded[i]);
+  consume_loaded(region);
   for (const auto& result : region.results) consume(result);
   return std::nullopt;
 }
@@ -130,6 +136,17 @@ std::optional<Diagnostic> BodyWriter::barrier(const Op& op, Region&) {
   const char* const sync = agree && *agree ? "bar.sync" : "barrier.sync";
   line(place_.role ? "GEXP_MEET();" : fmt::format("asm volatile(\"/*barrier*/ {} 0;\" ::: \"memory\");", sync));
   return std::nullopt;
+}
+
+/// Loads of one body are in flight together. If nothing lay between, a compiler would use what is there before it loads the rest: on an
+/// H200 eight loads went two at a time. It moves neither past a way out of the kernel, which no thread takes.
+void BodyWriter::consume_loaded(Region& region) {
+  std::size_t registers = kOwnRegisters;
+  for (std::size_t i = region.stored; i < region.loaded.size(); ++i)
+    registers += static_cast<std::size_t>(region.loaded[i].width + 3) / 4 + kAddressRegisters;
+  const bool room = registers <= std::min<std::size_t>(kMostRegisters, kRegisters / place_.block);
+  if (region.loaded.size() - region.stored > 1 && room) line("asm volatile(\"@!gexp_go brkpt;\" ::: \"memory\");");
+  for (; region.stored < region.loaded.size(); ++region.stored) consume(region.loaded[region.stored]);
 }
 
 void BodyWriter::consume(const Loaded& value) {

@@ -19,7 +19,7 @@ std::size_t BodyWriter::flag_of(const Op& op) const {
 
 /// What the thread accessed before is done by then: a signal says so.
 std::optional<Diagnostic> BodyWriter::signal(const Op& op, Region& region) {
-  for (; region.stored < region.loaded.size(); ++region.stored) consume(region.loaded[region.stored]);
+  consume_loaded(region);
   line(settle_text("sum"));
   line("gexp_signal(control + (pass == 1 ? {} : 6));", kControlWords * (1 + flag_of(op)));
   return std::nullopt;

@@ -114,8 +114,7 @@ std::string BodyWriter::bits_of(const Memory& memory, const std::string& number)
 
 // The clock is read when what was loaded above in this body is there: in a kernel nothing else would hold the read back.
 std::optional<Diagnostic> BodyWriter::stamp(const Op& op, Region& region) {
-  for (std::size_t i = region.stored; i < region.loaded.size(); ++i) consume(region.loaded[i]);
-  region.stored = region.loaded.size();
+  consume_loaded(region);
   const auto& variable = code_.has_variable(op.variable) ? variables_.at(op.variable) : declare_variable(op, op.variable, "u32");
   settle("sum");
   line("{} = ({})(gexp_clock() - begin);", variable.name, variable.type);

@@ -73,6 +73,7 @@ class BodyWriter {
   /// The operations of a body, then the consumption of what they loaded. `rounds`: how often the body runs in all.
   Problem body(const Body& ops, double rounds);
   Problem list(const Body& ops, Region& region);
+  void consume_loaded(Region& region);
   void consume(const Loaded& value);
   /// Reads the clock once the address is there, which `settled` waits for: else the access would wait for it inside the region.
   void begin_timing(const std::string& settled);
