@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // body.cu: any operations by any number of threads; a warp's time over the timed region, or each access's, or the whole launch's.
 // holes: name        the kernel's name
+//        bounds      of how many threads a block is, where several loads are in flight; else nothing
 //        constants   arrays in constant memory
 //        parameters  further parameters: memories, texture handles, tables, values of the point
 //        placing     of a kernel that chooses its multiprocessors (compiler/emit.h): last parameters, or nothing
@@ -37,7 +38,7 @@ __device__ __forceinline__ long long gexp_max(long long a, long long b) { return
 __device__ __forceinline__ u64 gexp_clock() { u64 now; asm volatile("mov.u64 %0, %%clock64;" : "=l"(now) :: "memory"); return now; }
 __device__ __forceinline__ u32 gexp_ticks(u64 begin, u64 end, u32 most) { return end - begin < most ? (u32)(end - begin) : most; }
 ${constants}
-extern "C" __global__ void ${name}(u64 cell, u32* records, u32* overhead, u32 skip, u32 window, u32 trace_at${parameters}${placing}) {
+extern "C" __global__ void ${bounds}${name}(u64 cell, u32* records, u32* overhead, u32 skip, u32 window, u32 trace_at${parameters}${placing}) {
   extern __shared__ u32 dynamic[];
 ${leave}  const u64 shared = (u64)__cvta_generic_to_shared(dynamic);
   const long long tid = threadIdx.x, cta = ${cta}, gtid = cta * blockDim.x + threadIdx.x;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "compiler/codegen/body_writer.h"
 #include "compiler/lower/ops.h"
@@ -16,13 +17,18 @@ namespace gexp::compiler {
 namespace {
 
 constexpr double kMaxKept = 1 << 24;  // values of a launch
-constexpr std::size_t kRegisters = 65536;       // of a multiprocessor
-constexpr std::size_t kMostRegisters = 255;     // of a thread
-constexpr std::size_t kOwnRegisters = 24;       // of a kernel without its loads, as NVRTC 13 makes it
-constexpr std::size_t kAddressRegisters = 4;    // of a load: its address, and how far a round moves it
+constexpr std::uint32_t kFewestBound = 256;  // threads: fewer have no more registers
 constexpr int kCalibratingPasses = kRegionTimes / 2;  // in each of which loops turn twice
 
 }  // namespace
+
+/// A compiler uses what some loads brought before it makes the others, to save registers for blocks that share a multiprocessor: on an
+/// H200 eight loads went two at a time. So it is told that one block is enough, of as many threads as this one, or a few more: each
+/// bound is a kernel of its own.
+std::string BodyWriter::bounds() const {
+  if (in_flight_ < 2) return {};
+  return fmt::format("__launch_bounds__({}, 1) ", std::max(kFewestBound, std::bit_ceil(place_.block)));
+}
 
 Diagnostic BodyWriter::error(Span span, std::string code, std::string message, std::string hint) {
   Diagnostic diagnostic = failure(std::move(code), std::move(message), std::move(hint));
@@ -87,7 +93,8 @@ Result<Shape> BodyWriter::run() {
     where = placing({{"records", words}, {"overhead", std::to_string(kCalibrationWords)}}, "dynamic");
   }
   Shape shape{&kBodyTemplate,
-              {{"cta", chosen ? "0" : "blockIdx.x"},
+              {{"bounds", bounds()},
+               {"cta", chosen ? "0" : "blockIdx.x"},
                {"first_pass", place_.timing == Timing::Wall ? "1" : "0"},
                {"passes", std::to_string(made->passes)},
                {"alone", calibrates_ && !barriers_ ? "if (pass > 1 && gtid >= 32) continue;" : ""}},
@@ -138,14 +145,8 @@ std::optional<Diagnostic> BodyWriter::barrier(const Op& op, Region&) {
   return std::nullopt;
 }
 
-/// Loads of one body are in flight together. If nothing lay between, a compiler would use what is there before it loads the rest: on an
-/// H200 eight loads went two at a time. It moves neither past a way out of the kernel, which no thread takes.
 void BodyWriter::consume_loaded(Region& region) {
-  std::size_t registers = kOwnRegisters;
-  for (std::size_t i = region.stored; i < region.loaded.size(); ++i)
-    registers += static_cast<std::size_t>(region.loaded[i].width + 3) / 4 + kAddressRegisters;
-  const bool room = registers <= std::min<std::size_t>(kMostRegisters, kRegisters / place_.block);
-  if (region.loaded.size() - region.stored > 1 && room) line("asm volatile(\"@!gexp_go brkpt;\" ::: \"memory\");");
+  in_flight_ = std::max(in_flight_, region.loaded.size() - region.stored);
   for (; region.stored < region.loaded.size(); ++region.stored) consume(region.loaded[region.stored]);
 }
 

@@ -170,6 +170,7 @@ class BodyWriter {
     append(*text_, format, std::forward<First>(first), std::forward<More>(more)...);
     *text_ += '\n';
   }
+  std::string bounds() const;
   bool each() const { return rehearsed_ && place_.timing == Timing::Each; }
   /// When a timed chase goes where the spec says: in the measuring pass, and in the rehearsal of a texture whose warm-up walks the same ring.
   [[nodiscard]] std::string at_its_place(const compiler::Op& op, const Memory& memory) const;
@@ -200,6 +201,7 @@ class BodyWriter {
   bool calibrates_ = false;  ///< passes after the timed one tell what the region costs
   bool barriers_ = false;    ///< the timed region has one, so that all threads of a block go through it
   bool rehearsed_ = false;
+  std::size_t in_flight_ = 0;  ///< most loads of one body that nothing has used yet
   std::vector<lang::Instruction::Matrices> matrices_;  ///< in shared memory, of which instructions of `alu` make products
   std::vector<KernelParameter> tiles_;  ///< one for each kind of tile
   bool has_bulk_ = false;    ///< some copy is a bulk one

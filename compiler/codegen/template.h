@@ -44,7 +44,7 @@ inline constexpr KernelTemplate kEachTemplate{
     "each.cu", {"name", "element", "bytes", "load", "chained", "letter", "address", "placing", "leave"}};
 inline constexpr KernelTemplate kTotalTemplate{"total.cu", {"name", "load"}};
 inline constexpr KernelTemplate kBodyTemplate{
-    "body.cu", {"name", "constants", "parameters", "placing", "leave", "cta", "setup", "first_pass", "passes", "warm", "addresses", "alone", "timed",
+    "body.cu", {"name", "bounds", "constants", "parameters", "placing", "leave", "cta", "setup", "first_pass", "passes", "warm", "addresses", "alone", "timed",
                 "settle", "record", "calibrate"}};
 
 inline constexpr KernelTemplate kRolesTemplate{"roles.cu", {"name", "constants", "parameters", "claims", "roles"}};
