@@ -237,6 +237,16 @@ inline std::uint32_t place_of(const DeviceModel& model, Scope scope, std::uint32
   }
   return 0;
 }
+/// How many a scope tells apart.
+inline std::uint64_t places_of(const DeviceModel& model, Scope scope) {
+  switch (scope) {
+    case Scope::Sm: return static_cast<std::uint64_t>(model.sms);
+    case Scope::Tpc: return static_cast<std::uint64_t>(model.sms / model.sms_per_tpc);
+    case Scope::Gpc: return static_cast<std::uint64_t>(model.gpcs);
+    case Scope::Device: break;
+  }
+  return 1;
+}
 /// The part of a device's cache that an SM is near to: a GPC lies in one of them.
 inline std::uint32_t partition_of(const DeviceModel& model, const CacheModel& cache, std::uint32_t sm) {
   if (model.gpcs == 1) return static_cast<std::uint32_t>(std::uint64_t{sm} * cache.partitions / static_cast<std::uint64_t>(model.sms));

@@ -50,7 +50,7 @@ Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed, std::uint64_t
   }
   for (std::size_t i = 0; i < model.tlbs.size(); ++i) {
     tlb_instance_.push_back(of_sms(model.tlbs[i]));
-    tlbs_[i].resize(tlb_instance_[i].back() + 1);
+    tlbs_[i].resize(*std::max_element(tlb_instance_[i].begin(), tlb_instance_[i].end()) + 1);
   }
 
   const auto fill = [&](Path& path, const std::vector<int>& caches, const std::vector<int>& tlbs) {

@@ -53,8 +53,8 @@ void read_scope(ModelTable& t, CacheForm form, const DeviceModel& model, CacheMo
     cache.scope = Scope::Device;
     return;
   }
-  const std::string scope = t.choice("scope", {"sm", "tpc", "device"});
-  cache.scope = scope == "sm" ? Scope::Sm : scope == "tpc" ? Scope::Tpc : Scope::Device;
+  const std::string scope = t.choice("scope", {"sm", "tpc", "gpc", "device"});
+  cache.scope = scope == "sm" ? Scope::Sm : scope == "tpc" ? Scope::Tpc : scope == "gpc" ? Scope::Gpc : Scope::Device;
   if (cache.scope == Scope::Tpc) check_clusters(t, "scope", model);
   if (cache.unified > 0 && cache.scope != Scope::Sm) t.error("E0606", t.place("scope"), "shared memory is an SM's: what is one memory with it is an SM's too");
 }
@@ -274,7 +274,7 @@ void read_cache(ModelTable& t, CacheForm form, bool shared_known, const DeviceMo
   read_index(t, cache, cache.line);
   read_replacement(t, model.shared.carveouts.size(), cache);
   read_scope(t, form, model, cache);
-  const auto instances = static_cast<std::uint64_t>(cache.scope == Scope::Sm ? model.sms : cache.scope == Scope::Tpc ? model.sms / model.sms_per_tpc : 1);
+  const auto instances = places_of(model, cache.scope);
   if (lines * instances > kMostOfAll) return t.error("E0605", t.place(total_key), fmt::format("the {} of them have together more than {} lines", instances, kMostOfAll));
   if (form == CacheForm::Tlb) return;
   read_victims(t, cache);

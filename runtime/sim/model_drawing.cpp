@@ -269,6 +269,12 @@ std::string draw(const DeviceModel& model, std::size_t width) {
     box(out, fmt::format("TPC × {}, of {} SMs", model.sms / model.sms_per_tpc, model.sms_per_tpc), tpc, width);
     link(out, model, b.tpc > 0 ? "each" : "", b.tpc);
   }
+  std::vector<Line> gpc;
+  add_caches(gpc, model, Scope::Gpc);
+  if (!gpc.empty()) {
+    box(out, fmt::format("GPC × {}", model.gpcs), gpc, width);
+    link(out, model, "", 0);
+  }
   add_caches(device, model, Scope::Device);
   if (model.frame_bytes > 0) device.push_back({"frames", {fmt::format("of {}, dealt by chance", bytes(model.frame_bytes))}});
   if (model.window_bytes > 0) device.push_back({"page table", {fmt::format("one window of {} is active", bytes(model.window_bytes))}});
