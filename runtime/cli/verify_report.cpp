@@ -105,7 +105,7 @@ std::string verify_text(const Verification& verification, const VerifySummary& s
   for (std::size_t i = 0; i < summary.each.size(); ++i) row(verification.expectations[i], summary.each[i]);
   if (summary.each.size() > 1) row("together", summary.all);
   if (summary.all.not_here > 0)
-    out += fmt::format("  not asked {} times: the device lacks what the expectation reads of `model`\n", summary.all.not_here);
+    out += fmt::format("  not asked {} times: the device lacks what is asked for, or the expectation's `where` leaves it out\n", summary.all.not_here);
   out += calibration(summary.reliability);
   if (summary.intervals > 0)
     out += fmt::format("    of {} intervals, {} hold the truth{}\n", summary.intervals, summary.held,

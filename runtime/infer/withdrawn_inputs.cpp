@@ -36,7 +36,7 @@ bool is_latency(const compiler::Program& program, const std::string& id) {
 /// The latency that `above:` names where a question is about a size or lines; null where it names none.
 const compiler::Formula* level_counted_above(const compiler::Stage& stage, const compiler::Question& question) {
   const auto& asked = question.analysis;
-  if (asked == "cache_sets") return above_of(question.arguments);
+  if (asked == "cache_sets" || asked == "miss_spacing") return above_of(question.arguments);
   const auto* call = (asked == "last_flat" || asked == "first_flat") && !question.arguments.empty() ? miss_call(stage, *question.arguments.front().value) : nullptr;
   return call ? above_of(call->arguments) : nullptr;
 }

@@ -21,7 +21,7 @@ using DeviceSource = std::function<Result<KnownDevice>(std::uint64_t number)>;
 
 /// How one expectation came out on one device.
 struct Verdict {
-  /// NotHere: the device lacks what the expectation reads of `model`, so nothing was asked.
+  /// NotHere: the device lacks what the expectation reads of `model`, or its `where` leaves the device out: nothing was asked.
   enum class Kind { Right, Wrong, Abstained, NotHere };
   Kind kind = Kind::Abstained;
   double confidence = 0;  ///< a claim's: the least of the findings that it reads

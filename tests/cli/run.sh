@@ -496,8 +496,8 @@ expect 'compared with no JSON' 0 'is no output of' -- "$gexp" verify -e "$truth 
 expect 'claims that are wrong' 1 '3 100.0 % wrong' -- "$gexp" verify -e "$truth expect fetch.unit == 2 * model.nc.fetch" --models 3 --noise none
 that 'they are listed with their device' grep -q '^    sim:drawn-1  fetch.unit == 2 \* model.nc.fetch: fetch.unit = ' out.txt
 expect 'abstaining is no failure' 0 'abstained because' -- "$gexp" verify -e "${truth//1023/1} expect fetch.unit == model.nc.fetch" --models 2 --noise none
-expect 'what a device lacks is not asked' 0 'not asked 2 times: the device lacks' -- "$gexp" verify -e "$truth expect fetch.unit == model.nc.groups" --models 2 --noise none
-that 'and counts nowhere' bash -c '! grep -q "abstained because" out.txt && grep -qE "groups +0 +0.0 % +0 +0.0 % +0 +0.0 %" out.txt'
+expect 'what a device lacks is not asked' 0 'not asked 2 times: ' -- "$gexp" verify -e "$truth expect fetch.unit == model.nc.fetch where model.nc.replacement == \"turns\"" --models 2 --noise none
+that 'and counts nowhere' bash -c '! grep -q "abstained because" out.txt && grep -qE "fetch +0 +0.0 % +0 +0.0 % +0 +0.0 %" out.txt'
 expect 'one drawn device' 0 '^  pass +fetch.unit == model.nc.fetch' -- "$gexp" run -e "$truth expect fetch.unit == model.nc.fetch" --device sim:drawn-3-harsh
 expect 'no drawn device' 3 'E0600' -- "$gexp" run -e "$truth" --device sim:drawn-2-loud
 expect 'nothing to verify' 2 'E0730.*expects nothing of `model`' -- "$gexp" verify -e "$truth expect fetch.unit == 32B" --models 3

@@ -13,25 +13,26 @@ using test::size_stage;
 using test::stage;
 using test::walked;
 
-TEST_CASE("a size above the latency of a level is withdrawn with that latency: which level it counts is not known then") {
+TEST_CASE("a size, or a unit, above the latency of a level is withdrawn with that latency: which level it counts is not known then") {
   const auto program = program_of(size_stage("size", "  find C: B = last_flat(misses(lat) over n)\n  find slow: cycles = slowest(lat where n <= C + 64B)\n") +
                                   stage("other", "  sweep n in [1B]\n", "uniform(stride: 32B, span: 64B)", "  find hit: cycles = fastest(lat)\n") +
-                                  size_stage("second", "  find C: B = last_flat(misses(lat, above: size.slow) over n)\n  find all: B = last_flat(misses(lat) over n)\n"));
+                                  size_stage("second", "  find C: B = last_flat(misses(lat, above: size.slow) over n)\n  find all: B = last_flat(misses(lat) over n)\n  find unit: B = miss_spacing(lat, above: size.slow)\n"));
   const auto second_where = [&](const test::LruCache& cache) {
     auto sizes = test::table({}), others = test::table({}), second = test::table({});
     for (std::int64_t n = 64; n <= 4096; n += 64) sizes.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, every(64, n), cache));
     for (const std::int64_t n : {1024, 2048, 8192}) others.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, every(32, n), cache));
     second.columns.clear();
     second.points.push_back(walked({}, every(64, 64), cache));
-    infer::Finding slow, above, all;
+    infer::Finding slow, above, all, unit;
     slow.id = "size.slow", slow.value = Value(1.0 * test::kMissTicks, kCycles), slow.status = infer::Finding::Status::Found;
     above.id = "second.C", above.value = Value(65536.0, kBytes), above.status = infer::Finding::Status::Found;
-    all = above, all.id = "second.all";
+    all = unit = above, all.id = "second.all", unit.id = "second.unit";
     const auto size = infer::answer(program.stages[0].finds[0], sizes, program.stages[0], compiler::Names());
     REQUIRE(size.status == infer::Finding::Status::Found);
-    const auto findings = reconciled(program, {sizes, others, second}, {size, slow, above, all});
+    const auto findings = reconciled(program, {sizes, others, second}, {size, slow, above, all, unit});
     CHECK(findings[3].status == infer::Finding::Status::Found);  // it counts what the fastest level does not answer
     CHECK(test::undetermined(findings[1]) == test::undetermined(findings[0]));
+    CHECK(test::undetermined(findings[4]) == test::undetermined(findings[0]));
     return findings[2];
   };
   const auto one_set = [](std::int64_t) { return std::uint64_t{0}; };
