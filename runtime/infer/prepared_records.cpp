@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/infer/prepared_records.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -23,16 +25,17 @@ std::string written(const compiler::FormulaPtr& formula) { return formula ? show
 /// How the cache is set up: a formula is taken for what is written.
 std::string setup(const compiler::Stage& stage) { return written(stage.launch.carveout) + " " + written(stage.launch.smem); }
 
-/// How it was at a point.
+/// How it was at a point: the bytes set aside, which are no fewer than the blocks ask for.
 std::string setup_at(const compiler::Stage& stage, const records::Point& point, const compiler::Scope& outer) {
   compiler::Names names(&outer);
   for (const auto& [name, value] : point.at) names.set(name, value);
-  std::string values;
+  double bytes = 0;
   for (const auto& formula : {stage.launch.carveout, stage.launch.smem}) {
-    const auto value = formula ? compiler::evaluate(*formula, names) : Result<Value>(Value());
-    values += (value ? show(*value) : written(formula)) + " ";
+    if (!formula) continue;
+    const auto value = compiler::evaluate(*formula, names);
+    if (const auto* number = value ? value->get<Number>() : nullptr) bytes = std::max(bytes, number->number);
   }
-  return values;
+  return fmt::format("{}", bytes);
 }
 
 std::string launch(const compiler::Stage& stage) { return written(stage.launch.grid) + " " + written(stage.launch.block); }

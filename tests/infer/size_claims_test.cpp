@@ -264,3 +264,20 @@ TEST_CASE("a size at one carve-out is not held against walks at another one: tha
   CHECK_MESSAGE(findings[0].value == Value(2048.0, kBytes), findings[0].why);
   CHECK_MESSAGE(findings[1].value == Value(1024.0, kBytes), findings[1].why);
 }
+
+TEST_CASE("shared memory within a stated carve-out leaves the cache as it is: one stage's walks are held against each other") {
+  const auto text = [](const std::string& carveout) {
+    return "stage size {\n  sweep n in 32B..64KiB times 2\n  pattern ring = uniform(stride: 64B, span: n)\n  launch grid 1 block 1 smem n" + carveout +
+           "\n  warm { chase A by ring laps 2 via ca }\n  timed lat each { chase A by ring laps 2 via ca }\n  find C: B = last_flat(misses(lat) over n)\n}\n";
+  };
+  const auto parts = [&](const std::string& carveout) {
+    const auto program = program_of(text(carveout));
+    auto table = test::table({});
+    for (std::int64_t n = 1024; n <= 4096; n += 1024) table.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, every(64, n), test::four_sets()));
+    infer::MeasuredStages stages;
+    stages.add(program.stages[0], table);
+    return stages.by_setup(compiler::Names()).size();
+  };
+  CHECK(parts(" carveout 32KiB") == 1);
+  CHECK(parts("") == 5);  // the least in which the blocks fit: each point has a cache of its own
+}
