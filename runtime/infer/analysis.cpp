@@ -2,6 +2,7 @@
 #include "runtime/infer/analysis.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -115,11 +116,36 @@ const compiler::Formula* inner_where(const compiler::Formula& formula, const std
   return nullptr;
 }
 
+/// Adds the findings of earlier stages that a formula reads and that have no value. It may read them through names of its stage.
+void add_missing(const compiler::Formula& formula, const Context& context, std::vector<std::string>& missing) {
+  const auto reads = [&](const std::vector<compiler::Binding>& bindings, const std::string& name) {
+    const auto named = std::find_if(bindings.begin(), bindings.end(), [&](const auto& each) { return each.name == name; });
+    if (named != bindings.end() && named->formula) add_missing(*named->formula, context, missing);
+  };
+  for (const auto& name : compiler::dotted_names(formula)) {
+    reads(context.stage.bindings, name), reads(context.stage.derives, name);
+    const auto dot = name.find('.');
+    const auto* stage = dot == std::string::npos ? nullptr : context.outer.lookup(name.substr(0, dot));
+    const auto* fields = stage ? stage->get<Fields>() : nullptr;
+    if (!fields) continue;
+    const auto field = fields->find(name.substr(dot + 1));
+    const bool known = field != fields->end() && field->second.known();
+    if (!known && std::find(missing.begin(), missing.end(), name) == missing.end()) missing.push_back(name);
+  }
+}
+
 }  // namespace
+
+std::string not_found(const std::vector<std::string>& findings) {
+  return fmt::format("it needs {}, which {} not found", fmt::join(findings, ", "), findings.size() == 1 ? "was" : "were");
+}
 
 std::string why_unknown(const Context& context) {
   const auto* data = argument(context);
   const auto& derives = context.stage.derives;
+  std::vector<std::string> missing;
+  if (data) add_missing(*data->value, context, missing);
+  if (!missing.empty()) return not_found(missing);
   if (const auto* where = data ? inner_where(*data->value, derives, derives.size()) : nullptr) {
     return fmt::format("`where {}` keeps no value at any of its points; a condition that some values meet would decide", compiler::show(*where));
   }

@@ -61,6 +61,8 @@ std::optional<double> above_of(const Context& context);
 PointScope scope_at(const Context& context, std::size_t point);
 /// "its confidence of 99.00 % is below the 99.95 % that is needed": never rounded to the same.
 std::string below_need(double confidence, double need);
+/// "it needs a.x, b.y, which were not found".
+std::string not_found(const std::vector<std::string>& findings);
 /// Why the question's data has no value where everything was measured.
 std::string why_unknown(const Context& context);
 /// A formula's number at one point of the table; nullopt where it has none.

@@ -13,6 +13,7 @@
 #include "compiler/plan/cost.h"
 #include "compiler/plan/points.h"
 #include "lang/base/stopwatch.h"
+#include "runtime/infer/analysis.h"
 #include "runtime/infer/cut_short.h"
 #include "runtime/measure/answers.h"
 #include "runtime/measure/device_pool.h"
@@ -55,7 +56,7 @@ std::string missing_input(const compiler::Stage& stage, const compiler::Program&
     for (const auto index : stage.after) look(index, "");
   }
   if (missing.empty()) return "";
-  return fmt::format("it needs {}, which {} not found", fmt::join(missing, ", "), missing.size() == 1 ? "was" : "were");
+  return infer::not_found(missing);
 }
 
 /// How many points a stage measures, where no record has a say in it.

@@ -64,3 +64,16 @@ TEST_CASE("a size is withdrawn where its sets, though some of them are open, wer
   CHECK(test::undetermined(more));
   CHECK_MESSAGE(more.why.find("65 lines are held together") != std::string::npos, more.why);
 }
+
+TEST_CASE("where a latency that misses are to exceed was not found, that finding is named, also where a `let` reads it") {
+  const auto program = program_of(size_stage("size", "  find slow: cycles = slowest(lat)\n") +
+                                  stage("second", "  sweep n in 32B..64KiB times 2\n  let level = size.slow + 1cycle\n", "uniform(stride: 32B, span: n)",
+                                        "  find C: B = last_flat(misses(lat, above: level) over n)\n"));
+  auto table = test::table({});
+  for (std::int64_t n = 1024; n <= 4096; n += 1024) table.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, every(32, n), test::four_sets()));
+  compiler::Names outer;
+  outer.set("size", Value(Fields{{"slow", Value()}}));
+  const auto size = infer::answer(program.stages[1].finds[0], table, program.stages[1], outer);
+  CHECK(test::undetermined(size));
+  CHECK_MESSAGE(size.why.find("it needs size.slow, which was not found") != std::string::npos, size.why);
+}
