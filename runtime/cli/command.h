@@ -30,6 +30,8 @@ class Option {
       : name(std::move(of_name)), target(of_target), help(std::move(of_help)) {}
 
   Option& must_be_given() { return required = true, *this; }
+  /// A letter that stands for its name: "-o".
+  Option& or_letter(std::string short_name) { return letter = std::move(short_name), *this; }
   Option& shows_default() { return default_shown = true, *this; }
   Option& excludes(std::string other) { return excluded.push_back(std::move(other)), *this; }
   Option& checked_by(Check by) { return check = std::move(by), *this; }
@@ -46,7 +48,11 @@ class Option {
   [[nodiscard]] bool is_flag() const { return std::holds_alternative<bool*>(target); }
   [[nodiscard]] bool is_list() const { return std::holds_alternative<std::vector<std::string>*>(target); }
 
-  std::string name;  ///< "--out", "-e", "file"
+  /// Both of its names with this between them, or its only one.
+  [[nodiscard]] std::string names(const std::string& between) const { return letter.empty() ? name : letter + between + name; }
+
+  std::string name;    ///< "--out", "-e", "file"
+  std::string letter;  ///< "-o"; empty: none
   Target target;
   std::string help;
   bool required = false, default_shown = false;

@@ -17,16 +17,16 @@ namespace {
 
 template <typename T>
 CLI::Option* bind(CLI::App& app, const Option& option, T* target) {
-  return app.add_option(option.name, *target, option.help);
+  return app.add_option(option.names(","), *target, option.help);
 }
 
 CLI::Option* bind(CLI::App& app, const Option& option, bool* target) {
-  return app.add_flag(option.name, *target, option.help);
+  return app.add_flag(option.names(","), *target, option.help);
 }
 
 /// An argument takes all the words that follow; an option one each time, or a list in one word.
 CLI::Option* bind(CLI::App& app, const Option& option, std::vector<std::string>* target) {
-  auto* made = app.add_option(option.name, *target, option.help);
+  auto* made = app.add_option(option.names(","), *target, option.help);
   if (option.is_argument()) return made;
   if (!option.words.empty()) return made->delimiter(',');
   return made->take_all()->expected(1)->allow_extra_args(false);

@@ -64,7 +64,7 @@ void add_templates(Options& options, Common& common) {
 }
 
 Option& add_out(Options& options, Common& common, const char* help) {
-  return options.add("--out", &common.out, help).checked_by(some_name).offers(Offers::Files);
+  return options.add("--out", &common.out, help).or_letter("-o").checked_by(some_name).offers(Offers::Files);
 }
 
 Option& add_fresh(Options& options, Common& common, const char* help) { return options.add("--fresh", &common.fresh, help); }

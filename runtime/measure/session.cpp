@@ -55,8 +55,7 @@ std::string missing_input(const compiler::Stage& stage, const compiler::Program&
   if (missing.empty()) {  // what is no part of what it measures
     for (const auto index : stage.after) look(index, "");
   }
-  if (missing.empty()) return "";
-  return infer::not_found(missing);
+  return missing.empty() ? "" : infer::not_found(missing);
 }
 
 /// How many points a stage measures, where no record has a say in it.

@@ -94,7 +94,7 @@ std::string bash() {
         continue;
       }
       offered.push_back(option.name);
-      if (!option.is_flag()) out += fmt::format("        {}) {} ;;\n", option.name, bash_offer(option));
+      if (!option.is_flag()) out += fmt::format("        {}) {} ;;\n", option.names("|"), bash_offer(option));
     }
     offered.push_back("--help");
     out += fmt::format("        *)\n          if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W '{0}' -- \"$cur\"))\n", fmt::join(offered, " "));
@@ -155,7 +155,9 @@ std::string zsh_arguments(const ListedCommand& row) {
     } else if (option.is_flag()) {
       out += fmt::format(" \\\n    '{}[{}]'", option.name, help);
     } else {
-      out += fmt::format(" \\\n    '{}{}[{}]:value:{}'", option.is_list() ? "*" : "", option.name, help, zsh_action(option));
+      for (const auto& name : {option.letter, option.name}) {
+        if (!name.empty()) out += fmt::format(" \\\n    '{}{}[{}]:value:{}'", option.is_list() ? "*" : "", name, help, zsh_action(option));
+      }
     }
   }
   return out + " \\\n    '--help[print this command'\\''s options]'";
@@ -221,7 +223,7 @@ std::string fish() {
     for (const auto& option : row.options.all()) {
       const auto here = quoted(fish_place(row.name));
       if (option.is_argument()) out += fmt::format("complete -c gexp -n {}{}\n", here, fish_offer(option));
-      else if (option.name.starts_with("--")) out += fmt::format("complete -c gexp -n {} -l {}{} -d {}\n", here, option.name.substr(2), option.is_flag() ? "" : fish_offer(option), quoted(option.help));
+      else if (option.name.starts_with("--")) out += fmt::format("complete -c gexp -n {}{} -l {}{} -d {}\n", here, option.letter.empty() ? "" : " -s " + option.letter.substr(1), option.name.substr(2), option.is_flag() ? "" : fish_offer(option), quoted(option.help));
       else out += fmt::format("complete -c gexp -n {} -s {}{} -d {}\n", here, option.name.substr(1), fish_offer(option), quoted(option.help));
     }
   }

@@ -35,7 +35,7 @@ std::string synopsis(const std::string& name, const Options& options) {
 }
 
 std::string described(const Option& option) {
-  auto head = fmt::format("\\fB{}\\fR", roff(option.name));
+  auto head = fmt::format("\\fB{}\\fR", roff(option.names(", ")));
   if (option.is_argument()) head = fmt::format("\\fI{}\\fR", roff(option.name));
   else if (!option.is_flag()) head += " \\fIvalue\\fR";
   return fmt::format(".TP\n{}\n{}\n", head, roff(option.help));

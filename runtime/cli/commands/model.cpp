@@ -122,7 +122,7 @@ class Model final : public Command {
     options.add("results", &results_, "saved results, and folders of them (`gexp survey --out FOLDER`)")
         .must_be_given()
         .offers(Offers::Results);
-    options.add("--out", &out_, "the model's file: NAME.toml").must_be_given().offers(Offers::Files);
+    options.add("--out", &out_, "the model's file: NAME.toml").or_letter("-o").must_be_given().offers(Offers::Files);
     options
         .add("--base", &base_,
              "the model that has what was not found: sim:NAME or FILE.toml; by default one that ships, of the same compute capability")

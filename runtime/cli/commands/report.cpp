@@ -70,8 +70,8 @@ class Report final : public Command {
  public:
   void declare(Options& options) override {
     add_result(options, common_);
-    options.add("-o", &page_, "write this HTML page, with interactive charts; it needs no other file and no network").offers(Offers::Files);
-    options.add("--counters", &by_point_, "what `run --counters` counted at each point, in place of all else").excludes("-o");
+    options.add("--out", &page_, "write this HTML page, with interactive charts; it needs no other file and no network").or_letter("-o").offers(Offers::Files);
+    options.add("--counters", &by_point_, "what `run --counters` counted at each point, in place of all else").excludes("--out");
     add_store(options, common_.store);
   }
   [[nodiscard]] std::optional<std::vector<std::string>> writes() const override { return std::vector<std::string>{written_by_reading(common_.file, common_.store), page_}; }
