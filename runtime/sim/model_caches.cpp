@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <numeric>
@@ -48,14 +49,12 @@ std::vector<std::uint32_t> read_unified(ModelTable& t, CacheModel& cache, bool s
   return std::vector<std::uint32_t>(sets, static_cast<std::uint32_t>(ways));
 }
 
-void read_scope(ModelTable& t, CacheForm form, const DeviceModel& model, CacheModel& cache) {
+void read_cache_scope(ModelTable& t, CacheForm form, const DeviceModel& model, CacheModel& cache) {
   if (form == CacheForm::Tlb && !t.has("scope")) {
     cache.scope = Scope::Device;
     return;
   }
-  const std::string scope = t.choice("scope", {"sm", "tpc", "gpc", "device"});
-  cache.scope = scope == "sm" ? Scope::Sm : scope == "tpc" ? Scope::Tpc : scope == "gpc" ? Scope::Gpc : Scope::Device;
-  if (cache.scope == Scope::Tpc) check_clusters(t, "scope", model);
+  cache.scope = read_scope(t, "scope", Scope::Device, model);
   if (cache.unified > 0 && cache.scope != Scope::Sm) t.error("E0606", t.place("scope"), "shared memory is an SM's: what is one memory with it is an SM's too");
 }
 
@@ -116,10 +115,8 @@ void read_slices(ModelTable& t, const DeviceModel& model, CacheModel& cache) {
   if (model.gpcs > 1 && cache.partitions > static_cast<std::uint32_t>(model.gpcs))
     t.error("E0606", t.place("partitions"), fmt::format("a GPC lies in one partition, and there are {} GPCs", model.gpcs));
   if (t.has("spread_by")) {
-    const std::string word = t.choice("spread_by", {"sm", "tpc", "gpc"});
-    cache.spread_by = word == "sm" ? Scope::Sm : word == "tpc" ? Scope::Tpc : Scope::Gpc;
+    cache.spread_by = read_scope(t, "spread_by", Scope::Gpc, model);
     if (!t.has("spread")) t.error("E0606", t.place("spread_by"), "no slice is further away than another without 'spread'");
-    else if (cache.spread_by == Scope::Gpc && model.gpcs == 1) t.error("E0606", t.place("spread_by"), "the device has no GPCs", "[device] gpcs = 8");
   }
   if (t.has("spread") && cache.slices == 1) t.error("E0606", t.place("spread"), "a cache of one slice lies in one place");
 }
@@ -273,7 +270,7 @@ void read_cache(ModelTable& t, CacheForm form, bool shared_known, const DeviceMo
     t.error("E0606", t.place(total_key), fmt::format("{} lines of {} B are {} B, not {}", lines, cache.line, lines * cache.line, capacity));
   read_index(t, cache, cache.line);
   read_replacement(t, model.shared.carveouts.size(), cache);
-  read_scope(t, form, model, cache);
+  read_cache_scope(t, form, model, cache);
   const auto instances = places_of(model, cache.scope);
   if (lines * instances > kMostOfAll) return t.error("E0605", t.place(total_key), fmt::format("the {} of them have together more than {} lines", instances, kMostOfAll));
   if (form == CacheForm::Tlb) return;
@@ -287,6 +284,15 @@ void read_cache(ModelTable& t, CacheForm form, bool shared_known, const DeviceMo
 
 void check_clusters(ModelTable& t, std::string_view key, const DeviceModel& model) {
   if (model.sms_per_tpc == 1) t.error("E0606", t.place(key), "the device has no clusters of SMs", "[device] sms_per_tpc = 3");
+}
+
+Scope read_scope(ModelTable& t, std::string_view key, Scope largest, const DeviceModel& model) {
+  constexpr auto kWords = std::to_array<std::string_view>({"sm", "tpc", "gpc", "device"});  // fact: in the order of Scope
+  const std::vector<std::string_view> words(kWords.begin(), kWords.begin() + static_cast<int>(largest) + 1);
+  const auto scope = static_cast<Scope>(std::find(words.begin(), words.end(), t.choice(key, words)) - words.begin());
+  if (scope == Scope::Gpc && model.gpcs == 1) t.error("E0606", t.place(key), "the device has no GPCs", "[device] gpcs = 8");
+  if (scope == Scope::Tpc) check_clusters(t, key, model);
+  return scope;
 }
 
 void read_caches(ModelTable& table, CacheForm form, bool shared_known, DeviceModel& model) {

@@ -16,6 +16,9 @@ inline constexpr std::uint64_t kMostCycles = 1'000'000;
 /// Reports E0606 at `key`, which is of a TPC, if the device's SMs form no clusters.
 void check_clusters(ModelTable& table, std::string_view key, const DeviceModel& model);
 
+/// What of a chip a word names: sm, tpc, gpc or device, and nothing larger than `largest`. Reports E0606 where the device has no such parts.
+Scope read_scope(ModelTable& table, std::string_view key, Scope largest, const DeviceModel& model);
+
 enum class CacheForm : std::uint8_t { Data, Tlb };
 
 /// [caches] and [tlbs]: one table a cache. A TLB says `page` and `reach` where a cache says `line` and `capacity`. Requires

@@ -37,12 +37,7 @@ void read_device(ModelTable& t, DeviceModel& model, std::string& default_path) {
   if (model.sms % model.sms_per_tpc != 0) t.error("E0606", t.place("sms_per_tpc"), fmt::format("{} SMs are no whole number of clusters of {}", model.sms, model.sms_per_tpc));
   model.gpcs = static_cast<int>(t.whole_or("gpcs", 1, 1, 4096));
   if (model.gpcs > model.sms / model.sms_per_tpc) t.error("E0606", t.place("gpcs"), fmt::format("there are {} clusters of SMs, and each of {} GPCs has one at least", model.sms / model.sms_per_tpc, model.gpcs));
-  if (t.has("clocks")) {
-    const std::string word = t.choice("clocks", {"sm", "tpc", "gpc", "device"});
-    model.clocks = word == "sm" ? Scope::Sm : word == "tpc" ? Scope::Tpc : word == "gpc" ? Scope::Gpc : Scope::Device;
-    if (model.clocks == Scope::Gpc && model.gpcs == 1) t.error("E0606", t.place("clocks"), "the device has no GPCs", "[device] gpcs = 8");
-    if (model.clocks == Scope::Tpc) check_clusters(t, "clocks", model);
-  }
+  if (t.has("clocks")) model.clocks = read_scope(t, "clocks", Scope::Device, model);
   model.sm_clock_hz = t.frequency("sm_clock");
   model.memory_clock_hz = t.frequency("memory_clock");
   if (t.has("bus") || t.has("transfers"))

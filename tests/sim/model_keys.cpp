@@ -154,6 +154,7 @@ TEST_CASE("[shared]: carve-outs") {
 
 TEST_CASE("[tlbs]: scope") {
   CHECK(first("gtx780", "[tlbs.l1_tlb]", "[tlbs.l1_tlb]\nscope = \"warp\"") == "E0602 \"warp\"");
+  CHECK(first("gtx780", "[tlbs.l1_tlb]", "[tlbs.l1_tlb]\nscope = \"gpc\"") == "E0606 \"gpc\"");  // of one GPC it says nothing
   CHECK(first("gtx780", "[tlbs.l1_tlb]", "[tlbs.l1_tlb]\nprefetch = \"2 MiB\"") == "E0602 prefetch");
   CHECK(first("gtx780", "[tlbs.l1_tlb]", "[tlbs.l1_tlb]\nslices = 2") == "E0602 slices");
   const auto model = read(edited("gtx780", "[tlbs.l1_tlb]", "[tlbs.l1_tlb]\nscope = \"sm\""));
