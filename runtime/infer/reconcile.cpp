@@ -12,6 +12,7 @@
 #include "runtime/infer/confounders.h"
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/hits_alike.h"
+#include "runtime/infer/kept_points.h"
 #include "runtime/infer/line_claims.h"
 #include "runtime/infer/model/uneven_sets.h"
 #include "runtime/infer/record_functions.h"
@@ -109,7 +110,16 @@ std::optional<double> slower_than(const compiler::Formula& misses, const compile
   return cycles;
 }
 
-/// The points of a stage before the sweep reaches so many bytes.
+/// The points of a stage that are kept.
+records::Table points_kept(const records::Table& table, const std::vector<bool>& kept) {
+  records::Table some{table.stage, table.timed, table.timing, table.columns, {}};
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    if (kept[i]) some.points.push_back(table.points[i]);
+  }
+  return some;
+}
+
+/// Those of them before the sweep reaches so many bytes.
 records::Table points_before(const records::Table& table, const std::string& sweep, double bytes) {
   records::Table some{table.stage, table.timed, table.timing, table.columns, {}};
   std::copy_if(table.points.begin(), table.points.end(), std::back_inserter(some.points), [&](const records::Point& point) {
@@ -120,14 +130,15 @@ records::Table points_before(const records::Table& table, const std::string& swe
   return some;
 }
 
-/// Why a length that `first_flat` found is no line; `misses` is what its column counts, `sweep` its x. Empty where it may be one.
-std::string no_line(const MeasuredStages::Measured& own, const compiler::Formula& misses, const std::string& sweep,
+/// Why a length that `first_flat` found is no line; `misses` is what its column counts, `sweep` its x, and `asked` the points that its `where`
+/// keeps: they told it, and all that the stage walked bears it out. Empty where it may be one.
+std::string no_line(const MeasuredStages::Measured& own, const records::Table& asked, const compiler::Formula& misses, const std::string& sweep,
                     std::pair<double, double> told, model::WalksByStage& walks, const compiler::Scope& scope) {
-  if (auto why = not_a_line(*own.table, sweep, told); !why.empty()) return why;
+  if (auto why = not_a_line(asked, sweep, told); !why.empty()) return why;
   const auto above = slower_than(misses, scope);
-  if (is_hole(*own.table, sweep)) {
+  if (is_hole(asked, sweep)) {
     if (told.first <= kLeastLine || told.second > kMostLine) return {};
-    return several_lines(*own.table, sweep, told, walks.of(*own.stage, above));
+    return several_lines(asked, sweep, told, walks.of(*own.stage, above));
   }
   auto stage = model::walked_stage(own.records(), above, own.stage->name);
   const auto own_walks = model::walks_of({stage});
@@ -135,7 +146,7 @@ std::string no_line(const MeasuredStages::Measured& own, const compiler::Formula
   if (auto why = longer_lines(told, own_walks); !why.empty()) return why;
   const auto& all_walks = walks.of(*own.stage, above);
   if (auto why = unlike_within_lines(told, all_walks); !why.empty()) return why;
-  const auto before = points_before(*own.table, sweep, told.second);
+  const auto before = points_before(asked, sweep, told.second);
   stage.table = &before;
   return too_many_shorter_lines(told, model::walks_of({stage}), all_walks);
 }
@@ -236,11 +247,15 @@ void check_lines(const MeasuredStages& measured, model::WalksByStage& walks, con
       if (question.analysis != "first_flat" || question.arguments.empty()) continue;
       const auto& data = question.arguments.front();
       const auto* call = miss_call(*own.stage, *data.value);
-      if (!call || !data.over || data.over->kind != compiler::Formula::Kind::Name || data.where || call->arguments[0].where) continue;
+      if (!call || !data.over || data.over->kind != compiler::Formula::Kind::Name || call->arguments[0].where) continue;
       auto* finding = findings.find(question.id);
       const auto* value = finding ? finding->value.get<Number>() : nullptr;
       if (!value || value->dimension != kBytes || !finding->interval) continue;
-      const auto why = no_line(own, *call, data.over->text, *finding->interval, walks, scope);
+      const auto kept = kept_points(question, own, scope);
+      if (!kept) continue;
+      std::optional<records::Table> some;
+      const auto& asked = data.where ? some.emplace(points_kept(*own.table, *kept)) : *own.table;
+      const auto why = no_line(own, asked, *call, data.over->text, *finding->interval, walks, scope);
       if (!why.empty()) finding->withdraw(why);
     }
   }

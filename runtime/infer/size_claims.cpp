@@ -13,6 +13,7 @@
 #include "runtime/infer/even_fill.h"
 #include "runtime/infer/fill_curves.h"
 #include "runtime/infer/hits_alike.h"
+#include "runtime/infer/kept_points.h"
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/walks.h"
 #include "runtime/infer/paired_visits.h"
@@ -56,20 +57,6 @@ std::string wrong_extent(const SizeClaim& claim) {
                      show(static_cast<double>(extent.low), kBytes), show(static_cast<double>(extent.high), kBytes));
 }
 
-/// The points that the question's `where` keeps; false where it asks for parts of a point's records.
-bool keeps(const SizeClaim& claim, const compiler::Scope& scope, std::vector<bool>& kept) {
-  const auto& where = claim.question->arguments.front().where;
-  const auto& records = claim.measured->records();
-  kept.assign(records.table().points.size(), true);
-  for (std::size_t i = 0; where && i < kept.size(); ++i) {
-    const auto value = compiler::evaluate(*where, PointScope(records.table(), records.classes(), i, *claim.stage, scope, OneClass::Unknown));
-    const auto* holds = value ? value->get<bool>() : nullptr;
-    if (!holds) return false;
-    kept[i] = *holds;
-  }
-  return true;
-}
-
 /// Fills in the walks of a claim; false where x is no number of bytes.
 bool read_walks(SizeClaim& claim, const compiler::Scope& scope, const std::string& sweep) {
   const auto* size = claim.finding->value.get<Number>();
@@ -79,11 +66,10 @@ bool read_walks(SizeClaim& claim, const compiler::Scope& scope, const std::strin
     const auto* n = at == point.at.end() ? nullptr : at->second.get<Number>();
     return n && n->dimension == kBytes ? n->number : std::nan("");
   };
-  std::vector<bool> kept;
-  if (!keeps(claim, scope, kept)) return false;
-  for (std::size_t i = 0; i < kept.size(); ++i) {
+  const auto kept = kept_points(*claim.question, *claim.measured, scope);
+  for (std::size_t i = 0; kept && i < kept->size(); ++i) {
     const auto& point = claim.measured->table->points[i];
-    if (!kept[i] || point.runs.empty() || !point.walk || point.walk->threads != 1 || point.walk->steps < 2) continue;
+    if (!(*kept)[i] || point.runs.empty() || !point.walk || point.walk->threads != 1 || point.walk->steps < 2) continue;
     if (x_of(point) > 0 && (!claim.least.second || x_of(point) < claim.least.first)) claim.least = {x_of(point), &point};
     if (x_of(point) > size->number) claim.beyond.emplace_back(x_of(point), &point);
     if (x_of(point) > 0 && x_of(point) <= size->number) claim.within.emplace_back(x_of(point), &point);

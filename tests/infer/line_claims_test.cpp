@@ -172,3 +172,31 @@ TEST_CASE("a line that comes back in parts misses at the first word of each") {
   walks.add(sizes, {.above = (test::kHitTicks + test::kMissTicks) / 2.0, .outlier = 1000}, "capacity");
   CHECK(infer::unlike_within_lines({129, 256}, walks).empty());
 }
+
+TEST_CASE("a line that a `where` tells of some walks has to predict the others, too") {
+  const auto walk = std::string("[(2 * k + (popcount(k) + others) mod 2) * block for k in 0..8KiB div (2 * block) - 1]");
+  const auto line_where = [&](const std::string& where, std::int64_t length) {
+    const auto program = test::program_of(test::stage("line", "  sweep block in 64B..256B times 2\n  sweep others in 0..1\n", walk,
+                                                      "  find size: B = first_flat(misses(lat) over block" + where + ")\n") +
+                                          test::size_stage("fits", ""));
+    const test::LruCache direct(length, 1, [](std::int64_t line) { return static_cast<std::uint64_t>(line % 51); });
+    auto blocks = test::table({}), fits = test::table({});
+    blocks.columns = {"block", "others"}, fits.columns = {"n"};
+    for (const auto block : {std::int64_t{64}, std::int64_t{128}, std::int64_t{256}}) {
+      for (std::int64_t others = 0; others < 2; ++others) {
+        std::vector<std::int64_t> ring;
+        for (std::int64_t k = 0; k < 8192 / (2 * block); ++k) ring.push_back((2 * k + (std::popcount(static_cast<std::uint64_t>(k)) + others) % 2) * block);
+        blocks.points.push_back(test::walked({{"block", Value(static_cast<double>(block), kBytes)}, {"others", Value(static_cast<double>(others))}}, ring, direct));
+      }
+    }
+    fits.points.push_back(test::walked({{"n", Value(4096.0, kBytes)}}, test::every(32, 4096), direct));
+    infer::Finding told;
+    told.id = "line.size", told.value = Value(128.0, kBytes), told.interval = {65, 128}, told.status = infer::Finding::Status::Found;
+    return test::reconciled(program, {blocks, fits}, {told})[0];
+  };
+  for (const std::string where : {"", " where others == 0"}) {
+    CAPTURE(where);
+    CHECK_MESSAGE(line_where(where, 128).status == infer::Finding::Status::Found, line_where(where, 128).why);
+    CHECK(line_where(where, 64).why.find("walks over the same units of 128 B") != std::string::npos);
+  }
+}
