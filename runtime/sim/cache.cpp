@@ -117,14 +117,14 @@ bool Cache::holds(std::uint64_t address, const SetIndex& index) const {
 
 std::uint32_t Cache::find(std::uint64_t line, std::uint32_t index) const {
   if (!is_narrow_) return find_in_table(line, index);
-  constexpr std::uint64_t kOnes = 0x0001'0001'0001'0001, kLow = 0x7fff'7fff'7fff'7fff;
+  constexpr std::uint64_t kOnes = 0x001'001'001'001'001, kHigh = kOnes << (kMarkBits - 1), kLow = kHigh - kOnes;
   const Set& set = sets_[index];
   const std::uint64_t wanted = mark(line) * kOnes;
   for (std::uint32_t begin = 0; begin < set.ways; begin += kMarksAWord) {
-    // Four marks at once: the highest bit of each that is equal.
+    // Five marks at once: the highest bit of each that is equal.
     const std::uint64_t differ = set.marks[begin / kMarksAWord] ^ wanted;
-    for (std::uint64_t equal = ~(((differ & kLow) + kLow) | differ | kLow); equal != 0; equal &= equal - 1) {
-      const std::uint32_t way = begin + static_cast<std::uint32_t>(std::countr_zero(equal)) / 16;
+    for (std::uint64_t equal = ~(((differ & kLow) + kLow) | differ) & kHigh; equal != 0; equal &= equal - 1) {
+      const std::uint32_t way = begin + static_cast<std::uint32_t>(std::countr_zero(equal)) / kMarkBits;
       if (way < set.ways && slots_[set.first + way].line == line) return set.first + way;
     }
   }
@@ -142,9 +142,9 @@ std::uint32_t Cache::find_in_table(std::uint64_t line, std::uint32_t set) const 
 
 void Cache::insert(std::uint64_t line, std::uint32_t set, std::uint32_t slot) {
   if (is_narrow_) {
-    const std::uint32_t way = slot - sets_[set].first, shift = way % kMarksAWord * 16;
+    const std::uint32_t way = slot - sets_[set].first, shift = way % kMarksAWord * kMarkBits;
     std::uint64_t& word = sets_[set].marks[way / kMarksAWord];
-    word = (word & ~(0xffffull << shift)) | mark(line) << shift;
+    word = (word & ~(((1ull << kMarkBits) - 1) << shift)) | mark(line) << shift;
     return;
   }
   const std::uint64_t hash = mix(line);

@@ -68,7 +68,7 @@ class Cache {
 
   // A walk by chance over a large cache finds none of this in the host's caches: what one access needs lies together. Where no set has
   // more than kNarrow ways, a line is looked for among its set's marks; else in a hash table of all lines.
-  static constexpr std::uint32_t kNarrow = 20, kMarksAWord = 4;
+  static constexpr std::uint32_t kNarrow = 25, kMarksAWord = 5, kMarkBits = 12;
   struct List {
     std::uint32_t newest = kNone, oldest = kNone;    ///< slots
   };
@@ -76,7 +76,7 @@ class Cache {
     std::uint32_t first = 0, ways = 0;               ///< slot of way 0
     std::uint32_t used = 0;                          ///< ways in use, filled in order
     List list{};                                     ///< Lru, Fifo, Bip
-    std::array<std::uint64_t, kNarrow / kMarksAWord> marks{};  ///< 16 bits of each way's line
+    std::array<std::uint64_t, kNarrow / kMarksAWord> marks{};  ///< kMarkBits of each way's line
   };
   struct Slot {
     std::uint64_t line : 63 = kNothing;              ///< number
@@ -122,7 +122,7 @@ class Cache {
   void erase(std::uint64_t line, std::uint32_t slot);
   [[nodiscard]] std::size_t home(std::uint64_t hash) const { return static_cast<std::size_t>(hash) & table_mask_; }
   static std::uint32_t check(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
-  static std::uint64_t mark(std::uint64_t line) { return line * 0x9e3779b97f4a7c15ull >> 48; }
+  static std::uint64_t mark(std::uint64_t line) { return line * 0x9e3779b97f4a7c15ull >> (64 - kMarkBits); }
   std::uint32_t victim(std::uint32_t set);
   void touch(Place at, bool filled) {
     if (policy_ == Policy::Random || policy_ == Policy::Weighted) return;

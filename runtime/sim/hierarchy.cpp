@@ -25,6 +25,7 @@ Hierarchy::Hierarchy(const DeviceModel& model, std::uint64_t seed, std::uint64_t
       caches_(model.caches.size()),
       tlbs_(model.tlbs.size()),
       slices_(model.caches.size()),
+      homes_(model.caches.size(), std::vector<std::vector<Home>>(static_cast<std::size_t>(model.sms))),
       ahead_(model.caches.size(), kNothing),
       host_{model.bandwidth.host},
       peer_{model.bandwidth.peer},
@@ -231,6 +232,18 @@ bool Hierarchy::fetched_ahead(const Level& level, std::uint64_t address) {
   return false;
 }
 
+/// Where each slice of a cache lies, as an SM sees it.
+std::vector<Hierarchy::Home> Hierarchy::homes_of(const CacheModel& m, std::uint32_t sm) const {
+  std::vector<Home> homes(m.slices);
+  for (std::uint64_t slice = 0; slice < m.slices; ++slice) {
+    Home& home = homes[slice];
+    home.partition = slice * m.partitions / m.slices;
+    home.other = home.partition != partition(m, sm);
+    if (m.spread > 0) home.distance = static_cast<double>(nearest(m.spread * static_cast<double>(mix(seed_ ^ mix(slice << 16 | place_of(model_, m.spread_by, sm))) >> 11) * 0x1p-53));
+  }
+  return homes;
+}
+
 double Hierarchy::serve_own_slice(const Level& level, std::uint32_t sm, std::uint64_t address, double bytes, double time, Home& home) {
   const auto i = static_cast<std::size_t>(level.cache);
   const CacheModel& m = model_.caches[i];
@@ -239,9 +252,9 @@ double Hierarchy::serve_own_slice(const Level& level, std::uint32_t sm, std::uin
     const std::uint64_t part = m.slices >> m.slice_xor.size();
     slice = mix(mix(seed_ + i) ^ address >> std::countr_zero(std::max(m.line, kLeastRegion))) % part;  // a line is a power of two
     for (std::size_t bit = 0; bit < m.slice_xor.size(); ++bit) slice += (static_cast<std::uint64_t>(std::popcount(address & m.slice_xor[bit])) % 2 << bit) * part;
-    home.partition = slice * m.partitions / m.slices;
-    home.other = home.partition != partition(m, sm);
-    if (m.spread > 0) home.distance = static_cast<double>(nearest(m.spread * static_cast<double>(mix(seed_ ^ mix(slice << 16 | place_of(model_, m.spread_by, sm))) >> 11) * 0x1p-53));
+    std::vector<Home>& homes = homes_[i][sm];
+    if (homes.empty()) homes = homes_of(m, sm);
+    home = homes[slice];
   }
   if (m.interval > 0) return slices_[i][slice].wait(time, m.interval);
   if (model_.bandwidth.l2 <= 0) return 0;

@@ -206,6 +206,7 @@ class Hierarchy {
     bool other = false;   ///< than that of the SM that asks
     double distance = 0;  ///< cycles that its slice is further from the SM than the nearest one of its partition
   };
+  [[nodiscard]] std::vector<Home> homes_of(const CacheModel& cache, std::uint32_t sm) const;
   /// One sector on its way through the caches that all share: where it was found; `dirty` grows by evicted lines. `home.other` goes
   /// where the SM's own partition had a copy. `first`: what the first of them has said, if it was asked.
   std::size_t search(const Path& path, std::uint32_t sm, std::uint64_t address, const Cache::Access* first, Home& home, bool& dirty,
@@ -228,6 +229,7 @@ class Hierarchy {
   std::vector<std::vector<std::uint32_t>> instance_, tlb_instance_;  ///< [of the model][SM]: which of these it uses
   std::vector<std::unique_ptr<SetIndex>> indices_;
   std::vector<std::vector<Server>> slices_;   ///< [cache of the model]
+  std::vector<std::vector<std::vector<Home>>> homes_;  ///< [cache of the model][SM][slice]; empty until the SM asks for one
   std::vector<std::uint64_t> ahead_;          ///< [cache of the model]: begin of what the last miss fetched ahead
   std::array<Path, kLoadPaths> paths_;
   Path stores_;

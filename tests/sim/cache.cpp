@@ -87,6 +87,9 @@ TEST_CASE("LRU and FIFO agree with a plain list, equal and unequal sets, every i
       {model({2, 2, 2, 2}, 64, by_bits(IndexModel::Kind::Xor, {{7, 11}, {8, 12}})), [](std::uint64_t a) { return (a >> 7 ^ a >> 11) & 3; }},
       {model({2, 2, 2}, 32, named(IndexModel::Kind::Modulo)), [](std::uint64_t a) { return a / 32 % 3; }},
       {model(unequal, 128, named(IndexModel::Kind::Dealt)), [&](std::uint64_t a) { return dealt[a / 128 % 10]; }},
+      {model({24, 24}, 64, by_bits(IndexModel::Kind::Bits, {{8}})), [](std::uint64_t a) { return a >> 8 & 1; }},
+      {model({25}, 64), [](std::uint64_t) { return 0u; }},  // the most that marks tell apart
+      {model({26}, 64), [](std::uint64_t) { return 0u; }},
   };
   for (const Case& c : cases) {
     for (const Policy policy : {Policy::Lru, Policy::Fifo}) {
