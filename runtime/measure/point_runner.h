@@ -22,6 +22,8 @@ struct RegionCost {
   double cycles = 0, error = 0;  ///< its standard error
 };
 RegionCost region_cost(const std::vector<std::uint32_t>& words);
+/// Of a point whose runs were all measured here, from what all of them wrote.
+void set_overhead(records::Point& point);
 
 /// Makes a launch that took too long for a `wall` record one that timed out.
 void limit_wall(device::Outcome& outcome);

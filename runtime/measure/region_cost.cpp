@@ -4,6 +4,8 @@
 #include <numeric>
 #include <optional>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "compiler/plan/calibrate.h"
 #include "runtime/measure/point_runner.h"
@@ -28,19 +30,24 @@ struct CalibrationTimes {
   Times few, many, regions;
 };
 
-CalibrationTimes times_of(std::span<const std::uint32_t> words, std::size_t without) {
-  using namespace compiler;
-  CalibrationTimes times;
-  for (; !words.empty(); words = words.subspan(kCalibrationWords)) {
-    for (std::size_t i = kCold; i < kChainTimes; ++i) {
-      if (i % kParts == without) continue;
-      times.few.push_back(words[i]), times.many.push_back(words[kChainTimes + i]);
-    }
-    for (std::size_t i = kColdRegions; i < kRegionTimes; ++i) {
-      if (i % kParts != without) times.regions.push_back(words[2 * kChainTimes + i]);
-    }
+/// Times, each with the part that it is left out with, ascending: sorted once for all parts.
+using TimesByPart = std::vector<std::pair<std::uint32_t, std::size_t>>;
+
+TimesByPart times_by_part(std::span<const std::uint32_t> words, std::size_t begin, std::size_t cold, std::size_t count) {
+  TimesByPart times;
+  for (; !words.empty(); words = words.subspan(compiler::kCalibrationWords)) {
+    for (std::size_t i = cold; i < count; ++i) times.emplace_back(words[begin + i], i % kParts);
   }
-  for (auto* each : {&times.few, &times.many, &times.regions}) std::sort(each->begin(), each->end());
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+Times without(const TimesByPart& all, std::size_t part) {
+  Times times;
+  times.reserve(all.size());
+  for (const auto& [time, of] : all) {
+    if (of != part) times.push_back(time);
+  }
   return times;
 }
 
@@ -72,24 +79,31 @@ double trimmed_mean(const Times& times) {
 /// wide. The nearer of both is true.
 bool loads_scatter(const CalibrationTimes& times) { return spread(times.many) > std::sqrt(std::sqrt(compiler::kLongChain)) * spread(times.regions); }
 
-/// Sums of so many of the values, the same ones for each part that is left out and others for each `seed`.
-Times sums_of(const Times& values, int count, std::uint64_t seed) {
-  auto random = seed;
+/// Numbers of 32 bits by chance, others for each `seed`.
+std::vector<std::uint64_t> drawn_numbers(std::uint64_t seed) {
+  std::vector<std::uint64_t> drawn(kSums * compiler::kLongChain);
+  for (auto& number : drawn) {
+    seed = seed * 6364136223846793005 + 1442695040888963407;  // fact: Knuth's linear congruential generator (MMIX)
+    number = seed >> 32;
+  }
+  return drawn;
+}
+
+/// Sums of so many of the values, the same ones for each part that is left out.
+Times sums_of(const Times& values, int count, const std::vector<std::uint64_t>& drawn) {
+  auto next = drawn.begin();
   Times sums(kSums);
   for (auto& sum : sums) {
-    for (int i = 0; i < count; ++i) {
-      random = random * 6364136223846793005 + 1442695040888963407;  // fact: Knuth's linear congruential generator (MMIX)
-      sum += values[(random >> 32) * values.size() >> 32];
-    }
+    for (int i = 0; i < count; ++i) sum += values[*next++ * values.size() >> 32];
   }
   return sums;
 }
 
-double cost_under_noise(const CalibrationTimes& times, std::uint64_t seed) {
+double cost_under_noise(const CalibrationTimes& times, const std::vector<std::uint64_t>& numbers) {
   constexpr double loads = compiler::kLongChain - compiler::kShortChain;
   const double chains = lowest_quarter(times.many) - lowest_quarter(times.few);
   if (!loads_scatter(times)) return trimmed_mean(times.regions) - chains / loads;
-  const double drawn = lowest_quarter(sums_of(times.regions, compiler::kLongChain, seed)) - lowest_quarter(sums_of(times.regions, compiler::kShortChain, seed));
+  const double drawn = lowest_quarter(sums_of(times.regions, compiler::kLongChain, numbers)) - lowest_quarter(sums_of(times.regions, compiler::kShortChain, numbers));
   return (drawn - chains) / loads;
 }
 
@@ -103,18 +117,21 @@ RegionCost region_cost(const std::vector<std::uint32_t>& words) {
     for (auto at = words.begin(); at != words.end(); at += kCalibrationWords) sum += *std::min_element(at + 2 * kChainTimes, at + kCalibrationWords);
     return {sum / static_cast<double>(launches)};
   }
-  const auto all = times_of(words, kParts);
-  if (const auto few = usual(all.few), many = usual(all.many), region = usual(all.regions); few && many && region) {
-    return {std::max(0.0, *region - std::round((*many - *few) / (kLongChain - kShortChain)))};
+  const auto few = times_by_part(words, 0, kCold, kChainTimes), many = times_by_part(words, kChainTimes, kCold, kChainTimes);
+  const auto regions = times_by_part(words, 2 * kChainTimes, kColdRegions, kRegionTimes);
+  const auto times_without = [&](std::size_t part) { return CalibrationTimes{without(few, part), without(many, part), without(regions, part)}; };
+  const auto all = times_without(kParts);
+  if (const auto short_chain = usual(all.few), long_chain = usual(all.many), region = usual(all.regions); short_chain && long_chain && region) {
+    return {std::max(0.0, *region - std::round((*long_chain - *short_chain) / (kLongChain - kShortChain)))};
   }
-  const auto seed = std::accumulate(words.begin(), words.end(), std::uint64_t{0});
+  const auto numbers = drawn_numbers(std::accumulate(words.begin(), words.end(), std::uint64_t{0}));
   double sum = 0, squares = 0;
   for (std::size_t part = 0; part < kParts; ++part) {
-    const double cost = cost_under_noise(times_of(words, part), seed);
+    const double cost = cost_under_noise(times_without(part), numbers);
     sum += cost, squares += cost * cost;
   }
   const double variance = std::max(0.0, squares - sum * sum / kParts) * (kParts - 1) / kParts;
-  return {cost_under_noise(all, seed), std::sqrt(variance)};  // may be below 0: on average it is not
+  return {cost_under_noise(all, numbers), std::sqrt(variance)};  // may be below 0: on average it is not
 }
 
 }  // namespace gexp::measure

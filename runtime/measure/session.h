@@ -45,6 +45,7 @@ struct SessionOptions {
   std::function<device::Counters(const device::Backend&)> count;
   std::mutex* turn = nullptr;         ///< held while the device is asked; null: no other run shares it
   bool device_used = false;           ///< by an earlier run of this process: how busy it was then tells nothing of others
+  bool tells_spared = true;           ///< the result says what refined sweeps spared, for which all points are planned that were not measured
   std::size_t jobs = 0;               ///< points measured at once on a simulated device; 0: as many as the machine has cores
 };
 

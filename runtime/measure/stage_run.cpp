@@ -84,7 +84,7 @@ Result<bool> StageRun::run() {
   result::sort_points(result_.table);
   keep_counts();
   for (auto* other : beside_) result::sort_points(other->table);
-  if (complete && *complete && compiler::is_refined(stage_)) result_.spent = spent();
+  if (complete && *complete && compiler::is_refined(stage_) && run_.options.tells_spared) result_.spent = spent();
   return complete;
 }
 
@@ -152,6 +152,7 @@ void StageRun::measure_further(std::size_t index, Measured& measured) {
   records::Table own{result_.table.stage, result_.table.timed, result_.table.timing, result_.table.columns, {before}};
   auto& point = own.points[0];
   add_runs(plans_[index], point, measured, [&]() -> Result<bool> {
+    if (point.runs.size() > before.runs.size()) set_overhead(point);
     auto value = infer::at_point(*stage_.repeat.until, own, classes_, 0, stage_, scope_);
     if (!value) return value.error();
     const auto* flag = value->get<bool>();
@@ -205,6 +206,8 @@ void StageRun::add_runs(const compiler::PointPlan& plan, records::Point& point, 
     measured.effort = bench.new_effort();
     if (run_.options.count) measured.counts = run_.options.count(bench.device());
   });
+  set_overhead(point);
+  for (auto& other : point.beside) set_overhead(other);
   if (run_.options.log && (point.runs.size() > first || !point.outcome.done())) log_round(plan.at, first, point, measured);
 }
 

@@ -203,7 +203,7 @@ Result<Verification> verify(const compiler::Program& program, Kernels& kernels, 
   std::mutex mutex;
   std::optional<Diagnostic> problem;
   auto session = options.session;
-  session.jobs = 1;
+  session.jobs = 1, session.tells_spared = false;
   const auto work = [&, budget = Budget::own()] {
     const Budget one({.threads = 1}, budget);  // the devices are many
     const Budget::Use use(one);
