@@ -134,11 +134,12 @@ records::Table points_before(const records::Table& table, const std::string& swe
 /// keeps: they told it, and all that the stage walked bears it out. Empty where it may be one.
 std::string no_line(const MeasuredStages::Measured& own, const records::Table& asked, const compiler::Formula& misses, const std::string& sweep,
                     std::pair<double, double> told, model::WalksByStage& walks, const compiler::Scope& scope) {
-  if (auto why = not_a_line(asked, sweep, told); !why.empty()) return why;
   const auto above = slower_than(misses, scope);
-  if (is_hole(asked, sweep)) {
+  const auto& holes = is_hole(*own.table, sweep) ? *own.table : asked;  // of walks around several holes, `where` may keep those around one
+  if (auto why = not_a_line(holes, sweep, told); !why.empty()) return why;
+  if (is_hole(holes, sweep)) {
     if (told.first <= kLeastLine || told.second > kMostLine) return {};
-    return several_lines(asked, sweep, told, walks.of(*own.stage, above));
+    return several_lines(holes, sweep, told, walks.of(*own.stage, above));
   }
   auto stage = model::walked_stage(own.records(), above, own.stage->name);
   const auto own_walks = model::walks_of({stage});

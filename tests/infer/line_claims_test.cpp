@@ -200,3 +200,23 @@ TEST_CASE("a line that a `where` tells of some walks has to predict the others, 
     CHECK(line_where(where, 64).why.find("walks over the same units of 128 B") != std::string::npos);
   }
 }
+
+TEST_CASE("a line that a `where` tells of some holes is held against the walks around all of them") {
+  const auto program = test::program_of(test::stage("line", "  sweep hole in 0B..128B step 32B\n", "[o for o in hole..512B step 32B]",
+                                                    "  find b: B = first_flat(misses(lat) over hole where hole > 0B)\n") +
+                                        test::size_stage("fits", ""));
+  const test::LruCache cache(64, 8, [](std::int64_t) { return std::uint64_t{0}; });
+  auto around = test::table({}), fits = test::table({});
+  around.columns = {"hole"}, fits.columns = {"n"};
+  for (std::int64_t hole = 0; hole <= 128; hole += 32) {
+    auto ring = test::every(32, 544);
+    ring.erase(ring.begin(), ring.begin() + hole / 32);
+    around.points.push_back(test::walked({{"hole", Value(static_cast<double>(hole), kBytes)}}, ring, cache));
+  }
+  fits.points.push_back(test::walked({{"n", Value(512.0, kBytes)}}, test::every(32, 512), cache));
+  const auto told = infer::answer(program.stages[0].finds[0], around, program.stages[0], compiler::Names());
+  REQUIRE(told.status == infer::Finding::Status::Found);
+  const auto line = test::reconciled(program, {around, fits}, {told})[0];
+  CHECK_MESSAGE(line.status == infer::Finding::Status::Found, line.why);  // the walk without a hole says that none of 32 B leaves out a line
+  CHECK(show(line.value) == "64 B");
+}
