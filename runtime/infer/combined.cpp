@@ -211,7 +211,7 @@ std::string missing_part(const compiler::Question& question, const std::vector<F
   });
   if (missing != read.end()) return because_of(**missing);
   for (const auto* finding : chosen_by(question, all)) {
-    if (finding->status == Finding::Status::Undetermined) return fmt::format("it needs {}, which was not found", finding->id);
+    if (finding->status == Finding::Status::Undetermined) return not_found({finding->id});
   }
   return "";
 }

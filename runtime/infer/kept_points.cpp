@@ -5,7 +5,8 @@
 
 namespace gexp::infer {
 
-std::optional<std::vector<bool>> kept_points(const compiler::Question& question, const MeasuredStages::Measured& own, const compiler::Scope& scope) {
+std::optional<std::vector<bool>> kept_points(const compiler::Question& question, const MeasuredStages::Measured& own,
+                                             const compiler::Scope& scope) {
   const auto& where = question.arguments.front().where;
   const auto& records = own.records();
   std::vector<bool> kept(records.table().points.size(), true);

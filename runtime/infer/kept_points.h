@@ -10,6 +10,7 @@ namespace gexp::infer {
 
 /// By point of a stage: whether the `where` of a question's data keeps it; nullopt where it asks for parts of a point's records. `scope`:
 /// the names of the stage.
-std::optional<std::vector<bool>> kept_points(const compiler::Question& question, const MeasuredStages::Measured& own, const compiler::Scope& scope);
+std::optional<std::vector<bool>> kept_points(const compiler::Question& question, const MeasuredStages::Measured& own,
+                                             const compiler::Scope& scope);
 
 }  // namespace gexp::infer

@@ -184,7 +184,8 @@ Result<> PointRunner::calibrate(std::uint64_t words, records::Point& point) {
 }
 
 void set_overhead(records::Point& point) {
-  if (point.calibration.empty() || point.calibration.size() != point.runs.size() * static_cast<std::size_t>(compiler::kCalibrationWords)) return;
+  const auto words = point.runs.size() * static_cast<std::size_t>(compiler::kCalibrationWords);
+  if (words == 0 || point.calibration.size() != words) return;
   const auto cost = region_cost(point.calibration);
   point.overhead = cost.cycles, point.overhead_error = cost.error;
 }

@@ -273,7 +273,9 @@ TEST_CASE("shared memory within a stated carve-out leaves the cache as it is: on
   const auto parts = [&](const std::string& carveout) {
     const auto program = program_of(text(carveout));
     auto table = test::table({});
-    for (std::int64_t n = 1024; n <= 4096; n += 1024) table.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, every(64, n), test::four_sets()));
+    for (std::int64_t n = 1024; n <= 4096; n += 1024) {
+      table.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, every(64, n), test::four_sets()));
+    }
     infer::MeasuredStages stages;
     stages.add(program.stages[0], table);
     return stages.by_setup(compiler::Names()).size();

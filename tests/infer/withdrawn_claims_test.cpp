@@ -70,7 +70,9 @@ TEST_CASE("where a latency that misses are to exceed was not found, that finding
                                   stage("second", "  sweep n in 32B..64KiB times 2\n  let level = size.slow + 1cycle\n", "uniform(stride: 32B, span: n)",
                                         "  find C: B = last_flat(misses(lat, above: level) over n)\n"));
   auto table = test::table({});
-  for (std::int64_t n = 1024; n <= 4096; n += 1024) table.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, every(32, n), test::four_sets()));
+  for (std::int64_t n = 1024; n <= 4096; n += 1024) {
+    table.points.push_back(walked({{"n", Value(static_cast<double>(n), kBytes)}}, every(32, n), test::four_sets()));
+  }
   compiler::Names outer;
   outer.set("size", Value(Fields{{"slow", Value()}}));
   const auto size = infer::answer(program.stages[1].finds[0], table, program.stages[1], outer);

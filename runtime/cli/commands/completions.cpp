@@ -223,7 +223,11 @@ std::string fish() {
     for (const auto& option : row.options.all()) {
       const auto here = quoted(fish_place(row.name));
       if (option.is_argument()) out += fmt::format("complete -c gexp -n {}{}\n", here, fish_offer(option));
-      else if (option.name.starts_with("--")) out += fmt::format("complete -c gexp -n {}{} -l {}{} -d {}\n", here, option.letter.empty() ? "" : " -s " + option.letter.substr(1), option.name.substr(2), option.is_flag() ? "" : fish_offer(option), quoted(option.help));
+      else if (option.name.starts_with("--")) {
+        const auto letter = option.letter.empty() ? "" : " -s " + option.letter.substr(1);
+        out += fmt::format("complete -c gexp -n {}{} -l {}{} -d {}\n", here, letter, option.name.substr(2),
+                           option.is_flag() ? "" : fish_offer(option), quoted(option.help));
+      }
       else out += fmt::format("complete -c gexp -n {} -s {}{} -d {}\n", here, option.name.substr(1), fish_offer(option), quoted(option.help));
     }
   }

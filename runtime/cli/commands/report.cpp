@@ -70,7 +70,9 @@ class Report final : public Command {
  public:
   void declare(Options& options) override {
     add_result(options, common_);
-    options.add("--out", &page_, "write this HTML page, with interactive charts; it needs no other file and no network").or_letter("-o").offers(Offers::Files);
+    options.add("--out", &page_, "write this HTML page, with interactive charts; it needs no other file and no network")
+        .or_letter("-o")
+        .offers(Offers::Files);
     options.add("--counters", &by_point_, "what `run --counters` counted at each point, in place of all else").excludes("--out");
     add_store(options, common_.store);
   }
