@@ -7,6 +7,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "runtime/infer/cut_short.h"
 #include "runtime/infer/granularity.h"
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/occupancy.h"
@@ -14,7 +15,8 @@
 // Sets that fill evenly all overflow once a footprint has one way more than fits. Whatever replaces lines, no block of addresses then
 // misses more often than another. Where pages lie by chance under a cache that is looked up after translation, some sets overflow and
 // others have room, and which ones it is goes by pages. So 'each block has a rate of its own' is weighed against 'one rate', and against
-// what even sets of one to three ways do in a footprint that is not yet so large.
+// what even sets of one to three ways do in a footprint that is not yet so large. A launch also writes its ticks, one after the other. They
+// take a way of neighbouring sets, and a policy that keeps lines by their age then misses at another rate there in each lap that follows.
 namespace gexp::infer {
 namespace {
 
@@ -75,6 +77,58 @@ double rates_of_even_sets(const std::unordered_map<std::int64_t, bool>& units, d
   return most;
 }
 
+/// Bytes of ticks that a launch writes when it has timed its accesses.
+std::int64_t bytes_written(const records::Point& point) {
+  const auto& run = point.runs.front();
+  return static_cast<std::int64_t>(sizeof(run.ticks[0]) * (run.windows.size() > 1 ? run.windows[1] : run.ticks.size()));
+}
+
+/// Log-likelihood of a cell's misses by its own rate.
+double log_of(const Cell& cell) {
+  const double n = cell.trials, slow = cell.slow;
+  return (slow > 0 ? slow * std::log(slow / n) : 0) + (slow < n ? (n - slow) * std::log1p(-slow / n) : 0);
+}
+
+/// The two rates of even sets that are likeliest where neighbouring ones, over `written` bytes of each way of `way` bytes, miss at a rate
+/// of their own. `tried`: counts the places where those may begin.
+std::pair<double, std::vector<Cell>> likeliest_beside(const std::unordered_map<std::int64_t, bool>& units, std::int64_t way, std::int64_t written,
+                                                      std::int64_t unit, double& tried) {
+  constexpr std::int64_t kParts = 8;  // grid: places that are tried, of as many bytes as are written
+  const auto step = std::max(unit, written / kParts);
+  std::vector<Cell> parts(static_cast<std::size_t>((way + step - 1) / step));
+  work(units.size());
+  Cell all;
+  for (const auto& [at, missed] : units) {
+    for (auto* cell : {&all, &parts[static_cast<std::size_t>(at * unit % way / step)]}) ++cell->trials, cell->slow += missed ? 1 : 0;
+  }
+  std::pair<double, std::vector<Cell>> best{0, {}};
+  for (std::size_t begin = 0; begin < parts.size(); ++begin, ++tried) {
+    Cell in;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(written / step) && i < parts.size(); ++i) {
+      const auto& part = parts[(begin + i) % parts.size()];
+      in.trials += part.trials, in.slow += part.slow;
+    }
+    const Cell out{all.trials - in.trials, all.slow - in.slow};
+    if (in.trials == 0 || out.trials == 0) continue;
+    if (const double log = log_of(in) + log_of(out) - log_of(all); log > best.first) best = {log, {in, out}};
+  }
+  return best;
+}
+
+/// Nats by which lines of even sets beside what a launch wrote miss at a rate of their own. How many ways there are, and where it lies, is
+/// not known: one of all that were tried.
+double rates_beside_writes(const std::unordered_map<std::int64_t, bool>& units, const Fits& fits, std::int64_t unit, std::int64_t written) {
+  std::pair<double, std::vector<Cell>> best{0, {}};
+  double tried = 0;
+  for (int ways = 1; ways <= 64 && fits.from / ways > static_cast<double>(written); ++ways) {
+    const auto largest = static_cast<std::int64_t>(fits.to / ways);
+    for (auto way = (static_cast<std::int64_t>(fits.from / ways) + unit - 1) / unit * unit; way <= largest; way += unit) {
+      if (auto here = likeliest_beside(units, way, written, unit, tried); here.first > best.first) best = std::move(here);
+    }
+  }
+  return best.first > 0 ? own_rates(best.second) - std::log(tried) : 0;
+}
+
 }  // namespace
 
 double missing_at_random(double ratio) {
@@ -83,28 +137,37 @@ double missing_at_random(double ratio) {
 
 std::optional<std::int64_t> uneven_blocks(const std::vector<std::pair<double, const records::Point*>>& walks, const Fits& fits,
                                           std::int64_t unit, const MissRange& range) {
-  std::map<std::int64_t, double> nats;  // by block, over all walks
   // Of lines that miss where all seems to fit, half at most are too many: each makes another one miss.
   const double from = fits.from * (1 - (fits.point ? share_missed(missed_units(*fits.point, unit, range)) / 2 : 0));
-  std::vector<std::pair<double, std::unordered_map<std::int64_t, bool>>> missed;
+  struct Walked {
+    double footprint;
+    std::int64_t written;
+    std::unordered_map<std::int64_t, bool> units;
+  };
+  std::vector<Walked> all;
   double ways = kWeighed;
   for (const auto& [footprint, point] : walks) {
     if (!point->walk || point->walk->steps < 2) continue;
-    missed.emplace_back(footprint, missed_units(*point, unit, range));
+    all.push_back({footprint, bytes_written(*point), missed_units(*point, unit, range)});
     // What is visited of a line brings in the whole of it, where that is evicted again: the surplus may be as much larger.
-    ways = std::max(ways, least_ways(share_missed(missed.back().second), (footprint + static_cast<double>(kMostLine)) / from - 1));
+    ways = std::max(ways, least_ways(share_missed(all.back().units), (footprint + static_cast<double>(kMostLine)) / from - 1));
   }
-  for (const auto& [footprint, units] : missed) {
-    if (footprint < (1 + 1 / ways) * fits.to) continue;  // not all even sets hold a line too many
-    const double even = rates_of_even_sets(units, footprint, fits.to, unit);
-    const double largest = footprint / static_cast<double>(model::kFewestAlike);
-    for (auto block = std::max(kLeastPage, 2 * unit); static_cast<double>(block) <= largest; block *= 2) {
-      nats[block] += rates_by(units, [&](auto at) { return at * unit / block; }) - even;
+  std::erase_if(all, [&](const Walked& each) { return each.footprint < (1 + 1 / ways) * fits.to; });  // not all even sets hold a line too many
+  const auto by_blocks = [&](const auto& even_rates) {
+    std::map<std::int64_t, double> nats;  // by block, over all walks
+    for (const auto& each : all) {
+      const double even = even_rates(each), largest = each.footprint / static_cast<double>(model::kFewestAlike);
+      for (auto block = std::max(kLeastPage, 2 * unit); static_cast<double>(block) <= largest; block *= 2) {
+        nats[block] += rates_by(each.units, [&](auto at) { return at * unit / block; }) - even;
+      }
     }
-  }
-  const auto best = std::max_element(nats.begin(), nats.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (best == nats.end() || best->second <= model::kContradicted) return std::nullopt;
-  return best->first;
+    const auto best = std::max_element(nats.begin(), nats.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    return best != nats.end() && best->second > model::kContradicted ? std::optional(best->first) : std::nullopt;
+  };
+  const auto even = [&](const Walked& each) { return rates_of_even_sets(each.units, each.footprint, fits.to, unit); };
+  if (!by_blocks(even)) return std::nullopt;
+  const Fits size{from, fits.to, nullptr};
+  return by_blocks([&](const Walked& each) { return std::max(even(each), rates_beside_writes(each.units, size, unit, each.written)); });
 }
 
 }  // namespace gexp::infer

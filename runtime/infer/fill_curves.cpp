@@ -41,39 +41,53 @@ double uneven_share(double ratio, double spread) {
   return std::clamp(beyond + deviation / ratio * density, 0.0, 1.0);
 }
 
-/// Mean square by which a curve misses the shares, of the best of its sizes.
-template <typename ShareAt>
-double least_error(const std::vector<MissingShare>& shares, double from, double to, ShareAt share_at) {
-  double least = std::numeric_limits<double>::infinity();
-  for (int i = 0; i <= kSizes; ++i) {
-    const double size = from + (to - from) * i / kSizes;
-    double squares = 0;
-    for (const auto& each : shares) {
-      const double off = each.share - share_at(each.footprint / size);
-      squares += off * off;
+/// A curve that was fitted to the shares.
+struct Fitted {
+  double squares = std::numeric_limits<double>::infinity();  ///< by which it misses them, together
+  std::vector<double> predicted;                             ///< of each footprint
+
+  /// Tries a curve with sizes in this range.
+  template <typename ShareAt>
+  void try_sizes(const std::vector<MissingShare>& shares, double from, double to, ShareAt share_at) {
+    for (int i = 0; i <= kSizes; ++i) {
+      const double size = from + (to - from) * i / kSizes;
+      double sum = 0;
+      std::vector<double> all;
+      for (const auto& each : shares) {
+        all.push_back(share_at(each.footprint / size));
+        sum += (each.share - all.back()) * (each.share - all.back());
+      }
+      if (sum < squares) squares = sum, predicted = std::move(all);
     }
-    least = std::min(least, squares / static_cast<double>(shares.size()));
   }
-  return least;
+};
+
+/// Footprints that could tell the curves apart: something misses, or one of the curves says so. Those that fit by both, and do fit, say
+/// nothing of how well either predicts what misses.
+double telling(const std::vector<MissingShare>& shares, const Fitted& even, const Fitted& uneven) {
+  double count = 0;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    count += std::max({shares[i].share, even.predicted[i], uneven.predicted[i]}) > model::kAccident ? 1 : 0;
+  }
+  return count;
 }
 
 }  // namespace
 
 double better_by_uneven_sets(const std::vector<MissingShare>& shares, const Fits& fits) {
   if (shares.empty()) return 0;
-  double even = std::numeric_limits<double>::infinity(), uneven = even;
+  Fitted even, uneven;
   for (double lines = 1; lines <= 64; lines *= kNext) {
-    even = std::min(even, least_error(shares, fits.from, fits.to, [&](double ratio) { return even_share(ratio, lines); }));
+    even.try_sizes(shares, fits.from, fits.to, [&](double ratio) { return even_share(ratio, lines); });
   }
   for (double ways = 2; ways <= 64; ways *= 2) {
-    even = std::min(even, least_error(shares, fits.from, fits.to, [&](double ratio) { return random_share(ratio, ways); }));
+    even.try_sizes(shares, fits.from, fits.to, [&](double ratio) { return random_share(ratio, ways); });
   }
   for (double spread = 0.03; spread <= 0.7; spread *= kNext) {
-    const auto share_at = [&](double ratio) { return uneven_share(ratio, spread); };
-    uneven = std::min(uneven, least_error(shares, fits.from, kMostMore * fits.from, share_at));
+    uneven.try_sizes(shares, fits.from, kMostMore * fits.from, [&](double ratio) { return uneven_share(ratio, spread); });
   }
-  const double noise = model::kAccident * model::kAccident;
-  return static_cast<double>(shares.size()) / 2 * std::log((even + noise) / (uneven + noise));
+  const double count = telling(shares, even, uneven), noise = count * model::kAccident * model::kAccident;
+  return count == 0 ? 0 : count / 2 * std::log((even.squares + noise) / (uneven.squares + noise));
 }
 
 }  // namespace gexp::infer

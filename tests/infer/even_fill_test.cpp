@@ -62,6 +62,26 @@ TEST_CASE("a set that makes many lines miss has many ways, so less of a surplus 
   CHECK_FALSE(infer::uneven_blocks({{72 << 10, &in_order_next}, {76 << 10, &in_order_more}}, {64 << 10, 64 << 10}, kLine, kRange));
 }
 
+TEST_CASE("where a launch writes its ticks, neighbouring sets of each way may miss more often: no pages that lie by chance") {
+  const std::uint32_t written = 2 << 10;
+  const auto writes = [&](records::Point point) {
+    for (auto& run : point.runs) run.windows = {0, written / 4, written / 2};
+    return point;
+  };
+  auto point = writes(walk(80 << 10, 8, in_order));
+  // A policy that keeps lines by age: two of five stay, but none beside the ticks.
+  for (auto& run : point.runs) {
+    for (std::size_t i = 0; i < run.ticks.size(); ++i) {
+      const auto at = point.walk->at(0, static_cast<std::int64_t>(i) % point.walk->steps);
+      const bool stays = by_chance(at / kLine) % 5 < 2 && (at + (3 << 10)) % (8 << 10) >= written;
+      run.ticks[i] = stays ? test::kHitTicks : test::kMissTicks;
+    }
+  }
+  CHECK_FALSE(infer::uneven_blocks({{80 << 10, &point}}, {64 << 10, 65 << 10}, kLine, kRange));
+  const auto by_pages = writes(walk(96 << 10, 2, by_chance));
+  CHECK(infer::uneven_blocks({{96 << 10, &by_pages}}, {64 << 10, 65 << 10}, kLine, kRange) == 4096);
+}
+
 TEST_CASE("victims at random miss at least as a share that Lambert's W gives") {
   CHECK(infer::missing_at_random(1) == 0);
   const double share = infer::missing_at_random(1.5);

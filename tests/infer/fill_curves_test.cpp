@@ -61,6 +61,17 @@ TEST_CASE("even sets of any ways are predicted by even sets") {
   }
 }
 
+TEST_CASE("footprints that fit by either hypothesis say nothing of which one predicts what misses") {
+  std::vector<infer::MissingShare> shares;
+  for (const double kib : {384, 576, 768, 960, 1152}) shares.push_back({kib * 1024, 0, 3584});
+  const std::vector<infer::MissingShare> telling = {{1344 << 10, 0, 3584}, {1392 << 10, 0, 3584}, {1440 << 10, 0.0737, 3584},
+                                                    {1536 << 10, 0.2508, 3584}, {1728 << 10, 0.7949, 3584}, {1920 << 10, 1, 3584}};
+  shares.insert(shares.end(), telling.begin(), telling.end());
+  const infer::Fits fits{1392 << 10, (1440 << 10) - 1};
+  CHECK(infer::better_by_uneven_sets(shares, fits) == doctest::Approx(infer::better_by_uneven_sets({telling.begin() + 1, telling.end()}, fits)).epsilon(0.05));
+  CHECK(infer::better_by_uneven_sets(shares, fits) <= model::kDecisive);
+}
+
 TEST_CASE("victims at random in even sets are predicted by even sets, and one point tells nothing") {
   std::vector<infer::MissingShare> shares;
   for (const double ratio : {0.5, 0.75, 1.0, 1.1, 1.25, 1.5}) shares.push_back({ratio * kSize, infer::missing_at_random(ratio), 1024});
