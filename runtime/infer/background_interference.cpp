@@ -6,6 +6,7 @@
 
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/model/evidence.h"
+#include "runtime/infer/model/walks.h"
 #include "runtime/infer/statistics.h"
 
 // Interference makes an access slow wherever it strikes: at every point alike, at no address more than at another. Misses do
@@ -18,9 +19,18 @@ namespace {
 
 struct Count {
   const records::Point* point;
+  std::size_t from = 0;  ///< access of each run
   double accesses = 0, slow = 0;
   [[nodiscard]] double rate() const { return slow / accesses; }
 };
+
+/// The access of each run from which on visits are steady. What a warm-up did not bring in misses once in the first lap, and that is no
+/// interference; where runs have no other lap, they count from the first.
+std::size_t steady_from(const records::Point& point) {
+  const auto lap = static_cast<std::size_t>(point.walk->steps);
+  const bool has_more = std::all_of(point.runs.begin(), point.runs.end(), [&](const records::Run& run) { return run.ticks.size() > lap; });
+  return has_more && point.warm_walk && !model::is_warmed(point) ? lap : 0;
+}
 
 /// Pairs of slow accesses at one address of one point: seen, and expected when interference falls on every address alike.
 void count_pairs(const Count& count, const MissRange& range, double& seen, double& expected) {
@@ -28,7 +38,7 @@ void count_pairs(const Count& count, const MissRange& range, double& seen, doubl
   std::vector<double> slow_visits(lap);
   const Misses slow(range, *count.point);
   for (const auto& run : count.point->runs) {
-    for (std::size_t i = 0; i < run.ticks.size(); ++i) slow_visits[i % lap] += slow(i, run.ticks[i]) ? 1 : 0;
+    for (auto i = count.from; i < run.ticks.size(); ++i) slow_visits[i % lap] += slow(i, run.ticks[i]) ? 1 : 0;
   }
   for (const auto times : slow_visits) seen += times * (times - 1) / 2;
   expected += count.slow * (count.slow - 1) / 2 / static_cast<double>(lap);
@@ -65,11 +75,11 @@ Interference background_interference(const records::Table& table, const MissRang
   }
   for (const auto& point : table.points) {
     if (!point.walk || point.walk->steps == 0) continue;
-    Count count{&point};
+    Count count{&point, steady_from(point)};
     const Misses slow(range, point);
     for (const auto& run : point.runs) {
-      count.accesses += static_cast<double>(run.ticks.size());
-      count.slow += slow.among(run.ticks);
+      count.accesses += static_cast<double>(run.ticks.size() - count.from);
+      count.slow += slow.among(run.ticks, count.from);
     }
     if (count.accesses > 0) counts.push_back(count);
   }
@@ -86,6 +96,8 @@ Interference background_interference(const records::Table& table, const MissRang
   }
   if (slow == 0) return {.share = 0, .quiet = accesses};
   if (slow > model::kMinority * accesses || (pooled == counts.size() && pooled < model::kFewest)) return {};
+  // One point by itself may be as quiet as that by chance, and the pool then grows. What all of it shows would have struck there, too.
+  if (share_at_least(slow, slow, (accesses - quiet) / accesses) < model::kByChance) return {.share = 0, .quiet = quiet};
   return {.share = slow / accesses};
 }
 

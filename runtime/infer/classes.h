@@ -83,12 +83,12 @@ class Misses {
     return ticks > above_ && ticks <= outlier_;
   }
   /// How many accesses of a run are misses.
-  [[nodiscard]] double among(const std::vector<std::uint32_t>& ticks) const {
+  [[nodiscard]] double among(const std::vector<std::uint32_t>& ticks, std::size_t from = 0) const {
     std::size_t misses = 0;
     if (bias_.empty()) {  // no place differs: a comparison of numbers alone
-      for (const auto tick : ticks) misses += static_cast<std::size_t>(tick > above_) & static_cast<std::size_t>(tick <= outlier_);
+      for (auto i = from; i < ticks.size(); ++i) misses += static_cast<std::size_t>(ticks[i] > above_) & static_cast<std::size_t>(ticks[i] <= outlier_);
     } else {
-      for (std::size_t i = 0; i < ticks.size(); ++i) misses += (*this)(i, ticks[i]) ? 1 : 0;
+      for (auto i = from; i < ticks.size(); ++i) misses += (*this)(i, ticks[i]) ? 1 : 0;
     }
     return static_cast<double>(misses);
   }

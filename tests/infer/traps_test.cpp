@@ -77,6 +77,28 @@ TEST_CASE("misses as rare and scattered at every point are interference only whe
   CHECK(infer::classify(records, {&slower}).interference[0].share > 0.01);  // of a level above this one: nothing was at stake there
 }
 
+TEST_CASE("points of which each is hardly worse than the one before show no interference that would have struck elsewhere, too") {
+  std::vector<records::Point> points;
+  for (const std::size_t slow : {4, 6, 8, 9, 11, 11, 12, 12, 15, 15, 17, 17, 22}) {
+    points.push_back(point(1024.0 * static_cast<double>(points.size() + 1), 35, 4, 5, [=](std::size_t r, std::size_t a) { return (r * 140 + a) * 7919 % 700 < slow ? 250u : 40u; }));
+  }
+  const auto records = table(points), fits = table({point(512, 35, 8, 5, kHit)});
+  CHECK(infer::classify(records).interference[0].share > 0.01);
+  CHECK(infer::classify(records, {&fits}).interference[0].share == 0);
+}
+
+TEST_CASE("what a warm-up did not bring in misses once in the first lap, also where one run alone shows it: that is no interference") {
+  const auto cold = [](std::size_t r, std::size_t a) { return r == 0 && a < 63 ? 250u : 40u; };
+  auto records = table({point(1024, 63, 4, 5, cold), point(2048, 63, 4, 5, cold), point(3072, 63, 4, 5, cold), point(4096, 63, 4, 5, kMiss)});
+  CHECK(infer::classify(records).interference[0].share > 0.01);
+  for (auto& each : records.points) {
+    auto moved = *each.walk;
+    for (auto& offset : moved.offsets) offset += 1 << 20;
+    each.warm_steps = moved.steps, each.warm_walk = std::make_shared<const Pattern>(std::move(moved));
+  }
+  CHECK(infer::classify(records).interference[0].share == 0);
+}
+
 TEST_CASE("a column that returns to its floor has no single size") {
   CHECK(undetermined(ask(table({point(512, 16, 4, 3, kHit), point(1024, 32, 4, 3, kMiss), point(2048, 64, 4, 3, kHit)}), "B", kCapacity)));
 }

@@ -40,15 +40,6 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// Whether a point's warm-up brings in all that its walk visits. Neighbours within `kLeastFill` bytes always come in together.
-bool is_warmed(const records::Point& point) {
-  if (!point.warm_walk || point.warm_steps < point.warm_walk->steps) return false;
-  if (point.warm_walk == point.walk) return true;
-  std::unordered_set<std::int64_t> brought;
-  for (const auto offset : point.warm_walk->offsets) brought.insert(offset / kLeastFill);
-  return std::all_of(point.walk->offsets.begin(), point.walk->offsets.end(), [&](auto offset) { return brought.contains(offset / kLeastFill); });
-}
-
 /// By address, `words()` each: a bit for each lap that names it.
 std::vector<std::uint64_t> bits_of(const std::vector<std::vector<std::uint32_t>>& laps, const Footprint& footprint) {
   std::vector<std::uint64_t> bits(footprint.addresses.size() * footprint.words());
@@ -67,6 +58,14 @@ double log_fits(double misses, double visits, double interference) {
 }
 
 }  // namespace
+
+bool is_warmed(const records::Point& point) {
+  if (!point.warm_walk || point.warm_steps < point.warm_walk->steps) return false;
+  if (point.warm_walk == point.walk) return true;
+  std::unordered_set<std::int64_t> brought;
+  for (const auto offset : point.warm_walk->offsets) brought.insert(offset / kLeastFill);
+  return std::all_of(point.walk->offsets.begin(), point.walk->offsets.end(), [&](auto offset) { return brought.contains(offset / kLeastFill); });
+}
 
 double log_of_own_rate(double misses, double visits) {
   return std::lgamma(misses + 0.5) + std::lgamma(visits - misses + 0.5) - std::lgamma(visits + 1) - std::log(M_PI);

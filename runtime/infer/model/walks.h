@@ -45,6 +45,9 @@ struct Footprint {
   [[nodiscard]] std::size_t words() const { return (whole_laps + 63) / 64; }
 };
 
+/// Whether a point's warm-up brings in all that its walk visits, so that no first visit of it is a cold one.
+bool is_warmed(const records::Point& point);
+
 /// Log-likelihood of so many misses in so many visits at a rate of which nothing is known beforehand (Jeffreys' prior).
 double log_of_own_rate(double misses, double visits);
 /// The same at the likeliest rate.
