@@ -248,14 +248,13 @@ void check_lines(const MeasuredStages& measured, model::WalksByStage& walks, con
       if (question.analysis != "first_flat" || question.arguments.empty()) continue;
       const auto& data = question.arguments.front();
       const auto* call = miss_call(*own.stage, *data.value);
-      if (!call || !data.over || data.over->kind != compiler::Formula::Kind::Name || call->arguments[0].where) continue;
+      if (!call || !data.over || data.over->kind != compiler::Formula::Kind::Name) continue;
       auto* finding = findings.find(question.id);
       const auto* value = finding ? finding->value.get<Number>() : nullptr;
       if (!value || value->dimension != kBytes || !finding->interval) continue;
-      const auto kept = kept_points(question, own, scope);
-      if (!kept) continue;
+      const auto kept = kept_points(question, own, scope);  // none: parts of the points' records told it, so all points have a say
       std::optional<records::Table> some;
-      const auto& asked = data.where ? some.emplace(points_kept(*own.table, *kept)) : *own.table;
+      const auto& asked = data.where && kept ? some.emplace(points_kept(*own.table, *kept)) : *own.table;
       const auto why = no_line(own, asked, *call, data.over->text, *finding->interval, walks, scope);
       if (!why.empty()) finding->withdraw(why);
     }

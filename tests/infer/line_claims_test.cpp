@@ -175,9 +175,9 @@ TEST_CASE("a line that comes back in parts misses at the first word of each") {
 
 TEST_CASE("a line that a `where` tells of some walks has to predict the others, too") {
   const auto walk = std::string("[(2 * k + (popcount(k) + others) mod 2) * block for k in 0..8KiB div (2 * block) - 1]");
-  const auto line_where = [&](const std::string& where, std::int64_t length) {
+  const auto line_where = [&](const std::string& column, std::int64_t length) {
     const auto program = test::program_of(test::stage("line", "  sweep block in 64B..256B times 2\n  sweep others in 0..1\n", walk,
-                                                      "  find size: B = first_flat(misses(lat) over block" + where + ")\n") +
+                                                      "  find size: B = first_flat(" + column + ")\n") +
                                           test::size_stage("fits", ""));
     const test::LruCache direct(length, 1, [](std::int64_t line) { return static_cast<std::uint64_t>(line % 51); });
     auto blocks = test::table({}), fits = test::table({});
@@ -194,10 +194,11 @@ TEST_CASE("a line that a `where` tells of some walks has to predict the others, 
     told.id = "line.size", told.value = Value(128.0, kBytes), told.interval = {65, 128}, told.status = infer::Finding::Status::Found;
     return test::reconciled(program, {blocks, fits}, {told})[0];
   };
-  for (const std::string where : {"", " where others == 0"}) {
-    CAPTURE(where);
-    CHECK_MESSAGE(line_where(where, 128).status == infer::Finding::Status::Found, line_where(where, 128).why);
-    CHECK(line_where(where, 64).why.find("walks over the same units of 128 B") != std::string::npos);
+  for (const std::string column : {"misses(lat) over block", "misses(lat) over block where others == 0", "misses(lat where step mod 2 == 0) over block",
+                                   "misses(lat where lap == 1) over block"}) {
+    CAPTURE(column);
+    CHECK_MESSAGE(line_where(column, 128).status == infer::Finding::Status::Found, line_where(column, 128).why);
+    CHECK(line_where(column, 64).why.find("walks over the same units of 128 B") != std::string::npos);
   }
 }
 
