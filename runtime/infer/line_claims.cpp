@@ -15,6 +15,7 @@
 #include "runtime/infer/cut_short.h"
 #include "runtime/infer/granularity.h"
 #include "runtime/infer/model/evidence.h"
+#include "runtime/infer/statistics.h"
 
 namespace gexp::infer {
 namespace {
@@ -181,6 +182,28 @@ double unlike_within(const model::Footprint& footprint, const model::Walks& walk
   return apart;
 }
 
+/// Laps in which an address misses right after another one of its line, and in how many of them that one hit.
+struct Following {
+  double misses = 0, after_hits = 0, laps = 0;
+};
+
+Following following_in_lines(const model::Footprint& footprint, const model::Walks& walks, std::int64_t line) {
+  Following all;
+  work(footprint.addresses.size() * (1 + footprint.words()));
+  for (std::size_t i = 0; i < footprint.addresses.size(); ++i) {
+    if (footprint.before[i] == model::kSeveral || walks.offsets[footprint.addresses[i]] / line != walks.offsets[footprint.before[i]] / line) continue;
+    const auto before = std::lower_bound(footprint.addresses.begin(), footprint.addresses.end(), footprint.before[i]) - footprint.addresses.begin();
+    if (static_cast<std::size_t>(before) == i) continue;
+    for (std::size_t word = 0; word < footprint.words(); ++word) {
+      const auto here = i * footprint.words() + word, there = static_cast<std::size_t>(before) * footprint.words() + word;
+      const auto misses = footprint.missed_in[here] & ~footprint.unsure_in[there];
+      all.misses += std::popcount(misses), all.after_hits += std::popcount(misses & ~footprint.missed_in[there]);
+    }
+    all.laps += static_cast<double>(footprint.whole_laps);
+  }
+  return all;
+}
+
 /// The walk that visits the fewest of these lines.
 std::pair<std::size_t, LineMisses> fewest_lines(const model::Walks& walks, std::int64_t line) {
   std::pair<std::size_t, LineMisses> fewest{};
@@ -252,6 +275,20 @@ std::string unlike_within_lines(std::pair<double, double> told, const model::Wal
     if (!is_unlike) continue;
     return fmt::format("of one unit of {}, some words miss at {} and others do not, though they are read one after the other: "
                        "they are no units, but shorter ones are", show(told.second, kBytes), footprint.where);
+  }
+  return {};
+}
+
+std::string misses_after_hits(std::pair<double, double> told, const model::Walks& walks) {
+  const auto line = static_cast<std::int64_t>(told.second);
+  if (line < kLeastLine || line > kMostLine) return {};
+  for (const auto& footprint : walks.footprints) {
+    const auto [misses, after_hits, laps] = following_in_lines(footprint, walks, line);
+    // Of misses, scatter makes some as fast as hits, and something else may evict a line between the two visits.
+    const double accidents = walks.silence.least * misses + model::kInterfered * laps;
+    if (after_hits == 0 || poisson_at_least(after_hits, accidents) >= model::kByChance) continue;
+    return fmt::format("of one unit of {}, a word hits and the one that is read right after it misses, {:g} times at {}: what was there in the lap before "
+                       "would have stayed with it; they are no units, but shorter ones are", show(told.second, kBytes), after_hits, footprint.where);
   }
   return {};
 }

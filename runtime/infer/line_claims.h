@@ -31,6 +31,10 @@ std::string unlike_over_same_lines(std::pair<double, double> told, const model::
 /// as far from that, some misses and some does not. A line goes as a whole, and comes back as a whole or in equal parts. Empty where none does.
 std::string unlike_within_lines(std::pair<double, double> told, const model::Walks& walks);
 
+/// The same of a walk in which an address hits, and the next one, of the same line, misses. It was read right after that one in the lap before,
+/// too. So the line was whole, or that part of it was there, and it goes as a whole.
+std::string misses_after_hits(std::pair<double, double> told, const model::Walks& walks);
+
 /// Why a line of twice the upper end of `told`, in bytes, or of more, may do as well: no two walks over the same lines of that length miss
 /// unlike. Empty where none does, and for what is longer than a line.
 std::string longer_lines(std::pair<double, double> told, const model::Walks& walks);

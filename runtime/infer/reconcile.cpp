@@ -147,6 +147,7 @@ std::string no_line(const MeasuredStages::Measured& own, const records::Table& a
   if (auto why = longer_lines(told, own_walks); !why.empty()) return why;
   const auto& all_walks = walks.of(*own.stage, above);
   if (auto why = unlike_within_lines(told, all_walks); !why.empty()) return why;
+  if (auto why = misses_after_hits(told, all_walks); !why.empty()) return why;
   const auto before = points_before(asked, sweep, told.second);
   stage.table = &before;
   return too_many_shorter_lines(told, model::walks_of({stage}), all_walks);

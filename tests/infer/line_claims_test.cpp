@@ -173,6 +173,29 @@ TEST_CASE("a line that comes back in parts misses at the first word of each") {
   CHECK(infer::unlike_within_lines({129, 256}, walks).empty());
 }
 
+TEST_CASE("what is read right after a hit in the same line does not miss: a line goes as a whole") {
+  const auto walks_of = [](const records::Point& point) {
+    auto sizes = test::table({});
+    sizes.points.push_back(point);
+    infer::model::Walks walks;
+    walks.add(sizes, {.above = (test::kHitTicks + test::kMissTicks) / 2.0, .outlier = 1000}, "capacity");
+    return walks;
+  };
+  const auto at = std::map<std::string, Value>{{"n", Value(704.0, kBytes)}};
+  const auto fifth = [](std::int64_t line) { return static_cast<std::uint64_t>(line % 5); };  // one of five sets has a line too many
+  const auto short_lines = walks_of(test::walked(at, test::every(32, 672), test::LruCache(32, 4, fifth)));
+  CHECK(infer::misses_after_hits({17, 32}, short_lines).empty());
+  CHECK(infer::misses_after_hits({33, 64}, short_lines).find("a word hits and the one that is read right after it misses") != std::string::npos);
+  const auto long_lines = test::walked(at, test::every(32, 704), test::LruCache(64, 2, fifth));
+  CHECK(infer::misses_after_hits({33, 64}, walks_of(long_lines)).empty());
+  CHECK_FALSE(infer::misses_after_hits({65, 128}, walks_of(long_lines)).empty());
+  auto in_parts = long_lines;  // each half of a line comes back by itself
+  for (auto& run : in_parts.runs) {
+    for (std::size_t i = 1; i < run.ticks.size(); i += 2) run.ticks[i] = run.ticks[i - 1];
+  }
+  CHECK(infer::misses_after_hits({33, 64}, walks_of(in_parts)).empty());
+}
+
 TEST_CASE("a line that a `where` tells of some walks has to predict the others, too") {
   const auto walk = std::string("[(2 * k + (popcount(k) + others) mod 2) * block for k in 0..8KiB div (2 * block) - 1]");
   const auto line_where = [&](const std::string& column, std::int64_t length) {
