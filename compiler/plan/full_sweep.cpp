@@ -14,10 +14,10 @@
 namespace gexp::compiler {
 namespace {
 
-constexpr double kMostCounted = 2'048;  // points that are counted one by one: the device waits meanwhile
+constexpr double kMostCounted = 2'048;  // points that are counted one by one
 constexpr double kSampled = 1'000;       // of more of them
 constexpr double kFewest = 16;           // of points whose patterns take long to count
-constexpr double kMostMade = 5e5;        // steps of patterns that are made to be counted
+constexpr double kMostMade = 1e5;        // steps of patterns that are made to be counted
 
 FormulaPtr constant(double number, Dimension dimension) {
   auto made = std::make_shared<Formula>();

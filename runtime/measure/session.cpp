@@ -237,6 +237,7 @@ class Session {
       for (const auto index : stage.beside) begin(index, beside_[index]);
     }
     auto done = run.run();
+    if (done && *done) beside_others([&] { result.spent = run.spent(); });
     result.seconds = watch.seconds();
     look("after " + stage.name);
     faulted_ = faulted_ || run.faulted();

@@ -84,12 +84,12 @@ Result<bool> StageRun::run() {
   result::sort_points(result_.table);
   keep_counts();
   for (auto* other : beside_) result::sort_points(other->table);
-  if (complete && *complete && compiler::is_refined(stage_) && run_.options.tells_spared) result_.spent = spent();
   return complete;
 }
 
 /// Both counts by the plan's own figures, so that they compare.
 std::optional<result::RefinementCost> StageRun::spent() const {
+  if (!compiler::is_refined(stage_) || !run_.options.tells_spared) return std::nullopt;
   result::RefinementCost spent;
   std::map<std::string, double> furthest;
   for (const auto& point : result_.table.points) {

@@ -40,6 +40,8 @@ class StageRun {
 
   /// False: stopped early, `stopped_by` says why.
   Result<bool> run();
+  /// What a refined stage cost, which came to its end, and its full sweep would. It needs no device.
+  [[nodiscard]] std::optional<result::RefinementCost> spent() const;
   [[nodiscard]] result::RunResult::End stopped_by() const { return stopped_by_; }
   [[nodiscard]] bool faulted() const { return faults_ > 0; }
   /// Why the stage alone was given up, while the run goes on: its points keep faulting. Empty: it was not.
@@ -106,7 +108,6 @@ class StageRun {
   Result<Value> value_at(const compiler::Formula& formula, const compiler::Coordinates& at);
   [[nodiscard]] std::optional<std::size_t> find_point(const compiler::Coordinates& at) const;
   const infer::Classes& classes();
-  [[nodiscard]] std::optional<result::RefinementCost> spent() const;
 
   const RunContext& run_;
   const compiler::Stage& stage_;
