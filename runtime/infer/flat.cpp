@@ -79,6 +79,10 @@ Finding by_pairs(const Context& context, const PairedBorder& border) {
     return undetermined(context, fmt::format("no access is told apart as a miss, and the first of two visits in a row takes {:.1f} ticks longer than the second from {} on, but not at {}: no single size explains both; "
                                              "more repetitions would decide", border.ticks, above, show(*border.back, dimension)));
   }
+  if (const auto rise = others_rise(context, border)) {
+    return undetermined(context, fmt::format("the first of two visits in a row takes longer than the second only from {} on, but what a lap visits once does from {} on: the policy may keep what is visited twice; "
+                                             "a walk that visits each address twice would decide", above, show(*rise, dimension)));
+  }
   auto finding = found(context, Value(border.last, dimension), std::min(model::kSurest, border.confidence),
                        fmt::format("no access is told apart as a miss, but from {} on the first of two visits in a row takes {:.1f} ticks longer than the second, beyond what it takes up to here", above, border.ticks),
                        "means over all pairs of visits");

@@ -92,6 +92,50 @@ Excess excess_of(const records::Point& point, double outlier, std::size_t first_
   return excess;
 }
 
+namespace {
+
+/// Of addresses that a lap visits once, each by its mean, what they take beyond second visits.
+Excess excess_of_others(const records::Point& point, double outlier) {
+  Excess others, second;
+  if (!point.walk || point.walk->threads != 1 || point.walk->steps < 2) return others;
+  const auto repeated = repeated_sector_steps(*point.walk);
+  std::vector<Excess> steps(repeated.size());
+  for (const auto& run : point.runs) {
+    work(1 + run.ticks.size() / 16);
+    for (std::size_t i = 0; i < run.ticks.size(); ++i) {
+      const auto step = i % repeated.size();
+      if (run.ticks[i] > outlier || (!repeated[step] && repeated[(step + 1) % repeated.size()])) continue;
+      (repeated[step] ? second : steps[step]).add(run.ticks[i]);
+    }
+  }
+  for (const auto& step : steps) {
+    if (step.pairs > 0 && second.pairs > 0) others.add(step.mean() - second.mean());
+  }
+  return others;
+}
+
+}  // namespace
+
+std::optional<double> others_rise(const Context& context, const PairedBorder& border) {
+  const auto* data = argument(context);
+  std::map<double, Excess> by_x;
+  for (std::size_t i = 0; data && data->over && i < context.table.points.size(); ++i) {
+    const auto x = compiler::evaluate(*data->over, scope_at(context, i));
+    const auto* number = x ? x->get<Number>() : nullptr;
+    const auto own = number && number->number <= border.last ? excess_of_others(context.table.points[i], context.classes.outlier()) : Excess();
+    if (own.pairs > 1) by_x.try_emplace(number->number, own);
+  }
+  std::vector<Excess> points;
+  for (const auto& [x, own] : by_x) {
+    points.push_back(own);
+    const auto before = points.size() - 1;
+    if (before < 2) continue;
+    const model::Level level(points, 0, before, model::scatter_of_neighbours({points.begin(), points.end() - 1}));
+    if (own.mean() - level.mean() >= border.ticks / 2 && level.log_against(own) >= model::kDecisive) return x;
+  }
+  return std::nullopt;
+}
+
 std::vector<std::vector<bool>> missed_by_pairs(const records::Table& table, double outlier) {
   std::vector<std::vector<Excess>> steps;
   std::vector<double> values;

@@ -47,6 +47,9 @@ struct PairedBorder {
 /// Of several borders the first one.
 std::optional<PairedBorder> paired_border(const Context& context);
 
+/// An x up to the border from which on what a lap visits once takes longer, by half of `ticks` or more: a policy may keep what is visited twice.
+std::optional<double> others_rise(const Context& context, const PairedBorder& border);
+
 /// How much likelier, as a natural logarithm, what a walk shows is where it fits as others do than where its first visits take `longer` ticks
 /// more on average, or more than that. Student's t, by how the others scatter.
 double log_of_fitting(const std::vector<Excess>& fitting, const Excess& other, double longer);

@@ -308,3 +308,23 @@ TEST_CASE("a unit is the roundest distance that the walk's stride allows") {
     CHECK(finding.value == Value(262144, kBytes));
   }
 }
+
+TEST_CASE("a policy may keep what is visited twice in a row, while what a lap visits once misses already") {
+  const auto size = [](int from) {
+    std::vector<records::Point> points;
+    for (int i = 1; i <= 8; ++i) {
+      auto point = pairs(1024.0 * i, 8, 4, [=](std::int64_t line, std::int64_t, bool second) {
+        const bool twice = line % 2 == 0;
+        return 200.0 + (twice ? (second || i < 7 ? 0 : 3) : (i < from ? 0 : 3));
+      });
+      auto walk = *point.walk;
+      for (std::int64_t k = 0; k < kLines; ++k) walk.offsets[static_cast<std::size_t>(2 * k + 1)] += k % 2 == 0 ? 0 : 2048;
+      point.walk = std::make_shared<const Pattern>(std::move(walk));
+      points.push_back(std::move(point));
+    }
+    return test::ask(test::table(points), "B", "last_flat(misses(lat) over n)");
+  };
+  const auto kept = size(4), alike = size(7);
+  CHECK_MESSAGE(test::says(kept, "what a lap visits once does from 4 KiB on"), kept.why);
+  CHECK_MESSAGE(alike.value == Value(6144.0, kBytes), alike.why);
+}
