@@ -228,8 +228,7 @@ class Session {
     }
     StageRun run(context_, stage, scope_, result, beside);
     const auto begin = [&](std::size_t which, result::StageResult begun) {
-      begun.status = result::StageResult::Status::Stopped;
-      begun.why = "the run was broken off";
+      begun.status = result::StageResult::Status::Stopped, begun.why = "the run was broken off";
       options_.log->stage(which, begun);
     };
     if (options_.log) {
