@@ -14,7 +14,7 @@
 namespace gexp::compiler {
 namespace {
 
-constexpr double kMostCounted = 2'048;  // points that are counted one by one
+constexpr double kMostCounted = 2'048;   // points that are counted one by one
 constexpr double kSampled = 1'000;       // of more of them
 constexpr double kFewest = 16;           // of points whose patterns take long to count
 constexpr double kMostMade = 1e5;        // steps of patterns that are made to be counted

@@ -11,6 +11,7 @@
 #include "runtime/infer/granularity.h"
 #include "runtime/infer/model/evidence.h"
 #include "runtime/infer/model/occupancy.h"
+#include "runtime/infer/model/walks.h"
 
 // Sets that fill evenly all overflow once a footprint has one way more than fits. Whatever replaces lines, no block of addresses then
 // misses more often than another. Where pages lie by chance under a cache that is looked up after translation, some sets overflow and
@@ -83,16 +84,10 @@ std::int64_t bytes_written(const records::Point& point) {
   return static_cast<std::int64_t>(sizeof(run.ticks[0]) * (run.windows.size() > 1 ? run.windows[1] : run.ticks.size()));
 }
 
-/// Log-likelihood of a cell's misses by its own rate.
-double log_of(const Cell& cell) {
-  const double n = cell.trials, slow = cell.slow;
-  return (slow > 0 ? slow * std::log(slow / n) : 0) + (slow < n ? (n - slow) * std::log1p(-slow / n) : 0);
-}
-
 /// The two rates of even sets that are likeliest where neighbouring ones, over `written` bytes of each way of `way` bytes, miss at a rate
 /// of their own. `tried`: counts the places where those may begin.
-std::pair<double, std::vector<Cell>> likeliest_beside(const std::unordered_map<std::int64_t, bool>& units, std::int64_t way, std::int64_t written,
-                                                      std::int64_t unit, double& tried) {
+std::pair<double, std::vector<Cell>> likeliest_beside(const std::unordered_map<std::int64_t, bool>& units, std::int64_t way,
+                                                      std::int64_t written, std::int64_t unit, double& tried) {
   constexpr std::int64_t kParts = 8;  // grid: places that are tried, of as many bytes as are written
   const auto step = std::max(unit, written / kParts);
   std::vector<Cell> parts(static_cast<std::size_t>((way + step - 1) / step));
@@ -110,6 +105,7 @@ std::pair<double, std::vector<Cell>> likeliest_beside(const std::unordered_map<s
     }
     const Cell out{all.trials - in.trials, all.slow - in.slow};
     if (in.trials == 0 || out.trials == 0) continue;
+    const auto log_of = [](const Cell& cell) { return model::log_of_likeliest_rate(cell.slow, cell.trials); };
     if (const double log = log_of(in) + log_of(out) - log_of(all); log > best.first) best = {log, {in, out}};
   }
   return best;
@@ -152,7 +148,8 @@ std::optional<std::int64_t> uneven_blocks(const std::vector<std::pair<double, co
     // What is visited of a line brings in the whole of it, where that is evicted again: the surplus may be as much larger.
     ways = std::max(ways, least_ways(share_missed(all.back().units), (footprint + static_cast<double>(kMostLine)) / from - 1));
   }
-  std::erase_if(all, [&](const Walked& each) { return each.footprint < (1 + 1 / ways) * fits.to; });  // not all even sets hold a line too many
+  // In smaller footprints not all even sets hold a line too many.
+  std::erase_if(all, [&](const Walked& each) { return each.footprint < (1 + 1 / ways) * fits.to; });
   const auto by_blocks = [&](const auto& even_rates) {
     std::map<std::int64_t, double> nats;  // by block, over all walks
     for (const auto& each : all) {

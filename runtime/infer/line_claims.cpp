@@ -191,11 +191,11 @@ Following following_in_lines(const model::Footprint& footprint, const model::Wal
   Following all;
   work(footprint.addresses.size() * (1 + footprint.words()));
   for (std::size_t i = 0; i < footprint.addresses.size(); ++i) {
-    if (footprint.before[i] == model::kSeveral || walks.offsets[footprint.addresses[i]] / line != walks.offsets[footprint.before[i]] / line) continue;
-    const auto before = std::lower_bound(footprint.addresses.begin(), footprint.addresses.end(), footprint.before[i]) - footprint.addresses.begin();
-    if (static_cast<std::size_t>(before) == i) continue;
+    const auto address = footprint.addresses[i], before = footprint.before[i];
+    if (before == model::kSeveral || before == address || walks.offsets[address] / line != walks.offsets[before] / line) continue;
+    const auto first = footprint.addresses.begin(), at = std::lower_bound(first, footprint.addresses.end(), before);
     for (std::size_t word = 0; word < footprint.words(); ++word) {
-      const auto here = i * footprint.words() + word, there = static_cast<std::size_t>(before) * footprint.words() + word;
+      const auto here = i * footprint.words() + word, there = static_cast<std::size_t>(at - first) * footprint.words() + word;
       const auto misses = footprint.missed_in[here] & ~footprint.unsure_in[there];
       all.misses += std::popcount(misses), all.after_hits += std::popcount(misses & ~footprint.missed_in[there]);
     }

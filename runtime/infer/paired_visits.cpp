@@ -57,43 +57,6 @@ std::vector<Excess> excess_by_step(const records::Point& point, double outlier) 
   return steps;
 }
 
-/// By x, which is what stands after `over`; where several points share an x, their pairs are of one kind.
-struct ExcessByX {
-  std::vector<double> x;
-  std::vector<Excess> excess;
-  Dimension dimension{};
-};
-
-ExcessByX excess_by_x(const Context& context, const compiler::Formula& over) {
-  ExcessByX points;
-  std::map<double, Excess> by_x;
-  for (std::size_t i = 0; i < context.table.points.size(); ++i) {
-    const auto& point = context.table.points[i];
-    if (point.runs.empty()) continue;
-    const auto x = compiler::evaluate(over, scope_at(context, i));
-    const auto* number = x ? x->get<Number>() : nullptr;
-    if (!number) continue;
-    points.dimension = number->dimension;
-    const auto own = excess_of(point, context.classes.outlier(), 0, point.runs.size());
-    auto& all = by_x[number->number];
-    all.sum += own.sum, all.squares += own.squares, all.pairs += own.pairs;
-  }
-  for (const auto& [x, excess] : by_x) {
-    if (excess.pairs > 1) points.x.push_back(x), points.excess.push_back(excess);
-  }
-  return points;
-}
-
-}  // namespace
-
-Excess excess_of(const records::Point& point, double outlier, std::size_t first_run, std::size_t runs) {
-  Excess excess;
-  visit_pairs(point, outlier, first_run, runs, [&](std::size_t, double difference) { excess.add(difference); });
-  return excess;
-}
-
-namespace {
-
 /// Of addresses that a lap visits once, each by its mean, what they take beyond second visits.
 Excess excess_of_others(const records::Point& point, double outlier) {
   Excess others, second;
@@ -114,24 +77,51 @@ Excess excess_of_others(const records::Point& point, double outlier) {
   return others;
 }
 
+/// By x, which is what stands after `over`; where several points share an x, their pairs are of one kind.
+struct ExcessByX {
+  std::vector<double> x;
+  std::vector<Excess> excess;
+  Dimension dimension{};
+};
+
+/// `excess_at`: of a point, without what is slower than the outlier.
+template <class ExcessAt>
+ExcessByX excess_by_x(const Context& context, const compiler::Formula& over, const ExcessAt& excess_at) {
+  ExcessByX points;
+  std::map<double, Excess> by_x;
+  for (std::size_t i = 0; i < context.table.points.size(); ++i) {
+    const auto& point = context.table.points[i];
+    if (point.runs.empty()) continue;
+    const auto x = compiler::evaluate(over, scope_at(context, i));
+    const auto* number = x ? x->get<Number>() : nullptr;
+    if (!number) continue;
+    points.dimension = number->dimension;
+    const Excess own = excess_at(point, context.classes.outlier());
+    auto& all = by_x[number->number];
+    all.sum += own.sum, all.squares += own.squares, all.pairs += own.pairs;
+  }
+  for (const auto& [x, excess] : by_x) {
+    if (excess.pairs > 1) points.x.push_back(x), points.excess.push_back(excess);
+  }
+  return points;
+}
+
 }  // namespace
+
+Excess excess_of(const records::Point& point, double outlier, std::size_t first_run, std::size_t runs) {
+  Excess excess;
+  visit_pairs(point, outlier, first_run, runs, [&](std::size_t, double difference) { excess.add(difference); });
+  return excess;
+}
 
 std::optional<double> others_rise(const Context& context, const PairedBorder& border) {
   const auto* data = argument(context);
-  std::map<double, Excess> by_x;
-  for (std::size_t i = 0; data && data->over && i < context.table.points.size(); ++i) {
-    const auto x = compiler::evaluate(*data->over, scope_at(context, i));
-    const auto* number = x ? x->get<Number>() : nullptr;
-    const auto own = number && number->number <= border.last ? excess_of_others(context.table.points[i], context.classes.outlier()) : Excess();
-    if (own.pairs > 1) by_x.try_emplace(number->number, own);
-  }
-  std::vector<Excess> points;
-  for (const auto& [x, own] : by_x) {
-    points.push_back(own);
-    const auto before = points.size() - 1;
-    if (before < 2) continue;
-    const model::Level level(points, 0, before, model::scatter_of_neighbours({points.begin(), points.end() - 1}));
-    if (own.mean() - level.mean() >= border.ticks / 2 && level.log_against(own) >= model::kDecisive) return x;
+  if (!data || !data->over) return std::nullopt;
+  const auto [x, excess, dimension] = excess_by_x(context, *data->over, excess_of_others);
+  for (std::size_t i = 2; i < x.size() && x[i] <= border.last; ++i) {
+    const std::vector<Excess> before(excess.begin(), excess.begin() + static_cast<std::ptrdiff_t>(i));
+    const model::Level level(excess, 0, i, model::scatter_of_neighbours(before));
+    if (excess[i].mean() - level.mean() >= border.ticks / 2 && level.log_against(excess[i]) >= model::kDecisive) return x[i];
   }
   return std::nullopt;
 }
@@ -185,7 +175,8 @@ bool has_untold_misses(const records::Table& table, const Classes& classes) {
 std::optional<PairedBorder> paired_border(const Context& context) {
   const auto* data = argument(context);
   if (!data || !data->over) return std::nullopt;
-  const auto points = excess_by_x(context, *data->over);
+  const auto all_runs = [](const records::Point& point, double outlier) { return excess_of(point, outlier, 0, point.runs.size()); };
+  const auto points = excess_by_x(context, *data->over, all_runs);
   const double beyond = model::scatter_of_neighbours(points.excess);
   auto [count, nats] = model::points_of_level(points.excess, beyond);
   if (count == 0) return std::nullopt;

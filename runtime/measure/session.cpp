@@ -236,9 +236,9 @@ class Session {
       for (const auto index : stage.beside) begin(index, beside_[index]);
     }
     auto done = run.run();
-    if (done && *done) beside_others([&] { result.spent = run.spent(); });
     result.seconds = watch.seconds();
     look("after " + stage.name);
+    if (done && *done) beside_others([&] { result.spent = run.spent(); });
     faulted_ = faulted_ || run.faulted();
     if (!done && Budget::ends_run(done.error())) {
       result.status = result::StageResult::Status::Stopped;
