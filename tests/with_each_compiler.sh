@@ -17,7 +17,7 @@ echo "taken by itself: $first"
 for other in $others; do echo "also here: $other"; done
 [ "$which" != --list ] || exit 0
 if [ "$which" = --all ]; then others="$first $others"
-else export GEXP_COMPILED_BEFORE=1  # with the first one, the suite has changed what was found, to see that each result can fail
+else export GEXP_COMPILED_BEFORE=1  # with the first one, the suite ran each experiment on every device of its head
 fi
 
 failed=0
