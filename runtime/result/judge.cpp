@@ -34,16 +34,22 @@ void observe(const Formula& formula, const compiler::Scope& scope, std::set<std:
   for (const auto& argument : formula.arguments) observe(*argument.value, scope, items, seen, text);
 }
 
-/// The values that a condition compares something with by `==`.
-void equals(const Formula& formula, const std::string& name, const compiler::Scope& scope, std::vector<double>& values) {
-  if (formula.kind == Formula::Kind::Equal) {
-    for (const int side : {0, 1}) {
-      if (compiler::show(*formula.operands[static_cast<std::size_t>(side)]) != name) continue;
-      const auto other = compiler::evaluate(*formula.operands[static_cast<std::size_t>(1 - side)], scope);
-      if (const auto* n = other ? other->get<Number>() : nullptr) values.push_back(n->number);
+/// The values at which what a condition says of a number may change: those that it is compared with, and those that it differs from, as in
+/// `abs(found - expected) <= tolerance`.
+void turns(const Formula& formula, const std::string& name, const compiler::Scope& scope, std::vector<double>& values) {
+  using Kind = Formula::Kind;
+  const auto names = [&](const auto& operand) { return compiler::show(*operand) == name; };
+  const auto& operands = formula.operands;
+  const bool compares = (formula.kind >= Kind::Equal && formula.kind <= Kind::GreaterEqual) || formula.kind == Kind::Within || formula.kind == Kind::InRange;
+  const bool may_turn = compares || formula.kind == Kind::Subtract;
+  if (may_turn && std::any_of(operands.begin(), operands.end(), names)) {
+    for (const auto& operand : operands) {
+      const auto other = names(operand) ? Result<Value>(Value()) : compiler::evaluate(*operand, scope);
+      if (const auto* number = other ? other->template get<Number>() : nullptr) values.push_back(number->number);
     }
   }
-  for (const auto& operand : formula.operands) equals(*operand, name, scope, values);
+  for (const auto& operand : operands) turns(*operand, name, scope, values);
+  for (const auto& argument : formula.arguments) turns(*argument.value, name, scope, values);
 }
 
 /// A finding that is not exact, and how a condition names it.
@@ -70,11 +76,11 @@ std::vector<Coarse> coarse_findings(const Formula& condition, const compiler::Sc
 /// Whether a condition holds whatever a finding is within its interval; nullopt where that decides.
 std::optional<bool> holds_within(const Formula& condition, const compiler::Scope& scope, const Coarse& coarse) {
   const auto& [low, high] = *coarse.finding->interval;
-  std::vector<double> values, tried{low, high};
-  equals(condition, coarse.name, scope, values);
-  for (const auto value : values) {
-    if (value >= low && value <= high) tried.push_back(value);
-  }
+  std::vector<double> tried{low, high};
+  turns(condition, coarse.name, scope, tried);
+  std::erase_if(tried, [&](double value) { return value < low || value > high; });
+  std::sort(tried.begin(), tried.end());
+  for (std::size_t i = tried.size(); --i > 0;) tried.push_back((tried[i - 1] + tried[i]) / 2);  // `> 2KiB and < 3KiB` holds between them only
   const auto dimension = coarse.finding->value.get<Number>()->dimension;
   std::optional<bool> all;
   for (const auto value : tried) {

@@ -136,5 +136,14 @@ TEST_CASE("an expectation of an interval is judged where all of its values agree
   CHECK(judged("s.C < 8KiB", false).status == Status::Pass);
   CHECK(judged("s.C < 3KiB", false).status == Status::Unknown);
   CHECK(judged("s.C within 60% of 3KiB", false).status == Status::Pass);
+  // Neither end holds, and a value between them does.
+  CHECK(judged("s.C within 1% of 3KiB", false).status == Status::Unknown);
+  CHECK(judged("abs(s.C - 3KiB) <= 16B", false).status == Status::Unknown);
+  CHECK(judged("abs(3KiB - s.C) <= 16B", false).status == Status::Unknown);
+  CHECK(judged("s.C > 3000B and s.C < 3100B", false).status == Status::Unknown);
+  CHECK(judged("s.C in 3000B..3100B", false).status == Status::Unknown);
+  CHECK(judged("s.C != 3KiB", false).status == Status::Unknown);
+  CHECK(judged("abs(s.C - 8KiB) <= 16B", false).status == Status::Fail);
+  CHECK(judged("abs(s.C - 3KiB) <= 2KiB", false).status == Status::Pass);
   CHECK(judged("s.C == 3KiB", false).observed.find("s.C is between 2 KiB and 4095 B, told no finer") != std::string::npos);
 }
