@@ -153,20 +153,34 @@ bool only_first_laps(const Context& context, const Curve& curve, double missing)
 bool slow_more_often(const Context& context, const Curve& curve, double x) {
   const auto range = range_of(context);
   if (!range || range->interference.share == 0) return false;
-  Cell here, elsewhere;
+  std::map<double, Cell> by_distance;  // of the quiet x from the border
+  Cell all;
+  std::uint32_t unsure = 0;
   for (const auto& sample : curve.samples) {
     if (sample.y > 0) continue;
-    auto& cell = sample.x == x ? here : elsewhere;
     const auto& point = context.table.points[sample.point];
     const Misses slow(*range, point);
+    Cell own;
     for (const auto& run : point.runs) {
-      cell.trials += static_cast<std::uint32_t>(run.ticks.size());
-      cell.slow += static_cast<std::uint32_t>(slow.among(run.ticks));
+      own.trials += static_cast<std::uint32_t>(run.ticks.size());
+      own.slow += static_cast<std::uint32_t>(slow.among(run.ticks));
+      for (std::size_t i = 0; i < run.ticks.size(); ++i) unsure += slow.unsure(i, run.ticks[i]) ? 1 : 0;
     }
+    for (auto* cell : {&by_distance[std::abs(sample.x - x)], &all}) cell->trials += own.trials, cell->slow += own.slow;
   }
-  if (here.trials == 0 || elsewhere.trials == 0) return false;
-  if (std::uint64_t{here.slow} * elsewhere.trials <= std::uint64_t{elsewhere.slow} * here.trials) return false;
-  return own_rates({here, elsewhere}) > model::kDoubted;
+  // Slow more often: at x alone, or from one of the others on, each as likely beforehand.
+  Cell near;
+  double together = 0;
+  for (const auto& [distance, own] : by_distance) {
+    near.trials += own.trials, near.slow += own.slow;
+    const Cell far{all.trials - near.trials, all.slow - near.slow};
+    if (near.trials == 0 || far.trials == 0) continue;
+    if (std::uint64_t{near.slow} * far.trials <= std::uint64_t{far.slow} * near.trials) continue;
+    const double odds = own_rates({near, far});
+    if (distance == 0 && odds > model::kDoubted) return true;
+    together += std::exp(odds) / static_cast<double>(by_distance.size() - 1);
+  }
+  return together > std::exp(model::kDoubted) && unsure < all.slow;  // else what is slow is the tail of hits, and places move it a little
 }
 
 std::optional<double> only_clock_change(const Context& context, const Curve& curve, double quiet, double missing) {

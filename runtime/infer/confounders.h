@@ -34,8 +34,8 @@ bool repeated_visits_miss(const Context& context, const Curve& curve, double x);
 /// does not fit misses in every lap.
 bool only_first_laps(const Context& context, const Curve& curve, double missing);
 
-/// Whether accesses at x, which counts as quiet, are slow more often than at the other quiet x, at odds of 10 to 1: then it may be no
-/// interference, but a footprint that does not fit.
+/// Whether accesses at x, which counts as quiet, or at quiet x from some distance of it on, are slow more often than at the other quiet x,
+/// at odds of 10 to 1: then it may be no interference, but footprints that do not fit.
 bool slow_more_often(const Context& context, const Curve& curve, double x);
 
 /// How much longer, as a share, every access takes at `missing` than at `quiet`, where that is little and no run has both kinds: a clock that

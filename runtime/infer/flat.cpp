@@ -52,7 +52,7 @@ std::string other_reason(const Context& context, const Curve& curve, double quie
                        "a latency between two classes would decide", *above);
   }
   if (slow_more_often(context, curve, quiet)) {
-    return fmt::format("accesses at {} are slow more often than at the others where nothing counts as a miss: "
+    return fmt::format("accesses at {} or near it are slow more often than at the others where nothing counts as a miss: "
                        "they may be misses and no interference; more repetitions would decide", from);
   }
   if (const auto longer = only_clock_change(context, curve, quiet, missing)) {

@@ -64,6 +64,22 @@ TEST_CASE("the last footprint that counts as quiet must not be slow more often t
   CHECK_MESSAGE(everywhere.value == Value(2560.0, kBytes), everywhere.why);
 }
 
+TEST_CASE("several of the largest footprints that count as quiet must not be slow more often than the smaller ones") {
+  // A set of 22 lines of 128 B, victims at random, walked by 32 B: a part of a line too many, then a whole line.
+  const auto rare = [](std::size_t run, std::size_t access) { return std::mt19937_64(1000 * run + access)() % 1000 < 22 ? 115u : 75u; };
+  const auto never = [](std::size_t, std::size_t) { return 75u; };
+  const auto beyond = [](std::size_t run, std::size_t access) { return std::mt19937_64(1000 * run + access)() % 100 < 15 ? 115u : 75u; };
+  const auto size = [&](const test::Ticks& smaller) {
+    std::vector<records::Point> points;
+    for (const std::size_t n : {2048, 2560, 2816}) points.push_back(test::point(static_cast<double>(n), n / 32, 3, 3, smaller));
+    for (const std::size_t n : {2848, 2880, 2944, 3072}) points.push_back(test::point(static_cast<double>(n), n / 32, 3, 3, rare));
+    for (const std::size_t n : {4096, 6144}) points.push_back(test::point(static_cast<double>(n), n / 32, 3, 3, beyond));
+    return test::ask(test::table(std::move(points)), "B", kCapacity);
+  };
+  CHECK_MESSAGE(size(rare).value == Value(3072.0, kBytes), size(rare).why);
+  CHECK_MESSAGE((test::undetermined(size(never)) || size(never).value == Value(2816.0, kBytes)), show(size(never).value));
+}
+
 TEST_CASE("misses as rare and scattered at every point are interference only where no other stage walks what fits") {
   // Seven walks of a line too many, victims at random: a miss now and then, of any line.
   const auto rare = [](std::size_t r, std::size_t a) { return (a * 7919 + r * 104729) % 37 == 5 ? 250u : 40u; };
