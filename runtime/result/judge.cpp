@@ -78,9 +78,10 @@ std::optional<bool> holds_within(const Formula& condition, const compiler::Scope
   const auto& [low, high] = *coarse.finding->interval;
   std::vector<double> tried{low, high};
   turns(condition, coarse.name, scope, tried);
-  std::erase_if(tried, [&](double value) { return value < low || value > high; });
+  std::erase_if(tried, [&](double value) { return !(value >= low && value <= high); });  // what is no number, too
   std::sort(tried.begin(), tried.end());
-  for (std::size_t i = tried.size(); --i > 0;) tried.push_back((tried[i - 1] + tried[i]) / 2);  // `> 2KiB and < 3KiB` holds between them only
+  const auto turning = tried.size();  // none where a stranger's interval ends before it begins
+  for (std::size_t i = 1; i < turning; ++i) tried.push_back((tried[i - 1] + tried[i]) / 2);  // `> 2KiB and < 3KiB` holds between them only
   const auto dimension = coarse.finding->value.get<Number>()->dimension;
   std::optional<bool> all;
   for (const auto value : tried) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expectations of a finding that is an interval: it holds, or does not, where it does for every value within.
+#include <cmath>
 #include <doctest/doctest.h>
 
 #include "compiler/pipeline.h"
@@ -10,7 +11,7 @@ using Status = result::Judgement::Status;
 
 namespace {
 
-result::Judgement judged(const std::string& condition, bool exact) {
+result::Judgement judged(const std::string& condition, bool exact, std::pair<double, double> interval = {2048, 4095}) {
   const Source source("t.gexp", "gexp 1\nexperiment t\nmemory A: u32[64KiB] in global\nstage s {\n  sweep n in 1KiB..4KiB times 2\n  pattern r = uniform(stride: 32B, span: n)\n"
                                 "  launch grid 1 block 1\n  timed lat each { chase A by r laps 2 via nc }\n  find C: B = last_flat(misses(lat) over n)\n}\nexpect " + condition + "\n");
   Diagnostics diagnostics;
@@ -18,7 +19,7 @@ result::Judgement judged(const std::string& condition, bool exact) {
   REQUIRE(program);
   infer::Finding finding;
   finding.id = "s.C", finding.value = Value(2048.0, kBytes), finding.status = infer::Finding::Status::Found;
-  finding.interval = {2048, 4095}, finding.exact = exact;
+  finding.interval = interval, finding.exact = exact;
   compiler::Names scope;
   scope.set("s", Value(Fields{{"C", finding.value}}));
   return result::judge(program->expects[0], scope, {}, {finding});
@@ -145,5 +146,9 @@ TEST_CASE("an expectation of an interval is judged where all of its values agree
   CHECK(judged("s.C != 3KiB", false).status == Status::Unknown);
   CHECK(judged("abs(s.C - 8KiB) <= 16B", false).status == Status::Fail);
   CHECK(judged("abs(s.C - 3KiB) <= 2KiB", false).status == Status::Pass);
+  // A stranger's result may hold anything.
+  CHECK(judged("s.C == 2KiB", false, {4095, 2048}).status == Status::Unknown);
+  CHECK(judged("s.C == 2KiB", false, {NAN, NAN}).status == Status::Unknown);
+  CHECK(judged("s.C < 8KiB", false, {-INFINITY, INFINITY}).status == Status::Unknown);
   CHECK(judged("s.C == 3KiB", false).observed.find("s.C is between 2 KiB and 4095 B, told no finer") != std::string::npos);
 }
