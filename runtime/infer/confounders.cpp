@@ -150,37 +150,54 @@ bool only_first_laps(const Context& context, const Curve& curve, double missing)
   return first > 0 && later > 0 && boost::math::ibeta(silent, later - silent + 1, model::kMostSilence) < model::kByChanceAnywhere;
 }
 
+namespace {
+
+/// Of quiet points, whether at least as many accesses are too near to the border to be told as are slow: then the tail of hits is, and
+/// places move it a little.
+bool is_tail_of_hits(const Context& context, const Curve& curve, const MissRange& range, std::uint32_t slow) {
+  std::uint32_t unsure = 0;
+  for (const auto& sample : curve.samples) {
+    if (sample.y > 0) continue;
+    const Misses missed(range, context.table.points[sample.point]);
+    for (const auto& run : context.table.points[sample.point].runs) {
+      for (std::size_t i = 0; i < run.ticks.size(); ++i) unsure += missed.unsure(i, run.ticks[i]) ? 1 : 0;
+    }
+  }
+  return unsure >= slow;
+}
+
+}  // namespace
+
 bool slow_more_often(const Context& context, const Curve& curve, double x) {
   const auto range = range_of(context);
   if (!range || range->interference.share == 0) return false;
   std::map<double, Cell> by_distance;  // of the quiet x from the border
   Cell all;
-  std::uint32_t unsure = 0;
   for (const auto& sample : curve.samples) {
     if (sample.y > 0) continue;
     const auto& point = context.table.points[sample.point];
-    const Misses slow(*range, point);
-    Cell own;
+    auto& cell = by_distance[std::abs(sample.x - x)];
+    const Misses missed(*range, point);
     for (const auto& run : point.runs) {
-      own.trials += static_cast<std::uint32_t>(run.ticks.size());
-      own.slow += static_cast<std::uint32_t>(slow.among(run.ticks));
-      for (std::size_t i = 0; i < run.ticks.size(); ++i) unsure += slow.unsure(i, run.ticks[i]) ? 1 : 0;
+      const auto trials = static_cast<std::uint32_t>(run.ticks.size()), slow = static_cast<std::uint32_t>(missed.among(run.ticks));
+      cell.trials += trials, cell.slow += slow;
+      all.trials += trials, all.slow += slow;
     }
-    for (auto* cell : {&by_distance[std::abs(sample.x - x)], &all}) cell->trials += own.trials, cell->slow += own.slow;
   }
   // Slow more often: at x alone, or from one of the others on, each as likely beforehand.
   Cell near;
-  double together = 0;
+  std::vector<double> from_one_on;
   for (const auto& [distance, own] : by_distance) {
     near.trials += own.trials, near.slow += own.slow;
     const Cell far{all.trials - near.trials, all.slow - near.slow};
     if (near.trials == 0 || far.trials == 0) continue;
     if (std::uint64_t{near.slow} * far.trials <= std::uint64_t{far.slow} * near.trials) continue;
-    const double odds = own_rates({near, far});
-    if (distance == 0 && odds > model::kDoubted) return true;
-    together += std::exp(odds) / static_cast<double>(by_distance.size() - 1);
+    from_one_on.push_back(own_rates({near, far}));
+    if (distance == 0 && from_one_on.back() > model::kDoubted) return true;
   }
-  return together > std::exp(model::kDoubted) && unsure < all.slow;  // else what is slow is the tail of hits, and places move it a little
+  if (from_one_on.empty()) return false;
+  const double odds = log_sum(from_one_on) - std::log(static_cast<double>(by_distance.size() - 1));
+  return odds > model::kDoubted && !is_tail_of_hits(context, curve, *range, all.slow);
 }
 
 std::optional<double> only_clock_change(const Context& context, const Curve& curve, double quiet, double missing) {

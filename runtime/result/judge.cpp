@@ -41,11 +41,11 @@ void turns(const Formula& formula, const std::string& name, const compiler::Scop
   const auto names = [&](const auto& operand) { return compiler::show(*operand) == name; };
   const auto& operands = formula.operands;
   const bool compares = (formula.kind >= Kind::Equal && formula.kind <= Kind::GreaterEqual) || formula.kind == Kind::Within || formula.kind == Kind::InRange;
-  const bool may_turn = compares || formula.kind == Kind::Subtract;
-  if (may_turn && std::any_of(operands.begin(), operands.end(), names)) {
+  if ((compares || formula.kind == Kind::Subtract) && std::any_of(operands.begin(), operands.end(), names)) {
     for (const auto& operand : operands) {
-      const auto other = names(operand) ? Result<Value>(Value()) : compiler::evaluate(*operand, scope);
-      if (const auto* number = other ? other->template get<Number>() : nullptr) values.push_back(number->number);
+      if (names(operand)) continue;
+      const auto other = compiler::evaluate(*operand, scope);
+      if (const auto* number = other ? other->get<Number>() : nullptr) values.push_back(number->number);
     }
   }
   for (const auto& operand : operands) turns(*operand, name, scope, values);
