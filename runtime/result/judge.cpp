@@ -75,10 +75,10 @@ std::vector<Coarse> coarse_findings(const Formula& condition, const compiler::Sc
 
 /// Whether a condition holds whatever a finding is within its interval; nullopt where that decides.
 std::optional<bool> holds_within(const Formula& condition, const compiler::Scope& scope, const Coarse& coarse) {
-  const auto& [low, high] = *coarse.finding->interval;
-  std::vector<double> tried{low, high};
+  const auto& interval = *coarse.finding->interval;
+  std::vector<double> tried{interval.first, interval.second};
   turns(condition, coarse.name, scope, tried);
-  std::erase_if(tried, [&](double value) { return !(value >= low && value <= high); });  // what is no number, too
+  std::erase_if(tried, [&](double value) { return !(value >= interval.first && value <= interval.second); });  // what is no number, too
   std::sort(tried.begin(), tried.end());
   const auto turning = tried.size();  // none where a stranger's interval ends before it begins
   for (std::size_t i = 1; i < turning; ++i) tried.push_back((tried[i - 1] + tried[i]) / 2);  // `> 2KiB and < 3KiB` holds between them only
