@@ -25,9 +25,9 @@ std::optional<Candidate> Candidate::named(const std::string& name) {
   return std::nullopt;
 }
 
-PolicyMachine::PolicyMachine(const Candidate& candidate, std::size_t ways) : policy_(candidate.policy), variant_(candidate.variant), ways_(ways), of_age_{0, 0, 0, ways} {
+PolicyMachine::PolicyMachine(const Candidate& candidate, std::size_t ways) : policy_(candidate.policy), variant_(candidate.variant), ways_(ways) {
   if (policy_ == Policy::Plru) tree_.resize(ways);
-  if (has_marks()) marks_.assign(ways, policy_ == Policy::Qlru ? 3 : 0);
+  if (has_marks()) set_marks(std::vector<std::uint8_t>(ways, policy_ == Policy::Qlru ? 3 : 0));
   if (policy_ != Policy::Lru && policy_ != Policy::Fifo) return;
   newer_.resize(ways + 1), older_.resize(ways + 1);
   for (std::size_t way = 0; way <= ways; ++way) {
@@ -59,12 +59,12 @@ std::size_t PolicyMachine::victim() {
     while (node < ways_ - 1) node = 2 * node + (tree_[node] ? 2 : 1);
     return node - (ways_ - 1);
   }
-  if (policy_ == Policy::Nru) return first_unused_ < ways_ ? first_unused_ : 0;
-  if (policy_ == Policy::Qlru) {
-    if (of_age_[3] == 0) return 0;
-    return static_cast<std::size_t>(std::find(marks_.begin(), marks_.end(), 3) - marks_.begin());
+  if (!has_marks()) return newer_[ways_];
+  for (std::size_t word = 0; word < low_.size(); ++word) {
+    const auto may = policy_ == Policy::Nru ? ~low_[word] & ways_in(word) : low_[word] & high_[word];
+    if (may != 0) return kBits * word + static_cast<std::size_t>(std::countr_zero(may));
   }
-  return newer_[ways_];
+  return 0;
 }
 
 std::vector<std::uint16_t> PolicyMachine::state() const {
@@ -73,15 +73,21 @@ std::vector<std::uint16_t> PolicyMachine::state() const {
     for (auto way = newer_[ways_]; way < ways_; way = newer_[way]) state.push_back(way);
   }
   state.insert(state.end(), tree_.begin(), tree_.end());
-  state.insert(state.end(), marks_.begin(), marks_.end());
+  const auto marks = this->marks();
+  state.insert(state.end(), marks.begin(), marks.end());
   return state;
 }
 
+std::vector<std::uint8_t> PolicyMachine::marks() const {
+  std::vector<std::uint8_t> marks;
+  for (std::size_t way = 0; has_marks() && way < ways_; ++way) marks.push_back(mark(way));
+  return marks;
+}
+
 void PolicyMachine::set_marks(const std::vector<std::uint8_t>& marks) {
-  marks_ = marks;
-  first_unused_ = static_cast<std::size_t>(std::find(marks.begin(), marks.end(), 0) - marks.begin());
-  std::fill(std::begin(of_age_), std::end(of_age_), 0);
-  for (const auto mark : marks) ++of_age_[mark];
+  low_.assign((ways_ + kBits - 1) / kBits, 0), high_ = low_;
+  last_ways_ = ways_ % kBits == 0 ? ~std::uint64_t{0} : (std::uint64_t{1} << ways_ % kBits) - 1;
+  for (std::size_t way = 0; way < marks.size(); ++way) set_mark(way, marks[way]);
 }
 
 void PolicyMachine::touch(std::size_t way, bool fill) {
@@ -94,37 +100,34 @@ void PolicyMachine::touch(std::size_t way, bool fill) {
     for (std::size_t node = way + ways_ - 1; node > 0; node = (node - 1) / 2) tree_[(node - 1) / 2] = node % 2 == 1;
   }
   if (policy_ == Policy::Nru) {
-    marks_[way] = 1;
-    while (first_unused_ < ways_ && marks_[first_unused_]) ++first_unused_;
-    if (first_unused_ == ways_) {
-      std::fill(marks_.begin(), marks_.end(), 0);
-      marks_[way] = 1;
-      first_unused_ = way == 0 ? 1 : 0;
-    }
+    set_mark(way, 1);
+    bool all = true;
+    for (std::size_t word = 0; word < low_.size(); ++word) all = all && low_[word] == ways_in(word);
+    if (all) std::fill(low_.begin(), low_.end(), 0), set_mark(way, 1);
   }
   if (policy_ == Policy::Qlru) {
-    age(way, fill ? variant_.insert : variant_.hit(marks_[way]));
+    set_mark(way, fill ? variant_.insert : variant_.hit(mark(way)));
     if (!variant_.on_miss) grow_older(way);
   }
-}
-
-void PolicyMachine::age(std::size_t way, std::uint8_t years) {
-  --of_age_[marks_[way]];
-  ++of_age_[marks_[way] = years];
 }
 
 /// `accessed`: ways_ when none was.
 void PolicyMachine::grow_older(std::size_t accessed) {
   const bool by_one = variant_.update == Qlru::Update::AllByOne || variant_.update == Qlru::Update::OthersByOne;
   const bool spared = accessed < ways_ && (variant_.update == Qlru::Update::Others || variant_.update == Qlru::Update::OthersByOne);
-  if (of_age_[3] > 0 && (by_one || !spared || of_age_[3] > 1 || marks_[accessed] != 3)) return;
-  std::uint8_t oldest = 0;
-  for (std::uint8_t years = 1; years < 4; ++years) {
-    if (of_age_[years] > (spared && !by_one && marks_[accessed] == years ? 1u : 0u)) oldest = years;
+  const auto grow = [&](std::size_t word) { return ways_in(word) & ~(spared && accessed / kBits == word ? std::uint64_t{1} << accessed % kBits : 0); };
+  bool is_two = false, is_one = false;  // some way's age, of those that decide
+  for (std::size_t word = 0; word < low_.size(); ++word) {
+    const auto decide = by_one ? ways_in(word) : grow(word);
+    if ((low_[word] & high_[word] & decide) != 0) return;
+    is_two = is_two || (high_[word] & decide) != 0, is_one = is_one || (low_[word] & decide) != 0;
   }
-  const int years = by_one ? 1 : 3 - oldest;
-  for (std::size_t way = 0; way < ways_; ++way) {
-    if (!spared || way != accessed) age(way, static_cast<std::uint8_t>(marks_[way] + years));
+  const int years = by_one || is_two ? 1 : is_one ? 2 : 3;
+  for (std::size_t word = 0; word < low_.size(); ++word) {
+    const auto older = grow(word);
+    if (years == 1) high_[word] ^= low_[word] & older, low_[word] ^= older;
+    if (years == 2) high_[word] |= older;
+    if (years == 3) low_[word] |= older, high_[word] |= older;
   }
 }
 

@@ -40,28 +40,38 @@ class PolicyMachine {
 
   /// NRU and QLRU know one mark of each way, and their victim is the first way of some mark: which way is which matters to nothing else.
   [[nodiscard]] bool has_marks() const { return policy_ == Policy::Nru || policy_ == Policy::Qlru; }
-  [[nodiscard]] const std::vector<std::uint8_t>& marks() const { return marks_; }
+  [[nodiscard]] std::uint8_t mark(std::size_t way) const {
+    const auto word = way / kBits, bit = way % kBits;
+    return static_cast<std::uint8_t>((low_[word] >> bit & 1) | (high_[word] >> bit & 1) << 1);
+  }
+  [[nodiscard]] std::vector<std::uint8_t> marks() const;  ///< by way; empty where there are none
   void set_marks(const std::vector<std::uint8_t>& marks);
   /// What happens before a full set chooses its victim; whether the mark of a way makes it one; and its filling.
   void before_victim();
-  [[nodiscard]] bool may_be_victim(std::size_t way) const { return marks_[way] == (policy_ == Policy::Nru ? 0 : 3); }
+  [[nodiscard]] bool may_be_victim(std::size_t way) const { return mark(way) == (policy_ == Policy::Nru ? 0 : 3); }
   void replace(std::size_t way) { touch(way, true); }
 
  private:
   [[nodiscard]] bool fills_last() const { return policy_ == Policy::Qlru && variant_.fills_last(); }
   std::size_t victim();
   void touch(std::size_t way, bool fill);
-  void age(std::size_t way, std::uint8_t years);
+  void set_mark(std::size_t way, std::uint8_t mark) {
+    const auto word = way / kBits, bit = way % kBits;
+    low_[word] = (low_[word] & ~(std::uint64_t{1} << bit)) | std::uint64_t(mark & 1) << bit;
+    high_[word] = (high_[word] & ~(std::uint64_t{1} << bit)) | std::uint64_t(mark >> 1) << bit;
+  }
   void grow_older(std::size_t accessed);
+  [[nodiscard]] std::uint64_t ways_in(std::size_t word) const { return word + 1 < low_.size() ? ~std::uint64_t{0} : last_ways_; }
+
+  static constexpr std::size_t kBits = 64;  // fact: of a word
 
   Policy policy_;
   Qlru variant_;
   std::size_t ways_;
   std::vector<std::uint16_t> newer_, older_;  ///< LRU, FIFO: ways as a ring; the one after ways_ is the next victim
   std::vector<bool> tree_;                    ///< PLRU: node i has children 2i+1, 2i+2; true points right
-  std::vector<std::uint8_t> marks_;           ///< NRU: used; QLRU: age
-  std::size_t of_age_[4] = {};                ///< QLRU: ways of each age
-  std::size_t first_unused_ = 0;              ///< NRU
+  std::vector<std::uint64_t> low_, high_;     ///< one bit a way. NRU: low says that it is used. QLRU: both bits of its age
+  std::uint64_t last_ways_ = 0;               ///< those in the last word
   std::size_t filled_ = 0;
 };
 
@@ -77,7 +87,7 @@ class PolicySet {
   void flood();
   [[nodiscard]] bool holds(std::size_t line) const { return way_of_[line] < machine_.ways(); }
   /// What tells two sets full of such lines apart, besides the names of their ways.
-  [[nodiscard]] const std::vector<std::uint8_t>& marks() const { return machine_.marks(); }
+  [[nodiscard]] std::vector<std::uint8_t> marks() const { return machine_.marks(); }
 
  private:
   void put(std::size_t line);

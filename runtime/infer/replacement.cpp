@@ -68,7 +68,7 @@ struct Rivals {
 
 /// As a policy predicts, but for errors of any rate; and but for errors that recur, of which one access at least is to be named.
 void add_nearest(Rivals& rivals, const std::string& name, const Outcomes& outcomes, double log_likelihood,
-                 const std::vector<std::vector<bool>>& hits, double log_prior) {
+                 const std::vector<Bits>& hits, double log_prior) {
   const double prior = 2 * one_of(kFamilies) + log_prior;
   const double any = log_likelihood - replacing::log_likelihood(outcomes) + log_of_any_errors(outcomes);
   const auto near = fmt::format("{} comes nearest and fails on {:.2f} %", name, 100 * outcomes.wrong());

@@ -61,7 +61,8 @@ class FloodedSets {
     }
   }
   bool add(const PolicySet& set) {
-    if (states_.size() == kMaxStates || !seen_.insert({set.marks().begin(), set.marks().end()}).second) return false;
+    const auto marks = set.marks();
+    if (states_.size() == kMaxStates || !seen_.insert({marks.begin(), marks.end()}).second) return false;
     states_.push_back(set);
     return true;
   }
@@ -80,7 +81,7 @@ struct Course {
   Outcomes outcomes;
   Outcomes forgotten;            ///< accesses whose beginning nobody knows: they may come out in any way
   double beginnings = 0;         ///< tempered nats that the choice of a beginning took, in all traces so far
-  std::vector<bool> hits;        ///< of this trace
+  Bits hits;                     ///< of this trace
   std::vector<double> by_block;  ///< log-likelihood, of this trace
   [[nodiscard]] double log_likelihood() const { return replacing::log_likelihood(outcomes) + log_of_any_errors(forgotten) + beginnings; }
 };
@@ -92,21 +93,27 @@ class Prediction {
     work(trace.warm);
     for (std::size_t i = 0; i < trace.warm; ++i) set_.access(trace.lines[i]);
   }
-  bool hit(const Trace& trace, std::size_t i) {
-    while (hits_.size() <= i) hits_.push_back(set_.access(trace.lines[trace.warm + hits_.size()]));
-    return hits_[i];
+  std::uint64_t hits(const Trace& trace, std::size_t block) {
+    while (hits_.size() <= block) {
+      const auto first = kBlock * hits_.size(), count = std::min(kBlock, trace.missed.size() - first);
+      work(count / 2);
+      hits_.push_back(0);
+      for (std::size_t i = 0; i < count; ++i) hits_.back() |= std::uint64_t{set_.access(trace.lines[trace.warm + first + i])} << i;
+    }
+    return hits_[block];
   }
 
  private:
   PolicySet set_;
-  std::vector<bool> hits_;
+  Bits hits_;
 };
 
 /// One candidate with one idea of what a set is like when a launch begins.
 class Follower {
  public:
-  Follower(const Walk& walk, const Candidate& candidate, bool stale, const Reference& reference)
-      : walk_(walk), candidate_(candidate), stale_(stale), reference_(reference) {}
+  /// `seen`: of each trace.
+  Follower(const Walk& walk, const std::vector<Seen>& seen, const Candidate& candidate, bool stale, const Reference& reference)
+      : walk_(walk), seen_(seen), candidate_(candidate), stale_(stale), reference_(reference) {}
 
   Scored follow() {
     Scored scored{candidate_, {}, 0, 0, true};
@@ -134,7 +141,7 @@ class Follower {
   std::optional<Course> from(std::size_t t, std::size_t state, const PolicySet& set, const std::vector<double>& best) {
     const auto& trace = walk_.traces[t];
     Course course{at_.outcomes, at_.forgotten, at_.beginnings, {}, {}};
-    course.hits.reserve(trace.missed.size());
+    course.hits.reserve(trace.missed.size() / kBlock + 1);
     if (state == predictions_.size()) predictions_.emplace_back(set, trace);
     auto& prediction = predictions_[state];
     const auto left_behind = [&](std::size_t block) {
@@ -145,12 +152,15 @@ class Follower {
     // What is left of other lines is forgotten by any sensible policy after so many accesses.
     const std::size_t burn_in = stale_ ? 8 * walk_.lines : 0;
     const auto judged = trace.missed.size();
-    for (std::size_t i = 0; i < judged; ++i) {
-      work();
-      const bool hit = prediction.hit(trace, i);
-      course.hits.push_back(hit);
-      if (!trace.unsure[i]) (trace.warm + i < burn_in ? course.forgotten : course.outcomes).add(hit, trace.missed[i]);
-      if (i % kBlock == kBlock - 1 && left_behind(reference_.block(t, i))) return furthest_ = std::move(course), std::nullopt;
+    for (std::size_t i = 0; i < judged; i += kBlock) {
+      work(kBlock / 4);
+      const auto block = i / kBlock;
+      const auto hits = prediction.hits(trace, block), missed = seen_[t].missed[block], sure = seen_[t].judged[block];
+      const auto forgotten = trace.warm + i < burn_in ? first_of_block(burn_in - trace.warm - i) : 0;
+      course.hits.push_back(hits);
+      course.forgotten.add(hits, missed, sure & forgotten);
+      course.outcomes.add(hits, missed, sure & ~forgotten);
+      if (i + kBlock <= judged && left_behind(reference_.block(t, i))) return furthest_ = std::move(course), std::nullopt;
     }
     if (left_behind(reference_.block(t + 1, 0) - 1)) return furthest_ = std::move(course), std::nullopt;
     return course;
@@ -180,6 +190,7 @@ class Follower {
   }
 
   const Walk& walk_;
+  const std::vector<Seen>& seen_;
   Candidate candidate_;
   bool stale_;
   const Reference& reference_;
@@ -192,6 +203,7 @@ class Follower {
 
 std::vector<Scored> scored(const Walk& walk, const std::function<bool(const Candidate&)>& allowed, Reference& reference) {
   const bool flooded = std::all_of(walk.traces.begin(), walk.traces.end(), [](const Trace& trace) { return trace.flood != nullptr; });
+  const std::vector<Seen> seen(walk.traces.begin(), walk.traces.end());
   std::vector<Scored> all;
   std::size_t best = 0;
   for (const auto& candidate : candidate_policies(walk.lines - 1)) {
@@ -200,7 +212,7 @@ std::vector<Scored> scored(const Walk& walk, const std::function<bool(const Cand
     // Ages that nobody knows are not forgotten.
     for (const bool stale : {false, true}) {
       if (stale && (candidate.policy == Candidate::Policy::Qlru || flooded)) continue;
-      Follower follower(walk, candidate, stale, reference);
+      Follower follower(walk, seen, candidate, stale, reference);
       auto each = follower.follow();
       if (each.followed) reference.offer(follower.by_block);
       if (!better || std::tuple(each.followed, each.followed ? each.log_likelihood : 0, each.accesses) >

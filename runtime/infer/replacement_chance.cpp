@@ -287,13 +287,14 @@ std::vector<double> course_of_own_rates(const Walk& walk) {
   return by_block;
 }
 
-double recurring_errors(const Walk& walk, const std::vector<std::vector<bool>>& hits) {
+double recurring_errors(const Walk& walk, const std::vector<Bits>& hits) {
   const auto cells = accesses_of(walk);
   std::vector<Cell> slow(cells), fast(cells);
   each_access(walk, [&](std::size_t t, std::size_t i, std::size_t cell) {
-    auto& each = hits[t][i] ? slow[cell] : fast[cell];
+    const bool hit = bit(hits[t], i);
+    auto& each = hit ? slow[cell] : fast[cell];
     ++each.trials;
-    each.slow += hits[t][i] == walk.traces[t].missed[i] ? 1 : 0;
+    each.slow += hit == walk.traces[t].missed[i] ? 1 : 0;
   });
   return (own_rates(slow) + own_rates(fast)) / model::kTemper;
 }

@@ -36,7 +36,7 @@ double log_of_own_rates(const Walk& walk);
 /// The same by what came before each access, at the end of each block.
 std::vector<double> course_of_own_rates(const Walk& walk);
 /// Tempered nats by which errors of a prediction recur at the same access in each run, more than errors at any access would.
-double recurring_errors(const Walk& walk, const std::vector<std::vector<bool>>& hits);
+double recurring_errors(const Walk& walk, const std::vector<Bits>& hits);
 /// Accesses of a walk that are judged, the same ones of several runs as one.
 std::size_t accesses_of(const Walk& walk);
 

@@ -1,12 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "runtime/infer/replacement_walk.h"
 
 /// What an access looks like, given what the set did, and how far each hypothesis has come.
 namespace gexp::infer::replacing {
+
+/// Accesses of a walk are judged in blocks, trace after trace; limits of computation look at each block's end.
+inline constexpr std::size_t kBlock = 64;  // limit: accesses that are scored together
+
+/// One bit for each access of a trace, those of a block in one word.
+using Bits = std::vector<std::uint64_t>;
+Bits packed(const std::vector<bool>& each);
+/// The first accesses of a block.
+inline std::uint64_t first_of_block(std::size_t count) { return count < kBlock ? (std::uint64_t{1} << count) - 1 : ~std::uint64_t{0}; }
+inline bool bit(const Bits& bits, std::size_t access) { return (bits[access / kBlock] >> access % kBlock & 1) != 0; }
+
+/// What a trace shows.
+struct Seen {
+  explicit Seen(const Trace& trace);
+  Bits missed, judged;  ///< judged: not unsure
+};
 
 /// How often what a hypothesis predicts comes true. Accesses that scatter left unsure are of neither kind and are not counted.
 struct Outcomes {
@@ -15,6 +33,12 @@ struct Outcomes {
   void add(bool hit, bool missed) {
     (hit ? hits : misses) += 1;
     if (hit == missed) (hit ? slow : fast) += 1;
+  }
+  /// The same of those accesses of a block that `judged` says.
+  void add(std::uint64_t hit, std::uint64_t missed, std::uint64_t judged) {
+    const auto count = [](std::uint64_t bits) { return static_cast<double>(std::popcount(bits)); };
+    hits += count(judged & hit), slow += count(judged & hit & missed);
+    misses += count(judged & ~hit), fast += count(judged & ~hit & ~missed);
   }
   [[nodiscard]] double judged() const { return hits + misses; }
   [[nodiscard]] double wrong() const { return judged() > 0 ? (slow + fast) / judged() : 1; }  ///< share
@@ -28,9 +52,6 @@ struct Outcomes {
 double log_likelihood(const Outcomes& outcomes);
 /// The same where the errors have any cause: Jeffreys' prior on both rates.
 double log_of_any_errors(const Outcomes& outcomes);
-
-/// Accesses of a walk are judged in blocks, trace after trace; limits of computation look at each block's end.
-inline constexpr std::size_t kBlock = 64;  // limit: accesses that are scored together
 
 /// The best tempered log-likelihood that any hypothesis has had at the end of each block.
 class Reference {

@@ -161,8 +161,8 @@ std::vector<std::uint32_t> likely_starts(const std::vector<std::uint32_t>& misse
 /// One order on its way through a walk.
 class TurnsFollower {
  public:
-  TurnsFollower(const Walk& walk, const std::vector<Mask>& numbers, TurnOrder order, const Reference& reference)
-      : walk_(walk), reference_(reference) {
+  TurnsFollower(const Walk& walk, const std::vector<Seen>& seen, const std::vector<Mask>& numbers, TurnOrder order, const Reference& reference)
+      : walk_(walk), seen_(seen), reference_(reference) {
     for (const auto number : numbers) group_.push_back(order.group(number));
     turns_.order = std::move(order);
   }
@@ -189,7 +189,7 @@ class TurnsFollower {
  private:
   struct Course {
     Outcomes outcomes;
-    std::vector<bool> hits;
+    Bits hits;
     double log_likelihood = 0;
   };
   bool trace(std::size_t t) {
@@ -211,12 +211,13 @@ class TurnsFollower {
     const auto& trace = walk_.traces[t];
     TurnsSet set(group_, turns_.order->groups(), start, turns_.order->late);
     Course course{turns_.outcomes, {}, 0};
-    for (std::size_t i = 0; i < trace.missed.size(); ++i) {
-      work();
-      const bool hit = set.access(trace.lines[i]);
-      course.hits.push_back(hit);
-      if (!trace.unsure[i]) course.outcomes.add(hit, trace.missed[i]);
-      if (i % kBlock != kBlock - 1 && i + 1 < trace.missed.size()) continue;
+    const auto& seen = seen_[t];
+    for (std::size_t i = 0; i < trace.missed.size(); i += kBlock) {
+      const auto block = i / kBlock, count = std::min(kBlock, trace.missed.size() - i);
+      work(count);
+      course.hits.push_back(0);
+      for (std::size_t at = 0; at < count; ++at) course.hits.back() |= std::uint64_t{set.access(trace.lines[i + at])} << at;
+      course.outcomes.add(course.hits.back(), seen.missed[block], seen.judged[block]);
       course.log_likelihood = replacing::log_likelihood(course.outcomes) + beginnings_;
       if (reference_.left_behind(reference_.block(t, i), course.log_likelihood)) return std::nullopt;
       if (best && course.log_likelihood < best->log_likelihood - Reference::kBehind) return std::nullopt;
@@ -225,6 +226,7 @@ class TurnsFollower {
   }
 
   const Walk& walk_;
+  const std::vector<Seen>& seen_;
   const Reference& reference_;
   std::vector<std::uint32_t> group_;
   Turns turns_;
@@ -309,13 +311,14 @@ Turns fit_turns(const Walk& walk, const std::vector<Mask>& numbers, const Refere
       steps.push_back({one ^ other, one});
     }
   }
+  const std::vector<Seen> seen(walk.traces.begin(), walk.traces.end());
   std::optional<Turns> best;
   std::vector<double> by_trace;
   for (const auto& found : orders_of(steps, bits)) {
     for (const bool late : {false, true}) {
       TurnOrder order{{}, found.flipped, late};
       for (const auto mask : found.masks) order.masks.push_back(coordinates.mask(mask));
-      TurnsFollower follower(walk, numbers, std::move(order), reference);
+      TurnsFollower follower(walk, seen, numbers, std::move(order), reference);
       auto turns = follower.follow(half, by_trace);
       if (!turns) continue;
       // How many bits, each one's mask and parity, and when lines leave.

@@ -47,7 +47,7 @@ struct Turns {
   Outcomes outcomes, unseen;                 ///< of all launches, and of those that the order was not found in
   double log_likelihood = 0;                 ///< tempered nats; a launch begins at any group, each as likely
   double log_description = 0;                ///< nats: the choice of one order among all there are
-  std::vector<std::vector<bool>> hits = {};  ///< what it predicted, by trace
+  std::vector<Bits> hits = {};  ///< what it predicted, by trace
 };
 
 /// With one line too many, the line that misses next was evicted last. So the lines that miss, one after the other, are the counter's

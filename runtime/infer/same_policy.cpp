@@ -53,7 +53,7 @@ struct Product {
 
 using Marks = std::pair<std::uint8_t, std::uint8_t>;  ///< of one way, in both
 
-Marks marks(const Product& set, std::size_t way) { return {set.one.marks()[way], set.other.marks()[set.twin[way]]}; }
+Marks marks(const Product& set, std::size_t way) { return {set.one.mark(way), set.other.mark(set.twin[way])}; }
 
 /// A line is hit in a way with these marks; nullopt: a line comes in that is not in the set.
 using Access = std::optional<Marks>;
@@ -242,7 +242,7 @@ class Present {
  public:
   Present(const Candidate& one, const Candidate& other) : one_(one), other_(other) {
     const PolicyMachine a(one, 2), b(other, 2);
-    add({{{a.marks()[0], b.marks()[0], false}, true}});
+    add({{{a.mark(0), b.mark(0), false}, true}});
   }
 
   /// Whether both always allow the same victims.
@@ -279,7 +279,7 @@ class Present {
       if (!access(one, other, ways)) continue;
       State next;
       for (std::size_t way = 0; way < ways.size(); ++way) {
-        const auto [found, first] = next.try_emplace({one.marks()[way], other.marks()[way], way == 0 || ways[way].filled}, false);
+        const auto [found, first] = next.try_emplace({one.mark(way), other.mark(way), way == 0 || ways[way].filled}, false);
         if (!first) found->second = true;
       }
       add(next);

@@ -12,7 +12,7 @@ read -ra flags <<<"$(value CMAKE_CXX_FLAGS) $(value CMAKE_CXX_FLAGS_DEBUG)"
 printf 'inline int twice(int x) { return x + x; }\nint (*first)(int) = twice;\nint main() { return 0; }\n' >"$work/one.cpp"
 printf '\n\ninline int twice(int x) {\n  return 2 * x; }\nint (*second)(int) = twice;\n' >"$work/two.cpp"
 for name in one two; do clang++ "${flags[@]}" -c "$work/$name.cpp" -o "$work/$name.o"; done
-link="$(value CMAKE_CXX_LINKER_LAUNCHER) clang++ ${flags[*]} $(value CMAKE_EXE_LINKER_FLAGS) $work/one.o"
+link="$(value CMAKE_CXX_LINKER_LAUNCHER) clang++ ${flags[*]} $(value CMAKE_EXE_LINKER_FLAGS) $(value GEXP_LINK_ONCE) $work/one.o"
 $link -o "$work/alone" || { echo "FAIL one file does not link"; exit 1; }
 $link "$work/two.o" -o "$work/both" >"$work/said" && { echo "FAIL two functions of one name were linked"; exit 1; }
 grep -q 'ODR' "$work/said" || { cat "$work/said"; exit 1; }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <random>
 
 #include "runtime/infer/model/evidence.h"
@@ -148,13 +149,37 @@ TEST_CASE("where victims are drawn by chance no policy is followed to the end, a
   }
 }
 
+TEST_CASE("where other lines, nobody knows which, take all ways before a run, a set is followed from each state that they may leave") {
+  constexpr std::size_t kWays = 4;
+  for (const Candidate& candidate : {Candidate(Candidate::Policy::Nru), *Candidate::named("qlru_h11_m1_r0_u0"), *Candidate::named("qlru_h00_m2_r0_u0_umo")}) {
+    auto walk = walked(kWays, [&](const std::vector<std::uint32_t>& lines, std::size_t run) {
+      PolicySet set(candidate, kWays, kWays + 1, true);
+      std::mt19937_64 random(run);
+      for (int visit = 0; visit < 50; ++visit) set.access(random() % (kWays + 1));
+      for (int other = 0; other < 40; ++other) set.flood();
+      std::vector<bool> missed;
+      for (const auto line : lines) missed.push_back(!set.access(line));
+      return missed;
+    });
+    for (auto& trace : walk.traces) trace.flood = std::make_shared<const Flood>();
+    const auto all = all_of(walk);
+    CAPTURE(candidate.name());
+    const auto own = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.candidate.name() == candidate.name(); });
+    REQUIRE(own != all.end());
+    CHECK(own->followed);
+    CHECK(own->outcomes.wrong() < 1e-3);  // not each state is found
+    CHECK(all.front().outcomes.wrong() > 0.02);  // LRU
+  }
+}
+
 TEST_CASE("errors at the same accesses of each run are no interference") {
   const Candidate lru(Candidate::Policy::Lru);
   const auto recurring = [&](const Walk& walk) {
-    std::vector<std::vector<bool>> hits;
+    std::vector<infer::replacing::Bits> hits;
     for (const auto& trace : walk.traces) {
-      hits.push_back(misses_of(lru, walk.lines - 1, trace.lines));
-      hits.back().flip();
+      auto each = misses_of(lru, walk.lines - 1, trace.lines);
+      each.flip();
+      hits.push_back(infer::replacing::packed(each));
     }
     return recurring_errors(walk, hits);
   };

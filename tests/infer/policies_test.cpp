@@ -95,7 +95,7 @@ Candidate qlru(const char* name) { return {Candidate::Policy::Qlru, *qlru_named(
 TEST_CASE("every QLRU variant follows its definition") {
   CHECK(qlru_variants().size() == 240);
   for (const auto& variant : qlru_variants()) {
-    for (const std::size_t ways : {1u, 2u, 4u, 5u, 12u}) {
+    for (const std::size_t ways : {1u, 2u, 4u, 5u, 12u, 64u, 67u}) {
       PolicySet set({Candidate::Policy::Qlru, variant}, ways, 2 * ways + 1, false);
       Slow slow(variant.name(), ways);
       int wrong = 0;
