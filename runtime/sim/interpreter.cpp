@@ -129,6 +129,9 @@ std::vector<std::optional<std::uint16_t>> Machine::operations_of_opcodes() const
 
 LaunchResult Machine::run() {
   start_blocks(start_);
+  const bool one_each = std::all_of(sms_.begin(), sms_.end(), [](const Sm& sm) { return sm.warps <= 1; });
+  is_ahead_ = lone_ && !fetches_ && one_each && next_block_ >= c_.shape.grid.count() && c_.shape.grid.count() > 1;
+  if (is_ahead_) events_.expect_ahead();
   while (!events_.empty() && !stopped_) {
     const Event event = events_.take();
     switch (event.kind) {
@@ -199,10 +202,10 @@ double Machine::picked_later(Sm& sm, const Warp& w, std::uint64_t at) const {
   return late ? ahead_ : 0;
 }
 
-/// Who finds its unit or its scheduler taken is next in line there: the slot is its own, others come after it. False: another event is due
-/// before `at`, which is then when the warp goes on.
-inline bool Machine::take_slot(std::uint32_t index, Warp& w, const Decoded& d, std::uint64_t now, std::uint64_t& at) {
-  if (at > now && at >= events_.first()) return false;
+/// Who finds its unit or its scheduler taken is next in line there: the slot is its own, others come after it. False: another event is
+/// `due` before `at`, which is then when the warp goes on.
+inline bool Machine::take_slot(std::uint32_t index, Warp& w, const Decoded& d, std::uint64_t now, std::uint64_t due, std::uint64_t& at) {
+  if (at > now && at >= due) return false;
   Sm& sm = sms_[w.sm];
   if ((d.interval > 0 || d.steps > 0) && (d.kind == Kind::Compute || d.kind == Kind::Wide) && !w.unit_granted) {
     const Use use = use_of(sm, w, d, at);
@@ -215,7 +218,7 @@ inline bool Machine::take_slot(std::uint32_t index, Warp& w, const Decoded& d, s
       w.next = std::max(w.next, at);
       w.unit_granted = true;
       if (c_.observer) c_.observer->unit_busy(index, static_cast<std::uint64_t>(wait));
-      if (at >= events_.first()) return false;
+      if (at >= due) return false;
     }
   }
   std::uint64_t& free = sm.schedulers[w.scheduler];
@@ -224,7 +227,7 @@ inline bool Machine::take_slot(std::uint32_t index, Warp& w, const Decoded& d, s
   if (slot > at) {
     w.next = std::max(w.next, slot);
     at = slot;
-    if (at >= events_.first()) {
+    if (at >= due) {
       w.slot_granted = true;
       return false;
     }
@@ -252,7 +255,11 @@ void Machine::advance(std::uint32_t index, std::uint64_t now) {
       now = std::max(now, w.issued);
     }
     const Decoded& d = decoded_[w.pc];
-    if (instructions_ >= next_check_ && !check(code_[w.pc], now)) return;
+    if (instructions_ >= next_check_) {
+      if (!check(code_[w.pc], now)) return;
+      if (w.next > events_.first() && w.next - events_.first() > kMostAhead) return events_.add(w.next, Event::Kind::Run, index);
+      continue;
+    }
     if (fetches_) fetch(index, w);
     const std::uint32_t active = guarded_lanes(w, d);
     std::uint64_t at = std::max(w.next, w.ready[d.guard]);
@@ -262,10 +269,11 @@ void Machine::advance(std::uint32_t index, std::uint64_t now) {
       w.state = Warp::State::Waiting;
       return;
     }
-    if (!w.slot_granted && !take_slot(index, w, d, now, at)) return events_.add(at, Event::Kind::Run, index);
+    if (!w.slot_granted && !take_slot(index, w, d, now, due(d), at)) return events_.add(at, Event::Kind::Run, index);
     w.slot_granted = w.unit_granted = false;
     w.next = at + issue_interval_;
     now = w.issued = at;
+    if (is_ahead_) events_.go_on(at);
     if (d.steps > 0 && active != 0 && w.step + 1 < d.steps) {
       ++w.step, w.step_ready = at + w.step_latency;
       continue;

@@ -51,10 +51,13 @@ class Machine {
   static constexpr std::uint32_t kFairTurns = 4096;       ///< jumps back after which lanes that turn in a loop let the others go on
   static constexpr std::uint64_t kCheckEvery = 1u << 11;  ///< instructions between looks at the time, for an interrupt and at the host's memory
 
+  static constexpr std::uint64_t kMostAhead = 1u << 16;   ///< cycles that a warp which meets nobody goes on before it lets others come
+
   struct Sm {
     Server others;                          ///< accesses of other blocks' shared memory
     std::vector<std::uint64_t> schedulers;  ///< cycle from which each can issue
     std::vector<Server> units;              ///< by Cost, then one for each of the model's units and operations
+    std::uint32_t warps = 0;                ///< that are in it
     std::uint64_t busy_since = 0;           ///< cycle from which the alu units have not idled, where they pick ahead
   };
   struct Barrier {
@@ -91,7 +94,7 @@ class Machine {
   void plan_steps();
   [[nodiscard]] Use use_of(const Sm& sm, Warp& w, const Decoded& d, std::uint64_t at) const;
   double picked_later(Sm& sm, const Warp& w, std::uint64_t at) const;
-  bool take_slot(std::uint32_t warp, Warp& w, const Decoded& d, std::uint64_t now, std::uint64_t& at);
+  bool take_slot(std::uint32_t warp, Warp& w, const Decoded& d, std::uint64_t now, std::uint64_t due, std::uint64_t& at);
   bool regroup(Warp& w);
   void fetch(std::uint32_t warp, Warp& w);
   bool select_group(Warp& w);
@@ -109,9 +112,14 @@ class Machine {
   [[nodiscard]] bool alone(const Warp& w, bool awaited, std::uint32_t active) const {
     return awaited && w.live == active && one_lane(active) && events_.empty();
   }
-  /// Whether all that can happen next is what the warp does, which has one thread.
+  /// The cycle before which an instruction meets nobody: of what is no access, none where each warp has an SM for itself.
+  [[nodiscard]] std::uint64_t due(const Decoded& d) const {
+    const bool is_access = d.kind != Kind::Compute && d.kind != Kind::Branch && d.kind != Kind::Special;
+    return is_ahead_ && !is_access ? kNever : events_.first();
+  }
+  /// Whether what the warp does next meets nobody. It has one thread.
   [[nodiscard]] bool runs_alone(const Warp& w) const {
-    return one_lane(w.live) && w.mask == w.live && w.next < events_.first() && lone_ && w.limit == kNowhere && w.paths.empty() && w.step == 0 &&
+    return one_lane(w.live) && w.mask == w.live && lone_ && w.next < due(decoded_[w.pc]) && w.limit == kNowhere && w.paths.empty() && w.step == 0 &&
            !w.slot_granted && !w.unit_granted;
   }
   void run_alone(std::uint32_t warp, Warp& w);
@@ -192,6 +200,7 @@ class Machine {
   std::array<double, 4> interval_{};
   bool fetches_ = false;
   const bool stack_;  ///< Divergence::Stack
+  bool is_ahead_ = false;  ///< each warp has an SM for itself, so that it meets nobody before it accesses memory: it goes on ahead of time
   const bool lone_;   ///< warps may run alone: nobody observes them, and units do not pick ahead
   std::uint64_t fetch_line_ = 64;
   std::uint64_t issue_interval_;  ///< from one instruction of a warp, or of a scheduler, to the next

@@ -7,7 +7,8 @@
 #include "runtime/sim/machine.h"
 
 // A warp of one thread while nothing else is due: a pointer chase, mostly. What it does meets nobody before the next event, so its place
-// and its time stay in the host's registers. All results and all times are those of Machine::advance.
+// and its time stay in the host's registers. Where it has its SM for itself, its arithmetic meets nobody at all, and goes on until memory
+// is accessed. All results and all times are those of Machine::advance.
 namespace gexp::sim {
 namespace {
 
@@ -95,6 +96,8 @@ void Machine::run_alone(std::uint32_t index, Warp& w) {
   std::uint64_t *const values = w.values.data() + std::countr_zero(w.live), *const ready = w.ready.data();
   Sm& sm = sms_[w.sm];
   std::uint64_t free = sm.schedulers[w.scheduler], next = w.next, issued = w.issued, due = events_.first();
+  const bool own = is_ahead_;
+  std::uint64_t until = own ? kNever : due;  // of what is no access
   std::uint32_t pc = w.pc;
   const Decoded* const decoded = decoded_.data();
   const Instruction* const code = code_.data();
@@ -108,6 +111,7 @@ void Machine::run_alone(std::uint32_t index, Warp& w) {
   const auto issue = [&](std::uint64_t at) {
     issued = std::max(at, free);
     next = free = issued + interval;
+    if (own) events_.go_on(issued);
     ++done;
     return issued;
   };
@@ -119,19 +123,19 @@ void Machine::run_alone(std::uint32_t index, Warp& w) {
     if (d.guard != kTrue) {
       at = std::max(at, ready[d.guard]);
       if ((values[d.guard * width] != 0) == d.guard_not) {  // it does nothing but issue
-        if (std::max(at, free) >= due) break;
+        if (std::max(at, free) >= until) break;
         if (d.lone == Lone::Compute) took[d.unit] = at + 1;
         issue(at), ++pc;
         continue;
       }
     }
     at = std::max({at, ready[d.a], ready[d.b], ready[d.c]});
-    if (std::max(at, free) >= due || ready[d.to] == kNever) break;
+    if (std::max(at, free) >= until || ready[d.to] == kNever) break;
     const Instruction& i = code[pc];
     std::uint64_t* const to = values + d.to * width;
     if (d.lone == Lone::Compute) {
       if (ready[d.to] > at + d.latency) at = ready[d.to] - d.latency;
-      if (at >= due) break;
+      if (at >= until) break;
       took[d.unit] = at + 1;
       at = issue(at);
       *to = d.scalar(i, values[d.a * width], values[d.b * width], values[d.c * width]);
@@ -151,7 +155,7 @@ void Machine::run_alone(std::uint32_t index, Warp& w) {
       at = issue(at);
       w.next = next;
       lone_access(index, w, i, address, element, at);
-      next = w.next, due = events_.first();
+      next = w.next, due = events_.first(), until = own ? kNever : due;
     } else if (d.lone == Lone::Clock) {
       at = issue(at);
       *to = clock(i.special, w.sm, at) & i.mask;

@@ -52,6 +52,7 @@ void Machine::start_warp(std::uint32_t block, std::uint32_t first_thread, std::u
   Warp& w = warps_[index];
   w.block = block;
   w.sm = blocks_[block].sm;
+  ++sms_[w.sm].warps;
   w.scheduler = number % c_.model.pipeline.schedulers;
   w.load_unit = number % c_.model.pipeline.load_units;
   w.first_thread = first_thread;
@@ -194,7 +195,7 @@ bool Machine::end_lanes(std::uint32_t warp, std::uint32_t lanes, std::uint64_t n
   end_ = std::max(end_, now);
   const bool ended = w.live == 0;
   if (ended && c_.observer) c_.observer->end(warp, now);
-  if (ended) warps_.end(warp);
+  if (ended) --sms_[w.sm].warps, warps_.end(warp);
   release_meeting(first, now);
   if (block.live > 0) release_full_barriers(index, now);
   else end_block(block, now);

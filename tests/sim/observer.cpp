@@ -224,7 +224,7 @@ TEST_CASE("chases of four multiprocessors take the cycles of those that are watc
     and.b32 %r3, %r3, 16352; cvt.u64.u32 %rd3, %r3; add.s64 %rd2, %rd1, %rd3; mad.lo.u32 %r4, %r4, 1664525, 1013904223;
     add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 1000; @%p1 bra LOOP;
     mul.wide.u32 %rd4, %r6, 4; add.s64 %rd4, %rd1, %rd4; st.global.u32 [%rd4+524288], %r9; ret;)");
-  for (int number = 1; number <= 20; ++number) {
+  for (int number = 1; number <= 60; ++number) {
     CAPTURE(number);
     const auto all_ticks = [&](bool is_watched) {
       Device device(*gexp::sim::drawn_device(fmt::format("drawn-{}-noisy", number)));
