@@ -14,7 +14,7 @@ namespace gexp::sim {
 inline constexpr std::uint64_t kNever = ~0ull;
 
 /// Of two events of a cycle, the one that was added first comes first. Warps that are alone on their SMs add their events ahead of time, so
-/// what counts is when that would have been: the cycles before the event at which what added it was issued, what came before that, and so on.
+/// what counts is when that would have been: how many cycles before the event what added it was issued, then what came before that.
 using Origin = std::array<std::uint32_t, 8>;
 
 /// What is due at a cycle; the meaning of `who` is the kind's.
@@ -86,7 +86,9 @@ class Events {
   [[nodiscard]] Origin origin(std::uint64_t time) const {
     Origin origin{};
     if (!is_ahead_) return origin;
-    for (std::size_t k = 0; k < origin.size(); ++k) origin[k] = static_cast<std::uint32_t>(std::min<std::uint64_t>(time - course_[(at_ - k) % course_.size()], ~0u));
+    for (std::size_t k = 0; k < origin.size(); ++k) {
+      origin[k] = static_cast<std::uint32_t>(std::min<std::uint64_t>(time - course_[(at_ - k) % course_.size()], ~0u));
+    }
     return origin;
   }
   void begin_course(const Origin& origin) {
@@ -147,7 +149,7 @@ class Events {
   std::uint32_t free_ = kNone;
   std::vector<Event> later_;  ///< heap
   std::uint64_t now_ = 0, first_ = kNever, turn_ = 0;
-  std::array<std::uint64_t, std::tuple_size_v<Origin>> course_{};  ///< when what is being done issued: the last one at `at_`, others before it, as a ring
+  std::array<std::uint64_t, std::tuple_size_v<Origin>> course_{};  ///< a ring of when what is being done issued, the last one at `at_`
   std::size_t at_ = 0;
   bool is_ahead_ = false;
 };

@@ -119,8 +119,8 @@ class Machine {
   }
   /// Whether what the warp does next meets nobody. It has one thread.
   [[nodiscard]] bool runs_alone(const Warp& w) const {
-    return one_lane(w.live) && w.mask == w.live && lone_ && w.next < due(decoded_[w.pc]) && w.limit == kNowhere && w.paths.empty() && w.step == 0 &&
-           !w.slot_granted && !w.unit_granted;
+    return one_lane(w.live) && w.mask == w.live && lone_ && w.next < due(decoded_[w.pc]) && w.limit == kNowhere && w.paths.empty() &&
+           w.step == 0 && !w.slot_granted && !w.unit_granted;
   }
   void run_alone(std::uint32_t warp, Warp& w);
   [[nodiscard]] std::byte* lone_word(const Instruction& i, std::uint64_t address) const;

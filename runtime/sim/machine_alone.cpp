@@ -95,9 +95,8 @@ void Machine::run_alone(std::uint32_t index, Warp& w) {
   const std::size_t width = w.width;
   std::uint64_t *const values = w.values.data() + std::countr_zero(w.live), *const ready = w.ready.data();
   Sm& sm = sms_[w.sm];
-  std::uint64_t free = sm.schedulers[w.scheduler], next = w.next, issued = w.issued, due = events_.first();
-  const bool own = is_ahead_;
-  std::uint64_t until = own ? kNever : due;  // of what is no access
+  std::uint64_t free = sm.schedulers[w.scheduler], next = w.next, issued = w.issued;
+  std::uint64_t due = events_.first(), until = is_ahead_ ? kNever : due;  // `until`: of what is no access
   std::uint32_t pc = w.pc;
   const Decoded* const decoded = decoded_.data();
   const Instruction* const code = code_.data();
@@ -110,9 +109,8 @@ void Machine::run_alone(std::uint32_t index, Warp& w) {
   // When an instruction issues whose operands are there at `at`; what it does to the warp's time.
   const auto issue = [&](std::uint64_t at) {
     issued = std::max(at, free);
-    next = free = issued + interval;
-    if (own) events_.go_on(issued);
-    ++done;
+    next = free = issued + interval, ++done;
+    if (is_ahead_) events_.go_on(issued);
     return issued;
   };
   while (done < most) {
@@ -155,7 +153,7 @@ void Machine::run_alone(std::uint32_t index, Warp& w) {
       at = issue(at);
       w.next = next;
       lone_access(index, w, i, address, element, at);
-      next = w.next, due = events_.first(), until = own ? kNever : due;
+      next = w.next, due = events_.first(), until = is_ahead_ ? kNever : due;
     } else if (d.lone == Lone::Clock) {
       at = issue(at);
       *to = clock(i.special, w.sm, at) & i.mask;
