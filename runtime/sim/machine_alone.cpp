@@ -95,7 +95,7 @@ void Machine::run_alone(std::uint32_t index, Warp& w) {
   const std::size_t width = w.width;
   std::uint64_t *const values = w.values.data() + std::countr_zero(w.live), *const ready = w.ready.data();
   Sm& sm = sms_[w.sm];
-  std::uint64_t free = sm.schedulers[w.scheduler], next = w.next, issued = w.issued;
+  std::uint64_t free = sm.schedulers[w.scheduler], next = w.next, issued = w.issued, done = 0;
   std::uint64_t due = events_.first(), until = is_ahead_ ? kNever : due;  // `until`: of what is no access
   std::uint32_t pc = w.pc;
   const Decoded* const decoded = decoded_.data();
@@ -105,7 +105,6 @@ void Machine::run_alone(std::uint32_t index, Warp& w) {
   std::array<std::uint64_t, std::tuple_size_v<decltype(interval_)>> took{};  // when it took each unit last, and one
   if (!units_are_free(sm, next)) return;
   const std::uint64_t most = next_check_ - std::min(next_check_, instructions_);
-  std::uint64_t done = 0;
   // When an instruction issues whose operands are there at `at`; what it does to the warp's time.
   const auto issue = [&](std::uint64_t at) {
     issued = std::max(at, free);
