@@ -38,7 +38,7 @@ std::size_t first_visible(string_view text) {
 
 class Short {
  public:
-  explicit Short(const Source& typed) : typed_(typed), text_(typed.text()) {}
+  explicit Short(const Source& typed) : text_(typed.text()) {}
 
   /// The statements and what the operation says; a diagnostic where that cannot be told.
   std::optional<Diagnostic> read() {
@@ -276,7 +276,6 @@ class Short {
     made.typed(text_, {done, span.end});
   }
 
-  const Source& typed_;
   const std::string& text_;
   std::vector<Span> of_file_, before_, timed_blocks_, after_, operations_;
   std::optional<Span> pattern_, space_, width_, via_, count_, how_, laps_before_;

@@ -11,7 +11,7 @@
 namespace gexp::infer::replacing {
 
 /// Accesses of a walk are judged in blocks, trace after trace; limits of computation look at each block's end.
-inline constexpr std::size_t kBlock = 64;  // limit: accesses that are scored together
+inline constexpr std::size_t kBlock = 64;  // limit: accesses that are scored together: a word's bits
 
 /// One bit for each access of a trace, those of a block in one word.
 using Bits = std::vector<std::uint64_t>;
@@ -30,11 +30,7 @@ struct Seen {
 struct Outcomes {
   double hits = 0, slow = 0;    ///< predicted to hit; of those, so many look like misses
   double misses = 0, fast = 0;  ///< predicted to miss; of those, so many look like hits
-  void add(bool hit, bool missed) {
-    (hit ? hits : misses) += 1;
-    if (hit == missed) (hit ? slow : fast) += 1;
-  }
-  /// The same of those accesses of a block that `judged` says.
+  /// Those accesses of a block that `judged` says.
   void add(std::uint64_t hit, std::uint64_t missed, std::uint64_t judged) {
     const auto count = [](std::uint64_t bits) { return static_cast<double>(std::popcount(bits)); };
     hits += count(judged & hit), slow += count(judged & hit & missed);

@@ -197,7 +197,7 @@ TEST_CASE("the rates of errors are integrated out: more accesses never make a li
   double before = log_likelihood(outcomes);
   std::mt19937 random(3);
   for (int i = 0; i < 500; ++i) {
-    outcomes.add(random() % 2 == 0, random() % 2 == 0);
+    outcomes.add(random() % 2, random() % 2, 1);
     CHECK(log_likelihood(outcomes) <= before + 1e-9);
     before = log_likelihood(outcomes);
   }
