@@ -115,7 +115,9 @@ void PolicyMachine::touch(std::size_t way, bool fill) {
 void PolicyMachine::grow_older(std::size_t accessed) {
   const bool by_one = variant_.update == Qlru::Update::AllByOne || variant_.update == Qlru::Update::OthersByOne;
   const bool spared = accessed < ways_ && (variant_.update == Qlru::Update::Others || variant_.update == Qlru::Update::OthersByOne);
-  const auto grow = [&](std::size_t word) { return ways_in(word) & ~(spared && accessed / kBits == word ? std::uint64_t{1} << accessed % kBits : 0); };
+  const auto grow = [&](std::size_t word) {
+    return ways_in(word) & ~(spared && accessed / kBits == word ? std::uint64_t{1} << accessed % kBits : 0);
+  };
   bool is_two = false, is_one = false;  // some way's age, of those that decide
   for (std::size_t word = 0; word < low_.size(); ++word) {
     const auto decide = by_one ? ways_in(word) : grow(word);

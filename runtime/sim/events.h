@@ -70,7 +70,7 @@ class Events {
       occupied_[now_ % kSpan / 64] &= ~(1ull << now_ % 64);
       first_ = next();
     }
-    return {now_, 0, taken.origin, taken.kind, taken.who};
+    return {now_, 0, {}, taken.kind, taken.who};
   }
 
  private:

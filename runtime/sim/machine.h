@@ -50,7 +50,6 @@ class Machine {
  private:
   static constexpr std::uint32_t kFairTurns = 4096;       ///< jumps back after which lanes that turn in a loop let the others go on
   static constexpr std::uint64_t kCheckEvery = 1u << 11;  ///< instructions between looks at the time, for an interrupt and at the host's memory
-
   static constexpr std::uint64_t kMostAhead = 1u << 16;   ///< cycles that a warp which meets nobody goes on before it lets others come
 
   struct Sm {
@@ -114,8 +113,8 @@ class Machine {
   }
   /// The cycle before which an instruction meets nobody: of what is no access, none where each warp has an SM for itself.
   [[nodiscard]] std::uint64_t due(const Decoded& d) const {
-    const bool is_access = d.kind != Kind::Compute && d.kind != Kind::Branch && d.kind != Kind::Special;
-    return is_ahead_ && !is_access ? kNever : events_.first();
+    const bool is_own = d.kind == Kind::Compute || d.kind == Kind::Branch || d.kind == Kind::Special;
+    return is_ahead_ && is_own ? kNever : events_.first();
   }
   /// Whether what the warp does next meets nobody. It has one thread.
   [[nodiscard]] bool runs_alone(const Warp& w) const {
@@ -200,8 +199,8 @@ class Machine {
   std::array<double, 4> interval_{};
   bool fetches_ = false;
   const bool stack_;  ///< Divergence::Stack
-  bool is_ahead_ = false;  ///< each warp has an SM for itself, so that it meets nobody before it accesses memory: it goes on ahead of time
   const bool lone_;   ///< warps may run alone: nobody observes them, and units do not pick ahead
+  bool is_ahead_ = false;  ///< each warp has an SM for itself, so that it meets nobody before it accesses memory: it goes on ahead of time
   std::uint64_t fetch_line_ = 64;
   std::uint64_t issue_interval_;  ///< from one instruction of a warp, or of a scheduler, to the next
   std::uint32_t ahead_;            ///< Pipeline::ahead
